@@ -1,0 +1,179 @@
+//! Names for what a driver owns: plain integers with a type, and the owners that give them back.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Driver, DriverResult, StreamOptions};
+
+/// A device of a platform: logical, `0..device_count()`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct DeviceId(pub(crate) u32);
+
+impl DeviceId {
+    /// The device's index within its platform.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for DeviceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "device {}", self.0)
+    }
+}
+
+macro_rules! handle {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name {
+            device: DeviceId,
+            handle: u64,
+        }
+
+        impl $name {
+            /// Only a driver makes these up; what it made is all that others can hold.
+            pub(crate) const fn new(device: DeviceId, handle: u64) -> Self {
+                Self { device, handle }
+            }
+
+            /// The device that it belongs to.
+            pub const fn device(self) -> DeviceId {
+                self.device
+            }
+
+            /// The driver's own name for it: on CUDA the pointer behind the handle.
+            pub const fn handle(self) -> u64 {
+                self.handle
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!($prefix, "{}:{:#x}"), self.device.0, self.handle)
+            }
+        }
+    };
+}
+
+handle!(
+    /// A stream as the driver knows it.
+    RawStream,
+    "stream "
+);
+handle!(
+    /// An event as the driver knows it.
+    RawEvent,
+    "event "
+);
+handle!(
+    /// A loaded kernel as the driver knows it.
+    RawFunction,
+    "function "
+);
+
+/// Bytes in memory: an address and a length.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct MemoryRange {
+    /// The first byte: a device address, or a host address as an integer.
+    pub address: u64,
+    /// How many bytes.
+    pub bytes: u64,
+}
+
+impl MemoryRange {
+    /// The address after the last byte.
+    pub const fn end(self) -> u64 {
+        self.address + self.bytes
+    }
+
+    /// Whether the two share a byte.
+    pub const fn overlaps(self, other: Self) -> bool {
+        self.address < other.end() && other.address < self.end()
+    }
+}
+
+impl fmt::Debug for MemoryRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}+{}", self.address, self.bytes)
+    }
+}
+
+/// A stream that is destroyed with its owner; the default stream is only lent.
+#[derive(Debug)]
+pub(crate) struct OwnedStream {
+    driver: Arc<dyn Driver>,
+    raw: RawStream,
+    lent: bool,
+}
+
+impl OwnedStream {
+    pub(crate) fn create(
+        driver: &Arc<dyn Driver>,
+        device: DeviceId,
+        options: StreamOptions,
+    ) -> DriverResult<Self> {
+        driver.bind(device)?;
+        let raw = driver.create_stream(device, options)?;
+        Ok(Self { driver: driver.clone(), raw, lent: false })
+    }
+
+    pub(crate) fn default_of(driver: &Arc<dyn Driver>, device: DeviceId) -> Self {
+        Self { driver: driver.clone(), raw: driver.default_stream(device), lent: true }
+    }
+
+    pub(crate) fn raw(&self) -> RawStream {
+        self.raw
+    }
+
+    pub(crate) fn driver(&self) -> &Arc<dyn Driver> {
+        &self.driver
+    }
+}
+
+impl Drop for OwnedStream {
+    fn drop(&mut self) {
+        if self.lent || self.driver.sticky_error().is_some() {
+            return;
+        }
+        // SAFETY: `raw` came from `create_stream` of this driver and this is its only owner.
+        let done = self
+            .driver
+            .bind(self.raw.device())
+            .and_then(|()| unsafe { self.driver.destroy_stream(self.raw) });
+        super::error::report_in_drop("destroying a stream", done);
+    }
+}
+
+/// An event that is destroyed with its owner.
+#[derive(Debug)]
+pub(crate) struct OwnedEvent {
+    driver: Arc<dyn Driver>,
+    raw: RawEvent,
+}
+
+impl OwnedEvent {
+    /// The device's context must be bound.
+    pub(crate) fn create(driver: &Arc<dyn Driver>, device: DeviceId) -> DriverResult<Self> {
+        let raw = driver.create_event(device)?;
+        Ok(Self { driver: driver.clone(), raw })
+    }
+
+    pub(crate) fn raw(&self) -> RawEvent {
+        self.raw
+    }
+}
+
+impl Drop for OwnedEvent {
+    fn drop(&mut self) {
+        if self.driver.sticky_error().is_some() {
+            return;
+        }
+        // SAFETY: `raw` came from `create_event` of this driver and this is its only owner.
+        let done = self
+            .driver
+            .bind(self.raw.device())
+            .and_then(|()| unsafe { self.driver.destroy_event(self.raw) });
+        super::error::report_in_drop("destroying an event", done);
+    }
+}

@@ -1,0 +1,171 @@
+//! Kernels as they cross the seam: source, parameters, and which memory they touch how.
+
+use std::ffi::c_void;
+use std::fmt;
+
+use super::{DriverResult, MemoryRange, RawFunction};
+
+/// The most parameters a kernel can have; a slice counts as two, its address and its length.
+pub const MAX_PARAMS: usize = 32;
+
+/// A value without pointers, references, padding or forbidden bit patterns, of at most 16 bytes.
+///
+/// # Safety
+/// Every bit pattern of the type's size is a value of it, it has no padding, its size is at most 16
+/// bytes and its alignment at most 16.
+pub unsafe trait Plain: Copy + Send + Sync + 'static {}
+
+macro_rules! plain {
+    ($($ty:ty),*) => {
+        $(
+            // SAFETY: a primitive number: all bit patterns are values, no padding, at most 8 bytes.
+            unsafe impl Plain for $ty {}
+        )*
+    };
+}
+plain!(i8, u8, i16, u16, i32, u32, i64, u64, usize, f32, f64);
+// SAFETY: `half::f16` is a transparent `u16`.
+unsafe impl Plain for half::f16 {}
+
+/// One kernel parameter by value.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+pub struct Param {
+    bytes: [u8; 16],
+}
+
+impl Param {
+    /// Copies a value.
+    pub fn new<T: Plain>(value: T) -> Self {
+        const { assert!(size_of::<T>() <= 16 && align_of::<T>() <= 16) };
+        let mut bytes = [0; 16];
+        // SAFETY: `T` is plain, so it may be read as bytes, and it fits.
+        unsafe {
+            std::ptr::copy_nonoverlapping(
+                (&raw const value).cast(),
+                bytes.as_mut_ptr(),
+                size_of::<T>(),
+            );
+        }
+        Self { bytes }
+    }
+
+    /// The value again. The type must be the one it was made from, else the bits are reinterpreted.
+    pub fn get<T: Plain>(&self) -> T {
+        // SAFETY: `bytes` is 16 bytes long and 16-aligned, and every bit pattern is a `T`.
+        unsafe { self.bytes.as_ptr().cast::<T>().read() }
+    }
+
+    /// Where the value lies, as the CUDA driver wants it.
+    pub fn as_ptr(&self) -> *const c_void {
+        self.bytes.as_ptr().cast()
+    }
+}
+
+impl fmt::Debug for Param {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.get::<u64>())
+    }
+}
+
+/// Whether memory is read or written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AccessMode {
+    /// Only read.
+    Read,
+    /// Written, perhaps also read.
+    Write,
+}
+
+/// Memory that a launch touches, from the kernel's typed arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// Which bytes.
+    pub range: MemoryRange,
+    /// How.
+    pub mode: AccessMode,
+    /// The kernel argument's name.
+    pub argument: &'static str,
+}
+
+/// One kernel launch.
+#[derive(Debug, Clone, Copy)]
+pub struct Launch<'a> {
+    /// What to run.
+    pub function: RawFunction,
+    /// The kernel's name, for people.
+    pub name: &'a str,
+    /// Blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads per block in x, y and z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory per block.
+    pub shared_bytes: u32,
+    /// The parameters in order.
+    pub params: &'a [Param],
+    /// All memory that the kernel touches.
+    pub accesses: &'a [Access],
+}
+
+/// What a kernel's host body gets: the parameters, as they were at submission.
+#[derive(Debug, Clone, Copy)]
+pub struct HostArgs<'a> {
+    /// The parameters in order.
+    pub params: &'a [Param],
+}
+
+/// A kernel's host body.
+///
+/// # Safety
+/// The parameters are those of the kernel, and the memory they name is allocated and touched by
+/// nobody else during the call.
+pub type HostKernel = unsafe fn(HostArgs<'_>);
+
+/// What a kernel is compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Target {
+    /// Compute capability, major and minor.
+    pub compute_capability: (u32, u32),
+}
+
+/// Compiled code that a CUDA driver loads: PTX text, or a CUBIN or fatbin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image(pub Vec<u8>);
+
+/// A kernel before it is loaded. A driver takes the body that it can run.
+pub struct KernelSource<'a> {
+    /// The kernel's name, for people.
+    pub name: &'a str,
+    /// The function's name within the image.
+    pub entry: &'a str,
+    /// The body for the simulator, if there is one.
+    pub host: Option<HostKernel>,
+    /// Makes the image for a target: compiles, or takes it from a cache. Only asked when needed.
+    pub image: &'a dyn Fn(Target) -> DriverResult<Image>,
+}
+
+impl fmt::Debug for KernelSource<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KernelSource").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// A kernel that can be launched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LoadedKernel {
+    /// The driver's handle.
+    pub function: RawFunction,
+    /// Threads per block that keep the device busiest, for launches that name none.
+    pub block_size: u32,
+    /// The most threads a block of this kernel may have on this device.
+    pub max_block_size: u32,
+}
+
+/// A call on the host in stream order.
+#[derive(Debug, Clone, Copy)]
+pub struct HostFunction {
+    /// What to call.
+    pub call: unsafe extern "C" fn(*mut c_void),
+    /// What to call it with.
+    pub data: *mut c_void,
+}

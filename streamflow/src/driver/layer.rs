@@ -1,0 +1,77 @@
+//! Wrappers around a driver.
+
+use std::fmt;
+
+use super::{
+    Copy, DeviceId, DeviceInfo, Driver, DriverResult, HostFunction, KernelSource, Launch,
+    LoadedKernel, MemoryRange, RawEvent, RawStream, Sticky, StreamOptions,
+};
+
+/// Lists the methods of [`Driver`] once more, each forwarding to the driver below, and makes every
+/// [`Layer`] a [`Driver`].
+macro_rules! forward {
+    ($(
+        $(#[$attribute:meta])*
+        [$($unsafety:tt)*] fn $method:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)?;
+    )*) => {
+        /// A driver that wraps another: implement [`below`](Layer::below), and override what should
+        /// differ. Every layer is a [`Driver`].
+        ///
+        /// The `unsafe` methods have the contracts of [`Driver`]'s.
+        #[allow(clippy::missing_safety_doc, reason = "the trait's text names the contracts")]
+        pub trait Layer: Send + Sync + fmt::Debug {
+            /// The driver that is wrapped.
+            fn below(&self) -> &dyn Driver;
+
+            $(
+                #[doc = concat!("As [`Driver::", stringify!($method), "`].")]
+                $($unsafety)* fn $method(&self, $($arg: $ty),*) $(-> $ret)? {
+                    forward!(@call [$($unsafety)*] self.below().$method($($arg),*))
+                }
+            )*
+        }
+
+        impl<L: Layer> Driver for L {
+            $(
+                $($unsafety)* fn $method(&self, $($arg: $ty),*) $(-> $ret)? {
+                    forward!(@call [$($unsafety)*] Layer::$method(self, $($arg),*))
+                }
+            )*
+        }
+    };
+    (@call [unsafe] $($call:tt)*) => {
+        // SAFETY: the caller keeps the same contract of the same method.
+        unsafe { $($call)* }
+    };
+    (@call [] $($call:tt)*) => { $($call)* };
+}
+
+forward! {
+    [] fn name() -> &str;
+    [] fn device_count() -> usize;
+    [] fn device_info(device: DeviceId) -> DriverResult<DeviceInfo>;
+    [] fn bind(device: DeviceId) -> DriverResult<()>;
+    [] fn sticky_error() -> Option<Sticky>;
+    [] fn default_stream(device: DeviceId) -> RawStream;
+    [] fn create_stream(device: DeviceId, options: StreamOptions) -> DriverResult<RawStream>;
+    [unsafe] fn destroy_stream(stream: RawStream) -> DriverResult<()>;
+    [] fn query_stream(stream: RawStream) -> DriverResult<bool>;
+    [] fn synchronize_stream(stream: RawStream) -> DriverResult<()>;
+    [] fn create_event(device: DeviceId) -> DriverResult<RawEvent>;
+    [unsafe] fn destroy_event(event: RawEvent) -> DriverResult<()>;
+    [] fn record_event(event: RawEvent, stream: RawStream) -> DriverResult<()>;
+    [] fn wait_event(stream: RawStream, event: RawEvent) -> DriverResult<()>;
+    [] fn query_event(event: RawEvent) -> DriverResult<bool>;
+    [] fn synchronize_event(event: RawEvent) -> DriverResult<()>;
+    [] fn allocate(stream: RawStream, bytes: u64) -> DriverResult<MemoryRange>;
+    [unsafe] fn free(stream: RawStream, range: MemoryRange) -> DriverResult<()>;
+    [unsafe] fn recycle(stream: RawStream, range: MemoryRange) -> DriverResult<()>;
+    [] fn trim(device: DeviceId, keep: u64) -> DriverResult<()>;
+    [] fn allocate_pinned(device: DeviceId, bytes: u64) -> DriverResult<MemoryRange>;
+    [unsafe] fn free_pinned(device: DeviceId, range: MemoryRange) -> DriverResult<()>;
+    [unsafe] fn copy(stream: RawStream, copy: &Copy) -> DriverResult<()>;
+    [unsafe] fn fill(stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()>;
+    [] fn load_kernel(device: DeviceId, source: &KernelSource<'_>) -> DriverResult<LoadedKernel>;
+    [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> DriverResult<()>;
+    [unsafe] fn launch_host_function(stream: RawStream, function: HostFunction) -> DriverResult<()>;
+}

@@ -1,0 +1,237 @@
+//! The one seam between streamflow and whatever executes its work.
+//!
+//! [`Driver`] is the trait; [`cuda`] implements it with a real GPU, [`host`] with a simulator of
+//! CUDA's ordering rules. A [`Layer`] wraps another driver and changes only what it must: the
+//! call [`Recorder`] is one, and so are the fault injectors of the tests. Nothing above this module
+//! asks which one runs.
+//!
+//! The seam speaks in raw handles. It knows contexts, streams, events, memory, kernels and host
+//! functions; it knows no ports, no operators and no graphs.
+
+pub mod cuda;
+mod error;
+mod handle;
+pub mod host;
+mod kernel;
+mod layer;
+mod recorder;
+
+pub use error::{DriverError, Sticky};
+pub use handle::{DeviceId, MemoryRange, RawEvent, RawFunction, RawStream};
+pub(crate) use handle::{OwnedEvent, OwnedStream};
+pub use kernel::{
+    Access, AccessMode, HostArgs, HostFunction, HostKernel, Image, KernelSource, Launch,
+    LoadedKernel, MAX_PARAMS, Param, Plain, Target,
+};
+pub use layer::Layer;
+// pub use recorder
+
+use std::fmt;
+
+/// What a driver call returns.
+pub type DriverResult<T> = Result<T, DriverError>;
+
+/// What a device is and what it can do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceInfo {
+    /// The name that the device gives itself, as `NVIDIA H200`.
+    pub name: String,
+    /// Compute capability, major and minor; `(0, 0)` for a simulated device.
+    pub compute_capability: (u32, u32),
+    /// Streaming multiprocessors.
+    pub multiprocessors: u32,
+    /// Bytes of device memory.
+    pub total_memory: u64,
+    /// The numerically lowest (most urgent) and highest (least urgent) stream priority.
+    pub priorities: (i32, i32),
+}
+
+/// How a stream behaves against the legacy default stream of its device.
+///
+/// See *Stream synchronization behavior* in the CUDA driver API reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum StreamFlags {
+    /// No implicit ordering against the default stream. streamflow's choice where it has one:
+    /// it makes every dependency explicit, so an implicit barrier can only cost time.
+    #[default]
+    NonBlocking,
+    /// Work on the default stream waits for this stream's and the other way round.
+    Blocking,
+}
+
+/// How a copy between host and device treats its host side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CopyKind {
+    /// Page-locked host memory to a device, asynchronous.
+    PinnedToDevice,
+    /// Ordinary host memory to a device. Returns when the host memory may be changed.
+    PageableToDevice,
+    /// A device to page-locked host memory, asynchronous.
+    DeviceToPinned,
+    /// A device to ordinary host memory. Returns when the copy is complete.
+    DeviceToPageable,
+    /// Within one device, asynchronous.
+    DeviceToDevice,
+}
+
+impl CopyKind {
+    /// Whether the call returns only when the copy no longer needs the host memory.
+    pub const fn blocks_host(self) -> bool {
+        matches!(self, Self::PageableToDevice | Self::DeviceToPageable)
+    }
+}
+
+/// One copy, from `source` to `target`, both `bytes` long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Copy {
+    /// Which sides are on the host.
+    pub kind: CopyKind,
+    /// Where the copy writes: a device address, or a host address as an integer.
+    pub target: MemoryRange,
+    /// Where the copy reads.
+    pub source: MemoryRange,
+}
+
+/// What a stream is created with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StreamOptions {
+    /// Behaviour against the default stream.
+    pub flags: StreamFlags,
+    /// CUDA's priority: lower is more urgent, 0 the default. Must lie in [`DeviceInfo::priorities`].
+    pub priority: i32,
+}
+
+/// What executes streams, events, copies and kernels. See the [module](self).
+///
+/// Calls may come from any thread. Handles are valid until their destroying call; a driver may
+/// answer a stale one with an error or, on a real GPU, with undefined behaviour, which is why
+/// whatever can be given a dangling address or handle is an `unsafe fn`.
+pub trait Driver: Send + Sync + fmt::Debug {
+    /// `"cuda"`, `"host"`, or the name of what a wrapper wraps.
+    fn name(&self) -> &str;
+
+    /// How many devices there are; they are named `0..device_count()`.
+    fn device_count(&self) -> usize;
+
+    /// What device `device` is.
+    fn device_info(&self, device: DeviceId) -> DriverResult<DeviceInfo>;
+
+    /// Makes the device's context current on the calling thread. Cheap when it is already.
+    fn bind(&self, device: DeviceId) -> DriverResult<()>;
+
+    /// The error after which the device executes nothing any more, if there was one.
+    fn sticky_error(&self) -> Option<Sticky>;
+
+    /// The legacy default stream of a device.
+    fn default_stream(&self, device: DeviceId) -> RawStream;
+
+    /// Creates a stream.
+    fn create_stream(&self, device: DeviceId, options: StreamOptions) -> DriverResult<RawStream>;
+
+    /// Destroys a stream; its queued work still executes.
+    ///
+    /// # Safety
+    /// `stream` came from [`create_stream`](Driver::create_stream) of this driver, is not used
+    /// afterwards and not destroyed twice.
+    unsafe fn destroy_stream(&self, stream: RawStream) -> DriverResult<()>;
+
+    /// Whether all work queued on `stream` so far is complete.
+    fn query_stream(&self, stream: RawStream) -> DriverResult<bool>;
+
+    /// Blocks the calling thread until all work queued on `stream` so far is complete.
+    fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()>;
+
+    /// Creates an event without timing.
+    fn create_event(&self, device: DeviceId) -> DriverResult<RawEvent>;
+
+    /// Destroys an event.
+    ///
+    /// # Safety
+    /// As for [`destroy_stream`](Driver::destroy_stream).
+    unsafe fn destroy_event(&self, event: RawEvent) -> DriverResult<()>;
+
+    /// Records `event` on `stream`: it completes when everything queued there before has.
+    fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()>;
+
+    /// Makes later work on `stream` wait for the latest record of `event`; an event that was never
+    /// recorded is complete.
+    fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()>;
+
+    /// Whether the latest record of `event` is complete.
+    fn query_event(&self, event: RawEvent) -> DriverResult<bool>;
+
+    /// Blocks the calling thread until the latest record of `event` is complete.
+    fn synchronize_event(&self, event: RawEvent) -> DriverResult<()>;
+
+    /// Allocates device memory in stream order: it may be used by work queued on `stream` after
+    /// this call. The content is not initialised.
+    fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange>;
+
+    /// Frees device memory in stream order.
+    ///
+    /// # Safety
+    /// `range` came from [`allocate`](Driver::allocate) of this driver and is freed once. Every use
+    /// of it is complete, or ordered before this point of `stream`.
+    unsafe fn free(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()>;
+
+    /// Says that `range` passes to a new owner on `stream` without a call to `free` and `allocate`.
+    ///
+    /// A real driver ignores it. The simulator overwrites the range with poison in stream order, and
+    /// a wrapper that looks for races takes it for a write.
+    ///
+    /// # Safety
+    /// `range` is allocated, and nobody reads its content from before this call any more.
+    unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()>;
+
+    /// Gives memory that is free, beyond `keep` bytes, back to the system.
+    fn trim(&self, device: DeviceId, keep: u64) -> DriverResult<()>;
+
+    /// Allocates page-locked host memory that the device can read and write.
+    fn allocate_pinned(&self, device: DeviceId, bytes: u64) -> DriverResult<MemoryRange>;
+
+    /// Frees page-locked memory; may synchronise the device.
+    ///
+    /// # Safety
+    /// `range` came from [`allocate_pinned`](Driver::allocate_pinned) of this driver and device, is
+    /// freed once, and no queued work uses it.
+    unsafe fn free_pinned(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()>;
+
+    /// Queues a copy.
+    ///
+    /// # Safety
+    /// Both ranges are allocated and of one length, and stay so until the copy has executed. Host
+    /// memory is neither read nor written by others meanwhile in a way that conflicts.
+    unsafe fn copy(&self, stream: RawStream, copy: &Copy) -> DriverResult<()>;
+
+    /// Queues a fill of `range` with a byte.
+    ///
+    /// # Safety
+    /// `range` is device memory that is allocated until the fill has executed.
+    unsafe fn fill(&self, stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()>;
+
+    /// Makes a kernel ready to launch on a device.
+    fn load_kernel(
+        &self,
+        device: DeviceId,
+        source: &KernelSource<'_>,
+    ) -> DriverResult<LoadedKernel>;
+
+    /// Queues a kernel. Parameters are copied before the call returns.
+    ///
+    /// # Safety
+    /// The parameters are what the kernel was compiled for, and the memory that it touches is
+    /// allocated until it has executed.
+    unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()>;
+
+    /// Queues a call on the host. Later work of the stream waits until it has returned.
+    ///
+    /// # Safety
+    /// `function.data` is valid for `function.call` until the call was made. The callee makes no
+    /// CUDA calls and does not unwind (CUDA driver API, `cuLaunchHostFunc`). After a sticky error it
+    /// may never be called.
+    unsafe fn launch_host_function(
+        &self,
+        stream: RawStream,
+        function: HostFunction,
+    ) -> DriverResult<()>;
+}

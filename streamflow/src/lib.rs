@@ -1,0 +1,2 @@
+//! streamflow.
+pub mod driver;
