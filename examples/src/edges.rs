@@ -76,7 +76,7 @@ impl Edges {
         let s = &self.join;
         let mut edges = self.platform.tensor([height as usize, width as usize], s)?;
         s.launch::<magnitude>(edges.len(), (&mut edges, &x, &y))?;
-        s.download(&edges)
+        self.platform.download(&edges, s)
     }
 
     fn plane(&self, stream: &CudaStream) -> Result<Tensor<f32>> {

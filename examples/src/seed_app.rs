@@ -31,9 +31,9 @@ pub fn exp_linspace(out: &mut [f32], start: f32, step: f32) {
     float sum = 0.0f;
     for (unsigned long long c = threadIdx.x; c < cols; c += blockDim.x) sum += a[first + c] * b[first + c];
     lanes[threadIdx.x] = sum;
-    for (unsigned int half = blockDim.x / 2; half > 0; half /= 2) {
+    for (unsigned int stride = blockDim.x / 2; stride > 0; stride /= 2) {
         __syncthreads();
-        if (threadIdx.x < half) lanes[threadIdx.x] += lanes[threadIdx.x + half];
+        if (threadIdx.x < stride) lanes[threadIdx.x] += lanes[threadIdx.x + stride];
     }
     if (threadIdx.x == 0) out[blockIdx.x] = lanes[0];
 "
@@ -43,7 +43,7 @@ pub fn multiply_sum_rows(out: &mut [f32], a: &[f32], b: &[f32], cols: u32) {
     let cols = (cols as usize).max(1);
     out.fill(0.0);
     for ((sum, a), b) in out.iter_mut().zip(a.chunks(cols)).zip(b.chunks(cols)) {
-        let mut lanes = [0.0_f32; ROW_THREADS as usize];
+        let mut lanes = [0.0_f32; ROW_THREADS];
         for (a, b) in a.chunks(lanes.len()).zip(b.chunks(lanes.len())) {
             for ((lane, a), b) in lanes.iter_mut().zip(a).zip(b) {
                 *lane += a * b;
@@ -62,7 +62,7 @@ pub fn multiply_sum_rows(out: &mut [f32], a: &[f32], b: &[f32], cols: u32) {
 }
 
 /// Threads per block of [`multiply_sum_rows`]: its shared memory has room for no more.
-pub const ROW_THREADS: u32 = 256;
+pub const ROW_THREADS: usize = 256;
 
 /// How far [`exp_linspace`] may be off, in ε (`f32::EPSILON`) of the exact value.
 pub const EXP_TOLERANCE: f64 = 20.0;
@@ -139,7 +139,7 @@ impl HandWired {
         let mut sums = self.platform.tensor([self.rows], &self.combine)?;
         let grid = Grid::blocks(self.rows).threads(ROW_THREADS);
         self.combine.launch::<multiply_sum_rows>(grid, (&mut sums, &a, &b, self.cols))?;
-        self.sink.download(&sums)
+        self.platform.download(&sums, &self.sink)
     }
 
     fn source(&self, stream: &CudaStream) -> Result<Tensor<f32>> {

@@ -56,7 +56,12 @@ fn run(args: &Args) -> Result<(), Failure> {
     let format = if args.json { Format::Json } else { Format::Human };
     let mut stdout = io::stdout().lock();
     if format == Format::Human {
-        writeln!(stdout, "running on {}: {}", platform.name(), platform.device_name(device(0))?)?;
+        writeln!(
+            stdout,
+            "running on {}: {}",
+            platform.name(),
+            platform.device_info(device(0))?.name
+        )?;
     }
     // One tick computes while the one before is read.
     let mut before: Option<(u64, Download<f32>)> = None;
