@@ -24,7 +24,7 @@ pub use kernel::{
     LoadedKernel, MAX_PARAMS, Param, Plain, Target,
 };
 pub use layer::Layer;
-// pub use recorder
+pub use recorder::{Call, Place, RecordedAccess, Recorder, StreamName};
 
 use std::fmt;
 
