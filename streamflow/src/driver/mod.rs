@@ -27,7 +27,7 @@ pub use kernel::{
 };
 pub use layer::Layer;
 pub(crate) use loaded::LoadedKernels;
-// pub use recorder
+pub use recorder::{Call, Place, RecordedAccess, Recorder, StreamName};
 
 use std::fmt;
 
