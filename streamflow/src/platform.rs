@@ -48,9 +48,22 @@ impl Platform {
     }
 
     /// The simulator: CUDA's ordering rules on the host, with work executed in an order that a seed
-    /// decides. See [`HostDriver`].
-    pub fn host() -> HostPlatform {
-        HostPlatform { seed: 0, devices: 1, trace: false }
+    /// decides; with this one, at once. See [`HostDriver`].
+    ///
+    /// # Errors
+    /// None that is known; the driver's.
+    pub fn host() -> Result<Self> {
+        Self::host_with_seed(0)
+    }
+
+    /// As [`host`](Self::host), executing in another of the legal orders. For more choices make a
+    /// [`HostDriver`] and give it to [`from_driver`](Self::from_driver).
+    ///
+    /// # Errors
+    /// As for [`host`](Self::host).
+    pub fn host_with_seed(seed: u64) -> Result<Self> {
+        let driver = HostDriver::builder().seed(seed).build();
+        Self::with_driver(Arc::new(driver), "the host simulator was asked for")
     }
 
     /// [`cuda`](Self::cuda) when it answers, else [`host`](Self::host). Says which and why, at level
@@ -63,7 +76,7 @@ impl Platform {
             Ok(driver) => Self::with_driver(Arc::new(driver), "a CUDA driver and a GPU answer")?,
             Err(error) => {
                 let why = format!("no GPU can be used: {error}");
-                Self::with_driver(HostDriver::builder().build(), &why)?
+                Self::with_driver(Arc::new(HostDriver::builder().build()), &why)?
             }
         };
         tracing::info!(platform = platform.name(), why = platform.why(), "platform chosen");
@@ -211,41 +224,5 @@ impl fmt::Debug for Platform {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let devices: Vec<_> = self.0.devices.iter().map(|device| &device.info.name).collect();
         f.debug_struct("Platform").field("name", &self.name()).field("devices", &devices).finish()
-    }
-}
-
-/// How the simulator is to be. Made by [`Platform::host`].
-#[derive(Debug, Clone)]
-#[must_use = "call `build`"]
-pub struct HostPlatform {
-    seed: u64,
-    devices: u32,
-    trace: bool,
-}
-
-impl HostPlatform {
-    /// Which of the legal orders to execute work in. 0, the default, executes at once.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
-    }
-
-    /// How many devices; 1 by default.
-    pub fn devices(mut self, devices: u32) -> Self {
-        self.devices = devices;
-        self
-    }
-
-    /// The driver alone, to be wrapped.
-    pub fn driver(&self) -> Arc<HostDriver> {
-        HostDriver::builder().devices(self.devices).seed(self.seed).trace(self.trace).build()
-    }
-
-    /// The platform.
-    ///
-    /// # Errors
-    /// None that is known; the driver's.
-    pub fn build(self) -> Result<Platform> {
-        Platform::with_driver(self.driver(), "the host simulator was asked for")
     }
 }
