@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::driver::cuda::CudaDriver;
-use crate::driver::host::HostDriver;
+use crate::driver::host::{HostBuilder, HostDriver};
 use crate::driver::{DeviceId, DeviceInfo, Driver};
 use crate::error::{Error, Result};
 use crate::memory::{
@@ -48,22 +48,17 @@ impl Platform {
     }
 
     /// The simulator: CUDA's ordering rules on the host, with work executed in an order that a seed
-    /// decides; with this one, at once. See [`HostDriver`].
+    /// decides. See [`HostDriver`].
     ///
-    /// # Errors
-    /// None that is known; the driver's.
-    pub fn host() -> Result<Self> {
-        Self::host_with_seed(0)
-    }
-
-    /// As [`host`](Self::host), executing in another of the legal orders. For more choices make a
-    /// [`HostDriver`] and give it to [`from_driver`](Self::from_driver).
-    ///
-    /// # Errors
-    /// As for [`host`](Self::host).
-    pub fn host_with_seed(seed: u64) -> Result<Self> {
-        let driver = HostDriver::builder().seed(seed).build();
-        Self::with_driver(Arc::new(driver), "the host simulator was asked for")
+    /// ```
+    /// # fn main() -> streamflow::Result<()> {
+    /// let platform = streamflow::Platform::host().seed(3).build()?;
+    /// assert_eq!(platform.name(), "host");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn host() -> HostPlatform {
+        HostPlatform { driver: HostDriver::builder() }
     }
 
     /// [`cuda`](Self::cuda) when it answers, else [`host`](Self::host). Says which and why, at level
@@ -224,5 +219,34 @@ impl fmt::Debug for Platform {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let devices: Vec<_> = self.0.devices.iter().map(|device| &device.info.name).collect();
         f.debug_struct("Platform").field("name", &self.name()).field("devices", &devices).finish()
+    }
+}
+
+/// How the simulator is to be. Made by [`Platform::host`]. For more choices make a [`HostDriver`] and
+/// give it to [`Platform::from_driver`].
+#[derive(Debug, Clone)]
+#[must_use = "call `build`"]
+pub struct HostPlatform {
+    driver: HostBuilder,
+}
+
+impl HostPlatform {
+    /// Which of the legal orders to execute work in; 0, the default, is at once. See
+    /// [`Policy::of_seed`](crate::driver::host::Policy::of_seed).
+    pub fn seed(self, seed: u64) -> Self {
+        Self { driver: self.driver.seed(seed) }
+    }
+
+    /// How many devices; 1 by default.
+    pub fn devices(self, devices: usize) -> Self {
+        Self { driver: self.driver.devices(devices) }
+    }
+
+    /// The platform.
+    ///
+    /// # Errors
+    /// None that is known; the driver's.
+    pub fn build(self) -> Result<Platform> {
+        Platform::with_driver(Arc::new(self.driver.build()), "the host simulator was asked for")
     }
 }
