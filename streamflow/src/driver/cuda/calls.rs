@@ -9,9 +9,8 @@ use super::module::Module;
 use super::submit::{length, stream_of};
 use super::{CudaDriver, device, handle_of, pointer_to};
 use crate::driver::{
-    Copy, CopyKind, DeviceId, DeviceInfo, Driver, DriverError, DriverResult, HostFunction,
-    KernelSource, Launch, LoadedKernel, MAX_PARAMS, MemoryRange, RawEvent, RawStream, Sticky,
-    StreamFlags, StreamOptions, Target,
+    Copy, DeviceId, DeviceInfo, Driver, DriverResult, HostFunction, KernelSource, Launch,
+    LoadedKernel, MemoryRange, RawEvent, RawStream, Sticky, StreamFlags, StreamOptions, Target,
 };
 
 fn event_of(event: RawEvent) -> sys::CUevent {
