@@ -88,6 +88,42 @@ pub enum Error {
         /// The view's strides, in elements.
         strides: Vec<usize>,
     },
+
+    /// A kernel's `requires(…)` does not hold for the arguments of a launch. Nothing was launched.
+    #[error("kernel `{kernel}` requires `{requirement}`, which these arguments break: {values}")]
+    KernelRequirement {
+        /// The kernel.
+        kernel: &'static str,
+        /// The condition as its author wrote it.
+        requirement: &'static str,
+        /// Every length and every scalar of the launch, as `a.len() = 3, cols = 4`.
+        values: String,
+    },
+
+    /// A grid is impossible on any device, or for this kernel. Nothing was launched.
+    #[error("kernel `{kernel}` cannot be launched with this grid: {problem}")]
+    Grid {
+        /// The kernel.
+        kernel: String,
+        /// Which limit is broken, by how much, and what to do.
+        problem: String,
+    },
+
+    /// A kernel used an index outside of an argument. Only found when `STREAMFLOW_CHECK_BOUNDS=1`.
+    #[error(
+        "kernel `{kernel}` used `{argument}[{index}]`, but `{argument}` has {length} elements; \
+         the access was diverted, so the results of this launch are wrong"
+    )]
+    OutOfBounds {
+        /// The kernel.
+        kernel: String,
+        /// The argument's name.
+        argument: String,
+        /// The index, in elements; negative indices are told as such.
+        index: i64,
+        /// The argument's length in elements.
+        length: u64,
+    },
 }
 
 fn list(names: &[String]) -> String {

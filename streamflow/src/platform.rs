@@ -7,6 +7,7 @@ use crate::driver::cuda::CudaDriver;
 use crate::driver::host::{HostBuilder, HostDriver};
 use crate::driver::{DeviceId, DeviceInfo, Driver};
 use crate::error::{Error, Result};
+use crate::kernel::Module;
 use crate::memory::{
     self, Buffer, Download, Downloadable, Element, IntoShape, MemoryOptions, MemoryPool, Pinned,
     PinnedPool, Tensor,
@@ -199,6 +200,16 @@ impl Platform {
         stream: &CudaStream,
     ) -> Result<Download<T>> {
         memory::download(stream, &self.of(stream)?.pinned, source.elements(), source.shape())
+    }
+
+    /// Compiled code that was not made by [`#[kernel]`](macro@crate::kernel): PTX text, a CUBIN or a
+    /// fatbin. It is loaded when a function of it is asked for.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchDevice`].
+    pub fn module(&self, device: DeviceId, image: &[u8]) -> Result<Module> {
+        self.device(device, "`module`")?;
+        Ok(Module::new(&self.0.table, device, image))
     }
 
     fn device(&self, device: DeviceId, who: &str) -> Result<&Device> {

@@ -35,7 +35,7 @@ pub use buffer::Buffer;
 pub use copy::Downloadable;
 pub(crate) use copy::download;
 pub use download::Download;
-pub use element::Element;
+pub use element::{Element, Scalar};
 pub use pinned::Pinned;
 pub(crate) use pinned::PinnedPool;
 pub(crate) use pool::MemoryPool;
