@@ -1,6 +1,7 @@
 //! streamflow.
 
 // The macros name this crate by its absolute path, in our own tests too.
+#[allow(unused_extern_crates, reason = "only tests use the macros")]
 extern crate self as streamflow;
 
 pub mod driver;
@@ -9,7 +10,7 @@ pub mod kernel;
 pub mod memory;
 
 pub use error::{Error, Result};
-// pub use streamflow_macros::kernel;
+pub use streamflow_macros::kernel;
 
 /// What the macros' expansions use. Not covered by semantic versioning.
 #[doc(hidden)]
