@@ -129,6 +129,7 @@ mod tests {
             "kernel `scale` requires `bias as usize <= a.len()`, which these arguments break: \
              out.len() = 0, a.len() = 0, factor = 0.5, bias = 1"
         );
+        drop(to);
         let mut to = Passing::new();
         scale::<f32>::pass((&mut out, &a, 0.5, 0), &mut to).unwrap();
         assert_eq!(to.params().len(), 6);
