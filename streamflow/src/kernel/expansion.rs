@@ -57,3 +57,13 @@ pub fn requirement(
     }
     Error::KernelRequirement { kernel: info.name, requirement, values: list }
 }
+
+/// The CUDA name of an element type.
+pub const fn element<T: Element>() -> &'static str {
+    T::CUDA
+}
+
+/// The CUDA name of a scalar type.
+pub const fn value<T: Scalar>() -> &'static str {
+    T::CUDA
+}

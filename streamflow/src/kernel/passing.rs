@@ -67,3 +67,137 @@ impl<'a> Passing<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::*;
+    use crate::driver::{HostArgs, MemoryRange};
+    use crate::kernel;
+    use crate::kernel::{Kernel, ParamKind};
+
+    /// out[i] = a[i] * factor + bias
+    #[kernel(
+        requires(a.len() == out.len(), bias as usize <= a.len()),
+        unsafe cuda = "unsigned long long i = thread_index();
+            if (i < out_len) out[i] = a[i] * factor + T(bias);"
+    )]
+    fn scale<T: Element + std::ops::Mul<Output = T>>(out: &mut [T], a: &[T], factor: T, bias: u8) {
+        for (out, a) in out.iter_mut().zip(a) {
+            *out = *a * factor;
+        }
+        assert_eq!(bias, 2);
+    }
+
+    // Arguments with the names that the expansion uses itself.
+    #[kernel(requires(to == 1, args.len() == 3), unsafe cuda = "args[0] = to + info;")]
+    fn host(args: &mut [u64], to: u64, info: u64) {
+        args[0] = to + info;
+    }
+
+    #[test]
+    fn passes_addresses_lengths_values_and_accesses() {
+        let mut out = DeviceSlice::<f64>::at(0x1000, 3);
+        let a = DeviceSlice::<f64>::at(0x2000, 3);
+        let mut to = Passing::new();
+        scale::<f64>::pass((&mut out, &a, 0.5, 2), &mut to).unwrap();
+        to.report(77);
+        let numbers = [0, 1, 2, 3, 5].map(|i| to.params()[i].get::<u64>());
+        assert_eq!(numbers, [0x1000, 3, 0x2000, 3, 2]);
+        assert_eq!(to.params()[4].get::<f64>(), 0.5);
+        assert_eq!(to.params()[6].get::<u64>(), 77);
+        let range = |address| MemoryRange { address, bytes: 24 };
+        assert_eq!(
+            to.accesses(),
+            [
+                Access { range: range(0x1000), mode: AccessMode::Write, argument: "out" },
+                Access { range: range(0x2000), mode: AccessMode::Read, argument: "a" },
+            ]
+        );
+        assert_eq!(to.blocks().len(), 2);
+    }
+
+    #[test]
+    fn an_empty_slice_is_no_access() {
+        let mut out = DeviceSlice::<f32>::at(0, 0);
+        let a = DeviceSlice::<f32>::at(0, 0);
+        let mut to = Passing::new();
+        let error = scale::<f32>::pass((&mut out, &a, 0.5, 1), &mut to).unwrap_err();
+        assert!(to.params().is_empty(), "nothing is passed when a requirement fails");
+        assert_eq!(
+            error.to_string(),
+            "kernel `scale` requires `bias as usize <= a.len()`, which these arguments break: \
+             out.len() = 0, a.len() = 0, factor = 0.5, bias = 1"
+        );
+        drop(to);
+        let mut to = Passing::new();
+        scale::<f32>::pass((&mut out, &a, 0.5, 0), &mut to).unwrap();
+        assert_eq!(to.params().len(), 6);
+        assert!(to.accesses().is_empty() && to.blocks().is_empty());
+    }
+
+    #[test]
+    fn lengths_that_differ_are_all_told() {
+        let mut out = DeviceSlice::<f32>::at(0x1000, 4);
+        let a = DeviceSlice::<f32>::at(0x2000, 3);
+        let done = scale::<f32>::pass((&mut out, &a, 0.5, 1), &mut Passing::new());
+        let text = done.unwrap_err().to_string();
+        assert!(text.contains("requires `a.len() == out.len()`"), "{text}");
+        assert!(text.contains("out.len() = 4, a.len() = 3"), "{text}");
+    }
+
+    #[test]
+    fn the_host_body_gets_what_was_passed() {
+        let mut out = [0.0_f32; 3];
+        let a = [1.0_f32, 2.0, 3.0];
+        let params = [
+            Param::new(out.as_mut_ptr().expose_provenance() as u64),
+            Param::new(3_u64),
+            Param::new(a.as_ptr().expose_provenance() as u64),
+            Param::new(3_u64),
+            Param::new(0.5_f32),
+            Param::new(2_u8),
+        ];
+        // SAFETY: the parameters are those of `scale::<f32>`, and the arrays are alive.
+        unsafe { (scale::<f32>::INFO.host)(HostArgs { params: &params }) };
+        assert_eq!(out, [0.5, 1.0, 1.5]);
+
+        // Empty slices may have no address.
+        let nothing = [0_u64, 0, 0, 0].map(Param::new);
+        let params = [nothing.as_slice(), &params[4..]].concat();
+        // SAFETY: as above; empty slices.
+        unsafe { (scale::<f32>::INFO.host)(HostArgs { params: &params }) };
+    }
+
+    #[test]
+    fn instances_know_their_types_and_place() {
+        let info = scale::<half::f16>::INFO;
+        assert_eq!((info.name, info.entry), ("scale", "scale_kernel"));
+        assert_eq!(info.generics, [("T", "half")]);
+        let params: Vec<_> = info.params.iter().map(|p| (p.name, p.cuda, p.kind)).collect();
+        assert_eq!(
+            params,
+            [
+                ("out", "half", ParamKind::SliceMut),
+                ("a", "half", ParamKind::Slice),
+                ("factor", "half", ParamKind::Scalar),
+                ("bias", "unsigned char", ParamKind::Scalar),
+            ]
+        );
+        assert_eq!(scale::<i32>::INFO.generics, [("T", "int")]);
+        assert!(info.file.ends_with("passing.rs"));
+        let line = include_str!("passing.rs").lines().nth(info.line as usize - 1).unwrap();
+        assert!(line.contains("unsafe cuda = \"unsigned"), "{line}");
+    }
+
+    #[test]
+    fn names_of_the_expansion_are_free() {
+        let mut args = DeviceSlice::<u64>::at(0x1000, 3);
+        assert!(host::pass((&mut args, 1, 2), &mut Passing::new()).is_ok());
+        assert!(host::pass((&mut args, 2, 2), &mut Passing::new()).is_err());
+        // The function is still the user's own.
+        let mut numbers = [0];
+        host(&mut numbers, 3, 4);
+        assert_eq!(numbers, [7]);
+    }
+}
