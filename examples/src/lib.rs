@@ -1,1 +1,27 @@
+//! What streamflow's two example programs share.
+//!
+//! The workloads are library modules with plain-Rust references beside them, so that the tests and
+//! the benchmarks run exactly what the programs run.
 
+pub mod cli;
+pub mod edges;
+pub mod png_io;
+pub mod progress;
+pub mod report;
+pub mod seed_app;
+
+use streamflow::kernel::{Kernel, KernelInfo};
+
+/// Every kernel of the examples, for tools that compile them all.
+pub fn kernels() -> Vec<&'static KernelInfo> {
+    vec![
+        seed_app::exp_linspace::INFO,
+        seed_app::multiply_sum_rows::INFO,
+        edges::grey::INFO,
+        edges::blur_rows::INFO,
+        edges::blur_columns::INFO,
+        edges::sobel_x::INFO,
+        edges::sobel_y::INFO,
+        edges::magnitude::INFO,
+    ]
+}

@@ -1,6 +1,7 @@
 //! streamflow.
 
 // The macros name this crate by its absolute path, in our own tests too.
+#[allow(unused_extern_crates, reason = "only tests and doc tests use the macros here")]
 extern crate self as streamflow;
 
 pub mod driver;

@@ -24,11 +24,11 @@ const OPTIONS: [&str; 2] = ["--std=c++17", "--generate-line-info"];
 /// # Errors
 /// [`DriverError::Unavailable`] without NVRTC, [`DriverError::Kernel`] when it does not compile, and
 /// what the driver says to the code.
-pub fn load(
+pub(super) fn load(
     driver: &dyn Driver,
     device: DeviceId,
     info: &'static KernelInfo,
-) -> Result<LoadedKernel> {
+) -> DriverResult<LoadedKernel> {
     let bounds = bounds::enabled();
     if bounds == Bounds::Checked {
         bounds::remember(info);
@@ -36,7 +36,7 @@ pub fn load(
     let image = |target| cached(info, target, bounds);
     let source =
         KernelSource { name: info.name, entry: info.entry, host: Some(info.host), image: &image };
-    Ok(driver.load_kernel(device, &source)?)
+    driver.load_kernel(device, &source)
 }
 
 /// Compiles a kernel for a compute capability, as `(9, 0)`. Needs NVRTC but no GPU, and uses no

@@ -53,7 +53,7 @@ impl<'a> Passing<'a> {
     }
 
     /// The block of each access, in the same order. A block can occur more than once.
-    pub fn blocks(&self) -> &[(&'a Block, AccessMode)] {
+    pub(super) fn blocks(&self) -> &[(&'a Block, AccessMode)] {
         &self.blocks
     }
 

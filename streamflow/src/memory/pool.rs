@@ -208,12 +208,6 @@ pub(super) struct Owned {
     pool: Arc<MemoryPool>,
 }
 
-impl Owned {
-    pub(super) fn table(&self) -> &Arc<StreamTable> {
-        &self.pool.table
-    }
-}
-
 impl Deref for Owned {
     type Target = Block;
 

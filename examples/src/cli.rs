@@ -1,0 +1,159 @@
+//! What both programs do around their work: shared flags, messages, exit codes.
+
+use std::error::Error as StdError;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use streamflow::prelude::*;
+use tracing_subscriber::EnvFilter;
+
+/// Where a program runs, as the user says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Choice {
+    /// A GPU when a driver and a GPU answer, else the host simulator.
+    #[default]
+    Auto,
+    /// The host simulator.
+    Host,
+    /// A GPU.
+    Cuda,
+}
+
+/// The flags that choose a platform.
+#[derive(Debug, Clone, clap::Args)]
+pub struct PlatformArgs {
+    /// Where to run
+    #[arg(long, value_enum, default_value_t)]
+    pub platform: Choice,
+
+    /// In which order the host simulator executes what may run in any order [default: 0]
+    #[arg(long, value_name = "S")]
+    pub seed: Option<u64>,
+}
+
+impl PlatformArgs {
+    /// Starts the platform.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for a seed on a GPU, which has no use for one; [`Failure::Failed`] when the
+    /// platform can't be started.
+    pub fn open(&self) -> Result<Platform, Failure> {
+        match (self.platform, self.seed) {
+            (Choice::Host, seed) => host(seed.unwrap_or(0)),
+            (Choice::Cuda, None) => Ok(Platform::cuda()?),
+            (Choice::Cuda, Some(_)) => Err(no_seed()),
+            (Choice::Auto, None) => Ok(Platform::detect()?),
+            (Choice::Auto, Some(seed)) => {
+                if Platform::detect()?.name() == "host" {
+                    host(seed)
+                } else {
+                    Err(no_seed())
+                }
+            }
+        }
+    }
+}
+
+fn host(seed: u64) -> Result<Platform, Failure> {
+    Ok(Platform::host().seed(seed).build()?)
+}
+
+fn no_seed() -> Failure {
+    Failure::Usage("only the host simulator takes a seed: add `--platform host`".into())
+}
+
+/// Why a program ends without success.
+#[derive(Debug)]
+pub enum Failure {
+    /// The command line asks for what makes no sense: exit code 2.
+    Usage(String),
+    /// The work failed: exit code 1.
+    Failed(Box<dyn StdError + Send + Sync>),
+}
+
+impl<E: StdError + Send + Sync + 'static> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::Failed(Box::new(error))
+    }
+}
+
+impl Failure {
+    /// The reader of stdout has gone, as `head` does: nothing is wrong, and nobody is left to tell.
+    fn is_broken_pipe(&self) -> bool {
+        let Self::Failed(error) = self else { return false };
+        error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// Writes `error: …` and the causes, each once.
+    fn report(&self, to: &mut impl Write) -> io::Result<()> {
+        match self {
+            Self::Usage(message) => {
+                writeln!(to, "error: {message}\n\nFor more information, try '--help'.")
+            }
+            Self::Failed(error) => {
+                writeln!(to, "error: {error}")?;
+                let mut cause = error.source();
+                while let Some(error) = cause {
+                    writeln!(to, "  caused by: {error}")?;
+                    cause = error.source();
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Runs a program: logs go to stderr (`RUST_LOG` chooses which), failures become messages and exit
+/// codes. Mistakes that clap finds end with its code, 2.
+pub fn main(run: impl FnOnce() -> Result<(), Failure>) -> ExitCode {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
+    // Fails only if a subscriber is set already, and then that one is as good.
+    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).try_init();
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(failure) => {
+            // Nothing can be done when stderr is gone too.
+            let _ = failure.report(&mut io::stderr().lock());
+            ExitCode::from(if matches!(failure, Failure::Usage(_)) { 2 } else { 1 })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic, reason = "in tests a panic is a failed test")]
+
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("the outer one")]
+    struct Outer(#[source] io::Error);
+
+    fn text(failure: &Failure) -> String {
+        let mut text = Vec::new();
+        failure.report(&mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    #[test]
+    fn causes_are_listed() {
+        let failure = Failure::from(Outer(io::Error::other("the inner one")));
+        assert_eq!(text(&failure), "error: the outer one\n  caused by: the inner one\n");
+    }
+
+    #[test]
+    fn a_gpu_takes_no_seed() {
+        let args = PlatformArgs { platform: Choice::Cuda, seed: Some(1) };
+        let Err(failure) = args.open() else { panic!("a seed was taken for a GPU") };
+        assert!(matches!(failure, Failure::Usage(_)), "{failure:?}");
+        assert!(text(&failure).starts_with("error: only the host simulator takes a seed"));
+    }
+
+    #[test]
+    fn a_reader_that_has_gone_is_no_failure() {
+        let failure = Failure::from(io::Error::from(io::ErrorKind::BrokenPipe));
+        assert!(failure.is_broken_pipe());
+        assert!(!Failure::from(io::Error::other("full")).is_broken_pipe());
+    }
+}

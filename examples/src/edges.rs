@@ -1,0 +1,85 @@
+//! Edges of a photograph: grey, blur, the gradient in x and in y, its length.
+//!
+//! The two gradients only read the blurred image, so they run on streams of their own and wait for
+//! the blur; what joins them waits for both. Nothing here says so: the launches see it.
+
+mod kernels;
+mod reference;
+
+pub use kernels::{blur_columns, blur_rows, grey, magnitude, sobel_x, sobel_y};
+pub use reference::{TOLERANCE, reference};
+use streamflow::prelude::*;
+
+use crate::png_io::Image;
+
+/// A stream for upload, grey and blur, one for each gradient, one for the join and the download.
+const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(4).reserved_size(4);
+
+/// The pipeline for one photograph.
+#[derive(Debug)]
+pub struct Edges {
+    platform: Platform,
+    width: u32,
+    height: u32,
+    photograph: Pinned<u8>,
+    prepare: CudaStream,
+    gradient_x: CudaStream,
+    gradient_y: CudaStream,
+    join: CudaStream,
+}
+
+impl Edges {
+    /// Takes the streams, and puts the photograph where uploads don't block.
+    ///
+    /// # Errors
+    /// What the platform says: out of memory, no stream.
+    pub fn new(platform: &Platform, image: &Image) -> Result<Self> {
+        let pool = platform.stream_pool("STREAMS", &STREAMS)?;
+        let mut photograph = platform.pinned(device(0), image.rgb.len())?;
+        photograph.as_mut_slice_blocking()?.copy_from_slice(&image.rgb);
+        Ok(Self {
+            platform: platform.clone(),
+            width: image.width,
+            height: image.height,
+            photograph,
+            prepare: pool.allocate("prepare")?,
+            gradient_x: pool.allocate("gradient_x")?,
+            gradient_y: pool.allocate("gradient_y")?,
+            join: pool.allocate("join")?,
+        })
+    }
+
+    /// Queues the whole pipeline once and returns the edges to be, a byte per pixel; nothing waits.
+    ///
+    /// # Errors
+    /// What the platform says: out of memory, a failed launch.
+    pub fn run(&mut self) -> Result<Download<u8>> {
+        let (width, height) = (self.width, self.height);
+        let s = &self.prepare;
+        let mut rgb = self.platform.tensor([height as usize, width as usize, 3], s)?;
+        s.upload(&self.photograph, &mut rgb)?;
+        let mut image = self.plane(s)?;
+        s.launch::<grey>(image.len(), (&mut image, &rgb))?;
+        let mut rows = self.plane(s)?;
+        s.launch::<blur_rows>(rows.len(), (&mut rows, &image, width))?;
+        let mut blurred = self.plane(s)?;
+        s.launch::<blur_columns>(blurred.len(), (&mut blurred, &rows, width))?;
+
+        let s = &self.gradient_x;
+        let mut x = self.plane(s)?;
+        s.launch::<sobel_x>(x.len(), (&mut x, &blurred, width))?;
+
+        let s = &self.gradient_y;
+        let mut y = self.plane(s)?;
+        s.launch::<sobel_y>(y.len(), (&mut y, &blurred, width))?;
+
+        let s = &self.join;
+        let mut edges = self.platform.tensor([height as usize, width as usize], s)?;
+        s.launch::<magnitude>(edges.len(), (&mut edges, &x, &y))?;
+        self.platform.download(&edges, s)
+    }
+
+    fn plane(&self, stream: &CudaStream) -> Result<Tensor<f32>> {
+        self.platform.tensor([self.height as usize, self.width as usize], stream)
+    }
+}

@@ -1,0 +1,155 @@
+//! Reading and writing photographs.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use png::{BitDepth, ColorType, DecodingError, EncodingError, Transformations};
+
+/// An image of 8 bits per channel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// Pixels per row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Red, green, blue, row by row: `3 * width * height` bytes.
+    pub rgb: Vec<u8>,
+}
+
+/// A photograph that could not be read or written, and why.
+#[derive(Debug, thiserror::Error)]
+pub enum PngError {
+    /// The file can't be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file is no PNG, or a damaged one.
+    #[error("cannot decode {} as PNG", path.display())]
+    Decode {
+        /// The file.
+        path: PathBuf,
+        /// What was wrong with it.
+        source: DecodingError,
+    },
+    /// The file can't be written.
+    #[error("cannot write {}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The image can't be encoded.
+    #[error("cannot encode {} as PNG", path.display())]
+    Encode {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: EncodingError,
+    },
+}
+
+/// Reads a PNG: grey, RGB, RGBA or palette. Alpha is dropped, and 16 bits are cut to 8.
+///
+/// # Errors
+/// [`PngError::Read`] and [`PngError::Decode`], with the file's name.
+pub fn read(path: &Path) -> Result<Image, PngError> {
+    let unreadable = |source| PngError::Read { path: path.into(), source };
+    let file = File::open(path).map_err(unreadable)?;
+    // Opening a directory works on Linux; reading it does not.
+    if file.metadata().map_err(unreadable)?.is_dir() {
+        return Err(unreadable(io::ErrorKind::IsADirectory.into()));
+    }
+    decode(BufReader::new(file)).map_err(|source| match source {
+        DecodingError::IoError(source) if source.kind() != io::ErrorKind::UnexpectedEof => {
+            PngError::Read { path: path.into(), source }
+        }
+        source => PngError::Decode { path: path.into(), source },
+    })
+}
+
+/// Decodes a PNG as [`read`] does.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn decode(from: impl io::BufRead + io::Seek) -> Result<Image, DecodingError> {
+    let mut decoder = png::Decoder::new(from);
+    decoder.set_transformations(Transformations::normalize_to_color8());
+    let mut reader = decoder.read_info()?;
+    let bytes = reader.output_buffer_size().ok_or(DecodingError::LimitsExceeded)?;
+    let mut raw = vec![0; bytes];
+    let info = reader.next_frame(&mut raw)?;
+    debug_assert_eq!(info.bit_depth, BitDepth::Eight);
+    raw.truncate(info.buffer_size());
+    let rgb = match info.color_type {
+        ColorType::Rgb => raw,
+        ColorType::Rgba => raw.chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect(),
+        ColorType::GrayscaleAlpha => raw.chunks_exact(2).flat_map(|p| [p[0]; 3]).collect(),
+        // The decoder expands palettes, so one channel is grey.
+        ColorType::Grayscale | ColorType::Indexed => raw.iter().flat_map(|&g| [g; 3]).collect(),
+    };
+    Ok(Image { width: info.width, height: info.height, rgb })
+}
+
+/// Writes an 8-bit grey PNG. The file appears whole or not at all.
+///
+/// A temporary file in the same directory takes the bytes and then the name; when anything fails it
+/// is removed, and what `path` held before stays as it was.
+///
+/// # Errors
+/// [`PngError::Write`] and [`PngError::Encode`], with the file's name. `path` must not name
+/// something that is no ordinary file, as a device: renaming would replace it.
+pub fn write_grey(path: &Path, width: u32, height: u32, grey: &[u8]) -> Result<(), PngError> {
+    let unwritable = |source| PngError::Write { path: path.into(), source };
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        let what = "exists and is not an ordinary file";
+        return Err(unwritable(io::Error::new(io::ErrorKind::AlreadyExists, what)));
+    }
+    let directory = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".").suffix(".png.part");
+    // Temporary files are private by default; this one becomes the user's.
+    #[cfg(unix)]
+    builder.permissions(<fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666));
+    let mut part = builder.tempfile_in(directory).map_err(unwritable)?;
+    let mut to = BufWriter::new(part.as_file_mut());
+    encode_grey(&mut to, width, height, grey).map_err(|source| match source {
+        EncodingError::IoError(source) => PngError::Write { path: path.into(), source },
+        source => PngError::Encode { path: path.into(), source },
+    })?;
+    to.flush().map_err(unwritable)?;
+    drop(to);
+    // Else a crash soon after the rename could leave an empty file under the final name.
+    part.as_file().sync_data().map_err(unwritable)?;
+    part.persist(path).map_err(|failed| unwritable(failed.error))?;
+    Ok(())
+}
+
+/// Encodes an 8-bit grey PNG.
+///
+/// # Errors
+/// What the writer says, and a length of `grey` other than `width * height`.
+pub fn encode_grey(
+    to: impl Write,
+    width: u32,
+    height: u32,
+    grey: &[u8],
+) -> Result<(), EncodingError> {
+    let mut encoder = png::Encoder::new(to, width, height);
+    encoder.set_color(ColorType::Grayscale);
+    encoder.set_depth(BitDepth::Eight);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(grey)?;
+    writer.finish()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,146 @@
+//! One tick's result, as a line for people or as a JSON object for programs.
+
+use std::fmt;
+use std::io::{self, Write};
+
+/// How many leading values are shown.
+const HEAD: usize = 4;
+
+/// How the ticks are written to stdout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// A line for people.
+    Human,
+    /// One JSON object per line.
+    Json,
+}
+
+/// What one tick produced: a one-dimensional tensor of `f32`.
+#[derive(Debug, Clone, Copy)]
+pub struct Tick<'a> {
+    /// Which tick, from 0.
+    pub tick: u64,
+    /// The values.
+    pub values: &'a [f32],
+}
+
+impl Tick<'_> {
+    /// Writes the line, and flushes so that a reader sees the tick when it is done.
+    ///
+    /// # Errors
+    /// What the writer says.
+    pub fn write(&self, to: &mut impl Write, format: Format) -> io::Result<()> {
+        match format {
+            Format::Human => writeln!(to, "{self}")?,
+            Format::Json => writeln!(to, "{}", Json(self))?,
+        }
+        to.flush()
+    }
+
+    fn head(&self) -> &[f32] {
+        &self.values[..self.values.len().min(HEAD)]
+    }
+
+    /// Added up in `f64`, so that the sum adds no error of its own worth speaking of.
+    fn sum(&self) -> f64 {
+        self.values.iter().map(|&x| f64::from(x)).sum()
+    }
+}
+
+impl fmt::Display for Tick<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let more = if self.values.len() > HEAD { ", …" } else { "" };
+        write!(f, "tick {}: [{}] float32, values [", self.tick, self.values.len())?;
+        for (i, x) in self.head().iter().enumerate() {
+            let comma = if i == 0 { "" } else { ", " };
+            write!(f, "{comma}{x:?}")?;
+        }
+        write!(f, "{more}], sum {:?}", self.sum())
+    }
+}
+
+/// The JSON form. JSON has no NaN and no infinity: they are `null`.
+struct Json<'a>(&'a Tick<'a>);
+
+impl fmt::Display for Json<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Tick { tick, values } = self.0;
+        let shape = values.len();
+        write!(f, r#"{{"tick":{tick},"shape":[{shape}],"dtype":"float32","head":["#)?;
+        for (i, &x) in self.0.head().iter().enumerate() {
+            if i > 0 {
+                f.write_str(",")?;
+            }
+            number(f, x, x.is_finite())?;
+        }
+        let sum = self.0.sum();
+        f.write_str(r#"],"sum":"#)?;
+        number(f, sum, sum.is_finite())?;
+        f.write_str("}")
+    }
+}
+
+/// Rust's `{:?}` of a finite float is a JSON number, and the shortest that reads back the same.
+fn number(f: &mut fmt::Formatter<'_>, value: impl fmt::Debug, finite: bool) -> fmt::Result {
+    if finite { write!(f, "{value:?}") } else { f.write_str("null") }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+    use super::*;
+
+    fn json(values: &[f32]) -> serde_json::Value {
+        let mut line = Vec::new();
+        Tick { tick: 7, values }.write(&mut line, Format::Json).unwrap();
+        assert_eq!(line.iter().filter(|&&b| b == b'\n').count(), 1, "one line per tick");
+        serde_json::from_slice(&line).unwrap()
+    }
+
+    #[test]
+    fn json_has_the_documented_keys() {
+        let value = json(&[1.0, 2.5, -3.0e-20, 4.0e20, 5.0]);
+        assert_eq!(value["tick"], 7);
+        assert_eq!(value["shape"], serde_json::json!([5]));
+        assert_eq!(value["dtype"], "float32");
+        let head: Vec<f32> =
+            value["head"].as_array().unwrap().iter().map(|x| x.as_f64().unwrap() as f32).collect();
+        assert_eq!(head, [1.0, 2.5, -3.0e-20, 4.0e20]);
+        assert_eq!(value.as_object().unwrap().len(), 5);
+    }
+
+    #[test]
+    fn json_of_what_is_not_finite_is_null() {
+        let value = json(&[f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX]);
+        let head = value["head"].as_array().unwrap();
+        assert!(head[..3].iter().all(serde_json::Value::is_null), "{head:?}");
+        assert_eq!(head[3].as_f64().unwrap() as f32, f32::MAX);
+        assert!(value["sum"].is_null());
+    }
+
+    #[test]
+    fn short_and_empty_heads() {
+        assert_eq!(json(&[1.0])["head"], serde_json::json!([1.0]));
+        let empty = json(&[]);
+        assert_eq!(
+            (&empty["head"], &empty["sum"]),
+            (&serde_json::json!([]), &serde_json::json!(0.0))
+        );
+    }
+
+    #[test]
+    fn the_sum_is_taken_in_f64() {
+        let values = vec![0.1_f32; 100_000];
+        let expected = f64::from(0.1_f32) * 1e5;
+        let sum = json(&values)["sum"].as_f64().unwrap();
+        assert!((sum - expected).abs() <= 1e-9 * expected, "{sum} and {expected}");
+    }
+
+    #[test]
+    fn people_see_the_first_values() {
+        let values = [1.0, 2.0, 3.0, 4.0, 5.0];
+        let text = Tick { tick: 0, values: &values }.to_string();
+        assert_eq!(text, "tick 0: [5] float32, values [1.0, 2.0, 3.0, 4.0, …], sum 15.0");
+    }
+}

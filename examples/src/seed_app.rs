@@ -1,0 +1,197 @@
+//! The seed's application, wired by hand: two sources fill an image each, a third stream multiplies
+//! them and sums each row, a fourth brings the sums to the host.
+
+use streamflow::prelude::*;
+
+/// `out[i] = exp(start + i * step)`.
+///
+/// Relative error against exact arithmetic: `step` and the product are rounded, each by half an ε of
+/// a value of at most 10, and so is `i` beyond 2²⁴; CUDA's `expf` is off by at most 2 ulp. Together
+/// at most [`EXP_TOLERANCE`].
+#[kernel(unsafe cuda = "
+    unsigned long long i = thread_index();
+    if (i < out_len) out[i] = expf(start + step * i);
+")]
+pub fn exp_linspace(out: &mut [f32], start: f32, step: f32) {
+    for (i, x) in out.iter_mut().enumerate() {
+        *x = (start + step * i as f32).exp();
+    }
+}
+
+/// `out[r] = Σ a[r, c] * b[r, c]` over the `cols` columns. One block of [`ROW_THREADS`] per row.
+///
+/// Both bodies add in 256 lanes and then pairwise, so a row of `n` columns is off by at most
+/// `(n / 256 + 9) / 2` ε of `Σ |a b|`, that is [`SUM_TOLERANCE`]` · √n · ε` up to six million columns.
+#[kernel(
+    requires(a.len() == b.len(), a.len() == out.len() * cols as usize),
+    unsafe cuda = "
+    __shared__ float lanes[256];
+    if (blockIdx.x >= out_len) return;
+    unsigned long long first = (unsigned long long)blockIdx.x * cols;
+    float sum = 0.0f;
+    for (unsigned long long c = threadIdx.x; c < cols; c += blockDim.x) sum += a[first + c] * b[first + c];
+    lanes[threadIdx.x] = sum;
+    for (unsigned int stride = blockDim.x / 2; stride > 0; stride /= 2) {
+        __syncthreads();
+        if (threadIdx.x < stride) lanes[threadIdx.x] += lanes[threadIdx.x + stride];
+    }
+    if (threadIdx.x == 0) out[blockIdx.x] = lanes[0];
+"
+)]
+pub fn multiply_sum_rows(out: &mut [f32], a: &[f32], b: &[f32], cols: u32) {
+    // No columns: every sum is empty, and there are no chunks to walk.
+    let cols = (cols as usize).max(1);
+    out.fill(0.0);
+    for ((sum, a), b) in out.iter_mut().zip(a.chunks(cols)).zip(b.chunks(cols)) {
+        let mut lanes = [0.0_f32; ROW_THREADS];
+        for (a, b) in a.chunks(lanes.len()).zip(b.chunks(lanes.len())) {
+            for ((lane, a), b) in lanes.iter_mut().zip(a).zip(b) {
+                *lane += a * b;
+            }
+        }
+        let mut half = lanes.len() / 2;
+        while half > 0 {
+            let (low, high) = lanes.split_at_mut(half);
+            for (low, high) in low.iter_mut().zip(high) {
+                *low += *high;
+            }
+            half /= 2;
+        }
+        *sum = lanes[0];
+    }
+}
+
+/// Threads per block of [`multiply_sum_rows`]: its shared memory has room for no more.
+pub const ROW_THREADS: usize = 256;
+
+/// How far [`exp_linspace`] may be off, in ε (`f32::EPSILON`) of the exact value.
+pub const EXP_TOLERANCE: f64 = 20.0;
+
+/// The `c` in `c · √n · ε`, how far [`multiply_sum_rows`] may be off, relative to the sum of the
+/// products' magnitudes.
+pub const SUM_TOLERANCE: f64 = 5.0;
+
+/// What the last element of a source is the exponential of.
+const STOP: f32 = 10.0;
+
+/// The step of `linspace(0, 10, elements)`.
+fn step(elements: usize) -> f32 {
+    STOP / elements.saturating_sub(1).max(1) as f32
+}
+
+/// Which streams the application runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Streams {
+    /// One for each of the four parts, from a pool.
+    Pool,
+    /// The device's default stream for all.
+    Default,
+}
+
+/// The application's pool, as in the seed: room for one stream more than it needs.
+const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(5).reserved_size(1);
+
+/// The application. Ticks are independent: a next one may start before the last one's download was
+/// read.
+#[derive(Debug)]
+pub struct HandWired {
+    platform: Platform,
+    rows: usize,
+    cols: u32,
+    source1: CudaStream,
+    source2: CudaStream,
+    combine: CudaStream,
+    sink: CudaStream,
+}
+
+impl HandWired {
+    /// Takes the streams. `rows` and `cols` are at least 1.
+    ///
+    /// # Errors
+    /// What the platform says about the streams.
+    pub fn new(platform: &Platform, rows: usize, cols: u32, streams: Streams) -> Result<Self> {
+        let pool = match streams {
+            Streams::Pool => Some(platform.stream_pool("STREAMS", &STREAMS)?),
+            Streams::Default => None,
+        };
+        let stream = |who| match &pool {
+            Some(pool) => pool.allocate(who),
+            None => platform.default_stream(device(0)),
+        };
+        Ok(Self {
+            rows,
+            cols,
+            source1: stream("source1")?,
+            source2: stream("source2")?,
+            combine: stream("combine_and_sum")?,
+            sink: stream("rx")?,
+            platform: platform.clone(),
+        })
+    }
+
+    /// Queues one tick and returns its row sums to be; nothing waits.
+    ///
+    /// # Errors
+    /// What the platform says: out of memory, a failed launch.
+    pub fn tick(&mut self) -> Result<Download<f32>> {
+        let a = self.source(&self.source1)?;
+        let b = self.source(&self.source2)?;
+        let mut sums = self.platform.tensor([self.rows], &self.combine)?;
+        let grid = Grid::blocks(self.rows).threads(ROW_THREADS);
+        self.combine.launch::<multiply_sum_rows>(grid, (&mut sums, &a, &b, self.cols))?;
+        self.platform.download(&sums, &self.sink)
+    }
+
+    fn source(&self, stream: &CudaStream) -> Result<Tensor<f32>> {
+        let mut image = self.platform.tensor([self.rows, self.cols as usize], stream)?;
+        let step = step(image.len());
+        stream.launch::<exp_linspace>(image.len(), (&mut image, 0.0, step))?;
+        Ok(image)
+    }
+}
+
+/// The row sums in `f64`, from `linspace`'s definition.
+pub fn reference(rows: usize, cols: u32) -> Vec<f64> {
+    let last = (rows * cols as usize).saturating_sub(1).max(1);
+    let source = |i: usize| (f64::from(STOP) * i as f64 / last as f64).exp();
+    let cols = cols as usize;
+    (0..rows).map(|r| (r * cols..(r + 1) * cols).map(|i| source(i) * source(i)).sum()).collect()
+}
+
+/// How far a row sum may be from [`reference()`], relative to it: two sources' errors, and the sum's.
+pub fn tolerance(cols: u32) -> f64 {
+    (2.0 * EXP_TOLERANCE + SUM_TOLERANCE * f64::from(cols).sqrt()) * f64::from(f32::EPSILON)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reference_of_one_element_is_one() {
+        assert_eq!(reference(1, 1), [1.0]);
+        assert_eq!(step(1), 10.0);
+    }
+
+    #[test]
+    fn host_bodies_stay_within_their_tolerance() {
+        for (rows, cols) in [(1, 1), (1, 2), (3, 255), (2, 256), (5, 257), (7, 3841)] {
+            let n = rows * cols as usize;
+            let mut image = vec![f32::NAN; n];
+            exp_linspace(&mut image, 0.0, step(n));
+            let mut sums = vec![f32::NAN; rows];
+            multiply_sum_rows(&mut sums, &image, &image, cols);
+            for (sum, expected) in sums.iter().zip(reference(rows, cols)) {
+                let off = (f64::from(*sum) - expected).abs() / expected;
+                assert!(off <= tolerance(cols), "{rows}x{cols}: off by {off:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_columns_sum_to_zero() {
+        let mut sums = [f32::NAN; 3];
+        multiply_sum_rows(&mut sums, &[], &[], 0);
+        assert_eq!(sums, [0.0; 3]);
+    }
+}

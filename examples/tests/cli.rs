@@ -1,0 +1,226 @@
+//! The two programs as a user meets them: values, messages, exit codes, and nothing half-written.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "in tests a panic is a failed test")]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use streamflow_examples::{edges, png_io, seed_app};
+
+const ASTRONAUT: &[u8] = include_bytes!("../data/astronaut.png");
+
+fn pool(args: &[&str]) -> Output {
+    program(env!("CARGO_BIN_EXE_cuda_stream_pool"), args)
+}
+
+fn find_edges(args: &[&str]) -> Output {
+    program(env!("CARGO_BIN_EXE_edges"), args)
+}
+
+fn program(path: &str, args: &[&str]) -> Output {
+    // Logs are the user's choice; here they would mix with the messages.
+    Command::new(path).args(args).env_remove("RUST_LOG").output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+/// The program failed with this code and a message with these words, and wrote no results.
+#[track_caller]
+fn assert_fails(output: &Output, code: i32, words: &[&str]) {
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{stderr}");
+    assert!(stderr.starts_with("error: "), "{stderr}");
+    assert!(!stderr.contains("panicked"), "{stderr}");
+    for word in words {
+        assert!(stderr.contains(word), "`{word}` is missing: {stderr}");
+    }
+    assert_eq!(text(&output.stdout), "");
+}
+
+/// The JSON object of each tick.
+#[track_caller]
+fn ticks(output: &Output) -> Vec<serde_json::Value> {
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stderr), "");
+    text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[track_caller]
+fn assert_ticks_are_right(output: &Output, count: u64, rows: usize, cols: u32) {
+    let expected = seed_app::reference(rows, cols);
+    let tolerance = seed_app::tolerance(cols);
+    let near = |value: &serde_json::Value, expected: f64| {
+        let value = value.as_f64().unwrap();
+        assert!((value - expected).abs() <= tolerance * expected, "{value}, not {expected}");
+    };
+    let ticks = ticks(output);
+    assert_eq!(ticks.len() as u64, count);
+    for (number, tick) in ticks.iter().enumerate() {
+        assert_eq!(tick["tick"], number);
+        assert_eq!(tick["shape"], serde_json::json!([rows]));
+        assert_eq!(tick["dtype"], "float32");
+        let head = tick["head"].as_array().unwrap();
+        assert_eq!(head.len(), rows.min(4));
+        head.iter().zip(&expected).for_each(|(value, &expected)| near(value, expected));
+        near(&tick["sum"], expected.iter().sum());
+    }
+}
+
+#[test]
+fn the_pool_application_is_right() {
+    for (rows, cols) in [(1, 1), (1, 256), (2, 3), (5, 257), (37, 1023)] {
+        let (r, c) = (rows.to_string(), cols.to_string());
+        let args = ["--platform", "host", "--count", "3", "--json", "--rows", &r, "--cols", &c];
+        assert_ticks_are_right(&pool(&args), 3, rows, cols);
+        let on_default = [&args[..], &["--default-stream"]].concat();
+        assert_ticks_are_right(&pool(&on_default), 3, rows, cols);
+    }
+}
+
+#[test]
+fn every_seed_gives_the_same_values() {
+    let run = |seed: u64| {
+        let seed = seed.to_string();
+        pool(&["--platform", "host", "--rows", "9", "--cols", "65", "--json", "--seed", &seed])
+    };
+    let first = run(0);
+    assert_ticks_are_right(&first, 10, 9, 65);
+    for seed in 1..16 {
+        assert_eq!(text(&run(seed).stdout), text(&first.stdout), "seed {seed}");
+    }
+}
+
+#[test]
+fn one_element_is_exactly_one() {
+    let args = ["--platform", "host", "--rows", "1", "--cols", "1", "--count", "1", "--json"];
+    let expected =
+        r#"{"tick":0,"shape":[1],"dtype":"float32","head":[1.0],"sum":1.0}"#.to_string() + "\n";
+    assert_eq!(text(&pool(&args).stdout), expected);
+}
+
+#[test]
+fn people_get_a_line_per_tick() {
+    let output = pool(&["--platform", "host", "--rows", "6", "--cols", "6", "--count", "2"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let lines: Vec<&str> = text(&output.stdout).lines().collect();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert!(lines[0].starts_with("running on host"), "{lines:?}");
+    assert!(lines[2].starts_with("tick 1: [6] float32, values ["), "{lines:?}");
+}
+
+#[test]
+fn usage_mistakes_exit_with_2() {
+    for (args, words) in [
+        (&["--colour"][..], &["--colour", "unexpected"][..]),
+        (&["stray"], &["stray"]),
+        (&["--count", "0"], &["--count", "0 is not in 1.."]),
+        (&["--rows", "0"], &["--rows", "0 is not in 1.."]),
+        (&["--cols", "0"], &["--cols", "0 is not in 1.."]),
+        (&["--rows", "-1"], &["-1"]),
+        (&["--cols", "many"], &["--cols", "many"]),
+        (&["--platform", "rocm"], &["rocm", "auto", "host", "cuda"]),
+        (&["--seed"], &["--seed"]),
+        (&["--platform", "cuda", "--seed", "1"], &["only the host simulator takes a seed"]),
+        (&["--rows", "4294967295", "--cols", "4294967295"], &["4294967295 rows"]),
+    ] {
+        assert_fails(&pool(args), 2, words);
+    }
+    for (args, words) in [
+        (&[][..], &["IN.png", "OUT.png"][..]),
+        (&["in.png"], &["OUT.png"]),
+        (&["in.png", "out.png", "more.png"], &["more.png"]),
+        (&["in.png", "out.png", "--repeat", "0"], &["--repeat", "0 is not in 1.."]),
+        (&["in.png", "out.png", "--count", "1"], &["--count"]),
+        (
+            &["in.png", "out.png", "--platform", "cuda", "--seed", "1"],
+            &["only the host simulator takes a seed"],
+        ),
+    ] {
+        assert_fails(&find_edges(args), 2, words);
+    }
+}
+
+#[test]
+fn too_much_memory_is_a_failure() {
+    let args = ["--platform", "host", "--rows", "2000000", "--cols", "2000000"];
+    assert_fails(&pool(&args), 1, &["out of memory"]);
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_failure() {
+    use std::io::{BufRead, BufReader};
+    use std::process::Stdio;
+    let mut child = Command::new(env!("CARGO_BIN_EXE_cuda_stream_pool"))
+        .args(["--platform", "host", "--rows", "4", "--cols", "4", "--count", "100000", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with(r#"{"tick":0,"#), "{line}");
+    // The pipe is closed now.
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(text(&output.stderr), "");
+    assert!(output.status.success(), "{:?}", output.status);
+}
+
+#[test]
+fn the_astronaut_has_the_right_edges() {
+    let dir = tempfile::tempdir().unwrap();
+    let (input, output) = (dir.path().join("in.png"), dir.path().join("out.png"));
+    fs::write(&input, ASTRONAUT).unwrap();
+    let (input, output) = (input.to_str().unwrap(), output.to_str().unwrap());
+    for more in [&["--seed", "0"][..], &["--seed", "3", "--repeat", "3"]] {
+        let run = find_edges(&[&[input, output, "--platform", "host"], more].concat());
+        assert!(run.status.success(), "{}", text(&run.stderr));
+        // No terminal, no bar.
+        assert_eq!(text(&run.stderr), "");
+        assert!(text(&run.stdout).contains("512 x 512"), "{}", text(&run.stdout));
+
+        let image = png_io::read(Path::new(input)).unwrap();
+        let found = png_io::read(Path::new(output)).unwrap();
+        assert_eq!((found.width, found.height), (512, 512));
+        let expected = edges::reference(&image);
+        for (i, (found, expected)) in found.rgb.chunks(3).zip(expected).enumerate() {
+            let off = (f64::from(found[0]) - expected).abs();
+            assert!(off <= edges::TOLERANCE, "pixel {i}: {found:?}, not {expected}");
+        }
+        fs::remove_file(output).unwrap();
+    }
+}
+
+#[test]
+fn a_failure_leaves_no_output_and_keeps_an_old_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (text_file, cut) = (path("text.png"), path("cut.png"));
+    fs::write(&text_file, "this is no photograph").unwrap();
+    fs::write(&cut, &ASTRONAUT[..ASTRONAUT.len() / 2]).unwrap();
+    let (fresh, old) = (path("fresh.png"), path("old.png"));
+    fs::write(&old, "old").unwrap();
+    let before = fs::read_dir(dir.path()).unwrap().count();
+    for input in [&path("missing.png"), &text_file, &cut, &dir.path().to_str().unwrap().into()] {
+        for output in [&fresh, &old] {
+            let run = find_edges(&[input, output, "--platform", "host"]);
+            assert_fails(&run, 1, &[input, "caused by: "]);
+        }
+    }
+    assert_eq!(fs::read(&old).unwrap(), b"old");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), before, "nothing was left behind");
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let input = path("in.png");
+    fs::write(&input, ASTRONAUT).unwrap();
+    for output in [path("no/such/directory/out.png"), dir.path().to_str().unwrap().into()] {
+        let run = find_edges(&[&input, &output, "--platform", "host"]);
+        assert_fails(&run, 1, &[&output, "cannot write", "caused by: "]);
+    }
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing was left behind");
+}

@@ -1,0 +1,66 @@
+//! Counts the heap allocations of the calling thread.
+//!
+//! ```no_run
+//! use streamflow_tests::allocations::{Counting, count};
+//!
+//! #[global_allocator]
+//! static ALLOCATOR: Counting = Counting;
+//!
+//! let (allocations, _) = count(|| vec![1, 2, 3].len());
+//! assert_eq!(allocations, 1);
+//! ```
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+thread_local! {
+    // `const` and without a destructor: reading it never allocates and works at thread exit.
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The system's allocator, counting. A test binary sets it as its global allocator.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Counting;
+
+/// Runs a closure and says how often the calling thread allocated or reallocated meanwhile.
+///
+/// Without [`Counting`] as the global allocator it panics, since every answer would be 0.
+pub fn count<T>(f: impl FnOnce() -> T) -> (u64, T) {
+    let before = COUNT.get();
+    drop(std::hint::black_box(Box::new(0_u8)));
+    let start = COUNT.get();
+    assert!(start > before, "`Counting` is not this binary's global allocator");
+    let value = f();
+    (COUNT.get() - start, value)
+}
+
+fn note() {
+    COUNT.set(COUNT.get() + 1);
+}
+
+// SAFETY: every method hands its arguments to the system's allocator, whose contract is the same;
+// counting touches a thread-local integer and nothing else.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        note();
+        // SAFETY: the caller keeps the contract of this very method.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        note();
+        // SAFETY: as above.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        note();
+        // SAFETY: as above.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}

@@ -1,0 +1,262 @@
+//! One test body, both platforms.
+//!
+//! A body runs on the host simulator under several seeds, as one test `name::host`, and on a GPU as
+//! `name::cuda`. Without a GPU the latter is reported as ignored, with the reason, and never as
+//! passed.
+//!
+//! - `STREAMFLOW_TEST_SEEDS=n` runs bodies under the seeds `0..n`.
+//! - `STREAMFLOW_TEST_SEED=n` runs them under that seed alone: how a failure is replayed.
+//! - `STREAMFLOW_REQUIRE_CUDA=1` makes a missing GPU a failure.
+
+use std::any::Any;
+use std::fmt::{self, Display};
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::{env, error};
+
+use libtest_mimic::{Arguments, Completion, Trial};
+use streamflow::prelude::*;
+
+use crate::seeds;
+
+/// Why a test body failed. Made from any error by `?`, or from a message.
+#[derive(Debug)]
+pub struct Failed(String);
+
+impl Failed {
+    /// From a message.
+    pub fn new(message: impl Display) -> Self {
+        Self(message.to_string())
+    }
+}
+
+impl Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl<E: error::Error> From<E> for Failed {
+    fn from(error: E) -> Self {
+        let mut message = error.to_string();
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            message.push_str(": ");
+            message.push_str(&error.to_string());
+            cause = error.source();
+        }
+        Self(message)
+    }
+}
+
+/// Fails with a message unless a condition holds.
+///
+/// # Errors
+/// The message.
+pub fn check(holds: bool, message: impl FnOnce() -> String) -> Result<(), Failed> {
+    if holds { Ok(()) } else { Err(Failed(message())) }
+}
+
+/// Fails with the first value that is farther from its expected one than `tolerance(expected)`. A
+/// NaN is never near.
+///
+/// # Errors
+/// Which value, and both.
+pub fn check_close(
+    found: &[f32],
+    expected: &[f64],
+    tolerance: impl Fn(f64) -> f64,
+) -> Result<(), Failed> {
+    let (len, expected_len) = (found.len(), expected.len());
+    check(len == expected_len, || format!("{len} values, not {expected_len}"))?;
+    for (i, (&found, &expected)) in found.iter().zip(expected).enumerate() {
+        let off = (f64::from(found) - expected).abs();
+        check(off <= tolerance(expected), || {
+            format!("value {i} is {found:?}, not {expected:?}: off by {off:e}")
+        })?;
+    }
+    Ok(())
+}
+
+/// What a test does on a platform.
+pub trait Body: Fn(&Platform) -> Result<(), Failed> + Send + 'static {}
+
+impl<F: Fn(&Platform) -> Result<(), Failed> + Send + 'static> Body for F {}
+
+/// The tests of one binary; its `main` builds one and returns [`run`](Suite::run)'s exit code.
+#[derive(Default)]
+pub struct Suite {
+    trials: Vec<Trial>,
+}
+
+impl fmt::Debug for Suite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.trials.iter().map(Trial::name)).finish()
+    }
+}
+
+impl Suite {
+    /// A suite without tests.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a body for both platforms.
+    #[must_use]
+    pub fn both(self, name: &str, body: impl Body + Clone) -> Self {
+        self.host(name, body.clone()).cuda(name, body)
+    }
+
+    /// Adds a body for the host simulator alone; it gets a fresh platform for each seed.
+    #[must_use]
+    pub fn host(self, name: &str, body: impl Body) -> Self {
+        self.seeded(name, move |seed| body(&Platform::host().seed(seed).build()?))
+    }
+
+    /// Adds a body that makes its own host platform from the seed, as for a wrapped driver.
+    #[must_use]
+    pub fn seeded(
+        mut self,
+        name: &str,
+        body: impl Fn(u64) -> Result<(), Failed> + Send + 'static,
+    ) -> Self {
+        let name = format!("{name}::host");
+        let label = name.clone();
+        let runner = move || under_seeds(&label, seeds::from_env()?, &body).map_err(mimic);
+        self.trials.push(Trial::test(name, runner));
+        self
+    }
+
+    /// Adds a body for a GPU alone.
+    #[must_use]
+    pub fn cuda(mut self, name: &str, body: impl Body) -> Self {
+        let runner = move || match Platform::cuda() {
+            Ok(platform) => {
+                let done = caught(|| body(&platform));
+                done.map(|()| Completion::Completed).map_err(mimic)
+            }
+            Err(missing) => skipped("STREAMFLOW_REQUIRE_CUDA", &missing),
+        };
+        self.trials.push(Trial::ignorable_test(format!("{name}::cuda"), runner));
+        self
+    }
+
+    /// Adds a test that makes what it needs.
+    #[must_use]
+    pub fn plain(
+        self,
+        name: &str,
+        body: impl FnOnce() -> Result<(), Failed> + Send + 'static,
+    ) -> Self {
+        // It always runs, so no variable can require it to.
+        self.optional(name, "", || body().map(|()| None))
+    }
+
+    /// Adds a test that needs no platform, and says itself whether it could run: `Ok(Some(reason))`
+    /// reports it as ignored, unless the environment variable `require` is set to 1.
+    #[must_use]
+    pub fn optional(
+        mut self,
+        name: &str,
+        require: &'static str,
+        body: impl FnOnce() -> Result<Option<String>, Failed> + Send + 'static,
+    ) -> Self {
+        let runner = move || match caught(body).map_err(mimic)? {
+            None => Ok(Completion::Completed),
+            Some(reason) => skipped(require, &reason),
+        };
+        self.trials.push(Trial::ignorable_test(name, runner));
+        self
+    }
+
+    /// Runs the tests as the command line asks, like any test binary.
+    pub fn run(self) -> ExitCode {
+        libtest_mimic::run(&Arguments::from_args(), self.trials).exit_code()
+    }
+}
+
+/// Not run, and said so; or a failure where it must run.
+fn skipped(require: &str, reason: &dyn Display) -> Result<Completion, libtest_mimic::Failed> {
+    if env::var_os(require).is_some_and(|value| value == "1") {
+        return Err(format!("{require}=1, but: {reason}").into());
+    }
+    Ok(Completion::ignored_with(format!("skipped: {reason}")))
+}
+
+fn under_seeds(
+    name: &str,
+    seeds: Range<u64>,
+    body: impl Fn(u64) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    for seed in seeds {
+        caught(|| body(seed)).map_err(|failed| {
+            let replay = format!("{}={seed}", seeds::ONE);
+            Failed(format!("seed {seed}: {failed}\nreplay with: {replay} and `{name}`"))
+        })?;
+    }
+    Ok(())
+}
+
+/// A panic is a failure like others, so that what is around it, as the seed, can be added.
+fn caught<T>(body: impl FnOnce() -> Result<T, Failed>) -> Result<T, Failed> {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| Err(Failed(panic_text(&*panic))))
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("panicked: {}", text.unwrap_or("with something that is no text"))
+}
+
+fn mimic(failed: Failed) -> libtest_mimic::Failed {
+    failed.0.into()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::panic, reason = "panics are what is tested")]
+
+    use super::*;
+
+    #[test]
+    fn the_seed_that_failed_is_named() {
+        let body = |seed| check(seed != 5, || "wrong data".into());
+        let text = under_seeds("order::host", 0..8, body).map_err(|f| f.to_string());
+        let Err(text) = text else { panic!("seed 5 passed") };
+        assert!(text.starts_with("seed 5: wrong data\n"), "{text}");
+        assert!(text.contains("STREAMFLOW_TEST_SEED=5"), "{text}");
+        assert!(text.contains("order::host"), "{text}");
+    }
+
+    #[test]
+    fn a_panic_is_a_failure_with_its_seed() {
+        let body = |seed| if seed == 2 { panic!("at {seed}") } else { Ok(()) };
+        let text = under_seeds("x", 0..4, body).map_err(|f| f.to_string());
+        assert_eq!(
+            text,
+            Err("seed 2: panicked: at 2\nreplay with: STREAMFLOW_TEST_SEED=2 and `x`".into())
+        );
+    }
+
+    #[test]
+    fn every_seed_runs() {
+        let ran = std::cell::Cell::new(0);
+        let body = |_| {
+            ran.set(ran.get() + 1);
+            Ok(())
+        };
+        assert!(under_seeds("x", 0..8, body).is_ok());
+        assert_eq!(ran.get(), 8);
+    }
+
+    #[test]
+    fn a_nan_is_never_close() {
+        assert!(check_close(&[1.0, 2.0], &[1.0, 2.1], |_| 0.2).is_ok());
+        assert!(check_close(&[1.0, 2.0], &[1.0, 2.1], |_| 0.05).is_err());
+        assert!(check_close(&[f32::NAN], &[1.0], |_| f64::INFINITY).is_err());
+        assert!(check_close(&[1.0], &[], |_| 1.0).is_err());
+    }
+}

@@ -1,0 +1,7 @@
+//! Drivers that are wrong on purpose: what the controls and the failure tests run on.
+
+mod drop_waits;
+mod fail_nth;
+
+pub use drop_waits::DropWaits;
+pub use fail_nth::{CallKind, FailNth};

@@ -1,0 +1,117 @@
+//! A driver of which one call fails.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use streamflow::driver::{
+    Copy, DeviceId, Driver, DriverError, DriverResult, HostFunction, KernelSource, Launch, Layer,
+    LoadedKernel, MemoryRange, RawEvent, RawStream, StreamOptions,
+};
+
+/// Makes the n-th call of a kind fail, without passing it on; all others pass.
+#[derive(Debug)]
+pub struct FailNth {
+    below: Arc<dyn Driver>,
+    kind: CallKind,
+    /// Calls of the kind that may still pass; the one at 0 fails.
+    left: AtomicU64,
+    failed: AtomicU64,
+}
+
+impl FailNth {
+    /// The `nth` call of `kind` fails, counted from 0 from now on.
+    pub fn new(below: Arc<dyn Driver>, kind: CallKind, nth: u64) -> Self {
+        Self { below, kind, left: AtomicU64::new(nth), failed: AtomicU64::new(0) }
+    }
+
+    /// Whether the call was made and has failed.
+    pub fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed) > 0
+    }
+
+    /// Passes a call of another kind, and each of this kind but the n-th.
+    fn check(&self, kind: CallKind, device: DeviceId) -> DriverResult<()> {
+        if kind != self.kind {
+            return Ok(());
+        }
+        // Once below zero it wraps to the largest number, which nobody counts down again.
+        if self.left.fetch_sub(1, Ordering::Relaxed) != 0 {
+            return Ok(());
+        }
+        self.failed.fetch_add(1, Ordering::Relaxed);
+        Err(DriverError::Call {
+            call: kind.name(),
+            device,
+            code: 999,
+            name: "INJECTED".into(),
+            message: "a test asked for this failure".into(),
+        })
+    }
+}
+
+/// Defines the kinds, and the methods that count them before they pass a call on.
+macro_rules! calls {
+    ($(
+        $kind:ident [$($unsafety:tt)*] fn $method:ident($($arg:ident: $ty:ty),*) -> $ret:ty,
+            on $device:expr;
+    )*) => {
+        /// A call of the driver that can be made to fail.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum CallKind {
+            $(#[doc = concat!("[`Driver::", stringify!($method), "`].")] $kind,)*
+        }
+
+        impl CallKind {
+            /// All of them, for tests that try each.
+            pub const ALL: &[Self] = &[$(Self::$kind),*];
+
+            /// The method's name.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$kind => stringify!($method),)* }
+            }
+        }
+
+        impl Layer for FailNth {
+            fn below(&self) -> &dyn Driver {
+                &*self.below
+            }
+
+            $(
+                $($unsafety)* fn $method(&self, $($arg: $ty),*) -> DriverResult<$ret> {
+                    self.check(CallKind::$kind, $device)?;
+                    calls!(@pass [$($unsafety)*] self.below.$method($($arg),*))
+                }
+            )*
+        }
+    };
+    (@pass [unsafe] $($call:tt)*) => {
+        // SAFETY: the caller keeps the same contract of the same method.
+        unsafe { $($call)* }
+    };
+    (@pass [] $($call:tt)*) => { $($call)* };
+}
+
+calls! {
+    Bind [] fn bind(device: DeviceId) -> (), on device;
+    CreateStream [] fn create_stream(device: DeviceId, options: StreamOptions) -> RawStream, on device;
+    DestroyStream [unsafe] fn destroy_stream(stream: RawStream) -> (), on stream.device();
+    QueryStream [] fn query_stream(stream: RawStream) -> bool, on stream.device();
+    SynchronizeStream [] fn synchronize_stream(stream: RawStream) -> (), on stream.device();
+    CreateEvent [] fn create_event(device: DeviceId) -> RawEvent, on device;
+    DestroyEvent [unsafe] fn destroy_event(event: RawEvent) -> (), on event.device();
+    RecordEvent [] fn record_event(event: RawEvent, stream: RawStream) -> (), on stream.device();
+    WaitEvent [] fn wait_event(stream: RawStream, event: RawEvent) -> (), on stream.device();
+    QueryEvent [] fn query_event(event: RawEvent) -> bool, on event.device();
+    SynchronizeEvent [] fn synchronize_event(event: RawEvent) -> (), on event.device();
+    Allocate [] fn allocate(stream: RawStream, bytes: u64) -> MemoryRange, on stream.device();
+    Free [unsafe] fn free(stream: RawStream, range: MemoryRange) -> (), on stream.device();
+    Recycle [unsafe] fn recycle(stream: RawStream, range: MemoryRange) -> (), on stream.device();
+    Trim [] fn trim(device: DeviceId, keep: u64) -> (), on device;
+    AllocatePinned [] fn allocate_pinned(device: DeviceId, bytes: u64) -> MemoryRange, on device;
+    FreePinned [unsafe] fn free_pinned(device: DeviceId, range: MemoryRange) -> (), on device;
+    Copy [unsafe] fn copy(stream: RawStream, copy: &Copy) -> (), on stream.device();
+    Fill [unsafe] fn fill(stream: RawStream, range: MemoryRange, byte: u8) -> (), on stream.device();
+    LoadKernel [] fn load_kernel(device: DeviceId, source: &KernelSource<'_>) -> LoadedKernel, on device;
+    Launch [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> (), on stream.device();
+    LaunchHostFunction [unsafe] fn launch_host_function(stream: RawStream, function: HostFunction) -> (), on stream.device();
+}

@@ -1,0 +1,57 @@
+//! Random test data that is the same in every run.
+
+/// A small generator, SplitMix64: good enough for data, and the same everywhere.
+#[derive(Debug, Clone)]
+pub struct Random(u64);
+
+impl Random {
+    /// The generator of a seed.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// Any 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = self.0;
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    }
+
+    /// A number in `0..n`; `n` is not 0.
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.bits() % n as u64) as usize
+    }
+
+    /// A number in `-1.0..1.0`, a multiple of 2⁻²³.
+    pub fn signed(&mut self) -> f32 {
+        (self.bits() >> 40) as f32 / (1 << 23) as f32 - 1.0
+    }
+
+    /// `n` numbers in `-1.0..1.0`.
+    pub fn floats(&mut self, n: usize) -> Vec<f32> {
+        (0..n).map(|_| self.signed()).collect()
+    }
+
+    /// `n` bytes.
+    pub fn bytes(&mut self, n: usize) -> Vec<u8> {
+        (0..n).map(|_| (self.bits() >> 56) as u8).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_lie_where_they_should_and_differ() {
+        let floats = Random::new(1).floats(10_000);
+        assert!(floats.iter().all(|x| (-1.0..1.0).contains(x)));
+        let mean = floats.iter().sum::<f32>() / 10_000.0;
+        assert!(mean.abs() < 0.05, "{mean}");
+        assert_ne!(Random::new(1).bytes(16), Random::new(2).bytes(16));
+        let mut random = Random::new(3);
+        assert!((0..1000).all(|_| random.below(7) < 7));
+    }
+}
