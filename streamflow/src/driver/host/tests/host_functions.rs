@@ -45,6 +45,9 @@ fn a_host_function_blocks_its_stream_and_no_other() {
         assert_eq!(bench.peek(a), poisoned(POISON_ALLOCATED));
         // A second thread that waits for it sleeps; it is no deadlock.
         let second = scope.spawn(|| bench.wait(stream));
+        while bench.driver.lock().sleepers == 0 && !second.is_finished() {
+            std::thread::yield_now();
+        }
         open.send(()).unwrap();
         waiter.join().unwrap();
         second.join().unwrap();
