@@ -72,9 +72,15 @@ impl<'a> Passing<'a> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
-    use crate::driver::{HostArgs, MemoryRange};
+    use crate::driver::HostArgs;
     use crate::kernel;
     use crate::kernel::{Kernel, ParamKind};
+    use crate::{Buffer, Platform, device};
+
+    fn memory<T: Element>(len: usize) -> Buffer<T> {
+        let platform = Platform::host().build().unwrap();
+        platform.buffer(len, &platform.default_stream(device(0)).unwrap()).unwrap()
+    }
 
     /// out[i] = a[i] * factor + bias
     #[kernel(
@@ -97,21 +103,22 @@ mod tests {
 
     #[test]
     fn passes_addresses_lengths_values_and_accesses() {
-        let mut out = DeviceSlice::<f64>::at(0x1000, 3);
-        let a = DeviceSlice::<f64>::at(0x2000, 3);
+        let mut out = memory::<f64>(3);
+        let a = memory::<f64>(3);
+        let ranges = [out.range(), a.range()];
         let mut to = Passing::new();
         scale::<f64>::pass((&mut out, &a, 0.5, 2), &mut to).unwrap();
         to.report(77);
         let numbers = [0, 1, 2, 3, 5].map(|i| to.params()[i].get::<u64>());
-        assert_eq!(numbers, [0x1000, 3, 0x2000, 3, 2]);
+        assert_eq!(numbers, [ranges[0].address, 3, ranges[1].address, 3, 2]);
         assert_eq!(to.params()[4].get::<f64>(), 0.5);
         assert_eq!(to.params()[6].get::<u64>(), 77);
-        let range = |address| MemoryRange { address, bytes: 24 };
+        assert_eq!(ranges.map(|range| range.bytes), [24, 24]);
         assert_eq!(
             to.accesses(),
             [
-                Access { range: range(0x1000), mode: AccessMode::Write, argument: "out" },
-                Access { range: range(0x2000), mode: AccessMode::Read, argument: "a" },
+                Access { range: ranges[0], mode: AccessMode::Write, argument: "out" },
+                Access { range: ranges[1], mode: AccessMode::Read, argument: "a" },
             ]
         );
         assert_eq!(to.blocks().len(), 2);
@@ -119,8 +126,8 @@ mod tests {
 
     #[test]
     fn an_empty_slice_is_no_access() {
-        let mut out = DeviceSlice::<f32>::at(0, 0);
-        let a = DeviceSlice::<f32>::at(0, 0);
+        let mut out = memory::<f32>(0);
+        let a = memory::<f32>(0);
         let mut to = Passing::new();
         let error = scale::<f32>::pass((&mut out, &a, 0.5, 1), &mut to).unwrap_err();
         assert!(to.params().is_empty(), "nothing is passed when a requirement fails");
@@ -138,8 +145,8 @@ mod tests {
 
     #[test]
     fn lengths_that_differ_are_all_told() {
-        let mut out = DeviceSlice::<f32>::at(0x1000, 4);
-        let a = DeviceSlice::<f32>::at(0x2000, 3);
+        let mut out = memory::<f32>(4);
+        let a = memory::<f32>(3);
         let done = scale::<f32>::pass((&mut out, &a, 0.5, 1), &mut Passing::new());
         let text = done.unwrap_err().to_string();
         assert!(text.contains("requires `a.len() == out.len()`"), "{text}");
@@ -192,7 +199,7 @@ mod tests {
 
     #[test]
     fn names_of_the_expansion_are_free() {
-        let mut args = DeviceSlice::<u64>::at(0x1000, 3);
+        let mut args = memory::<u64>(3);
         assert!(host::pass((&mut args, 1, 2), &mut Passing::new()).is_ok());
         assert!(host::pass((&mut args, 2, 2), &mut Passing::new()).is_err());
         // The function is still the user's own.
