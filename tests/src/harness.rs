@@ -79,6 +79,11 @@ pub fn check_close(
     Ok(())
 }
 
+/// What a test does on a platform.
+pub trait Body: Fn(&Platform) -> Result<(), Failed> + Send + 'static {}
+
+impl<F: Fn(&Platform) -> Result<(), Failed> + Send + 'static> Body for F {}
+
 /// The tests of one binary; its `main` builds one and returns [`run`](Suite::run)'s exit code.
 #[derive(Default)]
 pub struct Suite {
@@ -99,13 +104,13 @@ impl Suite {
 
     /// Adds a body for both platforms.
     #[must_use]
-    pub fn both(self, name: &str, body: fn(&Platform) -> Result<(), Failed>) -> Self {
-        self.host(name, body).cuda(name, body)
+    pub fn both(self, name: &str, body: impl Body + Clone) -> Self {
+        self.host(name, body.clone()).cuda(name, body)
     }
 
     /// Adds a body for the host simulator alone; it gets a fresh platform for each seed.
     #[must_use]
-    pub fn host(self, name: &str, body: fn(&Platform) -> Result<(), Failed>) -> Self {
+    pub fn host(self, name: &str, body: impl Body) -> Self {
         self.seeded(name, move |seed| body(&Platform::host().seed(seed).build()?))
     }
 
@@ -125,7 +130,7 @@ impl Suite {
 
     /// Adds a body for a GPU alone.
     #[must_use]
-    pub fn cuda(mut self, name: &str, body: fn(&Platform) -> Result<(), Failed>) -> Self {
+    pub fn cuda(mut self, name: &str, body: impl Body) -> Self {
         let runner = move || match Platform::cuda() {
             Ok(platform) => {
                 let done = caught(|| body(&platform));
@@ -135,6 +140,17 @@ impl Suite {
         };
         self.trials.push(Trial::ignorable_test(format!("{name}::cuda"), runner));
         self
+    }
+
+    /// Adds a test that makes what it needs.
+    #[must_use]
+    pub fn plain(
+        self,
+        name: &str,
+        body: impl FnOnce() -> Result<(), Failed> + Send + 'static,
+    ) -> Self {
+        // It always runs, so no variable can require it to.
+        self.optional(name, "", || body().map(|()| None))
     }
 
     /// Adds a test that needs no platform, and says itself whether it could run: `Ok(Some(reason))`

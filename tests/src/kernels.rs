@@ -33,7 +33,8 @@ pub fn slow_fill(out: &mut [f32], value: f32, cycles: u64) {
     long long start = clock64();
     while (clock64() - start < (long long)cycles) {}
     unsigned long long i = thread_index();
-    if (i < out_len) out[i] = input[i];
+    // Volatile, so that the compiler can't read before the wait.
+    if (i < out_len) out[i] = *(const volatile float*)&input[i];
 ")]
 pub fn slow_copy(out: &mut [f32], input: &[f32], cycles: u64) {
     let _ = cycles;
@@ -49,7 +50,16 @@ pub fn fill(out: &mut [f32], value: f32) {
     out.fill(value);
 }
 
+/// Adds one to each element.
+#[kernel(unsafe cuda = "
+    unsigned long long i = thread_index();
+    if (i < data_len) data[i] += 1.0f;
+")]
+pub fn add_one(data: &mut [f32]) {
+    data.iter_mut().for_each(|x| *x += 1.0);
+}
+
 /// Every kernel of this module.
 pub fn kernels() -> Vec<&'static KernelInfo> {
-    vec![spin::INFO, slow_fill::INFO, slow_copy::INFO, fill::INFO]
+    vec![spin::INFO, slow_fill::INFO, slow_copy::INFO, fill::INFO, add_one::INFO]
 }

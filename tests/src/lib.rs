@@ -7,6 +7,7 @@ pub mod allocations;
 mod harness;
 pub mod kernels;
 pub mod layers;
+pub mod races;
 pub mod random;
 mod seeds;
 

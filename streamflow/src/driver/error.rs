@@ -81,7 +81,7 @@ pub struct Sticky {
 }
 
 /// Says that a call failed where nothing can be returned.
-pub(crate) fn report_in_drop(what: &str, result: Result<(), DriverError>) {
+pub(crate) fn report_in_drop(what: &str, result: Result<(), impl std::fmt::Display>) {
     if let Err(error) = result {
         tracing::error!(%error, "{what}");
     }

@@ -177,3 +177,44 @@ impl Drop for OwnedEvent {
         super::error::report_in_drop("destroying an event", done);
     }
 }
+
+/// Page-locked memory that is freed with its owner.
+#[derive(Debug)]
+pub(crate) struct OwnedPinned {
+    driver: Arc<dyn Driver>,
+    device: DeviceId,
+    range: MemoryRange,
+}
+
+impl OwnedPinned {
+    /// All zero. The device's context must be bound.
+    pub(crate) fn zeroed(
+        driver: &Arc<dyn Driver>,
+        device: DeviceId,
+        bytes: u64,
+    ) -> DriverResult<Self> {
+        let range = driver.allocate_pinned(device, bytes)?;
+        // SAFETY: just allocated, at least this long, and nobody else knows it.
+        unsafe { std::ptr::write_bytes(range.address as *mut u8, 0, bytes as usize) };
+        Ok(Self { driver: driver.clone(), device, range })
+    }
+
+    pub(crate) fn range(&self) -> MemoryRange {
+        self.range
+    }
+}
+
+impl Drop for OwnedPinned {
+    fn drop(&mut self) {
+        if self.driver.sticky_error().is_some() {
+            return;
+        }
+        // SAFETY: it came from `allocate_pinned` of this driver, and this is its only owner, which
+        // is dropped only when no queued work uses it.
+        let done = self
+            .driver
+            .bind(self.device)
+            .and_then(|()| unsafe { self.driver.free_pinned(self.device, self.range) });
+        super::error::report_in_drop("freeing page-locked memory", done);
+    }
+}

@@ -14,17 +14,20 @@ mod handle;
 pub mod host;
 mod kernel;
 mod layer;
+mod loaded;
 mod recorder;
 
+pub(crate) use error::report_in_drop;
 pub use error::{DriverError, Sticky};
 pub use handle::{DeviceId, MemoryRange, RawEvent, RawFunction, RawStream};
-pub(crate) use handle::{OwnedEvent, OwnedStream};
+pub(crate) use handle::{OwnedEvent, OwnedPinned, OwnedStream};
 pub use kernel::{
     Access, AccessMode, HostArgs, HostFunction, HostKernel, Image, KernelSource, Launch,
     LoadedKernel, MAX_PARAMS, Param, Plain, Target,
 };
 pub use layer::Layer;
-// pub use recorder
+pub(crate) use loaded::LoadedKernels;
+pub use recorder::{Call, Place, RecordedAccess, Recorder, StreamName};
 
 use std::fmt;
 

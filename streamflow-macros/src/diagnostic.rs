@@ -1,0 +1,74 @@
+//! Errors, collected through all phases and reported together.
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+
+/// The mistakes found so far.
+#[derive(Default)]
+pub(crate) struct Errors {
+    list: Vec<syn::Error>,
+}
+
+impl Errors {
+    /// A mistake; all the given tokens are underlined. Without tokens, the attribute is.
+    pub(crate) fn at(&mut self, tokens: impl ToTokens, message: impl Into<String>) {
+        self.list.push(syn::Error::new_spanned(tokens, message.into()));
+    }
+
+    /// A mistake that syn found.
+    pub(crate) fn push(&mut self, error: syn::Error) {
+        self.list.push(error);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// One `compile_error!` per mistake.
+    pub(crate) fn into_tokens(self) -> TokenStream {
+        self.list.into_iter().map(syn::Error::into_compile_error).collect()
+    }
+}
+
+/// The name among `known` that `written` was probably meant to be.
+pub(crate) fn similar<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
+    let near = |name: &&&str| distance(written, name) <= 1 + name.len() / 4;
+    known.iter().filter(near).min_by_key(|name| distance(written, name)).copied()
+}
+
+/// How many letters must be changed, inserted or left out to get from one word to the other.
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.bytes().enumerate() {
+            let change = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_is_recognised_and_another_word_is_not() {
+        let known = ["cuda", "requires"];
+        assert_eq!(similar("cuad", &known), None);
+        assert_eq!(similar("cude", &known), Some("cuda"));
+        assert_eq!(similar("cda", &known), Some("cuda"));
+        assert_eq!(similar("require", &known), Some("requires"));
+        assert_eq!(similar("host", &known), None);
+    }
+
+    #[test]
+    fn distances() {
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("abc", ""), 3);
+        assert_eq!(distance("kitten", "sitting"), 3);
+    }
+}

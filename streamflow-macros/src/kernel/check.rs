@@ -1,0 +1,290 @@
+//! Whether a function can be a kernel, and what its arguments are.
+
+use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
+use syn::{
+    Attribute, FnArg, GenericParam, Generics, Ident, ItemFn, Pat, ReturnType, Safety, Signature,
+    Type,
+};
+
+use super::model::{Argument, ArgumentKind, Expandable, Kernel, Options};
+use crate::diagnostic::Errors;
+
+/// `streamflow::driver::MAX_PARAMS`, less the one that a launch with checked indices adds.
+const MAX_PARAMS: usize = 31;
+
+/// Words that a CUDA body would take for something else: those of C++ that are no words of Rust,
+/// CUDA's own, and ours.
+#[rustfmt::skip]
+const RESERVED: &[&str] = &[
+    "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "case",
+    "catch", "char", "char16_t", "char32_t", "class", "compl", "const_cast", "constexpr",
+    "decltype", "default", "delete", "double", "dynamic_cast", "explicit", "export", "float",
+    "friend", "goto", "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not",
+    "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public", "register",
+    "reinterpret_cast", "short", "signed", "sizeof", "static_assert", "static_cast", "switch",
+    "template", "this", "thread_local", "throw", "try", "typedef", "typeid", "typename", "union",
+    "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "xor", "xor_eq",
+    "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "half",
+    "thread_index", "thread_index_y", "thread_index_z", "thread_count", "streamflow",
+];
+
+/// The kernel, as far as it can be understood.
+pub(super) fn kernel(options: Options, function: ItemFn, errors: &mut Errors) -> Kernel {
+    let ItemFn { attrs, vis, sig, .. } = function;
+    qualifiers(&sig, errors);
+    if let Some(problem) = unfit(&sig.ident) {
+        errors.at(&sig.ident, format!("a kernel cannot be named `{}`: {problem}", sig.ident));
+    }
+    let expandable = generics(&sig.generics, errors).min_with(receiver(&sig, errors));
+    let arguments = arguments(&sig, errors);
+    let cfgs = attrs.iter().filter(|attr| attr.path().is_ident("cfg"));
+    Kernel {
+        options,
+        cfgs: quote!(#(#cfgs)*),
+        name: sig.ident,
+        visibility: vis,
+        generics: sig.generics,
+        expandable,
+        arguments,
+    }
+}
+
+impl Expandable {
+    fn min_with(self, other: Self) -> Self {
+        if other == Self::Kernel { self } else { other }
+    }
+}
+
+/// `const`, `async`, `unsafe`, `extern` and a result.
+fn qualifiers(sig: &Signature, errors: &mut Errors) {
+    if let Some(token) = &sig.constness {
+        errors.at(token, "a kernel cannot be `const`: it is launched on a device; remove `const`");
+    }
+    if let Some(token) = &sig.asyncness {
+        errors.at(token, "a kernel cannot be `async`: every launch is; remove `async`");
+    }
+    if let Safety::Unsafe(token) = &sig.safety {
+        errors.at(
+            token,
+            "a kernel cannot be an `unsafe fn`: a launch is safe, and `unsafe cuda` is where its \
+             author vouches; remove `unsafe`",
+        );
+    }
+    if let Some(abi) = &sig.abi {
+        errors.at(abi, "a kernel cannot be `extern`: its CUDA side is generated; remove it");
+    }
+    if let Some(variadic) = &sig.variadic {
+        errors.at(variadic, "a kernel's arguments are all named; remove `...`");
+    }
+    if let ReturnType::Type(_, ty) = &sig.output {
+        errors.at(
+            &sig.output,
+            format!(
+                "a kernel returns nothing: it runs after the launch has returned; write to an \
+                 argument `&mut [{}]` instead",
+                quote!(#ty)
+            ),
+        );
+    }
+}
+
+fn receiver(sig: &Signature, errors: &mut Errors) -> Expandable {
+    let Some(receiver) = sig.receiver() else { return Expandable::Kernel };
+    errors.at(receiver, "a kernel cannot take `self`: make it a function outside of the `impl`");
+    Expandable::Nothing
+}
+
+fn generics(generics: &Generics, errors: &mut Errors) -> Expandable {
+    let mut expandable = Expandable::Kernel;
+    for param in &generics.params {
+        match param {
+            GenericParam::Type(param) => {
+                if let Some(problem) = unfit(&param.ident) {
+                    let name = &param.ident;
+                    errors
+                        .at(name, format!("a type parameter cannot be named `{name}`: {problem}"));
+                }
+            }
+            GenericParam::Lifetime(param) => {
+                expandable = Expandable::Type;
+                errors.at(
+                    param,
+                    format!(
+                        "a kernel has no lifetime parameters: its slices live for the launch; \
+                         remove `{}`",
+                        param.lifetime
+                    ),
+                );
+            }
+            GenericParam::Const(param) => {
+                expandable = Expandable::Type;
+                errors.at(
+                    param,
+                    format!(
+                        "a kernel has no const parameters; make `{0}` an argument, `{0}: {1}`",
+                        param.ident,
+                        param.ty.to_token_stream()
+                    ),
+                );
+            }
+        }
+    }
+    expandable
+}
+
+fn arguments(sig: &Signature, errors: &mut Errors) -> Vec<Argument> {
+    let mut arguments: Vec<Argument> = Vec::new();
+    let typed = sig.inputs.iter().filter_map(|input| match input {
+        FnArg::Typed(typed) => Some(typed),
+        FnArg::Receiver(_) => None,
+    });
+    for (index, input) in typed.enumerate() {
+        for attr in &input.attrs {
+            conditional(attr, errors);
+        }
+        let kind = argument_type(&input.ty, errors);
+        let ident = argument_name(&input.pat, errors)
+            .unwrap_or_else(|| Ident::new(&format!("argument{index}"), sig.ident.span()));
+        arguments.push(Argument { ident, kind });
+    }
+    length_names(&arguments, errors);
+    let params: usize = arguments.iter().map(|argument| argument.kind.params()).sum();
+    if params > MAX_PARAMS {
+        errors.at(
+            &sig.inputs,
+            format!(
+                "a kernel has at most {MAX_PARAMS} parameters, and these make {params}: a slice \
+                 counts twice, for its address and its length"
+            ),
+        );
+    }
+    arguments
+}
+
+/// `#[cfg]` on an argument would have to hold for the CUDA side too.
+fn conditional(attr: &Attribute, errors: &mut Errors) {
+    if attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr") {
+        errors.at(attr, "a kernel's argument cannot depend on `cfg`; put it on the whole function");
+    }
+}
+
+fn argument_name(pattern: &Pat, errors: &mut Errors) -> Option<Ident> {
+    let name = match pattern {
+        Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => &name.ident,
+        other => {
+            errors.at(
+                other,
+                "an argument of a kernel needs a name, which its CUDA body uses; take the pattern \
+                 apart in the function's body",
+            );
+            return None;
+        }
+    };
+    if let Some(problem) = unfit(name) {
+        errors.at(name, format!("an argument cannot be named `{name}`: {problem}"));
+    }
+    Some(name.clone())
+}
+
+/// Why a name cannot stand in CUDA C++.
+fn unfit(name: &Ident) -> Option<&'static str> {
+    let name = name.unraw().to_string();
+    if RESERVED.contains(&name.as_str()) {
+        return Some("CUDA C++ has another meaning for it; choose another name");
+    }
+    if name.contains("__") || name.starts_with("streamflow_") {
+        return Some("names with `__` or `streamflow_` are reserved; choose another name");
+    }
+    (!name.is_ascii()).then_some("CUDA C++ wants ASCII letters; choose another name")
+}
+
+/// `a_len` is the length of the slice `a`.
+fn length_names(arguments: &[Argument], errors: &mut Errors) {
+    for argument in arguments {
+        let name = argument.ident.unraw().to_string();
+        let Some(slice) = name.strip_suffix("_len") else { continue };
+        let taken =
+            arguments.iter().any(|other| other.kind.params() == 2 && other.ident.unraw() == slice);
+        if taken {
+            errors.at(
+                &argument.ident,
+                format!(
+                    "`{name}` is the length of `{slice}` in CUDA, and is passed by itself; remove \
+                     this argument or rename it"
+                ),
+            );
+        }
+    }
+}
+
+fn argument_type(ty: &Type, errors: &mut Errors) -> ArgumentKind {
+    match ty {
+        Type::Paren(inner) => argument_type(&inner.elem, errors),
+        Type::Group(inner) => argument_type(&inner.elem, errors),
+        Type::Path(_) => ArgumentKind::Scalar(ty.clone()),
+        Type::Reference(reference) => {
+            if let Some(lifetime) = &reference.lifetime {
+                errors.at(
+                    lifetime,
+                    format!("a kernel's slices live for the launch; remove `{lifetime}`"),
+                );
+            }
+            let mutable = reference.mutability.is_some();
+            match &*reference.elem {
+                Type::Slice(slice) if mutable => ArgumentKind::SliceMut((*slice.elem).clone()),
+                Type::Slice(slice) => ArgumentKind::Slice((*slice.elem).clone()),
+                other => {
+                    errors.at(ty, reference_problem(other, mutable));
+                    ArgumentKind::Wrong(None)
+                }
+            }
+        }
+        other => {
+            let text = "a kernel takes slices `&[T]` and `&mut [T]`, and scalars by value";
+            errors.at(other, format!("{text}, not `{}`", spelled(other)));
+            ArgumentKind::Wrong(
+                matches!(other, Type::Array(_) | Type::Tuple(_)).then(|| other.clone()),
+            )
+        }
+    }
+}
+
+fn reference_problem(target: &Type, mutable: bool) -> String {
+    let and = if mutable { "&mut " } else { "&" };
+    let written = spelled(target);
+    match target {
+        Type::Array(array) => {
+            let item = spelled(&array.elem);
+            format!("a kernel takes slices, not arrays: write `{and}[{item}]`")
+        }
+        Type::Path(path) if path.path.is_ident("str") => {
+            format!("a kernel takes no text: write `{and}[u8]` for its bytes")
+        }
+        _ if mutable => format!(
+            "a kernel writes to slices: write `&mut [{written}]`, of one element if it is one value"
+        ),
+        _ => format!(
+            "a kernel takes slices `&[T]`, and scalars by value: write `&[{written}]` or `{written}`"
+        ),
+    }
+}
+
+/// A type as people write it: tokens print with spaces everywhere.
+fn spelled(ty: &Type) -> String {
+    let mut text = String::new();
+    let spaced = ty.to_token_stream().to_string();
+    let tight = |c: char| "<>[]()&:;,*".contains(c);
+    let mut rest = spaced.chars().peekable();
+    while let Some(c) = rest.next() {
+        let keep = match (text.chars().last(), rest.peek()) {
+            (Some(';' | ','), _) => true,
+            (Some(before), Some(after)) => !tight(before) && !tight(*after),
+            _ => false,
+        };
+        if c != ' ' || keep {
+            text.push(c);
+        }
+    }
+    text
+}

@@ -1,0 +1,231 @@
+//! The type beside the function, and what it implements.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Expr, GenericParam, Lit, Type};
+
+use super::model::{Argument, ArgumentKind, Expandable, Kernel};
+
+/// All that is made from a kernel. `sound` says whether no mistake was found.
+pub(super) fn kernel(kernel: &Kernel, sound: bool) -> TokenStream {
+    let implementation = match kernel.expandable {
+        Expandable::Nothing => return TokenStream::new(),
+        Expandable::Type => TokenStream::new(),
+        Expandable::Kernel => implementation(kernel, sound),
+    };
+    let definition = definition(kernel);
+    quote!(#definition #implementation)
+}
+
+/// The type of the same name. It has a private field, so that nobody makes a value of it.
+fn definition(kernel: &Kernel) -> TokenStream {
+    let Kernel { name, visibility, cfgs, generics, .. } = kernel;
+    let (generic_params, _, where_clause) = generics.split_for_impl();
+    let params = generics.params.iter().filter_map(|param| match param {
+        GenericParam::Type(param) => Some(param.ident.to_token_stream()),
+        GenericParam::Lifetime(param) => {
+            let lifetime = &param.lifetime;
+            Some(quote!(&#lifetime ()))
+        }
+        GenericParam::Const(_) => None,
+    });
+    quote! {
+        #cfgs
+        #[doc(hidden)]
+        #[allow(non_camel_case_types, dead_code, unreachable_pub, unnameable_types)]
+        #visibility struct #name #generic_params #where_clause {
+            _private: ::core::marker::PhantomData<fn() -> (#(#params,)*)>,
+        }
+    }
+}
+
+fn implementation(kernel: &Kernel, sound: bool) -> TokenStream {
+    let Kernel { name, cfgs, generics, arguments, .. } = kernel;
+    let (generic_params, generic_names, where_clause) = generics.split_for_impl();
+    let types = arguments.iter().map(launch_type);
+    let info = info(kernel);
+    let (pass, host) = if sound {
+        (pass(kernel), host(kernel))
+    } else {
+        // Never runs: the errors are reported beside it.
+        (quote!(let _ = (args, to); ::core::result::Result::Ok(())), quote!(let _ = args;))
+    };
+    quote! {
+        #cfgs
+        const _: () = {
+            // SAFETY: `pass` and `INFO` are made from one signature. For the CUDA body, the author
+            // vouches with `unsafe cuda`.
+            unsafe impl #generic_params ::streamflow::__private::Kernel for #name #generic_names
+            #where_clause
+            {
+                type Args<'streamflow> = (#(#types,)*);
+                const INFO: &'static ::streamflow::__private::KernelInfo = &#info;
+                fn pass<'streamflow>(
+                    args: Self::Args<'streamflow>,
+                    to: &mut ::streamflow::__private::Passing<'streamflow>,
+                ) -> ::streamflow::__private::Result<()> {
+                    #pass
+                }
+            }
+
+            unsafe fn __streamflow_host #generic_params (
+                args: ::streamflow::__private::HostArgs<'_>
+            ) #where_clause {
+                #host
+            }
+        };
+    }
+}
+
+/// An argument's type in the tuple of a launch.
+fn launch_type(argument: &Argument) -> TokenStream {
+    match &argument.kind {
+        ArgumentKind::Slice(ty) => quote!(&'streamflow ::streamflow::__private::DeviceSlice<#ty>),
+        ArgumentKind::SliceMut(ty) => {
+            quote!(&'streamflow mut ::streamflow::__private::DeviceSlice<#ty>)
+        }
+        ArgumentKind::Scalar(ty) => ty.to_token_stream(),
+        ArgumentKind::Wrong(ty) => ty.as_ref().map_or_else(|| quote!(()), |ty| quote!(#ty)),
+    }
+}
+
+fn info(kernel: &Kernel) -> TokenStream {
+    let name = kernel.name.unraw().to_string();
+    let entry = format!("{name}_kernel");
+    let cuda = kernel.options.cuda.as_ref().map_or_else(|| quote!(""), |cuda| quote!(#cuda));
+    let (file, line) = place(kernel.options.cuda.as_ref());
+    let params = kernel.arguments.iter().filter_map(|argument| {
+        let name = argument.ident.unraw().to_string();
+        let (kind, ty) = match &argument.kind {
+            ArgumentKind::Slice(ty) => (quote!(Slice), element(ty)),
+            ArgumentKind::SliceMut(ty) => (quote!(SliceMut), element(ty)),
+            ArgumentKind::Scalar(ty) => (quote!(Scalar), scalar(ty)),
+            ArgumentKind::Wrong(_) => return None,
+        };
+        Some(quote! {
+            ::streamflow::__private::ParamInfo {
+                name: #name,
+                cuda: #ty,
+                kind: ::streamflow::__private::ParamKind::#kind,
+            }
+        })
+    });
+    let type_params: Vec<&Ident> =
+        kernel.generics.type_params().map(|param| &param.ident).collect();
+    let names = type_params.iter().map(|ident| ident.unraw().to_string());
+    let (_, generic_names, _) = kernel.generics.split_for_impl();
+    let turbofish = generic_names.as_turbofish();
+    quote! {
+        ::streamflow::__private::KernelInfo {
+            name: #name,
+            entry: #entry,
+            file: #file,
+            line: #line,
+            cuda: #cuda,
+            params: &[#(#params,)*],
+            generics: &[#((#names, <#type_params as ::streamflow::__private::Scalar>::CUDA),)*],
+            host: __streamflow_host #turbofish,
+        }
+    }
+}
+
+/// The CUDA name of an element type; where the type is none, the error stands at the type.
+fn element(ty: &Type) -> TokenStream {
+    quote_spanned!(ty.span()=> ::streamflow::__private::element::<#ty>())
+}
+
+fn scalar(ty: &Type) -> TokenStream {
+    quote_spanned!(ty.span()=> ::streamflow::__private::value::<#ty>())
+}
+
+/// Where the CUDA body begins: the place of its literal, or the start of the file it comes from.
+fn place(cuda: Option<&Expr>) -> (TokenStream, TokenStream) {
+    if let Some(Expr::Macro(call)) = cuda
+        && call.mac.path.segments.last().is_some_and(|last| last.ident == "include_str")
+        && let Ok(Lit::Str(path)) = syn::parse2(call.mac.tokens.clone())
+    {
+        return (quote!(#path), quote!(1));
+    }
+    // With the literal's span: these two macros tell the place of their own tokens.
+    let span = cuda.map_or_else(Span::call_site, Spanned::span);
+    (quote_spanned!(span=> ::core::file!()), quote_spanned!(span=> ::core::line!()))
+}
+
+/// The body of `Kernel::pass`: the requirements, then each argument.
+fn pass(kernel: &Kernel) -> TokenStream {
+    let idents: Vec<&Ident> = kernel.arguments.iter().map(|argument| &argument.ident).collect();
+    let values = kernel.arguments.iter().map(|argument| {
+        let ident = &argument.ident;
+        let name = ident.unraw();
+        match argument.kind {
+            ArgumentKind::Slice(_) | ArgumentKind::SliceMut(_) => {
+                let text = format!("{name}.len()");
+                quote!((#text, &#ident.len()))
+            }
+            _ => {
+                let text = name.to_string();
+                quote!((#text, &#ident))
+            }
+        }
+    });
+    let values = quote!(&[#(#values,)*]);
+    let requires = kernel.options.requires.iter().map(|condition| {
+        let holds = format_ident!("holds", span = Span::mixed_site());
+        quote! {
+            #[allow(clippy::all)]
+            let #holds: bool = #condition;
+            if !#holds {
+                return ::core::result::Result::Err(::streamflow::__private::requirement(
+                    <Self as ::streamflow::__private::Kernel>::INFO,
+                    ::core::stringify!(#condition),
+                    #values,
+                ));
+            }
+        }
+    });
+    // Ours must not be hidden by an argument of the same name.
+    let to = format_ident!("to", span = Span::mixed_site());
+    let passes = kernel.arguments.iter().map(|argument| {
+        let ident = &argument.ident;
+        let name = ident.unraw().to_string();
+        match &argument.kind {
+            ArgumentKind::Slice(_) => quote!(#to.read(#name, #ident);),
+            ArgumentKind::SliceMut(_) => quote!(#to.write(#name, #ident);),
+            ArgumentKind::Scalar(_) | ArgumentKind::Wrong(_) => quote!(#to.scalar(#ident);),
+        }
+    });
+    quote! {
+        let #to = to;
+        let (#(#idents,)*) = args;
+        #(#requires)*
+        #(#passes)*
+        ::core::result::Result::Ok(())
+    }
+}
+
+/// The body of the host function: the parameters become the function's arguments again.
+fn host(kernel: &Kernel) -> TokenStream {
+    let name = &kernel.name;
+    let (_, generic_names, _) = kernel.generics.split_for_impl();
+    let turbofish = generic_names.as_turbofish();
+    let mut index = 0_usize;
+    let arguments = kernel.arguments.iter().map(|argument| {
+        let at = index;
+        index += argument.kind.params();
+        match &argument.kind {
+            ArgumentKind::Slice(_) => quote!(::streamflow::__private::slice(&args, #at)),
+            ArgumentKind::SliceMut(_) => quote!(::streamflow::__private::slice_mut(&args, #at)),
+            _ => quote!(::streamflow::__private::scalar(&args, #at)),
+        }
+    });
+    quote! {
+        // SAFETY: the parameters are those that `pass` made from the same signature, and the caller
+        // vouches for the memory.
+        #[allow(unused_unsafe)]
+        unsafe {
+            #name #turbofish(#(#arguments,)*)
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! `#[kernel]`.
+
+mod check;
+mod expand;
+mod model;
+mod parse;
+
+use proc_macro2::TokenStream;
+
+use crate::diagnostic::Errors;
+
+/// Parse, check, expand.
+pub(crate) fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let options = parse::options(options, &mut errors);
+    let Some(function) = parse::function(item.clone(), &mut errors) else {
+        // What is no function is not ours to change.
+        return [item, errors.into_tokens()].into_iter().collect();
+    };
+    let kernel = check::kernel(options, function, &mut errors);
+    let expanded = expand::kernel(&kernel, errors.is_empty());
+    [item, expanded, errors.into_tokens()].into_iter().collect()
+}

@@ -1,0 +1,261 @@
+//! [`Driver`] for [`CudaDriver`], call by call.
+
+use cudarc::driver::sys;
+
+use super::error::{
+    STICKY, check, check_allocated, check_given_back, check_query, explain, failure,
+};
+use super::module::Module;
+use super::submit::{length, stream_of};
+use super::{CudaDriver, device, handle_of, pointer_to};
+use crate::driver::{
+    Copy, DeviceId, DeviceInfo, Driver, DriverResult, HostFunction, KernelSource, Launch,
+    LoadedKernel, MemoryRange, RawEvent, RawStream, Sticky, StreamFlags, StreamOptions, Target,
+};
+
+fn event_of(event: RawEvent) -> sys::CUevent {
+    pointer_to(event.handle())
+}
+
+// In all SAFETY reasons below: handles are valid because only this driver makes `RawStream`s,
+// `RawEvent`s and `RawFunction`s, and their owners destroy them last.
+impl Driver for CudaDriver {
+    fn name(&self) -> &str {
+        "cuda"
+    }
+
+    fn device_count(&self) -> usize {
+        self.devices.len()
+    }
+
+    fn device_info(&self, device: DeviceId) -> DriverResult<DeviceInfo> {
+        Ok(self.device(device)?.info.clone())
+    }
+
+    fn bind(&self, device: DeviceId) -> DriverResult<()> {
+        STICKY.usable("cuCtxSetCurrent")?;
+        device::bind(&self.device(device)?.context, device)
+    }
+
+    fn sticky_error(&self) -> Option<Sticky> {
+        STICKY.get().cloned()
+    }
+
+    fn default_stream(&self, device: DeviceId) -> RawStream {
+        RawStream::new(device, 0)
+    }
+
+    fn create_stream(&self, device: DeviceId, options: StreamOptions) -> DriverResult<RawStream> {
+        const CALL: &str = "cuStreamCreateWithPriority";
+        STICKY.usable(CALL)?;
+        let (most, least) = self.device(device)?.info.priorities;
+        let StreamOptions { flags, priority } = options;
+        if !(most..=least).contains(&priority) {
+            // CUDA would take the nearest one and not say so.
+            return Err(explain(
+                failure(CALL, device, sys::CUresult::CUDA_ERROR_INVALID_VALUE),
+                || format!("priority {priority} is not one of this device's, {most}..={least}"),
+            ));
+        }
+        let flags = match flags {
+            StreamFlags::NonBlocking => sys::CUstream_flags::CU_STREAM_NON_BLOCKING,
+            StreamFlags::Blocking => sys::CUstream_flags::CU_STREAM_DEFAULT,
+        };
+        let mut stream: sys::CUstream = std::ptr::null_mut();
+        // SAFETY: `stream` is a place for one handle.
+        let result =
+            unsafe { sys::cuStreamCreateWithPriority(&raw mut stream, flags as u32, priority) };
+        check(CALL, device, result)?;
+        Ok(RawStream::new(device, handle_of(stream)))
+    }
+
+    unsafe fn destroy_stream(&self, stream: RawStream) -> DriverResult<()> {
+        if STICKY.get().is_some() {
+            return Ok(());
+        }
+        // SAFETY: the caller destroys a stream of ours, once. CUDA lets queued work finish.
+        let result = unsafe { sys::cuStreamDestroy_v2(stream_of(stream)) };
+        check_given_back("cuStreamDestroy", stream.device(), result)
+    }
+
+    fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
+        STICKY.usable("cuStreamQuery")?;
+        // SAFETY: a valid stream.
+        let result = unsafe { sys::cuStreamQuery(stream_of(stream)) };
+        check_query("cuStreamQuery", stream.device(), result)
+    }
+
+    fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()> {
+        STICKY.usable("cuStreamSynchronize")?;
+        // SAFETY: a valid stream.
+        let result = unsafe { sys::cuStreamSynchronize(stream_of(stream)) };
+        check("cuStreamSynchronize", stream.device(), result)
+    }
+
+    fn create_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
+        STICKY.usable("cuEventCreate")?;
+        let mut event: sys::CUevent = std::ptr::null_mut();
+        // Without timing: a record with it costs several times as much.
+        let flags = sys::CUevent_flags::CU_EVENT_DISABLE_TIMING as u32;
+        // SAFETY: `event` is a place for one handle.
+        let result = unsafe { sys::cuEventCreate(&raw mut event, flags) };
+        check("cuEventCreate", device, result)?;
+        Ok(RawEvent::new(device, handle_of(event)))
+    }
+
+    unsafe fn destroy_event(&self, event: RawEvent) -> DriverResult<()> {
+        if STICKY.get().is_some() {
+            return Ok(());
+        }
+        // SAFETY: the caller destroys an event of ours, once. CUDA lets pending records and waits
+        // finish.
+        let result = unsafe { sys::cuEventDestroy_v2(event_of(event)) };
+        check_given_back("cuEventDestroy", event.device(), result)
+    }
+
+    fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
+        STICKY.usable("cuEventRecord")?;
+        // SAFETY: a valid event and stream.
+        let result = unsafe { sys::cuEventRecord(event_of(event), stream_of(stream)) };
+        check("cuEventRecord", stream.device(), result)
+    }
+
+    fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
+        STICKY.usable("cuStreamWaitEvent")?;
+        // SAFETY: a valid event and stream; 0 is the flag for the usual wait.
+        let result = unsafe { sys::cuStreamWaitEvent(stream_of(stream), event_of(event), 0) };
+        check("cuStreamWaitEvent", stream.device(), result)
+    }
+
+    fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
+        STICKY.usable("cuEventQuery")?;
+        // SAFETY: a valid event.
+        let result = unsafe { sys::cuEventQuery(event_of(event)) };
+        check_query("cuEventQuery", event.device(), result)
+    }
+
+    fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
+        STICKY.usable("cuEventSynchronize")?;
+        // SAFETY: a valid event.
+        let result = unsafe { sys::cuEventSynchronize(event_of(event)) };
+        check("cuEventSynchronize", event.device(), result)
+    }
+
+    /// No bytes are no allocation: the range is empty, at address 0, and needs no CUDA call.
+    fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
+        const CALL: &str = "cuMemAllocFromPoolAsync";
+        STICKY.usable(CALL)?;
+        let device = stream.device();
+        let pool = &self.device(device)?.pool;
+        if bytes == 0 {
+            return Ok(MemoryRange::default());
+        }
+        let mut address: sys::CUdeviceptr = 0;
+        // SAFETY: `address` is a place for one address; the pool lives with the driver, and the
+        // stream is on the pool's device.
+        let result = unsafe {
+            sys::cuMemAllocFromPoolAsync(
+                &raw mut address,
+                bytes as usize,
+                pool.raw(),
+                stream_of(stream),
+            )
+        };
+        check_allocated(CALL, device, bytes, result)?;
+        Ok(MemoryRange { address, bytes })
+    }
+
+    unsafe fn free(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        if range.bytes == 0 || STICKY.get().is_some() {
+            return Ok(());
+        }
+        // SAFETY: the caller frees what `allocate` gave, once, and ordered after all uses.
+        let result = unsafe { sys::cuMemFreeAsync(range.address, stream_of(stream)) };
+        check_given_back("cuMemFreeAsync", stream.device(), result)
+    }
+
+    unsafe fn recycle(&self, _stream: RawStream, _range: MemoryRange) -> DriverResult<()> {
+        Ok(())
+    }
+
+    /// Memory counts as free when CUDA knows that the work before its `free` is complete: after a
+    /// synchronisation of that stream, not before.
+    fn trim(&self, device: DeviceId, keep: u64) -> DriverResult<()> {
+        STICKY.usable("cuMemPoolTrimTo")?;
+        self.device(device)?.pool.trim(keep)
+    }
+
+    /// The memory is page-locked for all devices. Not write-combined: the host reads it, too.
+    fn allocate_pinned(&self, device: DeviceId, bytes: u64) -> DriverResult<MemoryRange> {
+        STICKY.usable("cuMemHostAlloc")?;
+        if bytes == 0 {
+            return Ok(MemoryRange::default());
+        }
+        let mut address: *mut std::ffi::c_void = std::ptr::null_mut();
+        // SAFETY: `address` is a place for one pointer.
+        let result = unsafe {
+            sys::cuMemHostAlloc(&raw mut address, bytes as usize, sys::CU_MEMHOSTALLOC_PORTABLE)
+        };
+        check_allocated("cuMemHostAlloc", device, bytes, result)?;
+        Ok(MemoryRange { address: handle_of(address), bytes })
+    }
+
+    unsafe fn free_pinned(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
+        if range.bytes == 0 || STICKY.get().is_some() {
+            return Ok(());
+        }
+        // SAFETY: the caller frees what `allocate_pinned` gave, once, and nothing queued uses it.
+        let result = unsafe { sys::cuMemFreeHost(pointer_to(range.address)) };
+        check_given_back("cuMemFreeHost", device, result)
+    }
+
+    unsafe fn copy(&self, stream: RawStream, copy: &Copy) -> DriverResult<()> {
+        // SAFETY: the caller keeps the same contract.
+        unsafe { self.submit_copy(stream, copy) }
+    }
+
+    unsafe fn fill(&self, stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()> {
+        STICKY.usable("cuMemsetD8Async")?;
+        if range.bytes == 0 {
+            return Ok(());
+        }
+        // SAFETY: the caller vouches for the range until the fill has executed.
+        let result =
+            unsafe { sys::cuMemsetD8Async(range.address, byte, length(range), stream_of(stream)) };
+        check("cuMemsetD8Async", stream.device(), result)
+    }
+
+    fn load_kernel(
+        &self,
+        device: DeviceId,
+        source: &KernelSource<'_>,
+    ) -> DriverResult<LoadedKernel> {
+        STICKY.usable("cuModuleLoadDataEx")?;
+        let on = self.device(device)?;
+        let image = (source.image)(Target { compute_capability: on.info.compute_capability })?;
+        // After the image: whoever made it may have bound another context.
+        device::bind(&on.context, device)?;
+        let module = Module::load(device, source, image)?;
+        let function = module.function(source);
+        // Kept also where the function was not found: to unload means to wait for the device.
+        self.keep(module);
+        self.functions.add(device, function?)
+    }
+
+    unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()> {
+        // SAFETY: the caller keeps the same contract.
+        unsafe { self.submit_launch(stream, launch) }
+    }
+
+    unsafe fn launch_host_function(
+        &self,
+        stream: RawStream,
+        function: HostFunction,
+    ) -> DriverResult<()> {
+        STICKY.usable("cuLaunchHostFunc")?;
+        // SAFETY: the caller vouches for the function and its data until the call was made.
+        let result =
+            unsafe { sys::cuLaunchHostFunc(stream_of(stream), Some(function.call), function.data) };
+        check("cuLaunchHostFunc", stream.device(), result)
+    }
+}

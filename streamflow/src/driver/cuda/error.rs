@@ -1,0 +1,259 @@
+//! From CUDA's result codes to [`DriverError`], and the memory of the one that ends everything.
+
+use std::ffi::{CStr, c_char};
+use std::sync::OnceLock;
+
+use cudarc::driver::sys::{self, CUresult};
+
+use crate::driver::{DeviceId, DriverError, DriverResult, Sticky};
+
+/// `CUDA_ERROR_OUT_OF_MEMORY`.
+pub(super) const OUT_OF_MEMORY: i32 = 2;
+/// `CUDA_ERROR_DEINITIALIZED`: the driver shuts down because the process ends.
+pub(super) const DEINITIALIZED: i32 = 4;
+/// `CUDA_ERROR_NOT_FOUND`.
+pub(super) const NOT_FOUND: i32 = 500;
+/// `CUDA_ERROR_NOT_READY`: the answer "no" of a query.
+const NOT_READY: i32 = 600;
+
+/// The sticky error of this process.
+///
+/// It belongs to the process and not to one [`CudaDriver`](super::CudaDriver): the primary context
+/// is shared by all of them, and CUDA says that only a new process helps.
+pub(super) static STICKY: StickyCell = StickyCell::new();
+
+/// The number of a result.
+///
+/// Codes are compared as integers from here on. A driver newer than the bindings may know more of
+/// them than the enum lists.
+pub(super) fn code_of(result: CUresult) -> i32 {
+    result as i32
+}
+
+/// Why an error code leaves no usable context behind, or `None` when it doesn't.
+///
+/// The source is the description of each code in the CUDA driver API reference (*Data types used by
+/// CUDA driver*, `CUresult`). Unless said otherwise it reads that the process is left in an
+/// inconsistent state and that any further CUDA work returns the same error.
+pub(super) fn sticky_reason(code: i32) -> Option<&'static str> {
+    Some(match code {
+        // The reference only names the cause; the driver tears the context down all the same.
+        214 => "a memory error that the device's ECC could not correct",
+        // As 214.
+        220 => "an NVLink error that could not be corrected",
+        226 => "a hardware or peer-access fault that the device contained",
+        700 => "a kernel or copy touched memory that is not allocated",
+        702 => "a kernel ran longer than the display's watchdog allows",
+        // Somebody reset or destroyed the context: all that lived in it is gone with it.
+        709 => "the device's context was destroyed by another part of the program",
+        // The reference: the context can't be used any more, its allocations are invalid.
+        710 => "an `assert` in a kernel failed",
+        714 => "a kernel's call stack overflowed or was overwritten",
+        715 => "a kernel ran into an instruction that does not exist",
+        716 => "a kernel touched memory at an address that is not a multiple of the access size",
+        717 => "a kernel used an instruction on memory of the wrong address space",
+        718 => "a kernel's program counter left its code",
+        719 => "a kernel failed on the device",
+        721 => "a kernel ended without giving its tensor memory back",
+        // The reference: to go on, the process must be started again.
+        810 => "the MPS server ended this client",
+        911 => "a device outside CUDA signalled an error for data that CUDA waited for",
+        _ => return None,
+    })
+}
+
+/// Holds the first sticky error.
+#[derive(Debug)]
+pub(super) struct StickyCell(OnceLock<Sticky>);
+
+impl StickyCell {
+    pub(super) const fn new() -> Self {
+        Self(OnceLock::new())
+    }
+
+    /// The error, if there was one.
+    pub(super) fn get(&self) -> Option<&Sticky> {
+        self.0.get()
+    }
+
+    /// Refuses a call that would wait or submit after a sticky error.
+    #[inline]
+    pub(super) fn usable(&self, call: &'static str) -> DriverResult<()> {
+        match self.0.get() {
+            None => Ok(()),
+            Some(cause) => Err(DriverError::Sticky { call, cause: cause.clone() }),
+        }
+    }
+
+    /// Makes an error of a failed call. A sticky one is remembered, and told in full only once: who
+    /// comes later, also at the same moment on another thread, learns that it was told.
+    #[cold]
+    fn failure(&self, call: &'static str, device: DeviceId, failed: Failed) -> DriverError {
+        let Failed { code, name, message } = failed;
+        if let Some(reason) = sticky_reason(code) {
+            let sticky =
+                Sticky { call, code, name: name.clone(), message: format!("{message}: {reason}") };
+            let mut first = false;
+            let cause = self.0.get_or_init(|| {
+                first = true;
+                sticky
+            });
+            if !first {
+                return DriverError::Sticky { call, cause: cause.clone() };
+            }
+            let message = format!("{}; start the process again", cause.message);
+            return DriverError::Call { call, device, code, name, message };
+        }
+        DriverError::Call { call, device, code, name, message }
+    }
+}
+
+/// What the driver says about a code.
+#[derive(Debug)]
+pub(super) struct Failed {
+    pub(super) code: i32,
+    pub(super) name: String,
+    pub(super) message: String,
+}
+
+impl Failed {
+    pub(super) fn new(result: CUresult) -> Self {
+        let code = code_of(result);
+        let name = ask(sys::cuGetErrorName, result)
+            .unwrap_or_else(|| format!("an error that this driver has no name for ({code})"));
+        let message =
+            ask(sys::cuGetErrorString, result).unwrap_or_else(|| "no description".to_owned());
+        Self { code, name, message }
+    }
+}
+
+/// Asks the driver for a text about a code.
+fn ask(
+    question: unsafe fn(CUresult, *mut *const c_char) -> CUresult,
+    result: CUresult,
+) -> Option<String> {
+    let mut text: *const c_char = std::ptr::null();
+    // SAFETY: `text` is a place for one pointer. Both functions need no context.
+    let answer = unsafe { question(result, &raw mut text) };
+    if code_of(answer) != 0 || text.is_null() {
+        return None;
+    }
+    // SAFETY: on success the driver points to a string of its own that ends in NUL and stays.
+    Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+}
+
+/// The error of a failed call.
+#[cold]
+pub(super) fn failure(call: &'static str, device: DeviceId, result: CUresult) -> DriverError {
+    STICKY.failure(call, device, Failed::new(result))
+}
+
+/// `Ok` for success, else the error.
+#[inline]
+pub(super) fn check(call: &'static str, device: DeviceId, result: CUresult) -> DriverResult<()> {
+    if code_of(result) == 0 { Ok(()) } else { Err(failure(call, device, result)) }
+}
+
+/// As [`check`] for calls that give something back: when the process ends, the driver may be gone
+/// before us, and has then given everything back itself.
+pub(super) fn check_given_back(
+    call: &'static str,
+    device: DeviceId,
+    result: CUresult,
+) -> DriverResult<()> {
+    if code_of(result) == DEINITIALIZED { Ok(()) } else { check(call, device, result) }
+}
+
+/// As [`check`] for allocations of `requested` bytes.
+pub(super) fn check_allocated(
+    call: &'static str,
+    device: DeviceId,
+    requested: u64,
+    result: CUresult,
+) -> DriverResult<()> {
+    match code_of(result) {
+        OUT_OF_MEMORY => Err(DriverError::OutOfMemory { device, requested }),
+        _ => check(call, device, result),
+    }
+}
+
+/// As [`check`] for queries: whether the answer is "complete".
+#[inline]
+pub(super) fn check_query(
+    call: &'static str,
+    device: DeviceId,
+    result: CUresult,
+) -> DriverResult<bool> {
+    match code_of(result) {
+        0 => Ok(true),
+        NOT_READY => Ok(false),
+        _ => Err(failure(call, device, result)),
+    }
+}
+
+/// Adds to an error's message what only the caller knows.
+///
+/// Not to a sticky one: that is the fault of work that was queued before, and to name this call's
+/// kernel would point at the wrong one.
+#[cold]
+pub(super) fn explain(error: DriverError, more: impl FnOnce() -> String) -> DriverError {
+    match error {
+        DriverError::Call { call, device, code, name, message }
+            if sticky_reason(code).is_none() =>
+        {
+            let message = format!("{message}; {}", more());
+            DriverError::Call { call, device, code, name, message }
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::panic, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    fn failed(code: i32) -> Failed {
+        Failed { code, name: format!("E{code}"), message: "said".to_owned() }
+    }
+
+    #[test]
+    fn an_ordinary_error_is_told_every_time_and_refuses_nothing() {
+        let cell = StickyCell::new();
+        for _ in 0..2 {
+            let error = cell.failure("f", DeviceId(1), failed(1));
+            assert!(matches!(error, DriverError::Call { code: 1, .. }), "{error:?}");
+        }
+        assert_eq!(cell.get(), None);
+        assert_eq!(cell.usable("g"), Ok(()));
+    }
+
+    #[test]
+    fn a_sticky_error_is_told_once_and_refuses_what_follows() {
+        let cell = StickyCell::new();
+        let first = cell.failure("f", DeviceId(0), failed(700));
+        assert!(matches!(&first, DriverError::Call { call: "f", code: 700, .. }), "{first:?}");
+        assert!(first.to_string().contains("start the process again"), "{first}");
+
+        let second = cell.failure("g", DeviceId(0), failed(719));
+        let third = cell.usable("h");
+        for (error, name) in [(Some(second), "g"), (third.err(), "h")] {
+            let Some(DriverError::Sticky { call, cause }) = error else {
+                panic!("not sticky: {error:?}");
+            };
+            assert_eq!((call, cause.call, cause.code), (name, "f", 700));
+        }
+    }
+
+    #[test]
+    fn launch_errors_that_leave_the_context_alive_are_not_sticky() {
+        // Out of memory, out of launch resources, not ready, bad value, not found, bad handle.
+        for code in [0, 1, 2, DEINITIALIZED, 400, NOT_FOUND, NOT_READY, 701, 703, 720, 801, 999] {
+            assert_eq!(sticky_reason(code), None, "{code}");
+        }
+        for code in [700, 702, 710, 714, 715, 716, 717, 718, 719] {
+            assert!(sticky_reason(code).is_some(), "{code}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The driver that runs on real GPUs, through cudarc.
+//!
+//! Calls go to cudarc's raw bindings: its safe layer binds the context, and with its tracking on
+//! makes and waits for events, at every call. Ordering is streamflow's own business.
+//!
+//! Handles are CUDA's: [`RawStream::handle`], [`RawEvent::handle`] and [`RawFunction::handle`] are
+//! the `CUstream`, `CUevent` and `CUfunction` pointers as `u64`, so that users can pass them to other
+//! libraries. A stream handle of 0 is the legacy default stream of the bound context.
+//!
+//! [`RawStream::handle`]: super::RawStream::handle
+//! [`RawEvent::handle`]: super::RawEvent::handle
+//! [`RawFunction::handle`]: super::RawFunction::handle
+
+mod calls;
+mod device;
+mod error;
+mod functions;
+mod module;
+mod probe;
+mod submit;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cudarc::driver::{CudaContext, CudaFunction};
+
+use self::device::Device;
+use self::functions::Functions;
+use self::module::Module;
+use crate::driver::error::report_in_drop;
+use crate::driver::{DeviceId, DriverError, DriverResult, LoadedKernel};
+
+/// Runs on NVIDIA GPUs. See the [module](self).
+///
+/// # The bound context
+/// [`bind`](crate::driver::Driver::bind) makes a device's context current on the calling thread. All
+/// other calls that reach CUDA take it for granted that the device they concern is bound: whoever
+/// enters from a thread that others may have used binds first, also before giving handles and memory
+/// back. [`load_kernel`](crate::driver::Driver::load_kernel) binds by itself.
+///
+/// # After a sticky error
+/// The first call that meets one returns it as [`DriverError::Call`]. From then on every call that
+/// would submit or wait returns [`DriverError::Sticky`] without asking CUDA, and every call that
+/// gives something back does nothing: the end of the process gives it back. This holds for all
+/// `CudaDriver`s of the process, because CUDA's contexts are the process's.
+pub struct CudaDriver {
+    devices: Box<[Device]>,
+    /// Loaded once and kept, because functions are handed out as plain numbers.
+    modules: Mutex<Vec<Module>>,
+    functions: Functions,
+}
+
+impl CudaDriver {
+    /// All devices that CUDA shows, numbered as CUDA numbers them.
+    ///
+    /// # Errors
+    /// [`DriverError::Unavailable`] with a remedy when there is no `libcuda`, no device, a driver
+    /// older than CUDA 12.0, or a device that can't be opened or has no memory pools. Never panics
+    /// for any of these.
+    pub fn new() -> DriverResult<Self> {
+        let count = probe::start()?;
+        Self::open(0..count)
+    }
+
+    /// The devices with the given CUDA numbers: the first becomes device 0 of the platform, and so
+    /// on. The same number twice makes two devices that share one GPU and its context.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and when `ordinals` is empty or names a device that CUDA doesn't show.
+    pub fn with_devices(ordinals: &[usize]) -> DriverResult<Self> {
+        let count = probe::start()?;
+        if ordinals.is_empty() {
+            return Err(probe::unavailable("no CUDA device was asked for", "name at least one"));
+        }
+        if let Some(missing) = ordinals.iter().find(|ordinal| **ordinal >= count) {
+            return Err(probe::unavailable(
+                &format!("there is no CUDA device {missing}: CUDA shows {count}, counted from 0"),
+                "name another device",
+            ));
+        }
+        Self::open(ordinals.iter().copied())
+    }
+
+    fn open(ordinals: impl Iterator<Item = usize>) -> DriverResult<Self> {
+        error::STICKY.usable("opening the CUDA devices")?;
+        let devices = (0..)
+            .zip(ordinals)
+            .map(|(index, ordinal)| Device::open(DeviceId(index), ordinal))
+            .collect::<DriverResult<_>>()?;
+        Ok(Self { devices, modules: Mutex::default(), functions: Functions::default() })
+    }
+
+    /// cudarc's context of a device, to go on with cudarc itself; `None` for a device of another
+    /// platform.
+    ///
+    /// It is the device's primary context, one object per GPU and process, and never released. Its
+    /// event tracking is off: a `CudaSlice` made from it must be ordered by its user wherever it
+    /// meets a second stream, also when it is dropped. Don't reset the primary context: everything
+    /// that streamflow holds would be gone.
+    pub fn context(&self, device: DeviceId) -> Option<&Arc<CudaContext>> {
+        self.devices.get(device.index()).map(|device| &device.context)
+    }
+
+    /// Makes a function that was loaded through cudarc launchable here. It is kept until the driver
+    /// is dropped. Binds the device.
+    ///
+    /// # Errors
+    /// When CUDA can't say how the function is best launched, as for one of another device.
+    pub fn adopt_function(
+        &self,
+        device: DeviceId,
+        function: CudaFunction,
+    ) -> DriverResult<LoadedKernel> {
+        error::STICKY.usable("cuOccupancyMaxPotentialBlockSize")?;
+        device::bind(&self.device(device)?.context, device)?;
+        let raw = function.cu_function();
+        self.keep(Module::adopt(device, function));
+        self.functions.add(device, raw)
+    }
+
+    /// Keeps code on the device until the driver is dropped.
+    fn keep(&self, module: Module) {
+        self.modules.lock().unwrap_or_else(PoisonError::into_inner).push(module);
+    }
+
+    fn device(&self, device: DeviceId) -> DriverResult<&Device> {
+        self.devices.get(device.index()).ok_or_else(|| DriverError::Unavailable {
+            what: format!("{device} is not one of this platform's {}", self.devices.len()),
+            remedy: "name one of its devices, counted from 0".to_owned(),
+        })
+    }
+}
+
+impl fmt::Debug for CudaDriver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.devices.iter().map(|device| &device.info.name);
+        f.debug_tuple("CudaDriver").field(&names.collect::<Vec<_>>()).finish()
+    }
+}
+
+impl Drop for CudaDriver {
+    /// Unloads the kernels. Streams and buffers hold the driver, so none is left by now, but their
+    /// last kernels may still run: this waits for them, because their code must stay until then.
+    fn drop(&mut self) {
+        let slot = self.modules.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut modules = std::mem::take(slot);
+        if error::STICKY.get().is_some() {
+            // cudarc would call CUDA for adopted ones, and nothing is to be called any more.
+            std::mem::forget(modules);
+            return;
+        }
+        for (index, device) in (0..).zip(&self.devices) {
+            let id = DeviceId(index);
+            let own: Vec<Module> = modules.extract_if(.., |module| module.device == id).collect();
+            if own.is_empty() {
+                continue;
+            }
+            let bound = device::bind(&device.context, id);
+            // A context that can't be waited for, as during another library's stream capture, keeps
+            // the modules: to leave them is a small leak, to take them from a kernel is not.
+            if bound.is_err() || !device::context_is_idle() {
+                report_in_drop("unloading kernels", bound);
+                std::mem::forget(own);
+                continue;
+            }
+            for module in own {
+                report_in_drop("unloading a kernel", module.unload());
+            }
+        }
+    }
+}
+
+/// A CUDA handle as the number that crosses the seam.
+fn handle_of<T>(pointer: *mut T) -> u64 {
+    pointer.expose_provenance() as u64
+}
+
+/// The CUDA handle, or host address, behind a number that crossed the seam.
+fn pointer_to<T>(handle: u64) -> *mut T {
+    // Addresses are as wide as `usize` on every platform that CUDA runs on.
+    std::ptr::with_exposed_provenance_mut(handle as usize)
+}
+
+#[cfg(test)]
+mod tests;

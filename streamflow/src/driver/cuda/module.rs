@@ -1,0 +1,151 @@
+//! Loading compiled code: the image's way to a function handle.
+
+use std::ffi::{CString, c_void};
+
+use cudarc::driver::{CudaFunction, sys};
+
+use super::error::{Failed, NOT_FOUND, STICKY, check_given_back, code_of, failure, sticky_reason};
+use super::{handle_of, pointer_to};
+use crate::driver::{DeviceId, DriverError, DriverResult, Image, KernelSource};
+
+/// Bytes for what CUDA's compiler says about bad PTX; it cuts off what doesn't fit.
+const LOG_BYTES: usize = 16 * 1024;
+
+/// Code on a device that stays until the driver goes.
+pub(super) struct Module {
+    pub(super) device: DeviceId,
+    code: Code,
+}
+
+enum Code {
+    /// Ours: a `CUmodule`.
+    Loaded(u64),
+    /// A user's, which gives back the module that it came from when it is dropped.
+    Adopted(CudaFunction),
+}
+
+impl Module {
+    /// Keeps a function that was loaded through cudarc.
+    pub(super) fn adopt(device: DeviceId, function: CudaFunction) -> Self {
+        Self { device, code: Code::Adopted(function) }
+    }
+
+    /// Loads an image into the bound context.
+    pub(super) fn load(
+        device: DeviceId,
+        source: &KernelSource<'_>,
+        image: Image,
+    ) -> DriverResult<Self> {
+        use sys::CUjit_option as Ask;
+
+        let mut bytes = image.0;
+        if bytes.is_empty() {
+            return Err(kernel_error(source, "its image is empty".to_owned()));
+        }
+        // PTX is text that ends in NUL. A CUBIN or fatbin knows its own length.
+        bytes.push(0);
+
+        let mut log = vec![0_u8; LOG_BYTES];
+        let mut options = [Ask::CU_JIT_ERROR_LOG_BUFFER, Ask::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+        // An option's value is the pointer itself or a number in a pointer's place. One byte less
+        // than there is, so that the log ends in NUL.
+        let mut values: [*mut c_void; 2] =
+            [log.as_mut_ptr().cast(), std::ptr::without_provenance_mut(LOG_BYTES - 1)];
+        let mut module: sys::CUmodule = std::ptr::null_mut();
+        // SAFETY: `module` is a place for one handle. The image is complete and, as text, ends in
+        // NUL. Options and values are two each, and the log is as long as its option says. CUDA
+        // keeps none of these.
+        let result = unsafe {
+            sys::cuModuleLoadDataEx(
+                &raw mut module,
+                bytes.as_ptr().cast(),
+                2,
+                options.as_mut_ptr(),
+                values.as_mut_ptr(),
+            )
+        };
+        if code_of(result) == 0 {
+            return Ok(Self { device, code: Code::Loaded(handle_of(module)) });
+        }
+        let log = log.split(|byte| *byte == 0).next().unwrap_or_default();
+        Err(load_error("cuModuleLoadDataEx", device, source, result, || {
+            String::from_utf8_lossy(log).trim().to_owned()
+        }))
+    }
+
+    /// The function called `source.entry`.
+    pub(super) fn function(&self, source: &KernelSource<'_>) -> DriverResult<sys::CUfunction> {
+        let module = match &self.code {
+            Code::Loaded(handle) => pointer_to(*handle),
+            Code::Adopted(function) => return Ok(function.cu_function()),
+        };
+        let entry = CString::new(source.entry).map_err(|_| {
+            kernel_error(source, format!("the name {:?} has a NUL in it", source.entry))
+        })?;
+        let mut function: sys::CUfunction = std::ptr::null_mut();
+        // SAFETY: `function` is a place for one handle, the module is loaded, the name ends in NUL.
+        let result = unsafe { sys::cuModuleGetFunction(&raw mut function, module, entry.as_ptr()) };
+        if code_of(result) == 0 {
+            return Ok(function);
+        }
+        Err(load_error("cuModuleGetFunction", self.device, source, result, || {
+            if code_of(result) == NOT_FOUND {
+                format!("the image has no function `{}`", source.entry)
+            } else {
+                String::new()
+            }
+        }))
+    }
+
+    /// Unloads the code; its context is bound and none of its kernels runs.
+    pub(super) fn unload(self) -> DriverResult<()> {
+        match self.code {
+            Code::Loaded(module) => {
+                // SAFETY: this is the module's only owner, and the driver that handed its functions
+                // out is being dropped.
+                let result = unsafe { sys::cuModuleUnload(pointer_to(module)) };
+                check_given_back("cuModuleUnload", self.device, result)
+            }
+            Code::Adopted(function) => {
+                drop(function);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// An error that names the kernel. What has nothing to do with the kernel stays a call's error: a
+/// sticky error of earlier work, or memory that is exhausted.
+fn load_error(
+    call: &'static str,
+    device: DeviceId,
+    source: &KernelSource<'_>,
+    result: sys::CUresult,
+    detail: impl FnOnce() -> String,
+) -> DriverError {
+    let code = code_of(result);
+    if sticky_reason(code).is_some() || STICKY.get().is_some() {
+        return failure(call, device, result);
+    }
+    let failed = Failed::new(result);
+    let mut message = format!("{call}: {} ({code}): {}", failed.name, failed.message);
+    let remedy = match code {
+        209 => "compile it for this device's compute capability",
+        221 => "this driver has no PTX compiler: reinstall it, or give a CUBIN",
+        222 => {
+            "the PTX is newer than the driver: update the driver, or compile with an older NVRTC"
+        }
+        _ => "",
+    };
+    for more in [remedy.to_owned(), detail()] {
+        if !more.is_empty() {
+            message.push_str("; ");
+            message.push_str(&more);
+        }
+    }
+    kernel_error(source, message)
+}
+
+fn kernel_error(source: &KernelSource<'_>, message: String) -> DriverError {
+    DriverError::Kernel { kernel: source.name.to_owned(), message }
+}

@@ -1,0 +1,194 @@
+//! Asks whether CUDA can be used at all, before anything that would panic without it.
+//!
+//! The bindings load `libcuda` and each of its functions on first use, and panic when one is
+//! missing. So the library, the driver's version and every function that we call are looked up
+//! here first, and a missing one becomes an error with a remedy.
+
+use cudarc::driver::sys;
+
+use super::error::{Failed, code_of};
+use crate::driver::{DriverError, DriverResult};
+
+/// The oldest driver that is supported, as CUDA counts: 12.0.
+///
+/// From 12.0 on the driver has everything that is called here with every version feature offered.
+const OLDEST_DRIVER: i32 = 12_000;
+
+/// What to do when there is no GPU to be had.
+const USE_HOST: &str = "or run on the host simulator";
+
+/// All functions of `libcuda` that this module's siblings call, directly or through cudarc.
+const FUNCTIONS: &[&str] = &[
+    "cuCtxGetCurrent",
+    "cuCtxGetStreamPriorityRange",
+    "cuCtxSetCurrent",
+    "cuCtxSynchronize",
+    "cuDeviceGet",
+    "cuDeviceGetAttribute",
+    "cuDeviceGetCount",
+    "cuDeviceGetName",
+    "cuDevicePrimaryCtxRelease_v2",
+    "cuDevicePrimaryCtxRetain",
+    "cuDeviceTotalMem_v2",
+    "cuEventCreate",
+    "cuEventDestroy_v2",
+    "cuEventQuery",
+    "cuEventRecord",
+    "cuEventSynchronize",
+    "cuFuncGetAttribute",
+    "cuFuncSetAttribute",
+    "cuGetErrorName",
+    "cuGetErrorString",
+    "cuInit",
+    "cuLaunchHostFunc",
+    "cuLaunchKernel",
+    "cuMemAllocFromPoolAsync",
+    "cuMemFreeAsync",
+    "cuMemFreeHost",
+    "cuMemHostAlloc",
+    "cuMemPoolCreate",
+    "cuMemPoolDestroy",
+    "cuMemPoolSetAttribute",
+    "cuMemPoolTrimTo",
+    "cuMemcpyDtoDAsync_v2",
+    "cuMemcpyDtoHAsync_v2",
+    "cuMemcpyHtoDAsync_v2",
+    "cuMemsetD8Async",
+    "cuModuleGetFunction",
+    "cuModuleLoadDataEx",
+    "cuModuleUnload",
+    "cuOccupancyMaxPotentialBlockSize",
+    "cuStreamCreateWithPriority",
+    "cuStreamDestroy_v2",
+    "cuStreamQuery",
+    "cuStreamSynchronize",
+    "cuStreamWaitEvent",
+];
+
+/// Starts CUDA and counts the devices: at least one.
+pub(super) fn start() -> DriverResult<usize> {
+    // SAFETY: loading the driver's library runs its initialisers, which is what we are here for.
+    if !unsafe { sys::is_culib_present() } {
+        return Err(unavailable(
+            "the CUDA driver library (libcuda) was not found",
+            "install the NVIDIA driver, release 525 or later, and see that its library is on the \
+             library path",
+        ));
+    }
+    require("cuDriverGetVersion")?;
+    check_version()?;
+    FUNCTIONS.iter().try_for_each(|name| require(name))?;
+
+    // SAFETY: 0 is the only flag that is allowed. It may be called again.
+    let started = unsafe { sys::cuInit(0) };
+    if code_of(started) != 0 {
+        return Err(cannot_start("cuInit", started));
+    }
+    let mut count = 0;
+    // SAFETY: `count` is a place for one integer.
+    let counted = unsafe { sys::cuDeviceGetCount(&raw mut count) };
+    if code_of(counted) != 0 {
+        return Err(cannot_start("cuDeviceGetCount", counted));
+    }
+    match usize::try_from(count) {
+        Ok(count) if count > 0 => Ok(count),
+        _ => Err(unavailable("CUDA sees no device", NO_DEVICE)),
+    }
+}
+
+/// What to do when the driver is there and a GPU isn't.
+const NO_DEVICE: &str = "see whether `nvidia-smi` lists a GPU, whether CUDA_VISIBLE_DEVICES hides \
+                         it, and whether the container was given it";
+
+/// Refuses a driver library without the function `name`.
+fn require(name: &str) -> DriverResult<()> {
+    // SAFETY: the library was found, so this loads it. The address is only looked up, not called.
+    let found = unsafe { sys::culib().get::<unsafe extern "C" fn()>(name.as_bytes()).is_ok() };
+    if found {
+        return Ok(());
+    }
+    Err(unavailable(
+        &format!("the CUDA driver library has no function {name}"),
+        "update the NVIDIA driver to release 525 or later",
+    ))
+}
+
+/// Refuses a driver older than [`OLDEST_DRIVER`].
+fn check_version() -> DriverResult<()> {
+    let mut version = 0;
+    // SAFETY: `version` is a place for one integer; the call needs no `cuInit`.
+    let asked = unsafe { sys::cuDriverGetVersion(&raw mut version) };
+    if code_of(asked) != 0 {
+        return Err(cannot_start("cuDriverGetVersion", asked));
+    }
+    // A stub library and a driver that can't reach its kernel module may say 0: `cuInit` knows more.
+    if version == 0 || version >= OLDEST_DRIVER {
+        return Ok(());
+    }
+    Err(unavailable(
+        &format!("the NVIDIA driver is for {}, and 12.0 is the oldest that works", name(version)),
+        "update the NVIDIA driver to release 525 or later",
+    ))
+}
+
+/// A version as people write it, from 1000 × major + 10 × minor.
+fn name(version: i32) -> String {
+    format!("CUDA {}.{}", version / 1000, version % 1000 / 10)
+}
+
+/// The error for a call without which nothing starts.
+pub(super) fn cannot_start(call: &str, result: sys::CUresult) -> DriverError {
+    let failed = Failed::new(result);
+    unavailable(
+        &format!(
+            "CUDA cannot be used: {call} says {} ({}): {}",
+            failed.name, failed.code, failed.message
+        ),
+        remedy(failed.code),
+    )
+}
+
+/// What to do about a code that keeps CUDA from starting.
+fn remedy(code: i32) -> &'static str {
+    match code {
+        2 => "free memory of the device: `nvidia-smi` shows who uses it",
+        // The library of a toolkit's `stubs` folder, made for linking only.
+        34 => "take the CUDA toolkit's `stubs` folder off the library path",
+        46 => "let no other process hold the device in exclusive mode",
+        100 | 101 => NO_DEVICE,
+        802 => "wait until the fabric manager runs (`systemctl status nvidia-fabricmanager`)",
+        803 => "restart the machine: the driver's library and its kernel module differ in version",
+        804 => "take the forward-compatibility libcuda off the library path: this GPU can't use it",
+        304 | 999 => "see whether `nvidia-smi` works and whether /dev/nvidia* may be opened",
+        _ => "see whether `nvidia-smi` works",
+    }
+}
+
+/// An error that always names the way out that needs no GPU.
+pub(super) fn unavailable(what: &str, remedy: &str) -> DriverError {
+    DriverError::Unavailable { what: what.to_owned(), remedy: format!("{remedy}, {USE_HOST}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_read_as_people_write_them() {
+        assert_eq!(name(11_080), "CUDA 11.8");
+        assert_eq!(name(13_000), "CUDA 13.0");
+    }
+
+    #[test]
+    fn every_error_names_a_way_out() {
+        for code in [2, 34, 46, 100, 101, 304, 802, 803, 804, 999, 5] {
+            let error = unavailable("x", remedy(code)).to_string();
+            assert!(error.ends_with("or run on the host simulator"), "{error}");
+        }
+    }
+
+    #[test]
+    fn functions_are_listed_once_and_in_order() {
+        assert!(FUNCTIONS.is_sorted_by(|a, b| a < b), "{FUNCTIONS:?}");
+    }
+}

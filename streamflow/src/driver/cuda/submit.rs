@@ -1,0 +1,124 @@
+//! The two calls that need more than one line of CUDA: copies and launches.
+
+use std::ffi::c_void;
+
+use cudarc::driver::sys;
+
+use super::error::{STICKY, check, explain};
+use super::{CudaDriver, pointer_to};
+use crate::driver::{
+    Copy, CopyKind, Driver, DriverError, DriverResult, Launch, MAX_PARAMS, MemoryRange, RawStream,
+};
+
+/// CUDA's handle of a stream.
+pub(super) fn stream_of(stream: RawStream) -> sys::CUstream {
+    pointer_to(stream.handle())
+}
+
+/// A length as CUDA takes it: `usize` has 64 bits wherever CUDA runs.
+pub(super) fn length(range: MemoryRange) -> usize {
+    range.bytes as usize
+}
+
+impl CudaDriver {
+    /// [`Driver::copy`].
+    ///
+    /// # Safety
+    /// As there.
+    #[inline]
+    pub(super) unsafe fn submit_copy(&self, stream: RawStream, copy: &Copy) -> DriverResult<()> {
+        let (target, source, bytes) = (copy.target, copy.source, length(copy.source));
+        let raw = stream_of(stream);
+        let call = match copy.kind {
+            CopyKind::PinnedToDevice | CopyKind::PageableToDevice => "cuMemcpyHtoDAsync",
+            CopyKind::DeviceToPinned | CopyKind::DeviceToPageable => "cuMemcpyDtoHAsync",
+            CopyKind::DeviceToDevice => "cuMemcpyDtoDAsync",
+        };
+        STICKY.usable(call)?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        let result = match copy.kind {
+            CopyKind::PinnedToDevice | CopyKind::PageableToDevice => {
+                let source = pointer_to::<c_void>(source.address);
+                // SAFETY: the caller vouches for both ranges until the copy has executed.
+                unsafe { sys::cuMemcpyHtoDAsync_v2(target.address, source, bytes, raw) }
+            }
+            CopyKind::DeviceToPinned | CopyKind::DeviceToPageable => {
+                let target = pointer_to::<c_void>(target.address);
+                // SAFETY: as above.
+                unsafe { sys::cuMemcpyDtoHAsync_v2(target, source.address, bytes, raw) }
+            }
+            CopyKind::DeviceToDevice => {
+                // SAFETY: as above.
+                unsafe { sys::cuMemcpyDtoDAsync_v2(target.address, source.address, bytes, raw) }
+            }
+        };
+        check(call, stream.device(), result)?;
+        if copy.kind.blocks_host() {
+            // CUDA says that a copy with pageable memory *may* be synchronous, and where a device
+            // reads such memory by itself it need not be. Our contract says that it is.
+            return self.synchronize_stream(stream);
+        }
+        Ok(())
+    }
+
+    /// [`Driver::launch`].
+    ///
+    /// # Safety
+    /// As there.
+    #[inline]
+    pub(super) unsafe fn submit_launch(
+        &self,
+        stream: RawStream,
+        launch: &Launch<'_>,
+    ) -> DriverResult<()> {
+        STICKY.usable("cuLaunchKernel")?;
+        if launch.shared_bytes > 0 {
+            let most = self.device(stream.device())?.max_shared_bytes;
+            self.functions.allow_shared(launch, most)?;
+        }
+        let mut params = [std::ptr::null_mut(); MAX_PARAMS];
+        let Some(slots) = params.get_mut(..launch.params.len()) else {
+            return Err(DriverError::Kernel {
+                kernel: launch.name.to_owned(),
+                message: format!(
+                    "it was launched with {} parameters, and {MAX_PARAMS} is the most; a slice \
+                     counts as two",
+                    launch.params.len()
+                ),
+            });
+        };
+        for (slot, param) in slots.iter_mut().zip(launch.params) {
+            *slot = param.as_ptr().cast_mut();
+        }
+        let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
+        // SAFETY: the function is loaded. Each parameter points to at least as many bytes as the
+        // kernel's, 16-aligned, which CUDA only reads, and copies before it returns. The caller
+        // vouches for their types and for the memory that the kernel touches.
+        let result = unsafe {
+            sys::cuLaunchKernel(
+                pointer_to(launch.function.handle()),
+                gx,
+                gy,
+                gz,
+                bx,
+                by,
+                bz,
+                launch.shared_bytes,
+                stream_of(stream),
+                params.as_mut_ptr(),
+                std::ptr::null_mut(),
+            )
+        };
+        check("cuLaunchKernel", stream.device(), result).map_err(|error| {
+            explain(error, || {
+                format!(
+                    "kernel `{}` with a grid of {gx}x{gy}x{gz} blocks of {bx}x{by}x{bz} threads \
+                     and {} bytes of dynamic shared memory",
+                    launch.name, launch.shared_bytes
+                )
+            })
+        })
+    }
+}

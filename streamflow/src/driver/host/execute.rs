@@ -1,0 +1,137 @@
+//! Executing one operation. Only here is simulated memory touched on behalf of queued work.
+//!
+//! All of it happens under the simulator's lock, one operation at a time. So a dependency that a
+//! program forgot gives wrong data, but never two threads in the same bytes. Memory that was freed
+//! is still mapped and holds poison; see [`Arena`](super::memory::Arena).
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+
+use smallvec::SmallVec;
+
+use super::log::{LogAction, LogEntry};
+use super::memory::{POISON_ALLOCATED, POISON_FREED, pointer, poison};
+use super::queue::{Op, Poison};
+use super::sim::Sim;
+use crate::driver::{HostArgs, HostFunction, MAX_PARAMS, Param, Sticky};
+
+impl Sim {
+    /// Executes the first operation of a stream, which must be runnable. A host function is handed
+    /// back instead: it must be called without the lock, then
+    /// [`host_function_returned`](Self::host_function_returned).
+    pub(super) fn execute(&mut self, index: usize) -> Option<HostFunction> {
+        let stream = &mut self.streams[index];
+        let queued = stream.queue.pop_front()?;
+        self.pending -= 1;
+        if self.log.is_some() {
+            self.trace(index, &queued.op);
+        }
+        match queued.op {
+            Op::Host(function) => {
+                self.streams[index].busy = Some(queued.number);
+                return Some(function.0);
+            }
+            Op::Kernel { function, params } => self.run_kernel(index, function, params as usize),
+            Op::Copy { target, source, bytes, .. } => {
+                // SAFETY: both sides are allocated until now, by the contract of `Driver::copy`,
+                // and touched by nobody else: device memory only under this lock, host memory by
+                // that same contract. They may overlap.
+                unsafe { ptr::copy(pointer(source), pointer(target), bytes as usize) };
+            }
+            Op::Fill { address, bytes, byte } => {
+                // SAFETY: allocated until now by the contract of `Driver::fill`, and device memory
+                // is only touched under this lock.
+                unsafe { ptr::write_bytes(pointer(address), byte, bytes as usize) };
+            }
+            Op::Poison { address, bytes, why } => {
+                let pattern = match why {
+                    Poison::Allocate | Poison::Recycle => POISON_ALLOCATED,
+                    Poison::Free => POISON_FREED,
+                };
+                // SAFETY: the range lies in the arena, which keeps all its memory, or is allocated
+                // by the contract of `Driver::recycle`; it is only touched under this lock.
+                unsafe { poison(address, bytes, pattern) };
+            }
+            // The queue's order and the check before execution are all that these two need.
+            Op::Record { .. } | Op::Wait { .. } => {}
+        }
+        self.complete(index, queued.number);
+        None
+    }
+
+    /// Marks a host function as done.
+    pub(super) fn host_function_returned(&mut self, index: usize) {
+        self.running.retain(|running| running.stream != index);
+        if let Some(number) = self.streams[index].busy.take() {
+            self.complete(index, number);
+        }
+    }
+
+    fn complete(&mut self, index: usize, number: u64) {
+        let stream = &mut self.streams[index];
+        stream.done = stream.done.max(number);
+        if stream.queue.is_empty() {
+            // A failure may have emptied the queue meanwhile; what was in it counts as complete.
+            stream.done = stream.submitted;
+            self.vacate(index);
+        }
+    }
+
+    fn run_kernel(&mut self, index: usize, function: u32, params: usize) {
+        let stream = &mut self.streams[index];
+        let device = stream.device;
+        let params: SmallVec<[Param; MAX_PARAMS]> = stream.params.drain(..params).collect();
+        let function = &self.functions[function as usize];
+        let body = function.body;
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            // SAFETY: the parameters are the kernel's and their memory is allocated until now, by
+            // the contract of `Driver::launch`. Nobody else touches that memory: kernels, copies
+            // and fills run one at a time under this lock.
+            unsafe { body(HostArgs { params: &params }) }
+        }));
+        if let Err(panic) = outcome {
+            let failure = Sticky {
+                call: "launch",
+                code: 719,
+                name: "KERNEL_PANICKED".to_owned(),
+                message: format!("kernel `{}` panicked: {}", function.name, text_of(&*panic)),
+            };
+            self.fail(device, failure);
+        }
+    }
+
+    fn trace(&mut self, index: usize, op: &Op) {
+        let stream = &self.streams[index];
+        let (device, stream) = (stream.device, stream.name);
+        let action = match op {
+            Op::Kernel { function, .. } => {
+                LogAction::Kernel(self.functions[*function as usize].name.clone())
+            }
+            Op::Copy { kind, bytes, .. } => LogAction::Copy { kind: *kind, bytes: *bytes },
+            Op::Fill { bytes, .. } => LogAction::Fill { bytes: *bytes },
+            Op::Poison { bytes, why: Poison::Allocate, .. } => {
+                LogAction::Allocate { bytes: *bytes }
+            }
+            Op::Poison { bytes, why: Poison::Free, .. } => LogAction::Free { bytes: *bytes },
+            Op::Poison { bytes, why: Poison::Recycle, .. } => LogAction::Recycle { bytes: *bytes },
+            Op::Record { event, record } => LogAction::Record { event: *event, record: *record },
+            Op::Wait { event, record, .. } => LogAction::Wait { event: *event, record: *record },
+            Op::Host(_) => LogAction::HostFunction,
+        };
+        if let Some(log) = &mut self.log {
+            log.push(LogEntry { device, stream, action });
+        }
+    }
+}
+
+/// What a panic says, if it says something.
+fn text_of(panic: &(dyn Any + Send)) -> &str {
+    if let Some(text) = panic.downcast_ref::<&str>() {
+        text
+    } else if let Some(text) = panic.downcast_ref::<String>() {
+        text
+    } else {
+        "no message"
+    }
+}

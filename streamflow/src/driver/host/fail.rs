@@ -1,0 +1,66 @@
+//! What goes wrong: devices that fail, and calls that are refused.
+
+use super::sim::Sim;
+use crate::driver::{DeviceId, DriverError, DriverResult, Sticky};
+
+impl Sim {
+    /// Makes a device unusable. What is queued there is dropped and counts as complete.
+    pub(super) fn fail(&mut self, device: DeviceId, failure: Sticky) {
+        self.devices[device.index()].failed.get_or_insert(failure);
+        for index in 0..self.streams.len() {
+            let stream = &mut self.streams[index];
+            if stream.device == device && !stream.vacant {
+                self.pending -= stream.queue.len();
+                stream.queue.clear();
+                stream.params.clear();
+                if stream.busy.is_none() {
+                    stream.done = stream.submitted;
+                }
+                self.vacate(index);
+            }
+        }
+    }
+
+    /// What a call on a failed device returns: the error itself the first time, then a reminder.
+    pub(super) fn check(&mut self, device: DeviceId, call: &'static str) -> DriverResult<()> {
+        let state = &mut self.devices[device.index()];
+        let Some(cause) = &mut state.failed else { return Ok(()) };
+        if state.reported {
+            return Err(DriverError::Sticky { call, cause: cause.clone() });
+        }
+        state.reported = true;
+        cause.call = call;
+        Err(DriverError::Call {
+            call,
+            device,
+            code: cause.code,
+            name: cause.name.clone(),
+            message: cause.message.clone(),
+        })
+    }
+
+    /// The first error that some call has returned already.
+    pub(super) fn reported_error(&self) -> Option<&Sticky> {
+        self.devices.iter().filter(|device| device.reported).find_map(|it| it.failed.as_ref())
+    }
+}
+
+/// CUDA's answer to a handle that it does not know.
+pub(super) fn invalid_handle(call: &'static str, device: DeviceId, what: &str) -> DriverError {
+    call_error(call, device, 400, "CUDA_ERROR_INVALID_HANDLE", what)
+}
+
+/// CUDA's answer to an argument out of range.
+pub(super) fn invalid_value(call: &'static str, device: DeviceId, what: &str) -> DriverError {
+    call_error(call, device, 1, "CUDA_ERROR_INVALID_VALUE", what)
+}
+
+pub(super) fn call_error(
+    call: &'static str,
+    device: DeviceId,
+    code: i32,
+    name: &str,
+    what: &str,
+) -> DriverError {
+    DriverError::Call { call, device, code, name: name.to_owned(), message: what.to_owned() }
+}

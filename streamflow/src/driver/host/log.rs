@@ -1,0 +1,92 @@
+//! What the simulator executed, in its order, without addresses.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::driver::{CopyKind, DeviceId};
+
+/// One executed operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogEntry {
+    /// The device whose stream it is.
+    pub device: DeviceId,
+    /// The stream's number: the default stream of device `n` is `n`, the others count on in order
+    /// of creation.
+    pub stream: u32,
+    /// What was done.
+    pub action: LogAction,
+}
+
+/// What an executed operation did. Bytes are counts; events are numbered in order of creation from
+/// 0, and their records from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LogAction {
+    /// A kernel's host body ran.
+    Kernel(Arc<str>),
+    /// A copy.
+    Copy {
+        /// Which sides are on the host.
+        kind: CopyKind,
+        /// How many bytes.
+        bytes: u64,
+    },
+    /// A fill with one byte value.
+    Fill {
+        /// How many bytes.
+        bytes: u64,
+    },
+    /// Memory became available, with poison in it.
+    Allocate {
+        /// How many bytes.
+        bytes: u64,
+    },
+    /// Memory was freed and poisoned.
+    Free {
+        /// How many bytes.
+        bytes: u64,
+    },
+    /// Memory passed to a new owner, with poison in it.
+    Recycle {
+        /// How many bytes.
+        bytes: u64,
+    },
+    /// An event's record completed.
+    Record {
+        /// The event.
+        event: u32,
+        /// Which of its records.
+        record: u64,
+    },
+    /// A wait for an event's record passed.
+    Wait {
+        /// The event.
+        event: u32,
+        /// Which of its records.
+        record: u64,
+    },
+    /// A host function was called.
+    HostFunction,
+}
+
+impl fmt::Display for LogEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "stream {}: {}", self.stream, self.action)
+    }
+}
+
+impl fmt::Display for LogAction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kernel(name) => write!(f, "kernel {name}"),
+            Self::Copy { kind, bytes } => write!(f, "copy {kind:?} {bytes}"),
+            Self::Fill { bytes } => write!(f, "fill {bytes}"),
+            Self::Allocate { bytes } => write!(f, "allocate {bytes}"),
+            Self::Free { bytes } => write!(f, "free {bytes}"),
+            Self::Recycle { bytes } => write!(f, "recycle {bytes}"),
+            Self::Record { event, record } => write!(f, "record event {event} #{record}"),
+            Self::Wait { event, record } => write!(f, "wait event {event} #{record}"),
+            Self::HostFunction => write!(f, "host function"),
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! A driver without a device: it simulates CUDA's ordering rules on the host.
+//!
+//! Work is queued and executed later, one operation at a time, in an order that CUDA allows and
+//! that a seed chooses ([`Policy`]). A program with all its dependencies computes the same under
+//! every seed; one that lacks a dependency computes wrong data under some, each time the same.
+//! Memory is poisoned with NaN when it is allocated ([`POISON_ALLOCATED`]) and when it is freed
+//! ([`POISON_FREED`]), so that what is read too early or too late shows.
+//!
+//! What is kept of CUDA:
+//! - Streams are in order. Nothing orders two of them but events and the legacy default stream.
+//! - A wait is for the latest record at the time of the call. Recording again later does not change
+//!   it, and an event that was never recorded is complete.
+//! - Work on the legacy default stream waits for all older work of the device's
+//!   [blocking](StreamFlags::Blocking) streams and the other way round. Non-blocking streams take no
+//!   part. Synchronising the default stream waits for the work on it, no more.
+//! - Parameters are copied when a kernel is queued; its body runs when its turn comes.
+//! - A host function blocks its stream until it returns. It is called on whichever thread happens to
+//!   execute, without the simulator's lock, so it may wait for another thread but not for the one
+//!   that submits. It may not call the driver (`CUDA_ERROR_NOT_PERMITTED`), and may not unwind: a
+//!   panic in an `extern "C"` function aborts the process.
+//! - A copy from or to pageable memory returns when it has executed.
+//! - Memory freed on a stream is reused on that stream at once, elsewhere when the free has
+//!   executed.
+//! - Streams hold a bounded number of operations; a submission to a full one blocks.
+//! - A kernel that panics makes its device unusable, as an illegal address does. The next call
+//!   reports it; what was queued on the device is dropped and counts as complete for other devices;
+//!   host functions are not called.
+//!
+//! Dropping the driver drops queued work, uncalled host functions included, and gives the memory
+//! back.
+
+mod calls;
+mod execute;
+mod fail;
+mod limits;
+mod log;
+mod memory;
+mod options;
+mod queue;
+mod schedule;
+mod sim;
+#[cfg(test)]
+mod tests;
+
+pub use log::{LogAction, LogEntry};
+pub use memory::{POISON_ALLOCATED, POISON_FREED};
+pub use options::{HostBuilder, Policy};
+
+use std::fmt;
+use std::sync::{Condvar, Mutex};
+use std::thread;
+
+use fail::{call_error, invalid_handle, invalid_value};
+use queue::{Function, Op, Point, Poison, SendHostFunction, StreamKind};
+use schedule::Locked;
+use sim::Sim;
+
+use super::{
+    Copy, DeviceId, DeviceInfo, Driver, DriverError, DriverResult, HostFunction, KernelSource,
+    Launch, LoadedKernel, MemoryRange, RawEvent, RawFunction, RawStream, Sticky, StreamFlags,
+    StreamOptions,
+};
+
+/// The simulator. See the [module](self).
+pub struct HostDriver {
+    sim: Mutex<Sim>,
+    /// Something was executed while a thread sleeps in a call.
+    changed: Condvar,
+    devices: usize,
+    memory: u64,
+}
+
+impl HostDriver {
+    /// A simulator with one device, eager, without a log, until the builder is told otherwise.
+    pub fn builder() -> HostBuilder {
+        HostBuilder::default()
+    }
+
+    fn new(options: HostBuilder) -> Self {
+        Self {
+            sim: Mutex::new(Sim::new(&options)),
+            changed: Condvar::new(),
+            devices: options.devices,
+            memory: options.memory,
+        }
+    }
+
+    /// In which order this simulator executes.
+    pub fn policy(&self) -> Policy {
+        self.lock().policy
+    }
+
+    /// What was executed so far, in order. Empty unless the builder was told to
+    /// [trace](HostBuilder::trace).
+    pub fn log(&self) -> Vec<LogEntry> {
+        self.lock().log.clone().unwrap_or_default()
+    }
+
+    fn check_device(&self, call: &'static str, device: DeviceId) -> DriverResult<()> {
+        if device.index() < self.devices {
+            return Ok(());
+        }
+        let message = format!("there are {} simulated devices", self.devices);
+        Err(call_error(call, device, 101, "CUDA_ERROR_INVALID_DEVICE", &message))
+    }
+
+    /// Refuses calls from inside a host function, as CUDA does (`cuLaunchHostFunc`).
+    fn permit(&self, sim: &Sim, call: &'static str, device: DeviceId) -> DriverResult<()> {
+        if sim.running.is_empty() {
+            return Ok(());
+        }
+        let me = thread::current().id();
+        if sim.running.iter().all(|running| running.thread != me) {
+            return Ok(());
+        }
+        let message = "a host function may not call the driver";
+        Err(call_error(call, device, 800, "CUDA_ERROR_NOT_PERMITTED", message))
+    }
+
+    /// The lock, for a call that concerns a device.
+    fn enter(&self, call: &'static str, device: DeviceId) -> DriverResult<Locked<'_>> {
+        self.check_device(call, device)?;
+        let sim = self.lock();
+        self.permit(&sim, call, device)?;
+        Ok(sim)
+    }
+
+    /// The lock and the slot of a stream that can take work.
+    fn enter_stream(
+        &self,
+        call: &'static str,
+        stream: RawStream,
+    ) -> DriverResult<(Locked<'_>, usize)> {
+        let mut sim = self.enter(call, stream.device())?;
+        let index = sim.stream(stream, call)?;
+        sim.check(stream.device(), call)?;
+        let sim = self.room(sim, call, index)?;
+        Ok((sim, index))
+    }
+
+    fn submit(&self, call: &'static str, stream: RawStream, op: Op) -> DriverResult<()> {
+        let (mut sim, index) = self.enter_stream(call, stream)?;
+        sim.submit(index, op);
+        drop(self.advance(sim, index));
+        Ok(())
+    }
+
+    /// Whether a place is reached. If not, some work executes after the answer.
+    fn query(
+        &self,
+        mut sim: Locked<'_>,
+        call: &'static str,
+        point: Point,
+        device: DeviceId,
+    ) -> DriverResult<bool> {
+        sim.check(device, call)?;
+        let reached = sim.reached(point);
+        if !reached {
+            drop(self.nudge(sim, point));
+        }
+        Ok(reached)
+    }
+
+    /// Blocks until a place is reached. Inside a host function that is never allowed, but if it
+    /// would not even end, saying so helps more.
+    fn wait(
+        &self,
+        sim: Locked<'_>,
+        call: &'static str,
+        point: Point,
+        device: DeviceId,
+    ) -> DriverResult<()> {
+        let mut sim = self.finish(sim, call, point)?;
+        self.permit(&sim, call, device)?;
+        sim.check(device, call)
+    }
+}
+
+impl fmt::Debug for HostDriver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostDriver").field("devices", &self.devices).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,123 @@
+//! How a simulator is set up: devices, seed, order of execution.
+
+use super::HostDriver;
+
+/// In which of the legal orders the simulator executes queued work.
+///
+/// Each of them keeps CUDA's rules, so a program whose dependencies are complete gives the same
+/// data under all. One that forgot a dependency gives wrong data under some.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Policy {
+    /// Everything executes at submission, in the order of submission, unless it has to wait.
+    Eager,
+    /// Nothing executes until a call blocks or asks; then only what that call depends on.
+    Lazy,
+    /// One stream, drawn by the seed among those in use, executes only what is asked for. All
+    /// others are eager.
+    SlowestLast,
+    /// Each call executes a random number of random runnable operations. A call that blocks
+    /// executes random ones and needed ones in turn by chance until it can return.
+    Random,
+}
+
+impl Policy {
+    /// The policy that a seed stands for: `seed % 8` is 0 for eager, 1 for lazy, 2 to 4 for
+    /// slowest-last and 5 to 7 for random. Any eight seeds in a row cover all four.
+    pub const fn of_seed(seed: u64) -> Self {
+        match seed % 8 {
+            0 => Self::Eager,
+            1 => Self::Lazy,
+            2..=4 => Self::SlowestLast,
+            _ => Self::Random,
+        }
+    }
+}
+
+/// The devices' memory unless the builder says otherwise, in bytes.
+const DEFAULT_MEMORY: u64 = 8 << 30;
+
+/// What a [`HostDriver`] is made from. See [`HostDriver::builder`].
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct HostBuilder {
+    pub(super) devices: usize,
+    pub(super) seed: u64,
+    pub(super) policy: Option<Policy>,
+    pub(super) memory: u64,
+    pub(super) trace: bool,
+}
+
+impl Default for HostBuilder {
+    fn default() -> Self {
+        Self { devices: 1, seed: 0, policy: None, memory: DEFAULT_MEMORY, trace: false }
+    }
+}
+
+impl HostBuilder {
+    /// How many devices there are; 1 by default.
+    pub fn devices(mut self, devices: usize) -> Self {
+        self.devices = devices;
+        self
+    }
+
+    /// Chooses the order of execution; 0, eager, by default. The seed draws the policy (see
+    /// [`Policy::of_seed`]) and all chances that it takes. The same seed and the same calls from
+    /// one thread give the same order.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Forces a policy; the seed then draws only the chances.
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = Some(policy);
+        self
+    }
+
+    /// Bytes of memory of each device; 8 GiB by default. More is refused, as by a real device.
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.memory = bytes;
+        self
+    }
+
+    /// Whether executed operations are logged for [`HostDriver::log`]; off by default.
+    pub fn trace(mut self, trace: bool) -> Self {
+        self.trace = trace;
+        self
+    }
+
+    /// The simulator.
+    pub fn build(self) -> HostDriver {
+        HostDriver::new(self)
+    }
+}
+
+/// The splitmix64 generator (Steele, Lea, Flood: *Fast splittable pseudorandom number generators*,
+/// 2014): one addition and one mix, good enough for choices and the same everywhere.
+#[derive(Debug, Clone)]
+pub(super) struct Chance(u64);
+
+impl Chance {
+    pub(super) const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mix(self.0)
+    }
+
+    /// A number below `bound`, or 0 if that is 0.
+    pub(super) fn below(&mut self, bound: usize) -> usize {
+        // The high half of the product: no division, and a bias below 2^-32 for small bounds.
+        ((u128::from(self.next()) * bound as u128) >> 64) as usize
+    }
+}
+
+/// A number's bits, spread over all 64.
+pub(super) const fn mix(value: u64) -> u64 {
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}

@@ -1,0 +1,278 @@
+//! Which operation executes next: CUDA's rules, and the policies within them.
+
+use std::fmt::Write;
+use std::sync::{MutexGuard, PoisonError};
+use std::thread;
+
+use super::HostDriver;
+use super::options::Policy;
+use super::queue::{Op, Point, Running, StreamKind};
+use super::sim::Sim;
+use crate::driver::{DriverError, DriverResult};
+
+/// How many operations a stream holds. CUDA's streams are bounded as well: a submission to a full
+/// one blocks until there is room. So a program that never waits can't fill the memory.
+const QUEUE_LIMIT: usize = 1024;
+
+pub(super) type Locked<'a> = MutexGuard<'a, Sim>;
+
+/// Why a stream's first operation can't execute.
+enum Obstacle {
+    /// It has none.
+    Empty,
+    /// Its host function is running.
+    Busy,
+    /// Another stream must get further first.
+    Stream(usize),
+}
+
+impl Sim {
+    /// The rules: a stream is in order; a wait needs its event's record; the legacy default stream
+    /// and the blocking streams of its device execute in order of submission between each other
+    /// (CUDA driver API, *Stream synchronization behavior*).
+    fn obstacle(&self, index: usize) -> Option<Obstacle> {
+        let stream = &self.streams[index];
+        if stream.busy.is_some() {
+            return Some(Obstacle::Busy);
+        }
+        let Some(first) = stream.queue.front() else { return Some(Obstacle::Empty) };
+        if let Op::Wait { until, .. } = &first.op
+            && !self.reached(*until)
+        {
+            return Some(Obstacle::Stream(until.stream.index as usize));
+        }
+        let opposite = match stream.kind {
+            StreamKind::NonBlocking => return None,
+            StreamKind::Default => StreamKind::Blocking,
+            StreamKind::Blocking => StreamKind::Default,
+        };
+        let older = self.streams.iter().position(|other| {
+            other.kind == opposite
+                && other.device == stream.device
+                && other.oldest().is_some_and(|number| number < first.number)
+        });
+        older.map(Obstacle::Stream)
+    }
+
+    fn runnable(&self, index: usize) -> bool {
+        self.obstacle(index).is_none()
+    }
+
+    /// The stream that must execute something for `target` to be reached, or the one whose host
+    /// function must return. `target` is not reached yet.
+    ///
+    /// Every obstacle is an older submission, so the search ends.
+    fn needed(&self, target: Point) -> Result<usize, usize> {
+        let mut index = target.stream.index as usize;
+        loop {
+            match self.obstacle(index) {
+                None => return Ok(index),
+                Some(Obstacle::Stream(other)) => index = other,
+                Some(Obstacle::Busy | Obstacle::Empty) => return Err(index),
+            }
+        }
+    }
+
+    /// The runnable stream with the oldest operation, the held back one aside.
+    fn oldest_runnable(&self) -> Option<usize> {
+        (0..self.streams.len())
+            .filter(|index| Some(*index) != self.slowest && self.runnable(*index))
+            .min_by_key(|index| self.streams[*index].oldest())
+    }
+
+    fn random_runnable(&mut self) -> Option<usize> {
+        let mut candidates = std::mem::take(&mut self.scratch);
+        candidates.clear();
+        candidates.extend((0..self.streams.len()).filter(|index| self.runnable(*index)));
+        let choice = candidates.get(self.chance.below(candidates.len())).copied();
+        self.scratch = candidates;
+        choice
+    }
+
+    /// Says what stands between now and `target`.
+    fn describe(&self, target: Point) -> String {
+        let mut text = String::new();
+        let mut index = target.stream.index as usize;
+        loop {
+            let stream = &self.streams[index];
+            // Writing to a string can't fail.
+            let _ = match (self.obstacle(index), stream.queue.front().map(|first| &first.op)) {
+                (Some(Obstacle::Stream(other)), Some(Op::Wait { event, record, .. })) => {
+                    let next = self.streams[other].name;
+                    index = other;
+                    write!(
+                        text,
+                        "stream {} waits for event {event} (record {record}) of stream {next}; ",
+                        stream.name
+                    )
+                }
+                (Some(Obstacle::Stream(other)), _) => {
+                    let next = self.streams[other].name;
+                    index = other;
+                    write!(
+                        text,
+                        "stream {} waits for stream {next} by the default stream's rule; ",
+                        stream.name
+                    )
+                }
+                _ => {
+                    let _ = write!(
+                        text,
+                        "stream {} is inside a host function, and that waits for the simulator",
+                        stream.name
+                    );
+                    return text;
+                }
+            };
+        }
+    }
+}
+
+impl HostDriver {
+    pub(super) fn lock(&self) -> Locked<'_> {
+        // Nothing panics under the lock but kernels, and those are caught: the state is whole.
+        self.sim.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Executes one operation of a stream. A host function is called without the lock, so that it
+    /// may take as long as it likes while other threads go on.
+    fn step<'a>(&'a self, mut sim: Locked<'a>, index: usize) -> Locked<'a> {
+        if let Some(function) = sim.execute(index) {
+            let thread = thread::current().id();
+            sim.running.push(Running { stream: index, thread, asleep: false });
+            drop(sim);
+            // SAFETY: `data` is valid for `call` until this one call, by the contract of
+            // `Driver::launch_host_function`.
+            unsafe { (function.call)(function.data) };
+            sim = self.lock();
+            sim.host_function_returned(index);
+        }
+        if sim.sleepers > 0 {
+            // Whoever sleeps looks again; until then it does not count as asleep.
+            sim.running.iter_mut().for_each(|running| running.asleep = false);
+            self.changed.notify_all();
+        }
+        sim
+    }
+
+    /// Executes everything that can execute, the held back stream aside. `hint` is likely to be the
+    /// only one.
+    fn run_all<'a>(&'a self, mut sim: Locked<'a>, hint: usize) -> Locked<'a> {
+        if sim.pending == 1 && Some(hint) != sim.slowest && sim.runnable(hint) {
+            sim = self.step(sim, hint);
+        }
+        while sim.pending > 0 {
+            let Some(index) = sim.oldest_runnable() else { break };
+            sim = self.step(sim, index);
+        }
+        sim
+    }
+
+    fn run_random<'a>(&'a self, mut sim: Locked<'a>) -> Locked<'a> {
+        let idle = sim.idle;
+        if sim.chance.below(idle + 1) > 0 {
+            return sim;
+        }
+        let count = 1 + sim.chance.below(3);
+        for _ in 0..count {
+            let Some(index) = sim.random_runnable() else { break };
+            sim = self.step(sim, index);
+        }
+        sim
+    }
+
+    /// Makes room in a stream's queue for one more operation.
+    pub(super) fn room<'a>(
+        &'a self,
+        mut sim: Locked<'a>,
+        call: &'static str,
+        index: usize,
+    ) -> DriverResult<Locked<'a>> {
+        while sim.streams[index].queue.len() >= QUEUE_LIMIT {
+            let Some(first) = sim.streams[index].oldest() else { break };
+            let target = Point { stream: sim.key(index), number: first };
+            sim = self.finish(sim, call, target)?;
+        }
+        Ok(sim)
+    }
+
+    /// After a submission to a stream: executes what the policy executes at once.
+    pub(super) fn advance<'a>(&'a self, sim: Locked<'a>, index: usize) -> Locked<'a> {
+        match sim.policy {
+            Policy::Eager | Policy::SlowestLast => self.run_all(sim, index),
+            Policy::Lazy => sim,
+            Policy::Random => self.run_random(sim),
+        }
+    }
+
+    /// After a question was answered with "not yet": executes a little, so that asking again and
+    /// again comes to an end.
+    pub(super) fn nudge<'a>(&'a self, sim: Locked<'a>, target: Point) -> Locked<'a> {
+        if sim.policy == Policy::Random {
+            return self.run_random(sim);
+        }
+        match sim.needed(target) {
+            Ok(index) => {
+                let sim = self.step(sim, index);
+                self.advance(sim, index)
+            }
+            Err(_) => {
+                // A host function runs on another thread: let it.
+                drop(sim);
+                thread::yield_now();
+                self.lock()
+            }
+        }
+    }
+
+    /// Executes until a place is reached: the work that it depends on, and what the policy adds.
+    pub(super) fn finish<'a>(
+        &'a self,
+        mut sim: Locked<'a>,
+        call: &'static str,
+        target: Point,
+    ) -> DriverResult<Locked<'a>> {
+        while !sim.reached(target) {
+            if sim.policy == Policy::Random
+                && sim.chance.below(2) == 0
+                && let Some(index) = sim.random_runnable()
+            {
+                sim = self.step(sim, index);
+                continue;
+            }
+            sim = match sim.needed(target) {
+                Ok(index) => {
+                    let sim = self.step(sim, index);
+                    if sim.policy == Policy::Lazy { sim } else { self.advance(sim, index) }
+                }
+                Err(_) => self.sleep(sim, call, target)?,
+            };
+        }
+        Ok(sim)
+    }
+
+    /// Waits until another thread has changed something. If none ever will, that is an error: all
+    /// host functions that run are on threads that wait in here themselves.
+    fn sleep<'a>(
+        &'a self,
+        mut sim: Locked<'a>,
+        call: &'static str,
+        target: Point,
+    ) -> DriverResult<Locked<'a>> {
+        let me = thread::current().id();
+        let mark = |sim: &mut Sim, asleep| {
+            let mine = sim.running.iter_mut().filter(|running| running.thread == me);
+            mine.for_each(|running| running.asleep = asleep);
+        };
+        mark(&mut sim, true);
+        if sim.running.iter().all(|running| running.asleep) {
+            mark(&mut sim, false);
+            return Err(DriverError::Deadlock { call, detail: sim.describe(target) });
+        }
+        sim.sleepers += 1;
+        let mut sim = self.changed.wait(sim).unwrap_or_else(PoisonError::into_inner);
+        sim.sleepers -= 1;
+        mark(&mut sim, false);
+        Ok(sim)
+    }
+}

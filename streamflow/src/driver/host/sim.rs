@@ -1,0 +1,261 @@
+//! The simulator's state: handles, submissions, memory.
+
+use std::collections::VecDeque;
+
+use super::fail::invalid_handle;
+use super::log::LogEntry;
+use super::memory::Arena;
+use super::options::{Chance, HostBuilder, Policy, mix};
+use super::queue::{
+    Device, Event, Function, Op, Point, Queued, Running, Stream, StreamKey, StreamKind, reached,
+};
+use crate::driver::{DeviceId, DriverError, DriverResult, RawEvent, RawFunction, RawStream};
+
+#[derive(Debug)]
+pub(super) struct Sim {
+    pub(super) policy: Policy,
+    pub(super) chance: Chance,
+    /// Under the random policy a call executes nothing in this many of this many plus one cases.
+    pub(super) idle: usize,
+    seed: u64,
+    memory_limit: u64,
+    pub(super) devices: Vec<Device>,
+    pub(super) streams: Vec<Stream>,
+    stream_names: u32,
+    events: Vec<Event>,
+    free_events: Vec<u32>,
+    event_names: u32,
+    pub(super) functions: Vec<Function>,
+    /// The latest submission of all.
+    submitted: u64,
+    /// How many operations are queued.
+    pub(super) pending: usize,
+    /// The stream that the slowest-last policy holds back.
+    pub(super) slowest: Option<usize>,
+    pub(super) running: Vec<Running>,
+    /// Threads that sleep in a call.
+    pub(super) sleepers: usize,
+    pub(super) log: Option<Vec<LogEntry>>,
+    /// Space for the random policy's choice.
+    pub(super) scratch: Vec<usize>,
+}
+
+impl Sim {
+    pub(super) fn new(options: &HostBuilder) -> Self {
+        let mut sim = Self {
+            policy: options.policy.unwrap_or(Policy::of_seed(options.seed)),
+            chance: Chance::new(options.seed),
+            idle: 1 + (mix(options.seed ^ 0x5eed) % 3) as usize,
+            seed: options.seed,
+            memory_limit: options.memory,
+            devices: Vec::new(),
+            streams: Vec::new(),
+            stream_names: 0,
+            events: Vec::new(),
+            free_events: Vec::new(),
+            event_names: 0,
+            functions: Vec::new(),
+            submitted: 0,
+            pending: 0,
+            slowest: None,
+            running: Vec::new(),
+            sleepers: 0,
+            log: options.trace.then(Vec::new),
+            scratch: Vec::new(),
+        };
+        for device in 0..options.devices as u32 {
+            sim.devices.push(Device {
+                memory: Arena::default(),
+                pinned: Arena::default(),
+                failed: None,
+                reported: false,
+            });
+            sim.add_stream(DeviceId(device), StreamKind::Default);
+        }
+        sim
+    }
+
+    // Handles.
+
+    pub(super) fn add_stream(&mut self, device: DeviceId, kind: StreamKind) -> RawStream {
+        let name = self.stream_names;
+        self.stream_names += 1;
+        let fresh = Stream {
+            generation: 0,
+            device,
+            kind,
+            name,
+            queue: VecDeque::with_capacity(64),
+            params: VecDeque::with_capacity(256),
+            submitted: 0,
+            done: 0,
+            busy: None,
+            destroyed: false,
+            vacant: false,
+            used: false,
+        };
+        let index = self.streams.iter().position(|stream| stream.vacant);
+        let index = match index {
+            Some(index) => {
+                let slot = &mut self.streams[index];
+                *slot = Stream { generation: slot.generation, ..fresh };
+                index
+            }
+            None => {
+                self.streams.push(fresh);
+                self.streams.len() - 1
+            }
+        };
+        RawStream::new(device, handle(index, self.streams[index].generation))
+    }
+
+    /// The slot of a stream that its owner may still use.
+    pub(super) fn stream(&self, raw: RawStream, call: &'static str) -> DriverResult<usize> {
+        let (index, generation) = split(raw.handle());
+        match self.streams.get(index) {
+            Some(stream)
+                if stream.generation == generation
+                    && stream.device == raw.device()
+                    && !stream.vacant
+                    && !stream.destroyed =>
+            {
+                Ok(index)
+            }
+            _ => Err(invalid_handle(call, raw.device(), "there is no such stream")),
+        }
+    }
+
+    pub(super) fn key(&self, index: usize) -> StreamKey {
+        StreamKey { index: index as u32, generation: self.streams[index].generation }
+    }
+
+    pub(super) fn destroy_stream(&mut self, index: usize) {
+        self.streams[index].destroyed = true;
+        self.vacate(index);
+    }
+
+    /// Frees the slot of a destroyed stream whose work is done.
+    pub(super) fn vacate(&mut self, index: usize) {
+        let stream = &mut self.streams[index];
+        if stream.destroyed && !stream.vacant && stream.oldest().is_none() {
+            stream.vacant = true;
+            stream.generation = stream.generation.wrapping_add(1);
+            self.choose_slowest();
+        }
+    }
+
+    pub(super) fn add_event(&mut self, device: DeviceId) -> RawEvent {
+        let name = self.event_names;
+        self.event_names += 1;
+        let fresh = Event { generation: 0, device, name, records: 0, latest: None, vacant: false };
+        let index = match self.free_events.pop() {
+            Some(index) => {
+                let slot = &mut self.events[index as usize];
+                *slot = Event { generation: slot.generation, ..fresh };
+                index as usize
+            }
+            None => {
+                self.events.push(fresh);
+                self.events.len() - 1
+            }
+        };
+        RawEvent::new(device, handle(index, self.events[index].generation))
+    }
+
+    pub(super) fn event(&mut self, raw: RawEvent, call: &'static str) -> DriverResult<&mut Event> {
+        let (index, generation) = split(raw.handle());
+        match self.events.get_mut(index) {
+            Some(event)
+                if event.generation == generation
+                    && event.device == raw.device()
+                    && !event.vacant =>
+            {
+                Ok(event)
+            }
+            _ => Err(invalid_handle(call, raw.device(), "there is no such event")),
+        }
+    }
+
+    /// Waits of an event that is gone still hold: they know the place in the stream.
+    pub(super) fn destroy_event(&mut self, raw: RawEvent, call: &'static str) -> DriverResult<()> {
+        let event = self.event(raw, call)?;
+        event.vacant = true;
+        event.generation = event.generation.wrapping_add(1);
+        self.free_events.push(split(raw.handle()).0 as u32);
+        Ok(())
+    }
+
+    pub(super) fn function(&self, raw: RawFunction, call: &'static str) -> DriverResult<u32> {
+        match self.functions.get(raw.handle() as usize) {
+            Some(function) if function.device == raw.device() => Ok(raw.handle() as u32),
+            _ => Err(invalid_handle(call, raw.device(), "there is no such kernel")),
+        }
+    }
+
+    // Queues.
+
+    pub(super) fn submit(&mut self, index: usize, op: Op) -> Point {
+        self.submitted += 1;
+        let number = self.submitted;
+        let point = Point { stream: self.key(index), number };
+        let stream = &mut self.streams[index];
+        stream.submitted = number;
+        if self.devices[stream.device.index()].failed.is_some() {
+            // The device failed while the call waited for room; nothing executes there any more.
+            stream.params.clear();
+            stream.done = number;
+            return point;
+        }
+        stream.queue.push_back(Queued { number, op });
+        self.pending += 1;
+        if !stream.used {
+            stream.used = true;
+            self.choose_slowest();
+        }
+        point
+    }
+
+    pub(super) fn reached(&self, point: Point) -> bool {
+        reached(&self.streams, point)
+    }
+
+    /// The place of the latest submission to a stream.
+    pub(super) fn latest(&self, index: usize) -> Point {
+        Point { stream: self.key(index), number: self.streams[index].submitted }
+    }
+
+    /// Draws the slowest stream: the one with the lowest of fixed random ranks among those in use.
+    fn choose_slowest(&mut self) {
+        if self.policy == Policy::SlowestLast {
+            let seed = self.seed;
+            self.slowest = (0..self.streams.len())
+                .filter(|index| self.streams[*index].used && !self.streams[*index].vacant)
+                .min_by_key(|index| mix(mix(seed) ^ u64::from(self.streams[*index].name)));
+        }
+    }
+
+    // Memory.
+
+    pub(super) fn allocate(&mut self, index: usize, bytes: u64) -> DriverResult<u64> {
+        let key = self.key(index);
+        let device = self.streams[index].device;
+        let streams = &self.streams;
+        self.devices[device.index()]
+            .memory
+            .allocate(
+                bytes,
+                self.memory_limit,
+                |freed| freed.stream == key,
+                |freed| reached(streams, *freed),
+            )
+            .ok_or(DriverError::OutOfMemory { device, requested: bytes })
+    }
+}
+
+fn handle(index: usize, generation: u32) -> u64 {
+    u64::from(generation) << 32 | index as u64
+}
+
+fn split(handle: u64) -> (usize, u32) {
+    (handle as u32 as usize, (handle >> 32) as u32)
+}

@@ -1,0 +1,148 @@
+//! Poison, reuse, limits.
+
+use super::*;
+
+#[test]
+fn poison_is_nan_in_every_float() {
+    for pattern in [POISON_ALLOCATED, POISON_FREED] {
+        let bits = u64::from(pattern) * 0x0001_0001_0001_0001;
+        assert!(half::f16::from_bits(pattern).is_nan());
+        assert!(f32::from_bits(bits as u32).is_nan());
+        assert!(f64::from_bits(bits).is_nan());
+    }
+}
+
+#[test]
+fn memory_is_poisoned_in_stream_order() {
+    let bench = Bench::new(Policy::Lazy, 1);
+    let stream = bench.stream();
+    let data = bench.buffer(stream);
+    assert_eq!(bench.peek(data), poisoned(POISON_FREED), "not allocated yet");
+    bench.wait(stream);
+    assert_eq!(bench.peek(data), poisoned(POISON_ALLOCATED));
+    bench.set(stream, data, 1);
+    unsafe { bench.driver.recycle(stream, data).unwrap() };
+    bench.set(stream, data, 2);
+    unsafe { bench.driver.free(stream, data).unwrap() };
+    assert_eq!(bench.peek(data), poisoned(POISON_ALLOCATED), "all of it is queued");
+    bench.wait(stream);
+    assert_eq!(bench.peek(data), poisoned(POISON_FREED));
+    let log: Vec<_> = bench.driver.log().iter().map(ToString::to_string).collect();
+    assert_eq!(log[3], "stream 1: kernel set");
+    assert_eq!(log[2], "stream 1: recycle 256");
+    assert_eq!(log[4], "stream 1: free 256");
+}
+
+#[test]
+fn poison_of_any_range_stays_within_it() {
+    let bench = Bench::new(Policy::Eager, 0);
+    let stream = bench.stream();
+    let data = bench.buffer(stream);
+    let bytes = || unsafe {
+        std::slice::from_raw_parts(super::super::memory::pointer(data.address), BYTES as usize)
+    };
+    for (start, length) in [(0, 1), (1, 1), (3, 2), (7, 9), (5, 40), (8, 16), (9, 0), (1, 255)] {
+        unsafe { bench.driver.fill(stream, data, 0).unwrap() };
+        let range = MemoryRange { address: data.address + start, bytes: length };
+        unsafe { bench.driver.recycle(stream, range).unwrap() };
+        for (at, byte) in bytes().iter().enumerate() {
+            let inside = (start..start + length).contains(&(at as u64));
+            let expected = if inside { POISON_ALLOCATED.to_le_bytes()[at % 2] } else { 0 };
+            assert_eq!(*byte, expected, "{start}+{length} at {at}");
+        }
+    }
+}
+
+#[test]
+fn freed_memory_comes_back_first_to_its_own_stream() {
+    let bench = Bench::new(Policy::Lazy, 1);
+    let (a, b) = (bench.stream(), bench.stream());
+    let first = bench.buffer(a);
+    unsafe { bench.driver.free(a, first).unwrap() };
+    let elsewhere = bench.buffer(b);
+    assert_ne!(elsewhere, first, "the free has not executed");
+    assert_eq!(bench.buffer(a), first, "the same stream is in order anyway");
+
+    unsafe { bench.driver.free(a, first).unwrap() };
+    bench.wait(a);
+    assert_eq!(bench.buffer(b), first, "the free has executed");
+
+    // Of two free blocks, that of the own stream.
+    let (x, y) = (bench.buffer(a), bench.buffer(b));
+    unsafe {
+        bench.driver.free(a, x).unwrap();
+        bench.driver.free(b, y).unwrap();
+    }
+    bench.wait(a);
+    bench.wait(b);
+    assert_eq!(bench.buffer(a), x);
+    assert_eq!(bench.buffer(a), y);
+}
+
+#[test]
+fn a_free_that_forgets_a_reader_is_found() {
+    let bench = Bench::new(Policy::Lazy, 1);
+    let (home, reader) = (bench.stream(), bench.stream());
+    let (data, seen) = (bench.buffer(home), bench.settled_buffer());
+    bench.set(home, data, 1);
+    bench.edge(home, reader);
+    bench.copy(reader, seen, data);
+    unsafe { bench.driver.free(home, data).unwrap() };
+    bench.wait(home);
+    assert_eq!(bench.download(reader, seen), poisoned(POISON_FREED));
+}
+
+#[test]
+fn a_first_write_that_overtakes_the_allocation_is_found() {
+    let bench = Bench::new(Policy::Lazy, 1);
+    let (home, other) = (bench.stream(), bench.stream());
+    let data = bench.buffer(home);
+    bench.set(other, data, 1);
+    bench.wait(other);
+    assert_eq!(bench.download(home, data), poisoned(POISON_ALLOCATED));
+}
+
+#[test]
+fn ranges_are_aligned_and_distinct_even_when_empty() {
+    let bench = Bench::new(Policy::Eager, 0);
+    let stream = bench.stream();
+    let mut ranges = Vec::new();
+    for bytes in [0, 0, 1, 255, 256, 257, 5000, 1 << 20, (1 << 20) + 1, 0] {
+        let range = bench.driver.allocate(stream, bytes).unwrap();
+        assert!(range.address != 0 && range.address.is_multiple_of(256) && range.bytes == bytes);
+        let at_least = MemoryRange { bytes: bytes.max(1), ..range };
+        assert!(ranges.iter().all(|other| !at_least.overlaps(*other)));
+        ranges.push(at_least);
+        ranges.last_mut().unwrap().bytes = bytes.max(1);
+    }
+}
+
+#[test]
+fn memory_is_limited_and_misuse_is_refused() {
+    let bench = Bench::with(HostDriver::builder().memory(1 << 20));
+    let stream = bench.stream();
+    let all = bench.driver.allocate(stream, 1 << 20).unwrap();
+    let more = bench.driver.allocate(stream, 1);
+    assert_eq!(more, Err(DriverError::OutOfMemory { device: DEVICE, requested: 1 }));
+    let part = MemoryRange { bytes: 7, ..all };
+    assert_eq!(code_of(unsafe { bench.driver.free(stream, part) }).0, 1);
+    unsafe { bench.driver.free(stream, all).unwrap() };
+    assert_eq!(code_of(unsafe { bench.driver.free(stream, all) }).0, 1, "freed twice");
+    assert!(bench.driver.allocate(stream, u64::MAX).is_err());
+    bench.driver.trim(DEVICE, 0).unwrap();
+    bench.driver.allocate(stream, 1).unwrap();
+    assert_eq!(bench.driver.device_info(DEVICE).unwrap().total_memory, 1 << 20);
+}
+
+#[test]
+fn pinned_memory_is_poisoned_and_its_free_drains_the_device() {
+    let bench = Bench::new(Policy::Lazy, 1);
+    let pinned = bench.driver.allocate_pinned(DEVICE, BYTES).unwrap();
+    assert_eq!(bench.peek(pinned), poisoned(POISON_ALLOCATED));
+    let data = bench.settled_buffer();
+    bench.set(bench.stream(), data, 1);
+    unsafe { bench.driver.free_pinned(DEVICE, pinned).unwrap() };
+    assert_eq!(bench.peek(pinned), poisoned(POISON_FREED));
+    assert_eq!(bench.peek(data), 1);
+    assert_eq!(code_of(unsafe { bench.driver.free_pinned(DEVICE, pinned) }).0, 1);
+}

@@ -1,0 +1,164 @@
+//! The simulator's rules, each by the data that comes out.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::undocumented_unsafe_blocks,
+    reason = "a test may stop; its memory is allocated for the whole test, so each driver call keeps \
+              its contract or breaks only the order that is tested"
+)]
+
+mod failure;
+mod host_functions;
+mod memory;
+mod order;
+mod schedule;
+
+use super::*;
+use crate::driver::{Access, CopyKind, HostArgs, HostKernel, MAX_PARAMS, Param};
+
+/// Words per test buffer.
+const LEN: usize = 64;
+const BYTES: u64 = 4 * LEN as u64;
+
+/// A simulator of one device with shorthands.
+struct Bench {
+    driver: HostDriver,
+    set: LoadedKernel,
+    copy: LoadedKernel,
+}
+
+unsafe fn words<'a>(address: u64) -> &'a mut [u32] {
+    unsafe { std::slice::from_raw_parts_mut(super::memory::pointer(address).cast(), LEN) }
+}
+
+/// `set(out, value)`
+unsafe fn set(args: HostArgs<'_>) {
+    unsafe { words(args.params[0].get()) }.fill(args.params[1].get());
+}
+
+/// `copy(out, in)`
+unsafe fn copy(args: HostArgs<'_>) {
+    unsafe { words(args.params[0].get()).copy_from_slice(words(args.params[1].get())) };
+}
+
+const DEVICE: DeviceId = DeviceId(0);
+
+impl Bench {
+    fn new(policy: Policy, seed: u64) -> Self {
+        Self::with(HostDriver::builder().policy(policy).seed(seed).trace(true))
+    }
+
+    fn with(builder: HostBuilder) -> Self {
+        let driver = builder.build();
+        let set = load(&driver, "set", set);
+        let copy = load(&driver, "copy", copy);
+        Self { driver, set, copy }
+    }
+
+    fn stream(&self) -> RawStream {
+        self.driver.create_stream(DEVICE, StreamOptions::default()).unwrap()
+    }
+
+    fn blocking_stream(&self) -> RawStream {
+        let options = StreamOptions { flags: StreamFlags::Blocking, priority: 0 };
+        self.driver.create_stream(DEVICE, options).unwrap()
+    }
+
+    fn event(&self) -> RawEvent {
+        self.driver.create_event(DEVICE).unwrap()
+    }
+
+    fn buffer(&self, stream: RawStream) -> MemoryRange {
+        self.driver.allocate(stream, BYTES).unwrap()
+    }
+
+    /// A buffer that no stream has work for any more.
+    fn settled_buffer(&self) -> MemoryRange {
+        let stream = self.stream();
+        let buffer = self.buffer(stream);
+        self.driver.synchronize_stream(stream).unwrap();
+        buffer
+    }
+
+    fn launch(&self, stream: RawStream, kernel: LoadedKernel, params: &[Param]) {
+        launch(&self.driver, stream, kernel, params).unwrap();
+    }
+
+    fn set(&self, stream: RawStream, out: MemoryRange, value: u32) {
+        self.launch(stream, self.set, &[Param::new(out.address), Param::new(value)]);
+    }
+
+    fn copy(&self, stream: RawStream, out: MemoryRange, source: MemoryRange) {
+        self.launch(stream, self.copy, &[Param::new(out.address), Param::new(source.address)]);
+    }
+
+    /// `stream` waits for what `producer` has now.
+    fn edge(&self, producer: RawStream, stream: RawStream) {
+        let event = self.event();
+        self.driver.record_event(event, producer).unwrap();
+        self.driver.wait_event(stream, event).unwrap();
+        unsafe { self.driver.destroy_event(event).unwrap() };
+    }
+
+    fn wait(&self, stream: RawStream) {
+        self.driver.synchronize_stream(stream).unwrap();
+    }
+
+    /// The content as it is now, without regard to order.
+    fn peek(&self, range: MemoryRange) -> u32 {
+        let words = unsafe { words(range.address) };
+        assert!(words.iter().all(|word| *word == words[0]), "torn: {words:x?}");
+        words[0]
+    }
+
+    /// The content, in the order of `stream`.
+    fn download(&self, stream: RawStream, source: MemoryRange) -> u32 {
+        let mut target = [0_u32; LEN];
+        let target_range =
+            MemoryRange { address: target.as_mut_ptr().expose_provenance() as u64, bytes: BYTES };
+        let copy = Copy { kind: CopyKind::DeviceToPageable, target: target_range, source };
+        unsafe { self.driver.copy(stream, &copy).unwrap() };
+        assert!(target.iter().all(|word| *word == target[0]), "torn: {target:x?}");
+        target[0]
+    }
+}
+
+fn load(driver: &HostDriver, name: &str, body: HostKernel) -> LoadedKernel {
+    let image = |_| unreachable!("the simulator asks for no image");
+    let source = KernelSource { name, entry: name, host: Some(body), image: &image };
+    driver.load_kernel(DEVICE, &source).unwrap()
+}
+
+fn launch(
+    driver: &HostDriver,
+    stream: RawStream,
+    kernel: LoadedKernel,
+    params: &[Param],
+) -> DriverResult<()> {
+    let accesses: &[Access] = &[];
+    let launch = Launch {
+        function: kernel.function,
+        name: "test",
+        grid: [1; 3],
+        block: [LEN as u32, 1, 1],
+        shared_bytes: 0,
+        params,
+        accesses,
+    };
+    unsafe { driver.launch(stream, &launch) }
+}
+
+/// A word of poison.
+fn poisoned(pattern: u16) -> u32 {
+    u32::from(pattern) << 16 | u32::from(pattern)
+}
+
+const ALL: [Policy; 4] = [Policy::Eager, Policy::Lazy, Policy::SlowestLast, Policy::Random];
+
+/// Code and name of a refused call.
+fn code_of<T: fmt::Debug>(result: DriverResult<T>) -> (i32, String) {
+    match result {
+        Err(DriverError::Call { code, name, .. }) => (code, name),
+        other => panic!("not a refused call: {other:?}"),
+    }
+}

@@ -1,0 +1,65 @@
+//! Kernels that are loaded on a device, found again without a lock.
+
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use super::{DriverResult, LoadedKernel};
+
+/// More kernels than programs have; beyond that each launch takes the lock.
+const SLOTS: usize = 512;
+
+/// The loaded kernels of one device, by the address of what describes them.
+#[derive(Debug)]
+pub(crate) struct LoadedKernels {
+    /// Open addressing: filled once, never emptied.
+    slots: Box<[OnceLock<(usize, LoadedKernel)>]>,
+    overflow: Mutex<Vec<(usize, LoadedKernel)>>,
+}
+
+impl LoadedKernels {
+    pub(crate) fn new() -> Self {
+        let slots = (0..SLOTS).map(|_| OnceLock::new()).collect();
+        Self { slots, overflow: Mutex::default() }
+    }
+
+    /// The kernel for `key`, loading it with `load` the first time.
+    pub(crate) fn get(
+        &self,
+        key: usize,
+        load: impl FnOnce() -> DriverResult<LoadedKernel>,
+    ) -> DriverResult<LoadedKernel> {
+        for slot in self.probe(key) {
+            match slot.get() {
+                Some((found, kernel)) if *found == key => return Ok(*kernel),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        self.insert(key, load)
+    }
+
+    #[cold]
+    fn insert(
+        &self,
+        key: usize,
+        load: impl FnOnce() -> DriverResult<LoadedKernel>,
+    ) -> DriverResult<LoadedKernel> {
+        // Held while loading: two threads compile a kernel once.
+        let mut overflow = self.overflow.lock().unwrap_or_else(PoisonError::into_inner);
+        let in_slots = self.probe(key).map_while(OnceLock::get);
+        if let Some((_, kernel)) = in_slots.chain(overflow.iter()).find(|(found, _)| *found == key) {
+            return Ok(*kernel);
+        }
+        let kernel = load()?;
+        let free = self.probe(key).find(|slot| slot.get().is_none());
+        if free.is_none_or(|slot| slot.set((key, kernel)).is_err()) {
+            overflow.push((key, kernel));
+        }
+        Ok(kernel)
+    }
+
+    fn probe(&self, key: usize) -> impl Iterator<Item = &OnceLock<(usize, LoadedKernel)>> {
+        // Descriptions are tens of bytes long and lie side by side.
+        let start = (key >> 5) % SLOTS;
+        self.slots[start..].iter().chain(&self.slots[..start])
+    }
+}

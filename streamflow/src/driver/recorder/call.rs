@@ -1,0 +1,201 @@
+//! One recorded call, and its line in a log.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::names::{Place, StreamName};
+use crate::driver::{AccessMode, CopyKind, DeviceId, StreamFlags, StreamOptions};
+
+/// Memory that a recorded launch touches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedAccess {
+    /// The kernel argument's name.
+    pub argument: &'static str,
+    /// Read or written.
+    pub mode: AccessMode,
+    /// Which bytes.
+    pub place: Place,
+}
+
+/// One call of a driver, as the [`Recorder`](super::Recorder) keeps it.
+///
+/// Streams, events and memory are named by numbers in order of their first appearance, so that two
+/// runs that do the same give equal calls. Displayed, a call is one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "each field is an argument, or the result, of the method")]
+pub enum Call {
+    /// [`bind`](crate::driver::Driver::bind).
+    Bind { device: DeviceId },
+    /// [`create_stream`](crate::driver::Driver::create_stream).
+    CreateStream { stream: StreamName, device: DeviceId, options: StreamOptions },
+    /// [`destroy_stream`](crate::driver::Driver::destroy_stream).
+    DestroyStream { stream: StreamName },
+    /// [`query_stream`](crate::driver::Driver::query_stream), with its answer.
+    QueryStream { stream: StreamName, complete: bool },
+    /// [`synchronize_stream`](crate::driver::Driver::synchronize_stream).
+    SynchronizeStream { stream: StreamName },
+    /// [`create_event`](crate::driver::Driver::create_event).
+    CreateEvent { event: u32, device: DeviceId },
+    /// [`destroy_event`](crate::driver::Driver::destroy_event).
+    DestroyEvent { event: u32 },
+    /// [`record_event`](crate::driver::Driver::record_event).
+    RecordEvent { event: u32, stream: StreamName },
+    /// [`wait_event`](crate::driver::Driver::wait_event).
+    WaitEvent { stream: StreamName, event: u32 },
+    /// [`query_event`](crate::driver::Driver::query_event), with its answer.
+    QueryEvent { event: u32, complete: bool },
+    /// [`synchronize_event`](crate::driver::Driver::synchronize_event).
+    SynchronizeEvent { event: u32 },
+    /// [`allocate`](crate::driver::Driver::allocate).
+    Allocate { stream: StreamName, place: Place },
+    /// [`free`](crate::driver::Driver::free).
+    Free { stream: StreamName, place: Place },
+    /// [`recycle`](crate::driver::Driver::recycle).
+    Recycle { stream: StreamName, place: Place },
+    /// [`trim`](crate::driver::Driver::trim).
+    Trim { device: DeviceId, keep: u64 },
+    /// [`allocate_pinned`](crate::driver::Driver::allocate_pinned).
+    AllocatePinned { device: DeviceId, place: Place },
+    /// [`free_pinned`](crate::driver::Driver::free_pinned).
+    FreePinned { device: DeviceId, place: Place },
+    /// [`copy`](crate::driver::Driver::copy).
+    Copy { stream: StreamName, kind: CopyKind, target: Place, source: Place },
+    /// [`fill`](crate::driver::Driver::fill).
+    Fill { stream: StreamName, place: Place, byte: u8 },
+    /// [`load_kernel`](crate::driver::Driver::load_kernel).
+    LoadKernel { device: DeviceId, kernel: Arc<str> },
+    /// [`launch`](crate::driver::Driver::launch).
+    Launch {
+        stream: StreamName,
+        kernel: Arc<str>,
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared_bytes: u32,
+        accesses: Box<[RecordedAccess]>,
+    },
+    /// [`launch_host_function`](crate::driver::Driver::launch_host_function).
+    HostFunction { stream: StreamName },
+    /// The call of this name failed, with this error. A call that is recorded when it is made stands
+    /// before it; one that makes something has only this.
+    Failed { call: &'static str, error: Arc<str> },
+}
+
+impl Call {
+    /// The stream that the call is about, if it is about one.
+    pub fn stream(&self) -> Option<StreamName> {
+        match self {
+            Self::CreateStream { stream, .. }
+            | Self::DestroyStream { stream }
+            | Self::QueryStream { stream, .. }
+            | Self::SynchronizeStream { stream }
+            | Self::RecordEvent { stream, .. }
+            | Self::WaitEvent { stream, .. }
+            | Self::Allocate { stream, .. }
+            | Self::Free { stream, .. }
+            | Self::Recycle { stream, .. }
+            | Self::Copy { stream, .. }
+            | Self::Fill { stream, .. }
+            | Self::Launch { stream, .. }
+            | Self::HostFunction { stream } => Some(*stream),
+            Self::Bind { .. }
+            | Self::CreateEvent { .. }
+            | Self::DestroyEvent { .. }
+            | Self::QueryEvent { .. }
+            | Self::SynchronizeEvent { .. }
+            | Self::Trim { .. }
+            | Self::AllocatePinned { .. }
+            | Self::FreePinned { .. }
+            | Self::LoadKernel { .. }
+            | Self::Failed { .. } => None,
+        }
+    }
+
+    /// Whether the call makes or gives back something of the driver's: what a pipeline that is warm
+    /// does no more.
+    pub fn changes_resources(&self) -> bool {
+        matches!(
+            self,
+            Self::CreateStream { .. }
+                | Self::DestroyStream { .. }
+                | Self::CreateEvent { .. }
+                | Self::DestroyEvent { .. }
+                | Self::Allocate { .. }
+                | Self::Free { .. }
+                | Self::Trim { .. }
+                | Self::AllocatePinned { .. }
+                | Self::FreePinned { .. }
+                | Self::LoadKernel { .. }
+        )
+    }
+
+    /// Whether the call holds the calling thread until the device got somewhere.
+    pub fn blocks_host(&self) -> bool {
+        match self {
+            Self::SynchronizeStream { .. } | Self::SynchronizeEvent { .. } => true,
+            Self::Copy { kind, .. } => kind.blocks_host(),
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bind { device } => write!(f, "bind {device}"),
+            Self::CreateStream { stream, device, options: StreamOptions { flags, priority } } => {
+                let flags = match flags {
+                    StreamFlags::NonBlocking => "non-blocking",
+                    StreamFlags::Blocking => "blocking",
+                };
+                write!(f, "create {stream} on {device}, {flags}, priority {priority}")
+            }
+            Self::DestroyStream { stream } => write!(f, "destroy {stream}"),
+            Self::QueryStream { stream, complete } => {
+                write!(f, "query {stream}: {}", answer(*complete))
+            }
+            Self::SynchronizeStream { stream } => write!(f, "synchronize {stream}"),
+            Self::CreateEvent { event, device } => write!(f, "create event {event} on {device}"),
+            Self::DestroyEvent { event } => write!(f, "destroy event {event}"),
+            Self::RecordEvent { event, stream } => write!(f, "record event {event} on {stream}"),
+            Self::WaitEvent { stream, event } => write!(f, "wait on {stream} for event {event}"),
+            Self::QueryEvent { event, complete } => {
+                write!(f, "query event {event}: {}", answer(*complete))
+            }
+            Self::SynchronizeEvent { event } => write!(f, "synchronize event {event}"),
+            Self::Allocate { stream, place } => write!(f, "allocate {place} on {stream}"),
+            Self::Free { stream, place } => write!(f, "free {place} on {stream}"),
+            Self::Recycle { stream, place } => write!(f, "recycle {place} on {stream}"),
+            Self::Trim { device, keep } => write!(f, "trim {device} to {keep} bytes"),
+            Self::AllocatePinned { device, place } => write!(f, "allocate {place} for {device}"),
+            Self::FreePinned { device, place } => write!(f, "free {place} for {device}"),
+            Self::Copy { stream, kind, target, source } => {
+                let blocking = if kind.blocks_host() { ", blocking" } else { "" };
+                write!(f, "copy {source} to {target} on {stream}{blocking}")
+            }
+            Self::Fill { stream, place, byte } => {
+                write!(f, "fill {place} with {byte:#04x} on {stream}")
+            }
+            Self::LoadKernel { device, kernel } => write!(f, "load kernel {kernel} on {device}"),
+            Self::Launch { stream, kernel, grid, block, shared_bytes, accesses } => {
+                let ([gx, gy, gz], [bx, by, bz]) = (grid, block);
+                write!(f, "launch {kernel} on {stream}")?;
+                write!(f, ", {gx}x{gy}x{gz} blocks of {bx}x{by}x{bz}, {shared_bytes} shared")?;
+                for RecordedAccess { argument, mode, place } in accesses {
+                    let mode = match mode {
+                        AccessMode::Read => "reads",
+                        AccessMode::Write => "writes",
+                    };
+                    write!(f, ", {mode} {argument} = {place}")?;
+                }
+                Ok(())
+            }
+            Self::HostFunction { stream } => write!(f, "host function on {stream}"),
+            Self::Failed { call, error } => write!(f, "{call} failed: {error}"),
+        }
+    }
+}
+
+fn answer(complete: bool) -> &'static str {
+    if complete { "complete" } else { "not yet" }
+}

@@ -1,0 +1,193 @@
+//! The calls of a [`Recorder`], one by one.
+
+use super::{Call, RecordedAccess, Recorder};
+use crate::driver::{
+    Copy, DeviceId, Driver, DriverResult, HostFunction, KernelSource, Launch, Layer, LoadedKernel,
+    MemoryRange, RawEvent, RawStream, StreamOptions,
+};
+
+// Calls are noted before they are made. After a `free` or `destroy`, another thread could be given
+// the same address or handle before this one got to write down who had it. Only what a call makes
+// or answers must be waited for.
+//
+// In all SAFETY reasons below: `Layer` asks for the contract of the same method of `Driver`.
+impl Layer for Recorder {
+    fn below(&self) -> &dyn Driver {
+        &*self.below
+    }
+
+    fn bind(&self, device: DeviceId) -> DriverResult<()> {
+        self.note(|_| Call::Bind { device });
+        self.note_failure("bind", self.below.bind(device))
+    }
+
+    fn create_stream(&self, device: DeviceId, options: StreamOptions) -> DriverResult<RawStream> {
+        let made = self.below.create_stream(device, options);
+        self.note_made("create_stream", made, |names, stream| Call::CreateStream {
+            stream: names.new_stream(*stream),
+            device,
+            options,
+        })
+    }
+
+    unsafe fn destroy_stream(&self, stream: RawStream) -> DriverResult<()> {
+        self.note_on(stream, |_, stream| Call::DestroyStream { stream });
+        // SAFETY: the caller's contract.
+        self.note_failure("destroy_stream", unsafe { self.below.destroy_stream(stream) })
+    }
+
+    fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
+        let answer = self.below.query_stream(stream);
+        if let Ok(complete) = answer {
+            self.note_on(stream, |_, stream| Call::QueryStream { stream, complete });
+        }
+        self.note_failure("query_stream", answer)
+    }
+
+    fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()> {
+        self.note_on(stream, |_, stream| Call::SynchronizeStream { stream });
+        self.note_failure("synchronize_stream", self.below.synchronize_stream(stream))
+    }
+
+    fn create_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
+        let made = self.below.create_event(device);
+        self.note_made("create_event", made, |names, event| Call::CreateEvent {
+            event: names.new_event(*event),
+            device,
+        })
+    }
+
+    unsafe fn destroy_event(&self, event: RawEvent) -> DriverResult<()> {
+        self.note(|names| Call::DestroyEvent { event: names.event(event) });
+        // SAFETY: the caller's contract.
+        self.note_failure("destroy_event", unsafe { self.below.destroy_event(event) })
+    }
+
+    fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
+        self.note_on(stream, |names, stream| Call::RecordEvent {
+            event: names.event(event),
+            stream,
+        });
+        self.note_failure("record_event", self.below.record_event(event, stream))
+    }
+
+    fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
+        self.note_on(stream, |names, stream| Call::WaitEvent { stream, event: names.event(event) });
+        self.note_failure("wait_event", self.below.wait_event(stream, event))
+    }
+
+    fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
+        let answer = self.below.query_event(event);
+        if let Ok(complete) = answer {
+            self.note(|names| Call::QueryEvent { event: names.event(event), complete });
+        }
+        self.note_failure("query_event", answer)
+    }
+
+    fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
+        self.note(|names| Call::SynchronizeEvent { event: names.event(event) });
+        self.note_failure("synchronize_event", self.below.synchronize_event(event))
+    }
+
+    fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
+        let default = self.below.default_stream(stream.device());
+        let made = self.below.allocate(stream, bytes);
+        self.note_made("allocate", made, |names, range| Call::Allocate {
+            stream: names.stream(stream, default),
+            place: names.new_block(*range, false),
+        })
+    }
+
+    unsafe fn free(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        self.note_on(stream, |names, stream| Call::Free { stream, place: names.place(range) });
+        // SAFETY: the caller's contract.
+        self.note_failure("free", unsafe { self.below.free(stream, range) })
+    }
+
+    unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        self.note_on(stream, |names, stream| Call::Recycle { stream, place: names.place(range) });
+        // SAFETY: the caller's contract.
+        self.note_failure("recycle", unsafe { self.below.recycle(stream, range) })
+    }
+
+    fn trim(&self, device: DeviceId, keep: u64) -> DriverResult<()> {
+        self.note(|_| Call::Trim { device, keep });
+        self.note_failure("trim", self.below.trim(device, keep))
+    }
+
+    fn allocate_pinned(&self, device: DeviceId, bytes: u64) -> DriverResult<MemoryRange> {
+        let made = self.below.allocate_pinned(device, bytes);
+        self.note_made("allocate_pinned", made, |names, range| Call::AllocatePinned {
+            device,
+            place: names.new_block(*range, true),
+        })
+    }
+
+    unsafe fn free_pinned(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
+        self.note(|names| Call::FreePinned { device, place: names.place(range) });
+        // SAFETY: the caller's contract.
+        self.note_failure("free_pinned", unsafe { self.below.free_pinned(device, range) })
+    }
+
+    unsafe fn copy(&self, stream: RawStream, copy: &Copy) -> DriverResult<()> {
+        self.note_on(stream, |names, stream| Call::Copy {
+            stream,
+            kind: copy.kind,
+            target: names.place(copy.target),
+            source: names.place(copy.source),
+        });
+        // SAFETY: the caller's contract.
+        self.note_failure("copy", unsafe { self.below.copy(stream, copy) })
+    }
+
+    unsafe fn fill(&self, stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()> {
+        self.note_on(stream, |names, stream| Call::Fill {
+            stream,
+            place: names.place(range),
+            byte,
+        });
+        // SAFETY: the caller's contract.
+        self.note_failure("fill", unsafe { self.below.fill(stream, range, byte) })
+    }
+
+    fn load_kernel(
+        &self,
+        device: DeviceId,
+        source: &KernelSource<'_>,
+    ) -> DriverResult<LoadedKernel> {
+        self.note(|names| Call::LoadKernel { device, kernel: names.kernel(source.name) });
+        self.note_failure("load_kernel", self.below.load_kernel(device, source))
+    }
+
+    unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()> {
+        self.note_on(stream, |names, stream| Call::Launch {
+            stream,
+            kernel: names.kernel(launch.name),
+            grid: launch.grid,
+            block: launch.block,
+            shared_bytes: launch.shared_bytes,
+            accesses: launch
+                .accesses
+                .iter()
+                .map(|access| RecordedAccess {
+                    argument: access.argument,
+                    mode: access.mode,
+                    place: names.place(access.range),
+                })
+                .collect(),
+        });
+        // SAFETY: the caller's contract.
+        self.note_failure("launch", unsafe { self.below.launch(stream, launch) })
+    }
+
+    unsafe fn launch_host_function(
+        &self,
+        stream: RawStream,
+        function: HostFunction,
+    ) -> DriverResult<()> {
+        self.note_on(stream, |_, stream| Call::HostFunction { stream });
+        // SAFETY: the caller's contract.
+        let done = unsafe { self.below.launch_host_function(stream, function) };
+        self.note_failure("launch_host_function", done)
+    }
+}

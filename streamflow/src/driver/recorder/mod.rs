@@ -1,0 +1,142 @@
+//! A layer that writes down what passes through it.
+
+mod call;
+mod layer;
+mod names;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub use self::call::{Call, RecordedAccess};
+use self::names::Names;
+pub use self::names::{Place, StreamName};
+use super::{Driver, DriverResult, RawStream};
+
+/// Wraps a driver and records every call, in order, as a [`Call`].
+///
+/// Questions that a driver answers without doing anything are no calls here: names, counts, device
+/// information, the default stream and the sticky error.
+///
+/// A thread's calls stand in its order. Calls of several threads stand in an order that agrees with
+/// whatever makes one of them come before another; beyond that there is none to agree with.
+///
+/// Each recorded call takes a lock and may allocate. While [paused](Self::pause), only calls that
+/// make something do, because numbers are given all the same: a log that begins late names things as
+/// one that began early.
+pub struct Recorder {
+    below: Arc<dyn Driver>,
+    recording: AtomicBool,
+    log: Mutex<Log>,
+}
+
+#[derive(Default)]
+struct Log {
+    names: Names,
+    calls: Vec<Call>,
+}
+
+impl Recorder {
+    /// Wraps `below`, and records from now on.
+    pub fn new(below: Arc<dyn Driver>) -> Self {
+        Self { below, recording: AtomicBool::new(true), log: Mutex::default() }
+    }
+
+    /// All calls so far, since the last [`clear`](Self::clear).
+    pub fn calls(&self) -> Vec<Call> {
+        self.lock().calls.clone()
+    }
+
+    /// All calls so far, a line each.
+    pub fn text(&self) -> String {
+        self.lock().calls.iter().map(|call| format!("{call}\n")).collect()
+    }
+
+    /// How many of the calls so far are as asked.
+    pub fn count(&self, wanted: impl Fn(&Call) -> bool) -> usize {
+        self.lock().calls.iter().filter(|call| wanted(call)).count()
+    }
+
+    /// Forgets the calls so far. Numbers go on.
+    pub fn clear(&self) {
+        self.lock().calls.clear();
+    }
+
+    /// Makes room for as many more calls, so that the list of them need not grow.
+    pub fn reserve(&self, more: usize) {
+        self.lock().calls.reserve(more);
+    }
+
+    /// Stops recording.
+    pub fn pause(&self) {
+        self.recording.store(false, Ordering::Release);
+    }
+
+    /// Records again.
+    pub fn resume(&self) {
+        self.recording.store(true, Ordering::Release);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Log> {
+        // A panic while the lock is held leaves at worst a call out.
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_recording(&self) -> bool {
+        self.recording.load(Ordering::Acquire)
+    }
+
+    /// Records a call that is about to be made.
+    fn note(&self, call: impl FnOnce(&mut Names) -> Call) {
+        if self.is_recording() {
+            let Log { names, calls } = &mut *self.lock();
+            calls.push(call(names));
+        }
+    }
+
+    /// Records a call on a stream that is about to be made.
+    fn note_on(&self, stream: RawStream, call: impl FnOnce(&mut Names, StreamName) -> Call) {
+        let default = self.below.default_stream(stream.device());
+        self.note(|names| {
+            let stream = names.stream(stream, default);
+            call(names, stream)
+        });
+    }
+
+    /// Records a call that made something. `call` runs also while paused, and gives
+    /// the number.
+    fn note_made<T>(
+        &self,
+        name: &'static str,
+        made: DriverResult<T>,
+        call: impl FnOnce(&mut Names, &T) -> Call,
+    ) -> DriverResult<T> {
+        if let Ok(made) = &made {
+            let Log { names, calls } = &mut *self.lock();
+            let call = call(names, made);
+            if self.is_recording() {
+                calls.push(call);
+            }
+        }
+        self.note_failure(name, made)
+    }
+
+    /// Records that a call failed, if it did.
+    fn note_failure<T>(&self, call: &'static str, result: DriverResult<T>) -> DriverResult<T> {
+        if let Err(error) = &result {
+            self.note(|_| Call::Failed { call, error: error.to_string().into() });
+        }
+        result
+    }
+}
+
+impl fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorder")
+            .field("below", &self.below)
+            .field("calls", &self.lock().calls.len())
+            .finish_non_exhaustive()
+    }
+}

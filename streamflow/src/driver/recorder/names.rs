@@ -1,0 +1,183 @@
+//! Numbers in the place of handles and addresses, given in order of first appearance.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+
+use crate::driver::{DeviceId, MemoryRange, RawEvent, RawStream};
+
+/// A stream in a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StreamName {
+    /// The legacy default stream of a device.
+    Default(DeviceId),
+    /// Any other, counted from 0 over all devices.
+    Numbered(u32),
+}
+
+impl fmt::Display for StreamName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default(device) => write!(f, "default stream of {device}"),
+            Self::Numbered(number) => write!(f, "stream {number}"),
+        }
+    }
+}
+
+/// Memory in a log. Lengths and offsets are in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// Part of a device allocation, counted from 0 in order of allocation.
+    Device {
+        /// Which allocation.
+        buffer: u32,
+        /// Where in it.
+        offset: u64,
+        /// How much of it.
+        bytes: u64,
+    },
+    /// Part of a page-locked allocation, counted from 0 in order of allocation.
+    Pinned {
+        /// Which allocation.
+        buffer: u32,
+        /// Where in it.
+        offset: u64,
+        /// How much of it.
+        bytes: u64,
+    },
+    /// Memory that the recorded driver did not allocate: ordinary host memory, or what was allocated
+    /// below or before the recorder. It has no number, as its address may differ from run to run.
+    Other {
+        /// How much.
+        bytes: u64,
+    },
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Device { buffer, offset, bytes } => {
+                write!(f, "buffer {buffer}[{offset}+{bytes}]")
+            }
+            Self::Pinned { buffer, offset, bytes } => {
+                write!(f, "pinned {buffer}[{offset}+{bytes}]")
+            }
+            Self::Other { bytes } => write!(f, "memory [{bytes}]"),
+        }
+    }
+}
+
+/// An allocation by its first address.
+#[derive(Debug, Clone, Copy)]
+struct Block {
+    number: u32,
+    bytes: u64,
+    pinned: bool,
+}
+
+/// All numbers given so far.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    streams: HashMap<RawStream, StreamName>,
+    next_stream: u32,
+    events: HashMap<RawEvent, u32>,
+    next_event: u32,
+    /// Addresses are unique over devices and host (CUDA's unified addressing; the simulator lives in
+    /// host memory), so one map does.
+    blocks: BTreeMap<u64, Block>,
+    next_device: u32,
+    next_pinned: u32,
+    kernels: HashSet<Arc<str>>,
+}
+
+impl Names {
+    /// A stream that was just created; its handle may have belonged to another before.
+    pub(super) fn new_stream(&mut self, stream: RawStream) -> StreamName {
+        let name = StreamName::Numbered(next(&mut self.next_stream));
+        self.streams.insert(stream, name);
+        name
+    }
+
+    /// A stream; `default` is the default stream of its device.
+    pub(super) fn stream(&mut self, stream: RawStream, default: RawStream) -> StreamName {
+        if stream == default {
+            return StreamName::Default(stream.device());
+        }
+        match self.streams.get(&stream) {
+            Some(name) => *name,
+            None => self.new_stream(stream),
+        }
+    }
+
+    /// An event that was just created.
+    pub(super) fn new_event(&mut self, event: RawEvent) -> u32 {
+        let number = next(&mut self.next_event);
+        self.events.insert(event, number);
+        number
+    }
+
+    pub(super) fn event(&mut self, event: RawEvent) -> u32 {
+        match self.events.get(&event) {
+            Some(number) => *number,
+            None => self.new_event(event),
+        }
+    }
+
+    /// Memory that was just allocated. What was known to lie there is gone.
+    pub(super) fn new_block(&mut self, range: MemoryRange, pinned: bool) -> Place {
+        let counter = if pinned { &mut self.next_pinned } else { &mut self.next_device };
+        let number = next(counter);
+        // An empty block has no address of its own and could not be found again.
+        if range.bytes > 0 {
+            // Freed blocks are kept until now, so that a use after the free still has a name. They don't
+            // overlap one another, so the last ones that begin before the end are all there is to see.
+            while let Some((&address, _)) = self
+                .blocks
+                .range(..range.end())
+                .next_back()
+                .filter(|(address, block)| *address + block.bytes > range.address)
+            {
+                self.blocks.remove(&address);
+            }
+            self.blocks.insert(range.address, Block { number, bytes: range.bytes, pinned });
+        }
+        place(number, pinned, 0, range.bytes)
+    }
+
+    /// Memory somewhere.
+    pub(super) fn place(&self, range: MemoryRange) -> Place {
+        let MemoryRange { address, bytes } = range;
+        match self.blocks.range(..=address).next_back() {
+            Some((start, block))
+                if range.end() <= start + block.bytes && address < start + block.bytes =>
+            {
+                place(block.number, block.pinned, address - start, bytes)
+            }
+            _ => Place::Other { bytes },
+        }
+    }
+
+    /// A kernel's name, shared by all its calls.
+    pub(super) fn kernel(&mut self, name: &str) -> Arc<str> {
+        if let Some(known) = self.kernels.get(name) {
+            return known.clone();
+        }
+        let name: Arc<str> = name.into();
+        self.kernels.insert(name.clone());
+        name
+    }
+}
+
+fn place(buffer: u32, pinned: bool, offset: u64, bytes: u64) -> Place {
+    if pinned {
+        Place::Pinned { buffer, offset, bytes }
+    } else {
+        Place::Device { buffer, offset, bytes }
+    }
+}
+
+fn next(counter: &mut u32) -> u32 {
+    let number = *counter;
+    *counter = counter.wrapping_add(1);
+    number
+}

@@ -1,0 +1,290 @@
+//! A recorder over a driver that does nothing but hand out handles, each run others.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{Call, Place, Recorder, StreamName};
+use crate::driver::*;
+
+/// Handles are multiples of `step`; allocations of 13 bytes fail.
+#[derive(Debug)]
+struct Fake {
+    step: u64,
+    next: AtomicU64,
+    host_calls: AtomicU64,
+}
+
+impl Fake {
+    fn new(step: u64) -> Arc<Self> {
+        Arc::new(Self { step, next: AtomicU64::new(1), host_calls: AtomicU64::new(0) })
+    }
+
+    fn handle(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed) * self.step
+    }
+}
+
+impl Driver for Fake {
+    fn name(&self) -> &str {
+        "fake"
+    }
+    fn device_count(&self) -> usize {
+        1
+    }
+    fn device_info(&self, _: DeviceId) -> DriverResult<DeviceInfo> {
+        Ok(DeviceInfo {
+            name: "fake".to_owned(),
+            compute_capability: (0, 0),
+            multiprocessors: 1,
+            total_memory: 0,
+            priorities: (0, 0),
+        })
+    }
+    fn bind(&self, _: DeviceId) -> DriverResult<()> {
+        Ok(())
+    }
+    fn sticky_error(&self) -> Option<Sticky> {
+        None
+    }
+    fn default_stream(&self, device: DeviceId) -> RawStream {
+        RawStream::new(device, 0)
+    }
+    fn create_stream(&self, device: DeviceId, _: StreamOptions) -> DriverResult<RawStream> {
+        Ok(RawStream::new(device, self.handle()))
+    }
+    unsafe fn destroy_stream(&self, _: RawStream) -> DriverResult<()> {
+        Ok(())
+    }
+    fn query_stream(&self, _: RawStream) -> DriverResult<bool> {
+        Ok(true)
+    }
+    fn synchronize_stream(&self, _: RawStream) -> DriverResult<()> {
+        Ok(())
+    }
+    fn create_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
+        Ok(RawEvent::new(device, self.handle()))
+    }
+    unsafe fn destroy_event(&self, _: RawEvent) -> DriverResult<()> {
+        Ok(())
+    }
+    fn record_event(&self, _: RawEvent, _: RawStream) -> DriverResult<()> {
+        Ok(())
+    }
+    fn wait_event(&self, _: RawStream, _: RawEvent) -> DriverResult<()> {
+        Ok(())
+    }
+    fn query_event(&self, _: RawEvent) -> DriverResult<bool> {
+        Ok(false)
+    }
+    fn synchronize_event(&self, _: RawEvent) -> DriverResult<()> {
+        Ok(())
+    }
+    fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
+        if bytes == 13 {
+            return Err(DriverError::OutOfMemory { device: stream.device(), requested: bytes });
+        }
+        Ok(MemoryRange { address: self.handle() * 0x1000, bytes })
+    }
+    unsafe fn free(&self, _: RawStream, _: MemoryRange) -> DriverResult<()> {
+        Ok(())
+    }
+    unsafe fn recycle(&self, _: RawStream, _: MemoryRange) -> DriverResult<()> {
+        Ok(())
+    }
+    fn trim(&self, _: DeviceId, _: u64) -> DriverResult<()> {
+        Ok(())
+    }
+    fn allocate_pinned(&self, _: DeviceId, bytes: u64) -> DriverResult<MemoryRange> {
+        Ok(MemoryRange { address: self.handle() * 0x1000, bytes })
+    }
+    unsafe fn free_pinned(&self, _: DeviceId, _: MemoryRange) -> DriverResult<()> {
+        Ok(())
+    }
+    unsafe fn copy(&self, _: RawStream, _: &Copy) -> DriverResult<()> {
+        Ok(())
+    }
+    unsafe fn fill(&self, _: RawStream, _: MemoryRange, _: u8) -> DriverResult<()> {
+        Ok(())
+    }
+    fn load_kernel(&self, device: DeviceId, _: &KernelSource<'_>) -> DriverResult<LoadedKernel> {
+        let function = RawFunction::new(device, self.handle());
+        Ok(LoadedKernel { function, block_size: 1, max_block_size: 1 })
+    }
+    unsafe fn launch(&self, _: RawStream, _: &Launch<'_>) -> DriverResult<()> {
+        Ok(())
+    }
+    unsafe fn launch_host_function(&self, _: RawStream, _: HostFunction) -> DriverResult<()> {
+        self.host_calls.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+const DEVICE: DeviceId = DeviceId(0);
+
+unsafe extern "C" fn nothing(_: *mut c_void) {}
+
+/// Part of `range`.
+fn part(range: MemoryRange, offset: u64, bytes: u64) -> MemoryRange {
+    MemoryRange { address: range.address + offset, bytes }
+}
+
+/// Makes each call once.
+fn use_everything(driver: &dyn Driver) {
+    let default = driver.default_stream(DEVICE);
+    driver.bind(DEVICE).unwrap();
+    let stream = driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
+    let event = driver.create_event(DEVICE).unwrap();
+    let device = driver.allocate(stream, 64).unwrap();
+    let pinned = driver.allocate_pinned(DEVICE, 64).unwrap();
+    let pageable = MemoryRange { address: 7, bytes: 64 };
+    let source =
+        KernelSource { name: "k", entry: "k", host: None, image: &|_| Ok(Image(Vec::new())) };
+    let LoadedKernel { function, .. } = driver.load_kernel(DEVICE, &source).unwrap();
+    let accesses = [
+        Access { range: part(device, 0, 8), mode: AccessMode::Read, argument: "a" },
+        Access { range: part(device, 16, 48), mode: AccessMode::Write, argument: "b" },
+    ];
+    let launch = Launch {
+        function,
+        name: "k",
+        grid: [2, 1, 1],
+        block: [32, 1, 1],
+        shared_bytes: 4,
+        params: &[],
+        accesses: &accesses,
+    };
+    let function = HostFunction { call: nothing, data: std::ptr::null_mut() };
+    let upload = Copy { kind: CopyKind::PageableToDevice, target: device, source: pageable };
+    let download = Copy { kind: CopyKind::DeviceToPinned, target: pinned, source: device };
+    // SAFETY: the fake driver touches no memory and keeps no handle.
+    unsafe {
+        driver.copy(default, &upload).unwrap();
+        driver.fill(stream, part(device, 8, 8), 0xAB).unwrap();
+        driver.launch(stream, &launch).unwrap();
+        driver.record_event(event, stream).unwrap();
+        driver.wait_event(default, event).unwrap();
+        driver.copy(stream, &download).unwrap();
+        driver.launch_host_function(stream, function).unwrap();
+        assert!(!driver.query_event(event).unwrap());
+        driver.synchronize_event(event).unwrap();
+        assert!(driver.query_stream(stream).unwrap());
+        driver.synchronize_stream(stream).unwrap();
+        driver.recycle(stream, device).unwrap();
+        driver.free(stream, device).unwrap();
+        driver.free_pinned(DEVICE, pinned).unwrap();
+        driver.trim(DEVICE, 0).unwrap();
+        driver.destroy_event(event).unwrap();
+        driver.destroy_stream(stream).unwrap();
+    }
+}
+
+#[test]
+fn every_call_is_one_stable_line() {
+    let recorder = Recorder::new(Fake::new(16));
+    use_everything(&recorder);
+    let expected = "\
+bind device 0
+create stream 0 on device 0, non-blocking, priority 0
+create event 0 on device 0
+allocate buffer 0[0+64] on stream 0
+allocate pinned 0[0+64] for device 0
+load kernel k on device 0
+copy memory [64] to buffer 0[0+64] on default stream of device 0, blocking
+fill buffer 0[8+8] with 0xab on stream 0
+launch k on stream 0, 2x1x1 blocks of 32x1x1, 4 shared, reads a = buffer 0[0+8], writes b = buffer 0[16+48]
+record event 0 on stream 0
+wait on default stream of device 0 for event 0
+copy buffer 0[0+64] to pinned 0[0+64] on stream 0
+host function on stream 0
+query event 0: not yet
+synchronize event 0
+query stream 0: complete
+synchronize stream 0
+recycle buffer 0[0+64] on stream 0
+free buffer 0[0+64] on stream 0
+free pinned 0[0+64] for device 0
+trim device 0 to 0 bytes
+destroy event 0
+destroy stream 0
+";
+    assert_eq!(recorder.text(), expected);
+}
+
+#[test]
+fn runs_with_other_handles_and_addresses_compare_equal() {
+    let (a, b) = (Recorder::new(Fake::new(16)), Recorder::new(Fake::new(4096)));
+    use_everything(&a);
+    use_everything(&b);
+    assert_eq!(a.calls(), b.calls());
+    // And again: what is made a second time gets numbers of its own.
+    use_everything(&b);
+    assert_ne!(a.calls(), b.calls());
+    assert_eq!(b.count(|call| matches!(call, Call::CreateEvent { event: 1, .. })), 1);
+}
+
+#[test]
+fn calls_reach_the_driver_below() {
+    let fake = Fake::new(16);
+    let recorder = Recorder::new(fake.clone());
+    use_everything(&recorder);
+    recorder.pause();
+    use_everything(&recorder);
+    assert_eq!(fake.host_calls.load(Ordering::Relaxed), 2);
+    assert_eq!(Driver::name(&recorder), "fake");
+}
+
+#[test]
+fn a_pause_leaves_calls_out_and_keeps_the_numbers() {
+    let recorder = Recorder::new(Fake::new(16));
+    let driver: &dyn Driver = &recorder;
+    recorder.pause();
+    use_everything(driver);
+    assert_eq!(recorder.calls(), []);
+    recorder.resume();
+    let stream = driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
+    driver.allocate(stream, 8).unwrap();
+    let name = StreamName::Numbered(1);
+    let place = Place::Device { buffer: 1, offset: 0, bytes: 8 };
+    assert_eq!(recorder.calls().last(), Some(&Call::Allocate { stream: name, place }));
+    assert_eq!(recorder.count(Call::changes_resources), 2);
+    assert_eq!(recorder.count(|call| call.stream() == Some(name)), 2);
+    recorder.clear();
+    assert_eq!(recorder.text(), "");
+}
+
+#[test]
+fn a_failed_call_is_in_the_log() {
+    let recorder = Recorder::new(Fake::new(16));
+    let driver: &dyn Driver = &recorder;
+    let stream = driver.default_stream(DEVICE);
+    assert!(driver.allocate(stream, 13).is_err());
+    let text = recorder.text();
+    assert!(text.starts_with("allocate failed: out of memory on device 0: 13 bytes"), "{text}");
+    // The failed one took no number.
+    driver.allocate(stream, 8).unwrap();
+    assert!(recorder.text().contains("allocate buffer 0[0+8]"), "{}", recorder.text());
+}
+
+#[test]
+fn a_new_allocation_takes_the_name_of_what_lay_there() {
+    let mut names = super::Names::default();
+    let at = |address, bytes| MemoryRange { address, bytes };
+    let buffer = |buffer, offset, bytes| Place::Device { buffer, offset, bytes };
+    names.new_block(at(100, 10), false);
+    names.new_block(at(110, 10), false);
+    names.new_block(at(120, 10), false);
+    // An empty one lies nowhere.
+    names.new_block(at(105, 0), false);
+    assert_eq!(names.place(at(105, 5)), buffer(0, 5, 5));
+    // Covers the end of the first and all of the second, and not the third.
+    names.new_block(at(108, 12), false);
+    assert_eq!(names.place(at(100, 4)), Place::Other { bytes: 4 });
+    assert_eq!(names.place(at(112, 8)), buffer(4, 4, 8));
+    assert_eq!(names.place(at(120, 10)), buffer(2, 0, 10));
+    // What reaches beyond its block is no part of it.
+    assert_eq!(names.place(at(125, 6)), Place::Other { bytes: 6 });
+    assert_eq!(names.new_block(at(500, 1), true), Place::Pinned { buffer: 0, offset: 0, bytes: 1 });
+}

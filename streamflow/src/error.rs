@@ -1,0 +1,131 @@
+//! What can go wrong: one type, each variant saying who, what and what to do.
+
+use crate::driver::{DeviceId, DriverError};
+
+/// What streamflow's calls return.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a call failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The driver said no.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+
+    /// All streams of a pool are lent.
+    #[error(
+        "stream pool `{pool}` is exhausted: `{who}` asked for a stream, but all {max_size} are held by {}; \
+         raise `max_size`, or drop streams earlier", list(holders)
+    )]
+    PoolExhausted {
+        /// The pool's name.
+        pool: String,
+        /// Who asked.
+        who: String,
+        /// How many streams the pool may lend.
+        max_size: u32,
+        /// Who holds them.
+        holders: Vec<String>,
+    },
+
+    /// A device was named that the platform does not have.
+    #[error("{who} names {device}, but the platform has {devices} device(s), numbered from 0")]
+    NoSuchDevice {
+        /// What names it.
+        who: String,
+        /// The device.
+        device: DeviceId,
+        /// How many there are.
+        devices: usize,
+    },
+
+    /// Something of one platform was used with another.
+    #[error("{what} belongs to another platform; streams, points and memory can't be shared between platforms")]
+    ForeignPlatform {
+        /// What it is.
+        what: &'static str,
+    },
+
+    /// Memory of one device was used on a stream of another.
+    #[error("{what} is on {memory}, but the stream is on {stream}; copy it to that device first")]
+    WrongDevice {
+        /// What it is.
+        what: String,
+        /// Where the memory is.
+        memory: DeviceId,
+        /// Where the stream executes.
+        stream: DeviceId,
+    },
+
+    /// Two lengths that must be the same are not.
+    #[error("{what}: the source has {source_len} elements, but the target has {target_len}; they must be equal")]
+    LengthMismatch {
+        /// What was asked for.
+        what: &'static str,
+        /// Elements of the source.
+        source_len: usize,
+        /// Elements of the target.
+        target_len: usize,
+    },
+
+    /// A shape whose size does not fit into memory's addresses, or with too many dimensions.
+    #[error("the shape {shape:?} is too large: {reason}")]
+    Shape {
+        /// The shape.
+        shape: Vec<usize>,
+        /// Why it can't be.
+        reason: &'static str,
+    },
+
+    /// A view with gaps was used where dense memory is needed.
+    #[error(
+        "a view of shape {shape:?} with strides {strides:?} is not contiguous; copy it into a tensor of its own first"
+    )]
+    Strided {
+        /// The view's shape.
+        shape: Vec<usize>,
+        /// The view's strides, in elements.
+        strides: Vec<usize>,
+    },
+
+    /// A kernel's `requires(…)` does not hold for the arguments of a launch. Nothing was launched.
+    #[error("kernel `{kernel}` requires `{requirement}`, which these arguments break: {values}")]
+    KernelRequirement {
+        /// The kernel.
+        kernel: &'static str,
+        /// The condition as its author wrote it.
+        requirement: &'static str,
+        /// Every length and every scalar of the launch, as `a.len() = 3, cols = 4`.
+        values: String,
+    },
+
+    /// A grid is impossible on any device, or for this kernel. Nothing was launched.
+    #[error("kernel `{kernel}` cannot be launched with this grid: {problem}")]
+    Grid {
+        /// The kernel.
+        kernel: String,
+        /// Which limit is broken, by how much, and what to do.
+        problem: String,
+    },
+
+    /// A kernel used an index outside of an argument. Only found when `STREAMFLOW_CHECK_BOUNDS=1`.
+    #[error(
+        "kernel `{kernel}` used `{argument}[{index}]`, but `{argument}` has {length} elements; \
+         the access was diverted, so the results of this launch are wrong"
+    )]
+    OutOfBounds {
+        /// The kernel.
+        kernel: String,
+        /// The argument's name.
+        argument: String,
+        /// The index, in elements; negative indices are told as such.
+        index: i64,
+        /// The argument's length in elements.
+        length: u64,
+    },
+}
+
+fn list(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}

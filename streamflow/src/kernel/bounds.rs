@@ -1,0 +1,180 @@
+//! Indices checked on the device, with `STREAMFLOW_CHECK_BOUNDS=1`.
+//!
+//! A kernel compiled with checks has one more parameter, the last: the address of a [`Report`] in
+//! page-locked host memory that the device can write. Whoever launches it
+//! - asks [`enabled`] once whether kernels are loaded with checks,
+//! - allocates one `Report` per device (all zero) and keeps it for as long as kernels may run,
+//! - passes its address with [`Passing::report`](super::Passing::report) after the arguments,
+//! - calls [`Report::take`] where work is known to be complete, or at every launch: it returns the
+//!   first error since the last call.
+//!
+//! On the host simulator nothing is needed: there a slice is a Rust slice, whose own check panics.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use crate::Error;
+
+use super::KernelInfo;
+
+/// Whether indices are checked on the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Bounds {
+    /// Bare pointers.
+    Unchecked,
+    /// Slices that check, and one parameter more.
+    Checked,
+}
+
+/// What `STREAMFLOW_CHECK_BOUNDS` says; read once.
+pub fn enabled() -> Bounds {
+    static ENABLED: OnceLock<Bounds> = OnceLock::new();
+    *ENABLED.get_or_init(|| {
+        let value = std::env::var("STREAMFLOW_CHECK_BOUNDS").unwrap_or_default();
+        match value.as_str() {
+            "1" => Bounds::Checked,
+            "" | "0" => Bounds::Unchecked,
+            other => {
+                tracing::warn!("STREAMFLOW_CHECK_BOUNDS={other} is ignored; 1 turns checks on");
+                Bounds::Unchecked
+            }
+        }
+    })
+}
+
+/// Where kernels report the first index that was out of range. All zero is empty.
+///
+/// The layout is that of `struct Report` in `cuda/checked.cuh`. The device writes it while the host
+/// may look, hence the atomics.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub struct Report {
+    state: AtomicU32,
+    argument: AtomicU32,
+    kernel: AtomicU64,
+    index: AtomicU64,
+    length: AtomicU64,
+}
+
+/// The device has written all of it.
+const COMPLETE: u32 = 2;
+
+impl Report {
+    /// The error that was reported, if one was; the report is empty afterwards.
+    ///
+    /// Later errors are lost until then: the first is the one to mend.
+    pub fn take(&self) -> Option<Error> {
+        if self.state.load(Ordering::Acquire) != COMPLETE {
+            return None;
+        }
+        let kernel = self.kernel.load(Ordering::Relaxed);
+        let argument = self.argument.load(Ordering::Relaxed) as usize;
+        let info = known().get(&kernel).copied();
+        let name = info.map_or("(unknown)", |info| info.name);
+        let param = info.and_then(|info| info.params.get(argument));
+        let error = Error::OutOfBounds {
+            kernel: name.into(),
+            argument: param.map_or_else(|| format!("(argument {argument})"), |p| p.name.into()),
+            index: self.index.load(Ordering::Relaxed).cast_signed(),
+            length: self.length.load(Ordering::Relaxed),
+        };
+        self.state.store(0, Ordering::Release);
+        Some(error)
+    }
+}
+
+/// The kernels that were compiled with checks, by the number that they report.
+fn known() -> std::sync::MutexGuard<'static, HashMap<u64, &'static KernelInfo>> {
+    static KNOWN: OnceLock<Mutex<HashMap<u64, &'static KernelInfo>>> = OnceLock::new();
+    KNOWN.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Makes a kernel's reports readable.
+pub(super) fn remember(info: &'static KernelInfo) {
+    known().insert(kernel_id(info), info);
+}
+
+/// A number for a kernel, the same in every process, since compiled code that holds it is kept on
+/// disk (FNV-1a, 64 bits).
+pub(super) fn kernel_id(info: &KernelInfo) -> u64 {
+    let line = info.line.to_string();
+    let generics = info.generics.iter().flat_map(|(name, cuda)| [*name, *cuda]);
+    let parts = [info.name, info.file, &line].into_iter().chain(generics);
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for byte in parts.flat_map(|part| part.bytes().chain([0])) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    hash
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{ParamInfo, ParamKind};
+
+    unsafe fn host(_: crate::driver::HostArgs<'_>) {}
+
+    static INFO: KernelInfo = KernelInfo {
+        name: "blur",
+        entry: "blur_kernel",
+        file: "bounds.rs",
+        line: 1,
+        cuda: "",
+        params: &[
+            ParamInfo { name: "radius", cuda: "int", kind: ParamKind::Scalar },
+            ParamInfo { name: "out", cuda: "float", kind: ParamKind::SliceMut },
+        ],
+        generics: &[],
+        host,
+    };
+
+    /// What the device does.
+    fn write(report: &Report, kernel: u64, argument: u32, index: i64) {
+        report.argument.store(argument, Ordering::Relaxed);
+        report.kernel.store(kernel, Ordering::Relaxed);
+        report.index.store(index.cast_unsigned(), Ordering::Relaxed);
+        report.length.store(10, Ordering::Relaxed);
+        report.state.store(COMPLETE, Ordering::Release);
+    }
+
+    #[test]
+    fn layout_is_the_device_structs() {
+        assert_eq!(size_of::<Report>(), 32);
+        assert_eq!(std::mem::offset_of!(Report, argument), 4);
+        assert_eq!(std::mem::offset_of!(Report, kernel), 8);
+        assert_eq!(std::mem::offset_of!(Report, index), 16);
+        assert_eq!(std::mem::offset_of!(Report, length), 24);
+    }
+
+    #[test]
+    fn tells_kernel_argument_and_index_once() {
+        remember(&INFO);
+        let report = Report::default();
+        assert_eq!(report.take(), None);
+        write(&report, kernel_id(&INFO), 1, -1);
+        let text = report.take().map(|error| error.to_string()).unwrap_or_default();
+        assert!(
+            text.starts_with("kernel `blur` used `out[-1]`, but `out` has 10 elements"),
+            "{text}"
+        );
+        assert_eq!(report.take(), None);
+    }
+
+    #[test]
+    fn a_report_being_written_is_left_alone() {
+        let report = Report::default();
+        write(&report, 1, 0, 5);
+        report.state.store(1, Ordering::Relaxed);
+        assert_eq!(report.take(), None);
+        report.state.store(COMPLETE, Ordering::Relaxed);
+        assert!(report.take().is_some_and(|error| error.to_string().contains("(argument 0)[5]")));
+    }
+
+    #[test]
+    fn instances_have_their_own_numbers() {
+        let float = KernelInfo { generics: &[("T", "float")], ..INFO };
+        let half = KernelInfo { generics: &[("T", "half")], ..INFO };
+        assert_ne!(kernel_id(&float), kernel_id(&half));
+    }
+}

@@ -1,0 +1,176 @@
+//! From a kernel to code that a CUDA driver loads.
+
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use crate::Result;
+use crate::driver::{
+    DeviceId, Driver, DriverError, DriverResult, Image, KernelSource, LoadedKernel, Target,
+};
+
+use super::bounds::{self, Bounds};
+use super::cache::{Cache, Key};
+use super::nvrtc::{Code, Nvrtc};
+use super::{KernelInfo, source};
+
+/// The language is fixed, so that a newer NVRTC compiles the same; line numbers help profilers and
+/// cost nothing at run time.
+const OPTIONS: [&str; 2] = ["--std=c++17", "--generate-line-info"];
+
+/// Makes a kernel ready to launch on a device: compiled, or taken from a cache. With checks of
+/// indices where [`bounds::enabled`] says so.
+///
+/// # Errors
+/// [`DriverError::Unavailable`] without NVRTC, [`DriverError::Kernel`] when it does not compile, and
+/// what the driver says to the code.
+pub(super) fn load(
+    driver: &dyn Driver,
+    device: DeviceId,
+    info: &'static KernelInfo,
+) -> DriverResult<LoadedKernel> {
+    let bounds = bounds::enabled();
+    if bounds == Bounds::Checked {
+        bounds::remember(info);
+    }
+    let image = |target| cached(info, target, bounds);
+    let source =
+        KernelSource { name: info.name, entry: info.entry, host: Some(info.host), image: &image };
+    driver.load_kernel(device, &source)
+}
+
+/// Compiles a kernel for a compute capability, as `(9, 0)`. Needs NVRTC but no GPU, and uses no
+/// cache: for the checks of a build server.
+///
+/// The image is a CUBIN, or PTX (with its final NUL) where this NVRTC does not know the compute
+/// capability.
+///
+/// # Errors
+/// [`DriverError::Unavailable`] without NVRTC, [`DriverError::Kernel`] when it does not compile;
+/// the message has the compiler's log with the file and the line of the CUDA body.
+pub fn compile_for(info: &KernelInfo, compute_capability: (u32, u32)) -> Result<Image> {
+    Ok(Job::new(info, Target { compute_capability }, Bounds::Unchecked)?.compile()?)
+}
+
+/// As [`compile_for`], with the checks of `STREAMFLOW_CHECK_BOUNDS=1`.
+///
+/// # Errors
+/// As [`compile_for`].
+pub fn compile_checked_for(info: &KernelInfo, compute_capability: (u32, u32)) -> Result<Image> {
+    Ok(Job::new(info, Target { compute_capability }, Bounds::Checked)?.compile()?)
+}
+
+/// The version of the NVRTC that kernels are compiled with, as `(13, 0)`.
+///
+/// # Errors
+/// [`DriverError::Unavailable`] when none is found, with what to do.
+pub fn nvrtc_version() -> Result<(u32, u32)> {
+    let (major, minor) = Nvrtc::get()?.version;
+    Ok((major.unsigned_abs(), minor.unsigned_abs()))
+}
+
+/// The image from this process, from disk, or compiled.
+fn cached(info: &KernelInfo, target: Target, bounds: Bounds) -> DriverResult<Image> {
+    type Images = Mutex<HashMap<Key, Arc<Vec<u8>>>>;
+    static IMAGES: OnceLock<Images> = OnceLock::new();
+    static CACHE: OnceLock<Cache> = OnceLock::new();
+
+    let job = Job::new(info, target, bounds)?;
+    let key = job.key();
+    let images =
+        || IMAGES.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
+    // The lock is not held while compiling: other kernels go on meanwhile.
+    if let Some(image) = images().get(&key) {
+        return Ok(Image(image.to_vec()));
+    }
+    let cache = CACHE.get_or_init(Cache::from_env);
+    let image = match cache.load(&key) {
+        Some(code) => Image(code),
+        None => {
+            let image = job.compile()?;
+            cache.store(&key, &image.0);
+            image
+        }
+    };
+    images().insert(key, Arc::new(image.0.clone()));
+    Ok(image)
+}
+
+/// One kernel to compile for one target.
+struct Job<'a> {
+    info: &'a KernelInfo,
+    nvrtc: &'static Nvrtc,
+    code: Code,
+    source: String,
+    options: Vec<String>,
+}
+
+impl<'a> Job<'a> {
+    fn new(info: &'a KernelInfo, target: Target, bounds: Bounds) -> DriverResult<Self> {
+        let nvrtc = Nvrtc::get()?;
+        let (major, minor) = target.compute_capability;
+        let code = nvrtc.code_for((major, minor)).ok_or_else(|| DriverError::Kernel {
+            kernel: info.name.into(),
+            message: format!(
+                "NVRTC {}.{} compiles no more for compute capability {major}.{minor}; point \
+                 STREAMFLOW_NVRTC_DIR at an older one",
+                nvrtc.version.0, nvrtc.version.1
+            ),
+        })?;
+        let options = OPTIONS.map(String::from).into_iter().chain([code.option()]).collect();
+        Ok(Self { info, nvrtc, code, source: source::generate(info, bounds), options })
+    }
+
+    fn key(&self) -> Key {
+        let version = format!("NVRTC {}.{}", self.nvrtc.version.0, self.nvrtc.version.1);
+        let options = self.options.iter().map(|option| option.as_bytes());
+        Key::of([version.as_bytes(), self.source.as_bytes()].into_iter().chain(options))
+    }
+
+    fn compile(&self) -> DriverResult<Image> {
+        let refuse =
+            |message: String| DriverError::Kernel { kernel: self.info.name.into(), message };
+        let c_string = |text: &str| {
+            CString::new(text).map_err(|_| refuse("its CUDA source has a NUL character".into()))
+        };
+        let name = c_string(&format!("{}.cu", self.info.name))?;
+        let source = c_string(&self.source)?;
+        let options =
+            self.options.iter().map(|option| c_string(option)).collect::<Result<Vec<_>, _>>()?;
+        let compiled = self.nvrtc.compile(&name, &source, &options, self.code).map_err(refuse)?;
+        let log = readable(&compiled.log, self.info.file);
+        match compiled.code {
+            Some(code) => {
+                if !log.is_empty() {
+                    tracing::warn!(kernel = self.info.name, "{log}");
+                }
+                Ok(Image(code))
+            }
+            None => Err(refuse(format!("its CUDA body does not compile:\n{log}"))),
+        }
+    }
+}
+
+/// The compiler's log with places as `file:line:`, which terminals and editors can open; it says
+/// `file(line):`.
+fn readable(log: &str, file: &str) -> String {
+    let place = |line: &str| -> Option<String> {
+        let (number, rest) = line.strip_prefix(file)?.strip_prefix('(')?.split_once(')')?;
+        Some(format!("{file}:{}{rest}", number.parse::<u32>().ok()?))
+    };
+    let lines: Vec<String> =
+        log.trim_end().lines().map(|line| place(line).unwrap_or_else(|| line.into())).collect();
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_can_be_opened() {
+        let log = "src/a(b).rs(12): error: x\n      x\n      ^\n\nsrc/a(b).rs(y): z\n";
+        let expected = "src/a(b).rs:12: error: x\n      x\n      ^\n\nsrc/a(b).rs(y): z";
+        assert_eq!(readable(log, "src/a(b).rs"), expected);
+    }
+}

@@ -1,0 +1,91 @@
+// Slices that know their length, for STREAMFLOW_CHECK_BOUNDS=1.
+namespace streamflow {
+
+/// The first index that was out of range. `kernel/bounds.rs` has the same layout.
+struct Report {
+    unsigned int state;  // 0: empty, 1: being written, 2: complete
+    unsigned int argument;
+    unsigned long long kernel;
+    long long index;
+    unsigned long long length;
+};
+
+template <class T> struct Mutable { typedef T Type; };
+template <class T> struct Mutable<const T> { typedef T Type; };
+
+/// Stands for `T*`. An access out of range is reported and goes to an element of the thread's own,
+/// which is zero, so the kernel runs on and no other memory is harmed.
+///
+/// `&slice[i]` and a conversion to `T*` give bare pointers, with which accesses are not checked;
+/// `auto row = slice + n` keeps the checks.
+template <class T> struct Checked {
+    typedef typename Mutable<T>::Type Value;
+
+    __device__ Checked(T* data, unsigned long long length, unsigned int argument,
+                       unsigned long long kernel, Report* report)
+        : data(data), offset(0), length(length), kernel(kernel), report(report),
+          argument(argument), spare() {}
+
+    template <class I> __device__ T& operator[](I index) const {
+        return at(offset + (long long)index);
+    }
+    __device__ T& operator*() const { return at(offset); }
+    __device__ T* operator->() const { return &at(offset); }
+    __device__ operator T*() const {
+        if (offset < 0 || (unsigned long long)offset > length) at(offset);
+        return data + offset;
+    }
+
+// An overload for each integer type: with one alone, the built-in `T* + long` would be as good.
+#define STREAMFLOW_STEP(I)                                                                         \
+    __device__ Checked operator+(I n) const { return moved((long long)n); }                        \
+    __device__ Checked operator-(I n) const { return moved(-(long long)n); }                       \
+    __device__ Checked& operator+=(I n) { offset += (long long)n; return *this; }                  \
+    __device__ Checked& operator-=(I n) { offset -= (long long)n; return *this; }
+    STREAMFLOW_STEP(int)
+    STREAMFLOW_STEP(unsigned int)
+    STREAMFLOW_STEP(long)
+    STREAMFLOW_STEP(unsigned long)
+    STREAMFLOW_STEP(long long)
+    STREAMFLOW_STEP(unsigned long long)
+#undef STREAMFLOW_STEP
+    __device__ Checked& operator++() { offset += 1; return *this; }
+    __device__ Checked& operator--() { offset -= 1; return *this; }
+    __device__ Checked operator++(int) { Checked old = *this; offset += 1; return old; }
+    __device__ Checked operator--(int) { Checked old = *this; offset -= 1; return old; }
+
+private:
+    // A negative index is a huge one without its sign.
+    __device__ T& at(long long index) const {
+        if ((unsigned long long)index < length) return data[index];
+        if (report != nullptr && atomicCAS(&report->state, 0u, 1u) == 0u) {
+            report->argument = argument;
+            report->kernel = kernel;
+            report->index = index;
+            report->length = length;
+            // The host reads the report while the kernel may still run.
+            __threadfence_system();
+            *(volatile unsigned int*)&report->state = 2u;
+        }
+        spare = Value();
+        return spare;
+    }
+    __device__ Checked moved(long long by) const {
+        Checked copy = *this;
+        copy.offset += by;
+        return copy;
+    }
+
+    T* data;
+    long long offset;
+    unsigned long long length;
+    unsigned long long kernel;
+    Report* report;
+    unsigned int argument;
+    mutable Value spare;
+};
+
+template <class T>
+static __device__ Checked<T> operator+(long long n, const Checked<T>& slice) { return slice + n; }
+
+}  // namespace streamflow

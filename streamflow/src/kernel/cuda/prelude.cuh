@@ -1,0 +1,22 @@
+// What every kernel body can use.
+
+/// This thread's index in x over the whole grid. With 64 bits: a grid can have more threads than
+/// 32 bits count.
+static __device__ __forceinline__ unsigned long long thread_index() {
+    return (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+/// The same in y.
+static __device__ __forceinline__ unsigned long long thread_index_y() {
+    return (unsigned long long)blockIdx.y * blockDim.y + threadIdx.y;
+}
+
+/// The same in z.
+static __device__ __forceinline__ unsigned long long thread_index_z() {
+    return (unsigned long long)blockIdx.z * blockDim.z + threadIdx.z;
+}
+
+/// The grid's threads in x: the stride of a loop over more elements than threads.
+static __device__ __forceinline__ unsigned long long thread_count() {
+    return (unsigned long long)gridDim.x * blockDim.x;
+}

@@ -1,0 +1,69 @@
+//! What `#[kernel]`'s expansion calls. Public for the macro alone.
+
+use std::fmt::{Display, Write};
+
+use crate::Error;
+use crate::driver::HostArgs;
+use crate::memory::{Element, Scalar};
+
+use super::KernelInfo;
+
+/// The slice whose address is parameter `index`.
+///
+/// # Safety
+/// Parameters `index` and `index + 1` are the address and the length of a slice of `T` that is
+/// allocated, and written by nobody, for as long as the result is used.
+pub unsafe fn slice<'a, T: Element>(args: &HostArgs<'_>, index: usize) -> &'a [T] {
+    let (address, len) = range::<T>(args, index);
+    // SAFETY: the caller vouches for a non-empty slice; an empty one is aligned and not null.
+    unsafe { std::slice::from_raw_parts(address, len) }
+}
+
+/// The mutable slice whose address is parameter `index`.
+///
+/// # Safety
+/// As for [`slice`], and nobody else reads it either.
+pub unsafe fn slice_mut<'a, T: Element>(args: &HostArgs<'_>, index: usize) -> &'a mut [T] {
+    let (address, len) = range::<T>(args, index);
+    // SAFETY: as above.
+    unsafe { std::slice::from_raw_parts_mut(address, len) }
+}
+
+/// The scalar that is parameter `index`.
+pub fn scalar<T: Scalar>(args: &HostArgs<'_>, index: usize) -> T {
+    args.params[index].get()
+}
+
+/// Address and length; a dangling but aligned address when empty, as Rust's slices want it.
+fn range<T>(args: &HostArgs<'_>, index: usize) -> (*mut T, usize) {
+    let address: u64 = args.params[index].get();
+    let len: u64 = args.params[index + 1].get();
+    let pointer = std::ptr::with_exposed_provenance_mut(address as usize);
+    if len == 0 { (std::ptr::dangling_mut(), 0) } else { (pointer, len as usize) }
+}
+
+/// The error of a requirement that does not hold.
+#[cold]
+pub fn requirement(
+    info: &KernelInfo,
+    requirement: &'static str,
+    values: &[(&str, &dyn Display)],
+) -> Error {
+    let mut list = String::new();
+    for (name, value) in values {
+        let comma = if list.is_empty() { "" } else { ", " };
+        // Writing to a string cannot fail.
+        let _ = write!(list, "{comma}{name} = {value}");
+    }
+    Error::KernelRequirement { kernel: info.name, requirement, values: list }
+}
+
+/// The CUDA name of an element type.
+pub const fn element<T: Element>() -> &'static str {
+    T::CUDA
+}
+
+/// The CUDA name of a scalar type.
+pub const fn value<T: Scalar>() -> &'static str {
+    T::CUDA
+}

@@ -1,0 +1,131 @@
+//! Where NVRTC lies.
+
+use std::path::{Path, PathBuf};
+
+/// The library itself, and `.13` or so behind it.
+const LIBRARY: &str = "libnvrtc.so";
+/// What the library loads while it compiles. It is looked for by name only, so a copy that is not
+/// on the loader's path must be loaded before.
+const BUILTINS: &str = "libnvrtc-builtins.so";
+
+/// Names for the system's loader, the newest first.
+pub(super) const PLAIN_NAMES: [&str; 4] =
+    ["libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"];
+
+/// One NVRTC on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) library: PathBuf,
+    pub(super) builtins: Option<PathBuf>,
+}
+
+/// The NVRTC in a directory, the one with the highest version number.
+pub(super) fn in_directory(dir: &Path) -> Option<Found> {
+    let library = newest(dir, LIBRARY)?;
+    Some(Found { library, builtins: newest(dir, BUILTINS) })
+}
+
+/// The directories to search, the most specific first.
+pub(super) fn directories() -> Vec<PathBuf> {
+    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    let mut dirs = Vec::new();
+    for name in ["CUDA_HOME", "CUDA_PATH"] {
+        if let Some(root) = variable(name) {
+            toolkit(Path::new(&root), &mut dirs);
+        }
+    }
+    // `cuda` is a link to the toolkit that the administrator chose: it sorts first.
+    for root in matching(Path::new("/usr/local"), "cuda") {
+        toolkit(&root, &mut dirs);
+    }
+    if let Some(environment) = variable("VIRTUAL_ENV") {
+        wheels(&Path::new(&environment).join("lib"), &mut dirs);
+    }
+    if let Some(environment) = variable("CONDA_PREFIX") {
+        let lib = Path::new(&environment).join("lib");
+        wheels(&lib, &mut dirs);
+        dirs.push(lib);
+    }
+    dirs
+}
+
+/// The directories of a CUDA toolkit that hold libraries.
+fn toolkit(root: &Path, dirs: &mut Vec<PathBuf>) {
+    dirs.push(root.join("lib64"));
+    for target in ["x86_64-linux", "sbsa-linux", "aarch64-linux"] {
+        dirs.push(root.join("targets").join(target).join("lib"));
+    }
+}
+
+/// The directories of NVIDIA's Python wheels below an environment's `lib`.
+fn wheels(lib: &Path, dirs: &mut Vec<PathBuf>) {
+    for python in matching(lib, "python") {
+        for package in matching(&python.join("site-packages/nvidia"), "") {
+            dirs.push(package.join("lib"));
+        }
+    }
+}
+
+/// The entries of a directory whose name starts so, sorted; none when it cannot be read.
+fn matching(dir: &Path, prefix: &str) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };
+    let mut found: Vec<_> = entries
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix))
+        .map(|entry| entry.path())
+        .collect();
+    found.sort();
+    found
+}
+
+/// The file `name` or `name.<numbers>` with the highest numbers.
+fn newest(dir: &Path, name: &str) -> Option<PathBuf> {
+    let numbers = |path: &PathBuf| -> Option<Vec<u32>> {
+        let rest = path.file_name()?.to_str()?.strip_prefix(name)?;
+        match rest.strip_prefix('.') {
+            Some(numbers) => numbers.split('.').map(|number| number.parse().ok()).collect(),
+            None => rest.is_empty().then(Vec::new),
+        }
+    };
+    matching(dir, name)
+        .into_iter()
+        .filter_map(|path| Some((numbers(&path)?, path)))
+        .max()
+        .map(|(_, path)| path)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::*;
+
+    #[test]
+    fn takes_the_newest_and_no_variant() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(in_directory(dir.path()), None);
+        for name in [
+            "libnvrtc.so.12",
+            "libnvrtc.so.9.1",
+            "libnvrtc.alt.so.13",
+            "libnvrtc.so.bak",
+            "libnvrtc-builtins.so.12.9",
+            "libnvrtc-builtins.so.12.10",
+            "libnvrtc-builtins.alt.so.13.0",
+        ] {
+            std::fs::write(dir.path().join(name), "").unwrap();
+        }
+        let found = in_directory(dir.path()).unwrap();
+        assert_eq!(found.library, dir.path().join("libnvrtc.so.12"));
+        assert_eq!(found.builtins, Some(dir.path().join("libnvrtc-builtins.so.12.10")));
+    }
+
+    #[test]
+    fn finds_the_wheels_of_every_python() {
+        let lib = tempfile::tempdir().unwrap();
+        let wheel = lib.path().join("python3.12/site-packages/nvidia/cu13/lib");
+        std::fs::create_dir_all(&wheel).unwrap();
+        let mut dirs = Vec::new();
+        wheels(lib.path(), &mut dirs);
+        assert_eq!(dirs, [wheel]);
+    }
+}

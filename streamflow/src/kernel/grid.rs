@@ -1,0 +1,247 @@
+//! How many threads a kernel runs on.
+
+use crate::driver::LoadedKernel;
+use crate::{Error, Result};
+
+/// The most blocks in x, y and z (CUDA programming guide, *Technical specifications per compute
+/// capability*: the same from 3.0 on).
+const MAX_BLOCKS: [u64; 3] = [i32::MAX as u64, 65_535, 65_535];
+
+/// The most threads of a block in x, y and z, from the same table. Their product is limited too:
+/// by the kernel, see [`LoadedKernel::max_block_size`].
+const MAX_THREADS: [u64; 3] = [1024, 1024, 64];
+
+/// The threads that a launch runs on.
+///
+/// Sizes are given as in CUDA's `dim3`, x first: an image is `[cols, rows]`.
+///
+/// ```
+/// # use streamflow::kernel::Grid;
+/// let one_thread_per_element = Grid::elements(1_000_000);
+/// let the_same = Grid::from(1_000_000);
+/// let image = Grid::elements([3840, 2160]);
+/// let one_block_per_row = Grid::blocks(2160).threads(256).shared_bytes(1024);
+/// ```
+///
+/// Without [`threads`](Grid::threads) a block has the size that keeps the device busiest with this
+/// kernel. The last block may reach beyond the elements, so a kernel compares its index with the
+/// length. Zero elements or blocks launch nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Grid {
+    size: [u64; 3],
+    /// Whether `size` counts blocks; else it counts elements.
+    blocks: bool,
+    dimensions: u8,
+    threads: Option<[u64; 3]>,
+    shared_bytes: u64,
+}
+
+/// A size in one, two or three dimensions, x first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Dim3 {
+    size: [u64; 3],
+    dimensions: u8,
+}
+
+impl From<usize> for Dim3 {
+    fn from(x: usize) -> Self {
+        Self { size: [x as u64, 1, 1], dimensions: 1 }
+    }
+}
+
+impl From<[usize; 2]> for Dim3 {
+    fn from([x, y]: [usize; 2]) -> Self {
+        Self { size: [x as u64, y as u64, 1], dimensions: 2 }
+    }
+}
+
+impl From<[usize; 3]> for Dim3 {
+    fn from([x, y, z]: [usize; 3]) -> Self {
+        Self { size: [x as u64, y as u64, z as u64], dimensions: 3 }
+    }
+}
+
+impl From<usize> for Grid {
+    fn from(elements: usize) -> Self {
+        Self::elements(elements)
+    }
+}
+
+impl From<[usize; 2]> for Grid {
+    fn from(elements: [usize; 2]) -> Self {
+        Self::elements(elements)
+    }
+}
+
+impl From<[usize; 3]> for Grid {
+    fn from(elements: [usize; 3]) -> Self {
+        Self::elements(elements)
+    }
+}
+
+/// A grid as the driver takes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GridShape {
+    /// Blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads per block in x, y and z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory per block.
+    pub shared_bytes: u32,
+}
+
+impl Grid {
+    /// At least one thread per element.
+    pub fn elements(size: impl Into<Dim3>) -> Self {
+        let Dim3 { size, dimensions } = size.into();
+        Self { size, blocks: false, dimensions, threads: None, shared_bytes: 0 }
+    }
+
+    /// So many blocks.
+    pub fn blocks(size: impl Into<Dim3>) -> Self {
+        Self { blocks: true, ..Self::elements(size) }
+    }
+
+    /// Threads per block.
+    pub fn threads(mut self, size: impl Into<Dim3>) -> Self {
+        self.threads = Some(size.into().size);
+        self
+    }
+
+    /// Bytes of dynamic shared memory per block (`extern __shared__`).
+    pub fn shared_bytes(mut self, bytes: usize) -> Self {
+        self.shared_bytes = bytes as u64;
+        self
+    }
+
+    /// The grid for a kernel on its device; `None` when there is nothing to launch.
+    ///
+    /// # Errors
+    /// [`Error::Grid`] when CUDA or this kernel permits no such grid.
+    pub fn resolve(&self, kernel: &str, loaded: &LoadedKernel) -> Result<Option<GridShape>> {
+        let refuse = |problem| Error::Grid { kernel: kernel.into(), problem };
+        let block = self.threads.unwrap_or_else(|| self.default_block(loaded.block_size));
+        check_block(block, loaded.max_block_size).map_err(refuse)?;
+        if self.size.contains(&0) {
+            return Ok(None);
+        }
+        let mut grid = self.size;
+        if !self.blocks {
+            for (blocks, threads) in grid.iter_mut().zip(block) {
+                *blocks = blocks.div_ceil(threads);
+            }
+        }
+        for ((axis, blocks), most) in ["x", "y", "z"].into_iter().zip(grid).zip(MAX_BLOCKS) {
+            if blocks > most {
+                return Err(refuse(format!(
+                    "{blocks} blocks in {axis}, but CUDA permits {most}; use more threads per \
+                     block, or a loop over `thread_count()` in the kernel"
+                )));
+            }
+        }
+        let shared_bytes = u32::try_from(self.shared_bytes).map_err(|_| {
+            refuse(format!("{} bytes of shared memory per block", self.shared_bytes))
+        })?;
+        // All were compared with limits below `u32::MAX`.
+        let narrow = |size: [u64; 3]| size.map(|n| n as u32);
+        Ok(Some(GridShape { grid: narrow(grid), block: narrow(block), shared_bytes }))
+    }
+
+    /// Rows of a warp's width in two and three dimensions, so that neighbours in x read
+    /// neighbouring memory.
+    fn default_block(&self, size: u32) -> [u64; 3] {
+        let size = u64::from(size.max(1));
+        let wide = if self.dimensions == 1 { size } else { size.min(32) };
+        [wide, size / wide, 1]
+    }
+}
+
+fn check_block(block: [u64; 3], most: u32) -> Result<(), String> {
+    if block.contains(&0) {
+        return Err("0 threads per block; a block has at least one".into());
+    }
+    for ((axis, threads), most) in ["x", "y", "z"].into_iter().zip(block).zip(MAX_THREADS) {
+        if threads > most {
+            return Err(format!("{threads} threads per block in {axis}, but CUDA permits {most}"));
+        }
+    }
+    // At most 1024 · 1024 · 64: no overflow.
+    let threads: u64 = block.iter().product();
+    if threads > u64::from(most) {
+        return Err(format!("{threads} threads per block, but this kernel can have {most}"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::*;
+    use crate::driver::{DeviceId, RawFunction};
+
+    fn resolve(grid: impl Into<Grid>) -> Result<Option<GridShape>> {
+        let function = RawFunction::new(DeviceId::default(), 0);
+        let loaded = LoadedKernel { function, block_size: 256, max_block_size: 768 };
+        grid.into().resolve("blur", &loaded)
+    }
+
+    fn shape(grid: impl Into<Grid>) -> ([u32; 3], [u32; 3]) {
+        let shape = resolve(grid).unwrap().unwrap();
+        (shape.grid, shape.block)
+    }
+
+    fn problem(grid: impl Into<Grid>) -> String {
+        resolve(grid).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn covers_every_element() {
+        assert_eq!(shape(1), ([1, 1, 1], [256, 1, 1]));
+        assert_eq!(shape(256), ([1, 1, 1], [256, 1, 1]));
+        assert_eq!(shape(257), ([2, 1, 1], [256, 1, 1]));
+        assert_eq!(shape([33, 9]), ([2, 2, 1], [32, 8, 1]));
+        assert_eq!(shape([33, 9, 5]), ([2, 2, 5], [32, 8, 1]));
+        assert_eq!(shape(Grid::elements(1000).threads(100)), ([10, 1, 1], [100, 1, 1]));
+        // More elements than 32 bits count.
+        assert_eq!(shape(6_000_000_000), ([23_437_500, 1, 1], [256, 1, 1]));
+    }
+
+    #[test]
+    fn takes_blocks_as_they_are() {
+        let grid = Grid::blocks([7, 5]).threads([16, 16]).shared_bytes(4096);
+        let expected = GridShape { grid: [7, 5, 1], block: [16, 16, 1], shared_bytes: 4096 };
+        assert_eq!(resolve(grid), Ok(Some(expected)));
+        assert_eq!(shape(Grid::blocks(3)), ([3, 1, 1], [256, 1, 1]));
+    }
+
+    #[test]
+    fn nothing_to_do_launches_nothing() {
+        assert_eq!(resolve(0), Ok(None));
+        assert_eq!(resolve([5, 0]), Ok(None));
+        assert_eq!(resolve(Grid::blocks(0).threads(32)), Ok(None));
+    }
+
+    #[test]
+    fn limits_are_told() {
+        let text = problem(Grid::blocks(1 << 31));
+        assert!(text.contains("`blur`") && text.contains("2147483648 blocks in x"), "{text}");
+        assert!(text.contains("permits 2147483647"), "{text}");
+        assert!(problem(usize::MAX).contains("blocks in x"));
+        assert!(problem(Grid::blocks([1, 65_536])).contains("65536 blocks in y"));
+        assert!(problem(Grid::blocks(1).threads(0)).contains("0 threads"));
+        assert!(problem(Grid::blocks(0).threads(0)).contains("0 threads"));
+        assert!(problem(Grid::blocks(1).threads(1025)).contains("1025 threads per block in x"));
+        assert!(problem(Grid::blocks(1).threads(769)).contains("this kernel can have 768"));
+        assert!(problem(Grid::blocks(1).threads([32, 32])).contains("1024 threads"));
+        assert!(problem(Grid::blocks(1).threads([1, 1, 65])).contains("in z"));
+        assert!(problem(Grid::blocks(1).shared_bytes(1 << 32)).contains("shared memory"));
+    }
+
+    #[test]
+    fn a_small_kernel_still_gets_a_block_in_two_dimensions() {
+        let function = RawFunction::new(DeviceId::default(), 0);
+        let loaded = LoadedKernel { function, block_size: 1, max_block_size: 1 };
+        let shape = Grid::from([3, 2]).resolve("serial", &loaded).unwrap().unwrap();
+        assert_eq!((shape.grid, shape.block), ([3, 2, 1], [1, 1, 1]));
+    }
+}

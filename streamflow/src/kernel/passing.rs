@@ -1,0 +1,210 @@
+//! The arguments of one launch, collected without the heap.
+
+use smallvec::SmallVec;
+
+use crate::driver::{Access, AccessMode, MAX_PARAMS, Param};
+use crate::memory::{Block, DeviceSlice, Element, Scalar};
+
+/// Collects what a kernel is launched with: parameters, accesses, and the blocks they lie in.
+///
+/// A slice becomes two parameters, its address and its length. `#[kernel]` refuses a function with
+/// more than [`MAX_PARAMS`] parameters, so nothing here allocates.
+#[derive(Debug, Default)]
+pub struct Passing<'a> {
+    params: SmallVec<[Param; MAX_PARAMS]>,
+    accesses: SmallVec<[Access; 8]>,
+    blocks: SmallVec<[(&'a Block, AccessMode); 8]>,
+}
+
+impl<'a> Passing<'a> {
+    /// Nothing passed yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Passes a slice that the kernel only reads.
+    pub fn read<T: Element>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>) {
+        self.slice(argument, slice, AccessMode::Read);
+    }
+
+    /// Passes a slice that the kernel writes.
+    pub fn write<T: Element>(&mut self, argument: &'static str, slice: &'a mut DeviceSlice<T>) {
+        self.slice(argument, slice, AccessMode::Write);
+    }
+
+    /// Passes a value.
+    pub fn scalar<T: Scalar>(&mut self, value: T) {
+        self.params.push(Param::new(value));
+    }
+
+    /// Adds a parameter that is no argument: the address of a [bounds report](super::bounds).
+    pub fn report(&mut self, address: u64) {
+        self.params.push(Param::new(address));
+    }
+
+    /// The parameters in order.
+    pub fn params(&self) -> &[Param] {
+        &self.params
+    }
+
+    /// The memory that the kernel touches; empty slices are left out.
+    pub fn accesses(&self) -> &[Access] {
+        &self.accesses
+    }
+
+    /// The block of each access, in the same order. A block can occur more than once.
+    pub(super) fn blocks(&self) -> &[(&'a Block, AccessMode)] {
+        &self.blocks
+    }
+
+    fn slice<T: Element>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>, mode: AccessMode) {
+        let range = slice.range();
+        self.params.push(Param::new(range.address));
+        self.params.push(Param::new(slice.len() as u64));
+        if range.bytes > 0 {
+            self.accesses.push(Access { range, mode, argument });
+            self.blocks.push((slice.block(), mode));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::*;
+    use crate::driver::HostArgs;
+    use crate::kernel;
+    use crate::kernel::{Kernel, ParamKind};
+    use crate::{Buffer, Platform, device};
+
+    fn memory<T: Element>(len: usize) -> Buffer<T> {
+        let platform = Platform::host().build().unwrap();
+        platform.buffer(len, &platform.default_stream(device(0)).unwrap()).unwrap()
+    }
+
+    /// out[i] = a[i] * factor + bias
+    #[kernel(
+        requires(a.len() == out.len(), bias as usize <= a.len()),
+        unsafe cuda = "unsigned long long i = thread_index();
+            if (i < out_len) out[i] = a[i] * factor + T(bias);"
+    )]
+    fn scale<T: Element + std::ops::Mul<Output = T>>(out: &mut [T], a: &[T], factor: T, bias: u8) {
+        for (out, a) in out.iter_mut().zip(a) {
+            *out = *a * factor;
+        }
+        assert_eq!(bias, 2);
+    }
+
+    // Arguments with the names that the expansion uses itself.
+    #[kernel(requires(to == 1, args.len() == 3), unsafe cuda = "args[0] = to + info;")]
+    fn host(args: &mut [u64], to: u64, info: u64) {
+        args[0] = to + info;
+    }
+
+    #[test]
+    fn passes_addresses_lengths_values_and_accesses() {
+        let mut out = memory::<f64>(3);
+        let a = memory::<f64>(3);
+        let ranges = [out.range(), a.range()];
+        let mut to = Passing::new();
+        scale::<f64>::pass((&mut out, &a, 0.5, 2), &mut to).unwrap();
+        to.report(77);
+        let numbers = [0, 1, 2, 3, 5].map(|i| to.params()[i].get::<u64>());
+        assert_eq!(numbers, [ranges[0].address, 3, ranges[1].address, 3, 2]);
+        assert_eq!(to.params()[4].get::<f64>(), 0.5);
+        assert_eq!(to.params()[6].get::<u64>(), 77);
+        assert_eq!(ranges.map(|range| range.bytes), [24, 24]);
+        assert_eq!(
+            to.accesses(),
+            [
+                Access { range: ranges[0], mode: AccessMode::Write, argument: "out" },
+                Access { range: ranges[1], mode: AccessMode::Read, argument: "a" },
+            ]
+        );
+        assert_eq!(to.blocks().len(), 2);
+    }
+
+    #[test]
+    fn an_empty_slice_is_no_access() {
+        let mut out = memory::<f32>(0);
+        let a = memory::<f32>(0);
+        let mut to = Passing::new();
+        let error = scale::<f32>::pass((&mut out, &a, 0.5, 1), &mut to).unwrap_err();
+        assert!(to.params().is_empty(), "nothing is passed when a requirement fails");
+        assert_eq!(
+            error.to_string(),
+            "kernel `scale` requires `bias as usize <= a.len()`, which these arguments break: \
+             out.len() = 0, a.len() = 0, factor = 0.5, bias = 1"
+        );
+        drop(to);
+        let mut to = Passing::new();
+        scale::<f32>::pass((&mut out, &a, 0.5, 0), &mut to).unwrap();
+        assert_eq!(to.params().len(), 6);
+        assert!(to.accesses().is_empty() && to.blocks().is_empty());
+    }
+
+    #[test]
+    fn lengths_that_differ_are_all_told() {
+        let mut out = memory::<f32>(4);
+        let a = memory::<f32>(3);
+        let done = scale::<f32>::pass((&mut out, &a, 0.5, 1), &mut Passing::new());
+        let text = done.unwrap_err().to_string();
+        assert!(text.contains("requires `a.len() == out.len()`"), "{text}");
+        assert!(text.contains("out.len() = 4, a.len() = 3"), "{text}");
+    }
+
+    #[test]
+    fn the_host_body_gets_what_was_passed() {
+        let mut out = [0.0_f32; 3];
+        let a = [1.0_f32, 2.0, 3.0];
+        let params = [
+            Param::new(out.as_mut_ptr().expose_provenance() as u64),
+            Param::new(3_u64),
+            Param::new(a.as_ptr().expose_provenance() as u64),
+            Param::new(3_u64),
+            Param::new(0.5_f32),
+            Param::new(2_u8),
+        ];
+        // SAFETY: the parameters are those of `scale::<f32>`, and the arrays are alive.
+        unsafe { (scale::<f32>::INFO.host)(HostArgs { params: &params }) };
+        assert_eq!(out, [0.5, 1.0, 1.5]);
+
+        // Empty slices may have no address.
+        let nothing = [0_u64, 0, 0, 0].map(Param::new);
+        let params = [nothing.as_slice(), &params[4..]].concat();
+        // SAFETY: as above; empty slices.
+        unsafe { (scale::<f32>::INFO.host)(HostArgs { params: &params }) };
+    }
+
+    #[test]
+    fn instances_know_their_types_and_place() {
+        let info = scale::<half::f16>::INFO;
+        assert_eq!((info.name, info.entry), ("scale", "scale_kernel"));
+        assert_eq!(info.generics, [("T", "half")]);
+        let params: Vec<_> = info.params.iter().map(|p| (p.name, p.cuda, p.kind)).collect();
+        assert_eq!(
+            params,
+            [
+                ("out", "half", ParamKind::SliceMut),
+                ("a", "half", ParamKind::Slice),
+                ("factor", "half", ParamKind::Scalar),
+                ("bias", "unsigned char", ParamKind::Scalar),
+            ]
+        );
+        assert_eq!(scale::<i32>::INFO.generics, [("T", "int")]);
+        assert!(info.file.ends_with("passing.rs"));
+        let line = include_str!("passing.rs").lines().nth(info.line as usize - 1).unwrap();
+        assert!(line.contains("unsafe cuda = \"unsigned"), "{line}");
+    }
+
+    #[test]
+    fn names_of_the_expansion_are_free() {
+        let mut args = memory::<u64>(3);
+        assert!(host::pass((&mut args, 1, 2), &mut Passing::new()).is_ok());
+        assert!(host::pass((&mut args, 2, 2), &mut Passing::new()).is_err());
+        // The function is still the user's own.
+        let mut numbers = [0];
+        host(&mut numbers, 3, 4);
+        assert_eq!(numbers, [7]);
+    }
+}

@@ -1,0 +1,171 @@
+//! The CUDA source of a kernel: its body under a signature made from the Rust one.
+
+use std::fmt::Write;
+
+use super::bounds::{Bounds, kernel_id};
+use super::{KernelInfo, ParamKind};
+
+const PRELUDE: &str = include_str!("cuda/prelude.cuh");
+const HALF: &str = include_str!("cuda/half.cuh");
+const CHECKED: &str = include_str!("cuda/checked.cuh");
+
+/// The source that NVRTC compiles.
+pub(super) fn generate(info: &KernelInfo, bounds: Bounds) -> String {
+    let mut source = String::new();
+    section(&mut source, "prelude", PRELUDE);
+    if uses_half(info) {
+        section(&mut source, "half", HALF);
+    }
+    if bounds == Bounds::Checked {
+        section(&mut source, "checks", CHECKED);
+    }
+    section(&mut source, "signature", "");
+    line(
+        &mut source,
+        format_args!(
+            "extern \"C\" __global__ void {}({}) {{",
+            info.entry,
+            parameters(info, bounds)
+        ),
+    );
+    // Within the function, so that a type parameter may have any name.
+    for (name, cuda) in info.generics {
+        line(&mut source, format_args!("typedef {cuda} {name};"));
+    }
+    if bounds == Bounds::Checked {
+        checked_slices(&mut source, info);
+    }
+    line(&mut source, format_args!("#line {} \"{}\"", info.line, escaped(info.file)));
+    // The brace has a line of its own: the body may end with a comment.
+    line(&mut source, format_args!("{}\n}}", info.cuda));
+    source
+}
+
+/// Writing to a string cannot fail.
+fn line(source: &mut String, text: std::fmt::Arguments<'_>) {
+    let _ = writeln!(source, "{text}");
+}
+
+/// Text of ours, named in messages of the compiler.
+fn section(source: &mut String, name: &str, text: &str) {
+    line(source, format_args!("#line 1 \"streamflow/{name}\"\n{text}"));
+}
+
+fn parameters(info: &KernelInfo, bounds: Bounds) -> String {
+    let mut list: Vec<String> = Vec::new();
+    // Under another name when checked: the argument's own is the checked slice's then.
+    let pointer = |name| match bounds {
+        Bounds::Unchecked => format!("__restrict__ {name}"),
+        Bounds::Checked => format!("streamflow_{name}"),
+    };
+    for param in info.params {
+        let (name, ty) = (param.name, param.cuda);
+        match param.kind {
+            ParamKind::Slice => list.push(format!("const {ty}* {}", pointer(name))),
+            ParamKind::SliceMut => list.push(format!("{ty}* {}", pointer(name))),
+            ParamKind::Scalar => {
+                list.push(format!("{ty} {name}"));
+                continue;
+            }
+        }
+        list.push(format!("unsigned long long {name}_len"));
+    }
+    if bounds == Bounds::Checked {
+        list.push("streamflow::Report* streamflow_report".into());
+    }
+    list.join(", ")
+}
+
+fn checked_slices(source: &mut String, info: &KernelInfo) {
+    let id = kernel_id(info);
+    for (index, param) in info.params.iter().enumerate() {
+        let constant = match param.kind {
+            ParamKind::Slice => "const ",
+            ParamKind::SliceMut => "",
+            ParamKind::Scalar => continue,
+        };
+        let (name, ty) = (param.name, param.cuda);
+        line(
+            source,
+            format_args!(
+                "streamflow::Checked<{constant}{ty}> {name}(streamflow_{name}, {name}_len, \
+                 {index}u, {id}ull, streamflow_report);"
+            ),
+        );
+    }
+}
+
+/// Whether the type is named in the signature, or could be in the body.
+fn uses_half(info: &KernelInfo) -> bool {
+    info.params.iter().any(|param| param.cuda == "half")
+        || info.generics.iter().any(|(_, cuda)| *cuda == "half")
+        || info
+            .cuda
+            .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+            .any(|word| word == "half")
+}
+
+fn escaped(file: &str) -> String {
+    file.replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::ParamInfo;
+
+    unsafe fn host(_: crate::driver::HostArgs<'_>) {}
+
+    const INFO: KernelInfo = KernelInfo {
+        name: "scale",
+        entry: "scale_kernel",
+        file: "src/a\"b.rs",
+        line: 7,
+        cuda: "out[0] = a[0]; // done",
+        params: &[
+            ParamInfo { name: "out", cuda: "float", kind: ParamKind::SliceMut },
+            ParamInfo { name: "a", cuda: "float", kind: ParamKind::Slice },
+            ParamInfo { name: "n", cuda: "int", kind: ParamKind::Scalar },
+        ],
+        generics: &[("T", "float")],
+        host,
+    };
+
+    #[test]
+    fn signature_and_body() {
+        let source = generate(&INFO, Bounds::Unchecked);
+        let (_, own) =
+            source.split_once("#line 1 \"streamflow/signature\"\n\n").unwrap_or_default();
+        assert_eq!(
+            own,
+            "extern \"C\" __global__ void scale_kernel(float* __restrict__ out, unsigned long \
+             long out_len, const float* __restrict__ a, unsigned long long a_len, int n) {\n\
+             typedef float T;\n\
+             #line 7 \"src/a\\\"b.rs\"\n\
+             out[0] = a[0]; // done\n\
+             }\n"
+        );
+        assert!(!source.contains("struct half") && !source.contains("Checked"));
+    }
+
+    #[test]
+    fn checked_slices_stand_for_the_pointers() {
+        let source = generate(&INFO, Bounds::Checked);
+        assert!(source.contains("(float* streamflow_out, unsigned long long out_len, const float* streamflow_a, unsigned long long a_len, int n, streamflow::Report* streamflow_report) {"), "{source}");
+        let id = kernel_id(&INFO);
+        let line = format!(
+            "streamflow::Checked<const float> a(streamflow_a, a_len, 1u, {id}ull, streamflow_report);"
+        );
+        assert!(source.contains(&line), "{source}");
+    }
+
+    #[test]
+    fn half_comes_where_it_is_used() {
+        let generated = |info| generate(&info, Bounds::Unchecked).contains("struct half");
+        let params = &[ParamInfo { name: "x", cuda: "half", kind: ParamKind::Scalar }];
+        assert!(generated(KernelInfo { params, ..INFO }));
+        assert!(generated(KernelInfo { generics: &[("T", "half")], ..INFO }));
+        assert!(generated(KernelInfo { cuda: "half x = a[0];", ..INFO }));
+        assert!(!generated(KernelInfo { cuda: "float halfway = a[0];", ..INFO }));
+    }
+}

@@ -1,0 +1,157 @@
+//! One allocation and who uses it: the place where ordering by data (law 7) is kept.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use smallvec::SmallVec;
+
+use crate::driver::{AccessMode, DeviceId, MemoryRange};
+use crate::error::{Error, Result};
+use crate::stream::{CudaStream, Point, StreamTable, Timeline};
+
+/// An allocation, of a device or of page-locked host memory.
+#[derive(Debug)]
+pub(crate) struct Block {
+    platform: u32,
+    device: DeviceId,
+    range: MemoryRange,
+    uses: Mutex<Uses>,
+}
+
+/// The uses that later work must be ordered after.
+#[derive(Debug, Default)]
+struct Uses {
+    /// The last write. It came after all reads that were noted before it.
+    write: Option<Point>,
+    /// The reads since, the latest of each stream.
+    reads: SmallVec<[Point; 4]>,
+}
+
+impl Block {
+    pub(crate) fn new(platform: u32, device: DeviceId, range: MemoryRange) -> Self {
+        Self { platform, device, range, uses: Mutex::new(Uses::default()) }
+    }
+
+    pub(crate) fn device(&self) -> DeviceId {
+        self.device
+    }
+
+    /// All of it: what was asked for may be a little less.
+    pub(crate) fn range(&self) -> MemoryRange {
+        self.range
+    }
+
+    /// Makes `stream` wait for what an access must come after: the last write, and for a write the
+    /// reads as well. `what` is for messages.
+    pub(crate) fn order(&self, stream: &CudaStream, mode: AccessMode, what: &str) -> Result<()> {
+        let timeline = stream.timeline();
+        if self.platform != timeline.platform() {
+            return Err(Error::ForeignPlatform { what: "memory" });
+        }
+        if self.device != timeline.device() {
+            return Err(Error::WrongDevice {
+                what: what.to_owned(),
+                memory: self.device,
+                stream: timeline.device(),
+            });
+        }
+        self.wait_for(timeline, stream.table(), mode)
+    }
+
+    fn wait_for(&self, timeline: &Timeline, table: &StreamTable, mode: AccessMode) -> Result<()> {
+        let uses = self.lock();
+        if let Some(write) = uses.write {
+            timeline.wait(table, write)?;
+        }
+        if mode == AccessMode::Write {
+            uses.reads.iter().try_for_each(|&read| timeline.wait(table, read))?;
+        }
+        Ok(())
+    }
+
+    /// Notes an access that was queued on `stream` just now, after [`order`](Self::order).
+    pub(crate) fn note(&self, stream: &CudaStream, mode: AccessMode) {
+        self.note_on(stream.timeline(), mode);
+    }
+
+    fn note_on(&self, timeline: &Timeline, mode: AccessMode) {
+        let point = timeline.open_point();
+        let mut uses = self.lock();
+        match mode {
+            AccessMode::Write => {
+                uses.write = Some(point);
+                uses.reads.clear();
+            }
+            AccessMode::Read => {
+                match uses.reads.iter_mut().find(|read| read.stream() == point.stream()) {
+                    Some(read) => *read = point,
+                    None => uses.reads.push(point),
+                }
+            }
+        }
+    }
+
+    /// Whether work queued on `timeline` now comes after all uses anyway.
+    pub(super) fn is_ordered_before(&self, timeline: &Timeline) -> bool {
+        self.lock().all().all(|point| timeline.implies(point))
+    }
+
+    /// Hands the block to a new owner on `timeline`, after all its uses: what that owner queues
+    /// anywhere comes after them, because it comes after this write.
+    pub(super) fn take_over(&self, timeline: &Timeline, table: &StreamTable) -> Result<()> {
+        self.wait_for(timeline, table, AccessMode::Write)?;
+        self.note_on(timeline, AccessMode::Write);
+        Ok(())
+    }
+
+    /// Notes that `timeline` allocated the block just now: other streams come after that.
+    pub(super) fn allocated_on(&self, timeline: &Timeline) {
+        self.note_on(timeline, AccessMode::Write);
+    }
+
+    /// Makes `timeline` wait for all uses.
+    pub(super) fn retire(&self, timeline: &Timeline, table: &StreamTable) -> Result<()> {
+        self.wait_for(timeline, table, AccessMode::Write)
+    }
+
+    /// Whether the host may touch the memory now: to read it all writes must be complete, to write
+    /// it all reads as well.
+    pub(super) fn is_complete(&self, table: &StreamTable, mode: AccessMode) -> Result<bool> {
+        for point in self.in_the_way(mode) {
+            if !table.is_complete(point)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Blocks until the host may touch the memory.
+    pub(super) fn synchronize(&self, table: &StreamTable, mode: AccessMode) -> Result<()> {
+        let points = self.in_the_way(mode);
+        if points.is_empty() {
+            return Ok(());
+        }
+        for point in points {
+            table.synchronize(point)?;
+        }
+        table.inspect(self.device)
+    }
+
+    /// A copy, so that no lock is held while the host waits.
+    fn in_the_way(&self, mode: AccessMode) -> SmallVec<[Point; 5]> {
+        let uses = self.lock();
+        match mode {
+            AccessMode::Read => uses.write.into_iter().collect(),
+            AccessMode::Write => uses.all().collect(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Uses> {
+        self.uses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Uses {
+    fn all(&self) -> impl Iterator<Item = Point> {
+        self.write.into_iter().chain(self.reads.iter().copied())
+    }
+}

@@ -1,0 +1,50 @@
+//! Owned runs of elements.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+use super::pool::Owned;
+use super::slice::Stored;
+use super::{DeviceSlice, Element, MemoryPool, Shape};
+use crate::error::Result;
+use crate::stream::CudaStream;
+
+/// A run of elements in device memory, owned. Made by
+/// [`Platform::buffer`](crate::Platform::buffer).
+///
+/// Dropping it does not wait: the memory is used again once everything that was queued with it has
+/// executed.
+pub struct Buffer<T: Element> {
+    elements: Stored<T>,
+    // Behind `elements`, which points into it; the block's address is stable.
+    _owner: Owned,
+}
+
+impl<T: Element> Buffer<T> {
+    pub(crate) fn new(pool: &Arc<MemoryPool>, stream: &CudaStream, len: usize) -> Result<Self> {
+        let len = Shape::new(&[len])?.count();
+        let owner = pool.allocate(stream, (len * size_of::<T>()) as u64)?;
+        Ok(Self { elements: Stored::whole(&owner, len), _owner: owner })
+    }
+}
+
+impl<T: Element> Deref for Buffer<T> {
+    type Target = DeviceSlice<T>;
+
+    fn deref(&self) -> &DeviceSlice<T> {
+        &self.elements
+    }
+}
+
+impl<T: Element> DerefMut for Buffer<T> {
+    fn deref_mut(&mut self) -> &mut DeviceSlice<T> {
+        &mut self.elements
+    }
+}
+
+impl<T: Element> fmt::Debug for Buffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Buffer<{}>({} elements)", T::DTYPE, self.len())
+    }
+}

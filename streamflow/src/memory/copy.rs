@@ -1,0 +1,197 @@
+//! Copies and fills on streams, ordered by what they touch.
+
+use std::sync::Arc;
+
+use super::{Block, DeviceSlice, Download, Element, Pinned, PinnedPool, Shape, Tensor};
+use crate::driver::{AccessMode, Copy, CopyKind, MemoryRange};
+use crate::error::{Error, Result};
+use crate::stream::CudaStream;
+
+impl CudaStream {
+    /// Queues a copy of page-locked host memory to the device. Does not block.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`]; the driver's.
+    pub fn upload<T: Element>(
+        &self,
+        source: &Pinned<T>,
+        target: &mut DeviceSlice<T>,
+    ) -> Result<()> {
+        same_length("upload", source.len(), target.len())?;
+        let source = Side::tracked(source.block(), source.range());
+        let target = Side::tracked(target.block(), target.range());
+        self.copy_between(CopyKind::PinnedToDevice, source, target)
+    }
+
+    /// Copies ordinary host memory to the device. Blocks until the host memory may be changed.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`]; the driver's.
+    pub fn upload_blocking<T: Element>(
+        &self,
+        source: &[T],
+        target: &mut DeviceSlice<T>,
+    ) -> Result<()> {
+        same_length("upload", source.len(), target.len())?;
+        let range = MemoryRange {
+            address: source.as_ptr() as u64,
+            bytes: size_of_val(source) as u64,
+        };
+        let target = Side::tracked(target.block(), target.range());
+        self.copy_between(CopyKind::PageableToDevice, Side::host(range), target)
+    }
+
+    /// Queues a copy within the device. Does not block.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`]; the driver's.
+    pub fn copy<T: Element>(
+        &self,
+        source: &DeviceSlice<T>,
+        target: &mut DeviceSlice<T>,
+    ) -> Result<()> {
+        same_length("copy", source.len(), target.len())?;
+        let source = Side::tracked(source.block(), source.range());
+        let target = Side::tracked(target.block(), target.range());
+        self.copy_between(CopyKind::DeviceToDevice, source, target)
+    }
+
+    /// Queues a copy to page-locked host memory. Does not block; `target` can't be read before it
+    /// is complete.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`]; the driver's.
+    pub fn download_into<T: Element>(
+        &self,
+        source: &DeviceSlice<T>,
+        target: &mut Pinned<T>,
+    ) -> Result<()> {
+        same_length("download", source.len(), target.len())?;
+        let source = Side::tracked(source.block(), source.range());
+        let target = Side::tracked(target.block(), target.range());
+        self.copy_between(CopyKind::DeviceToPinned, source, target)
+    }
+
+    /// Copies to ordinary host memory. Blocks until the copy is complete.
+    ///
+    /// # Errors
+    /// The driver's; an error of earlier work may be reported here.
+    pub fn download_blocking<T: Element>(&self, source: &DeviceSlice<T>) -> Result<Vec<T>> {
+        let mut target = vec![T::default(); source.len()];
+        let range = MemoryRange {
+            address: target.as_mut_ptr() as u64,
+            bytes: size_of_val(&*target) as u64,
+        };
+        let source = Side::tracked(source.block(), source.range());
+        self.copy_between(CopyKind::DeviceToPageable, source, Side::host(range))?;
+        self.table().inspect(self.device())?;
+        Ok(target)
+    }
+
+    /// Queues setting every byte of `target` to `byte`. Does not block.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn fill_bytes<T: Element>(&self, target: &mut DeviceSlice<T>, byte: u8) -> Result<()> {
+        self.timeline().bind()?;
+        target.block().order(self, AccessMode::Write, "the memory to fill")?;
+        if !target.is_empty() {
+            // SAFETY: the range lies in a block that is alive; it is freed only after the use that
+            // is noted below.
+            unsafe { self.timeline().driver().fill(self.raw(), target.range(), byte) }?;
+            target.block().note(self, AccessMode::Write);
+        }
+        Ok(())
+    }
+
+    fn copy_between(&self, kind: CopyKind, source: Side<'_>, target: Side<'_>) -> Result<()> {
+        self.timeline().bind()?;
+        source.order(self, AccessMode::Read)?;
+        target.order(self, AccessMode::Write)?;
+        let copy = Copy { kind, target: target.range, source: source.range };
+        if copy.source.bytes > 0 {
+            // SAFETY: both ranges have one length, checked by the callers, and are alive: device and
+            // page-locked blocks are given up only after the uses noted below; ordinary host memory
+            // is borrowed for the call, and such copies return only when they are done with it.
+            unsafe { self.timeline().driver().copy(self.raw(), &copy) }?;
+            source.note(self, AccessMode::Read);
+            target.note(self, AccessMode::Write);
+        }
+        Ok(())
+    }
+}
+
+/// Queues a download into memory of the pool. See [`Download`].
+pub(crate) fn download<T: Element>(
+    stream: &CudaStream,
+    pool: &Arc<PinnedPool>,
+    source: &DeviceSlice<T>,
+    shape: Shape,
+) -> Result<Download<T>> {
+    let mut pinned = Pinned::for_stream(pool, stream, source.len())?;
+    stream.download_into(source, &mut pinned)?;
+    Ok(Download::new(pinned, shape))
+}
+
+/// What can be downloaded: memory of a device with a shape.
+pub trait Downloadable<T: Element> {
+    /// The elements.
+    fn elements(&self) -> &DeviceSlice<T>;
+    /// Their shape.
+    fn shape(&self) -> Shape;
+}
+
+impl<T: Element> Downloadable<T> for Tensor<T> {
+    fn elements(&self) -> &DeviceSlice<T> {
+        self
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::of(Tensor::shape(self))
+    }
+}
+
+impl<T: Element> Downloadable<T> for DeviceSlice<T> {
+    fn elements(&self) -> &DeviceSlice<T> {
+        self
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::of(&[self.len()])
+    }
+}
+
+/// One side of a copy.
+struct Side<'a> {
+    /// Ordinary host memory has none: such copies block the host.
+    block: Option<&'a Block>,
+    range: MemoryRange,
+}
+
+impl<'a> Side<'a> {
+    fn tracked(block: &'a Block, range: MemoryRange) -> Self {
+        Self { block: Some(block), range }
+    }
+
+    fn host(range: MemoryRange) -> Self {
+        Self { block: None, range }
+    }
+
+    fn order(&self, stream: &CudaStream, mode: AccessMode) -> Result<()> {
+        self.block.map_or(Ok(()), |block| block.order(stream, mode, "memory to copy"))
+    }
+
+    fn note(&self, stream: &CudaStream, mode: AccessMode) {
+        if let Some(block) = self.block {
+            block.note(stream, mode);
+        }
+    }
+}
+
+fn same_length(what: &'static str, source_len: usize, target_len: usize) -> Result<()> {
+    if source_len == target_len {
+        Ok(())
+    } else {
+        Err(Error::LengthMismatch { what, source_len, target_len })
+    }
+}

@@ -1,0 +1,47 @@
+//! Copies to the host as values (law 14).
+
+use super::{Element, Pinned, Shape};
+use crate::error::Result;
+
+/// A copy from a device to the host, perhaps still under way. The elements can't be read before it
+/// is complete.
+///
+/// Made by [`Platform::download`](crate::Platform::download). Dropping it does not wait.
+#[derive(Debug)]
+#[must_use = "a download that nobody reads was for nothing"]
+pub struct Download<T: Element> {
+    pinned: Pinned<T>,
+    shape: Shape,
+}
+
+impl<T: Element> Download<T> {
+    pub(super) fn new(pinned: Pinned<T>, shape: Shape) -> Self {
+        Self { pinned, shape }
+    }
+
+    /// The shape of what was downloaded; one dimension for a slice.
+    pub fn shape(&self) -> &[usize] {
+        self.shape.dims()
+    }
+
+    /// The elements, if the copy is complete. Does not block.
+    ///
+    /// # Errors
+    /// The driver's, when it can't say.
+    pub fn try_get(&self) -> Result<Option<&[T]>> {
+        self.pinned.try_as_slice()
+    }
+
+    /// The elements; blocks until the copy is complete.
+    ///
+    /// # Errors
+    /// The driver's, when it can't wait; an error of the work before may be reported here.
+    pub fn wait_blocking(&self) -> Result<&[T]> {
+        self.pinned.as_slice_blocking()
+    }
+
+    /// The page-locked memory that the copy writes; it has the same protection.
+    pub fn into_pinned(self) -> Pinned<T> {
+        self.pinned
+    }
+}

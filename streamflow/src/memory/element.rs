@@ -1,0 +1,77 @@
+//! The types that device memory holds and that kernels take by value.
+
+use std::fmt::{Debug, Display};
+
+use crate::driver::Plain;
+
+mod sealed {
+    /// Keeps the traits of this file to the types named in it: the CUDA name must be one that NVRTC
+    /// knows without headers, and of the same layout.
+    pub trait Sealed {}
+}
+
+/// A value that a kernel can take by value.
+///
+/// # Safety
+/// `CUDA` names a type of CUDA C++ with the size, the alignment and the meaning of the Rust type.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be passed to a kernel by value",
+    label = "not a kernel's scalar type",
+    note = "a kernel takes slices `&[T]` and `&mut [T]`, and by value `f16`, `i8` to `i64`, `u8` to `u64`, `usize`, `f32` and `f64`"
+)]
+pub unsafe trait Scalar: Plain + Debug + Display + sealed::Sealed {
+    /// The type's name in CUDA C++, as `unsigned long long`.
+    const CUDA: &'static str;
+}
+
+/// A type that device memory holds.
+///
+/// # Safety
+/// `DTYPE` names NumPy's type of the same layout and meaning.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an element type of device memory",
+    label = "not an element type",
+    note = "element types are `f16`, `i8` to `i64`, `u8` to `u64`, `f32` and `f64`; a type parameter needs the bound `Element`"
+)]
+pub unsafe trait Element: Scalar + Default + PartialOrd {
+    /// The type's name in NumPy and its kin, as `float32`.
+    const DTYPE: &'static str;
+}
+
+macro_rules! elements {
+    ($($ty:ty: $cuda:literal, $dtype:literal;)*) => {
+        $(
+            impl sealed::Sealed for $ty {}
+            // SAFETY: the two are the same type by the CUDA C++ programming guide's table of
+            // built-in types; `half` is the two-byte struct of `kernel/cuda/half.cuh`.
+            unsafe impl Scalar for $ty {
+                const CUDA: &'static str = $cuda;
+            }
+            // SAFETY: NumPy's documentation of its sized aliases.
+            unsafe impl Element for $ty {
+                const DTYPE: &'static str = $dtype;
+            }
+        )*
+    };
+}
+
+elements! {
+    half::f16: "half", "float16";
+    f32: "float", "float32";
+    f64: "double", "float64";
+    i8: "signed char", "int8";
+    i16: "short", "int16";
+    i32: "int", "int32";
+    i64: "long long", "int64";
+    u8: "unsigned char", "uint8";
+    u16: "unsigned short", "uint16";
+    u32: "unsigned int", "uint32";
+    u64: "unsigned long long", "uint64";
+}
+
+impl sealed::Sealed for usize {}
+// SAFETY: both have eight bytes; CUDA has no host with other pointers any more.
+#[cfg(target_pointer_width = "64")]
+unsafe impl Scalar for usize {
+    const CUDA: &'static str = "unsigned long long";
+}

@@ -1,0 +1,46 @@
+//! Memory that knows who uses it.
+//!
+//! Every allocation is a [`Block`]: it remembers the [`Point`](crate::stream::Point) of its last
+//! write, and one point for each stream that has read it since. Each launch and each copy compares
+//! its arguments with its stream and inserts the waits that are missing, so a tensor is right on any
+//! stream, in this tick or a later one. The same points decide when memory may be reused: a dropped
+//! tensor's block goes to a free list at once, without blocking the host, and its next owner's stream
+//! waits for whoever still uses it.
+//!
+//! | type | is |
+//! |---|---|
+//! | [`DeviceSlice<T>`] | a run of elements in device memory: what `[T]` is to host memory; the others deref to it |
+//! | [`Buffer<T>`] | an owned run of elements |
+//! | [`Tensor<T>`] | an owned, dense, row-major array with a shape |
+//! | [`TensorView<T>`] | part of a tensor, with strides |
+//! | [`Shared<T>`] | anything of the above for several owners, who can only read |
+//! | [`Pinned<T>`] | page-locked host memory, which copies need to be asynchronous |
+//! | [`Download<T>`] | a copy to the host that can't be read before it is complete |
+
+mod block;
+mod buffer;
+mod copy;
+mod download;
+mod element;
+mod pinned;
+mod pool;
+mod raw;
+mod shape;
+mod shared;
+mod slice;
+mod tensor;
+
+pub(crate) use block::Block;
+pub use buffer::Buffer;
+pub use copy::Downloadable;
+pub(crate) use copy::download;
+pub use download::Download;
+pub use element::{Element, Scalar};
+pub use pinned::Pinned;
+pub(crate) use pinned::PinnedPool;
+pub(crate) use pool::MemoryPool;
+pub use pool::MemoryOptions;
+pub use shape::{IntoShape, MAX_RANK, Shape};
+pub use shared::Shared;
+pub use slice::{DeviceSlice, View, ViewMut};
+pub use tensor::{Tensor, TensorView};

@@ -1,0 +1,245 @@
+//! Page-locked host memory: the only host memory that copies can use without blocking.
+//!
+//! It is pooled, because freeing it synchronises the device.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{Block, Element};
+use crate::driver::{AccessMode, DeviceId, MemoryRange};
+use crate::error::Result;
+use crate::stream::{CudaStream, StreamTable};
+
+/// The page-locked memory of one device.
+pub(crate) struct PinnedPool {
+    table: Arc<StreamTable>,
+    device: DeviceId,
+    /// How many blocks of a size may be busy before a stream waits for the oldest.
+    in_flight: usize,
+    free: Mutex<Vec<Class>>,
+}
+
+struct Class {
+    bytes: u64,
+    /// Oldest first.
+    blocks: VecDeque<Box<Block>>,
+}
+
+impl PinnedPool {
+    pub(crate) fn new(table: &Arc<StreamTable>, device: DeviceId, in_flight: usize) -> Arc<Self> {
+        let free = Mutex::default();
+        Arc::new(Self { table: table.clone(), device, in_flight: in_flight.max(1), free })
+    }
+
+    /// Memory that the host may touch at once.
+    fn for_host(self: &Arc<Self>, bytes: u64) -> Result<Owned> {
+        let bytes = granules(bytes);
+        let mut free = self.lock();
+        if let Some(blocks) = blocks_of(&mut free, bytes) {
+            for index in 0..blocks.len() {
+                if blocks[index].is_complete(&self.table, AccessMode::Write)?
+                    && let Some(block) = blocks.remove(index)
+                {
+                    return Ok(self.own(block));
+                }
+            }
+        }
+        drop(free);
+        self.make(bytes)
+    }
+
+    /// Memory that a copy on `stream` may write.
+    fn for_stream(self: &Arc<Self>, stream: &CudaStream, bytes: u64) -> Result<Owned> {
+        let bytes = granules(bytes);
+        let mut free = self.lock();
+        if let Some(blocks) = blocks_of(&mut free, bytes) {
+            let ready = blocks.iter().position(|b| b.is_ordered_before(stream.timeline()));
+            let index = ready.or((blocks.len() >= self.in_flight).then_some(0));
+            if let Some(block) = index.and_then(|index| blocks.remove(index)) {
+                let owned = self.own(block);
+                drop(free);
+                owned.take_over(stream.timeline(), &self.table)?;
+                return Ok(owned);
+            }
+        }
+        drop(free);
+        self.make(bytes)
+    }
+
+    fn make(self: &Arc<Self>, bytes: u64) -> Result<Owned> {
+        let driver = self.table.driver();
+        driver.bind(self.device)?;
+        let range = driver.allocate_pinned(self.device, bytes)?;
+        // SAFETY: just allocated, of this length, and nobody else knows it. Page-locked memory comes
+        // without a content in Rust's sense; from here on it has one.
+        unsafe { std::ptr::write_bytes(range.address as *mut u8, 0, range.bytes as usize) };
+        Ok(self.own(Box::new(Block::new(self.table.platform(), self.device, range))))
+    }
+
+    fn own(self: &Arc<Self>, block: Box<Block>) -> Owned {
+        Owned { block: ManuallyDrop::new(block), pool: self.clone() }
+    }
+
+    fn give_back(&self, block: Box<Block>) {
+        let mut free = self.lock();
+        let bytes = block.range().bytes;
+        match blocks_of(&mut free, bytes) {
+            Some(blocks) => blocks.push_back(block),
+            None => free.push(Class { bytes, blocks: VecDeque::from([block]) }),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Class>> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn granules(bytes: u64) -> u64 {
+    bytes.max(1).next_multiple_of(4096)
+}
+
+fn blocks_of(free: &mut [Class], bytes: u64) -> Option<&mut VecDeque<Box<Block>>> {
+    free.iter_mut().find(|class| class.bytes == bytes).map(|class| &mut class.blocks)
+}
+
+impl Drop for PinnedPool {
+    fn drop(&mut self) {
+        let classes = std::mem::take(&mut *self.lock());
+        let driver = self.table.driver();
+        for block in classes.into_iter().flat_map(|class| class.blocks) {
+            if driver.sticky_error().is_some() {
+                return;
+            }
+            let freed = block.synchronize(&self.table, AccessMode::Write).and_then(|()| {
+                driver.bind(self.device)?;
+                // SAFETY: this driver allocated it, its owner and its place in the free list are
+                // gone, and all its uses are complete.
+                Ok(unsafe { driver.free_pinned(self.device, block.range()) }?)
+            });
+            crate::driver::report_in_drop("freeing page-locked memory", freed);
+        }
+    }
+}
+
+impl fmt::Debug for PinnedPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PinnedPool").field("device", &self.device).finish_non_exhaustive()
+    }
+}
+
+/// A block with its owner's duty: to give it back.
+#[derive(Debug)]
+struct Owned {
+    block: ManuallyDrop<Box<Block>>,
+    pool: Arc<PinnedPool>,
+}
+
+impl Deref for Owned {
+    type Target = Block;
+
+    fn deref(&self) -> &Block {
+        &self.block
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: `drop` runs once, and nothing uses the field afterwards.
+        let block = unsafe { ManuallyDrop::take(&mut self.block) };
+        self.pool.give_back(block);
+    }
+}
+
+/// Elements in page-locked host memory. Made by [`Platform::pinned`](crate::Platform::pinned).
+///
+/// Copies from and to it run on a stream while the host goes on. The host reads it only when all
+/// copies *to* it are complete, and writes it only when all copies are. Dropping it does not wait.
+pub struct Pinned<T: Element> {
+    owner: Owned,
+    len: usize,
+    _items: PhantomData<T>,
+}
+
+impl<T: Element> Pinned<T> {
+    pub(crate) fn for_host(pool: &Arc<PinnedPool>, len: usize) -> Result<Self> {
+        let len = super::Shape::new(&[len])?.count();
+        let owner = pool.for_host((len * size_of::<T>()) as u64)?;
+        Ok(Self { owner, len, _items: PhantomData })
+    }
+
+    pub(super) fn for_stream(
+        pool: &Arc<PinnedPool>,
+        stream: &CudaStream,
+        len: usize,
+    ) -> Result<Self> {
+        let owner = pool.for_stream(stream, (len * size_of::<T>()) as u64)?;
+        Ok(Self { owner, len, _items: PhantomData })
+    }
+
+    /// How many elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The elements, once all copies to this memory are complete. `None` while one is not.
+    ///
+    /// # Errors
+    /// The driver's, when it can't say.
+    pub fn try_as_slice(&self) -> Result<Option<&[T]>> {
+        let complete = self.owner.is_complete(&self.owner.pool.table, AccessMode::Read)?;
+        Ok(complete.then(|| self.elements()))
+    }
+
+    /// The elements; blocks until all copies to this memory are complete.
+    ///
+    /// # Errors
+    /// The driver's, when it can't wait; an error of earlier work may be reported here.
+    pub fn as_slice_blocking(&self) -> Result<&[T]> {
+        self.owner.synchronize(&self.owner.pool.table, AccessMode::Read)?;
+        Ok(self.elements())
+    }
+
+    /// The elements, to write; blocks until all copies from and to this memory are complete.
+    ///
+    /// # Errors
+    /// As for [`as_slice_blocking`](Self::as_slice_blocking).
+    pub fn as_mut_slice_blocking(&mut self) -> Result<&mut [T]> {
+        self.owner.synchronize(&self.owner.pool.table, AccessMode::Write)?;
+        let start = self.range().address as *mut T;
+        // SAFETY: the block holds `len` elements, aligned and initialised; no queued work uses
+        // them, and `&mut self` keeps others from queuing some while the slice lives.
+        Ok(unsafe { std::slice::from_raw_parts_mut(start, self.len) })
+    }
+
+    fn elements(&self) -> &[T] {
+        let start = self.range().address as *const T;
+        // SAFETY: the block holds `len` elements, aligned and initialised; no queued work writes
+        // them, and a copy to this memory takes `&mut self`, so none can be queued while the slice
+        // lives.
+        unsafe { std::slice::from_raw_parts(start, self.len) }
+    }
+
+    pub(super) fn block(&self) -> &Block {
+        &self.owner
+    }
+
+    pub(super) fn range(&self) -> MemoryRange {
+        let bytes = (self.len * size_of::<T>()) as u64;
+        MemoryRange { address: self.owner.range().address, bytes }
+    }
+}
+
+impl<T: Element> fmt::Debug for Pinned<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pinned<{}>({} elements)", T::DTYPE, self.len)
+    }
+}

@@ -1,0 +1,55 @@
+//! The way down to bare addresses, with the use registered.
+
+use super::{DeviceSlice, Element};
+use crate::driver::AccessMode;
+use crate::error::Result;
+use crate::stream::CudaStream;
+
+impl CudaStream {
+    /// Gives the device address of memory to `queue`, which may queue work on
+    /// [`raw`](CudaStream::raw) that reads it: through cudarc, a library, or another binding.
+    ///
+    /// That work comes after the last write, and whoever writes or frees the memory later comes
+    /// after that work. It must not use the address after `queue` returned, nor on another stream.
+    ///
+    /// # Errors
+    /// Memory of another device or platform; the driver's. `queue` is not called then.
+    pub fn read_raw<T: Element, R>(
+        &self,
+        memory: &DeviceSlice<T>,
+        queue: impl FnOnce(u64) -> R,
+    ) -> Result<R> {
+        self.with_raw(memory, AccessMode::Read, queue)
+    }
+
+    /// As [`read_raw`](Self::read_raw), for work that writes the memory.
+    ///
+    /// # Errors
+    /// As for [`read_raw`](Self::read_raw).
+    pub fn write_raw<T: Element, R>(
+        &self,
+        memory: &mut DeviceSlice<T>,
+        queue: impl FnOnce(u64) -> R,
+    ) -> Result<R> {
+        self.with_raw(memory, AccessMode::Write, queue)
+    }
+
+    fn with_raw<T: Element, R>(
+        &self,
+        memory: &DeviceSlice<T>,
+        mode: AccessMode,
+        queue: impl FnOnce(u64) -> R,
+    ) -> Result<R> {
+        /// Notes the use also when `queue` unwinds, since it may have queued something before.
+        struct Note<'a, T: Element>(&'a CudaStream, &'a DeviceSlice<T>, AccessMode);
+        impl<T: Element> Drop for Note<'_, T> {
+            fn drop(&mut self) {
+                self.1.block().note(self.0, self.2);
+            }
+        }
+        self.timeline().bind()?;
+        memory.block().order(self, mode, "memory")?;
+        let _note = Note(self, memory, mode);
+        Ok(queue(memory.range().address))
+    }
+}

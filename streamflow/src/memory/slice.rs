@@ -1,0 +1,162 @@
+//! Runs of elements in device memory, as kernels take them.
+
+use std::marker::PhantomData;
+use std::ops::{Bound, Deref, DerefMut, RangeBounds};
+use std::ptr::NonNull;
+
+use super::{Block, Element};
+use crate::driver::{DeviceId, MemoryRange};
+
+/// Elements in device memory, one after the other: what `[T]` is to host memory.
+///
+/// [`Buffer`](super::Buffer), [`Tensor`](super::Tensor), [`View`] and [`ViewMut`] deref to it, and
+/// kernels take `&DeviceSlice<T>` and `&mut DeviceSlice<T>`. The host can't read it: download it.
+///
+/// It has no size of its own, so two of them can't be swapped behind their owners' backs:
+/// ```compile_fail
+/// # use streamflow::{Buffer, DeviceSlice};
+/// fn swap(a: &mut DeviceSlice<f32>, b: &mut DeviceSlice<f32>) {
+///     std::mem::swap(a, b);
+/// }
+/// ```
+#[repr(C)]
+pub struct DeviceSlice<T, U: ?Sized = [()]> {
+    block: NonNull<Block>,
+    address: u64,
+    len: usize,
+    _items: PhantomData<T>,
+    _unsized: U,
+}
+
+/// What owners and views store; it becomes a [`DeviceSlice`] behind a reference.
+pub(super) type Stored<T> = DeviceSlice<T, [(); 0]>;
+
+// SAFETY: the block is `Sync` and outlives the slice: an owner keeps it beside the slice, a view
+// borrows from one. The elements themselves are plain data.
+unsafe impl<T: Element, U: ?Sized> Send for DeviceSlice<T, U> {}
+// SAFETY: as above; `&DeviceSlice` only reads.
+unsafe impl<T: Element, U: ?Sized> Sync for DeviceSlice<T, U> {}
+
+impl<T: Element> Stored<T> {
+    /// The first `len` elements of a block, which the caller keeps alive as long as the slice.
+    pub(super) fn whole(block: &Block, len: usize) -> Self {
+        debug_assert!(len as u64 * size_of::<T>() as u64 <= block.range().bytes);
+        Self {
+            block: NonNull::from(block),
+            address: block.range().address,
+            len,
+            _items: PhantomData,
+            _unsized: [],
+        }
+    }
+}
+
+impl<T: Element> DeviceSlice<T> {
+    /// How many elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The device whose memory it is.
+    pub fn device(&self) -> DeviceId {
+        self.block().device()
+    }
+
+    pub(crate) fn block(&self) -> &Block {
+        // SAFETY: the owner, or who the view borrows from, keeps the block alive as long as `self`;
+        // its address is stable, since it is boxed.
+        unsafe { self.block.as_ref() }
+    }
+
+    pub(crate) fn range(&self) -> MemoryRange {
+        MemoryRange { address: self.address, bytes: (self.len * size_of::<T>()) as u64 }
+    }
+
+    /// Part of it. `None` if the range does not lie within it.
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> Option<View<'_, T>> {
+        Some(View { part: self.part(range)?, _source: PhantomData })
+    }
+
+    /// Part of it, to write to. `None` if the range does not lie within it.
+    pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> Option<ViewMut<'_, T>> {
+        Some(ViewMut { part: self.part(range)?, _source: PhantomData })
+    }
+
+    /// Two parts that don't overlap, so that one kernel may write both. `None` if `mid` is beyond
+    /// the end.
+    pub fn split_at_mut(&mut self, mid: usize) -> Option<(ViewMut<'_, T>, ViewMut<'_, T>)> {
+        let left = ViewMut { part: self.part(..mid)?, _source: PhantomData };
+        let right = ViewMut { part: self.part(mid..)?, _source: PhantomData };
+        Some((left, right))
+    }
+
+    fn part(&self, range: impl RangeBounds<usize>) -> Option<Stored<T>> {
+        let start = match range.start_bound() {
+            Bound::Included(&start) => start,
+            Bound::Excluded(&before) => before.checked_add(1)?,
+            Bound::Unbounded => 0,
+        };
+        let end = match range.end_bound() {
+            Bound::Included(&last) => last.checked_add(1)?,
+            Bound::Excluded(&end) => end,
+            Bound::Unbounded => self.len,
+        };
+        if start > end || end > self.len {
+            return None;
+        }
+        Some(DeviceSlice {
+            block: self.block,
+            address: self.address + (start * size_of::<T>()) as u64,
+            len: end - start,
+            _items: PhantomData,
+            _unsized: [],
+        })
+    }
+}
+
+impl<T: Element, U: ?Sized> std::fmt::Debug for DeviceSlice<T, U> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "DeviceSlice<{}>({} elements)", T::DTYPE, self.len)
+    }
+}
+
+/// A borrowed part of device memory, to read.
+#[derive(Debug)]
+pub struct View<'a, T: Element> {
+    part: Stored<T>,
+    _source: PhantomData<&'a DeviceSlice<T>>,
+}
+
+impl<T: Element> Deref for View<'_, T> {
+    type Target = DeviceSlice<T>;
+
+    fn deref(&self) -> &DeviceSlice<T> {
+        &self.part
+    }
+}
+
+/// A borrowed part of device memory, to write.
+#[derive(Debug)]
+pub struct ViewMut<'a, T: Element> {
+    part: Stored<T>,
+    _source: PhantomData<&'a mut DeviceSlice<T>>,
+}
+
+impl<T: Element> Deref for ViewMut<'_, T> {
+    type Target = DeviceSlice<T>;
+
+    fn deref(&self) -> &DeviceSlice<T> {
+        &self.part
+    }
+}
+
+impl<T: Element> DerefMut for ViewMut<'_, T> {
+    fn deref_mut(&mut self) -> &mut DeviceSlice<T> {
+        &mut self.part
+    }
+}

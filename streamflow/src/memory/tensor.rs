@@ -1,0 +1,157 @@
+//! Owned arrays with a shape, and strided views of them.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut, Range};
+use std::sync::Arc;
+
+use super::{Buffer, DeviceSlice, Element, MemoryPool, Shape, View};
+use crate::error::{Error, Result};
+use crate::stream::CudaStream;
+
+/// An array in device memory with a shape: owned, dense, the last dimension varying fastest. Made by
+/// [`Platform::tensor`](crate::Platform::tensor).
+///
+/// It derefs to the [`DeviceSlice`] of its elements, so it can be given to kernels as it is. Parts
+/// and transposed forms are [`TensorView`]s.
+pub struct Tensor<T: Element> {
+    elements: Buffer<T>,
+    shape: Shape,
+}
+
+impl<T: Element> Tensor<T> {
+    pub(crate) fn new(pool: &Arc<MemoryPool>, stream: &CudaStream, shape: Shape) -> Result<Self> {
+        Ok(Self { elements: Buffer::new(pool, stream, shape.count())?, shape })
+    }
+
+    /// The dimensions, outermost first.
+    pub fn shape(&self) -> &[usize] {
+        self.shape.dims()
+    }
+
+    /// How far apart, in elements, neighbours in each dimension are.
+    pub fn strides(&self) -> Shape {
+        self.shape.dense_strides()
+    }
+
+    /// The first dimension; 1 for a scalar.
+    pub fn rows(&self) -> usize {
+        self.shape().first().copied().unwrap_or(1)
+    }
+
+    /// The last dimension; 1 for a scalar.
+    pub fn cols(&self) -> usize {
+        self.shape().last().copied().unwrap_or(1)
+    }
+
+    /// The same elements under another shape.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] when the new shape has another number of elements;
+    /// [`Error::Shape`] when it can't be.
+    pub fn reshape(mut self, shape: impl super::IntoShape) -> Result<Self> {
+        let shape = shape.into_shape()?;
+        let (source_len, target_len) = (self.len(), shape.count());
+        if source_len != target_len {
+            return Err(Error::LengthMismatch { what: "reshape", source_len, target_len });
+        }
+        self.shape = shape;
+        Ok(self)
+    }
+
+    /// All of it, as a view.
+    pub fn view(&self) -> TensorView<'_, T> {
+        TensorView { elements: self, offset: 0, shape: self.shape, strides: self.strides() }
+    }
+}
+
+impl<T: Element> Deref for Tensor<T> {
+    type Target = DeviceSlice<T>;
+
+    fn deref(&self) -> &DeviceSlice<T> {
+        &self.elements
+    }
+}
+
+impl<T: Element> DerefMut for Tensor<T> {
+    fn deref_mut(&mut self) -> &mut DeviceSlice<T> {
+        &mut self.elements
+    }
+}
+
+impl<T: Element> fmt::Debug for Tensor<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tensor<{}>{:?}", T::DTYPE, self.shape())
+    }
+}
+
+/// Part of a tensor, perhaps with gaps or its dimensions in another order.
+///
+/// It is no [`DeviceSlice`]: a kernel that takes a bare slice would read the wrong elements. One
+/// without gaps becomes a slice by [`as_contiguous`](Self::as_contiguous).
+#[derive(Clone, Copy)]
+pub struct TensorView<'a, T: Element> {
+    elements: &'a DeviceSlice<T>,
+    offset: usize,
+    shape: Shape,
+    strides: Shape,
+}
+
+impl<'a, T: Element> TensorView<'a, T> {
+    /// The dimensions, outermost first.
+    pub fn shape(&self) -> &[usize] {
+        self.shape.dims()
+    }
+
+    /// How far apart, in elements, neighbours in each dimension are.
+    pub fn strides(&self) -> &[usize] {
+        self.strides.dims()
+    }
+
+    /// The dimensions in reverse order.
+    pub fn transpose(mut self) -> Self {
+        self.shape.dims_mut().reverse();
+        self.strides.dims_mut().reverse();
+        self
+    }
+
+    /// A range of one dimension. `None` if there is no such dimension, or the range does not lie
+    /// within it.
+    pub fn slice(mut self, dimension: usize, range: Range<usize>) -> Option<Self> {
+        let length = self.shape.dims_mut().get_mut(dimension)?;
+        if range.start > range.end || range.end > *length {
+            return None;
+        }
+        *length = range.end - range.start;
+        self.offset += range.start * self.strides.dims()[dimension];
+        Some(self)
+    }
+
+    /// Whether the elements lie one after the other, the last dimension varying fastest.
+    pub fn is_contiguous(&self) -> bool {
+        let dense = self.shape.dense_strides();
+        let dims = self.shape().iter().zip(self.strides().iter().zip(dense.dims()));
+        self.shape.count() == 0 || dims.into_iter().all(|(&dim, (a, b))| dim == 1 || a == b)
+    }
+
+    /// The elements as kernels take them.
+    ///
+    /// # Errors
+    /// [`Error::Strided`] when there are gaps between them or they are in another order.
+    pub fn as_contiguous(&self) -> Result<View<'a, T>> {
+        let strided = || Error::Strided {
+            shape: self.shape().to_vec(),
+            strides: self.strides().to_vec(),
+        };
+        if !self.is_contiguous() {
+            return Err(strided());
+        }
+        let start = self.offset.min(self.elements.len());
+        self.elements.slice(start..start + self.shape.count()).ok_or_else(strided)
+    }
+}
+
+impl<T: Element> fmt::Debug for TensorView<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TensorView<{}>{:?} strides {:?}", T::DTYPE, self.shape(), self.strides())
+    }
+}

@@ -1,0 +1,263 @@
+//! Where work runs: real GPUs, or the simulator.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::driver::cuda::CudaDriver;
+use crate::driver::host::{HostBuilder, HostDriver};
+use crate::driver::{DeviceId, DeviceInfo, Driver};
+use crate::error::{Error, Result};
+use crate::kernel::Module;
+use crate::memory::{
+    self, Buffer, Download, Downloadable, Element, IntoShape, MemoryOptions, MemoryPool, Pinned,
+    PinnedPool, Tensor,
+};
+use crate::stream::{CudaStream, CudaStreamPool, StreamPool, StreamTable};
+
+/// A logical device: the `index`th of its platform.
+pub const fn device(index: u32) -> DeviceId {
+    DeviceId(index)
+}
+
+/// Devices, their streams and their memory. Cheap to clone; the clones are one platform.
+///
+/// The same program runs on [`Platform::cuda`] and on [`Platform::host`].
+#[derive(Clone)]
+pub struct Platform(Arc<Inner>);
+
+struct Inner {
+    // In the order in which they are torn down: memory before streams, the driver last.
+    devices: Vec<Device>,
+    table: Arc<StreamTable>,
+    why: String,
+}
+
+struct Device {
+    info: DeviceInfo,
+    memory: Arc<MemoryPool>,
+    pinned: Arc<PinnedPool>,
+}
+
+impl Platform {
+    /// The GPUs of this machine.
+    ///
+    /// # Errors
+    /// [`DriverError::Unavailable`](crate::driver::DriverError::Unavailable) when there is no CUDA
+    /// driver, no GPU, or the driver is too old, with what to do about it.
+    pub fn cuda() -> Result<Self> {
+        Self::with_driver(Arc::new(CudaDriver::new()?), "CUDA was asked for")
+    }
+
+    /// The simulator: CUDA's ordering rules on the host, with work executed in an order that a seed
+    /// decides. See [`HostDriver`].
+    ///
+    /// ```
+    /// # fn main() -> streamflow::Result<()> {
+    /// let platform = streamflow::Platform::host().seed(3).build()?;
+    /// assert_eq!(platform.name(), "host");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn host() -> HostPlatform {
+        HostPlatform { driver: HostDriver::builder() }
+    }
+
+    /// [`cuda`](Self::cuda) when it answers, else [`host`](Self::host). Says which and why, at level
+    /// `info` and in [`why`](Self::why).
+    ///
+    /// # Errors
+    /// Only when neither can be started.
+    pub fn detect() -> Result<Self> {
+        let platform = match CudaDriver::new() {
+            Ok(driver) => Self::with_driver(Arc::new(driver), "a CUDA driver and a GPU answer")?,
+            Err(error) => {
+                let why = format!("no GPU can be used: {error}");
+                Self::with_driver(Arc::new(HostDriver::builder().build()), &why)?
+            }
+        };
+        tracing::info!(platform = platform.name(), why = platform.why(), "platform chosen");
+        Ok(platform)
+    }
+
+    /// Any driver: a wrapped one, to record its calls or to make them fail.
+    ///
+    /// # Errors
+    /// The driver's, when its devices can't be used.
+    pub fn from_driver(driver: Arc<dyn Driver>) -> Result<Self> {
+        Self::with_driver(driver, "a driver was given")
+    }
+
+    fn with_driver(driver: Arc<dyn Driver>, why: &str) -> Result<Self> {
+        Self::new(driver, why, MemoryOptions::default())
+    }
+
+    /// As [`from_driver`](Self::from_driver), with another management of memory.
+    ///
+    /// # Errors
+    /// The driver's, when its devices can't be used.
+    pub fn with_memory(driver: Arc<dyn Driver>, options: MemoryOptions) -> Result<Self> {
+        Self::new(driver, "a driver was given", options)
+    }
+
+    fn new(driver: Arc<dyn Driver>, why: &str, options: MemoryOptions) -> Result<Self> {
+        let table = StreamTable::new(driver.clone())?;
+        let devices = (0..driver.device_count() as u32)
+            .map(|index| {
+                let device = DeviceId(index);
+                Ok(Device {
+                    info: driver.device_info(device)?,
+                    memory: MemoryPool::new(&table, device, options)?,
+                    pinned: PinnedPool::new(&table, device, options.in_flight),
+                })
+            })
+            .collect::<Result<_>>()?;
+        Ok(Self(Arc::new(Inner { devices, table, why: why.to_owned() })))
+    }
+
+    /// `"cuda"` or `"host"`.
+    pub fn name(&self) -> &str {
+        self.driver().name()
+    }
+
+    /// Why this platform was chosen, for people.
+    pub fn why(&self) -> &str {
+        &self.0.why
+    }
+
+    /// The driver below, for what streamflow does not offer.
+    pub fn driver(&self) -> &Arc<dyn Driver> {
+        self.0.table.driver()
+    }
+
+    /// How many devices it has; they are `device(0)` and so on.
+    pub fn device_count(&self) -> usize {
+        self.0.devices.len()
+    }
+
+    /// What a device is.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchDevice`].
+    pub fn device_info(&self, device: DeviceId) -> Result<&DeviceInfo> {
+        Ok(&self.device(device, "`device_info`")?.info)
+    }
+
+    /// Makes a live pool. `name` is for messages.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchDevice`]; the driver's, when a reserved stream can't be made.
+    pub fn stream_pool(&self, name: &str, description: &CudaStreamPool) -> Result<StreamPool> {
+        StreamPool::new(&self.0.table, name, description)
+    }
+
+    /// The legacy default stream of a device: streams that were made
+    /// [`Blocking`](crate::StreamFlags::Blocking) wait for it, and it for them.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchDevice`].
+    pub fn default_stream(&self, device: DeviceId) -> Result<CudaStream> {
+        self.device(device, "`default_stream`")?;
+        Ok(CudaStream::default_of(&self.0.table, device))
+    }
+
+    /// A tensor on the stream's device. Its content is undefined; on the simulator it is poison.
+    /// Streams other than `stream` may use it too: they wait for its allocation.
+    ///
+    /// # Errors
+    /// [`Error::Shape`]; the driver's, when memory is exhausted.
+    pub fn tensor<T: Element>(
+        &self,
+        shape: impl IntoShape,
+        stream: &CudaStream,
+    ) -> Result<Tensor<T>> {
+        Tensor::new(&self.of(stream)?.memory, stream, shape.into_shape()?)
+    }
+
+    /// A run of elements on the stream's device, as [`tensor`](Self::tensor).
+    ///
+    /// # Errors
+    /// As for [`tensor`](Self::tensor).
+    pub fn buffer<T: Element>(&self, len: usize, stream: &CudaStream) -> Result<Buffer<T>> {
+        Buffer::new(&self.of(stream)?.memory, stream, len)
+    }
+
+    /// Page-locked host memory that the host may touch at once. Its content is undefined.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchDevice`], [`Error::Shape`]; the driver's, when memory is exhausted.
+    pub fn pinned<T: Element>(&self, device: DeviceId, len: usize) -> Result<Pinned<T>> {
+        Pinned::for_host(&self.device(device, "`pinned`")?.pinned, len)
+    }
+
+    /// Queues a copy to the host on `stream`, after what was written to `source` on whatever stream.
+    /// Does not block.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`], [`Error::ForeignPlatform`]; the driver's.
+    pub fn download<T: Element>(
+        &self,
+        source: &(impl Downloadable<T> + ?Sized),
+        stream: &CudaStream,
+    ) -> Result<Download<T>> {
+        memory::download(stream, &self.of(stream)?.pinned, source.elements(), source.shape())
+    }
+
+    /// Compiled code that was not made by [`#[kernel]`](macro@crate::kernel): PTX text, a CUBIN or a
+    /// fatbin. It is loaded when a function of it is asked for.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchDevice`].
+    pub fn module(&self, device: DeviceId, image: &[u8]) -> Result<Module> {
+        self.device(device, "`module`")?;
+        Ok(Module::new(&self.0.table, device, image))
+    }
+
+    fn device(&self, device: DeviceId, who: &str) -> Result<&Device> {
+        let devices = self.0.devices.len();
+        let missing = || Error::NoSuchDevice { who: who.to_owned(), device, devices };
+        self.0.devices.get(device.index()).ok_or_else(missing)
+    }
+
+    fn of(&self, stream: &CudaStream) -> Result<&Device> {
+        if stream.table().platform() != self.0.table.platform() {
+            return Err(Error::ForeignPlatform { what: "a stream" });
+        }
+        self.device(stream.device(), "a stream")
+    }
+}
+
+impl fmt::Debug for Platform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let devices: Vec<_> = self.0.devices.iter().map(|device| &device.info.name).collect();
+        f.debug_struct("Platform").field("name", &self.name()).field("devices", &devices).finish()
+    }
+}
+
+/// How the simulator is to be. Made by [`Platform::host`]. For more choices make a [`HostDriver`] and
+/// give it to [`Platform::from_driver`].
+#[derive(Debug, Clone)]
+#[must_use = "call `build`"]
+pub struct HostPlatform {
+    driver: HostBuilder,
+}
+
+impl HostPlatform {
+    /// Which of the legal orders to execute work in; 0, the default, is at once. See
+    /// [`Policy::of_seed`](crate::driver::host::Policy::of_seed).
+    pub fn seed(self, seed: u64) -> Self {
+        Self { driver: self.driver.seed(seed) }
+    }
+
+    /// How many devices; 1 by default.
+    pub fn devices(self, devices: usize) -> Self {
+        Self { driver: self.driver.devices(devices) }
+    }
+
+    /// The platform.
+    ///
+    /// # Errors
+    /// None that is known; the driver's.
+    pub fn build(self) -> Result<Platform> {
+        Platform::with_driver(Arc::new(self.driver.build()), "the host simulator was asked for")
+    }
+}

@@ -1,0 +1,116 @@
+//! Streams, the points on them, and the pools that they come from.
+//!
+//! A [`CudaStream`] executes what is queued on it in order. Two streams are ordered only by events.
+//! streamflow names such an event by a [`Point`]: the number of a record on a stream. Streams own
+//! their events and reuse them, so a point is a plain value that is never given back.
+//!
+//! Which stream has already waited for what is kept by [`Timeline`]s, so that a wait which is
+//! implied by earlier ones, also by way of a third stream, costs no driver call.
+
+mod pool;
+mod table;
+mod timeline;
+
+pub use pool::{CudaStreamPool, StreamPool};
+pub(crate) use table::StreamTable;
+pub use timeline::Point;
+pub(crate) use timeline::Timeline;
+
+use std::cell::Cell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use crate::driver::{DeviceId, RawStream};
+use crate::error::Result;
+
+/// A CUDA stream that its holder owns: an in-order queue of work on one device.
+///
+/// It comes from a [`StreamPool`] and goes back there when it is dropped, without waiting: work
+/// that is still queued executes, and the next holder's work queues up behind it. It may move to
+/// another thread, but two threads can't queue work on it at the same time, because the order
+/// between them would be an accident.
+pub struct CudaStream {
+    timeline: Arc<Timeline>,
+    table: Arc<StreamTable>,
+    lease: Option<pool::Lease>,
+    _one_thread_at_a_time: PhantomData<Cell<()>>,
+}
+
+impl CudaStream {
+    fn new(timeline: Arc<Timeline>, table: Arc<StreamTable>, lease: Option<pool::Lease>) -> Self {
+        Self { timeline, table, lease, _one_thread_at_a_time: PhantomData }
+    }
+
+    /// The legacy default stream of a device.
+    pub(crate) fn default_of(table: &Arc<StreamTable>, device: DeviceId) -> Self {
+        Self::new(table.default_timeline(device), table.clone(), None)
+    }
+
+    pub(crate) fn table(&self) -> &Arc<StreamTable> {
+        &self.table
+    }
+
+    pub(crate) fn timeline(&self) -> &Arc<Timeline> {
+        &self.timeline
+    }
+
+    /// The device that the stream executes on.
+    pub fn device(&self) -> DeviceId {
+        self.timeline.device()
+    }
+
+    /// The driver's handle: on CUDA, [`RawStream::handle`] is the `CUstream` pointer.
+    ///
+    /// Work that is queued through it is ordered with this stream's, but streamflow does not see
+    /// which memory it touches.
+    pub fn raw(&self) -> RawStream {
+        self.timeline.raw()
+    }
+
+    /// Names everything that is queued so far, by recording an event.
+    ///
+    /// # Errors
+    /// The driver's, when the record fails.
+    pub fn record(&self) -> Result<Point> {
+        self.timeline.bind()?;
+        Ok(self.timeline.record()?)
+    }
+
+    /// Makes work queued from now on wait for `point`. Does not block the host. Costs nothing when
+    /// the order is implied already.
+    ///
+    /// # Errors
+    /// [`Error::ForeignPlatform`](crate::Error::ForeignPlatform) for a point of another platform;
+    /// the driver's, when the wait fails.
+    pub fn wait(&self, point: Point) -> Result<()> {
+        self.timeline.bind()?;
+        self.timeline.wait(&self.table, point)
+    }
+
+    /// Whether everything that is queued so far is complete. Does not block.
+    ///
+    /// # Errors
+    /// The driver's; an error of earlier work may be reported here.
+    pub fn is_complete(&self) -> Result<bool> {
+        self.timeline.bind()?;
+        Ok(self.timeline.query()?)
+    }
+
+    /// Blocks the calling thread until everything that is queued so far is complete.
+    ///
+    /// # Errors
+    /// The driver's; an error of earlier work may be reported here.
+    pub fn synchronize_blocking(&self) -> Result<()> {
+        self.timeline.bind()?;
+        self.timeline.synchronize()?;
+        self.table.inspect(self.device())
+    }
+}
+
+impl fmt::Debug for CudaStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pool = self.lease.as_ref().map(pool::Lease::pool_name);
+        f.debug_struct("CudaStream").field("raw", &self.raw()).field("pool", &pool).finish()
+    }
+}

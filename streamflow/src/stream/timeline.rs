@@ -1,0 +1,303 @@
+//! What is known about one stream: its records, and which records of other streams it has waited
+//! for.
+//!
+//! Records of a stream are numbered from 1. A use of memory is noted with the number of the *next*
+//! record (`open_point`), so one event covers all that was queued before it, and no event is
+//! recorded unless another stream or the host asks.
+//!
+//! A stream owns a ring of events. Recording again into a slot is later on the same stream, so
+//! whoever still refers to the slot's older record waits longer, never too little.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::StreamTable;
+use crate::driver::{
+    DeviceId, Driver, DriverResult, OwnedEvent, OwnedStream, RawEvent, RawStream, StreamOptions,
+};
+use crate::error::{Error, Result};
+
+/// Events per stream. More than the records of one stream that others may still ask for.
+const RING: usize = 32;
+
+/// A moment in a stream's work: everything that was queued before its `epoch`th record.
+///
+/// Plain data: it can be copied, kept and sent, and stays meaningful as long as its platform lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Point {
+    /// Which platform: streams of different platforms can't be ordered.
+    platform: u32,
+    stream: u32,
+    epoch: u64,
+}
+
+impl Point {
+    /// The stream's number within its platform.
+    pub const fn stream(self) -> u32 {
+        self.stream
+    }
+
+    /// The number of the record, from 1.
+    pub const fn epoch(self) -> u64 {
+        self.epoch
+    }
+}
+
+/// One stream and all that is known about its order. See the [module](self).
+#[derive(Debug)]
+pub(crate) struct Timeline {
+    platform: u32,
+    id: u32,
+    options: StreamOptions,
+    stream: OwnedStream,
+    /// Records made, or being made: raised *before* the driver call. See [`Timeline::open_point`].
+    recorded: AtomicU64,
+    /// Records that are known to be complete.
+    completed: AtomicU64,
+    /// Locked in the order of `id` where two are needed.
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    ring: Vec<Slot>,
+    /// By stream number: the latest record that this stream has waited for.
+    seen: Vec<u64>,
+}
+
+#[derive(Debug)]
+struct Slot {
+    event: OwnedEvent,
+    /// The number of the record that the event holds; 0 for none.
+    number: u64,
+    /// The stream's `seen` at that record: what a waiter has waited for, too.
+    seen: Vec<u64>,
+}
+
+impl Timeline {
+    pub(super) fn new(
+        platform: u32,
+        id: u32,
+        stream: OwnedStream,
+        options: StreamOptions,
+        ) -> DriverResult<Self> {
+        let ring = (0..RING)
+            .map(|_| {
+                let event = OwnedEvent::create(stream.driver(), stream.raw().device())?;
+                Ok(Slot { event, number: 0, seen: Vec::new() })
+            })
+            .collect::<DriverResult<_>>()?;
+        Ok(Self {
+            platform,
+            id,
+            options,
+            stream,
+            recorded: AtomicU64::new(0),
+            completed: AtomicU64::new(0),
+            state: Mutex::new(State { ring, seen: Vec::new() }),
+        })
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.id
+    }
+
+    pub(crate) fn device(&self) -> DeviceId {
+        self.stream.raw().device()
+    }
+
+    pub(crate) fn raw(&self) -> RawStream {
+        self.stream.raw()
+    }
+
+    pub(super) fn options(&self) -> StreamOptions {
+        self.options
+    }
+
+    pub(crate) fn driver(&self) -> &Arc<dyn Driver> {
+        self.stream.driver()
+    }
+
+    /// The number that all streams and memory of one platform share.
+    pub(crate) fn platform(&self) -> u32 {
+        self.platform
+    }
+
+    pub(crate) fn bind(&self) -> DriverResult<()> {
+        self.driver().bind(self.device())
+    }
+
+    /// The point that covers all work queued before this call. To be asked *after* the work was
+    /// queued: a record by another thread may be under way, and then it is not known whether that
+    /// record covers the work, so the next one must. `recorded` is raised before the driver call
+    /// for this reason.
+    pub(crate) fn open_point(&self) -> Point {
+        self.point(self.recorded.load(Ordering::Acquire) + 1)
+    }
+
+    fn point(&self, epoch: u64) -> Point {
+        Point { platform: self.platform, stream: self.id, epoch }
+    }
+
+    /// Records an event for all that was queued so far.
+    pub(super) fn record(&self) -> DriverResult<Point> {
+        let number = self.record_locked(&mut self.lock())?;
+        Ok(self.point(number))
+    }
+
+    fn record_locked(&self, state: &mut State) -> DriverResult<u64> {
+        let number = self.recorded.load(Ordering::Relaxed) + 1;
+        self.recorded.store(number, Ordering::Release);
+        let State { ring, seen } = state;
+        let slot = &mut ring[number as usize % RING];
+        self.driver().record_event(slot.event.raw(), self.raw())?;
+        slot.number = number;
+        slot.seen.clone_from(seen);
+        Ok(number)
+    }
+
+    /// The slot whose record covers `epoch`, recording now if none does.
+    fn covering(&self, state: &mut State, epoch: u64) -> DriverResult<usize> {
+        let exact = epoch as usize % RING;
+        if state.ring[exact].number == epoch {
+            return Ok(exact);
+        }
+        // Overwritten: the oldest record that is left is the one that waits least too long.
+        let oldest = state
+            .ring
+            .iter()
+            .enumerate()
+            .filter(|(_, slot)| slot.number >= epoch)
+            .min_by_key(|(_, slot)| slot.number);
+        if let Some((index, _)) = oldest {
+            return Ok(index);
+        }
+        let number = self.record_locked(state)?;
+        Ok(number as usize % RING)
+    }
+
+    /// Whether work queued here now is ordered after `point` already. The point is one of this
+    /// platform.
+    pub(crate) fn implies(&self, point: Point) -> bool {
+        point.stream == self.id
+            || self.lock().seen.get(point.stream as usize).is_some_and(|&seen| seen >= point.epoch)
+    }
+
+    /// Makes work queued here from now on wait for `point`, unless it does already.
+    pub(crate) fn wait(&self, table: &StreamTable, point: Point) -> Result<()> {
+        if point.platform != self.platform {
+            return Err(Error::ForeignPlatform { what: "a point" });
+        }
+        if self.implies(point) {
+            return Ok(());
+        }
+        let other = table.timeline(point.stream);
+        if other.completed.load(Ordering::Acquire) >= point.epoch {
+            return Ok(());
+        }
+        let (mut mine, mut theirs) = lock_both(self, other);
+        let index = other.covering(&mut theirs, point.epoch)?;
+        let slot = &theirs.ring[index];
+        self.driver().wait_event(self.raw(), slot.event.raw())?;
+        merge(&mut mine.seen, &slot.seen);
+        raise(&mut mine.seen, point.stream as usize, slot.number);
+        Ok(())
+    }
+
+    /// Whether everything queued so far is complete.
+    pub(super) fn query(&self) -> DriverResult<bool> {
+        self.driver().query_stream(self.raw())
+    }
+
+    /// Whether the work before record `epoch` is complete; records if nothing was recorded for it.
+    fn is_epoch_complete(&self, epoch: u64) -> DriverResult<bool> {
+        if self.completed.load(Ordering::Acquire) >= epoch {
+            return Ok(true);
+        }
+        self.bind()?;
+        let (event, number) = self.event_for(epoch)?;
+        let done = self.driver().query_event(event)?;
+        if done {
+            self.completed.fetch_max(number, Ordering::AcqRel);
+        }
+        Ok(done)
+    }
+
+    fn event_for(&self, epoch: u64) -> DriverResult<(RawEvent, u64)> {
+        let mut state = self.lock();
+        let index = self.covering(&mut state, epoch)?;
+        let slot = &state.ring[index];
+        Ok((slot.event.raw(), slot.number))
+    }
+
+    fn synchronize_epoch(&self, epoch: u64) -> DriverResult<()> {
+        if self.completed.load(Ordering::Acquire) >= epoch {
+            return Ok(());
+        }
+        self.bind()?;
+        let (event, number) = self.event_for(epoch)?;
+        self.driver().synchronize_event(event)?;
+        self.completed.fetch_max(number, Ordering::AcqRel);
+        Ok(())
+    }
+
+    /// Blocks until all work queued so far is complete.
+    pub(crate) fn synchronize(&self) -> DriverResult<()> {
+        // A number of its own without an event: once it is complete nobody asks for the event.
+        let number = {
+            let _state = self.lock();
+                self.recorded.fetch_add(1, Ordering::AcqRel) + 1
+        };
+        self.driver().synchronize_stream(self.raw())?;
+        self.completed.fetch_max(number, Ordering::AcqRel);
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // No code that can panic runs under the lock with the state half changed.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl StreamTable {
+    /// Whether the work before `point`, which is one of this platform, is complete.
+    pub(crate) fn is_complete(&self, point: Point) -> DriverResult<bool> {
+        self.timeline(point.stream).is_epoch_complete(point.epoch)
+    }
+
+    /// Blocks until the work before `point`, which is one of this platform, is complete.
+    pub(crate) fn synchronize(&self, point: Point) -> DriverResult<()> {
+        self.timeline(point.stream).synchronize_epoch(point.epoch)
+    }
+}
+
+/// Locks two timelines in the order of their numbers, so that two threads that wait for each
+/// other's streams can't hold one lock each.
+fn lock_both<'a>(
+    mine: &'a Timeline,
+    theirs: &'a Timeline,
+) -> (MutexGuard<'a, State>, MutexGuard<'a, State>) {
+    if mine.id < theirs.id {
+        let first = mine.lock();
+        (first, theirs.lock())
+    } else {
+        let first = theirs.lock();
+        (mine.lock(), first)
+    }
+}
+
+fn merge(seen: &mut Vec<u64>, other: &[u64]) {
+    if seen.len() < other.len() {
+        seen.resize(other.len(), 0);
+    }
+    for (mine, theirs) in seen.iter_mut().zip(other) {
+        *mine = (*mine).max(*theirs);
+    }
+}
+
+fn raise(seen: &mut Vec<u64>, index: usize, number: u64) {
+    if seen.len() <= index {
+        seen.resize(index + 1, 0);
+    }
+    seen[index] = seen[index].max(number);
+}

@@ -1,0 +1,175 @@
+//! Programs in which one missing edge is wrong data. Each is right as it stands, and must be wrong
+//! when the waits are taken away below it.
+//!
+//! Each answers whether the data was right. The slow side comes first in time and the fast side is
+//! looked at first, so that nothing but the edge between them keeps them in order.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use streamflow::prelude::*;
+
+use crate::kernels::{add_one, slow_copy, slow_fill};
+
+/// Not a multiple of a warp, a block or a granule.
+const LEN: usize = 1003;
+
+/// Long against a launch; about 10 ms on a GPU.
+const SLOW: u64 = 20_000_000;
+
+/// A program: whether its data was right.
+pub type Program = fn(&Platform) -> Result<bool>;
+
+/// All of them, with the rule that each is about.
+pub const ALL: &[(&str, Program)] = &[
+    ("law7_two_readers_then_a_write", two_readers_then_a_write),
+    ("law7_two_readers_then_drop_and_reuse", two_readers_then_drop_and_reuse),
+    ("law7_allocated_on_one_stream_written_on_another", allocated_here_written_there),
+    ("law7_kept_for_the_next_tick", kept_for_the_next_tick),
+    ("law7_moved_to_an_extra_stream", moved_to_an_extra_stream),
+    ("law9_forgotten_guard", forgotten_guard),
+    ("law9_panic_after_a_launch", panic_after_a_launch),
+    ("law9_error_after_a_launch", error_after_a_launch),
+    ("law9_drop_on_another_thread", drop_on_another_thread),
+];
+
+struct Streams {
+    a: CudaStream,
+    b: CudaStream,
+    c: CudaStream,
+}
+
+fn streams(platform: &Platform) -> Result<Streams> {
+    let pool = platform.stream_pool("RACES", &CudaStreamPool::new().max_size(3))?;
+    Ok(Streams { a: pool.allocate("a")?, b: pool.allocate("b")?, c: pool.allocate("c")? })
+}
+
+/// A buffer that holds `value` everywhere, for certain.
+fn filled(platform: &Platform, stream: &CudaStream, value: f32) -> Result<Buffer<f32>> {
+    let mut buffer = platform.buffer(LEN, stream)?;
+    stream.launch::<slow_fill>(LEN, (&mut buffer, value, 0))?;
+    stream.synchronize_blocking()?;
+    Ok(buffer)
+}
+
+fn holds(stream: &CudaStream, buffer: &DeviceSlice<f32>, value: f32) -> Result<bool> {
+    Ok(stream.download_blocking(buffer)?.iter().all(|&x| x == value))
+}
+
+/// cudarc's hazard: it keeps one read event per buffer, and the faster reader overwrites the
+/// slower one's.
+fn two_readers_then_a_write(platform: &Platform) -> Result<bool> {
+    let Streams { a, b, c } = streams(platform)?;
+    let mut source = filled(platform, &c, 7.0)?;
+    let (mut slow, mut fast) = (filled(platform, &a, 0.0)?, filled(platform, &b, 0.0)?);
+    a.launch::<slow_copy>(LEN, (&mut slow, &source, SLOW))?;
+    b.launch::<slow_copy>(LEN, (&mut fast, &source, 0))?;
+    c.launch::<slow_fill>(LEN, (&mut source, 9.0, 0))?;
+    Ok(holds(&c, &source, 9.0)? & holds(&b, &fast, 7.0)? & holds(&a, &slow, 7.0)?)
+}
+
+fn two_readers_then_drop_and_reuse(platform: &Platform) -> Result<bool> {
+    let Streams { a, b, c } = streams(platform)?;
+    let source = filled(platform, &c, 7.0)?;
+    let (mut slow, mut fast) = (filled(platform, &a, 0.0)?, filled(platform, &b, 0.0)?);
+    a.launch::<slow_copy>(LEN, (&mut slow, &source, SLOW))?;
+    b.launch::<slow_copy>(LEN, (&mut fast, &source, 0))?;
+    let reused = reuse(platform, &c, || drop(source))?;
+    Ok(reused & holds(&b, &fast, 7.0)? & holds(&a, &slow, 7.0)?)
+}
+
+/// Drops what `release` drops, then allocates and overwrites the same memory on `stream`.
+fn reuse(platform: &Platform, stream: &CudaStream, release: impl FnOnce()) -> Result<bool> {
+    release();
+    let mut next = platform.buffer::<f32>(LEN, stream)?;
+    stream.launch::<slow_fill>(LEN, (&mut next, 9.0, 0))?;
+    holds(stream, &next, 9.0)
+}
+
+fn allocated_here_written_there(platform: &Platform) -> Result<bool> {
+    let Streams { a, b, .. } = streams(platform)?;
+    let first = filled(platform, &a, 7.0)?;
+    let mut copy = filled(platform, &a, 0.0)?;
+    a.launch::<slow_copy>(LEN, (&mut copy, &first, SLOW))?;
+    drop(first);
+    // In stream order the memory is free again on `a`, and on `a` alone.
+    let mut second = platform.buffer::<f32>(LEN, &a)?;
+    b.launch::<slow_fill>(LEN, (&mut second, 9.0, 0))?;
+    let written = holds(&b, &second, 9.0)?;
+    a.synchronize_blocking()?;
+    Ok(written & holds(&a, &copy, 7.0)? & holds(&b, &second, 9.0)?)
+}
+
+fn kept_for_the_next_tick(platform: &Platform) -> Result<bool> {
+    let Streams { a, b, .. } = streams(platform)?;
+    let mut kept = filled(platform, &a, 0.0)?;
+    let mut right = true;
+    for tick in 1..4 {
+        a.launch::<slow_fill>(LEN, (&mut kept, tick as f32, SLOW))?;
+        let mut seen = platform.buffer::<f32>(LEN, &b)?;
+        b.launch::<slow_copy>(LEN, (&mut seen, &kept, 0))?;
+        right &= holds(&b, &seen, tick as f32)?;
+    }
+    Ok(right)
+}
+
+fn moved_to_an_extra_stream(platform: &Platform) -> Result<bool> {
+    let Streams { a, b, .. } = streams(platform)?;
+    let mut moved = filled(platform, &a, 0.0)?;
+    a.launch::<slow_fill>(LEN, (&mut moved, 7.0, SLOW))?;
+    b.launch::<add_one>(LEN, (&mut moved,))?;
+    let there = holds(&b, &moved, 8.0)?;
+    a.launch::<add_one>(LEN, (&mut moved,))?;
+    Ok(there & holds(&a, &moved, 9.0)?)
+}
+
+fn forgotten_guard(platform: &Platform) -> Result<bool> {
+    let Streams { a, c, .. } = streams(platform)?;
+    let source = filled(platform, &c, 7.0)?;
+    let mut slow = filled(platform, &a, 0.0)?;
+    let view = source.slice(..);
+    if let Some(view) = &view {
+        a.launch::<slow_copy>(LEN, (&mut slow, view, SLOW))?;
+    }
+    std::mem::forget(view);
+    let reused = reuse(platform, &c, || drop(source))?;
+    Ok(reused & holds(&a, &slow, 7.0)?)
+}
+
+fn panic_after_a_launch(platform: &Platform) -> Result<bool> {
+    let Streams { a, c, .. } = streams(platform)?;
+    let source = filled(platform, &c, 7.0)?;
+    let mut slow = filled(platform, &a, 0.0)?;
+    let hook = AssertUnwindSafe(|| -> Result<()> {
+        let source = source;
+        a.launch::<slow_copy>(LEN, (&mut slow, &source, SLOW))?;
+        // Not a panic's usual way, so that no message clutters the test's output.
+        std::panic::resume_unwind(Box::new("in the middle of a hook"));
+    });
+    let unwound = catch_unwind(hook).is_err();
+    let reused = reuse(platform, &c, || ())?;
+    Ok(unwound & reused & holds(&a, &slow, 7.0)?)
+}
+
+fn error_after_a_launch(platform: &Platform) -> Result<bool> {
+    let Streams { a, c, .. } = streams(platform)?;
+    let source = filled(platform, &c, 7.0)?;
+    let mut slow = filled(platform, &a, 0.0)?;
+    let mut hook = |source: Buffer<f32>| -> Result<()> {
+        a.launch::<slow_copy>(LEN, (&mut slow, &source, SLOW))?;
+        let mut short = platform.buffer::<f32>(1, &a)?;
+        a.copy(&source, &mut short)
+    };
+    let failed = matches!(hook(source), Err(Error::LengthMismatch { .. }));
+    let reused = reuse(platform, &c, || ())?;
+    Ok(failed & reused & holds(&a, &slow, 7.0)?)
+}
+
+fn drop_on_another_thread(platform: &Platform) -> Result<bool> {
+    let Streams { a, c, .. } = streams(platform)?;
+    let source = filled(platform, &c, 7.0)?;
+    let mut slow = filled(platform, &a, 0.0)?;
+    a.launch::<slow_copy>(LEN, (&mut slow, &source, SLOW))?;
+    let joined = std::thread::spawn(move || drop(source)).join().is_ok();
+    let reused = reuse(platform, &c, || ())?;
+    Ok(joined & reused & holds(&a, &slow, 7.0)?)
+}
