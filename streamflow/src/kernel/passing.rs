@@ -32,6 +32,21 @@ impl<'a> Passing<'a> {
         self.slice(argument, slice, AccessMode::Write);
     }
 
+    /// Passes the address alone of a slice that the function only reads: for functions that were not
+    /// made by `#[kernel]`.
+    pub fn read_address<T: Element>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>) {
+        self.address(argument, slice, AccessMode::Read);
+    }
+
+    /// As [`read_address`](Self::read_address), of a slice that the function writes.
+    pub fn write_address<T: Element>(
+        &mut self,
+        argument: &'static str,
+        slice: &'a mut DeviceSlice<T>,
+    ) {
+        self.address(argument, slice, AccessMode::Write);
+    }
+
     /// Passes a value.
     pub fn scalar<T: Scalar>(&mut self, value: T) {
         self.params.push(Param::new(value));
@@ -58,9 +73,18 @@ impl<'a> Passing<'a> {
     }
 
     fn slice<T: Element>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>, mode: AccessMode) {
+        self.address(argument, slice, mode);
+        self.params.push(Param::new(slice.len() as u64));
+    }
+
+    fn address<T: Element>(
+        &mut self,
+        argument: &'static str,
+        slice: &'a DeviceSlice<T>,
+        mode: AccessMode,
+    ) {
         let range = slice.range();
         self.params.push(Param::new(range.address));
-        self.params.push(Param::new(slice.len() as u64));
         if range.bytes > 0 {
             self.accesses.push(Access { range, mode, argument });
             self.blocks.push((slice.block(), mode));
