@@ -4,7 +4,7 @@ use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::{
     Attribute, FnArg, GenericParam, Generics, Ident, ItemFn, Pat, ReturnType, Safety, Signature,
-    Type,
+    Type, TypeParam, TypeParamBound, WherePredicate,
 };
 
 use super::model::{Argument, ArgumentKind, Expandable, Kernel, Options};
@@ -27,6 +27,14 @@ const RESERVED: &[&str] = &[
     "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "xor", "xor_eq",
     "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "half",
     "thread_index", "thread_index_y", "thread_index_z", "thread_count", "streamflow",
+];
+
+/// Bounds that do not imply `Element`.
+#[rustfmt::skip]
+const STANDARD_TRAITS: &[&str] = &[
+    "Add", "AddAssign", "Clone", "Copy", "Debug", "Default", "Display", "Div", "DivAssign", "Eq",
+    "From", "Hash", "Into", "Mul", "MulAssign", "Neg", "Ord", "PartialEq", "PartialOrd", "Rem",
+    "Send", "Sized", "Sub", "SubAssign", "Sum", "Sync",
 ];
 
 /// The kernel, as far as it can be understood.
@@ -100,8 +108,15 @@ fn generics(generics: &Generics, errors: &mut Errors) -> Expandable {
     for param in &generics.params {
         match param {
             GenericParam::Type(param) => {
-                if let Some(problem) = unfit(&param.ident) {
-                    let name = &param.ident;
+                let name = &param.ident;
+                if !may_be_element(param, generics) {
+                    expandable = Expandable::Type;
+                    let text = format!(
+                        "a kernel's type parameter is an element type: write `{name}: Element`"
+                    );
+                    errors.at(param, text);
+                }
+                if let Some(problem) = unfit(name) {
                     errors
                         .at(name, format!("a type parameter cannot be named `{name}`: {problem}"));
                 }
@@ -131,6 +146,25 @@ fn generics(generics: &Generics, errors: &mut Errors) -> Expandable {
         }
     }
     expandable
+}
+
+/// Whether a type parameter has a bound that could imply `Element`. Where rustc has to find out that
+/// it does not, one mistake makes many errors.
+fn may_be_element(param: &TypeParam, generics: &Generics) -> bool {
+    let clause = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
+    let of_clause = clause.filter_map(|predicate| match predicate {
+        WherePredicate::Type(of) if matches!(&of.bounded_ty, Type::Path(path) if path.path.is_ident(&param.ident)) => {
+            Some(&of.bounds)
+        }
+        _ => None,
+    });
+    [&param.bounds].into_iter().chain(of_clause).flatten().any(|bound| match bound {
+        TypeParamBound::Trait(bound) => {
+            let last = bound.path.segments.last();
+            last.is_some_and(|last| !STANDARD_TRAITS.contains(&last.ident.to_string().as_str()))
+        }
+        _ => false,
+    })
 }
 
 fn arguments(sig: &Signature, errors: &mut Errors) -> Vec<Argument> {
@@ -222,7 +256,13 @@ fn argument_type(ty: &Type, errors: &mut Errors) -> ArgumentKind {
     match ty {
         Type::Paren(inner) => argument_type(&inner.elem, errors),
         Type::Group(inner) => argument_type(&inner.elem, errors),
-        Type::Path(_) => ArgumentKind::Scalar(ty.clone()),
+        Type::Path(path) => match path.path.get_ident().and_then(scalar_problem) {
+            Some(problem) => {
+                errors.at(ty, problem);
+                ArgumentKind::Wrong(Some(ty.clone()))
+            }
+            None => ArgumentKind::Scalar(ty.clone()),
+        },
         Type::Reference(reference) => {
             if let Some(lifetime) = &reference.lifetime {
                 errors.at(
@@ -248,6 +288,20 @@ fn argument_type(ty: &Type, errors: &mut Errors) -> ArgumentKind {
             )
         }
     }
+}
+
+/// What to do about the types that are most often tried. All others are rustc's: a macro does not
+/// know what a name stands for.
+fn scalar_problem(name: &Ident) -> Option<String> {
+    let instead = match name.to_string().as_str() {
+        "bool" => "pass a `u8` or a `u32`",
+        "char" => "pass a `u32`",
+        "isize" => "pass an `i64`",
+        "i128" | "u128" => "pass two `u64`",
+        "String" => "pass its bytes as `&[u8]`",
+        _ => return None,
+    };
+    Some(format!("a kernel takes no `{name}` by value; {instead}"))
 }
 
 fn reference_problem(target: &Type, mutable: bool) -> String {
@@ -286,5 +340,5 @@ fn spelled(ty: &Type) -> String {
             text.push(c);
         }
     }
-    text
+    text.replace("->", " -> ")
 }

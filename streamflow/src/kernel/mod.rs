@@ -21,7 +21,7 @@ mod nvrtc;
 mod passing;
 mod source;
 
-pub use compile::{compile_checked_for, compile_for, load, nvrtc_version};
+pub use compile::{compile_checked_for, compile_for, image_for, load, nvrtc_version};
 pub use grid::{Dim3, Grid, GridShape};
 pub use info::{Kernel, KernelInfo, ParamInfo, ParamKind};
 pub use passing::Passing;

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::driver::{Access, AccessMode, MAX_PARAMS, Param};
-use crate::memory::{Block, DeviceSlice, Element, Scalar};
+use crate::memory::{Block, DeviceSlice, Scalar};
 
 /// Collects what a kernel is launched with: parameters, accesses, and the blocks they lie in.
 ///
@@ -23,12 +23,12 @@ impl<'a> Passing<'a> {
     }
 
     /// Passes a slice that the kernel only reads.
-    pub fn read<T: Element>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>) {
+    pub fn read<T>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>) {
         self.slice(argument, slice, AccessMode::Read);
     }
 
     /// Passes a slice that the kernel writes.
-    pub fn write<T: Element>(&mut self, argument: &'static str, slice: &'a mut DeviceSlice<T>) {
+    pub fn write<T>(&mut self, argument: &'static str, slice: &'a mut DeviceSlice<T>) {
         self.slice(argument, slice, AccessMode::Write);
     }
 
@@ -75,6 +75,7 @@ mod tests {
     use crate::driver::{HostArgs, MemoryRange};
     use crate::kernel;
     use crate::kernel::{Kernel, ParamKind};
+    use crate::memory::Element;
 
     /// out[i] = a[i] * factor + bias
     #[kernel(
