@@ -65,7 +65,8 @@ fn launch_kernel(
     let (table, device) = (stream.table(), stream.device());
     // Each instance of a generic kernel has an `INFO` of its own.
     let key = std::ptr::from_ref(info).addr();
-    let loaded = table.kernels(device).get(key, || super::load(table.driver().as_ref(), device, info))?;
+    let loaded =
+        table.kernels(device).get(key, || super::load(table.driver().as_ref(), device, info))?;
     if bounds::enabled() == Bounds::Checked {
         passing.report(table.report(device, size_of::<Report>() as u64, look_at_report)?);
     }

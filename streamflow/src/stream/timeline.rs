@@ -80,7 +80,7 @@ impl Timeline {
         id: u32,
         stream: OwnedStream,
         options: StreamOptions,
-        ) -> DriverResult<Self> {
+    ) -> DriverResult<Self> {
         let ring = (0..RING)
             .map(|_| {
                 let event = OwnedEvent::create(stream.driver(), stream.raw().device())?;
@@ -246,7 +246,7 @@ impl Timeline {
         // A number of its own without an event: once it is complete nobody asks for the event.
         let number = {
             let _state = self.lock();
-                self.recorded.fetch_add(1, Ordering::AcqRel) + 1
+            self.recorded.fetch_add(1, Ordering::AcqRel) + 1
         };
         self.driver().synchronize_stream(self.raw())?;
         self.completed.fetch_max(number, Ordering::AcqRel);
