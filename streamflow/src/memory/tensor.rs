@@ -20,7 +20,7 @@ pub struct Tensor<T: Element> {
 
 impl<T: Element> Tensor<T> {
     pub(crate) fn new(pool: &Arc<MemoryPool>, stream: &CudaStream, shape: Shape) -> Result<Self> {
-        Ok(Self { elements: Buffer::new(pool, stream, shape.count())?, shape })
+        Ok(Self { elements: Buffer::new(pool, stream, shape)?, shape })
     }
 
     /// The dimensions, outermost first.
