@@ -41,6 +41,6 @@ pub(crate) use pinned::PinnedPool;
 pub use pool::MemoryOptions;
 pub(crate) use pool::MemoryPool;
 pub use shape::{IntoShape, MAX_RANK, Shape};
-pub use shared::Shared;
+pub use shared::{Recycler, Shared};
 pub use slice::{DeviceSlice, View, ViewMut};
 pub use tensor::{Tensor, TensorView};

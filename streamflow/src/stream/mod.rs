@@ -48,6 +48,12 @@ impl CudaStream {
         Self::new(table.default_timeline(device), table.clone(), None)
     }
 
+    /// Another handle of the stream that `point` is on. Its owner may queue work on another thread;
+    /// work of both is in order, in the order in which it is queued.
+    pub(crate) fn adopted(table: &Arc<StreamTable>, point: Point) -> Self {
+        Self::new(table.timeline(point.stream()).clone(), table.clone(), None)
+    }
+
     pub(crate) fn table(&self) -> &Arc<StreamTable> {
         &self.table
     }

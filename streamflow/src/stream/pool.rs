@@ -210,6 +210,11 @@ impl StreamPool {
         &self.0.name
     }
 
+    /// The device of its streams.
+    pub fn device(&self) -> DeviceId {
+        self.0.description.device
+    }
+
     /// How many streams are lent now.
     pub fn lent(&self) -> usize {
         self.0.lock().holders.len()
