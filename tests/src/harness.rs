@@ -79,6 +79,22 @@ pub fn check_close(
     Ok(())
 }
 
+/// Fails unless a call failed, with an error for which `is_right` holds.
+///
+/// # Errors
+/// What came instead. Else the error's text is the value.
+pub fn check_error<T: fmt::Debug>(
+    what: &str,
+    result: streamflow::Result<T>,
+    is_right: impl Fn(&Error) -> bool,
+) -> Result<String, Failed> {
+    match result {
+        Err(error) if is_right(&error) => Ok(error.to_string()),
+        Err(error) => Err(Failed::new(format!("{what}: another error: {error:?}"))),
+        Ok(value) => Err(Failed::new(format!("{what}: no error, but {value:?}"))),
+    }
+}
+
 /// What a test does on a platform.
 pub trait Body: Fn(&Platform) -> Result<(), Failed> + Send + 'static {}
 

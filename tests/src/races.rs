@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use streamflow::prelude::*;
 
+use crate::foreign;
 use crate::kernels::{add_one, slow_copy, slow_fill};
 
 /// Not a multiple of a warp, a block or a granule.
@@ -26,6 +27,7 @@ pub const ALL: &[(&str, Program)] = &[
     ("law7_allocated_on_one_stream_written_on_another", allocated_here_written_there),
     ("law7_kept_for_the_next_tick", kept_for_the_next_tick),
     ("law7_moved_to_an_extra_stream", moved_to_an_extra_stream),
+    ("law7_raw_addresses", raw_addresses),
     ("law9_forgotten_guard", forgotten_guard),
     ("law9_panic_after_a_launch", panic_after_a_launch),
     ("law9_error_after_a_launch", error_after_a_launch),
@@ -120,6 +122,18 @@ fn moved_to_an_extra_stream(platform: &Platform) -> Result<bool> {
     let there = holds(&b, &moved, 8.0)?;
     a.launch::<add_one>(LEN, (&mut moved,))?;
     Ok(there & holds(&a, &moved, 9.0)?)
+}
+
+/// Work past streamflow, with its uses registered, is ordered like launches: its read comes after
+/// the write before, and the write after comes after it.
+fn raw_addresses(platform: &Platform) -> Result<bool> {
+    let Streams { a, b, c } = streams(platform)?;
+    let mut source = filled(platform, &a, 0.0)?;
+    let mut copy = filled(platform, &b, 0.0)?;
+    a.launch::<slow_fill>(LEN, (&mut source, 7.0, SLOW))?;
+    foreign::copy(platform, &b, &source, &mut copy)?;
+    foreign::fill(platform, &c, &mut source, 0)?;
+    Ok(holds(&c, &source, 0.0)? & holds(&b, &copy, 7.0)?)
 }
 
 fn forgotten_guard(platform: &Platform) -> Result<bool> {

@@ -5,10 +5,10 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use streamflow::MemoryOptions;
 use streamflow::driver::Driver;
 use streamflow::driver::host::HostDriver;
 use streamflow::prelude::*;
-use streamflow::MemoryOptions;
 use streamflow_tests::layers::DropWaits;
 use streamflow_tests::races::{self, Program};
 use streamflow_tests::{Failed, Suite, check};
