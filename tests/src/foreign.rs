@@ -8,8 +8,8 @@ use streamflow::prelude::*;
 /// `add(unsigned* data, unsigned long long len, unsigned value)`: adds `value` to each element, as
 /// somebody wrote it by hand in PTX.
 pub const ADD_PTX: &str = "
-.version 6.0
-.target sm_50
+.version 6.4
+.target sm_75
 .address_size 64
 .visible .entry add(.param .u64 data, .param .u64 len, .param .u32 value)
 {
