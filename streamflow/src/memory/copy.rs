@@ -35,10 +35,8 @@ impl CudaStream {
         target: &mut DeviceSlice<T>,
     ) -> Result<()> {
         same_length("upload", source.len(), target.len())?;
-        let range = MemoryRange {
-            address: source.as_ptr() as u64,
-            bytes: size_of_val(source) as u64,
-        };
+        let range =
+            MemoryRange { address: source.as_ptr() as u64, bytes: size_of_val(source) as u64 };
         let target = Side::tracked(target.block(), target.range());
         self.copy_between(CopyKind::PageableToDevice, Side::host(range), target)
     }

@@ -28,7 +28,10 @@ impl Shape {
         // Strides are products of the dimensions that are not 0, so these must fit, too.
         let count = dims.iter().try_fold(1_usize, |count, &dim| count.checked_mul(dim.max(1)));
         // Sixteen bytes are the largest element.
-        if count.and_then(|count| count.checked_mul(16)).is_none_or(|bytes| bytes > isize::MAX as usize) {
+        if count
+            .and_then(|count| count.checked_mul(16))
+            .is_none_or(|bytes| bytes > isize::MAX as usize)
+        {
             return Err(error("its number of bytes overflows"));
         }
         Ok(Self::of(dims))

@@ -9,6 +9,8 @@
 
 mod pool;
 mod table;
+#[cfg(test)]
+mod tests;
 mod timeline;
 
 pub use pool::{CudaStreamPool, StreamPool};
