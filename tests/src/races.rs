@@ -34,6 +34,22 @@ pub const ALL: &[(&str, Program)] = &[
     ("law9_drop_on_another_thread", drop_on_another_thread),
 ];
 
+/// The legacy default stream's barrier, which is no edge of streamflow's: with all waits taken away it
+/// alone orders a stream that was made `Blocking`, and does not order one that was made
+/// `NonBlocking`. Whether the default stream saw what the other one wrote before.
+///
+/// # Errors
+/// The platform's.
+pub fn barrier(platform: &Platform, flags: StreamFlags) -> Result<bool> {
+    let pool = platform.stream_pool("BARRIER", &CudaStreamPool::new().flags(flags))?;
+    let (a, default) = (pool.allocate("a")?, platform.default_stream(device(0))?);
+    let mut data = filled(platform, &a, 0.0)?;
+    let mut copy = filled(platform, &default, 0.0)?;
+    a.launch::<slow_fill>(LEN, (&mut data, 7.0, SLOW))?;
+    default.launch::<slow_copy>(LEN, (&mut copy, &data, 0))?;
+    holds(&default, &copy, 7.0)
+}
+
 struct Streams {
     a: CudaStream,
     b: CudaStream,
