@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Barrier, mpsc};
 use std::time::Duration;
 
 use super::*;
@@ -173,25 +173,23 @@ fn one_record_serves_all_waiters() {
     assert_eq!(bench.records_and_waits(), (1, 2));
 }
 
-/// Each thread waits for the other's stream, thousands of times: locks taken in two orders would
-/// meet sooner or later.
+/// Each thread waits for the other's stream, each time for a new moment of it, so that both are locked:
+/// in two orders they would meet sooner or later.
 #[test]
 fn threads_that_wait_for_each_other_do_not_deadlock() {
-    const ROUNDS: usize = 3000;
+    const ROUNDS: usize = 20_000;
     let platform = Platform::host().build().unwrap();
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
     let (a, b) = (pool.allocate("a").unwrap(), pool.allocate("b").unwrap());
-    let latest = Arc::new([Mutex::new(a.record().unwrap()), Mutex::new(b.record().unwrap())]);
+    let others = [b.timeline().clone(), a.timeline().clone()];
+    let together = Arc::new(Barrier::new(2));
     let (done, finished) = mpsc::channel();
-    for (me, stream) in [a, b].into_iter().enumerate() {
-        let (latest, done) = (latest.clone(), done.clone());
+    for (stream, other) in [a, b].into_iter().zip(others) {
+        let (done, together) = (done.clone(), together.clone());
         std::thread::spawn(move || {
-            for _ in 0..ROUNDS {
-                *latest[me].lock().unwrap() = stream.timeline().open_point();
-                let other = *latest[1 - me].lock().unwrap();
-                stream.wait(other).unwrap();
-            }
-            done.send(stream.synchronize_blocking()).unwrap();
+            together.wait();
+            let waited = (0..ROUNDS).try_for_each(|_| stream.wait(other.open_point()));
+            done.send(waited.and_then(|()| stream.synchronize_blocking())).unwrap();
         });
     }
     for _ in 0..2 {
