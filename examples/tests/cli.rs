@@ -144,7 +144,7 @@ fn usage_mistakes_exit_with_2() {
 
 #[test]
 fn too_much_memory_is_a_failure() {
-    let args = ["--platform", "host", "--rows", "2000000", "--cols", "2000000"];
+    let args = ["--platform", "host", "--json", "--rows", "2000000", "--cols", "2000000"];
     assert_fails(&pool(&args), 1, &["out of memory"]);
 }
 

@@ -11,7 +11,7 @@ use proc_macro::TokenStream;
 
 /// Makes a function a kernel, with a body for CUDA beside the one in Rust.
 ///
-/// ```ignore
+/// ```text
 /// /// out[i] = exp(start + i * step)
 /// #[kernel(unsafe cuda = "
 ///     unsigned long long i = thread_index();

@@ -16,7 +16,8 @@ pub enum Error {
     /// All streams of a pool are lent.
     #[error(
         "stream pool `{pool}` is exhausted: `{who}` asked for a stream, but all {max_size} are held by {}; \
-         raise `max_size`, or drop streams earlier", list(holders)
+         raise `max_size`, or drop streams earlier",
+        list(holders)
     )]
     PoolExhausted {
         /// The pool's name.
@@ -41,7 +42,9 @@ pub enum Error {
     },
 
     /// Something of one platform was used with another.
-    #[error("{what} belongs to another platform; streams, points and memory can't be shared between platforms")]
+    #[error(
+        "{what} belongs to another platform; streams, points and memory can't be shared between platforms"
+    )]
     ForeignPlatform {
         /// What it is.
         what: &'static str,
@@ -59,7 +62,9 @@ pub enum Error {
     },
 
     /// Two lengths that must be the same are not.
-    #[error("{what}: the source has {source_len} elements, but the target has {target_len}; they must be equal")]
+    #[error(
+        "{what}: the source has {source_len} elements, but the target has {target_len}; they must be equal"
+    )]
     LengthMismatch {
         /// What was asked for.
         what: &'static str,

@@ -178,7 +178,7 @@ impl Platform {
     /// # Errors
     /// As for [`tensor`](Self::tensor).
     pub fn buffer<T: Element>(&self, len: usize, stream: &CudaStream) -> Result<Buffer<T>> {
-        Buffer::new(&self.of(stream)?.memory, stream, len)
+        Buffer::new(&self.of(stream)?.memory, stream, len.into_shape()?)
     }
 
     /// Page-locked host memory that the host may touch at once. Its content is undefined.

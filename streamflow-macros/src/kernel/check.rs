@@ -4,10 +4,11 @@ use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::{
     Attribute, FnArg, GenericParam, Generics, Ident, ItemFn, Pat, ReturnType, Safety, Signature,
-    Type,
+    Type, TypeParam, TypeParamBound, WherePredicate,
 };
 
-use super::model::{Argument, ArgumentKind, Expandable, Kernel, Options};
+use super::argument::argument_type;
+use super::model::{Argument, Expandable, Kernel, Options};
 use crate::diagnostic::Errors;
 
 /// `streamflow::driver::MAX_PARAMS`, less the one that a launch with checked indices adds.
@@ -27,6 +28,14 @@ const RESERVED: &[&str] = &[
     "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "xor", "xor_eq",
     "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "half",
     "thread_index", "thread_index_y", "thread_index_z", "thread_count", "streamflow",
+];
+
+/// Bounds that do not imply `Element`.
+#[rustfmt::skip]
+const STANDARD_TRAITS: &[&str] = &[
+    "Add", "AddAssign", "Clone", "Copy", "Debug", "Default", "Display", "Div", "DivAssign", "Eq",
+    "From", "Hash", "Into", "Mul", "MulAssign", "Neg", "Ord", "PartialEq", "PartialOrd", "Rem",
+    "Send", "Sized", "Sub", "SubAssign", "Sum", "Sync",
 ];
 
 /// The kernel, as far as it can be understood.
@@ -100,8 +109,15 @@ fn generics(generics: &Generics, errors: &mut Errors) -> Expandable {
     for param in &generics.params {
         match param {
             GenericParam::Type(param) => {
-                if let Some(problem) = unfit(&param.ident) {
-                    let name = &param.ident;
+                let name = &param.ident;
+                if !may_be_element(param, generics) {
+                    expandable = Expandable::Type;
+                    let text = format!(
+                        "a kernel's type parameter is an element type: write `{name}: Element`"
+                    );
+                    errors.at(param, text);
+                }
+                if let Some(problem) = unfit(name) {
                     errors
                         .at(name, format!("a type parameter cannot be named `{name}`: {problem}"));
                 }
@@ -131,6 +147,25 @@ fn generics(generics: &Generics, errors: &mut Errors) -> Expandable {
         }
     }
     expandable
+}
+
+/// Whether a type parameter has a bound that could imply `Element`. Where rustc has to find out that
+/// it does not, one mistake makes many errors.
+fn may_be_element(param: &TypeParam, generics: &Generics) -> bool {
+    let clause = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
+    let of_clause = clause.filter_map(|predicate| match predicate {
+        WherePredicate::Type(of) if matches!(&of.bounded_ty, Type::Path(path) if path.path.is_ident(&param.ident)) => {
+            Some(&of.bounds)
+        }
+        _ => None,
+    });
+    [&param.bounds].into_iter().chain(of_clause).flatten().any(|bound| match bound {
+        TypeParamBound::Trait(bound) => {
+            let last = bound.path.segments.last();
+            last.is_some_and(|last| !STANDARD_TRAITS.contains(&last.ident.to_string().as_str()))
+        }
+        _ => false,
+    })
 }
 
 fn arguments(sig: &Signature, errors: &mut Errors) -> Vec<Argument> {
@@ -216,75 +251,4 @@ fn length_names(arguments: &[Argument], errors: &mut Errors) {
             );
         }
     }
-}
-
-fn argument_type(ty: &Type, errors: &mut Errors) -> ArgumentKind {
-    match ty {
-        Type::Paren(inner) => argument_type(&inner.elem, errors),
-        Type::Group(inner) => argument_type(&inner.elem, errors),
-        Type::Path(_) => ArgumentKind::Scalar(ty.clone()),
-        Type::Reference(reference) => {
-            if let Some(lifetime) = &reference.lifetime {
-                errors.at(
-                    lifetime,
-                    format!("a kernel's slices live for the launch; remove `{lifetime}`"),
-                );
-            }
-            let mutable = reference.mutability.is_some();
-            match &*reference.elem {
-                Type::Slice(slice) if mutable => ArgumentKind::SliceMut((*slice.elem).clone()),
-                Type::Slice(slice) => ArgumentKind::Slice((*slice.elem).clone()),
-                other => {
-                    errors.at(ty, reference_problem(other, mutable));
-                    ArgumentKind::Wrong(None)
-                }
-            }
-        }
-        other => {
-            let text = "a kernel takes slices `&[T]` and `&mut [T]`, and scalars by value";
-            errors.at(other, format!("{text}, not `{}`", spelled(other)));
-            ArgumentKind::Wrong(
-                matches!(other, Type::Array(_) | Type::Tuple(_)).then(|| other.clone()),
-            )
-        }
-    }
-}
-
-fn reference_problem(target: &Type, mutable: bool) -> String {
-    let and = if mutable { "&mut " } else { "&" };
-    let written = spelled(target);
-    match target {
-        Type::Array(array) => {
-            let item = spelled(&array.elem);
-            format!("a kernel takes slices, not arrays: write `{and}[{item}]`")
-        }
-        Type::Path(path) if path.path.is_ident("str") => {
-            format!("a kernel takes no text: write `{and}[u8]` for its bytes")
-        }
-        _ if mutable => format!(
-            "a kernel writes to slices: write `&mut [{written}]`, of one element if it is one value"
-        ),
-        _ => format!(
-            "a kernel takes slices `&[T]`, and scalars by value: write `&[{written}]` or `{written}`"
-        ),
-    }
-}
-
-/// A type as people write it: tokens print with spaces everywhere.
-fn spelled(ty: &Type) -> String {
-    let mut text = String::new();
-    let spaced = ty.to_token_stream().to_string();
-    let tight = |c: char| "<>[]()&:;,*".contains(c);
-    let mut rest = spaced.chars().peekable();
-    while let Some(c) = rest.next() {
-        let keep = match (text.chars().last(), rest.peek()) {
-            (Some(';' | ','), _) => true,
-            (Some(before), Some(after)) => !tight(before) && !tight(*after),
-            _ => false,
-        };
-        if c != ' ' || keep {
-            text.push(c);
-        }
-    }
-    text
 }

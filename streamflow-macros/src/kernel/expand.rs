@@ -62,6 +62,7 @@ fn implementation(kernel: &Kernel, sound: bool) -> TokenStream {
             {
                 type Args<'streamflow> = (#(#types,)*);
                 const INFO: &'static ::streamflow::__private::KernelInfo = &#info;
+                #[allow(clippy::all)]
                 fn pass<'streamflow>(
                     args: Self::Args<'streamflow>,
                     to: &mut ::streamflow::__private::Passing<'streamflow>,
@@ -172,11 +173,10 @@ fn pass(kernel: &Kernel) -> TokenStream {
     });
     let values = quote!(&[#(#values,)*]);
     let requires = kernel.options.requires.iter().map(|condition| {
-        let holds = format_ident!("holds", span = Span::mixed_site());
+        // An `if` without `!`: where the condition is no `bool`, rustc underlines it and no more.
         quote! {
-            #[allow(clippy::all)]
-            let #holds: bool = #condition;
-            if !#holds {
+            if #condition {
+            } else {
                 return ::core::result::Result::Err(::streamflow::__private::requirement(
                     <Self as ::streamflow::__private::Kernel>::INFO,
                     ::core::stringify!(#condition),

@@ -1,5 +1,6 @@
 //! `#[kernel]`.
 
+mod argument;
 mod check;
 mod expand;
 mod model;

@@ -44,6 +44,8 @@ pub(super) fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
                 "cuda" => {
                     if has_cuda {
                         errors.at(&name, "`cuda` is given twice; a kernel has one CUDA body");
+                        input.parse::<TokenStream>()?;
+                        return Ok(());
                     }
                     has_cuda = true;
                     if safety.is_none() {

@@ -46,7 +46,8 @@ impl LoadedKernels {
         // Held while loading: two threads compile a kernel once.
         let mut overflow = self.overflow.lock().unwrap_or_else(PoisonError::into_inner);
         let in_slots = self.probe(key).map_while(OnceLock::get);
-        if let Some((_, kernel)) = in_slots.chain(overflow.iter()).find(|(found, _)| *found == key) {
+        if let Some((_, kernel)) = in_slots.chain(overflow.iter()).find(|(found, _)| *found == key)
+        {
             return Ok(*kernel);
         }
         let kernel = load()?;

@@ -69,6 +69,15 @@ pub fn nvrtc_version() -> Result<(u32, u32)> {
     Ok((major.unsigned_abs(), minor.unsigned_abs()))
 }
 
+/// The image that [`load`] would use, without loading it: from this process, from disk, or compiled
+/// and kept. A program can fill the cache with it before its first run.
+///
+/// # Errors
+/// As [`compile_for`].
+pub fn image_for(info: &KernelInfo, compute_capability: (u32, u32)) -> Result<Image> {
+    Ok(cached(info, Target { compute_capability }, bounds::enabled())?)
+}
+
 /// The image from this process, from disk, or compiled.
 fn cached(info: &KernelInfo, target: Target, bounds: Bounds) -> DriverResult<Image> {
     type Images = Mutex<HashMap<Key, Arc<Vec<u8>>>>;

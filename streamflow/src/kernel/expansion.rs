@@ -11,9 +11,10 @@ use super::KernelInfo;
 /// The slice whose address is parameter `index`.
 ///
 /// # Safety
+/// `T` is an [`Element`]: `KernelInfo` has the one bound, so that a mistake is reported once.
 /// Parameters `index` and `index + 1` are the address and the length of a slice of `T` that is
 /// allocated, and written by nobody, for as long as the result is used.
-pub unsafe fn slice<'a, T: Element>(args: &HostArgs<'_>, index: usize) -> &'a [T] {
+pub unsafe fn slice<'a, T>(args: &HostArgs<'_>, index: usize) -> &'a [T] {
     let (address, len) = range::<T>(args, index);
     // SAFETY: the caller vouches for a non-empty slice; an empty one is aligned and not null.
     unsafe { std::slice::from_raw_parts(address, len) }
@@ -23,15 +24,20 @@ pub unsafe fn slice<'a, T: Element>(args: &HostArgs<'_>, index: usize) -> &'a [T
 ///
 /// # Safety
 /// As for [`slice`], and nobody else reads it either.
-pub unsafe fn slice_mut<'a, T: Element>(args: &HostArgs<'_>, index: usize) -> &'a mut [T] {
+pub unsafe fn slice_mut<'a, T>(args: &HostArgs<'_>, index: usize) -> &'a mut [T] {
     let (address, len) = range::<T>(args, index);
     // SAFETY: as above.
     unsafe { std::slice::from_raw_parts_mut(address, len) }
 }
 
 /// The scalar that is parameter `index`.
-pub fn scalar<T: Scalar>(args: &HostArgs<'_>, index: usize) -> T {
-    args.params[index].get()
+///
+/// # Safety
+/// `T` is a [`Scalar`], and the parameter was made from one.
+pub unsafe fn scalar<T>(args: &HostArgs<'_>, index: usize) -> T {
+    const { assert!(size_of::<T>() <= 16 && align_of::<T>() <= 16) };
+    // SAFETY: a parameter is 16 bytes long and 16-aligned, and begins with the value.
+    unsafe { args.params[index].as_ptr().cast::<T>().read() }
 }
 
 /// Address and length; a dangling but aligned address when empty, as Rust's slices want it.

@@ -127,7 +127,8 @@ impl Grid {
         }
         let mut grid = self.size;
         if !self.blocks {
-            for (blocks, threads) in grid.iter_mut().zip(block) {
+            // Most sizes are 1 in y and z, and a division takes as long as all the rest.
+            for (blocks, threads) in grid.iter_mut().zip(block).filter(|(size, _)| **size > 1) {
                 *blocks = blocks.div_ceil(threads);
             }
         }
@@ -151,7 +152,10 @@ impl Grid {
     /// neighbouring memory.
     fn default_block(&self, size: u32) -> [u64; 3] {
         let size = u64::from(size.max(1));
-        let wide = if self.dimensions == 1 { size } else { size.min(32) };
+        if self.dimensions == 1 {
+            return [size, 1, 1];
+        }
+        let wide = size.min(32);
         [wide, size / wide, 1]
     }
 }

@@ -20,7 +20,7 @@ impl CudaStream {
     pub fn launch<K: Kernel>(&self, grid: impl Into<Grid>, args: K::Args<'_>) -> Result<()> {
         let mut passing = Passing::new();
         K::pass(args, &mut passing)?;
-        launch_kernel(self, K::INFO, grid.into(), passing)
+        launch_kernel(self, K::INFO, grid.into(), &mut passing)
     }
 
     /// Queues a function of a [`Module`], after everything its arguments must come after.
@@ -59,17 +59,18 @@ fn launch_kernel(
     stream: &CudaStream,
     info: &'static KernelInfo,
     grid: Grid,
-    mut passing: Passing<'_>,
+    passing: &mut Passing<'_>,
 ) -> Result<()> {
     stream.timeline().bind()?;
     let (table, device) = (stream.table(), stream.device());
     // Each instance of a generic kernel has an `INFO` of its own.
     let key = std::ptr::from_ref(info).addr();
-    let loaded = table.kernels(device).get(key, || super::load(table.driver().as_ref(), device, info))?;
+    let loaded =
+        table.kernels(device).get(key, || super::load(table.driver().as_ref(), device, info))?;
     if bounds::enabled() == Bounds::Checked {
         passing.report(table.report(device, size_of::<Report>() as u64, look_at_report)?);
     }
-    submit(stream, info.name, &loaded, grid, &passing)
+    submit(stream, info.name, &loaded, grid, passing)
 }
 
 /// The first index out of range since the last look, as an error.

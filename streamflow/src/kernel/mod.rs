@@ -23,7 +23,7 @@ mod passing;
 mod source;
 
 use compile::load;
-pub use compile::{compile_checked_for, compile_for, nvrtc_version};
+pub use compile::{compile_checked_for, compile_for, image_for, nvrtc_version};
 pub use grid::{Dim3, Grid, GridShape};
 pub use info::{Kernel, KernelInfo, ParamInfo, ParamKind};
 pub use launch::{Function, Module};

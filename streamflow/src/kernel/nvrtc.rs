@@ -130,20 +130,23 @@ impl Nvrtc {
 
     fn open(found: &Found) -> Result<Self, String> {
         let named = |error: String| format!("{}: {error}", found.library.display());
+        // What the loader said is the cause of libloading's error.
+        let cause = |error: libloading::Error| {
+            let source = std::error::Error::source(&error).map(ToString::to_string);
+            named(source.unwrap_or_else(|| error.to_string()))
+        };
         if let Some(builtins) = &found.builtins {
             // SAFETY: NVIDIA's library; its initialisers have no preconditions.
             match unsafe { Library::new(builtins) } {
                 // Stays loaded: NVRTC finds it by its name when it compiles.
                 Ok(library) => std::mem::forget(library),
-                Err(error) => return Err(named(error.to_string())),
+                Err(error) => return Err(cause(error)),
             }
         }
         // SAFETY: as above.
-        let library =
-            unsafe { Library::new(&found.library) }.map_err(|error| named(error.to_string()))?;
+        let library = unsafe { Library::new(&found.library) }.map_err(cause)?;
         // SAFETY: a library of this name is NVRTC, and it is leaked below.
-        let symbols =
-            unsafe { Symbols::load(&library) }.map_err(|error| named(error.to_string()))?;
+        let symbols = unsafe { Symbols::load(&library) }.map_err(cause)?;
         std::mem::forget(library);
 
         let mut nvrtc = Self { symbols, version: (0, 0), architectures: Vec::new() };

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::driver::{Access, AccessMode, MAX_PARAMS, Param};
-use crate::memory::{Block, DeviceSlice, Element, Scalar};
+use crate::memory::{Block, DeviceSlice, Scalar};
 
 /// Collects what a kernel is launched with: parameters, accesses, and the blocks they lie in.
 ///
@@ -23,13 +23,24 @@ impl<'a> Passing<'a> {
     }
 
     /// Passes a slice that the kernel only reads.
-    pub fn read<T: Element>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>) {
+    pub fn read<T>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>) {
         self.slice(argument, slice, AccessMode::Read);
     }
 
     /// Passes a slice that the kernel writes.
-    pub fn write<T: Element>(&mut self, argument: &'static str, slice: &'a mut DeviceSlice<T>) {
+    pub fn write<T>(&mut self, argument: &'static str, slice: &'a mut DeviceSlice<T>) {
         self.slice(argument, slice, AccessMode::Write);
+    }
+
+    /// Passes the address alone of a slice that the function only reads: for functions that were not
+    /// made by `#[kernel]`.
+    pub fn read_address<T>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>) {
+        self.address(argument, slice, AccessMode::Read);
+    }
+
+    /// As [`read_address`](Self::read_address), of a slice that the function writes.
+    pub fn write_address<T>(&mut self, argument: &'static str, slice: &'a mut DeviceSlice<T>) {
+        self.address(argument, slice, AccessMode::Write);
     }
 
     /// Passes a value.
@@ -57,10 +68,14 @@ impl<'a> Passing<'a> {
         &self.blocks
     }
 
-    fn slice<T: Element>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>, mode: AccessMode) {
+    fn slice<T>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>, mode: AccessMode) {
+        self.address(argument, slice, mode);
+        self.params.push(Param::new(slice.len() as u64));
+    }
+
+    fn address<T>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>, mode: AccessMode) {
         let range = slice.range();
         self.params.push(Param::new(range.address));
-        self.params.push(Param::new(slice.len() as u64));
         if range.bytes > 0 {
             self.accesses.push(Access { range, mode, argument });
             self.blocks.push((slice.block(), mode));
@@ -75,6 +90,8 @@ mod tests {
     use crate::driver::HostArgs;
     use crate::kernel;
     use crate::kernel::{Kernel, ParamKind};
+
+    use crate::memory::Element;
     use crate::{Buffer, Platform, device};
 
     fn memory<T: Element>(len: usize) -> Buffer<T> {

@@ -54,11 +54,7 @@ impl Block {
                 stream: timeline.device(),
             });
         }
-        self.wait_for(timeline, stream.table(), mode)
-    }
-
-    fn wait_for(&self, timeline: &Timeline, table: &StreamTable, mode: AccessMode) -> Result<()> {
-        let uses = self.lock();
+        let (table, uses) = (stream.table(), self.lock());
         if let Some(write) = uses.write {
             timeline.wait(table, write)?;
         }
@@ -70,11 +66,7 @@ impl Block {
 
     /// Notes an access that was queued on `stream` just now, after [`order`](Self::order).
     pub(crate) fn note(&self, stream: &CudaStream, mode: AccessMode) {
-        self.note_on(stream.timeline(), mode);
-    }
-
-    fn note_on(&self, timeline: &Timeline, mode: AccessMode) {
-        let point = timeline.open_point();
+        let point = stream.timeline().open_point();
         let mut uses = self.lock();
         match mode {
             AccessMode::Write => {
@@ -91,26 +83,28 @@ impl Block {
     }
 
     /// Whether work queued on `timeline` now comes after all uses anyway.
-    pub(super) fn is_ordered_before(&self, timeline: &Timeline) -> bool {
-        self.lock().all().all(|point| timeline.implies(point))
+    pub(super) fn is_ordered_before(&mut self, timeline: &Timeline) -> bool {
+        self.uses_mut().all().all(|point| timeline.implies(point))
     }
 
     /// Hands the block to a new owner on `timeline`, after all its uses: what that owner queues
     /// anywhere comes after them, because it comes after this write.
-    pub(super) fn take_over(&self, timeline: &Timeline, table: &StreamTable) -> Result<()> {
-        self.wait_for(timeline, table, AccessMode::Write)?;
-        self.note_on(timeline, AccessMode::Write);
+    pub(super) fn take_over(&mut self, timeline: &Timeline, table: &StreamTable) -> Result<()> {
+        self.retire(timeline, table)?;
+        self.allocated_on(timeline);
         Ok(())
     }
 
     /// Notes that `timeline` allocated the block just now: other streams come after that.
-    pub(super) fn allocated_on(&self, timeline: &Timeline) {
-        self.note_on(timeline, AccessMode::Write);
+    pub(super) fn allocated_on(&mut self, timeline: &Timeline) {
+        let uses = self.uses_mut();
+        uses.write = Some(timeline.open_point());
+        uses.reads.clear();
     }
 
     /// Makes `timeline` wait for all uses.
-    pub(super) fn retire(&self, timeline: &Timeline, table: &StreamTable) -> Result<()> {
-        self.wait_for(timeline, table, AccessMode::Write)
+    pub(super) fn retire(&mut self, timeline: &Timeline, table: &StreamTable) -> Result<()> {
+        self.uses_mut().all().try_for_each(|point| timeline.wait(table, point))
     }
 
     /// Whether the host may touch the memory now: to read it all writes must be complete, to write
@@ -143,6 +137,11 @@ impl Block {
             AccessMode::Read => uses.write.into_iter().collect(),
             AccessMode::Write => uses.all().collect(),
         }
+    }
+
+    /// Without a lock: free blocks have one owner.
+    fn uses_mut(&mut self) -> &mut Uses {
+        self.uses.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, Uses> {

@@ -22,8 +22,9 @@ pub struct Buffer<T: Element> {
 }
 
 impl<T: Element> Buffer<T> {
-    pub(crate) fn new(pool: &Arc<MemoryPool>, stream: &CudaStream, len: usize) -> Result<Self> {
-        let len = Shape::new(&[len])?.count();
+    /// The shape's elements, which were counted without overflow.
+    pub(crate) fn new(pool: &Arc<MemoryPool>, stream: &CudaStream, shape: Shape) -> Result<Self> {
+        let len = shape.count();
         let owner = pool.allocate(stream, (len * size_of::<T>()) as u64)?;
         Ok(Self { elements: Stored::whole(&owner, len), _owner: owner })
     }

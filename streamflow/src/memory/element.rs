@@ -44,10 +44,12 @@ macro_rules! elements {
             impl sealed::Sealed for $ty {}
             // SAFETY: the two are the same type by the CUDA C++ programming guide's table of
             // built-in types; `half` is the two-byte struct of `kernel/cuda/half.cuh`.
+            #[diagnostic::do_not_recommend]
             unsafe impl Scalar for $ty {
                 const CUDA: &'static str = $cuda;
             }
             // SAFETY: NumPy's documentation of its sized aliases.
+            #[diagnostic::do_not_recommend]
             unsafe impl Element for $ty {
                 const DTYPE: &'static str = $dtype;
             }
@@ -72,6 +74,7 @@ elements! {
 impl sealed::Sealed for usize {}
 // SAFETY: both have eight bytes; CUDA has no host with other pointers any more.
 #[cfg(target_pointer_width = "64")]
+#[diagnostic::do_not_recommend]
 unsafe impl Scalar for usize {
     const CUDA: &'static str = "unsigned long long";
 }

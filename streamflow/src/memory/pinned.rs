@@ -57,12 +57,12 @@ impl PinnedPool {
         let bytes = granules(bytes);
         let mut free = self.lock();
         if let Some(blocks) = blocks_of(&mut free, bytes) {
-            let ready = blocks.iter().position(|b| b.is_ordered_before(stream.timeline()));
+            let ready = blocks.iter_mut().position(|b| b.is_ordered_before(stream.timeline()));
             let index = ready.or((blocks.len() >= self.in_flight).then_some(0));
             if let Some(block) = index.and_then(|index| blocks.remove(index)) {
-                let owned = self.own(block);
                 drop(free);
-                owned.take_over(stream.timeline(), &self.table)?;
+                let mut owned = self.own(block);
+                owned.block.take_over(stream.timeline(), &self.table)?;
                 return Ok(owned);
             }
         }

@@ -87,14 +87,14 @@ impl MemoryPool {
     fn reuse(&self, timeline: &Timeline, bytes: u64) -> Result<Option<Box<Block>>> {
         let mut state = self.lock();
         let Some(blocks) = state.blocks_of(timeline.id(), bytes) else { return Ok(None) };
-        let ready = blocks.iter().position(|block| block.is_ordered_before(timeline));
+        let ready = blocks.iter_mut().position(|block| block.is_ordered_before(timeline));
         let index = match ready {
             Some(index) => index,
             None if blocks.len() >= self.options.in_flight.max(1) => 0,
             None => return Ok(None),
         };
-        let Some(block) = blocks.remove(index) else { return Ok(None) };
-        if let Err(error) = self.hand_over(&block, timeline) {
+        let Some(mut block) = blocks.remove(index) else { return Ok(None) };
+        if let Err(error) = self.hand_over(&mut block, timeline) {
             blocks.push_back(block);
             return Err(error);
         }
@@ -102,7 +102,7 @@ impl MemoryPool {
         Ok(Some(block))
     }
 
-    fn hand_over(&self, block: &Block, timeline: &Timeline) -> Result<()> {
+    fn hand_over(&self, block: &mut Block, timeline: &Timeline) -> Result<()> {
         block.take_over(timeline, &self.table)?;
         // SAFETY: the block is allocated, its last owner is gone, and `take_over` has ordered this
         // stream after all that its owner had queued.
@@ -122,12 +122,12 @@ impl MemoryPool {
             }
             other => other?,
         };
-        let block = Block::new(self.table.platform(), self.device, range);
+        let mut block = Block::new(self.table.platform(), self.device, range);
         block.allocated_on(timeline);
         Ok(Box::new(block))
     }
 
-    fn give_back(&self, home: u32, block: Box<Block>) {
+    fn give_back(&self, home: u32, mut block: Box<Block>) {
         let mut state = self.lock();
         let bytes = block.range().bytes;
         if state.free_bytes.saturating_add(bytes) <= self.options.release_threshold {
@@ -136,11 +136,11 @@ impl MemoryPool {
             return;
         }
         drop(state);
-        crate::driver::report_in_drop("freeing device memory", self.release(&block));
+        crate::driver::report_in_drop("freeing device memory", self.release(&mut block));
     }
 
     /// Gives a block back to the driver once all its uses are complete, without waiting for that.
-    fn release(&self, block: &Block) -> Result<()> {
+    fn release(&self, block: &mut Block) -> Result<()> {
         if self.table.driver().sticky_error().is_some() {
             return Ok(());
         }
@@ -158,7 +158,7 @@ impl MemoryPool {
         let free = std::mem::take(&mut state.free);
         drop(state);
         let blocks = free.into_iter().flatten().flat_map(|class| class.blocks);
-        blocks.map(|block| self.release(&block)).fold(Ok(()), Result::and)
+        blocks.map(|mut block| self.release(&mut block)).fold(Ok(()), Result::and)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -51,7 +51,7 @@ impl<T: Element> Stored<T> {
     }
 }
 
-impl<T: Element> DeviceSlice<T> {
+impl<T> DeviceSlice<T> {
     /// How many elements.
     pub fn len(&self) -> usize {
         self.len
@@ -76,7 +76,9 @@ impl<T: Element> DeviceSlice<T> {
     pub(crate) fn range(&self) -> MemoryRange {
         MemoryRange { address: self.address, bytes: (self.len * size_of::<T>()) as u64 }
     }
+}
 
+impl<T: Element> DeviceSlice<T> {
     /// Part of it. `None` if the range does not lie within it.
     pub fn slice(&self, range: impl RangeBounds<usize>) -> Option<View<'_, T>> {
         Some(View { part: self.part(range)?, _source: PhantomData })

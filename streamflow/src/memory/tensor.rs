@@ -20,7 +20,7 @@ pub struct Tensor<T: Element> {
 
 impl<T: Element> Tensor<T> {
     pub(crate) fn new(pool: &Arc<MemoryPool>, stream: &CudaStream, shape: Shape) -> Result<Self> {
-        Ok(Self { elements: Buffer::new(pool, stream, shape.count())?, shape })
+        Ok(Self { elements: Buffer::new(pool, stream, shape)?, shape })
     }
 
     /// The dimensions, outermost first.
@@ -138,10 +138,8 @@ impl<'a, T: Element> TensorView<'a, T> {
     /// # Errors
     /// [`Error::Strided`] when there are gaps between them or they are in another order.
     pub fn as_contiguous(&self) -> Result<View<'a, T>> {
-        let strided = || Error::Strided {
-            shape: self.shape().to_vec(),
-            strides: self.strides().to_vec(),
-        };
+        let strided =
+            || Error::Strided { shape: self.shape().to_vec(), strides: self.strides().to_vec() };
         if !self.is_contiguous() {
             return Err(strided());
         }

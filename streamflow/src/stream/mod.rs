@@ -7,6 +7,7 @@
 //! Which stream has already waited for what is kept by [`Timeline`]s, so that a wait which is
 //! implied by earlier ones, also by way of a third stream, costs no driver call.
 
+mod clock;
 mod pool;
 mod table;
 #[cfg(test)]

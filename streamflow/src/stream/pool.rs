@@ -87,7 +87,10 @@ impl CudaStreamPool {
     #[track_caller]
     const fn check(&self) {
         if let Some(max) = self.max_size {
-            assert!(self.reserved_size <= max, "a stream pool reserves more streams than it may hold");
+            assert!(
+                self.reserved_size <= max,
+                "a stream pool reserves more streams than it may hold"
+            );
         }
     }
 
@@ -145,7 +148,11 @@ impl StreamPool {
         let device = description.device;
         let devices = table.driver().device_count();
         if device.index() >= devices {
-            return Err(Error::NoSuchDevice { who: format!("stream pool `{name}`"), device, devices });
+            return Err(Error::NoSuchDevice {
+                who: format!("stream pool `{name}`"),
+                device,
+                devices,
+            });
         }
         let (urgent, relaxed) = table.driver().device_info(device)?.priorities;
         let priority = description.priority.clamp(urgent, relaxed);

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::Timeline;
 use crate::driver::{
-    DeviceId, Driver, DriverResult, LoadedKernels, OwnedPinned, OwnedStream, StreamFlags, StreamOptions,
+    DeviceId, Driver, DriverResult, LoadedKernels, OwnedPinned, OwnedStream, StreamFlags,
+    StreamOptions,
 };
 use crate::error::Result;
 
@@ -47,7 +48,11 @@ impl StreamTable {
             let device = DeviceId(index as u32);
             table.driver.bind(device)?;
             let options = StreamOptions { flags: StreamFlags::Blocking, priority: 0 };
-            table.add(&table.lock_idle(), OwnedStream::default_of(&table.driver, device), options)?;
+            table.add(
+                &table.lock_idle(),
+                OwnedStream::default_of(&table.driver, device),
+                options,
+            )?;
         }
         Ok(Arc::new(table))
     }
@@ -92,7 +97,8 @@ impl StreamTable {
         if slot.get().is_none() {
             let report = OwnedPinned::zeroed(&self.driver, device, bytes)?;
             let address = report.range().address;
-            let here = move |waited: DeviceId| if waited == device { look(address) } else { Ok(()) };
+            let here =
+                move |waited: DeviceId| if waited == device { look(address) } else { Ok(()) };
             self.inspections.push(Box::new(here));
             let _set = slot.set(report);
         }
@@ -144,6 +150,9 @@ impl StreamTable {
 impl fmt::Debug for StreamTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let streams = self.timelines.count();
-        f.debug_struct("StreamTable").field("driver", &self.driver).field("streams", &streams).finish()
+        f.debug_struct("StreamTable")
+            .field("driver", &self.driver)
+            .field("streams", &streams)
+            .finish()
     }
 }

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::StreamTable;
+use super::clock::Clock;
 use crate::driver::{
     DeviceId, Driver, DriverResult, OwnedEvent, OwnedStream, RawEvent, RawStream, StreamOptions,
 };
@@ -54,23 +55,19 @@ pub(crate) struct Timeline {
     recorded: AtomicU64,
     /// Records that are known to be complete.
     completed: AtomicU64,
-    /// Locked in the order of `id` where two are needed.
-    state: Mutex<State>,
+    /// What this stream has waited for.
+    seen: Clock,
+    ring: Mutex<Ring>,
 }
 
-#[derive(Debug)]
-struct State {
-    ring: Vec<Slot>,
-    /// By stream number: the latest record that this stream has waited for.
-    seen: Vec<u64>,
-}
+type Ring = Vec<Slot>;
 
 #[derive(Debug)]
 struct Slot {
     event: OwnedEvent,
     /// The number of the record that the event holds; 0 for none.
     number: u64,
-    /// The stream's `seen` at that record: what a waiter has waited for, too.
+    /// What the stream had waited for at that record: whoever waits for it has, too.
     seen: Vec<u64>,
 }
 
@@ -80,7 +77,7 @@ impl Timeline {
         id: u32,
         stream: OwnedStream,
         options: StreamOptions,
-        ) -> DriverResult<Self> {
+    ) -> DriverResult<Self> {
         let ring = (0..RING)
             .map(|_| {
                 let event = OwnedEvent::create(stream.driver(), stream.raw().device())?;
@@ -94,7 +91,8 @@ impl Timeline {
             stream,
             recorded: AtomicU64::new(0),
             completed: AtomicU64::new(0),
-            state: Mutex::new(State { ring, seen: Vec::new() }),
+            seen: Clock::new(),
+            ring: Mutex::new(ring),
         })
     }
 
@@ -145,42 +143,40 @@ impl Timeline {
         Ok(self.point(number))
     }
 
-    fn record_locked(&self, state: &mut State) -> DriverResult<u64> {
+    fn record_locked(&self, ring: &mut Ring) -> DriverResult<u64> {
         let number = self.recorded.load(Ordering::Relaxed) + 1;
         self.recorded.store(number, Ordering::Release);
-        let State { ring, seen } = state;
         let slot = &mut ring[number as usize % RING];
+        // Until the record succeeds the slot stands for nothing.
+        slot.number = 0;
+        // Before the record: a wait that is queued later is not covered by it.
+        self.seen.copy_into(&mut slot.seen);
         self.driver().record_event(slot.event.raw(), self.raw())?;
         slot.number = number;
-        slot.seen.clone_from(seen);
         Ok(number)
     }
 
     /// The slot whose record covers `epoch`, recording now if none does.
-    fn covering(&self, state: &mut State, epoch: u64) -> DriverResult<usize> {
+    fn covering<'a>(&self, ring: &'a mut Ring, epoch: u64) -> DriverResult<&'a Slot> {
         let exact = epoch as usize % RING;
-        if state.ring[exact].number == epoch {
-            return Ok(exact);
+        if ring[exact].number == epoch {
+            return Ok(&ring[exact]);
         }
-        // Overwritten: the oldest record that is left is the one that waits least too long.
-        let oldest = state
-            .ring
-            .iter()
-            .enumerate()
-            .filter(|(_, slot)| slot.number >= epoch)
-            .min_by_key(|(_, slot)| slot.number);
-        if let Some((index, _)) = oldest {
-            return Ok(index);
+        if epoch <= self.recorded.load(Ordering::Relaxed) {
+            // Overwritten: the oldest record that is left is the one that waits least too long.
+            let left = ring.iter().enumerate().filter(|(_, slot)| slot.number >= epoch);
+            if let Some((index, _)) = left.min_by_key(|(_, slot)| slot.number) {
+                return Ok(&ring[index]);
+            }
         }
-        let number = self.record_locked(state)?;
-        Ok(number as usize % RING)
+        let number = self.record_locked(ring)?;
+        Ok(&ring[number as usize % RING])
     }
 
     /// Whether work queued here now is ordered after `point` already. The point is one of this
     /// platform.
     pub(crate) fn implies(&self, point: Point) -> bool {
-        point.stream == self.id
-            || self.lock().seen.get(point.stream as usize).is_some_and(|&seen| seen >= point.epoch)
+        point.stream == self.id || self.seen.get(point.stream) >= point.epoch
     }
 
     /// Makes work queued here from now on wait for `point`, unless it does already.
@@ -195,12 +191,11 @@ impl Timeline {
         if other.completed.load(Ordering::Acquire) >= point.epoch {
             return Ok(());
         }
-        let (mut mine, mut theirs) = lock_both(self, other);
-        let index = other.covering(&mut theirs, point.epoch)?;
-        let slot = &theirs.ring[index];
+        let mut ring = other.lock();
+        let slot = other.covering(&mut ring, point.epoch)?;
         self.driver().wait_event(self.raw(), slot.event.raw())?;
-        merge(&mut mine.seen, &slot.seen);
-        raise(&mut mine.seen, point.stream as usize, slot.number);
+        self.seen.merge(&slot.seen);
+        self.seen.raise(point.stream, slot.number);
         Ok(())
     }
 
@@ -224,9 +219,8 @@ impl Timeline {
     }
 
     fn event_for(&self, epoch: u64) -> DriverResult<(RawEvent, u64)> {
-        let mut state = self.lock();
-        let index = self.covering(&mut state, epoch)?;
-        let slot = &state.ring[index];
+        let mut ring = self.lock();
+        let slot = self.covering(&mut ring, epoch)?;
         Ok((slot.event.raw(), slot.number))
     }
 
@@ -245,17 +239,17 @@ impl Timeline {
     pub(crate) fn synchronize(&self) -> DriverResult<()> {
         // A number of its own without an event: once it is complete nobody asks for the event.
         let number = {
-            let _state = self.lock();
-                self.recorded.fetch_add(1, Ordering::AcqRel) + 1
+            let _ring = self.lock();
+            self.recorded.fetch_add(1, Ordering::AcqRel) + 1
         };
         self.driver().synchronize_stream(self.raw())?;
         self.completed.fetch_max(number, Ordering::AcqRel);
         Ok(())
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // No code that can panic runs under the lock with the state half changed.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Ring> {
+        // No code that can panic runs under the lock with the ring half changed.
+        self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -269,35 +263,4 @@ impl StreamTable {
     pub(crate) fn synchronize(&self, point: Point) -> DriverResult<()> {
         self.timeline(point.stream).synchronize_epoch(point.epoch)
     }
-}
-
-/// Locks two timelines in the order of their numbers, so that two threads that wait for each
-/// other's streams can't hold one lock each.
-fn lock_both<'a>(
-    mine: &'a Timeline,
-    theirs: &'a Timeline,
-) -> (MutexGuard<'a, State>, MutexGuard<'a, State>) {
-    if mine.id < theirs.id {
-        let first = mine.lock();
-        (first, theirs.lock())
-    } else {
-        let first = theirs.lock();
-        (mine.lock(), first)
-    }
-}
-
-fn merge(seen: &mut Vec<u64>, other: &[u64]) {
-    if seen.len() < other.len() {
-        seen.resize(other.len(), 0);
-    }
-    for (mine, theirs) in seen.iter_mut().zip(other) {
-        *mine = (*mine).max(*theirs);
-    }
-}
-
-fn raise(seen: &mut Vec<u64>, index: usize, number: u64) {
-    if seen.len() <= index {
-        seen.resize(index + 1, 0);
-    }
-    seen[index] = seen[index].max(number);
 }

@@ -115,3 +115,35 @@ calls! {
     Launch [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> (), on stream.device();
     LaunchHostFunction [unsafe] fn launch_host_function(stream: RawStream, function: HostFunction) -> (), on stream.device();
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+    use streamflow::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn only_the_nth_call_of_the_kind_fails() {
+        let below: Arc<dyn Driver> = Platform::host().build().unwrap().driver().clone();
+        let device = device(0);
+        let failing = FailNth::new(below, CallKind::CreateEvent, 2);
+        let events: Vec<_> = (0..5).map(|_| Driver::create_event(&failing, device)).collect();
+        let failed: Vec<_> = events.iter().map(Result::is_err).collect();
+        assert_eq!(failed, [false, false, true, false, false]);
+        assert!(failing.has_failed());
+        let text = events[2].as_ref().unwrap_err().to_string();
+        assert!(text.contains("create_event") && text.contains("INJECTED"), "{text}");
+        // Other kinds are left alone.
+        assert!((0..5).all(|_| Driver::bind(&failing, device).is_ok()));
+    }
+
+    #[test]
+    fn a_kind_that_was_not_called_has_not_failed() {
+        let below: Arc<dyn Driver> = Platform::host().build().unwrap().driver().clone();
+        let failing = FailNth::new(below, CallKind::Trim, 0);
+        Driver::bind(&failing, device(0)).unwrap();
+        assert!(!failing.has_failed());
+    }
+}

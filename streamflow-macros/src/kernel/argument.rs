@@ -1,0 +1,99 @@
+//! Which types an argument can have, and what to write instead of the others.
+
+use quote::ToTokens;
+use syn::{Ident, Type};
+
+use super::model::ArgumentKind;
+use crate::diagnostic::Errors;
+
+/// What an argument of this type is.
+pub(super) fn argument_type(ty: &Type, errors: &mut Errors) -> ArgumentKind {
+    match ty {
+        Type::Paren(inner) => argument_type(&inner.elem, errors),
+        Type::Group(inner) => argument_type(&inner.elem, errors),
+        Type::Path(path) => match path.path.get_ident().and_then(scalar_problem) {
+            Some(problem) => {
+                errors.at(ty, problem);
+                ArgumentKind::Wrong(Some(ty.clone()))
+            }
+            None => ArgumentKind::Scalar(ty.clone()),
+        },
+        Type::Reference(reference) => {
+            if let Some(lifetime) = &reference.lifetime {
+                errors.at(
+                    lifetime,
+                    format!("a kernel's slices live for the launch; remove `{lifetime}`"),
+                );
+            }
+            let mutable = reference.mutability.is_some();
+            match &*reference.elem {
+                Type::Slice(slice) if mutable => ArgumentKind::SliceMut((*slice.elem).clone()),
+                Type::Slice(slice) => ArgumentKind::Slice((*slice.elem).clone()),
+                other => {
+                    errors.at(ty, reference_problem(other, mutable));
+                    ArgumentKind::Wrong(None)
+                }
+            }
+        }
+        other => {
+            let text = "a kernel takes slices `&[T]` and `&mut [T]`, and scalars by value";
+            errors.at(other, format!("{text}, not `{}`", spelled(other)));
+            ArgumentKind::Wrong(
+                matches!(other, Type::Array(_) | Type::Tuple(_)).then(|| other.clone()),
+            )
+        }
+    }
+}
+
+/// What to do about the types that are most often tried. All others are rustc's: a macro does not
+/// know what a name stands for.
+fn scalar_problem(name: &Ident) -> Option<String> {
+    let instead = match name.to_string().as_str() {
+        "bool" => "pass a `u8` or a `u32`",
+        "char" => "pass a `u32`",
+        "isize" => "pass an `i64`",
+        "i128" | "u128" => "pass two `u64`",
+        "String" => "pass its bytes as `&[u8]`",
+        _ => return None,
+    };
+    Some(format!("a kernel takes no `{name}` by value; {instead}"))
+}
+
+fn reference_problem(target: &Type, mutable: bool) -> String {
+    let and = if mutable { "&mut " } else { "&" };
+    let written = spelled(target);
+    match target {
+        Type::Array(array) => {
+            let item = spelled(&array.elem);
+            format!("a kernel takes slices, not arrays: write `{and}[{item}]`")
+        }
+        Type::Path(path) if path.path.is_ident("str") => {
+            format!("a kernel takes no text: write `{and}[u8]` for its bytes")
+        }
+        _ if mutable => format!(
+            "a kernel writes to slices: write `&mut [{written}]`, of one element if it is one value"
+        ),
+        _ => format!(
+            "a kernel takes slices `&[T]`, and scalars by value: write `&[{written}]` or `{written}`"
+        ),
+    }
+}
+
+/// A type as people write it: tokens print with spaces everywhere.
+fn spelled(ty: &Type) -> String {
+    let mut text = String::new();
+    let spaced = ty.to_token_stream().to_string();
+    let tight = |c: char| "<>[]()&:;,*".contains(c);
+    let mut rest = spaced.chars().peekable();
+    while let Some(c) = rest.next() {
+        let keep = match (text.chars().last(), rest.peek()) {
+            (Some(';' | ','), _) => true,
+            (Some(before), Some(after)) => !tight(before) && !tight(*after),
+            _ => false,
+        };
+        if c != ' ' || keep {
+            text.push(c);
+        }
+    }
+    text.replace("->", " -> ")
+}

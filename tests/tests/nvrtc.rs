@@ -1,0 +1,280 @@
+//! Kernels of every kind, compiled by a real NVRTC for every architecture that streamflow supports.
+//! No GPU is needed. Without NVRTC the tests are reported as ignored, with the reason; with
+//! `STREAMFLOW_REQUIRE_NVRTC=1` they fail.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use half::f16;
+use libtest_mimic::{Arguments, Failed, Trial};
+use streamflow::driver::DriverError;
+use streamflow::kernel;
+use streamflow::kernel::{
+    Kernel, KernelInfo, compile_checked_for, compile_for, image_for, nvrtc_version,
+};
+use streamflow::memory::Element;
+
+type Test = fn() -> Result<(), Failed>;
+
+/// Turing, Ampere, Hopper, Blackwell.
+const ARCHITECTURES: [(u32, u32); 4] = [(7, 5), (8, 0), (9, 0), (10, 0)];
+
+#[kernel(unsafe cuda = "
+    unsigned long long i = thread_index();
+    if (i < out_len) out[i] = expf(start + step * i);
+")]
+fn exp_linspace(out: &mut [f32], start: f32, step: f32) {
+    for (i, x) in out.iter_mut().enumerate() {
+        *x = (start + step * i as f32).exp();
+    }
+}
+
+// A body that is a file of its own, and a kernel with the name of a function of CUDA.
+#[kernel(requires(a.len() == b.len(), out.len() * cols as usize == a.len()),
+    unsafe cuda = include_str!("cuda/row_sums.cu"))]
+fn floor(out: &mut [f32], a: &[f32], b: &[f32], cols: u32) {
+    let rows = a.chunks(cols as usize).zip(b.chunks(cols as usize));
+    for (out, (a, b)) in out.iter_mut().zip(rows) {
+        *out = a.iter().zip(b).map(|(a, b)| a * b).sum();
+    }
+}
+
+// Every way in which halves meet other numbers.
+#[kernel(unsafe cuda = r#"
+    __shared__ half tile[32];
+    unsigned long long i = thread_index();
+    if (i < out_len) {
+        half x = a[i];
+        float f = x * 2.0f + 1 / x - x;
+        double d = x + 1.0;
+        x += bias; x -= 1; x *= 0.5; x /= 2u;
+        tile[threadIdx.x % 32] = -x + x * x - x / bias;
+        if (x < bias && x != 0 && x >= 0.5f && 1.0 > x) f = expf(x) + fmaxf(x, 0.0f);
+        f += x;
+        out[i] = half(i) + half(threadIdx.x) + f + half(d) + T(3) + tile[0];
+    }
+    typedef half T2;
+"#)]
+fn halves<T: Element>(out: &mut [T], a: &[T], bias: f16) {
+    let _ = (out, a, bias);
+}
+
+#[kernel(unsafe cuda = "
+    for (unsigned long long i = thread_index(); i < data_len; i += thread_count())
+        data[i] = data[i] * factor + T(1);
+")]
+fn scale<T: Element>(data: &mut [T], factor: T) {
+    let _ = (data, factor);
+}
+
+#[kernel(unsafe cuda = "
+    unsigned long long x = thread_index(), y = thread_index_y(), z = thread_index_z();
+    if (x < a_len) { e[x] = a[x] + b[x] + c[x] + d[x] + f[x]; g[x] = h + k + y + z; }
+")]
+#[expect(clippy::too_many_arguments, reason = "one of each type")]
+fn integers(
+    a: &[i8],
+    b: &[i16],
+    c: &[i32],
+    d: &[u8],
+    e: &mut [i64],
+    f: &[u16],
+    g: &mut [u64],
+    h: u32,
+    k: usize,
+) {
+    let _ = (a, b, c, d, e, f, g, h, k);
+}
+
+// All that bodies do with pointers, which slices that check must do too.
+#[kernel(unsafe cuda = "
+    int i = threadIdx.x;
+    unsigned int u = i; long l = i; unsigned long ul = i; long long ll = i; unsigned long long ull = i;
+    char c = 1; short s = 1;
+    float v = a[i] + a[u] + a[l] + a[ul] + a[ll] + a[ull] + a[c] + a[s] + *a + *(a + 1) + (a + u)[l];
+    const float* row = a + i;
+    auto checked_row = a + ull - 1;
+    v += row[0] + checked_row[2] + 1[row] + *(1 + row) + __ldg(&a[2]);
+    out[i] = v; out[u] += v; *out = v; *(out + l) -= 1; ++out[0]; out[1]++;
+    atomicAdd(&out[2], v); atomicAdd(out, v); atomicAdd(out + 1, v);
+    auto p = out; p += 1; p -= u; ++p; p++; --p; *p++ = 2;
+    if (out != nullptr && &out[0] == (float*)out && p - out == 0) out[ll] = a_len + out_len;
+    float* raw = out; raw[0] = 1;
+")]
+fn pointers(out: &mut [f32], a: &[f32]) {
+    let _ = (out, a);
+}
+
+const WRONG_LINE: u32 = line!() + 4;
+#[kernel(unsafe cuda = "
+    unsigned long long i = thread_index();
+    if (i < out_len)
+        out[i] = valeu;
+")]
+fn wrong(out: &mut [f32], value: f32) {
+    out.fill(value);
+}
+
+#[kernel(unsafe cuda = "out[0] = value; }")]
+fn unbalanced(out: &mut [f32], value: f32) {
+    out.fill(value);
+}
+
+#[kernel(unsafe cuda = "a[0] = value;")]
+fn writes_to_input(a: &[f32], value: f32) {
+    let _ = (a, value);
+}
+
+const KERNELS: &[(&str, &KernelInfo)] = &[
+    ("f32", exp_linspace::INFO),
+    ("file", floor::INFO),
+    ("half", halves::<f16>::INFO),
+    ("generic_f16", scale::<f16>::INFO),
+    ("generic_f32", scale::<f32>::INFO),
+    ("generic_f64", scale::<f64>::INFO),
+    ("generic_i8", scale::<i8>::INFO),
+    ("generic_i64", scale::<i64>::INFO),
+    ("generic_u16", scale::<u16>::INFO),
+    ("integers", integers::INFO),
+    ("pointers", pointers::INFO),
+];
+
+fn compiles(info: &KernelInfo) -> Result<(), Failed> {
+    for cc in ARCHITECTURES {
+        for (mode, image) in
+            [("unchecked", compile_for(info, cc)), ("checked", compile_checked_for(info, cc))]
+        {
+            let image = image.map_err(|error| format!("{mode} for {cc:?}: {error}"))?;
+            // A CUBIN is an ELF file; it must hold the kernel under the name that is loaded.
+            if !image.0.starts_with(b"\x7fELF") {
+                return Err(format!("{mode} for {cc:?}: no CUBIN").into());
+            }
+            let entry = format!("{}\0", info.entry);
+            if !image.0.windows(entry.len()).any(|bytes| bytes == entry.as_bytes()) {
+                return Err(format!("{mode} for {cc:?}: no `{}` in it", info.entry).into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What the compile of a wrong kernel says.
+fn refusal(info: &KernelInfo) -> String {
+    match compile_for(info, (9, 0)) {
+        Err(streamflow::Error::Driver(DriverError::Kernel { kernel, message })) => {
+            assert_eq!(kernel, info.name);
+            message
+        }
+        other => panic!("expected a compile error, got {other:?}"),
+    }
+}
+
+fn expect(text: &str, part: &str) -> Result<(), Failed> {
+    if text.contains(part) { Ok(()) } else { Err(format!("no `{part}` in: {text}").into()) }
+}
+
+fn errors_name_the_users_line() -> Result<(), Failed> {
+    let message = refusal(wrong::INFO);
+    expect(&message, &format!("{}:{WRONG_LINE}: error: identifier \"valeu\"", file!()))?;
+    // The same place with checks, whose source has more lines before it.
+    let checked = compile_checked_for(wrong::INFO, (9, 0)).unwrap_err().to_string();
+    expect(&checked, &format!("{}:{WRONG_LINE}: error", file!()))?;
+    expect(&refusal(writes_to_input::INFO), &format!("{}:", file!()))?;
+    expect(&refusal(unbalanced::INFO), &format!("{}:", file!()))
+}
+
+fn errors_in_included_files_name_that_file() -> Result<(), Failed> {
+    assert_eq!((floor::INFO.file, floor::INFO.line), ("cuda/row_sums.cu", 1));
+    let info = KernelInfo { cuda: "\n\nno_such_thing();", ..*floor::INFO };
+    expect(&refusal(&info), "cuda/row_sums.cu:3: error")
+}
+
+fn newer_devices_get_ptx() -> Result<(), Failed> {
+    let image = compile_for(exp_linspace::INFO, (99, 9)).map_err(|error| error.to_string())?;
+    let text = std::str::from_utf8(&image.0)?;
+    expect(text, ".entry exp_linspace_kernel")?;
+    if !text.ends_with('\0') {
+        return Err("PTX ends with NUL, for the driver".into());
+    }
+    Ok(())
+}
+
+fn devices_that_are_too_old_are_named() -> Result<(), Failed> {
+    let error = compile_for(exp_linspace::INFO, (1, 0)).unwrap_err().to_string();
+    expect(&error, "compute capability 1.0")
+}
+
+fn a_nul_in_the_source_is_refused() -> Result<(), Failed> {
+    let info = KernelInfo { cuda: "out[0] = 1;\0", ..*exp_linspace::INFO };
+    expect(&refusal(&info), "NUL")
+}
+
+/// With this variable the binary is the child of a test: it takes one image through the caches.
+const CHILD: &str = "STREAMFLOW_TEST_CACHED_IMAGE";
+
+fn child() -> ! {
+    let images = [(); 2].map(|()| image_for(exp_linspace::INFO, (9, 0)).unwrap());
+    assert_eq!(images[0], images[1]);
+    assert_eq!(images[0], compile_for(exp_linspace::INFO, (9, 0)).unwrap());
+    std::process::exit(0)
+}
+
+/// Runs the child with a cache directory, and returns the files in it with their inode.
+fn files_after_child(dir: &Path) -> Result<Vec<(PathBuf, u64)>, Failed> {
+    let mut command = Command::new(std::env::current_exe()?);
+    let output = command.env(CHILD, "1").env("STREAMFLOW_CACHE_DIR", dir).output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+    }
+    let entries = std::fs::read_dir(dir)?.collect::<Result<Vec<_>, _>>()?;
+    entries.iter().map(|entry| Ok((entry.path(), entry.metadata()?.ino()))).collect()
+}
+
+fn code_is_kept_on_disk_and_mended() -> Result<(), Failed> {
+    let dir = tempfile::tempdir()?;
+    let first = files_after_child(dir.path())?;
+    let [(path, _)] = first.as_slice() else {
+        return Err(format!("one file was expected: {first:?}").into());
+    };
+    let whole = std::fs::read(path)?;
+    // Every write makes a new file, so the same one means that it was read and good.
+    if files_after_child(dir.path())? != first {
+        return Err("the file was written again".into());
+    }
+    std::fs::write(path, &whole[..whole.len() / 2])?;
+    let mended = files_after_child(dir.path())?;
+    if mended == first || std::fs::read(path)? != whole {
+        return Err(format!("the damaged file was not replaced: {mended:?}").into());
+    }
+    Ok(())
+}
+
+fn main() {
+    if std::env::var_os(CHILD).is_some() {
+        child();
+    }
+    let missing = nvrtc_version().err();
+    if let Some(reason) = &missing {
+        eprintln!("NVRTC cannot be used: {reason}");
+    }
+    let required = std::env::var("STREAMFLOW_REQUIRE_NVRTC").is_ok_and(|value| value == "1");
+    let skipped = missing.is_some() && !required;
+    let mut trials: Vec<Trial> = KERNELS
+        .iter()
+        .map(|&(name, info)| Trial::test(format!("compiles::{name}"), move || compiles(info)))
+        .collect();
+    let others: [(&str, Test); 6] = [
+        ("errors_name_the_users_line", errors_name_the_users_line),
+        ("errors_in_included_files_name_that_file", errors_in_included_files_name_that_file),
+        ("newer_devices_get_ptx", newer_devices_get_ptx),
+        ("devices_that_are_too_old_are_named", devices_that_are_too_old_are_named),
+        ("a_nul_in_the_source_is_refused", a_nul_in_the_source_is_refused),
+        ("code_is_kept_on_disk_and_mended", code_is_kept_on_disk_and_mended),
+    ];
+    trials.extend(others.map(|(name, test)| Trial::test(name, test)));
+    let kind = if skipped { "skipped: no NVRTC" } else { "" };
+    let trials = trials.into_iter().map(|t| t.with_ignored_flag(skipped).with_kind(kind)).collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}

@@ -1,0 +1,7 @@
+//! Mistakes that do not compile, and what the user reads then.
+
+#[test]
+fn mistakes_are_told_at_the_users_tokens() {
+    let cases = trybuild::TestCases::new();
+    cases.compile_fail("tests/ui/kernels/*.rs");
+}

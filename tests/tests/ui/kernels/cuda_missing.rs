@@ -1,0 +1,13 @@
+use streamflow::kernel;
+
+#[kernel]
+fn fill(out: &mut [f32], value: f32) {
+    out.fill(value);
+}
+
+// The kernel exists all the same: no further error here.
+type Fill = fill;
+
+fn main() {
+    let _ = std::any::type_name::<Fill>();
+}

@@ -1,0 +1,8 @@
+use streamflow::kernel;
+
+#[kernel(require(out.len() == 1), unsafe cuda = "out[0] = value;")]
+fn fill(out: &mut [f32], value: f32) {
+    out[0] = value;
+}
+
+fn main() {}
