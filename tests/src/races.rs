@@ -152,6 +152,7 @@ fn raw_addresses(platform: &Platform) -> Result<bool> {
     Ok(holds(&c, &source, 0.0)? & holds(&b, &copy, 7.0)?)
 }
 
+#[allow(clippy::forget_non_drop, reason = "that it has nothing to forget is the point")]
 fn forgotten_guard(platform: &Platform) -> Result<bool> {
     let Streams { a, c, .. } = streams(platform)?;
     let source = filled(platform, &c, 7.0)?;
