@@ -95,6 +95,15 @@ pub fn check_error<T: fmt::Debug>(
     }
 }
 
+/// Fails unless a text has all of these parts.
+///
+/// # Errors
+/// The first that is missing, and the text.
+pub fn check_text(text: &str, parts: &[&str]) -> Result<(), Failed> {
+    let missing = parts.iter().find(|part| !text.contains(*part));
+    missing.map_or(Ok(()), |part| Err(Failed::new(format!("no {part:?} in: {text}"))))
+}
+
 /// What a test does on a platform.
 pub trait Body: Fn(&Platform) -> Result<(), Failed> + Send + 'static {}
 

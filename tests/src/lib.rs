@@ -10,8 +10,9 @@ pub mod foreign;
 mod harness;
 pub mod kernels;
 pub mod layers;
+pub mod numbers;
 pub mod races;
 pub mod random;
 mod seeds;
 
-pub use harness::{Failed, Suite, check, check_close, check_error};
+pub use harness::{Failed, Suite, check, check_close, check_error, check_text};
