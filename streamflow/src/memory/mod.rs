@@ -29,6 +29,8 @@ mod shape;
 mod shared;
 mod slice;
 mod tensor;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use block::Block;
 pub use buffer::Buffer;

@@ -10,6 +10,8 @@
 mod clock;
 mod pool;
 mod table;
+#[cfg(test)]
+mod tests;
 mod timeline;
 
 pub use pool::{CudaStreamPool, StreamPool};
