@@ -1,12 +1,10 @@
 //! Launching kernels on streams: each launch first waits for what its arguments need (law 7).
 
-use std::sync::Arc;
-
 use super::bounds::{self, Bounds, Report};
 use super::{Grid, Kernel, KernelInfo, Passing};
-use crate::driver::{DeviceId, DriverError, Image, KernelSource, Launch, LoadedKernel};
-use crate::error::{Error, Result};
-use crate::stream::{CudaStream, StreamTable};
+use crate::driver::{Launch, LoadedKernel};
+use crate::error::Result;
+use crate::stream::CudaStream;
 
 impl CudaStream {
     /// Queues a kernel, after everything its arguments must come after on whatever stream. Does not
@@ -21,36 +19,6 @@ impl CudaStream {
         let mut passing = Passing::new();
         K::pass(args, &mut passing)?;
         launch_kernel(self, K::INFO, grid.into(), &mut passing)
-    }
-
-    /// Queues a function of a [`Module`], after everything its arguments must come after.
-    ///
-    /// # Errors
-    /// As for [`launch`](Self::launch).
-    ///
-    /// # Safety
-    /// `pass` passes the parameters that the function has, in their order, and the function touches
-    /// no other device memory than the slices passed, those passed for reading only to read.
-    pub unsafe fn launch_function<'a>(
-        &self,
-        function: &Function,
-        grid: impl Into<Grid>,
-        pass: impl FnOnce(&mut Passing<'a>),
-    ) -> Result<()> {
-        if function.table.platform() != self.table().platform() {
-            return Err(Error::ForeignPlatform { what: "a function" });
-        }
-        if function.device != self.device() {
-            return Err(Error::WrongDevice {
-                what: format!("function `{}`", function.name),
-                memory: function.device,
-                stream: self.device(),
-            });
-        }
-        let mut passing = Passing::new();
-        pass(&mut passing);
-        self.timeline().bind()?;
-        submit(self, &function.name, &function.loaded, grid.into(), &passing)
     }
 }
 
@@ -81,7 +49,7 @@ fn look_at_report(address: u64) -> Result<()> {
     report.take().map_or(Ok(()), Err)
 }
 
-fn submit(
+pub(super) fn submit(
     stream: &CudaStream,
     name: &str,
     loaded: &LoadedKernel,
@@ -109,43 +77,4 @@ fn submit(
         block.note(stream, *mode);
     }
     Ok(())
-}
-
-/// Compiled code that was not made by [`#[kernel]`](macro@crate::kernel): PTX, a CUBIN or a fatbin.
-/// Made by [`Platform::module`](crate::Platform::module).
-#[derive(Debug, Clone)]
-pub struct Module {
-    table: Arc<StreamTable>,
-    device: DeviceId,
-    image: Arc<[u8]>,
-}
-
-impl Module {
-    pub(crate) fn new(table: &Arc<StreamTable>, device: DeviceId, image: &[u8]) -> Self {
-        Self { table: table.clone(), device, image: image.into() }
-    }
-
-    /// A function of the module, by its name in the compiled code (C++ names are mangled there).
-    ///
-    /// # Errors
-    /// The driver's, when the code can't be loaded or has no such function. The host simulator runs
-    /// no compiled code.
-    pub fn function(&self, name: &str) -> Result<Function> {
-        let driver = self.table.driver();
-        driver.bind(self.device)?;
-        let image = |_| -> Result<Image, DriverError> { Ok(Image(self.image.to_vec())) };
-        let source = KernelSource { name, entry: name, host: None, image: &image };
-        let loaded = driver.load_kernel(self.device, &source)?;
-        let table = self.table.clone();
-        Ok(Function { table, device: self.device, loaded, name: name.to_owned() })
-    }
-}
-
-/// A function of a [`Module`], for [`CudaStream::launch_function`].
-#[derive(Debug, Clone)]
-pub struct Function {
-    table: Arc<StreamTable>,
-    device: DeviceId,
-    loaded: LoadedKernel,
-    name: String,
 }

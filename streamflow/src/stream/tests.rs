@@ -1,15 +1,12 @@
 //! Which calls streams and pools make, and which they save: seen by a recorder over the simulator.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Barrier, mpsc};
 use std::time::Duration;
 
 use super::*;
 use crate::driver::host::{HostDriver, LogAction, Policy};
-use crate::driver::{
-    Call, Driver, DriverError, DriverResult, Layer, Recorder, StreamFlags, StreamOptions,
-};
+use crate::driver::{Call, Recorder, StreamFlags, StreamOptions};
 use crate::{Platform, device};
 
 struct Bench {
@@ -236,37 +233,6 @@ fn streams_come_back_and_are_lent_again() {
     let urgent = CudaStreamPool::new().priority(-1);
     let urgent = bench.platform.stream_pool("URGENT", &urgent).unwrap();
     assert_ne!(urgent.allocate("with another priority").unwrap().raw(), raw);
-}
-
-/// Makes so many streams and no more.
-#[derive(Debug)]
-struct Few {
-    below: HostDriver,
-    left: AtomicU32,
-}
-
-impl Layer for Few {
-    fn below(&self) -> &dyn Driver {
-        &self.below
-    }
-
-    fn create_stream(&self, device: DeviceId, options: StreamOptions) -> DriverResult<RawStream> {
-        let few = self.left.try_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
-        few.map_err(|_| DriverError::OutOfMemory { device, requested: 0 })?;
-        self.below.create_stream(device, options)
-    }
-}
-
-/// The streams that it did make are there for the next pool.
-#[test]
-fn a_pool_that_cannot_be_made_keeps_no_streams() {
-    // One is the platform's own.
-    let driver = Few { below: HostDriver::builder().build(), left: AtomicU32::new(4) };
-    let platform = Platform::from_driver(Arc::new(driver)).unwrap();
-    let pool =
-        |streams| platform.stream_pool("POOL", &CudaStreamPool::new().reserved_size(streams));
-    assert!(pool(4).is_err());
-    assert!(pool(3).is_ok());
 }
 
 #[test]

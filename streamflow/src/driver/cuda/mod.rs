@@ -93,11 +93,14 @@ impl CudaDriver {
     /// cudarc's context of a device, to go on with cudarc itself; `None` for a device of another
     /// platform.
     ///
-    /// It is the device's primary context, one object per GPU and process, and never released. Its
-    /// event tracking is off: a `CudaSlice` made from it must be ordered by its user wherever it
-    /// meets a second stream, also when it is dropped. Don't reset the primary context: everything
-    /// that streamflow holds would be gone.
-    pub fn context(&self, device: DeviceId) -> Option<&Arc<CudaContext>> {
+    /// It is the device's primary context, one object per GPU and process, and never released.
+    ///
+    /// # Safety
+    /// cudarc's event tracking is off, and with it what makes cudarc's own interface safe: a
+    /// `CudaSlice` made from this context must be ordered by its user wherever it meets a second
+    /// stream, also when it is dropped. The tracking must not be turned on again, and the primary
+    /// context must not be reset: everything that streamflow holds would be gone.
+    pub unsafe fn context(&self, device: DeviceId) -> Option<&Arc<CudaContext>> {
         self.devices.get(device.index()).map(|device| &device.context)
     }
 
