@@ -220,7 +220,11 @@ impl Platform {
 
     /// Whether the work before a point of this platform is complete.
     pub(crate) fn is_complete(&self, point: Point) -> Result<bool> {
-        Ok(self.0.table.is_complete(point)?)
+        let complete = self.0.table.is_complete(point)?;
+        if complete {
+            self.0.table.inspect(self.0.table.timeline(point.stream()).device())?;
+        }
+        Ok(complete)
     }
 
     fn device(&self, device: DeviceId, who: &str) -> Result<&Device> {

@@ -14,7 +14,6 @@ mod handle;
 pub mod host;
 mod kernel;
 mod layer;
-mod loaded;
 mod recorder;
 
 pub(crate) use error::report_in_drop;
@@ -26,7 +25,6 @@ pub use kernel::{
     LoadedKernel, MAX_PARAMS, Param, Plain, Target,
 };
 pub use layer::Layer;
-pub(crate) use loaded::LoadedKernels;
 pub use recorder::{Call, Place, RecordedAccess, Recorder, StreamName};
 
 use std::fmt;

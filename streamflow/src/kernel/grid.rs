@@ -81,13 +81,13 @@ impl From<[usize; 3]> for Grid {
 
 /// A grid as the driver takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GridShape {
+pub(super) struct GridShape {
     /// Blocks in x, y and z.
-    pub grid: [u32; 3],
+    pub(super) grid: [u32; 3],
     /// Threads per block in x, y and z.
-    pub block: [u32; 3],
+    pub(super) block: [u32; 3],
     /// Bytes of dynamic shared memory per block.
-    pub shared_bytes: u32,
+    pub(super) shared_bytes: u32,
 }
 
 impl Grid {
@@ -118,7 +118,7 @@ impl Grid {
     ///
     /// # Errors
     /// [`Error::Grid`] when CUDA or this kernel permits no such grid.
-    pub fn resolve(&self, kernel: &str, loaded: &LoadedKernel) -> Result<Option<GridShape>> {
+    pub(super) fn resolve(&self, kernel: &str, loaded: &LoadedKernel) -> Result<Option<GridShape>> {
         let refuse = |problem| Error::Grid { kernel: kernel.into(), problem };
         let block = self.threads.unwrap_or_else(|| self.default_block(loaded.block_size));
         check_block(block, loaded.max_block_size).map_err(refuse)?;

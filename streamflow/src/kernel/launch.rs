@@ -1,6 +1,7 @@
 //! Launching kernels on streams: each launch first waits for what its arguments need (law 7).
 
-use super::bounds::{self, Bounds, Report};
+use super::bounds::{self, Bounds};
+use super::state::KernelState;
 use super::{Grid, Kernel, KernelInfo, Passing};
 use crate::driver::{Launch, LoadedKernel};
 use crate::error::Result;
@@ -33,20 +34,13 @@ fn launch_kernel(
     let (table, device) = (stream.table(), stream.device());
     // Each instance of a generic kernel has an `INFO` of its own.
     let key = std::ptr::from_ref(info).addr();
+    let state = KernelState::of(table);
     let loaded =
-        table.kernels(device).get(key, || super::load(table.driver().as_ref(), device, info))?;
+        state.loaded(device).get(key, || super::load(table.driver().as_ref(), device, info))?;
     if bounds::enabled() == Bounds::Checked {
-        passing.report(table.report(device, size_of::<Report>() as u64, look_at_report)?);
+        passing.report(state.report(device)?);
     }
     submit(stream, info.name, &loaded, grid, passing)
-}
-
-/// The first index out of range since the last look, as an error.
-fn look_at_report(address: u64) -> Result<()> {
-    // SAFETY: `StreamTable::report` gives the address of page-locked memory of this size, zeroed,
-    // which lives as long as the table; host and device touch it by atomics alone.
-    let report = unsafe { &*(address as *const Report) };
-    report.take().map_or(Ok(()), Err)
 }
 
 pub(super) fn submit(
