@@ -27,7 +27,7 @@ const RESERVED: &[&str] = &[
     "template", "this", "thread_local", "throw", "try", "typedef", "typeid", "typename", "union",
     "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "xor", "xor_eq",
     "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "half",
-    "thread_index", "thread_index_y", "thread_index_z", "thread_count", "streamflow",
+    "thread_index", "thread_index_y", "thread_index_z", "thread_count", "shared_bytes", "streamflow",
 ];
 
 /// Bounds that do not imply `Element`.

@@ -122,6 +122,7 @@ mod tests {
             ParamInfo { name: "out", cuda: "float", kind: ParamKind::SliceMut },
         ],
         generics: &[],
+        threads: None,
         host,
     };
 

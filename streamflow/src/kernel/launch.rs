@@ -40,7 +40,7 @@ fn launch_kernel(
     if bounds::enabled() == Bounds::Checked {
         passing.report(state.report(device)?);
     }
-    submit(stream, info.name, &loaded, grid, passing)
+    submit(stream, info.name, &loaded, grid, info.threads, passing)
 }
 
 pub(super) fn submit(
@@ -48,9 +48,10 @@ pub(super) fn submit(
     name: &str,
     loaded: &LoadedKernel,
     grid: Grid,
+    threads: Option<[u32; 3]>,
     passing: &Passing<'_>,
 ) -> Result<()> {
-    let Some(shape) = grid.resolve(name, loaded)? else { return Ok(()) };
+    let Some(shape) = grid.resolve(name, loaded, threads)? else { return Ok(()) };
     for ((block, mode), access) in passing.blocks().iter().zip(passing.accesses()) {
         block.order(stream, *mode, access.argument)?;
     }

@@ -58,7 +58,7 @@ impl CudaStream {
         let mut passing = Passing::new();
         pass(&mut passing);
         self.timeline().bind()?;
-        submit(self, &function.name, &function.loaded, grid.into(), &passing)
+        submit(self, &function.name, &function.loaded, grid.into(), None, &passing)
     }
 }
 
