@@ -70,7 +70,7 @@ pub fn nvrtc_version() -> Result<(u32, u32)> {
     Ok((major.unsigned_abs(), minor.unsigned_abs()))
 }
 
-/// The image that [`load`] would use, without loading it: from this process, from disk, or compiled
+/// The image that a launch would load, without loading it: from this process, from disk, or compiled
 /// and kept. A program can fill the cache with it before its first run.
 ///
 /// # Errors

@@ -36,7 +36,7 @@ use crate::driver::{DeviceId, DriverError, DriverResult, LoadedKernel};
 /// [`bind`](crate::driver::Driver::bind) makes a device's context current on the calling thread. All
 /// other calls that reach CUDA take it for granted that the device they concern is bound: whoever
 /// enters from a thread that others may have used binds first, also before giving handles and memory
-/// back. [`load_kernel`](crate::driver::Driver::load_kernel) binds by itself.
+/// back. Loading kernels and modules binds by itself.
 ///
 /// # After a sticky error
 /// The first call that meets one returns it as [`DriverError::Call`]. From then on every call that
