@@ -94,6 +94,81 @@ pub enum Error {
         strides: Vec<usize>,
     },
 
+    /// Device data was to be emitted by an operator that has no stream to emit it on.
+    #[error(
+        "`{node}.{port}` emits device data, but `{node}` has received no stream; call \
+         `receive_cuda_stream` on one of its inputs, or choose a stream with `set_cuda_stream`"
+    )]
+    NoStream {
+        /// The node.
+        node: String,
+        /// The output.
+        port: String,
+    },
+
+    /// A stream was asked for by an operator without a pool.
+    #[error(
+        "`{node}` asked for its stream `{stream}`, but it has no pool: its node is marked \
+         `#[streams(none)]`; name a pool there"
+    )]
+    NoPool {
+        /// The node.
+        node: String,
+        /// The stream's name.
+        stream: &'static str,
+    },
+
+    /// What was made for one stream was used on another.
+    #[error(
+        "what was made for stream {made_for} was used on stream {used_on}; make another one for that stream"
+    )]
+    OtherStream {
+        /// The stream's number that it was made for.
+        made_for: u32,
+        /// The stream's number that it was used on.
+        used_on: u32,
+    },
+
+    /// A node that was to run 0 times.
+    #[error("`{node}` is to run 0 times: `count(n)` takes at least 1")]
+    CountZero {
+        /// The node.
+        node: String,
+    },
+
+    /// An operator's hook failed.
+    #[error("operator `{node}` failed in `{hook}`, tick {tick}: {cause}")]
+    Operator {
+        /// The node.
+        node: String,
+        /// `start`, `compute` or `stop`.
+        hook: &'static str,
+        /// The tick, from 0.
+        tick: u64,
+        /// Why.
+        cause: Box<Error>,
+    },
+
+    /// An operator panicked.
+    #[error("it panicked: {message}")]
+    Panicked {
+        /// What it said.
+        message: String,
+    },
+
+    /// A run ended by an error, and ending it met more of them.
+    #[error("{cause}; while the graph was being stopped, {} more error(s) followed: {}", followed.len(), texts(followed))]
+    Run {
+        /// The first error.
+        cause: Box<Error>,
+        /// What followed, in order.
+        followed: Vec<Error>,
+    },
+
+    /// An error of the user's.
+    #[error("{0}")]
+    Other(String),
+
     /// A kernel's `requires(…)` does not hold for the arguments of a launch. Nothing was launched.
     #[error("kernel `{kernel}` requires `{requirement}`, which these arguments break: {values}")]
     KernelRequirement {
@@ -129,6 +204,17 @@ pub enum Error {
         /// The argument's length in elements.
         length: u64,
     },
+}
+
+impl Error {
+    /// An error of your own, told by its text.
+    pub fn other(error: impl std::fmt::Display) -> Self {
+        Self::Other(error.to_string())
+    }
+}
+
+fn texts(errors: &[Error]) -> String {
+    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 fn list(names: &[String]) -> String {

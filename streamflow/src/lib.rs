@@ -4,38 +4,61 @@
 #[allow(unused_extern_crates, reason = "only tests and doc tests use the macros here")]
 extern crate self as streamflow;
 
+mod context;
 pub mod driver;
 mod error;
+pub mod graph;
 pub mod kernel;
 pub mod memory;
+pub mod message;
+mod operator;
 mod platform;
+pub mod port;
+pub mod schedule;
 pub mod stream;
+pub mod testing;
 
+pub use context::{ExecutionContext, OnStream, Stream, StreamName};
 pub use driver::{DeviceId, StreamFlags};
 pub use error::{Error, Result};
+pub use graph::{Graph, Node};
 pub use half::f16;
 pub use kernel::Grid;
 pub use memory::{
     Buffer, DeviceSlice, Download, Element, MemoryOptions, Pinned, Shared, Tensor, TensorView,
 };
+pub use message::{HostData, Message, Metadata, Timestamp};
+pub use operator::{Compute, Operator};
 pub use platform::{HostPlatform, Platform, device};
+pub use port::{In, Out};
 pub use stream::{CudaStream, CudaStreamPool, Point, StreamPool};
 pub use streamflow_macros::kernel;
 
 /// What programs use: `use streamflow::prelude::*;`.
 pub mod prelude {
     pub use crate::{
-        Buffer, CudaStream, CudaStreamPool, DeviceId, DeviceSlice, Download, Element, Error, Grid,
-        Pinned, Platform, Result, Shared, StreamFlags, StreamPool, Tensor, device, f16, kernel,
+        Buffer, Compute, CudaStream, CudaStreamPool, DeviceId, DeviceSlice, Download, Element,
+        Error, ExecutionContext, Graph, Grid, HostData, In, Message, Metadata, OnStream, Operator,
+        Out, Pinned, Platform, Result, Shared, Stream, StreamFlags, StreamPool, Tensor, Timestamp,
+        device, f16, kernel,
     };
 }
 
 /// What the macros' expansions use. Not covered by semantic versioning.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::context::{ExecutionContext, StreamName};
     pub use crate::driver::{HostArgs, HostKernel};
     pub use crate::error::Result;
+    pub use crate::graph::check::{check_inputs, check_outputs, check_pool};
+    pub use crate::graph::{AnyNode, Graph, Node, NodeOptions, NodeStreams, node};
     pub use crate::kernel::expansion::*;
     pub use crate::kernel::{Kernel, KernelInfo, ParamInfo, ParamKind, Passing};
-    pub use crate::memory::{DeviceSlice, Element, Scalar};
+    pub use crate::memory::{DeviceSlice, Element, Recycler, Scalar, Shared};
+    pub use crate::message::{Host, MemoryVisitor, Message, Place, Several, Sole};
+    pub use crate::operator::{Compute, Operator};
+    pub use crate::platform::Platform;
+    pub use crate::port::*;
+    pub use crate::schedule::run;
+    pub use crate::stream::CudaStreamPool;
 }

@@ -12,7 +12,7 @@ use crate::memory::{
     self, Buffer, Download, Downloadable, Element, IntoShape, MemoryOptions, MemoryPool, Pinned,
     PinnedPool, Tensor,
 };
-use crate::stream::{CudaStream, CudaStreamPool, StreamPool, StreamTable};
+use crate::stream::{CudaStream, CudaStreamPool, Point, StreamPool, StreamTable};
 
 /// A logical device: the `index`th of its platform.
 pub const fn device(index: u32) -> DeviceId {
@@ -210,6 +210,22 @@ impl Platform {
     pub fn module(&self, device: DeviceId, image: &[u8]) -> Result<Module> {
         self.device(device, "`module`")?;
         Ok(Module::new(&self.0.table, device, image))
+    }
+
+    /// Another handle of the stream that a point of this platform is on.
+    pub(crate) fn stream_of(&self, point: Point) -> CudaStream {
+        CudaStream::adopted(&self.0.table, point)
+    }
+
+    /// Blocks until the work before a point of this platform is complete.
+    pub(crate) fn synchronize(&self, point: Point) -> Result<()> {
+        self.0.table.synchronize(point)?;
+        self.0.table.inspect(self.0.table.timeline(point.stream()).device())
+    }
+
+    /// Whether the work before a point of this platform is complete.
+    pub(crate) fn is_complete(&self, point: Point) -> Result<bool> {
+        Ok(self.0.table.is_complete(point)?)
     }
 
     fn device(&self, device: DeviceId, who: &str) -> Result<&Device> {

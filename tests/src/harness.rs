@@ -79,6 +79,31 @@ pub fn check_close(
     Ok(())
 }
 
+/// Fails unless a call failed, with an error for which `is_right` holds.
+///
+/// # Errors
+/// What came instead. Else the error's text is the value.
+pub fn check_error<T: fmt::Debug>(
+    what: &str,
+    result: streamflow::Result<T>,
+    is_right: impl Fn(&Error) -> bool,
+) -> Result<String, Failed> {
+    match result {
+        Err(error) if is_right(&error) => Ok(error.to_string()),
+        Err(error) => Err(Failed::new(format!("{what}: another error: {error:?}"))),
+        Ok(value) => Err(Failed::new(format!("{what}: no error, but {value:?}"))),
+    }
+}
+
+/// Fails unless a text has all of these parts.
+///
+/// # Errors
+/// The first that is missing, and the text.
+pub fn check_text(text: &str, parts: &[&str]) -> Result<(), Failed> {
+    let missing = parts.iter().find(|part| !text.contains(*part));
+    missing.map_or(Ok(()), |part| Err(Failed::new(format!("no {part:?} in: {text}"))))
+}
+
 /// What a test does on a platform.
 pub trait Body: Fn(&Platform) -> Result<(), Failed> + Send + 'static {}
 

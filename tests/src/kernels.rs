@@ -1,65 +1,16 @@
-//! Kernels that are slow on purpose: on a GPU they keep their stream busy for a number of clock
-//! cycles, so that a missing wait shows. The simulator needs no such help, its seeds make them late.
+//! The tests' kernels: [slow](fill), [broken](trap), and [of every type](axpy).
 
-use streamflow::kernel::{Kernel, KernelInfo};
-use streamflow::prelude::*;
+mod broken;
+mod slow;
+mod typed;
 
-/// Waits `cycles` clock cycles (some 1 500 000 in a millisecond) and leaves `out` as it is.
-///
-/// `out` counts as written, so that the launch is ordered like a write.
-#[kernel(unsafe cuda = "
-    long long start = clock64();
-    while (clock64() - start < (long long)cycles) {}
-    if (out_len == 0) return;
-")]
-pub fn spin(out: &mut [f32], cycles: u64) {
-    let _ = (out, cycles);
-}
+pub use broken::{read_at, trap, write_past_the_end, write_to_nowhere};
+pub use slow::{add_one, fill, slow_copy, slow_fill, spin};
+pub use typed::{axpy, reverse, scalars, transpose};
 
-/// Waits `cycles` clock cycles, then writes `value` everywhere.
-#[kernel(unsafe cuda = "
-    long long start = clock64();
-    while (clock64() - start < (long long)cycles) {}
-    unsigned long long i = thread_index();
-    if (i < out_len) out[i] = value;
-")]
-pub fn slow_fill(out: &mut [f32], value: f32, cycles: u64) {
-    let _ = cycles;
-    out.fill(value);
-}
+use streamflow::kernel::KernelInfo;
 
-/// Waits `cycles` clock cycles, then copies: a slow reader of `input`.
-#[kernel(requires(out.len() == input.len()), unsafe cuda = "
-    long long start = clock64();
-    while (clock64() - start < (long long)cycles) {}
-    unsigned long long i = thread_index();
-    // Volatile, so that the compiler can't read before the wait.
-    if (i < out_len) out[i] = *(const volatile float*)&input[i];
-")]
-pub fn slow_copy(out: &mut [f32], input: &[f32], cycles: u64) {
-    let _ = cycles;
-    out.copy_from_slice(input);
-}
-
-/// Writes `value` everywhere, at once.
-#[kernel(unsafe cuda = "
-    unsigned long long i = thread_index();
-    if (i < out_len) out[i] = value;
-")]
-pub fn fill(out: &mut [f32], value: f32) {
-    out.fill(value);
-}
-
-/// Adds one to each element.
-#[kernel(unsafe cuda = "
-    unsigned long long i = thread_index();
-    if (i < data_len) data[i] += 1.0f;
-")]
-pub fn add_one(data: &mut [f32]) {
-    data.iter_mut().for_each(|x| *x += 1.0);
-}
-
-/// Every kernel of this module.
+/// Every kernel of this package, a generic one for each type.
 pub fn kernels() -> Vec<&'static KernelInfo> {
-    vec![spin::INFO, slow_fill::INFO, slow_copy::INFO, fill::INFO, add_one::INFO]
+    [slow::kernels(), broken::kernels(), typed::kernels()].concat()
 }

@@ -1,14 +1,18 @@
 //! What streamflow's tests share.
 //!
-//! [`Suite`] runs one body on both platforms; [`layers`] break a driver on purpose; [`kernels`] are
-//! slow on purpose; [`allocations`] counts what a thread allocates.
+//! [`Suite`] runs one body on both platforms, [`child`] in a process of its own; [`layers`] break a
+//! driver on purpose; [`kernels`] are slow, broken or of every type on purpose; [`allocations`] counts
+//! what a thread allocates.
 
 pub mod allocations;
+pub mod child;
+pub mod foreign;
 mod harness;
 pub mod kernels;
 pub mod layers;
+pub mod numbers;
 pub mod races;
 pub mod random;
 mod seeds;
 
-pub use harness::{Failed, Suite, check, check_close};
+pub use harness::{Failed, Suite, check, check_close, check_error, check_text};

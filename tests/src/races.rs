@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use streamflow::prelude::*;
 
+use crate::foreign;
 use crate::kernels::{add_one, slow_copy, slow_fill};
 
 /// Not a multiple of a warp, a block or a granule.
@@ -26,11 +27,28 @@ pub const ALL: &[(&str, Program)] = &[
     ("law7_allocated_on_one_stream_written_on_another", allocated_here_written_there),
     ("law7_kept_for_the_next_tick", kept_for_the_next_tick),
     ("law7_moved_to_an_extra_stream", moved_to_an_extra_stream),
+    ("law7_raw_addresses", raw_addresses),
     ("law9_forgotten_guard", forgotten_guard),
     ("law9_panic_after_a_launch", panic_after_a_launch),
     ("law9_error_after_a_launch", error_after_a_launch),
     ("law9_drop_on_another_thread", drop_on_another_thread),
 ];
+
+/// The legacy default stream's barrier, which is no edge of streamflow's: with all waits taken away it
+/// alone orders a stream that was made `Blocking`, and does not order one that was made
+/// `NonBlocking`. Whether the default stream saw what the other one wrote before.
+///
+/// # Errors
+/// The platform's.
+pub fn barrier(platform: &Platform, flags: StreamFlags) -> Result<bool> {
+    let pool = platform.stream_pool("BARRIER", &CudaStreamPool::new().flags(flags))?;
+    let (a, default) = (pool.allocate("a")?, platform.default_stream(device(0))?);
+    let mut data = filled(platform, &a, 0.0)?;
+    let mut copy = filled(platform, &default, 0.0)?;
+    a.launch::<slow_fill>(LEN, (&mut data, 7.0, SLOW))?;
+    default.launch::<slow_copy>(LEN, (&mut copy, &data, 0))?;
+    holds(&default, &copy, 7.0)
+}
 
 struct Streams {
     a: CudaStream,
@@ -122,6 +140,19 @@ fn moved_to_an_extra_stream(platform: &Platform) -> Result<bool> {
     Ok(there & holds(&a, &moved, 9.0)?)
 }
 
+/// Work past streamflow, with its uses registered, is ordered like launches: its read comes after
+/// the write before, and the write after comes after it.
+fn raw_addresses(platform: &Platform) -> Result<bool> {
+    let Streams { a, b, c } = streams(platform)?;
+    let mut source = filled(platform, &a, 0.0)?;
+    let mut copy = filled(platform, &b, 0.0)?;
+    a.launch::<slow_fill>(LEN, (&mut source, 7.0, SLOW))?;
+    foreign::copy(platform, &b, &source, &mut copy)?;
+    foreign::fill(platform, &c, &mut source, 0)?;
+    Ok(holds(&c, &source, 0.0)? & holds(&b, &copy, 7.0)?)
+}
+
+#[allow(clippy::forget_non_drop, reason = "that it has nothing to forget is the point")]
 fn forgotten_guard(platform: &Platform) -> Result<bool> {
     let Streams { a, c, .. } = streams(platform)?;
     let source = filled(platform, &c, 7.0)?;

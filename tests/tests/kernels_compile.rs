@@ -14,7 +14,8 @@ fn main() -> ExitCode {
     let kernels =
         streamflow_examples::kernels().into_iter().chain(streamflow_tests::kernels::kernels());
     let suite = kernels.fold(Suite::new(), |suite, kernel| {
-        let name = format!("{}_compiles", kernel.name);
+        let types: String = kernel.generics.iter().map(|(_, cuda)| format!("<{cuda}>")).collect();
+        let name = format!("{}{types}_compiles", kernel.name);
         suite.optional(&name, "STREAMFLOW_REQUIRE_NVRTC", move || compiles(kernel))
     });
     suite.run()

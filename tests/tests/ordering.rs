@@ -27,7 +27,26 @@ fn main() -> ExitCode {
             .plain(&format!("{name}_control::host"), move || control_on_host(program))
             .cuda(&format!("{name}_control"), move |platform| control_on_gpu(program, platform))
     });
-    suite.run()
+    suite
+        .both("blocking_streams_share_the_default_barrier", |platform| {
+            let seen = right_without_waits(blocking, platform.driver().clone())?;
+            check(seen, || "a blocking stream is not ordered with the default stream".into())
+        })
+        .plain("blocking_streams_share_the_default_barrier_control::host", || {
+            control_on_host(non_blocking)
+        })
+        .cuda("blocking_streams_share_the_default_barrier_control", |platform| {
+            control_on_gpu(non_blocking, platform)
+        })
+        .run()
+}
+
+fn blocking(platform: &Platform) -> Result<bool> {
+    races::barrier(platform, StreamFlags::Blocking)
+}
+
+fn non_blocking(platform: &Platform) -> Result<bool> {
+    races::barrier(platform, StreamFlags::NonBlocking)
 }
 
 /// One freed block in flight: the next allocation of its size takes it, and must wait for it.

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Block, DeviceSlice, Download, Element, Pinned, PinnedPool, Shape, Tensor};
+use super::{
+    Block, Buffer, DeviceSlice, Download, Element, Pinned, PinnedPool, Shape, Tensor, View, ViewMut,
+};
 use crate::driver::{AccessMode, Copy, CopyKind, MemoryRange};
 use crate::error::{Error, Result};
 use crate::stream::CudaStream;
@@ -149,15 +151,21 @@ impl<T: Element> Downloadable<T> for Tensor<T> {
     }
 }
 
-impl<T: Element> Downloadable<T> for DeviceSlice<T> {
-    fn elements(&self) -> &DeviceSlice<T> {
-        self
-    }
+macro_rules! downloadable {
+    ($($ty:ty),*) => {$(
+        impl<T: Element> Downloadable<T> for $ty {
+            fn elements(&self) -> &DeviceSlice<T> {
+                self
+            }
 
-    fn shape(&self) -> Shape {
-        Shape::of(&[self.len()])
-    }
+            fn shape(&self) -> Shape {
+                Shape::of(&[self.len()])
+            }
+        }
+    )*};
 }
+// So that a buffer can be given as it is, like a tensor.
+downloadable!(DeviceSlice<T>, Buffer<T>, View<'_, T>, ViewMut<'_, T>);
 
 /// One side of a copy.
 struct Side<'a> {

@@ -29,6 +29,8 @@ mod shape;
 mod shared;
 mod slice;
 mod tensor;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use block::Block;
 pub use buffer::Buffer;
@@ -41,6 +43,6 @@ pub(crate) use pinned::PinnedPool;
 pub use pool::MemoryOptions;
 pub(crate) use pool::MemoryPool;
 pub use shape::{IntoShape, MAX_RANK, Shape};
-pub use shared::Shared;
+pub use shared::{Recycler, Shared};
 pub use slice::{DeviceSlice, View, ViewMut};
 pub use tensor::{Tensor, TensorView};

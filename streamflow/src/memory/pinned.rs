@@ -228,7 +228,7 @@ impl<T: Element> Pinned<T> {
         unsafe { std::slice::from_raw_parts(start, self.len) }
     }
 
-    pub(super) fn block(&self) -> &Block {
+    pub(crate) fn block(&self) -> &Block {
         &self.owner
     }
 

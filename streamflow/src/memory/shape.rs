@@ -25,7 +25,8 @@ impl Shape {
         if dims.len() > MAX_RANK {
             return Err(error("a tensor has at most 8 dimensions"));
         }
-        let count = dims.iter().try_fold(1_usize, |count, &dim| count.checked_mul(dim));
+        // Strides are products of the dimensions that are not 0, so these must fit, too.
+        let count = dims.iter().try_fold(1_usize, |count, &dim| count.checked_mul(dim.max(1)));
         // Sixteen bytes are the largest element.
         if count
             .and_then(|count| count.checked_mul(16))

@@ -2,30 +2,85 @@
 
 use std::fmt;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// A tensor, or any other message, with several owners. They can read it and hand it on, but not
 /// write it, unless one of them is the last: [`try_unwrap`](Self::try_unwrap).
-pub struct Shared<T>(Arc<T>);
+pub struct Shared<T> {
+    /// `None` only while it is dropped or unwrapped.
+    slot: Option<Arc<Slot<T>>>,
+}
+
+struct Slot<T> {
+    /// `None` only while the slot is free.
+    value: Option<T>,
+    home: Weak<Free<T>>,
+}
+
+type Free<T> = Mutex<Vec<Arc<Slot<T>>>>;
+
+/// Where the slots of shared values come from and go back to, so that sharing a value in every tick
+/// allocates nothing.
+#[derive(Debug)]
+pub struct Recycler<T>(Arc<Free<T>>);
+
+impl<T> Recycler<T> {
+    /// With no slot yet.
+    pub fn new() -> Self {
+        Self(Arc::default())
+    }
+
+    /// Makes a value shareable, in a slot of this recycler.
+    pub fn share(&self, value: T) -> Shared<T> {
+        let free = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut slot =
+            free.unwrap_or_else(|| Arc::new(Slot { value: None, home: Arc::downgrade(&self.0) }));
+        match Arc::get_mut(&mut slot) {
+            Some(free) => free.value = Some(value),
+            // Free slots have one owner; if this one had two, it would stay with the other.
+            None => return Shared::new(value),
+        }
+        Shared { slot: Some(slot) }
+    }
+}
+
+impl<T> Default for Recycler<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl<T> Shared<T> {
     /// Makes a value shareable.
     pub fn new(value: T) -> Self {
-        Self(Arc::new(value))
+        Self { slot: Some(Arc::new(Slot { value: Some(value), home: Weak::new() })) }
     }
 
     /// The value itself, if this is its last owner.
     ///
     /// # Errors
     /// The handle again, when there are other owners.
-    pub fn try_unwrap(self) -> Result<T, Self> {
-        Arc::try_unwrap(self.0).map_err(Self)
+    pub fn try_unwrap(mut self) -> Result<T, Self> {
+        let value = self.slot.as_mut().and_then(Arc::get_mut).and_then(|slot| slot.value.take());
+        value.ok_or(self)
+    }
+}
+
+impl<T> Drop for Shared<T> {
+    fn drop(&mut self) {
+        let Some(mut slot) = self.slot.take() else { return };
+        // Two owners that go at the same time may both see the other: then the slot is not reused.
+        let Some(last) = Arc::get_mut(&mut slot) else { return };
+        last.value = None;
+        if let Some(home) = last.home.upgrade() {
+            home.lock().unwrap_or_else(PoisonError::into_inner).push(slot);
+        }
     }
 }
 
 impl<T> Clone for Shared<T> {
     fn clone(&self) -> Self {
-        Self(self.0.clone())
+        Self { slot: self.slot.clone() }
     }
 }
 
@@ -33,12 +88,60 @@ impl<T> Deref for Shared<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        &self.0
+        match self.slot.as_ref().and_then(|slot| slot.value.as_ref()) {
+            Some(value) => value,
+            None => unreachable!("a shared value is there until its last owner is gone"),
+        }
     }
 }
 
 impl<T: fmt::Debug> fmt::Debug for Shared<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Shared({:?})", self.0)
+        write!(f, "Shared({:?})", **self)
+    }
+}
+
+impl<T> fmt::Debug for Slot<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Slot").field("free", &self.value.is_none()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_are_used_again() {
+        let recycler = Recycler::new();
+        let first = recycler.share(String::from("a"));
+        let address = &raw const *first;
+        let second = first.clone();
+        drop(first);
+        assert_eq!(*second, "a");
+        drop(second);
+        let third = recycler.share(String::from("b"));
+        assert_eq!(&raw const *third, address);
+        assert_eq!(third.try_unwrap().ok(), Some("b".into()));
+        let fourth = recycler.share(String::from("c"));
+        assert_eq!(&raw const *fourth, address, "unwrapping gives the slot back, too");
+    }
+
+    #[test]
+    fn only_the_last_owner_gets_the_value() {
+        let first = Shared::new(7);
+        let second = first.clone();
+        let first = first.try_unwrap();
+        assert!(first.is_err());
+        drop(first);
+        assert_eq!(second.try_unwrap().ok(), Some(7));
+    }
+
+    #[test]
+    fn values_outlive_their_recycler() {
+        let recycler = Recycler::new();
+        let value = recycler.share(5);
+        drop(recycler);
+        assert_eq!(*value, 5);
     }
 }

@@ -10,6 +10,8 @@
 mod clock;
 mod pool;
 mod table;
+#[cfg(test)]
+mod tests;
 mod timeline;
 
 pub use pool::{CudaStreamPool, StreamPool};
@@ -46,6 +48,12 @@ impl CudaStream {
     /// The legacy default stream of a device.
     pub(crate) fn default_of(table: &Arc<StreamTable>, device: DeviceId) -> Self {
         Self::new(table.default_timeline(device), table.clone(), None)
+    }
+
+    /// Another handle of the stream that `point` is on. Its owner may queue work on another thread;
+    /// work of both is in order, in the order in which it is queued.
+    pub(crate) fn adopted(table: &Arc<StreamTable>, point: Point) -> Self {
+        Self::new(table.timeline(point.stream()).clone(), table.clone(), None)
     }
 
     pub(crate) fn table(&self) -> &Arc<StreamTable> {

@@ -165,17 +165,19 @@ impl StreamPool {
             );
         }
         let options = StreamOptions { flags: description.flags, priority };
-        let mut state = State::default();
-        for _ in 0..description.reserved_size {
-            state.idle.push(table.take(device, options)?);
-        }
-        Ok(Self(Arc::new(Shared {
+        let pool = Shared {
             name: name.to_owned(),
             description: *description,
             options,
             table: table.clone(),
-            state: Mutex::new(state),
-        })))
+            state: Mutex::default(),
+        };
+        for _ in 0..description.reserved_size {
+            // On an error the pool is dropped, and gives back what it has.
+            let timeline = table.take(device, options)?;
+            pool.lock().idle.push(timeline);
+        }
+        Ok(Self(Arc::new(pool)))
     }
 
     /// Lends a stream. `holder` says who asks, for the message when the pool is exhausted.
@@ -208,6 +210,11 @@ impl StreamPool {
     /// The name it was made with.
     pub fn name(&self) -> &str {
         &self.0.name
+    }
+
+    /// The device of its streams.
+    pub fn device(&self) -> DeviceId {
+        self.0.description.device
     }
 
     /// How many streams are lent now.

@@ -8,7 +8,7 @@
 //! A stream owns a ring of events. Recording again into a slot is later on the same stream, so
 //! whoever still refers to the slot's older record waits longer, never too little.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::StreamTable;
@@ -53,6 +53,8 @@ pub(crate) struct Timeline {
     stream: OwnedStream,
     /// Records made, or being made: raised *before* the driver call. See [`Timeline::open_point`].
     recorded: AtomicU64,
+    /// Whether a use was noted since the last record.
+    open: AtomicBool,
     /// Records that are known to be complete.
     completed: AtomicU64,
     /// What this stream has waited for.
@@ -90,6 +92,7 @@ impl Timeline {
             options,
             stream,
             recorded: AtomicU64::new(0),
+            open: AtomicBool::new(false),
             completed: AtomicU64::new(0),
             seen: Clock::new(),
             ring: Mutex::new(ring),
@@ -130,11 +133,21 @@ impl Timeline {
     /// record covers the work, so the next one must. `recorded` is raised before the driver call
     /// for this reason.
     pub(crate) fn open_point(&self) -> Point {
+        self.open.store(true, Ordering::Release);
         self.point(self.recorded.load(Ordering::Acquire) + 1)
     }
 
     fn point(&self, epoch: u64) -> Point {
         Point { platform: self.platform, stream: self.id, epoch }
+    }
+
+    /// Records an event if a use was noted since the last record: later waits for those uses then
+    /// wait for no more than them.
+    pub(crate) fn close(&self) -> DriverResult<()> {
+        if self.open.load(Ordering::Acquire) {
+            self.record_locked(&mut self.lock())?;
+        }
+        Ok(())
     }
 
     /// Records an event for all that was queued so far.
@@ -145,6 +158,7 @@ impl Timeline {
 
     fn record_locked(&self, ring: &mut Ring) -> DriverResult<u64> {
         let number = self.recorded.load(Ordering::Relaxed) + 1;
+        self.open.store(false, Ordering::Release);
         self.recorded.store(number, Ordering::Release);
         let slot = &mut ring[number as usize % RING];
         // Until the record succeeds the slot stands for nothing.

@@ -1,0 +1,326 @@
+//! What an operator gets beside its ports: streams, memory, and where it is.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::driver::DeviceId;
+use crate::error::{Error, Result};
+use crate::memory::{Buffer, Download, Downloadable, Element, IntoShape, Pinned, Tensor};
+use crate::message::{Metadata, Timestamp};
+use crate::platform::Platform;
+use crate::stream::{CudaStream, Point, StreamPool};
+
+/// A stream of the operator, for the time of one hook. It derefs to [`CudaStream`], which launches
+/// and copies.
+///
+/// Ports take this type alone, so a stream that an operator owns by itself can't be sent to others.
+/// It can't be kept, sent to another thread, or made from a number. The default stream is asked for
+/// by name: [`ExecutionContext::default_stream`].
+#[derive(Clone, Copy)]
+pub struct Stream<'t> {
+    stream: &'t CudaStream,
+}
+
+impl Deref for Stream<'_> {
+    type Target = CudaStream;
+
+    fn deref(&self) -> &CudaStream {
+        self.stream
+    }
+}
+
+impl fmt::Debug for Stream<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.stream.fmt(f)
+    }
+}
+
+/// The name of a stream that the operator declared: `#[operator(streams(fill))]` gives `io.fill`.
+#[derive(Debug, Clone, Copy)]
+pub struct StreamName<'t> {
+    index: usize,
+    name: &'static str,
+    _tick: PhantomData<&'t ()>,
+}
+
+impl<'t> StreamName<'t> {
+    #[doc(hidden)]
+    pub fn new(_: &'t ExecutionContext, index: usize, name: &'static str) -> Self {
+        Self { index, name, _tick: PhantomData }
+    }
+}
+
+/// What must live longer than a tick and needs a stream, as a library's handle or plan: usable
+/// through the operator's own stream alone. Made by [`ExecutionContext::on_stream`].
+#[derive(Debug)]
+pub struct OnStream<H> {
+    stream: u32,
+    value: H,
+}
+
+impl<H> OnStream<H> {
+    /// Uses it. `stream` must be the one that it was made for.
+    ///
+    /// # Errors
+    /// [`Error::OtherStream`] when it is another.
+    pub fn with<R>(&mut self, stream: &Stream<'_>, use_it: impl FnOnce(&mut H) -> R) -> Result<R> {
+        let (made_for, used_on) = (self.stream, stream.timeline().id());
+        if made_for != used_on {
+            return Err(Error::OtherStream { made_for, used_on });
+        }
+        Ok(use_it(&mut self.value))
+    }
+}
+
+/// Where the streams of a node come from.
+#[derive(Debug, Clone)]
+pub(crate) enum Streams {
+    Pool(StreamPool),
+    /// It owns none: it adopts the first that it receives.
+    Adopt,
+}
+
+/// What an operator gets in each hook beside its ports.
+pub struct ExecutionContext {
+    platform: Platform,
+    device: DeviceId,
+    /// The node's name in its graph.
+    node: String,
+    streams: Streams,
+    internal: OnceCell<CudaStream>,
+    named: Box<[OnceCell<CudaStream>]>,
+    default: OnceCell<CudaStream>,
+    tick: Cell<u64>,
+    metadata: RefCell<Metadata>,
+    finished: Cell<bool>,
+    /// Of the whole graph.
+    stop: Arc<AtomicBool>,
+}
+
+impl ExecutionContext {
+    pub(crate) fn new(
+        platform: &Platform,
+        node: &str,
+        device: DeviceId,
+        streams: Streams,
+        names: usize,
+    ) -> Self {
+        Self {
+            platform: platform.clone(),
+            device,
+            node: node.to_owned(),
+            streams,
+            internal: OnceCell::new(),
+            named: (0..names).map(|_| OnceCell::new()).collect(),
+            default: OnceCell::new(),
+            tick: Cell::new(0),
+            metadata: RefCell::default(),
+            finished: Cell::new(false),
+            stop: Arc::default(),
+        }
+    }
+
+    /// The platform that the graph runs on.
+    pub fn platform(&self) -> &Platform {
+        &self.platform
+    }
+
+    /// The device of this operator's streams.
+    pub fn device(&self) -> DeviceId {
+        self.device
+    }
+
+    /// The node's name in its graph.
+    pub fn node(&self) -> &str {
+        &self.node
+    }
+
+    /// How many ticks this operator has done before this one.
+    pub fn tick(&self) -> u64 {
+        self.tick.get()
+    }
+
+    /// A stream that the operator declared, allocated from its pool the first time, and the same one
+    /// from then on.
+    ///
+    /// # Errors
+    /// [`Error::PoolExhausted`]; [`Error::NoPool`] for an operator without a pool.
+    pub fn allocate_cuda_stream(&self, name: StreamName<'_>) -> Result<Stream<'_>> {
+        let cell = &self.named[name.index];
+        if cell.get().is_none() {
+            let Streams::Pool(pool) = &self.streams else {
+                return Err(Error::NoPool { node: self.node.clone(), stream: name.name });
+            };
+            let stream = pool.allocate(&format!("{}.{}", self.node, name.name))?;
+            let _first = cell.set(stream);
+        }
+        stored(cell)
+    }
+
+    /// The legacy default stream of the operator's device. Work on it waits for streams that are
+    /// made blocking, and they for it; order against all others comes with the data, as always.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn default_stream(&self) -> Result<Stream<'_>> {
+        if self.default.get().is_none() {
+            let _first = self.default.set(self.platform.default_stream(self.device)?);
+        }
+        stored(&self.default)
+    }
+
+    /// A tensor whose first use may be on `stream`. Its content is undefined.
+    ///
+    /// # Errors
+    /// [`Error::Shape`]; the driver's, when memory is exhausted.
+    pub fn tensor<T: Element>(
+        &self,
+        shape: impl IntoShape,
+        stream: &Stream<'_>,
+    ) -> Result<Tensor<T>> {
+        self.platform.tensor(shape, stream)
+    }
+
+    /// A run of elements whose first use may be on `stream`. Its content is undefined.
+    ///
+    /// # Errors
+    /// As for [`tensor`](Self::tensor).
+    pub fn buffer<T: Element>(&self, len: usize, stream: &Stream<'_>) -> Result<Buffer<T>> {
+        self.platform.buffer(len, stream)
+    }
+
+    /// Page-locked host memory. Its content is undefined.
+    ///
+    /// # Errors
+    /// As for [`Platform::pinned`].
+    pub fn pinned<T: Element>(&self, len: usize) -> Result<Pinned<T>> {
+        self.platform.pinned(self.device, len)
+    }
+
+    /// Queues a copy to the host on `stream`.
+    ///
+    /// # Errors
+    /// As for [`Platform::download`].
+    pub fn download<T: Element>(
+        &self,
+        source: &(impl Downloadable<T> + ?Sized),
+        stream: &Stream<'_>,
+    ) -> Result<Download<T>> {
+        self.platform.download(source, stream)
+    }
+
+    /// Makes something that needs a stream and lives longer than a tick.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn on_stream<H>(
+        &self,
+        stream: &Stream<'_>,
+        make: impl FnOnce(&CudaStream) -> Result<H>,
+    ) -> Result<OnStream<H>> {
+        Ok(OnStream { stream: stream.timeline().id(), value: make(stream)? })
+    }
+
+    /// Says that this operator does not run again: how a source without a count ends.
+    pub fn finish(&self) {
+        self.finished.set(true);
+    }
+
+    /// Asks the graph to end after this tick.
+    pub fn stop_graph(&self) {
+        self.stop.store(true, Ordering::Release);
+    }
+
+    /// The internal stream: one of the pool, or the one that a message was sent on.
+    pub(crate) fn internal_stream(&self, sent: Option<Point>) -> Result<Stream<'_>> {
+        if self.internal.get().is_none() {
+            let stream = match (&self.streams, sent) {
+                (Streams::Pool(pool), _) => pool.allocate(&self.node)?,
+                (Streams::Adopt, Some(point)) => self.platform.stream_of(point),
+                (Streams::Adopt, None) => self.platform.default_stream(self.device)?,
+            };
+            let _first = self.internal.set(stream);
+        }
+        stored(&self.internal)
+    }
+
+    /// The internal stream for an output.
+    pub(crate) fn sending_stream(&self, port: &str) -> Result<&CudaStream> {
+        self.internal
+            .get()
+            .ok_or_else(|| Error::NoStream { node: self.node.clone(), port: port.to_owned() })
+    }
+
+    pub(crate) fn note_metadata(&self, received: &Metadata) {
+        self.metadata.borrow_mut().merge(received);
+    }
+
+    /// What a message that is emitted now carries.
+    pub(crate) fn metadata(&self) -> Metadata {
+        let mut metadata = self.metadata.borrow().clone();
+        if metadata.acquired().is_none() {
+            metadata.set_acquired(Timestamp::now());
+        }
+        metadata
+    }
+
+    /// Before a hook: binds the device, since libraries switch it.
+    pub(crate) fn enter(&self) -> Result<()> {
+        self.metadata.borrow_mut().clear();
+        Ok(self.platform.driver().bind(self.device)?)
+    }
+
+    /// After a hook, however it ended: records what it queued, once per stream (law 8), unless only
+    /// one stream can ever need it.
+    pub(crate) fn close(&self, alone: bool) -> Result<()> {
+        if alone {
+            return Ok(());
+        }
+        self.own_streams().try_for_each(|stream| Ok(stream.timeline().close()?))
+    }
+
+    pub(crate) fn count_tick(&self) {
+        self.tick.set(self.tick.get() + 1);
+    }
+
+    pub(crate) fn is_finished(&self) -> bool {
+        self.finished.get()
+    }
+
+    /// A run begins: ticks are counted anew, and `stop` is the run's.
+    pub(crate) fn begin(&mut self, stop: &Arc<AtomicBool>) {
+        self.stop = stop.clone();
+        self.tick.set(0);
+        self.finished.set(false);
+    }
+
+    /// Blocks until all work of the operator's streams is complete.
+    pub(crate) fn synchronize_blocking(&self) -> Result<()> {
+        self.own_streams().try_for_each(CudaStream::synchronize_blocking)
+    }
+
+    fn own_streams(&self) -> impl Iterator<Item = &CudaStream> {
+        let fixed = [&self.internal, &self.default];
+        fixed.into_iter().chain(&self.named).filter_map(OnceCell::get)
+    }
+}
+
+fn stored(cell: &OnceCell<CudaStream>) -> Result<Stream<'_>> {
+    match cell.get() {
+        Some(stream) => Ok(Stream { stream }),
+        None => unreachable!("the stream was stored just now"),
+    }
+}
+
+impl fmt::Debug for ExecutionContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExecutionContext")
+            .field("node", &self.node)
+            .field("tick", &self.tick())
+            .finish_non_exhaustive()
+    }
+}

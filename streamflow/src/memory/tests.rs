@@ -1,0 +1,235 @@
+//! Who gets which memory and when: seen by a recorder over the simulator, which under the lazy
+//! policy executes nothing before somebody waits for it.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+
+use super::*;
+use crate::driver::host::{HostDriver, Policy};
+use crate::driver::{Call, Place, Recorder, StreamName};
+use crate::{CudaStream, CudaStreamPool, Platform, StreamPool, device};
+
+const LEN: usize = 1003;
+
+struct Bench {
+    recorder: Arc<Recorder>,
+    platform: Platform,
+    pool: StreamPool,
+}
+
+fn bench(options: MemoryOptions) -> Bench {
+    let host = HostDriver::builder().policy(Policy::Lazy).build();
+    let recorder = Arc::new(Recorder::new(Arc::new(host)));
+    let platform = Platform::with_memory(recorder.clone(), options).unwrap();
+    let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
+    Bench { recorder, platform, pool }
+}
+
+impl Bench {
+    /// A new stream, and what the log calls it.
+    fn stream(&self) -> (CudaStream, StreamName) {
+        let stream = self.pool.allocate("a test").unwrap();
+        self.recorder.clear();
+        stream.is_complete().unwrap();
+        let name = self.recorder.calls().iter().find_map(Call::stream).unwrap();
+        (stream, name)
+    }
+
+    fn buffer(&self, stream: &CudaStream) -> Buffer<u8> {
+        self.platform.buffer(LEN, stream).unwrap()
+    }
+
+    fn count(&self, wanted: impl Fn(&Call) -> bool) -> usize {
+        self.recorder.count(wanted)
+    }
+}
+
+fn is_wait(call: &Call) -> bool {
+    matches!(call, Call::WaitEvent { .. })
+}
+
+#[test]
+fn memory_that_is_free_in_stream_order_is_preferred() {
+    let bench = bench(MemoryOptions { in_flight: 1, ..MemoryOptions::default() });
+    let ((a, _), (b, _)) = (bench.stream(), bench.stream());
+    let (mut elsewhere, mut here) = (bench.buffer(&a), bench.buffer(&a));
+    let addresses = [elsewhere.range().address, here.range().address];
+    let mut copy = bench.buffer(&b);
+    a.fill_bytes(&mut elsewhere, 1).unwrap();
+    a.fill_bytes(&mut here, 2).unwrap();
+    b.copy(&elsewhere, &mut copy).unwrap();
+    // The older one is still read on `b`.
+    drop(elsewhere);
+    drop(here);
+    bench.recorder.clear();
+    let first = bench.buffer(&a);
+    assert_eq!(first.range().address, addresses[1]);
+    assert_eq!(bench.count(is_wait), 0);
+    // Then the older one, for which the *new* owner's stream waits.
+    let second = bench.buffer(&a);
+    assert_eq!(second.range().address, addresses[0]);
+    assert_eq!(bench.count(is_wait), 1);
+    assert_eq!(bench.count(|call| matches!(call, Call::Allocate { .. })), 0);
+}
+
+#[test]
+fn a_slow_consumer_bounds_memory() {
+    for in_flight in [1, 2, 5] {
+        let bench = bench(MemoryOptions { in_flight, ..MemoryOptions::default() });
+        let ((a, _), (slow, _)) = (bench.stream(), bench.stream());
+        let mut last = bench.platform.buffer::<u8>(10 * LEN, &slow).unwrap();
+        bench.recorder.clear();
+        for tick in 0..1000 {
+            let mut data = bench.buffer(&a);
+            a.fill_bytes(&mut data, tick as u8).unwrap();
+            let mut part = last.slice_mut(..LEN).unwrap();
+            slow.copy(&data, &mut part).unwrap();
+        }
+        let made = bench.count(|call| matches!(call, Call::Allocate { .. }));
+        assert_eq!(made, in_flight);
+        let found = slow.download_blocking(&last).unwrap();
+        assert_eq!(found[..LEN], [999_u32 as u8; LEN], "the last tick's");
+    }
+}
+
+#[test]
+fn a_drop_makes_no_stream_of_a_user_wait() {
+    let bench = bench(MemoryOptions { release_threshold: 0, ..MemoryOptions::default() });
+    let ((a, of_a), (b, of_b)) = (bench.stream(), bench.stream());
+    let (mut data, mut copy) = (bench.buffer(&a), bench.buffer(&b));
+    a.fill_bytes(&mut data, 7).unwrap();
+    b.copy(&data, &mut copy).unwrap();
+    bench.recorder.clear();
+    drop(data);
+    let calls = bench.recorder.calls();
+    let waiting: Vec<_> =
+        calls.iter().filter(|call| is_wait(call)).filter_map(Call::stream).collect();
+    assert!(!waiting.is_empty(), "the reclaim stream must wait for the reader");
+    assert!(!waiting.contains(&of_a) && !waiting.contains(&of_b), "{}", bench.recorder.text());
+    let freed: Vec<_> = calls
+        .iter()
+        .filter(|call| matches!(call, Call::Free { .. }))
+        .filter_map(Call::stream)
+        .collect();
+    assert_eq!(freed, waiting[..1], "freed once, by the reclaim stream");
+    assert!(!calls.iter().any(Call::blocks_host), "{}", bench.recorder.text());
+    assert_eq!(b.download_blocking(&copy).unwrap(), [7; LEN]);
+}
+
+#[test]
+fn memory_is_kept_up_to_the_threshold() {
+    // 1003 bytes take 1024.
+    for (threshold, freed) in [(0, 3), (1023, 3), (1024, 2), (2048, 1), (u64::MAX, 0)] {
+        let options = MemoryOptions { release_threshold: threshold, in_flight: 9 };
+        let bench = bench(options);
+        let (a, _) = bench.stream();
+        for _ in 0..2 {
+            let held = [bench.buffer(&a), bench.buffer(&a), bench.buffer(&a)];
+            bench.recorder.clear();
+            drop(held);
+            let released = bench.count(|call| matches!(call, Call::Free { .. }));
+            assert_eq!(released, freed, "with a threshold of {threshold}");
+        }
+    }
+}
+
+/// The number of a page-locked allocation is that of the copy's host side.
+fn uploaded_from(bench: &Bench) -> u32 {
+    let source = bench.recorder.calls().into_iter().rev().find_map(|call| match call {
+        Call::Copy { source: Place::Pinned { buffer, .. }, .. } => Some(buffer),
+        _ => None,
+    });
+    source.unwrap()
+}
+
+#[test]
+fn page_locked_memory_is_lent_again_only_when_no_copy_uses_it() {
+    let bench = bench(MemoryOptions::default());
+    let (a, _) = bench.stream();
+    let (mut first, mut second) = (bench.buffer(&a), bench.buffer(&a));
+    let pinned = |value| {
+        let mut pinned = bench.platform.pinned::<u8>(device(0), LEN).unwrap();
+        pinned.as_mut_slice_blocking().unwrap().fill(value);
+        pinned
+    };
+    a.upload(&pinned(3), &mut first).unwrap();
+    let one = uploaded_from(&bench);
+    // The first is dropped, but its upload has not run.
+    a.upload(&pinned(9), &mut second).unwrap();
+    assert_ne!(uploaded_from(&bench), one);
+    assert_eq!(a.download_blocking(&first).unwrap(), [3; LEN]);
+    assert_eq!(a.download_blocking(&second).unwrap(), [9; LEN]);
+    // Now both are done, and that is known.
+    a.synchronize_blocking().unwrap();
+    bench.recorder.clear();
+    let (third, fourth) = (pinned(4), pinned(5));
+    assert_eq!(bench.count(|call| matches!(call, Call::AllocatePinned { .. })), 0);
+    drop((third, fourth));
+}
+
+#[test]
+fn a_download_cannot_be_read_before_it_is_complete() {
+    let bench = bench(MemoryOptions::default());
+    let ((a, _), (b, _)) = (bench.stream(), bench.stream());
+    let mut data = bench.buffer(&a);
+    a.fill_bytes(&mut data, 6).unwrap();
+    let download = bench.platform.download(&data, &b).unwrap();
+    assert_eq!(download.try_get().unwrap(), None);
+    let asked = (0..100).find(|_| download.try_get().unwrap().is_some());
+    assert!(asked.is_some(), "asking again and again must come to an end");
+    assert_eq!(download.try_get().unwrap(), Some([6; LEN].as_slice()));
+    assert!(!bench.recorder.calls().iter().any(Call::blocks_host));
+    // And once more by waiting.
+    a.fill_bytes(&mut data, 8).unwrap();
+    let next = bench.platform.download(&data, &b).unwrap();
+    assert_eq!(next.try_get().unwrap(), None);
+    assert_eq!(next.wait_blocking().unwrap(), [8; LEN]);
+    assert_eq!(download.wait_blocking().unwrap(), [6; LEN], "the earlier one keeps its values");
+}
+
+/// Nobody read the first, so its copy may still run while the memory has a new owner.
+#[test]
+fn a_download_that_was_dropped_does_not_write_into_the_next() {
+    for in_flight in [1, 2] {
+        let bench = bench(MemoryOptions { in_flight, ..MemoryOptions::default() });
+        let ((a, _), (b, _)) = (bench.stream(), bench.stream());
+        let (mut old, mut new) = (bench.buffer(&a), bench.buffer(&b));
+        a.fill_bytes(&mut old, 1).unwrap();
+        b.fill_bytes(&mut new, 2).unwrap();
+        for _ in 0..in_flight {
+            drop(bench.platform.download(&old, &a).unwrap());
+        }
+        let download = bench.platform.download(&new, &b).unwrap();
+        assert_eq!(download.wait_blocking().unwrap(), [2; LEN]);
+        a.synchronize_blocking().unwrap();
+        assert_eq!(download.wait_blocking().unwrap(), [2; LEN]);
+    }
+}
+
+#[test]
+fn the_host_waits_before_it_overwrites_what_is_being_uploaded() {
+    let bench = bench(MemoryOptions::default());
+    let ((a, _), (b, _)) = (bench.stream(), bench.stream());
+    let (mut one, mut two) = (bench.buffer(&a), bench.buffer(&b));
+    let mut pinned = bench.platform.pinned::<u8>(device(0), LEN).unwrap();
+    pinned.as_mut_slice_blocking().unwrap().fill(3);
+    a.upload(&pinned, &mut one).unwrap();
+    b.upload(&pinned, &mut two).unwrap();
+    // Reading needs no wait: the uploads only read.
+    bench.recorder.clear();
+    assert_eq!(pinned.as_slice_blocking().unwrap(), [3; LEN]);
+    assert!(!bench.recorder.calls().iter().any(Call::blocks_host));
+    pinned.as_mut_slice_blocking().unwrap().fill(9);
+    assert_eq!(a.download_blocking(&one).unwrap(), [3; LEN]);
+    assert_eq!(b.download_blocking(&two).unwrap(), [3; LEN]);
+}
+
+#[test]
+fn shapes_have_strides_also_where_a_dimension_is_zero() {
+    assert_eq!(Shape::new(&[2, 3, 4]).unwrap().dense_strides().dims(), [12, 4, 1]);
+    assert_eq!(Shape::new(&[2, 0, 4]).unwrap().dense_strides().dims(), [4, 4, 1]);
+    assert_eq!(Shape::new(&[]).unwrap().count(), 1);
+    for dims in [[0, usize::MAX, 2], [usize::MAX, 0, 2], [usize::MAX, 2, 0]] {
+        assert!(Shape::new(&dims).is_err(), "{dims:?}");
+    }
+}

@@ -1,0 +1,111 @@
+//! What travels with a message beside its data.
+
+use std::borrow::Cow;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A moment of the wall clock, in nanoseconds since 1970-01-01 00:00 UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Timestamp(pub u64);
+
+impl Timestamp {
+    /// Now. A clock before 1970 gives 0.
+    pub fn now() -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
+/// A value of [`Metadata`].
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Value {
+    /// Yes or no.
+    Bool(bool),
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Float(f64),
+    /// Text.
+    Text(Cow<'static, str>),
+}
+
+/// When a message's data was acquired, and named values that operators add to it.
+///
+/// A message that is emitted carries what the messages received in the same tick carried: the
+/// earliest acquisition time, and all values, those of later received messages winning.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Metadata {
+    acquired: Option<Timestamp>,
+    values: Vec<(Cow<'static, str>, Value)>,
+}
+
+impl Metadata {
+    /// When the data was acquired, if anybody said so.
+    pub fn acquired(&self) -> Option<Timestamp> {
+        self.acquired
+    }
+
+    /// Says when the data was acquired.
+    pub fn set_acquired(&mut self, at: Timestamp) {
+        self.acquired = Some(at);
+    }
+
+    /// The value called `name`.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.values.iter().find(|(found, _)| found == name).map(|(_, value)| value)
+    }
+
+    /// Sets the value called `name`.
+    pub fn set(&mut self, name: impl Into<Cow<'static, str>>, value: Value) {
+        let name = name.into();
+        match self.values.iter_mut().find(|(found, _)| *found == name) {
+            Some((_, old)) => *old = value,
+            None => self.values.push((name, value)),
+        }
+    }
+
+    /// All values, in the order in which they were first set.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.values.iter().map(|(name, value)| (&**name, value))
+    }
+
+    /// Takes over what another message of the same tick carries.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.acquired = match (self.acquired, other.acquired) {
+            (Some(mine), Some(theirs)) => Some(mine.min(theirs)),
+            (mine, theirs) => mine.or(theirs),
+        };
+        for (name, value) in &other.values {
+            self.set(name.clone(), value.clone());
+        }
+    }
+
+    /// Empty again, keeping its room.
+    pub(crate) fn clear(&mut self) {
+        self.acquired = None;
+        self.values.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_earliest_acquisition_and_the_last_value_win() {
+        let mut first = Metadata::default();
+        first.set("gain", Value::Float(1.0));
+        let mut second = Metadata::default();
+        second.set_acquired(Timestamp(20));
+        second.set("gain", Value::Float(2.0));
+        let mut third = Metadata::default();
+        third.set_acquired(Timestamp(10));
+        first.merge(&second);
+        first.merge(&third);
+        assert_eq!(first.acquired(), Some(Timestamp(10)));
+        assert_eq!(first.get("gain"), Some(&Value::Float(2.0)));
+        assert_eq!(first.iter().count(), 1);
+        first.clear();
+        assert_eq!(first, Metadata::default());
+    }
+}

@@ -1,0 +1,106 @@
+//! What travels along edges.
+//!
+//! A [`Message`] is one payload (a tensor, a number) or several named ones in a struct with
+//! `#[derive(Message)]`. By type it says whether device data is in it: such data can be reached only
+//! through a stream. Each message travels with [`Metadata`]: when its data was acquired, and what
+//! operators want to say about it.
+
+mod metadata;
+mod payloads;
+mod place;
+
+pub use metadata::{Metadata, Timestamp, Value};
+pub use payloads::HostData;
+pub use place::{Device, Host, Place};
+
+use crate::driver::AccessMode;
+use crate::error::Result;
+use crate::memory::{Block, DeviceSlice, Pinned, Recycler, Shared};
+use crate::stream::{CudaStream, Point};
+
+/// What can travel along an edge.
+///
+/// Derive it for structs whose fields are messages. Any other value that is only for the host goes
+/// into a [`HostData`]. A message belongs to nobody else and may move between threads.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a message",
+    label = "this type can't travel along an edge",
+    note = "put `#[derive(Message)]` on its definition if its fields are messages, or wrap host data in `HostData<_>`"
+)]
+pub trait Message: Send + Sync + 'static {
+    /// Whether device data is in it: [`Host`] or [`Device`].
+    type Place: Place;
+    /// What is received: the type itself, or what a [`Shared`] shares.
+    type Item: Message;
+    /// How many owners it may have when it is sent: [`Sole`], or [`Several`] for a [`Shared`].
+    type Owners;
+
+    /// Shows all device memory in it.
+    fn memory(&self, visit: &mut MemoryVisitor<'_>);
+
+    /// Puts it where readers can share it.
+    fn into_shared(self, home: &Recycler<Self::Item>) -> Shared<Self::Item>;
+}
+
+/// The sender gives the message away.
+#[derive(Debug)]
+pub enum Sole {}
+
+/// Others may own the message as well.
+#[derive(Debug)]
+pub enum Several {}
+
+/// Is shown the device memory of a message.
+pub struct MemoryVisitor<'a> {
+    visit: &'a mut dyn FnMut(&Block) -> Result<()>,
+    result: Result<()>,
+}
+
+impl std::fmt::Debug for MemoryVisitor<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MemoryVisitor").finish_non_exhaustive()
+    }
+}
+
+impl MemoryVisitor<'_> {
+    /// Shows device memory.
+    pub fn slice<T>(&mut self, slice: &DeviceSlice<T>) {
+        self.block(slice.block());
+    }
+
+    /// Shows page-locked memory, which copies may still be reading or writing.
+    pub fn pinned<T: crate::Element>(&mut self, pinned: &Pinned<T>) {
+        self.block(pinned.block());
+    }
+
+    fn block(&mut self, block: &Block) {
+        if self.result.is_ok() {
+            self.result = (self.visit)(block);
+        }
+    }
+}
+
+/// Makes `stream` wait for the last write of all device memory in a message, so that a point on
+/// `stream` stands for the message (law 7).
+pub(crate) fn order<M: Message>(message: &M, stream: &CudaStream) -> Result<()> {
+    let mut visit = |block: &Block| block.order(stream, AccessMode::Read, "the message");
+    let mut visitor = MemoryVisitor { visit: &mut visit, result: Ok(()) };
+    message.memory(&mut visitor);
+    visitor.result
+}
+
+/// A message on its way.
+#[derive(Debug)]
+pub(crate) struct Envelope<T> {
+    pub(crate) message: Shared<T>,
+    pub(crate) metadata: Metadata,
+    /// When its device data is ready; `None` for host data.
+    pub(crate) sent: Option<Point>,
+}
+
+impl<T> Clone for Envelope<T> {
+    fn clone(&self) -> Self {
+        let Self { message, metadata, sent } = self;
+        Self { message: message.clone(), metadata: metadata.clone(), sent: *sent }
+    }
+}

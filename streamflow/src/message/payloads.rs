@@ -1,0 +1,89 @@
+//! The messages that come with the library.
+
+use std::ops::{Deref, DerefMut};
+
+use super::{Device, Host, MemoryVisitor, Message, Several, Sole};
+use crate::memory::{Buffer, Download, Element, Pinned, Recycler, Shared, Tensor};
+use crate::port::{Inlet, Receive};
+
+/// Any value that is only for the host, as a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct HostData<T>(pub T);
+
+impl<T> Deref for HostData<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for HostData<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
+
+macro_rules! payload {
+    ($([$($generics:tt)*] $ty:ty, $place:ty, |$message:ident, $visit:ident| $show:expr;)*) => {
+        $(
+            impl<$($generics)*> Message for $ty {
+                type Place = $place;
+                type Item = Self;
+                type Owners = Sole;
+
+                fn memory(&self, $visit: &mut MemoryVisitor<'_>) {
+                    let $message = self;
+                    $show;
+                }
+
+                fn into_shared(self, home: &Recycler<Self>) -> Shared<Self> {
+                    home.share(self)
+                }
+            }
+
+            #[diagnostic::do_not_recommend]
+            impl<'t, $($generics)*> Receive<'t> for $ty {
+                type Message = Self;
+
+                fn open(inlet: &'t mut Inlet<Self>) -> Self {
+                    inlet.take()
+                }
+            }
+        )*
+    };
+}
+
+payload! {
+    [T: Element] Tensor<T>, Device, |message, visit| visit.slice(message);
+    [T: Element] Buffer<T>, Device, |message, visit| visit.slice(message);
+    [T: Element] Pinned<T>, Device, |message, visit| visit.pinned(message);
+    // A download guards its data itself: reading it waits.
+    [T: Element] Download<T>, Host, |_message, _visit| ();
+    [M: Message] Vec<M>, M::Place, |message, visit| message.iter().for_each(|m| m.memory(visit));
+    [T: Send + Sync + 'static] HostData<T>, Host, |_message, _visit| ();
+}
+
+macro_rules! host_payload {
+    ($($ty:ty),*) => {
+        payload! { $([] $ty, Host, |_message, _visit| ();)* }
+    };
+}
+
+host_payload!((), bool, i8, u8, i16, u16, i32, u32, i64, u64, isize, usize, f32, f64, String);
+host_payload!(super::Timestamp, super::Metadata);
+
+#[diagnostic::do_not_recommend]
+impl<M: Message> Message for Shared<M> {
+    type Place = M::Place;
+    type Item = M;
+    type Owners = Several;
+
+    fn memory(&self, visit: &mut MemoryVisitor<'_>) {
+        M::memory(self, visit);
+    }
+
+    fn into_shared(self, _home: &Recycler<M>) -> Self {
+        self
+    }
+}

@@ -1,0 +1,215 @@
+//! Edges: which output may lead to which input, decided by types where `graph!` writes the edge.
+
+use super::queue::CopyMessage;
+use super::{CarriesStream, Inlet, Input, Outlet, Output, Receive};
+use crate::context::ExecutionContext;
+use crate::error::Result;
+use crate::memory::{Element, Tensor};
+use crate::message::{Message, Several, Sole};
+use crate::stream::CudaStream;
+
+/// What is known about a port without its types: for checks, pictures and documentation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PortInfo {
+    /// The field's name.
+    pub name: &'static str,
+    /// Whether the operator may run without a message here; `false` for outputs.
+    pub optional: bool,
+    /// The type as the user wrote it.
+    pub ty: &'static str,
+    /// The user's documentation.
+    pub doc: &'static str,
+}
+
+/// One input of an operator, as a type of its own. Made by `#[operator]`.
+pub trait InputPort: 'static {
+    /// The field's name.
+    const NAME: &'static str;
+    /// The operator's name.
+    const OPERATOR: &'static str;
+    /// Whether the operator may run without a message here.
+    const OPTIONAL: bool;
+    /// The message below the form.
+    type Message: Message;
+    /// What the operator gets.
+    type Arg<'t>: Receive<'t, Message = Self::Message>;
+    /// [`Reads`], [`Shares`] or [`Takes`].
+    type Form;
+}
+
+/// One output of an operator, as a type of its own. Made by `#[operator]`.
+pub trait OutputPort: 'static {
+    /// The field's name.
+    const NAME: &'static str;
+    /// The operator's name.
+    const OPERATOR: &'static str;
+    /// What is emitted.
+    type Item: Message;
+}
+
+/// Form of an input that is `&T`.
+#[derive(Debug)]
+pub enum Reads {}
+/// Form of an input that is [`Shared<T>`](crate::Shared).
+#[derive(Debug)]
+pub enum Shares {}
+/// Form of an input that is `T`.
+#[derive(Debug)]
+pub enum Takes {}
+
+/// A port at which an edge can begin.
+#[diagnostic::on_unimplemented(
+    message = "an edge begins at an output, but this port is an input",
+    label = "the left-hand side of an edge must be an output port",
+    note = "edges are written `producer.output >> consumer.input`"
+)]
+pub trait OutputEnd {
+    /// The port.
+    type Port: OutputPort;
+    #[doc(hidden)]
+    fn outlet(&mut self) -> &mut Outlet<<Self::Port as OutputPort>::Item>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<P: OutputPort> OutputEnd for Output<P> {
+    type Port = P;
+
+    fn outlet(&mut self) -> &mut Outlet<P::Item> {
+        &mut self.outlet
+    }
+}
+
+/// A port at which an edge can end.
+#[diagnostic::on_unimplemented(
+    message = "an edge ends at an input, but this port is an output",
+    label = "the right-hand side of an edge must be an input port",
+    note = "edges are written `producer.output >> consumer.input`"
+)]
+pub trait InputEnd {
+    /// The port.
+    type Port: InputPort;
+    #[doc(hidden)]
+    fn inlet(&mut self) -> &mut Inlet<<Self::Port as InputPort>::Message>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<P: InputPort> InputEnd for Input<P> {
+    type Port = P;
+
+    fn inlet(&mut self) -> &mut Inlet<P::Message> {
+        &mut self.inlet
+    }
+}
+
+/// The message of one port and that of the other are of one type.
+#[diagnostic::on_unimplemented(
+    message = "port type mismatch: output `{From}` carries `{Self}`, but input `{To}` expects `{Expected}`",
+    label = "this edge connects `{Self}` to `{Expected}`",
+    note = "insert an operator that converts `{Self}` into `{Expected}`, or change one of the port declarations"
+)]
+pub trait Feeds<Expected, From, To> {
+    #[doc(hidden)]
+    fn same(inlet: &mut Inlet<Expected>) -> &mut Inlet<Self>
+    where
+        Self: Sized;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, From, To> Feeds<T, From, To> for T {
+    fn same(inlet: &mut Inlet<T>) -> &mut Inlet<T> {
+        inlet
+    }
+}
+
+/// Inputs whose form permits as many owners as the message has.
+#[diagnostic::on_unimplemented(
+    message = "input `{To}` takes its message, but output `{From}` has other readers too",
+    label = "this input wants to be the message's only owner",
+    note = "mark the edge `#[copy]` to give it a copy of its own, or declare the input as `&T` or `Shared<T>`"
+)]
+pub trait Accepts<Owners, From, To> {}
+
+impl<From, To> Accepts<Sole, From, To> for Reads {}
+impl<From, To> Accepts<Sole, From, To> for Shares {}
+impl<From, To> Accepts<Sole, From, To> for Takes {}
+impl<From, To> Accepts<Several, From, To> for Reads {}
+impl<From, To> Accepts<Several, From, To> for Shares {}
+
+/// Two ports that an edge shall connect; nothing is checked yet.
+#[derive(Debug)]
+pub struct Edge<'a, A, B>(&'a mut A, &'a mut B);
+
+/// Names the ports of an edge. Without bounds, so that [`connect`] can say what is wrong.
+pub fn edge<'a, A, B>(from: &'a mut A, to: &'a mut B) -> Edge<'a, A, B> {
+    Edge(from, to)
+}
+
+type Item<A> = <<<A as OutputEnd>::Port as OutputPort>::Item as Message>::Item;
+type Owners<A> = <<<A as OutputEnd>::Port as OutputPort>::Item as Message>::Owners;
+type Expected<B> = <<B as InputEnd>::Port as InputPort>::Message;
+type Form<B> = <<B as InputEnd>::Port as InputPort>::Form;
+
+/// Connects an output to its only input.
+pub fn connect<A: OutputEnd, B: InputEnd>(edge: Edge<'_, A, B>)
+where
+    Item<A>: Feeds<Expected<B>, A::Port, B::Port>,
+    Form<B>: Accepts<Owners<A>, A::Port, B::Port>,
+{
+    let Edge(from, to) = edge;
+    let queue = Item::<A>::same(to.inlet()).connect();
+    from.outlet().connect(queue, None);
+}
+
+/// Connects an output to one of several inputs.
+pub fn connect_shared<A: OutputEnd, B: InputEnd>(edge: Edge<'_, A, B>)
+where
+    Item<A>: Feeds<Expected<B>, A::Port, B::Port>,
+    Form<B>: Accepts<Several, A::Port, B::Port>,
+{
+    let Edge(from, to) = edge;
+    let queue = Item::<A>::same(to.inlet()).connect();
+    from.outlet().connect(queue, None);
+}
+
+/// A message that `#[copy]` can copy.
+#[diagnostic::on_unimplemented(
+    message = "`#[copy]` can't copy `{Self}`",
+    label = "no copy of this message can be made",
+    note = "tensors and their like can be copied; for others insert an operator that makes the copy"
+)]
+pub trait CopyOnEdge: Message {
+    #[doc(hidden)]
+    fn copy_on(&self, stream: &CudaStream, cx: &ExecutionContext) -> Result<Self>
+    where
+        Self: Sized;
+}
+
+impl<T: Element> CopyOnEdge for Tensor<T> {
+    fn copy_on(&self, stream: &CudaStream, cx: &ExecutionContext) -> Result<Self> {
+        let mut copy = cx.platform().tensor(self.shape(), stream)?;
+        stream.copy(self, &mut copy)?;
+        Ok(copy)
+    }
+}
+
+/// Connects an output to one of several inputs, which gets a copy of its own.
+pub fn connect_copy<A: OutputEnd, B: InputEnd>(edge: Edge<'_, A, B>)
+where
+    Item<A>: Feeds<Expected<B>, A::Port, B::Port> + CopyOnEdge,
+{
+    let Edge(from, to) = edge;
+    let queue = Item::<A>::same(to.inlet()).connect();
+    let copy: CopyMessage<Item<A>> = CopyOnEdge::copy_on;
+    from.outlet().connect(queue, Some(copy));
+}
+
+/// Says that nobody shall receive what an output emits.
+pub fn discard<A: OutputEnd>(_: &mut A) {}
+
+/// Checks that an input can be waited for: that its message carries a stream.
+pub fn when_stream_done<B: InputEnd>(_: &mut B) -> &'static str
+where
+    <Expected<B> as Message>::Place: CarriesStream<Expected<B>>,
+{
+    <B::Port as InputPort>::NAME
+}

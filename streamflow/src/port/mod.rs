@@ -1,0 +1,21 @@
+//! Ports: what an operator sees of its edges during one tick.
+//!
+//! [`In`] and [`Out`] change their type as they are used, so that a wrong order of calls does not
+//! compile: a message is received before its stream is, its device data is out of reach before its
+//! stream was received, and a message is emitted once, on a stream that was chosen before. The types
+//! vanish: a port is as large as the pointers in it.
+
+mod connect;
+mod input;
+mod output;
+mod queue;
+mod receive;
+
+pub use connect::{
+    Accepts, CopyOnEdge, Edge, Feeds, InputEnd, InputPort, OutputEnd, OutputPort, PortInfo, Reads,
+    Shares, Takes, connect, connect_copy, connect_shared, discard, edge, when_stream_done,
+};
+pub use input::{HasMessage, In, Input, Pending, Received, StreamReady, StreamRef, Unreceived};
+pub use output::{Initial, Internal, On, Out, Output, Sends, Unchosen, Unset};
+pub use queue::{AnyInput, AnyOutput, Inlet, Outlet, Ports};
+pub use receive::{CarriesStream, Plain, Receive};

@@ -1,0 +1,186 @@
+//! Outputs: first the stream, then the message, once.
+
+use std::fmt;
+
+use super::{AnyOutput, Outlet, OutputPort};
+use crate::context::{ExecutionContext, Stream};
+use crate::error::Result;
+use crate::message::{Device, Host, Message, Metadata, Timestamp};
+use crate::stream::CudaStream;
+
+/// An output port of a node.
+#[derive(Debug)]
+pub struct Output<P: OutputPort> {
+    pub(crate) outlet: Outlet<P::Item>,
+}
+
+impl<P: OutputPort> Output<P> {
+    /// Not connected yet.
+    #[allow(clippy::new_without_default, reason = "made by generated code alone")]
+    pub fn new() -> Self {
+        Self { outlet: Outlet::new(P::NAME) }
+    }
+
+    /// The output for one tick.
+    pub fn io<'t, S: Initial>(&'t mut self, cx: &'t ExecutionContext) -> Out<'t, P::Item, S> {
+        Out { outlet: &mut self.outlet, cx, stream: S::INITIAL, acquired: None }
+    }
+}
+
+impl<P: OutputPort> AnyOutput for Output<P> {
+    fn name(&self) -> &'static str {
+        P::NAME
+    }
+
+    fn has_room(&self) -> bool {
+        self.outlet.has_room()
+    }
+
+    fn publish(&mut self) {
+        self.outlet.publish();
+    }
+
+    fn cancel(&mut self) {
+        self.outlet.cancel();
+    }
+}
+
+/// State of an output: it sends on the operator's internal stream.
+#[derive(Debug, Clone, Copy)]
+pub struct Internal(());
+
+/// State of an output of an operator without inputs, which has no internal stream: none is chosen.
+#[derive(Debug, Clone, Copy)]
+pub struct Unset(());
+
+/// State of an output: it sends on a stream that was chosen.
+#[derive(Debug)]
+pub struct On<'c>(Stream<'c>);
+
+/// The states that a tick begins with.
+pub trait Initial: Sized {
+    /// The state.
+    const INITIAL: Self;
+}
+
+impl Initial for Internal {
+    const INITIAL: Self = Self(());
+}
+
+impl Initial for Unset {
+    const INITIAL: Self = Self(());
+}
+
+/// States in which no stream was chosen yet.
+#[diagnostic::on_unimplemented(
+    message = "the stream of this message is chosen already",
+    label = "a second `set_cuda_stream`",
+    note = "call `set_cuda_stream` once, with the stream that wrote the data last"
+)]
+pub trait Unchosen {}
+
+impl Unchosen for Internal {}
+impl Unchosen for Unset {}
+
+/// States in which data of a place can be sent.
+#[diagnostic::on_unimplemented(
+    message = "device data is emitted without a stream",
+    label = "an operator without inputs has no internal stream",
+    note = "choose one: `.set_cuda_stream(&stream).emit(…)`"
+)]
+pub trait Sends<Place> {
+    /// The stream to send on; none for host data.
+    ///
+    /// # Errors
+    /// When the operator has not received its internal stream.
+    fn stream<'a>(&'a self, cx: &'a ExecutionContext, port: &str)
+    -> Result<Option<&'a CudaStream>>;
+}
+
+impl<S> Sends<Host> for S {
+    fn stream<'a>(&'a self, _: &'a ExecutionContext, _: &str) -> Result<Option<&'a CudaStream>> {
+        Ok(None)
+    }
+}
+
+impl Sends<Device> for Internal {
+    fn stream<'a>(
+        &'a self,
+        cx: &'a ExecutionContext,
+        port: &str,
+    ) -> Result<Option<&'a CudaStream>> {
+        cx.sending_stream(port).map(Some)
+    }
+}
+
+impl Sends<Device> for On<'_> {
+    fn stream<'a>(&'a self, _: &'a ExecutionContext, _: &str) -> Result<Option<&'a CudaStream>> {
+        Ok(Some(&self.0))
+    }
+}
+
+/// An output during one tick. `S` says on which stream it sends: [`Internal`], [`Unset`] or [`On`].
+///
+/// The message is sent when the tick has succeeded; a tick that fails sends nothing.
+#[must_use = "nothing is sent until `emit`"]
+pub struct Out<'t, T: Message, S = Internal> {
+    outlet: &'t mut Outlet<T>,
+    cx: &'t ExecutionContext,
+    stream: S,
+    acquired: Option<Timestamp>,
+}
+
+impl<'t, T: Message, S> Out<'t, T, S> {
+    /// Chooses the stream that the message is sent on: the one that wrote its data last. If others
+    /// wrote some of it, this stream first waits for them.
+    pub fn set_cuda_stream<'c>(self, stream: &Stream<'c>) -> Out<'t, T, On<'c>>
+    where
+        S: Unchosen,
+    {
+        let Self { outlet, cx, acquired, .. } = self;
+        Out { outlet, cx, stream: On(*stream), acquired }
+    }
+
+    /// Says when the data was acquired. By default it is the earliest time of the messages received
+    /// in this tick, and for an operator without inputs the beginning of the tick.
+    pub fn acquired(mut self, at: Timestamp) -> Self {
+        self.acquired = Some(at);
+        self
+    }
+
+    /// Sends a message. It carries the metadata of the messages received in this tick.
+    ///
+    /// # Errors
+    /// [`Error::NoStream`](crate::Error::NoStream) for device data of an operator that did not
+    /// receive a stream in this or an earlier tick; memory of another device or platform; the
+    /// driver's.
+    pub fn emit(self, message: T) -> Result<()>
+    where
+        S: Sends<T::Place>,
+    {
+        self.emit_with(message, |_| ())
+    }
+
+    /// As [`emit`](Self::emit), changing the metadata that goes with the message.
+    ///
+    /// # Errors
+    /// As for [`emit`](Self::emit).
+    pub fn emit_with(self, message: T, change: impl FnOnce(&mut Metadata)) -> Result<()>
+    where
+        S: Sends<T::Place>,
+    {
+        let stream = self.stream.stream(self.cx, self.outlet.name)?;
+        let mut metadata = self.cx.metadata();
+        if let Some(at) = self.acquired {
+            metadata.set_acquired(at);
+        }
+        change(&mut metadata);
+        self.outlet.emit(message, metadata, stream, self.cx)
+    }
+}
+
+impl<T: Message, S> fmt::Debug for Out<'_, T, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Out({})", self.outlet.name)
+    }
+}

@@ -1,0 +1,270 @@
+//! Where messages wait, and the two ends of a queue.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::context::ExecutionContext;
+use crate::error::Result;
+use crate::memory::{Recycler, Shared};
+use crate::message::{Envelope, Message};
+use crate::stream::{CudaStream, Point};
+
+/// How many messages wait on an edge before its producer must.
+const CAPACITY: usize = 1;
+
+/// The messages of one edge, oldest first.
+#[derive(Debug)]
+pub(super) struct Queue<T> {
+    messages: Mutex<VecDeque<Envelope<T>>>,
+}
+
+impl<T> Queue<T> {
+    fn new() -> Self {
+        Self { messages: Mutex::new(VecDeque::with_capacity(CAPACITY)) }
+    }
+
+    fn has_room(&self) -> bool {
+        self.lock().len() < CAPACITY
+    }
+
+    fn push(&self, envelope: Envelope<T>) {
+        self.lock().push_back(envelope);
+    }
+
+    fn pop(&self) -> Option<Envelope<T>> {
+        self.lock().pop_front()
+    }
+
+    /// Whether a message waits, and when its device data is ready.
+    fn front(&self) -> Option<Option<Point>> {
+        self.lock().front().map(|envelope| envelope.sent)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Envelope<T>>> {
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The receiving end: the queue, and the message that this tick received.
+#[derive(Debug)]
+pub struct Inlet<T> {
+    pub(super) name: &'static str,
+    queue: Option<Arc<Queue<T>>>,
+    current: Option<Envelope<T>>,
+    /// Whether this tick received, left or discarded.
+    pub(super) handled: bool,
+}
+
+impl<T> Inlet<T> {
+    pub(super) fn new(name: &'static str) -> Self {
+        Self { name, queue: None, current: None, handled: false }
+    }
+
+    /// Connects it, and gives the producer its end.
+    pub(super) fn connect(&mut self) -> Arc<Queue<T>> {
+        self.queue.get_or_insert_with(|| Arc::new(Queue::new())).clone()
+    }
+
+    pub(super) fn receive(&mut self) {
+        self.handled = true;
+        self.current = self.queue.as_ref().and_then(|queue| queue.pop());
+    }
+
+    pub(super) fn discard(&mut self) {
+        self.receive();
+        self.current = None;
+    }
+
+    pub(super) fn current(&self) -> Option<&Envelope<T>> {
+        self.current.as_ref()
+    }
+
+    /// The message, to read. The scheduler runs an operator only when its required inputs have one.
+    pub fn read(&self) -> &T {
+        match &self.current {
+            Some(envelope) => &envelope.message,
+            None => unreachable!("`{}` was opened without a message", self.name),
+        }
+    }
+
+    /// Whether a message was received.
+    pub fn has_message(&self) -> bool {
+        self.current.is_some()
+    }
+
+    /// The message, to keep or to hand on.
+    pub fn share(&mut self) -> Shared<T> {
+        match self.current.take() {
+            Some(envelope) => envelope.message,
+            None => unreachable!("`{}` was opened without a message", self.name),
+        }
+    }
+
+    /// The message itself. Only edges with one reader lead to inputs that take.
+    pub fn take(&mut self) -> T {
+        match self.share().try_unwrap() {
+            Ok(message) => message,
+            Err(_) => unreachable!("the message of `{}` has another owner", self.name),
+        }
+    }
+}
+
+/// What the scheduler sees of an input.
+pub trait AnyInput {
+    /// The port's name.
+    fn name(&self) -> &'static str;
+    /// Whether the operator may run without a message here.
+    fn is_optional(&self) -> bool;
+    /// `None` when no message waits; else when its device data is ready, if it has some.
+    fn front(&self) -> Option<Option<Point>>;
+    /// Ends a tick: drops what it received. Whether the port was received, left or discarded.
+    fn finish(&mut self) -> bool;
+    /// Drops all messages.
+    fn clear(&mut self);
+}
+
+impl<T> Inlet<T> {
+    pub(super) fn front(&self) -> Option<Option<Point>> {
+        self.queue.as_ref().and_then(|queue| queue.front())
+    }
+
+    pub(super) fn finish(&mut self) -> bool {
+        self.current = None;
+        std::mem::take(&mut self.handled)
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.current = None;
+        if let Some(queue) = &self.queue {
+            queue.lock().clear();
+        }
+    }
+}
+
+/// Copies a message for an edge whose input takes it.
+pub(super) type CopyMessage<T> = fn(&T, &CudaStream, &ExecutionContext) -> Result<T>;
+
+/// The sending end: the queues it feeds, and the message that this tick emitted.
+pub struct Outlet<T: Message> {
+    pub(super) name: &'static str,
+    edges: Vec<OutEdge<T::Item>>,
+    pending: Option<Envelope<T::Item>>,
+    recycler: Recycler<T::Item>,
+}
+
+struct OutEdge<T> {
+    queue: Arc<Queue<T>>,
+    copy: Option<CopyMessage<T>>,
+    /// The copy for this edge, made when the message was emitted.
+    copied: Option<Envelope<T>>,
+}
+
+impl<T: Message> Outlet<T> {
+    pub(super) fn new(name: &'static str) -> Self {
+        Self { name, edges: Vec::new(), pending: None, recycler: Recycler::new() }
+    }
+
+    pub(super) fn connect(
+        &mut self,
+        queue: Arc<Queue<T::Item>>,
+        copy: Option<CopyMessage<T::Item>>,
+    ) {
+        self.edges.push(OutEdge { queue, copy, copied: None });
+    }
+
+    /// Keeps a message until the tick has succeeded. `stream` is the one that it is sent on.
+    pub(super) fn emit(
+        &mut self,
+        message: T,
+        metadata: crate::message::Metadata,
+        stream: Option<&CudaStream>,
+        cx: &ExecutionContext,
+    ) -> Result<()> {
+        if let Some(stream) = stream {
+            crate::message::order(&message, stream)?;
+        }
+        let message = message.into_shared(&self.recycler);
+        for edge in &mut self.edges {
+            let Some(copy) = edge.copy else { continue };
+            // Edges that copy have device data: `connect_copy` sees to it.
+            let Some(stream) = stream else { continue };
+            let message = Shared::new(copy(&message, stream, cx)?);
+            let sent = Some(stream.timeline().open_point());
+            edge.copied = Some(Envelope { message, metadata: metadata.clone(), sent });
+        }
+        let sent = stream.map(|stream| stream.timeline().open_point());
+        self.pending = Some(Envelope { message, metadata, sent });
+        Ok(())
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        self.edges.iter().all(|edge| edge.queue.has_room())
+    }
+
+    /// Hands the emitted message to all edges.
+    pub(super) fn publish(&mut self) {
+        let Some(mut envelope) = self.pending.take() else { return };
+        let count = self.edges.len();
+        for (index, edge) in self.edges.iter_mut().enumerate() {
+            if edge.copy.is_some() {
+                if let Some(copied) = edge.copied.take() {
+                    edge.queue.push(copied);
+                }
+            } else if index + 1 == count {
+                // The last one gets the message itself: a taking input must be its sole owner.
+                edge.queue.push(envelope);
+                return;
+            } else {
+                let other = envelope.clone();
+                edge.queue.push(std::mem::replace(&mut envelope, other));
+            }
+        }
+    }
+
+    pub(super) fn cancel(&mut self) {
+        self.pending = None;
+        self.edges.iter_mut().for_each(|edge| edge.copied = None);
+    }
+
+    /// What a tick emitted, for a test that stands in for the edges.
+    pub(crate) fn take_pending(&mut self) -> Option<Envelope<T::Item>> {
+        self.pending.take()
+    }
+}
+
+impl<T: Message> fmt::Debug for Outlet<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outlet")
+            .field("name", &self.name)
+            .field("edges", &self.edges.len())
+            .finish()
+    }
+}
+
+impl<T> Inlet<T> {
+    /// Puts a message in front, for a test that stands in for the edge.
+    pub(crate) fn push(&mut self, envelope: Envelope<T>) {
+        self.connect().push(envelope);
+    }
+}
+
+/// What the scheduler sees of an output.
+pub trait AnyOutput {
+    /// The port's name.
+    fn name(&self) -> &'static str;
+    /// Whether all edges have room for one message.
+    fn has_room(&self) -> bool;
+    /// Hands what the tick emitted to the edges.
+    fn publish(&mut self);
+    /// Forgets what the tick emitted.
+    fn cancel(&mut self);
+}
+
+/// All ports of an operator. Made by `#[operator]`.
+pub trait Ports: Send + 'static {
+    /// Visits the inputs in order of declaration.
+    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn AnyInput));
+    /// Visits the outputs in order of declaration.
+    fn outputs(&mut self, visit: &mut dyn FnMut(&mut dyn AnyOutput));
+}

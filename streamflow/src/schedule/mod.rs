@@ -1,0 +1,5 @@
+//! Schedulers: who runs when.
+
+mod greedy;
+
+pub use greedy::run;

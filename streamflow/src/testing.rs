@@ -1,0 +1,142 @@
+//! Tools for the tests of your own operators.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::error::Result;
+use crate::graph::{AnyNode, Node, NodeOptions, NodeStreams, Readiness, node};
+use crate::memory::Shared;
+use crate::message::{Envelope, Message, Metadata};
+use crate::operator::Compute;
+use crate::platform::Platform;
+use crate::port::{Input, InputPort, Output, OutputPort};
+use crate::stream::{CudaStream, CudaStreamPool, Point};
+
+/// One operator without a graph: push messages into its inputs, let it tick, take what it emitted.
+///
+/// Device data is pushed on the harness's own [`stream`](Self::stream), so the operator must order
+/// itself after it as in a graph; and what it emits comes with the point at which it is ready.
+pub struct OperatorHarness<O: Compute> {
+    node: Node<O>,
+    stream: CudaStream,
+    started: bool,
+}
+
+impl<O: Compute> OperatorHarness<O> {
+    /// An operator on device 0, with a pool that has as many streams as it declares.
+    ///
+    /// # Errors
+    /// The platform's.
+    pub fn new(platform: &Platform, operator: O) -> Result<Self> {
+        let size = O::STREAMS.max(1) as u32;
+        let pool = platform.stream_pool("the harness", &CudaStreamPool::new().max_size(size))?;
+        let own = platform.stream_pool("the harness's own", &CudaStreamPool::new())?;
+        let options = NodeOptions {
+            streams: NodeStreams::Pool(&pool),
+            count: None,
+            stream_done: &[],
+            alone: false,
+        };
+        let node = node(O::NAME, operator, platform, options)?;
+        Ok(Self { node, stream: own.allocate("the harness")?, started: false })
+    }
+
+    /// The stream on which device data is pushed.
+    pub fn stream(&self) -> &CudaStream {
+        &self.stream
+    }
+
+    /// The operator.
+    pub fn operator(&mut self) -> &mut O {
+        &mut self.node.operator
+    }
+
+    /// Puts a message into an input: `harness.push(|ports| &mut ports.image, image)?`.
+    ///
+    /// # Errors
+    /// The driver's, when the message can't be ordered.
+    pub fn push<P: InputPort>(
+        &mut self,
+        port: impl FnOnce(&mut O::Ports) -> &mut Input<P>,
+        message: P::Message,
+    ) -> Result<()> {
+        self.push_with(port, message, Metadata::default())
+    }
+
+    /// As [`push`](Self::push), with metadata.
+    ///
+    /// # Errors
+    /// As for [`push`](Self::push).
+    pub fn push_with<P: InputPort>(
+        &mut self,
+        port: impl FnOnce(&mut O::Ports) -> &mut Input<P>,
+        message: P::Message,
+        metadata: Metadata,
+    ) -> Result<()> {
+        use crate::message::Place;
+        let mut sent = None;
+        if <<P::Message as Message>::Place as Place>::IS_DEVICE {
+            crate::message::order(&message, &self.stream)?;
+            sent = Some(self.stream.record()?);
+        }
+        let envelope = Envelope { message: Shared::new(message), metadata, sent };
+        port(&mut self.node.ports).inlet.push(envelope);
+        Ok(())
+    }
+
+    /// Lets the operator tick once if it is ready; `false` if it is not.
+    ///
+    /// # Errors
+    /// The operator's, as a graph would report it.
+    pub fn tick(&mut self) -> Result<bool> {
+        if !self.started {
+            self.started = true;
+            self.node.start(&Arc::new(AtomicBool::new(false)))?;
+        }
+        if self.node.readiness()? != Readiness::Ready {
+            return Ok(false);
+        }
+        self.node.tick_unpublished()?;
+        Ok(true)
+    }
+
+    /// What the last tick emitted on an output, if it did: `harness.take(|ports| &mut ports.out)`.
+    pub fn take<P: OutputPort>(
+        &mut self,
+        port: impl FnOnce(&mut O::Ports) -> &mut Output<P>,
+    ) -> Option<Emitted<<P::Item as Message>::Item>> {
+        let envelope = port(&mut self.node.ports).outlet.take_pending()?;
+        Some(Emitted {
+            message: envelope.message,
+            metadata: envelope.metadata,
+            sent: envelope.sent,
+        })
+    }
+
+    /// Ends the operator as a graph would.
+    ///
+    /// # Errors
+    /// The operator's, or the device's.
+    pub fn stop(&mut self) -> Result<()> {
+        self.node.stop()?;
+        self.node.synchronize_blocking()
+    }
+}
+
+impl<O: Compute> fmt::Debug for OperatorHarness<O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OperatorHarness").field("node", &self.node).finish()
+    }
+}
+
+/// A message that an operator emitted.
+#[derive(Debug)]
+pub struct Emitted<T> {
+    /// The message.
+    pub message: Shared<T>,
+    /// What travels with it.
+    pub metadata: Metadata,
+    /// When its device data is ready; `None` for host data.
+    pub sent: Option<Point>,
+}

@@ -1,0 +1,103 @@
+//! Work that streamflow does not see: bare addresses, and compiled code of another origin. The
+//! `unsafe` of such tests stands here.
+
+use streamflow::driver::{Copy, CopyKind, DriverResult, MemoryRange};
+use streamflow::kernel::Function;
+use streamflow::prelude::*;
+
+/// `add(unsigned* data, unsigned long long len, unsigned value)`: adds `value` to each element, as
+/// somebody wrote it by hand in PTX.
+pub const ADD_PTX: &str = "
+.version 6.4
+.target sm_75
+.address_size 64
+.visible .entry add(.param .u64 data, .param .u64 len, .param .u32 value)
+{
+    .reg .pred %p;
+    .reg .u32 %r<5>;
+    .reg .u64 %d<6>;
+    ld.param.u64 %d1, [data];
+    ld.param.u64 %d2, [len];
+    ld.param.u32 %r1, [value];
+    mov.u32 %r2, %ctaid.x;
+    mov.u32 %r3, %ntid.x;
+    mov.u32 %r4, %tid.x;
+    cvt.u64.u32 %d3, %r4;
+    mad.wide.u32 %d3, %r2, %r3, %d3;
+    setp.ge.u64 %p, %d3, %d2;
+    @%p bra DONE;
+    cvta.to.global.u64 %d4, %d1;
+    shl.b64 %d5, %d3, 2;
+    add.u64 %d4, %d4, %d5;
+    ld.global.u32 %r2, [%d4];
+    add.u32 %r2, %r2, %r1;
+    st.global.u32 [%d4], %r2;
+DONE:
+    ret;
+}
+";
+
+/// Launches the `add` of [`ADD_PTX`].
+///
+/// # Errors
+/// As of [`CudaStream::launch_function`].
+pub fn launch_add(
+    stream: &CudaStream,
+    add: &Function,
+    data: &mut DeviceSlice<u32>,
+    value: u32,
+) -> Result<()> {
+    let len = data.len();
+    // SAFETY: the function's parameters are an address, a length and a value, and it touches nothing
+    // but the slice.
+    unsafe {
+        stream.launch_function(add, len, |to| {
+            to.write("data", data);
+            to.scalar(value);
+        })
+    }
+}
+
+/// Queues a fill of all of `memory` through the driver, past streamflow.
+///
+/// # Errors
+/// The platform's; the driver's.
+pub fn fill(
+    platform: &Platform,
+    stream: &CudaStream,
+    memory: &mut DeviceSlice<f32>,
+    byte: u8,
+) -> Result<()> {
+    let bytes = (memory.len() * size_of::<f32>()) as u64;
+    let filled: DriverResult<()> = stream.write_raw(memory, |address| {
+        let range = MemoryRange { address, bytes };
+        // SAFETY: the address is of this memory, and the use is registered by `write_raw`.
+        unsafe { platform.driver().fill(stream.raw(), range, byte) }
+    })?;
+    Ok(filled?)
+}
+
+/// Queues a copy through the driver, past streamflow. Both are of one length.
+///
+/// # Errors
+/// The platform's; the driver's.
+pub fn copy(
+    platform: &Platform,
+    stream: &CudaStream,
+    source: &DeviceSlice<f32>,
+    target: &mut DeviceSlice<f32>,
+) -> Result<()> {
+    let bytes = (source.len().min(target.len()) * size_of::<f32>()) as u64;
+    let copied: Result<DriverResult<()>> = stream.read_raw(source, |source| {
+        stream.write_raw(target, |target| {
+            let copy = Copy {
+                kind: CopyKind::DeviceToDevice,
+                target: MemoryRange { address: target, bytes },
+                source: MemoryRange { address: source, bytes },
+            };
+            // SAFETY: both addresses are of memory at least this long, and the uses are registered.
+            unsafe { platform.driver().copy(stream.raw(), &copy) }
+        })
+    })?;
+    Ok(copied??)
+}

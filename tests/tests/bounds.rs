@@ -1,0 +1,108 @@
+//! Indices out of range with `STREAMFLOW_CHECK_BOUNDS=1`, which is read once: each test is a process
+//! of its own.
+#![allow(missing_docs, reason = "a test binary")]
+
+use std::process::ExitCode;
+
+use streamflow::driver::DriverError;
+use streamflow::prelude::*;
+use streamflow_tests::kernels::{add_one, fill, read_at, write_past_the_end};
+use streamflow_tests::{Failed, Suite, check, check_error, child};
+
+const LEN: usize = 1003;
+
+const CHECKED: &[(&str, &str)] = &[("STREAMFLOW_CHECK_BOUNDS", "1")];
+
+fn main() -> ExitCode {
+    if let Some(role) = child::role() {
+        return child::play(&role, in_child);
+    }
+    ["write", "read"]
+        .iter()
+        .fold(Suite::new(), |suite, what| {
+            let name = format!("{what}_out_of_bounds_is_told");
+            suite
+                .seeded(&name, move |seed| child::run(&format!("{seed} {what}"), CHECKED))
+                .cuda(&name, move |_| child::run(&format!("cuda {what}"), CHECKED))
+        })
+        .run()
+}
+
+fn in_child(role: &str) -> Result<(), Failed> {
+    let (name, what) = role.split_once(' ').ok_or_else(|| Failed::new("nothing to do"))?;
+    let platform = child::platform(name)?;
+    if name == "cuda" { on_cuda(&platform, what) } else { on_host(&platform, what) }
+}
+
+fn stream(platform: &Platform) -> Result<CudaStream> {
+    platform.stream_pool("POOL", &CudaStreamPool::new().max_size(1))?.allocate("a test")
+}
+
+fn filled(platform: &Platform, stream: &CudaStream, value: f32) -> Result<Buffer<f32>> {
+    let mut buffer = platform.buffer(LEN, stream)?;
+    stream.launch::<fill>(LEN, (&mut buffer, value))?;
+    Ok(buffer)
+}
+
+/// As an unsigned number far beyond the end; as an offset, the element before the slice.
+const BEFORE: u64 = u64::MAX;
+
+/// The next blocking call tells it, whichever that is, and the device works on.
+fn on_cuda(platform: &Platform, what: &str) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    let (mut out, input) = (filled(platform, &s, 1.0)?, filled(platform, &s, 2.0)?);
+    s.synchronize_blocking()?;
+    for round in 0..4 {
+        let wanted = if what == "write" {
+            s.launch::<write_past_the_end>(LEN, (&mut out, 5.0))?;
+            ("write_past_the_end", "out", LEN as i64)
+        } else {
+            let at = if round % 2 == 0 { 3_000_000_000 } else { BEFORE };
+            s.launch::<read_at>(1, (&mut out, &input, at))?;
+            ("read_at", "input", at.cast_signed())
+        };
+        let told = match round {
+            0 => s.synchronize_blocking(),
+            1 => s.download_blocking(&out).map(drop),
+            2 => platform.download(&out, &s).and_then(|copy| copy.wait_blocking().map(drop)),
+            _ => {
+                let mut pinned = platform.pinned(device(0), LEN)?;
+                s.download_into(&out, &mut pinned)?;
+                pinned.as_mut_slice_blocking().map(drop)
+            }
+        };
+        check_error("the next blocking call", told, |error| {
+            let Error::OutOfBounds { kernel, argument, index, length } = error else {
+                return false;
+            };
+            (kernel.as_str(), argument.as_str(), *index) == wanted && *length == LEN as u64
+        })?;
+        // Told once, and everything goes on.
+        s.synchronize_blocking()?;
+        s.launch::<fill>(LEN, (&mut out, 1.0))?;
+        s.launch::<add_one>(LEN, (&mut out,))?;
+        let found = s.download_blocking(&out)?;
+        check(found.iter().all(|&x| x == 2.0), || "the launch after it is wrong".into())?;
+        let beside = s.download_blocking(&input)?;
+        check(beside.iter().all(|&x| x == 2.0), || "other memory was harmed".into())?;
+    }
+    Ok(())
+}
+
+/// There a slice is a Rust slice: its own check stops the kernel, and with it the device.
+fn on_host(platform: &Platform, what: &str) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    let (mut out, input) = (filled(platform, &s, 1.0)?, filled(platform, &s, 2.0)?);
+    let (kernel, index) = if what == "write" {
+        s.launch::<write_past_the_end>(LEN, (&mut out, 5.0))?;
+        ("write_past_the_end", LEN as u64)
+    } else {
+        s.launch::<read_at>(1, (&mut out, &input, BEFORE))?;
+        ("read_at", BEFORE)
+    };
+    let text = check_error("the next blocking call", s.synchronize_blocking(), |error| {
+        matches!(error, Error::Driver(DriverError::Call { .. }))
+    })?;
+    let told = [format!("`{kernel}`"), format!("index is {index}"), format!("len is {LEN}")];
+    check(told.iter().all(|part| text.contains(part)), || format!("it says: {text}"))
+}

@@ -1,0 +1,119 @@
+//! CUDA source with a mistake, and compiled code of another origin.
+#![allow(missing_docs, reason = "a test binary")]
+
+use std::process::ExitCode;
+
+use streamflow::driver::DriverError;
+use streamflow::kernel::{Kernel, compile_checked_for, compile_for, nvrtc_version};
+use streamflow::prelude::*;
+use streamflow_tests::kernels::fill;
+use streamflow_tests::{Failed, Suite, check, check_error, check_text, foreign};
+
+fn main() -> ExitCode {
+    Suite::new()
+        .both("cuda_source_with_an_error", cuda_source_with_an_error)
+        .optional(
+            "cuda_source_with_an_error_ahead",
+            "STREAMFLOW_REQUIRE_NVRTC",
+            cuda_source_compiled_ahead,
+        )
+        .cuda("a_module_of_ptx", module_of_ptx)
+        .cuda("bad_modules_are_refused", bad_modules)
+        .host("compiled_code_needs_a_gpu", compiled_code_needs_a_gpu)
+        .run()
+}
+
+fn stream(platform: &Platform) -> Result<CudaStream> {
+    platform.stream_pool("POOL", &CudaStreamPool::new().max_size(1))?.allocate("a test")
+}
+
+/// Its CUDA body has a mistake in its second line.
+#[kernel(unsafe cuda = "
+    unsigned long long i = thread_index();
+    if (i < out_len) out[i] = undeclared_thing;
+")]
+fn mistaken(out: &mut [f32]) {
+    out.fill(4.0);
+}
+
+/// On the simulator nobody reads the CUDA body.
+fn cuda_source_with_an_error(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    let mut data = platform.buffer(3, &s)?;
+    s.launch::<fill>(3, (&mut data, 1.0))?;
+    if platform.name() == "host" {
+        s.launch::<mistaken>(3, (&mut data,))?;
+        return check(s.download_blocking(&data)? == [4.0; 3], || "wrong data".into());
+    }
+    for _ in 0..2 {
+        tells_the_users_place(s.launch::<mistaken>(3, (&mut data,)))?;
+    }
+    check(s.download_blocking(&data)? == [1.0; 3], || "it was launched".into())
+}
+
+/// The same without a GPU.
+fn cuda_source_compiled_ahead() -> Result<Option<String>, Failed> {
+    if let Err(missing) = nvrtc_version() {
+        return Ok(Some(missing.to_string()));
+    }
+    for compile in [compile_for, compile_checked_for] {
+        tells_the_users_place(compile(mistaken::INFO, (9, 0)).map(drop))?;
+    }
+    Ok(None)
+}
+
+fn tells_the_users_place(compiled: Result<()>) -> Result<(), Failed> {
+    let text = check_error("a mistake", compiled, |error| {
+        matches!(error, Error::Driver(DriverError::Kernel { .. }))
+    })?;
+    let before = include_str!("compiled_code.rs").lines();
+    let line = 1 + before.take_while(|line| !line.ends_with("= undeclared_thing;")).count();
+    check_text(&text, &["`mistaken`", &format!("{}:{line}:", file!()), "undeclared_thing"])
+}
+
+fn module_of_ptx(platform: &Platform) -> Result<(), Failed> {
+    let add = platform.module(device(0), foreign::ADD_PTX.as_bytes())?.function("add")?;
+    let pool = platform.stream_pool("POOL", &CudaStreamPool::new())?;
+    let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
+    let values: Vec<u32> = (0..1003).collect();
+    let mut data = platform.buffer(values.len(), &a)?;
+    a.upload_blocking(&values, &mut data)?;
+    // From stream to stream: it is ordered like any launch.
+    for round in 1..=20 {
+        foreign::launch_add(if round % 2 == 0 { &a } else { &b }, &add, &mut data, round)?;
+    }
+    let wanted: Vec<u32> = values.iter().map(|x| x + 210).collect();
+    check(b.download_blocking(&data)? == wanted, || "wrong data".into())?;
+    let other = Platform::host().build()?;
+    let s = stream(&other)?;
+    let mut theirs = other.buffer(3, &s)?;
+    check_error("another platform", foreign::launch_add(&s, &add, &mut theirs, 1), |error| {
+        matches!(error, Error::ForeignPlatform { .. })
+    })?;
+    Ok(())
+}
+
+fn bad_modules(platform: &Platform) -> Result<(), Failed> {
+    let kernel = |error: &Error| matches!(error, Error::Driver(DriverError::Kernel { .. }));
+    let module = |image: &[u8]| platform.module(device(0), image);
+    let good = foreign::ADD_PTX;
+    let missing = module(good.as_bytes())?.function("subtract");
+    check_text(&check_error("no such function", missing, kernel)?, &["`subtract`"])?;
+    let broken = good.replace("add.u32 %r2", "add.u32 %r99");
+    let text = check_error("bad PTX", module(broken.as_bytes())?.function("add"), kernel)?;
+    // What CUDA's assembler says, with the line in the PTX.
+    check_text(&text, &["`add`", "%r99"])?;
+    check_error("nothing", module(b"")?.function("add"), kernel)?;
+    check_error("no code at all", module(b"\0\0\0\0")?.function("add"), kernel)?;
+    check_error("a NUL", module(good.as_bytes())?.function("a\0dd"), kernel)?;
+    // And the device is as before.
+    module_of_ptx(platform)
+}
+
+fn compiled_code_needs_a_gpu(platform: &Platform) -> Result<(), Failed> {
+    let module = platform.module(device(0), foreign::ADD_PTX.as_bytes())?;
+    let text = check_error("PTX on the simulator", module.function("add"), |error| {
+        matches!(error, Error::Driver(DriverError::Kernel { .. }))
+    })?;
+    check_text(&text, &["`add`", "CUDA device"])
+}

@@ -1,0 +1,246 @@
+//! Kernels for every element type against a wider reference, and every shape of grid, on both
+//! platforms. Outputs hold 0xFF bytes before: NaN in each float type.
+#![allow(missing_docs, reason = "a test binary")]
+
+use std::fmt::Debug;
+use std::process::ExitCode;
+
+use streamflow::prelude::*;
+use streamflow_tests::kernels::{add_one, axpy, fill, reverse, scalars, transpose};
+use streamflow_tests::numbers::Number;
+use streamflow_tests::random::Random;
+use streamflow_tests::{Failed, Suite, check, check_error};
+
+/// No multiples of a warp, a block or each other, and the edges of both; and nothing.
+const SIZES: [usize; 8] = [0, 1, 31, 33, 255, 257, 1003, 10_007];
+
+fn main() -> ExitCode {
+    Suite::new()
+        .both("axpy_of_f16", axpy_is_near::<f16>)
+        .both("axpy_of_f32", axpy_is_near::<f32>)
+        .both("axpy_of_f64", axpy_is_near::<f64>)
+        .both("axpy_of_i8", axpy_is_near::<i8>)
+        .both("axpy_of_i16", axpy_is_near::<i16>)
+        .both("axpy_of_i32", axpy_is_near::<i32>)
+        .both("axpy_of_i64", axpy_is_near::<i64>)
+        .both("axpy_of_u8", axpy_is_near::<u8>)
+        .both("axpy_of_u16", axpy_is_near::<u16>)
+        .both("axpy_of_u32", axpy_is_near::<u32>)
+        .both("axpy_of_u64", axpy_is_near::<u64>)
+        .both("scalars_of_every_type_arrive", scalars_arrive)
+        .both("two_dimensions", two_dimensions)
+        .both("dynamic_shared_memory", dynamic_shared_memory)
+        .both("nothing_at_all", nothing_at_all)
+        .both("views", views)
+        .both("strided_views_are_refused", strided_views)
+        .run()
+}
+
+fn stream(platform: &Platform) -> Result<CudaStream> {
+    platform.stream_pool("POOL", &CudaStreamPool::new().max_size(1))?.allocate("a test")
+}
+
+fn uploaded<T: Element>(platform: &Platform, from: &[T], s: &CudaStream) -> Result<Tensor<T>> {
+    let mut tensor = platform.tensor([from.len()], s)?;
+    s.upload_blocking(from, &mut tensor)?;
+    Ok(tensor)
+}
+
+fn poisoned<T: Element>(platform: &Platform, len: usize, s: &CudaStream) -> Result<Tensor<T>> {
+    let mut tensor = platform.tensor([len], s)?;
+    s.fill_bytes(&mut tensor, 0xFF)?;
+    Ok(tensor)
+}
+
+fn check_equal<T: PartialEq + Debug>(what: &str, found: &[T], wanted: &[T]) -> Result<(), Failed> {
+    check(found.len() == wanted.len(), || format!("{what}: {} values", found.len()))?;
+    let wrong = found.iter().zip(wanted).position(|(found, wanted)| found != wanted);
+    wrong.map_or(Ok(()), |i| {
+        Err(Failed::new(format!("{what}: value {i} is {:?}, not {:?}", found[i], wanted[i])))
+    })
+}
+
+fn axpy_is_near<T: Number>(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    let mut random = Random::new(7);
+    for n in SIZES {
+        let a = T::factor(&mut random);
+        let xs: Vec<T> = (0..n).map(|_| T::factor(&mut random)).collect();
+        let ys: Vec<T> = (0..n).map(|_| T::term(&mut random)).collect();
+        let (x, y) = (uploaded(platform, &xs, &s)?, uploaded(platform, &ys, &s)?);
+        let mut out = poisoned(platform, n, &s)?;
+        s.launch::<axpy<T>>(n, (&mut out, a, &x, &y))?;
+        let found = platform.download(&out, &s)?;
+        let found = found.wait_blocking()?;
+        check(found.len() == n, || format!("{} values, not {n}", found.len()))?;
+        for (i, ((&found, &x), &y)) in found.iter().zip(&xs).zip(&ys).enumerate() {
+            let (off, tolerance) = T::error(found, a, x, y);
+            // A NaN is never within.
+            check(off.abs() <= tolerance, || {
+                format!("{n} values, {i}: {a} * {x} + {y} is not {found}: off by {off:e}")
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn scalars_arrive(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    // The ends of each type, and values whose bytes all differ.
+    let half = f16::from_f32(-1.5);
+    let low = (half, -1.25e-30_f32, -1.25e-300_f64);
+    let high = (f16::MAX, f32::MAX, f64::MIN_POSITIVE);
+    let ends = (i8::MIN, i16::MIN, i32::MIN, i64::MIN);
+    let bytes = (0x12_i8, 0x1234_i16, 0x1234_5678_i32, 0x1234_5678_9abc_def0_i64);
+    let most = (u8::MAX, u16::MAX, u32::MAX, u64::MAX, usize::MAX - 5);
+    let some = (0xfe_u8, 0xfedc_u16, 0xfedc_ba98_u32, 0xfedc_ba98_7654_3210_u64, 0x8000_0001_usize);
+    for (f, i, u) in [(low, ends, most), (high, bytes, some)] {
+        let mut floats = poisoned(platform, 3, &s)?;
+        let (mut ints, mut naturals) = (poisoned(platform, 4, &s)?, poisoned(platform, 5, &s)?);
+        s.launch::<scalars>(
+            1,
+            (
+                &mut floats,
+                i.0,
+                f.2,
+                f.0,
+                u.3,
+                &mut ints,
+                i.1,
+                f.1,
+                u.0,
+                u.4,
+                u.1,
+                i.3,
+                &mut naturals,
+                i.2,
+                u.2,
+            ),
+        )?;
+        let wanted = [f.0.to_f64(), f64::from(f.1), f.2];
+        check_equal("floats", &s.download_blocking::<f64>(&floats)?, &wanted)?;
+        let wanted = [i64::from(i.0), i64::from(i.1), i64::from(i.2), i.3];
+        check_equal("integers", &s.download_blocking::<i64>(&ints)?, &wanted)?;
+        let wanted = [u64::from(u.0), u64::from(u.1), u64::from(u.2), u.3, u.4 as u64];
+        check_equal("naturals", &s.download_blocking::<u64>(&naturals)?, &wanted)?;
+    }
+    Ok(())
+}
+
+fn two_dimensions(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    for (rows, cols) in [(1, 1), (1, 67), (67, 1), (33, 31), (45, 129)] {
+        let matrix: Vec<i32> = (0..rows * cols).map(|i| 3 * i as i32 - 1000).collect();
+        let input = uploaded(platform, &matrix, &s)?;
+        let wanted: Vec<i32> =
+            (0..rows * cols).map(|i| matrix[i % rows * cols + i / rows]).collect();
+        let grids = [Grid::from([cols, rows]), Grid::elements([cols, rows]).threads([7, 5])];
+        for grid in grids {
+            let mut out = poisoned(platform, rows * cols, &s)?;
+            s.launch::<transpose>(grid, (&mut out, &input, rows as u32, cols as u32))?;
+            check_equal(&format!("{rows}x{cols}"), &s.download_blocking(&out)?, &wanted)?;
+        }
+    }
+    Ok(())
+}
+
+/// The largest needs more than the 48 KiB that a kernel gets without being allowed more.
+fn dynamic_shared_memory(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    let grid = |len: usize| Grid::blocks(1).threads(256).shared_bytes(4 * len);
+    // Growing and shrinking: a limit that was raised must not be lowered or asked for in vain.
+    for len in [1, 257, 12_000, 16_001, 33, 13_007, 16_001] {
+        let values: Vec<u32> = (0..len as u32).map(|i| 7 * i + 1).collect();
+        let input = uploaded(platform, &values, &s)?;
+        let mut out = poisoned(platform, len, &s)?;
+        s.launch::<reverse>(grid(len), (&mut out, &input))?;
+        let wanted: Vec<u32> = values.iter().rev().copied().collect();
+        check_equal(&format!("{len}"), &s.download_blocking(&out)?, &wanted)?;
+    }
+    let input = uploaded(platform, &[5_u32; 3], &s)?;
+    let mut out = poisoned::<u32>(platform, 3, &s)?;
+    let refused = s.launch::<reverse>(grid(1 << 18), (&mut out, &input));
+    let text = check_error("1 MiB", refused, |error| matches!(error, Error::Driver(_)))?;
+    check(text.contains("`reverse`") && text.contains("1048576 bytes"), || {
+        format!("1 MiB of shared memory is refused with: {text}")
+    })?;
+    check_equal("refused", &s.download_blocking(&out)?, &[u32::MAX; 3])?;
+    s.launch::<reverse>(grid(3), (&mut out, &input))?;
+    check_equal("after that", &s.download_blocking(&out)?, &[5; 3])
+}
+
+fn nothing_at_all(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    let mut none = platform.tensor::<f32>([3, 0, 5], &s)?;
+    check(none.is_empty() && none.shape() == [3, 0, 5], || format!("{none:?}"))?;
+    s.upload_blocking(&[], &mut none)?;
+    s.upload(&platform.pinned(device(0), 0)?, &mut none)?;
+    s.fill_bytes(&mut none, 7)?;
+    s.launch::<add_one>(0, (&mut none,))?;
+    // Threads without elements.
+    s.launch::<add_one>(100, (&mut none,))?;
+    let mut other = platform.buffer(0, &s)?;
+    s.copy(&none, &mut other)?;
+    check(s.download_blocking(&other)?.is_empty(), || "something came of nothing".into())?;
+    let download = platform.download(&none, &s)?;
+    check(download.shape() == [3, 0, 5], || format!("{:?}", download.shape()))?;
+    check(download.wait_blocking()?.is_empty(), || "something came of nothing".into())?;
+    // A grid of nothing launches nothing, whatever the arguments.
+    let mut some = uploaded(platform, &[1.0], &s)?;
+    s.launch::<add_one>(0, (&mut some,))?;
+    s.launch::<add_one>(Grid::blocks([0, 3]), (&mut some,))?;
+    check_equal("no grid", &s.download_blocking(&some)?, &[1.0])
+}
+
+/// A part of a slice is written, and nothing beside it; both halves by one kernel.
+fn views(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    let values: Vec<f32> = (0..1003).map(|i| i as f32).collect();
+    let mut data = uploaded(platform, &values, &s)?;
+    let outside = || Failed::new("a part that lies within is refused");
+    let mut part = data.slice_mut(301..602).ok_or_else(outside)?;
+    s.launch::<add_one>(part.len(), (&mut part,))?;
+    let wanted: Vec<f32> =
+        (0..1003).map(|i| i as f32 + if (301..602).contains(&i) { 1.0 } else { 0.0 }).collect();
+    check_equal("a part", &s.download_blocking(&data)?, &wanted)?;
+    let (mut left, mut right) = data.split_at_mut(501).ok_or_else(outside)?;
+    s.upload_blocking(&values[..501], &mut left)?;
+    s.launch::<fill>(right.len(), (&mut right, 4.0))?;
+    let (left, right) = (&*left, &*right);
+    check_equal("left", &s.download_blocking(left)?, &values[..501])?;
+    check_equal("right", &s.download_blocking(right)?, &[4.0; 502])?;
+    let refused = [(5, 4), (0, 1004), (1004, 1004), (usize::MAX, usize::MAX)];
+    let given = refused.into_iter().find(|&(from, to)| data.slice(from..to).is_some());
+    check(given.is_none() && data.slice(..=usize::MAX).is_none(), || {
+        format!("{given:?} is there")
+    })?;
+    check(data.split_at_mut(1004).is_none(), || "1004 of 1003".into())
+}
+
+fn strided_views(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    let values: Vec<f32> = (0..35).map(|i| i as f32).collect();
+    let matrix = uploaded(platform, &values, &s)?.reshape([5, 7])?;
+    let outside = || Failed::new("a part that lies within is refused");
+    let mut out = poisoned(platform, 14, &s)?;
+    let rows = matrix.view().slice(0, 2..4).ok_or_else(outside)?;
+    let y = uploaded(platform, &[0.0; 14], &s)?;
+    s.launch::<axpy<f32>>(14, (&mut out, 1.0, &*rows.as_contiguous()?, &y))?;
+    check_equal("rows", &s.download_blocking(&out)?, &values[14..28])?;
+    let one = rows.slice(0, 1..2).and_then(|row| row.slice(1, 3..6)).ok_or_else(outside)?;
+    let found = s.download_blocking(&*one.as_contiguous()?)?;
+    check_equal("part of a row", &found, &values[24..27])?;
+    let none = matrix.view().slice(0, 5..5).ok_or_else(outside)?;
+    check(none.as_contiguous()?.is_empty(), || "no rows hold something".into())?;
+    let columns = matrix.view().slice(1, 0..6).ok_or_else(outside)?;
+    for (what, view) in [("columns", columns), ("transposed", matrix.view().transpose())] {
+        let refused = view.as_contiguous().map(|view| view.len());
+        let text = check_error(what, refused, |error| matches!(error, Error::Strided { .. }))?;
+        let (shape, strides) = (view.shape(), view.strides());
+        check(text.contains(&format!("shape {shape:?} with strides {strides:?}")), || {
+            text.clone()
+        })?;
+    }
+    let missing = matrix.view().slice(2, 0..1).is_some() || matrix.view().slice(0, 4..6).is_some();
+    check(!missing, || "a view of what is not there".into())
+}

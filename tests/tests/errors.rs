@@ -1,0 +1,242 @@
+//! Bad input to streams and memory: a clear error that names what and who, nothing done, and
+//! everything usable afterwards.
+#![allow(missing_docs, reason = "a test binary")]
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use streamflow::driver::host::HostDriver;
+use streamflow::driver::{DriverError, Recorder};
+use streamflow::memory::Shape;
+use streamflow::prelude::*;
+use streamflow_tests::kernels::{add_one, fill, slow_copy};
+use streamflow_tests::{Failed, Suite, check, check_error, check_text};
+
+fn main() -> ExitCode {
+    Suite::new()
+        .both("an_exhausted_pool_says_who_holds_it", exhausted_pool)
+        .both("missing_devices_are_named", missing_devices)
+        .both("lengths_must_agree", lengths)
+        .both("impossible_shapes_are_refused", shapes)
+        .both("too_much_memory_is_refused", too_much_memory)
+        .seeded("platforms_do_not_mix", |seed| platforms_do_not_mix(&host(seed)?, &host(seed + 1)?))
+        .cuda("platforms_do_not_mix", |platform| platforms_do_not_mix(platform, &host(0)?))
+        .seeded("devices_do_not_mix", devices_do_not_mix)
+        .seeded("kept_memory_makes_room", kept_memory_makes_room)
+        .run()
+}
+
+fn host(seed: u64) -> Result<Platform> {
+    Platform::host().seed(seed).build()
+}
+
+fn stream(platform: &Platform) -> Result<CudaStream> {
+    platform.stream_pool("POOL", &CudaStreamPool::new().max_size(1))?.allocate("a test")
+}
+
+fn exhausted_pool(platform: &Platform) -> Result<(), Failed> {
+    const TWO: CudaStreamPool = CudaStreamPool::new().max_size(2).reserved_size(1);
+    let pool = platform.stream_pool("CAMERA_STREAMS", &TWO)?;
+    let source = pool.allocate("source1")?;
+    let sink = pool.allocate("sink")?;
+    for _ in 0..2 {
+        let text = check_error("a third stream", pool.allocate("source2"), |error| {
+            matches!(error, Error::PoolExhausted { max_size: 2, .. })
+        })?;
+        let names = ["`CAMERA_STREAMS`", "`source2`", "all 2", "`source1`, `sink`", "max_size"];
+        check_text(&text, &names)?;
+    }
+    drop(sink);
+    let other = pool.allocate("source2")?;
+    let text = check_error("a third stream", pool.allocate("late"), |_| true)?;
+    check_text(&text, &["`late`", "`source1`, `source2`"])?;
+    check(pool.lent() == 2, || format!("{} are lent", pool.lent()))?;
+    // The streams are good for work all along.
+    for s in [&source, &other] {
+        let mut data = platform.buffer(7, s)?;
+        s.launch::<fill>(7, (&mut data, 3.0))?;
+        check(s.download_blocking(&data)? == [3.0; 7], || "wrong data".into())?;
+    }
+    const NONE: CudaStreamPool = CudaStreamPool::new().max_size(0);
+    let none = platform.stream_pool("NONE", &NONE)?.allocate("anybody");
+    check_error("a pool of none", none, |error| matches!(error, Error::PoolExhausted { .. }))?;
+    Ok(())
+}
+
+fn missing_devices(platform: &Platform) -> Result<(), Failed> {
+    let count = platform.device_count();
+    for index in [count as u32, u32::MAX] {
+        let bad = device(index);
+        let calls = [
+            ("`pinned`", platform.pinned::<f32>(bad, 1).map(drop)),
+            ("`default_stream`", platform.default_stream(bad).map(drop)),
+            ("`device_info`", platform.device_info(bad).map(drop)),
+            ("`module`", platform.module(bad, b"").map(drop)),
+            (
+                "stream pool `P`",
+                platform.stream_pool("P", &CudaStreamPool::new().device(bad)).map(drop),
+            ),
+        ];
+        for (who, result) in calls {
+            let text = check_error(
+                who,
+                result,
+                |error| matches!(error, Error::NoSuchDevice { device, .. } if *device == bad),
+            )?;
+            check_text(&text, &[who, &format!("device {index}"), &format!("{count} device(s)")])?;
+        }
+    }
+    Ok(())
+}
+
+fn lengths(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    let (mut short, mut long) = (platform.tensor([2, 2], &s)?, platform.tensor([5], &s)?);
+    s.launch::<fill>(4, (&mut short, 1.0))?;
+    s.launch::<fill>(5, (&mut long, 2.0))?;
+    let mut pinned = platform.pinned::<f32>(device(0), 5)?;
+    let four_to_five = [
+        ("copy", s.copy(&short, &mut long)),
+        ("upload", s.upload_blocking(&[9.0; 4], &mut long)),
+        ("download", s.download_into(&short, &mut pinned)),
+    ];
+    for (what, result) in four_to_five {
+        let text = check_error(what, result, |error| {
+            matches!(error, Error::LengthMismatch { source_len: 4, target_len: 5, .. })
+        })?;
+        check_text(&text, &[what, "4 elements", "5"])?;
+    }
+    let mismatch = |error: &Error| matches!(error, Error::LengthMismatch { .. });
+    check_error("upload", s.upload(&pinned, &mut short), mismatch)?;
+    let refused = s.launch::<slow_copy>(5, (&mut long, &short, 0));
+    let text =
+        check_error("a kernel", refused, |error| matches!(error, Error::KernelRequirement { .. }))?;
+    check_text(
+        &text,
+        &["`slow_copy`", "out.len() == input.len()", "out.len() = 5, input.len() = 4"],
+    )?;
+    check(s.download_blocking(&short)? == [1.0; 4], || "something was written".into())?;
+    check(s.download_blocking(&long)? == [2.0; 5], || "something was written".into())?;
+    check_error("reshape", short.reshape([3]), mismatch)?;
+    let long = long.reshape([5, 1, 1])?;
+    check(long.shape() == [5, 1, 1], || format!("{long:?}"))
+}
+
+fn shapes(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    let most = usize::MAX;
+    // Also where a zero hides the overflow from the number of elements, but not from the strides.
+    let too_large: [&[usize]; 6] =
+        [&[most], &[most, 2], &[1 << 40, 1 << 40], &[0, most, most], &[most, 0, 3], &[1; 9]];
+    let shape = |error: &Error| matches!(error, Error::Shape { .. });
+    for dims in too_large {
+        let text = check_error("a tensor", platform.tensor::<u8>(dims, &s), shape)?;
+        check_text(&text, &[&format!("{dims:?}")])?;
+        check_error("a shape", Shape::new(dims), shape)?;
+    }
+    check_error("a buffer", platform.buffer::<f64>(most / 8, &s), shape)?;
+    check_error("page-locked", platform.pinned::<f64>(device(0), most / 8), shape)?;
+    let tensor = platform.tensor::<u8>([0, 1 << 30, 4], &s)?;
+    let strides = tensor.strides();
+    check(strides.dims() == [1 << 32, 4, 1], || format!("strides {strides:?}"))?;
+    check(tensor.view().transpose().shape() == [4, 1 << 30, 0], || "transposed".into())?;
+    check_error("reshape", tensor.reshape([0, most, most]), shape)?;
+    let scalar = platform.tensor::<u8>([], &s)?;
+    check((scalar.len(), scalar.rows(), scalar.cols()) == (1, 1, 1), || format!("{scalar:?}"))
+}
+
+/// More than the device has, and then less.
+fn too_much_memory(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    let all = platform.device_info(device(0))?.total_memory;
+    // Memory is asked for in such portions.
+    let too_much = (usize::try_from(all)? * 2).next_multiple_of(512);
+    for _ in 0..2 {
+        let refused = platform.buffer::<u8>(too_much, &s);
+        let text = check_error("twice the memory", refused, |error| {
+            matches!(error, Error::Driver(DriverError::OutOfMemory { .. }))
+        })?;
+        check_text(&text, &["device 0", &too_much.to_string(), "drop tensors"])?;
+    }
+    let mut data = platform.buffer(7, &s)?;
+    s.launch::<fill>(7, (&mut data, 3.0))?;
+    check(s.download_blocking(&data)? == [3.0; 7], || "wrong data".into())
+}
+
+/// Whatever belongs to one platform is refused by the other, and nothing is queued.
+fn platforms_do_not_mix(a: &Platform, b: &Platform) -> Result<(), Failed> {
+    let (here, there) = (stream(a)?, stream(b)?);
+    let (mut mine, mut theirs) = (a.tensor([3], &here)?, b.tensor([3], &there)?);
+    here.launch::<fill>(3, (&mut mine, 1.0))?;
+    there.launch::<fill>(3, (&mut theirs, 2.0))?;
+    let pinned = b.pinned::<f32>(device(0), 3)?;
+    let calls = [
+        ("a launch", there.launch::<add_one>(3, (&mut mine,))),
+        ("one foreign argument", there.launch::<slow_copy>(3, (&mut theirs, &mine, 0))),
+        ("a copy from", there.copy(&mine, &mut theirs)),
+        ("a copy to", there.copy(&theirs, &mut mine)),
+        ("a fill", there.fill_bytes(&mut mine, 0)),
+        ("an upload to", there.upload_blocking(&[0.0; 3], &mut mine)),
+        ("an upload from", here.upload(&pinned, &mut mine)),
+        ("a download", there.download_blocking(&mine).map(drop)),
+        ("a queued download", b.download(&mine, &there).map(drop)),
+        ("a foreign stream", b.download(&theirs, &here).map(drop)),
+        ("a tensor", a.tensor::<f32>([1], &there).map(drop)),
+        ("an address", there.read_raw(&mine, |_| ())),
+        ("an address to write", there.write_raw(&mut mine, |_| ())),
+        ("a point", there.wait(here.record()?)),
+    ];
+    for (what, result) in calls {
+        check_error(what, result, |error| matches!(error, Error::ForeignPlatform { .. }))?;
+    }
+    check(here.download_blocking(&mine)? == [1.0; 3], || "mine was written".into())?;
+    check(there.download_blocking(&theirs)? == [2.0; 3], || "theirs was written".into())
+}
+
+fn devices_do_not_mix(seed: u64) -> Result<(), Failed> {
+    let platform = Platform::host().seed(seed).devices(2).build()?;
+    let (here, there) = (platform.default_stream(device(0))?, platform.default_stream(device(1))?);
+    let mut data = platform.buffer(3, &here)?;
+    here.launch::<fill>(3, (&mut data, 1.0))?;
+    let wrong = |error: &Error| matches!(error, Error::WrongDevice { .. });
+    let text = check_error("a launch", there.launch::<add_one>(3, (&mut data,)), wrong)?;
+    check_text(&text, &["data is on device 0", "stream is on device 1", "copy it"])?;
+    check_error("a copy", there.fill_bytes(&mut data, 0), wrong)?;
+    check_error("a download", platform.download(&data, &there), wrong)?;
+    // A point of another device is no memory: its order holds across devices.
+    there.wait(here.record()?)?;
+    check(here.download_blocking(&data)? == [1.0; 3], || "something was written".into())
+}
+
+/// What is only kept for later goes back to the driver when memory is short, and the allocation is
+/// tried again; what is in use does not.
+fn kept_memory_makes_room(seed: u64) -> Result<(), Failed> {
+    const KIB: usize = 1024;
+    let driver = HostDriver::builder().seed(seed).memory(64 << 10).build();
+    let recorder = Arc::new(Recorder::new(Arc::new(driver)));
+    let platform = Platform::from_driver(recorder.clone())?;
+    let pool = platform.stream_pool("POOL", &CudaStreamPool::new())?;
+    let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
+    let mut kept = platform.buffer::<f32>(4 * KIB, &a)?;
+    let mut used = platform.buffer::<f32>(4 * KIB, &b)?;
+    // Still to be executed when the memory is asked back.
+    a.launch::<fill>(4 * KIB, (&mut kept, 1.0))?;
+    b.launch::<slow_copy>(4 * KIB, (&mut used, &kept, 0))?;
+    drop(kept);
+    recorder.clear();
+    // Of the 64 KiB 32 are in use or kept: for these 48, what is kept must go.
+    let mut large = platform.buffer::<f32>(12 * KIB, &b)?;
+    let calls = recorder.text();
+    check_text(&calls, &["free buffer", "trim"])?;
+    b.launch::<fill>(12 * KIB, (&mut large, 2.0))?;
+    let refused = platform.buffer::<f32>(KIB, &a);
+    check_error("more", refused, |error| {
+        matches!(error, Error::Driver(DriverError::OutOfMemory { requested: 4096, .. }))
+    })?;
+    check(b.download_blocking(&used)?.iter().all(|&x| x == 1.0), || "used memory was lost".into())?;
+    check(a.download_blocking(&large)?.iter().all(|&x| x == 2.0), || "wrong data".into())?;
+    drop(used);
+    let mut again = platform.buffer::<f32>(KIB, &a)?;
+    a.launch::<fill>(KIB, (&mut again, 3.0))?;
+    check(a.download_blocking(&again)?.iter().all(|&x| x == 3.0), || "wrong data".into())
+}

@@ -1,0 +1,179 @@
+//! A device that breaks, each time in a process of its own: the first call that meets the error tells
+//! it, later ones say that they were not tried, and dropping everything neither panics, blocks nor
+//! aborts (law 11, and law 9 after a sticky error).
+#![allow(missing_docs, reason = "a test binary")]
+
+use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use streamflow::driver::DriverError;
+use streamflow::prelude::*;
+use streamflow_tests::kernels::{add_one, fill, slow_fill, trap, write_to_nowhere};
+use streamflow_tests::{Failed, Suite, check, check_error, child};
+
+const LEN: usize = 1003;
+
+/// About 10 ms on a GPU: in flight when the device breaks.
+const SLOW: u64 = 20_000_000;
+
+/// What is called first once the device is broken, and what broke it.
+const SCENARIOS: [&str; 4] = ["download", "synchronize", "trap", "unnoticed"];
+
+fn main() -> ExitCode {
+    if let Some(role) = child::role() {
+        return child::play(&role, in_child);
+    }
+    let suite = SCENARIOS.iter().fold(Suite::new(), |suite, scenario| {
+        let name = format!("law11_sticky_error_{scenario}");
+        suite
+            .seeded(&name, move |seed| child::run(&format!("{seed} {scenario}"), &[]))
+            .cuda(&name, move |_| child::run(&format!("cuda {scenario}"), &[]))
+    });
+    suite.run()
+}
+
+/// Everything that there is to drop.
+struct World {
+    platform: Platform,
+    pool: StreamPool,
+    a: CudaStream,
+    b: CudaStream,
+    shared: Shared<Tensor<f32>>,
+    kept: Tensor<f32>,
+    pinned: Pinned<f32>,
+    early: Download<f32>,
+    in_flight: Download<f32>,
+    victim: Buffer<f32>,
+}
+
+fn world(platform: Platform) -> Result<World> {
+    const POOL: CudaStreamPool = CudaStreamPool::new().reserved_size(3);
+    let pool = platform.stream_pool("POOL", &POOL)?;
+    let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
+    let mut kept = platform.tensor([17, 59], &a)?;
+    let mut pinned = platform.pinned(device(0), LEN)?;
+    pinned.as_mut_slice_blocking()?.fill(3.0);
+    a.upload(&pinned, &mut kept)?;
+    let early = platform.download(&kept, &a)?;
+    early.wait_blocking()?;
+    let mut shared = platform.tensor([LEN], &b)?;
+    b.launch::<slow_fill>(LEN, (&mut shared, 5.0, SLOW))?;
+    let in_flight = platform.download(&shared, &b)?;
+    let mut victim = platform.buffer(LEN, &a)?;
+    // Loaded now: what breaks below must be the device and not the compiler.
+    a.launch::<fill>(LEN, (&mut victim, 0.0))?;
+    a.launch::<add_one>(LEN, (&mut victim,))?;
+    a.synchronize_blocking()?;
+    let shared = Shared::new(shared);
+    Ok(World { platform, pool, a, b, shared, kept, pinned, early, in_flight, victim })
+}
+
+fn in_child(role: &str) -> Result<(), Failed> {
+    let (name, scenario) = role.split_once(' ').ok_or_else(|| Failed::new("no scenario"))?;
+    let mut world = world(child::platform(name)?)?;
+    // In flight on the other stream: a free block that the memory pool keeps, and its use.
+    let mut dropped = world.platform.buffer::<f32>(5 * LEN, &world.b)?;
+    world.b.launch::<slow_fill>(5 * LEN, (&mut dropped, 1.0, SLOW))?;
+    drop(dropped);
+    match scenario {
+        "trap" => world.a.launch::<trap>(1, (&mut world.victim,))?,
+        _ => world.a.launch::<write_to_nowhere>(1, (&mut world.victim,))?,
+    }
+    if scenario != "unnoticed" {
+        first_call_tells(&world, scenario)?;
+        later_calls_are_not_tried(&mut world)?;
+        new_platforms(name)?;
+    }
+    let start = Instant::now();
+    drop_everything(world)?;
+    let took = start.elapsed();
+    check(took < Duration::from_secs(10), || format!("dropping took {took:?}"))
+}
+
+/// The error itself, once, by the call that met it.
+fn first_call_tells(world: &World, scenario: &str) -> Result<(), Failed> {
+    let World { platform, a, victim, .. } = world;
+    // What runs on `b` may still end well: only what is behind the broken kernel can't.
+    let result = match scenario {
+        "download" => platform.download(victim, a).and_then(|d| d.wait_blocking().map(drop)),
+        _ => a.synchronize_blocking(),
+    };
+    let text = check_error("the first call", result, |error| {
+        matches!(error, Error::Driver(DriverError::Call { .. }))
+    })?;
+    let kernel = if scenario == "trap" { "trap" } else { "write_to_nowhere" };
+    // CUDA does not know which kernel it was, only what happened.
+    let told = match platform.name() {
+        "host" => text.contains("KERNEL_PANICKED (719)") && text.contains(kernel),
+        _ => text.contains("CUDA_ERROR_"),
+    };
+    check(told, || format!("the first call says: {text}"))
+}
+
+/// Not tried: no call waits for a device that does nothing any more.
+fn later_calls_are_not_tried(world: &mut World) -> Result<(), Failed> {
+    let start = Instant::now();
+    let World { platform, a, b, kept, pinned, early, in_flight, victim, .. } = world;
+    let sticky = |what: &str, result: Result<()>| -> Result<(), Failed> {
+        let text = check_error(what, result, |error| {
+            matches!(error, Error::Driver(DriverError::Sticky { .. }))
+        })?;
+        check(text.contains("was not tried"), || format!("{what} says: {text}"))
+    };
+    sticky("a launch", a.launch::<add_one>(LEN, (victim,)))?;
+    sticky("a launch elsewhere", b.launch::<add_one>(LEN, (kept,)))?;
+    sticky("an upload", a.upload(pinned, kept))?;
+    sticky("a blocking upload", a.upload_blocking(&[0.0; LEN], kept))?;
+    sticky("a blocking download", a.download_blocking(kept).map(drop))?;
+    sticky("a download", platform.download(kept, a).map(drop))?;
+    sticky("a fill", a.fill_bytes(kept, 0))?;
+    sticky("waiting for a download", in_flight.wait_blocking().map(drop))?;
+    sticky("looking at a download", in_flight.try_get().map(drop))?;
+    sticky("synchronising", b.synchronize_blocking())?;
+    sticky("a record", b.record().map(drop))?;
+    sticky("a query", b.is_complete().map(drop))?;
+    sticky("new memory", platform.tensor::<f32>([7 * LEN], a).map(drop))?;
+    sticky("used memory", platform.buffer::<f32>(5 * LEN, b).map(drop))?;
+    sticky("page-locked memory", platform.pinned::<f32>(device(0), 90 * LEN).map(drop))?;
+    const MORE: CudaStreamPool = CudaStreamPool::new().reserved_size(9);
+    sticky("a pool", platform.stream_pool("MORE", &MORE).map(drop))?;
+    // What arrived before is the host's.
+    let arrived = early.wait_blocking()?.iter().all(|&x| x == 3.0);
+    check(arrived, || "a download that was complete has other values now".into())?;
+    let took = start.elapsed();
+    check(took < Duration::from_secs(5), || format!("calls that are not tried took {took:?}"))
+}
+
+/// CUDA's context is the process's. Simulators have nothing in common.
+fn new_platforms(name: &str) -> Result<(), Failed> {
+    if name == "cuda" {
+        let text = check_error("a new platform", Platform::cuda(), |error| {
+            matches!(error, Error::Driver(DriverError::Sticky { .. }))
+        })?;
+        return check(text.contains("start the process again"), || format!("it says: {text}"));
+    }
+    let platform = Platform::host().build()?;
+    let s = platform.default_stream(device(0))?;
+    let mut data = platform.buffer(LEN, &s)?;
+    s.launch::<fill>(LEN, (&mut data, 2.0))?;
+    check(s.download_blocking(&data)?.iter().all(|&x| x == 2.0), || "wrong data".into())
+}
+
+/// In an order that no destructor hopes for, and half of it on another thread.
+fn drop_everything(world: World) -> Result<(), Failed> {
+    let World { platform, pool, a, b, shared, kept, pinned, early, in_flight, victim } = world;
+    let (copy, handle) = (shared.clone(), platform.clone());
+    drop(pool);
+    let there = thread::spawn(move || {
+        drop(a);
+        drop((shared, victim, in_flight));
+        drop(handle);
+    });
+    drop((copy, pinned));
+    check(there.join().is_ok(), || "a drop on another thread panicked".into())?;
+    drop(platform);
+    drop((kept, early));
+    drop(b);
+    Ok(())
+}
