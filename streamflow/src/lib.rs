@@ -32,7 +32,7 @@ pub use operator::{Compute, Operator};
 pub use platform::{HostPlatform, Platform, device};
 pub use port::{In, Out};
 pub use stream::{CudaStream, CudaStreamPool, Point, StreamPool};
-pub use streamflow_macros::kernel;
+pub use streamflow_macros::{graph, kernel};
 
 /// What programs use: `use streamflow::prelude::*;`.
 pub mod prelude {
@@ -51,7 +51,7 @@ pub mod __private {
     pub use crate::driver::{HostArgs, HostKernel};
     pub use crate::error::Result;
     pub use crate::graph::check::{check_inputs, check_outputs, check_pool};
-    pub use crate::graph::{AnyNode, Graph, Node, NodeOptions, NodeStreams, node};
+    pub use crate::graph::{AnyNode, Graph, Node, NodeOptions, NodeStreams, any_node, node};
     pub use crate::kernel::expansion::*;
     pub use crate::kernel::{Kernel, KernelInfo, ParamInfo, ParamKind, Passing};
     pub use crate::memory::{DeviceSlice, Element, Recycler, Scalar, Shared};

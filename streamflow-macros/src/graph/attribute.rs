@@ -86,9 +86,8 @@ fn unknown(attribute: &Attribute, known: &[&str], forms: &str, errors: &mut Erro
         errors.at(attribute, text);
         return;
     }
-    let hint = similar(&written, known)
-        .map(|name| format!("did you mean `{name}`? "))
-        .unwrap_or_default();
+    let hint =
+        similar(&written, known).map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
     errors.at(attribute, format!("unknown attribute `{written}`; {hint}{forms}"));
 }
 

@@ -6,8 +6,8 @@ use syn::ext::IdentExt;
 
 use super::attribute::{self, NodeAttributes};
 use super::model::{
-    Discard, Draft, Edge, EdgeStatement, Graph, Header, Node, NodeStatement, PartialPort, Pool,
-    Port, Statement, Streams, Target,
+    Discard, Draft, Edge, EdgeStatement, Graph, Header, Node, NodeStatement, Pool, Port, Statement,
+    Streams, Target,
 };
 use super::toposort::{self, Cycle};
 use crate::diagnostic::{Errors, similar};
@@ -22,7 +22,7 @@ pub(super) fn graph(header: Header, statements: Vec<Statement>, errors: &mut Err
         nodes: Vec::new(),
         edges: Vec::new(),
         discards: Vec::new(),
-        drafts: Vec::new(),
+        probes: Vec::new(),
         order: Vec::new(),
         has_unknown_node: false,
     };
@@ -35,9 +35,12 @@ pub(super) fn graph(header: Header, statements: Vec<Statement>, errors: &mut Err
                     graph.nodes.push(node(statement, errors));
                 }
             }
-            Statement::Edges(statement) => edges.push(statement),
+            Statement::Edges(statement) => {
+                graph.probes.extend(statement.ports().map(Port::partial));
+                edges.push(statement);
+            }
             Statement::Draft(Draft { node, ports }) => {
-                graph.drafts.extend(ports);
+                graph.probes.extend(ports);
                 if let Some(name) = node
                     && names.declare(&name, errors)
                 {
@@ -78,7 +81,8 @@ impl Names {
 fn header(header: &Header, errors: &mut Errors) {
     for attribute in &header.attributes {
         if attribute.path().is_ident("cfg") || attribute.path().is_ident("cfg_attr") {
-            errors.at(attribute, "`cfg` stands before `graph!`: more than the struct depends on it");
+            errors
+                .at(attribute, "`cfg` stands before `graph!`: more than the struct depends on it");
         }
     }
     let mut params = HashSet::new();
@@ -150,7 +154,9 @@ fn pools_of_nodes(graph: &mut Graph, errors: &mut Errors) {
         }
         let hint = match similar(&written, &known) {
             Some(name) => format!("did you mean `{name}`?"),
-            None => format!("declare it: `const {written}: CudaStreamPool = CudaStreamPool::new();`"),
+            None => {
+                format!("declare it: `const {written}: CudaStreamPool = CudaStreamPool::new();`")
+            }
         };
         errors.at(pool, format!("there is no stream pool `{written}` in this graph; {hint}"));
         node.streams = Streams::Default;
@@ -164,8 +170,6 @@ fn connect(statement: EdgeStatement, names: &Names, graph: &mut Graph, errors: &
     let mut is_there = |port: &Port| {
         let node = port.node.to_string();
         if names.without_type.contains(&node) {
-            let Port { node, dot, port } = port.clone();
-            graph.drafts.push(PartialPort { node, dot: Some(dot), port: Some(port) });
             return false;
         }
         if !names.all.contains(&node) {
@@ -206,7 +210,7 @@ fn ends(graph: &mut Graph, errors: &mut Errors) {
     let mut producers: HashMap<String, String> = HashMap::new();
     let mut consumers: HashMap<String, usize> = HashMap::new();
     for edge in &graph.edges {
-        *consumers.entry(edge.from.text()).or_default() += 1;
+        *consumers.entry(edge.from.text()).or_default() += usize::from(!edge.copy);
         let input = edge.to.text();
         if let Some(other) = producers.get(&input) {
             let twice = *other == edge.from.text();
@@ -252,8 +256,7 @@ fn order(graph: &mut Graph, errors: &mut Errors) {
     let pairs: Vec<(usize, usize)> = known.iter().map(|&(_, pair)| pair).collect();
     let (order, cycles) = toposort::order(graph.nodes.len(), &pairs);
     for Cycle { edge, path } in cycles {
-        let path: Vec<String> =
-            path.into_iter().map(|node| graph.nodes[node].name.to_string()).collect();
+        let path: Vec<String> = path.into_iter().map(|node| graph.nodes[node].text()).collect();
         let path = path.join(" -> ");
         errors.at(
             graph.edges[known[edge].0].blamed(),

@@ -2,13 +2,28 @@
 
 use std::fmt::Write;
 
-use super::model::{Edge, Graph, Node, Streams};
+use proc_macro2::Ident;
+use syn::ext::IdentExt;
+
+use super::model::{Discard, Edge, Graph, Node, Streams};
 use crate::tokens::spelled;
 
 /// Words that Mermaid takes for its own where a node's name stands.
 const OF_MERMAID: &[&str] = &[
-    "call", "class", "classdef", "click", "default", "direction", "end", "flowchart", "graph",
-    "href", "interpolate", "linkstyle", "style", "subgraph",
+    "call",
+    "class",
+    "classdef",
+    "click",
+    "default",
+    "direction",
+    "end",
+    "flowchart",
+    "graph",
+    "href",
+    "interpolate",
+    "linkstyle",
+    "style",
+    "subgraph",
 ];
 
 /// A flow chart, left to right: nodes in the boxes of their pools, edges named after their ports.
@@ -34,7 +49,7 @@ pub(super) fn mermaid(graph: &Graph) -> String {
         let _ = writeln!(text, "    {from} -- \"{}\" --> {to}", ports(edge));
     }
     for (index, (discard, from)) in discards(graph).enumerate() {
-        let port = &discard.from.port;
+        let port = discard.from.port.unraw();
         let _ = writeln!(text, "    {} -- \"{port}\" --> _{index}((\" \"))", mermaid_id(from));
     }
     text
@@ -46,7 +61,7 @@ pub(super) fn dot(graph: &Graph) -> String {
     let mut text = format!("digraph \"{name}\" {{\n    rankdir=LR;\n    node [shape=box];\n");
     let write_node = |text: &mut String, indent: &str, node: &Node| {
         let label = label(node).replace('\\', "\\\\").replace('"', "\\\"");
-        let _ = writeln!(text, "{indent}\"{}\" [label=\"{label}\"];", node.name);
+        let _ = writeln!(text, "{indent}\"{}\" [label=\"{label}\"];", node.text());
     };
     for (pool, nodes) in groups(graph) {
         match pool {
@@ -60,11 +75,11 @@ pub(super) fn dot(graph: &Graph) -> String {
         }
     }
     for (edge, from, to) in edges(graph) {
-        let (from, to) = (&from.name, &to.name);
+        let (from, to) = (from.text(), to.text());
         let _ = writeln!(text, "    \"{from}\" -> \"{to}\" [label=\"{}\"];", ports(edge));
     }
     for (index, (discard, from)) in discards(graph).enumerate() {
-        let (from, port) = (&from.name, &discard.from.port);
+        let (from, port) = (from.text(), discard.from.port.unraw());
         let _ = writeln!(text, "    \"_{index}\" [shape=point, label=\"\"];");
         let _ = writeln!(text, "    \"{from}\" -> \"_{index}\" [label=\"{port}\"];");
     }
@@ -91,14 +106,14 @@ fn groups(graph: &Graph) -> Vec<(Option<String>, Vec<&Node>)> {
 
 /// The edges whose nodes are there.
 fn edges(graph: &Graph) -> impl Iterator<Item = (&Edge, &Node, &Node)> {
-    let node = |name| graph.nodes.iter().find(|node| node.name == *name);
+    let node = |name: &Ident| graph.nodes.iter().find(|node| node.name == *name);
     graph
         .edges
         .iter()
         .filter_map(move |edge| Some((edge, node(&edge.from.node)?, node(&edge.to.node)?)))
 }
 
-fn discards(graph: &Graph) -> impl Iterator<Item = (&super::model::Discard, &Node)> {
+fn discards(graph: &Graph) -> impl Iterator<Item = (&Discard, &Node)> {
     graph.discards.iter().filter_map(|discard| {
         Some((discard, graph.nodes.iter().find(|node| node.name == discard.from.node)?))
     })
@@ -106,17 +121,17 @@ fn discards(graph: &Graph) -> impl Iterator<Item = (&super::model::Discard, &Nod
 
 /// `source1: Source`
 fn label(node: &Node) -> String {
-    format!("{}: {}", node.name, spelled(&node.ty))
+    format!("{}: {}", node.text(), spelled(&node.ty))
 }
 
 /// `image → in1`
 fn ports(edge: &Edge) -> String {
     let copy = if edge.copy { " (copy)" } else { "" };
-    format!("{} → {}{copy}", edge.from.port, edge.to.port)
+    format!("{} → {}{copy}", edge.from.port.unraw(), edge.to.port.unraw())
 }
 
 fn mermaid_id(node: &Node) -> String {
-    let name = node.name.to_string().replace('#', "_");
+    let name = node.text();
     if OF_MERMAID.contains(&name.to_lowercase().as_str()) { format!("{name}_") } else { name }
 }
 

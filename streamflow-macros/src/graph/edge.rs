@@ -41,10 +41,7 @@ pub(super) fn statement(
     };
     if input.is_empty() {
         let from = from.text();
-        errors.at(
-            whole,
-            format!("this edge ends after `>>`; write `{from} >> consumer.input;`"),
-        );
+        errors.at(whole, format!("this edge ends after `>>`; write `{from} >> consumer.input;`"));
         return Ok(Statement::Draft(draft));
     }
     let to = if input.peek(Token![_]) {

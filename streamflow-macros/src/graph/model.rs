@@ -2,6 +2,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
+use syn::ext::IdentExt;
 use syn::{Attribute, Expr, Token, Type, Visibility};
 
 /// What stands before the body.
@@ -51,6 +52,18 @@ pub(super) struct EdgeStatement {
     pub(super) to: Target,
 }
 
+impl EdgeStatement {
+    /// All ports that it names.
+    pub(super) fn ports(&self) -> impl Iterator<Item = &Port> {
+        let consumers = match &self.to {
+            Target::One(port) => std::slice::from_ref(port),
+            Target::Several(ports) => ports,
+            Target::Discard(_) => &[],
+        };
+        std::iter::once(&self.from).chain(consumers)
+    }
+}
+
 /// The right side of an edge.
 pub(super) enum Target {
     One(Port),
@@ -92,8 +105,13 @@ impl ToTokens for Port {
 }
 
 impl Port {
+    pub(super) fn partial(&self) -> PartialPort {
+        let Self { node, dot, port } = self.clone();
+        PartialPort { node, dot: Some(dot), port: Some(port) }
+    }
+
     pub(super) fn text(&self) -> String {
-        format!("{}.{}", self.node, self.port)
+        format!("{}.{}", self.node.unraw(), self.port.unraw())
     }
 }
 
@@ -105,7 +123,8 @@ pub(super) struct Graph {
     /// One per consumer. The nodes may be missing: rustc says so, at the name.
     pub(super) edges: Vec<Edge>,
     pub(super) discards: Vec<Discard>,
-    pub(super) drafts: Vec<PartialPort>,
+    /// All ports that edges name, as far as they are written, in the order of the source.
+    pub(super) probes: Vec<PartialPort>,
     /// Indices of `nodes`, each after all that feed it.
     pub(super) order: Vec<usize>,
     /// An edge names a node that is not there. rustc reports it.
@@ -135,6 +154,13 @@ pub(super) enum Streams {
     Pool(Ident),
 }
 
+impl Node {
+    /// The name, for texts.
+    pub(super) fn text(&self) -> String {
+        self.name.unraw().to_string()
+    }
+}
+
 /// An output feeds an input.
 pub(super) struct Edge {
     pub(super) from: Port,
@@ -144,7 +170,7 @@ pub(super) struct Edge {
     pub(super) copy: bool,
     /// The consumer stands among others, in parentheses.
     pub(super) in_group: bool,
-    /// The output has other consumers too.
+    /// Others too read the message itself, and not a copy.
     pub(super) shared: bool,
 }
 

@@ -2,7 +2,6 @@
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream, Parser};
-use syn::punctuated::Punctuated;
 use syn::{Attribute, Token, Type, Visibility, braced, parenthesized, token};
 
 use super::model::{Header, Param, Statement};
@@ -12,10 +11,7 @@ use crate::diagnostic::Errors;
 const FORM: &str = "a graph is written `pub struct Name(parameter: Type, …) { … }`";
 
 /// The graph, as far as it can be read. `None` if it has no name: then nothing can be defined.
-pub(super) fn graph(
-    tokens: TokenStream,
-    errors: &mut Errors,
-) -> Option<(Header, Vec<Statement>)> {
+pub(super) fn graph(tokens: TokenStream, errors: &mut Errors) -> Option<(Header, Vec<Statement>)> {
     let parser = |input: ParseStream<'_>| {
         let header = header(input, errors);
         if header.is_none() {
@@ -81,7 +77,6 @@ fn generics(input: ParseStream<'_>, errors: &mut Errors) {
     if !input.peek(Token![<]) {
         return;
     }
-    let start = input.fork();
     let mut tokens = TokenStream::new();
     let mut depth = 0_i32;
     while let Ok(token) = input.parse::<TokenTree>() {
@@ -97,7 +92,6 @@ fn generics(input: ParseStream<'_>, errors: &mut Errors) {
             break;
         }
     }
-    drop(start);
     errors.at(
         tokens,
         "a graph has no generic parameters: its checks look at concrete operators; name their \
@@ -124,8 +118,7 @@ fn params(list: TokenStream, params: &mut Vec<Param>, errors: &mut Errors) {
 impl Parse for Param {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let form = "a parameter of a graph is written `name: Type`";
-        let name: Ident =
-            input.parse().map_err(|error| syn::Error::new(error.span(), form))?;
+        let name: Ident = input.parse().map_err(|error| syn::Error::new(error.span(), form))?;
         input.parse::<Token![:]>().map_err(|_| syn::Error::new_spanned(&name, form))?;
         let ty: Type = input.parse()?;
         Ok(Self { name, ty })

@@ -128,10 +128,8 @@ fn node(
         None
     };
     if !input.peek(Token![=]) {
-        errors.at(
-            whole,
-            format!("node `{name}` has no operator; write `let {name}: Operator = …;`"),
-        );
+        errors
+            .at(whole, format!("node `{name}` has no operator; write `let {name}: Operator = …;`"));
         input.parse::<TokenStream>()?;
         return Ok(draft);
     }

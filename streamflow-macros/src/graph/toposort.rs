@@ -139,9 +139,8 @@ mod tests {
         for seed in 0..500 {
             let random = &mut Random(seed);
             let nodes = 1 + random.below(12);
-            let edges: Vec<_> = (0..random.below(25))
-                .map(|_| (random.below(nodes), random.below(nodes)))
-                .collect();
+            let edges: Vec<_> =
+                (0..random.below(25)).map(|_| (random.below(nodes), random.below(nodes))).collect();
             let (order, cycles) = order(nodes, &edges);
             let refused: Vec<usize> = cycles.iter().map(|cycle| cycle.edge).collect();
             let kept: Vec<_> = (0..edges.len())
