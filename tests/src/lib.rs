@@ -11,6 +11,7 @@ mod harness;
 pub mod kernels;
 pub mod layers;
 pub mod numbers;
+pub mod operators;
 pub mod races;
 pub mod random;
 mod seeds;
