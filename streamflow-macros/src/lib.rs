@@ -7,6 +7,8 @@
 mod diagnostic;
 mod graph;
 mod kernel;
+mod message;
+mod operator;
 mod tokens;
 
 use proc_macro::TokenStream;
@@ -117,6 +119,70 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn graph(tokens: TokenStream) -> TokenStream {
     guarded(TokenStream::new(), || graph::graph(tokens.into()).into())
+}
+
+/// Makes a struct an operator: its marked fields become ports.
+///
+/// ```text
+/// /// Multiplies two images and sums each row.
+/// #[operator]
+/// pub struct CombineAndSum {
+///     #[input] in1: &Tensor<f32>,
+///     #[input] in2: &Tensor<f32>,
+///     #[output] out: Tensor<f32>,
+/// }
+///
+/// impl Compute for CombineAndSum {
+///     fn compute(&mut self, io: CombineAndSumIo<'_>, cx: &ExecutionContext) -> Result<()> {
+///         let (a, stream) = io.in1.receive().receive_cuda_stream(cx)?;
+///         let (b, _) = io.in2.receive().receive_cuda_stream(cx)?;
+///         let mut sums = cx.tensor([a.rows()], &stream)?;
+///         stream.launch::<multiply_sum_rows>(Grid::blocks(a.rows()), (a, b, &mut sums))?;
+///         io.out.emit(sums)
+///     }
+/// }
+/// ```
+///
+/// The port fields are declarations: the struct keeps the other fields alone, its state. Beside it
+/// stand `CombineAndSumIo<'t>`, what one tick has (a field per port and per stream name),
+/// `CombineAndSumPorts`, which a graph connects, and `CombineAndSumStreams<'t>`, the names of its
+/// streams for `start`. Each of these has the generic parameters that it needs: those of the Io are
+/// the ones that its ports' types need, and `Self::Io<'_>` always names it. What the operator does is
+/// written in `impl Compute`.
+///
+/// # Ports
+/// - `#[input] x: &T` reads a message in one tick, `#[input] x: Shared<T>` may keep it or hand it on,
+///   `#[input] x: T` is its only owner. The tokens decide which one it is.
+/// - `#[input(optional)]`: the operator also runs without a message here, and gets an `Option`.
+/// - `#[output] x: T`.
+///
+/// # Options
+/// - `streams(fill, copy)`: the streams that it allocates with `cx.allocate_cuda_stream(io.fill)`.
+/// - `no_new`: by default `new` is generated, which takes the state's fields in their order. With
+///   type parameters that no field uses, the struct has a field `__ports: PhantomData<…>` as well.
+///
+/// Attributes that look at the struct's fields, as `#[derive(Debug)]`, are written below this one.
+#[proc_macro_attribute]
+pub fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
+    guarded(item.clone(), || operator::operator(options.into(), item.into()).into())
+}
+
+/// Makes a struct a message: what travels along the edges of a graph.
+///
+/// ```text
+/// #[derive(Message)]
+/// struct Detections {
+///     boxes: Tensor<f32>,
+///     scores: Tensor<f32>,
+///     taken_at: Timestamp,
+/// }
+/// ```
+///
+/// All fields must be messages. If one has device data, so has the struct, and it can be opened only
+/// together with a stream.
+#[proc_macro_derive(Message)]
+pub fn message(item: TokenStream) -> TokenStream {
+    guarded(TokenStream::new(), || message::message(item.into()).into())
 }
 
 /// A panic of ours becomes an error that says whose mistake it is, and the item stays.

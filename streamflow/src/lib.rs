@@ -32,7 +32,7 @@ pub use operator::{Compute, Operator};
 pub use platform::{HostPlatform, Platform, device};
 pub use port::{In, Out};
 pub use stream::{CudaStream, CudaStreamPool, Point, StreamPool};
-pub use streamflow_macros::{graph, kernel};
+pub use streamflow_macros::{Message, graph, kernel, operator};
 
 /// What programs use: `use streamflow::prelude::*;`.
 pub mod prelude {
@@ -40,8 +40,10 @@ pub mod prelude {
         Buffer, Compute, CudaStream, CudaStreamPool, DeviceId, DeviceSlice, Download, Element,
         Error, ExecutionContext, Graph, Grid, HostData, In, Message, Metadata, OnStream, Operator,
         Out, Pinned, Platform, Result, Shared, Stream, StreamFlags, StreamPool, Tensor, Timestamp,
-        device, f16, kernel,
+        device, f16, kernel, operator,
     };
+    // The macro alone, and not the module of the same name.
+    pub use streamflow_macros::graph;
 }
 
 /// What the macros' expansions use. Not covered by semantic versioning.

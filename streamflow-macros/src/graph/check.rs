@@ -124,7 +124,7 @@ fn accessors(graph: &Graph, errors: &mut Errors) {
         graph.nodes.iter().map(|node| node.name.unraw().to_string()).collect();
     for node in &graph.nodes {
         let name = node.name.unraw().to_string();
-        if ["new", "run", "nodes", "platform"].contains(&name.as_str()) || name.starts_with("__") {
+        if ["new", "run", "nodes", "platform", "__platform"].contains(&name.as_str()) {
             errors.at(
                 &node.name,
                 format!("a node cannot be named `{name}`: the graph has that name for itself"),

@@ -50,7 +50,7 @@ pub(super) fn mermaid(graph: &Graph) -> String {
     }
     for (index, (discard, from)) in discards(graph).enumerate() {
         let port = discard.from.port.unraw();
-        let _ = writeln!(text, "    {} -- \"{port}\" --> _{index}((\" \"))", mermaid_id(from));
+        let _ = writeln!(text, "    {} -- \"{port}\" --> {index}_((\" \"))", mermaid_id(from));
     }
     text
 }
@@ -80,8 +80,8 @@ pub(super) fn dot(graph: &Graph) -> String {
     }
     for (index, (discard, from)) in discards(graph).enumerate() {
         let (from, port) = (from.text(), discard.from.port.unraw());
-        let _ = writeln!(text, "    \"_{index}\" [shape=point, label=\"\"];");
-        let _ = writeln!(text, "    \"{from}\" -> \"_{index}\" [label=\"{port}\"];");
+        let _ = writeln!(text, "    \"{index}_\" [shape=point, label=\"\"];");
+        let _ = writeln!(text, "    \"{from}\" -> \"{index}_\" [label=\"{port}\"];");
     }
     text.push_str("}\n");
     text
