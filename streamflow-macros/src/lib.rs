@@ -5,7 +5,11 @@
 //! no further errors follow from the first ones.
 
 mod diagnostic;
+mod graph;
 mod kernel;
+mod message;
+mod operator;
+mod tokens;
 
 use proc_macro::TokenStream;
 
@@ -62,6 +66,130 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
     guarded(item.clone(), || kernel::kernel(options.into(), item.into()).into())
+}
+
+/// Declares a graph: its parameters, stream pools, operators and edges.
+///
+/// ```text
+/// graph! {
+///     /// Two sources, multiplied and summed by row.
+///     pub struct CudaStreamApp(rows: usize, cols: usize, count: u64) {
+///         const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(5).reserved_size(1);
+///
+///         #[streams(STREAMS)] #[when(count(count))]
+///         let source1: Source = Source::new(rows, cols);
+///         #[streams(STREAMS)] #[when(count(count))]
+///         let source2: Source = Source::new(rows, cols);
+///         #[streams(STREAMS)]
+///         let combine_and_sum: CombineAndSum = CombineAndSum::new();
+///         #[streams(STREAMS)] #[when(stream_done(tensor))]
+///         let rx: PrintTensor = PrintTensor::new();
+///
+///         source1.image >> combine_and_sum.in1;
+///         source2.image >> combine_and_sum.in2;
+///         combine_and_sum.out >> rx.tensor;
+///     }
+/// }
+/// // CudaStreamApp::new(&platform, 2160, 3840, 10)?.run()?;
+/// ```
+///
+/// It becomes a struct with
+/// - `new(platform: &Platform, parameters) -> Result<Self>` and `run(&mut self) -> Result<()>`,
+/// - for each node `name(&self) -> &Operator` and `name_mut(&mut self) -> &mut Operator`,
+/// - `MERMAID` and `DOT`, the graph as a picture,
+///
+/// and implements `streamflow::Graph`.
+///
+/// # Statements
+/// - `const NAME: CudaStreamPool = …;` describes a stream pool. `new` makes the live one.
+/// - `let name: Operator = …;` is a node. The operator's type must be written. The expression sees
+///   the parameters and `platform`, and may use `?`.
+/// - `a.out >> b.in;` is an edge, and `a.out >> (b.in, c.in);` are several. Each input has one
+///   producer.
+/// - `a.out >> _;` discards what an output sends.
+///
+/// # Attributes of nodes
+/// - `#[streams(POOL)]`: its streams come from this pool. Without it, from a pool of its own.
+/// - `#[streams(none)]`: it has no streams, and works on that of the message it receives.
+/// - `#[when(count(n))]`: it runs `n` times.
+/// - `#[when(stream_done(input))]`: it runs when the device has completed what the input's message
+///   was sent with.
+///
+/// # Attributes of edges
+/// - `#[copy]`: the input gets a copy of its own, so that it may take the message although others
+///   read it.
+///
+/// # What does not compile
+/// A port of another type, an edge the wrong way round, an unknown node or port, an input without a
+/// producer or with two, an output that nobody consumes, a cycle, a pool with fewer streams than its
+/// operators declare, `stream_done` of host data.
+#[proc_macro]
+pub fn graph(tokens: TokenStream) -> TokenStream {
+    guarded(TokenStream::new(), || graph::graph(tokens.into()).into())
+}
+
+/// Makes a struct an operator: its marked fields become ports.
+///
+/// ```text
+/// /// Multiplies two images and sums each row.
+/// #[operator]
+/// pub struct CombineAndSum {
+///     #[input] in1: &Tensor<f32>,
+///     #[input] in2: &Tensor<f32>,
+///     #[output] out: Tensor<f32>,
+/// }
+///
+/// impl Compute for CombineAndSum {
+///     fn compute(&mut self, io: CombineAndSumIo<'_>, cx: &ExecutionContext) -> Result<()> {
+///         let (a, stream) = io.in1.receive().receive_cuda_stream(cx)?;
+///         let (b, _) = io.in2.receive().receive_cuda_stream(cx)?;
+///         let mut sums = cx.tensor([a.rows()], &stream)?;
+///         stream.launch::<multiply_sum_rows>(Grid::blocks(a.rows()), (a, b, &mut sums))?;
+///         io.out.emit(sums)
+///     }
+/// }
+/// ```
+///
+/// The port fields are declarations: the struct keeps the other fields alone, its state. Beside it
+/// stand `CombineAndSumIo<'t>`, what one tick has (a field per port and per stream name),
+/// `CombineAndSumPorts`, which a graph connects, and `CombineAndSumStreams<'t>`, the names of its
+/// streams for `start`. Each of these has the generic parameters that it needs: those of the Io are
+/// the ones that its ports' types need, and `Self::Io<'_>` always names it. What the operator does is
+/// written in `impl Compute`.
+///
+/// # Ports
+/// - `#[input] x: &T` reads a message in one tick, `#[input] x: Shared<T>` may keep it or hand it on,
+///   `#[input] x: T` is its only owner. The tokens decide which one it is.
+/// - `#[input(optional)]`: the operator also runs without a message here, and gets an `Option`.
+/// - `#[output] x: T`.
+///
+/// # Options
+/// - `streams(fill, copy)`: the streams that it allocates with `cx.allocate_cuda_stream(io.fill)`.
+/// - `no_new`: by default `new` is generated, which takes the state's fields in their order. With
+///   type parameters that no field uses, the struct has a field `__ports: PhantomData<…>` as well.
+///
+/// Attributes that look at the struct's fields, as `#[derive(Debug)]`, are written below this one.
+#[proc_macro_attribute]
+pub fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
+    guarded(item.clone(), || operator::operator(options.into(), item.into()).into())
+}
+
+/// Makes a struct a message: what travels along the edges of a graph.
+///
+/// ```text
+/// #[derive(Message)]
+/// struct Detections {
+///     boxes: Tensor<f32>,
+///     scores: Tensor<f32>,
+///     taken_at: Timestamp,
+/// }
+/// ```
+///
+/// All fields must be messages. If one has device data, so has the struct, and it can be opened only
+/// together with a stream.
+#[proc_macro_derive(Message)]
+pub fn message(item: TokenStream) -> TokenStream {
+    guarded(TokenStream::new(), || message::message(item.into()).into())
 }
 
 /// A panic of ours becomes an error that says whose mistake it is, and the item stays.

@@ -11,8 +11,10 @@ mod harness;
 pub mod kernels;
 pub mod layers;
 pub mod numbers;
+pub mod operators;
 pub mod races;
 pub mod random;
 mod seeds;
+pub mod stereo;
 
 pub use harness::{Failed, Suite, check, check_close, check_error, check_text};

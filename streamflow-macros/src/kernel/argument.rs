@@ -1,10 +1,10 @@
 //! Which types an argument can have, and what to write instead of the others.
 
-use quote::ToTokens;
 use syn::{Ident, Type};
 
 use super::model::ArgumentKind;
 use crate::diagnostic::Errors;
+use crate::tokens::spelled;
 
 /// What an argument of this type is.
 pub(super) fn argument_type(ty: &Type, errors: &mut Errors) -> ArgumentKind {
@@ -77,23 +77,4 @@ fn reference_problem(target: &Type, mutable: bool) -> String {
             "a kernel takes slices `&[T]`, and scalars by value: write `&[{written}]` or `{written}`"
         ),
     }
-}
-
-/// A type as people write it: tokens print with spaces everywhere.
-fn spelled(ty: &Type) -> String {
-    let mut text = String::new();
-    let spaced = ty.to_token_stream().to_string();
-    let tight = |c: char| "<>[]()&:;,*".contains(c);
-    let mut rest = spaced.chars().peekable();
-    while let Some(c) = rest.next() {
-        let keep = match (text.chars().last(), rest.peek()) {
-            (Some(';' | ','), _) => true,
-            (Some(before), Some(after)) => !tight(before) && !tight(*after),
-            _ => false,
-        };
-        if c != ' ' || keep {
-            text.push(c);
-        }
-    }
-    text.replace("->", " -> ")
 }

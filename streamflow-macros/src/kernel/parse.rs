@@ -1,6 +1,6 @@
 //! Reads the attribute's options and the function.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
@@ -9,6 +9,7 @@ use syn::{Expr, ItemFn, LitInt, Token, parenthesized, token};
 
 use super::model::Options;
 use crate::diagnostic::{Errors, similar};
+use crate::tokens::split;
 
 const FORMS: &str = "the options are `unsafe cuda = \"…\"`, `requires(…)` and `threads(…)`";
 const CUDA_FORM: &str = "write `unsafe cuda = \"…\"`: whoever writes a CUDA body vouches for it";
@@ -174,21 +175,4 @@ fn threads(
         return Ok(None);
     }
     Ok(Some(block))
-}
-
-/// The tokens between commas.
-fn split(tokens: TokenStream) -> Vec<TokenStream> {
-    let mut parts = vec![TokenStream::new()];
-    for token in tokens {
-        match &token {
-            TokenTree::Punct(punct) if punct.as_char() == ',' => parts.push(TokenStream::new()),
-            _ => {
-                if let Some(part) = parts.last_mut() {
-                    part.extend([token]);
-                }
-            }
-        }
-    }
-    parts.retain(|part| !part.is_empty());
-    parts
 }

@@ -1,0 +1,22 @@
+//! `#[derive(Message)]`.
+
+mod expand;
+mod fields;
+#[cfg(test)]
+mod tests;
+
+use proc_macro2::TokenStream;
+
+use crate::diagnostic::Errors;
+
+/// Parse, check, expand.
+pub(crate) fn message(item: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let input = match syn::parse2(item) {
+        Ok(input) => input,
+        Err(error) => return error.into_compile_error(),
+    };
+    let message = fields::message(input, &mut errors);
+    let expanded = expand::message(&message);
+    [expanded, errors.into_tokens()].into_iter().collect()
+}

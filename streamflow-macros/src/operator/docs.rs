@@ -1,0 +1,66 @@
+//! The generated documentation.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Attribute, Expr, Lit, Meta};
+
+use super::model::{Direction, Operator, Port};
+use crate::tokens::spelled;
+
+/// The text of a doc comment, as a reader sees it.
+pub(super) fn text(docs: &[Attribute]) -> String {
+    let lines = docs.iter().filter_map(|attr| match &attr.meta {
+        Meta::NameValue(pair) => match &pair.value {
+            Expr::Lit(literal) => match &literal.lit {
+                Lit::Str(text) => Some(text.value()),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    });
+    let lines: Vec<String> = lines
+        .flat_map(|text| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>())
+        .collect();
+    lines.join("\n").trim().to_owned()
+}
+
+/// The table of the ports, to stand after the operator's own text.
+pub(super) fn table(operator: &Operator) -> TokenStream {
+    if operator.ports.is_empty() {
+        return TokenStream::new();
+    }
+    let mut table =
+        "\n\n## Ports\n\n| name | direction | type | text |\n|---|---|---|---|".to_owned();
+    for port in &operator.ports {
+        let direction = match port.direction {
+            Direction::Input { optional: false, .. } => "input",
+            Direction::Input { optional: true, .. } => "optional input",
+            Direction::Output => "output",
+        };
+        let name = &port.ident;
+        let ty = cell(&spelled(&port.written));
+        let first = port.doc.split("\n\n").next().unwrap_or_default();
+        table.push_str(&format!("\n| `{name}` | {direction} | `{ty}` | {} |", cell(first)));
+    }
+    quote!(#[doc = #table])
+}
+
+/// What fits into one cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('\n', " ").replace('|', "\\|")
+}
+
+/// The port's doc comment; ours where the user wrote none.
+pub(super) fn of_port(port: &Port) -> TokenStream {
+    let docs = &port.docs;
+    if docs.is_empty() {
+        let kind = match port.direction {
+            Direction::Input { .. } => "input",
+            Direction::Output => "output",
+        };
+        let text = format!("The {kind} `{}`, of type `{}`.", port.ident, spelled(&port.written));
+        return quote!(#[doc = #text]);
+    }
+    quote!(#(#docs)*)
+}

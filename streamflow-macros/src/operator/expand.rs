@@ -1,0 +1,212 @@
+//! What an operator and its ports implement.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use syn::ext::IdentExt;
+use syn::{GenericParam, Generics};
+
+use super::constructor::definition;
+use super::generics::{phantom, unused};
+use super::model::{Direction, Expandable, Operator, Port};
+use super::structs::{Names, angled, argument, end, form, names, structs};
+use crate::tokens::spelled;
+
+/// All that is made from an operator.
+pub(super) fn operator(operator: &Operator) -> TokenStream {
+    let definition = definition(operator);
+    if operator.expandable == Expandable::Type {
+        return definition;
+    }
+    let names = names(operator);
+    let structs = structs(operator, &names);
+    let markers = operator.ports.iter().map(|port| marker(operator, port));
+    let ends = operator.ports.iter().map(|port| end_of_edge(operator, port, &names));
+    let operator_impl = operator_impl(operator, &names);
+    let ports_impl = ports_impl(operator, &names);
+    let cfgs = &operator.cfgs;
+    quote! {
+        #definition
+        #structs
+        #(#markers)*
+        #cfgs
+        const _: () = {
+            #operator_impl
+            #ports_impl
+            #(#ends)*
+        };
+    }
+}
+
+/// The port's own type, whose name stands in the messages of rustc.
+fn marker(operator: &Operator, port: &Port) -> TokenStream {
+    let Operator { visibility, cfgs, generics, .. } = operator;
+    let marker = &port.marker;
+    let (_, _, where_clause) = generics.split_for_impl();
+    let params = angled(generics);
+    let all = phantom(&unused(generics, &TokenStream::new()));
+    quote! {
+        #cfgs
+        #[doc(hidden)]
+        #[allow(dead_code, missing_debug_implementations)]
+        #visibility struct #marker #params (#all) #where_clause;
+    }
+}
+
+fn operator_impl(operator: &Operator, names: &Names) -> TokenStream {
+    let Operator { ident, generics, .. } = operator;
+    let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
+    let io_params = params_of(&names.io_generics);
+    let Names { ports, io, streams, tick, .. } = names;
+    let name = ident.unraw().to_string();
+    let inputs = operator.inputs().map(info);
+    let outputs = operator.outputs().map(info);
+    let stream_names: Vec<&Ident> = operator.options.streams.iter().collect();
+    let stream_texts: Vec<String> =
+        stream_names.iter().map(|stream| stream.unraw().to_string()).collect();
+    // By way of the port's own type: what is wrong with the message is told once.
+    let markers = operator.inputs().map(|port| &port.marker);
+    let internal = quote! {
+        (false #(|| <<<#markers #type_generics as ::streamflow::__private::InputPort>::Message
+            as ::streamflow::__private::Message>::Place
+            as ::streamflow::__private::Place>::IS_DEVICE)*)
+    };
+    let named = stream_names.len();
+    let port_names: Vec<&Ident> = operator.ports.iter().map(|port| &port.ident).collect();
+    let ends = operator.ports.iter().map(end);
+    let makes: Vec<TokenStream> = stream_texts
+        .iter()
+        .enumerate()
+        .map(|(index, text)| quote!(::streamflow::__private::StreamName::new(cx, #index, #text)))
+        .collect();
+    let ports_marker = (operator.ports.is_empty() && generics.type_params().next().is_some())
+        .then(|| quote!(__ports: ::core::marker::PhantomData,));
+    let io_marker = names
+        .io_is_marked(operator)
+        .then(|| quote!(__tick: (::core::marker::PhantomData, ::core::marker::PhantomData),));
+    let streams_marker =
+        stream_names.is_empty().then(|| quote!(__tick: ::core::marker::PhantomData,));
+    quote! {
+        #[diagnostic::do_not_recommend]
+        impl #impl_generics ::streamflow::__private::Operator for #ident #type_generics
+        #where_clause
+        {
+            const NAME: &'static str = #name;
+            const INPUTS: &'static [::streamflow::__private::PortInfo] = &[#(#inputs,)*];
+            const OUTPUTS: &'static [::streamflow::__private::PortInfo] = &[#(#outputs,)*];
+            const STREAM_NAMES: &'static [&'static str] = &[#(#stream_texts,)*];
+            const STREAMS: usize = #named + #internal as usize;
+            type Ports = #ports #type_generics;
+            type Io<#tick> = #io<#tick, #(#io_params,)*>;
+            type StreamNames<#tick> = #streams<#tick>;
+
+            fn __ports() -> Self::Ports {
+                #ports { #(#port_names: ::streamflow::__private::#ends::new(),)* #ports_marker }
+            }
+
+            #[allow(unused_variables)]
+            fn __io<#tick>(
+                ports: &#tick mut Self::Ports,
+                cx: &#tick ::streamflow::__private::ExecutionContext,
+            ) -> Self::Io<#tick> {
+                #io {
+                    #(#port_names: ports.#port_names.io(cx),)*
+                    #(#stream_names: #makes,)*
+                    #io_marker
+                }
+            }
+
+            #[allow(unused_variables)]
+            fn __stream_names<#tick>(
+                cx: &#tick ::streamflow::__private::ExecutionContext,
+            ) -> Self::StreamNames<#tick> {
+                #streams { #(#stream_names: #makes,)* #streams_marker }
+            }
+        }
+    }
+}
+
+/// What is known of a port without its type.
+fn info(port: &Port) -> TokenStream {
+    let name = port.ident.unraw().to_string();
+    let ty = spelled(&port.written);
+    let doc = &port.doc;
+    let optional = matches!(port.direction, Direction::Input { optional: true, .. });
+    quote! {
+        ::streamflow::__private::PortInfo { name: #name, optional: #optional, ty: #ty, doc: #doc }
+    }
+}
+
+fn ports_impl(operator: &Operator, names: &Names) -> TokenStream {
+    let ident = &names.ports;
+    let (impl_generics, type_generics, where_clause) = operator.generics.split_for_impl();
+    let inputs = operator.inputs().map(|port| &port.ident);
+    let outputs = operator.outputs().map(|port| &port.ident);
+    quote! {
+        #[diagnostic::do_not_recommend]
+        #[allow(unused_variables)]
+        impl #impl_generics ::streamflow::__private::Ports for #ident #type_generics #where_clause {
+            fn inputs(
+                &mut self,
+                visit: &mut dyn ::core::ops::FnMut(&mut dyn ::streamflow::__private::AnyInput),
+            ) {
+                #(visit(&mut self.#inputs);)*
+            }
+            fn outputs(
+                &mut self,
+                visit: &mut dyn ::core::ops::FnMut(&mut dyn ::streamflow::__private::AnyOutput),
+            ) {
+                #(visit(&mut self.#outputs);)*
+            }
+        }
+    }
+}
+
+/// What the port's own type implements.
+fn end_of_edge(operator: &Operator, port: &Port, names: &Names) -> TokenStream {
+    let (impl_generics, type_generics, where_clause) = operator.generics.split_for_impl();
+    let Port { marker, message, .. } = port;
+    let tick = &names.tick;
+    let name = port.ident.unraw().to_string();
+    let owner = operator.ident.unraw().to_string();
+    let constants = quote! {
+        const NAME: &'static str = #name;
+        const OPERATOR: &'static str = #owner;
+    };
+    match port.direction {
+        Direction::Input { form: of, optional } => {
+            let argument = argument(port, tick);
+            let form = form(of);
+            quote! {
+                #[diagnostic::do_not_recommend]
+                impl #impl_generics ::streamflow::__private::InputPort for #marker #type_generics
+                #where_clause
+                {
+                    #constants
+                    const OPTIONAL: bool = #optional;
+                    type Message = #message;
+                    type Arg<#tick> = #argument;
+                    type Form = ::streamflow::__private::#form;
+                }
+            }
+        }
+        Direction::Output => quote! {
+            #[diagnostic::do_not_recommend]
+            impl #impl_generics ::streamflow::__private::OutputPort for #marker #type_generics
+            #where_clause
+            {
+                #constants
+                type Item = #message;
+            }
+        },
+    }
+}
+
+/// The names alone.
+fn params_of(generics: &Generics) -> Vec<&Ident> {
+    let names = generics.params.iter().filter_map(|param| match param {
+        GenericParam::Type(param) => Some(&param.ident),
+        GenericParam::Const(param) => Some(&param.ident),
+        GenericParam::Lifetime(_) => None,
+    });
+    names.collect()
+}

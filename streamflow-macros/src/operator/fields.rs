@@ -1,0 +1,185 @@
+//! Tells the ports among the fields from the state, and reads the ports' attributes.
+
+use proc_macro2::Ident;
+use quote::{ToTokens, format_ident};
+use syn::ext::IdentExt;
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Field, Meta, Token, Type, Visibility};
+
+use super::docs::text;
+use super::model::{Direction, Port};
+use super::port_type::{PortType, input, output, ungrouped};
+use crate::diagnostic::{Errors, similar};
+use crate::tokens::{pascal, split};
+
+/// The fields of the user's struct.
+pub(super) struct Sorted {
+    pub(super) ports: Vec<Port>,
+    pub(super) state: Vec<Field>,
+}
+
+/// What the attributes of a field say.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Input { optional: bool },
+    Output,
+}
+
+pub(super) fn sort(
+    operator: &Ident,
+    fields: Punctuated<Field, Token![,]>,
+    errors: &mut Errors,
+) -> Sorted {
+    let mut sorted = Sorted { ports: Vec::new(), state: Vec::new() };
+    for mut field in fields {
+        let Some(ident) = field.ident.clone() else { continue };
+        if ident.unraw().to_string().starts_with("__") {
+            errors.at(&ident, "names that begin with `__` are reserved");
+            continue;
+        }
+        let mark = mark(&mut field, errors).or_else(|| {
+            // Most likely an input; as state it would not compile.
+            borrowed(&ident, &field.ty, errors).then_some(Mark::Input { optional: false })
+        });
+        match mark {
+            Some(mark) => sorted.ports.push(port(operator, ident, mark, field, errors)),
+            None => sorted.state.push(field),
+        }
+    }
+    sorted
+}
+
+/// The field's `#[input]` or `#[output]`, taken off.
+fn mark(field: &mut Field, errors: &mut Errors) -> Option<Mark> {
+    let mut found: Option<Mark> = None;
+    field.attrs.retain(|attr| {
+        let Some(name) = attr.path().get_ident().map(ToString::to_string) else { return true };
+        let meant = match name.as_str() {
+            "input" => "input",
+            "output" => "output",
+            other => match misspelled(other) {
+                Some(meant) => {
+                    errors.at(
+                        attr,
+                        format!("unknown attribute `{other}`; did you mean `#[{meant}]`?"),
+                    );
+                    meant
+                }
+                None => return true,
+            },
+        };
+        let mark = if meant == "input" {
+            Mark::Input { optional: optional(attr, errors) }
+        } else {
+            no_options(attr, errors);
+            Mark::Output
+        };
+        match found {
+            None => found = Some(mark),
+            Some(first) if (first == Mark::Output) == (mark == Mark::Output) => {
+                errors.at(attr, format!("`#[{meant}]` is given twice; remove one"));
+            }
+            Some(_) => errors.at(
+                attr,
+                "a port is an input or an output; declare two ports, one for each direction",
+            ),
+        }
+        false
+    });
+    found
+}
+
+/// The attribute that was meant; attributes that others know by these names are theirs.
+fn misspelled(name: &str) -> Option<&'static str> {
+    match name {
+        "in" | "inputs" => Some("input"),
+        "out" | "outputs" => Some("output"),
+        _ => similar(name, &["input", "output"]),
+    }
+}
+
+/// `#[input]` or `#[input(optional)]`
+fn optional(attr: &Attribute, errors: &mut Errors) -> bool {
+    const FORM: &str = "write `#[input]` or `#[input(optional)]`";
+    let list = match &attr.meta {
+        Meta::Path(_) => return false,
+        Meta::List(list) if !list.tokens.is_empty() => list,
+        _ => {
+            errors.at(attr, FORM);
+            return false;
+        }
+    };
+    let mut optional = false;
+    for option in split(list.tokens.clone()) {
+        match option.to_string().as_str() {
+            "optional" if optional => errors.at(option, "`optional` is given twice"),
+            "optional" => optional = true,
+            written => {
+                let near = ["optional", "option", "opt"];
+                let meant = similar(written, &near).is_some();
+                optional |= meant;
+                let hint = if meant { "did you mean `optional`? " } else { "" };
+                errors.at(option, format!("unknown option `{written}`; {hint}{FORM}"));
+            }
+        }
+    }
+    optional
+}
+
+fn no_options(attr: &Attribute, errors: &mut Errors) {
+    if !matches!(attr.meta, Meta::Path(_)) {
+        errors.at(attr, "an output has no options; write `#[output]`");
+    }
+}
+
+fn port(operator: &Ident, ident: Ident, mark: Mark, field: Field, errors: &mut Errors) -> Port {
+    if !matches!(field.vis, Visibility::Inherited) {
+        errors.at(&field.vis, "a port is as visible as its operator; remove this");
+    }
+    let docs = port_attributes(&ident, field.attrs, errors);
+    let (PortType { written, message, .. }, direction) = match mark {
+        Mark::Input { optional } => {
+            let ty = input(&field.ty, errors);
+            let direction = Direction::Input { form: ty.form, optional: optional || ty.optional };
+            (ty, direction)
+        }
+        Mark::Output => (output(&field.ty, errors), Direction::Output),
+    };
+    let marker = format_ident!("{}{}", operator.unraw(), pascal(&ident), span = ident.span());
+    Port { doc: text(&docs), ident, direction, message, written, docs, marker }
+}
+
+/// The doc comment. Any other attribute would stand on a field that the struct does not have.
+fn port_attributes(port: &Ident, attrs: Vec<Attribute>, errors: &mut Errors) -> Vec<Attribute> {
+    let (docs, others): (Vec<_>, Vec<_>) =
+        attrs.into_iter().partition(|attr| attr.path().is_ident("doc"));
+    for attr in others {
+        let name = attr.path().to_token_stream().to_string().replace(' ', "");
+        errors.at(
+            &attr,
+            if matches!(name.as_str(), "cfg" | "cfg_attr") {
+                format!("a port cannot depend on `{name}`; put it on the whole operator")
+            } else {
+                format!("`{port}` is a port, and stays no field of the struct; remove `#[{name}]`")
+            },
+        );
+    }
+    docs
+}
+
+/// Whether the field is a reference without a lifetime: a port whose attribute was forgotten, or state
+/// that must be owned. What rustc says of it (introduce a lifetime parameter) leads astray.
+fn borrowed(ident: &Ident, ty: &Type, errors: &mut Errors) -> bool {
+    let Type::Reference(reference) = ungrouped(ty) else { return false };
+    let borrowed = reference.lifetime.is_none();
+    if borrowed {
+        errors.at(
+            ty,
+            format!(
+                "`{ident}` borrows; mark it `#[input]` if it is a port, and own it if it is \
+                 state: an operator lives as long as its graph"
+            ),
+        );
+    }
+    borrowed
+}

@@ -1,0 +1,31 @@
+//! `#[operator]`.
+
+mod check;
+mod constructor;
+mod docs;
+mod expand;
+mod fields;
+mod generics;
+mod model;
+mod parse;
+mod port_type;
+mod structs;
+#[cfg(test)]
+mod tests;
+
+use proc_macro2::TokenStream;
+
+use crate::diagnostic::Errors;
+
+/// Parse, check, expand.
+pub(crate) fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let options = parse::options(options, &mut errors);
+    let Some(input) = parse::item(item.clone(), &mut errors) else {
+        // What is no type is not ours to change.
+        return [item, errors.into_tokens()].into_iter().collect();
+    };
+    let operator = check::operator(options, input, &mut errors);
+    let expanded = expand::operator(&operator);
+    [expanded, errors.into_tokens()].into_iter().collect()
+}

@@ -1,0 +1,90 @@
+//! What an operator is, once it is understood.
+
+use proc_macro2::TokenStream;
+use syn::{Attribute, Field, Generics, Ident, Type, Visibility};
+
+/// What stands in `#[operator(…)]`.
+#[derive(Default)]
+pub(super) struct Options {
+    /// The names of `streams(…)`, each once.
+    pub(super) streams: Vec<Ident>,
+    /// Whether the user writes the constructor.
+    pub(super) no_new: bool,
+}
+
+/// An operator to be expanded.
+pub(super) struct Operator {
+    pub(super) options: Options,
+    pub(super) ident: Ident,
+    pub(super) visibility: Visibility,
+    /// All of the struct's own attributes.
+    pub(super) attrs: Vec<Attribute>,
+    /// The `#[cfg(…)]`s among them, which hold for all that is made from it.
+    pub(super) cfgs: TokenStream,
+    pub(super) generics: Generics,
+    pub(super) body: Body,
+    /// In the order in which they were written.
+    pub(super) ports: Vec<Port>,
+    /// How much can be defined.
+    pub(super) expandable: Expandable,
+}
+
+/// The user's type without its ports.
+pub(super) enum Body {
+    /// The state, field by field.
+    State(Vec<Field>),
+    /// The whole item, where it is no struct with named fields.
+    AsWritten(TokenStream),
+}
+
+/// How much of an operator can be defined in spite of its mistakes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Expandable {
+    /// The user's type and its constructor: it has parameters that no operator has.
+    Type,
+    /// All.
+    Operator,
+}
+
+/// A field marked `#[input]` or `#[output]`.
+pub(super) struct Port {
+    pub(super) ident: Ident,
+    pub(super) direction: Direction,
+    /// The type that travels along the edge.
+    pub(super) message: Type,
+    /// The type as the user wrote it, less what is wrong in it.
+    pub(super) written: Type,
+    /// The doc comment, attribute by attribute.
+    pub(super) docs: Vec<Attribute>,
+    /// The doc comment as text.
+    pub(super) doc: String,
+    /// The name of the port's own type, `CombineAndSumIn1`.
+    pub(super) marker: Ident,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    Input { form: Form, optional: bool },
+    Output,
+}
+
+/// What an input may do with its message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// `&T`
+    Reads,
+    /// `Shared<T>`
+    Shares,
+    /// `T`
+    Takes,
+}
+
+impl Operator {
+    pub(super) fn inputs(&self) -> impl Iterator<Item = &Port> {
+        self.ports.iter().filter(|port| port.direction != Direction::Output)
+    }
+
+    pub(super) fn outputs(&self) -> impl Iterator<Item = &Port> {
+        self.ports.iter().filter(|port| port.direction == Direction::Output)
+    }
+}

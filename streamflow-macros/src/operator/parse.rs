@@ -1,0 +1,112 @@
+//! Reads the attribute's options and the type that it stands on.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::{DeriveInput, parenthesized, token};
+
+use super::model::Options;
+use crate::diagnostic::{Errors, similar};
+use crate::tokens::split;
+
+const FORMS: &str = "the options are `streams(…)` and `no_new`";
+const STREAMS_FORM: &str = "name the streams that this operator allocates: `streams(fill, copy)`";
+
+/// The type, if the item is one.
+pub(super) fn item(item: TokenStream, errors: &mut Errors) -> Option<DeriveInput> {
+    match syn::parse2(item.clone()) {
+        Ok(input) => Some(input),
+        Err(_) => {
+            errors.at(
+                item,
+                "`#[operator]` stands on a struct; what it does is written in its \
+                 `impl Compute`",
+            );
+            None
+        }
+    }
+}
+
+/// The options. Each is parsed by itself, so that one mistake hides no other.
+pub(super) fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
+    let mut options = Options::default();
+    let mut given: Vec<String> = Vec::new();
+    for option in split(tokens) {
+        let mut one = |input: ParseStream<'_>| {
+            let name = input.call(Ident::parse_any)?;
+            let text = name.to_string();
+            let again = given.contains(&text);
+            match text.as_str() {
+                "streams" | "no_new" if again => {
+                    errors.at(&name, format!("`{name}` is given twice"));
+                    input.parse::<TokenStream>()?;
+                    return Ok(());
+                }
+                "streams" => streams(&name, input, &mut options, errors)?,
+                "no_new" => {
+                    options.no_new = true;
+                    let rest: TokenStream = input.parse()?;
+                    if !rest.is_empty() {
+                        errors.at(rest, "`no_new` takes nothing; remove this");
+                    }
+                }
+                written => {
+                    let hint = similar(written, &["streams", "no_new"])
+                        .map(|name| format!("did you mean `{name}`? "))
+                        .unwrap_or_default();
+                    errors.at(&name, format!("unknown option `{written}`; {hint}{FORMS}"));
+                    // Whatever follows belongs to it.
+                    input.parse::<TokenStream>()?;
+                }
+            }
+            given.push(text);
+            Ok(())
+        };
+        let whole = option.clone();
+        if Parser::parse2(&mut one, option).is_err() {
+            errors.at(whole, format!("expected an option; {FORMS}"));
+        }
+    }
+    options
+}
+
+/// `(fill, copy)`
+fn streams(
+    name: &Ident,
+    input: ParseStream<'_>,
+    options: &mut Options,
+    errors: &mut Errors,
+) -> syn::Result<()> {
+    if !input.peek(token::Paren) {
+        let mut all = name.to_token_stream();
+        all.extend(input.parse::<TokenStream>()?);
+        errors.at(all, format!("`streams` takes names in parentheses; {STREAMS_FORM}"));
+        return Ok(());
+    }
+    let inside;
+    parenthesized!(inside in input);
+    let tokens: TokenStream = inside.parse()?;
+    if tokens.is_empty() {
+        errors.at(name, format!("`streams()` names no stream; leave it out, or {STREAMS_FORM}"));
+    }
+    for part in split(tokens) {
+        match Ident::parse.parse2(part.clone()) {
+            Err(_) => errors.at(part, format!("expected the name of a stream; {STREAMS_FORM}")),
+            Ok(stream) if options.streams.contains(&stream) => {
+                errors.at(&stream, format!("the stream `{stream}` is named twice"));
+            }
+            Ok(stream) => {
+                if stream.unraw().to_string().starts_with("__") {
+                    errors.at(&stream, "names that begin with `__` are reserved");
+                }
+                options.streams.push(stream);
+            }
+        }
+    }
+    let rest: TokenStream = input.parse()?;
+    if !rest.is_empty() {
+        errors.at(rest, "nothing follows `streams(…)` but a comma");
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! Small questions about tokens.
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::Type;
+use syn::ext::IdentExt;
+
+/// The tokens between commas.
+pub(crate) fn split(tokens: TokenStream) -> Vec<TokenStream> {
+    let mut parts = vec![TokenStream::new()];
+    for token in tokens {
+        match &token {
+            TokenTree::Punct(punct) if punct.as_char() == ',' => parts.push(TokenStream::new()),
+            _ => {
+                if let Some(part) = parts.last_mut() {
+                    part.extend([token]);
+                }
+            }
+        }
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// Whether a name occurs anywhere in the tokens.
+pub(crate) fn mentions(tokens: TokenStream, name: &Ident) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == *name,
+        TokenTree::Group(group) => mentions(group.stream(), name),
+        _ => false,
+    })
+}
+
+/// `in_left` as `InLeft`: the part that a field's name has in the name of a type.
+pub(crate) fn pascal(name: &Ident) -> String {
+    let name = name.unraw().to_string();
+    let mut pascal = String::new();
+    for part in name.split('_') {
+        let mut letters = part.chars();
+        pascal.extend(letters.next().into_iter().flat_map(char::to_uppercase));
+        pascal.extend(letters);
+    }
+    pascal
+}
+
+/// A type as people write it: tokens print with spaces everywhere.
+pub(crate) fn spelled(ty: &Type) -> String {
+    let mut text = String::new();
+    let spaced = ty.to_token_stream().to_string();
+    let tight = |c: char| "<>[]()&:;,*".contains(c);
+    let mut rest = spaced.chars().peekable();
+    while let Some(c) = rest.next() {
+        let keep = match (text.chars().last(), rest.peek()) {
+            (Some(';' | ','), _) => true,
+            (Some(before), Some(after)) => !tight(before) && !tight(*after),
+            _ => false,
+        };
+        if c != ' ' || keep {
+            text.push(c);
+        }
+    }
+    text.replace("->", " -> ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quote::{format_ident, quote};
+    use syn::parse_quote;
+
+    #[test]
+    fn types_are_spelled_as_people_do() {
+        assert_eq!(spelled(&parse_quote!(&Tensor<f32>)), "&Tensor<f32>");
+        assert_eq!(spelled(&parse_quote!(Shared<a::B<C, 3>>)), "Shared<a::B<C, 3>>");
+        assert_eq!(spelled(&parse_quote!([u8; 4])), "[u8; 4]");
+        assert_eq!(spelled(&parse_quote!(Box<dyn Fn(u8) -> u8>)), "Box<dyn Fn(u8) -> u8>");
+    }
+
+    #[test]
+    fn names_of_fields_become_names_of_types() {
+        assert_eq!(pascal(&format_ident!("in1")), "In1");
+        assert_eq!(pascal(&format_ident!("left_eye")), "LeftEye");
+        assert_eq!(pascal(&format_ident!("r#type")), "Type");
+        assert_eq!(pascal(&format_ident!("_x")), "X");
+    }
+
+    #[test]
+    fn a_name_is_found_at_any_depth() {
+        let name = format_ident!("A");
+        assert!(mentions(quote!(Tensor<(u8, [A; 2])>), &name));
+        assert!(!mentions(quote!(Tensor<(u8, [B; 2])>), &name));
+    }
+
+    #[test]
+    fn commas_inside_of_groups_do_not_split() {
+        let parts: Vec<String> =
+            split(quote!(a(b, c), d,)).iter().map(ToString::to_string).collect();
+        assert_eq!(parts, ["a (b , c)", "d"]);
+    }
+}

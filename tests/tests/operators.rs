@@ -1,0 +1,208 @@
+//! What `#[operator]` and `#[derive(Message)]` make, used through `OperatorHarness`.
+#![allow(missing_docs, reason = "a test binary")]
+
+use std::process::ExitCode;
+
+use streamflow::port::PortInfo;
+use streamflow::prelude::*;
+use streamflow::testing::OperatorHarness;
+use streamflow_tests::operators::{
+    Apply, Delay, InPlace, Names, OfMacro, Pack, Pair, Pass, Source, Trigger, Unpack,
+};
+use streamflow_tests::{Failed, Suite, check};
+
+fn main() -> ExitCode {
+    Suite::new()
+        .plain("constants", constants)
+        .plain("types_made_inside_of_a_function", inside_of_a_function)
+        .both("a_source_sends_on_the_stream_it_chose", source)
+        .both("an_input_that_takes_is_written_in_place", in_place)
+        .both("a_shared_input_is_kept_for_the_next_tick", delay)
+        .both("host_data_and_names_that_want_care", names)
+        .both("an_optional_input_with_generic_state", apply)
+        .both("generic_messages", pass)
+        .both("a_message_of_several_fields", several_fields)
+        .run()
+}
+
+fn equal<T: PartialEq + std::fmt::Debug>(found: T, wanted: T) -> Result<(), Failed> {
+    check(found == wanted, || format!("{found:?}, not {wanted:?}"))
+}
+
+fn names_of(ports: &[PortInfo]) -> Vec<&str> {
+    ports.iter().map(|port| port.name).collect()
+}
+
+fn constants() -> Result<(), Failed> {
+    equal(Source::NAME, "Source")?;
+    equal(Source::STREAM_NAMES, &["fill", "spare"])?;
+    equal(Source::STREAMS, 2)?;
+    equal(Source::INPUTS, &[])?;
+    equal(
+        Source::OUTPUTS,
+        &[PortInfo {
+            name: "image",
+            optional: false,
+            ty: "Tensor<f32>",
+            doc: "What was made, `a | b`.\nEach tick another value.\n\nMore text, which is not in \
+                  the table.",
+        }],
+    )?;
+    equal(names_of(InPlace::INPUTS), vec!["data", "added"])?;
+    equal(InPlace::INPUTS[1].ty, "&streamflow::memory::Tensor<f32>")?;
+    equal(InPlace::STREAMS, 1)?;
+    equal(Delay::STREAMS, 1)?;
+    equal(names_of(Names::INPUTS), vec!["io", "ports", "in_1", "in1"])?;
+    equal(names_of(Names::OUTPUTS), vec!["type", "streams"])?;
+    equal(
+        Names::INPUTS.iter().map(|port| port.optional).collect(),
+        vec![false, false, false, true],
+    )?;
+    equal(Names::STREAMS, 0)?;
+    // A stream of its own, and the internal one: one of its inputs carries device data.
+    equal(Pass::<u64>::STREAMS, 2)?;
+    equal(Pass::<u64>::NAME, "Pass")?;
+    equal(Pack::STREAMS, 1)?;
+    equal(OfMacro::INPUTS[0].ty, "&Vec<String>")
+}
+
+fn inside_of_a_function() -> Result<(), Failed> {
+    #[derive(Message)]
+    struct Local {
+        #[allow(dead_code, reason = "only its type counts")]
+        number: u8,
+    }
+
+    #[operator]
+    struct Inner {
+        #[input(optional)]
+        x: Local,
+        text: String,
+    }
+
+    impl Compute for Inner {
+        fn compute(&mut self, io: InnerIo<'_>, _: &ExecutionContext) -> Result<()> {
+            io.x.discard();
+            Ok(())
+        }
+    }
+
+    equal(Inner::new("a".into()).text, "a".into())?;
+    equal(Inner::INPUTS.len(), 1)
+}
+
+fn uploaded<T: Element, O: Compute>(
+    platform: &Platform,
+    harness: &OperatorHarness<O>,
+    values: &[T],
+) -> Result<Tensor<T>> {
+    let mut tensor = platform.tensor([values.len()], harness.stream())?;
+    harness.stream().upload_blocking(values, &mut tensor)?;
+    Ok(tensor)
+}
+
+fn source(platform: &Platform) -> Result<(), Failed> {
+    let mut harness = OperatorHarness::new(platform, Source::new(3, false))?;
+    for tick in 0..3 {
+        check(harness.tick()?, || "a source is always ready".into())?;
+        let emitted = harness.take(|ports| &mut ports.image).ok_or(Failed::new("nothing"))?;
+        check(emitted.sent.is_some(), || "no point".into())?;
+        equal(harness.stream().download_blocking(&emitted.message)?, vec![tick as f32; 3])?;
+    }
+    Ok(harness.stop()?)
+}
+
+fn in_place(platform: &Platform) -> Result<(), Failed> {
+    let mut harness = OperatorHarness::new(platform, InPlace::new())?;
+    check(!harness.tick()?, || "it has no message".into())?;
+    let (data, added) =
+        (uploaded(platform, &harness, &[1.0, 2.0])?, uploaded(platform, &harness, &[10.0, 20.0])?);
+    harness.push(|ports| &mut ports.data, data)?;
+    check(!harness.tick()?, || "one message is missing".into())?;
+    harness.push(|ports| &mut ports.added, added)?;
+    check(harness.tick()?, || "it is ready".into())?;
+    let sum = harness.take(|ports| &mut ports.out).ok_or(Failed::new("nothing"))?;
+    equal(harness.stream().download_blocking(&sum.message)?, vec![12.0, 23.0])?;
+    Ok(harness.stop()?)
+}
+
+fn delay(platform: &Platform) -> Result<(), Failed> {
+    let mut harness = OperatorHarness::new(platform, Delay::new(None))?;
+    for tick in 0..3 {
+        let now = uploaded(platform, &harness, &[tick as f32])?;
+        harness.push(|ports| &mut ports.now, now)?;
+        check(harness.tick()?, || "it is ready".into())?;
+        let before = harness.take(|ports| &mut ports.before);
+        match before {
+            None => equal(tick, 0)?,
+            Some(before) => {
+                let found = harness.stream().download_blocking(&before.message)?;
+                equal(found, vec![tick as f32 - 1.0])?;
+            }
+        }
+    }
+    Ok(harness.stop()?)
+}
+
+fn names(platform: &Platform) -> Result<(), Failed> {
+    let mut harness = OperatorHarness::new(platform, Names::new())?;
+    for shared in [None, Some(1000)] {
+        harness.push(|ports| &mut ports.io, 1)?;
+        harness.push(|ports| &mut ports.ports, 10)?;
+        harness.push(|ports| &mut ports.in_1, 100)?;
+        if let Some(shared) = shared {
+            harness.push(|ports| &mut ports.in1, shared)?;
+        }
+        check(harness.tick()?, || "it is ready".into())?;
+        let sum = harness.take(|ports| &mut ports.r#type).map(|emitted| *emitted.message);
+        equal(sum, Some(111))?;
+        let sum = harness.take(|ports| &mut ports.streams).map(|emitted| *emitted.message);
+        equal(sum, shared.map(|shared| shared + 11))?;
+    }
+    Ok(harness.stop()?)
+}
+
+fn apply(platform: &Platform) -> Result<(), Failed> {
+    let mut harness = OperatorHarness::new(platform, Apply::<_, 2>::new(|x| x * 2.0))?;
+    harness.push(|ports| &mut ports.x, HostData([1.0, 2.0]))?;
+    check(harness.tick()?, || "it is ready".into())?;
+    let y = harness.take(|ports| &mut ports.y).map(|emitted| emitted.message.0);
+    equal(y, Some([2.0, 4.0]))?;
+    Ok(harness.stop()?)
+}
+
+fn pass(platform: &Platform) -> Result<(), Failed> {
+    let mut harness = OperatorHarness::new(platform, Pass::<String, f16>::by_hand())?;
+    let other = uploaded(platform, &harness, &[f16::ONE; 5])?;
+    harness.push(|ports| &mut ports.one, "text".into())?;
+    harness.push(|ports| &mut ports.other, other)?;
+    check(harness.tick()?, || "it is ready".into())?;
+    let len = harness.take(|ports| &mut ports.len).map(|emitted| *emitted.message);
+    equal(len, Some(5))?;
+    let out = harness.take(|ports| &mut ports.out).ok_or(Failed::new("nothing"))?;
+    let Pair(text, number) = &*out.message;
+    equal((text.as_str(), *number), ("text", 7))?;
+    check(out.sent.is_none(), || "host data has no point".into())?;
+    Ok(harness.stop()?)
+}
+
+fn several_fields(platform: &Platform) -> Result<(), Failed> {
+    let mut pack = OperatorHarness::new(platform, Pack::new())?;
+    let (boxes, scores) =
+        (uploaded(platform, &pack, &[1, 2])?, uploaded(platform, &pack, &[0.5, 0.25])?);
+    pack.push(|ports| &mut ports.boxes, boxes)?;
+    pack.push(|ports| &mut ports.scores, scores)?;
+    pack.push(|ports| &mut ports.when, Trigger)?;
+    check(pack.tick()?, || "it is ready".into())?;
+    let packed = pack.take(|ports| &mut ports.packed).ok_or(Failed::new("nothing"))?;
+    check(packed.sent.is_some(), || "device data comes with a point".into())?;
+    let packed = packed.message.try_unwrap().map_err(|_| Failed::new("another owner"))?;
+
+    let mut unpack = OperatorHarness::new(platform, Unpack::new())?;
+    unpack.push(|ports| &mut ports.packed, packed)?;
+    check(unpack.tick()?, || "it is ready".into())?;
+    let scores = unpack.take(|ports| &mut ports.scores).ok_or(Failed::new("nothing"))?;
+    equal(scores.message.wait_blocking()?, &[0.5, 0.25])?;
+    pack.stop()?;
+    Ok(unpack.stop()?)
+}
