@@ -1,9 +1,17 @@
 //! Small questions about tokens.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::ToTokens;
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote_spanned};
 use syn::Type;
 use syn::ext::IdentExt;
+
+/// Traits that imply none of ours, nor that a type lives for ever or may move between threads.
+#[rustfmt::skip]
+pub(crate) const STANDARD_TRAITS: &[&str] = &[
+    "Add", "AddAssign", "Clone", "Copy", "Debug", "Default", "Display", "Div", "DivAssign", "Eq",
+    "Fn", "FnMut", "FnOnce", "From", "Hash", "Into", "Iterator", "Mul", "MulAssign", "Neg", "Ord",
+    "PartialEq", "PartialOrd", "Rem", "Send", "Sized", "Sub", "SubAssign", "Sum", "Sync",
+];
 
 /// The tokens between commas.
 pub(crate) fn split(tokens: TokenStream) -> Vec<TokenStream> {
@@ -29,6 +37,14 @@ pub(crate) fn mentions(tokens: TokenStream, name: &Ident) -> bool {
         TokenTree::Group(group) => mentions(group.stream(), name),
         _ => false,
     })
+}
+
+/// `ty: bounds`, for a where clause. All of it has the type's place, where rustc then shows what does not
+/// hold.
+pub(crate) fn must_be(ty: &Type, bounds: impl Fn(Span) -> TokenStream) -> TokenStream {
+    let end = ty.to_token_stream().into_iter().last().map_or_else(Span::call_site, |t| t.span());
+    let bounds = bounds(end);
+    quote_spanned!(end=> #ty: #bounds)
 }
 
 /// `in_left` as `InLeft`: the part that a field's name has in the name of a type.

@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{GenericParam, Generics, Lifetime, LifetimeParam, Type, parse_quote};
 
 use super::fields::Message;
-use crate::tokens::mentions;
+use crate::tokens::{mentions, must_be};
 
 pub(super) fn message(message: &Message) -> TokenStream {
     let Message { ident, fields, .. } = message;
@@ -18,8 +18,10 @@ pub(super) fn message(message: &Message) -> TokenStream {
     let (receive_params, _, _) = receive_generics.split_for_impl();
     // What is wrong with a field's type is told there.
     let place = fields.iter().rev().fold(quote!(::streamflow::__private::Host), |rest, (_, ty)| {
-        let place = quote_spanned! {ty.span()=> <#ty as ::streamflow::__private::Message>::Place };
-        quote! { <#place as ::streamflow::__private::Place>::And<#rest> }
+        quote_spanned! {ty.span()=>
+            <<#ty as ::streamflow::__private::Message>::Place
+                as ::streamflow::__private::Place>::And<#rest>
+        }
     });
     let shows = fields.iter().map(|(member, ty)| {
         let show = quote_spanned! {ty.span()=>
@@ -28,6 +30,7 @@ pub(super) fn message(message: &Message) -> TokenStream {
         quote!(#show(&self.#member, visit);)
     });
     quote! {
+        #[allow(trivial_bounds)]
         const _: () = {
             #[diagnostic::do_not_recommend]
             impl #impl_generics ::streamflow::__private::Message for #ident #type_generics
@@ -64,20 +67,23 @@ pub(super) fn message(message: &Message) -> TokenStream {
     }
 }
 
-/// The user's generics; each field whose type depends on them must be a message.
+/// The user's generics. Each field whose type depends on them must be a message. That all fields can
+/// move between threads is a clause of its own, so that rustc tells of those that can't, once.
 fn bounded(message: &Message) -> Generics {
     let mut generics = message.generics.clone();
     let depends = |ty: &Type| {
-        let names = message.generics.type_params().map(|param| &param.ident);
-        names.into_iter().any(|name| mentions(ty.to_token_stream(), name))
+        let mut names = message.generics.type_params().map(|param| &param.ident);
+        names.any(|name| mentions(ty.to_token_stream(), name))
     };
-    let types: Vec<&Type> =
-        message.fields.iter().map(|(_, ty)| ty).filter(|ty| depends(ty)).collect();
-    if !types.is_empty() {
-        let clause = generics.make_where_clause();
-        for ty in types {
-            clause.predicates.push(parse_quote!(#ty: ::streamflow::__private::Message));
-        }
+    for (_, ty) in &message.fields {
+        let must = must_be(ty, |at| {
+            if depends(ty) {
+                quote_spanned!(at=> ::streamflow::__private::Message)
+            } else {
+                quote_spanned!(at=> ::core::marker::Send + ::core::marker::Sync)
+            }
+        });
+        generics.make_where_clause().predicates.push(parse_quote!(#must));
     }
     generics
 }

@@ -1,10 +1,35 @@
 //! Which type parameters the generated types have.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote};
-use syn::{GenericParam, Generics};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{GenericParam, Generics, Type, parse_quote};
 
-use crate::tokens::mentions;
+use super::model::Port;
+use crate::tokens::{mentions, must_be};
+
+/// The messages that come with the library, whatever is in them.
+const KNOWN: &[&str] = &[
+    "Tensor",
+    "Buffer",
+    "Pinned",
+    "Download",
+    "String",
+    "Timestamp",
+    "Metadata",
+    "bool",
+    "i8",
+    "u8",
+    "i16",
+    "u16",
+    "i32",
+    "u32",
+    "i64",
+    "u64",
+    "isize",
+    "usize",
+    "f32",
+    "f64",
+];
 
 /// The type parameters that occur nowhere in the tokens. A struct must use all of its own.
 pub(super) fn unused<'a>(generics: &'a Generics, tokens: &TokenStream) -> Vec<&'a Ident> {
@@ -52,6 +77,30 @@ pub(super) fn needed(generics: &Generics, tokens: &TokenStream) -> Generics {
         clause.predicates = holds.cloned().collect();
     }
     needed
+}
+
+/// The messages that must be some, with the struct's parameters: where one is none, rustc says so once, at
+/// the port's type, and takes it for granted in all that is made from the operator.
+pub(super) fn assuming_messages(generics: &Generics, ports: &[Port]) -> Generics {
+    let mut assuming = generics.clone();
+    for ty in doubtful(ports) {
+        let clause = assuming.make_where_clause();
+        let message = must_be(ty, |at| quote_spanned!(at=> ::streamflow::__private::Message));
+        clause.predicates.push(parse_quote!(#message));
+    }
+    assuming
+}
+
+/// The messages of which only rustc can say whether they are some.
+pub(super) fn doubtful(ports: &[Port]) -> impl Iterator<Item = &Type> {
+    ports.iter().map(|port| &port.message).filter(|ty| !is_known(ty))
+}
+
+/// Whether a type has the name of a message that comes with the library.
+fn is_known(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    let last = path.path.segments.last().map(|last| last.ident.to_string());
+    last.is_some_and(|last| KNOWN.contains(&last.as_str()))
 }
 
 /// A lifetime has none here: no operator has lifetime parameters.
