@@ -24,6 +24,12 @@ impl Errors {
         self.list.is_empty()
     }
 
+    /// The texts, for tests.
+    #[cfg(test)]
+    pub(crate) fn texts(&self) -> Vec<String> {
+        self.list.iter().map(ToString::to_string).collect()
+    }
+
     /// One `compile_error!` per mistake.
     pub(crate) fn into_tokens(self) -> TokenStream {
         self.list.into_iter().map(syn::Error::into_compile_error).collect()

@@ -5,6 +5,7 @@
 //! no further errors follow from the first ones.
 
 mod diagnostic;
+mod graph;
 mod kernel;
 mod message;
 mod operator;
@@ -58,6 +59,66 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
     guarded(item.clone(), || kernel::kernel(options.into(), item.into()).into())
+}
+
+/// Declares a graph: its parameters, stream pools, operators and edges.
+///
+/// ```text
+/// graph! {
+///     /// Two sources, multiplied and summed by row.
+///     pub struct CudaStreamApp(rows: usize, cols: usize, count: u64) {
+///         const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(5).reserved_size(1);
+///
+///         #[streams(STREAMS)] #[when(count(count))]
+///         let source1: Source = Source::new(rows, cols);
+///         #[streams(STREAMS)] #[when(count(count))]
+///         let source2: Source = Source::new(rows, cols);
+///         #[streams(STREAMS)]
+///         let combine_and_sum: CombineAndSum = CombineAndSum::new();
+///         #[streams(STREAMS)] #[when(stream_done(tensor))]
+///         let rx: PrintTensor = PrintTensor::new();
+///
+///         source1.image >> combine_and_sum.in1;
+///         source2.image >> combine_and_sum.in2;
+///         combine_and_sum.out >> rx.tensor;
+///     }
+/// }
+/// // CudaStreamApp::new(&platform, 2160, 3840, 10)?.run()?;
+/// ```
+///
+/// It becomes a struct with
+/// - `new(platform: &Platform, parameters) -> Result<Self>` and `run(&mut self) -> Result<()>`,
+/// - for each node `name(&self) -> &Operator` and `name_mut(&mut self) -> &mut Operator`,
+/// - `MERMAID` and `DOT`, the graph as a picture,
+///
+/// and implements `streamflow::Graph`.
+///
+/// # Statements
+/// - `const NAME: CudaStreamPool = …;` describes a stream pool. `new` makes the live one.
+/// - `let name: Operator = …;` is a node. The operator's type must be written. The expression sees
+///   the parameters and `platform`, and may use `?`.
+/// - `a.out >> b.in;` is an edge, and `a.out >> (b.in, c.in);` are several. Each input has one
+///   producer.
+/// - `a.out >> _;` discards what an output sends.
+///
+/// # Attributes of nodes
+/// - `#[streams(POOL)]`: its streams come from this pool. Without it, from a pool of its own.
+/// - `#[streams(none)]`: it has no streams, and works on that of the message it receives.
+/// - `#[when(count(n))]`: it runs `n` times.
+/// - `#[when(stream_done(input))]`: it runs when the device has completed what the input's message
+///   was sent with.
+///
+/// # Attributes of edges
+/// - `#[copy]`: the input gets a copy of its own, so that it may take the message although others
+///   read it.
+///
+/// # What does not compile
+/// A port of another type, an edge the wrong way round, an unknown node or port, an input without a
+/// producer or with two, an output that nobody consumes, a cycle, a pool with fewer streams than its
+/// operators declare, `stream_done` of host data.
+#[proc_macro]
+pub fn graph(tokens: TokenStream) -> TokenStream {
+    guarded(TokenStream::new(), || graph::graph(tokens.into()).into())
 }
 
 /// Makes a struct an operator: its marked fields become ports.

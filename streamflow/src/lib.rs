@@ -1,4 +1,4 @@
-//! streamflow.
+#![doc = include_str!("../../README.md")]
 
 // The macros name this crate by its absolute path, in our own tests too.
 #[allow(unused_extern_crates, reason = "only tests and doc tests use the macros here")]
@@ -32,7 +32,7 @@ pub use operator::{Compute, Operator};
 pub use platform::{HostPlatform, Platform, device};
 pub use port::{In, Out};
 pub use stream::{CudaStream, CudaStreamPool, Point, StreamPool};
-pub use streamflow_macros::{Message, kernel, operator};
+pub use streamflow_macros::{Message, graph, kernel, operator};
 
 /// What programs use: `use streamflow::prelude::*;`.
 pub mod prelude {
@@ -42,6 +42,8 @@ pub mod prelude {
         Out, Pinned, Platform, Result, Shared, Stream, StreamFlags, StreamPool, Tensor, Timestamp,
         device, f16, kernel, operator,
     };
+    // The macro alone, and not the module of the same name.
+    pub use streamflow_macros::graph;
 }
 
 /// What the macros' expansions use. Not covered by semantic versioning.
@@ -51,7 +53,7 @@ pub mod __private {
     pub use crate::driver::{HostArgs, HostKernel};
     pub use crate::error::Result;
     pub use crate::graph::check::{check_inputs, check_outputs, check_pool};
-    pub use crate::graph::{AnyNode, Graph, Node, NodeOptions, NodeStreams, node};
+    pub use crate::graph::{AnyNode, Graph, Node, NodeOptions, NodeStreams, any_node, node};
     pub use crate::kernel::expansion::*;
     pub use crate::kernel::{Kernel, KernelInfo, ParamInfo, ParamKind, Passing};
     pub use crate::memory::{DeviceSlice, Element, Recycler, Scalar, Shared};

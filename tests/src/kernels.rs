@@ -12,5 +12,5 @@ use streamflow::kernel::KernelInfo;
 
 /// Every kernel of this package, a generic one for each type.
 pub fn kernels() -> Vec<&'static KernelInfo> {
-    [slow::kernels(), broken::kernels(), typed::kernels()].concat()
+    [slow::kernels(), broken::kernels(), typed::kernels(), crate::stereo::kernels()].concat()
 }

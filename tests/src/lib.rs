@@ -15,5 +15,6 @@ pub mod operators;
 pub mod races;
 pub mod random;
 mod seeds;
+pub mod stereo;
 
 pub use harness::{Failed, Suite, check, check_close, check_error, check_text};

@@ -93,11 +93,42 @@ const fn list_missing(
     (text, missing)
 }
 
-/// Every required input of a node is connected.
+/// Whether an edge names a port that the operator has not. rustc says so there, and whatever else
+/// the node lacks may be meant by that name.
+const fn has_unknown(named: &[&str], inputs: &[PortInfo], outputs: &[PortInfo]) -> bool {
+    let mut i = 0;
+    while i < named.len() {
+        if !has(inputs, named[i]) && !has(outputs, named[i]) {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+const fn has(ports: &[PortInfo], name: &str) -> bool {
+    let mut i = 0;
+    while i < ports.len() {
+        if same(ports[i].name, name) {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+/// Every required input of a node is connected. `named` are all ports of the node that edges name,
+/// on whichever side.
 #[track_caller]
-pub const fn check_inputs(node: &str, operator: &str, inputs: &[PortInfo], connected: &[&str]) {
-    let (names, missing) = list_missing(Text::new(), node, inputs, connected);
-    if missing > 0 {
+pub const fn check_inputs(
+    node: &str,
+    operator: &str,
+    inputs: &[PortInfo],
+    outputs: &[PortInfo],
+    named: &[&str],
+) {
+    let (names, missing) = list_missing(Text::new(), node, inputs, named);
+    if missing > 0 && !has_unknown(named, inputs, outputs) {
         let noun = if missing > 1 { "inputs " } else { "input " };
         let verb = if missing > 1 { " are" } else { " is" };
         Text::new()
@@ -106,42 +137,68 @@ pub const fn check_inputs(node: &str, operator: &str, inputs: &[PortInfo], conne
             .add(verb)
             .add(" not connected; operator `")
             .add(operator)
-            .add("` needs every input")
+            .add("` needs every input that is not `#[input(optional)]`")
             .fail()
     }
 }
 
-/// Every output of a node is consumed or discarded.
+/// Every output of a node is consumed or discarded. `named` as for [`check_inputs`].
 #[track_caller]
-pub const fn check_outputs(node: &str, operator: &str, outputs: &[PortInfo], consumed: &[&str]) {
-    let (names, missing) = list_missing(Text::new(), node, outputs, consumed);
-    if missing > 0 {
+pub const fn check_outputs(
+    node: &str,
+    operator: &str,
+    inputs: &[PortInfo],
+    outputs: &[PortInfo],
+    named: &[&str],
+) {
+    let (names, missing) = list_missing(Text::new(), node, outputs, named);
+    if missing > 0 && !has_unknown(named, inputs, outputs) {
         let noun = if missing > 1 { "outputs " } else { "output " };
         let verb = if missing > 1 { " are" } else { " is" };
+        let them = if missing > 1 { "each" } else { "it" };
         Text::new()
             .add(noun)
             .add_text(&names)
-            .add(verb)
             .add(" of operator `")
             .add(operator)
-            .add("` never consumed; connect it, or discard it with `>> _`")
+            .add("`")
+            .add(verb)
+            .add(" never consumed; connect ")
+            .add(them)
+            .add(", or discard ")
+            .add(them)
+            .add(" with `>> _`")
             .fail()
     }
 }
 
-/// A pool has as many streams as the operators on it declare.
+/// A pool has as many streams as the operators on it declare. `needed` are these operators' nodes,
+/// each with its number of streams.
 #[track_caller]
-pub const fn check_pool(pool: &str, description: &CudaStreamPool, needed: usize) {
-    if let Some(max) = description.get_max_size()
-        && (max as usize) < needed
-    {
+pub const fn check_pool(pool: &str, description: &CudaStreamPool, needed: &[(&str, usize)]) {
+    let Some(max) = description.get_max_size() else { return };
+    let max = max as usize;
+    let (mut sum, mut list, mut i) = (0, Text::new(), 0);
+    while i < needed.len() {
+        let (node, streams) = needed[i];
+        if streams > 0 {
+            let separator = if sum > 0 { ", " } else { "" };
+            list = list.add(separator).add("`").add(node).add("` ").add_number(streams);
+            sum += streams;
+        }
+        i += 1;
+    }
+    if max < sum {
         Text::new()
             .add("stream pool `")
             .add(pool)
             .add("` is too small: it holds ")
-            .add_number(max as usize)
-            .add(" streams, but its operators declare ")
-            .add_number(needed)
+            .add_number(max)
+            .add(if max == 1 { " stream" } else { " streams" })
+            .add(", but its operators declare ")
+            .add_number(sum)
+            .add(": ")
+            .add_text(&list)
             .fail()
     }
 }

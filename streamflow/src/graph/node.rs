@@ -129,6 +129,12 @@ pub trait AnyNode: Send {
     fn synchronize_blocking(&self) -> Result<()>;
 }
 
+/// The node as schedulers see it. `graph!` names the operator's type in the call, so that rustc says
+/// there that it has no `compute`.
+pub fn any_node<O: Compute>(node: &mut Node<O>) -> &mut dyn AnyNode {
+    node
+}
+
 impl<O: Compute> AnyNode for Node<O> {
     fn name(&self) -> &str {
         self.cx.node()

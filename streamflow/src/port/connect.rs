@@ -1,11 +1,11 @@
 //! Edges: which output may lead to which input, decided by types where `graph!` writes the edge.
 
 use super::queue::CopyMessage;
-use super::{CarriesStream, Inlet, Input, Outlet, Output, Receive};
+use super::{Inlet, Input, Outlet, Output, Receive};
 use crate::context::ExecutionContext;
 use crate::error::Result;
 use crate::memory::{Element, Tensor};
-use crate::message::{Message, Several, Sole};
+use crate::message::{Device, Message, Place, Several, Sole};
 use crate::stream::CudaStream;
 
 /// What is known about a port without its types: for checks, pictures and documentation.
@@ -129,10 +129,15 @@ impl<T, From, To> Feeds<T, From, To> for T {
 )]
 pub trait Accepts<Owners, From, To> {}
 
+#[diagnostic::do_not_recommend]
 impl<From, To> Accepts<Sole, From, To> for Reads {}
+#[diagnostic::do_not_recommend]
 impl<From, To> Accepts<Sole, From, To> for Shares {}
+#[diagnostic::do_not_recommend]
 impl<From, To> Accepts<Sole, From, To> for Takes {}
+#[diagnostic::do_not_recommend]
 impl<From, To> Accepts<Several, From, To> for Reads {}
+#[diagnostic::do_not_recommend]
 impl<From, To> Accepts<Several, From, To> for Shares {}
 
 /// Two ports that an edge shall connect; nothing is checked yet.
@@ -206,10 +211,38 @@ where
 /// Says that nobody shall receive what an output emits.
 pub fn discard<A: OutputEnd>(_: &mut A) {}
 
+/// A port that `stream_done` can name.
+#[diagnostic::on_unimplemented(
+    message = "`stream_done` waits for an input, but this port is an output",
+    label = "this is an output",
+    note = "name the input whose message's stream must be done"
+)]
+pub trait AwaitedEnd {
+    /// The port.
+    type Port: InputPort;
+}
+
+#[diagnostic::do_not_recommend]
+impl<P: InputPort> AwaitedEnd for Input<P> {
+    type Port = P;
+}
+
+/// Where a message's data must be for `stream_done` to wait for it: on the device.
+#[diagnostic::on_unimplemented(
+    message = "`stream_done` needs a stream, but input `{To}` receives `{M}`, which is host data",
+    label = "no stream comes with this input's message",
+    note = "remove the condition: an operator runs as soon as its host data has arrived"
+)]
+pub trait Awaited<M, To>: Place {}
+
+#[diagnostic::do_not_recommend]
+impl<M, To> Awaited<M, To> for Device {}
+
+type AwaitedMessage<B> = <<B as AwaitedEnd>::Port as InputPort>::Message;
+
 /// Checks that an input can be waited for: that its message carries a stream.
-pub fn when_stream_done<B: InputEnd>(_: &mut B) -> &'static str
+pub fn when_stream_done<B: AwaitedEnd>(_: &mut B)
 where
-    <Expected<B> as Message>::Place: CarriesStream<Expected<B>>,
+    <AwaitedMessage<B> as Message>::Place: Awaited<AwaitedMessage<B>, B::Port>,
 {
-    <B::Port as InputPort>::NAME
 }

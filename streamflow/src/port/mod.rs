@@ -12,8 +12,9 @@ mod queue;
 mod receive;
 
 pub use connect::{
-    Accepts, CopyOnEdge, Edge, Feeds, InputEnd, InputPort, OutputEnd, OutputPort, PortInfo, Reads,
-    Shares, Takes, connect, connect_copy, connect_shared, discard, edge, when_stream_done,
+    Accepts, Awaited, AwaitedEnd, CopyOnEdge, Edge, Feeds, InputEnd, InputPort, OutputEnd,
+    OutputPort, PortInfo, Reads, Shares, Takes, connect, connect_copy, connect_shared, discard,
+    edge, when_stream_done,
 };
 pub use input::{HasMessage, In, Input, Pending, Received, StreamReady, StreamRef, Unreceived};
 pub use output::{Initial, Internal, On, Out, Output, Sends, Unchosen, Unset};

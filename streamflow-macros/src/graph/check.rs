@@ -1,0 +1,270 @@
+//! What can be decided from names alone.
+
+use std::collections::{HashMap, HashSet};
+
+use syn::ext::IdentExt;
+
+use super::attribute::{self, NodeAttributes};
+use super::model::{
+    Discard, Draft, Edge, EdgeStatement, Graph, Header, Node, NodeStatement, Pool, Port, Statement,
+    Streams, Target,
+};
+use super::toposort::{self, Cycle};
+use crate::diagnostic::{Errors, similar};
+
+/// The graph, as far as it can be expanded.
+pub(super) fn graph(header: Header, statements: Vec<Statement>, errors: &mut Errors) -> Graph {
+    self::header(&header, errors);
+    let mut names = Names::default();
+    let mut graph = Graph {
+        header,
+        pools: Vec::new(),
+        nodes: Vec::new(),
+        edges: Vec::new(),
+        discards: Vec::new(),
+        probes: Vec::new(),
+        order: Vec::new(),
+        has_unknown_node: false,
+    };
+    let mut edges = Vec::new();
+    for statement in statements {
+        match statement {
+            Statement::Pool(pool) => self::pool(pool, &mut graph.pools, errors),
+            Statement::Node(statement) => {
+                if names.declare(&statement.name, errors) {
+                    graph.nodes.push(node(statement, errors));
+                }
+            }
+            Statement::Edges(statement) => {
+                graph.probes.extend(statement.ports().map(Port::partial));
+                edges.push(statement);
+            }
+            Statement::Draft(Draft { node, ports }) => {
+                graph.probes.extend(ports);
+                if let Some(name) = node
+                    && names.declare(&name, errors)
+                {
+                    names.without_type.insert(name.to_string());
+                }
+            }
+        }
+    }
+    accessors(&graph, errors);
+    pools_of_nodes(&mut graph, errors);
+    for statement in edges {
+        connect(statement, &names, &mut graph, errors);
+    }
+    ends(&mut graph, errors);
+    order(&mut graph, errors);
+    graph
+}
+
+/// What nodes there are.
+#[derive(Default)]
+struct Names {
+    all: HashSet<String>,
+    /// Declared, but wrongly: edges to them can't be checked, and are no further mistake.
+    without_type: HashSet<String>,
+}
+
+impl Names {
+    /// Whether the name is new.
+    fn declare(&mut self, name: &proc_macro2::Ident, errors: &mut Errors) -> bool {
+        let new = self.all.insert(name.to_string());
+        if !new {
+            errors.at(name, format!("node `{name}` is declared twice; give one another name"));
+        }
+        new
+    }
+}
+
+fn header(header: &Header, errors: &mut Errors) {
+    for attribute in &header.attributes {
+        if attribute.path().is_ident("cfg") || attribute.path().is_ident("cfg_attr") {
+            errors
+                .at(attribute, "`cfg` stands before `graph!`: more than the struct depends on it");
+        }
+    }
+    let mut params = HashSet::new();
+    for param in &header.params {
+        let name = &param.name;
+        if name == "platform" {
+            errors.at(
+                name,
+                "`platform` is the first parameter of every graph, and is there already; remove \
+                 this one",
+            );
+        } else if !params.insert(name.to_string()) {
+            errors.at(name, format!("parameter `{name}` is declared twice"));
+        }
+    }
+}
+
+fn pool(pool: Pool, pools: &mut Vec<Pool>, errors: &mut Errors) {
+    if pools.iter().any(|other| other.name == pool.name) {
+        let name = &pool.name;
+        errors.at(name, format!("stream pool `{name}` is declared twice; give one another name"));
+    } else if pool.name == "none" {
+        errors.at(&pool.name, "`#[streams(none)]` means no pool; give this one another name");
+    } else {
+        pools.push(pool);
+    }
+}
+
+fn node(statement: NodeStatement, errors: &mut Errors) -> Node {
+    let NodeStatement { attributes, name, ty, value } = statement;
+    let NodeAttributes { docs, streams, count, stream_done } =
+        attribute::of_node(attributes, errors);
+    Node { docs, name, ty, value, streams, count, stream_done }
+}
+
+/// The struct's methods are named after its nodes.
+fn accessors(graph: &Graph, errors: &mut Errors) {
+    let names: HashSet<String> =
+        graph.nodes.iter().map(|node| node.name.unraw().to_string()).collect();
+    for node in &graph.nodes {
+        let name = node.name.unraw().to_string();
+        if ["new", "run", "nodes", "platform", "__platform"].contains(&name.as_str()) {
+            errors.at(
+                &node.name,
+                format!("a node cannot be named `{name}`: the graph has that name for itself"),
+            );
+        } else if let Some(other) = name.strip_suffix("_mut")
+            && names.contains(other)
+        {
+            errors.at(
+                &node.name,
+                format!(
+                    "node `{name}` has the name of the method that lends node `{other}`; give one \
+                     another name"
+                ),
+            );
+        }
+    }
+}
+
+fn pools_of_nodes(graph: &mut Graph, errors: &mut Errors) {
+    let pools: Vec<String> = graph.pools.iter().map(|pool| pool.name.to_string()).collect();
+    let known: Vec<&str> = pools.iter().map(String::as_str).collect();
+    for node in &mut graph.nodes {
+        let Streams::Pool(pool) = &node.streams else { continue };
+        let written = pool.to_string();
+        if known.contains(&written.as_str()) {
+            continue;
+        }
+        let hint = match similar(&written, &known) {
+            Some(name) => format!("did you mean `{name}`?"),
+            None => {
+                format!("declare it: `const {written}: CudaStreamPool = CudaStreamPool::new();`")
+            }
+        };
+        errors.at(pool, format!("there is no stream pool `{written}` in this graph; {hint}"));
+        node.streams = Streams::Default;
+    }
+}
+
+fn connect(statement: EdgeStatement, names: &Names, graph: &mut Graph, errors: &mut Errors) {
+    let EdgeStatement { attributes, from, arrow, to } = statement;
+    let copy = attribute::of_edge(&attributes, errors);
+    // Whether the port's node is there, as far as can be said here.
+    let mut is_there = |port: &Port| {
+        let node = port.node.to_string();
+        if names.without_type.contains(&node) {
+            return false;
+        }
+        if !names.all.contains(&node) {
+            if graph.header.params.iter().any(|param| param.name == port.node)
+                || port.node == "platform"
+            {
+                errors.at(&port.node, format!("`{node}` is a parameter of this graph, not a node"));
+                return false;
+            }
+            graph.has_unknown_node = true;
+        }
+        true
+    };
+    let from_is_there = is_there(&from);
+    let (ports, in_group) = match to {
+        Target::Discard(underscore) => {
+            if copy {
+                errors.at(&attributes[0], "a discarded message is not copied; remove `#[copy]`");
+            }
+            if from_is_there {
+                graph.discards.push(Discard { from, arrow, underscore });
+            }
+            return;
+        }
+        Target::One(port) => (vec![port], false),
+        Target::Several(ports) => (ports, true),
+    };
+    for to in ports {
+        if is_there(&to) && from_is_there {
+            let from = from.clone();
+            graph.edges.push(Edge { from, arrow, to, copy, in_group, shared: false });
+        }
+    }
+}
+
+/// One producer per input; an output has consumers, or is discarded.
+fn ends(graph: &mut Graph, errors: &mut Errors) {
+    let mut producers: HashMap<String, String> = HashMap::new();
+    let mut consumers: HashMap<String, usize> = HashMap::new();
+    for edge in &graph.edges {
+        *consumers.entry(edge.from.text()).or_default() += usize::from(!edge.copy);
+        let input = edge.to.text();
+        if let Some(other) = producers.get(&input) {
+            let twice = *other == edge.from.text();
+            let text = if twice {
+                format!("this edge is there already; `{other}` feeds `{input}` once")
+            } else {
+                format!(
+                    "input `{input}` already has a producer, `{other}`; an input takes exactly one \
+                     edge"
+                )
+            };
+            errors.at(edge.blamed(), text);
+        } else {
+            producers.insert(input, edge.from.text());
+        }
+    }
+    for edge in &mut graph.edges {
+        edge.shared = consumers.get(&edge.from.text()).is_some_and(|&count| count > 1);
+    }
+    let mut discarded = HashSet::new();
+    for discard in &graph.discards {
+        let output = discard.from.text();
+        if consumers.contains_key(&output) {
+            errors.at(
+                discard.blamed(),
+                format!("`{output}` has a consumer, so it is not discarded; remove this line"),
+            );
+        } else if !discarded.insert(output.clone()) {
+            errors.at(discard.blamed(), format!("`{output}` is discarded already"));
+        }
+    }
+}
+
+fn order(graph: &mut Graph, errors: &mut Errors) {
+    let index = |port: &Port| graph.nodes.iter().position(|node| node.name == port.node);
+    // Edges of unknown nodes decide nothing.
+    let known: Vec<(usize, (usize, usize))> = graph
+        .edges
+        .iter()
+        .enumerate()
+        .filter_map(|(at, edge)| Some((at, (index(&edge.from)?, index(&edge.to)?))))
+        .collect();
+    let pairs: Vec<(usize, usize)> = known.iter().map(|&(_, pair)| pair).collect();
+    let (order, cycles) = toposort::order(graph.nodes.len(), &pairs);
+    for Cycle { edge, path } in cycles {
+        let path: Vec<String> = path.into_iter().map(|node| graph.nodes[node].text()).collect();
+        let path = path.join(" -> ");
+        errors.at(
+            graph.edges[known[edge].0].blamed(),
+            format!(
+                "this edge closes a cycle: {path}\neach of these operators would wait for the \
+                 others; what an operator needs in its next tick, it keeps in its own fields"
+            ),
+        );
+    }
+    graph.order = order;
+}

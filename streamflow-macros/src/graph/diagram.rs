@@ -1,0 +1,141 @@
+//! The graph as a picture: Mermaid and DOT.
+
+use std::fmt::Write;
+
+use proc_macro2::Ident;
+use syn::ext::IdentExt;
+
+use super::model::{Discard, Edge, Graph, Node, Streams};
+use crate::tokens::spelled;
+
+/// Words that Mermaid takes for its own where a node's name stands.
+const OF_MERMAID: &[&str] = &[
+    "call",
+    "class",
+    "classdef",
+    "click",
+    "default",
+    "direction",
+    "end",
+    "flowchart",
+    "graph",
+    "href",
+    "interpolate",
+    "linkstyle",
+    "style",
+    "subgraph",
+];
+
+/// A flow chart, left to right: nodes in the boxes of their pools, edges named after their ports.
+pub(super) fn mermaid(graph: &Graph) -> String {
+    let mut text = String::from("flowchart LR\n");
+    // Writing to a `String` does not fail.
+    let write_node = |text: &mut String, indent: &str, node: &Node| {
+        let label = entities(&label(node));
+        let _ = writeln!(text, "{indent}{}[\"{label}\"]", mermaid_id(node));
+    };
+    for (pool, nodes) in groups(graph) {
+        match pool {
+            Some(pool) => {
+                let _ = writeln!(text, "    subgraph pool_{pool}[\"{pool}\"]");
+                nodes.iter().for_each(|node| write_node(&mut text, "        ", node));
+                text.push_str("    end\n");
+            }
+            None => nodes.iter().for_each(|node| write_node(&mut text, "    ", node)),
+        }
+    }
+    for (edge, from, to) in edges(graph) {
+        let (from, to) = (mermaid_id(from), mermaid_id(to));
+        let _ = writeln!(text, "    {from} -- \"{}\" --> {to}", ports(edge));
+    }
+    for (index, (discard, from)) in discards(graph).enumerate() {
+        let port = discard.from.port.unraw();
+        let _ = writeln!(text, "    {} -- \"{port}\" --> {index}_((\" \"))", mermaid_id(from));
+    }
+    text
+}
+
+/// The same for Graphviz.
+pub(super) fn dot(graph: &Graph) -> String {
+    let name = &graph.header.name;
+    let mut text = format!("digraph \"{name}\" {{\n    rankdir=LR;\n    node [shape=box];\n");
+    let write_node = |text: &mut String, indent: &str, node: &Node| {
+        let label = label(node).replace('\\', "\\\\").replace('"', "\\\"");
+        let _ = writeln!(text, "{indent}\"{}\" [label=\"{label}\"];", node.text());
+    };
+    for (pool, nodes) in groups(graph) {
+        match pool {
+            Some(pool) => {
+                let _ = writeln!(text, "    subgraph \"cluster_{pool}\" {{");
+                let _ = writeln!(text, "        label=\"{pool}\";");
+                nodes.iter().for_each(|node| write_node(&mut text, "        ", node));
+                text.push_str("    }\n");
+            }
+            None => nodes.iter().for_each(|node| write_node(&mut text, "    ", node)),
+        }
+    }
+    for (edge, from, to) in edges(graph) {
+        let (from, to) = (from.text(), to.text());
+        let _ = writeln!(text, "    \"{from}\" -> \"{to}\" [label=\"{}\"];", ports(edge));
+    }
+    for (index, (discard, from)) in discards(graph).enumerate() {
+        let (from, port) = (from.text(), discard.from.port.unraw());
+        let _ = writeln!(text, "    \"{index}_\" [shape=point, label=\"\"];");
+        let _ = writeln!(text, "    \"{from}\" -> \"{index}_\" [label=\"{port}\"];");
+    }
+    text.push_str("}\n");
+    text
+}
+
+/// The nodes of each pool, then those of none, in the order in which they run.
+fn groups(graph: &Graph) -> Vec<(Option<String>, Vec<&Node>)> {
+    let pools = graph.pools.iter().map(|pool| Some(pool.name.to_string())).chain([None]);
+    pools
+        .map(|pool| {
+            let of_pool = |node: &&Node| match &node.streams {
+                Streams::Pool(name) => pool.as_ref().is_some_and(|pool| name == pool),
+                _ => pool.is_none(),
+            };
+            let nodes: Vec<&Node> =
+                graph.order.iter().map(|&index| &graph.nodes[index]).filter(of_pool).collect();
+            (pool, nodes)
+        })
+        .filter(|(_, nodes)| !nodes.is_empty())
+        .collect()
+}
+
+/// The edges whose nodes are there.
+fn edges(graph: &Graph) -> impl Iterator<Item = (&Edge, &Node, &Node)> {
+    let node = |name: &Ident| graph.nodes.iter().find(|node| node.name == *name);
+    graph
+        .edges
+        .iter()
+        .filter_map(move |edge| Some((edge, node(&edge.from.node)?, node(&edge.to.node)?)))
+}
+
+fn discards(graph: &Graph) -> impl Iterator<Item = (&Discard, &Node)> {
+    graph.discards.iter().filter_map(|discard| {
+        Some((discard, graph.nodes.iter().find(|node| node.name == discard.from.node)?))
+    })
+}
+
+/// `source1: Source`
+fn label(node: &Node) -> String {
+    format!("{}: {}", node.text(), spelled(&node.ty))
+}
+
+/// `image → in1`
+fn ports(edge: &Edge) -> String {
+    let copy = if edge.copy { " (copy)" } else { "" };
+    format!("{} → {}{copy}", edge.from.port.unraw(), edge.to.port.unraw())
+}
+
+fn mermaid_id(node: &Node) -> String {
+    let name = node.text();
+    if OF_MERMAID.contains(&name.to_lowercase().as_str()) { format!("{name}_") } else { name }
+}
+
+/// What means something in a label of Mermaid, by name.
+fn entities(text: &str) -> String {
+    text.replace('#', "#35;").replace('<', "#lt;").replace('>', "#gt;").replace('"', "#quot;")
+}

@@ -1,0 +1,229 @@
+//! The struct, and what it can do.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+
+use super::model::{Graph, Node, Streams};
+use super::{constants, diagram, wiring};
+
+/// All that is made from a graph. `sound` says whether no mistake was found.
+pub(super) fn graph(graph: &Graph, sound: bool) -> TokenStream {
+    let mermaid = diagram::mermaid(graph);
+    let definition = definition(graph, &mermaid);
+    let pools = graph.pools.iter().map(|pool| {
+        let (docs, name, ty, description) = (&pool.docs, &pool.name, &pool.ty, &pool.description);
+        quote!(#(#docs)* const #name: #ty = #description;)
+    });
+    let implementation = implementation(graph, &mermaid);
+    let any_graph = any_graph(graph);
+    // What a mistake of names would make fail as well is not checked beside it.
+    let checked = sound && !graph.has_unknown_node;
+    let checks_of_nodes = checked.then(|| constants::of_nodes(graph));
+    let checks_of_pools = checked.then(|| constants::of_pools(graph));
+    quote! {
+        #definition
+        #[allow(non_local_definitions)]
+        const _: () = {
+            #(#pools)*
+            #implementation
+            #any_graph
+            #checks_of_pools
+        };
+        #checks_of_nodes
+    }
+}
+
+fn definition(graph: &Graph, mermaid: &str) -> TokenStream {
+    let header = &graph.header;
+    let (attributes, visibility, name) = (&header.attributes, &header.visibility, &header.name);
+    let nodes = graph.nodes.iter().map(|node| {
+        let (name, ty) = (&node.name, &node.ty);
+        quote!(#name: ::streamflow::__private::Node<#ty>)
+    });
+    let picture = format!("\n```mermaid\n{mermaid}```");
+    quote! {
+        #(#attributes)*
+        #[doc = #picture]
+        #visibility struct #name {
+            __platform: ::streamflow::__private::Platform,
+            #(#nodes,)*
+        }
+    }
+}
+
+/// The constants, `new`, `run`, and the operators.
+fn implementation(graph: &Graph, mermaid: &str) -> TokenStream {
+    let header = &graph.header;
+    let (visibility, name) = (&header.visibility, &header.name);
+    let dot = diagram::dot(graph);
+    let params = header.params.iter().map(|param| {
+        let (name, ty) = (&param.name, &param.ty);
+        quote!(#name: #ty)
+    });
+    let body = body(graph);
+    let operators = graph.nodes.iter().map(|node| operator(graph, node));
+    quote! {
+        #[allow(dead_code)]
+        impl #name {
+            /// The graph as a flow chart of Mermaid, left to right.
+            #visibility const MERMAID: &'static str = #mermaid;
+            /// The graph in the language of Graphviz, left to right.
+            #visibility const DOT: &'static str = #dot;
+
+            /// Makes the operators, the stream pools and the edges between them. Nothing runs yet.
+            ///
+            /// # Errors
+            /// Those of the operators' constructors; a `count` of 0; the platform's, when it has no
+            /// such device or can't make a reserved stream.
+            #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
+            #visibility fn new(
+                platform: &::streamflow::__private::Platform,
+                #(#params,)*
+            ) -> ::streamflow::__private::Result<Self> {
+                #body
+            }
+
+            /// Runs the graph on this thread, until all its sources are done and all their messages
+            /// consumed, or an operator asks for the end.
+            ///
+            /// # Errors
+            /// The first error, or panic, of an operator or of the device, with node and tick, and
+            /// what followed from it. Everything is released.
+            #visibility fn run(&mut self) -> ::streamflow::__private::Result<()> {
+                ::streamflow::__private::run(self)
+            }
+
+            #(#operators)*
+        }
+    }
+}
+
+/// `source1()` and `source1_mut()`.
+fn operator(graph: &Graph, node: &Node) -> TokenStream {
+    let visibility = &graph.header.visibility;
+    let (docs, name, ty) = (&node.docs, &node.name, &node.ty);
+    let text = format!("The operator `{}`.", node.text());
+    let text_mut = format!("The operator `{}`, to change it between runs.", node.text());
+    let name_mut = format_ident!("{}_mut", name);
+    let blank = (!docs.is_empty()).then(|| quote!(#[doc = ""]));
+    quote! {
+        #[doc = #text]
+        #blank
+        #(#docs)*
+        #visibility fn #name(&self) -> &#ty {
+            &self.#name.operator
+        }
+
+        #[doc = #text_mut]
+        #visibility fn #name_mut(&mut self) -> &mut #ty {
+            &mut self.#name.operator
+        }
+    }
+}
+
+/// An identifier that no name of the user can be mistaken for.
+fn hidden(name: &str, index: usize) -> Ident {
+    format_ident!("__{}_{}", name, index, span = Span::mixed_site())
+}
+
+/// The body of `new`. First all that the user wrote, where parameters are not yet hidden by nodes of
+/// the same name; then the nodes, under their names; then the edges.
+fn body(graph: &Graph) -> TokenStream {
+    let platform = Ident::new("__platform", Span::mixed_site());
+    let values = graph.nodes.iter().enumerate().map(|(index, node)| {
+        let (operator, ty, value) = (hidden("operator", index), &node.ty, &node.value);
+        let count = node.count.as_ref().map(|number| {
+            let count = hidden("count", index);
+            quote!(let #count: u64 = #number;)
+        });
+        quote! {
+            let #operator: #ty = #value;
+            #count
+        }
+    });
+    let live_pools: Vec<Ident> =
+        (0..graph.pools.len()).map(|index| hidden("pool", index)).collect();
+    // A pool without nodes stays a constant that rustc finds unused.
+    let pools = graph.pools.iter().zip(&live_pools).filter_map(|(pool, live)| {
+        let used = graph
+            .nodes
+            .iter()
+            .any(|node| matches!(&node.streams, Streams::Pool(name) if *name == pool.name));
+        let (name, text) = (&pool.name, pool.name.to_string());
+        used.then(|| quote!(let #live = #platform.stream_pool(#text, &#name)?;))
+    });
+    let alone = constants::alone(graph);
+    let nodes = graph.nodes.iter().enumerate().map(|(index, node)| {
+        let (operator, name, text) = (hidden("operator", index), &node.name, node.text());
+        let options = options(graph, index, node, &live_pools);
+        quote! {
+            #[allow(unused_mut, unused_variables)]
+            let mut #name = ::streamflow::__private::node(#text, #operator, #platform, #options)?;
+        }
+    });
+    let wiring = wiring::wiring(graph);
+    let names = graph.nodes.iter().map(|node| &node.name);
+    quote! {
+        let #platform = platform;
+        #(#values)*
+        #(#pools)*
+        #alone
+        #(#nodes)*
+        #wiring
+        ::core::result::Result::Ok(Self {
+            __platform: ::core::clone::Clone::clone(#platform),
+            #(#names,)*
+        })
+    }
+}
+
+fn options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) -> TokenStream {
+    let streams = match &node.streams {
+        Streams::Default => quote!(Default),
+        Streams::None => quote!(None),
+        Streams::Pool(name) => {
+            let live = graph.pools.iter().zip(live_pools).find(|(pool, _)| pool.name == *name);
+            match live {
+                Some((_, live)) => quote!(Pool(&#live)),
+                None => quote!(Default),
+            }
+        }
+    };
+    let count = match &node.count {
+        Some(_) => {
+            let count = hidden("count", index);
+            quote!(::core::option::Option::Some(#count))
+        }
+        None => quote!(::core::option::Option::None),
+    };
+    let stream_done = node.stream_done.iter().map(constants::text);
+    quote! {
+        ::streamflow::__private::NodeOptions {
+            streams: ::streamflow::__private::NodeStreams::#streams,
+            count: #count,
+            stream_done: &[#(#stream_done,)*],
+            alone: __ALONE,
+        }
+    }
+}
+
+/// What schedulers see.
+fn any_graph(graph: &Graph) -> TokenStream {
+    let name = &graph.header.name;
+    let nodes = graph.order.iter().map(|&index| {
+        let (name, ty) = (&graph.nodes[index].name, &graph.nodes[index].ty);
+        // The type is named so that what it lacks is said there.
+        quote!(::streamflow::__private::any_node::<#ty>(&mut self.#name))
+    });
+    quote! {
+        impl ::streamflow::__private::Graph for #name {
+            fn nodes(&mut self) -> ::std::vec::Vec<&mut dyn ::streamflow::__private::AnyNode> {
+                ::std::vec![#(#nodes,)*]
+            }
+
+            fn platform(&self) -> &::streamflow::__private::Platform {
+                &self.__platform
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The order in which nodes run, and the cycles that forbid one.
+
+use std::collections::VecDeque;
+
+/// The edge with this index closes a cycle, which leads through these nodes; the first is the last.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Cycle {
+    pub(super) edge: usize,
+    pub(super) path: Vec<usize>,
+}
+
+/// Orders `nodes` nodes so that each comes after all that feed it, and otherwise as declared.
+///
+/// Edges are taken one by one, as written. One that would close a cycle is reported and left out, so
+/// that there always is an order, and each cycle is reported at the edge that the user wrote last.
+pub(super) fn order(nodes: usize, edges: &[(usize, usize)]) -> (Vec<usize>, Vec<Cycle>) {
+    let mut consumers: Vec<Vec<usize>> = vec![Vec::new(); nodes];
+    let mut cycles = Vec::new();
+    for (edge, &(from, to)) in edges.iter().enumerate() {
+        match path(&consumers, to, from) {
+            Some(mut path) => {
+                path.push(to);
+                cycles.push(Cycle { edge, path });
+            }
+            None => consumers[from].push(to),
+        }
+    }
+    (sort(&consumers), cycles)
+}
+
+/// The shortest way from one node to another, with both ends.
+fn path(consumers: &[Vec<usize>], from: usize, to: usize) -> Option<Vec<usize>> {
+    let mut came_from: Vec<Option<usize>> = vec![None; consumers.len()];
+    let mut queue = VecDeque::from([from]);
+    came_from[from] = Some(from);
+    while let Some(node) = queue.pop_front() {
+        if node == to {
+            let mut path = vec![to];
+            let mut at = to;
+            while at != from {
+                at = came_from[at]?;
+                path.push(at);
+            }
+            path.reverse();
+            return Some(path);
+        }
+        for &next in &consumers[node] {
+            if came_from[next].is_none() {
+                came_from[next] = Some(node);
+                queue.push_back(next);
+            }
+        }
+    }
+    None
+}
+
+/// Kahn's algorithm; of several nodes that may come next, the one declared first does.
+fn sort(consumers: &[Vec<usize>]) -> Vec<usize> {
+    let mut missing = vec![0_usize; consumers.len()];
+    for &consumer in consumers.iter().flatten() {
+        missing[consumer] += 1;
+    }
+    let mut done = vec![false; consumers.len()];
+    let mut order = Vec::with_capacity(consumers.len());
+    while let Some(next) = (0..consumers.len()).find(|&node| !done[node] && missing[node] == 0) {
+        done[next] = true;
+        order.push(next);
+        for &consumer in &consumers[next] {
+            missing[consumer] -= 1;
+        }
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// splitmix64: enough to shuffle, and the same in every run.
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, n: usize) -> usize {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = self.0;
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            ((z ^ (z >> 31)) % n as u64) as usize
+        }
+
+        fn shuffle<T>(&mut self, items: &mut [T]) {
+            for last in (1..items.len()).rev() {
+                items.swap(last, self.below(last + 1));
+            }
+        }
+    }
+
+    /// Edges that all lead upwards in some hidden order.
+    fn acyclic(random: &mut Random, nodes: usize, edges: usize) -> Vec<(usize, usize)> {
+        let mut hidden: Vec<usize> = (0..nodes).collect();
+        random.shuffle(&mut hidden);
+        (0..edges)
+            .map(|_| {
+                let to = 1 + random.below(nodes - 1);
+                (hidden[random.below(to)], hidden[to])
+            })
+            .collect()
+    }
+
+    fn assert_ordered(nodes: usize, order: &[usize], edges: &[(usize, usize)]) {
+        let mut sorted = order.to_vec();
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..nodes).collect::<Vec<_>>(), "each node once");
+        let place = |node: usize| order.iter().position(|&other| other == node);
+        for &(from, to) in edges {
+            assert!(place(from) < place(to), "{from} feeds {to}, but the order is {order:?}");
+        }
+    }
+
+    #[test]
+    fn every_node_comes_after_all_that_feed_it_however_the_edges_are_shuffled() {
+        for seed in 0..500 {
+            let random = &mut Random(seed);
+            let nodes = 2 + random.below(30);
+            let count = random.below(60);
+            let mut edges = acyclic(random, nodes, count);
+            let (first, cycles) = order(nodes, &edges);
+            assert_eq!(cycles, [], "seed {seed}");
+            assert_ordered(nodes, &first, &edges);
+            random.shuffle(&mut edges);
+            let (second, _) = order(nodes, &edges);
+            assert_eq!(first, second, "seed {seed}: the order of the edges decides nothing");
+        }
+    }
+
+    #[test]
+    fn every_cycle_is_found_and_its_path_is_one() {
+        let mut found = 0;
+        for seed in 0..500 {
+            let random = &mut Random(seed);
+            let nodes = 1 + random.below(12);
+            let edges: Vec<_> =
+                (0..random.below(25)).map(|_| (random.below(nodes), random.below(nodes))).collect();
+            let (order, cycles) = order(nodes, &edges);
+            let refused: Vec<usize> = cycles.iter().map(|cycle| cycle.edge).collect();
+            let kept: Vec<_> = (0..edges.len())
+                .filter(|edge| !refused.contains(edge))
+                .map(|edge| edges[edge])
+                .collect();
+            // What is left has an order, so that every cycle has lost an edge.
+            assert_ordered(nodes, &order, &kept);
+            for Cycle { edge, path } in &cycles {
+                found += 1;
+                assert_eq!(path.first(), path.last(), "seed {seed}");
+                assert_eq!(edges[*edge], (path[path.len() - 2], path[0]), "seed {seed}");
+                for step in path.windows(2) {
+                    let step = (step[0], step[1]);
+                    assert!(edges[..=*edge].contains(&step), "seed {seed}: no edge {step:?}");
+                }
+            }
+        }
+        assert!(found > 100, "{found} cycles are too few to test anything");
+    }
+
+    #[test]
+    fn without_edges_the_order_is_that_of_the_declarations() {
+        assert_eq!(order(4, &[]).0, [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn declaration_decides_where_edges_do_not() {
+        // 3 feeds 0; 1 and 2 are free.
+        assert_eq!(order(4, &[(3, 0)]).0, [1, 2, 3, 0]);
+    }
+
+    #[test]
+    fn the_closing_edge_has_the_shortest_path() {
+        let (_, cycles) = order(4, &[(0, 1), (1, 2), (0, 2), (2, 0)]);
+        assert_eq!(cycles, [Cycle { edge: 3, path: vec![0, 2, 0] }]);
+        let (order, cycles) = order(1, &[(0, 0)]);
+        assert_eq!(cycles, [Cycle { edge: 0, path: vec![0, 0] }]);
+        assert_eq!(order, [0]);
+    }
+}

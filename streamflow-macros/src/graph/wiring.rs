@@ -1,0 +1,112 @@
+//! The edges, as calls that carry their bounds, underlined where the user wrote the edge.
+//!
+//! rustc underlines an expression from its first token to its last. So the first token of a call has
+//! the span of the edge's first token, and its parentheses that of the last. All spans are the
+//! user's as they are: then rustc does not mention the macro.
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+
+use super::model::{Discard, Edge, Graph, PartialPort, Port};
+
+/// All edges, discards and conditions.
+pub(super) fn wiring(graph: &Graph) -> TokenStream {
+    let probes = graph.probes.iter().map(probe);
+    let edges = graph.edges.iter().map(edge);
+    let discards = graph.discards.iter().map(discard);
+    let conditions = graph
+        .nodes
+        .iter()
+        .flat_map(|node| node.stream_done.iter().map(|port| stream_done(&node.name, port)));
+    quote! {
+        #[allow(unused, unexpected_cfgs, clippy::all)]
+        {
+            #(#probes)*
+            #(#edges)*
+            #(#discards)*
+            #(#conditions)*
+        }
+    }
+}
+
+fn edge(edge: &Edge) -> TokenStream {
+    let (from, to) = (&edge.from, &edge.to);
+    let last = to.port.span();
+    let (first, middle) = if edge.in_group {
+        (to.node.span(), to.dot.span())
+    } else {
+        (from.node.span(), edge.arrow.span())
+    };
+    let function = match edge {
+        Edge { copy: true, .. } => "connect_copy",
+        Edge { shared: true, .. } => "connect_shared",
+        _ => "connect",
+    };
+    let function = Ident::new(function, middle);
+    let (output, input) = (port(from), port(to));
+    let ports = call(first, middle, last, "edge", quote_spanned!(middle=> #output, #input));
+    let ports = parenthesized(middle, ports);
+    quote_spanned!(middle=> ::streamflow::__private::#function #ports;)
+}
+
+fn discard(discard: &Discard) -> TokenStream {
+    let Discard { from, arrow, underscore } = discard;
+    let (first, middle, last) = (from.node.span(), arrow.span(), underscore.span());
+    let output = port(from);
+    let call = call(first, middle, last, "discard", output);
+    quote_spanned!(middle=> #call;)
+}
+
+/// The condition stands at the node, so its name is not there to be underlined: the input's is.
+fn stream_done(node: &Ident, input: &Ident) -> TokenStream {
+    let span = input.span();
+    let mut node = node.clone();
+    node.set_span(span.resolved_at(node.span()));
+    let argument = quote_spanned!(span=> &mut #node.ports.#input);
+    let call = call(span, span, span, "when_stream_done", argument);
+    quote_spanned!(span=> #call;)
+}
+
+/// `&mut node.ports.port`
+fn port(port: &Port) -> TokenStream {
+    let Port { node, dot, port } = port;
+    let first = node.span();
+    let lead = quote_spanned!(first=> &mut);
+    let ports = quote_spanned!(dot.span()=> .ports.);
+    quote!(#lead #node #ports #port)
+}
+
+/// `::streamflow::__private::function(args)`, underlined from `first` to `last`. What is ours stands
+/// in the middle, so that an editor does not show it for the user's names.
+fn call(first: Span, middle: Span, last: Span, function: &str, args: TokenStream) -> TokenStream {
+    let function = Ident::new(function, middle);
+    let lead = quote_spanned!(first=> ::);
+    let path = quote_spanned!(middle=> streamflow::__private::#function);
+    let args = parenthesized(last, args);
+    quote!(#lead #path #args)
+}
+
+fn parenthesized(span: Span, tokens: TokenStream) -> TokenTree {
+    let mut group = Group::new(Delimiter::Parenthesis, tokens);
+    group.set_span(span);
+    TokenTree::Group(group)
+}
+
+/// For editors, which complete in what they take for the same code: the ports that an edge names,
+/// also where it is not written to its end. rustc does not see it.
+fn probe(partial: &PartialPort) -> TokenStream {
+    let PartialPort { node, dot, port } = partial;
+    let access = dot.as_ref().map(|dot| {
+        let missing = Ident::new("__port", dot.span());
+        let port = port.as_ref().unwrap_or(&missing);
+        let ports = quote_spanned!(dot.span()=> .ports.);
+        quote!(#ports #port)
+    });
+    quote! {
+        #[cfg(rust_analyzer)]
+        {
+            let _ = &#node #access;
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Operators for graphs of tests: two cameras, casts, a fusion, and what looks at it.
+
+use crate::kernels::slow_fill;
+use streamflow::kernel::{Kernel, KernelInfo};
+use streamflow::prelude::*;
+
+/// Element by element.
+#[kernel(requires(out.len() == bytes.len()), unsafe cuda = "
+    unsigned long long i = thread_index();
+    if (i < out_len) out[i] = (float)bytes[i];
+")]
+fn bytes_to_floats(out: &mut [f32], bytes: &[u8]) {
+    out.iter_mut().zip(bytes).for_each(|(out, byte)| *out = f32::from(*byte));
+}
+
+/// Writes `value` everywhere.
+#[kernel(unsafe cuda = "
+    unsigned long long i = thread_index();
+    if (i < out_len) out[i] = value;
+")]
+fn fill_bytes(out: &mut [u8], value: u8) {
+    out.fill(value);
+}
+
+/// `depth = left - right`
+#[kernel(requires(depth.len() == left.len(), left.len() == right.len()), unsafe cuda = "
+    unsigned long long i = thread_index();
+    if (i < depth_len) depth[i] = left[i] - right[i];
+")]
+fn difference(depth: &mut [f32], left: &[f32], right: &[f32]) {
+    for ((depth, left), right) in depth.iter_mut().zip(left).zip(right) {
+        *depth = left - right;
+    }
+}
+
+/// Changes the sign.
+#[kernel(unsafe cuda = "
+    unsigned long long i = thread_index();
+    if (i < data_len) data[i] = -data[i];
+")]
+fn negate(data: &mut [f32]) {
+    data.iter_mut().for_each(|x| *x = -*x);
+}
+
+/// The kernels of these operators.
+pub(crate) fn kernels() -> Vec<&'static KernelInfo> {
+    vec![bytes_to_floats::INFO, fill_bytes::INFO, difference::INFO, negate::INFO]
+}
+
+/// Makes frames of bytes, each full of `first` plus the tick.
+#[operator(streams(grab))]
+#[derive(Debug)]
+pub struct Camera {
+    /// The frame of this tick.
+    #[output]
+    frame: Tensor<u8>,
+    len: usize,
+    first: u8,
+}
+
+impl Compute for Camera {
+    fn compute(&mut self, io: CameraIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.grab)?;
+        let mut frame = cx.tensor([self.len], &stream)?;
+        let value = self.first + cx.tick() as u8;
+        stream.launch::<fill_bytes>(self.len, (&mut frame, value))?;
+        io.frame.set_cuda_stream(&stream).emit(frame)
+    }
+}
+
+/// Bytes to floats, slowly.
+#[operator]
+#[derive(Debug)]
+pub struct Cast {
+    #[input]
+    src: &Tensor<u8>,
+    #[output]
+    dst: Tensor<f32>,
+}
+
+impl Compute for Cast {
+    fn compute(&mut self, io: CastIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (src, stream) = io.src.receive().receive_cuda_stream(cx)?;
+        let mut dst = cx.tensor(src.shape(), &stream)?;
+        stream.launch::<slow_fill>(dst.len(), (&mut dst, -1.0, 100_000))?;
+        stream.launch::<bytes_to_floats>(dst.len(), (&mut dst, src))?;
+        io.dst.emit(dst)
+    }
+}
+
+/// Left minus right.
+#[operator]
+#[derive(Debug)]
+pub struct Fuse {
+    #[input]
+    left: &Tensor<f32>,
+    #[input]
+    right: &Tensor<f32>,
+    #[output]
+    depth: Tensor<f32>,
+}
+
+impl Compute for Fuse {
+    fn compute(&mut self, io: FuseIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (left, stream) = io.left.receive().receive_cuda_stream(cx)?;
+        let (right, _) = io.right.receive().receive_cuda_stream(cx)?;
+        let mut depth = cx.tensor(left.shape(), &stream)?;
+        stream.launch::<difference>(depth.len(), (&mut depth, left, right))?;
+        io.depth.emit(depth)
+    }
+}
+
+/// Changes the sign of what it takes, in place.
+#[operator]
+#[derive(Debug)]
+pub struct Invert {
+    #[input]
+    src: Tensor<f32>,
+    #[output]
+    dst: Tensor<f32>,
+}
+
+impl Compute for Invert {
+    fn compute(&mut self, io: InvertIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (mut data, stream) = io.src.receive().receive_cuda_stream(cx)?;
+        stream.launch::<negate>(data.len(), (&mut data,))?;
+        io.dst.emit(data)
+    }
+}
+
+/// Keeps the first value of each image, and a label if there is one.
+#[operator]
+#[derive(Debug)]
+pub struct Show {
+    #[input]
+    image: &Tensor<f32>,
+    #[input(optional)]
+    label: &u64,
+    /// What it has seen.
+    seen: Vec<(f32, Option<u64>)>,
+}
+
+impl Show {
+    /// What it has seen.
+    pub fn seen(&self) -> &[(f32, Option<u64>)] {
+        &self.seen
+    }
+}
+
+impl Compute for Show {
+    fn compute(&mut self, io: ShowIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let label = io.label.receive().into_data().copied();
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        let pixels = cx.download(image, &stream)?;
+        self.seen.push((pixels.wait_blocking()?[0], label));
+        Ok(())
+    }
+}
+
+/// Counts: host data alone.
+#[operator]
+#[derive(Debug)]
+pub struct Counter {
+    #[output]
+    number: u64,
+}
+
+impl Compute for Counter {
+    fn compute(&mut self, io: CounterIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.number.emit(cx.tick())
+    }
+}

@@ -1,0 +1,342 @@
+//! What `graph!` makes, run on both platforms.
+#![allow(missing_docs, reason = "a test binary")]
+
+use std::process::ExitCode;
+
+use streamflow::prelude::*;
+use streamflow_tests::stereo::{Camera, Cast, Counter, Fuse, Invert, Show};
+use streamflow_tests::{Failed, Suite, check, check_error, check_text};
+
+fn main() -> ExitCode {
+    Suite::new()
+        .both("two_cameras_are_fused", stereo)
+        .both("an_output_feeds_several_inputs", fan_out)
+        .both("nodes_and_edges_in_any_order", backwards)
+        .both("optional_inputs_and_streams_of_no_pool", optional)
+        .both("parameters_are_seen_beside_nodes_of_the_same_name", same_names)
+        .both("names_that_want_care", names)
+        .both("a_graph_inside_of_a_function", inside_of_a_function)
+        .both("a_graph_made_by_a_macro", by_macro)
+        .both("an_initializer_that_fails", failing)
+        .both("a_count_of_nothing", count_zero)
+        .both("a_graph_runs_again", again)
+        .plain("pictures", pictures)
+        .plain("the_order_of_nodes", order)
+        .run()
+}
+
+fn equal<T: PartialEq + std::fmt::Debug>(found: T, wanted: T) -> Result<(), Failed> {
+    check(found == wanted, || format!("{found:?}, not {wanted:?}"))
+}
+
+graph! {
+    /// Two cameras.
+    #[derive(Debug)]
+    pub struct Stereo(len: usize, count: u64, firsts: [u8; 2]) {
+        const GPU: CudaStreamPool = CudaStreamPool::new().max_size(6).reserved_size(1);
+
+        /// The left eye.
+        #[streams(GPU)] #[when(count(count))]
+        let left: Camera = Camera::new(len, firsts[0]);
+        #[streams(GPU)] #[when(count(count))]
+        let right: Camera = Camera::new(len, firsts[1]);
+        #[streams(GPU)]
+        let cast_left: Cast = Cast::new();
+        #[streams(GPU)]
+        let cast_right: Cast = Cast::new();
+        #[streams(GPU)]
+        let fuse: Fuse = Fuse::new();
+        #[streams(GPU)] #[when(stream_done(image))]
+        let show: Show = Show::new(Vec::new());
+
+        left.frame >> cast_left.src;
+        right.frame >> cast_right.src;
+        cast_left.dst >> fuse.left;
+        cast_right.dst >> fuse.right;
+        fuse.depth >> show.image;
+    }
+}
+
+fn stereo(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = Stereo::new(platform, 100, 4, [9, 4])?;
+    graph.run()?;
+    equal(graph.show().seen(), &[(5.0, None); 4])
+}
+
+fn again(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = Stereo::new(platform, 3, 2, [2, 1])?;
+    graph.run()?;
+    *graph.left_mut() = Camera::new(3, 8);
+    graph.run()?;
+    let seen: Vec<f32> = graph.show().seen().iter().map(|(value, _)| *value).collect();
+    equal(seen, vec![1.0, 1.0, 7.0, 7.0])
+}
+
+graph! {
+    struct FanOut(count: u64) {
+        const GPU: CudaStreamPool = CudaStreamPool::new().max_size(8);
+        #[streams(GPU)] #[when(count(count))]
+        let camera: Camera = Camera::new(10, 1);
+        #[streams(GPU)] let cast: Cast = Cast::new();
+        #[streams(GPU)] let again: Cast = Cast::new();
+        #[streams(GPU)] let invert: Invert = Invert::new();
+        #[streams(GPU)] let fuse: Fuse = Fuse::new();
+        #[streams(GPU)] let show: Show = Show::new(Vec::new());
+        #[streams(GPU)] let plain: Show = Show::new(Vec::new());
+
+        camera.frame >> (cast.src, again.src);
+        cast.dst >> fuse.left;
+        // The copies leave the cast's only other reader, which reads, and both are written in place.
+        #[copy]
+        again.dst >> invert.src;
+        again.dst >> plain.image;
+        invert.dst >> fuse.right;
+        fuse.depth >> show.image;
+    }
+}
+
+fn fan_out(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = FanOut::new(platform, 3)?;
+    graph.run()?;
+    let seen = |show: &Show| show.seen().iter().map(|(value, _)| *value).collect::<Vec<_>>();
+    equal(seen(graph.show()), vec![2.0, 4.0, 6.0])?;
+    equal(seen(graph.plain()), vec![1.0, 2.0, 3.0])
+}
+
+graph! {
+    struct Taken {
+        const GPU: CudaStreamPool = CudaStreamPool::new();
+        #[streams(GPU)] let show: Show = Show::new(Vec::new());
+        #[streams(GPU)] let kept: Show = Show::new(Vec::new());
+        #[streams(GPU)] let invert: Invert = Invert::new();
+        #[streams(GPU)] let cast: Cast = Cast::new();
+        invert.dst >> show.image;
+        // One takes the message itself, the other has a copy.
+        cast.dst >> invert.src;
+        #[copy] cast.dst >> kept.image;
+        camera.frame >> cast.src;
+        #[streams(GPU)] #[when(count(2))]
+        let camera: Camera = Camera::new(7, 1);
+    }
+}
+
+fn backwards(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = Taken::new(platform)?;
+    graph.run()?;
+    equal(graph.show().seen(), &[(-1.0, None), (-2.0, None)])?;
+    equal(graph.kept().seen(), &[(1.0, None), (2.0, None)])
+}
+
+graph! {
+    struct Optional {
+        #[when(count(3))]
+        let counter: Counter = Counter::new();
+        #[when(count(3))]
+        let camera: Camera = Camera::new(5, 7);
+        #[streams(none)]
+        let cast: Cast = Cast::new();
+        let show: Show = Show::new(Vec::new());
+        #[when(count(1))]
+        let unheard: Counter = Counter::new();
+        counter.number >> show.label;
+        camera.frame >> cast.src;
+        cast.dst >> show.image;
+        unheard.number >> _;
+    }
+}
+
+fn optional(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = Optional::new(platform)?;
+    graph.run()?;
+    let images: Vec<f32> = graph.show().seen().iter().map(|(value, _)| *value).collect();
+    equal(images, vec![7.0, 8.0, 9.0])?;
+    let labels: Vec<u64> = graph.show().seen().iter().filter_map(|(_, label)| *label).collect();
+    equal(labels, vec![0, 1, 2])
+}
+
+graph! {
+    struct SameNames(camera: usize, show: u64) {
+        #[when(count(show))]
+        let camera: Camera = Camera::new(camera, 1);
+        let cast: Cast = Cast::new();
+        // Without hygiene this would be the node.
+        let show: Show = { let _: (usize, u64) = (camera, show); Show::new(Vec::new()) };
+        camera.frame >> cast.src;
+        cast.dst >> show.image;
+    }
+}
+
+fn same_names(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = SameNames::new(platform, 4, 1)?;
+    graph.run()?;
+    equal(graph.show().seen().len(), 1)
+}
+
+/// An operator whose ports are words of Rust.
+#[operator]
+struct Keywords {
+    #[input]
+    r#in: u64,
+    #[output]
+    r#type: u64,
+}
+
+impl Compute for Keywords {
+    fn compute(&mut self, io: KeywordsIo<'_>, _: &ExecutionContext) -> Result<()> {
+        io.r#type.emit(io.r#in.receive().into_data() + 1)
+    }
+}
+
+/// Generic, and host data alone.
+#[operator]
+struct Collect<T: Copy + Send + Sync + 'static> {
+    #[input]
+    item: &HostData<T>,
+    #[input(optional)]
+    number: u64,
+    items: Vec<u64>,
+}
+
+impl<T: Copy + Send + Sync + 'static> Compute for Collect<T> {
+    fn compute(&mut self, io: CollectIo<'_, T>, _: &ExecutionContext) -> Result<()> {
+        io.item.discard();
+        self.items.extend(io.number.receive().into_data());
+        Ok(())
+    }
+}
+
+#[operator]
+struct Wrap {
+    #[output]
+    item: HostData<(u8, f32)>,
+}
+
+impl Compute for Wrap {
+    fn compute(&mut self, io: WrapIo<'_>, _: &ExecutionContext) -> Result<()> {
+        io.item.emit(HostData((1, 2.0)))
+    }
+}
+
+graph! {
+    struct Names {
+        #[when(count(2))] let r#loop: Counter = Counter::new();
+        let end: Keywords = Keywords::new();
+        let graph: Collect<(u8, f32)> = Collect::new(Vec::new());
+        #[when(count(2))] let __: Wrap = Wrap::new();
+        r#loop.number >> end.r#in;
+        end.r#type >> graph.number;
+        __.item >> graph.item;
+    }
+}
+
+fn names(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = Names::new(platform)?;
+    graph.run()?;
+    equal(&graph.graph().items, &vec![1, 2])?;
+    let _: &Counter = graph.r#loop();
+    check_text(Names::DOT, &["\"loop\" -> \"end\" [label=\"number → in\"]"])?;
+    check_text(
+        Names::MERMAID,
+        &["end_[\"end: Keywords\"]", "graph_[\"graph: Collect#lt;(u8, f32)#gt;\"]"],
+    )
+}
+
+fn inside_of_a_function(platform: &Platform) -> Result<(), Failed> {
+    graph! {
+        struct Inner { #[when(count(1))] let a: Counter = Counter::new(); a.number >> _; }
+    }
+    Ok(Inner::new(platform)?.run()?)
+}
+
+macro_rules! counting {
+    ($name:ident, $node:ident, $count:expr) => {
+        graph! {
+            struct $name(start: u64) {
+                #[when(count($count + start))]
+                let $node: Counter = Counter::new();
+                let other: Keywords = Keywords::new();
+                $node.number >> other.r#in;
+                other.r#type >> _;
+            }
+        }
+    };
+}
+
+counting!(Counting, first, 2);
+
+fn by_macro(platform: &Platform) -> Result<(), Failed> {
+    Counting::new(platform, 1)?.run()?;
+    check_text(Counting::MERMAID, &["first -- \"number → in\" --> other"])
+}
+
+fn out_of_order(platform: &Platform) -> Result<Counter> {
+    Err(Error::NoSuchDevice {
+        who: format!("the counter on {}", platform.name()),
+        device: device(9),
+        devices: 1,
+    })
+}
+
+graph! {
+    struct Failing {
+        #[when(count(1))] let counter: Counter = out_of_order(platform)?;
+        counter.number >> _;
+    }
+}
+
+fn failing(platform: &Platform) -> Result<(), Failed> {
+    let made = Failing::new(platform).map(drop);
+    let text = check_error("new", made, |error| matches!(error, Error::NoSuchDevice { .. }))?;
+    check_text(&text, &["the counter on"])
+}
+
+fn count_zero(platform: &Platform) -> Result<(), Failed> {
+    let made = Stereo::new(platform, 1, 0, [0; 2]).map(drop);
+    let text = check_error("new", made, |error| matches!(error, Error::CountZero { .. }))?;
+    check_text(&text, &["left"])
+}
+
+fn pictures() -> Result<(), Failed> {
+    equal(
+        Optional::MERMAID,
+        "flowchart LR
+    counter[\"counter: Counter\"]
+    camera[\"camera: Camera\"]
+    cast[\"cast: Cast\"]
+    show[\"show: Show\"]
+    unheard[\"unheard: Counter\"]
+    counter -- \"number → label\" --> show
+    camera -- \"frame → src\" --> cast
+    cast -- \"dst → image\" --> show
+    unheard -- \"number\" --> 0_((\" \"))
+",
+    )?;
+    equal(
+        Taken::DOT,
+        "digraph \"Taken\" {
+    rankdir=LR;
+    node [shape=box];
+    subgraph \"cluster_GPU\" {
+        label=\"GPU\";
+        \"camera\" [label=\"camera: Camera\"];
+        \"cast\" [label=\"cast: Cast\"];
+        \"kept\" [label=\"kept: Show\"];
+        \"invert\" [label=\"invert: Invert\"];
+        \"show\" [label=\"show: Show\"];
+    }
+    \"invert\" -> \"show\" [label=\"dst → image\"];
+    \"cast\" -> \"invert\" [label=\"dst → src\"];
+    \"cast\" -> \"kept\" [label=\"dst → image (copy)\"];
+    \"camera\" -> \"cast\" [label=\"frame → src\"];
+}
+",
+    )?;
+    check_text(Stereo::MERMAID, &["    subgraph pool_GPU[\"GPU\"]\n        left[\"left: Camera\"]"])
+}
+
+fn order() -> Result<(), Failed> {
+    let platform = Platform::host().build()?;
+    let mut graph = Taken::new(&platform)?;
+    let names: Vec<String> = graph.nodes().iter().map(|node| node.name().to_owned()).collect();
+    equal(names, ["camera", "cast", "kept", "invert", "show"].map(str::to_owned).to_vec())
+}
