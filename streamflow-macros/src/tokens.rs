@@ -13,6 +13,37 @@ pub(crate) const STANDARD_TRAITS: &[&str] = &[
     "PartialEq", "PartialOrd", "Rem", "Send", "Sized", "Sub", "SubAssign", "Sum", "Sync",
 ];
 
+/// The messages that come with the library, whatever is in them.
+const MESSAGES: &[&str] = &[
+    "Tensor",
+    "Buffer",
+    "Pinned",
+    "Download",
+    "String",
+    "Timestamp",
+    "Metadata",
+    "bool",
+    "i8",
+    "u8",
+    "i16",
+    "u16",
+    "i32",
+    "u32",
+    "i64",
+    "u64",
+    "isize",
+    "usize",
+    "f32",
+    "f64",
+];
+
+/// Whether a type has the name of a message that comes with the library. Of others, only rustc can say.
+pub(crate) fn is_message(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    let last = path.path.segments.last().map(|last| last.ident.to_string());
+    last.is_some_and(|last| MESSAGES.contains(&last.as_str()))
+}
+
 /// The tokens between commas.
 pub(crate) fn split(tokens: TokenStream) -> Vec<TokenStream> {
     let mut parts = vec![TokenStream::new()];
@@ -105,6 +136,13 @@ mod tests {
         let name = format_ident!("A");
         assert!(mentions(quote!(Tensor<(u8, [A; 2])>), &name));
         assert!(!mentions(quote!(Tensor<(u8, [B; 2])>), &name));
+    }
+
+    #[test]
+    fn messages_are_known_by_their_names() {
+        assert!(is_message(&parse_quote!(streamflow::Tensor<T>)));
+        assert!(!is_message(&parse_quote!(HostData<Tensor<T>>)));
+        assert!(!is_message(&parse_quote!([u8; 4])));
     }
 
     #[test]

@@ -1,15 +1,19 @@
 //! What a message implements.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{GenericParam, Generics, Lifetime, LifetimeParam, Type, parse_quote};
+use syn::{GenericParam, Generics, Lifetime, LifetimeParam, parse_quote};
 
 use super::fields::Message;
-use crate::tokens::{mentions, must_be};
+use crate::tokens::{is_message, must_be};
 
 pub(super) fn message(message: &Message) -> TokenStream {
     let Message { ident, fields, .. } = message;
+    if message.generics.lifetimes().next().is_some() {
+        // It can be no message, and that was said.
+        return TokenStream::new();
+    }
     let generics = bounded(message);
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     let mut receive_generics = generics.clone();
@@ -32,7 +36,6 @@ pub(super) fn message(message: &Message) -> TokenStream {
     quote! {
         #[allow(trivial_bounds)]
         const _: () = {
-            #[diagnostic::do_not_recommend]
             impl #impl_generics ::streamflow::__private::Message for #ident #type_generics
             #where_clause
             {
@@ -67,22 +70,12 @@ pub(super) fn message(message: &Message) -> TokenStream {
     }
 }
 
-/// The user's generics. Each field whose type depends on them must be a message. That all fields can
-/// move between threads is a clause of its own, so that rustc tells of those that can't, once.
+/// The user's generics. That each field is a message is a clause: where one is none, rustc says so once,
+/// at the field's type, and takes it for granted in the rest.
 fn bounded(message: &Message) -> Generics {
     let mut generics = message.generics.clone();
-    let depends = |ty: &Type| {
-        let mut names = message.generics.type_params().map(|param| &param.ident);
-        names.any(|name| mentions(ty.to_token_stream(), name))
-    };
-    for (_, ty) in &message.fields {
-        let must = must_be(ty, |at| {
-            if depends(ty) {
-                quote_spanned!(at=> ::streamflow::__private::Message)
-            } else {
-                quote_spanned!(at=> ::core::marker::Send + ::core::marker::Sync)
-            }
-        });
+    for (_, ty) in message.fields.iter().filter(|(_, ty)| !is_message(ty)) {
+        let must = must_be(ty, |at| quote_spanned!(at=> ::streamflow::__private::Message));
         generics.make_where_clause().predicates.push(parse_quote!(#must));
     }
     generics

@@ -133,12 +133,12 @@ fn type_parameters(generics: &Generics, ports: &[Port], errors: &mut Errors) -> 
                 _ => {}
             }
         }
-        let in_port = ports.iter().any(|port| mentions(port.written.to_token_stream(), name));
         // A trait that is not one of the standard ones may imply all of it.
-        if named || (sent && lives && !in_port) {
+        if named || (sent && lives) {
             continue;
         }
         all = false;
+        let in_port = ports.iter().any(|port| mentions(port.written.to_token_stream(), name));
         errors.at(
             param,
             if in_port {

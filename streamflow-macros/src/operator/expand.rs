@@ -107,15 +107,15 @@ fn operator_impl(operator: &Operator, names: &Names) -> TokenStream {
             type Io<#tick> = #io<#tick, #(#io_params,)*>;
             type StreamNames<#tick> = #streams<#tick>;
 
-            fn __ports() -> Self::Ports {
+            fn __ports() -> #ports #type_generics {
                 #ports { #(#port_names: ::streamflow::__private::#ends::new(),)* #ports_marker }
             }
 
             #[allow(unused_variables)]
             fn __io<#tick>(
-                ports: &#tick mut Self::Ports,
+                ports: &#tick mut #ports #type_generics,
                 cx: &#tick ::streamflow::__private::ExecutionContext,
-            ) -> Self::Io<#tick> {
+            ) -> #io<#tick, #(#io_params,)*> {
                 #io {
                     #(#port_names: ports.#port_names.io(cx),)*
                     #(#stream_names: #makes,)*
@@ -126,7 +126,7 @@ fn operator_impl(operator: &Operator, names: &Names) -> TokenStream {
             #[allow(unused_variables)]
             fn __stream_names<#tick>(
                 cx: &#tick ::streamflow::__private::ExecutionContext,
-            ) -> Self::StreamNames<#tick> {
+            ) -> #streams<#tick> {
                 #streams { #(#stream_names: #makes,)* #streams_marker }
             }
         }

@@ -5,31 +5,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{GenericParam, Generics, Type, parse_quote};
 
 use super::model::Port;
-use crate::tokens::{mentions, must_be};
-
-/// The messages that come with the library, whatever is in them.
-const KNOWN: &[&str] = &[
-    "Tensor",
-    "Buffer",
-    "Pinned",
-    "Download",
-    "String",
-    "Timestamp",
-    "Metadata",
-    "bool",
-    "i8",
-    "u8",
-    "i16",
-    "u16",
-    "i32",
-    "u32",
-    "i64",
-    "u64",
-    "isize",
-    "usize",
-    "f32",
-    "f64",
-];
+use crate::tokens::{is_message, mentions, must_be};
 
 /// The type parameters that occur nowhere in the tokens. A struct must use all of its own.
 pub(super) fn unused<'a>(generics: &'a Generics, tokens: &TokenStream) -> Vec<&'a Ident> {
@@ -93,14 +69,7 @@ pub(super) fn assuming_messages(generics: &Generics, ports: &[Port]) -> Generics
 
 /// The messages of which only rustc can say whether they are some.
 pub(super) fn doubtful(ports: &[Port]) -> impl Iterator<Item = &Type> {
-    ports.iter().map(|port| &port.message).filter(|ty| !is_known(ty))
-}
-
-/// Whether a type has the name of a message that comes with the library.
-fn is_known(ty: &Type) -> bool {
-    let Type::Path(path) = ty else { return false };
-    let last = path.path.segments.last().map(|last| last.ident.to_string());
-    last.is_some_and(|last| KNOWN.contains(&last.as_str()))
+    ports.iter().map(|port| &port.message).filter(|ty| !is_message(ty))
 }
 
 /// A lifetime has none here: no operator has lifetime parameters.

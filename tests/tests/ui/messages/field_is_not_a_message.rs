@@ -10,7 +10,6 @@ pub struct Frame {
     pub camera: Camera,
 }
 
-// It is one nevertheless.
 #[operator]
 pub struct Show {
     #[input]

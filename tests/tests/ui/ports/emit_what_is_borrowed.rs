@@ -10,9 +10,12 @@ impl Compute for Source {
     fn compute(&mut self, io: SourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let stream = cx.allocate_cuda_stream(io.fill)?;
         let mut image = cx.tensor([8], &stream)?;
-        let (mut left, _) = image.split_at_mut(4);
+        let halves = image.split_at_mut(4);
         io.image.set_cuda_stream(&stream).emit(image)?;
-        stream.fill_bytes(&mut left, 0)
+        match halves {
+            Some((mut left, _)) => stream.fill_bytes(&mut left, 0),
+            None => Ok(()),
+        }
     }
 }
 
