@@ -166,11 +166,11 @@ impl State {
 
 impl Home for MemoryPool {
     fn give_back(&self, stream: u32, mut block: Box<Block>) {
-        if self.table.driver().sticky_error().is_some() {
-            return;
-        }
         let closed = block.close_uses(&self.table, stream);
-        report_in_drop("recording the last uses of memory", closed);
+        // After a sticky error nothing is recorded any more, and that was reported once.
+        if closed.is_err() && self.table.driver().sticky_error().is_none() {
+            report_in_drop("recording the last uses of memory", closed);
+        }
         let mut state = self.lock();
         let bytes = block.range().bytes;
         if state.free_bytes.saturating_add(bytes) <= self.options.release_threshold {
