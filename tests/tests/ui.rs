@@ -3,5 +3,7 @@
 #[test]
 fn mistakes_are_told_at_the_users_tokens() {
     let cases = trybuild::TestCases::new();
-    cases.compile_fail("tests/ui/kernels/*.rs");
+    for what in ["kernels", "messages", "operators", "ports"] {
+        cases.compile_fail(format!("tests/ui/{what}/*.rs"));
+    }
 }
