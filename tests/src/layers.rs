@@ -2,6 +2,8 @@
 
 mod drop_waits;
 mod fail_nth;
+mod null;
 
 pub use drop_waits::DropWaits;
 pub use fail_nth::{CallKind, FailNth};
+pub use null::Null;

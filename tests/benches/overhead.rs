@@ -1,0 +1,216 @@
+//! What a graph costs the host beyond the driver: nanoseconds per operator of receive, stream and emit.
+//!
+//! ```text
+//! cargo bench -p streamflow-tests --bench overhead
+//! ```
+//!
+//! A chain of operators on streams of their own runs on a driver that does nothing: what is left is
+//! ours. `pass` only hands a tensor on; `launch` queues a kernel on it as well. Beside each stands the
+//! same wired by hand: the same streams, waits, records and launches. Both take turns, so that a machine
+//! that changes its speed changes both; medians.
+#![allow(missing_docs, clippy::print_stdout, reason = "a benchmark")]
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use streamflow::prelude::*;
+use streamflow_tests::kernels::add_one;
+use streamflow_tests::layers::Null;
+
+const TICKS: u64 = 20_000;
+const ROUNDS: usize = 11;
+const WARM_UP: u64 = 100;
+
+#[operator(streams(make))]
+struct Source {
+    #[output]
+    data: Tensor<f32>,
+}
+
+impl Compute for Source {
+    fn compute(&mut self, io: SourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.make)?;
+        io.data.set_cuda_stream(&stream).emit(cx.tensor([256], &stream)?)
+    }
+}
+
+#[operator]
+struct Pass {
+    #[input]
+    data: Tensor<f32>,
+    #[output]
+    out: Tensor<f32>,
+}
+
+impl Compute for Pass {
+    fn compute(&mut self, io: PassIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (data, _) = io.data.receive().receive_cuda_stream(cx)?;
+        io.out.emit(data)
+    }
+}
+
+#[operator]
+struct Work {
+    #[input]
+    data: Tensor<f32>,
+    #[output]
+    out: Tensor<f32>,
+}
+
+impl Compute for Work {
+    fn compute(&mut self, io: WorkIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (mut data, stream) = io.data.receive().receive_cuda_stream(cx)?;
+        stream.launch::<add_one>(data.len(), (&mut data,))?;
+        io.out.emit(data)
+    }
+}
+
+#[operator]
+struct End {
+    #[input]
+    data: &Tensor<f32>,
+}
+
+impl Compute for End {
+    fn compute(&mut self, io: EndIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let _ = io.data.receive().receive_cuda_stream(cx)?;
+        Ok(())
+    }
+}
+
+macro_rules! chain {
+    ($name:ident, $stage:ident, $first:ident $($next:ident after $before:ident)*, $last:ident) => {
+        graph! {
+            struct $name(count: u64) {
+                const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(32);
+                #[streams(STREAMS)] #[when(count(count))] let source: Source = Source::new();
+                #[streams(STREAMS)] let $first: $stage = $stage::new();
+                $(#[streams(STREAMS)] let $next: $stage = $stage::new();)*
+                #[streams(STREAMS)] let end: End = End::new();
+                source.data >> $first.data;
+                $($before.out >> $next.data;)*
+                $last.out >> end.data;
+            }
+        }
+    };
+}
+
+macro_rules! chains {
+    ($two:ident, $four:ident, $sixteen:ident, $stage:ident) => {
+        chain!($two, $stage, a b after a, b);
+        chain!($four, $stage, a b after a c after b d after c, d);
+        chain!($sixteen, $stage, a b after a c after b d after c e after d f after e g after f
+            h after g i after h j after i k after j l after k m after l n after m o after n
+            p after o, p);
+    };
+}
+
+chains!(Pass2, Pass4, Pass16, Pass);
+chains!(Work2, Work4, Work16, Work);
+
+fn main() -> ExitCode {
+    match measure() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure() -> Result<()> {
+    let null = Arc::new(Null::new(Platform::host().build()?.driver().clone()));
+    let platform = Platform::from_driver(null.clone())?;
+    println!("{:<8}{:>9}{:>12}{:>12}{:>8}", "work", "operators", "graph", "by hand", "ratio");
+    macro_rules! rows {
+        ($work:expr, $name:expr, $two:ident, $four:ident, $sixteen:ident) => {{
+            let mut totals = Vec::new();
+            rows!(@one totals, $work, $name, 2, $two);
+            rows!(@one totals, $work, $name, 4, $four);
+            rows!(@one totals, $work, $name, 16, $sixteen);
+            // A tick's own cost, and that of the two ends, is in both and falls out.
+            let slope = |pick: fn(&(f64, f64)) -> f64| (pick(&totals[2]) - pick(&totals[0])) / 14.0;
+            let (graph, by_hand) = (slope(|t| t.0), slope(|t| t.1));
+            println!("{:<8}{:>9}{graph:>9.1} ns{by_hand:>9.1} ns{:>8.2}   per operator more", $name, "+1", graph / by_hand);
+        }};
+        (@one $totals:ident, $work:expr, $name:expr, $stages:expr, $graph:ident) => {
+            $graph::new(&platform, WARM_UP)?.run()?;
+            let mut graph = $graph::new(&platform, TICKS)?;
+            let mut by_hand = ByHand::new(&platform, $stages, $work)?;
+            (0..WARM_UP).try_for_each(|_| by_hand.tick())?;
+            platform_is_idle(&by_hand)?;
+            let both = null.off(|| compare(|| graph.run(), || by_hand.run(TICKS)))?;
+            let (a, b) = both;
+            println!("{:<8}{:>9}{a:>9.1} ns{b:>9.1} ns{:>8.2}   per tick", $name, $stages, a / b);
+            $totals.push(both);
+        };
+    }
+    rows!(false, "pass", Pass2, Pass4, Pass16);
+    rows!(true, "launch", Work2, Work4, Work16);
+    Ok(())
+}
+
+fn platform_is_idle(by_hand: &ByHand) -> Result<()> {
+    by_hand.streams.iter().try_for_each(CudaStream::synchronize_blocking)
+}
+
+/// Nanoseconds per tick of both, taking turns.
+fn compare(
+    mut one: impl FnMut() -> Result<()>,
+    mut other: impl FnMut() -> Result<()>,
+) -> Result<(f64, f64)> {
+    let mut times = [Vec::new(), Vec::new()];
+    for round in 0..=ROUNDS {
+        let runs: [&mut dyn FnMut() -> Result<()>; 2] = [&mut one, &mut other];
+        for (run, times) in runs.into_iter().zip(&mut times) {
+            let start = Instant::now();
+            run()?;
+            // The first round warms up.
+            if round > 0 {
+                times.push(start.elapsed().as_secs_f64() * 1e9 / TICKS as f64);
+            }
+        }
+    }
+    let [one, other] = times.map(median);
+    Ok((one, other))
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// The same without a graph: a stream for each stage, which waits for the one before.
+struct ByHand {
+    platform: Platform,
+    streams: Vec<CudaStream>,
+    launches: bool,
+}
+
+impl ByHand {
+    fn new(platform: &Platform, stages: usize, launches: bool) -> Result<Self> {
+        let pool = platform.stream_pool("by hand", &CudaStreamPool::new())?;
+        let streams = (0..stages + 2).map(|_| pool.allocate("a stage")).collect::<Result<_>>()?;
+        Ok(Self { platform: platform.clone(), streams, launches })
+    }
+
+    fn tick(&mut self) -> Result<()> {
+        let [source, stages @ .., end] = &self.streams[..] else { return Ok(()) };
+        let mut data: Tensor<f32> = self.platform.tensor([256], source)?;
+        let mut ready = source.record()?;
+        for stream in stages {
+            stream.wait(ready)?;
+            if self.launches {
+                stream.launch::<add_one>(data.len(), (&mut data,))?;
+            }
+            ready = stream.record()?;
+        }
+        end.wait(ready)
+    }
+
+    fn run(&mut self, ticks: u64) -> Result<()> {
+        (0..ticks).try_for_each(|_| self.tick())?;
+        platform_is_idle(self)
+    }
+}
