@@ -3,5 +3,7 @@
 #[test]
 fn mistakes_are_told_at_the_users_tokens() {
     let cases = trybuild::TestCases::new();
-    cases.compile_fail("tests/ui/kernels/*.rs");
+    for of in ["kernels", "edges", "nodes", "pools", "conditions"] {
+        cases.compile_fail(format!("tests/ui/{of}/*.rs"));
+    }
 }

@@ -27,7 +27,7 @@ fn of_node(graph: &Graph, node: &Node) -> TokenStream {
         .chain(graph.discards.iter().map(|discard| &discard.from))
         .filter(|port| port.node == node.name)
         .map(|port| text(&port.port));
-    let operator = quote!(<#ty as ::streamflow::__private::Operator>);
+    let operator = quote!(<#ty as ::streamflow::__private::InGraph>);
     let args = quote! {
         #name, #operator::NAME, #operator::INPUTS, #operator::OUTPUTS, &[#(#ports,)*],
     };
@@ -60,7 +60,7 @@ pub(super) fn of_pools(graph: &Graph) -> TokenStream {
             let (name, text) = (&pool.name, pool.name.to_string());
             let needs = nodes.iter().map(|node| {
                 let (ty, name) = (&node.ty, node.text());
-                quote!((#name, <#ty as ::streamflow::__private::Operator>::STREAMS))
+                quote!((#name, <#ty as ::streamflow::__private::InGraph>::STREAMS))
             });
             let (first, last) = ends(pool.description.to_token_stream());
             let args = quote!(#text, &#name, &[#(#needs,)*]);
@@ -83,7 +83,7 @@ pub(super) fn alone(graph: &Graph) -> TokenStream {
         .filter(|node| !matches!(node.streams, Streams::None))
         .map(|node| &node.ty);
     quote! {
-        const __ALONE: bool = 0 #(+ <#types as ::streamflow::__private::Operator>::STREAMS)* <= 1;
+        const __ALONE: bool = 0 #(+ <#types as ::streamflow::__private::InGraph>::STREAMS)* <= 1;
     }
 }
 
@@ -98,7 +98,7 @@ fn call(function: &str, args: &TokenStream, first: Span, last: Span) -> TokenStr
 }
 
 /// The spans of the first and the last token.
-fn ends(tokens: TokenStream) -> (Span, Span) {
+pub(super) fn ends(tokens: TokenStream) -> (Span, Span) {
     let mut spans = tokens.into_iter().map(|token| token.span());
     let first = spans.next().unwrap_or_else(Span::call_site);
     (first, spans.last().unwrap_or(first))

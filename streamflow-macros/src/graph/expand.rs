@@ -1,7 +1,7 @@
 //! The struct, and what it can do.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use super::model::{Graph, Node, Streams};
 use super::{constants, diagram, wiring};
@@ -14,7 +14,7 @@ pub(super) fn graph(graph: &Graph, sound: bool) -> TokenStream {
         let (docs, name, ty, description) = (&pool.docs, &pool.name, &pool.ty, &pool.description);
         quote!(#(#docs)* const #name: #ty = #description;)
     });
-    let implementation = implementation(graph, &mermaid);
+    let implementation = implementation(graph, &mermaid, sound);
     let any_graph = any_graph(graph);
     // What a mistake of names would make fail as well is not checked beside it.
     let checked = sound && !graph.has_unknown_node;
@@ -38,7 +38,7 @@ fn definition(graph: &Graph, mermaid: &str) -> TokenStream {
     let (attributes, visibility, name) = (&header.attributes, &header.visibility, &header.name);
     let nodes = graph.nodes.iter().map(|node| {
         let (name, ty) = (&node.name, &node.ty);
-        quote!(#name: ::streamflow::__private::Node<#ty>)
+        quote!(#name: <#ty as ::streamflow::__private::InGraph>::Node)
     });
     let picture = format!("\n```mermaid\n{mermaid}```");
     quote! {
@@ -52,7 +52,7 @@ fn definition(graph: &Graph, mermaid: &str) -> TokenStream {
 }
 
 /// The constants, `new`, `run`, and the operators.
-fn implementation(graph: &Graph, mermaid: &str) -> TokenStream {
+fn implementation(graph: &Graph, mermaid: &str, sound: bool) -> TokenStream {
     let header = &graph.header;
     let (visibility, name) = (&header.visibility, &header.name);
     let dot = diagram::dot(graph);
@@ -61,7 +61,11 @@ fn implementation(graph: &Graph, mermaid: &str) -> TokenStream {
         quote!(#name: #ty)
     });
     let body = body(graph);
-    let operators = graph.nodes.iter().map(|node| operator(graph, node));
+    // Where nodes are missing, it is not the user who left a parameter unused.
+    let names = header.params.iter().map(|param| &param.name);
+    let used = (!sound).then(|| quote!(let _ = (#(&#names,)*);));
+    let nodes = graph.nodes.iter().filter(|node| node.has_methods);
+    let operators = nodes.map(|node| operator(graph, node));
     quote! {
         #[allow(dead_code)]
         impl #name {
@@ -80,6 +84,7 @@ fn implementation(graph: &Graph, mermaid: &str) -> TokenStream {
                 platform: &::streamflow::__private::Platform,
                 #(#params,)*
             ) -> ::streamflow::__private::Result<Self> {
+                #used
                 #body
             }
 
@@ -154,11 +159,17 @@ fn body(graph: &Graph) -> TokenStream {
     });
     let alone = constants::alone(graph);
     let nodes = graph.nodes.iter().enumerate().map(|(index, node)| {
-        let (operator, name, text) = (hidden("operator", index), &node.name, node.text());
+        let operator = hidden("operator", index);
+        let (name, ty, text) = (&node.name, &node.ty, node.text());
         let options = options(graph, index, node, &live_pools);
         quote! {
             #[allow(unused_mut, unused_variables)]
-            let mut #name = ::streamflow::__private::node(#text, #operator, #platform, #options)?;
+            let mut #name = <#ty as ::streamflow::__private::InGraph>::node(
+                #operator,
+                #text,
+                #platform,
+                #options,
+            )?;
         }
     });
     let wiring = wiring::wiring(graph);
@@ -211,9 +222,13 @@ fn options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) -> To
 fn any_graph(graph: &Graph) -> TokenStream {
     let name = &graph.header.name;
     let nodes = graph.order.iter().map(|&index| {
-        let (name, ty) = (&graph.nodes[index].name, &graph.nodes[index].ty);
-        // The type is named so that what it lacks is said there.
-        quote!(::streamflow::__private::any_node::<#ty>(&mut self.#name))
+        let node = &graph.nodes[index];
+        // Underlined where the type stands: what it lacks is said there.
+        let (first, last) = constants::ends(node.ty.to_token_stream());
+        let lead = quote_spanned!(first=> &mut);
+        let mut name = node.name.clone();
+        name.set_span(last.resolved_at(name.span()));
+        quote!(#lead self.#name)
     });
     quote! {
         impl ::streamflow::__private::Graph for #name {

@@ -129,10 +129,15 @@ impl<T, From, To> Feeds<T, From, To> for T {
 )]
 pub trait Accepts<Owners, From, To> {}
 
+#[diagnostic::do_not_recommend]
 impl<From, To> Accepts<Sole, From, To> for Reads {}
+#[diagnostic::do_not_recommend]
 impl<From, To> Accepts<Sole, From, To> for Shares {}
+#[diagnostic::do_not_recommend]
 impl<From, To> Accepts<Sole, From, To> for Takes {}
+#[diagnostic::do_not_recommend]
 impl<From, To> Accepts<Several, From, To> for Reads {}
+#[diagnostic::do_not_recommend]
 impl<From, To> Accepts<Several, From, To> for Shares {}
 
 /// Two ports that an edge shall connect; nothing is checked yet.
