@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use quote::ToTokens;
+
 use super::attribute::{self, NodeAttributes};
 use super::model::{
     Discard, Draft, Edge, EdgeStatement, Graph, Header, Node, NodeStatement, Pool, Port, Statement,
@@ -9,6 +11,7 @@ use super::model::{
 };
 use super::toposort::{self, Cycle};
 use crate::diagnostic::{Errors, similar};
+use crate::tokens::mentions;
 
 /// Names that the struct has beside those of its nodes.
 const OF_GRAPH: &[&str] = &["new", "run", "nodes", "platform", "__platform"];
@@ -57,6 +60,10 @@ pub(super) fn graph(mut header: Header, statements: Vec<Statement>, errors: &mut
     }
     ends(&mut graph, errors);
     order(&mut graph, errors);
+    // Who made another mistake may have meant to use a pool there.
+    if errors.is_empty() {
+        unused_pools(&graph, errors);
+    }
     graph
 }
 
@@ -158,6 +165,33 @@ fn pools_of_nodes(graph: &mut Graph, errors: &mut Errors) {
         };
         errors.at(pool, format!("there is no stream pool `{written}` in this graph; {hint}"));
         node.streams = Streams::Default;
+    }
+}
+
+/// rustc does not find these constants unused. A pool that was forgotten at its node would go
+/// unnoticed, since the node then has one of its own.
+fn unused_pools(graph: &Graph, errors: &mut Errors) {
+    for pool in &graph.pools {
+        let values = graph.nodes.iter().flat_map(|node| [Some(&node.value), node.count.as_ref()]);
+        let others = graph.pools.iter().map(|other| Some(&other.description));
+        let mentioned = values
+            .chain(others)
+            .flatten()
+            .any(|value| mentions(value.to_token_stream(), &pool.name));
+        let used = graph
+            .nodes
+            .iter()
+            .any(|node| matches!(&node.streams, Streams::Pool(name) if *name == pool.name));
+        if !mentioned && !used {
+            let name = &pool.name;
+            errors.at(
+                name,
+                format!(
+                    "no node uses stream pool `{name}`; put `#[streams({name})]` on those that \
+                     shall, or remove it"
+                ),
+            );
+        }
     }
 }
 

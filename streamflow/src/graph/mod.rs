@@ -6,7 +6,7 @@
 pub mod check;
 mod node;
 
-pub use node::{AnyNode, InGraph, Node, NodeOptions, NodeStreams, Readiness, node};
+pub use node::{AnyNode, Node, NodeOptions, NodeStreams, Readiness, any_node, node};
 
 use crate::platform::Platform;
 

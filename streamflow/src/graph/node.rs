@@ -10,7 +10,7 @@ use crate::context::{ExecutionContext, Streams};
 use crate::error::{Error, Result};
 use crate::operator::{Compute, Operator};
 use crate::platform::{Platform, device};
-use crate::port::{PortInfo, Ports};
+use crate::port::Ports;
 use crate::stream::{CudaStreamPool, Point, StreamPool};
 
 /// Where a node's streams come from.
@@ -64,13 +64,14 @@ pub struct Node<O: Operator> {
     started: bool,
 }
 
-/// Makes a node.
+/// Makes a node of an operator and its ports, connected or not.
 ///
 /// # Errors
 /// [`Error::CountZero`]; the platform's, when it has no such device or stream.
 pub fn node<O: Operator>(
     name: &str,
     operator: O,
+    ports: O::Ports,
     platform: &Platform,
     options: NodeOptions<'_>,
 ) -> Result<Node<O>> {
@@ -87,7 +88,7 @@ pub fn node<O: Operator>(
     };
     Ok(Node {
         operator,
-        ports: O::__ports(),
+        ports,
         cx: ExecutionContext::new(platform, name, on, streams, O::STREAM_NAMES.len()),
         count: options.count,
         stream_done: options.stream_done,
@@ -96,45 +97,10 @@ pub fn node<O: Operator>(
     })
 }
 
-/// What `graph!` asks of the type of a node.
-///
-/// It is [`Operator`] by another road. What `graph!` makes of a type goes through this trait's items,
-/// so that a type which is no operator is reported once, and not wherever its node is used.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a streamflow operator",
-    label = "this node's type is not an operator",
-    note = "put `#[streamflow::operator]` on the definition of `{Self}`"
-)]
-pub trait InGraph: Sized {
-    /// [`Node`].
-    type Node;
-    /// [`Operator::NAME`].
-    const NAME: &'static str;
-    /// [`Operator::INPUTS`].
-    const INPUTS: &'static [PortInfo];
-    /// [`Operator::OUTPUTS`].
-    const OUTPUTS: &'static [PortInfo];
-    /// [`Operator::STREAMS`].
-    const STREAMS: usize;
-
-    /// [`node`].
-    ///
-    /// # Errors
-    /// Those of [`node`].
-    fn node(self, name: &str, platform: &Platform, options: NodeOptions<'_>) -> Result<Self::Node>;
-}
-
-#[diagnostic::do_not_recommend]
-impl<O: Operator> InGraph for O {
-    type Node = Node<O>;
-    const NAME: &'static str = O::NAME;
-    const INPUTS: &'static [PortInfo] = O::INPUTS;
-    const OUTPUTS: &'static [PortInfo] = O::OUTPUTS;
-    const STREAMS: usize = O::STREAMS;
-
-    fn node(self, name: &str, platform: &Platform, options: NodeOptions<'_>) -> Result<Node<O>> {
-        node(name, self, platform, options)
-    }
+/// The node as schedulers see it. `graph!` names the operator's type in the call, so that rustc says
+/// there that it has no `compute`.
+pub fn any_node<O: Compute>(node: &mut Node<O>) -> &mut dyn AnyNode {
+    node
 }
 
 /// A node as schedulers see it.

@@ -1,5 +1,4 @@
 // A pool that no node uses.
-#![deny(dead_code)]
 use streamflow::prelude::*;
 use streamflow_tests::stereo::Camera;
 
