@@ -1,11 +1,16 @@
-//! What both programs do around their work: shared flags, messages, exit codes.
+//! What the programs do around their work: shared flags, messages, exit codes.
+
+mod cause;
 
 use std::error::Error as StdError;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+pub use cause::Cause;
 use streamflow::prelude::*;
 use tracing_subscriber::EnvFilter;
+
+use crate::report::Format;
 
 /// Where a program runs, as the user says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -29,6 +34,14 @@ pub struct PlatformArgs {
     /// In which order the host simulator executes what may run in any order [default: 0]
     #[arg(long, value_name = "S")]
     pub seed: Option<u64>,
+}
+
+/// The flags about the graph itself.
+#[derive(Debug, Clone, clap::Args)]
+pub struct GraphArgs {
+    /// Write the graph as a flow chart of Mermaid, and run nothing
+    #[arg(long)]
+    pub mermaid: bool,
 }
 
 impl PlatformArgs {
@@ -118,6 +131,30 @@ pub fn main(run: impl FnOnce() -> Result<(), Failure>) -> ExitCode {
             ExitCode::from(if matches!(failure, Failure::Usage(_)) { 2 } else { 1 })
         }
     }
+}
+
+/// Refuses images that no address could reach.
+///
+/// # Errors
+/// [`Failure::Usage`].
+pub fn check_size(rows: u32, cols: u32) -> Result<(), Failure> {
+    let bytes = u64::from(rows).checked_mul(u64::from(cols)).and_then(|n| n.checked_mul(4));
+    if bytes.is_none_or(|bytes| bytes > isize::MAX as u64) {
+        return Err(Failure::Usage(format!("no memory can hold {rows} rows of {cols} columns")));
+    }
+    Ok(())
+}
+
+/// Tells people on what the program runs.
+///
+/// # Errors
+/// The platform's; those of stdout.
+pub fn say_where(platform: &Platform, format: Format) -> Result<(), Failure> {
+    if format == Format::Human {
+        let name = &platform.device_info(device(0))?.name;
+        writeln!(io::stdout(), "running on {}: {name}", platform.name())?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

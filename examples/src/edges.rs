@@ -3,9 +3,11 @@
 //! The two gradients only read the blurred image, so they run on streams of their own and wait for
 //! the blur; what joins them waits for both. Nothing here says so: the launches see it.
 
+pub mod graph;
 mod kernels;
 mod reference;
 
+pub use graph::EdgesApp;
 pub use kernels::{blur_columns, blur_rows, grey, magnitude, sobel_x, sobel_y};
 pub use reference::{TOLERANCE, reference};
 use streamflow::prelude::*;

@@ -1,14 +1,17 @@
-//! What streamflow's two example programs share.
+//! What streamflow's three example programs share.
 //!
 //! The workloads are library modules with plain-Rust references beside them, so that the tests and
 //! the benchmarks run exactly what the programs run.
 
 pub mod cli;
+pub mod deliver;
 pub mod edges;
 pub mod png_io;
 pub mod progress;
 pub mod report;
 pub mod seed_app;
+pub mod seed_graph;
+pub mod temporal;
 
 use streamflow::kernel::{Kernel, KernelInfo};
 
@@ -23,5 +26,9 @@ pub fn kernels() -> Vec<&'static KernelInfo> {
         edges::sobel_x::INFO,
         edges::sobel_y::INFO,
         edges::magnitude::INFO,
+        temporal::pattern::INFO,
+        temporal::share::INFO,
+        temporal::accumulate::INFO,
+        temporal::fade::INFO,
     ]
 }

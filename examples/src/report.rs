@@ -15,11 +15,13 @@ pub enum Format {
     Json,
 }
 
-/// What one tick produced: a one-dimensional tensor of `f32`.
+/// What one tick produced: a tensor of `f32`.
 #[derive(Debug, Clone, Copy)]
 pub struct Tick<'a> {
     /// Which tick, from 0.
     pub tick: u64,
+    /// How many values in each dimension.
+    pub shape: &'a [usize],
     /// The values.
     pub values: &'a [f32],
 }
@@ -50,7 +52,7 @@ impl Tick<'_> {
 impl fmt::Display for Tick<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let more = if self.values.len() > HEAD { ", …" } else { "" };
-        write!(f, "tick {}: [{}] float32, values [", self.tick, self.values.len())?;
+        write!(f, "tick {}: {:?} float32, values [", self.tick, self.shape)?;
         for (i, x) in self.head().iter().enumerate() {
             let comma = if i == 0 { "" } else { ", " };
             write!(f, "{comma}{x:?}")?;
@@ -64,20 +66,29 @@ struct Json<'a>(&'a Tick<'a>);
 
 impl fmt::Display for Json<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Tick { tick, values } = self.0;
-        let shape = values.len();
-        write!(f, r#"{{"tick":{tick},"shape":[{shape}],"dtype":"float32","head":["#)?;
-        for (i, &x) in self.0.head().iter().enumerate() {
-            if i > 0 {
-                f.write_str(",")?;
-            }
-            number(f, x, x.is_finite())?;
-        }
+        write!(f, r#"{{"tick":{},"shape":["#, self.0.tick)?;
+        list(f, self.0.shape, |f, dimension| write!(f, "{dimension}"))?;
+        f.write_str(r#"],"dtype":"float32","head":["#)?;
+        list(f, self.0.head(), |f, &x| number(f, x, x.is_finite()))?;
         let sum = self.0.sum();
         f.write_str(r#"],"sum":"#)?;
         number(f, sum, sum.is_finite())?;
         f.write_str("}")
     }
+}
+
+fn list<T>(
+    f: &mut fmt::Formatter<'_>,
+    items: &[T],
+    item: impl Fn(&mut fmt::Formatter<'_>, &T) -> fmt::Result,
+) -> fmt::Result {
+    for (i, x) in items.iter().enumerate() {
+        if i > 0 {
+            f.write_str(",")?;
+        }
+        item(f, x)?;
+    }
+    Ok(())
 }
 
 /// Rust's `{:?}` of a finite float is a JSON number, and the shortest that reads back the same.
@@ -93,7 +104,7 @@ mod tests {
 
     fn json(values: &[f32]) -> serde_json::Value {
         let mut line = Vec::new();
-        Tick { tick: 7, values }.write(&mut line, Format::Json).unwrap();
+        Tick { tick: 7, shape: &[values.len()], values }.write(&mut line, Format::Json).unwrap();
         assert_eq!(line.iter().filter(|&&b| b == b'\n').count(), 1, "one line per tick");
         serde_json::from_slice(&line).unwrap()
     }
@@ -130,6 +141,16 @@ mod tests {
     }
 
     #[test]
+    fn shapes_have_several_dimensions() {
+        let mut line = Vec::new();
+        let tick = Tick { tick: 1, shape: &[2, 1], values: &[1.0, 2.0] };
+        tick.write(&mut line, Format::Json).unwrap();
+        let value: serde_json::Value = serde_json::from_slice(&line).unwrap();
+        assert_eq!(value["shape"], serde_json::json!([2, 1]));
+        assert!(tick.to_string().starts_with("tick 1: [2, 1] float32"), "{tick}");
+    }
+
+    #[test]
     fn the_sum_is_taken_in_f64() {
         let values = vec![0.1_f32; 100_000];
         let expected = f64::from(0.1_f32) * 1e5;
@@ -140,7 +161,7 @@ mod tests {
     #[test]
     fn people_see_the_first_values() {
         let values = [1.0, 2.0, 3.0, 4.0, 5.0];
-        let text = Tick { tick: 0, values: &values }.to_string();
+        let text = Tick { tick: 0, shape: &[5], values: &values }.to_string();
         assert_eq!(text, "tick 0: [5] float32, values [1.0, 2.0, 3.0, 4.0, …], sum 15.0");
     }
 }

@@ -75,7 +75,7 @@ pub const SUM_TOLERANCE: f64 = 5.0;
 const STOP: f32 = 10.0;
 
 /// The step of `linspace(0, 10, elements)`.
-fn step(elements: usize) -> f32 {
+pub(crate) fn step(elements: usize) -> f32 {
     STOP / elements.saturating_sub(1).max(1) as f32
 }
 

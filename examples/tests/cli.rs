@@ -1,11 +1,11 @@
-//! The two programs as a user meets them: values, messages, exit codes, and nothing half-written.
+//! The programs as a user meets them: values, messages, exit codes, and nothing half-written.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "in tests a panic is a failed test")]
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use streamflow_examples::{edges, png_io, seed_app};
+use streamflow_examples::{edges, png_io, seed_app, temporal};
 
 const ASTRONAUT: &[u8] = include_bytes!("../data/astronaut.png");
 
@@ -15,6 +15,10 @@ fn pool(args: &[&str]) -> Output {
 
 fn find_edges(args: &[&str]) -> Output {
     program(env!("CARGO_BIN_EXE_edges"), args)
+}
+
+fn temporal_filter(args: &[&str]) -> Output {
+    program(env!("CARGO_BIN_EXE_temporal_filter"), args)
 }
 
 fn program(path: &str, args: &[&str]) -> Output {
@@ -113,6 +117,15 @@ fn people_get_a_line_per_tick() {
 #[test]
 fn usage_mistakes_exit_with_2() {
     for (args, words) in [
+        (&["--count", "0"][..], &["--count", "0 is not in 1.."][..]),
+        (&["--rows", "0"], &["--rows", "0 is not in 1.."]),
+        (&["--default-stream"], &["--default-stream"]),
+        (&["--platform", "cuda", "--seed", "1"], &["only the host simulator takes a seed"]),
+        (&["--rows", "4294967295", "--cols", "4294967295"], &["4294967295 rows"]),
+    ] {
+        assert_fails(&temporal_filter(args), 2, words);
+    }
+    for (args, words) in [
         (&["--colour"][..], &["--colour", "unexpected"][..]),
         (&["stray"], &["stray"]),
         (&["--count", "0"], &["--count", "0 is not in 1.."]),
@@ -145,7 +158,76 @@ fn usage_mistakes_exit_with_2() {
 #[test]
 fn too_much_memory_is_a_failure() {
     let args = ["--platform", "host", "--json", "--rows", "2000000", "--cols", "2000000"];
-    assert_fails(&pool(&args), 1, &["out of memory"]);
+    for output in [pool(&args), temporal_filter(&args)] {
+        assert_fails(&output, 1, &["out of memory", "`compute`, tick 0"]);
+    }
+}
+
+#[test]
+fn the_filter_is_right_under_every_seed() {
+    let run = |seed: u64, more: &[&str]| {
+        let seed = seed.to_string();
+        let args = ["--platform", "host", "--rows", "7", "--cols", "33", "--count", "13", "--seed"];
+        temporal_filter(&[&args[..], &[&seed], more].concat())
+    };
+    let first = run(0, &["--json"]);
+    let frames = ticks(&first);
+    assert_eq!(frames.len(), 13);
+    let mut weight = 0.0;
+    for (number, frame) in (0_u64..).zip(&frames) {
+        weight = temporal::weight_of(number).unwrap_or(weight);
+        let expected = temporal::reference(7 * 33, number, weight);
+        assert_eq!(frame["tick"], number);
+        assert_eq!(frame["shape"], serde_json::json!([7, 33]));
+        for (value, expected) in frame["head"].as_array().unwrap().iter().zip(&expected) {
+            let off = (value.as_f64().unwrap() - expected).abs();
+            assert!(off <= temporal::TOLERANCE, "tick {number}: {value}, not {expected}");
+        }
+        let sum: f64 = expected.iter().sum();
+        let off = (frame["sum"].as_f64().unwrap() - sum).abs();
+        assert!(off <= temporal::TOLERANCE * 231.0, "tick {number}: off by {off:e}");
+    }
+    for seed in 1..16 {
+        assert_eq!(text(&run(seed, &["--json"]).stdout), text(&first.stdout), "seed {seed}");
+    }
+    let people = run(0, &[]);
+    let last = text(&people.stdout).lines().last().unwrap().to_owned();
+    assert_eq!(last, "all 3003 values are within 9.5e-7 of the reference");
+}
+
+#[test]
+fn charts_need_neither_files_nor_a_platform() {
+    for (output, words) in [
+        (pool(&["--mermaid"]), &["source1 -- \"image → in1\" --> combine_and_sum", "STREAMS"][..]),
+        (pool(&["--mermaid", "--default-stream"]), &["source1[\"source1: DefaultSource\"]"]),
+        (find_edges(&["--mermaid"]), &["blur -- \"blurred → image\" --> sobel_x"]),
+        (
+            temporal_filter(&["--mermaid"]),
+            &["(copy)", "control -- \"weight → weight\" --> average"],
+        ),
+    ] {
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        assert_eq!(text(&output.stderr), "");
+        let chart = text(&output.stdout);
+        assert!(chart.starts_with("flowchart LR\n") && chart.ends_with('\n'), "{chart}");
+        for word in words {
+            assert!(chart.contains(word), "`{word}` is missing: {chart}");
+        }
+    }
+}
+
+#[test]
+fn a_disk_that_is_full_is_a_failure_of_the_tick() {
+    // Only where there is such a device.
+    let Ok(full) = fs::File::options().write(true).open("/dev/full") else { return };
+    let output = Command::new(env!("CARGO_BIN_EXE_cuda_stream_pool"))
+        .args(["--platform", "host", "--rows", "4", "--cols", "4", "--json"])
+        .stdout(full)
+        .output()
+        .unwrap();
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.starts_with("error: ") && stderr.lines().count() == 1, "{stderr}");
 }
 
 #[test]

@@ -155,7 +155,7 @@ impl ExecutionContext {
             let Streams::Pool(pool) = &self.streams else {
                 return Err(Error::NoPool { node: self.node.clone(), stream: name.name });
             };
-            let stream = pool.allocate(&format!("{}.{}", self.node, name.name))?;
+            let stream = pool.allocate(format!("{}.{}", self.node, name.name))?;
             let _first = cell.set(stream);
         }
         stored(cell)
@@ -239,7 +239,7 @@ impl ExecutionContext {
     pub(crate) fn internal_stream(&self, sent: Option<Point>) -> Result<Stream<'_>> {
         if self.internal.get().is_none() {
             let stream = match (&self.streams, sent) {
-                (Streams::Pool(pool), _) => pool.allocate(&self.node)?,
+                (Streams::Pool(pool), _) => pool.allocate(self.node.clone())?,
                 (Streams::Adopt, Some(point)) => self.platform.stream_of(point),
                 (Streams::Adopt, None) => self.platform.default_stream(self.device)?,
             };

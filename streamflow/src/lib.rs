@@ -1,4 +1,4 @@
-//! streamflow.
+#![doc = include_str!("../../README.md")]
 
 // The macros name this crate by its absolute path, in our own tests too.
 #[allow(unused_extern_crates, reason = "only tests and doc tests use the macros here")]

@@ -34,6 +34,12 @@ pub fn count<T>(f: impl FnOnce() -> T) -> (u64, T) {
     (COUNT.get() - start, value)
 }
 
+/// How many allocations the calling thread has made: for a difference between two moments of one run.
+/// Check with [`count`] that this counts at all.
+pub fn so_far() -> u64 {
+    COUNT.get()
+}
+
 fn note() {
     COUNT.set(COUNT.get() + 1);
 }

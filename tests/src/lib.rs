@@ -7,6 +7,7 @@
 pub mod allocations;
 pub mod child;
 pub mod foreign;
+pub mod graph_runs;
 mod harness;
 pub mod kernels;
 pub mod layers;

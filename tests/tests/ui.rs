@@ -3,7 +3,9 @@
 #[test]
 fn mistakes_are_told_at_the_users_tokens() {
     let cases = trybuild::TestCases::new();
-    for of in ["kernels", "edges", "nodes", "pools", "conditions"] {
-        cases.compile_fail(format!("tests/ui/{of}/*.rs"));
+    let of_operators = ["kernels", "messages", "operators", "ports"];
+    let of_graphs = ["edges", "nodes", "pools", "conditions"];
+    for what in of_operators.iter().chain(&of_graphs) {
+        cases.compile_fail(format!("tests/ui/{what}/*.rs"));
     }
 }

@@ -6,9 +6,10 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use streamflow::prelude::*;
-use streamflow_examples::cli::{self, Failure, PlatformArgs};
+use streamflow_examples::cli::{self, Cause, Failure, GraphArgs, PlatformArgs};
+use streamflow_examples::deliver::Report;
 use streamflow_examples::report::{Format, Tick};
-use streamflow_examples::seed_app::{HandWired, Streams};
+use streamflow_examples::seed_graph::{CudaStreamApp, CudaStreamAppOnDefault};
 
 /// Multiplies two images, made on streams of a pool, and sums each row.
 #[derive(Debug, Parser)]
@@ -36,6 +37,9 @@ struct Args {
     /// Write one JSON object per tick
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    graph: GraphArgs,
 }
 
 fn main() -> ExitCode {
@@ -43,36 +47,36 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<(), Failure> {
-    let bytes =
-        u64::from(args.rows).checked_mul(u64::from(args.cols)).and_then(|n| n.checked_mul(4));
-    if bytes.is_none_or(|bytes| bytes > isize::MAX as u64) {
-        let (rows, cols) = (args.rows, args.cols);
-        return Err(Failure::Usage(format!("no memory can hold {rows} rows of {cols} columns")));
+    if args.graph.mermaid {
+        let chart = if args.default_stream {
+            CudaStreamAppOnDefault::MERMAID
+        } else {
+            CudaStreamApp::MERMAID
+        };
+        return Ok(write!(io::stdout(), "{chart}")?);
     }
+    cli::check_size(args.rows, args.cols)?;
     let platform = args.platform.open()?;
-    let streams = if args.default_stream { Streams::Default } else { Streams::Pool };
-    let mut app = HandWired::new(&platform, args.rows as usize, args.cols, streams)?;
-
     let format = if args.json { Format::Json } else { Format::Human };
-    let mut stdout = io::stdout().lock();
-    if format == Format::Human {
-        writeln!(
-            stdout,
-            "running on {}: {}",
-            platform.name(),
-            platform.device_info(device(0))?.name
-        )?;
-    }
-    // One tick computes while the one before is read.
-    let mut before: Option<(u64, Download<f32>)> = None;
-    for tick in 0..args.count {
-        let next = app.tick()?;
-        if let Some((tick, sums)) = before.replace((tick, next)) {
-            Tick { tick, values: sums.wait_blocking()? }.write(&mut stdout, format)?;
-        }
-    }
-    if let Some((tick, sums)) = before {
-        Tick { tick, values: sums.wait_blocking()? }.write(&mut stdout, format)?;
-    }
-    Ok(())
+    let cause = Cause::default();
+    let report = report(format, cause.clone());
+    let (rows, cols, count) = (args.rows as usize, args.cols, args.count);
+    let done = if args.default_stream {
+        let mut graph = CudaStreamAppOnDefault::new(&platform, rows, cols, count, report)?;
+        cli::say_where(&platform, format)?;
+        graph.run()
+    } else {
+        let mut graph = CudaStreamApp::new(&platform, rows, cols, count, report)?;
+        cli::say_where(&platform, format)?;
+        graph.run()
+    };
+    cause.of(done)
+}
+
+/// Writes the sums of each tick to stdout.
+fn report(format: Format, cause: Cause) -> Report<f32> {
+    Box::new(move |tick, values| {
+        let tick = Tick { tick, shape: &[values.len()], values };
+        cause.keep(tick.write(&mut io::stdout().lock(), format))
+    })
 }

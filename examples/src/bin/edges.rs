@@ -4,10 +4,11 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Parser;
-use streamflow_examples::cli::{self, Failure, PlatformArgs};
-use streamflow_examples::edges::Edges;
+use streamflow_examples::cli::{self, Failure, GraphArgs, PlatformArgs};
+use streamflow_examples::edges::EdgesApp;
 use streamflow_examples::{png_io, progress};
 
 /// Finds the edges of a photograph.
@@ -15,12 +16,12 @@ use streamflow_examples::{png_io, progress};
 #[command(version)]
 struct Args {
     /// The photograph, a PNG
-    #[arg(value_name = "IN.png")]
-    input: PathBuf,
+    #[arg(value_name = "IN.png", required_unless_present = "mermaid")]
+    input: Option<PathBuf>,
 
     /// Where the edges go, an 8-bit grey PNG; it appears whole or not at all
-    #[arg(value_name = "OUT.png")]
-    output: PathBuf,
+    #[arg(value_name = "OUT.png", required_unless_present = "mermaid")]
+    output: Option<PathBuf>,
 
     #[command(flatten)]
     platform: PlatformArgs,
@@ -28,6 +29,9 @@ struct Args {
     /// How often to run the pipeline; the last result is written
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     repeat: u64,
+
+    #[command(flatten)]
+    graph: GraphArgs,
 }
 
 fn main() -> ExitCode {
@@ -35,25 +39,33 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<(), Failure> {
-    let platform = args.platform.open()?;
-    let image = png_io::read(&args.input)?;
-    let mut edges = Edges::new(&platform, &image)?;
-
-    let bar = progress::bar(args.repeat);
-    let mut result = edges.run()?;
-    for _ in 1..args.repeat {
-        // The next run is queued before the last one is waited for, so that the device stays busy.
-        let next = edges.run()?;
-        result.wait_blocking()?;
-        result = next;
-        bar.inc(1);
+    if args.graph.mermaid {
+        return Ok(write!(io::stdout(), "{}", EdgesApp::MERMAID)?);
     }
-    let pixels = result.wait_blocking()?;
+    let (Some(input), Some(output)) = (&args.input, &args.output) else {
+        // clap has seen to it.
+        return Err(Failure::Usage("name IN.png and OUT.png".into()));
+    };
+    let platform = args.platform.open()?;
+    let image = png_io::read(input)?;
+
+    let (repeat, bar) = (args.repeat, progress::bar(args.repeat));
+    let result = Arc::new(Mutex::new(Vec::new()));
+    let (kept, steps) = (result.clone(), bar.clone());
+    let report = move |tick: u64, pixels: &[u8]| {
+        if tick + 1 == repeat {
+            kept.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(pixels);
+        }
+        steps.inc(1);
+        Ok(())
+    };
+    EdgesApp::new(&platform, &image, repeat, Box::new(report))?.run()?;
     bar.finish_and_clear();
 
     let (width, height) = (image.width, image.height);
-    png_io::write_grey(&args.output, width, height, pixels)?;
-    let (name, output) = (platform.name(), args.output.display());
+    let pixels = result.lock().unwrap_or_else(PoisonError::into_inner);
+    png_io::write_grey(output, width, height, &pixels)?;
+    let (name, output) = (platform.name(), output.display());
     writeln!(io::stdout(), "{output}: edges of {width} x {height} pixels, found on {name}")?;
     Ok(())
 }

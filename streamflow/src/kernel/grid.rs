@@ -132,13 +132,8 @@ impl Grid {
                 *blocks = blocks.div_ceil(threads);
             }
         }
-        for ((axis, blocks), most) in ["x", "y", "z"].into_iter().zip(grid).zip(MAX_BLOCKS) {
-            if blocks > most {
-                return Err(refuse(format!(
-                    "{blocks} blocks in {axis}, but CUDA permits {most}; use more threads per \
-                     block, or a loop over `thread_count()` in the kernel"
-                )));
-            }
+        if let Some(problem) = too_many_blocks(grid) {
+            return Err(refuse(problem));
         }
         let shared_bytes = u32::try_from(self.shared_bytes).map_err(|_| {
             refuse(format!("{} bytes of shared memory per block", self.shared_bytes))
@@ -158,6 +153,17 @@ impl Grid {
         let wide = size.min(32);
         [wide, size / wide, 1]
     }
+}
+
+fn too_many_blocks(grid: [u64; 3]) -> Option<String> {
+    let axis = (0..3).find(|&axis| grid[axis] > MAX_BLOCKS[axis])?;
+    Some(format!(
+        "{} blocks in {}, but CUDA permits {}; use more threads per block, or a loop over \
+         `thread_count()` in the kernel",
+        grid[axis],
+        ["x", "y", "z"][axis],
+        MAX_BLOCKS[axis]
+    ))
 }
 
 fn check_block(block: [u64; 3], most: u32) -> Result<(), String> {

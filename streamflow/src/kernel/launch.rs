@@ -104,11 +104,11 @@ fn submit(
     // SAFETY: the parameters are the kernel's: `Kernel` is an unsafe trait that promises it, and so
     // does the caller of `launch_function`. The memory is alive: its blocks are given up only after
     // the uses that are noted below.
-    unsafe { stream.timeline().driver().launch(stream.raw(), &launch) }?;
+    let queued = unsafe { stream.timeline().driver().launch(stream.raw(), &launch) };
     for (block, mode) in passing.blocks() {
         block.note(stream, *mode);
     }
-    Ok(())
+    Ok(queued?)
 }
 
 /// Compiled code that was not made by [`#[kernel]`](macro@crate::kernel): PTX, a CUBIN or a fatbin.

@@ -20,9 +20,10 @@ pub(crate) struct Block {
 /// The uses that later work must be ordered after.
 #[derive(Debug, Default)]
 struct Uses {
-    /// The last write. It came after all reads that were noted before it.
-    write: Option<Point>,
-    /// The reads since, the latest of each stream.
+    /// The writes that no other use is known to come after: one, unless parts of the memory are
+    /// written on several streams.
+    writes: SmallVec<[Point; 2]>,
+    /// Likewise the reads, the latest of each stream.
     reads: SmallVec<[Point; 4]>,
 }
 
@@ -55,9 +56,7 @@ impl Block {
             });
         }
         let (table, uses) = (stream.table(), self.lock());
-        if let Some(write) = uses.write {
-            timeline.wait(table, write)?;
-        }
+        uses.writes.iter().try_for_each(|&write| timeline.wait(table, write))?;
         if mode == AccessMode::Write {
             uses.reads.iter().try_for_each(|&read| timeline.wait(table, read))?;
         }
@@ -65,13 +64,19 @@ impl Block {
     }
 
     /// Notes an access that was queued on `stream` just now, after [`order`](Self::order).
+    ///
+    /// Only uses that this access comes after are forgotten for it: parts of the memory may be used
+    /// on other streams at the same time, and were not waited for.
     pub(crate) fn note(&self, stream: &CudaStream, mode: AccessMode) {
-        let point = stream.timeline().open_point();
+        let timeline = stream.timeline();
         let mut uses = self.lock();
+        // Under the lock, so that of two uses on one stream the later point is noted last.
+        let point = timeline.open_point();
         match mode {
             AccessMode::Write => {
-                uses.write = Some(point);
-                uses.reads.clear();
+                uses.reads.retain(|read| !timeline.implies(*read));
+                uses.writes.retain(|write| !timeline.implies(*write));
+                uses.writes.push(point);
             }
             AccessMode::Read => {
                 match uses.reads.iter_mut().find(|read| read.stream() == point.stream()) {
@@ -87,24 +92,25 @@ impl Block {
         self.uses_mut().all().all(|point| timeline.implies(point))
     }
 
-    /// Hands the block to a new owner on `timeline`, after all its uses: what that owner queues
-    /// anywhere comes after them, because it comes after this write.
-    pub(super) fn take_over(&mut self, timeline: &Timeline, table: &StreamTable) -> Result<()> {
-        self.retire(timeline, table)?;
-        self.allocated_on(timeline);
-        Ok(())
-    }
-
-    /// Notes that `timeline` allocated the block just now: other streams come after that.
+    /// Notes that `timeline` gives the block to a new owner, after [`retire`](Self::retire) if it had
+    /// one before: what that owner queues anywhere comes after what `timeline` came after.
     pub(super) fn allocated_on(&mut self, timeline: &Timeline) {
         let uses = self.uses_mut();
-        uses.write = Some(timeline.open_point());
         uses.reads.clear();
+        uses.writes.clear();
+        uses.writes.push(timeline.open_point());
     }
 
     /// Makes `timeline` wait for all uses.
     pub(super) fn retire(&mut self, timeline: &Timeline, table: &StreamTable) -> Result<()> {
         self.uses_mut().all().try_for_each(|point| timeline.wait(table, point))
+    }
+
+    /// Records the uses on other streams than `home` that no record covers yet, so that a later wait
+    /// for them waits for no more than them.
+    pub(super) fn close_uses(&mut self, table: &StreamTable, home: u32) -> Result<()> {
+        let foreign = self.uses_mut().all().filter(|point| point.stream() != home);
+        foreign.into_iter().try_for_each(|point| Ok(table.close(point)?))
     }
 
     /// Whether the host may touch the memory now: to read it all writes must be complete, to write
@@ -118,23 +124,22 @@ impl Block {
         Ok(true)
     }
 
-    /// Blocks until the host may touch the memory.
+    /// Blocks until the host may touch the memory, and looks at what kernels have reported.
     pub(super) fn synchronize(&self, table: &StreamTable, mode: AccessMode) -> Result<()> {
-        let points = self.in_the_way(mode);
-        if points.is_empty() {
-            return Ok(());
-        }
-        for point in points {
-            table.synchronize(point)?;
-        }
+        self.wait(table, mode)?;
         table.inspect(self.device)
+    }
+
+    /// Blocks until the host may touch the memory.
+    pub(super) fn wait(&self, table: &StreamTable, mode: AccessMode) -> Result<()> {
+        self.in_the_way(mode).into_iter().try_for_each(|point| Ok(table.synchronize(point)?))
     }
 
     /// A copy, so that no lock is held while the host waits.
     fn in_the_way(&self, mode: AccessMode) -> SmallVec<[Point; 5]> {
         let uses = self.lock();
         match mode {
-            AccessMode::Read => uses.write.into_iter().collect(),
+            AccessMode::Read => uses.writes.iter().copied().collect(),
             AccessMode::Write => uses.all().collect(),
         }
     }
@@ -151,6 +156,6 @@ impl Block {
 
 impl Uses {
     fn all(&self) -> impl Iterator<Item = Point> {
-        self.write.into_iter().chain(self.reads.iter().copied())
+        self.writes.iter().chain(&self.reads).copied()
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use super::pool::Owned;
+use super::owned::Owned;
 use super::slice::Stored;
 use super::{DeviceSlice, Element, MemoryPool, Shape};
 use crate::error::Result;
@@ -18,7 +18,7 @@ use crate::stream::CudaStream;
 pub struct Buffer<T: Element> {
     elements: Stored<T>,
     // Behind `elements`, which points into it; the block's address is stable.
-    _owner: Owned,
+    _owner: Owned<MemoryPool>,
 }
 
 impl<T: Element> Buffer<T> {

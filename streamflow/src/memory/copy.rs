@@ -98,8 +98,9 @@ impl CudaStream {
         if !target.is_empty() {
             // SAFETY: the range lies in a block that is alive; it is freed only after the use that
             // is noted below.
-            unsafe { self.timeline().driver().fill(self.raw(), target.range(), byte) }?;
+            let queued = unsafe { self.timeline().driver().fill(self.raw(), target.range(), byte) };
             target.block().note(self, AccessMode::Write);
+            queued?;
         }
         Ok(())
     }
@@ -113,9 +114,11 @@ impl CudaStream {
             // SAFETY: both ranges have one length, checked by the callers, and are alive: device and
             // page-locked blocks are given up only after the uses noted below; ordinary host memory
             // is borrowed for the call, and such copies return only when they are done with it.
-            unsafe { self.timeline().driver().copy(self.raw(), &copy) }?;
+            let queued = unsafe { self.timeline().driver().copy(self.raw(), &copy) };
+            // Also when it failed: a blocking copy may fail after it was queued.
             source.note(self, AccessMode::Read);
             target.note(self, AccessMode::Write);
+            queued?;
         }
         Ok(())
     }
@@ -130,6 +133,8 @@ pub(crate) fn download<T: Element>(
 ) -> Result<Download<T>> {
     let mut pinned = Pinned::for_stream(pool, stream, source.len())?;
     stream.download_into(source, &mut pinned)?;
+    // Somebody will ask for it, and shall not wait for what is queued later.
+    stream.timeline().close()?;
     Ok(Download::new(pinned, shape))
 }
 

@@ -22,6 +22,7 @@ mod buffer;
 mod copy;
 mod download;
 mod element;
+mod owned;
 mod pinned;
 mod pool;
 mod raw;

@@ -2,15 +2,13 @@
 //!
 //! It is pooled, because freeing it synchronises the device.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
-use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::owned::{FreeList, Home, Owned};
 use super::{Block, Element};
-use crate::driver::{AccessMode, DeviceId, MemoryRange};
+use crate::driver::{AccessMode, DeviceId, DriverError, MemoryRange, report_in_drop};
 use crate::error::Result;
 use crate::stream::{CudaStream, StreamTable};
 
@@ -20,13 +18,7 @@ pub(crate) struct PinnedPool {
     device: DeviceId,
     /// How many blocks of a size may be busy before a stream waits for the oldest.
     in_flight: usize,
-    free: Mutex<Vec<Class>>,
-}
-
-struct Class {
-    bytes: u64,
-    /// Oldest first.
-    blocks: VecDeque<Box<Block>>,
+    free: Mutex<FreeList>,
 }
 
 impl PinnedPool {
@@ -36,16 +28,15 @@ impl PinnedPool {
     }
 
     /// Memory that the host may touch at once.
-    fn for_host(self: &Arc<Self>, bytes: u64) -> Result<Owned> {
+    fn for_host(self: &Arc<Self>, bytes: u64) -> Result<Owned<Self>> {
         let bytes = granules(bytes);
         let mut free = self.lock();
-        if let Some(blocks) = blocks_of(&mut free, bytes) {
-            for index in 0..blocks.len() {
-                if blocks[index].is_complete(&self.table, AccessMode::Write)?
-                    && let Some(block) = blocks.remove(index)
-                {
-                    return Ok(self.own(block));
-                }
+        let blocks = free.of(bytes);
+        for index in 0..blocks.len() {
+            if blocks[index].is_complete(&self.table, AccessMode::Write)?
+                && let Some(block) = blocks.remove(index)
+            {
+                return Ok(Owned::new(block, 0, self));
             }
         }
         drop(free);
@@ -53,47 +44,63 @@ impl PinnedPool {
     }
 
     /// Memory that a copy on `stream` may write.
-    fn for_stream(self: &Arc<Self>, stream: &CudaStream, bytes: u64) -> Result<Owned> {
+    fn for_stream(self: &Arc<Self>, stream: &CudaStream, bytes: u64) -> Result<Owned<Self>> {
         let bytes = granules(bytes);
         let mut free = self.lock();
-        if let Some(blocks) = blocks_of(&mut free, bytes) {
-            let ready = blocks.iter_mut().position(|b| b.is_ordered_before(stream.timeline()));
-            let index = ready.or((blocks.len() >= self.in_flight).then_some(0));
-            if let Some(block) = index.and_then(|index| blocks.remove(index)) {
-                drop(free);
-                let mut owned = self.own(block);
-                owned.block.take_over(stream.timeline(), &self.table)?;
-                return Ok(owned);
-            }
+        let blocks = free.of(bytes);
+        let ready = blocks.iter_mut().position(|b| b.is_ordered_before(stream.timeline()));
+        let index = ready.or((blocks.len() >= self.in_flight).then_some(0));
+        // The copy itself waits for the uses of the block that it gets.
+        if let Some(block) = index.and_then(|index| blocks.remove(index)) {
+            return Ok(Owned::new(block, 0, self));
         }
         drop(free);
         self.make(bytes)
     }
 
-    fn make(self: &Arc<Self>, bytes: u64) -> Result<Owned> {
+    fn make(self: &Arc<Self>, bytes: u64) -> Result<Owned<Self>> {
         let driver = self.table.driver();
         driver.bind(self.device)?;
-        let range = driver.allocate_pinned(self.device, bytes)?;
+        let range = match driver.allocate_pinned(self.device, bytes) {
+            Err(DriverError::OutOfMemory { .. }) => {
+                let device = self.device;
+                tracing::warn!(%device, bytes, "out of page-locked memory: freeing what is idle");
+                self.free_complete()?;
+                driver.allocate_pinned(self.device, bytes)?
+            }
+            other => other?,
+        };
         // SAFETY: just allocated, of this length, and nobody else knows it. Page-locked memory comes
         // without a content in Rust's sense; from here on it has one.
         unsafe { std::ptr::write_bytes(range.address as *mut u8, 0, range.bytes as usize) };
-        Ok(self.own(Box::new(Block::new(self.table.platform(), self.device, range))))
+        let block = Block::new(self.table.platform(), self.device, range);
+        Ok(Owned::new(Box::new(block), 0, self))
     }
 
-    fn own(self: &Arc<Self>, block: Box<Block>) -> Owned {
-        Owned { block: ManuallyDrop::new(block), pool: self.clone() }
-    }
-
-    fn give_back(&self, block: Box<Block>) {
-        let mut free = self.lock();
-        let bytes = block.range().bytes;
-        match blocks_of(&mut free, bytes) {
-            Some(blocks) => blocks.push_back(block),
-            None => free.push(Class { bytes, blocks: VecDeque::from([block]) }),
+    /// Frees the free blocks that nothing uses any more.
+    fn free_complete(&self) -> Result<()> {
+        for blocks in self.lock().all() {
+            for block in std::mem::take(blocks) {
+                if block.is_complete(&self.table, AccessMode::Write)? {
+                    self.free(&block)?;
+                } else {
+                    blocks.push_back(block);
+                }
+            }
         }
+        Ok(())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Class>> {
+    /// Frees a block of which all uses are complete.
+    fn free(&self, block: &Block) -> Result<()> {
+        let driver = self.table.driver();
+        driver.bind(self.device)?;
+        // SAFETY: this driver allocated it, its owner and its place in the free list are gone, and
+        // all its uses are complete.
+        Ok(unsafe { driver.free_pinned(self.device, block.range()) }?)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, FreeList> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -102,25 +109,23 @@ fn granules(bytes: u64) -> u64 {
     bytes.max(1).next_multiple_of(4096)
 }
 
-fn blocks_of(free: &mut [Class], bytes: u64) -> Option<&mut VecDeque<Box<Block>>> {
-    free.iter_mut().find(|class| class.bytes == bytes).map(|class| &mut class.blocks)
+impl Home for PinnedPool {
+    fn give_back(&self, _stream: u32, block: Box<Block>) {
+        let bytes = block.range().bytes;
+        self.lock().of(bytes).push_back(block);
+    }
 }
 
 impl Drop for PinnedPool {
     fn drop(&mut self) {
-        let classes = std::mem::take(&mut *self.lock());
-        let driver = self.table.driver();
-        for block in classes.into_iter().flat_map(|class| class.blocks) {
-            if driver.sticky_error().is_some() {
+        let blocks = self.lock().take_all();
+        for block in blocks {
+            if self.table.driver().sticky_error().is_some() {
                 return;
             }
-            let freed = block.synchronize(&self.table, AccessMode::Write).and_then(|()| {
-                driver.bind(self.device)?;
-                // SAFETY: this driver allocated it, its owner and its place in the free list are
-                // gone, and all its uses are complete.
-                Ok(unsafe { driver.free_pinned(self.device, block.range()) }?)
-            });
-            crate::driver::report_in_drop("freeing page-locked memory", freed);
+            let complete = block.wait(&self.table, AccessMode::Write);
+            let freed = complete.and_then(|()| self.free(&block));
+            report_in_drop("freeing page-locked memory", freed);
         }
     }
 }
@@ -131,35 +136,12 @@ impl fmt::Debug for PinnedPool {
     }
 }
 
-/// A block with its owner's duty: to give it back.
-#[derive(Debug)]
-struct Owned {
-    block: ManuallyDrop<Box<Block>>,
-    pool: Arc<PinnedPool>,
-}
-
-impl Deref for Owned {
-    type Target = Block;
-
-    fn deref(&self) -> &Block {
-        &self.block
-    }
-}
-
-impl Drop for Owned {
-    fn drop(&mut self) {
-        // SAFETY: `drop` runs once, and nothing uses the field afterwards.
-        let block = unsafe { ManuallyDrop::take(&mut self.block) };
-        self.pool.give_back(block);
-    }
-}
-
 /// Elements in page-locked host memory. Made by [`Platform::pinned`](crate::Platform::pinned).
 ///
 /// Copies from and to it run on a stream while the host goes on. The host reads it only when all
 /// copies *to* it are complete, and writes it only when all copies are. Dropping it does not wait.
 pub struct Pinned<T: Element> {
-    owner: Owned,
+    owner: Owned<PinnedPool>,
     len: usize,
     _items: PhantomData<T>,
 }
@@ -195,7 +177,11 @@ impl<T: Element> Pinned<T> {
     /// # Errors
     /// The driver's, when it can't say.
     pub fn try_as_slice(&self) -> Result<Option<&[T]>> {
-        let complete = self.owner.is_complete(&self.owner.pool.table, AccessMode::Read)?;
+        let table = &self.owner.home().table;
+        let complete = self.owner.is_complete(table, AccessMode::Read)?;
+        if complete {
+            table.inspect(self.owner.device())?;
+        }
         Ok(complete.then(|| self.elements()))
     }
 
@@ -204,7 +190,7 @@ impl<T: Element> Pinned<T> {
     /// # Errors
     /// The driver's, when it can't wait; an error of earlier work may be reported here.
     pub fn as_slice_blocking(&self) -> Result<&[T]> {
-        self.owner.synchronize(&self.owner.pool.table, AccessMode::Read)?;
+        self.owner.synchronize(&self.owner.home().table, AccessMode::Read)?;
         Ok(self.elements())
     }
 
@@ -213,7 +199,7 @@ impl<T: Element> Pinned<T> {
     /// # Errors
     /// As for [`as_slice_blocking`](Self::as_slice_blocking).
     pub fn as_mut_slice_blocking(&mut self) -> Result<&mut [T]> {
-        self.owner.synchronize(&self.owner.pool.table, AccessMode::Write)?;
+        self.owner.synchronize(&self.owner.home().table, AccessMode::Write)?;
         let start = self.range().address as *mut T;
         // SAFETY: the block holds `len` elements, aligned and initialised; no queued work uses
         // them, and `&mut self` keeps others from queuing some while the slice lives.

@@ -6,14 +6,12 @@
 //! for their users; from then on the oldest is taken, and the stream of its *new* owner waits. So the
 //! steady state needs no driver, memory is bounded, and a drop never makes anybody wait.
 
-use std::collections::VecDeque;
 use std::fmt;
-use std::mem::ManuallyDrop;
-use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Block;
-use crate::driver::{DeviceId, DriverError, DriverResult, StreamOptions};
+use super::owned::{FreeList, Home, Owned};
+use crate::driver::{DeviceId, DriverError, DriverResult, StreamOptions, report_in_drop};
 use crate::error::Result;
 use crate::stream::{CudaStream, StreamTable, Timeline};
 
@@ -50,15 +48,9 @@ pub(crate) struct MemoryPool {
 
 #[derive(Default)]
 struct State {
-    /// By stream number: the free blocks of each size.
-    free: Vec<Vec<Class>>,
+    /// By stream number.
+    free: Vec<FreeList>,
     free_bytes: u64,
-}
-
-struct Class {
-    bytes: u64,
-    /// Oldest first.
-    blocks: VecDeque<Box<Block>>,
 }
 
 impl MemoryPool {
@@ -73,7 +65,11 @@ impl MemoryPool {
     }
 
     /// Memory whose first use may be queued on `stream`, which is one of this device.
-    pub(super) fn allocate(self: &Arc<Self>, stream: &CudaStream, bytes: u64) -> Result<Owned> {
+    pub(super) fn allocate(
+        self: &Arc<Self>,
+        stream: &CudaStream,
+        bytes: u64,
+    ) -> Result<Owned<Self>> {
         let timeline = stream.timeline();
         timeline.bind()?;
         let bytes = bytes.max(1).next_multiple_of(GRANULE);
@@ -81,12 +77,12 @@ impl MemoryPool {
             Some(block) => block,
             None => self.make(timeline, bytes)?,
         };
-        Ok(Owned { block: ManuallyDrop::new(block), home: timeline.id(), pool: self.clone() })
+        Ok(Owned::new(block, timeline.id(), self))
     }
 
     fn reuse(&self, timeline: &Timeline, bytes: u64) -> Result<Option<Box<Block>>> {
         let mut state = self.lock();
-        let Some(blocks) = state.blocks_of(timeline.id(), bytes) else { return Ok(None) };
+        let blocks = state.of(timeline.id()).of(bytes);
         let ready = blocks.iter_mut().position(|block| block.is_ordered_before(timeline));
         let index = match ready {
             Some(index) => index,
@@ -103,18 +99,22 @@ impl MemoryPool {
     }
 
     fn hand_over(&self, block: &mut Block, timeline: &Timeline) -> Result<()> {
-        block.take_over(timeline, &self.table)?;
-        // SAFETY: the block is allocated, its last owner is gone, and `take_over` has ordered this
+        block.retire(timeline, &self.table)?;
+        // SAFETY: the block is allocated, its last owner is gone, and `retire` has ordered this
         // stream after all that its owner had queued.
         unsafe { self.table.driver().recycle(timeline.raw(), block.range()) }?;
+        block.allocated_on(timeline);
         Ok(())
     }
 
     fn make(&self, timeline: &Timeline, bytes: u64) -> Result<Box<Block>> {
         let driver = self.table.driver();
         let range = match driver.allocate(timeline.raw(), bytes) {
-            Err(DriverError::OutOfMemory { .. }) => {
-                // What is only kept for later is worth less than this allocation.
+            Err(DriverError::OutOfMemory { .. }) if self.lock().free_bytes > 0 => {
+                // What is only kept for later is worth less than this allocation. Rare, and the host
+                // waits, so it is said.
+                let device = self.device;
+                tracing::warn!(%device, bytes, "out of memory: giving free memory back and trying again");
                 self.release_all()?;
                 self.reclaim.synchronize()?;
                 driver.trim(self.device, 0)?;
@@ -125,18 +125,6 @@ impl MemoryPool {
         let mut block = Block::new(self.table.platform(), self.device, range);
         block.allocated_on(timeline);
         Ok(Box::new(block))
-    }
-
-    fn give_back(&self, home: u32, mut block: Box<Block>) {
-        let mut state = self.lock();
-        let bytes = block.range().bytes;
-        if state.free_bytes.saturating_add(bytes) <= self.options.release_threshold {
-            state.free_bytes += bytes;
-            state.class(home, bytes).push_back(block);
-            return;
-        }
-        drop(state);
-        crate::driver::report_in_drop("freeing device memory", self.release(&mut block));
     }
 
     /// Gives a block back to the driver once all its uses are complete, without waiting for that.
@@ -157,7 +145,7 @@ impl MemoryPool {
         state.free_bytes = 0;
         let free = std::mem::take(&mut state.free);
         drop(state);
-        let blocks = free.into_iter().flatten().flat_map(|class| class.blocks);
+        let blocks = free.into_iter().flat_map(|mut list| list.take_all());
         blocks.map(|mut block| self.release(&mut block)).fold(Ok(()), Result::and)
     }
 
@@ -167,28 +155,37 @@ impl MemoryPool {
 }
 
 impl State {
-    fn blocks_of(&mut self, stream: u32, bytes: u64) -> Option<&mut VecDeque<Box<Block>>> {
-        let classes = self.free.get_mut(stream as usize)?;
-        classes.iter_mut().find(|class| class.bytes == bytes).map(|class| &mut class.blocks)
-    }
-
-    fn class(&mut self, stream: u32, bytes: u64) -> &mut VecDeque<Box<Block>> {
+    fn of(&mut self, stream: u32) -> &mut FreeList {
         let stream = stream as usize;
         if self.free.len() <= stream {
-            self.free.resize_with(stream + 1, Vec::new);
+            self.free.resize_with(stream + 1, FreeList::default);
         }
-        let classes = &mut self.free[stream];
-        let index = classes.iter().position(|class| class.bytes == bytes).unwrap_or_else(|| {
-            classes.push(Class { bytes, blocks: VecDeque::new() });
-            classes.len() - 1
-        });
-        &mut classes[index].blocks
+        &mut self.free[stream]
+    }
+}
+
+impl Home for MemoryPool {
+    fn give_back(&self, stream: u32, mut block: Box<Block>) {
+        let closed = block.close_uses(&self.table, stream);
+        // After a sticky error nothing is recorded any more, and that was reported once.
+        if closed.is_err() && self.table.driver().sticky_error().is_none() {
+            report_in_drop("recording the last uses of memory", closed);
+        }
+        let mut state = self.lock();
+        let bytes = block.range().bytes;
+        if state.free_bytes.saturating_add(bytes) <= self.options.release_threshold {
+            state.free_bytes += bytes;
+            state.of(stream).of(bytes).push_back(block);
+            return;
+        }
+        drop(state);
+        report_in_drop("freeing device memory", self.release(&mut block));
     }
 }
 
 impl Drop for MemoryPool {
     fn drop(&mut self) {
-        crate::driver::report_in_drop("freeing a device's memory", self.release_all());
+        report_in_drop("freeing a device's memory", self.release_all());
         self.table.give_back(self.reclaim.clone());
     }
 }
@@ -196,30 +193,5 @@ impl Drop for MemoryPool {
 impl fmt::Debug for MemoryPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MemoryPool").field("device", &self.device).finish_non_exhaustive()
-    }
-}
-
-/// A block with its owner's duty: to give it back.
-#[derive(Debug)]
-pub(super) struct Owned {
-    block: ManuallyDrop<Box<Block>>,
-    /// The stream whose free list it goes to.
-    home: u32,
-    pool: Arc<MemoryPool>,
-}
-
-impl Deref for Owned {
-    type Target = Block;
-
-    fn deref(&self) -> &Block {
-        &self.block
-    }
-}
-
-impl Drop for Owned {
-    fn drop(&mut self) {
-        // SAFETY: `drop` runs once, and nothing uses the field afterwards.
-        let block = unsafe { ManuallyDrop::take(&mut self.block) };
-        self.pool.give_back(self.home, block);
     }
 }

@@ -233,3 +233,59 @@ fn shapes_have_strides_also_where_a_dimension_is_zero() {
         assert!(Shape::new(&dims).is_err(), "{dims:?}");
     }
 }
+
+/// Two threads that use halves of one block: both look before either has noted what it queued.
+#[test]
+fn a_use_that_was_not_waited_for_is_not_forgotten() {
+    use crate::driver::AccessMode::{Read, Write};
+    for (first, second) in [(Write, Write), (Read, Write), (Write, Read)] {
+        let bench = bench(MemoryOptions::default());
+        let ((a, _), (b, _), (c, _)) = (bench.stream(), bench.stream(), bench.stream());
+        let buffer = bench.buffer(&c);
+        let block = buffer.block();
+        block.order(&a, first, "left").unwrap();
+        block.order(&b, second, "right").unwrap();
+        block.note(&a, first);
+        block.note(&b, second);
+        bench.recorder.clear();
+        block.order(&c, Write, "all").unwrap();
+        assert_eq!(bench.count(is_wait), 2, "{first:?} and {second:?}");
+        block.note(&c, Write);
+        bench.recorder.clear();
+        block.order(&c, Write, "all").unwrap();
+        block.order(&a, Read, "all").unwrap();
+        assert_eq!(bench.count(is_wait), 1, "what was waited for is forgotten");
+    }
+}
+
+/// Law 8: a consumer waits for what it needs, not for what was queued later.
+#[test]
+fn reading_a_download_does_not_wait_for_later_work() {
+    let bench = bench(MemoryOptions::default());
+    let (a, _) = bench.stream();
+    let mut source = bench.buffer(&a);
+    a.fill_bytes(&mut source, 7).unwrap();
+    let download = bench.platform.download(&source, &a).unwrap();
+    bench.recorder.clear();
+    a.fill_bytes(&mut source, 8).unwrap();
+    assert_eq!(download.wait_blocking().unwrap(), [7; LEN]);
+    let records = bench.count(|call| matches!(call, Call::RecordEvent { .. }));
+    assert_eq!(records, 0, "the copy was recorded when it was queued");
+}
+
+/// Law 8 for memory: its next owner waits for its last users, not for what they queue later.
+#[test]
+fn dropping_memory_records_its_users_on_other_streams() {
+    let bench = bench(MemoryOptions { in_flight: 1, ..MemoryOptions::default() });
+    let ((a, _), (b, _)) = (bench.stream(), bench.stream());
+    let source = bench.buffer(&a);
+    let mut copy = bench.buffer(&b);
+    b.copy(&source, &mut copy).unwrap();
+    bench.recorder.clear();
+    drop(source);
+    let records = |bench: &Bench| bench.count(|call| matches!(call, Call::RecordEvent { .. }));
+    assert_eq!(records(&bench), 1);
+    b.fill_bytes(&mut copy, 1).unwrap();
+    let _next = bench.buffer(&a);
+    assert_eq!(records(&bench), 1, "the next owner waits for the record of before");
+}

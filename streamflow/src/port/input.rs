@@ -67,6 +67,7 @@ pub enum Received {}
 )]
 pub trait HasMessage {}
 
+#[diagnostic::do_not_recommend]
 impl HasMessage for Received {}
 
 /// States in which no message was received yet.
@@ -77,6 +78,7 @@ impl HasMessage for Received {}
 )]
 pub trait Unreceived {}
 
+#[diagnostic::do_not_recommend]
 impl Unreceived for Pending {}
 
 /// States in which the stream of the message may be asked for.
@@ -87,6 +89,7 @@ impl Unreceived for Pending {}
 )]
 pub trait StreamReady {}
 
+#[diagnostic::do_not_recommend]
 impl StreamReady for Received {}
 
 /// An input during one tick. `A` is what the operator declared: `&T`, [`Shared<T>`](crate::Shared) or

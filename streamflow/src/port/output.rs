@@ -79,7 +79,9 @@ impl Initial for Unset {
 )]
 pub trait Unchosen {}
 
+#[diagnostic::do_not_recommend]
 impl Unchosen for Internal {}
+#[diagnostic::do_not_recommend]
 impl Unchosen for Unset {}
 
 /// States in which data of a place can be sent.
@@ -97,12 +99,14 @@ pub trait Sends<Place> {
     -> Result<Option<&'a CudaStream>>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<S> Sends<Host> for S {
     fn stream<'a>(&'a self, _: &'a ExecutionContext, _: &str) -> Result<Option<&'a CudaStream>> {
         Ok(None)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Sends<Device> for Internal {
     fn stream<'a>(
         &'a self,
@@ -113,6 +117,7 @@ impl Sends<Device> for Internal {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Sends<Device> for On<'_> {
     fn stream<'a>(&'a self, _: &'a ExecutionContext, _: &str) -> Result<Option<&'a CudaStream>> {
         Ok(Some(&self.0))

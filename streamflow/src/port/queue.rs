@@ -189,7 +189,7 @@ impl<T: Message> Outlet<T> {
             let Some(copy) = edge.copy else { continue };
             // Edges that copy have device data: `connect_copy` sees to it.
             let Some(stream) = stream else { continue };
-            let message = Shared::new(copy(&message, stream, cx)?);
+            let message = self.recycler.share(copy(&message, stream, cx)?);
             let sent = Some(stream.timeline().open_point());
             edge.copied = Some(Envelope { message, metadata: metadata.clone(), sent });
         }

@@ -54,6 +54,7 @@ impl<'t, A: Receive<'t>> Receive<'t> for Option<A> {
 )]
 pub trait CarriesStream<M>: Place {}
 
+#[diagnostic::do_not_recommend]
 impl<M> CarriesStream<M> for Device {}
 
 /// Data that needs no stream: [`Host`].
@@ -64,4 +65,5 @@ impl<M> CarriesStream<M> for Device {}
 )]
 pub trait Plain<M>: Place {}
 
+#[diagnostic::do_not_recommend]
 impl<M> Plain<M> for Host {}

@@ -1,5 +1,6 @@
 //! Pools of streams: a description that can be a `const`, and the live pool made from it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -78,7 +79,11 @@ impl CudaStreamPool {
 
     /// How many streams the pool may lend at a time. Holoscan's `max_size`, whose 0 for "no
     /// maximum" is not calling this.
+    ///
+    /// # Panics
+    /// For 0: such a pool lends nothing. In a `const` while compiling.
     pub const fn max_size(mut self, streams: u32) -> Self {
+        assert!(streams > 0, "a stream pool of size 0 lends nothing");
         self.max_size = Some(streams);
         self.check();
         self
@@ -135,7 +140,7 @@ struct Shared {
 struct State {
     idle: Vec<Arc<Timeline>>,
     /// Who holds the streams that are lent.
-    holders: Vec<(u32, String)>,
+    holders: Vec<(u32, Cow<'static, str>)>,
 }
 
 impl StreamPool {
@@ -185,7 +190,11 @@ impl StreamPool {
     /// # Errors
     /// [`Error::PoolExhausted`] when all streams are lent, with the pool, its size and who holds
     /// them; the driver's, when a stream can't be made.
-    pub fn allocate(&self, holder: &str) -> Result<CudaStream> {
+    pub fn allocate(&self, holder: impl Into<Cow<'static, str>>) -> Result<CudaStream> {
+        self.allocate_for(holder.into())
+    }
+
+    fn allocate_for(&self, holder: Cow<'static, str>) -> Result<CudaStream> {
         let pool = &*self.0;
         let mut state = pool.lock();
         if let Some(max_size) = pool.description.max_size
@@ -193,16 +202,16 @@ impl StreamPool {
         {
             return Err(Error::PoolExhausted {
                 pool: pool.name.clone(),
-                who: holder.to_owned(),
+                who: holder.into_owned(),
                 max_size,
-                holders: state.holders.iter().map(|(_, holder)| holder.clone()).collect(),
+                holders: state.holders.iter().map(|(_, holder)| holder.to_string()).collect(),
             });
         }
         let timeline = match state.idle.pop() {
             Some(timeline) => timeline,
             None => pool.table.take(pool.description.device, pool.options)?,
         };
-        state.holders.push((timeline.id(), holder.to_owned()));
+        state.holders.push((timeline.id(), holder));
         let lease = Lease { pool: self.0.clone(), timeline: timeline.clone() };
         Ok(CudaStream::new(timeline, pool.table.clone(), Some(lease)))
     }

@@ -203,6 +203,7 @@ impl Timeline {
         }
         let other = table.timeline(point.stream);
         if other.completed.load(Ordering::Acquire) >= point.epoch {
+            self.seen.raise(point.stream, point.epoch);
             return Ok(());
         }
         let mut ring = other.lock();
@@ -271,6 +272,17 @@ impl StreamTable {
     /// Whether the work before `point`, which is one of this platform, is complete.
     pub(crate) fn is_complete(&self, point: Point) -> DriverResult<bool> {
         self.timeline(point.stream).is_epoch_complete(point.epoch)
+    }
+
+    /// Records what `point`, which is one of this platform, stands for, if nothing was recorded for it
+    /// yet.
+    pub(crate) fn close(&self, point: Point) -> DriverResult<()> {
+        let timeline = self.timeline(point.stream);
+        if point.epoch > timeline.recorded.load(Ordering::Acquire) {
+            timeline.bind()?;
+            timeline.close()?;
+        }
+        Ok(())
     }
 
     /// Blocks until the work before `point`, which is one of this platform, is complete.

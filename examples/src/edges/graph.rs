@@ -1,0 +1,192 @@
+//! The pipeline as a graph.
+
+use std::fmt;
+
+use streamflow::prelude::*;
+
+use super::{blur_columns, blur_rows, grey, magnitude, sobel_x, sobel_y};
+use crate::deliver::{Deliver, Report};
+use crate::png_io::Image;
+
+/// Uploads the photograph anew in each tick.
+#[operator(streams(upload), no_new)]
+pub struct Photograph {
+    /// Rows, columns, and red, green and blue.
+    #[output]
+    rgb: Tensor<u8>,
+    pixels: Pinned<u8>,
+    shape: [usize; 3],
+}
+
+impl Photograph {
+    /// Puts it where uploads don't block.
+    ///
+    /// # Errors
+    /// What the platform says: out of memory.
+    pub fn new(platform: &Platform, image: &Image) -> Result<Self> {
+        let mut pixels = platform.pinned(device(0), image.rgb.len())?;
+        pixels.as_mut_slice_blocking()?.copy_from_slice(&image.rgb);
+        Ok(Self { pixels, shape: [image.height as usize, image.width as usize, 3] })
+    }
+}
+
+impl Compute for Photograph {
+    fn compute(&mut self, io: PhotographIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.upload)?;
+        let mut rgb = cx.tensor(self.shape, &stream)?;
+        stream.upload(&self.pixels, &mut rgb)?;
+        io.rgb.set_cuda_stream(&stream).emit(rgb)
+    }
+}
+
+impl fmt::Debug for Photograph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Photograph").field("shape", &self.shape).finish_non_exhaustive()
+    }
+}
+
+/// Colours to brightness.
+#[operator]
+#[derive(Debug)]
+pub struct Grey {
+    /// Rows, columns, and three colours.
+    #[input]
+    rgb: &Tensor<u8>,
+    /// Rows and columns.
+    #[output]
+    image: Tensor<f32>,
+}
+
+impl Compute for Grey {
+    fn compute(&mut self, io: GreyIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (rgb, stream) = io.rgb.receive().receive_cuda_stream(cx)?;
+        let mut image = cx.tensor(&rgb.shape()[..2], &stream)?;
+        stream.launch::<grey>(image.len(), (&mut image, rgb))?;
+        io.image.emit(image)
+    }
+}
+
+/// Blurs along the rows, then along the columns.
+#[operator]
+#[derive(Debug)]
+pub struct Blur {
+    /// What is blurred.
+    #[input]
+    image: &Tensor<f32>,
+    /// Of the same shape.
+    #[output]
+    blurred: Tensor<f32>,
+}
+
+impl Compute for Blur {
+    fn compute(&mut self, io: BlurIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        let width = image.cols() as u32;
+        let mut rows = cx.tensor(image.shape(), &stream)?;
+        stream.launch::<blur_rows>(rows.len(), (&mut rows, image, width))?;
+        let mut blurred = cx.tensor(image.shape(), &stream)?;
+        stream.launch::<blur_columns>(blurred.len(), (&mut blurred, &rows, width))?;
+        io.blurred.emit(blurred)
+    }
+}
+
+/// How brightness grows to the right.
+#[operator]
+#[derive(Debug)]
+pub struct SobelX {
+    /// Read by [`SobelY`] at the same time.
+    #[input]
+    image: &Tensor<f32>,
+    /// Of the same shape.
+    #[output]
+    gradient: Tensor<f32>,
+}
+
+impl Compute for SobelX {
+    fn compute(&mut self, io: SobelXIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        let mut gradient = cx.tensor(image.shape(), &stream)?;
+        let width = image.cols() as u32;
+        stream.launch::<sobel_x>(gradient.len(), (&mut gradient, image, width))?;
+        io.gradient.emit(gradient)
+    }
+}
+
+/// How brightness grows downwards.
+#[operator]
+#[derive(Debug)]
+pub struct SobelY {
+    /// Read by [`SobelX`] at the same time.
+    #[input]
+    image: &Tensor<f32>,
+    /// Of the same shape.
+    #[output]
+    gradient: Tensor<f32>,
+}
+
+impl Compute for SobelY {
+    fn compute(&mut self, io: SobelYIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        let mut gradient = cx.tensor(image.shape(), &stream)?;
+        let width = image.cols() as u32;
+        stream.launch::<sobel_y>(gradient.len(), (&mut gradient, image, width))?;
+        io.gradient.emit(gradient)
+    }
+}
+
+/// Joins the gradients to their length, a byte per pixel.
+#[operator]
+#[derive(Debug)]
+pub struct Magnitude {
+    /// To the right.
+    #[input]
+    x: &Tensor<f32>,
+    /// Downwards, of the same shape.
+    #[input]
+    y: &Tensor<f32>,
+    /// Of the same shape.
+    #[output]
+    edges: Tensor<u8>,
+}
+
+impl Compute for Magnitude {
+    fn compute(&mut self, io: MagnitudeIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (x, stream) = io.x.receive().receive_cuda_stream(cx)?;
+        let (y, _) = io.y.receive().receive_cuda_stream(cx)?;
+        let mut edges = cx.tensor(x.shape(), &stream)?;
+        stream.launch::<magnitude>(edges.len(), (&mut edges, x, y))?;
+        io.edges.emit(edges)
+    }
+}
+
+graph! {
+    /// The edges of a photograph, `repeat` times. `report` is told each result, a byte per pixel.
+    ///
+    /// The gradients have streams of their own. Whoever has none works on that of what he receives.
+    #[derive(Debug)]
+    pub struct EdgesApp(image: &Image, repeat: u64, report: Report<u8>) {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(4).reserved_size(4);
+
+        #[streams(STREAMS)] #[when(count(repeat))]
+        let photograph: Photograph = Photograph::new(platform, image)?;
+        #[streams(none)]
+        let grey: Grey = Grey::new();
+        #[streams(none)]
+        let blur: Blur = Blur::new();
+        #[streams(STREAMS)]
+        let sobel_x: SobelX = SobelX::new();
+        #[streams(STREAMS)]
+        let sobel_y: SobelY = SobelY::new();
+        #[streams(STREAMS)]
+        let magnitude: Magnitude = Magnitude::new();
+        #[streams(none)]
+        let rx: Deliver<u8> = Deliver::new(report);
+
+        photograph.rgb >> grey.rgb;
+        grey.image >> blur.image;
+        blur.blurred >> (sobel_x.image, sobel_y.image);
+        sobel_x.gradient >> magnitude.x;
+        sobel_y.gradient >> magnitude.y;
+        magnitude.edges >> rx.tensor;
+    }
+}

@@ -1,0 +1,129 @@
+//! The seed's application as a graph: two sources, multiplied and summed by row.
+//!
+//! The kernels and the reference stand in [`seed_app`](crate::seed_app), beside the form that is wired
+//! by hand.
+
+use streamflow::prelude::*;
+
+use crate::deliver::{Deliver, Report};
+use crate::seed_app::{ROW_THREADS, exp_linspace, multiply_sum_rows, step};
+
+/// Fills an image with `exp(linspace(0, 10))`, on a stream of its own.
+#[operator(streams(fill))]
+#[derive(Debug)]
+pub struct Source {
+    /// The image of this tick.
+    #[output]
+    image: Tensor<f32>,
+    rows: usize,
+    cols: u32,
+}
+
+impl Compute for Source {
+    fn compute(&mut self, io: SourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.fill)?;
+        let image = fill(self.rows, self.cols, &stream, cx)?;
+        io.image.set_cuda_stream(&stream).emit(image)
+    }
+}
+
+/// As [`Source`], on the device's default stream.
+#[operator]
+#[derive(Debug)]
+pub struct DefaultSource {
+    /// The image of this tick.
+    #[output]
+    image: Tensor<f32>,
+    rows: usize,
+    cols: u32,
+}
+
+impl Compute for DefaultSource {
+    fn compute(&mut self, io: DefaultSourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.default_stream()?;
+        let image = fill(self.rows, self.cols, &stream, cx)?;
+        io.image.set_cuda_stream(&stream).emit(image)
+    }
+}
+
+fn fill(rows: usize, cols: u32, stream: &Stream<'_>, cx: &ExecutionContext) -> Result<Tensor<f32>> {
+    let mut image = cx.tensor([rows, cols as usize], stream)?;
+    let step = step(image.len());
+    stream.launch::<exp_linspace>(image.len(), (&mut image, 0.0, step))?;
+    Ok(image)
+}
+
+/// Multiplies two images and sums each row.
+#[operator]
+#[derive(Debug)]
+pub struct CombineAndSum {
+    /// The one image.
+    #[input]
+    in1: &Tensor<f32>,
+    /// The other, of the same shape.
+    #[input]
+    in2: &Tensor<f32>,
+    /// A sum per row.
+    #[output]
+    out: Tensor<f32>,
+}
+
+impl Compute for CombineAndSum {
+    fn compute(
+        &mut self,
+        CombineAndSumIo { in1, in2, out }: CombineAndSumIo<'_>,
+        cx: &ExecutionContext,
+    ) -> Result<()> {
+        let (a, stream) = in1.receive().receive_cuda_stream(cx)?;
+        let (b, _) = in2.receive().receive_cuda_stream(cx)?;
+        let mut sums = cx.tensor([a.rows()], &stream)?;
+        let grid = Grid::blocks(a.rows()).threads(ROW_THREADS);
+        stream.launch::<multiply_sum_rows>(grid, (&mut sums, a, b, a.cols() as u32))?;
+        out.emit(sums)
+    }
+}
+
+/// Brings the sums to the host and tells who asked for them.
+pub type PrintTensor = Deliver<f32>;
+
+graph! {
+    /// Two sources on streams of their own, multiplied and summed by row. `report` is told the sums of
+    /// each tick.
+    #[derive(Debug)]
+    pub struct CudaStreamApp(rows: usize, cols: u32, count: u64, report: Report<f32>) {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(5).reserved_size(1);
+
+        #[streams(STREAMS)] #[when(count(count))]
+        let source1: Source = Source::new(rows, cols);
+        #[streams(STREAMS)] #[when(count(count))]
+        let source2: Source = Source::new(rows, cols);
+        #[streams(STREAMS)]
+        let combine_and_sum: CombineAndSum = CombineAndSum::new();
+        #[streams(STREAMS)] #[when(stream_done(tensor))]
+        let rx: PrintTensor = PrintTensor::new(report);
+
+        source1.image >> combine_and_sum.in1;
+        source2.image >> combine_and_sum.in2;
+        combine_and_sum.out >> rx.tensor;
+    }
+}
+
+graph! {
+    /// The same without a pool: the sources use the device's default stream, and everybody after them
+    /// works on the stream of what he receives.
+    #[derive(Debug)]
+    pub struct CudaStreamAppOnDefault(rows: usize, cols: u32, count: u64, report: Report<f32>) {
+        #[streams(none)] #[when(count(count))]
+        let source1: DefaultSource = DefaultSource::new(rows, cols);
+        #[streams(none)] #[when(count(count))]
+        let source2: DefaultSource = DefaultSource::new(rows, cols);
+        #[streams(none)]
+        let combine_and_sum: CombineAndSum = CombineAndSum::new();
+        #[streams(none)] #[when(stream_done(tensor))]
+        let rx: PrintTensor = PrintTensor::new(report);
+
+        source1.image >> combine_and_sum.in1;
+        source2.image >> combine_and_sum.in2;
+        combine_and_sum.out >> rx.tensor;
+    }
+}

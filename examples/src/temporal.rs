@@ -1,0 +1,208 @@
+//! A filter over time: each frame is mixed with the mean of the last few.
+//!
+//! It is small, and has what is awkward in one place: an operator that keeps messages for later ticks,
+//! writes one that it takes in place, works on two streams, and has an input that rarely has a message.
+
+mod history;
+mod kernels;
+mod reference;
+
+use std::fmt;
+
+pub use history::History;
+pub use kernels::{accumulate, fade, pattern, share};
+pub use reference::{TOLERANCE, reference, weight_of};
+use streamflow::prelude::*;
+
+/// How many frames the mean is of, once there are as many.
+pub const FRAMES: usize = 4;
+
+/// Makes frames, and says which one it is.
+#[operator(streams(shoot))]
+#[derive(Debug)]
+pub struct Camera {
+    /// The frame.
+    #[output]
+    frame: Tensor<f32>,
+    /// Its number, from 0.
+    #[output]
+    number: u64,
+    rows: usize,
+    cols: usize,
+}
+
+impl Compute for Camera {
+    fn compute(&mut self, io: CameraIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.shoot)?;
+        let mut frame = cx.tensor([self.rows, self.cols], &stream)?;
+        stream.launch::<pattern>(frame.len(), (&mut frame, cx.tick() as u32))?;
+        io.frame.set_cuda_stream(&stream).emit(frame)?;
+        io.number.emit(cx.tick())
+    }
+}
+
+/// Sends another weight now and then.
+#[operator]
+#[derive(Debug)]
+pub struct Control {
+    /// The number of a frame.
+    #[input]
+    number: u64,
+    /// The weight of the mean from that frame on.
+    #[output]
+    weight: f32,
+}
+
+impl Compute for Control {
+    fn compute(&mut self, io: ControlIo<'_>, _: &ExecutionContext) -> Result<()> {
+        match weight_of(io.number.receive().into_data()) {
+            Some(weight) => io.weight.emit(weight),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A frame after the filter.
+#[derive(Debug, Message)]
+pub struct Filtered {
+    /// The frame.
+    pub image: Tensor<f32>,
+    /// The weight that the mean had in it.
+    pub weight: f32,
+}
+
+/// Mixes each frame with the mean of the last few.
+#[operator(streams(side), no_new)]
+#[derive(Debug)]
+pub struct Average {
+    /// The frame, which is kept.
+    #[input]
+    frame: Shared<Tensor<f32>>,
+    /// The frame once more, which becomes the result.
+    #[input]
+    canvas: Tensor<f32>,
+    /// Another weight for the mean, from this frame on.
+    #[input(optional)]
+    weight: f32,
+    /// The result.
+    #[output]
+    filtered: Filtered,
+    frames: History<Shared<Tensor<f32>>, FRAMES>,
+    current: f32,
+}
+
+impl Average {
+    /// With the weight 0, which changes nothing.
+    pub fn new() -> Self {
+        Self { frames: History::new(), current: 0.0 }
+    }
+}
+
+impl Default for Average {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Compute for Average {
+    fn start(&mut self, _: AverageStreams<'_>, _: &ExecutionContext) -> Result<()> {
+        *self = Self::new();
+        Ok(())
+    }
+
+    fn compute(&mut self, io: AverageIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (frame, stream) = io.frame.receive().receive_cuda_stream(cx)?;
+        let (mut canvas, _) = io.canvas.receive().receive_cuda_stream(cx)?;
+        self.current = io.weight.receive().into_data().unwrap_or(self.current);
+        self.frames.push(frame);
+
+        // The mean is made on the side while the canvas fades. Nothing here says when either stream
+        // waits for the other: the last launch sees that it needs what both have written.
+        let side = cx.allocate_cuda_stream(io.side)?;
+        let mut mean = cx.tensor(canvas.shape(), &side)?;
+        let part = 1.0 / self.frames.len() as f32;
+        for (age, frame) in self.frames.iter().enumerate() {
+            if age == 0 {
+                side.launch::<share>(mean.len(), (&mut mean, frame, part))?;
+            } else {
+                side.launch::<accumulate>(mean.len(), (&mut mean, frame, part))?;
+            }
+        }
+        stream.launch::<fade>(canvas.len(), (&mut canvas, 1.0 - self.current))?;
+        stream.launch::<accumulate>(canvas.len(), (&mut canvas, &mean, self.current))?;
+        io.filtered.emit(Filtered { image: canvas, weight: self.current })
+    }
+
+    fn stop(&mut self, _: &ExecutionContext) -> Result<()> {
+        self.frames = History::new();
+        Ok(())
+    }
+}
+
+/// Is told the tick, from 0, the weight, and the values of each filtered frame.
+pub type ReportFrame = Box<dyn FnMut(u64, f32, &[f32]) -> Result<()> + Send>;
+
+/// Brings each frame to the host and reports it one tick later, as
+/// [`Deliver`](crate::deliver::Deliver).
+#[operator(no_new)]
+pub struct Show {
+    /// The frame.
+    #[input]
+    filtered: &Filtered,
+    report: ReportFrame,
+    before: Option<(u64, f32, Download<f32>)>,
+}
+
+impl Show {
+    /// Tells `report`.
+    pub fn new(report: ReportFrame) -> Self {
+        Self { report, before: None }
+    }
+}
+
+impl Compute for Show {
+    fn compute(&mut self, io: ShowIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (filtered, stream) = io.filtered.receive().receive_cuda_stream(cx)?;
+        let download = cx.download(&filtered.image, &stream)?;
+        match self.before.replace((cx.tick(), filtered.weight, download)) {
+            Some((tick, weight, before)) => (self.report)(tick, weight, before.wait_blocking()?),
+            None => Ok(()),
+        }
+    }
+
+    fn stop(&mut self, _: &ExecutionContext) -> Result<()> {
+        match self.before.take() {
+            Some((tick, weight, last)) => (self.report)(tick, weight, last.wait_blocking()?),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Show {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Show").field("before", &self.before).finish_non_exhaustive()
+    }
+}
+
+graph! {
+    /// Filters `count` frames over time. `report` is told each.
+    #[derive(Debug)]
+    pub struct TemporalFilter(rows: usize, cols: usize, count: u64, report: ReportFrame) {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(4);
+
+        #[streams(STREAMS)] #[when(count(count))]
+        let camera: Camera = Camera::new(rows, cols);
+        let control: Control = Control::new();
+        #[streams(STREAMS)]
+        let average: Average = Average::new();
+        #[streams(STREAMS)]
+        let show: Show = Show::new(report);
+
+        camera.frame >> average.frame;
+        #[copy]
+        camera.frame >> average.canvas;
+        camera.number >> control.number;
+        control.weight >> average.weight;
+        average.filtered >> show.filtered;
+    }
+}

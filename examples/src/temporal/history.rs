@@ -1,0 +1,63 @@
+//! The last few of something.
+
+/// The last `N` values that were pushed. Allocates nothing.
+#[derive(Debug)]
+pub struct History<T, const N: usize> {
+    /// A ring: `next` is the oldest once all are there.
+    values: [Option<T>; N],
+    next: usize,
+}
+
+impl<T, const N: usize> History<T, N> {
+    /// Empty.
+    pub const fn new() -> Self {
+        const { assert!(N > 0, "a history of nothing") };
+        Self { values: [const { None }; N], next: 0 }
+    }
+
+    /// Adds a value; the oldest is dropped if there are `N` already.
+    pub fn push(&mut self, value: T) {
+        self.values[self.next] = Some(value);
+        self.next = (self.next + 1) % N;
+    }
+
+    /// How many there are, at most `N`.
+    pub fn len(&self) -> usize {
+        self.values.iter().flatten().count()
+    }
+
+    /// Whether nothing was pushed yet.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All of them, the oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        let (newer, older) = self.values.split_at(self.next);
+        older.iter().chain(newer).flatten()
+    }
+}
+
+impl<T, const N: usize> Default for History<T, N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_goes_first() {
+        let mut history = History::<u32, 3>::new();
+        assert!(history.is_empty());
+        for (value, expected) in
+            [(1, &[1][..]), (2, &[1, 2]), (3, &[1, 2, 3]), (4, &[2, 3, 4]), (5, &[3, 4, 5])]
+        {
+            history.push(value);
+            assert!(history.iter().eq(expected), "{history:?}");
+            assert_eq!(history.len(), expected.len());
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The examples' graphs behind one face, so that a test can go through all of them.
+
+use streamflow::prelude::*;
+use streamflow_examples::edges::EdgesApp;
+use streamflow_examples::png_io::Image;
+use streamflow_examples::seed_graph::{CudaStreamApp, CudaStreamAppOnDefault};
+use streamflow_examples::temporal::TemporalFilter;
+
+use crate::Failed;
+
+/// Is called with each tick of a sink, in order, and may end the run.
+pub type OnTick = Box<dyn FnMut(u64) -> Result<()> + Send>;
+
+/// One of the examples' graphs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Example {
+    /// `cuda_stream_pool`.
+    Pool,
+    /// `cuda_stream_pool --default-stream`.
+    Default,
+    /// `edges`.
+    Edges,
+    /// `temporal_filter`.
+    Temporal,
+}
+
+impl Example {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Pool, Self::Default, Self::Edges, Self::Temporal];
+
+    /// Runs it on small images.
+    ///
+    /// # Errors
+    /// The graph's, and its name.
+    pub fn run(self, platform: &Platform, ticks: u64, mut on_tick: OnTick) -> Result<(), Failed> {
+        let done = match self {
+            Self::Pool => {
+                let report = Box::new(move |tick, _: &[f32]| on_tick(tick));
+                CudaStreamApp::new(platform, 3, 65, ticks, report).and_then(|mut g| g.run())
+            }
+            Self::Default => {
+                let report = Box::new(move |tick, _: &[f32]| on_tick(tick));
+                let graph = CudaStreamAppOnDefault::new(platform, 3, 65, ticks, report);
+                graph.and_then(|mut graph| graph.run())
+            }
+            Self::Edges => {
+                let image = Image { width: 9, height: 7, rgb: vec![50; 3 * 63] };
+                let report = Box::new(move |tick, _: &[u8]| on_tick(tick));
+                EdgesApp::new(platform, &image, ticks, report).and_then(|mut graph| graph.run())
+            }
+            Self::Temporal => {
+                let report = Box::new(move |tick, _, _: &[f32]| on_tick(tick));
+                TemporalFilter::new(platform, 3, 21, ticks, report).and_then(|mut g| g.run())
+            }
+        };
+        done.map_err(|error| Failed::new(format!("{self:?}: {error}")))
+    }
+}

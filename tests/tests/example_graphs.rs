@@ -1,0 +1,295 @@
+//! The examples as graphs against their references, on both platforms; and that the host runs ahead of
+//! the device.
+#![allow(missing_docs, reason = "a test binary")]
+
+use std::fmt;
+use std::io::Cursor;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use streamflow::driver::host::{HostDriver, Policy};
+use streamflow::driver::{Call, Driver, Recorder};
+use streamflow::prelude::*;
+use streamflow_examples::deliver::{Deliver, Report};
+use streamflow_examples::edges::{self, EdgesApp};
+use streamflow_examples::png_io::{self, Image};
+use streamflow_examples::seed_app;
+use streamflow_examples::seed_graph::{
+    CombineAndSum, CudaStreamApp, CudaStreamAppOnDefault, Source,
+};
+use streamflow_examples::temporal::{self, TemporalFilter};
+use streamflow_tests::kernels::{slow_copy, slow_fill};
+use streamflow_tests::random::Random;
+use streamflow_tests::{Failed, Suite, check, check_close};
+
+/// Embedded: the machine with the GPU has no source tree.
+const ASTRONAUT: &[u8] = include_bytes!("../../examples/data/astronaut.png");
+
+const IMAGES: [(u32, u32); 5] = [(1, 1), (1, 7), (5, 1), (17, 31), (67, 33)];
+
+fn main() -> ExitCode {
+    Suite::new()
+        .both("seed_graph_is_near_f64", seed_graph)
+        .both("ticks_in_flight_keep_their_values", ticks_in_flight)
+        .both("edges_of_random_images_are_near_f64", edges_of_random_images)
+        .both("edges_of_a_photograph_are_near_f64", edges_of_a_photograph)
+        .both("temporal_filter_is_near_f64", temporal_filter)
+        .plain("sources_run_ahead_of_a_sink_that_waits::lazy", ahead_on_the_host)
+        .cuda("sources_run_ahead_of_a_sink_that_waits", |platform| ahead(platform.driver()))
+        .run()
+}
+
+/// What a graph has reported, in order.
+struct Seen<T>(Arc<Mutex<Vec<T>>>);
+
+impl<T: Send + 'static> Seen<T> {
+    fn new() -> Self {
+        Self(Arc::default())
+    }
+
+    /// Adds to it.
+    fn adder(&self) -> impl FnMut(T) -> Result<()> + Send + use<T> {
+        let list = self.0.clone();
+        move |value| {
+            list.lock().unwrap_or_else(PoisonError::into_inner).push(value);
+            Ok(())
+        }
+    }
+
+    /// For [`Deliver`].
+    fn report<E: Element>() -> (Seen<(u64, Vec<E>)>, Report<E>) {
+        let seen = Seen::new();
+        let mut add = seen.adder();
+        (seen, Box::new(move |tick, values: &[E]| add((tick, values.to_vec()))))
+    }
+
+    fn take(&self) -> Vec<T> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// As many as expected, in order.
+fn check_ticks<T: fmt::Debug>(seen: &[(u64, T)], count: u64) -> Result<(), Failed> {
+    let ticks: Vec<u64> = seen.iter().map(|(tick, _)| *tick).collect();
+    check(ticks.iter().copied().eq(0..count), || format!("ticks {ticks:?}, not 0..{count}"))
+}
+
+fn seed_graph(platform: &Platform) -> Result<(), Failed> {
+    const COUNT: u64 = 5;
+    for (rows, cols) in [(1, 1), (1, 2), (3, 5), (7, 1023), (128, 257), (65, 3)] {
+        let expected = seed_app::reference(rows, cols);
+        let tolerance = seed_app::tolerance(cols);
+        for on_default in [false, true] {
+            let (seen, report) = Seen::<()>::report();
+            if on_default {
+                CudaStreamAppOnDefault::new(platform, rows, cols, COUNT, report)?.run()?;
+            } else {
+                CudaStreamApp::new(platform, rows, cols, COUNT, report)?.run()?;
+            }
+            let seen = seen.take();
+            check_ticks(&seen, COUNT)?;
+            for (_, sums) in &seen {
+                check_close(sums, &expected, |x| tolerance * x)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads nothing before the end.
+#[operator]
+struct KeepAll {
+    #[input]
+    tensor: &Tensor<f32>,
+    kept: Vec<Download<f32>>,
+}
+
+impl Compute for KeepAll {
+    fn compute(&mut self, io: KeepAllIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (tensor, stream) = io.tensor.receive().receive_cuda_stream(cx)?;
+        self.kept.push(cx.download(tensor, &stream)?);
+        Ok(())
+    }
+}
+
+graph! {
+    struct InFlight(rows: usize, cols: u32, count: u64) {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(4);
+        #[streams(STREAMS)] #[when(count(count))] let source1: Source = Source::new(rows, cols);
+        #[streams(STREAMS)] #[when(count(count))] let source2: Source = Source::new(rows, cols);
+        #[streams(STREAMS)] let combine: CombineAndSum = CombineAndSum::new();
+        #[streams(STREAMS)] let rx: KeepAll = KeepAll::new(Vec::new());
+        source1.image >> combine.in1;
+        source2.image >> combine.in2;
+        combine.out >> rx.tensor;
+    }
+}
+
+/// Many ticks queued before the first is read: memory that is reused must not reach back.
+fn ticks_in_flight(platform: &Platform) -> Result<(), Failed> {
+    let (rows, cols) = (5, 301);
+    let mut graph = InFlight::new(platform, rows, cols, 20)?;
+    graph.run()?;
+    let expected = seed_app::reference(rows, cols);
+    let tolerance = seed_app::tolerance(cols);
+    check(graph.rx().kept.len() == 20, || "not every tick arrived".into())?;
+    for download in &graph.rx().kept {
+        check_close(download.wait_blocking()?, &expected, |x| tolerance * x)?;
+    }
+    Ok(())
+}
+
+fn edges_of_random_images(platform: &Platform) -> Result<(), Failed> {
+    let mut random = Random::new(2);
+    for (width, height) in IMAGES {
+        let rgb = random.bytes(3 * width as usize * height as usize);
+        let image = Image { width, height, rgb };
+        assert_edges(platform, &image, &edges::reference(&image), 4)?;
+    }
+    Ok(())
+}
+
+fn edges_of_a_photograph(platform: &Platform) -> Result<(), Failed> {
+    // Slow without optimisation, and the same for every seed.
+    static EXPECTED: OnceLock<Vec<f64>> = OnceLock::new();
+    let image = png_io::decode(Cursor::new(ASTRONAUT))?;
+    assert_edges(platform, &image, EXPECTED.get_or_init(|| edges::reference(&image)), 1)
+}
+
+fn assert_edges(
+    platform: &Platform,
+    image: &Image,
+    expected: &[f64],
+    repeat: u64,
+) -> Result<(), Failed> {
+    let (width, height) = (image.width, image.height);
+    let (seen, report) = Seen::<()>::report();
+    EdgesApp::new(platform, image, repeat, report)?.run()?;
+    let seen = seen.take();
+    check_ticks(&seen, repeat)?;
+    for (_, found) in seen {
+        check(found.len() == expected.len(), || format!("{} pixels", found.len()))?;
+        for (i, (&found, &expected)) in found.iter().zip(expected).enumerate() {
+            let off = (f64::from(found) - expected).abs();
+            check(off <= edges::TOLERANCE, || {
+                format!("{width}x{height}, pixel {i}: {found}, not {expected}")
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn temporal_filter(platform: &Platform) -> Result<(), Failed> {
+    const COUNT: u64 = 23;
+    for (rows, cols) in [(1, 1), (3, 11), (67, 33)] {
+        let seen = Seen::new();
+        let mut add = seen.adder();
+        let report = Box::new(move |tick, weight, x: &[f32]| add((tick, (weight, x.to_vec()))));
+        let mut graph = TemporalFilter::new(platform, rows, cols, COUNT, report)?;
+        // The second run begins anew: no frame and no weight is left of the first.
+        for _ in 0..2 {
+            graph.run()?;
+            let seen = seen.take();
+            check_ticks(&seen, COUNT)?;
+            let mut expected_weight = 0.0;
+            for (tick, (weight, found)) in seen {
+                expected_weight = temporal::weight_of(tick).unwrap_or(expected_weight);
+                check(weight == expected_weight, || {
+                    format!("tick {tick}: weight {weight}, not {expected_weight}")
+                })?;
+                let expected = temporal::reference(rows * cols, tick, weight);
+                check_close(&found, &expected, |_| temporal::TOLERANCE)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Some 2 ms on a GPU.
+const CYCLES: u64 = 3_000_000;
+
+#[operator(streams(fill))]
+struct SlowSource {
+    #[output]
+    image: Tensor<f32>,
+}
+
+impl Compute for SlowSource {
+    fn compute(&mut self, io: SlowSourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.fill)?;
+        let mut image = cx.tensor([100], &stream)?;
+        stream.launch::<slow_fill>(image.len(), (&mut image, cx.tick() as f32, CYCLES))?;
+        io.image.set_cuda_stream(&stream).emit(image)
+    }
+}
+
+#[operator]
+struct SlowCopy {
+    #[input]
+    image: &Tensor<f32>,
+    #[output]
+    copy: Tensor<f32>,
+}
+
+impl Compute for SlowCopy {
+    fn compute(&mut self, io: SlowCopyIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        let mut copy = cx.tensor(image.shape(), &stream)?;
+        stream.launch::<slow_copy>(copy.len(), (&mut copy, image, CYCLES))?;
+        io.copy.emit(copy)
+    }
+}
+
+graph! {
+    struct Slow(count: u64, report: Report<f32>) {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(3);
+        #[streams(STREAMS)] #[when(count(count))] let source: SlowSource = SlowSource::new();
+        #[streams(STREAMS)] let middle: SlowCopy = SlowCopy::new();
+        #[streams(STREAMS)] #[when(stream_done(tensor))]
+        let sink: Deliver<f32> = Deliver::new(report);
+        source.image >> middle.image;
+        middle.copy >> sink.tensor;
+    }
+}
+
+/// The simulator that executes nothing before it is asked for: always as late as can be.
+fn ahead_on_the_host() -> Result<(), Failed> {
+    let driver: Arc<dyn Driver> = Arc::new(HostDriver::builder().policy(Policy::Lazy).build());
+    ahead(&driver)
+}
+
+/// While the sink waits for the stream of tick n, the source of tick n + 1 is submitted.
+fn ahead(driver: &Arc<dyn Driver>) -> Result<(), Failed> {
+    const COUNT: u64 = 6;
+    let recorder = Arc::new(Recorder::new(driver.clone()));
+    let platform = Platform::from_driver(recorder.clone())?;
+    // Kernels are loaded first: that takes long, and ends when all is done.
+    Slow::new(&platform, 1, Box::new(|_, _| Ok(())))?.run()?;
+    recorder.clear();
+    let (seen, report) = Seen::<()>::report();
+    Slow::new(&platform, COUNT, report)?.run()?;
+    let seen = seen.take();
+    check_ticks(&seen, COUNT)?;
+    for (tick, values) in &seen {
+        check(values.iter().all(|&x| x == *tick as f32), || format!("tick {tick}: {values:?}"))?;
+    }
+    let calls = recorder.calls();
+    let places = |wanted: fn(&Call) -> bool| -> Vec<usize> {
+        calls.iter().enumerate().filter(|(_, call)| wanted(call)).map(|(place, _)| place).collect()
+    };
+    let sources =
+        places(|call| matches!(call, Call::Launch { kernel, .. } if kernel.contains("slow_fill")));
+    let sinks = places(|call| matches!(call, Call::Copy { .. }));
+    check(sources.len() == COUNT as usize && sinks.len() == COUNT as usize, || {
+        format!("{} sources and {} sinks of {COUNT}", sources.len(), sinks.len())
+    })?;
+    for (tick, (next, sink)) in sources[1..].iter().zip(&sinks).enumerate() {
+        check(next < sink, || {
+            format!(
+                "the sink of tick {tick} ran before the source of the next:\n{}",
+                recorder.text()
+            )
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,334 @@
+//! Graphs that fail, are stopped, or can't be made: who is named, and that all is given back.
+#![allow(missing_docs, reason = "a test binary")]
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use streamflow::driver::{Call, Recorder};
+use streamflow::prelude::*;
+use streamflow_examples::deliver::{Deliver, Report};
+use streamflow_tests::kernels::{add_one, fill};
+use streamflow_tests::{Failed, Suite, check, check_error, check_text};
+
+fn main() -> ExitCode {
+    // The panics are wanted, and the harness tells of any other.
+    std::panic::set_hook(Box::new(|_| ()));
+    Suite::new()
+        .both("a_hook_that_fails_is_named", hooks_that_fail)
+        .both("a_hook_that_panics_is_named", hooks_that_panic)
+        .both("what_follows_the_first_error_is_listed", several_errors)
+        .both("an_operator_stops_the_graph", stopped)
+        .both("a_constructor_that_fails_gives_back_what_was_made", constructor)
+        .both("a_count_of_nothing", count_zero)
+        .both("a_device_that_the_platform_lacks", missing_device)
+        .run()
+}
+
+/// How an operator misbehaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum How {
+    Fails,
+    Panics,
+    StopsTheGraph,
+}
+
+/// In which hook, in which tick, and how.
+#[derive(Debug, Clone, Copy)]
+struct Fault {
+    hook: &'static str,
+    tick: u64,
+    how: How,
+}
+
+impl Fault {
+    #[allow(clippy::panic, reason = "that is what is tested")]
+    fn strike(faults: &[Self], hook: &str, cx: &ExecutionContext) -> Result<()> {
+        for fault in faults.iter().filter(|fault| fault.hook == hook && fault.tick <= cx.tick()) {
+            match fault.how {
+                How::Fails => return Err(Error::other("out of paper")),
+                How::Panics => panic!("out of {}", "ink"),
+                How::StopsTheGraph => cx.stop_graph(),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Counts who is alive.
+type Token = HostData<Arc<()>>;
+
+#[operator(streams(fill))]
+struct Source {
+    #[output]
+    data: Tensor<f32>,
+    #[output]
+    token: Token,
+    alive: Arc<()>,
+}
+
+impl Compute for Source {
+    fn compute(&mut self, io: SourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.fill)?;
+        let mut data = cx.tensor([1000], &stream)?;
+        stream.launch::<fill>(data.len(), (&mut data, cx.tick() as f32))?;
+        io.data.set_cuda_stream(&stream).emit(data)?;
+        io.token.emit(HostData(self.alive.clone()))
+    }
+}
+
+/// Misbehaves after it has emitted.
+#[operator]
+struct Faulty {
+    #[input]
+    data: Tensor<f32>,
+    #[input]
+    token: Token,
+    #[output]
+    out: Tensor<f32>,
+    #[output]
+    kept: Token,
+    faults: Vec<Fault>,
+}
+
+impl Compute for Faulty {
+    fn start(&mut self, _: FaultyStreams<'_>, cx: &ExecutionContext) -> Result<()> {
+        Fault::strike(&self.faults, "start", cx)
+    }
+
+    fn compute(&mut self, io: FaultyIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (mut data, stream) = io.data.receive().receive_cuda_stream(cx)?;
+        stream.launch::<add_one>(data.len(), (&mut data,))?;
+        io.out.emit(data)?;
+        io.kept.emit(io.token.receive().into_data())?;
+        Fault::strike(&self.faults, "compute", cx)
+    }
+
+    fn stop(&mut self, cx: &ExecutionContext) -> Result<()> {
+        Fault::strike(&self.faults, "stop", cx)
+    }
+}
+
+/// Takes a token and runs late, so that messages wait when others fail.
+#[operator]
+struct Late {
+    #[input]
+    token: &Token,
+}
+
+impl Compute for Late {
+    fn compute(&mut self, io: LateIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick().is_multiple_of(2) {
+            io.token.leave()
+        } else {
+            io.token.discard()
+        }
+        Ok(())
+    }
+}
+
+graph! {
+    struct Faults(alive: Arc<()>, faults: Vec<Fault>, report: Report<f32>) {
+        const GPU: CudaStreamPool = CudaStreamPool::new().max_size(3);
+        #[streams(GPU)] #[when(count(8))]
+        let source: Source = Source::new(alive);
+        #[streams(GPU)]
+        let faulty: Faulty = Faulty::new(faults);
+        #[streams(GPU)] #[when(stream_done(tensor))]
+        let sink: Deliver<f32> = Deliver::new(report);
+        let late: Late = Late::new();
+        source.data >> faulty.data;
+        source.token >> faulty.token;
+        faulty.out >> sink.tensor;
+        faulty.kept >> late.token;
+    }
+}
+
+/// What is made and not given back, by kind.
+fn balance(recorder: &Recorder) -> [(&'static str, usize, usize); 4] {
+    let count = |wanted: fn(&Call) -> bool| recorder.count(wanted);
+    [
+        (
+            "streams",
+            count(|call| matches!(call, Call::CreateStream { .. })),
+            count(|call| matches!(call, Call::DestroyStream { .. })),
+        ),
+        (
+            "events",
+            count(|call| matches!(call, Call::CreateEvent { .. })),
+            count(|call| matches!(call, Call::DestroyEvent { .. })),
+        ),
+        (
+            "device blocks",
+            count(|call| matches!(call, Call::Allocate { .. })),
+            count(|call| matches!(call, Call::Free { .. })),
+        ),
+        (
+            "page-locked blocks",
+            count(|call| matches!(call, Call::AllocatePinned { .. })),
+            count(|call| matches!(call, Call::FreePinned { .. })),
+        ),
+    ]
+}
+
+/// Runs a body on a platform of its own, and then nothing that it made is left.
+fn nothing_is_left(
+    platform: &Platform,
+    body: impl FnOnce(&Platform, &Recorder) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    let recorder = Arc::new(Recorder::new(platform.driver().clone()));
+    let recorded = Platform::from_driver(recorder.clone())?;
+    body(&recorded, &recorder)?;
+    drop(recorded);
+    for (what, made, given_back) in balance(&recorder) {
+        check(made == given_back, || format!("{made} {what} made, {given_back} given back"))?;
+    }
+    Ok(())
+}
+
+/// Runs the graph with faults. All messages are gone when `run` returns; a next graph gets the same
+/// streams and runs to its end. How often the sink has reported is the value.
+fn run_with(
+    platform: &Platform,
+    recorder: &Recorder,
+    faults: &[Fault],
+) -> Result<(Result<()>, u64), Failed> {
+    let run = |faults: &[Fault]| -> Result<(Result<()>, u64), Failed> {
+        let (alive, reported) = (Arc::new(()), Arc::new(AtomicU64::new(0)));
+        let count = reported.clone();
+        let report = Box::new(move |tick: u64, values: &[f32]| {
+            count.fetch_add(1, Ordering::Relaxed);
+            let right = values.iter().all(|&x| x == tick as f32 + 1.0);
+            if right { Ok(()) } else { Err(Error::other(format!("wrong data in tick {tick}"))) }
+        });
+        let mut graph = Faults::new(platform, alive.clone(), faults.to_vec(), report)?;
+        let done = graph.run();
+        let owners = Arc::strong_count(&alive);
+        // Mine, and that of the source.
+        check(owners == 2, || format!("{} messages were left", owners - 2))?;
+        drop(graph);
+        Ok((done, reported.load(Ordering::Relaxed)))
+    };
+    let first = run(faults)?;
+    let streams = |call: &Call| matches!(call, Call::CreateStream { .. });
+    let made = recorder.count(streams);
+    let (again, reported) = run(&[])?;
+    again?;
+    check(reported == 8, || format!("{reported} ticks of 8"))?;
+    // A graph that failed early has made fewer streams than one has at the most.
+    let more = recorder.count(streams) - made;
+    check(made + more <= 4, || format!("{made} streams, then {more} more"))?;
+    Ok(first)
+}
+
+fn hooks(platform: &Platform, how: How, says: &str) -> Result<(), Failed> {
+    for (hook, tick, at_most) in
+        [("start", 0, 0), ("compute", 0, 0), ("compute", 3, 3), ("stop", 8, 8), ("stop", 0, 8)]
+    {
+        nothing_is_left(platform, |platform, recorder| {
+            let fault = Fault { hook, tick, how };
+            let (done, reported) = run_with(platform, recorder, &[fault])?;
+            let is_right =
+                |error: &Error| matches!(error, Error::Operator { node, .. } if node == "faulty");
+            let text = check_error(hook, done, is_right)?;
+            // `stop` comes after all ticks.
+            let tick = if hook == "stop" { 8 } else { tick };
+            check_text(&text, &["`faulty`", &format!("`{hook}`, tick {tick}"), says])?;
+            check(reported <= at_most, || format!("{hook} {tick}: {reported} ticks reported"))
+        })?;
+    }
+    Ok(())
+}
+
+fn hooks_that_fail(platform: &Platform) -> Result<(), Failed> {
+    hooks(platform, How::Fails, "out of paper")
+}
+
+fn hooks_that_panic(platform: &Platform) -> Result<(), Failed> {
+    hooks(platform, How::Panics, "it panicked: out of ink")
+}
+
+fn several_errors(platform: &Platform) -> Result<(), Failed> {
+    nothing_is_left(platform, |platform, recorder| {
+        let faults = [
+            Fault { hook: "compute", tick: 2, how: How::Fails },
+            Fault { hook: "stop", tick: 0, how: How::Panics },
+        ];
+        let (done, _) = run_with(platform, recorder, &faults)?;
+        let text = check_error("run", done, |error| matches!(error, Error::Run { .. }))?;
+        check_text(
+            &text,
+            &["failed in `compute`, tick 2: out of paper", "1 more", "`stop`", "out of ink"],
+        )
+    })
+}
+
+fn stopped(platform: &Platform) -> Result<(), Failed> {
+    nothing_is_left(platform, |platform, recorder| {
+        let fault = Fault { hook: "compute", tick: 3, how: How::StopsTheGraph };
+        let (done, reported) = run_with(platform, recorder, &[fault])?;
+        done?;
+        // The tick that asks for the end is its operator's last; what it emitted may still arrive.
+        check((1..=4).contains(&reported), || format!("{reported} ticks reported"))
+    })
+}
+
+fn no_paper() -> Result<Late> {
+    Err(Error::other("no paper"))
+}
+
+graph! {
+    struct Unmakeable(alive: Arc<()>) {
+        const GPU: CudaStreamPool = CudaStreamPool::new().max_size(3).reserved_size(3);
+        #[streams(GPU)] #[when(count(8))]
+        let source: Source = Source::new(alive);
+        let late: Late = no_paper()?;
+        source.data >> _;
+        source.token >> late.token;
+    }
+}
+
+fn constructor(platform: &Platform) -> Result<(), Failed> {
+    nothing_is_left(platform, |platform, _| {
+        let alive = Arc::new(());
+        let made = Unmakeable::new(platform, alive.clone()).map(drop);
+        let text = check_error("new", made, |error| matches!(error, Error::Other(_)))?;
+        check_text(&text, &["no paper"])?;
+        check(Arc::strong_count(&alive) == 1, || "an operator was left".into())
+    })
+}
+
+graph! {
+    struct Elsewhere(alive: Arc<()>, count: u64) {
+        const FAR: CudaStreamPool = CudaStreamPool::new().device(device(63));
+        #[streams(FAR)] #[when(count(count))]
+        let source: Source = Source::new(alive);
+        source.data >> _;
+        source.token >> _;
+    }
+}
+
+graph! {
+    struct Never(alive: Arc<()>, count: u64) {
+        #[when(count(count))]
+        let source: Source = Source::new(alive);
+        source.data >> _;
+        source.token >> _;
+    }
+}
+
+fn count_zero(platform: &Platform) -> Result<(), Failed> {
+    nothing_is_left(platform, |platform, _| {
+        let made = Never::new(platform, Arc::default(), 0).map(drop);
+        let text = check_error("new", made, |error| matches!(error, Error::CountZero { .. }))?;
+        check_text(&text, &["`source`", "at least 1"])
+    })
+}
+
+fn missing_device(platform: &Platform) -> Result<(), Failed> {
+    nothing_is_left(platform, |platform, _| {
+        let made = Elsewhere::new(platform, Arc::default(), 1).map(drop);
+        let text = check_error("new", made, |error| matches!(error, Error::NoSuchDevice { .. }))?;
+        check_text(&text, &["`FAR`", "device 63"])
+    })
+}
