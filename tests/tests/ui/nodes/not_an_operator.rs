@@ -1,14 +1,25 @@
 // A node that is no operator.
 use streamflow::prelude::*;
-use streamflow_tests::stereo::Camera;
+
+#[operator]
+pub struct Counter {
+    #[output]
+    number: u64,
+}
+
+impl Compute for Counter {
+    fn compute(&mut self, io: CounterIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.number.emit(cx.tick())
+    }
+}
 
 pub struct NotOp;
 
 graph! {
     pub struct Wrong {
-        let camera: Camera = Camera::new(1, 1);
+        let counter: Counter = Counter::new();
         let show: NotOp = NotOp;
-        camera.frame >> show.image;
+        counter.number >> show.image;
     }
 }
 
