@@ -204,20 +204,19 @@ impl<T: Message> Outlet<T> {
 
     /// Hands the emitted message to all edges.
     pub(super) fn publish(&mut self) {
-        let Some(mut envelope) = self.pending.take() else { return };
-        let count = self.edges.len();
-        for (index, edge) in self.edges.iter_mut().enumerate() {
-            if edge.copy.is_some() {
-                if let Some(copied) = edge.copied.take() {
-                    edge.queue.push(copied);
-                }
-            } else if index + 1 == count {
-                // The last one gets the message itself: a taking input must be its sole owner.
-                edge.queue.push(envelope);
-                return;
-            } else {
-                let other = envelope.clone();
-                edge.queue.push(std::mem::replace(&mut envelope, other));
+        let Some(envelope) = self.pending.take() else { return };
+        // The last reader gets the message itself: a taking input must be its sole owner.
+        let mut readers = self.edges.iter().filter(|edge| edge.copy.is_none());
+        let last = readers.next_back();
+        for edge in readers {
+            edge.queue.push(envelope.clone());
+        }
+        if let Some(last) = last {
+            last.queue.push(envelope);
+        }
+        for edge in &mut self.edges {
+            if let Some(copied) = edge.copied.take() {
+                edge.queue.push(copied);
             }
         }
     }
