@@ -127,7 +127,8 @@ struct Foreign {
 
 impl Foreign {
     fn new(platform: &Platform, rows: usize, cols: u32, ptx: &[u8]) -> Result<Self> {
-        let module = platform.module(device(0), ptx)?;
+        // SAFETY: `--ptx` names a file with PTX, which is text.
+        let module = unsafe { platform.module(device(0), ptx) }?;
         let pool = platform.stream_pool("STREAMS", &CudaStreamPool::new().max_size(5))?;
         let names = ["source1", "source2", "combine_and_sum", "rx"];
         let [a, b, c, d] = names.map(|name| pool.allocate(name));

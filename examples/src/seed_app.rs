@@ -18,22 +18,28 @@ pub fn exp_linspace(out: &mut [f32], start: f32, step: f32) {
     }
 }
 
-/// `out[r] = Σ a[r, c] * b[r, c]` over the `cols` columns. One block of [`ROW_THREADS`] per row.
+/// `out[r] = Σ a[r, c] * b[r, c]` over the `cols` columns. One block per row.
 ///
 /// Both bodies add in 256 lanes and then pairwise, so a row of `n` columns is off by at most
 /// `(n / 256 + 9) / 2` ε of `Σ |a b|`, that is [`SUM_TOLERANCE`]` · √n · ε` up to six million columns.
 #[kernel(
+    threads(256),
     requires(a.len() == b.len(), a.len() == out.len() * cols as usize),
     unsafe cuda = "
+    // The lanes are 256 whatever the block has: a thread takes every blockDim.x-th.
     __shared__ float lanes[256];
     if (blockIdx.x >= out_len) return;
     unsigned long long first = (unsigned long long)blockIdx.x * cols;
-    float sum = 0.0f;
-    for (unsigned long long c = threadIdx.x; c < cols; c += blockDim.x) sum += a[first + c] * b[first + c];
-    lanes[threadIdx.x] = sum;
-    for (unsigned int stride = blockDim.x / 2; stride > 0; stride /= 2) {
+    for (unsigned int lane = threadIdx.x; lane < 256; lane += blockDim.x) {
+        float sum = 0.0f;
+        for (unsigned long long c = lane; c < cols; c += 256) sum += a[first + c] * b[first + c];
+        lanes[lane] = sum;
+    }
+    for (unsigned int half_way = 128; half_way > 0; half_way /= 2) {
         __syncthreads();
-        if (threadIdx.x < stride) lanes[threadIdx.x] += lanes[threadIdx.x + stride];
+        for (unsigned int lane = threadIdx.x; lane < half_way; lane += blockDim.x) {
+            lanes[lane] += lanes[lane + half_way];
+        }
     }
     if (threadIdx.x == 0) out[blockIdx.x] = lanes[0];
 "
@@ -43,7 +49,7 @@ pub fn multiply_sum_rows(out: &mut [f32], a: &[f32], b: &[f32], cols: u32) {
     let cols = (cols as usize).max(1);
     out.fill(0.0);
     for ((sum, a), b) in out.iter_mut().zip(a.chunks(cols)).zip(b.chunks(cols)) {
-        let mut lanes = [0.0_f32; ROW_THREADS];
+        let mut lanes = [0.0_f32; LANES];
         for (a, b) in a.chunks(lanes.len()).zip(b.chunks(lanes.len())) {
             for ((lane, a), b) in lanes.iter_mut().zip(a).zip(b) {
                 *lane += a * b;
@@ -61,8 +67,8 @@ pub fn multiply_sum_rows(out: &mut [f32], a: &[f32], b: &[f32], cols: u32) {
     }
 }
 
-/// Threads per block of [`multiply_sum_rows`]: its shared memory has room for no more.
-pub const ROW_THREADS: usize = 256;
+/// Lanes in which [`multiply_sum_rows`] adds a row; its CUDA body has the same number.
+const LANES: usize = 256;
 
 /// How far [`exp_linspace`] may be off, in ε (`f32::EPSILON`) of the exact value.
 pub const EXP_TOLERANCE: f64 = 20.0;
@@ -137,7 +143,7 @@ impl HandWired {
         let a = self.source(&self.source1)?;
         let b = self.source(&self.source2)?;
         let mut sums = self.platform.tensor([self.rows], &self.combine)?;
-        let grid = Grid::blocks(self.rows).threads(ROW_THREADS);
+        let grid = Grid::blocks(self.rows);
         self.combine.launch::<multiply_sum_rows>(grid, (&mut sums, &a, &b, self.cols))?;
         self.platform.download(&sums, &self.sink)
     }

@@ -6,7 +6,7 @@
 use streamflow::prelude::*;
 
 use crate::deliver::{Deliver, Report};
-use crate::seed_app::{ROW_THREADS, exp_linspace, multiply_sum_rows, step};
+use crate::seed_app::{exp_linspace, multiply_sum_rows, step};
 
 /// Fills an image with `exp(linspace(0, 10))`, on a stream of its own.
 #[operator(streams(fill))]
@@ -77,7 +77,7 @@ impl Compute for CombineAndSum {
         let (a, stream) = in1.receive().receive_cuda_stream(cx)?;
         let (b, _) = in2.receive().receive_cuda_stream(cx)?;
         let mut sums = cx.tensor([a.rows()], &stream)?;
-        let grid = Grid::blocks(a.rows()).threads(ROW_THREADS);
+        let grid = Grid::blocks(a.rows());
         stream.launch::<multiply_sum_rows>(grid, (&mut sums, a, b, a.cols() as u32))?;
         out.emit(sums)
     }

@@ -44,13 +44,20 @@ use proc_macro::TokenStream;
 /// - a scalar under its name, and a type parameter `T` as the type `T`,
 /// - `thread_index()`, `thread_index_y()` and `thread_index_z()`, the thread's place in the whole
 ///   grid, and `thread_count()`, the grid's threads in x: all `unsigned long long`,
+/// - `shared_bytes()`, the dynamic shared memory that the launch gave (`Grid::shared_bytes`), which a
+///   body must not exceed,
 /// - `half` as the type of `f16`, and all that NVRTC knows without headers.
 ///
 /// Messages of the CUDA compiler have the file and the line of the literal.
 ///
-/// `unsafe` is a promise: for every grid, the body touches only elements of its slices, reads none
-/// that another thread of the launch writes without synchronising, writes only to `&mut` slices,
+/// `unsafe` is a promise: for every grid, with blocks of the size of `threads` if there is one, the body
+/// touches only elements of its slices and shared memory that it has, reads none that another thread of the launch writes without synchronising, writes only to `&mut` slices,
 /// and computes what the Rust body does.
+///
+/// # The block size
+/// `threads(256)`, or `threads(16, 16)` in two or three dimensions: the only block size that the CUDA
+/// body is written for, as one with `__shared__ float tile[256]` is. A launch whose grid names no block
+/// size gets it, and one that names another fails.
 ///
 /// # Requirements
 /// `requires(a.len() == b.len(), out.len() * cols as usize == a.len())`: conditions over the

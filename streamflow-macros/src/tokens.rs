@@ -1,9 +1,48 @@
 //! Small questions about tokens.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::ToTokens;
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote_spanned};
 use syn::Type;
 use syn::ext::IdentExt;
+
+/// Traits that imply none of ours, nor that a type lives for ever or may move between threads.
+#[rustfmt::skip]
+pub(crate) const STANDARD_TRAITS: &[&str] = &[
+    "Add", "AddAssign", "Clone", "Copy", "Debug", "Default", "Display", "Div", "DivAssign", "Eq",
+    "Fn", "FnMut", "FnOnce", "From", "Hash", "Into", "Iterator", "Mul", "MulAssign", "Neg", "Ord",
+    "PartialEq", "PartialOrd", "Rem", "Send", "Sized", "Sub", "SubAssign", "Sum", "Sync",
+];
+
+/// The messages that come with the library, whatever is in them.
+const MESSAGES: &[&str] = &[
+    "Tensor",
+    "Buffer",
+    "Pinned",
+    "Download",
+    "String",
+    "Timestamp",
+    "Metadata",
+    "bool",
+    "i8",
+    "u8",
+    "i16",
+    "u16",
+    "i32",
+    "u32",
+    "i64",
+    "u64",
+    "isize",
+    "usize",
+    "f32",
+    "f64",
+];
+
+/// Whether a type has the name of a message that comes with the library. Of others, only rustc can say.
+pub(crate) fn is_message(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    let last = path.path.segments.last().map(|last| last.ident.to_string());
+    last.is_some_and(|last| MESSAGES.contains(&last.as_str()))
+}
 
 /// The tokens between commas.
 pub(crate) fn split(tokens: TokenStream) -> Vec<TokenStream> {
@@ -29,6 +68,14 @@ pub(crate) fn mentions(tokens: TokenStream, name: &Ident) -> bool {
         TokenTree::Group(group) => mentions(group.stream(), name),
         _ => false,
     })
+}
+
+/// `ty: bounds`, for a where clause. All of it has the type's place, where rustc then shows what does not
+/// hold.
+pub(crate) fn must_be(ty: &Type, bounds: impl Fn(Span) -> TokenStream) -> TokenStream {
+    let end = ty.to_token_stream().into_iter().last().map_or_else(Span::call_site, |t| t.span());
+    let bounds = bounds(end);
+    quote_spanned!(end=> #ty: #bounds)
 }
 
 /// `in_left` as `InLeft`: the part that a field's name has in the name of a type.
@@ -89,6 +136,13 @@ mod tests {
         let name = format_ident!("A");
         assert!(mentions(quote!(Tensor<(u8, [A; 2])>), &name));
         assert!(!mentions(quote!(Tensor<(u8, [B; 2])>), &name));
+    }
+
+    #[test]
+    fn messages_are_known_by_their_names() {
+        assert!(is_message(&parse_quote!(streamflow::Tensor<T>)));
+        assert!(!is_message(&parse_quote!(HostData<Tensor<T>>)));
+        assert!(!is_message(&parse_quote!([u8; 4])));
     }
 
     #[test]

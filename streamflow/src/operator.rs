@@ -2,6 +2,8 @@
 
 use crate::context::ExecutionContext;
 use crate::error::Result;
+use crate::graph::{self, Node, NodeOptions};
+use crate::platform::Platform;
 use crate::port::{PortInfo, Ports};
 
 /// A struct with `#[operator]`: what is known about its ports and streams.
@@ -37,6 +39,18 @@ pub trait Operator: Send + Sized + 'static {
     fn __io<'t>(ports: &'t mut Self::Ports, cx: &'t ExecutionContext) -> Self::Io<'t>;
     #[doc(hidden)]
     fn __stream_names(cx: &ExecutionContext) -> Self::StreamNames<'_>;
+    /// By this road, and not by a function with a bound, a type that is no operator is reported
+    /// where `graph!` names it, in the same words each time, which rustc then prints once.
+    #[doc(hidden)]
+    fn __node(
+        self,
+        ports: Self::Ports,
+        name: &str,
+        platform: &Platform,
+        options: NodeOptions<'_>,
+    ) -> Result<Node<Self>> {
+        graph::node(name, self, ports, platform, options)
+    }
 }
 
 /// What an operator does.

@@ -7,7 +7,6 @@ use crate::driver::cuda::CudaDriver;
 use crate::driver::host::{HostBuilder, HostDriver};
 use crate::driver::{DeviceId, DeviceInfo, Driver};
 use crate::error::{Error, Result};
-use crate::kernel::Module;
 use crate::memory::{
     self, Buffer, Download, Downloadable, Element, IntoShape, MemoryOptions, MemoryPool, Pinned,
     PinnedPool, Tensor,
@@ -202,14 +201,10 @@ impl Platform {
         memory::download(stream, &self.of(stream)?.pinned, source.elements(), source.shape())
     }
 
-    /// Compiled code that was not made by [`#[kernel]`](macro@crate::kernel): PTX text, a CUBIN or a
-    /// fatbin. It is loaded when a function of it is asked for.
-    ///
-    /// # Errors
-    /// [`Error::NoSuchDevice`].
-    pub fn module(&self, device: DeviceId, image: &[u8]) -> Result<Module> {
-        self.device(device, "`module`")?;
-        Ok(Module::new(&self.0.table, device, image))
+    /// The streams, after a look whether the device is there. `who` is for messages.
+    pub(crate) fn table(&self, device: DeviceId, who: &str) -> Result<&Arc<StreamTable>> {
+        self.device(device, who)?;
+        Ok(&self.0.table)
     }
 
     /// Another handle of the stream that a point of this platform is on.
@@ -225,7 +220,11 @@ impl Platform {
 
     /// Whether the work before a point of this platform is complete.
     pub(crate) fn is_complete(&self, point: Point) -> Result<bool> {
-        Ok(self.0.table.is_complete(point)?)
+        let complete = self.0.table.is_complete(point)?;
+        if complete {
+            self.0.table.inspect(self.0.table.timeline(point.stream()).device())?;
+        }
+        Ok(complete)
     }
 
     fn device(&self, device: DeviceId, who: &str) -> Result<&Device> {

@@ -38,7 +38,7 @@ impl<O: Compute> OperatorHarness<O> {
             stream_done: &[],
             alone: false,
         };
-        let node = node(O::NAME, operator, platform, options)?;
+        let node = node(O::NAME, operator, O::__ports(), platform, options)?;
         Ok(Self { node, stream: own.allocate("the harness")?, started: false })
     }
 

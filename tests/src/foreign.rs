@@ -2,7 +2,7 @@
 //! `unsafe` of such tests stands here.
 
 use streamflow::driver::{Copy, CopyKind, DriverResult, MemoryRange};
-use streamflow::kernel::Function;
+use streamflow::kernel::{Function, Module};
 use streamflow::prelude::*;
 
 /// `add(unsigned* data, unsigned long long len, unsigned value)`: adds `value` to each element, as
@@ -36,6 +36,15 @@ DONE:
     ret;
 }
 ";
+
+/// Loads PTX.
+///
+/// # Errors
+/// As of [`Platform::module`].
+pub fn module(platform: &Platform, device: DeviceId, ptx: &str) -> Result<Module> {
+    // SAFETY: it is text.
+    unsafe { platform.module(device, ptx.as_bytes()) }
+}
 
 /// Launches the `add` of [`ADD_PTX`].
 ///

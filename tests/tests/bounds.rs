@@ -3,10 +3,11 @@
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use streamflow::driver::DriverError;
+use streamflow::driver::{Call, DriverError, Recorder};
 use streamflow::prelude::*;
-use streamflow_tests::kernels::{add_one, fill, read_at, write_past_the_end};
+use streamflow_tests::kernels::{add_one, fill, read_at, spin, write_past_the_end};
 use streamflow_tests::{Failed, Suite, check, check_error, child};
 
 const LEN: usize = 1003;
@@ -17,10 +18,13 @@ fn main() -> ExitCode {
     if let Some(role) = child::role() {
         return child::play(&role, in_child);
     }
-    ["write", "read"]
+    ["write", "read", "drop"]
         .iter()
         .fold(Suite::new(), |suite, what| {
-            let name = format!("{what}_out_of_bounds_is_told");
+            let name = match *what {
+                "drop" => "reports_are_freed_after_the_kernels".to_owned(),
+                _ => format!("{what}_out_of_bounds_is_told"),
+            };
             suite
                 .seeded(&name, move |seed| child::run(&format!("{seed} {what}"), CHECKED))
                 .cuda(&name, move |_| child::run(&format!("cuda {what}"), CHECKED))
@@ -31,6 +35,9 @@ fn main() -> ExitCode {
 fn in_child(role: &str) -> Result<(), Failed> {
     let (name, what) = role.split_once(' ').ok_or_else(|| Failed::new("nothing to do"))?;
     let platform = child::platform(name)?;
+    if what == "drop" {
+        return frees_reports_last(&platform);
+    }
     if name == "cuda" { on_cuda(&platform, what) } else { on_host(&platform, what) }
 }
 
@@ -105,4 +112,31 @@ fn on_host(platform: &Platform, what: &str) -> Result<(), Failed> {
     })?;
     let told = [format!("`{kernel}`"), format!("index is {index}"), format!("len is {LEN}")];
     check(told.iter().all(|part| text.contains(part)), || format!("it says: {text}"))
+}
+
+/// Kernels that run may still write their report: before it is freed, every stream is waited for.
+fn frees_reports_last(platform: &Platform) -> Result<(), Failed> {
+    let recorder = Arc::new(Recorder::new(platform.driver().clone()));
+    let platform = Platform::from_driver(recorder.clone())?;
+    let pool = platform.stream_pool("POOL", &CudaStreamPool::new())?;
+    let mut kept = Vec::new();
+    for name in ["a", "b"] {
+        let stream = pool.allocate(name)?;
+        let mut data = platform.buffer::<f32>(LEN, &stream)?;
+        stream.launch::<spin>(1, (&mut data, 20_000_000))?;
+        kept.push((stream, data));
+    }
+    drop((kept, pool, platform));
+    let calls = recorder.calls();
+    let freed = calls.iter().position(|call| matches!(call, Call::FreePinned { .. }));
+    let freed = freed.ok_or_else(|| Failed::new("no report was freed"))?;
+    let launches: Vec<_> = calls.iter().filter(|it| matches!(it, Call::Launch { .. })).collect();
+    check(launches.len() == 2, || format!("{} launches", launches.len()))?;
+    for launch in launches {
+        let waited = calls[..freed].iter().any(|call| {
+            matches!(call, Call::SynchronizeStream { .. }) && call.stream() == launch.stream()
+        });
+        check(waited, || format!("nobody waited for: {launch}\n{}", recorder.text()))?;
+    }
+    Ok(())
 }

@@ -2,8 +2,9 @@
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use streamflow::driver::DriverError;
+use streamflow::driver::{Call, DriverError, Recorder};
 use streamflow::kernel::{Kernel, compile_checked_for, compile_for, nvrtc_version};
 use streamflow::prelude::*;
 use streamflow_tests::kernels::fill;
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
         )
         .cuda("a_module_of_ptx", module_of_ptx)
         .cuda("bad_modules_are_refused", bad_modules)
+        .cuda("modules_are_loaded_once", modules_are_loaded_once)
         .host("compiled_code_needs_a_gpu", compiled_code_needs_a_gpu)
         .run()
 }
@@ -72,7 +74,7 @@ fn tells_the_users_place(compiled: Result<()>) -> Result<(), Failed> {
 }
 
 fn module_of_ptx(platform: &Platform) -> Result<(), Failed> {
-    let add = platform.module(device(0), foreign::ADD_PTX.as_bytes())?.function("add")?;
+    let add = foreign::module(platform, device(0), foreign::ADD_PTX)?.function("add")?;
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new())?;
     let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
     let values: Vec<u32> = (0..1003).collect();
@@ -94,26 +96,45 @@ fn module_of_ptx(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn bad_modules(platform: &Platform) -> Result<(), Failed> {
-    let kernel = |error: &Error| matches!(error, Error::Driver(DriverError::Kernel { .. }));
-    let module = |image: &[u8]| platform.module(device(0), image);
+    let refused = |what, ptx: &str| {
+        check_error(what, foreign::module(platform, device(0), ptx), |error| {
+            matches!(error, Error::Driver(DriverError::Module { .. }))
+        })
+    };
     let good = foreign::ADD_PTX;
-    let missing = module(good.as_bytes())?.function("subtract");
-    check_text(&check_error("no such function", missing, kernel)?, &["`subtract`"])?;
     let broken = good.replace("add.u32 %r2", "add.u32 %r99");
-    let text = check_error("bad PTX", module(broken.as_bytes())?.function("add"), kernel)?;
     // What CUDA's assembler says, with the line in the PTX.
-    check_text(&text, &["`add`", "%r99"])?;
-    check_error("nothing", module(b"")?.function("add"), kernel)?;
-    check_error("no code at all", module(b"\0\0\0\0")?.function("add"), kernel)?;
-    check_error("a NUL", module(good.as_bytes())?.function("a\0dd"), kernel)?;
+    check_text(&refused("bad PTX", &broken)?, &["a module", "%r99"])?;
+    refused("nothing", "")?;
+    refused("no code at all", "\0\0\0\0")?;
+    let kernel = |error: &Error| matches!(error, Error::Driver(DriverError::Kernel { .. }));
+    let module = foreign::module(platform, device(0), good)?;
+    let missing = module.function("subtract");
+    check_text(&check_error("no such function", missing, kernel)?, &["`subtract`"])?;
+    check_error("a NUL", module.function("a\0dd"), kernel)?;
     // And the device is as before.
     module_of_ptx(platform)
 }
 
+/// However many functions are asked for.
+fn modules_are_loaded_once(platform: &Platform) -> Result<(), Failed> {
+    let recorder = Arc::new(Recorder::new(platform.driver().clone()));
+    let platform = Platform::from_driver(recorder.clone())?;
+    let module = foreign::module(&platform, device(0), foreign::ADD_PTX)?;
+    let functions = (0..10).map(|_| module.function("add")).collect::<Result<Vec<_>>>()?;
+    let loads = recorder.count(|call| matches!(call, Call::LoadModule { .. }));
+    check(loads == 1, || format!("{loads} loads"))?;
+    let s = stream(&platform)?;
+    let mut data = platform.buffer(3, &s)?;
+    s.upload_blocking(&[0, 1, 2], &mut data)?;
+    functions.iter().try_for_each(|add| foreign::launch_add(&s, add, &mut data, 1))?;
+    check(s.download_blocking(&data)? == [10, 11, 12], || "wrong data".into())
+}
+
 fn compiled_code_needs_a_gpu(platform: &Platform) -> Result<(), Failed> {
-    let module = platform.module(device(0), foreign::ADD_PTX.as_bytes())?;
-    let text = check_error("PTX on the simulator", module.function("add"), |error| {
-        matches!(error, Error::Driver(DriverError::Kernel { .. }))
+    let module = foreign::module(platform, device(0), foreign::ADD_PTX);
+    let text = check_error("PTX on the simulator", module, |error| {
+        matches!(error, Error::Driver(DriverError::Module { .. }))
     })?;
-    check_text(&text, &["`add`", "CUDA device"])
+    check_text(&text, &["a module", "CUDA device"])
 }

@@ -165,6 +165,11 @@ fn dynamic_shared_memory(platform: &Platform) -> Result<(), Failed> {
         format!("1 MiB of shared memory is refused with: {text}")
     })?;
     check_equal("refused", &s.download_blocking(&out)?, &[u32::MAX; 3])?;
+    if platform.name() == "cuda" {
+        // A body can ask how much it has, so that no grid makes it use more.
+        s.launch::<reverse>(grid(0), (&mut out, &input))?;
+        check_equal("none at all", &s.download_blocking(&out)?, &[u32::MAX; 3])?;
+    }
     s.launch::<reverse>(grid(3), (&mut out, &input))?;
     check_equal("after that", &s.download_blocking(&out)?, &[5; 3])
 }

@@ -6,11 +6,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::{DriverError, Recorder};
+use streamflow::driver::{Call, DriverError, Recorder};
 use streamflow::memory::Shape;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{add_one, fill, slow_copy};
-use streamflow_tests::{Failed, Suite, check, check_error, check_text};
+use streamflow_tests::layers::{CallKind, FailNth};
+use streamflow_tests::{Failed, Suite, check, check_error, check_text, foreign};
 
 fn main() -> ExitCode {
     Suite::new()
@@ -22,6 +23,7 @@ fn main() -> ExitCode {
         .seeded("platforms_do_not_mix", |seed| platforms_do_not_mix(&host(seed)?, &host(seed + 1)?))
         .cuda("platforms_do_not_mix", |platform| platforms_do_not_mix(platform, &host(0)?))
         .seeded("devices_do_not_mix", devices_do_not_mix)
+        .seeded("a_failed_pool_keeps_no_streams", failed_pool_keeps_no_streams)
         .seeded("kept_memory_makes_room", kept_memory_makes_room)
         .run()
 }
@@ -68,7 +70,7 @@ fn missing_devices(platform: &Platform) -> Result<(), Failed> {
             ("`pinned`", platform.pinned::<f32>(bad, 1).map(drop)),
             ("`default_stream`", platform.default_stream(bad).map(drop)),
             ("`device_info`", platform.device_info(bad).map(drop)),
-            ("`module`", platform.module(bad, b"").map(drop)),
+            ("`module`", foreign::module(platform, bad, "").map(drop)),
             (
                 "stream pool `P`",
                 platform.stream_pool("P", &CudaStreamPool::new().device(bad)).map(drop),
@@ -203,6 +205,24 @@ fn devices_do_not_mix(seed: u64) -> Result<(), Failed> {
     // A point of another device is no memory: its order holds across devices.
     there.wait(here.record()?)?;
     check(here.download_blocking(&data)? == [1.0; 3], || "something was written".into())
+}
+
+/// The streams that were made before one failed are there for the next pool.
+fn failed_pool_keeps_no_streams(seed: u64) -> Result<(), Failed> {
+    let driver = Arc::new(HostDriver::builder().seed(seed).build());
+    // One is the platform's own.
+    let failing = Arc::new(FailNth::new(driver, CallKind::CreateStream, 4));
+    let recorder = Arc::new(Recorder::new(failing.clone()));
+    let platform = Platform::from_driver(recorder.clone())?;
+    let pool =
+        |streams| platform.stream_pool("POOL", &CudaStreamPool::new().reserved_size(streams));
+    let refused = pool(4);
+    check_error("the fourth", refused, |error| matches!(error, Error::Driver(_)))?;
+    check(failing.has_failed(), || "no stream failed".into())?;
+    recorder.clear();
+    let _three = pool(3)?;
+    let made = recorder.count(|call| matches!(call, Call::CreateStream { .. }));
+    check(made == 0, || format!("{made} streams were made again"))
 }
 
 /// What is only kept for later goes back to the driver when memory is short, and the allocation is

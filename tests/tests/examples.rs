@@ -12,7 +12,7 @@ use streamflow_examples::edges::{self, Edges};
 use streamflow_examples::png_io::{self, Image};
 use streamflow_examples::seed_app::{self, HandWired, Streams};
 use streamflow_tests::random::Random;
-use streamflow_tests::{Failed, Suite, check, check_close};
+use streamflow_tests::{Failed, Suite, check, check_close, check_error, check_text};
 
 /// Embedded: the machine with the GPU has no source tree.
 const ASTRONAUT: &[u8] = include_bytes!("../../examples/data/astronaut.png");
@@ -30,6 +30,7 @@ fn main() -> ExitCode {
     Suite::new()
         .both("exp_linspace_is_near_f64", exp_linspace)
         .both("multiply_sum_rows_is_near_f64", multiply_sum_rows)
+        .both("multiply_sum_rows_has_one_block_size", one_block_size)
         .both("lengths_that_disagree_are_refused", lengths_that_disagree)
         .both("seed_application_is_near_f64", seed_application)
         .both("ticks_in_flight_keep_their_values", ticks_in_flight)
@@ -83,7 +84,7 @@ fn multiply_sum_rows(platform: &Platform) -> Result<(), Failed> {
         }
         let (a, b) = (uploaded(platform, &a, &s)?, uploaded(platform, &b, &s)?);
         let mut out = poisoned(platform, rows, &s)?;
-        let grid = Grid::blocks(rows).threads(seed_app::ROW_THREADS);
+        let grid = Grid::blocks(rows);
         s.launch::<seed_app::multiply_sum_rows>(grid, (&mut out, &a, &b, cols as u32))?;
         let sums = platform.download(&out, &s)?;
         let c = seed_app::SUM_TOLERANCE * (cols as f64).sqrt() * EPSILON;
@@ -99,12 +100,30 @@ fn multiply_sum_rows(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Its shared memory has room for no other, and a launch is safe.
+fn one_block_size(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    let ones = uploaded(platform, &[1.0; 3 * 5], &s)?;
+    let mut out = poisoned(platform, 3, &s)?;
+    for threads in [32, 255, 512, 1024] {
+        let grid = Grid::blocks(3).threads(threads);
+        let refused = s.launch::<seed_app::multiply_sum_rows>(grid, (&mut out, &ones, &ones, 5));
+        let text = check_error("another block", refused, |it| matches!(it, Error::Grid { .. }))?;
+        let asked = format!("{threads}x1x1");
+        check_text(&text, &["`multiply_sum_rows`", &asked, "256x1x1"])?;
+    }
+    check(s.download_blocking(&out)?.iter().all(|x| x.is_nan()), || "it was launched".into())?;
+    let grid = Grid::blocks(3).threads(256);
+    s.launch::<seed_app::multiply_sum_rows>(grid, (&mut out, &ones, &ones, 5))?;
+    check(s.download_blocking(&out)? == [5.0; 3], || "wrong data".into())
+}
+
 fn lengths_that_disagree(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let (a, b) = (poisoned(platform, 12, &s)?, poisoned(platform, 11, &s)?);
     let mut out = poisoned(platform, 3, &s)?;
     for (b, cols) in [(&b, 4), (&a, 5), (&a, 0)] {
-        let grid = Grid::blocks(3).threads(seed_app::ROW_THREADS);
+        let grid = Grid::blocks(3);
         let launched = s.launch::<seed_app::multiply_sum_rows>(grid, (&mut out, &a, b, cols));
         let Err(error) = launched else {
             return Err(Failed::new(format!("12 and {} values in 3 rows of {cols}", b.len())));

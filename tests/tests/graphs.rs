@@ -86,7 +86,7 @@ graph! {
 
         camera.frame >> (cast.src, again.src);
         cast.dst >> fuse.left;
-        // The copies leave the cast's only other reader, which reads, and both are written in place.
+        // `invert` writes its copy in place, and `plain` reads the original.
         #[copy]
         again.dst >> invert.src;
         again.dst >> plain.image;

@@ -3,5 +3,9 @@
 #[test]
 fn mistakes_are_told_at_the_users_tokens() {
     let cases = trybuild::TestCases::new();
-    cases.compile_fail("tests/ui/kernels/*.rs");
+    let of_operators = ["kernels", "messages", "operators", "ports"];
+    let of_graphs = ["edges", "nodes", "pools", "conditions"];
+    for what in of_operators.iter().chain(&of_graphs) {
+        cases.compile_fail(format!("tests/ui/{what}/*.rs"));
+    }
 }

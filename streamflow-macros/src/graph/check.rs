@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use syn::ext::IdentExt;
+use quote::ToTokens;
 
 use super::attribute::{self, NodeAttributes};
 use super::model::{
@@ -11,10 +11,14 @@ use super::model::{
 };
 use super::toposort::{self, Cycle};
 use crate::diagnostic::{Errors, similar};
+use crate::tokens::mentions;
+
+/// Names that the struct has beside those of its nodes.
+const OF_GRAPH: &[&str] = &["new", "run", "nodes", "platform", "__platform"];
 
 /// The graph, as far as it can be expanded.
-pub(super) fn graph(header: Header, statements: Vec<Statement>, errors: &mut Errors) -> Graph {
-    self::header(&header, errors);
+pub(super) fn graph(mut header: Header, statements: Vec<Statement>, errors: &mut Errors) -> Graph {
+    self::header(&mut header, errors);
     let mut names = Names::default();
     let mut graph = Graph {
         header,
@@ -49,13 +53,17 @@ pub(super) fn graph(header: Header, statements: Vec<Statement>, errors: &mut Err
             }
         }
     }
-    accessors(&graph, errors);
+    accessors(&mut graph, errors);
     pools_of_nodes(&mut graph, errors);
     for statement in edges {
         connect(statement, &names, &mut graph, errors);
     }
     ends(&mut graph, errors);
     order(&mut graph, errors);
+    // Who made another mistake may have meant to use a pool there.
+    if errors.is_empty() {
+        unused_pools(&graph, errors);
+    }
     graph
 }
 
@@ -78,7 +86,7 @@ impl Names {
     }
 }
 
-fn header(header: &Header, errors: &mut Errors) {
+fn header(header: &mut Header, errors: &mut Errors) {
     for attribute in &header.attributes {
         if attribute.path().is_ident("cfg") || attribute.path().is_ident("cfg_attr") {
             errors
@@ -86,18 +94,20 @@ fn header(header: &Header, errors: &mut Errors) {
         }
     }
     let mut params = HashSet::new();
-    for param in &header.params {
+    header.params.retain(|param| {
         let name = &param.name;
-        if name == "platform" {
-            errors.at(
-                name,
-                "`platform` is the first parameter of every graph, and is there already; remove \
-                 this one",
-            );
+        let text = if name == "platform" {
+            "`platform` is the first parameter of every graph, and is there already; remove this \
+             one"
+            .to_owned()
         } else if !params.insert(name.to_string()) {
-            errors.at(name, format!("parameter `{name}` is declared twice"));
-        }
-    }
+            format!("parameter `{name}` is declared twice")
+        } else {
+            return true;
+        };
+        errors.at(name, text);
+        false
+    });
 }
 
 fn pool(pool: Pool, pools: &mut Vec<Pool>, errors: &mut Errors) {
@@ -115,31 +125,26 @@ fn node(statement: NodeStatement, errors: &mut Errors) -> Node {
     let NodeStatement { attributes, name, ty, value } = statement;
     let NodeAttributes { docs, streams, count, stream_done } =
         attribute::of_node(attributes, errors);
-    Node { docs, name, ty, value, streams, count, stream_done }
+    Node { docs, name, ty, value, streams, count, stream_done, has_methods: true }
 }
 
 /// The struct's methods are named after its nodes.
-fn accessors(graph: &Graph, errors: &mut Errors) {
-    let names: HashSet<String> =
-        graph.nodes.iter().map(|node| node.name.unraw().to_string()).collect();
-    for node in &graph.nodes {
-        let name = node.name.unraw().to_string();
-        if ["new", "run", "nodes", "platform", "__platform"].contains(&name.as_str()) {
-            errors.at(
-                &node.name,
-                format!("a node cannot be named `{name}`: the graph has that name for itself"),
-            );
-        } else if let Some(other) = name.strip_suffix("_mut")
-            && names.contains(other)
-        {
-            errors.at(
-                &node.name,
-                format!(
-                    "node `{name}` has the name of the method that lends node `{other}`; give one \
-                     another name"
-                ),
-            );
-        }
+fn accessors(graph: &mut Graph, errors: &mut Errors) {
+    let names: HashSet<String> = graph.nodes.iter().map(Node::text).collect();
+    for node in &mut graph.nodes {
+        let name = node.text();
+        let text = if OF_GRAPH.contains(&name.as_str()) {
+            format!("a node cannot be named `{name}`: the graph has that name for itself")
+        } else if let Some(other) = name.strip_suffix("_mut").filter(|name| names.contains(*name)) {
+            format!(
+                "node `{name}` has the name of the method that lends node `{other}`; give one \
+                 another name"
+            )
+        } else {
+            continue;
+        };
+        errors.at(&node.name, text);
+        node.has_methods = false;
     }
 }
 
@@ -160,6 +165,33 @@ fn pools_of_nodes(graph: &mut Graph, errors: &mut Errors) {
         };
         errors.at(pool, format!("there is no stream pool `{written}` in this graph; {hint}"));
         node.streams = Streams::Default;
+    }
+}
+
+/// rustc does not find these constants unused. A pool that was forgotten at its node would go
+/// unnoticed, since the node then has one of its own.
+fn unused_pools(graph: &Graph, errors: &mut Errors) {
+    for pool in &graph.pools {
+        let values = graph.nodes.iter().flat_map(|node| [Some(&node.value), node.count.as_ref()]);
+        let others = graph.pools.iter().map(|other| Some(&other.description));
+        let mentioned = values
+            .chain(others)
+            .flatten()
+            .any(|value| mentions(value.to_token_stream(), &pool.name));
+        let used = graph
+            .nodes
+            .iter()
+            .any(|node| matches!(&node.streams, Streams::Pool(name) if *name == pool.name));
+        if !mentioned && !used {
+            let name = &pool.name;
+            errors.at(
+                name,
+                format!(
+                    "no node uses stream pool `{name}`; put `#[streams({name})]` on those that \
+                     shall, or remove it"
+                ),
+            );
+        }
     }
 }
 
@@ -186,8 +218,9 @@ fn connect(statement: EdgeStatement, names: &Names, graph: &mut Graph, errors: &
     let from_is_there = is_there(&from);
     let (ports, in_group) = match to {
         Target::Discard(underscore) => {
-            if copy {
-                errors.at(&attributes[0], "a discarded message is not copied; remove `#[copy]`");
+            let copy = attributes.iter().find(|attribute| attribute.path().is_ident("copy"));
+            if let Some(copy) = copy {
+                errors.at(copy, "a discarded message is not copied; remove `#[copy]`");
             }
             if from_is_there {
                 graph.discards.push(Discard { from, arrow, underscore });

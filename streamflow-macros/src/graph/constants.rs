@@ -1,7 +1,8 @@
 //! Checks that need the operators' types: constants that fail to evaluate at the user's token.
 
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
+use syn::Type;
 use syn::ext::IdentExt;
 
 use super::model::{Graph, Node, Streams};
@@ -27,10 +28,8 @@ fn of_node(graph: &Graph, node: &Node) -> TokenStream {
         .chain(graph.discards.iter().map(|discard| &discard.from))
         .filter(|port| port.node == node.name)
         .map(|port| text(&port.port));
-    let operator = quote!(<#ty as ::streamflow::__private::Operator>);
-    let args = quote! {
-        #name, #operator::NAME, #operator::INPUTS, #operator::OUTPUTS, &[#(#ports,)*],
-    };
+    let [operator, inputs, outputs] = ["NAME", "INPUTS", "OUTPUTS"].map(|name| item(ty, name));
+    let args = quote!(#name, #operator, #inputs, #outputs, &[#(#ports,)*]);
     let inputs = call("check_inputs", &args, span, span);
     let outputs = call("check_outputs", &args, span, span);
     quote! {
@@ -60,7 +59,8 @@ pub(super) fn of_pools(graph: &Graph) -> TokenStream {
             let (name, text) = (&pool.name, pool.name.to_string());
             let needs = nodes.iter().map(|node| {
                 let (ty, name) = (&node.ty, node.text());
-                quote!((#name, <#ty as ::streamflow::__private::Operator>::STREAMS))
+                let streams = item(ty, "STREAMS");
+                quote!((#name, #streams))
             });
             let (first, last) = ends(pool.description.to_token_stream());
             let args = quote!(#text, &#name, &[#(#needs,)*]);
@@ -77,28 +77,44 @@ pub(super) fn of_pools(graph: &Graph) -> TokenStream {
 
 /// Whether all operators together have one stream, so that none ever waits for another.
 pub(super) fn alone(graph: &Graph) -> TokenStream {
-    let types = graph
+    let streams = graph
         .nodes
         .iter()
         .filter(|node| !matches!(node.streams, Streams::None))
-        .map(|node| &node.ty);
-    quote! {
-        const __ALONE: bool = 0 #(+ <#types as ::streamflow::__private::Operator>::STREAMS)* <= 1;
-    }
+        .map(|node| item(&node.ty, "STREAMS"));
+    quote!(const __ALONE: bool = 0 #(+ #streams)* <= 1;)
 }
 
 /// A call of a function of ours that rustc underlines from one token of the user's to another.
 fn call(function: &str, args: &TokenStream, first: Span, last: Span) -> TokenStream {
     let function = Ident::new(function, first);
     let path = quote_spanned!(first=> ::streamflow::__private::#function);
-    let mut args = Group::new(proc_macro2::Delimiter::Parenthesis, args.clone());
+    let mut args = Group::new(Delimiter::Parenthesis, args.clone());
     args.set_span(last);
     let args = TokenTree::Group(args);
     quote!(#path #args)
 }
 
+/// An item of the type as an operator, underlined where the type stands: a type that is none is
+/// reported there, in the same words each time, which rustc then prints once.
+pub(super) fn item(ty: &Type, name: &str) -> TokenStream {
+    let (first, last) = ends(ty.to_token_stream());
+    let name = Ident::new(name, last);
+    let lead = quote_spanned!(first=> <);
+    let path = quote_spanned!(last=> as ::streamflow::__private::Operator>::#name);
+    quote!(#lead #ty #path)
+}
+
+/// A call of such a function.
+pub(super) fn item_call(ty: &Type, name: &str, args: TokenStream) -> TokenStream {
+    let (function, (_, last)) = (item(ty, name), ends(ty.to_token_stream()));
+    let mut args = Group::new(Delimiter::Parenthesis, args);
+    args.set_span(last);
+    quote!(#function #args)
+}
+
 /// The spans of the first and the last token.
-fn ends(tokens: TokenStream) -> (Span, Span) {
+pub(super) fn ends(tokens: TokenStream) -> (Span, Span) {
     let mut spans = tokens.into_iter().map(|token| token.span());
     let first = spans.next().unwrap_or_else(Span::call_site);
     (first, spans.last().unwrap_or(first))

@@ -1,7 +1,9 @@
 //! The struct, and what it can do.
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+
+use syn::Type;
 
 use super::model::{Graph, Node, Streams};
 use super::{constants, diagram, wiring};
@@ -14,7 +16,7 @@ pub(super) fn graph(graph: &Graph, sound: bool) -> TokenStream {
         let (docs, name, ty, description) = (&pool.docs, &pool.name, &pool.ty, &pool.description);
         quote!(#(#docs)* const #name: #ty = #description;)
     });
-    let implementation = implementation(graph, &mermaid);
+    let implementation = implementation(graph, &mermaid, sound);
     let any_graph = any_graph(graph);
     // What a mistake of names would make fail as well is not checked beside it.
     let checked = sound && !graph.has_unknown_node;
@@ -38,7 +40,11 @@ fn definition(graph: &Graph, mermaid: &str) -> TokenStream {
     let (attributes, visibility, name) = (&header.attributes, &header.visibility, &header.name);
     let nodes = graph.nodes.iter().map(|node| {
         let (name, ty) = (&node.name, &node.ty);
-        quote!(#name: ::streamflow::__private::Node<#ty>)
+        // Underlined where the type stands.
+        let (first, last) = constants::ends(ty.to_token_stream());
+        let node = quote_spanned!(first=> ::streamflow::__private::Node<);
+        let end = quote_spanned!(last=> >);
+        quote!(#name: #node #ty #end)
     });
     let picture = format!("\n```mermaid\n{mermaid}```");
     quote! {
@@ -52,7 +58,7 @@ fn definition(graph: &Graph, mermaid: &str) -> TokenStream {
 }
 
 /// The constants, `new`, `run`, and the operators.
-fn implementation(graph: &Graph, mermaid: &str) -> TokenStream {
+fn implementation(graph: &Graph, mermaid: &str, sound: bool) -> TokenStream {
     let header = &graph.header;
     let (visibility, name) = (&header.visibility, &header.name);
     let dot = diagram::dot(graph);
@@ -61,7 +67,11 @@ fn implementation(graph: &Graph, mermaid: &str) -> TokenStream {
         quote!(#name: #ty)
     });
     let body = body(graph);
-    let operators = graph.nodes.iter().map(|node| operator(graph, node));
+    // Where nodes are missing, it is not the user who left a parameter unused.
+    let names = header.params.iter().map(|param| &param.name);
+    let used = (!sound).then(|| quote!(let _ = (#(&#names,)*);));
+    let nodes = graph.nodes.iter().filter(|node| node.has_methods);
+    let operators = nodes.map(|node| operator(graph, node));
     quote! {
         #[allow(dead_code)]
         impl #name {
@@ -80,6 +90,7 @@ fn implementation(graph: &Graph, mermaid: &str) -> TokenStream {
                 platform: &::streamflow::__private::Platform,
                 #(#params,)*
             ) -> ::streamflow::__private::Result<Self> {
+                #used
                 #body
             }
 
@@ -98,6 +109,15 @@ fn implementation(graph: &Graph, mermaid: &str) -> TokenStream {
     }
 }
 
+/// `self.source1`, underlined where the type stands.
+fn field(name: &Ident, ty: &Type) -> TokenStream {
+    let (first, last) = constants::ends(ty.to_token_stream());
+    let this = Ident::new("self", Span::call_site().located_at(first));
+    let mut name = name.clone();
+    name.set_span(name.span().located_at(last));
+    quote!(#this.#name)
+}
+
 /// `source1()` and `source1_mut()`.
 fn operator(graph: &Graph, node: &Node) -> TokenStream {
     let visibility = &graph.header.visibility;
@@ -105,18 +125,19 @@ fn operator(graph: &Graph, node: &Node) -> TokenStream {
     let text = format!("The operator `{}`.", node.text());
     let text_mut = format!("The operator `{}`, to change it between runs.", node.text());
     let name_mut = format_ident!("{}_mut", name);
+    let field = field(name, ty);
     let blank = (!docs.is_empty()).then(|| quote!(#[doc = ""]));
     quote! {
         #[doc = #text]
         #blank
         #(#docs)*
         #visibility fn #name(&self) -> &#ty {
-            &self.#name.operator
+            &#field.operator
         }
 
         #[doc = #text_mut]
         #visibility fn #name_mut(&mut self) -> &mut #ty {
-            &mut self.#name.operator
+            &mut #field.operator
         }
     }
 }
@@ -127,14 +148,16 @@ fn hidden(name: &str, index: usize) -> Ident {
 }
 
 /// The body of `new`. First all that the user wrote, where parameters are not yet hidden by nodes of
-/// the same name; then the nodes, under their names; then the edges.
+/// the same name; then each node's ports, under the node's name, and the edges; then the nodes.
 fn body(graph: &Graph) -> TokenStream {
     let platform = Ident::new("__platform", Span::mixed_site());
     let values = graph.nodes.iter().enumerate().map(|(index, node)| {
         let (operator, ty, value) = (hidden("operator", index), &node.ty, &node.value);
         let count = node.count.as_ref().map(|number| {
             let count = hidden("count", index);
-            quote!(let #count: u64 = #number;)
+            let (first, _) = constants::ends(number.to_token_stream());
+            let ty = quote_spanned!(first=> u64);
+            quote!(let #count: #ty = #number;)
         });
         quote! {
             let #operator: #ty = #value;
@@ -143,7 +166,7 @@ fn body(graph: &Graph) -> TokenStream {
     });
     let live_pools: Vec<Ident> =
         (0..graph.pools.len()).map(|index| hidden("pool", index)).collect();
-    // A pool without nodes stays a constant that rustc finds unused.
+    // A pool without nodes is a constant that another one is made from.
     let pools = graph.pools.iter().zip(&live_pools).filter_map(|(pool, live)| {
         let used = graph
             .nodes
@@ -153,26 +176,35 @@ fn body(graph: &Graph) -> TokenStream {
         used.then(|| quote!(let #live = #platform.stream_pool(#text, &#name)?;))
     });
     let alone = constants::alone(graph);
-    let nodes = graph.nodes.iter().enumerate().map(|(index, node)| {
-        let (operator, name, text) = (hidden("operator", index), &node.name, node.text());
-        let options = options(graph, index, node, &live_pools);
+    let ports = graph.nodes.iter().map(|node| {
+        let (name, ports) =
+            (&node.name, constants::item_call(&node.ty, "__ports", TokenStream::new()));
         quote! {
             #[allow(unused_mut, unused_variables)]
-            let mut #name = ::streamflow::__private::node(#text, #operator, #platform, #options)?;
+            let mut #name = #ports;
         }
     });
     let wiring = wiring::wiring(graph);
-    let names = graph.nodes.iter().map(|node| &node.name);
+    let nodes = graph.nodes.iter().enumerate().map(|(index, node)| {
+        let operator = hidden("operator", index);
+        let (name, ty, text) = (&node.name, &node.ty, node.text());
+        let options = options(graph, index, node, &live_pools);
+        let args = quote!(#operator, #name, #text, #platform, #options);
+        let node = constants::item_call(ty, "__node", args);
+        let (_, last) = constants::ends(ty.to_token_stream());
+        let end = quote_spanned!(last=> ?);
+        quote!(#name: #node #end)
+    });
     quote! {
         let #platform = platform;
         #(#values)*
         #(#pools)*
         #alone
-        #(#nodes)*
+        #(#ports)*
         #wiring
         ::core::result::Result::Ok(Self {
             __platform: ::core::clone::Clone::clone(#platform),
-            #(#names,)*
+            #(#nodes,)*
         })
     }
 }
@@ -212,8 +244,15 @@ fn any_graph(graph: &Graph) -> TokenStream {
     let name = &graph.header.name;
     let nodes = graph.order.iter().map(|&index| {
         let (name, ty) = (&graph.nodes[index].name, &graph.nodes[index].ty);
-        // The type is named so that what it lacks is said there.
-        quote!(::streamflow::__private::any_node::<#ty>(&mut self.#name))
+        // The type is named, and all underlined there, so that what it lacks is said there.
+        let (first, last) = constants::ends(ty.to_token_stream());
+        let path = quote_spanned!(first=> ::streamflow::__private::any_node::<);
+        let field = field(name, ty);
+        let lead = quote_spanned!(first=> &mut);
+        let args = quote_spanned!(last=> >);
+        let mut node = Group::new(Delimiter::Parenthesis, quote!(#lead #field));
+        node.set_span(last);
+        quote!(#path #ty #args #node)
     });
     quote! {
         impl ::streamflow::__private::Graph for #name {

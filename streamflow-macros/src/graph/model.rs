@@ -142,6 +142,8 @@ pub(super) struct Node {
     pub(super) count: Option<Expr>,
     /// The inputs of `#[when(stream_done(port))]`.
     pub(super) stream_done: Vec<Ident>,
+    /// Its name is free for the methods that lend it.
+    pub(super) has_methods: bool,
 }
 
 /// Where a node's streams come from.

@@ -135,12 +135,13 @@ fn body(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Vec<Statemen
     let content;
     braced!(content in input);
     let mut statements = Vec::new();
-    for chunk in chunks(content.parse()?) {
-        if !chunk.ended {
-            let last = chunk.tokens.clone().into_iter().last();
+    for Chunk { tokens, ended } in chunks(content.parse()?) {
+        let last = tokens.clone().into_iter().last();
+        statement::statements(tokens, &mut statements, errors);
+        // Of a statement with another mistake, the end is not to be seen yet.
+        if !ended && !matches!(statements.last(), Some(Statement::Draft(_))) {
             errors.at(last, "missing `;` after this statement");
         }
-        statement::statements(chunk.tokens, &mut statements, errors);
     }
     Ok(statements)
 }

@@ -1,1 +1,262 @@
+//! Texts, order and pictures, on tokens; that no input makes the macro panic.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
+use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
+use quote::quote;
+
+use super::model::{Graph, Streams};
+use super::{check, diagram, parse};
+use crate::diagnostic::Errors;
+
+fn checked(tokens: TokenStream) -> (Option<Graph>, Vec<String>) {
+    let mut errors = Errors::default();
+    let graph = parse::graph(tokens, &mut errors)
+        .map(|(header, statements)| check::graph(header, statements, &mut errors));
+    (graph, errors.texts())
+}
+
+fn sound(tokens: TokenStream) -> Graph {
+    let (graph, errors) = checked(tokens);
+    assert_eq!(errors, [] as [String; 0]);
+    graph.unwrap()
+}
+
+/// The mistakes of a body.
+fn mistakes(body: TokenStream) -> Vec<String> {
+    checked(quote!(struct G(n: u64) { #body })).1
+}
+
+fn tour() -> TokenStream {
+    quote! {
+        /// Two sources, multiplied and summed by row.
+        pub struct CudaStreamApp(rows: usize, cols: usize, count: u64) {
+            const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(5).reserved_size(1);
+
+            #[streams(STREAMS)] #[when(count(count))]
+            let source1: Source = Source::new(rows, cols);
+            #[streams(STREAMS)] #[when(count(count))]
+            let source2: Source = Source::new(rows, cols);
+            /// Sums.
+            #[streams(STREAMS)]
+            let combine_and_sum: CombineAndSum<f32, 3> = CombineAndSum::new();
+            #[streams(none)] #[when(stream_done(tensor))]
+            let rx: PrintTensor = PrintTensor::new();
+
+            source1.image >> combine_and_sum.in1;
+            source2.image >> (combine_and_sum.in2, rx.other);
+            #[copy]
+            combine_and_sum.out >> rx.tensor;
+            rx.seen >> _;
+        }
+    }
+}
+
+fn names<'a>(graph: &'a Graph, order: &[usize]) -> Vec<&'a Ident> {
+    order.iter().map(|&node| &graph.nodes[node].name).collect()
+}
+
+#[test]
+fn the_tour_is_understood() {
+    let graph = sound(tour());
+    assert_eq!(graph.header.name, "CudaStreamApp");
+    assert_eq!(graph.header.params.len(), 3);
+    assert_eq!(graph.pools.len(), 1);
+    let [source1, _, combine, rx] = &graph.nodes[..] else { panic!("four nodes") };
+    assert!(matches!(&source1.streams, Streams::Pool(name) if name == "STREAMS"));
+    assert!(matches!(rx.streams, Streams::None));
+    assert!(source1.count.is_some() && combine.count.is_none());
+    assert_eq!(rx.stream_done, ["tensor"]);
+    assert_eq!(combine.docs.len(), 1);
+    let edges: Vec<_> = graph
+        .edges
+        .iter()
+        .map(|edge| (edge.from.text(), edge.to.text(), edge.copy, edge.shared))
+        .collect();
+    let edge = |from: &str, to: &str, copy, shared| (from.to_owned(), to.to_owned(), copy, shared);
+    assert_eq!(
+        edges,
+        [
+            edge("source1.image", "combine_and_sum.in1", false, false),
+            edge("source2.image", "combine_and_sum.in2", false, true),
+            edge("source2.image", "rx.other", false, true),
+            edge("combine_and_sum.out", "rx.tensor", true, false),
+        ]
+    );
+    assert_eq!(graph.discards.len(), 1);
+    let order = names(&graph, &graph.order);
+    assert_eq!(order, ["source1", "source2", "combine_and_sum", "rx"]);
+}
+
+#[test]
+fn the_tour_as_a_picture() {
+    let graph = sound(tour());
+    assert_eq!(
+        diagram::mermaid(&graph),
+        "flowchart LR
+    subgraph pool_STREAMS[\"STREAMS\"]
+        source1[\"source1: Source\"]
+        source2[\"source2: Source\"]
+        combine_and_sum[\"combine_and_sum: CombineAndSum#lt;f32, 3#gt;\"]
+    end
+    rx[\"rx: PrintTensor\"]
+    source1 -- \"image → in1\" --> combine_and_sum
+    source2 -- \"image → in2\" --> combine_and_sum
+    source2 -- \"image → other\" --> rx
+    combine_and_sum -- \"out → tensor (copy)\" --> rx
+    rx -- \"seen\" --> 0_((\" \"))
+"
+    );
+    let dot = diagram::dot(&graph);
+    assert!(dot.starts_with("digraph \"CudaStreamApp\" {\n"), "{dot}");
+    assert!(dot.contains("\"source2\" -> \"rx\" [label=\"image → other\"];"), "{dot}");
+    assert_eq!(dot.matches('{').count(), dot.matches('}').count());
+}
+
+#[test]
+fn one_bad_statement_is_one_mistake_and_the_rest_is_checked() {
+    let found = mistakes(quote! {
+        const POOL = 3;
+        let a: A = A::new();
+        let b = B::new();
+        let c: C;
+        let a: A = A::again();
+        a.x > b.y;
+        a.x >> b.y;
+        a.x >> c.y;
+        a.x >> a;
+        #[streams(PULL)]
+        let d: D = D::new();
+    });
+    let begins = [
+        "a stream pool is written",
+        "node `b` has no type",
+        "node `c` has no operator",
+        "this is no edge",
+        "expected a port, written `a.input`",
+        "node `a` is declared twice",
+        "there is no stream pool `PULL`",
+    ];
+    assert_eq!(found.len(), begins.len(), "{found:#?}");
+    for (found, begin) in found.iter().zip(begins) {
+        assert!(found.starts_with(begin), "{found:?} is not {begin:?}");
+    }
+}
+
+#[test]
+fn a_cycle_is_told_with_its_path_at_the_edge_that_closes_it() {
+    let found = mistakes(quote! {
+        let a: A = A::new();
+        let b: A = A::new();
+        let c: A = A::new();
+        c.out >> a.one;
+        a.out >> b.one;
+        b.out >> c.one;
+        b.out >> a.two;
+    });
+    let firsts: Vec<_> = found.iter().filter_map(|text| text.lines().next()).collect();
+    assert_eq!(
+        firsts,
+        ["this edge closes a cycle: c -> a -> b -> c", "this edge closes a cycle: a -> b -> a"]
+    );
+}
+
+#[test]
+fn several_consumers_are_counted_over_all_statements_and_copies_are_not() {
+    let graph = sound(quote!(struct G {
+        let a: A = A::new();
+        let b: A = A::new();
+        a.x >> b.one;
+        a.y >> b.two;
+        a.x >> b.three;
+        #[copy] a.y >> b.four;
+    }));
+    let shared: Vec<bool> = graph.edges.iter().map(|edge| edge.shared).collect();
+    assert_eq!(shared, [true, false, true, false]);
+}
+
+#[test]
+fn names_that_are_close_are_offered() {
+    let texts = mistakes(quote! {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new();
+        #[streams(STREMS)]
+        #[wehn(count(1))]
+        #[when(cuont(1), stream_ready(x))]
+        let a: A = A::new();
+    });
+    for hint in ["`when`?", "`count`?", "`stream_done`?", "`STREAMS`?"] {
+        assert!(texts.iter().any(|text| text.contains(&format!("did you mean {hint}"))), "{hint}");
+    }
+}
+
+/// splitmix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        ((z ^ (z >> 27)) % n as u64) as usize
+    }
+
+    /// Leaves tokens out, doubles and swaps them, and puts in others, at any depth.
+    fn garble(&mut self, tokens: TokenStream) -> TokenStream {
+        let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        for _ in 0..1 + self.below(2) {
+            let len = tokens.len();
+            if len == 0 {
+                break;
+            }
+            let at = self.below(len);
+            match self.below(7) {
+                0 => drop(tokens.remove(at)),
+                1 => tokens.insert(at, tokens[at].clone()),
+                2 => tokens.swap(at, (at + 1) % len),
+                3 => tokens.truncate(at),
+                4 => {
+                    let c = [';', '.', '>', '<', '#', ',', '=', ':'][self.below(8)];
+                    tokens.insert(at, Punct::new(c, Spacing::Alone).into());
+                }
+                5 => {
+                    let word = ["let", "const", "_", "struct", "in", "none"][self.below(6)];
+                    tokens.insert(at, Ident::new(word, Span::call_site()).into());
+                }
+                _ => {
+                    let groups = [Delimiter::Brace, Delimiter::Parenthesis, Delimiter::None];
+                    tokens[at] = match &tokens[at] {
+                        TokenTree::Group(group) => {
+                            let inner = self.garble(group.stream());
+                            Group::new(group.delimiter(), inner).into()
+                        }
+                        other => Group::new(groups[self.below(3)], other.clone().into()).into(),
+                    };
+                }
+            }
+        }
+        let deeper = self.below(2) == 0;
+        tokens
+            .into_iter()
+            .map(|token| match token {
+                TokenTree::Group(group) if deeper => {
+                    let inner = self.garble(group.stream());
+                    TokenTree::from(Group::new(group.delimiter(), inner))
+                }
+                other => other,
+            })
+            .collect()
+    }
+}
+
+#[test]
+fn whatever_is_written_becomes_items_or_errors() {
+    let mut kept = 0;
+    for seed in 0..3000 {
+        let garbled = Random(seed).garble(tour());
+        let text = garbled.to_string();
+        let expanded = super::graph(garbled);
+        let file = syn::parse2::<syn::File>(expanded.clone());
+        let file = file.unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}\n{expanded}"));
+        assert!(!file.items.is_empty(), "seed {seed} vanished: {text}");
+        kept += usize::from(text.contains("struct") && file.items.len() > 2);
+    }
+    assert!(kept > 300, "in {kept} cases alone a graph was left");
+}

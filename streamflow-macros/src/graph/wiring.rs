@@ -63,18 +63,17 @@ fn stream_done(node: &Ident, input: &Ident) -> TokenStream {
     let span = input.span();
     let mut node = node.clone();
     node.set_span(span.resolved_at(node.span()));
-    let argument = quote_spanned!(span=> &mut #node.ports.#input);
+    let argument = quote_spanned!(span=> &mut #node.#input);
     let call = call(span, span, span, "when_stream_done", argument);
     quote_spanned!(span=> #call;)
 }
 
-/// `&mut node.ports.port`
+/// `&mut node.port`
 fn port(port: &Port) -> TokenStream {
     let Port { node, dot, port } = port;
     let first = node.span();
     let lead = quote_spanned!(first=> &mut);
-    let ports = quote_spanned!(dot.span()=> .ports.);
-    quote!(#lead #node #ports #port)
+    quote!(#lead #node #dot #port)
 }
 
 /// `::streamflow::__private::function(args)`, underlined from `first` to `last`. What is ours stands
@@ -100,8 +99,7 @@ fn probe(partial: &PartialPort) -> TokenStream {
     let access = dot.as_ref().map(|dot| {
         let missing = Ident::new("__port", dot.span());
         let port = port.as_ref().unwrap_or(&missing);
-        let ports = quote_spanned!(dot.span()=> .ports.);
-        quote!(#ports #port)
+        quote!(#dot #port)
     });
     quote! {
         #[cfg(rust_analyzer)]

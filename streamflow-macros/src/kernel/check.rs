@@ -10,6 +10,7 @@ use syn::{
 use super::argument::argument_type;
 use super::model::{Argument, Expandable, Kernel, Options};
 use crate::diagnostic::Errors;
+use crate::tokens::STANDARD_TRAITS;
 
 /// `streamflow::driver::MAX_PARAMS`, less the one that a launch with checked indices adds.
 const MAX_PARAMS: usize = 31;
@@ -27,15 +28,7 @@ const RESERVED: &[&str] = &[
     "template", "this", "thread_local", "throw", "try", "typedef", "typeid", "typename", "union",
     "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "xor", "xor_eq",
     "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "half",
-    "thread_index", "thread_index_y", "thread_index_z", "thread_count", "streamflow",
-];
-
-/// Bounds that do not imply `Element`.
-#[rustfmt::skip]
-const STANDARD_TRAITS: &[&str] = &[
-    "Add", "AddAssign", "Clone", "Copy", "Debug", "Default", "Display", "Div", "DivAssign", "Eq",
-    "From", "Hash", "Into", "Mul", "MulAssign", "Neg", "Ord", "PartialEq", "PartialOrd", "Rem",
-    "Send", "Sized", "Sub", "SubAssign", "Sum", "Sync",
+    "thread_index", "thread_index_y", "thread_index_z", "thread_count", "shared_bytes", "streamflow",
 ];
 
 /// The kernel, as far as it can be understood.

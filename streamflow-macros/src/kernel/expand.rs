@@ -113,6 +113,10 @@ fn info(kernel: &Kernel) -> TokenStream {
             }
         })
     });
+    let threads = match kernel.options.threads {
+        Some([x, y, z]) => quote!(::core::option::Option::Some([#x, #y, #z])),
+        None => quote!(::core::option::Option::None),
+    };
     let type_params: Vec<&Ident> =
         kernel.generics.type_params().map(|param| &param.ident).collect();
     let names = type_params.iter().map(|ident| ident.unraw().to_string());
@@ -127,6 +131,7 @@ fn info(kernel: &Kernel) -> TokenStream {
             cuda: #cuda,
             params: &[#(#params,)*],
             generics: &[#((#names, <#type_params as ::streamflow::__private::Scalar>::CUDA),)*],
+            threads: #threads,
             host: __streamflow_host #turbofish,
         }
     }

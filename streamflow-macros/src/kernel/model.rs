@@ -10,6 +10,8 @@ pub(super) struct Options {
     pub(super) cuda: Option<Expr>,
     /// The conditions of `requires(…)`.
     pub(super) requires: Vec<Expr>,
+    /// The block size of `threads(…)`, in x, y and z.
+    pub(super) threads: Option<[u32; 3]>,
 }
 
 /// A kernel to be expanded.

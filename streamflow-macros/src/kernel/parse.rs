@@ -5,13 +5,13 @@ use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Expr, ItemFn, Token, parenthesized, token};
+use syn::{Expr, ItemFn, LitInt, Token, parenthesized, token};
 
 use super::model::Options;
 use crate::diagnostic::{Errors, similar};
 use crate::tokens::split;
 
-const FORMS: &str = "the options are `unsafe cuda = \"…\"` and `requires(…)`";
+const FORMS: &str = "the options are `unsafe cuda = \"…\"`, `requires(…)` and `threads(…)`";
 const CUDA_FORM: &str = "write `unsafe cuda = \"…\"`: whoever writes a CUDA body vouches for it";
 
 /// The function, if the item is one.
@@ -60,8 +60,19 @@ pub(super) fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
                     }
                     options.requires.extend(requires(&name, input, errors)?);
                 }
+                "threads" => {
+                    if safety.is_some() {
+                        errors.at(safety, "`threads` is not unsafe; leave `unsafe` out");
+                    }
+                    if options.threads.is_some() {
+                        errors.at(&name, "`threads` is given twice; a block has one size");
+                        input.parse::<TokenStream>()?;
+                        return Ok(());
+                    }
+                    options.threads = threads(&name, input, errors)?;
+                }
                 written => {
-                    let hint = similar(written, &["cuda", "requires"])
+                    let hint = similar(written, &["cuda", "requires", "threads"])
                         .map(|name| format!("did you mean `{name}`? "))
                         .unwrap_or_default();
                     errors.at(&name, format!("unknown option `{written}`; {hint}{FORMS}"));
@@ -116,4 +127,52 @@ fn requires(
         errors.at(name, "`requires()` has no condition; write one, or leave it out");
     }
     conditions.parse_terminated(Expr::parse, Token![,])
+}
+
+/// `(x)`, `(x, y)` or `(x, y, z)`: a block that CUDA permits (CUDA programming guide, *Technical
+/// specifications per compute capability*: the same from 2.0 on).
+fn threads(
+    name: &Ident,
+    input: ParseStream<'_>,
+    errors: &mut Errors,
+) -> syn::Result<Option<[u32; 3]>> {
+    const FORM: &str =
+        "`threads` takes the size of a block, as `threads(256)` or `threads(16, 16)`";
+    const MOST: [u32; 3] = [1024, 1024, 64];
+    if !input.peek(token::Paren) {
+        let mut all = name.to_token_stream();
+        all.extend(input.parse::<TokenStream>()?);
+        errors.at(all, FORM);
+        return Ok(None);
+    }
+    let numbers;
+    parenthesized!(numbers in input);
+    let numbers: TokenStream = numbers.parse()?;
+    let sizes = Punctuated::<LitInt, Token![,]>::parse_terminated.parse2(numbers.clone());
+    let sizes = match sizes {
+        Ok(sizes) if (1..=3).contains(&sizes.len()) => sizes,
+        _ => {
+            let all = if numbers.is_empty() { name.to_token_stream() } else { numbers };
+            errors.at(all, format!("{FORM}: one to three numbers"));
+            return Ok(None);
+        }
+    };
+    let mut block = [1_u32; 3];
+    for (index, size) in sizes.iter().enumerate() {
+        let most = MOST[index];
+        match size.base10_parse::<u32>() {
+            Ok(threads) if (1..=most).contains(&threads) => block[index] = threads,
+            _ => {
+                let axis = ["x", "y", "z"][index];
+                errors.at(size, format!("a block has 1 to {most} threads in {axis}"));
+                return Ok(None);
+            }
+        }
+    }
+    let threads: u32 = block.iter().product();
+    if threads > 1024 {
+        errors.at(&sizes, format!("a block has at most 1024 threads, and these make {threads}"));
+        return Ok(None);
+    }
+    Ok(Some(block))
 }

@@ -1,15 +1,19 @@
 //! What a message implements.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{GenericParam, Generics, Lifetime, LifetimeParam, Type, parse_quote};
+use syn::{GenericParam, Generics, Lifetime, LifetimeParam, parse_quote};
 
 use super::fields::Message;
-use crate::tokens::mentions;
+use crate::tokens::{is_message, must_be};
 
 pub(super) fn message(message: &Message) -> TokenStream {
     let Message { ident, fields, .. } = message;
+    if message.generics.lifetimes().next().is_some() {
+        // It can be no message, and that was said.
+        return TokenStream::new();
+    }
     let generics = bounded(message);
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     let mut receive_generics = generics.clone();
@@ -18,8 +22,10 @@ pub(super) fn message(message: &Message) -> TokenStream {
     let (receive_params, _, _) = receive_generics.split_for_impl();
     // What is wrong with a field's type is told there.
     let place = fields.iter().rev().fold(quote!(::streamflow::__private::Host), |rest, (_, ty)| {
-        let place = quote_spanned! {ty.span()=> <#ty as ::streamflow::__private::Message>::Place };
-        quote! { <#place as ::streamflow::__private::Place>::And<#rest> }
+        quote_spanned! {ty.span()=>
+            <<#ty as ::streamflow::__private::Message>::Place
+                as ::streamflow::__private::Place>::And<#rest>
+        }
     });
     let shows = fields.iter().map(|(member, ty)| {
         let show = quote_spanned! {ty.span()=>
@@ -28,8 +34,8 @@ pub(super) fn message(message: &Message) -> TokenStream {
         quote!(#show(&self.#member, visit);)
     });
     quote! {
+        #[allow(trivial_bounds)]
         const _: () = {
-            #[diagnostic::do_not_recommend]
             impl #impl_generics ::streamflow::__private::Message for #ident #type_generics
             #where_clause
             {
@@ -61,20 +67,13 @@ pub(super) fn message(message: &Message) -> TokenStream {
     }
 }
 
-/// The user's generics; each field whose type depends on them must be a message.
+/// The user's generics. That each field is a message is a clause: where one is none, rustc says so once,
+/// at the field's type, and takes it for granted in the rest.
 fn bounded(message: &Message) -> Generics {
     let mut generics = message.generics.clone();
-    let depends = |ty: &Type| {
-        let names = message.generics.type_params().map(|param| &param.ident);
-        names.into_iter().any(|name| mentions(ty.to_token_stream(), name))
-    };
-    let types: Vec<&Type> =
-        message.fields.iter().map(|(_, ty)| ty).filter(|ty| depends(ty)).collect();
-    if !types.is_empty() {
-        let clause = generics.make_where_clause();
-        for ty in types {
-            clause.predicates.push(parse_quote!(#ty: ::streamflow::__private::Message));
-        }
+    for (_, ty) in message.fields.iter().filter(|(_, ty)| !is_message(ty)) {
+        let must = must_be(ty, |at| quote_spanned!(at=> ::streamflow::__private::Message));
+        generics.make_where_clause().predicates.push(parse_quote!(#must));
     }
     generics
 }

@@ -2,17 +2,21 @@
 
 use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
-use syn::{Data, DataStruct, DeriveInput, Fields, GenericParam, Generics};
+use syn::{
+    Data, DataStruct, DeriveInput, Fields, GenericParam, Generics, Ident, Type, TypeParam,
+    TypeParamBound, WherePredicate,
+};
 
 use super::fields::{Sorted, sort};
 use super::model::{Body, Expandable, Operator, Options, Port};
 use crate::diagnostic::Errors;
+use crate::tokens::{STANDARD_TRAITS, mentions};
 
 /// The operator, as far as it can be understood.
 pub(super) fn operator(options: Options, input: DeriveInput, errors: &mut Errors) -> Operator {
     let whole = input.to_token_stream();
     let DeriveInput { attrs, vis, ident, generics, data } = input;
-    let expandable = lifetimes(&generics, errors);
+    let mut expandable = lifetimes(&generics, errors);
     let mut ports = Vec::new();
     let body = match data {
         Data::Struct(DataStruct { fields: Fields::Named(fields), .. }) => {
@@ -58,6 +62,9 @@ pub(super) fn operator(options: Options, input: DeriveInput, errors: &mut Errors
             Body::AsWritten(whole)
         }
     };
+    if !type_parameters(&generics, &ports, errors) {
+        expandable = Expandable::Type;
+    }
     for stream in &options.streams {
         if ports.iter().any(|port| port.ident.unraw() == stream.unraw()) {
             errors.at(
@@ -108,8 +115,66 @@ fn lifetimes(generics: &Generics, errors: &mut Errors) -> Expandable {
     expandable
 }
 
+/// Whether all type parameters are bounded by what an operator needs. Where rustc has to find out that one
+/// is not, one mistake makes many errors.
+fn type_parameters(generics: &Generics, ports: &[Port], errors: &mut Errors) -> bool {
+    let mut all = true;
+    for param in generics.type_params() {
+        let name = &param.ident;
+        let (mut named, mut sent, mut lives) = (false, false, false);
+        for bound in bounds_of(param, generics) {
+            match bound {
+                TypeParamBound::Trait(bound) => {
+                    let last = bound.path.segments.last().map(|last| last.ident.to_string());
+                    sent |= last.as_deref() == Some("Send");
+                    named |= last.is_some_and(|last| !STANDARD_TRAITS.contains(&last.as_str()));
+                }
+                TypeParamBound::Lifetime(lifetime) => lives |= lifetime.ident == "static",
+                _ => {}
+            }
+        }
+        // A trait that is not one of the standard ones may imply all of it.
+        if named || (sent && lives) {
+            continue;
+        }
+        all = false;
+        let in_port = ports.iter().any(|port| mentions(port.written.to_token_stream(), name));
+        errors.at(
+            param,
+            if in_port {
+                format!(
+                    "ports carry `{name}`, so it needs a bound: `{name}: Element` in a `Tensor`, \
+                     `{name}: Message` as a message of its own"
+                )
+            } else {
+                format!(
+                    "an operator lives as long as its graph and moves between threads, so `{name}` \
+                     needs the bound `{name}: Send + 'static`"
+                )
+            },
+        );
+    }
+    all
+}
+
+/// The bounds of a type parameter, wherever they stand.
+fn bounds_of<'a>(
+    param: &'a TypeParam,
+    generics: &'a Generics,
+) -> impl Iterator<Item = &'a TypeParamBound> {
+    let clause = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
+    let of_clause = clause.filter_map(|predicate| match predicate {
+        WherePredicate::Type(of) => match &of.bounded_ty {
+            Type::Path(path) if path.path.is_ident(&param.ident) => Some(&of.bounds),
+            _ => None,
+        },
+        _ => None,
+    });
+    [&param.bounds].into_iter().chain(of_clause).flatten()
+}
+
 /// The names of the ports' types, kept apart from each other and from our other names.
-fn distinct_markers(operator: &syn::Ident, ports: &mut [Port]) {
+fn distinct_markers(operator: &Ident, ports: &mut [Port]) {
     let operator = operator.unraw();
     let mut taken: Vec<String> =
         ["Ports", "Io", "Streams"].map(|ours| format!("{operator}{ours}")).into();

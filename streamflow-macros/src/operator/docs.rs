@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::ext::IdentExt;
 use syn::{Attribute, Expr, Lit, Meta};
 
 use super::model::{Direction, Operator, Port};
@@ -20,7 +21,7 @@ pub(super) fn text(docs: &[Attribute]) -> String {
         _ => None,
     });
     let lines: Vec<String> = lines
-        .flat_map(|text| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>())
+        .flat_map(|text| text.split('\n').map(|line| line.trim().to_owned()).collect::<Vec<_>>())
         .collect();
     lines.join("\n").trim().to_owned()
 }
@@ -38,7 +39,7 @@ pub(super) fn table(operator: &Operator) -> TokenStream {
             Direction::Input { optional: true, .. } => "optional input",
             Direction::Output => "output",
         };
-        let name = &port.ident;
+        let name = port.ident.unraw();
         let ty = cell(&spelled(&port.written));
         let first = port.doc.split("\n\n").next().unwrap_or_default();
         table.push_str(&format!("\n| `{name}` | {direction} | `{ty}` | {} |", cell(first)));
@@ -59,7 +60,8 @@ pub(super) fn of_port(port: &Port) -> TokenStream {
             Direction::Input { .. } => "input",
             Direction::Output => "output",
         };
-        let text = format!("The {kind} `{}`, of type `{}`.", port.ident, spelled(&port.written));
+        let text =
+            format!("The {kind} `{}`, of type `{}`.", port.ident.unraw(), spelled(&port.written));
         return quote!(#[doc = #text]);
     }
     quote!(#(#docs)*)

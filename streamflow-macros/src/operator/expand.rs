@@ -1,12 +1,12 @@
 //! What an operator and its ports implement.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{GenericParam, Generics};
 
 use super::constructor::definition;
-use super::generics::{phantom, unused};
+use super::generics::{assuming_messages, doubtful, phantom, unused};
 use super::model::{Direction, Expandable, Operator, Port};
 use super::structs::{Names, angled, argument, end, form, names, structs};
 use crate::tokens::spelled;
@@ -29,6 +29,7 @@ pub(super) fn operator(operator: &Operator) -> TokenStream {
         #structs
         #(#markers)*
         #cfgs
+        #[allow(trivial_bounds)]
         const _: () = {
             #operator_impl
             #ports_impl
@@ -54,7 +55,8 @@ fn marker(operator: &Operator, port: &Port) -> TokenStream {
 
 fn operator_impl(operator: &Operator, names: &Names) -> TokenStream {
     let Operator { ident, generics, .. } = operator;
-    let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
+    let (impl_generics, type_generics, _) = generics.split_for_impl();
+    let where_clause = assuming_messages(generics, &operator.ports).where_clause;
     let io_params = params_of(&names.io_generics);
     let Names { ports, io, streams, tick, .. } = names;
     let name = ident.unraw().to_string();
@@ -85,9 +87,15 @@ fn operator_impl(operator: &Operator, names: &Names) -> TokenStream {
         .then(|| quote!(__tick: (::core::marker::PhantomData, ::core::marker::PhantomData),));
     let streams_marker =
         stream_names.is_empty().then(|| quote!(__tick: ::core::marker::PhantomData,));
+    // Keeps rustc from listing operators where a type is none; but where this one's clause may not
+    // hold, rustc shall say so.
+    let hidden =
+        doubtful(&operator.ports).next().is_none().then(|| quote!(#[diagnostic::do_not_recommend]));
+    // With the struct's place, where rustc tells what is wrong with the state.
+    let of = quote_spanned!(ident.span()=> ::streamflow::__private::Operator);
     quote! {
-        #[diagnostic::do_not_recommend]
-        impl #impl_generics ::streamflow::__private::Operator for #ident #type_generics
+        #hidden
+        impl #impl_generics #of for #ident #type_generics
         #where_clause
         {
             const NAME: &'static str = #name;
@@ -99,15 +107,15 @@ fn operator_impl(operator: &Operator, names: &Names) -> TokenStream {
             type Io<#tick> = #io<#tick, #(#io_params,)*>;
             type StreamNames<#tick> = #streams<#tick>;
 
-            fn __ports() -> Self::Ports {
+            fn __ports() -> #ports #type_generics {
                 #ports { #(#port_names: ::streamflow::__private::#ends::new(),)* #ports_marker }
             }
 
             #[allow(unused_variables)]
             fn __io<#tick>(
-                ports: &#tick mut Self::Ports,
+                ports: &#tick mut #ports #type_generics,
                 cx: &#tick ::streamflow::__private::ExecutionContext,
-            ) -> Self::Io<#tick> {
+            ) -> #io<#tick, #(#io_params,)*> {
                 #io {
                     #(#port_names: ports.#port_names.io(cx),)*
                     #(#stream_names: #makes,)*
@@ -118,7 +126,7 @@ fn operator_impl(operator: &Operator, names: &Names) -> TokenStream {
             #[allow(unused_variables)]
             fn __stream_names<#tick>(
                 cx: &#tick ::streamflow::__private::ExecutionContext,
-            ) -> Self::StreamNames<#tick> {
+            ) -> #streams<#tick> {
                 #streams { #(#stream_names: #makes,)* #streams_marker }
             }
         }
@@ -138,7 +146,8 @@ fn info(port: &Port) -> TokenStream {
 
 fn ports_impl(operator: &Operator, names: &Names) -> TokenStream {
     let ident = &names.ports;
-    let (impl_generics, type_generics, where_clause) = operator.generics.split_for_impl();
+    let (impl_generics, type_generics, _) = operator.generics.split_for_impl();
+    let where_clause = assuming_messages(&operator.generics, &operator.ports).where_clause;
     let inputs = operator.inputs().map(|port| &port.ident);
     let outputs = operator.outputs().map(|port| &port.ident);
     quote! {
@@ -163,7 +172,9 @@ fn ports_impl(operator: &Operator, names: &Names) -> TokenStream {
 
 /// What the port's own type implements.
 fn end_of_edge(operator: &Operator, port: &Port, names: &Names) -> TokenStream {
-    let (impl_generics, type_generics, where_clause) = operator.generics.split_for_impl();
+    let (impl_generics, type_generics, _) = operator.generics.split_for_impl();
+    let only = std::slice::from_ref(port);
+    let where_clause = assuming_messages(&operator.generics, only).where_clause;
     let Port { marker, message, .. } = port;
     let tick = &names.tick;
     let name = port.ident.unraw().to_string();

@@ -29,7 +29,7 @@ pub(super) fn input(ty: &Type, errors: &mut Errors) -> PortType {
                     ty,
                     format!("an input that is written takes its message; write `{target}`"),
                 );
-                return takes(ungrouped(&reference.elem).clone());
+                return input(&reference.elem, errors);
             }
             if let Some(lifetime) = &reference.lifetime {
                 errors.at(

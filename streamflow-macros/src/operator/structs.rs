@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use syn::{Generics, Ident, Lifetime, Type};
 
 use super::docs;
-use super::generics::{needed, phantom, unused};
+use super::generics::{assuming_messages, needed, phantom, unused};
 use super::model::{Direction, Form, Operator, Port};
 use crate::tokens::mentions;
 
@@ -65,7 +65,8 @@ fn ports(operator: &Operator, names: &Names) -> TokenStream {
     let Operator { visibility, cfgs, generics, .. } = operator;
     let ident = &names.ports;
     let text = format!("The ports of [`{}`]; an edge of a graph connects two.", operator.ident);
-    let (_, type_generics, where_clause) = generics.split_for_impl();
+    let (_, type_generics, _) = generics.split_for_impl();
+    let where_clause = assuming_messages(generics, &operator.ports).where_clause;
     let params = angled(generics);
     let fields = operator.ports.iter().map(|port| {
         let (name, marker) = (&port.ident, &port.marker);
@@ -82,7 +83,7 @@ fn ports(operator: &Operator, names: &Names) -> TokenStream {
     quote! {
         #cfgs
         #[doc = #text]
-        #[allow(dead_code, missing_debug_implementations)]
+        #[allow(dead_code, missing_debug_implementations, trivial_bounds)]
         #visibility struct #ident #params #where_clause { #(#fields)* #marker }
     }
 }
@@ -96,7 +97,7 @@ fn io(operator: &Operator, names: &Names) -> TokenStream {
     );
     let tick = &names.tick;
     let params = &names.io_generics.params;
-    let (_, _, where_clause) = names.io_generics.split_for_impl();
+    let where_clause = assuming_messages(&names.io_generics, &operator.ports).where_clause;
     let source = operator.inputs().next().is_none();
     let fields = operator.ports.iter().map(|port| {
         let name = &port.ident;
@@ -126,7 +127,7 @@ fn io(operator: &Operator, names: &Names) -> TokenStream {
     quote! {
         #cfgs
         #[doc = #text]
-        #[allow(missing_debug_implementations)]
+        #[allow(missing_debug_implementations, trivial_bounds)]
         #visibility struct #ident<#tick, #params> #where_clause {
             #(#fields)*
             #stream_fields
@@ -148,7 +149,7 @@ fn streams(operator: &Operator, names: &Names) -> TokenStream {
     quote! {
         #cfgs
         #[doc = #text]
-        #[allow(dead_code, missing_debug_implementations)]
+        #[allow(dead_code, missing_debug_implementations, trivial_bounds)]
         #visibility struct #ident<#tick> { #fields #marker }
     }
 }

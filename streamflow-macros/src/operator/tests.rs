@@ -1,1 +1,287 @@
+//! What is made of an operator, by its tokens.
 
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{File, Item};
+
+use super::operator;
+
+/// The messages of all `compile_error!`s, and the other items.
+fn expanded(options: TokenStream, item: TokenStream) -> (Vec<String>, Vec<Item>) {
+    let tokens = operator(options, item);
+    let file: File = syn::parse2(tokens).unwrap_or_else(|error| unreachable!("{error}"));
+    let (errors, items): (Vec<Item>, Vec<Item>) =
+        file.items.into_iter().partition(|item| matches!(item, Item::Macro(_)));
+    let texts = errors.into_iter().filter_map(|item| match item {
+        Item::Macro(call) => syn::parse2::<syn::LitStr>(call.mac.tokens).ok(),
+        _ => None,
+    });
+    (texts.map(|text| text.value()).collect(), items)
+}
+
+fn struct_of<'a>(items: &'a [Item], name: &str) -> &'a syn::ItemStruct {
+    let found = items.iter().find_map(|item| match item {
+        Item::Struct(item) if item.ident == name => Some(item),
+        _ => None,
+    });
+    found.unwrap_or_else(|| unreachable!("no struct {name}"))
+}
+
+fn fields(items: &[Item], name: &str) -> Vec<String> {
+    let item = struct_of(items, name);
+    let one = |field: &syn::Field| {
+        let ty = &field.ty;
+        let name = field.ident.as_ref().map(ToString::to_string).unwrap_or_default();
+        format!("{name}: {}", crate::tokens::spelled(ty).replace("::streamflow::__private::", ""))
+    };
+    item.fields.iter().map(one).collect()
+}
+
+fn names(items: &[Item]) -> Vec<String> {
+    let of = |item: &Item| match item {
+        Item::Struct(item) => Some(item.ident.to_string()),
+        _ => None,
+    };
+    items.iter().filter_map(of).collect()
+}
+
+#[test]
+fn the_tick_has_a_field_per_port_and_stream() {
+    let (errors, items) = expanded(
+        quote!(streams(fill)),
+        quote! {
+            pub struct Blur {
+                #[input] image: &Tensor<f32>,
+                #[input(optional)] kept: a::Shared<Mask>,
+                #[input] taken: (Mask),
+                #[output] out: Tensor<f32>,
+                radius: usize,
+            }
+        },
+    );
+    assert_eq!(errors, Vec::<String>::new());
+    assert_eq!(fields(&items, "Blur"), ["radius: usize"]);
+    assert_eq!(
+        fields(&items, "BlurIo"),
+        [
+            "image: In<'t, &'t Tensor<f32>>",
+            "kept: In<'t, ::core::option::Option<a::Shared<Mask>>>",
+            "taken: In<'t, Mask>",
+            "out: Out<'t, Tensor<f32>>",
+            "fill: StreamName<'t>",
+        ]
+    );
+    assert_eq!(
+        fields(&items, "BlurPorts"),
+        [
+            "image: Input<BlurImage>",
+            "kept: Input<BlurKept>",
+            "taken: Input<BlurTaken>",
+            "out: Output<BlurOut>",
+        ]
+    );
+    assert_eq!(fields(&items, "BlurStreams"), ["fill: StreamName<'t>"]);
+}
+
+#[test]
+fn an_output_without_inputs_has_no_stream_yet() {
+    let (_, items) = expanded(
+        quote!(),
+        quote!(
+            struct Source {
+                #[output]
+                x: u64,
+            }
+        ),
+    );
+    assert_eq!(fields(&items, "SourceIo"), ["x: Out<'t, u64, Unset>"]);
+    assert_eq!(fields(&items, "SourceStreams"), ["__tick: ::core::marker::PhantomData<&'t()>"]);
+}
+
+#[test]
+fn each_type_has_the_parameters_that_it_needs() {
+    let (errors, items) = expanded(
+        quote!(),
+        quote! {
+            struct Map<A: Into<B> + Element, B: Element, F: Fn(A) -> B + Send + 'static, const N: usize>
+            where
+                C: Element,
+            {
+                #[input] x: &Tensor<A>,
+                f: F,
+            }
+        },
+    );
+    assert_eq!(errors, Vec::<String>::new());
+    let params = |name: &str| {
+        let generics = &struct_of(&items, name).generics;
+        generics
+            .params
+            .iter()
+            .map(|param| match param {
+                syn::GenericParam::Type(param) => param.ident.to_string(),
+                syn::GenericParam::Const(param) => param.ident.to_string(),
+                syn::GenericParam::Lifetime(param) => param.lifetime.to_string(),
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(params("MapPorts"), ["A", "B", "F", "N"]);
+    // `B` is needed by a bound of `A`.
+    assert_eq!(params("MapIo"), ["'t", "A", "B"]);
+    assert_eq!(params("MapStreams"), ["'t"]);
+    assert_eq!(
+        fields(&items, "Map"),
+        ["f: F", "__ports: ::core::marker::PhantomData<fn() -> (A, B,)>"]
+    );
+}
+
+#[test]
+fn names_of_ports_do_not_meet_ours() {
+    let (errors, items) = expanded(
+        quote!(),
+        quote!(
+            struct A {
+                #[input]
+                io: &u8,
+                #[input]
+                in_1: &u8,
+                #[input]
+                in1: &u8,
+                #[output]
+                r#type: u8,
+            }
+        ),
+    );
+    assert_eq!(errors, Vec::<String>::new());
+    assert_eq!(
+        names(&items),
+        ["A", "APorts", "AIo", "AStreams", "AIoPort", "AIn1", "AIn1Port", "AType"]
+    );
+}
+
+#[test]
+fn the_ports_are_in_the_documentation() {
+    let (_, items) = expanded(
+        quote!(),
+        quote! {
+            /// Blurs.
+            struct Blur {
+                /// Sharp, `a | b`,
+                /// on two lines.
+                ///
+                /// More.
+                #[input(optional)] image: &Tensor<f32>,
+            }
+        },
+    );
+    let docs = super::docs::text(&struct_of(&items, "Blur").attrs);
+    assert!(docs.starts_with("Blurs."), "{docs}");
+    let row = "| `image` | optional input | `&Tensor<f32>` | Sharp, `a \\| b`, on two lines. |";
+    assert!(docs.contains(row), "{docs}");
+}
+
+#[test]
+fn a_lifetime_of_the_user_is_not_ours() {
+    let (_, items) = expanded(
+        quote!(),
+        quote!(
+            struct A<M: Message + for<'t> Receive<'t>> {
+                #[input]
+                x: M,
+            }
+        ),
+    );
+    assert_eq!(fields(&items, "AIo"), ["x: In<'streamflow, M>"]);
+}
+
+#[test]
+fn what_was_meant_is_there_in_spite_of_mistakes() {
+    let (errors, items) = expanded(
+        quote!(sterams(x)),
+        quote! {
+            pub struct Blur {
+                #[inptu] image: &'a mut Option<Tensor<f32>>,
+                #[input] #[output] maybe: Option<&Tensor<f32>>,
+                lent: &Tensor<f32>,
+                #[output] out: &Tensor<f32>,
+                radius: usize,
+            }
+        },
+    );
+    assert_eq!(errors.len(), 8, "{errors:#?}");
+    assert_eq!(
+        fields(&items, "BlurIo"),
+        [
+            "image: In<'t, ::core::option::Option<Tensor<f32>>>",
+            "maybe: In<'t, ::core::option::Option<&'t Tensor<f32>>>",
+            "lent: In<'t, &'t Tensor<f32>>",
+            "out: Out<'t, Tensor<f32>>",
+        ]
+    );
+    assert_eq!(fields(&items, "Blur"), ["radius: usize"]);
+}
+
+#[test]
+fn parameters_without_bounds_are_told_once() {
+    let state = quote!(
+        struct A<F: Fn()> {
+            #[input]
+            x: &u8,
+            f: F,
+        }
+    );
+    let port = quote!(
+        struct A<T> {
+            #[input]
+            x: &Tensor<T>,
+        }
+    );
+    for item in [state, port] {
+        let (errors, items) = expanded(quote!(), item);
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert_eq!(names(&items), ["A"]);
+    }
+    let clause = quote!(
+        struct A<T>
+        where
+            T: Element,
+        {
+            #[input]
+            x: &Tensor<T>,
+        }
+    );
+    assert_eq!(expanded(quote!(), clause).0, Vec::<String>::new());
+}
+
+#[test]
+fn any_item_is_kept() {
+    for item in [
+        quote!(
+            fn f() {}
+        ),
+        quote!(
+            trait T {}
+        ),
+        quote!(
+            mod m {}
+        ),
+    ] {
+        let (errors, items) = expanded(quote!(), item);
+        assert_eq!((errors.len(), items.len()), (1, 1));
+    }
+    for item in [
+        quote!(
+            enum E {
+                A,
+            }
+        ),
+        quote!(union U { a: u8 }),
+        quote!(
+            struct S(u8);
+        ),
+    ] {
+        let (errors, items) = expanded(quote!(), item);
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert_eq!(items.len(), 5, "the type, its ports, Io, streams, and what they implement");
+    }
+}

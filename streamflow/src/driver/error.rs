@@ -54,6 +54,14 @@ pub enum DriverError {
         /// What to do about it.
         remedy: String,
     },
+    /// Compiled code cannot be loaded.
+    #[error("{module} cannot be loaded: {message}")]
+    Module {
+        /// What it is called.
+        module: String,
+        /// Why, and what to do.
+        message: String,
+    },
     /// A kernel cannot be made ready.
     #[error("kernel `{kernel}` cannot be loaded: {message}")]
     Kernel {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Driver, DriverResult, StreamOptions};
+use super::{Driver, DriverError, DriverResult, StreamOptions};
 
 /// A device of a platform: logical, `0..device_count()`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -65,6 +65,11 @@ handle!(
     /// An event as the driver knows it.
     RawEvent,
     "event "
+);
+handle!(
+    /// Loaded code as the driver knows it.
+    RawModule,
+    "module "
 );
 handle!(
     /// A loaded kernel as the driver knows it.
@@ -129,6 +134,47 @@ impl OwnedStream {
     pub(crate) fn driver(&self) -> &Arc<dyn Driver> {
         &self.driver
     }
+
+    /// [`Driver::record_event`]. The device's context must be bound, here and below.
+    pub(crate) fn record(&self, event: &OwnedEvent) -> DriverResult<()> {
+        self.same_driver("record_event", event)?;
+        // SAFETY: both are alive, because they are borrowed from their owners, and of this driver.
+        unsafe { self.driver.record_event(event.raw, self.raw) }
+    }
+
+    /// [`Driver::wait_event`].
+    pub(crate) fn wait(&self, event: &OwnedEvent) -> DriverResult<()> {
+        self.same_driver("wait_event", event)?;
+        // SAFETY: as in `record`.
+        unsafe { self.driver.wait_event(self.raw, event.raw) }
+    }
+
+    /// [`Driver::query_stream`].
+    pub(crate) fn query(&self) -> DriverResult<bool> {
+        // SAFETY: alive while it is borrowed.
+        unsafe { self.driver.query_stream(self.raw) }
+    }
+
+    /// [`Driver::synchronize_stream`].
+    pub(crate) fn synchronize(&self) -> DriverResult<()> {
+        // SAFETY: alive while it is borrowed.
+        unsafe { self.driver.synchronize_stream(self.raw) }
+    }
+
+    /// Handles are numbers: one driver's may be another thing of another driver's.
+    fn same_driver(&self, call: &'static str, event: &OwnedEvent) -> DriverResult<()> {
+        // The address alone: the two may have been made in different places.
+        if Arc::as_ptr(&self.driver).addr() == Arc::as_ptr(&event.driver).addr() {
+            return Ok(());
+        }
+        Err(DriverError::Call {
+            call,
+            device: self.raw.device(),
+            code: 400,
+            name: "INVALID_HANDLE".to_owned(),
+            message: "the event belongs to another driver".to_owned(),
+        })
+    }
 }
 
 impl Drop for OwnedStream {
@@ -159,8 +205,16 @@ impl OwnedEvent {
         Ok(Self { driver: driver.clone(), raw })
     }
 
-    pub(crate) fn raw(&self) -> RawEvent {
-        self.raw
+    /// [`Driver::query_event`]. The device's context must be bound, here and below.
+    pub(crate) fn query(&self) -> DriverResult<bool> {
+        // SAFETY: alive while it is borrowed.
+        unsafe { self.driver.query_event(self.raw) }
+    }
+
+    /// [`Driver::synchronize_event`].
+    pub(crate) fn synchronize(&self) -> DriverResult<()> {
+        // SAFETY: alive while it is borrowed.
+        unsafe { self.driver.synchronize_event(self.raw) }
     }
 }
 
@@ -216,5 +270,36 @@ impl Drop for OwnedPinned {
             .bind(self.device)
             .and_then(|()| unsafe { self.driver.free_pinned(self.device, self.range) });
         super::error::report_in_drop("freeing page-locked memory", done);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::driver::host::HostDriver;
+
+    /// A stream and an event with the same numbers, whoever made them.
+    fn owners(driver: &Arc<dyn Driver>) -> (OwnedStream, OwnedEvent) {
+        let device = DeviceId::default();
+        let stream = OwnedStream::create(driver, device, StreamOptions::default()).unwrap();
+        (stream, OwnedEvent::create(driver, device).unwrap())
+    }
+
+    #[test]
+    fn events_of_another_driver_are_refused() {
+        let [a, b]: [Arc<dyn Driver>; 2] =
+            [(); 2].map(|()| Arc::new(HostDriver::builder().build()) as _);
+        let ((stream, event), (_, foreign)) = (owners(&a), owners(&b));
+        stream.record(&event).unwrap();
+        stream.wait(&event).unwrap();
+        stream.synchronize().unwrap();
+        event.synchronize().unwrap();
+        assert!(stream.query().unwrap() && event.query().unwrap());
+        for refused in [stream.record(&foreign), stream.wait(&foreign)] {
+            let text = refused.unwrap_err().to_string();
+            assert!(text.contains("another driver"), "{text}");
+        }
     }
 }

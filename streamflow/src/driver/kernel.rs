@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::fmt;
 
-use super::{DriverResult, MemoryRange, RawFunction};
+use super::{DriverResult, MemoryRange, RawFunction, RawModule};
 
 /// The most parameters a kernel can have; a slice counts as two, its address and its length.
 pub const MAX_PARAMS: usize = 32;
@@ -140,13 +140,34 @@ pub struct KernelSource<'a> {
     pub entry: &'a str,
     /// The body for the simulator, if there is one.
     pub host: Option<HostKernel>,
+    /// The body for a CUDA driver.
+    pub code: Code<'a>,
+}
+
+/// Where the compiled body of a kernel comes from.
+pub enum Code<'a> {
     /// Makes the image for a target: compiles, or takes it from a cache. Only asked when needed.
-    pub image: &'a dyn Fn(Target) -> DriverResult<Image>,
+    Image(&'a dyn Fn(Target) -> DriverResult<Image>),
+    /// A module that was loaded by [`Driver::load_module`](super::Driver::load_module). Its functions
+    /// share the module's variables.
+    Module(RawModule),
 }
 
 impl fmt::Debug for KernelSource<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KernelSource").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("KernelSource")
+            .field("name", &self.name)
+            .field("code", &self.code)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Code<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Image(_) => f.write_str("Image"),
+            Self::Module(module) => f.debug_tuple("Module").field(module).finish(),
+        }
     }
 }
 

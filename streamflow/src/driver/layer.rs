@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::{
-    Copy, DeviceId, DeviceInfo, Driver, DriverResult, HostFunction, KernelSource, Launch,
-    LoadedKernel, MemoryRange, RawEvent, RawStream, Sticky, StreamOptions,
+    Copy, DeviceId, DeviceInfo, Driver, DriverResult, HostFunction, Image, KernelSource, Launch,
+    LoadedKernel, MemoryRange, RawEvent, RawModule, RawStream, Sticky, StreamOptions,
 };
 
 /// Lists the methods of [`Driver`] once more, each forwarding to the driver below, and makes every
@@ -18,8 +18,15 @@ macro_rules! forward {
         /// differ. Every layer is a [`Driver`].
         ///
         /// The `unsafe` methods have the contracts of [`Driver`]'s.
+        ///
+        /// # Safety
+        /// What is left out is answered by the driver below. What is overridden keeps the promises of
+        /// [`Driver`]: it is believed in the same way. A layer that fails calls keeps them, since a
+        /// failed call promises nothing. A layer that swallows waits does not, and makes its users
+        /// race: that is for tests of ordering alone, with kernels that compute plain numbers, whose
+        /// results are wrong then and nothing else.
         #[allow(clippy::missing_safety_doc, reason = "the trait's text names the contracts")]
-        pub trait Layer: Send + Sync + fmt::Debug {
+        pub unsafe trait Layer: Send + Sync + fmt::Debug {
             /// The driver that is wrapped.
             fn below(&self) -> &dyn Driver;
 
@@ -31,7 +38,8 @@ macro_rules! forward {
             )*
         }
 
-        impl<L: Layer> Driver for L {
+        // SAFETY: every method is the layer's, which promises what a driver must.
+        unsafe impl<L: Layer> Driver for L {
             $(
                 $($unsafety)* fn $method(&self, $($arg: $ty),*) $(-> $ret)? {
                     forward!(@call [$($unsafety)*] Layer::$method(self, $($arg),*))
@@ -55,15 +63,15 @@ forward! {
     [] fn default_stream(device: DeviceId) -> RawStream;
     [] fn create_stream(device: DeviceId, options: StreamOptions) -> DriverResult<RawStream>;
     [unsafe] fn destroy_stream(stream: RawStream) -> DriverResult<()>;
-    [] fn query_stream(stream: RawStream) -> DriverResult<bool>;
-    [] fn synchronize_stream(stream: RawStream) -> DriverResult<()>;
+    [unsafe] fn query_stream(stream: RawStream) -> DriverResult<bool>;
+    [unsafe] fn synchronize_stream(stream: RawStream) -> DriverResult<()>;
     [] fn create_event(device: DeviceId) -> DriverResult<RawEvent>;
     [unsafe] fn destroy_event(event: RawEvent) -> DriverResult<()>;
-    [] fn record_event(event: RawEvent, stream: RawStream) -> DriverResult<()>;
-    [] fn wait_event(stream: RawStream, event: RawEvent) -> DriverResult<()>;
-    [] fn query_event(event: RawEvent) -> DriverResult<bool>;
-    [] fn synchronize_event(event: RawEvent) -> DriverResult<()>;
-    [] fn allocate(stream: RawStream, bytes: u64) -> DriverResult<MemoryRange>;
+    [unsafe] fn record_event(event: RawEvent, stream: RawStream) -> DriverResult<()>;
+    [unsafe] fn wait_event(stream: RawStream, event: RawEvent) -> DriverResult<()>;
+    [unsafe] fn query_event(event: RawEvent) -> DriverResult<bool>;
+    [unsafe] fn synchronize_event(event: RawEvent) -> DriverResult<()>;
+    [unsafe] fn allocate(stream: RawStream, bytes: u64) -> DriverResult<MemoryRange>;
     [unsafe] fn free(stream: RawStream, range: MemoryRange) -> DriverResult<()>;
     [unsafe] fn recycle(stream: RawStream, range: MemoryRange) -> DriverResult<()>;
     [] fn trim(device: DeviceId, keep: u64) -> DriverResult<()>;
@@ -71,7 +79,8 @@ forward! {
     [unsafe] fn free_pinned(device: DeviceId, range: MemoryRange) -> DriverResult<()>;
     [unsafe] fn copy(stream: RawStream, copy: &Copy) -> DriverResult<()>;
     [unsafe] fn fill(stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()>;
-    [] fn load_kernel(device: DeviceId, source: &KernelSource<'_>) -> DriverResult<LoadedKernel>;
+    [unsafe] fn load_module(device: DeviceId, name: &str, image: &Image) -> DriverResult<RawModule>;
+    [unsafe] fn load_kernel(device: DeviceId, source: &KernelSource<'_>) -> DriverResult<LoadedKernel>;
     [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> DriverResult<()>;
     [unsafe] fn launch_host_function(stream: RawStream, function: HostFunction) -> DriverResult<()>;
 }

@@ -14,19 +14,17 @@ mod handle;
 pub mod host;
 mod kernel;
 mod layer;
-mod loaded;
 mod recorder;
 
 pub(crate) use error::report_in_drop;
 pub use error::{DriverError, Sticky};
-pub use handle::{DeviceId, MemoryRange, RawEvent, RawFunction, RawStream};
+pub use handle::{DeviceId, MemoryRange, RawEvent, RawFunction, RawModule, RawStream};
 pub(crate) use handle::{OwnedEvent, OwnedPinned, OwnedStream};
 pub use kernel::{
-    Access, AccessMode, HostArgs, HostFunction, HostKernel, Image, KernelSource, Launch,
+    Access, AccessMode, Code, HostArgs, HostFunction, HostKernel, Image, KernelSource, Launch,
     LoadedKernel, MAX_PARAMS, Param, Plain, Target,
 };
 pub use layer::Layer;
-pub(crate) use loaded::LoadedKernels;
 pub use recorder::{Call, Place, RecordedAccess, Recorder, StreamName};
 
 use std::fmt;
@@ -106,10 +104,23 @@ pub struct StreamOptions {
 
 /// What executes streams, events, copies and kernels. See the [module](self).
 ///
-/// Calls may come from any thread. Handles are valid until their destroying call; a driver may
-/// answer a stale one with an error or, on a real GPU, with undefined behaviour, which is why
-/// whatever can be given a dangling address or handle is an `unsafe fn`.
-pub trait Driver: Send + Sync + fmt::Debug {
+/// Calls may come from any thread. Handles are plain numbers and valid until their destroying call; a
+/// driver may answer a stale one with an error or, on a real GPU, with undefined behaviour, which is
+/// why whatever takes an address or a handle is an `unsafe fn`. A handle is *live* when it came from
+/// this driver and was not destroyed.
+///
+/// # Safety
+/// What a driver answers is believed: memory is read and written on its word.
+/// - Memory that it allocates is real, of the size that was asked for, aligned to 256 bytes, and
+///   nobody else's until it is freed. Page-locked memory can be accessed by the host.
+/// - A stream executes its work in order, and after what [`wait_event`](Driver::wait_event) made it
+///   wait for.
+/// - Work that a query or a synchronisation says is complete has executed, and the host sees what it
+///   wrote.
+/// - A copy that [blocks the host](CopyKind::blocks_host) touches the host's memory no more once it
+///   has returned, also with an error.
+/// - A loaded kernel is the one of its source, and stays loaded while the driver lives.
+pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// `"cuda"`, `"host"`, or the name of what a wrapper wraps.
     fn name(&self) -> &str;
 
@@ -139,10 +150,16 @@ pub trait Driver: Send + Sync + fmt::Debug {
     unsafe fn destroy_stream(&self, stream: RawStream) -> DriverResult<()>;
 
     /// Whether all work queued on `stream` so far is complete.
-    fn query_stream(&self, stream: RawStream) -> DriverResult<bool>;
+    ///
+    /// # Safety
+    /// `stream` is live.
+    unsafe fn query_stream(&self, stream: RawStream) -> DriverResult<bool>;
 
     /// Blocks the calling thread until all work queued on `stream` so far is complete.
-    fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()>;
+    ///
+    /// # Safety
+    /// `stream` is live.
+    unsafe fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()>;
 
     /// Creates an event without timing.
     fn create_event(&self, device: DeviceId) -> DriverResult<RawEvent>;
@@ -154,27 +171,42 @@ pub trait Driver: Send + Sync + fmt::Debug {
     unsafe fn destroy_event(&self, event: RawEvent) -> DriverResult<()>;
 
     /// Records `event` on `stream`: it completes when everything queued there before has.
-    fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()>;
+    ///
+    /// # Safety
+    /// Both are live.
+    unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()>;
 
     /// Makes later work on `stream` wait for the latest record of `event`; an event that was never
     /// recorded is complete.
-    fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()>;
+    ///
+    /// # Safety
+    /// Both are live.
+    unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()>;
 
     /// Whether the latest record of `event` is complete.
-    fn query_event(&self, event: RawEvent) -> DriverResult<bool>;
+    ///
+    /// # Safety
+    /// `event` is live.
+    unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool>;
 
     /// Blocks the calling thread until the latest record of `event` is complete.
-    fn synchronize_event(&self, event: RawEvent) -> DriverResult<()>;
+    ///
+    /// # Safety
+    /// `event` is live, until the call returns.
+    unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()>;
 
     /// Allocates device memory in stream order: it may be used by work queued on `stream` after
     /// this call. The content is not initialised.
-    fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange>;
+    ///
+    /// # Safety
+    /// `stream` is live.
+    unsafe fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange>;
 
     /// Frees device memory in stream order.
     ///
     /// # Safety
-    /// `range` came from [`allocate`](Driver::allocate) of this driver and is freed once. Every use
-    /// of it is complete, or ordered before this point of `stream`.
+    /// `stream` is live, and `range` came from [`allocate`](Driver::allocate) of this driver and is
+    /// freed once. Every use of it is complete, or ordered before this point of `stream`.
     unsafe fn free(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()>;
 
     /// Says that `range` passes to a new owner on `stream` without a call to `free` and `allocate`.
@@ -183,7 +215,7 @@ pub trait Driver: Send + Sync + fmt::Debug {
     /// a wrapper that looks for races takes it for a write.
     ///
     /// # Safety
-    /// `range` is allocated, and nobody reads its content from before this call any more.
+    /// `stream` is live, `range` is allocated, and nobody reads its content from before this call any more.
     unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()>;
 
     /// Gives memory that is free, beyond `keep` bytes, back to the system.
@@ -202,18 +234,35 @@ pub trait Driver: Send + Sync + fmt::Debug {
     /// Queues a copy.
     ///
     /// # Safety
-    /// Both ranges are allocated and of one length, and stay so until the copy has executed. Host
+    /// `stream` is live. Both ranges are allocated and of one length, and stay so until the copy has executed. Host
     /// memory is neither read nor written by others meanwhile in a way that conflicts.
     unsafe fn copy(&self, stream: RawStream, copy: &Copy) -> DriverResult<()>;
 
     /// Queues a fill of `range` with a byte.
     ///
     /// # Safety
-    /// `range` is device memory that is allocated until the fill has executed.
+    /// `stream` is live, and `range` is device memory that is allocated until the fill has executed.
     unsafe fn fill(&self, stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()>;
 
+    /// Loads compiled code on a device. It stays there while the driver lives. `name` is for
+    /// messages.
+    ///
+    /// # Safety
+    /// `image` is text, which a CUDA driver compiles as PTX and refuses where it is none, or a complete
+    /// CUBIN or fatbin: the driver reads as many bytes as these say that they have.
+    unsafe fn load_module(
+        &self,
+        device: DeviceId,
+        name: &str,
+        image: &Image,
+    ) -> DriverResult<RawModule>;
+
     /// Makes a kernel ready to launch on a device.
-    fn load_kernel(
+    ///
+    /// # Safety
+    /// An image of the source is as [`load_module`](Driver::load_module) asks; a module is one of this
+    /// driver and device.
+    unsafe fn load_kernel(
         &self,
         device: DeviceId,
         source: &KernelSource<'_>,
@@ -222,14 +271,15 @@ pub trait Driver: Send + Sync + fmt::Debug {
     /// Queues a kernel. Parameters are copied before the call returns.
     ///
     /// # Safety
-    /// The parameters are what the kernel was compiled for, and the memory that it touches is
+    /// `stream` and the function are live. The parameters are what the kernel was compiled for, and the
+    /// memory that it touches is
     /// allocated until it has executed.
     unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()>;
 
     /// Queues a call on the host. Later work of the stream waits until it has returned.
     ///
     /// # Safety
-    /// `function.data` is valid for `function.call` until the call was made. The callee makes no
+    /// `stream` is live. `function.data` is valid for `function.call` until the call was made. The callee makes no
     /// CUDA calls and does not unwind (CUDA driver API, `cuLaunchHostFunc`). After a sticky error it
     /// may never be called.
     unsafe fn launch_host_function(

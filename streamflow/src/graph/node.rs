@@ -64,13 +64,14 @@ pub struct Node<O: Operator> {
     started: bool,
 }
 
-/// Makes a node.
+/// Makes a node of an operator and its ports, connected or not.
 ///
 /// # Errors
 /// [`Error::CountZero`]; the platform's, when it has no such device or stream.
 pub fn node<O: Operator>(
     name: &str,
     operator: O,
+    ports: O::Ports,
     platform: &Platform,
     options: NodeOptions<'_>,
 ) -> Result<Node<O>> {
@@ -87,13 +88,19 @@ pub fn node<O: Operator>(
     };
     Ok(Node {
         operator,
-        ports: O::__ports(),
+        ports,
         cx: ExecutionContext::new(platform, name, on, streams, O::STREAM_NAMES.len()),
         count: options.count,
         stream_done: options.stream_done,
         alone: options.alone,
         started: false,
     })
+}
+
+/// The node as schedulers see it. `graph!` names the operator's type in the call, so that rustc says
+/// there that it has no `compute`.
+pub fn any_node<O: Compute>(node: &mut Node<O>) -> &mut dyn AnyNode {
+    node
 }
 
 /// A node as schedulers see it.
@@ -127,12 +134,6 @@ pub trait AnyNode: Send {
     /// # Errors
     /// The driver's; an error of earlier work is reported here.
     fn synchronize_blocking(&self) -> Result<()>;
-}
-
-/// The node as schedulers see it. `graph!` names the operator's type in the call, so that rustc says
-/// there that it has no `compute`.
-pub fn any_node<O: Compute>(node: &mut Node<O>) -> &mut dyn AnyNode {
-    node
 }
 
 impl<O: Compute> AnyNode for Node<O> {

@@ -1,12 +1,8 @@
 //! Indices checked on the device, with `STREAMFLOW_CHECK_BOUNDS=1`.
 //!
 //! A kernel compiled with checks has one more parameter, the last: the address of a [`Report`] in
-//! page-locked host memory that the device can write. Whoever launches it
-//! - asks [`enabled`] once whether kernels are loaded with checks,
-//! - allocates one `Report` per device (all zero) and keeps it for as long as kernels may run,
-//! - passes its address with [`Passing::report`](super::Passing::report) after the arguments,
-//! - calls [`Report::take`] where work is known to be complete, or at every launch: it returns the
-//!   first error since the last call.
+//! page-locked host memory that the device can write. `state` keeps one for each device. It is looked
+//! at where work is known to be complete; the first error since the last look is returned there.
 //!
 //! On the host simulator nothing is needed: there a slice is a Rust slice, whose own check panics.
 
@@ -20,7 +16,7 @@ use super::KernelInfo;
 
 /// Whether indices are checked on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Bounds {
+pub(super) enum Bounds {
     /// Bare pointers.
     Unchecked,
     /// Slices that check, and one parameter more.
@@ -28,7 +24,7 @@ pub enum Bounds {
 }
 
 /// What `STREAMFLOW_CHECK_BOUNDS` says; read once.
-pub fn enabled() -> Bounds {
+pub(super) fn enabled() -> Bounds {
     static ENABLED: OnceLock<Bounds> = OnceLock::new();
     *ENABLED.get_or_init(|| {
         let value = std::env::var("STREAMFLOW_CHECK_BOUNDS").unwrap_or_default();
@@ -49,7 +45,7 @@ pub fn enabled() -> Bounds {
 /// may look, hence the atomics.
 #[derive(Debug, Default)]
 #[repr(C)]
-pub struct Report {
+pub(super) struct Report {
     state: AtomicU32,
     argument: AtomicU32,
     kernel: AtomicU64,
@@ -64,7 +60,7 @@ impl Report {
     /// The error that was reported, if one was; the report is empty afterwards.
     ///
     /// Later errors are lost until then: the first is the one to mend.
-    pub fn take(&self) -> Option<Error> {
+    pub(super) fn take(&self) -> Option<Error> {
         if self.state.load(Ordering::Acquire) != COMPLETE {
             return None;
         }
@@ -126,6 +122,7 @@ mod tests {
             ParamInfo { name: "out", cuda: "float", kind: ParamKind::SliceMut },
         ],
         generics: &[],
+        threads: None,
         host,
     };
 

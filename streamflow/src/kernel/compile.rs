@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::Result;
 use crate::driver::{
-    DeviceId, Driver, DriverError, DriverResult, Image, KernelSource, LoadedKernel, Target,
+    Code, DeviceId, Driver, DriverError, DriverResult, Image, KernelSource, LoadedKernel, Target,
 };
 
 use super::bounds::{self, Bounds};
 use super::cache::{Cache, Key};
-use super::nvrtc::{Code, Nvrtc};
+use super::nvrtc::{self, Nvrtc};
 use super::{KernelInfo, source};
 
 /// The language is fixed, so that a newer NVRTC compiles the same; line numbers help profilers and
@@ -34,9 +34,10 @@ pub(super) fn load(
         bounds::remember(info);
     }
     let image = |target| cached(info, target, bounds);
-    let source =
-        KernelSource { name: info.name, entry: info.entry, host: Some(info.host), image: &image };
-    driver.load_kernel(device, &source)
+    let code = Code::Image(&image);
+    let source = KernelSource { name: info.name, entry: info.entry, host: Some(info.host), code };
+    // SAFETY: the image is what NVRTC made, whole: a damaged one in the cache is not used.
+    unsafe { driver.load_kernel(device, &source) }
 }
 
 /// Compiles a kernel for a compute capability, as `(9, 0)`. Needs NVRTC but no GPU, and uses no
@@ -69,7 +70,7 @@ pub fn nvrtc_version() -> Result<(u32, u32)> {
     Ok((major.unsigned_abs(), minor.unsigned_abs()))
 }
 
-/// The image that [`load`] would use, without loading it: from this process, from disk, or compiled
+/// The image that a launch would load, without loading it: from this process, from disk, or compiled
 /// and kept. A program can fill the cache with it before its first run.
 ///
 /// # Errors
@@ -109,7 +110,7 @@ fn cached(info: &KernelInfo, target: Target, bounds: Bounds) -> DriverResult<Ima
 struct Job<'a> {
     info: &'a KernelInfo,
     nvrtc: &'static Nvrtc,
-    code: Code,
+    code: nvrtc::Code,
     source: String,
     options: Vec<String>,
 }

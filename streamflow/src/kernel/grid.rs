@@ -23,8 +23,8 @@ const MAX_THREADS: [u64; 3] = [1024, 1024, 64];
 /// let one_block_per_row = Grid::blocks(2160).threads(256).shared_bytes(1024);
 /// ```
 ///
-/// Without [`threads`](Grid::threads) a block has the size that keeps the device busiest with this
-/// kernel. The last block may reach beyond the elements, so a kernel compares its index with the
+/// Without [`threads`](Grid::threads) a block has the size that the kernel was written for
+/// (`#[kernel(threads(256), …)]`), or else the one that keeps the device busiest with this kernel. The last block may reach beyond the elements, so a kernel compares its index with the
 /// length. Zero elements or blocks launch nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Grid {
@@ -81,13 +81,13 @@ impl From<[usize; 3]> for Grid {
 
 /// A grid as the driver takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GridShape {
+pub(super) struct GridShape {
     /// Blocks in x, y and z.
-    pub grid: [u32; 3],
+    pub(super) grid: [u32; 3],
     /// Threads per block in x, y and z.
-    pub block: [u32; 3],
+    pub(super) block: [u32; 3],
     /// Bytes of dynamic shared memory per block.
-    pub shared_bytes: u32,
+    pub(super) shared_bytes: u32,
 }
 
 impl Grid {
@@ -114,13 +114,31 @@ impl Grid {
         self
     }
 
-    /// The grid for a kernel on its device; `None` when there is nothing to launch.
+    /// The grid for a kernel on its device; `None` when there is nothing to launch. `fixed` is the
+    /// block size that the kernel was written for, if it was for one.
     ///
     /// # Errors
     /// [`Error::Grid`] when CUDA or this kernel permits no such grid.
-    pub fn resolve(&self, kernel: &str, loaded: &LoadedKernel) -> Result<Option<GridShape>> {
+    pub(super) fn resolve(
+        &self,
+        kernel: &str,
+        loaded: &LoadedKernel,
+        fixed: Option<[u32; 3]>,
+    ) -> Result<Option<GridShape>> {
         let refuse = |problem| Error::Grid { kernel: kernel.into(), problem };
-        let block = self.threads.unwrap_or_else(|| self.default_block(loaded.block_size));
+        let fixed = fixed.map(|fixed| fixed.map(u64::from));
+        let block = match (self.threads, fixed) {
+            (Some(asked), Some([x, y, z])) if asked != [x, y, z] => {
+                let [ax, ay, az] = asked;
+                return Err(refuse(format!(
+                    "blocks of {ax}x{ay}x{az} threads were asked for, but the kernel is written for \
+                     blocks of {x}x{y}x{z}; leave `threads` out"
+                )));
+            }
+            (None, Some(fixed)) => fixed,
+            (Some(asked), _) => asked,
+            (None, None) => self.default_block(loaded.block_size),
+        };
         check_block(block, loaded.max_block_size).map_err(refuse)?;
         if self.size.contains(&0) {
             return Ok(None);
@@ -192,7 +210,7 @@ mod tests {
     fn resolve(grid: impl Into<Grid>) -> Result<Option<GridShape>> {
         let function = RawFunction::new(DeviceId::default(), 0);
         let loaded = LoadedKernel { function, block_size: 256, max_block_size: 768 };
-        grid.into().resolve("blur", &loaded)
+        grid.into().resolve("blur", &loaded, None)
     }
 
     fn shape(grid: impl Into<Grid>) -> ([u32; 3], [u32; 3]) {
@@ -251,7 +269,27 @@ mod tests {
     fn a_small_kernel_still_gets_a_block_in_two_dimensions() {
         let function = RawFunction::new(DeviceId::default(), 0);
         let loaded = LoadedKernel { function, block_size: 1, max_block_size: 1 };
-        let shape = Grid::from([3, 2]).resolve("serial", &loaded).unwrap().unwrap();
+        let shape = Grid::from([3, 2]).resolve("serial", &loaded, None).unwrap().unwrap();
         assert_eq!((shape.grid, shape.block), ([3, 2, 1], [1, 1, 1]));
+    }
+
+    #[test]
+    fn a_kernels_own_block_size_is_kept() {
+        let function = RawFunction::new(DeviceId::default(), 0);
+        let loaded = LoadedKernel { function, block_size: 512, max_block_size: 768 };
+        let resolve = |grid: Grid, fixed| grid.resolve("sum_rows", &loaded, Some(fixed));
+        let block = |grid, fixed| resolve(grid, fixed).unwrap().unwrap().block;
+        assert_eq!(block(Grid::elements(1000), [256, 1, 1]), [256, 1, 1]);
+        assert_eq!(block(Grid::blocks([3, 4]), [16, 8, 2]), [16, 8, 2]);
+        assert_eq!(block(Grid::blocks(3).threads(256), [256, 1, 1]), [256, 1, 1]);
+        let text = resolve(Grid::blocks(3).threads(128), [256, 1, 1]).unwrap_err().to_string();
+        for part in ["`sum_rows`", "128x1x1", "256x1x1"] {
+            assert!(text.contains(part), "{text}");
+        }
+        // Nothing to launch is no excuse, nor is the same number in another shape.
+        assert!(resolve(Grid::blocks(0).threads(512), [256, 1, 1]).is_err());
+        assert!(resolve(Grid::blocks(3).threads([16, 16]), [256, 1, 1]).is_err());
+        let text = resolve(Grid::blocks(3), [1024, 1, 1]).unwrap_err().to_string();
+        assert!(text.contains("this kernel can have 768"), "{text}");
     }
 }

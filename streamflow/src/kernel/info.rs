@@ -48,6 +48,9 @@ pub struct KernelInfo {
     pub params: &'static [ParamInfo],
     /// Type parameters and the CUDA types that they stand for, as `("T", "float")`.
     pub generics: &'static [(&'static str, &'static str)],
+    /// The block size that the CUDA body is written for, in x, y and z; `None` when it is right for any.
+    /// A grid that names no block size gets this one, and one that names another is refused.
+    pub threads: Option<[u32; 3]>,
     /// The host body.
     pub host: HostKernel,
 }

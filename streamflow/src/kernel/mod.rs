@@ -9,7 +9,7 @@
 //! - `STREAMFLOW_CACHE_DIR`: where compiled code is kept; `off` keeps it in memory alone.
 //! - `STREAMFLOW_CHECK_BOUNDS`: `1` checks every index on the device.
 
-pub mod bounds;
+mod bounds;
 mod cache;
 mod compile;
 #[doc(hidden)]
@@ -18,13 +18,16 @@ mod find;
 mod grid;
 mod info;
 mod launch;
+mod loaded;
+mod module;
 mod nvrtc;
 mod passing;
 mod source;
+mod state;
 
 use compile::load;
 pub use compile::{compile_checked_for, compile_for, image_for, nvrtc_version};
-pub use grid::{Dim3, Grid, GridShape};
+pub use grid::{Dim3, Grid};
 pub use info::{Kernel, KernelInfo, ParamInfo, ParamKind};
-pub use launch::{Function, Module};
+pub use module::{Function, Module};
 pub use passing::Passing;

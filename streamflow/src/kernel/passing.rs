@@ -49,17 +49,17 @@ impl<'a> Passing<'a> {
     }
 
     /// Adds a parameter that is no argument: the address of a [bounds report](super::bounds).
-    pub fn report(&mut self, address: u64) {
+    pub(super) fn report(&mut self, address: u64) {
         self.params.push(Param::new(address));
     }
 
     /// The parameters in order.
-    pub fn params(&self) -> &[Param] {
+    pub(super) fn params(&self) -> &[Param] {
         &self.params
     }
 
     /// The memory that the kernel touches; empty slices are left out.
-    pub fn accesses(&self) -> &[Access] {
+    pub(super) fn accesses(&self) -> &[Access] {
         &self.accesses
     }
 

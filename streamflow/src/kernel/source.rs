@@ -20,10 +20,11 @@ pub(super) fn generate(info: &KernelInfo, bounds: Bounds) -> String {
         section(&mut source, "checks", CHECKED);
     }
     section(&mut source, "signature", "");
+    let bound = info.threads.map(launch_bounds).unwrap_or_default();
     line(
         &mut source,
         format_args!(
-            "extern \"C\" __global__ void {}({}) {{",
+            "extern \"C\" __global__ void {bound}{}({}) {{",
             info.entry,
             parameters(info, bounds)
         ),
@@ -39,6 +40,11 @@ pub(super) fn generate(info: &KernelInfo, bounds: Bounds) -> String {
     // The brace has a line of its own: the body may end with a comment.
     line(&mut source, format_args!("{}\n}}", info.cuda));
     source
+}
+
+/// Has the compiler use no more registers than a block of this size can have.
+fn launch_bounds(threads: [u32; 3]) -> String {
+    format!("__launch_bounds__({}) ", threads.iter().product::<u32>())
 }
 
 /// Writing to a string cannot fail.
@@ -128,6 +134,7 @@ mod tests {
             ParamInfo { name: "n", cuda: "int", kind: ParamKind::Scalar },
         ],
         generics: &[("T", "float")],
+        threads: None,
         host,
     };
 
@@ -157,6 +164,13 @@ mod tests {
             "streamflow::Checked<const float> a(streamflow_a, a_len, 1u, {id}ull, streamflow_report);"
         );
         assert!(source.contains(&line), "{source}");
+    }
+
+    #[test]
+    fn a_block_size_bounds_the_registers() {
+        let info = KernelInfo { threads: Some([16, 8, 2]), ..INFO };
+        let source = generate(&info, Bounds::Unchecked);
+        assert!(source.contains("void __launch_bounds__(256) scale_kernel(float*"), "{source}");
     }
 
     #[test]

@@ -109,7 +109,9 @@ impl MemoryPool {
 
     fn make(&self, timeline: &Timeline, bytes: u64) -> Result<Box<Block>> {
         let driver = self.table.driver();
-        let range = match driver.allocate(timeline.raw(), bytes) {
+        // SAFETY: the timeline owns its stream.
+        let allocate = || unsafe { driver.allocate(timeline.raw(), bytes) };
+        let range = match allocate() {
             Err(DriverError::OutOfMemory { .. }) if self.lock().free_bytes > 0 => {
                 // What is only kept for later is worth less than this allocation. Rare, and the host
                 // waits, so it is said.
@@ -118,7 +120,7 @@ impl MemoryPool {
                 self.release_all()?;
                 self.reclaim.synchronize()?;
                 driver.trim(self.device, 0)?;
-                driver.allocate(timeline.raw(), bytes)?
+                allocate()?
             }
             other => other?,
         };

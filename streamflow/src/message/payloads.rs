@@ -34,7 +34,7 @@ macro_rules! payload {
 
                 fn memory(&self, $visit: &mut MemoryVisitor<'_>) {
                     let $message = self;
-                    $show;
+                    $show
                 }
 
                 fn into_payload(self) -> Payload<Self> {

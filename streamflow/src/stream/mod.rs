@@ -15,7 +15,7 @@ mod tests;
 mod timeline;
 
 pub use pool::{CudaStreamPool, StreamPool};
-pub(crate) use table::StreamTable;
+pub(crate) use table::{Attached, StreamTable};
 pub use timeline::Point;
 pub(crate) use timeline::Timeline;
 
@@ -103,7 +103,11 @@ impl CudaStream {
     /// The driver's; an error of earlier work may be reported here.
     pub fn is_complete(&self) -> Result<bool> {
         self.timeline.bind()?;
-        Ok(self.timeline.query()?)
+        let complete = self.timeline.query()?;
+        if complete {
+            self.table.inspect(self.device())?;
+        }
+        Ok(complete)
     }
 
     /// Blocks the calling thread until everything that is queued so far is complete.

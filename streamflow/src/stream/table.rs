@@ -1,21 +1,27 @@
 //! All streams of one platform.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Timeline;
 use crate::driver::{
-    DeviceId, Driver, DriverResult, LoadedKernels, OwnedPinned, OwnedStream, StreamFlags,
-    StreamOptions,
+    DeviceId, Driver, DriverResult, OwnedStream, StreamFlags, StreamOptions, report_in_drop,
 };
 use crate::error::Result;
 
 /// Tells platforms apart within a process.
 static PLATFORMS: AtomicU32 = AtomicU32::new(0);
 
-/// What is looked at after the host has waited for a device.
-type Inspection = Box<dyn Fn(DeviceId) -> Result<()> + Send + Sync>;
+/// What a layer above keeps with the streams of a platform, for as long as they live.
+pub(crate) trait Attached: Any + Send + Sync {
+    /// Called when the host has found work of `device` complete: the error that it left behind.
+    fn inspect(&self, device: DeviceId) -> Result<()>;
+
+    /// Whether queued work of `device` may use what is kept here. Then it is dropped after that work.
+    fn is_used_by(&self, device: DeviceId) -> bool;
+}
 
 /// All streams of one platform, by number. Streams are made once and kept; pools lend them.
 pub(crate) struct StreamTable {
@@ -25,11 +31,7 @@ pub(crate) struct StreamTable {
     timelines: boxcar::Vec<Arc<Timeline>>,
     /// Streams that no pool holds. Locked while one is made, so that numbers are given in order.
     idle: Mutex<Vec<Arc<Timeline>>>,
-    inspections: boxcar::Vec<Inspection>,
-    /// By device.
-    kernels: Vec<LoadedKernels>,
-    /// By device: where kernels report to the host, made when first asked for.
-    reports: Vec<OnceLock<OwnedPinned>>,
+    attached: boxcar::Vec<Box<dyn Attached>>,
 }
 
 impl StreamTable {
@@ -39,9 +41,7 @@ impl StreamTable {
             platform: PLATFORMS.fetch_add(1, Ordering::Relaxed),
             timelines: boxcar::Vec::new(),
             idle: Mutex::new(Vec::new()),
-            inspections: boxcar::Vec::new(),
-            kernels: (0..driver.device_count()).map(|_| LoadedKernels::new()).collect(),
-            reports: (0..driver.device_count()).map(|_| OnceLock::new()).collect(),
+            attached: boxcar::Vec::new(),
             driver,
         };
         for index in 0..table.driver.device_count() {
@@ -76,33 +76,18 @@ impl StreamTable {
         self.timelines[device.index()].clone()
     }
 
-    /// The kernels that are loaded on one of the platform's devices.
-    pub(crate) fn kernels(&self, device: DeviceId) -> &LoadedKernels {
-        &self.kernels[device.index()]
-    }
-
-    /// Memory of `bytes` zeroes, at first, that kernels of `device` report into, for as long as the
-    /// platform lives; `look` is called with its address whenever the host has waited.
-    pub(crate) fn report(
-        &self,
-        device: DeviceId,
-        bytes: u64,
-        look: fn(u64) -> Result<()>,
-    ) -> Result<u64> {
-        let slot = &self.reports[device.index()];
-        if let Some(report) = slot.get() {
-            return Ok(report.range().address);
+    /// What is attached of type `T`; the first call makes it. Finding it takes no lock.
+    pub(crate) fn attached<T: Attached>(&self, make: impl Fn(&Arc<dyn Driver>) -> T) -> &T {
+        loop {
+            let mut all = self.attached.iter().map(|(_, one)| one.as_ref() as &dyn Any);
+            if let Some(found) = all.find_map(|one| one.downcast_ref()) {
+                return found;
+            }
+            let _one_at_a_time = self.lock_idle();
+            if self.attached.iter().all(|(_, one)| !(one.as_ref() as &dyn Any).is::<T>()) {
+                self.attached.push(Box::new(make(&self.driver)));
+            }
         }
-        let _one_at_a_time = self.lock_idle();
-        if slot.get().is_none() {
-            let report = OwnedPinned::zeroed(&self.driver, device, bytes)?;
-            let address = report.range().address;
-            let here =
-                move |waited: DeviceId| if waited == device { look(address) } else { Ok(()) };
-            self.inspections.push(Box::new(here));
-            let _set = slot.set(report);
-        }
-        Ok(slot.get().map_or(0, |report| report.range().address))
     }
 
     /// An idle stream with these options, or a new one.
@@ -137,13 +122,35 @@ impl StreamTable {
         Ok(timeline)
     }
 
-    /// Called when the host has waited for work of `device`.
+    /// To be called when the host has found work of `device` complete.
     pub(crate) fn inspect(&self, device: DeviceId) -> Result<()> {
-        self.inspections.iter().try_for_each(|(_, look)| look(device))
+        self.attached.iter().try_for_each(|(_, one)| one.inspect(device))
     }
 
     fn lock_idle(&self) -> MutexGuard<'_, Vec<Arc<Timeline>>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for StreamTable {
+    /// Waits for work that may use what is attached.
+    fn drop(&mut self) {
+        if self.driver.sticky_error().is_some() {
+            // Nothing executes any more, and nothing would be given back.
+            return;
+        }
+        for (_, timeline) in self.timelines.iter() {
+            let device = timeline.device();
+            if !self.attached.iter().any(|(_, one)| one.is_used_by(device)) {
+                continue;
+            }
+            let done = timeline.bind().and_then(|()| timeline.synchronize());
+            if done.is_err() {
+                // To leak it is a small loss; to take it from running work is not.
+                std::mem::forget(std::mem::take(&mut self.attached));
+                return report_in_drop("waiting for a platform's last work", done);
+            }
+        }
     }
 }
 

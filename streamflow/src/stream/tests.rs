@@ -1,16 +1,13 @@
 //! Which calls streams and pools make, and which they save: seen by a recorder over the simulator.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Barrier, mpsc};
+use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::time::Duration;
 
 use super::*;
-use crate::driver::host::{HostDriver, LogAction, Policy};
-use crate::driver::{
-    Call, Driver, DriverError, DriverResult, Layer, Recorder, StreamFlags, StreamOptions,
-};
-use crate::{Platform, device};
+use crate::driver::host::{HostDriver, LogAction, LogEntry, Policy};
+use crate::driver::{Call, Recorder, StreamFlags, StreamOptions};
+use crate::{Error, Platform, device};
 
 struct Bench {
     host: Arc<HostDriver>,
@@ -198,6 +195,83 @@ fn threads_that_wait_for_each_other_do_not_deadlock() {
     }
 }
 
+/// Has one error to tell.
+struct Tells(Mutex<Option<Error>>);
+
+impl Attached for Tells {
+    fn inspect(&self, _: DeviceId) -> Result<()> {
+        self.0.lock().unwrap().take().map_or(Ok(()), Err)
+    }
+
+    fn is_used_by(&self, _: DeviceId) -> bool {
+        false
+    }
+}
+
+/// By the first answer that work is complete, and by no other.
+#[test]
+fn what_work_left_behind_is_told_when_it_is_complete() {
+    let bench = bench(Policy::Lazy);
+    let a = bench.stream();
+    let mut data = bench.platform.buffer::<u8>(1, &a).unwrap();
+    let tells = a.table().attached(|_| Tells(Mutex::default()));
+    let error = Error::Other("an index out of range".to_owned());
+    let ways: [&dyn Fn(Point) -> Result<bool>; 4] = [
+        &|_| a.is_complete(),
+        &|point| bench.platform.is_complete(point),
+        &|_| a.synchronize_blocking().map(|()| true),
+        &|point| bench.platform.synchronize(point).map(|()| true),
+    ];
+    for (index, complete) in ways.into_iter().enumerate() {
+        a.fill_bytes(&mut data, 1).unwrap();
+        let point = a.record().unwrap();
+        *tells.0.lock().unwrap() = Some(error.clone());
+        let mut answers = (0..100).map(|_| complete(point));
+        if index < 2 {
+            assert_eq!(answers.next(), Some(Ok(false)), "executed before anybody asks");
+        }
+        assert_eq!(answers.find(|answer| *answer != Ok(false)), Some(Err(error.clone())));
+        a.synchronize_blocking().unwrap();
+    }
+    let again = a.table().attached(|_| Tells(Mutex::default()));
+    assert!(std::ptr::eq(tells, again), "made once");
+}
+
+/// Is used by work of every device.
+struct Used(mpsc::Sender<usize>, Arc<HostDriver>);
+
+impl Attached for Used {
+    fn inspect(&self, _: DeviceId) -> Result<()> {
+        Ok(())
+    }
+
+    fn is_used_by(&self, _: DeviceId) -> bool {
+        true
+    }
+}
+
+impl Drop for Used {
+    fn drop(&mut self) {
+        let fills = |it: &&LogEntry| matches!(it.action, LogAction::Fill { .. });
+        self.0.send(self.1.log().iter().filter(fills).count()).unwrap();
+    }
+}
+
+#[test]
+fn what_work_uses_is_dropped_after_it() {
+    let bench = bench(Policy::Lazy);
+    let (a, b) = (bench.stream(), bench.stream());
+    let (dropped, fills) = mpsc::channel();
+    a.table().attached(|_| Used(dropped.clone(), bench.host.clone()));
+    for stream in [a, b] {
+        let mut data = bench.platform.buffer::<u8>(1, &stream).unwrap();
+        stream.fill_bytes(&mut data, 1).unwrap();
+    }
+    assert_eq!(bench.fills(), 0);
+    drop(bench);
+    assert_eq!(fills.try_recv(), Ok(2));
+}
+
 #[test]
 fn reserved_streams_are_made_at_once_and_others_when_asked_for() {
     let bench = bench(Policy::Eager);
@@ -236,37 +310,6 @@ fn streams_come_back_and_are_lent_again() {
     let urgent = CudaStreamPool::new().priority(-1);
     let urgent = bench.platform.stream_pool("URGENT", &urgent).unwrap();
     assert_ne!(urgent.allocate("with another priority").unwrap().raw(), raw);
-}
-
-/// Makes so many streams and no more.
-#[derive(Debug)]
-struct Few {
-    below: HostDriver,
-    left: AtomicU32,
-}
-
-impl Layer for Few {
-    fn below(&self) -> &dyn Driver {
-        &self.below
-    }
-
-    fn create_stream(&self, device: DeviceId, options: StreamOptions) -> DriverResult<RawStream> {
-        let few = self.left.try_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
-        few.map_err(|_| DriverError::OutOfMemory { device, requested: 0 })?;
-        self.below.create_stream(device, options)
-    }
-}
-
-/// The streams that it did make are there for the next pool.
-#[test]
-fn a_pool_that_cannot_be_made_keeps_no_streams() {
-    // One is the platform's own.
-    let driver = Few { below: HostDriver::builder().build(), left: AtomicU32::new(4) };
-    let platform = Platform::from_driver(Arc::new(driver)).unwrap();
-    let pool =
-        |streams| platform.stream_pool("POOL", &CudaStreamPool::new().reserved_size(streams));
-    assert!(pool(4).is_err());
-    assert!(pool(3).is_ok());
 }
 
 #[test]

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::StreamTable;
 use super::clock::Clock;
 use crate::driver::{
-    DeviceId, Driver, DriverResult, OwnedEvent, OwnedStream, RawEvent, RawStream, StreamOptions,
+    DeviceId, Driver, DriverResult, OwnedEvent, OwnedStream, RawStream, StreamOptions,
 };
 use crate::error::{Error, Result};
 
@@ -66,7 +66,8 @@ type Ring = Vec<Slot>;
 
 #[derive(Debug)]
 struct Slot {
-    event: OwnedEvent,
+    /// Shared with whoever waits for it on the host, without the lock.
+    event: Arc<OwnedEvent>,
     /// The number of the record that the event holds; 0 for none.
     number: u64,
     /// What the stream had waited for at that record: whoever waits for it has, too.
@@ -83,7 +84,7 @@ impl Timeline {
         let ring = (0..RING)
             .map(|_| {
                 let event = OwnedEvent::create(stream.driver(), stream.raw().device())?;
-                Ok(Slot { event, number: 0, seen: Vec::new() })
+                Ok(Slot { event: Arc::new(event), number: 0, seen: Vec::new() })
             })
             .collect::<DriverResult<_>>()?;
         Ok(Self {
@@ -165,7 +166,7 @@ impl Timeline {
         slot.number = 0;
         // Before the record: a wait that is queued later is not covered by it.
         self.seen.copy_into(&mut slot.seen);
-        self.driver().record_event(slot.event.raw(), self.raw())?;
+        self.stream.record(&slot.event)?;
         slot.number = number;
         Ok(number)
     }
@@ -208,7 +209,7 @@ impl Timeline {
         }
         let mut ring = other.lock();
         let slot = other.covering(&mut ring, point.epoch)?;
-        self.driver().wait_event(self.raw(), slot.event.raw())?;
+        self.stream.wait(&slot.event)?;
         self.seen.merge(&slot.seen);
         self.seen.raise(point.stream, slot.number);
         Ok(())
@@ -216,7 +217,7 @@ impl Timeline {
 
     /// Whether everything queued so far is complete.
     pub(super) fn query(&self) -> DriverResult<bool> {
-        self.driver().query_stream(self.raw())
+        self.stream.query()
     }
 
     /// Whether the work before record `epoch` is complete; records if nothing was recorded for it.
@@ -226,17 +227,17 @@ impl Timeline {
         }
         self.bind()?;
         let (event, number) = self.event_for(epoch)?;
-        let done = self.driver().query_event(event)?;
+        let done = event.query()?;
         if done {
             self.completed.fetch_max(number, Ordering::AcqRel);
         }
         Ok(done)
     }
 
-    fn event_for(&self, epoch: u64) -> DriverResult<(RawEvent, u64)> {
+    fn event_for(&self, epoch: u64) -> DriverResult<(Arc<OwnedEvent>, u64)> {
         let mut ring = self.lock();
         let slot = self.covering(&mut ring, epoch)?;
-        Ok((slot.event.raw(), slot.number))
+        Ok((slot.event.clone(), slot.number))
     }
 
     fn synchronize_epoch(&self, epoch: u64) -> DriverResult<()> {
@@ -245,7 +246,7 @@ impl Timeline {
         }
         self.bind()?;
         let (event, number) = self.event_for(epoch)?;
-        self.driver().synchronize_event(event)?;
+        event.synchronize()?;
         self.completed.fetch_max(number, Ordering::AcqRel);
         Ok(())
     }
@@ -257,7 +258,7 @@ impl Timeline {
             let _ring = self.lock();
             self.recorded.fetch_add(1, Ordering::AcqRel) + 1
         };
-        self.driver().synchronize_stream(self.raw())?;
+        self.stream.synchronize()?;
         self.completed.fetch_max(number, Ordering::AcqRel);
         Ok(())
     }

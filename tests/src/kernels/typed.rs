@@ -76,11 +76,12 @@ pub fn transpose(out: &mut [i32], input: &[i32], rows: u32, cols: u32) {
 }
 
 /// The elements in reverse order, by one block that has room for all of them in its dynamic shared
-/// memory, four bytes each.
+/// memory, four bytes each; if it has not, nothing.
 #[kernel(
     requires(out.len() == input.len()),
     unsafe cuda = "
     extern __shared__ unsigned int staged[];
+    if (shared_bytes() / 4 < input_len) return;
     for (unsigned long long i = threadIdx.x; i < input_len; i += blockDim.x) staged[i] = input[i];
     __syncthreads();
     for (unsigned long long i = threadIdx.x; i < out_len; i += blockDim.x) {

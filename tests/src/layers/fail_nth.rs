@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use streamflow::driver::{
-    Copy, DeviceId, Driver, DriverError, DriverResult, HostFunction, KernelSource, Launch, Layer,
-    LoadedKernel, MemoryRange, RawEvent, RawStream, StreamOptions,
+    Copy, DeviceId, Driver, DriverError, DriverResult, HostFunction, Image, KernelSource, Launch,
+    Layer, LoadedKernel, MemoryRange, RawEvent, RawModule, RawStream, StreamOptions,
 };
 
 /// Makes the n-th call of a kind fail, without passing it on; all others pass.
@@ -71,7 +71,8 @@ macro_rules! calls {
             }
         }
 
-        impl Layer for FailNth {
+        // SAFETY: a call that fails promises nothing; all others are handed on.
+        unsafe impl Layer for FailNth {
             fn below(&self) -> &dyn Driver {
                 &*self.below
             }
@@ -95,15 +96,15 @@ calls! {
     Bind [] fn bind(device: DeviceId) -> (), on device;
     CreateStream [] fn create_stream(device: DeviceId, options: StreamOptions) -> RawStream, on device;
     DestroyStream [unsafe] fn destroy_stream(stream: RawStream) -> (), on stream.device();
-    QueryStream [] fn query_stream(stream: RawStream) -> bool, on stream.device();
-    SynchronizeStream [] fn synchronize_stream(stream: RawStream) -> (), on stream.device();
+    QueryStream [unsafe] fn query_stream(stream: RawStream) -> bool, on stream.device();
+    SynchronizeStream [unsafe] fn synchronize_stream(stream: RawStream) -> (), on stream.device();
     CreateEvent [] fn create_event(device: DeviceId) -> RawEvent, on device;
     DestroyEvent [unsafe] fn destroy_event(event: RawEvent) -> (), on event.device();
-    RecordEvent [] fn record_event(event: RawEvent, stream: RawStream) -> (), on stream.device();
-    WaitEvent [] fn wait_event(stream: RawStream, event: RawEvent) -> (), on stream.device();
-    QueryEvent [] fn query_event(event: RawEvent) -> bool, on event.device();
-    SynchronizeEvent [] fn synchronize_event(event: RawEvent) -> (), on event.device();
-    Allocate [] fn allocate(stream: RawStream, bytes: u64) -> MemoryRange, on stream.device();
+    RecordEvent [unsafe] fn record_event(event: RawEvent, stream: RawStream) -> (), on stream.device();
+    WaitEvent [unsafe] fn wait_event(stream: RawStream, event: RawEvent) -> (), on stream.device();
+    QueryEvent [unsafe] fn query_event(event: RawEvent) -> bool, on event.device();
+    SynchronizeEvent [unsafe] fn synchronize_event(event: RawEvent) -> (), on event.device();
+    Allocate [unsafe] fn allocate(stream: RawStream, bytes: u64) -> MemoryRange, on stream.device();
     Free [unsafe] fn free(stream: RawStream, range: MemoryRange) -> (), on stream.device();
     Recycle [unsafe] fn recycle(stream: RawStream, range: MemoryRange) -> (), on stream.device();
     Trim [] fn trim(device: DeviceId, keep: u64) -> (), on device;
@@ -111,7 +112,8 @@ calls! {
     FreePinned [unsafe] fn free_pinned(device: DeviceId, range: MemoryRange) -> (), on device;
     Copy [unsafe] fn copy(stream: RawStream, copy: &Copy) -> (), on stream.device();
     Fill [unsafe] fn fill(stream: RawStream, range: MemoryRange, byte: u8) -> (), on stream.device();
-    LoadKernel [] fn load_kernel(device: DeviceId, source: &KernelSource<'_>) -> LoadedKernel, on device;
+    LoadModule [unsafe] fn load_module(device: DeviceId, name: &str, image: &Image) -> RawModule, on device;
+    LoadKernel [unsafe] fn load_kernel(device: DeviceId, source: &KernelSource<'_>) -> LoadedKernel, on device;
     Launch [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> (), on stream.device();
     LaunchHostFunction [unsafe] fn launch_host_function(stream: RawStream, function: HostFunction) -> (), on stream.device();
 }

@@ -5,21 +5,25 @@ use cudarc::driver::sys;
 use super::error::{
     STICKY, check, check_allocated, check_given_back, check_query, explain, failure,
 };
-use super::module::Module;
+use super::module::{self, Module, What};
 use super::submit::{length, stream_of};
 use super::{CudaDriver, device, handle_of, pointer_to};
 use crate::driver::{
-    Copy, DeviceId, DeviceInfo, Driver, DriverResult, HostFunction, KernelSource, Launch,
-    LoadedKernel, MemoryRange, RawEvent, RawStream, Sticky, StreamFlags, StreamOptions, Target,
+    Code, Copy, DeviceId, DeviceInfo, Driver, DriverResult, HostFunction, Image, KernelSource,
+    Launch, LoadedKernel, MemoryRange, RawEvent, RawModule, RawStream, Sticky, StreamFlags,
+    StreamOptions, Target,
 };
 
 fn event_of(event: RawEvent) -> sys::CUevent {
     pointer_to(event.handle())
 }
 
-// In all SAFETY reasons below: handles are valid because only this driver makes `RawStream`s,
-// `RawEvent`s and `RawFunction`s, and their owners destroy them last.
-impl Driver for CudaDriver {
+// In all SAFETY reasons below: a valid handle is a live one, by the contract of the method.
+//
+// SAFETY: CUDA keeps these promises: memory of `cuMemAllocFromPoolAsync` and `cuMemHostAlloc` is as
+// large as asked for, 256 bytes aligned and one owner's (CUDA driver API, *Memory Management*), streams
+// are in order, and copies from and to pageable memory are waited for. Every return code is checked.
+unsafe impl Driver for CudaDriver {
     fn name(&self) -> &str {
         "cuda"
     }
@@ -78,14 +82,14 @@ impl Driver for CudaDriver {
         check_given_back("cuStreamDestroy", stream.device(), result)
     }
 
-    fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
+    unsafe fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
         STICKY.usable("cuStreamQuery")?;
         // SAFETY: a valid stream.
         let result = unsafe { sys::cuStreamQuery(stream_of(stream)) };
         check_query("cuStreamQuery", stream.device(), result)
     }
 
-    fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()> {
+    unsafe fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()> {
         STICKY.usable("cuStreamSynchronize")?;
         // SAFETY: a valid stream.
         let result = unsafe { sys::cuStreamSynchronize(stream_of(stream)) };
@@ -113,28 +117,28 @@ impl Driver for CudaDriver {
         check_given_back("cuEventDestroy", event.device(), result)
     }
 
-    fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
+    unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
         STICKY.usable("cuEventRecord")?;
         // SAFETY: a valid event and stream.
         let result = unsafe { sys::cuEventRecord(event_of(event), stream_of(stream)) };
         check("cuEventRecord", stream.device(), result)
     }
 
-    fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
+    unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
         STICKY.usable("cuStreamWaitEvent")?;
         // SAFETY: a valid event and stream; 0 is the flag for the usual wait.
         let result = unsafe { sys::cuStreamWaitEvent(stream_of(stream), event_of(event), 0) };
         check("cuStreamWaitEvent", stream.device(), result)
     }
 
-    fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
+    unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
         STICKY.usable("cuEventQuery")?;
         // SAFETY: a valid event.
         let result = unsafe { sys::cuEventQuery(event_of(event)) };
         check_query("cuEventQuery", event.device(), result)
     }
 
-    fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
+    unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
         STICKY.usable("cuEventSynchronize")?;
         // SAFETY: a valid event.
         let result = unsafe { sys::cuEventSynchronize(event_of(event)) };
@@ -142,7 +146,7 @@ impl Driver for CudaDriver {
     }
 
     /// No bytes are no allocation: the range is empty, at address 0, and needs no CUDA call.
-    fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
+    unsafe fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
         const CALL: &str = "cuMemAllocFromPoolAsync";
         STICKY.usable(CALL)?;
         let device = stream.device();
@@ -225,21 +229,48 @@ impl Driver for CudaDriver {
         check("cuMemsetD8Async", stream.device(), result)
     }
 
-    fn load_kernel(
+    unsafe fn load_module(
+        &self,
+        device: DeviceId,
+        name: &str,
+        image: &Image,
+    ) -> DriverResult<RawModule> {
+        STICKY.usable("cuModuleLoadDataEx")?;
+        device::bind(&self.device(device)?.context, device)?;
+        // SAFETY: the caller keeps the same contract.
+        let module = unsafe { Module::load(device, What::Module(name), image) }?;
+        let raw = RawModule::new(device, module.handle());
+        self.keep(module);
+        Ok(raw)
+    }
+
+    unsafe fn load_kernel(
         &self,
         device: DeviceId,
         source: &KernelSource<'_>,
     ) -> DriverResult<LoadedKernel> {
-        STICKY.usable("cuModuleLoadDataEx")?;
+        STICKY.usable("cuModuleGetFunction")?;
         let on = self.device(device)?;
-        let image = (source.image)(Target { compute_capability: on.info.compute_capability })?;
-        // After the image: whoever made it may have bound another context.
-        device::bind(&on.context, device)?;
-        let module = Module::load(device, source, image)?;
-        let function = module.function(source);
-        // Kept also where the function was not found: to unload means to wait for the device.
-        self.keep(module);
-        self.functions.add(device, function?)
+        let module = match &source.code {
+            Code::Module(module) => {
+                device::bind(&on.context, device)?;
+                module.handle()
+            }
+            Code::Image(make) => {
+                let image = make(Target { compute_capability: on.info.compute_capability })?;
+                // After the image: whoever made it may have bound another context.
+                device::bind(&on.context, device)?;
+                // SAFETY: the caller vouches for the image.
+                let module = unsafe { Module::load(device, What::Kernel(source.name), &image) }?;
+                let handle = module.handle();
+                // Kept also where the function is not found: to unload means to wait for the device.
+                self.keep(module);
+                handle
+            }
+        };
+        // SAFETY: the module is one of this driver, which keeps all that it loads.
+        let function = unsafe { module::function(device, module, source) }?;
+        self.functions.add(device, function)
     }
 
     unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()> {

@@ -76,7 +76,10 @@ impl Functions {
         let limit = allowed.min(DEFAULT_SHARED_BYTES.saturating_sub(fixed));
         // The limit before the function: a launch that knows the function sees it.
         self.lowest_limit.fetch_min(limit, Ordering::Release);
-        self.known.push(Function { raw, limit: AtomicU32::new(limit) });
+        // A function of a module can be asked for again.
+        if !self.known.iter().any(|(_, known)| known.raw == raw) {
+            self.known.push(Function { raw, limit: AtomicU32::new(limit) });
+        }
         Ok(LoadedKernel {
             function: raw,
             block_size: u32::try_from(block_size).unwrap_or(0).clamp(1, max_block_size.max(1)),

@@ -36,7 +36,7 @@ use crate::driver::{DeviceId, DriverError, DriverResult, LoadedKernel};
 /// [`bind`](crate::driver::Driver::bind) makes a device's context current on the calling thread. All
 /// other calls that reach CUDA take it for granted that the device they concern is bound: whoever
 /// enters from a thread that others may have used binds first, also before giving handles and memory
-/// back. [`load_kernel`](crate::driver::Driver::load_kernel) binds by itself.
+/// back. Loading kernels and modules binds by itself.
 ///
 /// # After a sticky error
 /// The first call that meets one returns it as [`DriverError::Call`]. From then on every call that
@@ -93,11 +93,14 @@ impl CudaDriver {
     /// cudarc's context of a device, to go on with cudarc itself; `None` for a device of another
     /// platform.
     ///
-    /// It is the device's primary context, one object per GPU and process, and never released. Its
-    /// event tracking is off: a `CudaSlice` made from it must be ordered by its user wherever it
-    /// meets a second stream, also when it is dropped. Don't reset the primary context: everything
-    /// that streamflow holds would be gone.
-    pub fn context(&self, device: DeviceId) -> Option<&Arc<CudaContext>> {
+    /// It is the device's primary context, one object per GPU and process, and never released.
+    ///
+    /// # Safety
+    /// cudarc's event tracking is off, and with it what makes cudarc's own interface safe: a
+    /// `CudaSlice` made from this context must be ordered by its user wherever it meets a second
+    /// stream, also when it is dropped. The tracking must not be turned on again, and the primary
+    /// context must not be reset: everything that streamflow holds would be gone.
+    pub unsafe fn context(&self, device: DeviceId) -> Option<&Arc<CudaContext>> {
         self.devices.get(device.index()).map(|device| &device.context)
     }
 

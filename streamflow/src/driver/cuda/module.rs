@@ -31,18 +31,22 @@ impl Module {
     }
 
     /// Loads an image into the bound context.
-    pub(super) fn load(
+    ///
+    /// # Safety
+    /// As for [`Driver::load_module`](crate::driver::Driver::load_module).
+    pub(super) unsafe fn load(
         device: DeviceId,
-        source: &KernelSource<'_>,
-        image: Image,
+        what: What<'_>,
+        image: &Image,
     ) -> DriverResult<Self> {
         use sys::CUjit_option as Ask;
 
-        let mut bytes = image.0;
-        if bytes.is_empty() {
-            return Err(kernel_error(source, "its image is empty".to_owned()));
+        if image.0.is_empty() {
+            return Err(what.error("its image is empty".to_owned()));
         }
         // PTX is text that ends in NUL. A CUBIN or fatbin knows its own length.
+        let mut bytes = Vec::with_capacity(image.0.len() + 1);
+        bytes.extend_from_slice(&image.0);
         bytes.push(0);
 
         let mut log = vec![0_u8; LOG_BYTES];
@@ -52,9 +56,9 @@ impl Module {
         let mut values: [*mut c_void; 2] =
             [log.as_mut_ptr().cast(), std::ptr::without_provenance_mut(LOG_BYTES - 1)];
         let mut module: sys::CUmodule = std::ptr::null_mut();
-        // SAFETY: `module` is a place for one handle. The image is complete and, as text, ends in
-        // NUL. Options and values are two each, and the log is as long as its option says. CUDA
-        // keeps none of these.
+        // SAFETY: `module` is a place for one handle. The image is complete, as the caller says, and
+        // as text ends in NUL. Options and values are two each, and the log is as long as its option
+        // says. CUDA keeps none of these.
         let result = unsafe {
             sys::cuModuleLoadDataEx(
                 &raw mut module,
@@ -68,33 +72,17 @@ impl Module {
             return Ok(Self { device, code: Code::Loaded(handle_of(module)) });
         }
         let log = log.split(|byte| *byte == 0).next().unwrap_or_default();
-        Err(load_error("cuModuleLoadDataEx", device, source, result, || {
+        Err(load_error("cuModuleLoadDataEx", device, what, result, || {
             String::from_utf8_lossy(log).trim().to_owned()
         }))
     }
 
-    /// The function called `source.entry`.
-    pub(super) fn function(&self, source: &KernelSource<'_>) -> DriverResult<sys::CUfunction> {
-        let module = match &self.code {
-            Code::Loaded(handle) => pointer_to(*handle),
-            Code::Adopted(function) => return Ok(function.cu_function()),
-        };
-        let entry = CString::new(source.entry).map_err(|_| {
-            kernel_error(source, format!("the name {:?} has a NUL in it", source.entry))
-        })?;
-        let mut function: sys::CUfunction = std::ptr::null_mut();
-        // SAFETY: `function` is a place for one handle, the module is loaded, the name ends in NUL.
-        let result = unsafe { sys::cuModuleGetFunction(&raw mut function, module, entry.as_ptr()) };
-        if code_of(result) == 0 {
-            return Ok(function);
+    /// The `CUmodule`; 0 for adopted code, of which nobody has more than the function.
+    pub(super) fn handle(&self) -> u64 {
+        match self.code {
+            Code::Loaded(handle) => handle,
+            Code::Adopted(_) => 0,
         }
-        Err(load_error("cuModuleGetFunction", self.device, source, result, || {
-            if code_of(result) == NOT_FOUND {
-                format!("the image has no function `{}`", source.entry)
-            } else {
-                String::new()
-            }
-        }))
     }
 
     /// Unloads the code; its context is bound and none of its kernels runs.
@@ -114,12 +102,56 @@ impl Module {
     }
 }
 
-/// An error that names the kernel. What has nothing to do with the kernel stays a call's error: a
+/// The function called `source.entry` of a module of the bound context.
+///
+/// # Safety
+/// `module` is the handle of a module that is loaded.
+pub(super) unsafe fn function(
+    device: DeviceId,
+    module: u64,
+    source: &KernelSource<'_>,
+) -> DriverResult<sys::CUfunction> {
+    let what = What::Kernel(source.name);
+    let entry = CString::new(source.entry)
+        .map_err(|_| what.error(format!("the name {:?} has a NUL in it", source.entry)))?;
+    let mut function: sys::CUfunction = std::ptr::null_mut();
+    // SAFETY: `function` is a place for one handle, the module is loaded, the name ends in NUL.
+    let result =
+        unsafe { sys::cuModuleGetFunction(&raw mut function, pointer_to(module), entry.as_ptr()) };
+    if code_of(result) == 0 {
+        return Ok(function);
+    }
+    Err(load_error("cuModuleGetFunction", device, what, result, || {
+        if code_of(result) == NOT_FOUND {
+            format!("the code has no function `{}`", source.entry)
+        } else {
+            String::new()
+        }
+    }))
+}
+
+/// What is being loaded, for errors.
+#[derive(Clone, Copy)]
+pub(super) enum What<'a> {
+    Kernel(&'a str),
+    Module(&'a str),
+}
+
+impl What<'_> {
+    fn error(self, message: String) -> DriverError {
+        match self {
+            Self::Kernel(name) => DriverError::Kernel { kernel: name.to_owned(), message },
+            Self::Module(name) => DriverError::Module { module: name.to_owned(), message },
+        }
+    }
+}
+
+/// An error that names the kernel or module. What has nothing to do with it stays a call's error: a
 /// sticky error of earlier work, or memory that is exhausted.
 fn load_error(
     call: &'static str,
     device: DeviceId,
-    source: &KernelSource<'_>,
+    what: What<'_>,
     result: sys::CUresult,
     detail: impl FnOnce() -> String,
 ) -> DriverError {
@@ -143,9 +175,5 @@ fn load_error(
             message.push_str(&more);
         }
     }
-    kernel_error(source, message)
-}
-
-fn kernel_error(source: &KernelSource<'_>, message: String) -> DriverError {
-    DriverError::Kernel { kernel: source.name.to_owned(), message }
+    what.error(message)
 }

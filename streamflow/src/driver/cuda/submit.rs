@@ -58,7 +58,8 @@ impl CudaDriver {
         if copy.kind.blocks_host() {
             // CUDA says that a copy with pageable memory *may* be synchronous, and where a device
             // reads such memory by itself it need not be. Our contract says that it is.
-            return self.synchronize_stream(stream);
+            // SAFETY: the caller's stream is live.
+            return unsafe { self.synchronize_stream(stream) };
         }
         Ok(())
     }

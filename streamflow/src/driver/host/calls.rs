@@ -2,7 +2,13 @@
 
 use super::*;
 
-impl Driver for HostDriver {
+/// The most and the least urgent stream priority; those of recent GPUs.
+const PRIORITIES: (i32, i32) = (-5, 0);
+
+// SAFETY: memory comes from arenas that hand a block to one owner and are kept while the driver lives,
+// 256 bytes aligned; one operation at a time executes, in the order of the rules in `schedule`, and
+// counts as complete afterwards.
+unsafe impl Driver for HostDriver {
     fn name(&self) -> &str {
         "host"
     }
@@ -18,7 +24,7 @@ impl Driver for HostDriver {
             compute_capability: (0, 0),
             multiprocessors: 8,
             total_memory: self.memory,
-            priorities: (-5, 0),
+            priorities: PRIORITIES,
         })
     }
 
@@ -36,10 +42,17 @@ impl Driver for HostDriver {
         RawStream::new(device, device.index() as u64)
     }
 
-    /// The priority changes nothing; as on CUDA, one out of range counts as the nearest.
+    /// The priority changes nothing; one out of range is refused, as by the CUDA driver.
     fn create_stream(&self, device: DeviceId, options: StreamOptions) -> DriverResult<RawStream> {
         let mut sim = self.enter("create_stream", device)?;
         sim.check(device, "create_stream")?;
+        let (most, least) = PRIORITIES;
+        if !(most..=least).contains(&options.priority) {
+            let priority = options.priority;
+            let message =
+                format!("priority {priority} is not one of this device's, {most}..={least}");
+            return Err(invalid_value("create_stream", device, &message));
+        }
         Ok(sim.add_stream(
             device,
             match options.flags {
@@ -60,14 +73,14 @@ impl Driver for HostDriver {
         sim.check(stream.device(), "destroy_stream")
     }
 
-    fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
+    unsafe fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
         let sim = self.enter("query_stream", stream.device())?;
         let index = sim.stream(stream, "query_stream")?;
         let latest = sim.latest(index);
         self.query(sim, "query_stream", latest, stream.device())
     }
 
-    fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()> {
+    unsafe fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()> {
         self.check_device("synchronize_stream", stream.device())?;
         let sim = self.lock();
         let index = sim.stream(stream, "synchronize_stream")?;
@@ -87,7 +100,7 @@ impl Driver for HostDriver {
         sim.check(event.device(), "destroy_event")
     }
 
-    fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
+    unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
         const CALL: &str = "record_event";
         if event.device() != stream.device() {
             let message = "an event is recorded on a stream of its own device";
@@ -103,7 +116,7 @@ impl Driver for HostDriver {
         Ok(())
     }
 
-    fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
+    unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
         const CALL: &str = "wait_event";
         let (mut sim, index) = self.enter_stream(CALL, stream)?;
         let event = sim.event(event, CALL)?;
@@ -114,7 +127,7 @@ impl Driver for HostDriver {
         Ok(())
     }
 
-    fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
+    unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
         let mut sim = self.enter("query_event", event.device())?;
         match sim.event(event, "query_event")?.latest {
             Some(latest) => self.query(sim, "query_event", latest, event.device()),
@@ -122,7 +135,7 @@ impl Driver for HostDriver {
         }
     }
 
-    fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
+    unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
         const CALL: &str = "synchronize_event";
         self.check_device(CALL, event.device())?;
         let mut sim = self.lock();
@@ -135,7 +148,7 @@ impl Driver for HostDriver {
         }
     }
 
-    fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
+    unsafe fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
         let (mut sim, index) = self.enter_stream("allocate", stream)?;
         let address = sim.allocate(index, bytes)?;
         sim.submit(index, Op::Poison { address, bytes, why: Poison::Allocate });
@@ -219,7 +232,12 @@ impl Driver for HostDriver {
         let point = sim.submit(index, op);
         let sim = self.advance(sim, index);
         if copy.kind.blocks_host() {
-            return self.wait(sim, CALL, point, stream.device());
+            let done = self.wait(sim, CALL, point, stream.device());
+            if done.is_err() {
+                // The host memory is the caller's again: what is still queued must not touch it.
+                self.lock().cancel_copy(point);
+            }
+            return done;
         }
         Ok(())
     }
@@ -229,7 +247,20 @@ impl Driver for HostDriver {
         self.submit("fill", stream, Op::Fill { address, bytes, byte })
     }
 
-    fn load_kernel(
+    unsafe fn load_module(
+        &self,
+        device: DeviceId,
+        name: &str,
+        _: &Image,
+    ) -> DriverResult<RawModule> {
+        self.enter("load_module", device)?.check(device, "load_module")?;
+        Err(DriverError::Module {
+            module: name.to_owned(),
+            message: "the host simulator runs no compiled code; run it on a CUDA device".to_owned(),
+        })
+    }
+
+    unsafe fn load_kernel(
         &self,
         device: DeviceId,
         source: &KernelSource<'_>,

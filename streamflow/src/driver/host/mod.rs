@@ -56,9 +56,9 @@ use schedule::Locked;
 use sim::Sim;
 
 use super::{
-    Copy, DeviceId, DeviceInfo, Driver, DriverError, DriverResult, HostFunction, KernelSource,
-    Launch, LoadedKernel, MemoryRange, RawEvent, RawFunction, RawStream, Sticky, StreamFlags,
-    StreamOptions,
+    Copy, DeviceId, DeviceInfo, Driver, DriverError, DriverResult, HostFunction, Image,
+    KernelSource, Launch, LoadedKernel, MemoryRange, RawEvent, RawFunction, RawModule, RawStream,
+    Sticky, StreamFlags, StreamOptions,
 };
 
 /// The simulator. See the [module](self).

@@ -215,6 +215,18 @@ impl Sim {
         point
     }
 
+    /// Makes a copy that is still queued copy nothing.
+    pub(super) fn cancel_copy(&mut self, point: Point) {
+        let stream = &mut self.streams[point.stream.index as usize];
+        if stream.generation != point.stream.generation {
+            return;
+        }
+        let queued = stream.queue.iter_mut().find(|queued| queued.number == point.number);
+        if let Some(Queued { op: Op::Copy { bytes, .. }, .. }) = queued {
+            *bytes = 0;
+        }
+    }
+
     pub(super) fn reached(&self, point: Point) -> bool {
         reached(&self.streams, point)
     }

@@ -63,6 +63,8 @@ pub enum Call {
     Copy { stream: StreamName, kind: CopyKind, target: Place, source: Place },
     /// [`fill`](crate::driver::Driver::fill).
     Fill { stream: StreamName, place: Place, byte: u8 },
+    /// [`load_module`](crate::driver::Driver::load_module).
+    LoadModule { device: DeviceId, module: Arc<str> },
     /// [`load_kernel`](crate::driver::Driver::load_kernel).
     LoadKernel { device: DeviceId, kernel: Arc<str> },
     /// [`launch`](crate::driver::Driver::launch).
@@ -106,6 +108,7 @@ impl Call {
             | Self::Trim { .. }
             | Self::AllocatePinned { .. }
             | Self::FreePinned { .. }
+            | Self::LoadModule { .. }
             | Self::LoadKernel { .. }
             | Self::Failed { .. } => None,
         }
@@ -125,6 +128,7 @@ impl Call {
                 | Self::Trim { .. }
                 | Self::AllocatePinned { .. }
                 | Self::FreePinned { .. }
+                | Self::LoadModule { .. }
                 | Self::LoadKernel { .. }
         )
     }
@@ -176,6 +180,7 @@ impl fmt::Display for Call {
             Self::Fill { stream, place, byte } => {
                 write!(f, "fill {place} with {byte:#04x} on {stream}")
             }
+            Self::LoadModule { device, module } => write!(f, "load {module} on {device}"),
             Self::LoadKernel { device, kernel } => write!(f, "load kernel {kernel} on {device}"),
             Self::Launch { stream, kernel, grid, block, shared_bytes, accesses } => {
                 let ([gx, gy, gz], [bx, by, bz]) = (grid, block);

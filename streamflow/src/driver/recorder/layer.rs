@@ -2,8 +2,8 @@
 
 use super::{Call, RecordedAccess, Recorder};
 use crate::driver::{
-    Copy, DeviceId, Driver, DriverResult, HostFunction, KernelSource, Launch, Layer, LoadedKernel,
-    MemoryRange, RawEvent, RawStream, StreamOptions,
+    Copy, DeviceId, Driver, DriverResult, HostFunction, Image, KernelSource, Launch, Layer,
+    LoadedKernel, MemoryRange, RawEvent, RawModule, RawStream, StreamOptions,
 };
 
 // Calls are noted before they are made. After a `free` or `destroy`, another thread could be given
@@ -11,7 +11,8 @@ use crate::driver::{
 // or answers must be waited for.
 //
 // In all SAFETY reasons below: `Layer` asks for the contract of the same method of `Driver`.
-impl Layer for Recorder {
+// SAFETY: every call is handed on as it is, and its answer back.
+unsafe impl Layer for Recorder {
     fn below(&self) -> &dyn Driver {
         &*self.below
     }
@@ -36,17 +37,19 @@ impl Layer for Recorder {
         self.note_failure("destroy_stream", unsafe { self.below.destroy_stream(stream) })
     }
 
-    fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
-        let answer = self.below.query_stream(stream);
+    unsafe fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
+        // SAFETY: the caller's contract.
+        let answer = unsafe { self.below.query_stream(stream) };
         if let Ok(complete) = answer {
             self.note_on(stream, |_, stream| Call::QueryStream { stream, complete });
         }
         self.note_failure("query_stream", answer)
     }
 
-    fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()> {
+    unsafe fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()> {
         self.note_on(stream, |_, stream| Call::SynchronizeStream { stream });
-        self.note_failure("synchronize_stream", self.below.synchronize_stream(stream))
+        // SAFETY: the caller's contract.
+        self.note_failure("synchronize_stream", unsafe { self.below.synchronize_stream(stream) })
     }
 
     fn create_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
@@ -63,35 +66,40 @@ impl Layer for Recorder {
         self.note_failure("destroy_event", unsafe { self.below.destroy_event(event) })
     }
 
-    fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
+    unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
         self.note_on(stream, |names, stream| Call::RecordEvent {
             event: names.event(event),
             stream,
         });
-        self.note_failure("record_event", self.below.record_event(event, stream))
+        // SAFETY: the caller's contract.
+        self.note_failure("record_event", unsafe { self.below.record_event(event, stream) })
     }
 
-    fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
+    unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
         self.note_on(stream, |names, stream| Call::WaitEvent { stream, event: names.event(event) });
-        self.note_failure("wait_event", self.below.wait_event(stream, event))
+        // SAFETY: the caller's contract.
+        self.note_failure("wait_event", unsafe { self.below.wait_event(stream, event) })
     }
 
-    fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
-        let answer = self.below.query_event(event);
+    unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
+        // SAFETY: the caller's contract.
+        let answer = unsafe { self.below.query_event(event) };
         if let Ok(complete) = answer {
             self.note(|names| Call::QueryEvent { event: names.event(event), complete });
         }
         self.note_failure("query_event", answer)
     }
 
-    fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
+    unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
         self.note(|names| Call::SynchronizeEvent { event: names.event(event) });
-        self.note_failure("synchronize_event", self.below.synchronize_event(event))
+        // SAFETY: the caller's contract.
+        self.note_failure("synchronize_event", unsafe { self.below.synchronize_event(event) })
     }
 
-    fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
+    unsafe fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
         let default = self.below.default_stream(stream.device());
-        let made = self.below.allocate(stream, bytes);
+        // SAFETY: the caller's contract.
+        let made = unsafe { self.below.allocate(stream, bytes) };
         self.note_made("allocate", made, |names, range| Call::Allocate {
             stream: names.stream(stream, default),
             place: names.new_block(*range, false),
@@ -150,13 +158,25 @@ impl Layer for Recorder {
         self.note_failure("fill", unsafe { self.below.fill(stream, range, byte) })
     }
 
-    fn load_kernel(
+    unsafe fn load_module(
+        &self,
+        device: DeviceId,
+        name: &str,
+        image: &Image,
+    ) -> DriverResult<RawModule> {
+        self.note(|names| Call::LoadModule { device, module: names.kernel(name) });
+        // SAFETY: the caller's contract.
+        self.note_failure("load_module", unsafe { self.below.load_module(device, name, image) })
+    }
+
+    unsafe fn load_kernel(
         &self,
         device: DeviceId,
         source: &KernelSource<'_>,
     ) -> DriverResult<LoadedKernel> {
         self.note(|names| Call::LoadKernel { device, kernel: names.kernel(source.name) });
-        self.note_failure("load_kernel", self.below.load_kernel(device, source))
+        // SAFETY: the caller's contract.
+        self.note_failure("load_kernel", unsafe { self.below.load_kernel(device, source) })
     }
 
     unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()> {

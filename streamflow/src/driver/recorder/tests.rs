@@ -27,7 +27,8 @@ impl Fake {
     }
 }
 
-impl Driver for Fake {
+// SAFETY: what it hands out is never used: the recorder only looks at numbers.
+unsafe impl Driver for Fake {
     fn name(&self) -> &str {
         "fake"
     }
@@ -58,10 +59,10 @@ impl Driver for Fake {
     unsafe fn destroy_stream(&self, _: RawStream) -> DriverResult<()> {
         Ok(())
     }
-    fn query_stream(&self, _: RawStream) -> DriverResult<bool> {
+    unsafe fn query_stream(&self, _: RawStream) -> DriverResult<bool> {
         Ok(true)
     }
-    fn synchronize_stream(&self, _: RawStream) -> DriverResult<()> {
+    unsafe fn synchronize_stream(&self, _: RawStream) -> DriverResult<()> {
         Ok(())
     }
     fn create_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
@@ -70,19 +71,19 @@ impl Driver for Fake {
     unsafe fn destroy_event(&self, _: RawEvent) -> DriverResult<()> {
         Ok(())
     }
-    fn record_event(&self, _: RawEvent, _: RawStream) -> DriverResult<()> {
+    unsafe fn record_event(&self, _: RawEvent, _: RawStream) -> DriverResult<()> {
         Ok(())
     }
-    fn wait_event(&self, _: RawStream, _: RawEvent) -> DriverResult<()> {
+    unsafe fn wait_event(&self, _: RawStream, _: RawEvent) -> DriverResult<()> {
         Ok(())
     }
-    fn query_event(&self, _: RawEvent) -> DriverResult<bool> {
+    unsafe fn query_event(&self, _: RawEvent) -> DriverResult<bool> {
         Ok(false)
     }
-    fn synchronize_event(&self, _: RawEvent) -> DriverResult<()> {
+    unsafe fn synchronize_event(&self, _: RawEvent) -> DriverResult<()> {
         Ok(())
     }
-    fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
+    unsafe fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
         if bytes == 13 {
             return Err(DriverError::OutOfMemory { device: stream.device(), requested: bytes });
         }
@@ -109,7 +110,14 @@ impl Driver for Fake {
     unsafe fn fill(&self, _: RawStream, _: MemoryRange, _: u8) -> DriverResult<()> {
         Ok(())
     }
-    fn load_kernel(&self, device: DeviceId, _: &KernelSource<'_>) -> DriverResult<LoadedKernel> {
+    unsafe fn load_module(&self, device: DeviceId, _: &str, _: &Image) -> DriverResult<RawModule> {
+        Ok(RawModule::new(device, self.handle()))
+    }
+    unsafe fn load_kernel(
+        &self,
+        device: DeviceId,
+        _: &KernelSource<'_>,
+    ) -> DriverResult<LoadedKernel> {
         let function = RawFunction::new(device, self.handle());
         Ok(LoadedKernel { function, block_size: 1, max_block_size: 1 })
     }
@@ -137,12 +145,16 @@ fn use_everything(driver: &dyn Driver) {
     driver.bind(DEVICE).unwrap();
     let stream = driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
     let event = driver.create_event(DEVICE).unwrap();
-    let device = driver.allocate(stream, 64).unwrap();
+    // SAFETY: the fake driver touches no memory and keeps no handle.
+    let device = unsafe { driver.allocate(stream, 64) }.unwrap();
     let pinned = driver.allocate_pinned(DEVICE, 64).unwrap();
     let pageable = MemoryRange { address: 7, bytes: 64 };
-    let source =
-        KernelSource { name: "k", entry: "k", host: None, image: &|_| Ok(Image(Vec::new())) };
-    let LoadedKernel { function, .. } = driver.load_kernel(DEVICE, &source).unwrap();
+    let image = Image(Vec::new());
+    // SAFETY: the fake driver touches no memory and keeps no handle.
+    let module = unsafe { driver.load_module(DEVICE, "m", &image) }.unwrap();
+    let source = KernelSource { name: "k", entry: "k", host: None, code: Code::Module(module) };
+    // SAFETY: the fake driver touches no memory and keeps no handle.
+    let LoadedKernel { function, .. } = unsafe { driver.load_kernel(DEVICE, &source) }.unwrap();
     let accesses = [
         Access { range: part(device, 0, 8), mode: AccessMode::Read, argument: "a" },
         Access { range: part(device, 16, 48), mode: AccessMode::Write, argument: "b" },
@@ -191,6 +203,7 @@ create stream 0 on device 0, non-blocking, priority 0
 create event 0 on device 0
 allocate buffer 0[0+64] on stream 0
 allocate pinned 0[0+64] for device 0
+load m on device 0
 load kernel k on device 0
 copy memory [64] to buffer 0[0+64] on default stream of device 0, blocking
 fill buffer 0[8+8] with 0xab on stream 0
@@ -245,7 +258,8 @@ fn a_pause_leaves_calls_out_and_keeps_the_numbers() {
     assert_eq!(recorder.calls(), []);
     recorder.resume();
     let stream = driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
-    driver.allocate(stream, 8).unwrap();
+    // SAFETY: the fake driver touches no memory and keeps no handle.
+    unsafe { driver.allocate(stream, 8) }.unwrap();
     let name = StreamName::Numbered(1);
     let place = Place::Device { buffer: 1, offset: 0, bytes: 8 };
     assert_eq!(recorder.calls().last(), Some(&Call::Allocate { stream: name, place }));
@@ -260,11 +274,13 @@ fn a_failed_call_is_in_the_log() {
     let recorder = Recorder::new(Fake::new(16));
     let driver: &dyn Driver = &recorder;
     let stream = driver.default_stream(DEVICE);
-    assert!(driver.allocate(stream, 13).is_err());
+    // SAFETY: the fake driver touches no memory and keeps no handle.
+    assert!(unsafe { driver.allocate(stream, 13) }.is_err());
     let text = recorder.text();
     assert!(text.starts_with("allocate failed: out of memory on device 0: 13 bytes"), "{text}");
     // The failed one took no number.
-    driver.allocate(stream, 8).unwrap();
+    // SAFETY: the fake driver touches no memory and keeps no handle.
+    unsafe { driver.allocate(stream, 8) }.unwrap();
     assert!(recorder.text().contains("allocate buffer 0[0+8]"), "{}", recorder.text());
 }
 

@@ -16,6 +16,13 @@ static __device__ __forceinline__ unsigned long long thread_index_z() {
     return (unsigned long long)blockIdx.z * blockDim.z + threadIdx.z;
 }
 
+/// The bytes of dynamic shared memory that the launch gave to this block.
+static __device__ __forceinline__ unsigned int shared_bytes() {
+    unsigned int bytes;
+    asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));
+    return bytes;
+}
+
 /// The grid's threads in x: the stride of a loop over more elements than threads.
 static __device__ __forceinline__ unsigned long long thread_count() {
     return (unsigned long long)gridDim.x * blockDim.x;

@@ -15,14 +15,14 @@ fn a_panic_in_a_kernel_is_reported_once_and_stays() {
         let data = bench.settled_buffer();
         bench.launch(stream, bad, &[Param::new(42_u32)]);
         assert_eq!(bench.driver.sticky_error(), None, "nobody knows yet");
-        let error = bench.driver.synchronize_stream(stream).unwrap_err();
+        let error = unsafe { bench.driver.synchronize_stream(stream) }.unwrap_err();
         let DriverError::Call { code, name, message, .. } = &error else { panic!("{error:?}") };
         assert_eq!((*code, name.as_str()), (719, "KERNEL_PANICKED"));
         assert_eq!(message, "kernel `bad` panicked: index 42 is out of bounds");
         let cause = bench.driver.sticky_error().unwrap();
         assert_eq!(cause.call, "synchronize_stream");
 
-        let again = bench.driver.synchronize_stream(stream);
+        let again = unsafe { bench.driver.synchronize_stream(stream) };
         assert_eq!(
             again,
             Err(DriverError::Sticky { call: "synchronize_stream", cause: cause.clone() })
@@ -30,14 +30,17 @@ fn a_panic_in_a_kernel_is_reported_once_and_stays() {
         let params = [Param::new(data.address), Param::new(1_u32)];
         let refused = launch(&bench.driver, stream, bench.set, &params);
         assert_eq!(refused, Err(DriverError::Sticky { call: "launch", cause }));
-        assert!(matches!(bench.driver.query_stream(stream), Err(DriverError::Sticky { .. })));
+        assert!(matches!(
+            unsafe { bench.driver.query_stream(stream) },
+            Err(DriverError::Sticky { .. })
+        ));
         assert!(matches!(bench.driver.create_event(DEVICE), Err(DriverError::Sticky { .. })));
         assert_eq!(bench.peek(data), poisoned(POISON_ALLOCATED), "nothing executes any more");
 
         // The other device works on.
         let there = bench.driver.default_stream(DeviceId(1));
-        bench.driver.allocate(there, 8).unwrap();
-        bench.driver.synchronize_stream(there).unwrap();
+        unsafe { bench.driver.allocate(there, 8) }.unwrap();
+        unsafe { bench.driver.synchronize_stream(there) }.unwrap();
     }
 }
 
@@ -52,8 +55,8 @@ fn work_behind_a_panic_is_dropped_and_nobody_waits_for_it() {
     bench.set(stream, data, 1);
     bench.set(other, data, 1);
     bench.edge(stream, there);
-    bench.driver.synchronize_stream(there).unwrap();
-    assert!(bench.driver.synchronize_stream(other).is_err());
+    unsafe { bench.driver.synchronize_stream(there) }.unwrap();
+    assert!(unsafe { bench.driver.synchronize_stream(other) }.is_err());
     assert_eq!(bench.peek(data), poisoned(POISON_ALLOCATED));
     assert_eq!(bench.driver.lock().pending, 0);
 }
@@ -69,18 +72,19 @@ fn stale_and_foreign_handles_are_refused() {
     }
     let (live, next) = (bench.stream(), bench.event());
     let invalid = (400, "CUDA_ERROR_INVALID_HANDLE".to_owned());
-    assert_eq!(code_of(driver.record_event(next, stream)), invalid);
-    assert_eq!(code_of(driver.record_event(event, live)), invalid);
-    assert_eq!(code_of(driver.wait_event(live, event)), invalid);
-    assert_eq!(code_of(driver.query_event(event)), invalid);
-    assert_eq!(code_of(driver.query_stream(stream)), invalid);
+    assert_eq!(code_of(unsafe { driver.record_event(next, stream) }), invalid);
+    assert_eq!(code_of(unsafe { driver.record_event(event, live) }), invalid);
+    assert_eq!(code_of(unsafe { driver.wait_event(live, event) }), invalid);
+    assert_eq!(code_of(unsafe { driver.query_event(event) }), invalid);
+    assert_eq!(code_of(unsafe { driver.query_stream(stream) }), invalid);
     assert_eq!(code_of(unsafe { driver.destroy_stream(stream) }), invalid);
     assert_eq!(code_of(unsafe { driver.destroy_stream(driver.default_stream(DEVICE)) }), invalid);
     let there = driver.default_stream(DeviceId(1));
-    assert_eq!(code_of(driver.record_event(next, there)), invalid);
+    assert_eq!(code_of(unsafe { driver.record_event(next, there) }), invalid);
     assert_eq!(code_of(launch(driver, there, bench.set, &[])), invalid);
     assert_eq!(code_of(driver.bind(DeviceId(2))).0, 101);
-    assert_eq!(code_of(driver.synchronize_stream(driver.default_stream(DeviceId(2)))).0, 101);
+    let stream = driver.default_stream(DeviceId(2));
+    assert_eq!(code_of(unsafe { driver.synchronize_stream(stream) }).0, 101);
 }
 
 #[test]
@@ -116,7 +120,31 @@ fn launches_out_of_range_are_refused() {
 fn a_kernel_without_a_host_body_is_refused_with_a_remedy() {
     let bench = Bench::new(Policy::Eager, 0);
     let image = |_| unreachable!("the simulator asks for no image");
-    let source = KernelSource { name: "blur", entry: "blur", host: None, image: &image };
-    let text = bench.driver.load_kernel(DEVICE, &source).unwrap_err().to_string();
+    let source =
+        KernelSource { name: "blur", entry: "blur", host: None, code: Code::Image(&image) };
+    let text = unsafe { bench.driver.load_kernel(DEVICE, &source) }.unwrap_err().to_string();
     assert!(text.contains("blur") && text.contains("CUDA device"), "{text}");
+}
+
+#[test]
+fn compiled_code_is_refused_with_a_remedy() {
+    let bench = Bench::new(Policy::Eager, 0);
+    let image = Image(b"code".to_vec());
+    let text = unsafe { bench.driver.load_module(DEVICE, "plugin", &image) }.unwrap_err();
+    assert!(text.to_string().contains("plugin") && text.to_string().contains("CUDA device"));
+}
+
+/// As CUDA's driver does; a pool takes the nearest one before it asks.
+#[test]
+fn priorities_out_of_range_are_refused() {
+    let bench = Bench::new(Policy::Eager, 0);
+    let (most, least) = bench.driver.device_info(DEVICE).unwrap().priorities;
+    let create = |priority| {
+        let options = StreamOptions { flags: StreamFlags::NonBlocking, priority };
+        bench.driver.create_stream(DEVICE, options)
+    };
+    assert!((most..=least).all(|priority| create(priority).is_ok()));
+    for priority in [most - 1, least + 1, i32::MIN, i32::MAX] {
+        assert_eq!(code_of(create(priority)), (1, "CUDA_ERROR_INVALID_VALUE".to_owned()));
+    }
 }

@@ -41,7 +41,7 @@ fn a_host_function_blocks_its_stream_and_no_other() {
         // The other thread is inside the function: this one goes on, and its stream is blocked.
         bench.set(other, b, 2);
         assert_eq!(bench.download(other, b), 2);
-        assert!(!bench.driver.query_stream(stream).unwrap());
+        assert!(!unsafe { bench.driver.query_stream(stream) }.unwrap());
         assert_eq!(bench.peek(a), poisoned(POISON_ALLOCATED));
         // A second thread that waits for it sleeps; it is no deadlock.
         let second = scope.spawn(|| bench.wait(stream));
@@ -86,10 +86,10 @@ fn a_host_function_may_not_call_the_driver() {
     let inner = bench.clone();
     queue(&bench.driver, stream, move || {
         let driver = &inner.driver;
-        let _ = send.send(driver.record_event(event, other));
-        let _ = send.send(driver.query_stream(other).map(drop));
-        let _ = send.send(driver.synchronize_stream(other));
-        let _ = send.send(driver.synchronize_event(event));
+        let _ = send.send(unsafe { driver.record_event(event, other) });
+        let _ = send.send(unsafe { driver.query_stream(other) }.map(drop));
+        let _ = send.send(unsafe { driver.synchronize_stream(other) });
+        let _ = send.send(unsafe { driver.synchronize_event(event) });
     });
     let results: Vec<_> = results.try_iter().collect();
     assert_eq!(results.len(), 4);
@@ -105,7 +105,7 @@ fn waiting_for_oneself_is_a_deadlock_that_is_explained() {
     let (send, result) = sync_channel(1);
     let inner = bench.clone();
     queue(&bench.driver, stream, move || {
-        let _ = send.send(inner.driver.synchronize_stream(other));
+        let _ = send.send(unsafe { inner.driver.synchronize_stream(other) });
     });
     bench.edge(stream, other);
     bench.wait(stream);
@@ -131,7 +131,7 @@ fn two_threads_that_wait_for_each_other_are_a_deadlock() {
         let (inner, barrier, send) = (bench.clone(), barrier.clone(), send.clone());
         queue(&bench.driver, streams[own], move || {
             barrier.wait();
-            let _ = send.send(inner.driver.synchronize_stream(streams[other]));
+            let _ = send.send(unsafe { inner.driver.synchronize_stream(streams[other]) });
         });
     }
     std::thread::scope(|scope| {

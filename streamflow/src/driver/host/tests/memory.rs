@@ -108,7 +108,7 @@ fn ranges_are_aligned_and_distinct_even_when_empty() {
     let stream = bench.stream();
     let mut ranges = Vec::new();
     for bytes in [0, 0, 1, 255, 256, 257, 5000, 1 << 20, (1 << 20) + 1, 0] {
-        let range = bench.driver.allocate(stream, bytes).unwrap();
+        let range = unsafe { bench.driver.allocate(stream, bytes) }.unwrap();
         assert!(range.address != 0 && range.address.is_multiple_of(256) && range.bytes == bytes);
         let at_least = MemoryRange { bytes: bytes.max(1), ..range };
         assert!(ranges.iter().all(|other| !at_least.overlaps(*other)));
@@ -121,16 +121,16 @@ fn ranges_are_aligned_and_distinct_even_when_empty() {
 fn memory_is_limited_and_misuse_is_refused() {
     let bench = Bench::with(HostDriver::builder().memory(1 << 20));
     let stream = bench.stream();
-    let all = bench.driver.allocate(stream, 1 << 20).unwrap();
-    let more = bench.driver.allocate(stream, 1);
+    let all = unsafe { bench.driver.allocate(stream, 1 << 20) }.unwrap();
+    let more = unsafe { bench.driver.allocate(stream, 1) };
     assert_eq!(more, Err(DriverError::OutOfMemory { device: DEVICE, requested: 1 }));
     let part = MemoryRange { bytes: 7, ..all };
     assert_eq!(code_of(unsafe { bench.driver.free(stream, part) }).0, 1);
     unsafe { bench.driver.free(stream, all).unwrap() };
     assert_eq!(code_of(unsafe { bench.driver.free(stream, all) }).0, 1, "freed twice");
-    assert!(bench.driver.allocate(stream, u64::MAX).is_err());
+    assert!(unsafe { bench.driver.allocate(stream, u64::MAX) }.is_err());
     bench.driver.trim(DEVICE, 0).unwrap();
-    bench.driver.allocate(stream, 1).unwrap();
+    unsafe { bench.driver.allocate(stream, 1) }.unwrap();
     assert_eq!(bench.driver.device_info(DEVICE).unwrap().total_memory, 1 << 20);
 }
 
@@ -145,4 +145,29 @@ fn pinned_memory_is_poisoned_and_its_free_drains_the_device() {
     assert_eq!(bench.peek(pinned), poisoned(POISON_FREED));
     assert_eq!(bench.peek(data), 1);
     assert_eq!(code_of(unsafe { bench.driver.free_pinned(DEVICE, pinned) }).0, 1);
+}
+
+/// The host memory of a blocking copy that failed belongs to its owner again.
+#[test]
+fn a_copy_that_was_given_up_touches_no_memory() {
+    for give_up in [false, true] {
+        let bench = Bench::new(Policy::Lazy, 1);
+        let stream = bench.stream();
+        let (data, target) = (bench.settled_buffer(), bench.settled_buffer());
+        bench.set(stream, data, 1);
+        let (mut sim, index) = bench.driver.enter_stream("a test", stream).unwrap();
+        let [target_address, source] = [target.address, data.address];
+        let kind = CopyKind::DeviceToPageable;
+        let copy = Op::Copy { target: target_address, source, bytes: BYTES, kind };
+        let point = sim.submit(index, copy);
+        if give_up {
+            sim.cancel_copy(point);
+        }
+        drop(sim);
+        unsafe { bench.driver.fill(stream, data, 0xee) }.unwrap();
+        bench.wait(stream);
+        let untouched = poisoned(POISON_ALLOCATED);
+        assert_eq!(bench.peek(target), if give_up { untouched } else { 1 });
+        assert_eq!(bench.peek(data), 0xeeee_eeee, "what is behind it executes");
+    }
 }

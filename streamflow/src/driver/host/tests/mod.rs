@@ -14,7 +14,7 @@ mod order;
 mod schedule;
 
 use super::*;
-use crate::driver::{Access, CopyKind, HostArgs, HostKernel, MAX_PARAMS, Param};
+use crate::driver::{Access, Code, CopyKind, HostArgs, HostKernel, MAX_PARAMS, Param};
 
 /// Words per test buffer.
 const LEN: usize = 64;
@@ -69,14 +69,14 @@ impl Bench {
     }
 
     fn buffer(&self, stream: RawStream) -> MemoryRange {
-        self.driver.allocate(stream, BYTES).unwrap()
+        unsafe { self.driver.allocate(stream, BYTES) }.unwrap()
     }
 
     /// A buffer that no stream has work for any more.
     fn settled_buffer(&self) -> MemoryRange {
         let stream = self.stream();
         let buffer = self.buffer(stream);
-        self.driver.synchronize_stream(stream).unwrap();
+        unsafe { self.driver.synchronize_stream(stream) }.unwrap();
         buffer
     }
 
@@ -95,13 +95,13 @@ impl Bench {
     /// `stream` waits for what `producer` has now.
     fn edge(&self, producer: RawStream, stream: RawStream) {
         let event = self.event();
-        self.driver.record_event(event, producer).unwrap();
-        self.driver.wait_event(stream, event).unwrap();
+        unsafe { self.driver.record_event(event, producer) }.unwrap();
+        unsafe { self.driver.wait_event(stream, event) }.unwrap();
         unsafe { self.driver.destroy_event(event).unwrap() };
     }
 
     fn wait(&self, stream: RawStream) {
-        self.driver.synchronize_stream(stream).unwrap();
+        unsafe { self.driver.synchronize_stream(stream) }.unwrap();
     }
 
     /// The content as it is now, without regard to order.
@@ -125,8 +125,8 @@ impl Bench {
 
 fn load(driver: &HostDriver, name: &str, body: HostKernel) -> LoadedKernel {
     let image = |_| unreachable!("the simulator asks for no image");
-    let source = KernelSource { name, entry: name, host: Some(body), image: &image };
-    driver.load_kernel(DEVICE, &source).unwrap()
+    let source = KernelSource { name, entry: name, host: Some(body), code: Code::Image(&image) };
+    unsafe { driver.load_kernel(DEVICE, &source) }.unwrap()
 }
 
 fn launch(

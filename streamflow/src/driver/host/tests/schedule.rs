@@ -74,14 +74,14 @@ fn asking_again_and_again_ends_and_the_first_answer_is_not_yet() {
             bench.set(producer, data, 1);
             bench.edge(producer, stream);
             let event = bench.event();
-            bench.driver.record_event(event, stream).unwrap();
-            let asked = (0..10_000).find(|_| bench.driver.query_event(event).unwrap());
+            unsafe { bench.driver.record_event(event, stream) }.unwrap();
+            let asked = (0..10_000).find(|_| unsafe { bench.driver.query_event(event) }.unwrap());
             let asked = asked.unwrap_or_else(|| panic!("{policy:?} {seed} never ends"));
             if policy == Policy::Lazy {
                 assert_eq!(asked, 4, "kernel, record, wait, record");
             }
             assert_eq!(bench.peek(data), 1);
-            while !bench.driver.query_stream(stream).unwrap() {}
+            while !unsafe { bench.driver.query_stream(stream) }.unwrap() {}
         }
     }
 }

@@ -2,27 +2,27 @@
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use super::{DriverResult, LoadedKernel};
+use crate::driver::{DriverResult, LoadedKernel};
 
 /// More kernels than programs have; beyond that each launch takes the lock.
 const SLOTS: usize = 512;
 
 /// The loaded kernels of one device, by the address of what describes them.
 #[derive(Debug)]
-pub(crate) struct LoadedKernels {
+pub(super) struct LoadedKernels {
     /// Open addressing: filled once, never emptied.
     slots: Box<[OnceLock<(usize, LoadedKernel)>]>,
     overflow: Mutex<Vec<(usize, LoadedKernel)>>,
 }
 
 impl LoadedKernels {
-    pub(crate) fn new() -> Self {
+    pub(super) fn new() -> Self {
         let slots = (0..SLOTS).map(|_| OnceLock::new()).collect();
         Self { slots, overflow: Mutex::default() }
     }
 
     /// The kernel for `key`, loading it with `load` the first time.
-    pub(crate) fn get(
+    pub(super) fn get(
         &self,
         key: usize,
         load: impl FnOnce() -> DriverResult<LoadedKernel>,

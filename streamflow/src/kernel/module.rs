@@ -1,0 +1,177 @@
+//! Compiled code of another origin: modules, their functions, and launching these.
+
+use std::sync::Arc;
+
+use super::launch::submit;
+use super::{Grid, Passing};
+use crate::driver::{Code, DeviceId, Image, KernelSource, LoadedKernel, RawModule};
+use crate::error::{Error, Result};
+use crate::platform::Platform;
+use crate::stream::{CudaStream, StreamTable};
+
+impl Platform {
+    /// Loads compiled code that was not made by [`#[kernel]`](macro@crate::kernel): PTX text, a CUBIN
+    /// or a fatbin. It stays loaded as long as the platform lives.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchDevice`]; the driver's, when the code is refused. The host simulator runs no
+    /// compiled code.
+    ///
+    /// # Safety
+    /// `image` is text, or a complete CUBIN or fatbin. Text that is no PTX is refused; of the other two
+    /// the driver reads as many bytes as they say that they have.
+    pub unsafe fn module(&self, device: DeviceId, image: &[u8]) -> Result<Module> {
+        let table = self.table(device, "`module`")?;
+        let driver = table.driver();
+        driver.bind(device)?;
+        // SAFETY: the caller keeps the same contract.
+        let raw = unsafe { driver.load_module(device, "a module", &Image(image.to_vec())) }?;
+        Ok(Module { table: table.clone(), device, raw })
+    }
+}
+
+impl CudaStream {
+    /// Queues a function of a [`Module`], after everything its arguments must come after.
+    ///
+    /// # Errors
+    /// As for [`launch`](Self::launch).
+    ///
+    /// # Safety
+    /// `pass` passes the parameters that the function has, in their order, and the function touches
+    /// no other device memory than the slices passed, those passed for reading only to read.
+    pub unsafe fn launch_function<'a>(
+        &self,
+        function: &Function,
+        grid: impl Into<Grid>,
+        pass: impl FnOnce(&mut Passing<'a>),
+    ) -> Result<()> {
+        if function.table.platform() != self.table().platform() {
+            return Err(Error::ForeignPlatform { what: "a function" });
+        }
+        if function.device != self.device() {
+            return Err(Error::WrongDevice {
+                what: format!("function `{}`", function.name),
+                memory: function.device,
+                stream: self.device(),
+            });
+        }
+        let mut passing = Passing::new();
+        pass(&mut passing);
+        self.timeline().bind()?;
+        submit(self, &function.name, &function.loaded, grid.into(), None, &passing)
+    }
+}
+
+/// Compiled code that was not made by [`#[kernel]`](macro@crate::kernel): PTX, a CUBIN or a fatbin.
+/// Made by [`Platform::module`](crate::Platform::module).
+#[derive(Debug, Clone)]
+pub struct Module {
+    table: Arc<StreamTable>,
+    device: DeviceId,
+    raw: RawModule,
+}
+
+impl Module {
+    /// A function of the module, by its name in the compiled code (C++ names are mangled there). All
+    /// functions of a module share its variables.
+    ///
+    /// # Errors
+    /// The driver's, when the code has no such function.
+    pub fn function(&self, name: &str) -> Result<Function> {
+        let driver = self.table.driver();
+        driver.bind(self.device)?;
+        let source = KernelSource { name, entry: name, host: None, code: Code::Module(self.raw) };
+        // SAFETY: this driver loaded the module on this device.
+        let loaded = unsafe { driver.load_kernel(self.device, &source) }?;
+        let table = self.table.clone();
+        Ok(Function { table, device: self.device, loaded, name: name.to_owned() })
+    }
+}
+
+/// A function of a [`Module`], for [`CudaStream::launch_function`].
+#[derive(Debug, Clone)]
+pub struct Function {
+    table: Arc<StreamTable>,
+    device: DeviceId,
+    loaded: LoadedKernel,
+    name: String,
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+    use crate::device;
+    use crate::driver::host::HostDriver;
+    use crate::driver::{Driver, DriverError, DriverResult, HostArgs, Layer, LoadedKernel};
+
+    /// Takes any text for a module with the one function `nothing`.
+    #[derive(Debug)]
+    struct Loads {
+        below: HostDriver,
+        modules: AtomicU32,
+    }
+
+    unsafe fn nothing(_: HostArgs<'_>) {}
+
+    // SAFETY: whatever is loaded is a function that does nothing.
+    unsafe impl Layer for Loads {
+        fn below(&self) -> &dyn Driver {
+            &self.below
+        }
+
+        unsafe fn load_module(
+            &self,
+            device: DeviceId,
+            _: &str,
+            _: &Image,
+        ) -> DriverResult<RawModule> {
+            let number = self.modules.fetch_add(1, Ordering::Relaxed);
+            Ok(RawModule::new(device, number.into()))
+        }
+
+        unsafe fn load_kernel(
+            &self,
+            device: DeviceId,
+            source: &KernelSource<'_>,
+        ) -> DriverResult<LoadedKernel> {
+            let Code::Module(module) = source.code else {
+                let message = "not of a module".to_owned();
+                return Err(DriverError::Kernel { kernel: source.name.to_owned(), message });
+            };
+            let host = (source.entry == "nothing").then_some(nothing as _);
+            let source = KernelSource {
+                name: source.name,
+                entry: source.entry,
+                host,
+                code: Code::Module(module),
+            };
+            // SAFETY: the simulator looks at the host body alone.
+            unsafe { self.below.load_kernel(device, &source) }
+        }
+    }
+
+    #[test]
+    fn a_module_is_loaded_once_for_all_its_functions() {
+        let below = HostDriver::builder().build();
+        let driver = Arc::new(Loads { below, modules: AtomicU32::new(0) });
+        let platform = Platform::from_driver(driver.clone()).unwrap();
+        // SAFETY: it is text.
+        let module = unsafe { platform.module(device(0), b"text") }.unwrap();
+        let stream = platform.default_stream(device(0)).unwrap();
+        for _ in 0..3 {
+            let function = module.function("nothing").unwrap();
+            // SAFETY: it takes nothing and does nothing.
+            unsafe { stream.launch_function(&function, 1, |_| ()) }.unwrap();
+        }
+        assert!(module.function("missing").is_err());
+        stream.synchronize_blocking().unwrap();
+        assert_eq!(driver.modules.load(Ordering::Relaxed), 1);
+        // SAFETY: it is text.
+        let missing = unsafe { platform.module(device(1), b"text") };
+        assert!(matches!(missing, Err(Error::NoSuchDevice { .. })));
+    }
+}

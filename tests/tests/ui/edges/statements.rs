@@ -1,0 +1,33 @@
+// Statements that are no edges; each is told once, and nothing follows.
+use streamflow::prelude::*;
+use streamflow_tests::stereo::{Camera, Cast, Fuse, Show};
+
+graph! {
+    pub struct Stereo {
+        let left: Camera = Camera::new(10, 0);
+        let right: Camera = Camera::new(10, 1);
+        let cast: Cast = Cast::new();
+        let again: Cast = Cast::new();
+        let fuse: Fuse = Fuse::new();
+        let show: Show = Show::new(Vec::new());
+
+        left.frame > cast.src;
+        right.frame -> again.src;
+        cast.dst >> fuse.left >> show.image;
+        (cast.dst, again.dst) >> fuse.right;
+        again.dst >> fuse;
+        fuse >> show.image;
+        fuse.depth >> ();
+        fuse.depth >> (show.image, _);
+        fuse.depth >> 7;
+        fuse.depth();
+        fuse.7 >> show.image;
+    }
+}
+
+fn main() -> Result<()> {
+    // What uses the graph is no further mistake.
+    let mut graph = Stereo::new(&Platform::detect()?)?;
+    println!("{} {}", graph.show().seen().len(), Stereo::MERMAID);
+    graph.run()
+}

@@ -1,0 +1,47 @@
+// Statements as they are while being typed.
+use streamflow::prelude::*;
+use streamflow_tests::stereo::{Camera, Cast, Fuse, Show};
+
+graph! {
+    pub struct Stereo {
+        let left: Camera = Camera::new(10, 0);
+        let right: Camera = Camera::new(10, 1);
+        let cast: Cast = Cast::new();
+        let again: Cast = Cast::new();
+        let fuse: Fuse = Fuse::new();
+        let show: Show = Show::new(Vec::new());
+
+        left.frame >> cast.src;
+        right.frame >>
+    }
+}
+
+graph! {
+    pub struct Port {
+        let left: Camera = Camera::new(10, 0);
+        left.;
+        left.frame >> _;
+    }
+}
+
+graph! {
+    pub struct Node {
+        let left: Camera = Camera::new(10, 0);
+        left.frame >> _;
+        lef
+    }
+}
+
+graph! {
+    pub struct Edge {
+        let left: Camera = Camera::new(10, 0);
+        left.frame
+    }
+}
+
+fn main() -> Result<()> {
+    // What uses the graph is no further mistake.
+    let mut graph = Stereo::new(&Platform::detect()?)?;
+    println!("{} {}", graph.show().seen().len(), Stereo::MERMAID);
+    graph.run()
+}

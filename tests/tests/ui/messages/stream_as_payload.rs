@@ -1,0 +1,9 @@
+use streamflow::prelude::*;
+
+#[operator]
+pub struct Thief {
+    #[output]
+    stream: Stream<'static>,
+}
+
+fn main() {}

@@ -1,0 +1,27 @@
+// Attributes that a node does not know.
+use streamflow::prelude::*;
+use streamflow_tests::stereo::Camera;
+
+graph! {
+    pub struct Attributes {
+        const GPU: CudaStreamPool = CudaStreamPool::new();
+        #[stream(GPU)]
+        let a: Camera = Camera::new(1, 1);
+        #[copy]
+        let b: Camera = Camera::new(1, 1);
+        #[cfg(test)]
+        let c: Camera = Camera::new(1, 1);
+        #[streams(GPU)]
+        #[streams(none)]
+        let d: Camera = Camera::new(1, 1);
+        #[streams = GPU]
+        let e: Camera = Camera::new(1, 1);
+        a.frame >> _;
+        b.frame >> _;
+        c.frame >> _;
+        d.frame >> _;
+        e.frame >> _;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,26 @@
+// What is no graph.
+use streamflow::prelude::*;
+
+graph! {
+    pub struct Generic<T: Element>(value: u8) {
+    }
+}
+
+graph! {
+    pub fn function() {}
+}
+
+graph! {
+    pub struct NoBody(a: usize);
+}
+
+graph! {
+    pub struct Params(usize, b: u8) {}
+}
+
+graph! {}
+
+fn main() -> Result<()> {
+    Generic::new(&Platform::detect()?, 3)?.run()?;
+    NoBody::new(&Platform::detect()?, 3)?.run()
+}

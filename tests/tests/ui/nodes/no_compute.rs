@@ -1,0 +1,17 @@
+// An operator that does nothing.
+use streamflow::prelude::*;
+
+#[operator]
+pub struct Idle {
+    #[output]
+    frame: Tensor<u8>,
+}
+
+graph! {
+    pub struct Wrong {
+        let idle: Idle = Idle::new();
+        idle.frame >> _;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use streamflow::operator;
+
+#[operator]
+fn source() {}
+
+fn main() {
+    source();
+}

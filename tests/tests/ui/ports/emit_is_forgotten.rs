@@ -1,0 +1,18 @@
+#![deny(unused_must_use)]
+use streamflow::prelude::*;
+
+#[operator(streams(fill))]
+pub struct Source {
+    #[output]
+    image: Tensor<f32>,
+}
+
+impl Compute for Source {
+    fn compute(&mut self, io: SourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.fill)?;
+        io.image.set_cuda_stream(&stream);
+        Ok(())
+    }
+}
+
+fn main() {}

@@ -1,0 +1,20 @@
+use streamflow::prelude::*;
+
+#[operator(streams(fill))]
+pub struct Source {
+    #[output]
+    image: Tensor<f32>,
+}
+
+impl Compute for Source {
+    fn compute(&mut self, io: SourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.fill)?;
+        let image = cx.tensor([8], &stream)?;
+        if stream == false {
+            return Ok(());
+        }
+        io.image.set_cuda_stream(true).emit(image)
+    }
+}
+
+fn main() {}
