@@ -80,7 +80,7 @@ impl<O: Compute> OperatorHarness<O> {
             crate::message::order(&message, &self.stream)?;
             sent = Some(self.stream.record()?);
         }
-        let envelope = Envelope { message: Payload::Sole(message), metadata, sent };
+        let envelope = Envelope { message: Payload::One(message), metadata, sent };
         port(&mut self.node.ports).inlet.push(envelope);
         Ok(())
     }

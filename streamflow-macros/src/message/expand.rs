@@ -49,7 +49,7 @@ pub(super) fn message(message: &Message) -> TokenStream {
                 }
 
                 fn into_payload(self) -> ::streamflow::__private::Payload<Self> {
-                    ::streamflow::__private::Payload::Sole(self)
+                    ::streamflow::__private::Payload::One(self)
                 }
             }
 

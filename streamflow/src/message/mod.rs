@@ -48,17 +48,17 @@ pub trait Message: Send + Sync + 'static {
 #[derive(Debug)]
 pub enum Payload<T> {
     /// Its receiver will be its only owner.
-    Sole(T),
+    One(T),
     /// Others may own it as well.
-    Shared(Shared<T>),
+    Many(Shared<T>),
 }
 
 impl<T> Payload<T> {
     /// Makes it shareable; a message with one owner goes into a slot of `home`.
     pub(crate) fn into_shared(self, home: &Recycler<T>) -> Shared<T> {
         match self {
-            Self::Sole(message) => home.share(message),
-            Self::Shared(message) => message,
+            Self::One(message) => home.share(message),
+            Self::Many(message) => message,
         }
     }
 }
@@ -68,8 +68,8 @@ impl<T> Deref for Payload<T> {
 
     fn deref(&self) -> &T {
         match self {
-            Self::Sole(message) => message,
-            Self::Shared(message) => message,
+            Self::One(message) => message,
+            Self::Many(message) => message,
         }
     }
 }
@@ -133,8 +133,8 @@ pub(crate) struct Envelope<T> {
 impl<T> Envelope<T> {
     /// The same for another reader, if the message can have several.
     pub(crate) fn another(&self) -> Option<Self> {
-        let Payload::Shared(message) = &self.message else { return None };
-        let message = Payload::Shared(message.clone());
+        let Payload::Many(message) = &self.message else { return None };
+        let message = Payload::Many(message.clone());
         Some(Self { message, metadata: self.metadata.clone(), sent: self.sent })
     }
 }

@@ -38,7 +38,7 @@ macro_rules! payload {
                 }
 
                 fn into_payload(self) -> Payload<Self> {
-                    Payload::Sole(self)
+                    Payload::One(self)
                 }
             }
 
@@ -84,6 +84,6 @@ impl<M: Message> Message for Shared<M> {
     }
 
     fn into_payload(self) -> Payload<M> {
-        Payload::Shared(self)
+        Payload::Many(self)
     }
 }

@@ -123,7 +123,7 @@ impl<T> Inlet<T> {
     /// The message itself. Only edges with one reader lead to inputs that take.
     pub fn take(&mut self) -> T {
         match self.current.take() {
-            Some(Envelope { message: Payload::Sole(message), .. }) => message,
+            Some(Envelope { message: Payload::One(message), .. }) => message,
             Some(_) => unreachable!("the message of `{}` may have another owner", self.name),
             None => unreachable!("`{}` was opened without a message", self.name),
         }
@@ -215,13 +215,13 @@ impl<T: Message> Outlet<T> {
         }
         let mut message = message.into_payload();
         if self.readers > 1 {
-            message = Payload::Shared(message.into_shared(&self.recycler));
+            message = Payload::Many(message.into_shared(&self.recycler));
         }
         for edge in &mut self.edges {
             let Some(copy) = edge.copy else { continue };
             // Edges that copy have device data: `connect_copy` sees to it.
             let Some(stream) = stream else { continue };
-            let message = Payload::Sole(copy(&message, stream, cx)?);
+            let message = Payload::One(copy(&message, stream, cx)?);
             let sent = Some(stream.timeline().open_point());
             edge.copied = Some(Envelope { message, metadata: metadata.clone(), sent });
         }
