@@ -56,8 +56,8 @@ pub mod __private {
     pub use crate::graph::{AnyNode, Graph, Node, NodeOptions, NodeStreams, any_node};
     pub use crate::kernel::expansion::*;
     pub use crate::kernel::{Kernel, KernelInfo, ParamInfo, ParamKind, Passing};
-    pub use crate::memory::{DeviceSlice, Element, Recycler, Scalar, Shared};
-    pub use crate::message::{Host, MemoryVisitor, Message, Place, Several, Sole};
+    pub use crate::memory::{DeviceSlice, Element, Scalar, Shared};
+    pub use crate::message::{Host, MemoryVisitor, Message, Payload, Place, Several, Sole};
     pub use crate::operator::{Compute, Operator};
     pub use crate::platform::Platform;
     pub use crate::port::*;

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 
 use crate::error::Result;
 use crate::graph::{AnyNode, Node, NodeOptions, NodeStreams, Readiness, node};
-use crate::memory::Shared;
-use crate::message::{Envelope, Message, Metadata};
+use crate::memory::{Recycler, Shared};
+use crate::message::{Envelope, Message, Metadata, Payload};
 use crate::operator::Compute;
 use crate::platform::Platform;
 use crate::port::{Input, InputPort, Output, OutputPort};
@@ -80,7 +80,7 @@ impl<O: Compute> OperatorHarness<O> {
             crate::message::order(&message, &self.stream)?;
             sent = Some(self.stream.record()?);
         }
-        let envelope = Envelope { message: Shared::new(message), metadata, sent };
+        let envelope = Envelope { message: Payload::One(message), metadata, sent };
         port(&mut self.node.ports).inlet.push(envelope);
         Ok(())
     }
@@ -108,7 +108,7 @@ impl<O: Compute> OperatorHarness<O> {
     ) -> Option<Emitted<<P::Item as Message>::Item>> {
         let envelope = port(&mut self.node.ports).outlet.take_pending()?;
         Some(Emitted {
-            message: envelope.message,
+            message: envelope.message.into_shared(&Recycler::new()),
             metadata: envelope.metadata,
             sent: envelope.sent,
         })

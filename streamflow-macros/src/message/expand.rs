@@ -48,11 +48,8 @@ pub(super) fn message(message: &Message) -> TokenStream {
                     #(#shows)*
                 }
 
-                fn into_shared(
-                    self,
-                    home: &::streamflow::__private::Recycler<Self>,
-                ) -> ::streamflow::__private::Shared<Self> {
-                    home.share(self)
+                fn into_payload(self) -> ::streamflow::__private::Payload<Self> {
+                    ::streamflow::__private::Payload::One(self)
                 }
             }
 

@@ -159,20 +159,19 @@ impl<O: Compute> AnyNode for Node<O> {
         self.ports.inputs(&mut |input| {
             inputs += 1;
             required += usize::from(!input.is_optional());
-            match input.front() {
-                None => all_required &= input.is_optional(),
-                Some(sent) => {
-                    waiting += 1;
-                    if let Some(point) = sent
-                        && points.is_none()
-                        && stream_done.contains(&input.name())
-                    {
-                        match platform.is_complete(point) {
-                            Ok(true) => {}
-                            Ok(false) => points = Some(point),
-                            Err(error) => failed = Some(error),
-                        }
-                    }
+            if !input.has_message() {
+                all_required &= input.is_optional();
+                return;
+            }
+            waiting += 1;
+            if points.is_none()
+                && stream_done.contains(&input.name())
+                && let Some(point) = input.sent()
+            {
+                match platform.is_complete(point) {
+                    Ok(true) => {}
+                    Ok(false) => points = Some(point),
+                    Err(error) => failed = Some(error),
                 }
             }
         });

@@ -13,6 +13,8 @@ pub use metadata::{Metadata, Timestamp, Value};
 pub use payloads::HostData;
 pub use place::{Device, Host, Place};
 
+use std::ops::Deref;
+
 use crate::driver::AccessMode;
 use crate::error::Result;
 use crate::memory::{Block, DeviceSlice, Pinned, Recycler, Shared};
@@ -38,8 +40,38 @@ pub trait Message: Send + Sync + 'static {
     /// Shows all device memory in it.
     fn memory(&self, visit: &mut MemoryVisitor<'_>);
 
-    /// Puts it where readers can share it.
-    fn into_shared(self, home: &Recycler<Self::Item>) -> Shared<Self::Item>;
+    /// As it travels along an edge.
+    fn into_payload(self) -> Payload<Self::Item>;
+}
+
+/// A message as it travels: with one owner it needs no place on the heap.
+#[derive(Debug)]
+pub enum Payload<T> {
+    /// Its receiver will be its only owner.
+    One(T),
+    /// Others may own it as well.
+    Many(Shared<T>),
+}
+
+impl<T> Payload<T> {
+    /// Makes it shareable; a message with one owner goes into a slot of `home`.
+    pub(crate) fn into_shared(self, home: &Recycler<T>) -> Shared<T> {
+        match self {
+            Self::One(message) => home.share(message),
+            Self::Many(message) => message,
+        }
+    }
+}
+
+impl<T> Deref for Payload<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        match self {
+            Self::One(message) => message,
+            Self::Many(message) => message,
+        }
+    }
 }
 
 /// The sender gives the message away.
@@ -92,15 +124,17 @@ pub(crate) fn order<M: Message>(message: &M, stream: &CudaStream) -> Result<()> 
 /// A message on its way.
 #[derive(Debug)]
 pub(crate) struct Envelope<T> {
-    pub(crate) message: Shared<T>,
+    pub(crate) message: Payload<T>,
     pub(crate) metadata: Metadata,
     /// When its device data is ready; `None` for host data.
     pub(crate) sent: Option<Point>,
 }
 
-impl<T> Clone for Envelope<T> {
-    fn clone(&self) -> Self {
-        let Self { message, metadata, sent } = self;
-        Self { message: message.clone(), metadata: metadata.clone(), sent: *sent }
+impl<T> Envelope<T> {
+    /// The same for another reader, if the message can have several.
+    pub(crate) fn another(&self) -> Option<Self> {
+        let Payload::Many(message) = &self.message else { return None };
+        let message = Payload::Many(message.clone());
+        Some(Self { message, metadata: self.metadata.clone(), sent: self.sent })
     }
 }

@@ -2,8 +2,8 @@
 
 use std::ops::{Deref, DerefMut};
 
-use super::{Device, Host, MemoryVisitor, Message, Several, Sole};
-use crate::memory::{Buffer, Download, Element, Pinned, Recycler, Shared, Tensor};
+use super::{Device, Host, MemoryVisitor, Message, Payload, Several, Sole};
+use crate::memory::{Buffer, Download, Element, Pinned, Shared, Tensor};
 use crate::port::{Inlet, Receive};
 
 /// Any value that is only for the host, as a message.
@@ -37,8 +37,8 @@ macro_rules! payload {
                     $show
                 }
 
-                fn into_shared(self, home: &Recycler<Self>) -> Shared<Self> {
-                    home.share(self)
+                fn into_payload(self) -> Payload<Self> {
+                    Payload::One(self)
                 }
             }
 
@@ -83,7 +83,7 @@ impl<M: Message> Message for Shared<M> {
         M::memory(self, visit);
     }
 
-    fn into_shared(self, _home: &Recycler<M>) -> Self {
-        self
+    fn into_payload(self) -> Payload<M> {
+        Payload::Many(self)
     }
 }

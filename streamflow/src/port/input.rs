@@ -38,8 +38,12 @@ impl<P: InputPort> AnyInput for Input<P> {
         P::OPTIONAL
     }
 
-    fn front(&self) -> Option<Option<Point>> {
-        self.inlet.front()
+    fn has_message(&self) -> bool {
+        self.inlet.waits()
+    }
+
+    fn sent(&self) -> Option<Point> {
+        self.inlet.sent()
     }
 
     fn finish(&mut self) -> bool {

@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::context::ExecutionContext;
 use crate::error::Result;
 use crate::memory::{Recycler, Shared};
-use crate::message::{Envelope, Message};
+use crate::message::{Envelope, Message, Payload};
 use crate::stream::{CudaStream, Point};
 
 /// How many messages wait on an edge before its producer must.
@@ -17,28 +18,45 @@ const CAPACITY: usize = 1;
 #[derive(Debug)]
 pub(super) struct Queue<T> {
     messages: Mutex<VecDeque<Envelope<T>>>,
+    /// How many, so that schedulers can ask without the lock. Changed under it.
+    count: AtomicUsize,
 }
 
 impl<T> Queue<T> {
     fn new() -> Self {
-        Self { messages: Mutex::new(VecDeque::with_capacity(CAPACITY)) }
+        let messages = Mutex::new(VecDeque::with_capacity(CAPACITY));
+        Self { messages, count: AtomicUsize::new(0) }
     }
 
     fn has_room(&self) -> bool {
-        self.lock().len() < CAPACITY
+        self.count.load(Ordering::Acquire) < CAPACITY
+    }
+
+    fn has_message(&self) -> bool {
+        self.count.load(Ordering::Acquire) > 0
     }
 
     fn push(&self, envelope: Envelope<T>) {
-        self.lock().push_back(envelope);
+        let mut messages = self.lock();
+        messages.push_back(envelope);
+        self.count.store(messages.len(), Ordering::Release);
     }
 
     fn pop(&self) -> Option<Envelope<T>> {
-        self.lock().pop_front()
+        let mut messages = self.lock();
+        let first = messages.pop_front();
+        self.count.store(messages.len(), Ordering::Release);
+        first
     }
 
-    /// Whether a message waits, and when its device data is ready.
-    fn front(&self) -> Option<Option<Point>> {
-        self.lock().front().map(|envelope| envelope.sent)
+    /// Drops all messages, without the lock: a message may do anything when it is dropped.
+    fn clear(&self) {
+        while self.pop().is_some() {}
+    }
+
+    /// When the device data of the first message is ready, if one waits and has some.
+    fn sent(&self) -> Option<Point> {
+        self.lock().front().and_then(|envelope| envelope.sent)
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<Envelope<T>>> {
@@ -52,13 +70,14 @@ pub struct Inlet<T> {
     pub(super) name: &'static str,
     queue: Option<Arc<Queue<T>>>,
     current: Option<Envelope<T>>,
+    recycler: Recycler<T>,
     /// Whether this tick received, left or discarded.
     pub(super) handled: bool,
 }
 
 impl<T> Inlet<T> {
     pub(super) fn new(name: &'static str) -> Self {
-        Self { name, queue: None, current: None, handled: false }
+        Self { name, queue: None, current: None, recycler: Recycler::new(), handled: false }
     }
 
     /// Connects it, and gives the producer its end.
@@ -96,16 +115,17 @@ impl<T> Inlet<T> {
     /// The message, to keep or to hand on.
     pub fn share(&mut self) -> Shared<T> {
         match self.current.take() {
-            Some(envelope) => envelope.message,
+            Some(envelope) => envelope.message.into_shared(&self.recycler),
             None => unreachable!("`{}` was opened without a message", self.name),
         }
     }
 
     /// The message itself. Only edges with one reader lead to inputs that take.
     pub fn take(&mut self) -> T {
-        match self.share().try_unwrap() {
-            Ok(message) => message,
-            Err(_) => unreachable!("the message of `{}` has another owner", self.name),
+        match self.current.take() {
+            Some(Envelope { message: Payload::One(message), .. }) => message,
+            Some(_) => unreachable!("the message of `{}` may have another owner", self.name),
+            None => unreachable!("`{}` was opened without a message", self.name),
         }
     }
 }
@@ -116,8 +136,10 @@ pub trait AnyInput {
     fn name(&self) -> &'static str;
     /// Whether the operator may run without a message here.
     fn is_optional(&self) -> bool;
-    /// `None` when no message waits; else when its device data is ready, if it has some.
-    fn front(&self) -> Option<Option<Point>>;
+    /// Whether a message waits.
+    fn has_message(&self) -> bool;
+    /// When the waiting message's device data is ready, if it has some.
+    fn sent(&self) -> Option<Point>;
     /// Ends a tick: drops what it received. Whether the port was received, left or discarded.
     fn finish(&mut self) -> bool;
     /// Drops all messages.
@@ -125,8 +147,12 @@ pub trait AnyInput {
 }
 
 impl<T> Inlet<T> {
-    pub(super) fn front(&self) -> Option<Option<Point>> {
-        self.queue.as_ref().and_then(|queue| queue.front())
+    pub(super) fn waits(&self) -> bool {
+        self.queue.as_ref().is_some_and(|queue| queue.has_message())
+    }
+
+    pub(super) fn sent(&self) -> Option<Point> {
+        self.queue.as_ref().and_then(|queue| queue.sent())
     }
 
     pub(super) fn finish(&mut self) -> bool {
@@ -137,7 +163,7 @@ impl<T> Inlet<T> {
     pub(super) fn clear(&mut self) {
         self.current = None;
         if let Some(queue) = &self.queue {
-            queue.lock().clear();
+            queue.clear();
         }
     }
 }
@@ -149,6 +175,8 @@ pub(super) type CopyMessage<T> = fn(&T, &CudaStream, &ExecutionContext) -> Resul
 pub struct Outlet<T: Message> {
     pub(super) name: &'static str,
     edges: Vec<OutEdge<T::Item>>,
+    /// How many edges get the message itself, and no copy.
+    readers: usize,
     pending: Option<Envelope<T::Item>>,
     recycler: Recycler<T::Item>,
 }
@@ -162,7 +190,7 @@ struct OutEdge<T> {
 
 impl<T: Message> Outlet<T> {
     pub(super) fn new(name: &'static str) -> Self {
-        Self { name, edges: Vec::new(), pending: None, recycler: Recycler::new() }
+        Self { name, edges: Vec::new(), readers: 0, pending: None, recycler: Recycler::new() }
     }
 
     pub(super) fn connect(
@@ -170,6 +198,7 @@ impl<T: Message> Outlet<T> {
         queue: Arc<Queue<T::Item>>,
         copy: Option<CopyMessage<T::Item>>,
     ) {
+        self.readers += usize::from(copy.is_none());
         self.edges.push(OutEdge { queue, copy, copied: None });
     }
 
@@ -184,12 +213,15 @@ impl<T: Message> Outlet<T> {
         if let Some(stream) = stream {
             crate::message::order(&message, stream)?;
         }
-        let message = message.into_shared(&self.recycler);
+        let mut message = message.into_payload();
+        if self.readers > 1 {
+            message = Payload::Many(message.into_shared(&self.recycler));
+        }
         for edge in &mut self.edges {
             let Some(copy) = edge.copy else { continue };
             // Edges that copy have device data: `connect_copy` sees to it.
             let Some(stream) = stream else { continue };
-            let message = self.recycler.share(copy(&message, stream, cx)?);
+            let message = Payload::One(copy(&message, stream, cx)?);
             let sent = Some(stream.timeline().open_point());
             edge.copied = Some(Envelope { message, metadata: metadata.clone(), sent });
         }
@@ -205,18 +237,19 @@ impl<T: Message> Outlet<T> {
     /// Hands the emitted message to all edges.
     pub(super) fn publish(&mut self) {
         let Some(envelope) = self.pending.take() else { return };
-        // The last reader gets the message itself: a taking input must be its sole owner.
-        let mut readers = self.edges.iter().filter(|edge| edge.copy.is_none());
-        let last = readers.next_back();
-        for edge in readers {
-            edge.queue.push(envelope.clone());
-        }
-        if let Some(last) = last {
-            last.queue.push(envelope);
-        }
+        let (mut envelope, mut readers) = (Some(envelope), self.readers);
         for edge in &mut self.edges {
-            if let Some(copied) = edge.copied.take() {
-                edge.queue.push(copied);
+            if edge.copy.is_some() {
+                if let Some(copied) = edge.copied.take() {
+                    edge.queue.push(copied);
+                }
+                continue;
+            }
+            // A message with several readers is shared; the last of them gets the handle itself.
+            readers -= 1;
+            let other = envelope.as_ref().filter(|_| readers > 0).and_then(Envelope::another);
+            if let Some(envelope) = std::mem::replace(&mut envelope, other) {
+                edge.queue.push(envelope);
             }
         }
     }

@@ -1,0 +1,223 @@
+//! The two forms of the application behind one face, and how they are compared.
+
+#![allow(clippy::print_stdout, reason = "a benchmark")]
+
+use std::time::Instant;
+
+use streamflow::prelude::*;
+use streamflow::schedule;
+
+use crate::{BATCHES, LATENCIES, TICKS};
+
+/// One form of the application.
+pub(crate) trait Form {
+    /// Queues [`TICKS`] ticks and waits for them: seconds until all were queued, and until all were
+    /// done. A form that reads while it queues has but the latter.
+    fn batch(&mut self) -> Result<(Option<f64>, f64)>;
+
+    /// Seconds for one tick, until its sums are on the host.
+    fn latency(&mut self) -> Result<f64>;
+}
+
+/// Wired by hand: a tick is a call.
+pub(crate) struct ByHand<F>(pub(crate) F);
+
+impl<F: FnMut() -> Result<Download<f32>>> Form for ByHand<F> {
+    fn batch(&mut self) -> Result<(Option<f64>, f64)> {
+        let start = Instant::now();
+        let mut last = (self.0)()?;
+        for _ in 1..TICKS {
+            last = (self.0)()?;
+        }
+        let queued = start.elapsed();
+        last.wait_blocking()?;
+        Ok((Some(queued.as_secs_f64()), start.elapsed().as_secs_f64()))
+    }
+
+    fn latency(&mut self) -> Result<f64> {
+        let start = Instant::now();
+        (self.0)()?.wait_blocking()?;
+        Ok(start.elapsed().as_secs_f64())
+    }
+}
+
+/// Keeps the last download and notes when it was queued, waiting for nothing.
+#[operator(no_new)]
+pub(crate) struct Last {
+    #[input]
+    tensor: &Tensor<f32>,
+    count: u64,
+    last: Option<(Download<f32>, Instant)>,
+}
+
+impl Last {
+    pub(crate) fn new(count: u64) -> Self {
+        Self { count, last: None }
+    }
+}
+
+impl Compute for Last {
+    fn compute(&mut self, io: LastIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (tensor, stream) = io.tensor.receive().receive_cuda_stream(cx)?;
+        let download = cx.download(tensor, &stream)?;
+        if cx.tick() + 1 == self.count {
+            self.last = Some((download, Instant::now()));
+        }
+        Ok(())
+    }
+}
+
+/// A graph with a [`Last`].
+pub(crate) trait Readable: streamflow::Graph {
+    fn last(&self) -> &Last;
+}
+
+/// As a graph: a run is [`TICKS`] ticks, and one for the latency.
+pub(crate) struct Graph<G> {
+    many: G,
+    one: G,
+}
+
+impl<G: Readable> Graph<G> {
+    pub(crate) fn new(many: G, one: G) -> Self {
+        Self { many, one }
+    }
+}
+
+impl<G: Readable> Form for Graph<G> {
+    fn batch(&mut self) -> Result<(Option<f64>, f64)> {
+        let start = Instant::now();
+        schedule::run(&mut self.many)?;
+        let done = start.elapsed().as_secs_f64();
+        let queued = self.many.last().last.as_ref().map(|(_, queued)| *queued - start);
+        Ok((queued.map(|queued| queued.as_secs_f64()), done))
+    }
+
+    fn latency(&mut self) -> Result<f64> {
+        let start = Instant::now();
+        schedule::run(&mut self.one)?;
+        if let Some((sums, _)) = &self.one.last().last {
+            sums.wait_blocking()?;
+        }
+        Ok(start.elapsed().as_secs_f64())
+    }
+}
+
+/// A form that reads each tick on the host.
+pub(crate) struct Reading<M, O> {
+    many: M,
+    one: O,
+}
+
+impl Reading<(), ()> {
+    /// One tick computes while the one before is read.
+    pub(crate) fn by_hand(tick: impl FnMut() -> Result<Download<f32>>) -> impl Form {
+        let tick = std::cell::RefCell::new(tick);
+        Reading {
+            many: move |ticks: u64| {
+                let mut tick = tick.borrow_mut();
+                let mut before = (*tick)()?;
+                for _ in 1..ticks {
+                    let next = (*tick)()?;
+                    std::hint::black_box(before.wait_blocking()?);
+                    before = next;
+                }
+                std::hint::black_box(before.wait_blocking()?);
+                Ok(())
+            },
+            one: None::<fn() -> Result<()>>,
+        }
+    }
+
+    /// The sink reads.
+    pub(crate) fn graph<G: streamflow::Graph>(mut many: G, mut one: G) -> impl Form {
+        Reading {
+            many: move |_| schedule::run(&mut many),
+            one: Some(move || schedule::run(&mut one)),
+        }
+    }
+}
+
+impl<M: FnMut(u64) -> Result<()>, O: FnMut() -> Result<()>> Form for Reading<M, Option<O>> {
+    fn batch(&mut self) -> Result<(Option<f64>, f64)> {
+        let start = Instant::now();
+        (self.many)(TICKS)?;
+        Ok((None, start.elapsed().as_secs_f64()))
+    }
+
+    fn latency(&mut self) -> Result<f64> {
+        let start = Instant::now();
+        match &mut self.one {
+            Some(one) => one()?,
+            None => (self.many)(1)?,
+        }
+        Ok(start.elapsed().as_secs_f64())
+    }
+}
+
+/// What was measured of one form, in microseconds.
+#[derive(Default)]
+struct Times {
+    host: Vec<f64>,
+    wall: Vec<f64>,
+    latency: Vec<f64>,
+}
+
+impl Times {
+    fn batch(&mut self, form: &mut dyn Form, counts: bool) -> Result<()> {
+        let (queued, done) = form.batch()?;
+        if counts {
+            self.host.extend(queued.map(|queued| queued * 1e6 / TICKS as f64));
+            self.wall.push(done * 1e6 / TICKS as f64);
+        }
+        Ok(())
+    }
+
+    /// Medians of host and wall time, and of latency the median and the slow end.
+    fn quantiles(mut self) -> [Option<f64>; 4] {
+        [
+            quantile(&mut self.host, 0.5),
+            quantile(&mut self.wall, 0.5),
+            quantile(&mut self.latency, 0.5),
+            quantile(&mut self.latency, 0.99),
+        ]
+    }
+}
+
+/// Measures two forms of the same work in turns, and prints both and their ratio.
+pub(crate) fn compare(name: &str, by_hand: &mut dyn Form, graph: &mut dyn Form) -> Result<()> {
+    let (mut a, mut b) = (Times::default(), Times::default());
+    for batch in 0..=BATCHES {
+        // The first is the warm-up.
+        a.batch(by_hand, batch > 0)?;
+        b.batch(graph, batch > 0)?;
+    }
+    for _ in 0..LATENCIES {
+        a.latency.push(by_hand.latency()? * 1e6);
+        b.latency.push(graph.latency()? * 1e6);
+    }
+    let (a, b) = (a.quantiles(), b.quantiles());
+    row(name, "by hand", a);
+    row(name, "graph", b);
+    let ratio = [0, 1, 2, 3].map(|i| a[i].zip(b[i]).map(|(a, b)| b / a));
+    row(name, "ratio", ratio);
+    Ok(())
+}
+
+fn row(name: &str, form: &str, [host, wall, p50, p99]: [Option<f64>; 4]) {
+    // A form that reads has no time until all was queued.
+    let text = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.2}"));
+    println!(
+        "  {name:<17} {form:<8} host {:>9}  wall {:>9}  latency p50 {:>9} p99 {:>9}",
+        text(host),
+        text(wall),
+        text(p50),
+        text(p99),
+    );
+}
+
+fn quantile(values: &mut [f64], q: f64) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let last = values.len().checked_sub(1)?;
+    Some(values[(last as f64 * q).round() as usize])
+}

@@ -1,0 +1,165 @@
+//! What a tick of the seed's application costs the host: wired by hand, and as a graph.
+//!
+//! ```text
+//! cargo bench -p streamflow-examples --bench seed_tick -- [--ptx FILE] [--platform host|cuda] [--size RxC]...
+//! ```
+//!
+//! The measures are those of a hand-written CUDA C++ program with two buffers of each kind, streams
+//! and events: the host's time per tick while 200 ticks are queued, the wall time per tick until the
+//! device has done them, and the latency of one tick. Medians of 15 batches, after warm-up; latency
+//! over 500 ticks. The two forms take turns, so that a machine that changes its speed changes both.
+//!
+//! `queued`: nobody reads before all ticks are queued, as in the C++ program. `read`: each tick is read
+//! on the host one tick later, as the example does it; its graph also waits with `stream_done`. A
+//! graph's latency is that of a run of one tick, with its start and end.
+//!
+//! With `--ptx` the kernels are also those of that file: `source(float*, int)` and
+//! `mulsum(const float*, const float*, float*, int)` as C++ mangles them, so that both programs run
+//! the same PTX.
+#![allow(missing_docs, clippy::print_stdout, reason = "a benchmark")]
+
+mod foreign;
+mod forms;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use streamflow::prelude::*;
+use streamflow_examples::cli::{self, Failure, PlatformArgs};
+use streamflow_examples::deliver::{Deliver, Report};
+use streamflow_examples::seed_app::{HandWired, Streams};
+use streamflow_examples::seed_graph::{CombineAndSum, CudaStreamApp, Source};
+
+use foreign::{Foreign, ForeignCombine, ForeignSource, Functions};
+use forms::{ByHand, Graph, Last, Readable, Reading};
+
+/// Measures a tick of the seed's application, by hand and as a graph.
+#[derive(Debug, Parser)]
+struct Args {
+    #[command(flatten)]
+    platform: PlatformArgs,
+    /// PTX with more kernels to run, beside our own
+    #[arg(long)]
+    ptx: Option<std::path::PathBuf>,
+    /// Rows and columns, as 128x256
+    #[arg(long, value_parser = size)]
+    size: Vec<(u32, u32)>,
+    /// Added by `cargo bench`
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn size(text: &str) -> Result<(u32, u32), String> {
+    let parts = text.split_once('x').map(|(rows, cols)| (rows.parse(), cols.parse()));
+    match parts {
+        Some((Ok(rows), Ok(cols))) if rows > 0 && cols > 0 => Ok((rows, cols)),
+        _ => Err(format!("`{text}` is not of the form 128x256")),
+    }
+}
+
+const TICKS: u64 = 200;
+const BATCHES: usize = 15;
+const LATENCIES: usize = 500;
+
+graph! {
+    struct Queued(rows: usize, cols: u32, count: u64) {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(5).reserved_size(1);
+        #[streams(STREAMS)] #[when(count(count))] let source1: Source = Source::new(rows, cols);
+        #[streams(STREAMS)] #[when(count(count))] let source2: Source = Source::new(rows, cols);
+        #[streams(STREAMS)] let combine_and_sum: CombineAndSum = CombineAndSum::new();
+        #[streams(STREAMS)] let rx: Last = Last::new(count);
+        source1.image >> combine_and_sum.in1;
+        source2.image >> combine_and_sum.in2;
+        combine_and_sum.out >> rx.tensor;
+    }
+}
+
+graph! {
+    struct QueuedForeign(rows: usize, cols: usize, count: u64, f: Functions) {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(5).reserved_size(1);
+        #[streams(STREAMS)] #[when(count(count))]
+        let source1: ForeignSource = ForeignSource::new([rows, cols], f.clone());
+        #[streams(STREAMS)] #[when(count(count))]
+        let source2: ForeignSource = ForeignSource::new([rows, cols], f.clone());
+        #[streams(STREAMS)] let combine_and_sum: ForeignCombine = ForeignCombine::new(f);
+        #[streams(STREAMS)] let rx: Last = Last::new(count);
+        source1.image >> combine_and_sum.in1;
+        source2.image >> combine_and_sum.in2;
+        combine_and_sum.out >> rx.tensor;
+    }
+}
+
+graph! {
+    struct ReadForeign(rows: usize, cols: usize, count: u64, f: Functions, report: Report<f32>) {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(5).reserved_size(1);
+        #[streams(STREAMS)] #[when(count(count))]
+        let source1: ForeignSource = ForeignSource::new([rows, cols], f.clone());
+        #[streams(STREAMS)] #[when(count(count))]
+        let source2: ForeignSource = ForeignSource::new([rows, cols], f.clone());
+        #[streams(STREAMS)] let combine_and_sum: ForeignCombine = ForeignCombine::new(f);
+        #[streams(STREAMS)] #[when(stream_done(tensor))]
+        let rx: Deliver<f32> = Deliver::new(report);
+        source1.image >> combine_and_sum.in1;
+        source2.image >> combine_and_sum.in2;
+        combine_and_sum.out >> rx.tensor;
+    }
+}
+
+impl Readable for Queued {
+    fn last(&self) -> &Last {
+        self.rx()
+    }
+}
+
+impl Readable for QueuedForeign {
+    fn last(&self) -> &Last {
+        self.rx()
+    }
+}
+
+fn main() -> ExitCode {
+    cli::main(|| run(&Args::parse()))
+}
+
+/// The sink of the forms that read: that the values were there is all that counts.
+fn looked_at() -> Report<f32> {
+    Box::new(|_, values| {
+        std::hint::black_box(values);
+        Ok(())
+    })
+}
+
+fn run(args: &Args) -> Result<(), Failure> {
+    let platform = args.platform.open()?;
+    let p = &platform;
+    let ptx = args.ptx.as_ref().map(std::fs::read).transpose()?;
+    let default = [(1, 256), (128, 256), (2160, 3840)];
+    let sizes = if args.size.is_empty() { &default[..] } else { &args.size };
+    for &(rows, cols) in sizes {
+        let n = rows as usize;
+        println!("{}, {rows} x {cols}, microseconds per tick", platform.name());
+        let mut by_hand = HandWired::new(p, n, cols, Streams::Pool)?;
+        let graph = |count| Queued::new(p, n, cols, count);
+        let mut graph = Graph::new(graph(TICKS)?, graph(1)?);
+        forms::compare("queued", &mut ByHand(|| by_hand.tick()), &mut graph)?;
+
+        let mut by_hand = HandWired::new(p, n, cols, Streams::Pool)?;
+        let graph = |count| CudaStreamApp::new(p, n, cols, count, looked_at());
+        let mut graph = Reading::graph(graph(TICKS)?, graph(1)?);
+        forms::compare("read", &mut Reading::by_hand(|| by_hand.tick()), &mut graph)?;
+
+        let Some(ptx) = &ptx else { continue };
+        let f = Functions::new(p, ptx)?;
+        let m = cols as usize;
+        let mut by_hand = Foreign::new(p, [n, m], f.clone())?;
+        let graph = |count| QueuedForeign::new(p, n, m, count, f.clone());
+        let mut graph = Graph::new(graph(TICKS)?, graph(1)?);
+        forms::compare("same PTX, queued", &mut ByHand(|| by_hand.tick()), &mut graph)?;
+
+        let mut by_hand = Foreign::new(p, [n, m], f.clone())?;
+        let graph = |count| ReadForeign::new(p, n, m, count, f.clone(), looked_at());
+        let mut graph = Reading::graph(graph(TICKS)?, graph(1)?);
+        forms::compare("same PTX, read", &mut Reading::by_hand(|| by_hand.tick()), &mut graph)?;
+    }
+    Ok(())
+}
