@@ -58,7 +58,8 @@ impl<'t> StreamName<'t> {
 /// through the operator's own stream alone. Made by [`ExecutionContext::on_stream`].
 #[derive(Debug)]
 pub struct OnStream<H> {
-    stream: u32,
+    /// The platform's number and the stream's.
+    stream: (u32, u32),
     value: H,
 }
 
@@ -68,9 +69,9 @@ impl<H> OnStream<H> {
     /// # Errors
     /// [`Error::OtherStream`] when it is another.
     pub fn with<R>(&mut self, stream: &Stream<'_>, use_it: impl FnOnce(&mut H) -> R) -> Result<R> {
-        let (made_for, used_on) = (self.stream, stream.timeline().id());
-        if made_for != used_on {
-            return Err(Error::OtherStream { made_for, used_on });
+        let used_on = name_of(stream);
+        if self.stream != used_on {
+            return Err(Error::OtherStream { made_for: self.stream.1, used_on: used_on.1 });
         }
         Ok(use_it(&mut self.value))
     }
@@ -129,9 +130,13 @@ impl ExecutionContext {
         &self.platform
     }
 
-    /// The device of this operator's streams.
+    /// The device of this operator's streams. An operator that adopts a stream is on device 0 until
+    /// it has one.
     pub fn device(&self) -> DeviceId {
-        self.device
+        match (&self.streams, self.internal.get()) {
+            (Streams::Adopt, Some(adopted)) => adopted.device(),
+            _ => self.device,
+        }
     }
 
     /// The node's name in its graph.
@@ -168,7 +173,7 @@ impl ExecutionContext {
     /// The driver's.
     pub fn default_stream(&self) -> Result<Stream<'_>> {
         if self.default.get().is_none() {
-            let _first = self.default.set(self.platform.default_stream(self.device)?);
+            let _first = self.default.set(self.platform.default_stream(self.device())?);
         }
         stored(&self.default)
     }
@@ -198,7 +203,7 @@ impl ExecutionContext {
     /// # Errors
     /// As for [`Platform::pinned`].
     pub fn pinned<T: Element>(&self, len: usize) -> Result<Pinned<T>> {
-        self.platform.pinned(self.device, len)
+        self.platform.pinned(self.device(), len)
     }
 
     /// Queues a copy to the host on `stream`.
@@ -222,7 +227,7 @@ impl ExecutionContext {
         stream: &Stream<'_>,
         make: impl FnOnce(&CudaStream) -> Result<H>,
     ) -> Result<OnStream<H>> {
-        Ok(OnStream { stream: stream.timeline().id(), value: make(stream)? })
+        Ok(OnStream { stream: name_of(stream), value: make(stream)? })
     }
 
     /// Says that this operator does not run again: how a source without a count ends.
@@ -230,7 +235,8 @@ impl ExecutionContext {
         self.finished.set(true);
     }
 
-    /// Asks the graph to end after this tick.
+    /// Asks the graph to end after this tick. Messages that are under way are dropped; a source that is
+    /// at its end calls [`finish`](Self::finish) instead, and what it sent is consumed.
     pub fn stop_graph(&self) {
         self.stop.store(true, Ordering::Release);
     }
@@ -241,7 +247,9 @@ impl ExecutionContext {
             let stream = match (&self.streams, sent) {
                 (Streams::Pool(pool), _) => pool.allocate(self.node.clone())?,
                 (Streams::Adopt, Some(point)) => self.platform.stream_of(point),
-                (Streams::Adopt, None) => self.platform.default_stream(self.device)?,
+                (Streams::Adopt, None) => {
+                    return Err(Error::NothingToAdopt { node: self.node.clone() });
+                }
             };
             let _first = self.internal.set(stream);
         }
@@ -261,17 +269,18 @@ impl ExecutionContext {
 
     /// What a message that is emitted now carries.
     pub(crate) fn metadata(&self) -> Metadata {
-        let mut metadata = self.metadata.borrow().clone();
+        let mut metadata = self.metadata.borrow_mut();
         if metadata.acquired().is_none() {
+            // Once: all that a tick emits was acquired at one moment.
             metadata.set_acquired(Timestamp::now());
         }
-        metadata
+        metadata.clone()
     }
 
     /// Before a hook: binds the device, since libraries switch it.
     pub(crate) fn enter(&self) -> Result<()> {
         self.metadata.borrow_mut().clear();
-        Ok(self.platform.driver().bind(self.device)?)
+        Ok(self.platform.driver().bind(self.device())?)
     }
 
     /// After a hook, however it ended: records what it queued, once per stream (law 8), unless only
@@ -307,6 +316,10 @@ impl ExecutionContext {
         let fixed = [&self.internal, &self.default];
         fixed.into_iter().chain(&self.named).filter_map(OnceCell::get)
     }
+}
+
+fn name_of(stream: &CudaStream) -> (u32, u32) {
+    (stream.timeline().platform(), stream.timeline().id())
 }
 
 fn stored(cell: &OnceCell<CudaStream>) -> Result<Stream<'_>> {

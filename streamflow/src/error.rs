@@ -6,7 +6,7 @@ use crate::driver::{DeviceId, DriverError};
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a call failed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The driver said no.
@@ -92,6 +92,29 @@ pub enum Error {
         shape: Vec<usize>,
         /// The view's strides, in elements.
         strides: Vec<usize>,
+    },
+
+    /// An operator ran and did not say what becomes of a message.
+    #[error(
+        "`{node}.{port}` has a message, but `{node}` neither received, left nor discarded it; call \
+         `receive()`, `leave()` or `discard()` on the input in every tick"
+    )]
+    Unhandled {
+        /// The node.
+        node: String,
+        /// The input.
+        port: &'static str,
+    },
+
+    /// A node without a pool has no stream yet.
+    #[error(
+        "`{node}` has no stream: its node is marked `#[streams(none)]`, so it adopts the stream of \
+         the first device data that it receives, and none has come; receive a required input first, or \
+         name a pool"
+    )]
+    NothingToAdopt {
+        /// The node.
+        node: String,
     },
 
     /// Device data was to be emitted by an operator that has no stream to emit it on.
@@ -204,6 +227,13 @@ pub enum Error {
         /// The argument's length in elements.
         length: u64,
     },
+}
+
+/// The text, as [`Display`](std::fmt::Display) has it: it is what `main` shows when it returns an error.
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 impl Error {

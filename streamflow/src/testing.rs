@@ -91,8 +91,8 @@ impl<O: Compute> OperatorHarness<O> {
     /// The operator's, as a graph would report it.
     pub fn tick(&mut self) -> Result<bool> {
         if !self.started {
-            self.started = true;
             self.node.start(&Arc::new(AtomicBool::new(false)))?;
+            self.started = true;
         }
         if self.node.readiness()? != Readiness::Ready {
             return Ok(false);
@@ -119,8 +119,9 @@ impl<O: Compute> OperatorHarness<O> {
     /// # Errors
     /// The operator's, or the device's.
     pub fn stop(&mut self) -> Result<()> {
-        self.node.stop()?;
-        self.node.synchronize_blocking()
+        self.started = false;
+        let stopped = self.node.stop();
+        stopped.and(self.node.synchronize_blocking())
     }
 }
 

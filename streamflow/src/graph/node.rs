@@ -10,7 +10,7 @@ use crate::context::{ExecutionContext, Streams};
 use crate::error::{Error, Result};
 use crate::operator::{Compute, Operator};
 use crate::platform::{Platform, device};
-use crate::port::Ports;
+use crate::port::{Handled, Ports};
 use crate::stream::{CudaStreamPool, Point, StreamPool};
 
 /// Where a node's streams come from.
@@ -119,11 +119,14 @@ pub trait AnyNode: Send {
     /// # Errors
     /// The operator's, with node, hook and tick.
     fn start(&mut self, stop: &Arc<AtomicBool>) -> Result<()>;
-    /// Calls `compute` and sends what it emitted.
+    /// Calls `compute` and sends what it emitted. `false` if the tick changed nothing: it took no
+    /// message and sent none, so it would only do the same again.
     ///
     /// # Errors
-    /// The operator's, with node, hook and tick. Nothing was sent then.
-    fn tick(&mut self) -> Result<()>;
+    /// The operator's, with node, hook and tick; [`Error::Unhandled`]. Nothing was sent then.
+    fn tick(&mut self) -> Result<bool>;
+    /// The inputs in front of which messages wait.
+    fn waiting(&mut self) -> Vec<&'static str>;
     /// Calls `stop` if `start` was called, and drops all messages that wait.
     ///
     /// # Errors
@@ -197,10 +200,16 @@ impl<O: Compute> AnyNode for Node<O> {
         self.hook("start", |operator, _, cx| operator.start(O::__stream_names(cx), cx))
     }
 
-    fn tick(&mut self) -> Result<()> {
-        self.tick_unpublished()?;
+    fn tick(&mut self) -> Result<bool> {
+        let changed = self.tick_unpublished()?;
         self.ports.outputs(&mut |output| output.publish());
-        Ok(())
+        Ok(changed)
+    }
+
+    fn waiting(&mut self) -> Vec<&'static str> {
+        let mut waiting = Vec::new();
+        self.ports.inputs(&mut |input| waiting.extend(input.has_message().then(|| input.name())));
+        waiting
     }
 
     fn stop(&mut self) -> Result<()> {
@@ -220,24 +229,35 @@ impl<O: Compute> AnyNode for Node<O> {
 
 impl<O: Compute> Node<O> {
     /// Calls `compute`. What it emitted stays in the outputs; of a tick that failed, nothing does.
-    pub(crate) fn tick_unpublished(&mut self) -> Result<()> {
-        let done = self.hook("compute", |operator, ports, cx| {
+    /// Whether it changed anything.
+    pub(crate) fn tick_unpublished(&mut self) -> Result<bool> {
+        self.ports.outputs(&mut |output| output.cancel());
+        let mut done = self.hook("compute", |operator, ports, cx| {
             let io = O::__io(ports, cx);
             operator.compute(io, cx)
         });
-        let (node, tick) = (self.cx.node(), self.cx.tick());
+        let mut untouched = None;
+        // An operator without inputs makes messages, so it is never asked whether it changed something.
+        let (mut inputs, mut changed) = (0, self.cx.is_finished());
         self.ports.inputs(&mut |input| {
-            let handled = input.finish();
-            if cfg!(debug_assertions) && !handled && tick == 0 && done.is_ok() {
-                let port = input.name();
-                tracing::warn!(node, port, "input neither received, left nor discarded");
+            inputs += 1;
+            match input.finish() {
+                Handled::Taken => changed = true,
+                Handled::Left => {}
+                Handled::Untouched if input.is_optional() => {}
+                Handled::Untouched => untouched = untouched.or(Some(input.name())),
             }
         });
-        if done.is_err() {
-            self.ports.outputs(&mut |output| output.cancel());
+        if let (Ok(()), Some(port)) = (&done, untouched) {
+            let error = Error::Unhandled { node: self.cx.node().to_owned(), port };
+            done = Err(self.failed("compute", error));
+        }
+        match &done {
+            Ok(()) => self.ports.outputs(&mut |output| changed |= output.has_pending()),
+            Err(_) => self.ports.outputs(&mut |output| output.cancel()),
         }
         self.cx.count_tick();
-        done
+        done.map(|()| changed || inputs == 0)
     }
 }
 

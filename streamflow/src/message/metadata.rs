@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use smallvec::SmallVec;
+
 /// A moment of the wall clock, in nanoseconds since 1970-01-01 00:00 UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Timestamp(pub u64);
@@ -36,7 +38,8 @@ pub enum Value {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Metadata {
     acquired: Option<Timestamp>,
-    values: Vec<(Cow<'static, str>, Value)>,
+    /// In place for a few, so that they travel without allocations.
+    values: SmallVec<[(Cow<'static, str>, Value); 2]>,
 }
 
 impl Metadata {

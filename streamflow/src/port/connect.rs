@@ -4,7 +4,7 @@ use super::queue::CopyMessage;
 use super::{Inlet, Input, Outlet, Output, Receive};
 use crate::context::ExecutionContext;
 use crate::error::Result;
-use crate::memory::{Element, Tensor};
+use crate::memory::{Buffer, Element, Tensor};
 use crate::message::{Device, Message, Place, Several, Sole};
 use crate::stream::CudaStream;
 
@@ -180,13 +180,21 @@ where
 #[diagnostic::on_unimplemented(
     message = "`#[copy]` can't copy `{Self}`",
     label = "no copy of this message can be made",
-    note = "tensors and their like can be copied; for others insert an operator that makes the copy"
+    note = "tensors and buffers can be copied; for others insert an operator that makes the copy"
 )]
 pub trait CopyOnEdge: Message {
     #[doc(hidden)]
     fn copy_on(&self, stream: &CudaStream, cx: &ExecutionContext) -> Result<Self>
     where
         Self: Sized;
+}
+
+impl<T: Element> CopyOnEdge for Buffer<T> {
+    fn copy_on(&self, stream: &CudaStream, cx: &ExecutionContext) -> Result<Self> {
+        let mut copy = cx.platform().buffer(self.len(), stream)?;
+        stream.copy(self, &mut copy)?;
+        Ok(copy)
+    }
 }
 
 impl<T: Element> CopyOnEdge for Tensor<T> {

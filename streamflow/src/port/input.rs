@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::{AnyInput, CarriesStream, Inlet, InputPort, Plain, Receive};
+use super::{AnyInput, Handled, CarriesStream, Inlet, InputPort, Plain, Receive};
 use crate::context::{ExecutionContext, Stream};
 use crate::driver::DeviceId;
 use crate::error::Result;
@@ -46,7 +46,7 @@ impl<P: InputPort> AnyInput for Input<P> {
         self.inlet.sent()
     }
 
-    fn finish(&mut self) -> bool {
+    fn finish(&mut self) -> Handled {
         self.inlet.finish()
     }
 
@@ -128,7 +128,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     where
         S: Unreceived,
     {
-        self.inlet.handled = true;
+        self.inlet.handled = Handled::Left;
     }
 
     /// Takes the message off the queue and drops it.

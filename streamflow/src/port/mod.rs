@@ -18,5 +18,5 @@ pub use connect::{
 };
 pub use input::{HasMessage, In, Input, Pending, Received, StreamReady, StreamRef, Unreceived};
 pub use output::{Initial, Internal, On, Out, Output, Sends, Unchosen, Unset};
-pub use queue::{AnyInput, AnyOutput, Inlet, Outlet, Ports};
+pub use queue::{AnyInput, AnyOutput, Handled, Inlet, Outlet, Ports};
 pub use receive::{CarriesStream, Plain, Receive};

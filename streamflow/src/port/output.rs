@@ -36,6 +36,10 @@ impl<P: OutputPort> AnyOutput for Output<P> {
         self.outlet.has_room()
     }
 
+    fn has_pending(&self) -> bool {
+        self.outlet.has_pending()
+    }
+
     fn publish(&mut self) {
         self.outlet.publish();
     }

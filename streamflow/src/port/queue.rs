@@ -71,13 +71,14 @@ pub struct Inlet<T> {
     queue: Option<Arc<Queue<T>>>,
     current: Option<Envelope<T>>,
     recycler: Recycler<T>,
-    /// Whether this tick received, left or discarded.
-    pub(super) handled: bool,
+    /// What this tick did with the port.
+    pub(super) handled: Handled,
 }
 
 impl<T> Inlet<T> {
     pub(super) fn new(name: &'static str) -> Self {
-        Self { name, queue: None, current: None, recycler: Recycler::new(), handled: false }
+        let handled = Handled::Untouched;
+        Self { name, queue: None, current: None, recycler: Recycler::new(), handled }
     }
 
     /// Connects it, and gives the producer its end.
@@ -86,8 +87,11 @@ impl<T> Inlet<T> {
     }
 
     pub(super) fn receive(&mut self) {
-        self.handled = true;
         self.current = self.queue.as_ref().and_then(|queue| queue.pop());
+        self.handled = match self.current {
+            Some(_) => Handled::Taken,
+            None => Handled::Left,
+        };
     }
 
     pub(super) fn discard(&mut self) {
@@ -130,6 +134,17 @@ impl<T> Inlet<T> {
     }
 }
 
+/// What a tick did with an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Handled {
+    /// Nothing: it was neither received, left nor discarded.
+    Untouched,
+    /// Its message was left in the queue, or there was none.
+    Left,
+    /// Its message was received or discarded.
+    Taken,
+}
+
 /// What the scheduler sees of an input.
 pub trait AnyInput {
     /// The port's name.
@@ -140,8 +155,8 @@ pub trait AnyInput {
     fn has_message(&self) -> bool;
     /// When the waiting message's device data is ready, if it has some.
     fn sent(&self) -> Option<Point>;
-    /// Ends a tick: drops what it received. Whether the port was received, left or discarded.
-    fn finish(&mut self) -> bool;
+    /// Ends a tick: drops what it received. What the tick did with the port.
+    fn finish(&mut self) -> Handled;
     /// Drops all messages.
     fn clear(&mut self);
 }
@@ -155,9 +170,9 @@ impl<T> Inlet<T> {
         self.queue.as_ref().and_then(|queue| queue.sent())
     }
 
-    pub(super) fn finish(&mut self) -> bool {
+    pub(super) fn finish(&mut self) -> Handled {
         self.current = None;
-        std::mem::take(&mut self.handled)
+        std::mem::replace(&mut self.handled, Handled::Untouched)
     }
 
     pub(super) fn clear(&mut self) {
@@ -236,7 +251,10 @@ impl<T: Message> Outlet<T> {
 
     /// Hands the emitted message to all edges.
     pub(super) fn publish(&mut self) {
-        let Some(envelope) = self.pending.take() else { return };
+        let Some(envelope) = self.pending.take() else {
+            // Of an `emit` that failed, and whose error the operator kept to itself.
+            return self.cancel();
+        };
         let (mut envelope, mut readers) = (Some(envelope), self.readers);
         for edge in &mut self.edges {
             if edge.copy.is_some() {
@@ -252,6 +270,10 @@ impl<T: Message> Outlet<T> {
                 edge.queue.push(envelope);
             }
         }
+    }
+
+    pub(super) fn has_pending(&self) -> bool {
+        self.pending.is_some()
     }
 
     pub(super) fn cancel(&mut self) {
@@ -287,6 +309,8 @@ pub trait AnyOutput {
     fn name(&self) -> &'static str;
     /// Whether all edges have room for one message.
     fn has_room(&self) -> bool;
+    /// Whether the tick emitted something.
+    fn has_pending(&self) -> bool;
     /// Hands what the tick emitted to the edges.
     fn publish(&mut self);
     /// Forgets what the tick emitted.

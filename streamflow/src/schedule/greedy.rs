@@ -6,13 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::error::{Error, Result};
 use crate::graph::{AnyNode, Graph, Readiness};
 use crate::platform::Platform;
+use crate::stream::Point;
 
 /// How often streams are asked before the thread blocks: some 20 µs on a GPU. A count and not a time,
 /// so that the simulator stays a function of its seed.
 const ASK: u32 = 100;
 
-/// Runs a graph until no node can run any more: all sources are done and all messages consumed, or an
-/// operator asked for the end.
+/// Runs a graph until no node can run any more, or an operator asked for the end. So it ends when all
+/// sources are done and what they sent was consumed; and also when a node waits for a message that
+/// nobody will send, as behind two sources of different counts. Messages that wait then are dropped, and
+/// a warning in the log names them.
 ///
 /// While a node waits for a stream, all others that can run do.
 ///
@@ -24,6 +27,13 @@ pub fn run(graph: &mut dyn Graph) -> Result<()> {
     let mut nodes = graph.nodes();
     let stop = Arc::new(AtomicBool::new(false));
     let done = start(&mut nodes, &stop).and_then(|()| passes(&mut nodes, &platform, &stop));
+    if done.is_ok() && !stop.load(Ordering::Acquire) {
+        for node in &mut nodes {
+            for port in node.waiting() {
+                tracing::warn!(node = node.name(), port, "the run ended before this message was received");
+            }
+        }
+    }
     let mut followed = Vec::new();
     for node in nodes.iter_mut().rev() {
         followed.extend(node.stop().err());
@@ -52,31 +62,32 @@ fn start(nodes: &mut [&mut dyn AnyNode], stop: &Arc<AtomicBool>) -> Result<()> {
 
 fn passes(nodes: &mut [&mut dyn AnyNode], platform: &Platform, stop: &AtomicBool) -> Result<()> {
     let mut asked = 0;
-    loop {
+    while !stop.load(Ordering::Acquire) {
         let mut ran = false;
-        let mut after = None;
+        let mut after: Option<Point> = None;
+        let mut several = false;
         for node in nodes.iter_mut() {
             match node.readiness()? {
-                Readiness::Ready => {
-                    node.tick()?;
-                    ran = true;
+                Readiness::Ready => ran |= node.tick()?,
+                Readiness::AfterStream(point) => {
+                    several |= after.is_some_and(|other| other != point);
+                    after = Some(point);
                 }
-                Readiness::AfterStream(point) => after = after.or(Some(point)),
                 Readiness::Blocked | Readiness::Done => {}
             }
-        }
-        if stop.load(Ordering::Acquire) {
-            return Ok(());
         }
         asked = if ran { 0 } else { asked + 1 };
         match after {
             _ if ran => {}
             None => return Ok(()),
-            Some(point) if asked > ASK => {
+            // To block for one of several could hold up what waits for the others.
+            Some(point) if asked > ASK && !several => {
                 platform.synchronize(point)?;
                 asked = 0;
             }
+            Some(_) if asked > ASK => std::thread::yield_now(),
             Some(_) => std::hint::spin_loop(),
         }
     }
+    Ok(())
 }
