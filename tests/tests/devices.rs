@@ -12,6 +12,7 @@ fn main() -> ExitCode {
     Suite::new()
         .seeded("host_data_crosses_devices", |seed| crosses(&devices(seed, 2)?))
         .seeded("a_graph_names_more_devices_than_there_are", |seed| missing(&devices(seed, 1)?))
+        .seeded("device_data_of_another_device", |seed| by_way(&devices(seed, 2)?))
         .run()
 }
 
@@ -102,4 +103,33 @@ fn missing(platform: &Platform) -> Result<(), Failed> {
     let is_right = |error: &Error| matches!(error, Error::NoSuchDevice { .. });
     let text = check_error("new", made, is_right)?;
     check_text(&text, &["`FAR`", "device 1", "1 device(s)"])
+}
+
+graph! {
+    /// What the compiler can't see: the node between works on the device of its message.
+    struct ByWay {
+        const NEAR: CudaStreamPool = CudaStreamPool::new();
+        const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
+
+        #[streams(FAR)] #[when(count(1))]
+        let camera: Camera = Camera::new(50, 3);
+        #[streams(none)]
+        let between: Cast = Cast::new();
+        #[streams(NEAR)]
+        let show: Show = Show::new(Vec::new());
+
+        camera.frame >> between.src;
+        between.dst >> show.image;
+    }
+}
+
+fn by_way(platform: &Platform) -> Result<(), Failed> {
+    let is_right = |error: &Error| match error {
+        Error::Operator { node, cause, .. } => {
+            node == "show" && matches!(**cause, Error::WrongDevice { .. })
+        }
+        _ => false,
+    };
+    let text = check_error("run", ByWay::new(platform)?.run(), is_right)?;
+    check_text(&text, &["device 1", "stream is on device 0", "copy it"])
 }
