@@ -100,29 +100,72 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// and implements `streamflow::Graph`.
 ///
+/// # Grammar
+/// ```text
+/// graph     = attributes visibility "struct" Name [ "(" parameter, … ")" ] "{" statement* "}"
+/// parameter = name ":" Type
+/// statement = pool | node | edge
+/// pool      = "const" NAME ": CudaStreamPool =" expression ";"
+/// node      = node-attribute* "let" name ":" Operator "=" expression ";"
+/// edge      = edge-attribute* node "." output ">>" target ";"
+/// target    = node "." input | "(" node "." input, … ")" | "_"
+///
+/// node-attribute = doc | "#[streams(" ( NAME | "none" ) ")]" | "#[when(" condition, … ")]"
+/// condition      = "count(" expression ")" | "stream_done(" input ")"
+/// edge-attribute = doc | "#[copy]"
+/// ```
+/// The attributes of the graph are those of a struct, as `#[derive(Debug)]`. Statements stand in any
+/// order: what runs first follows from the edges.
+///
+/// A graph takes values, not type parameters: its checks look at concrete operators. Generic operators
+/// are named with their types, `let cast: Cast<u8, f32> = Cast::new();`.
+///
 /// # Statements
 /// - `const NAME: CudaStreamPool = …;` describes a stream pool. `new` makes the live one.
 /// - `let name: Operator = …;` is a node. The operator's type must be written. The expression sees
 ///   the parameters and `platform`, and may use `?`.
 /// - `a.out >> b.in;` is an edge, and `a.out >> (b.in, c.in);` are several. Each input has one
-///   producer.
+///   producer. An output may have any number of consumers; several share one message, so each reads
+///   it (`&T`) or shares it (`Shared<T>`).
 /// - `a.out >> _;` discards what an output sends.
 ///
 /// # Attributes of nodes
-/// - `#[streams(POOL)]`: its streams come from this pool. Without it, from a pool of its own.
+/// - `#[streams(POOL)]`: its streams come from this pool, and so does its device. Without it, from a
+///   pool of its own, on device 0 and without a maximum.
 /// - `#[streams(none)]`: it has no streams, and works on that of the message it receives.
-/// - `#[when(count(n))]`: it runs `n` times.
+/// - `#[when(count(n))]`: it runs `n` times, a `u64`. A source without it runs until it calls
+///   `cx.finish()`.
 /// - `#[when(stream_done(input))]`: it runs when the device has completed what the input's message
-///   was sent with.
+///   was sent with. Until then other operators do.
+///
+/// Without conditions an operator runs when every required input has a message and every output has
+/// room.
 ///
 /// # Attributes of edges
 /// - `#[copy]`: the input gets a copy of its own, so that it may take the message although others
 ///   read it.
 ///
-/// # What does not compile
-/// A port of another type, an edge the wrong way round, an unknown node or port, an input without a
-/// producer or with two, an output that nobody consumes, a cycle, a pool with fewer streams than its
-/// operators declare, `stream_done` of host data.
+/// `#[feedback]` and `#[transfer]`, for cycles and for edges between devices, are not supported yet.
+///
+/// # What is checked, and when
+/// | Mistake | Found by | Told at |
+/// |---|---|---|
+/// | a statement that can't be read; an unknown attribute, condition or pool; a pool that no node uses | the macro | the statement, or its part |
+/// | two nodes, pools or producers where one may be; a node named as something of the graph | the macro | the later one |
+/// | a cycle | the macro | the edge that closes it, with the path |
+/// | an unknown node or port, an operator's wrong arguments | rustc | the name |
+/// | a type that is no operator, or has no `compute` | types | the node's type |
+/// | a port of another type, an edge the wrong way round, a fan-out to an input that takes its message, `#[copy]` of what can't be copied | types | the edge |
+/// | `stream_done` of an output, or of host data | types | the condition |
+/// | a required input without a producer, an output that nobody consumes | a constant | the node's name |
+/// | a pool with fewer streams than its operators declare | a constant | the pool's description |
+/// | device data between nodes on different devices; host data may go there | a constant | the edge |
+/// | a `count` of 0, a device or stream that the platform has not, a constructor's error | `new` | – |
+/// | device data that reaches another device by way of a node with `#[streams(none)]` | `run` | – |
+///
+/// All mistakes of names in one graph are told at once, and the struct is still defined, so what uses
+/// it is no further mistake. Constants are evaluated when all names are right. `cargo check` finds all
+/// that the compiler can.
 #[proc_macro]
 pub fn graph(tokens: TokenStream) -> TokenStream {
     guarded(TokenStream::new(), || graph::graph(tokens.into()).into())
@@ -153,7 +196,8 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// The port fields are declarations: the struct keeps the other fields alone, its state. Beside it
 /// stand `CombineAndSumIo<'t>`, what one tick has (a field per port and per stream name),
 /// `CombineAndSumPorts`, which a graph connects, and `CombineAndSumStreams<'t>`, the names of its
-/// streams for `start`. Each of these has the generic parameters that it needs: those of the Io are
+/// streams for `start`. `streamflow::Operator` tells what is known of all this: names, types and
+/// documentation of the ports, and how many streams it may take from its pool. Each of these has the generic parameters that it needs: those of the Io are
 /// the ones that its ports' types need, and `Self::Io<'_>` always names it. What the operator does is
 /// written in `impl Compute`.
 ///
@@ -163,10 +207,23 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// - `#[input(optional)]`: the operator also runs without a message here, and gets an `Option`.
 /// - `#[output] x: T`.
 ///
+/// `T` is a `Message`: a tensor, a number, a `HostData<T>`, a struct with `#[derive(Message)]`. The
+/// documentation of a port stands in a table in that of the struct.
+///
 /// # Options
-/// - `streams(fill, copy)`: the streams that it allocates with `cx.allocate_cuda_stream(io.fill)`.
+/// In any order, as in `#[operator(streams(fill, copy), no_new)]`:
+/// - `streams(fill, copy)`: the streams that it allocates with `cx.allocate_cuda_stream(io.fill)`, or
+///   in `start` with `streams.fill`. They count against the pool of its node. One more does if an input
+///   carries device data: the internal stream, which `receive_cuda_stream` returns. An operator
+///   without inputs has none, and chooses the stream of each output with `set_cuda_stream`.
 /// - `no_new`: by default `new` is generated, which takes the state's fields in their order. With
 ///   type parameters that no field uses, the struct has a field `__ports: PhantomData<…>` as well.
+///
+/// # What does not compile
+/// What is no struct with named fields, or has no ports; a lifetime parameter; `&mut T` or `Option<T>`
+/// as an input, a reference as an output; a name that is given twice, or reserved; state that is not
+/// `Send`, as a tick's `Stream` (what needs a stream beyond the tick is an `OnStream`); a missing
+/// `impl Compute`, where a graph names the operator.
 ///
 /// Attributes that look at the struct's fields, as `#[derive(Debug)]`, are written below this one.
 #[proc_macro_attribute]

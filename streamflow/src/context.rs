@@ -18,7 +18,8 @@ use crate::stream::{CudaStream, Point, StreamPool};
 /// and copies.
 ///
 /// Ports take this type alone, so a stream that an operator owns by itself can't be sent to others.
-/// It can't be kept, sent to another thread, or made from a number. The default stream is asked for
+/// It can't be kept, sent to another thread, or made from a number: what lives longer than a tick and
+/// needs a stream is an [`OnStream`]. The default stream is asked for
 /// by name: [`ExecutionContext::default_stream`].
 #[derive(Clone, Copy)]
 pub struct Stream<'t> {
@@ -55,7 +56,39 @@ impl<'t> StreamName<'t> {
 }
 
 /// What must live longer than a tick and needs a stream, as a library's handle or plan: usable
-/// through the operator's own stream alone. Made by [`ExecutionContext::on_stream`].
+/// through the operator's own stream alone. Made by [`ExecutionContext::on_stream`], best in
+/// [`Compute::start`](crate::Compute::start).
+///
+/// ```
+/// # use streamflow::prelude::*;
+/// # struct Plan;
+/// # impl Plan {
+/// #     fn new(_: u64) -> Result<Self> { Ok(Self) }
+/// #     fn execute(&mut self, _: &mut Tensor<f32>) -> Result<()> { Ok(()) }
+/// # }
+/// #[operator(streams(work))]
+/// struct Transform {
+///     #[output] image: Tensor<f32>,
+///     plan: Option<OnStream<Plan>>,
+/// }
+///
+/// impl Compute for Transform {
+///     fn start(&mut self, streams: TransformStreams<'_>, cx: &ExecutionContext) -> Result<()> {
+///         let stream = cx.allocate_cuda_stream(streams.work)?;
+///         self.plan = Some(cx.on_stream(&stream, |stream| Plan::new(stream.raw().handle()))?);
+///         Ok(())
+///     }
+///
+///     fn compute(&mut self, io: TransformIo<'_>, cx: &ExecutionContext) -> Result<()> {
+///         let stream = cx.allocate_cuda_stream(io.work)?;
+///         let mut image = cx.tensor([64], &stream)?;
+///         if let Some(plan) = &mut self.plan {
+///             plan.with(&stream, |plan| plan.execute(&mut image))??;
+///         }
+///         io.image.set_cuda_stream(&stream).emit(image)
+///     }
+/// }
+/// ```
 #[derive(Debug)]
 pub struct OnStream<H> {
     /// The platform's number and the stream's.

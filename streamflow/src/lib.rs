@@ -52,7 +52,9 @@ pub mod __private {
     pub use crate::context::{ExecutionContext, StreamName};
     pub use crate::driver::{HostArgs, HostKernel};
     pub use crate::error::Result;
-    pub use crate::graph::check::{check_inputs, check_outputs, check_pool};
+    pub use crate::graph::check::{
+        EdgeEnd, check_devices, check_inputs, check_outputs, check_pool,
+    };
     pub use crate::graph::{AnyNode, Graph, Node, NodeOptions, NodeStreams, any_node};
     pub use crate::kernel::expansion::*;
     pub use crate::kernel::{Kernel, KernelInfo, ParamInfo, ParamKind, Passing};

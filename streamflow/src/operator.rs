@@ -11,7 +11,7 @@ use crate::port::{PortInfo, Ports};
 /// Implemented by the attribute alone.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a streamflow operator",
-    label = "this node's type is not an operator",
+    label = "this type is not an operator",
     note = "put `#[streamflow::operator]` on the definition of `{Self}`"
 )]
 pub trait Operator: Send + Sized + 'static {

@@ -43,6 +43,7 @@ fn constants() -> Result<(), Failed> {
         &[PortInfo {
             name: "image",
             optional: false,
+            device: true,
             ty: "Tensor<f32>",
             doc: "What was made, `a | b`.\nEach tick another value.\n\nMore text, which is not in \
                   the table.",
@@ -58,6 +59,13 @@ fn constants() -> Result<(), Failed> {
         Names::INPUTS.iter().map(|port| port.optional).collect(),
         vec![false, false, false, true],
     )?;
+    let devices = |ports: &[PortInfo]| ports.iter().map(|port| port.device).collect::<Vec<_>>();
+    equal(devices(Names::INPUTS), vec![false; 4])?;
+    equal(devices(InPlace::INPUTS), vec![true; 2])?;
+    equal(devices(Pass::<u64>::INPUTS), vec![false, true])?;
+    equal(devices(Pass::<Tensor<u8>>::OUTPUTS), vec![true, false])?;
+    // The download of device data is data of the host.
+    equal(devices(Unpack::OUTPUTS), vec![false])?;
     equal(Names::STREAMS, 0)?;
     // A stream of its own, and the internal one: one of its inputs carries device data.
     equal(Pass::<u64>::STREAMS, 2)?;

@@ -5,7 +5,8 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::Type;
 use syn::ext::IdentExt;
 
-use super::model::{Graph, Node, Streams};
+use super::model::{Edge, Graph, Node, Pool, Port, Streams};
+use super::wiring;
 
 /// A port's name, as the operator tells it.
 pub(super) fn text(port: &Ident) -> String {
@@ -73,6 +74,51 @@ pub(super) fn of_pools(graph: &Graph) -> TokenStream {
             })
         })
         .collect()
+}
+
+/// Whether the ends of each edge that carries device data are on one device. Where both are on one
+/// pool, or on none, they are.
+pub(super) fn of_edges(graph: &Graph) -> TokenStream {
+    graph.edges.iter().filter_map(|edge| of_edge(graph, edge)).collect()
+}
+
+fn of_edge(graph: &Graph, edge: &Edge) -> Option<TokenStream> {
+    let find = |port: &Port| graph.nodes.iter().find(|node| node.name == port.node);
+    let (from, to) = (find(&edge.from)?, find(&edge.to)?);
+    match (&from.streams, &to.streams) {
+        // It works where its message is.
+        (Streams::None, _) | (_, Streams::None) => return None,
+        (Streams::Default, Streams::Default) => return None,
+        (Streams::Pool(one), Streams::Pool(other)) if one == other => return None,
+        _ => {}
+    }
+    let from = end(graph, from, &edge.from, "OUTPUTS");
+    let to = end(graph, to, &edge.to, "INPUTS");
+    let [first, middle, last] = edge.spans();
+    let check = wiring::call(first, middle, last, "check_devices", quote!(&#from, &#to));
+    Some(quote! {
+        const _: () = {
+            #[allow(non_upper_case_globals)]
+            const both_ends_are_on_one_device: () = #check;
+        };
+    })
+}
+
+/// One end of an edge, for `check_devices`.
+fn end(graph: &Graph, node: &Node, port: &Port, ports: &str) -> TokenStream {
+    let (name, port, ports) = (node.text(), text(&port.port), item(&node.ty, ports));
+    let pool = match &node.streams {
+        Streams::Pool(name) => graph.pools.iter().find(|pool| pool.name == *name),
+        Streams::Default | Streams::None => None,
+    };
+    // With the declaration's place: what is wrong with the pool is said there.
+    let pool = match pool {
+        Some(Pool { name, .. }) => quote!(::core::option::Option::Some(&#name)),
+        None => quote!(::core::option::Option::None),
+    };
+    quote! {
+        ::streamflow::__private::EdgeEnd { node: #name, port: #port, ports: #ports, pool: #pool }
+    }
 }
 
 /// Whether all operators together have one stream, so that none ever waits for another.

@@ -22,6 +22,7 @@ pub(super) fn graph(graph: &Graph, sound: bool) -> TokenStream {
     let checked = sound && !graph.has_unknown_node;
     let checks_of_nodes = checked.then(|| constants::of_nodes(graph));
     let checks_of_pools = checked.then(|| constants::of_pools(graph));
+    let checks_of_edges = checked.then(|| constants::of_edges(graph));
     quote! {
         #definition
         #[allow(non_local_definitions)]
@@ -30,6 +31,7 @@ pub(super) fn graph(graph: &Graph, sound: bool) -> TokenStream {
             #implementation
             #any_graph
             #checks_of_pools
+            #checks_of_edges
         };
         #checks_of_nodes
     }

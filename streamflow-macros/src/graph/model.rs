@@ -1,8 +1,9 @@
 //! What a graph is, once it is understood.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt;
+use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Token, Type, Visibility};
 
 /// What stands before the body.
@@ -186,6 +187,16 @@ impl Edge {
         }
         self.to.to_tokens(&mut tokens);
         tokens
+    }
+
+    /// Of what is underlined, the first token, one in the middle, and the last.
+    pub(super) fn spans(&self) -> [Span; 3] {
+        let last = self.to.port.span();
+        if self.in_group {
+            [self.to.node.span(), self.to.dot.span(), last]
+        } else {
+            [self.from.node.span(), self.arrow.span(), last]
+        }
     }
 }
 

@@ -32,12 +32,7 @@ pub(super) fn wiring(graph: &Graph) -> TokenStream {
 
 fn edge(edge: &Edge) -> TokenStream {
     let (from, to) = (&edge.from, &edge.to);
-    let last = to.port.span();
-    let (first, middle) = if edge.in_group {
-        (to.node.span(), to.dot.span())
-    } else {
-        (from.node.span(), edge.arrow.span())
-    };
+    let [first, middle, last] = edge.spans();
     let function = match edge {
         Edge { copy: true, .. } => "connect_copy",
         Edge { shared: true, .. } => "connect_shared",
@@ -78,7 +73,13 @@ fn port(port: &Port) -> TokenStream {
 
 /// `::streamflow::__private::function(args)`, underlined from `first` to `last`. What is ours stands
 /// in the middle, so that an editor does not show it for the user's names.
-fn call(first: Span, middle: Span, last: Span, function: &str, args: TokenStream) -> TokenStream {
+pub(super) fn call(
+    first: Span,
+    middle: Span,
+    last: Span,
+    function: &str,
+    args: TokenStream,
+) -> TokenStream {
     let function = Ident::new(function, middle);
     let lead = quote_spanned!(first=> ::);
     let path = quote_spanned!(middle=> streamflow::__private::#function);

@@ -60,18 +60,13 @@ fn operator_impl(operator: &Operator, names: &Names) -> TokenStream {
     let io_params = params_of(&names.io_generics);
     let Names { ports, io, streams, tick, .. } = names;
     let name = ident.unraw().to_string();
-    let inputs = operator.inputs().map(info);
-    let outputs = operator.outputs().map(info);
+    let inputs = operator.inputs().map(|port| info(operator, port));
+    let outputs = operator.outputs().map(|port| info(operator, port));
     let stream_names: Vec<&Ident> = operator.options.streams.iter().collect();
     let stream_texts: Vec<String> =
         stream_names.iter().map(|stream| stream.unraw().to_string()).collect();
-    // By way of the port's own type: what is wrong with the message is told once.
-    let markers = operator.inputs().map(|port| &port.marker);
-    let internal = quote! {
-        (false #(|| <<<#markers #type_generics as ::streamflow::__private::InputPort>::Message
-            as ::streamflow::__private::Message>::Place
-            as ::streamflow::__private::Place>::IS_DEVICE)*)
-    };
+    let devices = operator.inputs().map(|port| is_device(operator, port));
+    let internal = quote!((false #(|| #devices)*));
     let named = stream_names.len();
     let port_names: Vec<&Ident> = operator.ports.iter().map(|port| &port.ident).collect();
     let ends = operator.ports.iter().map(end);
@@ -133,14 +128,37 @@ fn operator_impl(operator: &Operator, names: &Names) -> TokenStream {
     }
 }
 
-/// What is known of a port without its type.
-fn info(port: &Port) -> TokenStream {
+/// Whether a port carries device data, by way of the port's own type: what is wrong with the message
+/// is told once.
+fn is_device(operator: &Operator, port: &Port) -> TokenStream {
+    let (_, type_generics, _) = operator.generics.split_for_impl();
+    let marker = &port.marker;
+    let message = match port.direction {
+        Direction::Input { .. } => quote!(InputPort > ::Message),
+        Direction::Output => quote!(OutputPort > ::Item),
+    };
+    quote! {
+        <<<#marker #type_generics as ::streamflow::__private::#message
+            as ::streamflow::__private::Message>::Place
+            as ::streamflow::__private::Place>::IS_DEVICE
+    }
+}
+
+/// What is known of a port.
+fn info(operator: &Operator, port: &Port) -> TokenStream {
     let name = port.ident.unraw().to_string();
     let ty = spelled(&port.written);
     let doc = &port.doc;
     let optional = matches!(port.direction, Direction::Input { optional: true, .. });
+    let device = is_device(operator, port);
     quote! {
-        ::streamflow::__private::PortInfo { name: #name, optional: #optional, ty: #ty, doc: #doc }
+        ::streamflow::__private::PortInfo {
+            name: #name,
+            optional: #optional,
+            device: #device,
+            ty: #ty,
+            doc: #doc,
+        }
     }
 }
 

@@ -207,6 +207,63 @@ pub const fn check_pool(pool: &str, description: &CudaStreamPool, needed: &[(&st
     }
 }
 
+/// One end of an edge.
+#[derive(Debug)]
+pub struct EdgeEnd<'a> {
+    /// The node's name.
+    pub node: &'a str,
+    /// The port's name.
+    pub port: &'a str,
+    /// The ports among which it is: inputs or outputs.
+    pub ports: &'a [PortInfo],
+    /// The node's pool; `None` for its own, on device 0.
+    pub pool: Option<&'a CudaStreamPool>,
+}
+
+impl EdgeEnd<'_> {
+    /// Not if there is no such port: rustc says so at the edge.
+    const fn carries_device_data(&self) -> bool {
+        let mut i = 0;
+        while i < self.ports.len() {
+            if same(self.ports[i].name, self.port) {
+                return self.ports[i].device;
+            }
+            i += 1;
+        }
+        false
+    }
+
+    const fn device(&self) -> usize {
+        match self.pool {
+            Some(pool) => pool.get_device().index(),
+            None => 0,
+        }
+    }
+
+    /// `` `node.port` is on device 0 ``
+    const fn add_to(&self, text: Text) -> Text {
+        let text = text.add("`").add(self.node).add(".").add(self.port).add("` is on device ");
+        let text = text.add_number(self.device());
+        let why =
+            if self.pool.is_none() { ", as every node without `#[streams(…)]`" } else { "" };
+        text.add(why)
+    }
+}
+
+/// Device data stays on its device.
+#[track_caller]
+pub const fn check_devices(output: &EdgeEnd<'_>, input: &EdgeEnd<'_>) {
+    let carries = output.carries_device_data() && input.carries_device_data();
+    if carries && output.device() != input.device() {
+        let text = output.add_to(Text::new()).add(", but ");
+        let (what, how) = (
+            "; the data must be copied between them: `#[transfer]` is not supported yet, ",
+            "so put both nodes on pools of one device",
+        );
+        input.add_to(text).add(what).add(how).fail()
+    }
+}
+
 impl Text {
     const fn add_text(mut self, other: &Self) -> Self {
         let mut i = 0;

@@ -8,13 +8,15 @@ use crate::memory::{Buffer, Element, Tensor};
 use crate::message::{Device, Message, Place, Several, Sole};
 use crate::stream::CudaStream;
 
-/// What is known about a port without its types: for checks, pictures and documentation.
+/// What is known about a port: for checks, pictures and documentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PortInfo {
     /// The field's name.
     pub name: &'static str,
     /// Whether the operator may run without a message here; `false` for outputs.
     pub optional: bool,
+    /// Whether its messages carry device data.
+    pub device: bool,
     /// The type as the user wrote it.
     pub ty: &'static str,
     /// The user's documentation.

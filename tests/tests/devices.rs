@@ -1,0 +1,135 @@
+//! Graphs over several devices: what may cross, and what a platform must have.
+#![allow(missing_docs, reason = "a test binary")]
+
+use std::process::ExitCode;
+
+use streamflow::prelude::*;
+use streamflow_tests::kernels::fill;
+use streamflow_tests::stereo::{Camera, Cast, Show};
+use streamflow_tests::{Failed, Suite, check, check_error, check_text};
+
+fn main() -> ExitCode {
+    Suite::new()
+        .seeded("host_data_crosses_devices", |seed| crosses(&devices(seed, 2)?))
+        .seeded("a_graph_names_more_devices_than_there_are", |seed| missing(&devices(seed, 1)?))
+        .seeded("device_data_of_another_device", |seed| by_way(&devices(seed, 2)?))
+        .run()
+}
+
+fn devices(seed: u64, count: usize) -> Result<Platform> {
+    Platform::host().seed(seed).devices(count).build()
+}
+
+/// Device data to host data.
+#[operator]
+struct Fetch {
+    #[input]
+    image: &Tensor<f32>,
+    #[output]
+    values: Download<f32>,
+    seen_on: Option<DeviceId>,
+}
+
+impl Compute for Fetch {
+    fn compute(&mut self, io: FetchIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        self.seen_on = Some(stream.device());
+        io.values.emit(cx.download(image, &stream)?)
+    }
+}
+
+/// And back.
+#[operator(streams(upload))]
+struct Upload {
+    #[input]
+    values: &Download<f32>,
+    #[output]
+    image: Tensor<f32>,
+    seen_on: Option<DeviceId>,
+}
+
+impl Compute for Upload {
+    fn compute(&mut self, io: UploadIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let values = io.values.receive().into_data().wait_blocking()?;
+        let stream = cx.allocate_cuda_stream(io.upload)?;
+        self.seen_on = Some(stream.device());
+        let mut image = cx.tensor([values.len()], &stream)?;
+        // What is not overwritten would show.
+        stream.launch::<fill>(image.len(), (&mut image, -1.0))?;
+        stream.upload_blocking(values, &mut image)?;
+        io.image.set_cuda_stream(&stream).emit(image)
+    }
+}
+
+graph! {
+    /// Each edge of device data stays on its device: on pools of one device, or on none.
+    struct Across(count: u64) {
+        const NEAR: CudaStreamPool = CudaStreamPool::new().max_size(2);
+        const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1)).max_size(2);
+        const ALSO_FAR: CudaStreamPool = FAR.max_size(1);
+
+        #[streams(FAR)] #[when(count(count))]
+        let camera: Camera = Camera::new(50, 3);
+        #[streams(ALSO_FAR)]
+        let cast: Cast = Cast::new();
+        #[streams(FAR)]
+        let fetch: Fetch = Fetch::new(None);
+        #[streams(none)]
+        let far_show: Show = Show::new(Vec::new());
+        #[streams(NEAR)]
+        let upload: Upload = Upload::new(None);
+        let near_show: Show = Show::new(Vec::new());
+
+        camera.frame >> cast.src;
+        cast.dst >> (fetch.image, far_show.image);
+        fetch.values >> upload.values;
+        upload.image >> near_show.image;
+    }
+}
+
+fn crosses(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = Across::new(platform, 3)?;
+    graph.run()?;
+    for show in [graph.near_show(), graph.far_show()] {
+        let seen: Vec<f32> = show.seen().iter().map(|(value, _)| *value).collect();
+        check(seen == [3.0, 4.0, 5.0], || format!("{seen:?}"))?;
+    }
+    let seen_on = (graph.fetch().seen_on, graph.upload().seen_on);
+    check(seen_on == (Some(device(1)), Some(device(0))), || format!("{seen_on:?}"))
+}
+
+fn missing(platform: &Platform) -> Result<(), Failed> {
+    let made = Across::new(platform, 3).map(drop);
+    let is_right = |error: &Error| matches!(error, Error::NoSuchDevice { .. });
+    let text = check_error("new", made, is_right)?;
+    check_text(&text, &["`FAR`", "device 1", "1 device(s)"])
+}
+
+graph! {
+    /// What the compiler can't see: the node between works on the device of its message.
+    struct ByWay {
+        const NEAR: CudaStreamPool = CudaStreamPool::new();
+        const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
+
+        #[streams(FAR)] #[when(count(1))]
+        let camera: Camera = Camera::new(50, 3);
+        #[streams(none)]
+        let between: Cast = Cast::new();
+        #[streams(NEAR)]
+        let show: Show = Show::new(Vec::new());
+
+        camera.frame >> between.src;
+        between.dst >> show.image;
+    }
+}
+
+fn by_way(platform: &Platform) -> Result<(), Failed> {
+    let is_right = |error: &Error| match error {
+        Error::Operator { node, cause, .. } => {
+            node == "show" && matches!(**cause, Error::WrongDevice { .. })
+        }
+        _ => false,
+    };
+    let text = check_error("run", ByWay::new(platform)?.run(), is_right)?;
+    check_text(&text, &["device 1", "stream is on device 0", "copy it"])
+}

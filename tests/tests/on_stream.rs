@@ -1,0 +1,133 @@
+//! What lives longer than a tick and needs a stream: made in `start`, used through that stream alone.
+#![allow(missing_docs, reason = "a test binary")]
+
+use std::process::ExitCode;
+
+use streamflow::driver::RawStream;
+use streamflow::prelude::*;
+use streamflow::testing::OperatorHarness;
+use streamflow_tests::kernels::{add_one, fill};
+use streamflow_tests::{Failed, Suite, check, check_error, check_text};
+
+fn main() -> ExitCode {
+    Suite::new()
+        .both("made_in_start_and_used_in_compute", used)
+        .both("another_stream_is_an_error", other_stream)
+        .both("what_cannot_be_made", unmakeable)
+        .run()
+}
+
+/// As a library's plan: it has the raw stream and memory of its own.
+struct Plan {
+    raw: RawStream,
+    sums: Tensor<f32>,
+    uses: u64,
+}
+
+/// Which stream `compute` asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum On {
+    Work,
+    Other,
+    Default,
+}
+
+/// Adds one to the plan's memory in each tick.
+#[operator(streams(work, other))]
+struct Accumulate {
+    #[output]
+    sums: Download<f32>,
+    on: On,
+    plan: Option<OnStream<Plan>>,
+}
+
+impl Compute for Accumulate {
+    fn start(&mut self, streams: AccumulateStreams<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(streams.work)?;
+        self.plan = Some(cx.on_stream(&stream, |stream| {
+            let mut sums = cx.platform().tensor([100], stream)?;
+            stream.launch::<fill>(sums.len(), (&mut sums, 0.5))?;
+            Ok(Plan { raw: stream.raw(), sums, uses: 0 })
+        })?);
+        Ok(())
+    }
+
+    fn compute(&mut self, io: AccumulateIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = match self.on {
+            On::Work => cx.allocate_cuda_stream(io.work)?,
+            On::Other => cx.allocate_cuda_stream(io.other)?,
+            On::Default => cx.default_stream()?,
+        };
+        let Some(plan) = &mut self.plan else { return Err(Error::other("`start` comes first")) };
+        let sums = plan.with(&stream, |plan| {
+            plan.uses += 1;
+            if plan.raw != stream.raw() {
+                return Err(Error::other("another stream than it was made for"));
+            }
+            stream.launch::<add_one>(plan.sums.len(), (&mut plan.sums,))?;
+            cx.download(&plan.sums, &stream)
+        })??;
+        io.sums.emit(sums)
+    }
+}
+
+fn used(platform: &Platform) -> Result<(), Failed> {
+    let mut harness = OperatorHarness::new(platform, Accumulate::new(On::Work, None))?;
+    for tick in 1..=4 {
+        check(harness.tick()?, || "a source is always ready".into())?;
+        let sums = harness.take(|ports| &mut ports.sums).ok_or(Failed::new("nothing"))?;
+        let (found, wanted) = (sums.message.wait_blocking()?, [0.5 + tick as f32; 100]);
+        check(found == wanted, || format!("tick {tick}: {found:?}"))?;
+    }
+    Ok(harness.stop()?)
+}
+
+fn other_stream(platform: &Platform) -> Result<(), Failed> {
+    let mut harness = OperatorHarness::new(platform, Accumulate::new(On::Work, None))?;
+    harness.tick()?;
+    for on in [On::Other, On::Default] {
+        harness.operator().on = on;
+        let is_other = |error: &Error| match error {
+            Error::Operator { hook: "compute", cause, .. } => {
+                matches!(**cause, Error::OtherStream { made_for, used_on } if made_for != used_on)
+            }
+            _ => false,
+        };
+        let text = check_error("another stream", harness.tick(), is_other)?;
+        check_text(&text, &["`Accumulate`", "was made for stream", "make another one"])?;
+        check(harness.take(|ports| &mut ports.sums).is_none(), || "it emitted".into())?;
+    }
+    // It was not touched, and is as usable as before.
+    harness.operator().on = On::Work;
+    harness.tick()?;
+    let sums = harness.take(|ports| &mut ports.sums).ok_or(Failed::new("nothing"))?;
+    let found = sums.message.wait_blocking()?;
+    check(found == [2.5; 100], || format!("{found:?}"))?;
+    Ok(harness.stop()?)
+}
+
+/// Its plan can't be made.
+#[operator(streams(work))]
+struct Unmakeable {
+    #[output]
+    number: u64,
+}
+
+impl Compute for Unmakeable {
+    fn start(&mut self, streams: UnmakeableStreams<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(streams.work)?;
+        let _plan: OnStream<u8> = cx.on_stream(&stream, |_| Err(Error::other("no licence")))?;
+        Ok(())
+    }
+
+    fn compute(&mut self, io: UnmakeableIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.number.emit(cx.tick())
+    }
+}
+
+fn unmakeable(platform: &Platform) -> Result<(), Failed> {
+    let mut harness = OperatorHarness::new(platform, Unmakeable::new())?;
+    let is_operator = |error: &Error| matches!(error, Error::Operator { hook: "start", .. });
+    let text = check_error("start", harness.tick(), is_operator)?;
+    check_text(&text, &["`Unmakeable`", "no licence"])
+}
