@@ -6,7 +6,8 @@ use super::{Device, Host, MemoryVisitor, Message, Payload, Several, Sole};
 use crate::memory::{Buffer, Download, Element, Pinned, Shared, Tensor};
 use crate::port::{Inlet, Receive};
 
-/// Any value that is only for the host, as a message.
+/// Any value that is only for the host, as a message. The type can't see what is inside: don't hide
+/// device data in it, which would then travel without its stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct HostData<T>(pub T);
 

@@ -123,13 +123,25 @@ impl<T, From, To> Feeds<T, From, To> for T {
     }
 }
 
+/// Whoever could implement [`Accepts`] could give one message to two that take it.
+mod sealed {
+    use super::{Reads, Several, Shares, Sole, Takes};
+
+    pub trait Accepts<Owners> {}
+    impl Accepts<Sole> for Reads {}
+    impl Accepts<Sole> for Shares {}
+    impl Accepts<Sole> for Takes {}
+    impl Accepts<Several> for Reads {}
+    impl Accepts<Several> for Shares {}
+}
+
 /// Inputs whose form permits as many owners as the message has.
 #[diagnostic::on_unimplemented(
     message = "input `{To}` takes its message, but output `{From}` has other readers too",
     label = "this input wants to be the message's only owner",
     note = "mark the edge `#[copy]` to give it a copy of its own, or declare the input as `&T` or `Shared<T>`"
 )]
-pub trait Accepts<Owners, From, To> {}
+pub trait Accepts<Owners, From, To>: sealed::Accepts<Owners> {}
 
 #[diagnostic::do_not_recommend]
 impl<From, To> Accepts<Sole, From, To> for Reads {}

@@ -46,13 +46,21 @@ impl<'t, A: Receive<'t>> Receive<'t> for Option<A> {
     }
 }
 
+/// Whoever could implement the traits below for other places could open data that is not ready.
+mod sealed {
+    pub trait Device {}
+    impl Device for crate::message::Device {}
+    pub trait Host {}
+    impl Host for crate::message::Host {}
+}
+
 /// Data that comes with a stream: [`Device`].
 #[diagnostic::on_unimplemented(
     message = "`{M}` carries no stream",
     label = "this is host data",
     note = "receive it without a stream: `let data = input.receive().into_data();`"
 )]
-pub trait CarriesStream<M>: Place {}
+pub trait CarriesStream<M>: Place + sealed::Device {}
 
 #[diagnostic::do_not_recommend]
 impl<M> CarriesStream<M> for Device {}
@@ -63,7 +71,7 @@ impl<M> CarriesStream<M> for Device {}
     label = "device data needs a stream",
     note = "receive its stream: `let (data, stream) = input.receive_cuda_stream(cx)?;`"
 )]
-pub trait Plain<M>: Place {}
+pub trait Plain<M>: Place + sealed::Host {}
 
 #[diagnostic::do_not_recommend]
 impl<M> Plain<M> for Host {}
