@@ -3,7 +3,6 @@
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 use syn::Type;
-use syn::ext::IdentExt;
 
 /// Traits that imply none of ours, nor that a type lives for ever or may move between threads.
 #[rustfmt::skip]
@@ -78,18 +77,6 @@ pub(crate) fn must_be(ty: &Type, bounds: impl Fn(Span) -> TokenStream) -> TokenS
     quote_spanned!(end=> #ty: #bounds)
 }
 
-/// `in_left` as `InLeft`: the part that a field's name has in the name of a type.
-pub(crate) fn pascal(name: &Ident) -> String {
-    let name = name.unraw().to_string();
-    let mut pascal = String::new();
-    for part in name.split('_') {
-        let mut letters = part.chars();
-        pascal.extend(letters.next().into_iter().flat_map(char::to_uppercase));
-        pascal.extend(letters);
-    }
-    pascal
-}
-
 /// A type as people write it: tokens print with spaces everywhere.
 pub(crate) fn spelled(ty: &Type) -> String {
     let mut text = String::new();
@@ -121,14 +108,6 @@ mod tests {
         assert_eq!(spelled(&parse_quote!(Shared<a::B<C, 3>>)), "Shared<a::B<C, 3>>");
         assert_eq!(spelled(&parse_quote!([u8; 4])), "[u8; 4]");
         assert_eq!(spelled(&parse_quote!(Box<dyn Fn(u8) -> u8>)), "Box<dyn Fn(u8) -> u8>");
-    }
-
-    #[test]
-    fn names_of_fields_become_names_of_types() {
-        assert_eq!(pascal(&format_ident!("in1")), "In1");
-        assert_eq!(pascal(&format_ident!("left_eye")), "LeftEye");
-        assert_eq!(pascal(&format_ident!("r#type")), "Type");
-        assert_eq!(pascal(&format_ident!("_x")), "X");
     }
 
     #[test]

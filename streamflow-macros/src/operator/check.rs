@@ -1,10 +1,10 @@
 //! Whether a type can be an operator, and what its ports are.
 
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::{
-    Data, DataStruct, DeriveInput, Fields, GenericParam, Generics, Ident, Type, TypeParam,
-    TypeParamBound, WherePredicate,
+    Data, DataStruct, DeriveInput, Fields, GenericParam, Generics, Type, TypeParam, TypeParamBound,
+    WherePredicate,
 };
 
 use super::fields::{Sorted, sort};
@@ -81,7 +81,6 @@ pub(super) fn operator(options: Options, input: DeriveInput, errors: &mut Errors
         .iter()
         .filter(|stream| !ports.iter().any(|port| port.ident.unraw() == stream.unraw()));
     let options = Options { streams: streams.cloned().collect(), ..options };
-    distinct_markers(&ident, &mut ports);
     let cfgs = attrs.iter().filter(|attr| attr.path().is_ident("cfg"));
     Operator {
         cfgs: quote!(#(#cfgs)*),
@@ -171,17 +170,4 @@ fn bounds_of<'a>(
         _ => None,
     });
     [&param.bounds].into_iter().chain(of_clause).flatten()
-}
-
-/// The names of the ports' types, kept apart from each other and from our other names.
-fn distinct_markers(operator: &Ident, ports: &mut [Port]) {
-    let operator = operator.unraw();
-    let mut taken: Vec<String> =
-        ["Ports", "Io", "Streams"].map(|ours| format!("{operator}{ours}")).into();
-    for port in ports {
-        while taken.contains(&port.marker.to_string()) {
-            port.marker = format_ident!("{}Port", port.marker, span = port.marker.span());
-        }
-        taken.push(port.marker.to_string());
-    }
 }

@@ -48,7 +48,7 @@ fn marker(operator: &Operator, port: &Port) -> TokenStream {
     quote! {
         #cfgs
         #[doc(hidden)]
-        #[allow(dead_code, missing_debug_implementations)]
+        #[allow(dead_code, non_camel_case_types, missing_debug_implementations)]
         #visibility struct #marker #params (#all) #where_clause;
     }
 }

@@ -10,7 +10,7 @@ use super::docs::text;
 use super::model::{Direction, Port};
 use super::port_type::{PortType, input, output, ungrouped};
 use crate::diagnostic::{Errors, similar};
-use crate::tokens::{pascal, split};
+use crate::tokens::split;
 
 /// The fields of the user's struct.
 pub(super) struct Sorted {
@@ -145,7 +145,8 @@ fn port(operator: &Ident, ident: Ident, mark: Mark, field: Field, errors: &mut E
         }
         Mark::Output => (output(&field.ty, errors), Direction::Output),
     };
-    let marker = format_ident!("{}{}", operator.unraw(), pascal(&ident), span = ident.span());
+    // Not as people name types, so that it meets none of theirs; rustc shows it in messages.
+    let marker = format_ident!("{}_{}", operator.unraw(), ident.unraw(), span = ident.span());
     Port { doc: text(&docs), ident, direction, message, written, docs, marker }
 }
 

@@ -74,10 +74,10 @@ fn the_tick_has_a_field_per_port_and_stream() {
     assert_eq!(
         fields(&items, "BlurPorts"),
         [
-            "image: Input<BlurImage>",
-            "kept: Input<BlurKept>",
-            "taken: Input<BlurTaken>",
-            "out: Output<BlurOut>",
+            "image: Input<Blur_image>",
+            "kept: Input<Blur_kept>",
+            "taken: Input<Blur_taken>",
+            "out: Output<Blur_out>",
         ]
     );
     assert_eq!(fields(&items, "BlurStreams"), ["fill: StreamName<'t>"]);
@@ -155,7 +155,7 @@ fn names_of_ports_do_not_meet_ours() {
     assert_eq!(errors, Vec::<String>::new());
     assert_eq!(
         names(&items),
-        ["A", "APorts", "AIo", "AStreams", "AIoPort", "AIn1", "AIn1Port", "AType"]
+        ["A", "APorts", "AIo", "AStreams", "A_io", "A_in_1", "A_in1", "A_type"]
     );
 }
 

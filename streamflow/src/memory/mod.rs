@@ -1,6 +1,6 @@
 //! Memory that knows who uses it.
 //!
-//! Every allocation is a `Block`: it remembers the [`Point`](crate::stream::Point) of its last
+//! Every allocation is a block: it remembers the [`Point`](crate::stream::Point) of its last
 //! write, and one point for each stream that has read it since. Each launch and each copy compares
 //! its arguments with its stream and inserts the waits that are missing, so a tensor is right on any
 //! stream, in this tick or a later one. The same points decide when memory may be reused: a dropped

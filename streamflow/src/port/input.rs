@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::{AnyInput, Handled, CarriesStream, Inlet, InputPort, Plain, Receive};
+use super::{AnyInput, CarriesStream, Handled, Inlet, InputPort, Plain, Receive};
 use crate::context::{ExecutionContext, Stream};
 use crate::driver::DeviceId;
 use crate::error::Result;

@@ -30,7 +30,11 @@ pub fn run(graph: &mut dyn Graph) -> Result<()> {
     if done.is_ok() && !stop.load(Ordering::Acquire) {
         for node in &mut nodes {
             for port in node.waiting() {
-                tracing::warn!(node = node.name(), port, "the run ended before this message was received");
+                tracing::warn!(
+                    node = node.name(),
+                    port,
+                    "the run ended before this message was received"
+                );
             }
         }
     }

@@ -4,7 +4,7 @@
 //! streamflow names such an event by a [`Point`]: the number of a record on a stream. Streams own
 //! their events and reuse them, so a point is a plain value that is never given back.
 //!
-//! Which stream has already waited for what is kept by `Timeline`s, so that a wait which is
+//! Which stream has already waited for what is kept by timelines, so that a wait which is
 //! implied by earlier ones, also by way of a third stream, costs no driver call.
 
 mod clock;

@@ -84,6 +84,13 @@ impl Device {
 /// A driver that is shutting down is no error here: the call that follows says so itself or, where
 /// it only gives something back, has nothing left to do.
 pub(super) fn bind(context: &CudaContext, device: DeviceId) -> DriverResult<()> {
+    let mut current: sys::CUcontext = std::ptr::null_mut();
+    // Asking costs half of setting, and nearly always it is this one.
+    // SAFETY: `current` is a place for one handle.
+    let asked = unsafe { sys::cuCtxGetCurrent(&raw mut current) };
+    if code_of(asked) == 0 && current == context.cu_ctx() {
+        return Ok(());
+    }
     // SAFETY: the registry keeps the context for the life of the process.
     let result = unsafe { sys::cuCtxSetCurrent(context.cu_ctx()) };
     check_given_back("cuCtxSetCurrent", device, result)
