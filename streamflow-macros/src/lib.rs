@@ -220,7 +220,7 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 ///   type parameters that no field uses, the struct has a field `__ports: PhantomData<…>` as well.
 ///
 /// # What does not compile
-/// What is no struct with named fields, or has no ports; a lifetime parameter; `&mut T` or `Option<T>`
+/// What is no struct with named fields; a lifetime parameter; `&mut T` or `Option<T>`
 /// as an input, a reference as an output; a name that is given twice, or reserved; state that is not
 /// `Send`, as a tick's `Stream` (what needs a stream beyond the tick is an `OnStream`); a missing
 /// `impl Compute`, where a graph names the operator.

@@ -1,11 +1,13 @@
 //! What an operator gets beside its ports: streams, memory, and where it is.
 
+mod stream;
+
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt;
-use std::marker::PhantomData;
-use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+pub use stream::{OnStream, Stream, StreamName};
 
 use crate::driver::DeviceId;
 use crate::error::{Error, Result};
@@ -13,102 +15,6 @@ use crate::memory::{Buffer, Download, Downloadable, Element, IntoShape, Pinned, 
 use crate::message::{Metadata, Timestamp};
 use crate::platform::Platform;
 use crate::stream::{CudaStream, Point, StreamPool};
-
-/// A stream of the operator, for the time of one hook. It derefs to [`CudaStream`], which launches
-/// and copies.
-///
-/// Ports take this type alone, so a stream that an operator owns by itself can't be sent to others.
-/// It can't be kept, sent to another thread, or made from a number: what lives longer than a tick and
-/// needs a stream is an [`OnStream`]. The default stream is asked for
-/// by name: [`ExecutionContext::default_stream`].
-#[derive(Clone, Copy)]
-pub struct Stream<'t> {
-    stream: &'t CudaStream,
-}
-
-impl Deref for Stream<'_> {
-    type Target = CudaStream;
-
-    fn deref(&self) -> &CudaStream {
-        self.stream
-    }
-}
-
-impl fmt::Debug for Stream<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.stream.fmt(f)
-    }
-}
-
-/// The name of a stream that the operator declared: `#[operator(streams(fill))]` gives `io.fill`.
-#[derive(Debug, Clone, Copy)]
-pub struct StreamName<'t> {
-    index: usize,
-    name: &'static str,
-    _tick: PhantomData<&'t ()>,
-}
-
-impl<'t> StreamName<'t> {
-    #[doc(hidden)]
-    pub fn new(_: &'t ExecutionContext, index: usize, name: &'static str) -> Self {
-        Self { index, name, _tick: PhantomData }
-    }
-}
-
-/// What must live longer than a tick and needs a stream, as a library's handle or plan: usable
-/// through the operator's own stream alone. Made by [`ExecutionContext::on_stream`], best in
-/// [`Compute::start`](crate::Compute::start).
-///
-/// ```
-/// # use streamflow::prelude::*;
-/// # struct Plan;
-/// # impl Plan {
-/// #     fn new(_: u64) -> Result<Self> { Ok(Self) }
-/// #     fn execute(&mut self, _: &mut Tensor<f32>) -> Result<()> { Ok(()) }
-/// # }
-/// #[operator(streams(work))]
-/// struct Transform {
-///     #[output] image: Tensor<f32>,
-///     plan: Option<OnStream<Plan>>,
-/// }
-///
-/// impl Compute for Transform {
-///     fn start(&mut self, streams: TransformStreams<'_>, cx: &ExecutionContext) -> Result<()> {
-///         let stream = cx.allocate_cuda_stream(streams.work)?;
-///         self.plan = Some(cx.on_stream(&stream, |stream| Plan::new(stream.raw().handle()))?);
-///         Ok(())
-///     }
-///
-///     fn compute(&mut self, io: TransformIo<'_>, cx: &ExecutionContext) -> Result<()> {
-///         let stream = cx.allocate_cuda_stream(io.work)?;
-///         let mut image = cx.tensor([64], &stream)?;
-///         if let Some(plan) = &mut self.plan {
-///             plan.with(&stream, |plan| plan.execute(&mut image))??;
-///         }
-///         io.image.set_cuda_stream(&stream).emit(image)
-///     }
-/// }
-/// ```
-#[derive(Debug)]
-pub struct OnStream<H> {
-    /// The platform's number and the stream's.
-    stream: (u32, u32),
-    value: H,
-}
-
-impl<H> OnStream<H> {
-    /// Uses it. `stream` must be the one that it was made for.
-    ///
-    /// # Errors
-    /// [`Error::OtherStream`] when it is another.
-    pub fn with<R>(&mut self, stream: &Stream<'_>, use_it: impl FnOnce(&mut H) -> R) -> Result<R> {
-        let used_on = name_of(stream);
-        if self.stream != used_on {
-            return Err(Error::OtherStream { made_for: self.stream.1, used_on: used_on.1 });
-        }
-        Ok(use_it(&mut self.value))
-    }
-}
 
 /// Where the streams of a node come from.
 #[derive(Debug, Clone)]
@@ -188,12 +94,12 @@ impl ExecutionContext {
     /// # Errors
     /// [`Error::PoolExhausted`]; [`Error::NoPool`] for an operator without a pool.
     pub fn allocate_cuda_stream(&self, name: StreamName<'_>) -> Result<Stream<'_>> {
-        let cell = &self.named[name.index];
+        let cell = &self.named[name.index()];
         if cell.get().is_none() {
             let Streams::Pool(pool) = &self.streams else {
-                return Err(Error::NoPool { node: self.node.clone(), stream: name.name });
+                return Err(Error::NoPool { node: self.node.clone(), stream: name.text() });
             };
-            let stream = pool.allocate(format!("{}.{}", self.node, name.name))?;
+            let stream = pool.allocate(format!("{}.{}", self.node, name.text()))?;
             let _first = cell.set(stream);
         }
         stored(cell)
@@ -260,7 +166,7 @@ impl ExecutionContext {
         stream: &Stream<'_>,
         make: impl FnOnce(&CudaStream) -> Result<H>,
     ) -> Result<OnStream<H>> {
-        Ok(OnStream { stream: name_of(stream), value: make(stream)? })
+        Ok(OnStream::new(stream, make(stream)?))
     }
 
     /// Says that this operator does not run again: how a source without a count ends.
@@ -351,13 +257,9 @@ impl ExecutionContext {
     }
 }
 
-fn name_of(stream: &CudaStream) -> (u32, u32) {
-    (stream.timeline().platform(), stream.timeline().id())
-}
-
 fn stored(cell: &OnceCell<CudaStream>) -> Result<Stream<'_>> {
     match cell.get() {
-        Some(stream) => Ok(Stream { stream }),
+        Some(stream) => Ok(Stream::new(stream)),
         None => unreachable!("the stream was stored just now"),
     }
 }

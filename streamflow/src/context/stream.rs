@@ -1,0 +1,128 @@
+//! A hook's streams: what they are, how they are named, and what outlives the hook.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+use super::ExecutionContext;
+use crate::error::{Error, Result};
+use crate::stream::CudaStream;
+
+/// A stream of the operator, for the time of one hook. It derefs to [`CudaStream`], which launches
+/// and copies.
+///
+/// Ports take this type alone, so a stream that an operator owns by itself can't be sent to others.
+/// It can't be kept, sent to another thread, or made from a number: what lives longer than a tick and
+/// needs a stream is an [`OnStream`]. The default stream is asked for
+/// by name: [`ExecutionContext::default_stream`].
+#[derive(Clone, Copy)]
+pub struct Stream<'t> {
+    stream: &'t CudaStream,
+}
+
+impl<'t> Stream<'t> {
+    pub(super) fn new(stream: &'t CudaStream) -> Self {
+        Self { stream }
+    }
+}
+
+impl Deref for Stream<'_> {
+    type Target = CudaStream;
+
+    fn deref(&self) -> &CudaStream {
+        self.stream
+    }
+}
+
+impl fmt::Debug for Stream<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.stream.fmt(f)
+    }
+}
+
+/// The name of a stream that the operator declared: `#[operator(streams(fill))]` gives `io.fill`.
+#[derive(Debug, Clone, Copy)]
+pub struct StreamName<'t> {
+    index: usize,
+    name: &'static str,
+    _tick: PhantomData<&'t ()>,
+}
+
+impl<'t> StreamName<'t> {
+    #[doc(hidden)]
+    pub fn new(_: &'t ExecutionContext, index: usize, name: &'static str) -> Self {
+        Self { index, name, _tick: PhantomData }
+    }
+
+    /// Which of the operator's names it is.
+    pub(super) fn index(self) -> usize {
+        self.index
+    }
+
+    pub(super) fn text(self) -> &'static str {
+        self.name
+    }
+}
+
+/// What must live longer than a tick and needs a stream, as a library's handle or plan: usable
+/// through the operator's own stream alone. Made by [`ExecutionContext::on_stream`], best in
+/// [`Compute::start`](crate::Compute::start).
+///
+/// ```
+/// # use streamflow::prelude::*;
+/// # struct Plan;
+/// # impl Plan {
+/// #     fn new(_: u64) -> Result<Self> { Ok(Self) }
+/// #     fn execute(&mut self, _: &mut Tensor<f32>) -> Result<()> { Ok(()) }
+/// # }
+/// #[operator(streams(work))]
+/// struct Transform {
+///     #[output] image: Tensor<f32>,
+///     plan: Option<OnStream<Plan>>,
+/// }
+///
+/// impl Compute for Transform {
+///     fn start(&mut self, streams: TransformStreams<'_>, cx: &ExecutionContext) -> Result<()> {
+///         let stream = cx.allocate_cuda_stream(streams.work)?;
+///         self.plan = Some(cx.on_stream(&stream, |stream| Plan::new(stream.raw().handle()))?);
+///         Ok(())
+///     }
+///
+///     fn compute(&mut self, io: TransformIo<'_>, cx: &ExecutionContext) -> Result<()> {
+///         let stream = cx.allocate_cuda_stream(io.work)?;
+///         let mut image = cx.tensor([64], &stream)?;
+///         if let Some(plan) = &mut self.plan {
+///             plan.with(&stream, |plan| plan.execute(&mut image))??;
+///         }
+///         io.image.set_cuda_stream(&stream).emit(image)
+///     }
+/// }
+/// ```
+#[derive(Debug)]
+pub struct OnStream<H> {
+    /// The platform's number and the stream's.
+    stream: (u32, u32),
+    value: H,
+}
+
+impl<H> OnStream<H> {
+    pub(super) fn new(stream: &Stream<'_>, value: H) -> Self {
+        Self { stream: name_of(stream), value }
+    }
+
+    /// Uses it. `stream` must be the one that it was made for.
+    ///
+    /// # Errors
+    /// [`Error::OtherStream`] when it is another.
+    pub fn with<R>(&mut self, stream: &Stream<'_>, use_it: impl FnOnce(&mut H) -> R) -> Result<R> {
+        let used_on = name_of(stream);
+        if self.stream != used_on {
+            return Err(Error::OtherStream { made_for: self.stream.1, used_on: used_on.1 });
+        }
+        Ok(use_it(&mut self.value))
+    }
+}
+
+fn name_of(stream: &CudaStream) -> (u32, u32) {
+    (stream.timeline().platform(), stream.timeline().id())
+}
