@@ -270,7 +270,7 @@ struct Now {
 impl Compute for Now {
     fn compute(&mut self, io: NowIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let on = io.on.receive().into_data();
-        if cx.tick() % 2 == 0 {
+        if cx.tick().is_multiple_of(2) {
             io.a.emit(on)?;
             io.b.emit(on)?;
         }
@@ -285,7 +285,7 @@ fn harness(platform: &Platform) -> Result<(), Failed> {
         now.push(|ports| &mut ports.on, tick)?;
         check(now.tick()?, || "not ready".into())?;
         let (a, b) = (now.take(|ports| &mut ports.a), now.take(|ports| &mut ports.b));
-        check(a.is_some() == (tick % 2 == 0), || format!("tick {tick} left {a:?}"))?;
+        check(a.is_some() == tick.is_multiple_of(2), || format!("tick {tick} left {a:?}"))?;
         if let (Some(a), Some(b)) = (a, b) {
             let same = a.metadata.acquired() == b.metadata.acquired();
             check(same, || "one tick, two moments of acquisition".into())?;
