@@ -89,7 +89,9 @@ impl MemoryPool {
             None if blocks.len() >= self.options.in_flight.max(1) => 0,
             None => return Ok(None),
         };
-        let Some(mut block) = blocks.remove(index) else { return Ok(None) };
+        // Nearly always the oldest, and that is cheaper to take.
+        let taken = if index == 0 { blocks.pop_front() } else { blocks.remove(index) };
+        let Some(mut block) = taken else { return Ok(None) };
         if let Err(error) = self.hand_over(&mut block, timeline) {
             blocks.push_back(block);
             return Err(error);

@@ -27,6 +27,7 @@ impl Clock {
     }
 
     /// The latest record of `stream` that was waited for; 0 for none.
+    #[inline]
     pub(super) fn get(&self, stream: u32) -> u64 {
         self.entry(stream as usize).map_or(0, |entry| entry.load(Ordering::Acquire))
     }
@@ -52,14 +53,19 @@ impl Clock {
         }
     }
 
-    /// Copies all entries. Whatever is in the copy was queued before.
-    pub(super) fn copy_into(&self, copy: &mut Vec<u64>) {
+    /// Copies all entries, and `number` for `stream`. Whatever else is in the copy was queued before.
+    pub(super) fn copy_into(&self, copy: &mut Vec<u64>, stream: u32, number: u64) {
         let width = self.width.load(Ordering::Acquire);
         copy.clear();
         copy.extend(self.in_place.iter().take(width).map(|entry| entry.load(Ordering::Acquire)));
         if width > IN_PLACE {
             copy.extend((IN_PLACE..width).map(|stream| self.get(stream as u32)));
         }
+        let stream = stream as usize;
+        if copy.len() <= stream {
+            copy.resize(stream + 1, 0);
+        }
+        copy[stream] = number;
     }
 
     fn raise_entry(&self, stream: usize, number: u64) {
@@ -107,9 +113,12 @@ mod tests {
         from.raise(100, 4);
         into.raise(2, 10);
         let mut copy = vec![1, 2, 3];
-        from.copy_into(&mut copy);
+        from.copy_into(&mut copy, 3, 6);
         assert_eq!(copy.len(), 101);
         into.merge(&copy);
-        assert_eq!((into.get(2), into.get(100), into.get(0)), (10, 4, 0));
+        assert_eq!([2, 100, 0, 3].map(|stream| into.get(stream)), [10, 4, 0, 6]);
+        from.copy_into(&mut copy, 200, 1);
+        into.merge(&copy);
+        assert_eq!((into.get(200), into.get(199)), (1, 0));
     }
 }
