@@ -96,7 +96,9 @@ impl StreamTable {
         let mut idle = self.lock_idle();
         let fits = |t: &Arc<Timeline>| t.device() == device && t.options() == options;
         if let Some(found) = idle.iter().position(fits) {
-            return Ok(idle.swap_remove(found));
+            let found = idle.swap_remove(found);
+            found.forget_waits();
+            return Ok(found);
         }
         let stream = OwnedStream::create(&self.driver, device, options)?;
         self.add(&idle, stream, options)

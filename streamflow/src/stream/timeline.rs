@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::StreamTable;
-use super::clock::Clock;
+use super::clock::{Clock, Copied};
 use crate::driver::{
     DeviceId, Driver, DriverResult, OwnedEvent, OwnedStream, RawStream, StreamOptions,
 };
@@ -72,7 +72,7 @@ struct Slot {
     number: u64,
     /// What the stream had waited for at that record, and the record itself: whoever waits for it has
     /// waited for all that.
-    seen: Vec<u64>,
+    seen: Copied,
 }
 
 impl Timeline {
@@ -85,7 +85,7 @@ impl Timeline {
         let ring = (0..RING)
             .map(|_| {
                 let event = OwnedEvent::create(stream.driver(), stream.raw().device())?;
-                Ok(Slot { event: Arc::new(event), number: 0, seen: Vec::new() })
+                Ok(Slot { event: Arc::new(event), number: 0, seen: Copied::new() })
             })
             .collect::<DriverResult<_>>()?;
         Ok(Self {
@@ -225,6 +225,11 @@ impl Timeline {
         self.stream.wait(&slot.event)?;
         self.seen.merge(&slot.seen);
         Ok(())
+    }
+
+    /// To be called when the stream gets a new holder.
+    pub(super) fn forget_waits(&self) {
+        self.seen.forget();
     }
 
     /// Whether everything queued so far is complete.
