@@ -30,6 +30,7 @@
 //! back.
 
 mod calls;
+mod chosen;
 mod execute;
 mod fail;
 mod limits;
@@ -42,6 +43,7 @@ mod sim;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use chosen::Chooser;
 pub use log::{LogAction, LogEntry};
 pub use memory::{POISON_ALLOCATED, POISON_FREED};
 pub use options::{HostBuilder, Policy};
@@ -76,9 +78,9 @@ impl HostDriver {
         HostBuilder::default()
     }
 
-    fn new(options: HostBuilder) -> Self {
+    fn new(options: &HostBuilder, chooser: Option<Box<dyn Chooser>>) -> Self {
         Self {
-            sim: Mutex::new(Sim::new(&options)),
+            sim: Mutex::new(Sim::new(options, chooser)),
             changed: Condvar::new(),
             devices: options.devices,
             memory: options.memory,
@@ -131,8 +133,10 @@ impl HostDriver {
         call: &'static str,
         stream: RawStream,
     ) -> DriverResult<(Locked<'_>, usize)> {
-        let mut sim = self.enter(call, stream.device())?;
+        let sim = self.enter(call, stream.device())?;
         let index = sim.stream(stream, call)?;
+        let mut sim = self.before_call(sim, None);
+        sim.note_answer(0);
         sim.check(stream.device(), call)?;
         let sim = self.room(sim, call, index)?;
         Ok((sim, index))
@@ -148,13 +152,15 @@ impl HostDriver {
     /// Whether a place is reached. If not, some work executes after the answer.
     fn query(
         &self,
-        mut sim: Locked<'_>,
+        sim: Locked<'_>,
         call: &'static str,
         point: Point,
         device: DeviceId,
     ) -> DriverResult<bool> {
-        sim.check(device, call)?;
+        let mut sim = self.before_call(sim, Some(point));
         let reached = sim.reached(point);
+        sim.note_question(point, reached);
+        sim.check(device, call)?;
         if !reached {
             drop(self.nudge(sim, point));
         }
