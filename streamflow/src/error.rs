@@ -1,5 +1,6 @@
 //! What can go wrong: one type, each variant saying who, what and what to do.
 
+use crate::driver::race::RaceReports;
 use crate::driver::{DeviceId, DriverError};
 
 /// What streamflow's calls return.
@@ -186,6 +187,22 @@ pub enum Error {
         cause: Box<Error>,
         /// What followed, in order.
         followed: Vec<Error>,
+    },
+
+    /// Work that nothing orders touched the same memory: what the [race checker](crate::driver::race)
+    /// found.
+    #[error("{0}")]
+    Races(RaceReports),
+
+    /// An environment variable of streamflow's has a value that it can't have.
+    #[error("{variable} is {value:?}, but it can be {allowed}")]
+    Variable {
+        /// Its name.
+        variable: &'static str,
+        /// What it is.
+        value: String,
+        /// What it can be.
+        allowed: &'static str,
     },
 
     /// An error of the user's.

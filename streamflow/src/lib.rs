@@ -29,7 +29,7 @@ pub use memory::{
 };
 pub use message::{HostData, Message, Metadata, Timestamp};
 pub use operator::{Compute, Operator};
-pub use platform::{HostPlatform, Platform, device};
+pub use platform::{HostPlatform, Platform, PlatformOptions, device};
 pub use port::{In, Out};
 pub use stream::{CudaStream, CudaStreamPool, Point, StreamPool};
 pub use streamflow_macros::{Message, graph, kernel, operator};

@@ -1,0 +1,369 @@
+//! Takes the calls in their order, and looks at each access.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::clock::Clock;
+use super::history::{Access, History};
+use super::order::{Kind, Order};
+use super::report::{RaceAccess, RaceAction, RaceHook, RaceReport, RaceReports};
+use super::site::{Action, Names, Passage, Scope, Site};
+use crate::driver::note::{Direction, SourceLocation};
+use crate::driver::{self, AccessMode, MemoryRange, RawEvent, RawFunction, RawStream};
+
+/// A call that its thread has noted without a lock.
+#[derive(Clone, Copy)]
+pub(super) enum Op {
+    /// Work is queued; its accesses follow.
+    Work {
+        stream: RawStream,
+        action: Action,
+        location: Option<SourceLocation>,
+    },
+    /// An access of the work before.
+    Access(driver::Access),
+    Record {
+        event: RawEvent,
+        stream: RawStream,
+    },
+    Unrecord {
+        event: RawEvent,
+    },
+    Wait {
+        stream: RawStream,
+        event: RawEvent,
+    },
+}
+
+/// A host thread that made a call.
+#[derive(Debug)]
+struct Thread {
+    id: u64,
+    alive: Arc<AtomicBool>,
+    scope: Option<Scope>,
+    /// The work whose accesses follow.
+    current: Current,
+}
+
+impl Thread {
+    fn lives(&self) -> bool {
+        // Acquire: what the thread has published before it ended is seen then.
+        self.alive.load(Ordering::Acquire)
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Current {
+    stream: u32,
+    epoch: u64,
+    site: Site,
+}
+
+const NO_SITE: Site = Site { action: Action::Host, argument: "", scope: None, location: None };
+const NOTHING: Current = Current { stream: 0, epoch: 0, site: NO_SITE };
+
+/// All that is known.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) order: Order,
+    history: History,
+    names: Names,
+    functions: HashMap<RawFunction, Box<str>>,
+    threads: Vec<Thread>,
+    reports: RaceReports,
+    /// Space for what an access races with.
+    found: Vec<Access>,
+    /// The default streams of the devices.
+    defaults: Box<[RawStream]>,
+}
+
+impl State {
+    pub(super) fn new(defaults: Box<[RawStream]>) -> Self {
+        let mut order = Order::new();
+        for stream in &defaults {
+            order.add_stream(*stream, Kind::Default);
+        }
+        Self {
+            order,
+            history: History::new(),
+            names: Names::default(),
+            functions: HashMap::new(),
+            threads: Vec::new(),
+            reports: RaceReports::default(),
+            found: Vec::new(),
+            defaults,
+        }
+    }
+
+    // Threads.
+
+    /// The index of a thread if it is this one's.
+    pub(super) fn is_thread(&self, index: u32, id: u64) -> bool {
+        self.threads.get(index as usize).is_some_and(|thread| thread.id == id)
+    }
+
+    /// Whether a thread still runs.
+    pub(super) fn is_alive(&self, id: u64) -> bool {
+        self.threads.iter().any(|thread| thread.id == id && thread.lives())
+    }
+
+    /// The index of a thread; a new one takes that of one that is gone.
+    pub(super) fn thread(&mut self, id: u64, alive: Arc<AtomicBool>) -> u32 {
+        if let Some(index) = self.threads.iter().position(|thread| thread.id == id) {
+            return index as u32;
+        }
+        let fresh = Thread { id, alive, scope: None, current: NOTHING };
+        match self.threads.iter().position(|thread| !thread.lives()) {
+            Some(index) => {
+                self.threads[index] = fresh;
+                self.order.forget_thread(index as u32);
+                index as u32
+            }
+            None => {
+                self.threads.push(fresh);
+                self.order.add_thread()
+            }
+        }
+    }
+
+    pub(super) fn enter(&mut self, thread: u32, node: &str, hook: &str, tick: u64) {
+        let (node, hook) = (self.names.number(node), self.names.number(hook));
+        self.threads[thread as usize].scope = Some(Scope { node, hook, tick });
+    }
+
+    pub(super) fn leave(&mut self, thread: u32) {
+        self.threads[thread as usize].scope = None;
+    }
+
+    // Calls.
+
+    /// The index of a stream. One that was made before the calls came through here is taken for
+    /// non-blocking: that assumes the least about what orders it.
+    #[inline]
+    pub(super) fn stream(&mut self, raw: RawStream) -> u32 {
+        match self.order.find_stream(raw) {
+            Some(stream) => stream,
+            None => self.order.add_stream(raw, Kind::NonBlocking),
+        }
+    }
+
+    pub(super) fn create_stream(&mut self, raw: RawStream, kind: Kind) {
+        // The driver may give a number out again whose destruction it still has to report.
+        self.order.forget_stream(raw);
+        self.order.add_stream(raw, kind);
+    }
+
+    pub(super) fn destroy_stream(&mut self, raw: RawStream) {
+        if !self.defaults.contains(&raw) {
+            self.order.forget_stream(raw);
+        }
+    }
+
+    pub(super) fn load(&mut self, function: RawFunction, name: &str) {
+        self.functions.insert(function, name.into());
+    }
+
+    #[inline]
+    pub(super) fn apply(&mut self, thread: u32, op: &Op) {
+        match *op {
+            Op::Work { stream, action, location } => self.work(thread, stream, action, location),
+            Op::Access(access) => self.access(thread, &access),
+            Op::Record { event, stream } => {
+                let stream = self.stream(stream);
+                self.order.record(thread, stream, event);
+            }
+            Op::Unrecord { event } => self.order.unrecord(event),
+            Op::Wait { stream, event } => {
+                let stream = self.stream(stream);
+                self.order.wait(thread, stream, event);
+            }
+        }
+    }
+
+    fn work(
+        &mut self,
+        thread: u32,
+        stream: RawStream,
+        action: Action,
+        location: Option<SourceLocation>,
+    ) {
+        let stream = self.stream(stream);
+        let epoch = self.order.submit(thread, stream);
+        let working = &mut self.threads[thread as usize];
+        let site = Site { action, argument: "", scope: working.scope, location };
+        working.current = Current { stream, epoch, site };
+    }
+
+    fn access(&mut self, thread: u32, access: &driver::Access) {
+        let Current { stream, epoch, site } = self.threads[thread as usize].current;
+        let driver::Access { range, mode, argument } = *access;
+        if range.bytes == 0 {
+            return;
+        }
+        let Some(block) = self.history.block(range) else { return };
+        let clock = self.order.clock(stream);
+        let found = &mut self.found;
+        self.history.check(block, range, mode, clock, |before| found.push(*before));
+        let access = Access { range, stream, epoch, mode, site: Site { argument, ..site } };
+        if !self.found.is_empty() {
+            self.report(block, Some(stream), range, mode, access.site);
+        }
+        self.history.remember(block, access, self.order.clock(stream));
+    }
+
+    /// Memory was allocated in the order of a stream: a write, since nobody may use it before.
+    pub(super) fn allocate(
+        &mut self,
+        thread: u32,
+        stream: RawStream,
+        range: MemoryRange,
+        location: Option<SourceLocation>,
+    ) {
+        self.history.allocate(range);
+        self.write(thread, stream, Action::Allocate, range, location);
+    }
+
+    /// Memory is freed in the order of a stream: a write, since nobody may use it afterwards.
+    pub(super) fn free(
+        &mut self,
+        thread: u32,
+        stream: RawStream,
+        range: MemoryRange,
+        location: Option<SourceLocation>,
+    ) {
+        self.write(thread, stream, Action::Free, range, location);
+        self.history.free(range);
+    }
+
+    fn write(
+        &mut self,
+        thread: u32,
+        stream: RawStream,
+        action: Action,
+        range: MemoryRange,
+        location: Option<SourceLocation>,
+    ) {
+        self.work(thread, stream, action, location);
+        let access = driver::Access { range, mode: AccessMode::Write, argument: "" };
+        self.access(thread, &access);
+    }
+
+    pub(super) fn allocate_pinned(&mut self, range: MemoryRange) {
+        self.history.allocate(range);
+    }
+
+    pub(super) fn free_pinned(
+        &mut self,
+        thread: u32,
+        range: MemoryRange,
+        location: Option<SourceLocation>,
+    ) {
+        self.host_access(thread, range, AccessMode::Write, Action::Free, location);
+        self.history.remove(range);
+    }
+
+    /// The host touches memory. It is not remembered: see the module's text.
+    pub(super) fn host_access(
+        &mut self,
+        thread: u32,
+        range: MemoryRange,
+        mode: AccessMode,
+        action: Action,
+        location: Option<SourceLocation>,
+    ) {
+        if range.bytes == 0 {
+            return;
+        }
+        let Some(block) = self.history.block(range) else { return };
+        let clock: &Clock = self.order.knows(thread);
+        let found = &mut self.found;
+        self.history.check(block, range, mode, clock, |before| found.push(*before));
+        if !self.found.is_empty() {
+            let scope = self.threads[thread as usize].scope;
+            self.report(block, None, range, mode, Site { action, argument: "", scope, location });
+        }
+    }
+
+    pub(super) fn pass(
+        &mut self,
+        thread: u32,
+        range: MemoryRange,
+        port: &'static str,
+        direction: Direction,
+    ) {
+        if let Some(scope) = self.threads[thread as usize].scope {
+            self.history.pass(Passage { scope, port, direction, range });
+        }
+    }
+
+    // Reports.
+
+    /// What was found since it was taken last.
+    pub(super) fn take(&mut self) -> RaceReports {
+        let mut reports = std::mem::take(&mut self.reports);
+        reports.forgotten = self.history.forgotten;
+        reports.unknown = self.history.unknown;
+        reports
+    }
+
+    #[cold]
+    fn report(
+        &mut self,
+        block: u32,
+        stream: Option<u32>,
+        range: MemoryRange,
+        mode: AccessMode,
+        site: Site,
+    ) {
+        for before in std::mem::take(&mut self.found) {
+            let allocation = self.history.get(block).range;
+            let earlier =
+                self.side(block, Some(before.stream), before.range, before.mode, before.site);
+            let later = self.side(block, stream, range, mode, site);
+            let start = range.address.max(before.range.address) - allocation.address;
+            let end = range.end().min(before.range.end()) - allocation.address;
+            let allocation = allocation.bytes;
+            let report = RaceReport { earlier, later, overlap: start..end, allocation, times: 1 };
+            tracing::debug!(%report, "a race");
+            self.reports.add(report);
+        }
+    }
+
+    fn side(
+        &self,
+        block: u32,
+        stream: Option<u32>,
+        range: MemoryRange,
+        mode: AccessMode,
+        site: Site,
+    ) -> RaceAccess {
+        let Site { action, argument, scope, location } = site;
+        let action = match action {
+            Action::Kernel(function) => {
+                let kernel = self.functions.get(&function).map_or("?", |name| name).to_owned();
+                RaceAction::Kernel { kernel, argument }
+            }
+            Action::Copy => RaceAction::Copy(argument),
+            Action::Fill => RaceAction::Fill,
+            Action::Allocate => RaceAction::Allocate,
+            Action::Recycle => RaceAction::Recycle,
+            Action::Free => RaceAction::Free,
+            Action::Foreign => RaceAction::Foreign,
+            Action::Host => RaceAction::Host,
+        };
+        let hook = scope.map(|scope| {
+            let mut passages = self.history.get(block).passages();
+            let passage =
+                passages.find(|it| it.scope == scope && it.range.overlaps(range)).copied();
+            RaceHook {
+                node: self.names.name(scope.node).to_owned(),
+                hook: self.names.name(scope.hook).to_owned(),
+                tick: scope.tick,
+                port: passage.map(|it| (it.direction, it.port)),
+            }
+        });
+        let stream = stream.map(|stream| self.order.stream_name(stream).to_owned());
+        RaceAccess { action, mode, stream, hook, location }
+    }
+}
