@@ -25,7 +25,7 @@ pub(super) enum Action {
 }
 
 /// Where an access came from.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Site {
     pub(super) action: Action,
     /// The kernel's argument, or the side of a copy.

@@ -316,7 +316,14 @@ impl State {
         mode: AccessMode,
         site: Site,
     ) {
-        for before in std::mem::take(&mut self.found) {
+        let found = std::mem::take(&mut self.found);
+        for before in &found {
+            // Who missed a stream's use of memory has missed its allocation there as well.
+            let first = matches!(before.site.action, Action::Allocate | Action::Recycle);
+            if first && found.iter().any(|it| it.stream == before.stream && it.site != before.site)
+            {
+                continue;
+            }
             let allocation = self.history.get(block).range;
             let earlier =
                 self.side(block, Some(before.stream), before.range, before.mode, before.site);
