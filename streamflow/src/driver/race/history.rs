@@ -1,7 +1,7 @@
 //! Who has touched which bytes: the accesses that a later one must come after.
 
 use super::clock::Clock;
-use super::site::{Passage, Site};
+use super::site::Passage;
 use crate::driver::{AccessMode, MemoryRange};
 
 /// Accesses that are remembered of one allocation. More are possible only when many parts of it are
@@ -21,11 +21,14 @@ const RECENT: usize = 256;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Access {
     pub(super) range: MemoryRange,
-    pub(super) stream: u32,
     /// The stream's epoch at that time.
     pub(super) epoch: u64,
+    /// The node's tick.
+    pub(super) tick: u64,
+    pub(super) stream: u32,
+    pub(super) site: u32,
+    pub(super) argument: u16,
     pub(super) mode: AccessMode,
-    pub(super) site: Site,
 }
 
 /// One allocation.
@@ -173,7 +176,6 @@ impl History {
 
     /// Compares an access with those before it. `clock` is what it comes after; `race` is called for
     /// each access that it does not come after and should.
-    #[inline]
     pub(super) fn check(
         &self,
         block: u32,
@@ -183,50 +185,60 @@ impl History {
         mut race: impl FnMut(&Access),
     ) {
         for before in &self.blocks[block as usize].accesses {
-            if conflicts(before, range, mode) && clock.get(before.stream) < before.epoch {
+            if before.range.overlaps(range)
+                && clock.get(before.stream) < before.epoch
+                && (mode == AccessMode::Write || before.mode == AccessMode::Write)
+            {
                 race(before);
             }
         }
     }
 
-    /// Remembers an access, in place of those that whoever comes after it comes after as well.
+    /// Compares an access as [`check`](Self::check) does, and remembers it, in place of those that
+    /// whoever comes after it comes after as well.
     #[inline]
-    pub(super) fn remember(&mut self, block: u32, access: Access, clock: &Clock) {
+    pub(super) fn access(
+        &mut self,
+        block: u32,
+        access: Access,
+        clock: &Clock,
+        mut race: impl FnMut(&Access),
+    ) {
         let accesses = &mut self.blocks[block as usize].accesses;
-        let mut place = None;
+        let writes = access.mode == AccessMode::Write;
+        let mut place = usize::MAX;
         let mut index = 0;
         while index < accesses.len() {
             let before = &accesses[index];
-            // A read takes no write's place: later reads must come after that. A write that was not
-            // ordered was reported, and needs no second report.
-            let replaced = covers(access.range, before.range)
-                && match access.mode {
-                    AccessMode::Write => true,
-                    AccessMode::Read => {
-                        before.mode == AccessMode::Read && clock.get(before.stream) >= before.epoch
-                    }
-                };
-            match (replaced, place) {
-                (false, _) => index += 1,
-                (true, None) => {
-                    place = Some(index);
-                    index += 1;
-                }
-                (true, Some(_)) => {
+            index += 1;
+            if !before.range.overlaps(access.range) {
+                continue;
+            }
+            let ordered = clock.get(before.stream) >= before.epoch;
+            let read = before.mode == AccessMode::Read;
+            if !ordered && (writes || !read) {
+                race(before);
+            }
+            // A read takes no write's place: later reads must come after that. A use that a write was
+            // not ordered after was reported, and needs no second report.
+            if covers(access.range, before.range) && (writes || (read && ordered)) {
+                if place == usize::MAX {
+                    place = index - 1;
+                } else {
+                    index -= 1;
                     accesses.swap_remove(index);
                 }
             }
         }
-        match place {
-            Some(place) => accesses[place] = access,
-            None => {
-                if accesses.len() >= ACCESSES {
-                    accesses.remove(0);
-                    self.forgotten += 1;
-                }
-                accesses.push(access);
-            }
+        if let Some(place) = accesses.get_mut(place) {
+            *place = access;
+            return;
         }
+        if accesses.len() >= ACCESSES {
+            accesses.remove(0);
+            self.forgotten += 1;
+        }
+        accesses.push(access);
     }
 
     /// Notes that memory passed a port.
@@ -236,11 +248,6 @@ impl History {
         block.passages[block.next_passage] = Some(passage);
         block.next_passage = (block.next_passage + 1) % PASSAGES;
     }
-}
-
-#[inline]
-fn conflicts(before: &Access, range: MemoryRange, mode: AccessMode) -> bool {
-    (mode == AccessMode::Write || before.mode == AccessMode::Write) && before.range.overlaps(range)
 }
 
 #[inline]

@@ -8,7 +8,7 @@ use super::clock::Clock;
 use super::history::{Access, History};
 use super::order::{Kind, Order};
 use super::report::{RaceAccess, RaceAction, RaceHook, RaceReport, RaceReports};
-use super::site::{Action, Names, Passage, Scope, Site};
+use super::site::{Action, Hook, Names, Passage, Site, Sites};
 use crate::driver::note::{Direction, SourceLocation};
 use crate::driver::{self, AccessMode, MemoryRange, RawEvent, RawFunction, RawStream};
 
@@ -41,7 +41,8 @@ pub(super) enum Op {
 struct Thread {
     id: u64,
     alive: Arc<AtomicBool>,
-    scope: Option<Scope>,
+    hook: Option<Hook>,
+    tick: u64,
     /// The work whose accesses follow.
     current: Current,
 }
@@ -53,15 +54,14 @@ impl Thread {
     }
 }
 
-#[derive(Debug, Clone, Copy)]
+/// Work, and how many of its accesses have come.
+#[derive(Debug, Clone, Copy, Default)]
 struct Current {
     stream: u32,
     epoch: u64,
-    site: Site,
+    site: u32,
+    accesses: u16,
 }
-
-const NO_SITE: Site = Site { action: Action::Host, argument: "", scope: None, location: None };
-const NOTHING: Current = Current { stream: 0, epoch: 0, site: NO_SITE };
 
 /// All that is known.
 #[derive(Debug)]
@@ -69,6 +69,7 @@ pub(super) struct State {
     pub(super) order: Order,
     history: History,
     names: Names,
+    sites: Sites,
     functions: HashMap<RawFunction, Box<str>>,
     threads: Vec<Thread>,
     reports: RaceReports,
@@ -88,6 +89,7 @@ impl State {
             order,
             history: History::new(),
             names: Names::default(),
+            sites: Sites::new(),
             functions: HashMap::new(),
             threads: Vec::new(),
             reports: RaceReports::default(),
@@ -113,7 +115,7 @@ impl State {
         if let Some(index) = self.threads.iter().position(|thread| thread.id == id) {
             return index as u32;
         }
-        let fresh = Thread { id, alive, scope: None, current: NOTHING };
+        let fresh = Thread { id, alive, hook: None, tick: 0, current: Current::default() };
         match self.threads.iter().position(|thread| !thread.lives()) {
             Some(index) => {
                 self.threads[index] = fresh;
@@ -129,11 +131,13 @@ impl State {
 
     pub(super) fn enter(&mut self, thread: u32, node: &str, hook: &str, tick: u64) {
         let (node, hook) = (self.names.number(node), self.names.number(hook));
-        self.threads[thread as usize].scope = Some(Scope { node, hook, tick });
+        let thread = &mut self.threads[thread as usize];
+        thread.hook = Some(Hook { node, name: hook });
+        thread.tick = tick;
     }
 
     pub(super) fn leave(&mut self, thread: u32) {
-        self.threads[thread as usize].scope = None;
+        self.threads[thread as usize].hook = None;
     }
 
     // Calls.
@@ -191,25 +195,27 @@ impl State {
         let stream = self.stream(stream);
         let epoch = self.order.submit(thread, stream);
         let working = &mut self.threads[thread as usize];
-        let site = Site { action, argument: "", scope: working.scope, location };
-        working.current = Current { stream, epoch, site };
+        let site = self.sites.number(Site { action, hook: working.hook, location });
+        working.current = Current { stream, epoch, site, accesses: 0 };
     }
 
+    #[inline]
     fn access(&mut self, thread: u32, access: &driver::Access) {
-        let Current { stream, epoch, site } = self.threads[thread as usize].current;
+        let working = &mut self.threads[thread as usize];
+        let Current { stream, epoch, site, accesses } = working.current;
+        working.current.accesses += 1;
         let driver::Access { range, mode, argument } = *access;
         if range.bytes == 0 {
             return;
         }
         let Some(block) = self.history.block(range) else { return };
-        let clock = self.order.clock(stream);
-        let found = &mut self.found;
-        self.history.check(block, range, mode, clock, |before| found.push(*before));
-        let access = Access { range, stream, epoch, mode, site: Site { argument, ..site } };
+        let argument = self.sites.argument(site, accesses, argument);
+        let access = Access { range, epoch, tick: working.tick, stream, site, argument, mode };
+        let (clock, found) = (self.order.clock(stream), &mut self.found);
+        self.history.access(block, access, clock, |before| found.push(*before));
         if !self.found.is_empty() {
-            self.report(block, Some(stream), range, mode, access.site);
+            self.report(block, Some(stream), &access);
         }
-        self.history.remember(block, access, self.order.clock(stream));
     }
 
     /// Memory was allocated in the order of a stream: a write, since nobody may use it before.
@@ -280,8 +286,11 @@ impl State {
         let found = &mut self.found;
         self.history.check(block, range, mode, clock, |before| found.push(*before));
         if !self.found.is_empty() {
-            let scope = self.threads[thread as usize].scope;
-            self.report(block, None, range, mode, Site { action, argument: "", scope, location });
+            let Thread { hook, tick, .. } = self.threads[thread as usize];
+            let site = self.sites.number(Site { action, hook, location });
+            // The host is no stream and has no epoch.
+            let access = Access { range, epoch: 0, tick, stream: 0, site, argument: 0, mode };
+            self.report(block, None, &access);
         }
     }
 
@@ -292,8 +301,9 @@ impl State {
         port: &'static str,
         direction: Direction,
     ) {
-        if let Some(scope) = self.threads[thread as usize].scope {
-            self.history.pass(Passage { scope, port, direction, range });
+        let Thread { hook, tick, .. } = self.threads[thread as usize];
+        if let Some(hook) = hook {
+            self.history.pass(Passage { hook, tick, port, direction, range });
         }
     }
 
@@ -307,45 +317,36 @@ impl State {
         reports
     }
 
+    /// `later` races with what was found; `stream` is its own, if it is not the host's.
     #[cold]
-    fn report(
-        &mut self,
-        block: u32,
-        stream: Option<u32>,
-        range: MemoryRange,
-        mode: AccessMode,
-        site: Site,
-    ) {
+    fn report(&mut self, block: u32, stream: Option<u32>, later: &Access) {
         let found = std::mem::take(&mut self.found);
         for before in &found {
             // Who missed a stream's use of memory has missed its allocation there as well.
-            let first = matches!(before.site.action, Action::Allocate | Action::Recycle);
-            if first && found.iter().any(|it| it.stream == before.stream && it.site != before.site)
-            {
+            let first = |it: &Access| {
+                matches!(self.sites.get(it.site).action, Action::Allocate | Action::Recycle)
+            };
+            if first(before) && found.iter().any(|it| it.stream == before.stream && !first(it)) {
                 continue;
             }
             let allocation = self.history.get(block).range;
-            let earlier =
-                self.side(block, Some(before.stream), before.range, before.mode, before.site);
-            let later = self.side(block, stream, range, mode, site);
-            let start = range.address.max(before.range.address) - allocation.address;
-            let end = range.end().min(before.range.end()) - allocation.address;
-            let allocation = allocation.bytes;
-            let report = RaceReport { earlier, later, overlap: start..end, allocation, times: 1 };
+            let start = later.range.address.max(before.range.address) - allocation.address;
+            let end = later.range.end().min(before.range.end()) - allocation.address;
+            let report = RaceReport {
+                earlier: self.side(block, Some(before.stream), before),
+                later: self.side(block, stream, later),
+                overlap: start..end,
+                allocation: allocation.bytes,
+                times: 1,
+            };
             tracing::debug!(%report, "a race");
             self.reports.add(report);
         }
     }
 
-    fn side(
-        &self,
-        block: u32,
-        stream: Option<u32>,
-        range: MemoryRange,
-        mode: AccessMode,
-        site: Site,
-    ) -> RaceAccess {
-        let Site { action, argument, scope, location } = site;
+    fn side(&self, block: u32, stream: Option<u32>, access: &Access) -> RaceAccess {
+        let Site { action, hook, location } = self.sites.get(access.site);
+        let argument = self.sites.argument_name(access.site, access.argument);
         let action = match action {
             Action::Kernel(function) => {
                 let kernel = self.functions.get(&function).map_or("?", |name| name).to_owned();
@@ -359,18 +360,19 @@ impl State {
             Action::Foreign => RaceAction::Foreign,
             Action::Host => RaceAction::Host,
         };
-        let hook = scope.map(|scope| {
-            let mut passages = self.history.get(block).passages();
-            let passage =
-                passages.find(|it| it.scope == scope && it.range.overlaps(range)).copied();
+        let hook = hook.map(|hook| {
+            let here = |it: &&Passage| {
+                it.hook == hook && it.tick == access.tick && it.range.overlaps(access.range)
+            };
+            let passage = self.history.get(block).passages().find(here);
             RaceHook {
-                node: self.names.name(scope.node).to_owned(),
-                hook: self.names.name(scope.hook).to_owned(),
-                tick: scope.tick,
+                node: self.names.name(hook.node).to_owned(),
+                hook: self.names.name(hook.name).to_owned(),
+                tick: access.tick,
                 port: passage.map(|it| (it.direction, it.port)),
             }
         });
         let stream = stream.map(|stream| self.order.stream_name(stream).to_owned());
-        RaceAccess { action, mode, stream, hook, location }
+        RaceAccess { action, mode: access.mode, stream, hook, location }
     }
 }
