@@ -29,7 +29,7 @@ pub use memory::{
 };
 pub use message::{HostData, Message, Metadata, Timestamp};
 pub use operator::{Compute, Operator};
-pub use platform::{HostPlatform, Platform, device};
+pub use platform::{HostPlatform, Platform, PlatformOptions, device};
 pub use port::{In, Out};
 pub use stream::{CudaStream, CudaStreamPool, Point, StreamPool};
 pub use streamflow_macros::{Message, graph, kernel, operator};
@@ -39,8 +39,8 @@ pub mod prelude {
     pub use crate::{
         Buffer, Compute, CudaStream, CudaStreamPool, DeviceId, DeviceSlice, Download, Element,
         Error, ExecutionContext, Graph, Grid, HostData, In, Message, Metadata, OnStream, Operator,
-        Out, Pinned, Platform, Result, Shared, Stream, StreamFlags, StreamPool, Tensor, Timestamp,
-        device, f16, kernel, operator,
+        Out, Pinned, Platform, PlatformOptions, Result, Shared, Stream, StreamFlags, StreamPool,
+        Tensor, Timestamp, device, f16, kernel, operator,
     };
     // The macro alone, and not the module of the same name.
     pub use streamflow_macros::graph;

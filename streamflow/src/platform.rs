@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::driver::cuda::CudaDriver;
 use crate::driver::host::{HostBuilder, HostDriver};
-use crate::driver::{DeviceId, DeviceInfo, Driver};
+use crate::driver::race::{RaceChecker, RaceReports};
+use crate::driver::{DeviceId, DeviceInfo, Driver, Note};
 use crate::error::{Error, Result};
 use crate::memory::{
     self, Buffer, Download, Downloadable, Element, IntoShape, MemoryOptions, MemoryPool, Pinned,
@@ -58,7 +59,7 @@ impl Platform {
     /// # }
     /// ```
     pub fn host() -> HostPlatform {
-        HostPlatform { driver: HostDriver::builder() }
+        HostPlatform { driver: HostDriver::builder(), options: PlatformOptions::default() }
     }
 
     /// [`cuda`](Self::cuda) when it answers, else [`host`](Self::host). Says which and why, at level
@@ -87,7 +88,7 @@ impl Platform {
     }
 
     fn with_driver(driver: Arc<dyn Driver>, why: &str) -> Result<Self> {
-        Self::new(driver, why, MemoryOptions::default())
+        Self::new(driver, why, PlatformOptions::default())
     }
 
     /// As [`from_driver`](Self::from_driver), with another management of memory.
@@ -95,11 +96,25 @@ impl Platform {
     /// # Errors
     /// The driver's, when its devices can't be used.
     pub fn with_memory(driver: Arc<dyn Driver>, options: MemoryOptions) -> Result<Self> {
+        Self::with_options(
+            driver,
+            PlatformOptions { memory: options, ..PlatformOptions::default() },
+        )
+    }
+
+    /// As [`from_driver`](Self::from_driver), with choices of your own.
+    ///
+    /// # Errors
+    /// The driver's, when its devices can't be used; [`Error::Variable`] when the environment decides
+    /// on the race checker and says neither 0 nor 1.
+    pub fn with_options(driver: Arc<dyn Driver>, options: PlatformOptions) -> Result<Self> {
         Self::new(driver, "a driver was given", options)
     }
 
-    fn new(driver: Arc<dyn Driver>, why: &str, options: MemoryOptions) -> Result<Self> {
+    fn new(driver: Arc<dyn Driver>, why: &str, options: PlatformOptions) -> Result<Self> {
+        let driver = options.checked(driver)?;
         let table = StreamTable::new(driver.clone())?;
+        let options = options.memory;
         let devices = (0..driver.device_count() as u32)
             .map(|index| {
                 let device = DeviceId(index);
@@ -126,6 +141,27 @@ impl Platform {
     /// The driver below, for what streamflow does not offer.
     pub fn driver(&self) -> &Arc<dyn Driver> {
         self.0.table.driver()
+    }
+
+    /// Whether a [race checker](crate::driver::race) watches what the platform does.
+    pub fn is_race_checked(&self) -> bool {
+        self.0.table.is_watched()
+    }
+
+    /// The races that were found since this was asked last; a graph's run asks by itself, and ends with
+    /// an [`Error::Races`] if there were any. Empty also where nobody watches.
+    pub fn take_races(&self) -> RaceReports {
+        self.driver().take_races()
+    }
+
+    /// Tells the driver something, if it wants to be told.
+    pub(crate) fn tell(&self, note: &Note<'_>) {
+        self.0.table.tell(note);
+    }
+
+    /// Whether [`tell`](Self::tell) reaches somebody.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.0.table.is_watched()
     }
 
     /// How many devices it has; they are `device(0)` and so on.
@@ -164,6 +200,7 @@ impl Platform {
     ///
     /// # Errors
     /// [`Error::Shape`]; the driver's, when memory is exhausted.
+    #[track_caller]
     pub fn tensor<T: Element>(
         &self,
         shape: impl IntoShape,
@@ -176,6 +213,7 @@ impl Platform {
     ///
     /// # Errors
     /// As for [`tensor`](Self::tensor).
+    #[track_caller]
     pub fn buffer<T: Element>(&self, len: usize, stream: &CudaStream) -> Result<Buffer<T>> {
         Buffer::new(&self.of(stream)?.memory, stream, len.into_shape()?)
     }
@@ -184,6 +222,7 @@ impl Platform {
     ///
     /// # Errors
     /// [`Error::NoSuchDevice`], [`Error::Shape`]; the driver's, when memory is exhausted.
+    #[track_caller]
     pub fn pinned<T: Element>(&self, device: DeviceId, len: usize) -> Result<Pinned<T>> {
         Pinned::for_host(&self.device(device, "`pinned`")?.pinned, len)
     }
@@ -193,6 +232,7 @@ impl Platform {
     ///
     /// # Errors
     /// [`Error::WrongDevice`], [`Error::ForeignPlatform`]; the driver's.
+    #[track_caller]
     pub fn download<T: Element>(
         &self,
         source: &(impl Downloadable<T> + ?Sized),
@@ -248,31 +288,80 @@ impl fmt::Debug for Platform {
     }
 }
 
+/// How a platform is to be, whatever its driver. Chosen when it is made, and not changed afterwards.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PlatformOptions {
+    /// How device memory is managed.
+    pub memory: MemoryOptions,
+    /// Whether a [race checker](crate::driver::race) watches. `None`, the default: as
+    /// `STREAMFLOW_RACE_CHECK` says (1 or 0), and if it says nothing, in debug builds. A driver that has
+    /// a checker keeps it.
+    pub race_check: Option<bool>,
+}
+
+impl PlatformOptions {
+    /// The driver, with a race checker if there shall be one.
+    fn checked(self, driver: Arc<dyn Driver>) -> Result<Arc<dyn Driver>> {
+        let check = match self.race_check {
+            Some(check) => check,
+            None => race_check_by_default()?,
+        };
+        if check && !driver.watches() {
+            return Ok(Arc::new(RaceChecker::new(driver)));
+        }
+        Ok(driver)
+    }
+}
+
+/// What the environment says, or else the kind of build.
+fn race_check_by_default() -> Result<bool> {
+    const VARIABLE: &str = "STREAMFLOW_RACE_CHECK";
+    let Some(value) = std::env::var_os(VARIABLE) else { return Ok(cfg!(debug_assertions)) };
+    match value.to_str() {
+        Some("1") => Ok(true),
+        Some("0") => Ok(false),
+        _ => Err(Error::Variable {
+            name: VARIABLE,
+            value: value.to_string_lossy().into_owned(),
+            expected: "say 1, to look for races, or 0, not to",
+        }),
+    }
+}
+
 /// How the simulator is to be. Made by [`Platform::host`]. For more choices make a [`HostDriver`] and
 /// give it to [`Platform::from_driver`].
 #[derive(Debug, Clone)]
 #[must_use = "call `build`"]
 pub struct HostPlatform {
     driver: HostBuilder,
+    options: PlatformOptions,
 }
 
 impl HostPlatform {
     /// Which of the legal orders to execute work in; 0, the default, is at once. See
     /// [`Policy::of_seed`](crate::driver::host::Policy::of_seed).
     pub fn seed(self, seed: u64) -> Self {
-        Self { driver: self.driver.seed(seed) }
+        Self { driver: self.driver.seed(seed), ..self }
     }
 
     /// How many devices; 1 by default.
     pub fn devices(self, devices: usize) -> Self {
-        Self { driver: self.driver.devices(devices) }
+        Self { driver: self.driver.devices(devices), ..self }
+    }
+
+    /// Whether races are looked for: see [`PlatformOptions::race_check`].
+    pub fn race_check(mut self, check: bool) -> Self {
+        self.options.race_check = Some(check);
+        self
     }
 
     /// The platform.
     ///
     /// # Errors
-    /// None that is known; the driver's.
+    /// [`Error::Variable`] when the environment decides on the race checker and says neither 0 nor 1;
+    /// the driver's.
     pub fn build(self) -> Result<Platform> {
-        Platform::with_driver(Arc::new(self.driver.build()), "the host simulator was asked for")
+        let driver = Arc::new(self.driver.build());
+        Platform::new(driver, "the host simulator was asked for", self.options)
     }
 }

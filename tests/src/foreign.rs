@@ -1,8 +1,12 @@
 //! Work that streamflow does not see: bare addresses, and compiled code of another origin. The
 //! `unsafe` of such tests stands here.
 
-use streamflow::driver::{Copy, CopyKind, DriverResult, MemoryRange};
-use streamflow::kernel::{Function, Module};
+mod bare;
+
+pub use bare::{BYTES, Bare, part};
+
+use streamflow::driver::{Copy, CopyKind, Driver, DriverResult, MemoryRange, RawEvent};
+use streamflow::kernel::{Function, Kernel, Module};
 use streamflow::prelude::*;
 
 /// `add(unsigned* data, unsigned long long len, unsigned value)`: adds `value` to each element, as
@@ -109,4 +113,29 @@ pub fn copy(
         })
     })?;
     Ok(copied??)
+}
+
+/// Launches without waiting for what the arguments must come after: a race, unless the caller has seen
+/// to it.
+///
+/// # Errors
+/// As of [`CudaStream::launch_unordered`].
+#[track_caller]
+pub fn launch_unordered<K: Kernel>(
+    stream: &CudaStream,
+    grid: impl Into<Grid>,
+    args: K::Args<'_>,
+) -> Result<()> {
+    // SAFETY: the kernels of these tests compute numbers from numbers, at indices that depend on no
+    // data: what a race does there is wrong data.
+    unsafe { stream.launch_unordered::<K>(grid, args) }
+}
+
+/// Blocks until an event is complete.
+///
+/// # Errors
+/// The driver's.
+pub fn synchronize_event(driver: &dyn Driver, event: RawEvent) -> DriverResult<()> {
+    // SAFETY: these tests destroy their events last.
+    unsafe { driver.synchronize_event(event) }
 }

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use super::race::RaceReports;
 use super::{
     Copy, DeviceId, DeviceInfo, Driver, DriverResult, HostFunction, Image, KernelSource, Launch,
-    LoadedKernel, MemoryRange, RawEvent, RawModule, RawStream, Sticky, StreamOptions,
+    LoadedKernel, MemoryRange, Note, RawEvent, RawModule, RawStream, Sticky, StreamOptions,
 };
 
 /// Lists the methods of [`Driver`] once more, each forwarding to the driver below, and makes every
@@ -83,4 +84,7 @@ forward! {
     [unsafe] fn load_kernel(device: DeviceId, source: &KernelSource<'_>) -> DriverResult<LoadedKernel>;
     [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> DriverResult<()>;
     [unsafe] fn launch_host_function(stream: RawStream, function: HostFunction) -> DriverResult<()>;
+    [] fn watches() -> bool;
+    [] fn tell(note: &Note<'_>);
+    [] fn take_races() -> RaceReports;
 }

@@ -70,7 +70,8 @@ impl Block {
         Ok(())
     }
 
-    /// Notes an access that was queued on `stream` just now, after [`claim`](Self::claim).
+    /// Notes an access that was queued on `stream` just now, after [`claim`](Self::claim) or
+    /// without an order.
     ///
     /// Only uses that this access comes after are forgotten for it: parts of the memory may be used
     /// on other streams at the same time, and were not waited for.
@@ -90,7 +91,8 @@ impl Block {
         }
     }
 
-    fn check(&self, stream: &CudaStream, what: &str) -> Result<()> {
+    /// Refuses a stream of another platform or device.
+    pub(crate) fn check(&self, stream: &CudaStream, what: &str) -> Result<()> {
         let timeline = stream.timeline();
         if self.platform != timeline.platform() {
             return Err(Error::ForeignPlatform { what: "memory" });

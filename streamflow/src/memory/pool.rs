@@ -7,11 +7,12 @@
 //! steady state needs no driver, memory is bounded, and a drop never makes anybody wait.
 
 use std::fmt;
+use std::panic::Location;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Block;
 use super::owned::{FreeList, Home, Owned};
-use crate::driver::{DeviceId, DriverError, DriverResult, StreamOptions, report_in_drop};
+use crate::driver::{DeviceId, DriverError, DriverResult, Note, StreamOptions, report_in_drop};
 use crate::error::Result;
 use crate::stream::{CudaStream, StreamTable, Timeline};
 
@@ -65,6 +66,7 @@ impl MemoryPool {
     }
 
     /// Memory whose first use may be queued on `stream`, which is one of this device.
+    #[track_caller]
     pub(super) fn allocate(
         self: &Arc<Self>,
         stream: &CudaStream,
@@ -72,6 +74,7 @@ impl MemoryPool {
     ) -> Result<Owned<Self>> {
         let timeline = stream.timeline();
         timeline.bind()?;
+        self.table.tell(&Note::At(Location::caller()));
         let bytes = bytes.max(1).next_multiple_of(GRANULE);
         let block = match self.reuse(timeline, bytes)? {
             Some(block) => block,

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{CudaStream, StreamTable, Timeline};
-use crate::driver::{DeviceId, StreamFlags, StreamOptions};
+use crate::driver::{DeviceId, Note, StreamFlags, StreamOptions};
 use crate::error::{Error, Result};
 
 /// Describes a pool of streams: device, flags, priority, and how many. Holoscan's `CudaStreamPool`.
@@ -211,6 +211,7 @@ impl StreamPool {
             Some(timeline) => timeline,
             None => pool.table.take(pool.description.device, pool.options)?,
         };
+        pool.table.tell(&Note::StreamName { stream: timeline.raw(), name: &holder });
         state.holders.push((timeline.id(), holder));
         let lease = Lease { pool: self.0.clone(), timeline: timeline.clone() };
         Ok(CudaStream::new(timeline, pool.table.clone(), Some(lease)))

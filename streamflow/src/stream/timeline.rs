@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::StreamTable;
 use super::clock::{Clock, Copied};
 use crate::driver::{
-    DeviceId, Driver, DriverResult, OwnedEvent, OwnedStream, RawStream, StreamOptions,
+    DeviceId, Driver, DriverResult, Note, OwnedEvent, OwnedStream, RawStream, StreamOptions,
 };
 use crate::error::{Error, Result};
 
@@ -217,6 +217,8 @@ impl Timeline {
     fn wait_for(&self, table: &StreamTable, point: Point) -> DriverResult<()> {
         let other = table.timeline(point.stream);
         if other.completed.load(Ordering::Acquire) >= point.epoch {
+            // Some thread found it complete, perhaps another one.
+            table.tell(&Note::Relies { on: other.raw(), by: Some(self.raw()) });
             self.seen.raise(point.stream, point.epoch);
             return Ok(());
         }
@@ -238,8 +240,9 @@ impl Timeline {
     }
 
     /// Whether the work before record `epoch` is complete; records if nothing was recorded for it.
-    fn is_epoch_complete(&self, epoch: u64) -> DriverResult<bool> {
+    fn is_epoch_complete(&self, table: &StreamTable, epoch: u64) -> DriverResult<bool> {
         if self.completed.load(Ordering::Acquire) >= epoch {
+            table.tell(&Note::Relies { on: self.raw(), by: None });
             return Ok(true);
         }
         self.bind()?;
@@ -257,8 +260,9 @@ impl Timeline {
         Ok((slot.event.clone(), slot.number))
     }
 
-    fn synchronize_epoch(&self, epoch: u64) -> DriverResult<()> {
+    fn synchronize_epoch(&self, table: &StreamTable, epoch: u64) -> DriverResult<()> {
         if self.completed.load(Ordering::Acquire) >= epoch {
+            table.tell(&Note::Relies { on: self.raw(), by: None });
             return Ok(());
         }
         self.bind()?;
@@ -289,7 +293,7 @@ impl Timeline {
 impl StreamTable {
     /// Whether the work before `point`, which is one of this platform, is complete.
     pub(crate) fn is_complete(&self, point: Point) -> DriverResult<bool> {
-        self.timeline(point.stream).is_epoch_complete(point.epoch)
+        self.timeline(point.stream).is_epoch_complete(self, point.epoch)
     }
 
     /// Records what `point`, which is one of this platform, stands for, if nothing was recorded for it
@@ -305,6 +309,6 @@ impl StreamTable {
 
     /// Blocks until the work before `point`, which is one of this platform, is complete.
     pub(crate) fn synchronize(&self, point: Point) -> DriverResult<()> {
-        self.timeline(point.stream).synchronize_epoch(point.epoch)
+        self.timeline(point.stream).synchronize_epoch(self, point.epoch)
     }
 }

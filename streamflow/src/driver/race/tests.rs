@@ -1,0 +1,1 @@
+//! Orders that the tests of the house can't reach.
