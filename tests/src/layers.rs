@@ -2,8 +2,10 @@
 
 mod drop_waits;
 mod fail_nth;
+pub mod mutate;
 mod null;
 
 pub use drop_waits::DropWaits;
 pub use fail_nth::{CallKind, FailNth};
+pub use mutate::Mutate;
 pub use null::Null;

@@ -1,0 +1,131 @@
+//! A graph as a plan: which operators, and who feeds whom.
+
+use streamflow::MemoryOptions;
+
+/// How many ticks a source runs.
+pub(crate) const TICKS: usize = 6;
+
+/// By how much a source's value rises in each tick.
+const STEP: f32 = 16.0;
+
+/// What a source does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// A kernel writes on a stream of its own.
+    Kernel,
+    /// The same on the default stream.
+    Default,
+    /// The host writes, and it is uploaded.
+    Upload,
+}
+
+/// What an operator with one reading input does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum How {
+    /// Two launches on the internal stream.
+    Map,
+    /// The second launch on a stream of its own, which it sends on.
+    Extra,
+    /// By a tensor that it keeps: written on the internal stream, read on another one.
+    Scratch,
+}
+
+/// When a sink reads on the host what it has downloaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// All of it at the end of the run.
+    Late,
+    /// One tick later.
+    Next,
+    /// At once, after `stream_done`.
+    Done,
+}
+
+/// An operator, and the nodes that feed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    Source(Origin),
+    Unary(How, usize),
+    /// Takes its message and adds in place; with `true` it gets a copy.
+    Taking(usize, bool),
+    /// Hands on what it shares, untouched.
+    Relay(usize),
+    /// Adds twice what came one tick before.
+    Keep(usize),
+    Combine(usize, usize),
+    Sink(Reading, usize),
+}
+
+impl Step {
+    pub(crate) fn inputs(self) -> Vec<usize> {
+        match self {
+            Self::Source(_) => vec![],
+            Self::Unary(_, from)
+            | Self::Taking(from, _)
+            | Self::Relay(from)
+            | Self::Keep(from)
+            | Self::Sink(_, from) => vec![from],
+            Self::Combine(a, b) => vec![a, b],
+        }
+    }
+}
+
+/// A graph to be made.
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    pub(crate) name: String,
+    /// Producers before consumers.
+    pub(crate) steps: Vec<Step>,
+    pub(crate) memory: MemoryOptions,
+    /// Nodes own no streams, sources aside.
+    pub(crate) adopting: bool,
+}
+
+/// As little memory as can be: an allocation waits for the block before.
+const SMALL: MemoryOptions = MemoryOptions { in_flight: 1, release_threshold: u64::MAX };
+
+impl Plan {
+    pub(crate) fn new(name: &str, steps: &[Step]) -> Self {
+        let (name, steps) = (name.to_owned(), steps.to_vec());
+        Self { name, steps, memory: SMALL, adopting: false }
+    }
+
+    pub(crate) fn in_flight(mut self, blocks: usize) -> Self {
+        self.memory.in_flight = blocks;
+        self
+    }
+
+    /// What is dropped goes back to the driver.
+    pub(crate) fn freeing(mut self) -> Self {
+        self.memory.release_threshold = 0;
+        self
+    }
+
+    pub(crate) fn adopting(mut self) -> Self {
+        self.adopting = true;
+        self
+    }
+
+    /// A source's value in a tick.
+    pub(crate) fn source_value(node: usize, tick: u64) -> f32 {
+        1000.0 * (node + 1) as f32 + STEP * tick as f32
+    }
+
+    /// What each node sends in each tick.
+    pub(crate) fn values(&self) -> Vec<[f32; TICKS]> {
+        let mut values: Vec<[f32; TICKS]> = Vec::new();
+        for (node, step) in self.steps.iter().enumerate() {
+            let sent = std::array::from_fn(|tick| match *step {
+                Step::Source(_) => Self::source_value(node, tick as u64),
+                Step::Unary(_, from) | Step::Taking(from, _) => values[from][tick] + 1.0,
+                Step::Relay(from) | Step::Sink(_, from) => values[from][tick],
+                Step::Keep(from) => {
+                    2.0 * values[from][tick.saturating_sub(1)] + values[from][tick]
+                }
+                Step::Combine(a, b) => 2.0 * values[a][tick] + values[b][tick],
+            });
+            values.push(sent);
+        }
+        values
+    }
+}
