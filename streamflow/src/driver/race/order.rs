@@ -144,7 +144,7 @@ impl Order {
 
     /// Work is queued on `stream` by `thread`: it comes after what that thread knows to be complete,
     /// and takes part in the default stream's barrier. The stream's epoch.
-    #[inline]
+    #[inline(always)]
     pub(super) fn submit(&mut self, thread: u32, stream: u32) -> u64 {
         let host = (thread, self.threads[thread as usize].version);
         let queued = &mut self.streams[stream as usize];
@@ -160,6 +160,7 @@ impl Order {
 
     /// Work on the legacy default stream comes after all older work of the device's blocking streams,
     /// and the other way round (CUDA driver API, *Stream synchronization behavior*).
+    #[cold]
     fn barrier(&mut self, stream: u32) {
         let Stream { device, kind, .. } = self.streams[stream as usize];
         let opposite = if kind == Kind::Default { Kind::Blocking } else { Kind::Default };
