@@ -1,4 +1,4 @@
-//! What streamflow's three example programs share.
+//! What streamflow's example programs share.
 //!
 //! The workloads are library modules with plain-Rust references beside them, so that the tests and
 //! the benchmarks run exactly what the programs run.

@@ -21,8 +21,8 @@ use streamflow::prelude::*;
 use streamflow_tests::kernels::axpy;
 use streamflow_tests::layers::Null;
 
-const TURNS: u64 = 200_000;
-const ROUNDS: usize = 15;
+const TURNS: u64 = 1_000;
+const ROUNDS: usize = 1_501;
 const LEN: usize = 256;
 
 /// The most that the checker may cost.

@@ -19,7 +19,5 @@ use mutation::drop_each;
 use streamflow_tests::Suite;
 
 fn main() -> ExitCode {
-    Suite::new()
-        .plain("each_mutation_of_an_edge_is_noticed_both_ways", drop_each::all)
-        .run()
+    Suite::new().plain("each_mutation_of_an_edge_is_noticed_both_ways", drop_each::all).run()
 }

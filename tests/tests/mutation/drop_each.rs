@@ -39,9 +39,15 @@ fn one(subject: &Subject) -> String {
         for checked in [true, false] {
             let run = seeded(subject, None, seed, checked);
             if run.reported || run.wrong || run.failed.is_some() {
-                let _ = writeln!(text, "CONTROL seed {seed} {checked}: {} {} {:?}", run.reported, run.wrong, run.failed);
+                let _ = writeln!(
+                    text,
+                    "CONTROL seed {seed} {checked}: {} {} {:?}",
+                    run.reported, run.wrong, run.failed
+                );
             }
-            if judge(&run.log) != Verdict::Implied { let _ = writeln!(text, "CONTROL judged {:?}", judge(&run.log)); }
+            if judge(&run.log) != Verdict::Implied {
+                let _ = writeln!(text, "CONTROL judged {:?}", judge(&run.log));
+            }
             all.extend(run.edges.into_iter().map(Mutation::Edge));
             all.extend(run.declarations.into_iter().map(Mutation::Declaration));
         }
@@ -59,19 +65,36 @@ fn one(subject: &Subject) -> String {
             let run = seeded(subject, Some(m), seed, true);
             times += run.times;
             verdict = verdict.max(judge(&run.log));
-            if !run.reported && let Some(f) = &run.failed { let _ = writeln!(text, "   {m}: FAILED {f}"); }
-            if run.reported { reported = Some(seed); break }
+            if !run.reported
+                && let Some(f) = &run.failed
+            {
+                let _ = writeln!(text, "   {m}: FAILED {f}");
+            }
+            if run.reported {
+                reported = Some(seed);
+                break;
+            }
         }
         for &seed in &seeds {
             runs += 1;
             let run = seeded(subject, Some(m), seed, false);
             verdict = verdict.max(judge(&run.log));
-            if run.wrong { wrong = Some(seed); break }
+            if run.wrong {
+                wrong = Some(seed);
+                break;
+            }
         }
-        if reported.is_some() && wrong.is_some() { both += 1; continue }
-        let _ = writeln!(text, "   {m}: checker {reported:?} data {wrong:?} {verdict:?} times {times}");
+        if reported.is_some() && wrong.is_some() {
+            both += 1;
+            continue;
+        }
+        let _ =
+            writeln!(text, "   {m}: checker {reported:?} data {wrong:?} {verdict:?} times {times}");
     }
-    if let Subject::Plan(p) = subject { let _ = writeln!(text, "   {:?} {:?}", p.steps, p.memory); }
-    let _ = writeln!(text, "   {both} of {n}; control {control:?}; {runs} runs, all {:?}", t.elapsed());
+    if let Subject::Plan(p) = subject {
+        let _ = writeln!(text, "   {:?} {:?}", p.steps, p.memory);
+    }
+    let _ =
+        writeln!(text, "   {both} of {n}; control {control:?}; {runs} runs, all {:?}", t.elapsed());
     text
 }

@@ -28,24 +28,35 @@ pub(crate) fn plans() -> Vec<Plan> {
             &[S, Unary(Map, 0), Taking(1, false), Unary(Map, 2), Sink(Late, 3)],
         )
         .in_flight(2),
-        Plan::new("chain that frees", &[S, Unary(Map, 0), Taking(1, false), Sink(Late, 2)]).freeing(),
+        Plan::new("chain that frees", &[S, Unary(Map, 0), Taking(1, false), Sink(Late, 2)])
+            .freeing(),
         Plan::new("chain of one stream", &[S, Unary(Map, 0), Sink(Late, 1)]).adopting(),
         // Fans.
-        Plan::new("fan out to two", &[S, Unary(Map, 0), Unary(Map, 0), Sink(Late, 1), Sink(Late, 2)]),
+        Plan::new(
+            "fan out to two",
+            &[S, Unary(Map, 0), Unary(Map, 0), Sink(Late, 1), Sink(Late, 2)],
+        ),
         Plan::new(
             "fan out to three",
             &[S, Unary(Map, 0), Unary(Map, 0), Sink(Next, 0), Sink(Late, 1), Sink(Done, 2)],
         ),
-        Plan::new("fan out that frees", &[S, Unary(Map, 0), Sink(Late, 0), Sink(Late, 1)]).freeing(),
+        Plan::new("fan out that frees", &[S, Unary(Map, 0), Sink(Late, 0), Sink(Late, 1)])
+            .freeing(),
         Plan::new("fan in", &[S, S, S, Combine(0, 1), Combine(3, 2), Sink(Late, 4)]),
         Plan::new("fan in that frees", &[S, S, Combine(0, 1), Sink(Late, 2)]).freeing(),
         // Diamonds.
         Plan::new("diamond", &[S, Unary(Map, 0), Unary(Map, 0), Combine(1, 2), Sink(Late, 3)]),
         Plan::new("half a diamond", &[S, Unary(Map, 0), Combine(1, 0), Sink(Late, 2)]),
-        Plan::new("diamond with a copy", &[S, Unary(Map, 0), Taking(0, true), Combine(1, 2), Sink(Late, 3)]),
+        Plan::new(
+            "diamond with a copy",
+            &[S, Unary(Map, 0), Taking(0, true), Combine(1, 2), Sink(Late, 3)],
+        ),
         // Kept tensors.
         Plan::new("kept", &[S, Keep(0), Sink(Late, 1)]).in_flight(2),
-        Plan::new("kept and read beside", &[S, Keep(0), Unary(Map, 0), Combine(1, 2), Sink(Late, 3)]),
+        Plan::new(
+            "kept and read beside",
+            &[S, Keep(0), Unary(Map, 0), Combine(1, 2), Sink(Late, 3)],
+        ),
         // Other streams, other memory.
         Plan::new("extra stream", &[S, Unary(Extra, 0), Sink(Late, 1)]),
         Plan::new("scratch", &[S, Unary(Scratch, 0), Sink(Late, 1)]),

@@ -126,7 +126,10 @@ fn race(touches: &[Touch<'_>]) -> Option<String> {
             later.after.get(stream).is_none_or(|after| *after < number) && conflict(earlier, later)
         };
         let earlier = touches[..index].iter().find(races)?;
-        Some(format!("`{}` and `{}` on {:?} and {:?}", earlier.what, later.what, earlier.at, later.at))
+        Some(format!(
+            "`{}` and `{}` on {:?} and {:?}",
+            earlier.what, later.what, earlier.at, later.at
+        ))
     })
 }
 

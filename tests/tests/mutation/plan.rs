@@ -119,9 +119,7 @@ impl Plan {
                 Step::Source(_) => Self::source_value(node, tick as u64),
                 Step::Unary(_, from) | Step::Taking(from, _) => values[from][tick] + 1.0,
                 Step::Relay(from) | Step::Sink(_, from) => values[from][tick],
-                Step::Keep(from) => {
-                    2.0 * values[from][tick.saturating_sub(1)] + values[from][tick]
-                }
+                Step::Keep(from) => 2.0 * values[from][tick.saturating_sub(1)] + values[from][tick],
                 Step::Combine(a, b) => 2.0 * values[a][tick] + values[b][tick],
             });
             values.push(sent);

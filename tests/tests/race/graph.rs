@@ -111,10 +111,10 @@ fn a_run_ends_with_its_races(platform: &Platform) -> Result<(), Failed> {
     check_text(
         &text,
         &[
-            "earlier: kernel `slow_fill` writes `out` on `source.fill`, in `source` (compute, tick 0, \
-             output `image`), at ",
-            "later:   kernel `slow_copy` reads `input` on `impatient.extra`, in `impatient` (compute, \
-             tick 0, input `image`), at ",
+            "earlier: kernel `slow_fill` writes `out` on `source.fill`\n           \
+             in `source` (compute, tick 0, output `image`)\n           at ",
+            "later:   kernel `slow_copy` reads `input` on `impatient.extra`\n           \
+             in `impatient` (compute, tick 0, input `image`)\n           at ",
             "missing: `impatient.extra` must wait for an event that is recorded on `source.fill`",
             "earlier[\"kernel slow_fill writes out<br/>source.fill<br/>source, compute, tick 0\"]",
             "earlier -. \"missing: record, then wait\" .-> later",

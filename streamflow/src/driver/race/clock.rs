@@ -10,7 +10,7 @@ pub(super) struct Clock(Vec<u64>);
 
 impl Clock {
     /// The latest epoch of `stream` that this comes after.
-    #[inline]
+    #[inline(always)]
     pub(super) fn get(&self, stream: u32) -> u64 {
         self.0.get(stream as usize).copied().unwrap_or(0)
     }

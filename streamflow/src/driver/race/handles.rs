@@ -1,82 +1,113 @@
 //! Which index a driver's handle has here.
 
+use std::marker::PhantomData;
+
+use crate::driver::{DeviceId, RawEvent, RawStream};
+
 /// A map from handles to small numbers, for a lookup in each call: open addressing, one multiplication
 /// and as a rule one comparison. It allocates only when it grows.
 #[derive(Debug)]
 pub(super) struct Handles<K> {
     /// A power of two of places, at most half of them taken.
-    places: Vec<Option<(K, u32)>>,
+    places: Box<[Place]>,
     taken: usize,
+    _keys: PhantomData<fn(K)>,
 }
 
-/// A handle's bits, for spreading.
-pub(super) trait Handle: Copy + Eq {
-    fn bits(self) -> u64;
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    handle: u64,
+    device: DeviceId,
+    index: u32,
 }
 
-impl Handle for crate::driver::RawStream {
-    fn bits(self) -> u64 {
-        self.handle() ^ ((self.device().index() as u64) << 56)
+/// The index of a free place.
+const FREE: u32 = u32::MAX;
+
+const EMPTY: Place = Place { handle: 0, device: DeviceId(0), index: FREE };
+
+/// What a driver's handle consists of.
+pub(super) trait Handle: Copy {
+    fn parts(self) -> (DeviceId, u64);
+}
+
+impl Handle for RawStream {
+    fn parts(self) -> (DeviceId, u64) {
+        (self.device(), self.handle())
     }
 }
 
-impl Handle for crate::driver::RawEvent {
-    fn bits(self) -> u64 {
-        self.handle() ^ ((self.device().index() as u64) << 56)
+impl Handle for RawEvent {
+    fn parts(self) -> (DeviceId, u64) {
+        (self.device(), self.handle())
     }
 }
 
 impl<K: Handle> Handles<K> {
     pub(super) fn new() -> Self {
-        Self { places: vec![None; 64], taken: 0 }
+        Self { places: vec![EMPTY; 128].into(), taken: 0, _keys: PhantomData }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn get(&self, key: K) -> Option<u32> {
-        let mut place = self.home(key);
-        // There is always a free place, where the search ends.
-        while let Some((found, index)) = self.places[place] {
-            if found == key {
-                return Some(index);
+        let (device, handle) = key.parts();
+        let mut at = self.home(device, handle);
+        loop {
+            let place = &self.places[at];
+            if place.handle == handle && place.device == device {
+                // Handle 0 of device 0 is what free places have, too.
+                return (place.index != FREE).then_some(place.index);
             }
-            place = self.next(place);
+            // There is always a free place, where the search ends.
+            if place.index == FREE {
+                return None;
+            }
+            at = self.next(at);
         }
-        None
     }
 
     pub(super) fn insert(&mut self, key: K, index: u32) {
-        if self.taken * 2 >= self.places.len() {
-            let larger = vec![None; self.places.len() * 2];
-            let old = std::mem::replace(&mut self.places, larger);
-            self.taken = 0;
-            old.into_iter().flatten().for_each(|(key, index)| self.insert(key, index));
+        self.make_room();
+        let (device, handle) = key.parts();
+        self.put(Place { handle, device, index });
+    }
+
+    fn make_room(&mut self) {
+        if self.taken * 2 < self.places.len() {
+            return;
         }
-        let mut place = self.home(key);
-        while let Some((found, _)) = self.places[place]
-            && found != key
+        let larger = vec![EMPTY; self.places.len() * 2].into();
+        let old = std::mem::replace(&mut self.places, larger);
+        self.taken = 0;
+        old.iter().filter(|place| place.index != FREE).for_each(|place| self.put(*place));
+    }
+
+    fn put(&mut self, new: Place) {
+        let mut at = self.home(new.device, new.handle);
+        while self.places[at].index != FREE
+            && (self.places[at].handle, self.places[at].device) != (new.handle, new.device)
         {
-            place = self.next(place);
+            at = self.next(at);
         }
-        self.taken += usize::from(self.places[place].is_none());
-        self.places[place] = Some((key, index));
+        self.taken += usize::from(self.places[at].index == FREE);
+        self.places[at] = new;
     }
 
     pub(super) fn remove(&mut self, key: K) -> Option<u32> {
-        let mut place = self.home(key);
-        let index = loop {
-            match self.places[place] {
-                None => return None,
-                Some((found, index)) if found == key => break index,
-                Some(_) => place = self.next(place),
-            }
-        };
-        self.places[place] = None;
+        let (device, handle) = key.parts();
+        let index = self.get(key)?;
+        let mut at = self.home(device, handle);
+        while (self.places[at].handle, self.places[at].device) != (handle, device) {
+            at = self.next(at);
+        }
+        self.places[at] = EMPTY;
         self.taken -= 1;
-        // What follows may have been pushed here by the one that is gone.
-        let mut after = self.next(place);
-        while let Some((key, index)) = self.places[after].take() {
+        // What follows may have been pushed there by the one that is gone.
+        let mut after = self.next(at);
+        while self.places[after].index != FREE {
+            let place = std::mem::replace(&mut self.places[after], EMPTY);
             self.taken -= 1;
-            self.insert(key, index);
+            self.put(place);
             after = self.next(after);
         }
         Some(index)
@@ -84,22 +115,22 @@ impl<K: Handle> Handles<K> {
 
     /// The high bits of a product depend on all bits of the handle (Knuth, *Sorting and Searching*,
     /// 6.4: Fibonacci hashing).
-    #[inline]
-    fn home(&self, key: K) -> usize {
-        let spread = key.bits().wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (spread >> (64 - self.places.len().trailing_zeros())) as usize
+    #[inline(always)]
+    fn home(&self, device: DeviceId, handle: u64) -> usize {
+        let bits = handle ^ (device.index() as u64) << 56;
+        let spread = bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        spread as usize & (self.places.len() - 1)
     }
 
-    #[inline]
-    fn next(&self, place: usize) -> usize {
-        (place + 1) & (self.places.len() - 1)
+    #[inline(always)]
+    fn next(&self, at: usize) -> usize {
+        (at + 1) & (self.places.len() - 1)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::{DeviceId, RawEvent};
 
     #[test]
     fn handles_are_found_until_they_are_removed() {

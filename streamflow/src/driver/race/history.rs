@@ -2,11 +2,8 @@
 
 use super::clock::Clock;
 use super::site::Passage;
+use super::uses::{Access, Uses};
 use crate::driver::{AccessMode, MemoryRange};
-
-/// Accesses that are remembered of one allocation. More are possible only when many parts of it are
-/// used apart.
-pub(super) const ACCESSES: usize = 128;
 
 /// Freed allocations that are remembered, until their memory is allocated again.
 pub(super) const FREED: usize = 1024;
@@ -17,35 +14,26 @@ const PASSAGES: usize = 8;
 /// Places of the table that finds an allocation by its address.
 const RECENT: usize = 256;
 
-/// One access, by work on a stream.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Access {
-    pub(super) range: MemoryRange,
-    /// The stream's epoch at that time.
-    pub(super) epoch: u64,
-    /// The node's tick.
-    pub(super) tick: u64,
-    pub(super) stream: u32,
-    pub(super) site: u32,
-    pub(super) argument: u16,
-    pub(super) mode: AccessMode,
-}
-
 /// One allocation.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) range: MemoryRange,
     freed: bool,
-    accesses: Vec<Access>,
-    passages: [Option<Passage>; PASSAGES],
-    next_passage: usize,
+    uses: Uses,
+    passages: Passages,
+}
+
+/// The latest passages through ports.
+#[derive(Debug, Default)]
+struct Passages {
+    latest: Vec<Passage>,
+    next: usize,
 }
 
 impl Block {
-    /// Passages through ports, the latest first.
-    pub(super) fn passages(&self) -> impl Iterator<Item = &Passage> {
-        let places = (1..=PASSAGES).map(|back| (self.next_passage + PASSAGES - back) % PASSAGES);
-        places.filter_map(|place| self.passages[place].as_ref())
+    /// Passages through ports.
+    pub(super) fn passages(&self) -> &[Passage] {
+        &self.passages.latest
     }
 }
 
@@ -86,13 +74,8 @@ impl History {
             return;
         }
         self.remove(range);
-        let block = Block {
-            range,
-            freed: false,
-            accesses: Vec::with_capacity(8),
-            passages: [None; PASSAGES],
-            next_passage: 0,
-        };
+        let block =
+            Block { range, freed: false, uses: Uses::new(range), passages: Passages::default() };
         let index = match self.vacant.pop() {
             Some(index) => {
                 self.blocks[index as usize] = block;
@@ -134,7 +117,7 @@ impl History {
                 self.freed.retain(|(freed, _)| *freed != start);
             }
             block.range = MemoryRange::default();
-            block.accesses = Vec::new();
+            block.uses = Uses::new(MemoryRange::default());
             self.by_address.remove(place - 1);
             self.vacant.push(index);
             place -= 1;
@@ -142,10 +125,9 @@ impl History {
     }
 
     /// The allocation that an address lies in.
-    #[inline]
+    #[inline(always)]
     fn find(&mut self, address: u64) -> Option<u32> {
-        let place = &mut self.recent[(address >> 8) as usize % RECENT];
-        let (known, index) = *place;
+        let (known, index) = self.recent[(address >> 8) as usize % RECENT];
         // A block that has become another one meanwhile does not contain the address.
         if known == address
             && let Some(block) = self.blocks.get(index as usize)
@@ -153,17 +135,22 @@ impl History {
         {
             return Some(index);
         }
+        self.search(address)
+    }
+
+    #[cold]
+    fn search(&mut self, address: u64) -> Option<u32> {
         let after = self.by_address.partition_point(|(start, _)| *start <= address);
         let (_, index) = *self.by_address.get(after.checked_sub(1)?)?;
         if !contains(self.blocks[index as usize].range, address) {
             return None;
         }
-        *place = (address, index);
+        self.recent[(address >> 8) as usize % RECENT] = (address, index);
         Some(index)
     }
 
     /// The allocation that a range lies in; counts those that lie in none.
-    #[inline]
+    #[inline(always)]
     pub(super) fn block(&mut self, range: MemoryRange) -> Option<u32> {
         let index = self.find(range.address);
         self.unknown += u64::from(index.is_none());
@@ -174,88 +161,44 @@ impl History {
         &self.blocks[block as usize]
     }
 
-    /// Compares an access with those before it. `clock` is what it comes after; `race` is called for
-    /// each access that it does not come after and should.
+    /// Adds the accesses that `clock` does not come after, and that an access by its owner should.
     pub(super) fn check(
         &self,
         block: u32,
         range: MemoryRange,
         mode: AccessMode,
         clock: &Clock,
-        mut race: impl FnMut(&Access),
+        races: &mut Vec<Access>,
     ) {
-        for before in &self.blocks[block as usize].accesses {
-            if before.range.overlaps(range)
-                && clock.get(before.stream) < before.epoch
-                && (mode == AccessMode::Write || before.mode == AccessMode::Write)
-            {
-                race(before);
-            }
-        }
+        self.blocks[block as usize].uses.check(range, mode, clock, races);
     }
 
-    /// Compares an access as [`check`](Self::check) does, and remembers it, in place of those that
-    /// whoever comes after it comes after as well.
-    #[inline]
+    /// Checks an access by the owner of `clock`, and remembers it.
+    #[inline(always)]
     pub(super) fn access(
         &mut self,
         block: u32,
         access: Access,
         clock: &Clock,
-        mut race: impl FnMut(&Access),
+        races: &mut Vec<Access>,
     ) {
-        let accesses = &mut self.blocks[block as usize].accesses;
-        let writes = access.mode == AccessMode::Write;
-        let mut place = usize::MAX;
-        let mut index = 0;
-        while index < accesses.len() {
-            let before = &accesses[index];
-            index += 1;
-            if !before.range.overlaps(access.range) {
-                continue;
-            }
-            let ordered = clock.get(before.stream) >= before.epoch;
-            let read = before.mode == AccessMode::Read;
-            if !ordered && (writes || !read) {
-                race(before);
-            }
-            // A read takes no write's place: later reads must come after that. A use that a write was
-            // not ordered after was reported, and needs no second report.
-            if covers(access.range, before.range) && (writes || (read && ordered)) {
-                if place == usize::MAX {
-                    place = index - 1;
-                } else {
-                    index -= 1;
-                    accesses.swap_remove(index);
-                }
-            }
-        }
-        if let Some(place) = accesses.get_mut(place) {
-            *place = access;
-            return;
-        }
-        if accesses.len() >= ACCESSES {
-            accesses.remove(0);
-            self.forgotten += 1;
-        }
-        accesses.push(access);
+        let block = &mut self.blocks[block as usize];
+        self.forgotten += block.uses.access(access, block.range, clock, races);
     }
 
     /// Notes that memory passed a port.
     pub(super) fn pass(&mut self, passage: Passage) {
         let Some(index) = self.find(passage.range.address) else { return };
-        let block = &mut self.blocks[index as usize];
-        block.passages[block.next_passage] = Some(passage);
-        block.next_passage = (block.next_passage + 1) % PASSAGES;
+        let Passages { latest, next } = &mut self.blocks[index as usize].passages;
+        match latest.get_mut(*next) {
+            Some(oldest) => *oldest = passage,
+            None => latest.push(passage),
+        }
+        *next = (*next + 1) % PASSAGES;
     }
 }
 
-#[inline]
+#[inline(always)]
 fn contains(range: MemoryRange, address: u64) -> bool {
     address.wrapping_sub(range.address) < range.bytes
-}
-
-#[inline]
-fn covers(outer: MemoryRange, inner: MemoryRange) -> bool {
-    outer.address <= inner.address && inner.end() <= outer.end()
 }

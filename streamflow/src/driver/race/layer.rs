@@ -3,10 +3,10 @@
 use super::RaceChecker;
 use super::host_function;
 use super::me;
+use super::op::{Op, function_number};
 use super::order::Kind;
 use super::report::RaceReports;
 use super::site::Action;
-use super::state::Op;
 use crate::driver::note::Note;
 use crate::driver::{
     Access, AccessMode, Copy, CopyKind, DeviceId, Driver, DriverResult, HostFunction, KernelSource,
@@ -52,8 +52,8 @@ unsafe impl Layer for RaceChecker {
             }
             Note::ForeignAccess { stream, range, mode, location } => {
                 let action = Action::Foreign;
-                state.apply(thread, &Op::Work { stream, action, location: Some(location) });
-                state.apply(thread, &Op::Access(Access { range, mode, argument: "" }));
+                state.apply(thread, &Op::work(stream, action, 0, Some(location)));
+                state.apply(thread, &Op::access(&Access { range, mode, argument: "" }));
             }
             Note::Relies { on, by } => {
                 let (on, by) = (state.stream(on), by.map(|by| state.stream(by)));
@@ -109,11 +109,11 @@ unsafe impl Layer for RaceChecker {
     }
 
     unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
-        self.shared.note(Op::Record { event, stream }, &[]);
+        self.shared.note(Op::record(stream, event), &[]);
         // SAFETY: the caller's contract.
         let done = unsafe { self.below.record_event(event, stream) };
         if done.is_err() {
-            self.shared.note(Op::Unrecord { event }, &[]);
+            self.shared.note(Op::unrecord(stream, event), &[]);
         }
         done
     }
@@ -121,7 +121,7 @@ unsafe impl Layer for RaceChecker {
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
         // SAFETY: the caller's contract.
         unsafe { self.below.wait_event(stream, event) }?;
-        self.shared.note(Op::Wait { stream, event }, &[]);
+        self.shared.note(Op::wait(stream, event), &[]);
         Ok(())
     }
 
@@ -166,7 +166,7 @@ unsafe impl Layer for RaceChecker {
     unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
         // SAFETY: the caller's contract.
         unsafe { self.below.recycle(stream, range) }?;
-        self.shared.work(stream, Action::Recycle, &[write(range, "")]);
+        self.shared.work(stream, Action::Recycle, 0, &[write(range, "")]);
         Ok(())
     }
 
@@ -197,7 +197,7 @@ unsafe impl Layer for RaceChecker {
             CopyKind::DeviceToPageable => &[read],
             _ => &[read, write],
         };
-        self.shared.work(stream, Action::Copy, accesses);
+        self.shared.work(stream, Action::Copy, 0, accesses);
         if copy.kind == CopyKind::DeviceToPageable {
             // The data has arrived, so all before it on the stream is complete. That data has left the
             // host says nothing of where it is.
@@ -210,7 +210,7 @@ unsafe impl Layer for RaceChecker {
     unsafe fn fill(&self, stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()> {
         // SAFETY: the caller's contract.
         unsafe { self.below.fill(stream, range, byte) }?;
-        self.shared.work(stream, Action::Fill, &[write(range, "")]);
+        self.shared.work(stream, Action::Fill, 0, &[write(range, "")]);
         Ok(())
     }
 
@@ -228,7 +228,8 @@ unsafe impl Layer for RaceChecker {
     unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()> {
         // SAFETY: the caller's contract.
         unsafe { self.below.launch(stream, launch) }?;
-        self.shared.work(stream, Action::Kernel(launch.function), launch.accesses);
+        let function = function_number(launch.function);
+        self.shared.work(stream, Action::Kernel, function, launch.accesses);
         Ok(())
     }
 
@@ -243,7 +244,7 @@ unsafe impl Layer for RaceChecker {
         state.order.submit(thread, index);
         let before = state.order.snapshot(index);
         drop(locked);
-        let function = host_function::wrap(&self.shared, index, before, function);
+        let function = host_function::wrap(&self.shared, before, function);
         // SAFETY: the caller vouches for what is wrapped; the wrapper is valid until its one call.
         unsafe { self.below.launch_host_function(stream, function) }
     }

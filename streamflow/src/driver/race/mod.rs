@@ -71,6 +71,7 @@ mod history;
 mod host_function;
 mod layer;
 mod me;
+mod op;
 mod order;
 mod report;
 mod ring;
@@ -79,6 +80,7 @@ mod site;
 mod state;
 #[cfg(test)]
 mod tests;
+mod uses;
 
 use std::sync::Arc;
 

@@ -52,7 +52,6 @@ struct Thread {
     version: u64,
     /// What a call asks for, from before the call until its answer.
     asked: Clock,
-    asked_stream: u32,
 }
 
 /// What a thread knows, and what it is just asking for.
@@ -60,7 +59,6 @@ struct Thread {
 pub(super) struct Knowledge {
     clock: Clock,
     asked: Clock,
-    asked_stream: u32,
 }
 
 /// All clocks. Streams and threads are named by index; events by handle, since they come and go.
@@ -144,7 +142,7 @@ impl Order {
 
     /// Work is queued on `stream` by `thread`: it comes after what that thread knows to be complete,
     /// and takes part in the default stream's barrier. The stream's epoch.
-    #[inline]
+    #[inline(always)]
     pub(super) fn submit(&mut self, thread: u32, stream: u32) -> u64 {
         let host = (thread, self.threads[thread as usize].version);
         let queued = &mut self.streams[stream as usize];
@@ -160,6 +158,7 @@ impl Order {
 
     /// Work on the legacy default stream comes after all older work of the device's blocking streams,
     /// and the other way round (CUDA driver API, *Stream synchronization behavior*).
+    #[cold]
     fn barrier(&mut self, stream: u32) {
         let Stream { device, kind, .. } = self.streams[stream as usize];
         let opposite = if kind == Kind::Default { Kind::Blocking } else { Kind::Default };
@@ -256,7 +255,6 @@ impl Order {
         self.release(stream, &mut asked);
         let thread = &mut self.threads[thread as usize];
         thread.asked = asked;
-        thread.asked_stream = stream;
     }
 
     /// The thread is about to ask for an event's latest record. Another one, made meanwhile, is not
@@ -268,7 +266,6 @@ impl Order {
         let event = &self.events[index as usize];
         if event.epoch > 0 {
             thread.asked.copy_from(&event.clock);
-            thread.asked_stream = event.stream;
         }
     }
 
@@ -282,7 +279,16 @@ impl Order {
             self.versions += 1;
             asking.version = self.versions;
         }
-        self.streams[asking.asked_stream as usize].completed.merge(&asking.asked);
+        Self::complete(&mut self.streams, &asking.asked);
+    }
+
+    /// Who goes by what was found complete of a stream may have been told so by a later stream's answer.
+    fn complete(streams: &mut [Stream], found: &Clock) {
+        for (index, stream) in streams.iter_mut().enumerate() {
+            if found.get(index as u32) > 0 {
+                stream.completed.merge(found);
+            }
+        }
     }
 
     /// A copy of what comes before this point of `stream`.
@@ -292,14 +298,11 @@ impl Order {
         before
     }
 
-    /// A host function of `stream` is called on `thread`, with all that came `before` it complete. The
+    /// A host function is called on `thread`, with all that came `before` it complete. The
     /// thread knows this and nothing else until [`leave`](Self::leave) gets back what it knew.
-    pub(super) fn enter(&mut self, thread: u32, stream: u32, before: Clock) -> Knowledge {
-        self.streams[stream as usize].completed.merge(&before);
-        self.exchange(
-            thread,
-            Knowledge { clock: before, asked: Clock::default(), asked_stream: stream },
-        )
+    pub(super) fn enter(&mut self, thread: u32, before: Clock) -> Knowledge {
+        Self::complete(&mut self.streams, &before);
+        self.exchange(thread, Knowledge { clock: before, asked: Clock::default() })
     }
 
     /// The host function has returned.
@@ -314,7 +317,6 @@ impl Order {
         Knowledge {
             clock: std::mem::replace(&mut thread.clock, known.clock),
             asked: std::mem::replace(&mut thread.asked, known.asked),
-            asked_stream: std::mem::replace(&mut thread.asked_stream, known.asked_stream),
         }
     }
 

@@ -153,24 +153,31 @@ impl RaceAccess {
     }
 }
 
-impl fmt::Display for RaceAccess {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl RaceAccess {
+    /// What, by whom and where, with something between these.
+    fn write(&self, f: &mut fmt::Formatter<'_>, between: &str) -> fmt::Result {
         f.write_str(&self.what())?;
         if let Some(stream) = &self.stream {
             write!(f, " on {stream}")?;
         }
         if let Some(RaceHook { node, hook, tick, port }) = &self.hook {
-            write!(f, ", in `{node}` ({hook}, tick {tick}")?;
+            write!(f, "{between}in `{node}` ({hook}, tick {tick}")?;
             match port {
                 Some((Direction::In, port)) => write!(f, ", input `{port}`)")?,
                 Some((Direction::Out, port)) => write!(f, ", output `{port}`)")?,
                 None => f.write_str(")")?,
             }
         }
-        if let Some(location) = self.location {
-            write!(f, ", at {location}")?;
+        match self.location {
+            Some(location) => write!(f, "{between}at {location}"),
+            None => Ok(()),
         }
-        Ok(())
+    }
+}
+
+impl fmt::Display for RaceAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, ", ")
     }
 }
 
@@ -182,13 +189,15 @@ impl fmt::Display for RaceReport {
             f,
             "race: nothing orders two accesses to bytes {start}..{end} of an allocation of {allocation}"
         )?;
-        writeln!(f, "  earlier: {}", self.earlier)?;
-        writeln!(f, "  later:   {}", self.later)?;
+        for (name, access) in [("earlier:", &self.earlier), ("later:  ", &self.later)] {
+            write!(f, "  {name} ")?;
+            access.write(f, "\n           ")?;
+            f.write_str("\n")?;
+        }
         if self.times > 1 {
             writeln!(f, "  found:   {} times", self.times)?;
         }
-        writeln!(f, "  missing: {}", self.missing_edge())?;
-        write!(f, "  picture, in Mermaid:\n\n")?;
+        writeln!(f, "  missing: {}\n", self.missing_edge())?;
         self.mermaid().lines().try_for_each(|line| writeln!(f, "    {line}"))
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct Ring<T: Copy> {
 
 // SAFETY: the cells are the producer's alone, and there is one (contract of `push` and `publish`). A
 // slot is written by the producer before it is published, read by consumers until `head` passes it,
-// and written again only afterwards. Consumers are one at a time (contract of `pop`).
+// and written again only afterwards. Consumers are one at a time (contract of `drain`).
 unsafe impl<T: Copy + Send> Sync for Ring<T> {}
 
 impl<T: Copy> Ring<T> {
@@ -56,7 +56,7 @@ impl<T: Copy> Ring<T> {
     ///
     /// # Safety
     /// As for `has_room`, which said that there is room for it.
-    #[inline]
+    #[inline(always)]
     pub(super) unsafe fn push(&self, value: T) {
         let written = self.written.get();
         let slot = &self.slots[written & (self.slots.len() - 1)];
@@ -75,21 +75,20 @@ impl<T: Copy> Ring<T> {
         self.tail.store(self.written.get(), Ordering::Release);
     }
 
-    /// Takes the oldest one out.
+    /// Takes all out that is published, the oldest first.
     ///
     /// # Safety
     /// Not called by two threads at the same time: they hold a lock.
     #[inline]
-    pub(super) unsafe fn pop(&self) -> Option<T> {
+    pub(super) unsafe fn drain(&self, mut each: impl FnMut(&T)) {
         let head = self.head.load(Ordering::Relaxed);
-        if head == self.tail.load(Ordering::Acquire) {
-            return None;
+        let tail = self.tail.load(Ordering::Acquire);
+        for index in head..tail {
+            let slot = &self.slots[index & (self.slots.len() - 1)];
+            // SAFETY: it was published, and the producer writes it again only when `head` has passed it.
+            each(unsafe { (*slot.get()).assume_init_ref() });
         }
-        let slot = &self.slots[head & (self.slots.len() - 1)];
-        // SAFETY: it was published, and the producer writes it again only when `head` has passed it.
-        let value = unsafe { (*slot.get()).assume_init() };
-        self.head.store(head + 1, Ordering::Release);
-        Some(value)
+        self.head.store(tail, Ordering::Release);
     }
 }
 
@@ -106,13 +105,13 @@ mod tests {
                 let mut next = 0;
                 while next < COUNT {
                     // SAFETY: the only consumer.
-                    match unsafe { ring.pop() } {
-                        Some(value) => {
-                            assert_eq!(value, [next, !next]);
+                    unsafe {
+                        ring.drain(|value| {
+                            assert_eq!(*value, [next, !next]);
                             next += 1;
-                        }
-                        None => std::thread::yield_now(),
+                        });
                     }
+                    std::thread::yield_now();
                 }
             });
             let mut next = 0;
@@ -133,6 +132,6 @@ mod tests {
             assert!(consumer.join().is_ok());
         });
         // SAFETY: no other thread is left.
-        assert!(unsafe { ring.pop() }.is_none());
+        unsafe { ring.drain(|value| assert_eq!(value.len(), 0, "one too many")) };
     }
 }

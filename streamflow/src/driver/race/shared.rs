@@ -5,14 +5,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::me;
+use super::op::Op;
 use super::report::RaceReports;
 use super::ring::Ring;
 use super::site::Action;
-use super::state::{Op, State};
-use crate::driver::{self, RawStream};
+use super::state::State;
+use crate::driver::{Access, RawStream};
 
-/// Places of the ring. Not more, so that it stays in the cache.
-const RING: usize = 256;
+/// Places of the ring. Few, so that they stay in the cache.
+const RING: usize = 64;
 
 /// Tells checkers apart within a process.
 static CHECKERS: AtomicU64 = AtomicU64::new(1);
@@ -42,16 +43,21 @@ impl Shared {
         }
     }
 
-    /// Notes work and its accesses.
+    /// Notes work and its accesses. `function` is the kernel's, if it is one.
     #[inline]
-    pub(super) fn work(&self, stream: RawStream, action: Action, accesses: &[driver::Access]) {
-        let location = me::take_location();
-        self.note(Op::Work { stream, action, location }, accesses);
+    pub(super) fn work(
+        &self,
+        stream: RawStream,
+        action: Action,
+        function: u64,
+        accesses: &[Access],
+    ) {
+        self.note(Op::work(stream, action, function, me::take_location()), accesses);
     }
 
     /// Notes a call. All that is known by another thread's call is noted before that.
-    #[inline]
-    pub(super) fn note(&self, op: Op, accesses: &[driver::Access]) {
+    #[inline(always)]
+    pub(super) fn note(&self, op: Op, accesses: &[Access]) {
         if self.owner.load(Ordering::Relaxed) == me::alone() {
             // SAFETY: the ring's owner is this thread. Numbers are given once, and another thread
             // becomes the owner only when this one has no number to compare with any more.
@@ -59,17 +65,22 @@ impl Shared {
                 if self.ring.has_room(1 + accesses.len()) {
                     self.ring.push(op);
                     for access in accesses {
-                        self.ring.push(Op::Access(*access));
+                        self.ring.push(Op::access(access));
                     }
                     return self.ring.publish();
                 }
             }
         }
+        self.note_locked(&op, accesses);
+    }
+
+    #[inline(never)]
+    fn note_locked(&self, op: &Op, accesses: &[Access]) {
         let mut locked = self.lock();
         let thread = locked.thread;
         let state = locked.state();
-        state.apply(thread, &op);
-        accesses.iter().for_each(|access| state.apply(thread, &Op::Access(*access)));
+        state.apply(thread, op);
+        accesses.iter().for_each(|access| state.apply(thread, &Op::access(access)));
     }
 
     /// The state, with all that was noted before.
@@ -91,9 +102,7 @@ impl Shared {
     #[inline]
     fn drain(&self, Checked { state, owner }: &mut Checked) {
         // SAFETY: who has `Checked` holds the lock.
-        while let Some(op) = unsafe { self.ring.pop() } {
-            state.apply(*owner, &op);
-        }
+        unsafe { self.ring.drain(|op| state.apply(*owner, op)) };
     }
 
     /// A thread calls for the first time, or has used another checker meanwhile.

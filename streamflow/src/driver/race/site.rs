@@ -1,7 +1,7 @@
 //! Where accesses come from, as the history keeps it: small and without the heap.
 
+use crate::driver::MemoryRange;
 use crate::driver::note::{Direction, SourceLocation};
-use crate::driver::{MemoryRange, RawFunction};
 
 /// How many places and names are told apart. A program has some hundreds; one that makes up new ones
 /// for ever gets no more.
@@ -19,8 +19,9 @@ pub(super) struct Hook {
 
 /// What touched memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
 pub(super) enum Action {
-    Kernel(RawFunction),
+    Kernel,
     Copy,
     Fill,
     Allocate,
@@ -31,18 +32,31 @@ pub(super) enum Action {
 }
 
 /// A place in the program, within a node: the same in each tick.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Site {
     pub(super) action: Action,
+    /// The kernel, if it is one.
+    pub(super) function: u64,
     pub(super) hook: Option<Hook>,
     pub(super) location: Option<SourceLocation>,
+}
+
+impl Site {
+    #[inline(always)]
+    fn is(&self, other: &Self) -> bool {
+        // By address: the same place may have several, and then counts as several.
+        let location = |site: &Self| site.location.map(std::ptr::from_ref);
+        self.function == other.function
+            && location(self) == location(other)
+            && self.hook == other.hook
+            && self.action == other.action
+    }
 }
 
 /// Sites by number, so that an access holds four bytes of it.
 #[derive(Debug)]
 pub(super) struct Sites {
-    /// Each with the arguments that were seen there: a kernel's, or the sides of a copy.
-    all: Vec<(Site, Vec<&'static str>)>,
+    all: Vec<Site>,
     /// The number of a site that was asked for last, by some of its bits.
     recent: Box<[u32; RECENT]>,
 }
@@ -54,26 +68,23 @@ impl Sites {
 
     #[inline]
     pub(super) fn number(&mut self, site: Site) -> u32 {
-        let function = match site.action {
-            Action::Kernel(function) => function.handle(),
-            _ => 0,
-        };
+        let function = site.function;
         let location = site.location.map_or(0, |location| std::ptr::from_ref(location).addr());
         let node = site.hook.map_or(0, |hook| hook.node as usize);
         let bits = (location >> 3) ^ (function >> 4) as usize ^ function as usize ^ (node << 3);
         let recent = self.recent[bits % RECENT];
         match self.all.get(recent as usize) {
-            Some((known, _)) if *known == site => recent,
+            Some(known) if known.is(&site) => recent,
             _ => self.search(site, bits % RECENT),
         }
     }
 
     #[cold]
     fn search(&mut self, site: Site, recent: usize) -> u32 {
-        let found = self.all.iter().position(|(known, _)| *known == site);
+        let found = self.all.iter().position(|known| known.is(&site));
         let number = found.unwrap_or_else(|| {
             if self.all.len() < MOST {
-                self.all.push((site, Vec::new()));
+                self.all.push(site);
             }
             self.all.len() - 1
         }) as u32;
@@ -82,27 +93,7 @@ impl Sites {
     }
 
     pub(super) fn get(&self, number: u32) -> Site {
-        self.all[number as usize].0
-    }
-
-    /// The number of an argument at a site. `guess` is its place in the launch, and mostly it.
-    #[inline]
-    pub(super) fn argument(&mut self, site: u32, guess: u16, name: &'static str) -> u16 {
-        let arguments = &mut self.all[site as usize].1;
-        match arguments.get(guess as usize) {
-            Some(known) if std::ptr::eq(*known, name) => guess,
-            _ => {
-                let found = arguments.iter().position(|known| *known == name);
-                found.unwrap_or_else(|| {
-                    arguments.push(name);
-                    arguments.len() - 1
-                }) as u16
-            }
-        }
-    }
-
-    pub(super) fn argument_name(&self, site: u32, argument: u16) -> &'static str {
-        self.all[site as usize].1.get(argument as usize).copied().unwrap_or("?")
+        self.all[number as usize]
     }
 }
 

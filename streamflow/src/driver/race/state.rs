@@ -5,36 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::clock::Clock;
-use super::history::{Access, History};
+use super::history::History;
+use super::op::{Op, Verb, function_number};
 use super::order::{Kind, Order};
 use super::report::{RaceAccess, RaceAction, RaceHook, RaceReport, RaceReports};
 use super::site::{Action, Hook, Names, Passage, Site, Sites};
+use super::uses::Access;
 use crate::driver::note::{Direction, SourceLocation};
-use crate::driver::{self, AccessMode, MemoryRange, RawEvent, RawFunction, RawStream};
-
-/// A call that its thread has noted without a lock.
-#[derive(Clone, Copy)]
-pub(super) enum Op {
-    /// Work is queued; its accesses follow.
-    Work {
-        stream: RawStream,
-        action: Action,
-        location: Option<SourceLocation>,
-    },
-    /// An access of the work before.
-    Access(driver::Access),
-    Record {
-        event: RawEvent,
-        stream: RawStream,
-    },
-    Unrecord {
-        event: RawEvent,
-    },
-    Wait {
-        stream: RawStream,
-        event: RawEvent,
-    },
-}
+use crate::driver::{self, AccessMode, MemoryRange, RawFunction, RawStream};
 
 /// A host thread that made a call.
 #[derive(Debug)]
@@ -54,13 +32,12 @@ impl Thread {
     }
 }
 
-/// Work, and how many of its accesses have come.
+/// Work whose accesses come next.
 #[derive(Debug, Clone, Copy, Default)]
 struct Current {
     stream: u32,
     epoch: u64,
     site: u32,
-    accesses: u16,
 }
 
 /// All that is known.
@@ -70,7 +47,7 @@ pub(super) struct State {
     history: History,
     names: Names,
     sites: Sites,
-    functions: HashMap<RawFunction, Box<str>>,
+    functions: HashMap<u64, Box<str>>,
     threads: Vec<Thread>,
     reports: RaceReports,
     /// Space for what an access races with.
@@ -165,57 +142,61 @@ impl State {
     }
 
     pub(super) fn load(&mut self, function: RawFunction, name: &str) {
-        self.functions.insert(function, name.into());
+        self.functions.insert(function_number(function), name.into());
     }
 
     #[inline]
     pub(super) fn apply(&mut self, thread: u32, op: &Op) {
-        match *op {
-            Op::Work { stream, action, location } => self.work(thread, stream, action, location),
-            Op::Access(access) => self.access(thread, &access),
-            Op::Record { event, stream } => {
-                let stream = self.stream(stream);
-                self.order.record(thread, stream, event);
+        match op.verb() {
+            Verb::Access => self.access(thread, op),
+            Verb::Work => self.work(thread, op),
+            Verb::Record => {
+                let stream = self.stream(op.stream());
+                self.order.record(thread, stream, op.of_event());
             }
-            Op::Unrecord { event } => self.order.unrecord(event),
-            Op::Wait { stream, event } => {
-                let stream = self.stream(stream);
-                self.order.wait(thread, stream, event);
+            Verb::Unrecord => self.order.unrecord(op.of_event()),
+            Verb::Wait => {
+                let stream = self.stream(op.stream());
+                self.order.wait(thread, stream, op.of_event());
             }
         }
     }
 
-    fn work(
-        &mut self,
-        thread: u32,
-        stream: RawStream,
-        action: Action,
-        location: Option<SourceLocation>,
-    ) {
-        let stream = self.stream(stream);
+    #[inline]
+    fn work(&mut self, thread: u32, op: &Op) {
+        let stream = self.stream(op.stream());
         let epoch = self.order.submit(thread, stream);
         let working = &mut self.threads[thread as usize];
-        let site = self.sites.number(Site { action, hook: working.hook, location });
-        working.current = Current { stream, epoch, site, accesses: 0 };
+        let (action, function, location) = (op.action, op.function(), op.location());
+        let site = self.sites.number(Site { action, function, hook: working.hook, location });
+        working.current = Current { stream, epoch, site };
     }
 
     #[inline]
-    fn access(&mut self, thread: u32, access: &driver::Access) {
-        let working = &mut self.threads[thread as usize];
-        let Current { stream, epoch, site, accesses } = working.current;
-        working.current.accesses += 1;
-        let driver::Access { range, mode, argument } = *access;
+    fn access(&mut self, thread: u32, op: &Op) {
+        let range = op.range();
+        let working = &self.threads[thread as usize];
+        let Current { stream, epoch, site } = working.current;
         if range.bytes == 0 {
             return;
         }
         let Some(block) = self.history.block(range) else { return };
-        let argument = self.sites.argument(site, accesses, argument);
-        let access = Access { range, epoch, tick: working.tick, stream, site, argument, mode };
-        let (clock, found) = (self.order.clock(stream), &mut self.found);
-        self.history.access(block, access, clock, |before| found.push(*before));
+        let (mode, tick, argument) = (op.mode(), working.tick, op.argument());
+        let access = Access { range, epoch, tick, argument, stream, site, mode };
+        self.history.access(block, access, self.order.clock(stream), &mut self.found);
         if !self.found.is_empty() {
-            self.report(block, Some(stream), &access);
+            self.report_work(thread, block, op);
         }
+    }
+
+    /// The access of an operation races with what was found.
+    #[cold]
+    fn report_work(&mut self, thread: u32, block: u32, op: &Op) {
+        let Thread { current: Current { stream, epoch, site }, tick, .. } =
+            self.threads[thread as usize];
+        let (range, argument, mode) = (op.range(), op.argument(), op.mode());
+        let access = Access { range, epoch, tick, argument, stream, site, mode };
+        self.report(block, Some(stream), &access);
     }
 
     /// Memory was allocated in the order of a stream: a write, since nobody may use it before.
@@ -250,9 +231,9 @@ impl State {
         range: MemoryRange,
         location: Option<SourceLocation>,
     ) {
-        self.work(thread, stream, action, location);
+        self.apply(thread, &Op::work(stream, action, 0, location));
         let access = driver::Access { range, mode: AccessMode::Write, argument: "" };
-        self.access(thread, &access);
+        self.apply(thread, &Op::access(&access));
     }
 
     pub(super) fn allocate_pinned(&mut self, range: MemoryRange) {
@@ -283,13 +264,12 @@ impl State {
         }
         let Some(block) = self.history.block(range) else { return };
         let clock: &Clock = self.order.knows(thread);
-        let found = &mut self.found;
-        self.history.check(block, range, mode, clock, |before| found.push(*before));
+        self.history.check(block, range, mode, clock, &mut self.found);
         if !self.found.is_empty() {
             let Thread { hook, tick, .. } = self.threads[thread as usize];
-            let site = self.sites.number(Site { action, hook, location });
+            let site = self.sites.number(Site { action, function: 0, hook, location });
             // The host is no stream and has no epoch.
-            let access = Access { range, epoch: 0, tick, stream: 0, site, argument: 0, mode };
+            let access = Access { range, epoch: 0, tick, argument: "", stream: 0, site, mode };
             self.report(block, None, &access);
         }
     }
@@ -345,10 +325,10 @@ impl State {
     }
 
     fn side(&self, block: u32, stream: Option<u32>, access: &Access) -> RaceAccess {
-        let Site { action, hook, location } = self.sites.get(access.site);
-        let argument = self.sites.argument_name(access.site, access.argument);
+        let Site { action, function, hook, location } = self.sites.get(access.site);
+        let argument = access.argument;
         let action = match action {
-            Action::Kernel(function) => {
+            Action::Kernel => {
                 let kernel = self.functions.get(&function).map_or("?", |name| name).to_owned();
                 RaceAction::Kernel { kernel, argument }
             }
@@ -364,7 +344,7 @@ impl State {
             let here = |it: &&Passage| {
                 it.hook == hook && it.tick == access.tick && it.range.overlaps(access.range)
             };
-            let passage = self.history.get(block).passages().find(here);
+            let passage = self.history.get(block).passages().iter().find(here);
             RaceHook {
                 node: self.names.name(hook.node).to_owned(),
                 hook: self.names.name(hook.name).to_owned(),

@@ -75,12 +75,7 @@ impl Visit {
     }
 
     /// The edge that is made now.
-    pub(super) fn edge(
-        &mut self,
-        kind: EdgeKind,
-        stream: Arc<str>,
-        on: Option<Arc<str>>,
-    ) -> Edge {
+    pub(super) fn edge(&mut self, kind: EdgeKind, stream: Arc<str>, on: Option<Arc<str>>) -> Edge {
         let place = self.place.clone();
         let same = |it: &&mut (_, Arc<str>, Option<Arc<str>>, _)| {
             it.0 == kind && it.1 == stream && it.2 == on
