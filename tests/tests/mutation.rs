@@ -6,6 +6,7 @@ mod mutation {
     pub(crate) mod build;
     pub(crate) mod drop_each;
     pub(crate) mod graphs;
+    pub(crate) mod notice;
     pub(crate) mod operators;
     pub(crate) mod order;
     pub(crate) mod plan;

@@ -14,6 +14,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use streamflow::driver::AccessMode::{Read, Write};
 use streamflow::driver::race::RaceReports;
 use streamflow::driver::{
     Copy, DeviceId, Driver, DriverResult, Launch, Layer, MemoryRange, Note, RawEvent, RawStream,
@@ -54,10 +55,17 @@ impl fmt::Debug for Mutate {
 }
 
 impl Mutate {
-    /// Drops `edge`, in every tick. Where a checker below is not asked for, it is kept `quiet`.
-    pub fn new(below: Arc<dyn Driver>, edge: Option<Edge>, quiet: bool) -> Self {
+    /// Drops `edge`, in every tick.
+    pub fn new(below: Arc<dyn Driver>, edge: Option<Edge>) -> Self {
         let (over, state) = (AtomicBool::new(false), Mutex::default());
-        Self { below, dropped: edge, quiet, over, state }
+        Self { below, dropped: edge, quiet: false, over, state }
+    }
+
+    /// Says nothing of what a checker below finds.
+    #[must_use]
+    pub fn quiet(mut self) -> Self {
+        self.quiet = true;
+        self
     }
 
     /// The run is at its end: what comes now gives things back, when all work is complete.
@@ -90,8 +98,16 @@ impl Mutate {
         (!self.over.load(Ordering::Relaxed)).then(|| self.lock())
     }
 
+    /// Writes down a step, while the run lasts.
+    fn note(&self, step: impl FnOnce(&mut Log) -> Step) {
+        if let Some(mut state) = self.running() {
+            let step = step(&mut state.log);
+            state.log.push(step);
+        }
+    }
+
     /// Lists an edge; whether it is the one to be dropped.
-    fn drops(&self, state: &mut State, edge: Edge) -> bool {
+    fn drops(&self, mut state: MutexGuard<'_, State>, edge: Edge) -> bool {
         let drops = self.dropped.as_ref() == Some(&edge);
         state.times += u64::from(drops);
         state.edges.insert(edge);
@@ -137,20 +153,17 @@ unsafe impl Layer for Mutate {
     }
 
     fn tell(&self, note: &Note<'_>) {
-        if let Some(mut state) = self.running() {
-            match *note {
-                Note::Enter { node, hook, .. } => {
-                    state.visit.enter(node, hook);
-                    declared::enter(node);
-                }
-                Note::Leave => state.visit.leave(),
-                Note::StreamName { stream, name } => state.names.name_stream(stream, name),
-                Note::HostAccess { range, mode, .. } => {
-                    let accesses = state.log.accesses(&[(range, mode)]);
-                    state.log.push(Step::Host { accesses });
-                }
-                _ => {}
+        match *note {
+            Note::Enter { node, hook, .. } => {
+                declared::enter(node);
+                self.lock().visit.enter(node, hook);
             }
+            Note::Leave => self.lock().visit.leave(),
+            Note::StreamName { stream, name } => self.lock().names.name_stream(stream, name),
+            Note::HostAccess { range, mode, .. } => {
+                self.note(|log| Step::Host { accesses: log.accesses(&[(range, mode)]) });
+            }
+            _ => {}
         }
         self.below.tell(note);
     }
@@ -159,8 +172,8 @@ unsafe impl Layer for Mutate {
         if let Some(mut state) = self.running() {
             let on = state.names.recorded(event, stream);
             let edge = state.visit.edge(EdgeKind::Record, on, None);
-            let dropped = self.drops(&mut state, edge);
-            state.log.push(Step::Record { event, stream, dropped });
+            let dropped = self.drops(state, edge);
+            self.note(|_| Step::Record { event, stream, dropped });
             if dropped {
                 return Ok(());
             }
@@ -173,8 +186,8 @@ unsafe impl Layer for Mutate {
         if let Some(mut state) = self.running() {
             let (waiting, on) = (state.names.stream(stream), state.names.event(event));
             let edge = state.visit.edge(EdgeKind::Wait, waiting, Some(on));
-            let dropped = self.drops(&mut state, edge);
-            state.log.push(Step::Wait { event, stream, dropped });
+            let dropped = self.drops(state, edge);
+            self.note(|_| Step::Wait { event, stream, dropped });
             if dropped {
                 return Ok(());
             }
@@ -186,8 +199,8 @@ unsafe impl Layer for Mutate {
     unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
         // SAFETY: the caller's contract.
         let complete = unsafe { self.below.query_event(event) }?;
-        if complete && let Some(mut state) = self.running() {
-            state.log.push(Step::EventComplete { event });
+        if complete {
+            self.note(|_| Step::EventComplete { event });
         }
         Ok(complete)
     }
@@ -195,17 +208,15 @@ unsafe impl Layer for Mutate {
     unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
         // SAFETY: the caller's contract.
         unsafe { self.below.synchronize_event(event) }?;
-        if let Some(mut state) = self.running() {
-            state.log.push(Step::EventComplete { event });
-        }
+        self.note(|_| Step::EventComplete { event });
         Ok(())
     }
 
     unsafe fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
         // SAFETY: the caller's contract.
         let complete = unsafe { self.below.query_stream(stream) }?;
-        if complete && let Some(mut state) = self.running() {
-            state.log.push(Step::StreamComplete { stream });
+        if complete {
+            self.note(|_| Step::StreamComplete { stream });
         }
         Ok(complete)
     }
@@ -213,70 +224,57 @@ unsafe impl Layer for Mutate {
     unsafe fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()> {
         // SAFETY: the caller's contract.
         unsafe { self.below.synchronize_stream(stream) }?;
-        if let Some(mut state) = self.running() {
-            state.log.push(Step::StreamComplete { stream });
-        }
+        self.note(|_| Step::StreamComplete { stream });
         Ok(())
     }
 
     unsafe fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
         // SAFETY: the caller's contract.
         let range = unsafe { self.below.allocate(stream, bytes) }?;
-        if let Some(mut state) = self.running() {
-            state.log.allocate(range);
-            state.log.write(stream, "allocate", range);
-        }
+        self.note(|log| {
+            log.allocate(range);
+            log.work(stream, "allocate", &[(range, Write)])
+        });
         Ok(range)
     }
 
     unsafe fn free(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        let mut on = stream;
+        let mut instead = None;
         if let Some(mut state) = self.running() {
             let name = state.names.stream(stream);
             let edge = state.visit.edge(EdgeKind::Free, name, None);
-            let dropped = self.drops(&mut state, edge);
-            drop(state);
-            if dropped {
-                on = self.bare_stream(stream.device())?;
+            if self.drops(state, edge) {
+                instead = Some(self.bare_stream(stream.device())?);
             }
-            let mut state = self.lock();
-            let accesses = state.log.accesses(&[(range, streamflow::driver::AccessMode::Write)]);
-            state.log.push(Step::Free { stream, instead: dropped.then_some(on), accesses });
+            self.note(|log| {
+                let accesses = log.accesses(&[(range, Write)]);
+                Step::Free { stream, instead, accesses }
+            });
         }
         // SAFETY: the caller's contract, but for the order, which is broken on purpose.
-        unsafe { self.below.free(on, range) }
+        unsafe { self.below.free(instead.unwrap_or(stream), range) }
     }
 
     unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        if let Some(mut state) = self.running() {
-            state.log.write(stream, "recycle", range);
-        }
+        self.note(|log| log.work(stream, "recycle", &[(range, Write)]));
         // SAFETY: the caller's contract.
         unsafe { self.below.recycle(stream, range) }
     }
 
     fn allocate_pinned(&self, device: DeviceId, bytes: u64) -> DriverResult<MemoryRange> {
         let range = self.below.allocate_pinned(device, bytes)?;
-        if let Some(mut state) = self.running() {
-            state.log.allocate(range);
-        }
+        self.lock().log.allocate(range);
         Ok(range)
     }
 
     unsafe fn copy(&self, stream: RawStream, copy: &Copy) -> DriverResult<()> {
-        if let Some(mut state) = self.running() {
-            use streamflow::driver::AccessMode::{Read, Write};
-            let accesses = state.log.accesses(&[(copy.source, Read), (copy.target, Write)]);
-            state.log.push(Step::Work { stream, what: "copy".into(), accesses });
-        }
+        self.note(|log| log.work(stream, "copy", &[(copy.source, Read), (copy.target, Write)]));
         // SAFETY: the caller's contract.
         unsafe { self.below.copy(stream, copy) }
     }
 
     unsafe fn fill(&self, stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()> {
-        if let Some(mut state) = self.running() {
-            state.log.write(stream, "fill", range);
-        }
+        self.note(|log| log.work(stream, "fill", &[(range, Write)]));
         // SAFETY: the caller's contract.
         unsafe { self.below.fill(stream, range, byte) }
     }
@@ -284,12 +282,11 @@ unsafe impl Layer for Mutate {
     /// With the accesses that the kernel really makes, whatever was declared of them.
     unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()> {
         let accesses = declared::truth(launch);
-        let launch = Launch { accesses: &accesses, ..*launch };
-        if let Some(mut state) = self.running() {
+        self.note(|log| {
             let touched: Vec<_> = accesses.iter().map(|it| (it.range, it.mode)).collect();
-            let accesses = state.log.accesses(&touched);
-            state.log.push(Step::Work { stream, what: launch.name.into(), accesses });
-        }
+            log.work(stream, launch.name, &touched)
+        });
+        let launch = Launch { accesses: &accesses, ..*launch };
         // SAFETY: the caller's contract.
         unsafe { self.below.launch(stream, &launch) }
     }

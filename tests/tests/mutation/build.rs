@@ -98,9 +98,9 @@ impl Graph for Built {
     }
 }
 
-/// Makes the graph.
-pub(crate) fn build(plan: &Plan, platform: &Platform) -> Result<Built> {
-    let values = plan.values();
+/// Makes the graph; its sources run so many ticks.
+pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Built> {
+    let values = plan.values(ticks);
     let mut ports: Vec<Ports> = plan.steps.iter().map(|step| Ports::of(*step)).collect();
     for (node, step) in plan.steps.iter().enumerate() {
         wire(&mut ports, node, *step);
@@ -114,7 +114,7 @@ pub(crate) fn build(plan: &Plan, platform: &Platform) -> Result<Built> {
         let own = is_source(step) || !plan.adopting;
         let options = NodeOptions {
             streams: if own { NodeStreams::Pool(&pool) } else { NodeStreams::None },
-            count: is_source(step).then_some(super::plan::TICKS as u64),
+            count: is_source(step).then_some(ticks as u64),
             stream_done: match step {
                 Step::Sink(Reading::Done, _) => &["data"],
                 _ => &[],
@@ -130,7 +130,7 @@ pub(crate) fn build(plan: &Plan, platform: &Platform) -> Result<Built> {
                 Box::new(Unary::new(how, None).__node(ports, &name, platform, options)?)
             }
             (Step::Sink(reading, _), Ports::Sink(ports)) => {
-                let sink = Sink::new(reading, values[index], Vec::new(), 0);
+                let sink = Sink::new(reading, values[index].clone(), Vec::new(), 0);
                 Box::new(sink.__node(ports, &name, platform, options)?)
             }
             (_, Ports::Taking(ports)) => {

@@ -1,100 +1,130 @@
 //! Drops each edge of each graph, one at a time.
 
-use std::collections::BTreeSet;
-use std::sync::Mutex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
-use streamflow_tests::Failed;
+use streamflow_tests::layers::mutate::{Edge, EdgeKind};
+use streamflow_tests::{Failed, check};
 
 use super::graphs;
+use super::notice::{Outcome, notice, seeds};
 use super::order::{Verdict, judge};
-use super::runs::{Mutation, Subject, seeded};
+use super::runs::{Mutation, Subject, Trial};
+
+/// What became of all mutations.
+#[derive(Debug, Default)]
+struct Tally {
+    /// Noticed, by what was taken away.
+    noticed: BTreeMap<&'static str, u64>,
+    redundant: Vec<String>,
+    order_nothing: u64,
+    holes: Vec<String>,
+}
+
+impl Tally {
+    fn add(&mut self, other: Self) {
+        for (kind, count) in other.noticed {
+            *self.noticed.entry(kind).or_default() += count;
+        }
+        self.redundant.extend(other.redundant);
+        self.order_nothing += other.order_nothing;
+        self.holes.extend(other.holes);
+    }
+}
 
 pub(crate) fn all() -> Result<(), Failed> {
     let mut subjects = vec![Subject::Seed];
     subjects.extend(graphs::plans().into_iter().map(Subject::Plan));
-    let next = AtomicUsize::new(0);
-    let out = Mutex::new(());
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
+    let (next, tally) = (AtomicUsize::new(0), Mutex::new(Tally::default()));
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..threads {
             scope.spawn(|| {
                 while let Some(subject) = subjects.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let text = one(subject);
-                    let _g = out.lock();
-                    println!("{text}");
+                    let of_one = one(subject);
+                    tally.lock().unwrap_or_else(PoisonError::into_inner).add(of_one);
                 }
             });
         }
     });
-    Ok(())
+    let tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
+    report(&tally, subjects.len())
 }
 
-fn one(subject: &Subject) -> String {
-    use std::fmt::Write;
-    let t = std::time::Instant::now();
-    let mut text = format!("== {}\n", subject.name());
-    let seeds: Vec<u64> = (1..8).chain([0]).chain((8..64).filter(|s| s % 8 > 1)).collect();
-    let mut all = BTreeSet::new();
-    for &seed in &seeds {
+#[allow(clippy::print_stdout, reason = "the numbers are what the test is for")]
+fn report(tally: &Tally, graphs: usize) -> Result<(), Failed> {
+    let Tally { noticed, redundant, order_nothing, holes } = tally;
+    let all: u64 = noticed.values().sum();
+    let mut text = format!(
+        "{all} mutations of {graphs} graphs, each noticed by the race checker, and by the data without it:"
+    );
+    for (kind, count) in noticed {
+        // Writing to a string can't fail.
+        let _ = write!(text, " {count} {kind}s,");
+    }
+    println!("{}", text.trim_end_matches(','));
+    println!(
+        "{} edges beside are redundant, by what comes before what in all runs: {}",
+        redundant.len(),
+        redundant.join(", ")
+    );
+    println!(
+        "{order_nothing} declarations beside order nothing: no run was without an order for the lack of them"
+    );
+    check(holes.is_empty(), || format!("{} were not noticed:\n{}", holes.len(), holes.join("\n")))?;
+    check(all > 300, || format!("only {all} mutations"))
+}
+
+fn kind(mutation: &Mutation) -> &'static str {
+    match mutation {
+        Mutation::Edge(Edge { kind: EdgeKind::Wait, .. }) => "wait",
+        Mutation::Edge(Edge { kind: EdgeKind::Record, .. }) => "record",
+        Mutation::Edge(Edge { kind: EdgeKind::Free, .. }) => "deferred free",
+        Mutation::Declaration(_) => "declaration",
+    }
+}
+
+fn one(subject: &Subject) -> Tally {
+    let mut seeds = seeds();
+    let mut tally = Tally::default();
+    let mutations = control(subject, &seeds, &mut tally);
+    let mut unseen: BTreeSet<&str> = subject.redundant().iter().copied().collect();
+    for mutation in &mutations {
+        let text = mutation.to_string();
+        let place = format!("{}, {text}", subject.name());
+        match notice(subject, mutation, &mut seeds) {
+            Outcome::Noticed => *tally.noticed.entry(kind(mutation)).or_default() += 1,
+            Outcome::OrdersNothing => tally.order_nothing += 1,
+            Outcome::Redundant if unseen.remove(&*text) => tally.redundant.push(place),
+            Outcome::Redundant => tally.holes.push(format!("{place}: the runtime can do without")),
+            Outcome::Hole(hole) => tally.holes.push(format!("{place}: {hole}")),
+        }
+    }
+    let name = subject.name();
+    tally.holes.extend(unseen.iter().map(|edge| format!("{name}, {edge}: it is not redundant")));
+    tally
+}
+
+/// Without a mutation nobody has anything to say. All that can be mutated.
+fn control(subject: &Subject, seeds: &[u64], tally: &mut Tally) -> BTreeSet<Mutation> {
+    let mut mutations = BTreeSet::new();
+    for &seed in seeds {
         for checked in [true, false] {
-            let run = seeded(subject, None, seed, checked);
-            if run.reported || run.wrong || run.failed.is_some() {
-                let _ = writeln!(
-                    text,
-                    "CONTROL seed {seed} {checked}: {} {} {:?}",
-                    run.reported, run.wrong, run.failed
-                );
-            }
-            if judge(&run.log) != Verdict::Implied {
-                let _ = writeln!(text, "CONTROL judged {:?}", judge(&run.log));
-            }
-            all.extend(run.edges.into_iter().map(Mutation::Edge));
-            all.extend(run.declarations.into_iter().map(Mutation::Declaration));
-        }
-    }
-    let control = t.elapsed();
-    let (mut both, mut n, mut runs) = (0, 0, 0);
-    for m in &all {
-        n += 1;
-        let mut reported = None;
-        let mut wrong = None;
-        let mut verdict = Verdict::Implied;
-        let mut times = 0;
-        for &seed in &seeds {
-            runs += 1;
-            let run = seeded(subject, Some(m), seed, true);
-            times += run.times;
-            verdict = verdict.max(judge(&run.log));
-            if !run.reported
-                && let Some(f) = &run.failed
+            let run = Trial::new(subject, None, checked).seeded(seed);
+            if run.reported
+                || run.wrong
+                || run.failed.is_some()
+                || judge(&run.log) != Verdict::Implied
             {
-                let _ = writeln!(text, "   {m}: FAILED {f}");
+                let name = subject.name();
+                tally.holes.push(format!("{name}, seed {seed}, without a mutation: {run:?}"));
             }
-            if run.reported {
-                reported = Some(seed);
-                break;
-            }
+            mutations.extend(run.edges.into_iter().map(Mutation::Edge));
+            mutations.extend(run.declarations.into_iter().map(Mutation::Declaration));
         }
-        for &seed in &seeds {
-            runs += 1;
-            let run = seeded(subject, Some(m), seed, false);
-            verdict = verdict.max(judge(&run.log));
-            if run.wrong {
-                wrong = Some(seed);
-                break;
-            }
-        }
-        if reported.is_some() && wrong.is_some() {
-            both += 1;
-            continue;
-        }
-        let _ =
-            writeln!(text, "   {m}: checker {reported:?} data {wrong:?} {verdict:?} times {times}");
     }
-    if let Subject::Plan(p) = subject {
-        let _ = writeln!(text, "   {:?} {:?}", p.steps, p.memory);
-    }
-    let _ =
-        writeln!(text, "   {both} of {n}; control {control:?}; {runs} runs, all {:?}", t.elapsed());
-    text
+    mutations
 }

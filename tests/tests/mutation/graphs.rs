@@ -8,7 +8,7 @@ use super::plan::{Plan, Step};
 use super::random;
 
 /// How many of them are drawn.
-const RANDOM: u64 = 6;
+const RANDOM: u64 = 8;
 
 /// All but the seed's own application, which is no plan.
 pub(crate) fn plans() -> Vec<Plan> {
@@ -47,6 +47,12 @@ pub(crate) fn plans() -> Vec<Plan> {
         // Diamonds.
         Plan::new("diamond", &[S, Unary(Map, 0), Unary(Map, 0), Combine(1, 2), Sink(Late, 3)]),
         Plan::new("half a diamond", &[S, Unary(Map, 0), Combine(1, 0), Sink(Late, 2)]),
+        Plan::new(
+            "half a diamond, the old message first",
+            &[S, Unary(Map, 0), Combine(0, 1), Sink(Late, 2)],
+        )
+        // The operator could launch before it receives the other message, which implies this wait.
+        .redundant(&["2.compute: wait 0 on `2` for `0.fill`"]),
         Plan::new(
             "diamond with a copy",
             &[S, Unary(Map, 0), Taking(0, true), Combine(1, 2), Sink(Late, 3)],

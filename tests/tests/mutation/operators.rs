@@ -4,7 +4,7 @@
 use streamflow::prelude::*;
 use streamflow_tests::layers::mutate::{AddOne, Axpy, Fill, SlowCopy};
 
-use super::plan::{How, Origin, Plan, Reading, TICKS};
+use super::plan::{How, Origin, Plan, Reading};
 
 /// Not a multiple of anything.
 const LEN: usize = 5;
@@ -150,7 +150,8 @@ pub(crate) struct Sink {
     #[input]
     data: &Tensor<f32>,
     reading: Reading,
-    expected: [f32; TICKS],
+    /// Of each tick.
+    expected: Vec<f32>,
     waiting: Vec<Download<f32>>,
     read: usize,
 }
@@ -158,11 +159,10 @@ pub(crate) struct Sink {
 impl Sink {
     fn read(&mut self) -> Result<()> {
         for download in self.waiting.drain(..) {
-            let found = download.wait_blocking()?;
-            let expected = self.expected[self.read];
-            if found.len() != LEN || found.iter().any(|found| *found != expected) {
+            let (found, expected) = (download.wait_blocking()?, self.expected.get(self.read));
+            if found.len() != LEN || found.iter().any(|found| Some(found) != expected) {
                 let tick = self.read;
-                let text = format!("{WRONG}: {found:?} in tick {tick}, and not {expected}");
+                let text = format!("{WRONG}: {found:?} in tick {tick}, and not {expected:?}");
                 return Err(Error::other(text));
             }
             self.read += 1;
@@ -186,9 +186,10 @@ impl Compute for Sink {
 
     fn stop(&mut self, _: &ExecutionContext) -> Result<()> {
         self.read()?;
-        if self.read == TICKS {
+        let (read, ticks) = (self.read, self.expected.len());
+        if read == ticks {
             return Ok(());
         }
-        Err(Error::other(format!("only {} of {TICKS} ticks have come", self.read)))
+        Err(Error::other(format!("only {read} of {ticks} ticks have come")))
     }
 }

@@ -2,11 +2,8 @@
 
 use streamflow::MemoryOptions;
 
-/// How many ticks a source runs.
-pub(crate) const TICKS: usize = 6;
-
 /// By how much a source's value rises in each tick.
-const STEP: f32 = 16.0;
+const RISE: f32 = 16.0;
 
 /// What a source does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +76,8 @@ pub(crate) struct Plan {
     pub(crate) memory: MemoryOptions,
     /// Nodes own no streams, sources aside.
     pub(crate) adopting: bool,
+    /// Edges that others imply, which is not known when they are made.
+    pub(crate) redundant: &'static [&'static str],
 }
 
 /// As little memory as can be: an allocation waits for the block before.
@@ -87,7 +86,7 @@ const SMALL: MemoryOptions = MemoryOptions { in_flight: 1, release_threshold: u6
 impl Plan {
     pub(crate) fn new(name: &str, steps: &[Step]) -> Self {
         let (name, steps) = (name.to_owned(), steps.to_vec());
-        Self { name, steps, memory: SMALL, adopting: false }
+        Self { name, steps, memory: SMALL, adopting: false, redundant: &[] }
     }
 
     pub(crate) fn in_flight(mut self, blocks: usize) -> Self {
@@ -106,22 +105,28 @@ impl Plan {
         self
     }
 
+    pub(crate) fn redundant(mut self, edges: &'static [&'static str]) -> Self {
+        self.redundant = edges;
+        self
+    }
+
     /// A source's value in a tick.
     pub(crate) fn source_value(node: usize, tick: u64) -> f32 {
-        1000.0 * (node + 1) as f32 + STEP * tick as f32
+        1000.0 * (node + 1) as f32 + RISE * tick as f32
     }
 
     /// What each node sends in each tick.
-    pub(crate) fn values(&self) -> Vec<[f32; TICKS]> {
-        let mut values: Vec<[f32; TICKS]> = Vec::new();
+    pub(crate) fn values(&self, ticks: usize) -> Vec<Vec<f32>> {
+        let mut values: Vec<Vec<f32>> = Vec::new();
         for (node, step) in self.steps.iter().enumerate() {
-            let sent = std::array::from_fn(|tick| match *step {
+            let sent = |tick: usize| match *step {
                 Step::Source(_) => Self::source_value(node, tick as u64),
                 Step::Unary(_, from) | Step::Taking(from, _) => values[from][tick] + 1.0,
                 Step::Relay(from) | Step::Sink(_, from) => values[from][tick],
                 Step::Keep(from) => 2.0 * values[from][tick.saturating_sub(1)] + values[from][tick],
                 Step::Combine(a, b) => 2.0 * values[a][tick] + values[b][tick],
-            });
+            };
+            let sent = (0..ticks).map(sent).collect();
             values.push(sent);
         }
         values

@@ -17,7 +17,7 @@ use streamflow_tests::layers::mutate::{Declaration, Edge, Log, declarations};
 
 use super::build::build;
 use super::operators::WRONG;
-use super::plan::{Plan, TICKS};
+use super::plan::Plan;
 
 /// What is run.
 #[derive(Debug, Clone)]
@@ -35,6 +35,14 @@ impl Subject {
         }
     }
 
+    /// Edges that are known to be redundant.
+    pub(crate) fn redundant(&self) -> &'static [&'static str] {
+        match self {
+            Self::Seed => &[],
+            Self::Plan(plan) => plan.redundant,
+        }
+    }
+
     fn memory(&self) -> MemoryOptions {
         match self {
             Self::Seed => MemoryOptions { in_flight: 1, ..MemoryOptions::default() },
@@ -44,10 +52,10 @@ impl Subject {
 
     /// Wrong data is an error that says so. `end` is called when all work is complete, before anything is
     /// given back.
-    fn run(&self, platform: &Platform, end: impl FnOnce()) -> Result<()> {
+    fn run(&self, ticks: usize, platform: &Platform, end: impl FnOnce()) -> Result<()> {
         let mut graph: Box<dyn Graph> = match self {
-            Self::Seed => Box::new(seed_application(platform)?),
-            Self::Plan(plan) => Box::new(build(plan, platform)?),
+            Self::Seed => Box::new(seed_application(ticks, platform)?),
+            Self::Plan(plan) => Box::new(build(plan, ticks, platform)?),
         };
         let done = streamflow::schedule::run(&mut *graph);
         end();
@@ -55,7 +63,7 @@ impl Subject {
     }
 }
 
-fn seed_application(platform: &Platform) -> Result<CudaStreamApp> {
+fn seed_application(ticks: usize, platform: &Platform) -> Result<CudaStreamApp> {
     const ROWS: usize = 2;
     const COLS: u32 = 3;
     let reference = seed_app::reference(ROWS, COLS);
@@ -64,7 +72,7 @@ fn seed_application(platform: &Platform) -> Result<CudaStreamApp> {
         let close = check_close(row, &reference, tolerance);
         close.map_err(|error| Error::other(format!("{WRONG}: {error}")))
     });
-    CudaStreamApp::new(platform, ROWS, COLS, TICKS as u64, report)
+    CudaStreamApp::new(platform, ROWS, COLS, ticks as u64, report)
 }
 
 /// What is taken away.
@@ -99,47 +107,58 @@ pub(crate) struct Run {
     pub(crate) log: Log,
 }
 
-/// Runs under a seed; with a race checker, or without.
-pub(crate) fn seeded(
-    subject: &Subject,
-    mutation: Option<&Mutation>,
-    seed: u64,
-    checked: bool,
-) -> Run {
-    let host = Arc::new(HostDriver::builder().seed(seed).build());
-    let below: Arc<dyn Driver> = if checked { Arc::new(RaceChecker::new(host)) } else { host };
-    run(subject, mutation, below, checked)
+/// How often sources run: enough for memory to be used three times, where it is used again at once.
+const TICKS: usize = 6;
+
+/// A run to be made.
+#[derive(Clone, Copy)]
+pub(crate) struct Trial<'a> {
+    pub(crate) subject: &'a Subject,
+    pub(crate) mutation: Option<&'a Mutation>,
+    pub(crate) ticks: usize,
+    /// Whether a race checker watches, and its reports are asked for.
+    pub(crate) checked: bool,
 }
 
-/// Runs on a driver. What a checker below finds is `told` or not.
-pub(crate) fn run(
-    subject: &Subject,
-    mutation: Option<&Mutation>,
-    below: Arc<dyn Driver>,
-    told: bool,
-) -> Run {
-    let (edge, declaration) = match mutation {
-        Some(Mutation::Edge(edge)) => (Some(edge.clone()), None),
-        Some(Mutation::Declaration(declaration)) => (None, Some(declaration)),
-        None => (None, None),
-    };
-    let layer = Arc::new(Mutate::new(below, edge, !told));
-    let (done, declarations, misdeclared) = declarations(declaration, || {
-        let options = PlatformOptions { memory: subject.memory(), race_check: Some(false) };
-        let platform = Platform::with_options(layer.clone(), options)?;
-        subject.run(&platform, || layer.end())
-    });
-    let (mut reported, mut wrong, mut failed) = (false, false, None);
-    if let Err(error) = &done {
-        visit(error, &mut |error| match error {
-            Error::Races(_) => reported = true,
-            Error::Other(text) if text.starts_with(WRONG) => wrong = true,
-            other => failed = Some(other.to_string()),
-        });
+impl<'a> Trial<'a> {
+    pub(crate) fn new(subject: &'a Subject, mutation: Option<&'a Mutation>, checked: bool) -> Self {
+        Self { subject, mutation, ticks: TICKS, checked }
     }
-    let times = layer.times() + misdeclared;
-    let (edges, log) = (layer.edges(), layer.take_log());
-    Run { reported, wrong, failed, times, edges, declarations, log }
+
+    /// Runs it under a seed.
+    pub(crate) fn seeded(self, seed: u64) -> Run {
+        let host = Arc::new(HostDriver::builder().seed(seed).build());
+        self.on(if self.checked { Arc::new(RaceChecker::new(host)) } else { host })
+    }
+
+    /// Runs it on a driver.
+    pub(crate) fn on(self, below: Arc<dyn Driver>) -> Run {
+        let (edge, declaration) = match self.mutation {
+            Some(Mutation::Edge(edge)) => (Some(edge.clone()), None),
+            Some(Mutation::Declaration(declaration)) => (None, Some(declaration)),
+            None => (None, None),
+        };
+        let layer = Mutate::new(below, edge);
+        let layer = Arc::new(if self.checked { layer } else { layer.quiet() });
+        let (done, declarations, misdeclared) = declarations(declaration, || {
+            // The checker has its place below the layer.
+            let options =
+                PlatformOptions { memory: self.subject.memory(), race_check: Some(false) };
+            let platform = Platform::with_options(layer.clone(), options)?;
+            self.subject.run(self.ticks, &platform, || layer.end())
+        });
+        let (mut reported, mut wrong, mut failed) = (false, false, None);
+        if let Err(error) = &done {
+            visit(error, &mut |error| match error {
+                Error::Races(_) => reported = true,
+                Error::Other(text) if text.starts_with(WRONG) => wrong = true,
+                other => failed = Some(other.to_string()),
+            });
+        }
+        let times = layer.times() + misdeclared;
+        let (edges, log) = (layer.edges(), layer.take_log());
+        Run { reported, wrong, failed, times, edges, declarations, log }
+    }
 }
 
 /// Shows each error that is no list of others.

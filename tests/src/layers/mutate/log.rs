@@ -61,9 +61,13 @@ impl Log {
         self.count += 1;
     }
 
-    pub(super) fn write(&mut self, stream: RawStream, what: &str, range: MemoryRange) {
-        let accesses = self.accesses(&[(range, AccessMode::Write)]);
-        self.push(Step::Work { stream, what: what.into(), accesses });
+    pub(super) fn work(
+        &self,
+        stream: RawStream,
+        what: &str,
+        touched: &[(MemoryRange, AccessMode)],
+    ) -> Step {
+        Step::Work { stream, what: what.into(), accesses: self.accesses(touched) }
     }
 
     /// The accesses to memory that was allocated here; ordinary host memory is nobody else's.
