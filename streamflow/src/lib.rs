@@ -53,7 +53,7 @@ pub mod __private {
     pub use crate::driver::{HostArgs, HostKernel};
     pub use crate::error::Result;
     pub use crate::graph::check::{
-        EdgeEnd, check_devices, check_inputs, check_outputs, check_pool,
+        EdgeEnd, check_devices, check_inputs, check_outputs, check_pool, check_transfer,
     };
     pub use crate::graph::{AnyNode, Graph, Node, NodeOptions, NodeStreams, any_node};
     pub use crate::kernel::expansion::*;
@@ -61,7 +61,7 @@ pub mod __private {
     pub use crate::memory::{DeviceSlice, Element, Scalar, Shared};
     pub use crate::message::{Host, MemoryVisitor, Message, Payload, Place, Several, Sole};
     pub use crate::operator::{Compute, Operator};
-    pub use crate::platform::Platform;
+    pub use crate::platform::{Platform, device};
     pub use crate::port::*;
     pub use crate::schedule::run;
     pub use crate::stream::CudaStreamPool;

@@ -60,7 +60,7 @@ pub enum StreamFlags {
     Blocking,
 }
 
-/// How a copy between host and device treats its host side.
+/// Between which memories a copy is, and how it treats a host side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CopyKind {
     /// Page-locked host memory to a device, asynchronous.
@@ -73,6 +73,13 @@ pub enum CopyKind {
     DeviceToPageable,
     /// Within one device, asynchronous.
     DeviceToDevice,
+    /// From one device to another, asynchronous, on a stream of either.
+    Peer {
+        /// The device that is read.
+        from: DeviceId,
+        /// The device that is written.
+        to: DeviceId,
+    },
 }
 
 impl CopyKind {

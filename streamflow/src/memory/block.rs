@@ -45,15 +45,21 @@ impl Block {
     /// reads as well. `what` is for messages.
     pub(crate) fn order(&self, stream: &CudaStream, mode: AccessMode, what: &str) -> Result<()> {
         let timeline = stream.timeline();
-        if self.platform != timeline.platform() {
-            return Err(Error::ForeignPlatform { what: "memory" });
-        }
-        if self.device != timeline.device() {
+        if self.device != timeline.device() && self.platform == timeline.platform() {
             return Err(Error::WrongDevice {
                 what: what.to_owned(),
                 memory: self.device,
                 stream: timeline.device(),
             });
+        }
+        self.order_peer(stream, mode)
+    }
+
+    /// As [`order`](Self::order), for a stream of any device.
+    pub(super) fn order_peer(&self, stream: &CudaStream, mode: AccessMode) -> Result<()> {
+        let timeline = stream.timeline();
+        if self.platform != timeline.platform() {
+            return Err(Error::ForeignPlatform { what: "memory" });
         }
         let (table, uses) = (stream.table(), self.lock());
         uses.writes.iter().try_for_each(|&write| timeline.wait(table, write))?;

@@ -226,6 +226,11 @@ impl StreamPool {
         self.0.description.device
     }
 
+    /// The priority of its streams: the description's, clamped to what the device offers.
+    pub fn priority(&self) -> i32 {
+        self.0.options.priority
+    }
+
     /// How many streams are lent now.
     pub fn lent(&self) -> usize {
         self.0.lock().holders.len()

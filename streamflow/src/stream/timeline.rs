@@ -208,7 +208,16 @@ impl Timeline {
             return Ok(());
         }
         let mut ring = other.lock();
-        let slot = other.covering(&mut ring, point.epoch)?;
+        // An event is recorded with its own device bound: a default stream's handle says no device.
+        let elsewhere = other.device() != self.device();
+        if elsewhere {
+            other.bind()?;
+        }
+        let slot = other.covering(&mut ring, point.epoch);
+        if elsewhere {
+            self.bind()?;
+        }
+        let slot = slot?;
         self.stream.wait(&slot.event)?;
         self.seen.merge(&slot.seen);
         self.seen.raise(point.stream, slot.number);

@@ -16,6 +16,7 @@ mod device;
 mod error;
 mod functions;
 mod module;
+mod peer;
 mod probe;
 mod submit;
 

@@ -222,6 +222,14 @@ unsafe impl Driver for HostDriver {
             );
             return Err(invalid_value(CALL, stream.device(), &message));
         }
+        if let CopyKind::Peer { from, to } = copy.kind {
+            self.check_device(CALL, from)?;
+            self.check_device(CALL, to)?;
+            if ![from, to].contains(&stream.device()) {
+                let message = "a copy between devices is queued on a stream of one of them";
+                return Err(invalid_value(CALL, stream.device(), message));
+            }
+        }
         let (mut sim, index) = self.enter_stream(CALL, stream)?;
         let op = Op::Copy {
             target: copy.target.address,

@@ -56,7 +56,7 @@ use schedule::Locked;
 use sim::Sim;
 
 use super::{
-    Copy, DeviceId, DeviceInfo, Driver, DriverError, DriverResult, HostFunction, Image,
+    Copy, CopyKind, DeviceId, DeviceInfo, Driver, DriverError, DriverResult, HostFunction, Image,
     KernelSource, Launch, LoadedKernel, MemoryRange, RawEvent, RawFunction, RawModule, RawStream,
     Sticky, StreamFlags, StreamOptions,
 };
