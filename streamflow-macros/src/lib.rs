@@ -105,7 +105,7 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// graph     = attributes visibility "struct" Name [ "(" parameter, … ")" ] "{" statement* "}"
 /// parameter = name ":" Type
 /// statement = pool | node | edge
-/// pool      = "const" NAME ": CudaStreamPool =" expression ";"
+/// pool      = "const" NAME ":" ( "CudaStreamPool" | "CudaGreenContextPool" ) "=" expression ";"
 /// node      = node-attribute* "let" name ":" Operator "=" expression ";"
 /// edge      = edge-attribute* node "." output ">>" target ";"
 /// target    = node "." input | "(" node "." input, … ")" | "_"
@@ -114,7 +114,9 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// condition      = "count(" expression ")" | "stream_done(" input ")"
 /// edge-attribute = doc | "#[copy]" | "#[transfer]"
 /// ```
-/// The attributes of the graph are those of a struct, as `#[derive(Debug)]`. Statements stand in any
+/// The attributes of the graph are those of a struct, as `#[derive(Debug)]`, and
+/// `#[green_contexts(NAME)]`: nodes without a pool use the default context of this green context pool
+/// (Holoscan's `add_default_green_context_pool`). Statements stand in any
 /// order: what runs first follows from the edges.
 ///
 /// A graph takes values, not type parameters: its checks look at concrete operators. Generic operators
@@ -122,6 +124,8 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// # Statements
 /// - `const NAME: CudaStreamPool = …;` describes a stream pool. `new` makes the live one.
+/// - `const NAME: CudaGreenContextPool = …;` describes how the multiprocessors of a device are divided,
+///   for stream pools that are `.on(NAME.context(0))`.
 /// - `let name: Operator = …;` is a node. The operator's type must be written. The expression sees
 ///   the parameters and `platform`, and may use `?`.
 /// - `a.out >> b.in;` is an edge, and `a.out >> (b.in, c.in);` are several. Each input has one

@@ -61,6 +61,26 @@ pub enum Error {
         stream: DeviceId,
     },
 
+    /// A device can't be divided as it was asked to.
+    #[error("{device} can't be divided into partitions of {asked:?} multiprocessors: {problem}")]
+    GreenContexts {
+        /// The device.
+        device: DeviceId,
+        /// How many multiprocessors each partition was to have.
+        asked: Vec<u32>,
+        /// What is wrong, and which sizes are legal.
+        problem: String,
+    },
+
+    /// Two moments have no time between them.
+    #[error(
+        "this time span can't be measured: {problem}; take two moments of one device, in order"
+    )]
+    TimeSpan {
+        /// What is wrong.
+        problem: String,
+    },
+
     /// Two lengths that must be the same are not.
     #[error(
         "{what}: the source has {source_len} elements, but the target has {target_len}; they must be equal"

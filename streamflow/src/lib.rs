@@ -19,7 +19,7 @@ pub mod stream;
 pub mod testing;
 
 pub use context::{ExecutionContext, OnStream, Stream, StreamName};
-pub use driver::{DeviceId, StreamFlags};
+pub use driver::{Coscheduling, DeviceId, GreenContext, SmSizes, StreamFlags};
 pub use error::{Error, Result};
 pub use graph::{Graph, Node};
 pub use half::f16;
@@ -31,16 +31,19 @@ pub use message::{HostData, Message, Metadata, Timestamp};
 pub use operator::{Compute, Operator};
 pub use platform::{HostPlatform, Platform, device};
 pub use port::{In, Out};
-pub use stream::{CudaStream, CudaStreamPool, Point, StreamPool};
+pub use stream::{
+    CudaGreenContext, CudaGreenContextPool, CudaStream, CudaStreamPool, GreenContexts, Point,
+    StreamPool, TimingEvent,
+};
 pub use streamflow_macros::{Message, graph, kernel, operator};
 
 /// What programs use: `use streamflow::prelude::*;`.
 pub mod prelude {
     pub use crate::{
-        Buffer, Compute, CudaStream, CudaStreamPool, DeviceId, DeviceSlice, Download, Element,
-        Error, ExecutionContext, Graph, Grid, HostData, In, Message, Metadata, OnStream, Operator,
-        Out, Pinned, Platform, Result, Shared, Stream, StreamFlags, StreamPool, Tensor, Timestamp,
-        device, f16, kernel, operator,
+        Buffer, Compute, Coscheduling, CudaGreenContext, CudaGreenContextPool, CudaStream,
+        CudaStreamPool, DeviceId, DeviceSlice, Download, Element, Error, ExecutionContext, Graph,
+        Grid, HostData, In, Message, Metadata, OnStream, Operator, Out, Pinned, Platform, Result,
+        Shared, Stream, StreamFlags, StreamPool, Tensor, Timestamp, device, f16, kernel, operator,
     };
     // The macro alone, and not the module of the same name.
     pub use streamflow_macros::graph;

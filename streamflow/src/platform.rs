@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use crate::driver::cuda::CudaDriver;
 use crate::driver::host::{HostBuilder, HostDriver};
-use crate::driver::{DeviceId, DeviceInfo, Driver};
+use crate::driver::{Coscheduling, DeviceId, DeviceInfo, Driver, SmSizes};
 use crate::error::{Error, Result};
 use crate::memory::{
     self, Buffer, Download, Downloadable, Element, IntoShape, MemoryOptions, MemoryPool, Pinned,
     PinnedPool, Tensor,
 };
-use crate::stream::{CudaStream, CudaStreamPool, Point, StreamPool, StreamTable};
+use crate::stream::{
+    CudaGreenContextPool, CudaStream, CudaStreamPool, GreenContexts, Point, StreamPool, StreamTable,
+};
 
 /// A logical device: the `index`th of its platform.
 pub const fn device(index: u32) -> DeviceId {
@@ -147,6 +149,26 @@ impl Platform {
     /// [`Error::NoSuchDevice`]; the driver's, when a reserved stream can't be made.
     pub fn stream_pool(&self, name: &str, description: &CudaStreamPool) -> Result<StreamPool> {
         StreamPool::new(&self.0.table, name, description)
+    }
+
+    /// Into which sizes a device's multiprocessors can be divided.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchDevice`];
+    /// [`DriverError::Unavailable`](crate::driver::DriverError::Unavailable) with a CUDA driver that
+    /// has no green contexts; the driver's.
+    pub fn sm_sizes(&self, device: DeviceId, coscheduling: Coscheduling) -> Result<SmSizes> {
+        self.device(device, "`sm_sizes`")?;
+        Ok(self.driver().sm_sizes(device, coscheduling)?)
+    }
+
+    /// Divides a device's multiprocessors, unless that was done already, and says what came out. Pools
+    /// [on](CudaStreamPool::on) a green context do it by themselves.
+    ///
+    /// # Errors
+    /// As for [`sm_sizes`](Self::sm_sizes), and [`Error::GreenContexts`] with the legal sizes.
+    pub fn green_contexts(&self, pool: &CudaGreenContextPool) -> Result<GreenContexts> {
+        self.0.table.green_contexts(pool)
     }
 
     /// The legacy default stream of a device: streams that were made

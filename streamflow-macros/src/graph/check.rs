@@ -55,6 +55,7 @@ pub(super) fn graph(mut header: Header, statements: Vec<Statement>, errors: &mut
     }
     accessors(&mut graph, errors);
     pools_of_nodes(&mut graph, errors);
+    default_green(&mut graph, errors);
     for statement in edges {
         connect(statement, &names, &mut graph, errors);
     }
@@ -88,6 +89,7 @@ impl Names {
 }
 
 fn header(header: &mut Header, errors: &mut Errors) {
+    header.green = attribute::of_graph(&mut header.attributes, errors);
     for attribute in &header.attributes {
         if attribute.path().is_ident("cfg") || attribute.path().is_ident("cfg_attr") {
             errors
@@ -169,6 +171,20 @@ fn pools_of_nodes(graph: &mut Graph, errors: &mut Errors) {
     }
 }
 
+fn default_green(graph: &mut Graph, errors: &mut Errors) {
+    let Some(name) = &graph.header.green else { return };
+    if graph.pools.iter().all(|pool| pool.name != *name) {
+        errors.at(
+            name,
+            format!(
+                "there is no green context pool `{name}` in this graph; declare it: \
+                 `const {name}: CudaGreenContextPool = CudaGreenContextPool::new();`"
+            ),
+        );
+        graph.header.green = None;
+    }
+}
+
 /// rustc does not find these constants unused. A pool that was forgotten at its node would go
 /// unnoticed, since the node then has one of its own.
 fn unused_pools(graph: &Graph, errors: &mut Errors) {
@@ -183,8 +199,17 @@ fn unused_pools(graph: &Graph, errors: &mut Errors) {
             .nodes
             .iter()
             .any(|node| matches!(&node.streams, Streams::Pool(name) if *name == pool.name));
-        if !mentioned && !used {
+        let is_default = graph.header.green.as_ref() == Some(&pool.name);
+        if !mentioned && !used && !is_default {
             let name = &pool.name;
+            if is_green(pool) {
+                let text = format!(
+                    "nothing uses green context pool `{name}`; give its contexts to stream pools, \
+                     `.on({name}.context(0))`, or remove it"
+                );
+                errors.at(name, text);
+                continue;
+            }
             errors.at(
                 name,
                 format!(
@@ -194,6 +219,12 @@ fn unused_pools(graph: &Graph, errors: &mut Errors) {
             );
         }
     }
+}
+
+/// Whether it is a pool of green contexts, as far as its type tells.
+fn is_green(pool: &Pool) -> bool {
+    let ty = pool.ty.to_token_stream().into_iter().last();
+    ty.is_some_and(|last| last.to_string() == "CudaGreenContextPool")
 }
 
 fn connect(statement: EdgeStatement, names: &Names, graph: &mut Graph, errors: &mut Errors) {

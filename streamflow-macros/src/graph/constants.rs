@@ -120,8 +120,10 @@ fn end(graph: &Graph, node: &Node, port: &Port, ports: &str) -> TokenStream {
         Streams::Default | Streams::None => None,
     };
     // With the declaration's place: what is wrong with the pool is said there.
+    let has_green = graph.header.green.is_some() && matches!(node.streams, Streams::Default);
     let pool = match pool {
         Some(Pool { name, .. }) => quote!(::core::option::Option::Some(&#name)),
+        None if has_green => quote!(::core::option::Option::Some(&__GREEN)),
         None => quote!(::core::option::Option::None),
     };
     quote! {
@@ -134,6 +136,7 @@ pub(super) fn device(graph: &Graph, port: &Port) -> TokenStream {
     let node = graph.nodes.iter().find(|node| node.name == port.node);
     match node.map(|node| &node.streams) {
         Some(Streams::Pool(pool)) => quote!(#pool.get_device()),
+        _ if graph.header.green.is_some() => quote!(__GREEN.get_device()),
         _ => quote!(::streamflow::__private::device(0)),
     }
 }

@@ -12,6 +12,8 @@ pub(super) struct Header {
     pub(super) visibility: Visibility,
     pub(super) name: Ident,
     pub(super) params: Vec<Param>,
+    /// `#[green_contexts(GREEN)]`
+    pub(super) green: Option<Ident>,
 }
 
 /// A parameter of the graph's `new`.

@@ -205,6 +205,22 @@ impl OwnedEvent {
         Ok(Self { driver: driver.clone(), raw })
     }
 
+    /// As [`create`](Self::create); its records have a time.
+    pub(crate) fn with_timing(driver: &Arc<dyn Driver>, device: DeviceId) -> DriverResult<Self> {
+        let raw = driver.create_timing_event(device)?;
+        Ok(Self { driver: driver.clone(), raw })
+    }
+
+    /// The milliseconds from this record's time to another's, both with timing, recorded, and of this
+    /// driver and device. Blocks until both are complete.
+    pub(crate) fn elapsed_until(&self, end: &Self) -> DriverResult<f64> {
+        self.driver.bind(self.raw.device())?;
+        self.synchronize()?;
+        end.synchronize()?;
+        // SAFETY: both are alive while they are borrowed, and their records are complete.
+        unsafe { self.driver.elapsed(self.raw, end.raw) }
+    }
+
     /// [`Driver::query_event`]. The device's context must be bound, here and below.
     pub(crate) fn query(&self) -> DriverResult<bool> {
         // SAFETY: alive while it is borrowed.

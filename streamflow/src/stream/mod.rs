@@ -8,16 +8,20 @@
 //! implied by earlier ones, also by way of a third stream, costs no driver call.
 
 mod clock;
+mod green;
 mod pool;
 mod table;
 #[cfg(test)]
 mod tests;
 mod timeline;
+mod timing;
 
+pub use green::{CudaGreenContext, CudaGreenContextPool, GreenContexts};
 pub use pool::{CudaStreamPool, StreamPool};
 pub(crate) use table::{Attached, StreamTable};
 pub use timeline::Point;
 pub(crate) use timeline::Timeline;
+pub use timing::TimingEvent;
 
 use std::cell::Cell;
 use std::fmt;

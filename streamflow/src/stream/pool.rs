@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{CudaStream, StreamTable, Timeline};
+use super::{CudaGreenContext, CudaStream, StreamTable, Timeline};
 use crate::driver::{DeviceId, StreamFlags, StreamOptions};
 use crate::error::{Error, Result};
 
@@ -34,6 +34,7 @@ pub struct CudaStreamPool {
     priority: i32,
     reserved_size: u32,
     max_size: Option<u32>,
+    green: Option<CudaGreenContext>,
 }
 
 impl CudaStreamPool {
@@ -48,18 +49,39 @@ impl CudaStreamPool {
             priority: 0,
             reserved_size: 0,
             max_size: None,
+            green: None,
         }
     }
 
     /// The device of its streams. Holoscan's `dev_id`.
+    ///
+    /// # Panics
+    /// For another device than that of its green context. In a `const` while compiling.
     pub const fn device(mut self, device: DeviceId) -> Self {
         self.device = device;
+        self.check();
         self
     }
 
     /// How its streams behave against the default stream. Holoscan's `stream_flags`.
+    ///
+    /// # Panics
+    /// For blocking streams of a green context, which CUDA has not. In a `const` while compiling.
     pub const fn flags(mut self, flags: StreamFlags) -> Self {
         self.flags = flags;
+        self.check();
+        self
+    }
+
+    /// Streams whose kernels run on the multiprocessors of a green context alone; the device is the
+    /// context's. Holoscan's `cuda_green_context`.
+    ///
+    /// # Panics
+    /// For a pool of blocking streams: CUDA has none in green contexts. In a `const` while compiling.
+    pub const fn on(mut self, green: CudaGreenContext) -> Self {
+        self.device = green.get_device();
+        self.green = Some(green);
+        self.check();
         self
     }
 
@@ -95,6 +117,17 @@ impl CudaStreamPool {
             assert!(
                 self.reserved_size <= max,
                 "a stream pool reserves more streams than it may hold"
+            );
+        }
+        if let Some(green) = &self.green {
+            assert!(
+                matches!(self.flags, StreamFlags::NonBlocking),
+                "a stream pool on a green context can't have blocking streams; CUDA makes only \
+                 non-blocking ones there"
+            );
+            assert!(
+                green.get_device().index() == self.device.index(),
+                "a stream pool on a green context is on that context's device"
             );
         }
     }
@@ -169,7 +202,8 @@ impl StreamPool {
                 "the device has no such stream priority"
             );
         }
-        let options = StreamOptions { flags: description.flags, priority };
+        let green = description.green.map(|green| table.green(&green)).transpose()?;
+        let options = StreamOptions { flags: description.flags, priority, green };
         let pool = Shared {
             name: name.to_owned(),
             description: *description,

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::Timeline;
+use super::{GreenContexts, Timeline};
 use crate::driver::{
     DeviceId, Driver, DriverResult, OwnedStream, StreamFlags, StreamOptions, report_in_drop,
 };
@@ -32,6 +32,8 @@ pub(crate) struct StreamTable {
     /// Streams that no pool holds. Locked while one is made, so that numbers are given in order.
     idle: Mutex<Vec<Arc<Timeline>>>,
     attached: boxcar::Vec<Box<dyn Attached>>,
+    /// The divisions of devices that were asked for so far.
+    pub(super) green: Mutex<Vec<GreenContexts>>,
 }
 
 impl StreamTable {
@@ -42,12 +44,14 @@ impl StreamTable {
             timelines: boxcar::Vec::new(),
             idle: Mutex::new(Vec::new()),
             attached: boxcar::Vec::new(),
+            green: Mutex::default(),
             driver,
         };
         for index in 0..table.driver.device_count() {
             let device = DeviceId(index as u32);
             table.driver.bind(device)?;
-            let options = StreamOptions { flags: StreamFlags::Blocking, priority: 0 };
+            let options =
+                StreamOptions { flags: StreamFlags::Blocking, ..StreamOptions::default() };
             table.add(
                 &table.lock_idle(),
                 OwnedStream::default_of(&table.driver, device),

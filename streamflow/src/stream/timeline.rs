@@ -151,6 +151,11 @@ impl Timeline {
         Ok(())
     }
 
+    /// Records an event that is not of the ring.
+    pub(super) fn record_on(&self, event: &OwnedEvent) -> DriverResult<()> {
+        self.stream.record(event)
+    }
+
     /// Records an event for all that was queued so far.
     pub(super) fn record(&self) -> DriverResult<Point> {
         let number = self.record_locked(&mut self.lock())?;

@@ -116,6 +116,21 @@ fn require(name: &str) -> DriverResult<()> {
     ))
 }
 
+/// Refuses what needs functions that the oldest supported driver has not.
+pub(super) fn optional(functions: &[&str], what: &str, since: &str) -> DriverResult<()> {
+    for name in functions {
+        // SAFETY: the driver was started, so its library is loaded. The address is only looked up.
+        let found = unsafe { sys::culib().get::<unsafe extern "C" fn()>(name.as_bytes()).is_ok() };
+        if !found {
+            return Err(DriverError::Unavailable {
+                what: format!("{what} need {name}, which this NVIDIA driver has not"),
+                remedy: format!("update the driver to one of CUDA {since}"),
+            });
+        }
+    }
+    Ok(())
+}
+
 /// Refuses a driver older than [`OLDEST_DRIVER`].
 fn check_version() -> DriverResult<()> {
     let mut version = 0;

@@ -60,7 +60,7 @@ impl Bench {
     }
 
     fn blocking_stream(&self) -> RawStream {
-        let options = StreamOptions { flags: StreamFlags::Blocking, priority: 0 };
+        let options = StreamOptions { flags: StreamFlags::Blocking, priority: 0, green: None };
         self.driver.create_stream(DEVICE, options).unwrap()
     }
 

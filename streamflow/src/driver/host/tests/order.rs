@@ -125,7 +125,7 @@ fn the_default_streams_of_two_devices_are_unrelated() {
     let bench = Bench::with(HostDriver::builder().devices(2).policy(Policy::Lazy).trace(true));
     let data = bench.settled_buffer();
     let there = DeviceId(1);
-    let options = StreamOptions { flags: StreamFlags::Blocking, priority: -5 };
+    let options = StreamOptions { flags: StreamFlags::Blocking, priority: -5, green: None };
     let other = bench.driver.create_stream(there, options).unwrap();
     bench.set(bench.driver.default_stream(DEVICE), data, 7);
     assert_eq!(bench.download(other, data), poisoned(POISON_ALLOCATED));
