@@ -25,14 +25,15 @@ pub use graph::{Graph, Node};
 pub use half::f16;
 pub use kernel::Grid;
 pub use memory::{
-    Buffer, DeviceSlice, Download, Element, MemoryOptions, Pinned, Shared, Tensor, TensorView,
+    Allocator, Buffer, DeviceSlice, Download, Element, MemoryLimits, MemoryOptions, Pinned, Shared,
+    Tensor, TensorView,
 };
 pub use message::{HostData, Message, Metadata, Timestamp};
 pub use operator::{Compute, Operator};
 pub use platform::{HostPlatform, Platform, device};
 pub use port::{In, Out};
 pub use stream::{
-    CudaGreenContext, CudaGreenContextPool, CudaStream, CudaStreamPool, GreenContexts, Point,
+    CudaGreenContext, CudaGreenContextPool, CudaStream, CudaStreamPool, ExternalStream, GreenContexts, Point,
     StreamPool, TimingEvent,
 };
 pub use streamflow_macros::{Message, graph, kernel, operator};

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use crate::driver::cuda::CudaDriver;
 use crate::driver::host::{HostBuilder, HostDriver};
-use crate::driver::{Coscheduling, DeviceId, DeviceInfo, Driver, SmSizes};
+use crate::driver::{Coscheduling, DeviceId, DeviceInfo, Driver, RawStream, SmSizes};
 use crate::error::{Error, Result};
 use crate::memory::{
-    self, Buffer, Download, Downloadable, Element, IntoShape, MemoryOptions, MemoryPool, Pinned,
-    PinnedPool, Tensor,
+    self, Allocator, Buffer, Download, Downloadable, Element, IntoShape, MemoryLimits,
+    MemoryOptions, MemoryPool, Pinned, PinnedPool, Tensor,
 };
 use crate::stream::{
-    CudaGreenContextPool, CudaStream, CudaStreamPool, GreenContexts, Point, StreamPool, StreamTable,
+    ExternalStream,     CudaGreenContextPool, CudaStream, CudaStreamPool, GreenContexts, Point, StreamPool, StreamTable,
 };
 
 /// A logical device: the `index`th of its platform.
@@ -30,6 +30,7 @@ struct Inner {
     // In the order in which they are torn down: memory before streams, the driver last.
     devices: Vec<Device>,
     table: Arc<StreamTable>,
+    memory: MemoryOptions,
     why: String,
 }
 
@@ -112,7 +113,7 @@ impl Platform {
                 })
             })
             .collect::<Result<_>>()?;
-        Ok(Self(Arc::new(Inner { devices, table, why: why.to_owned() })))
+        Ok(Self(Arc::new(Inner { devices, table, memory: options, why: why.to_owned() })))
     }
 
     /// `"cuda"` or `"host"`.
@@ -181,6 +182,30 @@ impl Platform {
         Ok(CudaStream::default_of(&self.0.table, device))
     }
 
+    /// Borrows a stream that somebody else made: `handle` is the `CUstream` pointer, on the simulator what
+    /// [`RawStream::handle`](crate::driver::RawStream::handle) of its driver said. For a default stream
+    /// see [`default_stream`](Self::default_stream).
+    ///
+    /// Our own streams go the other way by [`CudaStream::raw`], whose handle is theirs to use in calls that
+    /// are `unsafe` themselves.
+    ///
+    /// # Safety
+    /// The stream belongs to the device's primary context, or to a green context of it, and is alive until
+    /// the value is dropped; if it never is, as a value that was forgotten, as long as this platform is.
+    /// It captures no graph meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchDevice`]; the driver's.
+    pub unsafe fn external_stream<'a>(
+        &self,
+        device: DeviceId,
+        handle: u64,
+    ) -> Result<ExternalStream<'a>> {
+        let table = self.table(device, "`external_stream`")?;
+        // SAFETY: the caller says that it lives long enough, on this device.
+        unsafe { ExternalStream::wrap(table, RawStream::new(device, handle)) }
+    }
+
     /// A tensor on the stream's device. Its content is undefined; on the simulator it is poison.
     /// Streams other than `stream` may use it too: they wait for its allocation.
     ///
@@ -200,6 +225,20 @@ impl Platform {
     /// As for [`tensor`](Self::tensor).
     pub fn buffer<T: Element>(&self, len: usize, stream: &CudaStream) -> Result<Buffer<T>> {
         Buffer::new(&self.of(stream)?.memory, stream, len.into_shape()?)
+    }
+
+    /// Makes an allocator with limits of its own on a device. `name` is for messages.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchDevice`]; the driver's, when the initial memory can't be had.
+    pub fn allocator(
+        &self,
+        name: &str,
+        device: DeviceId,
+        limits: MemoryLimits,
+    ) -> Result<Allocator> {
+        self.device(device, name)?;
+        Allocator::new(&self.0.table, device, self.0.memory, name, limits)
     }
 
     /// Page-locked host memory that the host may touch at once. Its content is undefined.

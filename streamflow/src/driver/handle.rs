@@ -104,7 +104,7 @@ impl fmt::Debug for MemoryRange {
     }
 }
 
-/// A stream that is destroyed with its owner; the default stream is only lent.
+/// A stream that is destroyed with its owner; default streams and those of others are only lent.
 #[derive(Debug)]
 pub(crate) struct OwnedStream {
     driver: Arc<dyn Driver>,
@@ -125,6 +125,14 @@ impl OwnedStream {
 
     pub(crate) fn default_of(driver: &Arc<dyn Driver>, device: DeviceId) -> Self {
         Self { driver: driver.clone(), raw: driver.default_stream(device), lent: true }
+    }
+
+    /// A stream of somebody else's.
+    ///
+    /// # Safety
+    /// It is live whenever this value is used but to ask for its handle.
+    pub(crate) unsafe fn lent(driver: &Arc<dyn Driver>, raw: RawStream) -> Self {
+        Self { driver: driver.clone(), raw, lent: true }
     }
 
     pub(crate) fn raw(&self) -> RawStream {

@@ -17,11 +17,13 @@
 //! | [`Pinned<T>`] | page-locked host memory, which copies need to be asynchronous |
 //! | [`Download<T>`] | a copy to the host that can't be read before it is complete |
 
+mod allocator;
 mod block;
 mod buffer;
 mod copy;
 mod download;
 mod element;
+mod limits;
 mod owned;
 mod pinned;
 mod pool;
@@ -33,12 +35,14 @@ mod tensor;
 #[cfg(test)]
 mod tests;
 
+pub use allocator::Allocator;
 pub(crate) use block::Block;
 pub use buffer::Buffer;
 pub use copy::Downloadable;
 pub(crate) use copy::download;
 pub use download::Download;
 pub use element::{Element, Scalar};
+pub use limits::MemoryLimits;
 pub use pinned::Pinned;
 pub(crate) use pinned::PinnedPool;
 pub use pool::MemoryOptions;

@@ -8,6 +8,7 @@
 //! implied by earlier ones, also by way of a third stream, costs no driver call.
 
 mod clock;
+mod external;
 mod green;
 mod pool;
 mod table;
@@ -16,6 +17,7 @@ mod tests;
 mod timeline;
 mod timing;
 
+pub use external::ExternalStream;
 pub use green::{CudaGreenContext, CudaGreenContextPool, GreenContexts};
 pub use pool::{CudaStreamPool, StreamPool};
 pub(crate) use table::{Attached, StreamTable};

@@ -245,6 +245,7 @@ impl StreamPool {
             Some(timeline) => timeline,
             None => pool.table.take(pool.description.device, pool.options)?,
         };
+        timeline.hold(holder.clone());
         state.holders.push((timeline.id(), holder));
         let lease = Lease { pool: self.0.clone(), timeline: timeline.clone() };
         Ok(CudaStream::new(timeline, pool.table.clone(), Some(lease)))

@@ -32,6 +32,8 @@ pub(crate) struct StreamTable {
     /// Streams that no pool holds. Locked while one is made, so that numbers are given in order.
     idle: Mutex<Vec<Arc<Timeline>>>,
     attached: boxcar::Vec<Box<dyn Attached>>,
+    /// Streams of others whose wrappers are gone.
+    pub(super) left: Mutex<Vec<Arc<Timeline>>>,
     /// The divisions of devices that were asked for so far.
     pub(super) green: Mutex<Vec<GreenContexts>>,
 }
@@ -44,6 +46,7 @@ impl StreamTable {
             timelines: boxcar::Vec::new(),
             idle: Mutex::new(Vec::new()),
             attached: boxcar::Vec::new(),
+            left: Mutex::default(),
             green: Mutex::default(),
             driver,
         };
@@ -52,11 +55,9 @@ impl StreamTable {
             table.driver.bind(device)?;
             let options =
                 StreamOptions { flags: StreamFlags::Blocking, ..StreamOptions::default() };
-            table.add(
-                &table.lock_idle(),
-                OwnedStream::default_of(&table.driver, device),
-                options,
-            )?;
+            let stream = OwnedStream::default_of(&table.driver, device);
+            let timeline = table.add(&table.lock_idle(), stream, options)?;
+            timeline.hold(format!("the default stream of {device}").into());
         }
         Ok(Arc::new(table))
     }
@@ -112,6 +113,15 @@ impl StreamTable {
     /// Takes a stream back that a pool no longer needs.
     pub(crate) fn give_back(&self, timeline: Arc<Timeline>) {
         self.lock_idle().push(timeline);
+    }
+
+    /// Adds a stream of somebody else's.
+    pub(super) fn add_external(
+        &self,
+        stream: OwnedStream,
+        options: StreamOptions,
+    ) -> DriverResult<Arc<Timeline>> {
+        self.add(&self.lock_idle(), stream, options)
     }
 
     fn add(
