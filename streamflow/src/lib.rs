@@ -33,8 +33,8 @@ pub use operator::{Compute, Operator};
 pub use platform::{HostPlatform, Platform, device};
 pub use port::{In, Out};
 pub use stream::{
-    CudaGreenContext, CudaGreenContextPool, CudaStream, CudaStreamPool, ExternalStream, GreenContexts, Point,
-    StreamPool, TimingEvent,
+    CudaGreenContext, CudaGreenContextPool, CudaStream, CudaStreamPool, ExternalStream,
+    GreenContexts, Point, StreamPool, TimingEvent,
 };
 pub use streamflow_macros::{Message, graph, kernel, operator};
 

@@ -12,7 +12,8 @@ use crate::memory::{
     MemoryOptions, MemoryPool, Pinned, PinnedPool, Tensor,
 };
 use crate::stream::{
-    ExternalStream,     CudaGreenContextPool, CudaStream, CudaStreamPool, GreenContexts, Point, StreamPool, StreamTable,
+    CudaGreenContextPool, CudaStream, CudaStreamPool, ExternalStream, GreenContexts, Point,
+    StreamPool, StreamTable,
 };
 
 /// A logical device: the `index`th of its platform.

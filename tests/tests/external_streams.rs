@@ -197,6 +197,7 @@ fn again(seed: u64) -> Result<(), Failed> {
         foreign.borrow(&platform)?.launch::<add_one>(LEN, (&mut data,))?;
     }
     check(events() == before, || format!("{} events more", events() - before))?;
-    let right = holds(&foreign.borrow(&platform)?, &data, 10.0)?;
+    let theirs = foreign.borrow(&platform)?;
+    let right = holds(&theirs, &data, 10.0)?;
     check(right, || "the data is wrong".into())
 }

@@ -2,10 +2,12 @@
 //!
 //! It is a model, and no measurement of anything. Each device has an engine for copies from the host, one
 //! for copies to the host or to another device, and one for all else; each does one thing at a time, at
-//! a fixed speed. An operation begins when its stream, its engine, the records that it waited for and the
-//! host that queued it are there. So work on one stream takes the sum of its parts, and work on several
-//! streams overlaps where a device could overlap it. The default stream's implicit barrier is not
+//! a fixed speed. An operation begins when its stream, the records that it waited for and the host that
+//! queued it are there, and its engine has time. So work on one stream takes the sum of its parts, and
+//! work on several streams overlaps where a device could overlap it. The default stream's implicit barrier is not
 //! modelled, and no host code takes time. The same seed and calls give the same times.
+
+use std::collections::VecDeque;
 
 use super::queue::{Op, Point, Queued};
 use super::sim::Sim;
@@ -17,7 +19,7 @@ const OVERHEAD: u64 = 2_000;
 const HOST_SPEED: u64 = 25;
 const DEVICE_SPEED: u64 = 50;
 
-/// How many records of a stream are remembered with their time.
+/// How many records of a stream, and spans of an engine, are remembered with their time.
 const REMEMBERED: usize = 64;
 
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +27,38 @@ enum Engine {
     FromHost,
     ToHost,
     Device,
+}
+
+/// When an engine is busy: spans with a beginning and an end, in order.
+#[derive(Debug, Default)]
+pub(super) struct Busy(VecDeque<(u64, u64)>);
+
+impl Busy {
+    /// Takes the first time from `begins` on in which it is free for so long, and says when that ends. The
+    /// simulator does not execute in the order of time, so a gap before other work may be taken.
+    fn take(&mut self, begins: u64, takes: u64) -> u64 {
+        let mut start = begins;
+        let mut place = self.0.len();
+        // Nearly always it is free again after the last of them.
+        let all_over = self.0.back().is_none_or(|&(_, to)| to <= begins);
+        let in_the_way = if all_over { self.0.len() } else { 0 };
+        for (index, &(from, to)) in self.0.iter().enumerate().skip(in_the_way) {
+            if start + takes <= from {
+                place = index;
+                break;
+            }
+            start = start.max(to);
+        }
+        let end = start + takes;
+        self.0.insert(place, (start, end));
+        if self.0.len() > REMEMBERED {
+            // What is that old counts as busy throughout.
+            if let (Some((from, _)), Some(second)) = (self.0.pop_front(), self.0.front_mut()) {
+                second.0 = from;
+            }
+        }
+        end
+    }
 }
 
 impl Sim {
@@ -52,9 +86,8 @@ impl Sim {
         let stream = &mut self.streams[index];
         stream.time = stream.time.max(begins);
         if let Some((engine, takes)) = work {
-            let free = &mut self.devices[stream.device.index()].engines[engine as usize];
-            stream.time = stream.time.max(*free) + OVERHEAD + takes;
-            *free = stream.time;
+            let engine = &mut self.devices[stream.device.index()].engines[engine as usize];
+            stream.time = engine.take(stream.time, OVERHEAD + takes);
         }
         if let Op::Record { .. } = queued.op {
             if stream.recorded.len() == REMEMBERED {

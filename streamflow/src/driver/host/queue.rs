@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread::ThreadId;
 
+use super::clock::Busy;
 use super::memory::Arena;
 use crate::driver::{CopyKind, DeviceId, HostFunction, HostKernel, Param, Sticky};
 
@@ -144,8 +145,8 @@ pub(super) struct Device {
     pub(super) failed: Option<Sticky>,
     /// A call has returned that error.
     pub(super) reported: bool,
-    /// When its engines are free, in simulated time.
-    pub(super) engines: [u64; 3],
+    /// When its engines are busy, in simulated time.
+    pub(super) engines: [Busy; 3],
 }
 
 #[derive(Debug)]

@@ -76,7 +76,7 @@ impl Sim {
                 pinned: Arena::default(),
                 failed: None,
                 reported: false,
-                engines: [0; 3],
+                engines: Default::default(),
             });
             sim.add_stream(DeviceId(device), StreamKind::Default);
         }
