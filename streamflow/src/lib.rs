@@ -19,7 +19,7 @@ pub mod stream;
 pub mod testing;
 
 pub use context::{ExecutionContext, OnStream, Stream, StreamName};
-pub use driver::{Coscheduling, DeviceId, GreenContext, SmSizes, StreamFlags};
+pub use driver::{BorrowedStream, Coscheduling, DeviceId, GreenContext, SmSizes, StreamFlags};
 pub use error::{Error, Result};
 pub use graph::{Graph, Node};
 pub use half::f16;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::driver::cuda::CudaDriver;
 use crate::driver::host::{HostBuilder, HostDriver};
-use crate::driver::{Coscheduling, DeviceId, DeviceInfo, Driver, RawStream, SmSizes};
+use crate::driver::{BorrowedStream, Coscheduling, DeviceId, DeviceInfo, Driver, SmSizes};
 use crate::error::{Error, Result};
 use crate::memory::{
     self, Allocator, Buffer, Download, Downloadable, Element, IntoShape, MemoryLimits,
@@ -183,28 +183,18 @@ impl Platform {
         Ok(CudaStream::default_of(&self.0.table, device))
     }
 
-    /// Borrows a stream that somebody else made: `handle` is the `CUstream` pointer, on the simulator what
-    /// [`RawStream::handle`](crate::driver::RawStream::handle) of its driver said. For a default stream
-    /// see [`default_stream`](Self::default_stream).
+    /// Borrows a stream that somebody else made, as another library or the program around this one. Whoever
+    /// makes the [`BorrowedStream`] vouches for it; for default streams see
+    /// [`default_stream`](Self::default_stream).
     ///
-    /// Our own streams go the other way by [`CudaStream::raw`], whose handle is theirs to use in calls that
+    /// Our own streams go the other way by [`CudaStream::raw`], whose handle is of use only in calls that
     /// are `unsafe` themselves.
-    ///
-    /// # Safety
-    /// The stream belongs to the device's primary context, or to a green context of it, and is alive until
-    /// the value is dropped; if it never is, as a value that was forgotten, as long as this platform is.
-    /// It captures no graph meanwhile.
     ///
     /// # Errors
     /// [`Error::NoSuchDevice`]; the driver's.
-    pub unsafe fn external_stream<'a>(
-        &self,
-        device: DeviceId,
-        handle: u64,
-    ) -> Result<ExternalStream<'a>> {
-        let table = self.table(device, "`external_stream`")?;
-        // SAFETY: the caller says that it lives long enough, on this device.
-        unsafe { ExternalStream::wrap(table, RawStream::new(device, handle)) }
+    pub fn external_stream<'a>(&self, stream: BorrowedStream<'a>) -> Result<ExternalStream<'a>> {
+        let table = self.table(stream.raw().device(), "`external_stream`")?;
+        ExternalStream::wrap(table, stream)
     }
 
     /// A tensor on the stream's device. Its content is undefined; on the simulator it is poison.

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use streamflow::ExternalStream;
 use streamflow::driver::{
     Copy, CopyKind, Driver, DriverResult, MemoryRange, RawStream, StreamOptions,
 };
 use streamflow::kernel::{Function, Module};
 use streamflow::prelude::*;
+use streamflow::{BorrowedStream, ExternalStream};
 
 /// `add(unsigned* data, unsigned long long len, unsigned value)`: adds `value` to each element, as
 /// somebody wrote it by hand in PTX.
@@ -97,7 +97,8 @@ impl ForeignStream {
     /// The platform's.
     pub fn borrow<'a>(&'a self, platform: &Platform) -> Result<ExternalStream<'a>> {
         // SAFETY: it lives as long as it is borrowed; the tests forget no wrapper.
-        unsafe { platform.external_stream(self.raw.device(), self.raw.handle()) }
+        let borrowed = unsafe { BorrowedStream::new(self.raw.device(), self.raw.handle()) };
+        platform.external_stream(borrowed)
     }
 
     /// Queues a copy on it, as its owner: streamflow does not see it. Both are of one length.

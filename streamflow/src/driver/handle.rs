@@ -1,6 +1,7 @@
 //! Names for what a driver owns: plain integers with a type, and the owners that give them back.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::{Driver, DriverError, DriverResult, StreamOptions};
@@ -104,6 +105,30 @@ impl fmt::Debug for MemoryRange {
     }
 }
 
+/// A stream that somebody else made, for as long as it is borrowed.
+#[derive(Debug, Clone, Copy)]
+pub struct BorrowedStream<'a> {
+    raw: RawStream,
+    _owner: PhantomData<&'a ()>,
+}
+
+impl BorrowedStream<'_> {
+    /// From the handle: the `CUstream` pointer, or on the simulator what [`RawStream::handle`] says.
+    ///
+    /// # Safety
+    /// The stream is one of the platform that it is given to, of this device's primary context or of a
+    /// green context of it. It is alive as long as whatever is made from this value, and where such a thing
+    /// is never dropped, as when it is forgotten, as long as that platform is. It captures no graph
+    /// meanwhile, and it is not a default stream.
+    pub const unsafe fn new(device: DeviceId, handle: u64) -> Self {
+        Self { raw: RawStream::new(device, handle), _owner: PhantomData }
+    }
+
+    pub(crate) fn raw(self) -> RawStream {
+        self.raw
+    }
+}
+
 /// A stream that is destroyed with its owner; default streams and those of others are only lent.
 #[derive(Debug)]
 pub(crate) struct OwnedStream {
@@ -127,12 +152,9 @@ impl OwnedStream {
         Self { driver: driver.clone(), raw: driver.default_stream(device), lent: true }
     }
 
-    /// A stream of somebody else's.
-    ///
-    /// # Safety
-    /// It is live whenever this value is used but to ask for its handle.
-    pub(crate) unsafe fn lent(driver: &Arc<dyn Driver>, raw: RawStream) -> Self {
-        Self { driver: driver.clone(), raw, lent: true }
+    /// A stream of somebody else's. Not to be used, but to ask for its handle, once the borrow has ended.
+    pub(crate) fn lent(driver: &Arc<dyn Driver>, borrowed: BorrowedStream<'_>) -> Self {
+        Self { driver: driver.clone(), raw: borrowed.raw, lent: true }
     }
 
     pub(crate) fn raw(&self) -> RawStream {

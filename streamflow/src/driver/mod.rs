@@ -20,7 +20,9 @@ mod recorder;
 pub(crate) use error::report_in_drop;
 pub use error::{DriverError, Sticky};
 pub use green::{Coscheduling, GreenContext, SmSizes};
-pub use handle::{DeviceId, MemoryRange, RawEvent, RawFunction, RawModule, RawStream};
+pub use handle::{
+    BorrowedStream, DeviceId, MemoryRange, RawEvent, RawFunction, RawModule, RawStream,
+};
 pub(crate) use handle::{OwnedEvent, OwnedPinned, OwnedStream};
 pub use kernel::{
     Access, AccessMode, Code, HostArgs, HostFunction, HostKernel, Image, KernelSource, Launch,

@@ -197,10 +197,10 @@ impl MemoryPool {
     fn make_room(&self, timeline: &Timeline, bytes: u64) -> Result<Option<Box<Block>>> {
         let mut state = self.lock();
         let mut given_back = Vec::new();
-        if !self.limits.allows(state.ledger.reserved, bytes) {
-            if let Some(block) = state.pop_of(timeline.id(), bytes) {
-                return self.lend_free(&mut state, block, timeline).map(Some);
-            }
+        if !self.limits.allows(state.ledger.reserved, bytes)
+            && let Some(block) = state.pop_of(timeline.id(), bytes)
+        {
+            return self.lend_free(&mut state, block, timeline).map(Some);
         }
         while !self.limits.allows(state.ledger.reserved, bytes) {
             let Some(block) = state.pop_any() else {

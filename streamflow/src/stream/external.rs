@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::sync::{Arc, PoisonError};
 
 use super::{CudaStream, StreamTable, Timeline};
-use crate::driver::{OwnedStream, RawStream, StreamOptions, report_in_drop};
+use crate::driver::{BorrowedStream, OwnedStream, StreamOptions, report_in_drop};
 use crate::error::Result;
 
 /// A stream that somebody else made, as cudarc, a CUDA library or a program around this one, for as long
@@ -25,13 +25,9 @@ pub struct ExternalStream<'a> {
     _foreign: PhantomData<&'a ()>,
 }
 
-impl ExternalStream<'_> {
-    /// # Safety
-    /// `raw` is a live stream of the table's driver until the value is dropped; if it never is, as long as
-    /// the table lives.
-    pub(crate) unsafe fn wrap(table: &Arc<StreamTable>, raw: RawStream) -> Result<Self> {
-        // SAFETY: as the caller says.
-        let timeline = unsafe { table.external(raw) }?;
+impl<'a> ExternalStream<'a> {
+    pub(crate) fn wrap(table: &Arc<StreamTable>, borrowed: BorrowedStream<'a>) -> Result<Self> {
+        let timeline = table.external(borrowed)?;
         let stream = CudaStream::new(timeline, table.clone(), None);
         Ok(Self { stream, _foreign: PhantomData })
     }
@@ -64,10 +60,8 @@ impl fmt::Debug for ExternalStream<'_> {
 impl StreamTable {
     /// What is known of a stream of somebody else's: of one with the same handle that was left, or nothing
     /// yet.
-    ///
-    /// # Safety
-    /// `raw` is a live stream of this driver until [`Timeline::leave`].
-    unsafe fn external(&self, raw: RawStream) -> Result<Arc<Timeline>> {
+    fn external(&self, borrowed: BorrowedStream<'_>) -> Result<Arc<Timeline>> {
+        let raw = borrowed.raw();
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(index) = left.iter().position(|timeline| timeline.raw() == raw) {
             left[index].come_back()?;
@@ -75,9 +69,7 @@ impl StreamTable {
         }
         drop(left);
         self.driver().bind(raw.device())?;
-        // SAFETY: the timeline uses it only until it was left, and the caller says that it lives until
-        // then.
-        let stream = unsafe { OwnedStream::lent(self.driver(), raw) };
+        let stream = OwnedStream::lent(self.driver(), borrowed);
         let timeline = self.add_external(stream, StreamOptions::default())?;
         timeline.hold(format!("an external stream of {}", raw.device()).into());
         Ok(timeline)
