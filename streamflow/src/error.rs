@@ -1,6 +1,9 @@
 //! What can go wrong: one type, each variant saying who, what and what to do.
 
+use std::any::Any;
+
 use crate::driver::{DeviceId, DriverError};
+use crate::testing::Exploration;
 
 /// What streamflow's calls return.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -265,6 +268,21 @@ pub enum Error {
     #[error("{0}")]
     Other(String),
 
+    /// An environment variable holds something that can't be read.
+    #[error("the environment variable {name} is {value:?}: {expected}")]
+    Variable {
+        /// The variable.
+        name: &'static str,
+        /// What it holds.
+        value: String,
+        /// What to do.
+        expected: &'static str,
+    },
+
+    /// A test failed under one of the orders of execution that were tried, or not all could be tried.
+    #[error("{0}")]
+    Explored(Box<Exploration>),
+
     /// A kernel's `requires(…)` does not hold for the arguments of a launch. Nothing was launched.
     #[error("kernel `{kernel}` requires `{requirement}`, which these arguments break: {values}")]
     KernelRequirement {
@@ -313,6 +331,13 @@ impl Error {
     /// An error of your own, told by its text.
     pub fn other(error: impl std::fmt::Display) -> Self {
         Self::Other(error.to_string())
+    }
+
+    /// From what a panic carries.
+    pub(crate) fn panicked(panic: &(dyn Any + Send)) -> Self {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        Self::Panicked { message: text.unwrap_or("(no text)").to_owned() }
     }
 }
 

@@ -1,6 +1,5 @@
 //! A node: an operator, its ports, its context, and when it runs.
 
-use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -278,9 +277,7 @@ impl<O: Operator> Node<O> {
         let Self { operator, ports, cx, alone, .. } = self;
         let done = cx.enter().and_then(|()| {
             let called = catch_unwind(AssertUnwindSafe(|| call(operator, ports, cx)));
-            let result = called.unwrap_or_else(|panic| {
-                Err(Error::Panicked { message: panic_text(&*panic).to_owned() })
-            });
+            let result = called.unwrap_or_else(|panic| Err(Error::panicked(&*panic)));
             let closed = cx.close(*alone);
             result.and(closed)
         });
@@ -291,11 +288,6 @@ impl<O: Operator> Node<O> {
         let (node, tick) = (self.cx.node().to_owned(), self.cx.tick());
         Error::Operator { node, hook, tick, cause: Box::new(cause) }
     }
-}
-
-fn panic_text(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("(no text)")
 }
 
 impl<O: Operator> fmt::Debug for Node<O> {

@@ -13,14 +13,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::StreamTable;
-use super::clock::Clock;
+use super::clock::{Clock, Copied};
 use crate::driver::{
     DeviceId, Driver, DriverResult, OwnedEvent, OwnedStream, RawStream, StreamOptions,
 };
 use crate::error::{Error, Result};
 
 /// Events per stream. More than the records of one stream that others may still ask for.
-const RING: usize = 32;
+const RING: usize = 16;
 
 /// A moment in a stream's work: everything that was queued before its `epoch`th record.
 ///
@@ -76,8 +76,9 @@ struct Slot {
     event: Arc<OwnedEvent>,
     /// The number of the record that the event holds; 0 for none.
     number: u64,
-    /// What the stream had waited for at that record: whoever waits for it has, too.
-    seen: Vec<u64>,
+    /// What the stream had waited for at that record, and the record itself: whoever waits for it has
+    /// waited for all that.
+    seen: Copied,
 }
 
 impl Timeline {
@@ -90,7 +91,7 @@ impl Timeline {
         let ring = (0..RING)
             .map(|_| {
                 let event = OwnedEvent::create(stream.driver(), stream.raw().device())?;
-                Ok(Slot { event: Arc::new(event), number: 0, seen: Vec::new() })
+                Ok(Slot { event: Arc::new(event), number: 0, seen: Copied::new() })
             })
             .collect::<DriverResult<_>>()?;
         Ok(Self {
@@ -152,9 +153,18 @@ impl Timeline {
     /// queued: a record by another thread may be under way, and then it is not known whether that
     /// record covers the work, so the next one must. `recorded` is raised before the driver call
     /// for this reason.
+    #[inline]
     pub(crate) fn open_point(&self) -> Point {
         self.open.store(true, Ordering::Release);
         self.point(self.recorded.load(Ordering::Acquire) + 1)
+    }
+
+    /// Whether a point that was asked for *before* work was queued covers that work: nobody has
+    /// recorded since. Else another thread may have recorded in between, and the point is to be asked
+    /// for again.
+    #[inline]
+    pub(crate) fn is_open(&self, point: Point) -> bool {
+        self.recorded.load(Ordering::Acquire) < point.epoch
     }
 
     fn point(&self, epoch: u64) -> Point {
@@ -193,7 +203,7 @@ impl Timeline {
         // Until the record succeeds the slot stands for nothing.
         slot.number = 0;
         // Before the record: a wait that is queued later is not covered by it.
-        self.seen.copy_into(&mut slot.seen);
+        self.seen.copy_into(&mut slot.seen, self.id, number);
         self.stream.record(&slot.event)?;
         slot.number = number;
         Ok(number)
@@ -244,18 +254,21 @@ impl Timeline {
 
     /// Whether work queued here now is ordered after `point` already. The point is one of this
     /// platform.
+    #[inline]
     pub(crate) fn implies(&self, point: Point) -> bool {
         point.stream == self.id || self.seen.get(point.stream) >= point.epoch
     }
 
     /// Makes work queued here from now on wait for `point`, unless it does already.
+    #[inline]
     pub(crate) fn wait(&self, table: &StreamTable, point: Point) -> Result<()> {
         if point.platform != self.platform {
             return Err(Error::ForeignPlatform { what: "a point" });
         }
-        if self.implies(point) {
-            return Ok(());
-        }
+        if self.implies(point) { Ok(()) } else { Ok(self.wait_for(table, point)?) }
+    }
+
+    fn wait_for(&self, table: &StreamTable, point: Point) -> DriverResult<()> {
         let other = table.timeline(point.stream);
         if other.completed.load(Ordering::Acquire) >= point.epoch {
             self.seen.raise(point.stream, point.epoch);
@@ -274,8 +287,12 @@ impl Timeline {
         let slot = slot?;
         self.stream.wait(&slot.event)?;
         self.seen.merge(&slot.seen);
-        self.seen.raise(point.stream, slot.number);
         Ok(())
+    }
+
+    /// To be called when the stream gets a new holder.
+    pub(super) fn forget_waits(&self) {
+        self.seen.forget();
     }
 
     /// Whether everything queued so far is complete. Not asked of a stream that was left.

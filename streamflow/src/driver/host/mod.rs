@@ -35,6 +35,7 @@
 //! back.
 
 mod calls;
+mod chosen;
 mod clock;
 mod execute;
 mod fail;
@@ -49,6 +50,7 @@ mod sim;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use chosen::Chooser;
 pub use log::{LogAction, LogEntry};
 pub use memory::{POISON_ALLOCATED, POISON_FREED};
 pub use options::{HostBuilder, Policy};
@@ -83,9 +85,9 @@ impl HostDriver {
         HostBuilder::default()
     }
 
-    fn new(options: HostBuilder) -> Self {
+    fn new(options: &HostBuilder, chooser: Option<Box<dyn Chooser>>) -> Self {
         Self {
-            sim: Mutex::new(Sim::new(&options)),
+            sim: Mutex::new(Sim::new(options, chooser)),
             changed: Condvar::new(),
             devices: options.devices,
             memory: options.memory,
@@ -138,8 +140,10 @@ impl HostDriver {
         call: &'static str,
         stream: RawStream,
     ) -> DriverResult<(Locked<'_>, usize)> {
-        let mut sim = self.enter(call, stream.device())?;
+        let sim = self.enter(call, stream.device())?;
         let index = sim.stream(stream, call)?;
+        let mut sim = self.before_call(sim, None);
+        sim.note_answer(0);
         sim.check(stream.device(), call)?;
         let sim = self.room(sim, call, index)?;
         Ok((sim, index))
@@ -155,13 +159,15 @@ impl HostDriver {
     /// Whether a place is reached. If not, some work executes after the answer.
     fn query(
         &self,
-        mut sim: Locked<'_>,
+        sim: Locked<'_>,
         call: &'static str,
         point: Point,
         device: DeviceId,
     ) -> DriverResult<bool> {
-        sim.check(device, call)?;
+        let mut sim = self.before_call(sim, Some(point));
         let reached = sim.reached(point);
+        sim.note_question(point, reached);
+        sim.check(device, call)?;
         if reached {
             sim.host_saw(point);
         } else {

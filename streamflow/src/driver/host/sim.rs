@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::chosen::{Chooser, Chosen};
 use super::fail::invalid_handle;
 use super::log::LogEntry;
 use super::memory::Arena;
@@ -41,12 +42,14 @@ pub(super) struct Sim {
     /// Threads that sleep in a call.
     pub(super) sleepers: usize,
     pub(super) log: Option<Vec<LogEntry>>,
-    /// Space for the random policy's choice.
+    /// Space for the candidates of a choice.
     pub(super) scratch: Vec<usize>,
+    /// Who chooses instead of the policy.
+    pub(super) chosen: Option<Box<Chosen>>,
 }
 
 impl Sim {
-    pub(super) fn new(options: &HostBuilder) -> Self {
+    pub(super) fn new(options: &HostBuilder, chooser: Option<Box<dyn Chooser>>) -> Self {
         let mut sim = Self {
             policy: options.policy.unwrap_or(Policy::of_seed(options.seed)),
             chance: Chance::new(options.seed),
@@ -69,6 +72,7 @@ impl Sim {
             sleepers: 0,
             log: options.trace.then(Vec::new),
             scratch: Vec::new(),
+            chosen: chooser.map(|chooser| Box::new(Chosen::new(chooser))),
         };
         for device in 0..options.devices as u32 {
             sim.devices.push(Device {
@@ -116,6 +120,8 @@ impl Sim {
                 self.streams.len() - 1
             }
         };
+        // Which slots are vacant may depend on what was executed.
+        self.note_answer(index as u64);
         RawStream::new(device, handle(index, self.streams[index].generation))
     }
 
@@ -261,16 +267,19 @@ impl Sim {
     pub(super) fn allocate(&mut self, index: usize, bytes: u64) -> DriverResult<u64> {
         let key = self.key(index);
         let device = self.streams[index].device;
-        let streams = &self.streams;
-        self.devices[device.index()]
-            .memory
-            .allocate(
-                bytes,
-                self.memory_limit,
-                |freed| freed.stream == key,
-                |freed| reached(streams, *freed),
-            )
-            .ok_or(DriverError::OutOfMemory { device, requested: bytes })
+        let (streams, memory) = (&self.streams, &mut self.devices[device.index()].memory);
+        let address = memory.allocate(
+            bytes,
+            self.memory_limit,
+            |freed| freed.stream == key,
+            |freed| reached(streams, *freed),
+        );
+        if self.chosen.is_some() {
+            // Which block it is may depend on what was executed.
+            let place = address.and_then(|address| memory.place_of(address));
+            self.note_answer(place.map_or(u64::MAX, |(block, _)| block as u64));
+        }
+        address.ok_or(DriverError::OutOfMemory { device, requested: bytes })
     }
 }
 

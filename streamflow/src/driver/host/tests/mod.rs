@@ -7,10 +7,12 @@
               its contract or breaks only the order that is tested"
 )]
 
+mod chosen;
 mod failure;
 mod host_functions;
 mod memory;
 mod order;
+mod pruning;
 mod schedule;
 
 use super::*;
