@@ -1,10 +1,12 @@
 //! Where work runs: real GPUs, or the simulator.
 
+mod host;
+
 use std::fmt;
 use std::sync::Arc;
 
 use crate::driver::cuda::CudaDriver;
-use crate::driver::host::{HostBuilder, HostDriver};
+use crate::driver::host::HostDriver;
 use crate::driver::{BorrowedStream, Coscheduling, DeviceId, DeviceInfo, Driver, SmSizes};
 use crate::error::{Error, Result};
 use crate::memory::{
@@ -15,6 +17,8 @@ use crate::stream::{
     CudaGreenContextPool, CudaStream, CudaStreamPool, ExternalStream, GreenContexts, Point,
     StreamPool, StreamTable,
 };
+
+pub use host::HostPlatform;
 
 /// A logical device: the `index`th of its platform.
 pub const fn device(index: u32) -> DeviceId {
@@ -62,7 +66,7 @@ impl Platform {
     /// # }
     /// ```
     pub fn host() -> HostPlatform {
-        HostPlatform { driver: HostDriver::builder() }
+        HostPlatform::new()
     }
 
     /// [`cuda`](Self::cuda) when it answers, else [`host`](Self::host). Says which and why, at level
@@ -297,34 +301,5 @@ impl fmt::Debug for Platform {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let devices: Vec<_> = self.0.devices.iter().map(|device| &device.info.name).collect();
         f.debug_struct("Platform").field("name", &self.name()).field("devices", &devices).finish()
-    }
-}
-
-/// How the simulator is to be. Made by [`Platform::host`]. For more choices make a [`HostDriver`] and
-/// give it to [`Platform::from_driver`].
-#[derive(Debug, Clone)]
-#[must_use = "call `build`"]
-pub struct HostPlatform {
-    driver: HostBuilder,
-}
-
-impl HostPlatform {
-    /// Which of the legal orders to execute work in; 0, the default, is at once. See
-    /// [`Policy::of_seed`](crate::driver::host::Policy::of_seed).
-    pub fn seed(self, seed: u64) -> Self {
-        Self { driver: self.driver.seed(seed) }
-    }
-
-    /// How many devices; 1 by default.
-    pub fn devices(self, devices: usize) -> Self {
-        Self { driver: self.driver.devices(devices) }
-    }
-
-    /// The platform.
-    ///
-    /// # Errors
-    /// None that is known; the driver's.
-    pub fn build(self) -> Result<Platform> {
-        Platform::with_driver(Arc::new(self.driver.build()), "the host simulator was asked for")
     }
 }

@@ -1,11 +1,29 @@
 //! How much memory an allocator may take, and what it says when that is not enough.
 
-use super::pool::Ledger;
+use super::books::Ledger;
 use crate::error::{Error, Result};
 use crate::stream::{StreamTable, Timeline};
 
 /// Sizes are rounded up to this many bytes, so that almost equal ones share blocks.
 const GRANULE: u64 = 512;
+
+/// How a platform manages device memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryOptions {
+    /// How many freed blocks of one size and stream may still be in use by the device before an
+    /// allocation waits for the oldest instead of taking more memory. More lets the host run further
+    /// ahead; 2, the default, is double buffering.
+    pub in_flight: usize,
+    /// How many bytes of freed memory to keep for later allocations; what is above goes back to the
+    /// driver. The default keeps everything.
+    pub release_threshold: u64,
+}
+
+impl Default for MemoryOptions {
+    fn default() -> Self {
+        Self { in_flight: 2, release_threshold: u64::MAX }
+    }
+}
 
 /// Describes an [`Allocator`](super::Allocator): how much memory it may take from its device, and in
 /// which portions. A plain value; [`Platform::allocator`](crate::Platform::allocator) makes the live one.

@@ -19,6 +19,7 @@
 
 mod allocator;
 mod block;
+mod books;
 mod buffer;
 mod copy;
 mod download;
@@ -42,10 +43,9 @@ pub use copy::Downloadable;
 pub(crate) use copy::download;
 pub use download::Download;
 pub use element::{Element, Scalar};
-pub use limits::MemoryLimits;
+pub use limits::{MemoryLimits, MemoryOptions};
 pub use pinned::Pinned;
 pub(crate) use pinned::PinnedPool;
-pub use pool::MemoryOptions;
 pub(crate) use pool::MemoryPool;
 pub use shape::{IntoShape, MAX_RANK, Shape};
 pub use shared::{Recycler, Shared};

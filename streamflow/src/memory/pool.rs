@@ -13,29 +13,12 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Block;
-use super::limits::MemoryLimits;
-use super::owned::{FreeList, Home, Owned};
+use super::books::{Ledger, State};
+use super::limits::{MemoryLimits, MemoryOptions};
+use super::owned::{Home, Owned};
 use crate::driver::{DeviceId, DriverError, DriverResult, StreamOptions, report_in_drop};
 use crate::error::Result;
 use crate::stream::{CudaStream, StreamTable, Timeline};
-
-/// How a platform manages device memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MemoryOptions {
-    /// How many freed blocks of one size and stream may still be in use by the device before an
-    /// allocation waits for the oldest instead of taking more memory. More lets the host run further
-    /// ahead; 2, the default, is double buffering.
-    pub in_flight: usize,
-    /// How many bytes of freed memory to keep for later allocations; what is above goes back to the
-    /// driver. The default keeps everything.
-    pub release_threshold: u64,
-}
-
-impl Default for MemoryOptions {
-    fn default() -> Self {
-        Self { in_flight: 2, release_threshold: u64::MAX }
-    }
-}
 
 /// Memory of one device: all that it has, or what limits allow.
 pub(crate) struct MemoryPool {
@@ -50,25 +33,6 @@ pub(crate) struct MemoryPool {
     /// Frees what goes back to the driver, so that no stream of a user waits for that.
     reclaim: Arc<Timeline>,
     state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    /// By stream number.
-    free: Vec<FreeList>,
-    free_bytes: u64,
-    ledger: Ledger,
-}
-
-/// What a pool has made and lent.
-#[derive(Debug, Default)]
-pub(super) struct Ledger {
-    /// Bytes from the driver.
-    reserved: u64,
-    /// Bytes that are lent.
-    pub(super) used: u64,
-    /// For whose streams, once for each block; only where there are limits.
-    pub(super) lent: Vec<u32>,
 }
 
 impl MemoryPool {
@@ -298,27 +262,6 @@ impl MemoryPool {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl State {
-    /// The oldest free block of a size: one of this stream if there is one, else of another.
-    fn pop_of(&mut self, stream: u32, bytes: u64) -> Option<Box<Block>> {
-        let own = self.of(stream).of(bytes).pop_front();
-        own.or_else(|| self.free.iter_mut().find_map(|list| list.of(bytes).pop_front()))
-    }
-
-    /// Any free block.
-    fn pop_any(&mut self) -> Option<Box<Block>> {
-        self.free.iter_mut().flat_map(FreeList::all).find_map(|blocks| blocks.pop_front())
-    }
-
-    fn of(&mut self, stream: u32) -> &mut FreeList {
-        let stream = stream as usize;
-        if self.free.len() <= stream {
-            self.free.resize_with(stream + 1, FreeList::default);
-        }
-        &mut self.free[stream]
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 
 use cudarc::driver::{CudaContext, sys};
 
-use super::error::{STICKY, check, check_given_back, explain, failure};
+use super::error::{STICKY, check, check_given_back, code_of, explain, failure};
 use super::{CudaDriver, device, handle_of, pointer_to, probe};
 use crate::driver::error::report_in_drop;
 use crate::driver::{
@@ -26,6 +26,9 @@ const FUNCTIONS: &[&str] = &[
 
 /// `CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING`; the enum's name changed between versions.
 const IGNORE_SM_COSCHEDULING: u32 = 1;
+
+/// `CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION`: there are too few multiprocessors for a split.
+const INVALID_RESOURCE_CONFIGURATION: i32 = 915;
 
 const SPLIT: &str = "cuDevSmResourceSplitByCount";
 
@@ -61,14 +64,15 @@ impl CudaDriver {
     ) -> DriverResult<SmSizes> {
         let all = self.all_multiprocessors(id)?;
         let total = count(&all);
-        let (first, _) = split(id, &all, coscheduling, 1)?;
-        let smallest = count(&first);
-        // A device that can't be divided any further has this one size.
-        let step = match split(id, &all, coscheduling, smallest + 1) {
-            Ok((second, _)) if count(&second) > smallest => count(&second) - smallest,
-            _ => total.max(1),
+        // A device that can't be divided has one size, and so has one that can't be divided any further.
+        let Some((first, _)) = split(id, &all, coscheduling, 1)? else {
+            return Ok(SmSizes { total, smallest: total, step: total.max(1) });
         };
-        Ok(SmSizes { total, smallest, step })
+        let smallest = count(&first);
+        let second =
+            if smallest < total { split(id, &all, coscheduling, smallest + 1)? } else { None };
+        let more = second.map_or(0, |(second, _)| count(&second).saturating_sub(smallest));
+        Ok(SmSizes { total, smallest, step: if more > 0 { more } else { total.max(1) } })
     }
 
     /// [`Driver::create_green_contexts`](crate::driver::Driver::create_green_contexts).
@@ -81,16 +85,19 @@ impl CudaDriver {
         let mut rest = self.all_multiprocessors(id)?;
         let mut parts = Vec::new();
         for &size in sizes {
-            let (part, left) = split(id, &rest, coscheduling, size)?;
-            if count(&part) != size {
-                let invalid = failure(SPLIT, id, sys::CUresult::CUDA_ERROR_INVALID_VALUE);
-                let given = count(&part);
-                return Err(explain(invalid, || {
-                    format!("{size} multiprocessors were asked for, and {given} given")
-                }));
+            match split(id, &rest, coscheduling, size)? {
+                Some((part, left)) if count(&part) == size => {
+                    parts.push(part);
+                    rest = left;
+                }
+                other => {
+                    let given = other.map_or(0, |(part, _)| count(&part));
+                    let invalid = failure(SPLIT, id, sys::CUresult::CUDA_ERROR_INVALID_VALUE);
+                    return Err(explain(invalid, || {
+                        format!("{size} multiprocessors were asked for, and {given} given")
+                    }));
+                }
             }
-            parts.push(part);
-            rest = left;
         }
         if is_multiprocessors(&rest) && count(&rest) > 0 {
             parts.push(rest);
@@ -172,13 +179,13 @@ impl CudaDriver {
     }
 }
 
-/// One group of at least `size` multiprocessors, and the rest.
+/// One group of at least `size` multiprocessors, and the rest; `None` where there is no such group.
 fn split(
     id: DeviceId,
     from: &sys::CUdevResource,
     coscheduling: Coscheduling,
     size: u32,
-) -> DriverResult<(sys::CUdevResource, sys::CUdevResource)> {
+) -> DriverResult<Option<(sys::CUdevResource, sys::CUdevResource)>> {
     let (mut part, mut rest, mut groups) = (nothing(), nothing(), 1);
     let flags = match coscheduling {
         Coscheduling::Kept => 0,
@@ -195,12 +202,11 @@ fn split(
             size,
         )
     };
-    check(SPLIT, id, result)?;
-    if groups == 1 {
-        return Ok((part, rest));
+    if code_of(result) == INVALID_RESOURCE_CONFIGURATION {
+        return Ok(None);
     }
-    let invalid = failure(SPLIT, id, sys::CUresult::CUDA_ERROR_INVALID_VALUE);
-    Err(explain(invalid, || format!("no group of {size} multiprocessors is left")))
+    check(SPLIT, id, result)?;
+    Ok((groups == 1).then_some((part, rest)))
 }
 
 fn nothing() -> sys::CUdevResource {

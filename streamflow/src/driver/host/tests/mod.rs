@@ -9,6 +9,7 @@
 
 mod chosen;
 mod failure;
+mod green;
 mod host_functions;
 mod memory;
 mod order;

@@ -172,3 +172,19 @@ fn copies_may_overlap() {
     let shifted: Vec<u32> = std::iter::once(0).chain(0..LEN as u32 - 1).collect();
     assert_eq!(unsafe { words(data.address) }, shifted);
 }
+
+/// As CUDA's rule for peer copies and streams: one of either device's.
+#[test]
+fn a_copy_between_devices_is_on_a_stream_of_one_of_them() {
+    let driver = HostDriver::builder().devices(3).build();
+    let options = StreamOptions::default();
+    let [a, b, c] =
+        [0, 1, 2].map(|device| driver.create_stream(DeviceId(device), options).unwrap());
+    let (source, target) =
+        unsafe { (driver.allocate(a, BYTES).unwrap(), driver.allocate(b, BYTES).unwrap()) };
+    let kind = CopyKind::Peer { from: DeviceId(0), to: DeviceId(1) };
+    let copy = |stream| unsafe { driver.copy(stream, &Copy { kind, target, source }) };
+    assert!(copy(a).is_ok() && copy(b).is_ok());
+    let refused = copy(c).unwrap_err().to_string();
+    assert!(refused.contains("one of them"), "{refused}");
+}
