@@ -21,6 +21,7 @@ const FUNCTIONS: &[&str] = &[
     "cuDeviceGetDevResource",
     "cuGreenCtxCreate",
     "cuGreenCtxDestroy",
+    "cuGreenCtxGetDevResource",
     "cuGreenCtxStreamCreate",
 ];
 
@@ -84,7 +85,12 @@ impl CudaDriver {
     ) -> DriverResult<Vec<GreenContext>> {
         let mut rest = self.all_multiprocessors(id)?;
         let mut parts = Vec::new();
-        for &size in sizes {
+        for (done, &size) in sizes.iter().enumerate() {
+            if done > 0 && is_multiprocessors(&rest) {
+                // What a split leaves can't be split again before it is a green context (CUDA driver
+                // API, `cuDevSmResourceSplitByCount`).
+                rest = self.divisible(id, &mut rest)?;
+            }
             match split(id, &rest, coscheduling, size)? {
                 Some((part, left)) if count(&part) == size => {
                     parts.push(part);
@@ -121,6 +127,28 @@ impl CudaDriver {
         };
         check("cuDeviceGetDevResource", id, result)?;
         Ok(all)
+    }
+
+    /// The same multiprocessors in a form that can be split: those of a green context. It is kept, like
+    /// all of them, and nothing runs in it.
+    fn divisible(
+        &self,
+        id: DeviceId,
+        part: &mut sys::CUdevResource,
+    ) -> DriverResult<sys::CUdevResource> {
+        let green = self.make(id, part)?;
+        let all = self.green.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut resource = nothing();
+        // SAFETY: the context was just made and is kept; `resource` is a place for one resource.
+        let result = unsafe {
+            sys::cuGreenCtxGetDevResource(
+                pointer_to(all[green.index as usize].handle),
+                &raw mut resource,
+                sys::CUdevResourceType::CU_DEV_RESOURCE_TYPE_SM,
+            )
+        };
+        check("cuGreenCtxGetDevResource", id, result)?;
+        Ok(resource)
     }
 
     fn make(&self, id: DeviceId, part: &mut sys::CUdevResource) -> DriverResult<GreenContext> {
