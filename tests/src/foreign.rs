@@ -5,9 +5,14 @@ mod bare;
 
 pub use bare::{BYTES, Bare, part};
 
-use streamflow::driver::{Copy, CopyKind, Driver, DriverResult, MemoryRange, RawEvent};
+use std::sync::Arc;
+
+use streamflow::driver::{
+    Copy, CopyKind, Driver, DriverResult, MemoryRange, RawEvent, RawStream, StreamOptions,
+};
 use streamflow::kernel::{Function, Kernel, Module};
 use streamflow::prelude::*;
+use streamflow::{BorrowedStream, ExternalStream};
 
 /// `add(unsigned* data, unsigned long long len, unsigned value)`: adds `value` to each element, as
 /// somebody wrote it by hand in PTX.
@@ -68,6 +73,89 @@ pub fn launch_add(
             to.write("data", data);
             to.scalar(value);
         })
+    }
+}
+
+/// A stream that streamflow knows nothing of.
+#[derive(Debug)]
+pub struct ForeignStream {
+    driver: Arc<dyn Driver>,
+    raw: RawStream,
+}
+
+impl ForeignStream {
+    /// Makes one, past streamflow.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn create(platform: &Platform, device: DeviceId) -> DriverResult<Self> {
+        let driver = platform.driver().clone();
+        driver.bind(device)?;
+        let raw = driver.create_stream(device, StreamOptions::default())?;
+        Ok(Self { driver, raw })
+    }
+
+    /// Borrows it for streamflow.
+    ///
+    /// # Errors
+    /// The platform's.
+    pub fn borrow<'a>(&'a self, platform: &Platform) -> Result<ExternalStream<'a>> {
+        // SAFETY: it lives as long as it is borrowed; the tests forget no wrapper.
+        let borrowed = unsafe { BorrowedStream::new(self.raw.device(), self.raw.handle()) };
+        platform.external_stream(borrowed)
+    }
+
+    /// A copy that its owner can queue past streamflow. Both are of one length. The addresses are asked
+    /// for on `stream`, which counts as a use there: the copy comes after it.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn copy_unseen(
+        &self,
+        stream: &CudaStream,
+        source: &DeviceSlice<f32>,
+        target: &mut DeviceSlice<f32>,
+    ) -> Result<UnseenCopy<'_>> {
+        let bytes = (source.len().min(target.len()) * size_of::<f32>()) as u64;
+        let (mut from, mut to) = (0, 0);
+        stream.read_raw(source, |address| from = address)?;
+        stream.write_raw(target, |address| to = address)?;
+        let copy = Copy {
+            kind: CopyKind::DeviceToDevice,
+            target: MemoryRange { address: to, bytes },
+            source: MemoryRange { address: from, bytes },
+        };
+        Ok(UnseenCopy { on: self, copy })
+    }
+}
+
+/// A copy that streamflow does not see.
+#[derive(Debug)]
+pub struct UnseenCopy<'a> {
+    on: &'a ForeignStream,
+    copy: Copy,
+}
+
+impl UnseenCopy<'_> {
+    /// Queues it.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn queue(&self) -> Result<()> {
+        let ForeignStream { driver, raw } = self.on;
+        driver.bind(raw.device())?;
+        // SAFETY: both addresses are of memory at least this long, which its users keep until the
+        // copy is done.
+        Ok(unsafe { driver.copy(*raw, &self.copy) }?)
+    }
+}
+
+impl Drop for ForeignStream {
+    fn drop(&mut self) {
+        let bound = self.driver.bind(self.raw.device());
+        // SAFETY: made here, not borrowed any more, and destroyed once.
+        let destroyed = bound.and_then(|()| unsafe { self.driver.destroy_stream(self.raw) });
+        assert!(destroyed.is_ok() || std::thread::panicking(), "{destroyed:?}");
     }
 }
 

@@ -20,6 +20,9 @@ pub enum NodeStreams<'a> {
     /// Nothing was said: a pool of its own without a maximum, on device 0. Its streams are made when
     /// they are asked for, so an operator of host data has none.
     Default,
+    /// Nothing was said, and the graph has a default green context: a pool of its own that is described
+    /// so.
+    Own(&'a CudaStreamPool),
     /// `#[streams(none)]`: the stream of the first message that it receives.
     None,
 }
@@ -82,6 +85,10 @@ pub fn node<O: Operator>(
         NodeStreams::Default => {
             let pool = platform.stream_pool(name, &CudaStreamPool::new())?;
             (Streams::Pool(pool), device(0))
+        }
+        NodeStreams::Own(description) => {
+            let pool = platform.stream_pool(name, description)?;
+            (Streams::Pool(pool), description.get_device())
         }
         NodeStreams::None => (Streams::Adopt, device(0)),
     };

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::Timeline;
+use super::{GreenContexts, Timeline};
 use crate::driver::{
     DeviceId, Driver, DriverResult, Note, OwnedStream, StreamFlags, StreamOptions, report_in_drop,
 };
@@ -34,6 +34,10 @@ pub(crate) struct StreamTable {
     /// Streams that no pool holds. Locked while one is made, so that numbers are given in order.
     idle: Mutex<Vec<Arc<Timeline>>>,
     attached: OnceLock<Box<dyn Attached>>,
+    /// Streams of others whose wrappers are gone.
+    pub(super) left: Mutex<Vec<Arc<Timeline>>>,
+    /// The divisions of devices that were asked for so far.
+    pub(super) green: Mutex<Vec<GreenContexts>>,
 }
 
 impl StreamTable {
@@ -44,18 +48,19 @@ impl StreamTable {
             timelines: boxcar::Vec::new(),
             idle: Mutex::new(Vec::new()),
             attached: OnceLock::new(),
+            left: Mutex::default(),
+            green: Mutex::default(),
             watched: driver.watches(),
             driver,
         };
         for index in 0..table.driver.device_count() {
             let device = DeviceId(index as u32);
             table.driver.bind(device)?;
-            let options = StreamOptions { flags: StreamFlags::Blocking, priority: 0 };
-            table.add(
-                &table.lock_idle(),
-                OwnedStream::default_of(&table.driver, device),
-                options,
-            )?;
+            let options =
+                StreamOptions { flags: StreamFlags::Blocking, ..StreamOptions::default() };
+            let stream = OwnedStream::default_of(&table.driver, device);
+            let timeline = table.add(&table.lock_idle(), stream, options)?;
+            timeline.hold(format!("the default stream of {device}").into());
         }
         Ok(Arc::new(table))
     }
@@ -125,6 +130,15 @@ impl StreamTable {
         self.lock_idle().push(timeline);
     }
 
+    /// Adds a stream of somebody else's.
+    pub(super) fn add_external(
+        &self,
+        stream: OwnedStream,
+        options: StreamOptions,
+    ) -> DriverResult<Arc<Timeline>> {
+        self.add(&self.lock_idle(), stream, options)
+    }
+
     fn add(
         &self,
         _numbers_in_order: &MutexGuard<'_, Vec<Arc<Timeline>>>,
@@ -159,7 +173,7 @@ impl Drop for StreamTable {
             if !self.attached.get().is_some_and(|attached| attached.is_used_by(device)) {
                 continue;
             }
-            let done = timeline.bind().and_then(|()| timeline.synchronize());
+            let done = timeline.bind().and_then(|()| timeline.synchronize(self));
             if done.is_err() {
                 // To leak it is a small loss; to take it from running work is not.
                 std::mem::forget(std::mem::take(&mut self.attached));

@@ -60,7 +60,7 @@ impl Bare {
 
     /// A stream, with memory to read to.
     pub fn stream(&self, flags: StreamFlags) -> DriverResult<RawStream> {
-        let options = StreamOptions { flags, priority: 0 };
+        let options = StreamOptions { flags, ..StreamOptions::default() };
         let stream = self.driver.create_stream(device(0), options)?;
         self.streams.borrow_mut().push(stream);
         self.add_scratch(stream)?;

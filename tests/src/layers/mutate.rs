@@ -57,7 +57,12 @@ impl fmt::Debug for Mutate {
 impl Mutate {
     /// Drops `edge`, in every tick.
     pub fn new(below: Arc<dyn Driver>, edge: Option<Edge>) -> Self {
-        let (over, state) = (AtomicBool::new(false), Mutex::default());
+        let mut state = State::default();
+        for device in (0..below.device_count() as u32).map(streamflow::device) {
+            let name = format!("the default stream of {device}");
+            state.names.name_stream(below.default_stream(device), &name);
+        }
+        let (over, state) = (AtomicBool::new(false), Mutex::new(state));
         Self { below, dropped: edge, quiet: false, over, state }
     }
 

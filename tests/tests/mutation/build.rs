@@ -1,6 +1,6 @@
 //! Makes the graph of a plan, by the calls that `graph!` expands to.
 
-use streamflow::__private::{connect, connect_copy, edge};
+use streamflow::__private::{connect, connect_copy, connect_transfer, edge};
 use streamflow::graph::{AnyNode, NodeOptions, NodeStreams};
 use streamflow::prelude::*;
 
@@ -32,53 +32,78 @@ impl Ports {
     }
 }
 
-/// Connects whatever `$from` sends to `$to`.
+/// Connects the output of a node to an input, if the node is one of these kinds.
 macro_rules! connect_from {
-    ($connect:ident, $from:expr, $to:expr) => {
+    ($from:expr, [$($kind:ident),*], $out:ident => $connect:expr) => {
         match $from {
-            Ports::Source(from) => $connect(edge(&mut from.out, $to)),
-            Ports::Unary(from) => $connect(edge(&mut from.out, $to)),
-            Ports::Taking(from) => $connect(edge(&mut from.out, $to)),
-            Ports::Relay(from) => $connect(edge(&mut from.out, $to)),
-            Ports::Keep(from) => $connect(edge(&mut from.out, $to)),
-            Ports::Combine(from) => $connect(edge(&mut from.out, $to)),
-            Ports::Sink(_) => {}
+            $(Ports::$kind(ports) => {
+                let $out = &mut ports.out;
+                $connect
+            })*
+            _ => {}
         }
     };
 }
 
-/// As [`connect_from`], for an input that takes: what a relay sends has several owners.
-macro_rules! connect_sole {
-    ($from:expr, $to:expr) => {
-        match $from {
-            Ports::Source(from) => connect(edge(&mut from.out, $to)),
-            Ports::Unary(from) => connect(edge(&mut from.out, $to)),
-            Ports::Taking(from) => connect(edge(&mut from.out, $to)),
-            Ports::Keep(from) => connect(edge(&mut from.out, $to)),
-            Ports::Combine(from) => connect(edge(&mut from.out, $to)),
-            Ports::Relay(from) => connect_copy(edge(&mut from.out, $to)),
-            Ports::Sink(_) => {}
+/// How an edge carries its messages.
+enum Carries {
+    Itself,
+    Copy,
+    Transfer(DeviceId, &'static str),
+}
+
+/// Connects `$from` to `$to`; messages of `$given` kinds can go there themselves.
+macro_rules! wire {
+    ($from:expr, [$($given:ident),*], $to:expr, $carries:expr) => {
+        match $carries {
+            Carries::Itself => {
+                connect_from!($from, [$($given),*], out => connect(edge(out, $to)));
+            }
+            Carries::Copy => {
+                connect_from!($from, [Source, Unary, Taking, Relay, Keep, Combine],
+                    out => connect_copy(edge(out, $to)));
+            }
+            Carries::Transfer(device, name) => {
+                connect_from!($from, [Source, Unary, Taking, Relay, Keep, Combine],
+                    out => connect_transfer(edge(out, $to), device, name));
+            }
         }
+    };
+    ($from:expr, $to:expr, $carries:expr) => {
+        wire!($from, [Source, Unary, Taking, Relay, Keep, Combine], $to, $carries)
     };
 }
 
-fn wire(ports: &mut [Ports], node: usize, step: Step) {
+/// What transfers are called, by the node that they lead to: each has a stream of that name.
+const TRANSFERS: [&str; 8] = ["to 0", "to 1", "to 2", "to 3", "to 4", "to 5", "to 6", "to 7"];
+
+fn carries(plan: &Plan, from: usize, to: usize) -> Carries {
+    let device = plan.device(to);
+    match plan.steps[to] {
+        _ if plan.device(from) != device => Carries::Transfer(device, TRANSFERS[to]),
+        Step::Taking(_, true) => Carries::Copy,
+        _ => Carries::Itself,
+    }
+}
+
+fn wire(plan: &Plan, ports: &mut [Ports], node: usize) {
     let (before, this) = ports.split_at_mut(node);
-    let inputs = step.inputs();
-    match &mut this[0] {
-        Ports::Source(_) => {}
-        Ports::Unary(to) => connect_from!(connect, &mut before[inputs[0]], &mut to.src),
-        Ports::Taking(to) if matches!(step, Step::Taking(_, true)) => {
-            connect_from!(connect_copy, &mut before[inputs[0]], &mut to.data);
+    for (nth, from) in plan.steps[node].inputs().into_iter().enumerate() {
+        let carries = carries(plan, from, node);
+        let from = &mut before[from];
+        match &mut this[0] {
+            Ports::Source(_) => {}
+            Ports::Unary(to) => wire!(from, &mut to.src, carries),
+            // What a relay sends has several owners, and can't be taken.
+            Ports::Taking(to) => {
+                wire!(from, [Source, Unary, Taking, Keep, Combine], &mut to.data, carries);
+            }
+            Ports::Relay(to) => wire!(from, &mut to.data, carries),
+            Ports::Keep(to) => wire!(from, &mut to.now, carries),
+            Ports::Combine(to) if nth == 0 => wire!(from, &mut to.a, carries),
+            Ports::Combine(to) => wire!(from, &mut to.b, carries),
+            Ports::Sink(to) => wire!(from, &mut to.data, carries),
         }
-        Ports::Taking(to) => connect_sole!(&mut before[inputs[0]], &mut to.data),
-        Ports::Relay(to) => connect_from!(connect, &mut before[inputs[0]], &mut to.data),
-        Ports::Keep(to) => connect_from!(connect, &mut before[inputs[0]], &mut to.now),
-        Ports::Combine(to) => {
-            connect_from!(connect, &mut before[inputs[0]], &mut to.a);
-            connect_from!(connect, &mut before[inputs[1]], &mut to.b);
-        }
-        Ports::Sink(to) => connect_from!(connect, &mut before[inputs[0]], &mut to.data),
     }
 }
 
@@ -102,10 +127,13 @@ impl Graph for Built {
 pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Built> {
     let values = plan.values(ticks);
     let mut ports: Vec<Ports> = plan.steps.iter().map(|step| Ports::of(*step)).collect();
-    for (node, step) in plan.steps.iter().enumerate() {
-        wire(&mut ports, node, *step);
+    for node in 0..plan.steps.len() {
+        wire(plan, &mut ports, node);
     }
-    let pool = platform.stream_pool("POOL", &CudaStreamPool::new())?;
+    let pool =
+        |name, number| platform.stream_pool(name, &CudaStreamPool::new().device(device(number)));
+    let near = pool("NEAR", 0)?;
+    let far = if plan.far.is_empty() { near.clone() } else { pool("FAR", 1)? };
     let is_source = |step: &Step| matches!(step, Step::Source(_));
     // What `graph!` counts while compiling.
     let alone = plan.adopting && plan.steps.iter().filter(|step| is_source(step)).count() <= 1;
@@ -113,7 +141,11 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
     for (index, (step, ports)) in plan.steps.iter().zip(ports).enumerate() {
         let own = is_source(step) || !plan.adopting;
         let options = NodeOptions {
-            streams: if own { NodeStreams::Pool(&pool) } else { NodeStreams::None },
+            streams: match (own, plan.device(index) == device(0)) {
+                (true, true) => NodeStreams::Pool(&near),
+                (true, false) => NodeStreams::Pool(&far),
+                (false, _) => NodeStreams::None,
+            },
             count: is_source(step).then_some(ticks as u64),
             stream_done: match step {
                 Step::Sink(Reading::Done, _) => &["data"],

@@ -69,6 +69,16 @@ pub(crate) fn plans() -> Vec<Plan> {
         Plan::new("relayed", &[S, Relay(0), Sink(Late, 1), Unary(Map, 1), Sink(Late, 3)]),
         Plan::new("uploaded", &[Source(Upload), Unary(Map, 0), Sink(Late, 1)]),
         Plan::new("from the default stream", &[Source(Default), S, Combine(0, 1), Sink(Late, 2)]),
+        // Two devices.
+        Plan::new("transferred", &[S, Unary(Map, 0), Sink(Late, 1)]).far(&[1, 2]),
+        Plan::new(
+            "there and back, beside a reader",
+            &[S, Taking(0, false), Unary(Map, 0), Combine(2, 1), Sink(Late, 3)],
+        )
+        .far(&[1]),
+        Plan::new("transferred, and freed", &[S, Unary(Map, 0), Sink(Late, 0), Sink(Late, 1)])
+            .far(&[1, 3])
+            .freeing(),
     ];
     plans.extend((0..RANDOM).map(random::plan));
     plans

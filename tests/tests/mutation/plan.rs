@@ -1,6 +1,7 @@
 //! A graph as a plan: which operators, and who feeds whom.
 
 use streamflow::MemoryOptions;
+use streamflow::prelude::*;
 
 /// By how much a source's value rises in each tick.
 const RISE: f32 = 16.0;
@@ -74,6 +75,8 @@ pub(crate) struct Plan {
     /// Producers before consumers.
     pub(crate) steps: Vec<Step>,
     pub(crate) memory: MemoryOptions,
+    /// The nodes that are on device 1. Edges from one device to the other transfer.
+    pub(crate) far: &'static [usize],
     /// Nodes own no streams, sources aside.
     pub(crate) adopting: bool,
     /// Edges that others imply, which is not known when they are made.
@@ -86,7 +89,7 @@ const SMALL: MemoryOptions = MemoryOptions { in_flight: 1, release_threshold: u6
 impl Plan {
     pub(crate) fn new(name: &str, steps: &[Step]) -> Self {
         let (name, steps) = (name.to_owned(), steps.to_vec());
-        Self { name, steps, memory: SMALL, adopting: false, redundant: &[] }
+        Self { name, steps, memory: SMALL, far: &[], adopting: false, redundant: &[] }
     }
 
     pub(crate) fn in_flight(mut self, blocks: usize) -> Self {
@@ -103,6 +106,15 @@ impl Plan {
     pub(crate) fn adopting(mut self) -> Self {
         self.adopting = true;
         self
+    }
+
+    pub(crate) fn far(mut self, nodes: &'static [usize]) -> Self {
+        self.far = nodes;
+        self
+    }
+
+    pub(crate) fn device(&self, node: usize) -> DeviceId {
+        device(self.far.contains(&node).into())
     }
 
     pub(crate) fn redundant(mut self, edges: &'static [&'static str]) -> Self {

@@ -43,6 +43,14 @@ impl Subject {
         }
     }
 
+    /// How many devices it needs.
+    pub(crate) fn devices(&self) -> usize {
+        match self {
+            Self::Plan(plan) if !plan.far.is_empty() => 2,
+            _ => 1,
+        }
+    }
+
     fn memory(&self) -> MemoryOptions {
         match self {
             Self::Seed => MemoryOptions { in_flight: 1, ..MemoryOptions::default() },
@@ -127,7 +135,8 @@ impl<'a> Trial<'a> {
 
     /// Runs it under a seed.
     pub(crate) fn seeded(self, seed: u64) -> Run {
-        let host = Arc::new(HostDriver::builder().seed(seed).build());
+        let host =
+            Arc::new(HostDriver::builder().devices(self.subject.devices()).seed(seed).build());
         self.on(if self.checked { Arc::new(RaceChecker::new(host)) } else { host })
     }
 

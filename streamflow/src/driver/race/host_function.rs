@@ -14,9 +14,8 @@ struct Wrapped {
     before: Clock,
 }
 
-/// Wraps a host function that is about to be queued as the latest of a stream, after
-/// all that is `before`. One that is never
-/// called, as after a sticky error, is leaked.
+/// Wraps a host function that is about to be queued as the latest of a stream, after all that is
+/// `before`. One that is never called, as after a sticky error, is leaked.
 pub(super) fn wrap(shared: &Arc<Shared>, before: Clock, function: HostFunction) -> HostFunction {
     let wrapped = Box::new(Wrapped { function, shared: shared.clone(), before });
     HostFunction { call, data: Box::into_raw(wrapped).cast() }

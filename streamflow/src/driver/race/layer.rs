@@ -102,6 +102,12 @@ unsafe impl Layer for RaceChecker {
         Ok(event)
     }
 
+    fn create_timing_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
+        let event = self.below.create_timing_event(device)?;
+        self.shared.lock().state().order.add_event(event);
+        Ok(event)
+    }
+
     unsafe fn destroy_event(&self, event: RawEvent) -> DriverResult<()> {
         self.shared.lock().state().order.forget_event(event);
         // SAFETY: the caller's contract.

@@ -29,7 +29,7 @@ struct Stream {
     clock: Clock,
     /// The thread's clock that is part of `clock` already.
     host: (u32, u64),
-    /// What some thread has found complete by asking for this stream's work.
+    /// What some thread has found complete by asking for this stream's work, or for what comes after it.
     completed: Clock,
     /// For people.
     name: String,
@@ -282,7 +282,7 @@ impl Order {
         Self::complete(&mut self.streams, &asking.asked);
     }
 
-    /// Who goes by what was found complete of a stream may have been told so by a later stream's answer.
+    /// That work is complete says so of all that it came after, on whichever stream.
     fn complete(streams: &mut [Stream], found: &Clock) {
         for (index, stream) in streams.iter_mut().enumerate() {
             if found.get(index as u32) > 0 {
@@ -298,8 +298,8 @@ impl Order {
         before
     }
 
-    /// A host function is called on `thread`, with all that came `before` it complete. The
-    /// thread knows this and nothing else until [`leave`](Self::leave) gets back what it knew.
+    /// A host function is called on `thread`, with all that came `before` it complete. The thread knows
+    /// this and nothing else until [`leave`](Self::leave) gets back what it knew.
     pub(super) fn enter(&mut self, thread: u32, before: Clock) -> Knowledge {
         Self::complete(&mut self.streams, &before);
         self.exchange(thread, Knowledge { clock: before, asked: Clock::default() })

@@ -106,10 +106,10 @@ impl Names {
         self.streams.insert(stream, name.into());
     }
 
-    /// The runtime's own streams have no name: the reclaim stream, and the default one.
+    /// Of the runtime's own streams, those that give memory back have no name.
     pub(super) fn stream(&self, stream: RawStream) -> Arc<str> {
-        let own = || if stream.handle() == 0 { "the default stream" } else { "the reclaim stream" };
-        self.streams.get(&stream).cloned().unwrap_or_else(|| own().into())
+        let own = || format!("the reclaim stream of {}", stream.device()).into();
+        self.streams.get(&stream).cloned().unwrap_or_else(own)
     }
 
     pub(super) fn recorded(&mut self, event: RawEvent, stream: RawStream) -> Arc<str> {
