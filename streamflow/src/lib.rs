@@ -30,7 +30,7 @@ pub use memory::{
 pub use message::{HostData, Message, Metadata, Timestamp};
 pub use operator::{Compute, Operator};
 pub use platform::{HostPlatform, Platform, device};
-pub use port::{In, Out};
+pub use port::{In, Many, Out, StreamRef};
 pub use stream::{CudaStream, CudaStreamPool, Point, StreamPool};
 pub use streamflow_macros::{Message, graph, kernel, operator};
 
@@ -38,9 +38,9 @@ pub use streamflow_macros::{Message, graph, kernel, operator};
 pub mod prelude {
     pub use crate::{
         Buffer, Compute, CudaStream, CudaStreamPool, DeviceId, DeviceSlice, Download, Element,
-        Error, ExecutionContext, Graph, Grid, HostData, In, Message, Metadata, OnStream, Operator,
-        Out, Pinned, Platform, Result, Shared, Stream, StreamFlags, StreamPool, Tensor, Timestamp,
-        device, f16, kernel, operator,
+        Error, ExecutionContext, Graph, Grid, HostData, In, Many, Message, Metadata, OnStream,
+        Operator, Out, Pinned, Platform, Result, Shared, Stream, StreamFlags, StreamPool, Tensor,
+        Timestamp, device, f16, kernel, operator,
     };
     // The macro alone, and not the module of the same name.
     pub use streamflow_macros::graph;
@@ -53,7 +53,7 @@ pub mod __private {
     pub use crate::driver::{HostArgs, HostKernel};
     pub use crate::error::Result;
     pub use crate::graph::check::{
-        EdgeEnd, check_devices, check_inputs, check_outputs, check_pool,
+        EdgeEnd, check_devices, check_inputs, check_outputs, check_pool, check_second, check_sizes,
     };
     pub use crate::graph::{AnyNode, Graph, Node, NodeOptions, NodeStreams, any_node};
     pub use crate::kernel::expansion::*;

@@ -207,6 +207,11 @@ impl Platform {
         Ok(&self.0.table)
     }
 
+    /// All streams.
+    pub(crate) fn streams(&self) -> &Arc<StreamTable> {
+        &self.0.table
+    }
+
     /// Another handle of the stream that a point of this platform is on.
     pub(crate) fn stream_of(&self, point: Point) -> CudaStream {
         CudaStream::adopted(&self.0.table, point)

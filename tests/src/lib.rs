@@ -13,6 +13,7 @@ pub mod kernels;
 pub mod layers;
 pub mod numbers;
 pub mod operators;
+pub mod ordered;
 pub mod races;
 pub mod random;
 mod seeds;

@@ -1,4 +1,4 @@
-//! Reads the attributes of nodes and edges.
+//! Reads the attributes of nodes.
 
 use proc_macro2::{Ident, TokenStream};
 use syn::parse::{ParseStream, Parser};
@@ -19,7 +19,7 @@ pub(super) struct NodeAttributes {
 
 const OF_NODES: &str = "a node takes `#[streams(POOL)]`, `#[streams(none)]`, `#[when(count(n))]` and \
                         `#[when(stream_done(input))]`";
-const OF_EDGES: &str = "an edge takes `#[copy]`";
+const OF_EDGES: &[&str] = &["copy", "capacity", "policy", "feedback"];
 const CONDITIONS: &str = "the conditions are `count(n)` and `stream_done(input)`";
 
 pub(super) fn of_node(attributes: Vec<Attribute>, errors: &mut Errors) -> NodeAttributes {
@@ -36,8 +36,11 @@ pub(super) fn of_node(attributes: Vec<Attribute>, errors: &mut Errors) -> NodeAt
             streams(&attribute, &mut node.streams, errors);
         } else if attribute.path().is_ident("when") {
             conditions(&attribute, &mut node, errors);
-        } else if attribute.path().is_ident("copy") {
-            errors.at(&attribute, "`#[copy]` is for edges: put it on the edge that copies");
+        } else if let Some(of_edge) = OF_EDGES.iter().find(|name| attribute.path().is_ident(name)) {
+            errors.at(
+                &attribute,
+                format!("`#[{of_edge}]` is for edges: put it on the edge that it is about"),
+            );
         } else {
             unknown(&attribute, &["streams", "when"], OF_NODES, errors);
         }
@@ -45,39 +48,7 @@ pub(super) fn of_node(attributes: Vec<Attribute>, errors: &mut Errors) -> NodeAt
     node
 }
 
-/// Whether there is `#[copy]`.
-pub(super) fn of_edge(attributes: &[Attribute], errors: &mut Errors) -> bool {
-    let mut copy = false;
-    for attribute in attributes {
-        if is_doc(attribute) {
-            // A comment for the reader.
-        } else if attribute.path().is_ident("copy") {
-            if !matches!(attribute.meta, Meta::Path(_)) {
-                errors.at(attribute, "`#[copy]` takes no options");
-            } else if copy {
-                errors.at(attribute, "`#[copy]` is given twice");
-            }
-            copy = true;
-        } else if attribute.path().is_ident("streams") || attribute.path().is_ident("when") {
-            errors.at(attribute, format!("this attribute is for nodes; {OF_EDGES}"));
-        } else if attribute.path().is_ident("feedback") {
-            errors.at(
-                attribute,
-                "`#[feedback]` is not supported yet: let the operator keep what its next tick needs",
-            );
-        } else if attribute.path().is_ident("transfer") {
-            errors.at(
-                attribute,
-                "`#[transfer]` is not supported yet: an edge joins operators of one device",
-            );
-        } else {
-            unknown(attribute, &["copy"], OF_EDGES, errors);
-        }
-    }
-    copy
-}
-
-fn unknown(attribute: &Attribute, known: &[&str], forms: &str, errors: &mut Errors) {
+pub(super) fn unknown(attribute: &Attribute, known: &[&str], forms: &str, errors: &mut Errors) {
     let path = attribute.path();
     let written = path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
     if written == "cfg" || written == "cfg_attr" {

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use quote::ToTokens;
 
 use super::attribute::{self, NodeAttributes};
+use super::edge_attribute;
 use super::model::{
     Discard, Draft, Edge, EdgeStatement, Graph, Header, Node, NodeStatement, Pool, Port, Statement,
     Streams, Target,
@@ -197,7 +198,7 @@ fn unused_pools(graph: &Graph, errors: &mut Errors) {
 
 fn connect(statement: EdgeStatement, names: &Names, graph: &mut Graph, errors: &mut Errors) {
     let EdgeStatement { attributes, from, arrow, to } = statement;
-    let copy = attribute::of_edge(&attributes, errors);
+    let options = edge_attribute::of_edge(&attributes, errors);
     // Whether the port's node is there, as far as can be said here.
     let mut is_there = |port: &Port| {
         let node = port.node.to_string();
@@ -218,9 +219,17 @@ fn connect(statement: EdgeStatement, names: &Names, graph: &mut Graph, errors: &
     let from_is_there = is_there(&from);
     let (ports, in_group) = match to {
         Target::Discard(underscore) => {
-            let copy = attributes.iter().find(|attribute| attribute.path().is_ident("copy"));
-            if let Some(copy) = copy {
-                errors.at(copy, "a discarded message is not copied; remove `#[copy]`");
+            // What is about a queue has none here.
+            for attribute in &attributes {
+                let name = attribute.path().get_ident().map(ToString::to_string);
+                let name = name.unwrap_or_default();
+                if edge_attribute::KNOWN.contains(&name.as_str()) {
+                    let text = match name.as_str() {
+                        "copy" => "a discarded message is not copied; remove `#[copy]`".to_owned(),
+                        _ => format!("a discarded message waits nowhere; remove `#[{name}]`"),
+                    };
+                    errors.at(attribute, text);
+                }
             }
             if from_is_there {
                 graph.discards.push(Discard { from, arrow, underscore });
@@ -233,32 +242,25 @@ fn connect(statement: EdgeStatement, names: &Names, graph: &mut Graph, errors: &
     for to in ports {
         if is_there(&to) && from_is_there {
             let from = from.clone();
-            graph.edges.push(Edge { from, arrow, to, copy, in_group, shared: false });
+            let attributes = options.clone();
+            graph.edges.push(Edge { from, arrow, to, attributes, in_group, shared: false });
         }
     }
 }
 
-/// One producer per input; an output has consumers, or is discarded.
+/// No edge twice; an output has consumers, or is discarded. How many producers an input has, its type
+/// decides: see `constants::of_edges`.
 fn ends(graph: &mut Graph, errors: &mut Errors) {
-    let mut producers: HashMap<String, String> = HashMap::new();
+    let mut there: HashSet<(String, String)> = HashSet::new();
     let mut consumers: HashMap<String, usize> = HashMap::new();
     for edge in &graph.edges {
-        *consumers.entry(edge.from.text()).or_default() += usize::from(!edge.copy);
-        let input = edge.to.text();
-        if let Some(other) = producers.get(&input) {
-            let twice = *other == edge.from.text();
-            let text = if twice {
-                format!("this edge is there already; `{other}` feeds `{input}` once")
-            } else {
-                format!(
-                    "input `{input}` already has a producer, `{other}`; an input takes exactly one \
-                     edge"
-                )
-            };
+        let (output, input) = (edge.from.text(), edge.to.text());
+        *consumers.entry(output.clone()).or_default() += usize::from(!edge.attributes.copy);
+        if there.contains(&(output.clone(), input.clone())) {
+            let text = format!("this edge is there already; `{output}` feeds `{input}` once");
             errors.at(edge.blamed(), text);
-        } else {
-            producers.insert(input, edge.from.text());
         }
+        there.insert((output, input));
     }
     for edge in &mut graph.edges {
         edge.shared = consumers.get(&edge.from.text()).is_some_and(|&count| count > 1);
@@ -279,11 +281,12 @@ fn ends(graph: &mut Graph, errors: &mut Errors) {
 
 fn order(graph: &mut Graph, errors: &mut Errors) {
     let index = |port: &Port| graph.nodes.iter().position(|node| node.name == port.node);
-    // Edges of unknown nodes decide nothing.
+    // Edges of unknown nodes decide nothing, and what comes in the next tick waits for nobody.
     let known: Vec<(usize, (usize, usize))> = graph
         .edges
         .iter()
         .enumerate()
+        .filter(|(_, edge)| edge.attributes.feedback.is_none())
         .filter_map(|(at, edge)| Some((at, (index(&edge.from)?, index(&edge.to)?))))
         .collect();
     let pairs: Vec<(usize, usize)> = known.iter().map(|&(_, pair)| pair).collect();
@@ -295,7 +298,8 @@ fn order(graph: &mut Graph, errors: &mut Errors) {
             graph.edges[known[edge].0].blamed(),
             format!(
                 "this edge closes a cycle: {path}\neach of these operators would wait for the \
-                 others; what an operator needs in its next tick, it keeps in its own fields"
+                 others; mark the edge whose message is for the next tick: \
+                 `#[feedback(initial = …)]`"
             ),
         );
     }

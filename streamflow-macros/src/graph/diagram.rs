@@ -126,8 +126,9 @@ fn label(node: &Node) -> String {
 
 /// `image → in1`
 fn ports(edge: &Edge) -> String {
-    let copy = if edge.copy { " (copy)" } else { "" };
-    format!("{} → {}{copy}", edge.from.port.unraw(), edge.to.port.unraw())
+    let copy = if edge.attributes.copy { " (copy)" } else { "" };
+    let feedback = if edge.attributes.feedback.is_some() { " (next tick)" } else { "" };
+    format!("{} → {}{copy}{feedback}", edge.from.port.unraw(), edge.to.port.unraw())
 }
 
 fn mermaid_id(node: &Node) -> String {

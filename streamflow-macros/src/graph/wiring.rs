@@ -5,15 +5,18 @@
 //! user's as they are: then rustc does not mention the macro.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 
+use super::constants::ends;
+use super::edge_attribute::{EdgeAttributes, Policy};
+use super::expand::hidden;
 use super::model::{Discard, Edge, Graph, PartialPort, Port};
 
 /// All edges, discards and conditions.
 pub(super) fn wiring(graph: &Graph) -> TokenStream {
     let probes = graph.probes.iter().map(probe);
-    let edges = graph.edges.iter().map(edge);
+    let edges = graph.edges.iter().enumerate().map(|(index, edge)| self::edge(index, edge));
     let discards = graph.discards.iter().map(discard);
     let conditions = graph
         .nodes
@@ -30,19 +33,81 @@ pub(super) fn wiring(graph: &Graph) -> TokenStream {
     }
 }
 
-fn edge(edge: &Edge) -> TokenStream {
+fn edge(index: usize, edge: &Edge) -> TokenStream {
     let (from, to) = (&edge.from, &edge.to);
     let [first, middle, last] = edge.spans();
     let function = match edge {
-        Edge { copy: true, .. } => "connect_copy",
+        Edge { attributes: EdgeAttributes { copy: true, .. }, .. } => "connect_copy",
         Edge { shared: true, .. } => "connect_shared",
         _ => "connect",
     };
     let function = Ident::new(function, middle);
     let (output, input) = (port(from), port(to));
-    let ports = call(first, middle, last, "edge", quote_spanned!(middle=> #output, #input));
+    let mut ports = call(first, middle, last, "edge", quote_spanned!(middle=> #output, #input));
+    if let Some(options) = options(index, edge) {
+        // Ends with the edge's last token, so that rustc still underlines the whole edge.
+        let options = parenthesized(last, options);
+        ports.extend(quote_spanned!(middle=> .with #options));
+    }
     let ports = parenthesized(middle, ports);
-    quote_spanned!(middle=> ::streamflow::__private::#function #ports;)
+    let begin = edge.attributes.feedback.as_ref().map(|initial| {
+        let initial = located_at(hidden("initial", index), initial.to_token_stream());
+        let platform = Ident::new("__platform", Span::mixed_site());
+        quote!(.begin(#initial, #platform)?)
+    });
+    quote_spanned!(middle=> ::streamflow::__private::#function #ports #begin;)
+}
+
+/// Underlined where these tokens stand.
+fn located_at(mut name: Ident, tokens: TokenStream) -> Ident {
+    name.set_span(name.span().located_at(ends(tokens).0));
+    name
+}
+
+/// What the edge's queue is, where it is not what it would be anyway.
+fn options(index: usize, edge: &Edge) -> Option<TokenStream> {
+    let EdgeAttributes { capacity, policy, feedback, .. } = &edge.attributes;
+    if capacity.is_none() && policy.is_none() && feedback.is_none() {
+        return None;
+    }
+    let text = edge.text();
+    let capacity = match capacity {
+        Some(_) => hidden("capacity", index).to_token_stream(),
+        None => quote!(1),
+    };
+    let policy = match policy {
+        None => quote!(BackPressure),
+        Some(Policy::Pop) => quote!(Pop),
+        Some(Policy::Reject) => quote!(Reject),
+        Some(Policy::Fault) => quote!(Fault),
+    };
+    let feedback = feedback.as_ref().map(|_| quote!(.feedback()));
+    Some(quote! {
+        ::streamflow::__private::EdgeOptions::new(
+            #text,
+            #capacity,
+            ::streamflow::__private::Policy::#policy,
+        )? #feedback
+    })
+}
+
+/// What the user wrote in the attributes of edges, evaluated where nodes hide no parameters yet.
+pub(super) fn values(graph: &Graph) -> TokenStream {
+    let value = |(index, edge): (usize, &Edge)| {
+        let EdgeAttributes { capacity, feedback, .. } = &edge.attributes;
+        let capacity = capacity.as_ref().map(|number| {
+            let name = hidden("capacity", index);
+            let first = ends(number.to_token_stream()).0;
+            let ty = quote_spanned!(first=> usize);
+            quote!(let #name: #ty = #number;)
+        });
+        let initial = feedback.as_ref().map(|value| {
+            let name = hidden("initial", index);
+            quote!(let #name = #value;)
+        });
+        quote!(#capacity #initial)
+    };
+    graph.edges.iter().enumerate().map(value).collect()
 }
 
 fn discard(discard: &Discard) -> TokenStream {

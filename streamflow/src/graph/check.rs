@@ -3,7 +3,7 @@
 //! Each check is a `#[track_caller] const fn` that `graph!` calls at the user's token, so rustc
 //! shows the text there.
 
-use crate::port::PortInfo;
+use crate::port::{PortInfo, PortSize};
 use crate::stream::CudaStreamPool;
 
 /// Text that is put together while compiling.
@@ -143,6 +143,57 @@ pub const fn check_inputs(
             .add(operator)
             .add("` needs every input that is not `#[input(optional)]`")
             .fail()
+    }
+}
+
+/// An input with an edge may have one more. `input` is its name with its node's, and `other` the
+/// output that feeds it already.
+#[track_caller]
+pub const fn check_second(input: &str, inputs: &[PortInfo], port: &str, other: &str) {
+    let mut i = 0;
+    while i < inputs.len() {
+        if same(inputs[i].name, port) && matches!(inputs[i].size, PortSize::One) {
+            Text::new()
+                .add("input `")
+                .add(input)
+                .add("` already has a producer, `")
+                .add(other)
+                .add("`; it takes exactly one edge, for it is not `#[input(many)]`")
+                .fail()
+        }
+        i += 1;
+    }
+}
+
+/// Inputs with a size have as many producers. `producers` are the inputs that edges name, each with
+/// how many do.
+#[track_caller]
+pub const fn check_sizes(node: &str, inputs: &[PortInfo], producers: &[(&str, usize)]) {
+    let mut i = 0;
+    while i < inputs.len() {
+        let (input, mut j) = (&inputs[i], 0);
+        while j < producers.len() {
+            let (port, found) = producers[j];
+            if let PortSize::Exactly(size) = input.size
+                && same(input.name, port)
+                && found != size
+            {
+                Text::new()
+                    .add("input `")
+                    .add(node)
+                    .add(".")
+                    .add(port)
+                    .add("` takes ")
+                    .add_number(size)
+                    .add(if size == 1 { " edge" } else { " edges" })
+                    .add(", but has ")
+                    .add_number(found)
+                    .add("; connect as many, or declare it `#[input(many)]`")
+                    .fail()
+            }
+            j += 1;
+        }
+        i += 1;
     }
 }
 

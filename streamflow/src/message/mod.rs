@@ -17,6 +17,7 @@ use std::ops::Deref;
 
 use crate::error::Result;
 use crate::memory::{Block, DeviceSlice, Pinned, Recycler, Shared};
+use crate::platform::Platform;
 use crate::stream::{CudaStream, Point};
 
 /// What can travel along an edge.
@@ -118,6 +119,21 @@ pub(crate) fn order<M: Message>(message: &M, stream: &CudaStream) -> Result<()> 
     let mut visitor = MemoryVisitor { visit: &mut visit, result: Ok(()) };
     message.memory(&mut visitor);
     visitor.result
+}
+
+/// When the device data of a message is ready that nobody sends: a point on the default stream of its
+/// device, so that it names no stream. `None` without device data.
+pub(crate) fn ready<M: Message>(message: &M, platform: &Platform) -> Result<Option<Point>> {
+    let mut device = None;
+    let mut visit = |block: &Block| {
+        device = device.or(Some(block.device()));
+        Ok(())
+    };
+    message.memory(&mut MemoryVisitor { visit: &mut visit, result: Ok(()) });
+    let Some(device) = device.filter(|_| M::Place::IS_DEVICE) else { return Ok(None) };
+    let stream = platform.default_stream(device)?;
+    order(message, &stream)?;
+    stream.record().map(Some)
 }
 
 /// A message on its way.

@@ -1,11 +1,16 @@
 //! Edges: which output may lead to which input, decided by types where `graph!` writes the edge.
 
-use super::queue::CopyMessage;
-use super::{Inlet, Input, Outlet, Output, Receive};
+use std::fmt;
+use std::sync::Arc;
+
+use super::outlet::CopyMessage;
+use super::queue::Queue;
+use super::{EdgeOptions, Inlet, Input, Outlet, Output, PortSize, Receive};
 use crate::context::ExecutionContext;
 use crate::error::Result;
 use crate::memory::{Buffer, Element, Tensor};
-use crate::message::{Device, Message, Place, Several, Sole};
+use crate::message::{self, Device, Envelope, Message, Metadata, Payload, Place, Several, Sole};
+use crate::platform::Platform;
 use crate::stream::CudaStream;
 
 /// What is known about a port: for checks, pictures and documentation.
@@ -15,6 +20,8 @@ pub struct PortInfo {
     pub name: &'static str,
     /// Whether the operator may run without a message here; `false` for outputs.
     pub optional: bool,
+    /// How many edges lead to it; one for outputs, which may have any number.
+    pub size: PortSize,
     /// Whether its messages carry device data.
     pub device: bool,
     /// The type as the user wrote it.
@@ -33,7 +40,7 @@ pub trait InputPort: 'static {
     const OPTIONAL: bool;
     /// The message below the form.
     type Message: Message;
-    /// What the operator gets.
+    /// What the operator gets, of all messages together.
     type Arg<'t>: Receive<'t, Message = Self::Message>;
     /// [`Reads`], [`Shares`] or [`Takes`].
     type Form;
@@ -156,11 +163,22 @@ impl<From, To> Accepts<Several, From, To> for Shares {}
 
 /// Two ports that an edge shall connect; nothing is checked yet.
 #[derive(Debug)]
-pub struct Edge<'a, A, B>(&'a mut A, &'a mut B);
+pub struct Edge<'a, A, B> {
+    from: &'a mut A,
+    to: &'a mut B,
+    options: EdgeOptions,
+}
 
 /// Names the ports of an edge. Without bounds, so that [`connect`] can say what is wrong.
 pub fn edge<'a, A, B>(from: &'a mut A, to: &'a mut B) -> Edge<'a, A, B> {
-    Edge(from, to)
+    Edge { from, to, options: EdgeOptions::default() }
+}
+
+impl<A, B> Edge<'_, A, B> {
+    /// As the edge's attributes say.
+    pub fn with(self, options: EdgeOptions) -> Self {
+        Self { options, ..self }
+    }
 }
 
 type Item<A> = <<<A as OutputEnd>::Port as OutputPort>::Item as Message>::Item;
@@ -168,26 +186,50 @@ type Owners<A> = <<<A as OutputEnd>::Port as OutputPort>::Item as Message>::Owne
 type Expected<B> = <<B as InputEnd>::Port as InputPort>::Message;
 type Form<B> = <<B as InputEnd>::Port as InputPort>::Form;
 
+/// An edge that is made.
+pub struct Connected<T> {
+    queue: Arc<Queue<T>>,
+}
+
+impl<T: Message> Connected<T> {
+    /// For a feedback edge: the message with which its consumer begins.
+    ///
+    /// # Errors
+    /// Memory of another platform; the driver's.
+    pub fn begin(self, first: T, platform: &Platform) -> Result<()> {
+        let sent = message::ready(&first, platform)?;
+        let (message, metadata) = (Payload::One(first), Metadata::default());
+        self.queue.push(Envelope { message, metadata, sent });
+        Ok(())
+    }
+}
+
+impl<T> fmt::Debug for Connected<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Connected({})", self.queue.name())
+    }
+}
+
 /// Connects an output to its only input.
-pub fn connect<A: OutputEnd, B: InputEnd>(edge: Edge<'_, A, B>)
+pub fn connect<A: OutputEnd, B: InputEnd>(edge: Edge<'_, A, B>) -> Connected<Item<A>>
 where
     Item<A>: Feeds<Expected<B>, A::Port, B::Port>,
     Form<B>: Accepts<Owners<A>, A::Port, B::Port>,
 {
-    let Edge(from, to) = edge;
-    let queue = Item::<A>::same(to.inlet()).connect();
-    from.outlet().connect(queue, None);
+    let queue = Item::<A>::same(edge.to.inlet()).connect(edge.options);
+    edge.from.outlet().connect(queue.clone(), None);
+    Connected { queue }
 }
 
 /// Connects an output to one of several inputs.
-pub fn connect_shared<A: OutputEnd, B: InputEnd>(edge: Edge<'_, A, B>)
+pub fn connect_shared<A: OutputEnd, B: InputEnd>(edge: Edge<'_, A, B>) -> Connected<Item<A>>
 where
     Item<A>: Feeds<Expected<B>, A::Port, B::Port>,
     Form<B>: Accepts<Several, A::Port, B::Port>,
 {
-    let Edge(from, to) = edge;
-    let queue = Item::<A>::same(to.inlet()).connect();
-    from.outlet().connect(queue, None);
+    let queue = Item::<A>::same(edge.to.inlet()).connect(edge.options);
+    edge.from.outlet().connect(queue.clone(), None);
+    Connected { queue }
 }
 
 /// A message that `#[copy]` can copy.
@@ -220,14 +262,14 @@ impl<T: Element> CopyOnEdge for Tensor<T> {
 }
 
 /// Connects an output to one of several inputs, which gets a copy of its own.
-pub fn connect_copy<A: OutputEnd, B: InputEnd>(edge: Edge<'_, A, B>)
+pub fn connect_copy<A: OutputEnd, B: InputEnd>(edge: Edge<'_, A, B>) -> Connected<Item<A>>
 where
     Item<A>: Feeds<Expected<B>, A::Port, B::Port> + CopyOnEdge,
 {
-    let Edge(from, to) = edge;
-    let queue = Item::<A>::same(to.inlet()).connect();
+    let queue = Item::<A>::same(edge.to.inlet()).connect(edge.options);
     let copy: CopyMessage<Item<A>> = CopyOnEdge::copy_on;
-    from.outlet().connect(queue, Some(copy));
+    edge.from.outlet().connect(queue.clone(), Some(copy));
+    Connected { queue }
 }
 
 /// Says that nobody shall receive what an output emits.

@@ -6,17 +6,28 @@
 //! vanish: a port is as large as the pointers in it.
 
 mod connect;
+mod how;
+mod inlet;
 mod input;
+mod outlet;
 mod output;
 mod queue;
 mod receive;
+mod stream_ref;
 
 pub use connect::{
-    Accepts, Awaited, AwaitedEnd, CopyOnEdge, Edge, Feeds, InputEnd, InputPort, OutputEnd,
-    OutputPort, PortInfo, Reads, Shares, Takes, connect, connect_copy, connect_shared, discard,
-    edge, when_stream_done,
+    Accepts, Awaited, AwaitedEnd, Connected, CopyOnEdge, Edge, Feeds, InputEnd, InputPort,
+    OutputEnd, OutputPort, PortInfo, Reads, Shares, Takes, connect, connect_copy, connect_shared,
+    discard, edge, when_stream_done,
 };
-pub use input::{HasMessage, In, Input, Pending, Received, StreamReady, StreamRef, Unreceived};
+pub use how::{
+    Adopted, Allocated, AllocatedOrAdopted, How, MayMiss, Open, OrDefault, ToDefault,
+    Unsynchronized,
+};
+pub use inlet::{AnyInput, Handled, Inlet, PortSize};
+pub use input::{HasMessage, In, Input, Pending, Received, StreamReady, Unreceived};
+pub use outlet::{AnyOutput, Outlet, Ports};
 pub use output::{Initial, Internal, On, Out, Output, Sends, Unchosen, Unset};
-pub use queue::{AnyInput, AnyOutput, Handled, Inlet, Outlet, Ports};
-pub use receive::{CarriesStream, Plain, Receive};
+pub use queue::{EdgeOptions, Policy};
+pub use receive::{CarriesStream, Many, Plain, Read, Receive, ReceiveEach};
+pub use stream_ref::{StreamRef, Synchronized};
