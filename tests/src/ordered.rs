@@ -35,6 +35,13 @@ impl Suite {
         self.right(name, program).control(name, move |driver| Ok(wrong(&platform(driver)?)?))
     }
 
+    /// As [`ordered`](Self::ordered), for order that a condition keeps, so that no stream need wait: the
+    /// control is `wrong`, the program without the condition, and without waits.
+    #[must_use]
+    pub fn conditional(self, name: &str, program: Program, wrong: Program) -> Self {
+        self.right(name, program).control(name, move |driver| without_waits(wrong, driver))
+    }
+
     fn right(self, name: &str, program: Program) -> Self {
         self.both(name, move |given| {
             let right = program(&platform(given.driver().clone())?)?;
