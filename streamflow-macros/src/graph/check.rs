@@ -286,7 +286,7 @@ fn order(graph: &mut Graph, errors: &mut Errors) {
         .edges
         .iter()
         .enumerate()
-        .filter(|(_, edge)| edge.attributes.feedback.is_none())
+        .filter(|(_, edge)| !edge.attributes.next_tick)
         .filter_map(|(at, edge)| Some((at, (index(&edge.from)?, index(&edge.to)?))))
         .collect();
     let pairs: Vec<(usize, usize)> = known.iter().map(|&(_, pair)| pair).collect();

@@ -17,6 +17,8 @@ pub(super) struct EdgeAttributes {
     pub(super) capacity: Option<Expr>,
     /// `#[policy(…)]`
     pub(super) policy: Option<Policy>,
+    /// Whether there is `#[feedback]`, perhaps a wrong one: it says that a cycle is meant.
+    pub(super) next_tick: bool,
     /// The value of `#[feedback(initial = …)]`.
     pub(super) feedback: Option<Expr>,
 }
@@ -63,7 +65,10 @@ pub(super) fn of_edge(attributes: &[Attribute], errors: &mut Errors) -> EdgeAttr
             "feedback" if edge.feedback.is_some() => {
                 errors.at(attribute, "`#[feedback]` is given twice");
             }
-            "feedback" => edge.feedback = feedback(attribute, errors),
+            "feedback" => {
+                edge.next_tick = true;
+                edge.feedback = feedback(attribute, errors);
+            }
             "streams" | "when" => {
                 errors.at(attribute, format!("this attribute is for nodes; {OF_EDGES}"));
             }

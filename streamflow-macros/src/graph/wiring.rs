@@ -6,6 +6,7 @@
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
+use syn::Expr;
 use syn::spanned::Spanned;
 
 use super::constants::ends;
@@ -50,18 +51,24 @@ fn edge(index: usize, edge: &Edge) -> TokenStream {
         ports.extend(quote_spanned!(middle=> .with #options));
     }
     let ports = parenthesized(middle, ports);
-    let begin = edge.attributes.feedback.as_ref().map(|initial| {
-        let initial = located_at(hidden("initial", index), initial.to_token_stream());
-        let platform = Ident::new("__platform", Span::mixed_site());
-        quote!(.begin(#initial, #platform)?)
-    });
-    quote_spanned!(middle=> ::streamflow::__private::#function #ports #begin;)
+    let begin = edge.attributes.feedback.as_ref().map(|initial| begin(index, to, initial));
+    quote_spanned!(middle=> ::streamflow::__private::#function #ports; #begin)
 }
 
-/// Underlined where these tokens stand.
-fn located_at(mut name: Ident, tokens: TokenStream) -> Ident {
-    name.set_span(name.span().located_at(ends(tokens).0));
-    name
+/// The message with which a feedback edge's consumer begins; what is wrong with it is told there.
+fn begin(index: usize, to: &Port, initial: &Expr) -> TokenStream {
+    let (first, last) = ends(initial.to_token_stream());
+    let at = |name: &Ident| {
+        let mut name = name.clone();
+        name.set_span(name.span().located_at(first));
+        name
+    };
+    let (node, port) = (at(&to.node), at(&to.port));
+    let (initial, platform) =
+        (at(&hidden("initial", index)), at(&Ident::new("__platform", Span::mixed_site())));
+    let args = quote_spanned!(first=> &mut #node.#port, #initial, #platform);
+    let call = call(first, first, last, "begin", args);
+    quote_spanned!(first=> #call?;)
 }
 
 /// What the edge's queue is, where it is not what it would be anyway.

@@ -1,10 +1,6 @@
 //! Edges: which output may lead to which input, decided by types where `graph!` writes the edge.
 
-use std::fmt;
-use std::sync::Arc;
-
 use super::outlet::CopyMessage;
-use super::queue::Queue;
 use super::{EdgeOptions, Inlet, Input, Outlet, Output, PortSize, Receive};
 use crate::context::ExecutionContext;
 use crate::error::Result;
@@ -186,50 +182,24 @@ type Owners<A> = <<<A as OutputEnd>::Port as OutputPort>::Item as Message>::Owne
 type Expected<B> = <<B as InputEnd>::Port as InputPort>::Message;
 type Form<B> = <<B as InputEnd>::Port as InputPort>::Form;
 
-/// An edge that is made.
-pub struct Connected<T> {
-    queue: Arc<Queue<T>>,
-}
-
-impl<T: Message> Connected<T> {
-    /// For a feedback edge: the message with which its consumer begins.
-    ///
-    /// # Errors
-    /// Memory of another platform; the driver's.
-    pub fn begin(self, first: T, platform: &Platform) -> Result<()> {
-        let sent = message::ready(&first, platform)?;
-        let (message, metadata) = (Payload::One(first), Metadata::default());
-        self.queue.push(Envelope { message, metadata, sent });
-        Ok(())
-    }
-}
-
-impl<T> fmt::Debug for Connected<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Connected({})", self.queue.name())
-    }
-}
-
 /// Connects an output to its only input.
-pub fn connect<A: OutputEnd, B: InputEnd>(edge: Edge<'_, A, B>) -> Connected<Item<A>>
+pub fn connect<A: OutputEnd, B: InputEnd>(edge: Edge<'_, A, B>)
 where
     Item<A>: Feeds<Expected<B>, A::Port, B::Port>,
     Form<B>: Accepts<Owners<A>, A::Port, B::Port>,
 {
     let queue = Item::<A>::same(edge.to.inlet()).connect(edge.options);
-    edge.from.outlet().connect(queue.clone(), None);
-    Connected { queue }
+    edge.from.outlet().connect(queue, None);
 }
 
 /// Connects an output to one of several inputs.
-pub fn connect_shared<A: OutputEnd, B: InputEnd>(edge: Edge<'_, A, B>) -> Connected<Item<A>>
+pub fn connect_shared<A: OutputEnd, B: InputEnd>(edge: Edge<'_, A, B>)
 where
     Item<A>: Feeds<Expected<B>, A::Port, B::Port>,
     Form<B>: Accepts<Several, A::Port, B::Port>,
 {
     let queue = Item::<A>::same(edge.to.inlet()).connect(edge.options);
-    edge.from.outlet().connect(queue.clone(), None);
-    Connected { queue }
+    edge.from.outlet().connect(queue, None);
 }
 
 /// A message that `#[copy]` can copy.
@@ -262,14 +232,25 @@ impl<T: Element> CopyOnEdge for Tensor<T> {
 }
 
 /// Connects an output to one of several inputs, which gets a copy of its own.
-pub fn connect_copy<A: OutputEnd, B: InputEnd>(edge: Edge<'_, A, B>) -> Connected<Item<A>>
+pub fn connect_copy<A: OutputEnd, B: InputEnd>(edge: Edge<'_, A, B>)
 where
     Item<A>: Feeds<Expected<B>, A::Port, B::Port> + CopyOnEdge,
 {
     let queue = Item::<A>::same(edge.to.inlet()).connect(edge.options);
     let copy: CopyMessage<Item<A>> = CopyOnEdge::copy_on;
-    edge.from.outlet().connect(queue.clone(), Some(copy));
-    Connected { queue }
+    edge.from.outlet().connect(queue, Some(copy));
+}
+
+/// Gives the feedback edge that was connected to an input just now the message with which the
+/// operator begins.
+///
+/// # Errors
+/// Memory of another platform; the driver's.
+pub fn begin<B: InputEnd>(to: &mut B, first: Expected<B>, platform: &Platform) -> Result<()> {
+    let sent = message::ready(&first, platform)?;
+    let (message, metadata) = (Payload::One(first), Metadata::default());
+    to.inlet().push_last(Envelope { message, metadata, sent });
+    Ok(())
 }
 
 /// Says that nobody shall receive what an output emits.

@@ -3,7 +3,7 @@
 //!
 //! Whichever it is, the first one found stays: every other port and every later tick gives the same.
 
-use super::Received;
+use super::{HasMessage, Received, StreamReady};
 
 /// A way to the internal stream.
 pub trait How: sealed::How {
@@ -30,13 +30,14 @@ pub enum AllocatedOrAdopted {}
 #[derive(Debug)]
 pub enum Adopted {}
 
-/// As `H`; and when no message comes with a stream, the default stream.
+/// As `S`, a way or a state of an input; and when no message comes with a stream, the default stream.
 #[derive(Debug)]
-pub struct OrDefault<H>(std::marker::PhantomData<H>);
+pub struct OrDefault<S>(std::marker::PhantomData<S>);
 
-/// As `H`; and the default stream waits for what is found. Holoscan's `sync_to_default`.
+/// As `S`, a way or a state of an input; and the default stream waits for what is found. Holoscan's
+/// `sync_to_default`.
 #[derive(Debug)]
-pub struct ToDefault<H>(std::marker::PhantomData<H>);
+pub struct ToDefault<S>(std::marker::PhantomData<S>);
 
 /// Whoever could make another one would have to know the whole of the rules.
 mod sealed {
@@ -101,19 +102,19 @@ impl Open for Received<Allocated> {}
     label = "nothing can be missing here",
     note = "write `input.receive().adopt().or_default().receive_cuda_stream(cx)?`"
 )]
-pub trait MayMiss {
-    /// The state that it becomes.
-    type OrDefault;
-}
+pub trait MayMiss {}
 
 #[diagnostic::do_not_recommend]
-impl MayMiss for Received<Adopted> {
-    type OrDefault = Received<OrDefault<Adopted>>;
+impl MayMiss for Received<Adopted> {}
+#[diagnostic::do_not_recommend]
+impl MayMiss for Received<AllocatedOrAdopted> {}
+
+#[diagnostic::do_not_recommend]
+impl<S: StreamReady> StreamReady for OrDefault<S> {
+    type How = OrDefault<S::How>;
 }
 #[diagnostic::do_not_recommend]
-impl MayMiss for Received<AllocatedOrAdopted> {
-    type OrDefault = Received<OrDefault<AllocatedOrAdopted>>;
-}
+impl<S: HasMessage> HasMessage for OrDefault<S> {}
 
 /// States of inputs whose stream the default stream does not wait for yet.
 #[diagnostic::on_unimplemented(
@@ -121,26 +122,16 @@ impl MayMiss for Received<AllocatedOrAdopted> {
     label = "not here",
     note = "write `input.receive().sync_to_default().receive_cuda_stream(cx)?`"
 )]
-pub trait Unsynchronized {
-    /// The state that it becomes.
-    type ToDefault;
-}
+pub trait Unsynchronized {}
 
-macro_rules! to_default {
-    ($($how:ty),*) => {
-        $(
-            #[diagnostic::do_not_recommend]
-            impl Unsynchronized for Received<$how> {
-                type ToDefault = Received<ToDefault<$how>>;
-            }
-        )*
-    };
-}
+#[diagnostic::do_not_recommend]
+impl<H> Unsynchronized for Received<H> {}
+#[diagnostic::do_not_recommend]
+impl<S> Unsynchronized for OrDefault<S> {}
 
-to_default!(
-    Allocated,
-    AllocatedOrAdopted,
-    Adopted,
-    OrDefault<Adopted>,
-    OrDefault<AllocatedOrAdopted>
-);
+#[diagnostic::do_not_recommend]
+impl<S: StreamReady> StreamReady for ToDefault<S> {
+    type How = ToDefault<S::How>;
+}
+#[diagnostic::do_not_recommend]
+impl<S: HasMessage> HasMessage for ToDefault<S> {}

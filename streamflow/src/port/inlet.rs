@@ -178,6 +178,13 @@ impl<T> Inlet<T> {
         self.queues.iter().for_each(|queue| queue.clear());
     }
 
+    /// Puts a message on the edge that was connected last.
+    pub(super) fn push_last(&mut self, envelope: Envelope<T>) {
+        if let Some(queue) = self.queues.last() {
+            queue.push(envelope);
+        }
+    }
+
     /// Puts a message in front, for a test that stands in for an edge. The `edge`th is made if there
     /// are fewer.
     pub(crate) fn push(&mut self, edge: usize, envelope: Envelope<T>) {

@@ -3,7 +3,10 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::how::{Adopted, Allocated, AllocatedOrAdopted, How, MayMiss, Open, Unsynchronized};
+use super::how::{
+    Adopted, Allocated, AllocatedOrAdopted, How, MayMiss, Open, OrDefault, ToDefault,
+    Unsynchronized,
+};
 use super::{
     AnyInput, CarriesStream, Handled, Inlet, InputPort, Plain, Receive, StreamRef, Synchronized,
 };
@@ -207,7 +210,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     /// When no message comes with a stream, the work of this tick goes to the device's default stream,
     /// and messages that are emitted then name no stream. Consumers still wait for that work: the
     /// point of its last write travels in any case.
-    pub fn or_default(self) -> In<'t, A, S::OrDefault>
+    pub fn or_default(self) -> In<'t, A, OrDefault<S>>
     where
         S: MayMiss,
     {
@@ -217,7 +220,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     /// Work that is queued on the device's default stream from now on comes after the messages, too:
     /// for libraries that work there. Work through streamflow needs no such barrier. Holoscan's
     /// `sync_to_default`.
-    pub fn sync_to_default(self) -> In<'t, A, S::ToDefault>
+    pub fn sync_to_default(self) -> In<'t, A, ToDefault<S>>
     where
         S: Unsynchronized,
     {

@@ -16,8 +16,8 @@ mod receive;
 mod stream_ref;
 
 pub use connect::{
-    Accepts, Awaited, AwaitedEnd, Connected, CopyOnEdge, Edge, Feeds, InputEnd, InputPort,
-    OutputEnd, OutputPort, PortInfo, Reads, Shares, Takes, connect, connect_copy, connect_shared,
+    Accepts, Awaited, AwaitedEnd, CopyOnEdge, Edge, Feeds, InputEnd, InputPort, OutputEnd,
+    OutputPort, PortInfo, Reads, Shares, Takes, begin, connect, connect_copy, connect_shared,
     discard, edge, when_stream_done,
 };
 pub use how::{
