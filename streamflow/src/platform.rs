@@ -217,12 +217,6 @@ impl Platform {
         CudaStream::adopted(&self.0.table, point)
     }
 
-    /// Blocks until the work before a point of this platform is complete.
-    pub(crate) fn synchronize(&self, point: Point) -> Result<()> {
-        self.0.table.synchronize(point)?;
-        self.0.table.inspect(self.0.table.timeline(point.stream()).device())
-    }
-
     /// Whether the work before a point of this platform is complete.
     pub(crate) fn is_complete(&self, point: Point) -> Result<bool> {
         let complete = self.0.table.is_complete(point)?;

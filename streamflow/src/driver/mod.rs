@@ -15,6 +15,7 @@ pub mod host;
 mod kernel;
 mod layer;
 mod recorder;
+mod signal;
 
 pub(crate) use error::report_in_drop;
 pub use error::{DriverError, Sticky};
@@ -26,6 +27,7 @@ pub use kernel::{
 };
 pub use layer::Layer;
 pub use recorder::{Call, Place, RecordedAccess, Recorder, StreamName};
+pub(crate) use signal::Signal;
 
 use std::fmt;
 

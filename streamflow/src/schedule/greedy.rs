@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use smallvec::SmallVec;
+
 use crate::error::{Error, Result};
 use crate::graph::{AnyNode, Graph, Readiness};
 use crate::platform::Platform;
-use crate::stream::Point;
+use crate::stream::{Point, Wakeup};
 
-/// How often streams are asked before the thread blocks: some 20 µs on a GPU. A count and not a time,
-/// so that the simulator stays a function of its seed.
+/// How often streams are asked before the thread sleeps: some 20 µs on a GPU, which is what waking up
+/// costs. A count and not a time, so that the simulator stays a function of its seed.
 const ASK: u32 = 100;
 
 /// Runs a graph until no node can run any more, or an operator asked for the end. So it ends when all
@@ -65,32 +67,31 @@ fn start(nodes: &mut [&mut dyn AnyNode], stop: &Arc<AtomicBool>) -> Result<()> {
 }
 
 fn passes(nodes: &mut [&mut dyn AnyNode], platform: &Platform, stop: &AtomicBool) -> Result<()> {
+    let mut wakeup = Wakeup::new(platform.streams());
+    let mut after: SmallVec<[Point; 8]> = SmallVec::new();
     let mut asked = 0;
     while !stop.load(Ordering::Acquire) {
         let mut ran = false;
-        let mut after: Option<Point> = None;
-        let mut several = false;
+        after.clear();
+        // Before the points are asked, so that none is reached in between unnoticed.
+        let seen = (asked >= ASK).then(|| wakeup.raised());
         for node in nodes.iter_mut() {
             match node.readiness()? {
                 Readiness::Ready => ran |= node.tick()?,
-                Readiness::AfterStream(point) => {
-                    several |= after.is_some_and(|other| other != point);
-                    after = Some(point);
-                }
+                Readiness::AfterStream(point) => after.push(point),
                 Readiness::Blocked | Readiness::Done => {}
             }
         }
         asked = if ran { 0 } else { asked + 1 };
-        match after {
-            _ if ran => {}
-            None => return Ok(()),
-            // To block for one of several could hold up what waits for the others.
-            Some(point) if asked > ASK && !several => {
-                platform.synchronize(point)?;
-                asked = 0;
-            }
-            Some(_) if asked > ASK => std::thread::yield_now(),
-            Some(_) => std::hint::spin_loop(),
+        if ran {
+            continue;
+        } else if after.is_empty() {
+            return Ok(());
+        }
+        match seen {
+            None => std::hint::spin_loop(),
+            // Whatever wakes it, all are asked again: a wake-up can be early, but not be lost.
+            Some(seen) => wakeup.sleep(seen, &after)?,
         }
     }
     Ok(())

@@ -13,11 +13,13 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod timeline;
+mod wakeup;
 
 pub use pool::{CudaStreamPool, StreamPool};
 pub(crate) use table::{Attached, StreamTable};
 pub use timeline::Point;
 pub(crate) use timeline::Timeline;
+pub(crate) use wakeup::Wakeup;
 
 use std::cell::Cell;
 use std::fmt;

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::StreamTable;
 use super::clock::{Clock, Copied};
 use crate::driver::{
-    DeviceId, Driver, DriverResult, OwnedEvent, OwnedStream, RawStream, StreamOptions,
+    DeviceId, Driver, DriverResult, OwnedEvent, OwnedStream, RawStream, Signal, StreamOptions,
 };
 use crate::error::{Error, Result};
 
@@ -230,6 +230,11 @@ impl Timeline {
     /// To be called when the stream gets a new holder.
     pub(super) fn forget_waits(&self) {
         self.seen.forget();
+    }
+
+    /// Raises `signal` when everything queued so far is complete. The device must be bound.
+    pub(super) fn raise(&self, signal: &Arc<Signal>) -> DriverResult<()> {
+        self.stream.raise(signal)
     }
 
     /// Whether everything queued so far is complete.

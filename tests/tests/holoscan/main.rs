@@ -3,6 +3,7 @@
 #![allow(missing_docs, reason = "a test binary")]
 
 mod conditions;
+mod gaps;
 mod gxf;
 mod operators;
 mod python;
@@ -11,9 +12,13 @@ mod streams;
 
 use std::process::ExitCode;
 
-use streamflow_tests::Suite;
+use streamflow_tests::{Suite, child};
 
 fn main() -> ExitCode {
-    let groups = [streams::tests, start::tests, conditions::tests, python::tests, gxf::tests];
+    if let Some(role) = child::role() {
+        return child::play(&role, gaps::in_child);
+    }
+    let (s, a, c) = (streams::tests, start::tests, conditions::tests);
+    let groups = [s, a, c, python::tests, gxf::tests, gaps::tests];
     groups.into_iter().fold(Suite::new(), |suite, tests| tests(suite)).run()
 }
