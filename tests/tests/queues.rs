@@ -18,6 +18,7 @@ fn main() -> ExitCode {
         .both("a_full_queue_is_a_fault", fault)
         .both("a_capacity_of_nothing", capacity_zero)
         .ordered("messages_that_are_dropped_are_freed_in_order", dropped)
+        .both("a_message_that_is_awaited_is_not_dropped", awaited)
         .both("many_inputs_with_and_without_messages", many)
         .both("host_numbers_go_round", numbers_go_round)
         .ordered("an_image_goes_round", image_goes_round)
@@ -215,6 +216,41 @@ fn dropped(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     Dropping::new(platform, seen.clone())?.run()?;
     Ok(all(&seen) == [3.0, 6.0, 9.0])
+}
+
+#[operator]
+struct Values {
+    #[input]
+    data: &Buffer<f32>,
+    seen: Seen<f32>,
+}
+
+impl Compute for Values {
+    fn compute(&mut self, io: ValuesIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (data, stream) = io.data.receive().receive_cuda_stream(cx)?;
+        note(&self.seen, cx.download(data, &stream)?.wait_blocking()?[LEN - 1]);
+        Ok(())
+    }
+}
+
+graph! {
+    struct Awaited(seen: Seen<f32>) {
+        #[when(count(30))] let filler: Filler = Filler::new();
+        #[when(stream_done(data))]
+        let values: Values = Values::new(seen);
+        #[policy(pop)]
+        filler.data >> values.data;
+    }
+}
+
+/// Else, behind a producer that is faster than the device, the oldest message would always be one that is
+/// not done yet, and its consumer would never run.
+fn awaited(platform: &Platform) -> Result<(), Failed> {
+    let seen = Seen::default();
+    Awaited::new(platform, seen.clone())?.run()?;
+    let seen = all(&seen);
+    let ends = (seen.first(), seen.last()) == (Some(&0.0), Some(&29.0));
+    check(ends && seen.is_sorted(), || format!("{seen:?}"))
 }
 
 /// What came on each edge: those that were named in time.

@@ -276,8 +276,9 @@ impl<O: Operator> Node<O> {
         done.map_err(|error| self.failed(name, error))
     }
 
-    /// The first of the awaited inputs' messages whose device data is not ready: of all that a tick
-    /// would receive now, so that none comes in between.
+    /// The first of the awaited inputs' messages whose device data is not ready. From the first call on
+    /// it is decided which messages the tick receives, so that none comes in between unawaited, and no
+    /// queue's policy drops one for a later one for ever.
     fn unfinished(&mut self) -> Result<Option<Point>> {
         let Self { ports, awaited, cx, .. } = self;
         let (mut awaited, mut found) = (awaited.iter(), Ok(None));
@@ -285,7 +286,7 @@ impl<O: Operator> Node<O> {
             if awaited.next() != Some(&true) {
                 return;
             }
-            input.sent(&mut |point| {
+            input.stage(&mut |point| {
                 if let Ok(None) = found {
                     let complete = cx.platform().is_complete(point);
                     found = complete.map(|complete| (!complete).then_some(point));

@@ -27,8 +27,10 @@ pub struct Inlet<T> {
     pub(super) name: &'static str,
     /// In the order of the edges.
     queues: Vec<Arc<Queue<T>>>,
-    /// What this tick received and did not hand out yet, likewise.
+    /// What this tick received and did not hand out yet, likewise. Or what the next one will.
     batch: VecDeque<Envelope<T>>,
+    /// Whether it is the latter.
+    staged: bool,
     recycler: Recycler<T>,
     /// What this tick did with the port.
     pub(super) handled: Handled,
@@ -40,6 +42,7 @@ impl<T> Inlet<T> {
             name,
             queues: Vec::new(),
             batch: VecDeque::with_capacity(1),
+            staged: false,
             recycler: Recycler::new(),
             handled: Handled::Untouched,
         }
@@ -53,9 +56,22 @@ impl<T> Inlet<T> {
         queue
     }
 
+    /// Decides which messages the next tick receives: one of each edge. A condition waits for just these,
+    /// and whatever comes meanwhile is for a later tick.
+    pub(super) fn stage(&mut self) {
+        if !self.staged {
+            self.batch.extend(self.queues.iter().filter_map(|queue| queue.hold()));
+            self.staged = !self.batch.is_empty();
+        }
+    }
+
     /// Takes one message of each edge.
     pub(super) fn receive(&mut self) {
-        self.batch.extend(self.queues.iter().filter_map(|queue| queue.pop()));
+        if std::mem::take(&mut self.staged) {
+            self.queues.iter().for_each(|queue| queue.release());
+        } else {
+            self.batch.extend(self.queues.iter().filter_map(|queue| queue.pop()));
+        }
         self.handled = if self.batch.is_empty() { Handled::Left } else { Handled::Taken };
     }
 
@@ -138,8 +154,8 @@ pub trait AnyInput {
     /// # Errors
     /// [`Error::FeedbackLost`].
     fn check_start(&self) -> Result<()>;
-    /// Shows when the device data is ready of each message that a tick would receive now.
-    fn sent(&self, visit: &mut dyn FnMut(Point));
+    /// Decides which messages the next tick receives, and shows when the device data of each is ready.
+    fn stage(&mut self, visit: &mut dyn FnMut(Point));
     /// Ends a tick: drops what it received. What the tick did with the port.
     fn finish(&mut self) -> Handled;
     /// Drops all messages, but those that a feedback edge carries into the next run.
@@ -164,16 +180,19 @@ impl<T> Inlet<T> {
         lost.map_or(Ok(()), |queue| Err(Error::FeedbackLost { edge: queue.name() }))
     }
 
-    pub(super) fn sent(&self, visit: &mut dyn FnMut(Point)) {
-        self.queues.iter().filter_map(|queue| queue.sent()).for_each(visit);
-    }
-
     pub(super) fn finish(&mut self) -> Handled {
-        self.batch.clear();
+        if !self.staged {
+            self.batch.clear();
+        }
         std::mem::replace(&mut self.handled, Handled::Untouched)
     }
 
     pub(super) fn clear(&mut self) {
+        if std::mem::take(&mut self.staged) {
+            for queue in &self.queues {
+                queue.put_back(|| self.batch.pop_front());
+            }
+        }
         self.batch.clear();
         self.queues.iter().for_each(|queue| queue.clear());
     }

@@ -59,8 +59,9 @@ impl<P: InputPort> AnyInput for Input<P> {
         self.inlet.check_start()
     }
 
-    fn sent(&self, visit: &mut dyn FnMut(Point)) {
-        self.inlet.sent(visit);
+    fn stage(&mut self, visit: &mut dyn FnMut(Point)) {
+        self.inlet.stage();
+        self.inlet.batch().filter_map(|envelope| envelope.sent).for_each(visit);
     }
 
     fn finish(&mut self) -> Handled {

@@ -6,7 +6,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, Result};
 use crate::message::Envelope;
-use crate::stream::Point;
 
 /// What becomes of a message for which an edge has no room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -61,17 +60,31 @@ impl Default for EdgeOptions {
 /// The messages of one edge, oldest first.
 #[derive(Debug)]
 pub(super) struct Queue<T> {
-    messages: Mutex<VecDeque<Envelope<T>>>,
-    /// How many, so that schedulers can ask without the lock. Changed under it.
+    waiting: Mutex<Waiting<T>>,
+    /// How many, with the held one, so that schedulers can ask without the lock. Changed under it.
     count: AtomicUsize,
     options: EdgeOptions,
+}
+
+#[derive(Debug)]
+struct Waiting<T> {
+    messages: VecDeque<Envelope<T>>,
+    /// Whether the consumer has taken one out that it has not received yet: it still takes room.
+    held: bool,
+}
+
+impl<T> Waiting<T> {
+    fn len(&self) -> usize {
+        self.messages.len() + usize::from(self.held)
+    }
 }
 
 impl<T> Queue<T> {
     pub(super) fn new(options: EdgeOptions) -> Self {
         // A large one grows to what is really used.
-        let messages = Mutex::new(VecDeque::with_capacity(options.capacity.min(64)));
-        Self { messages, count: AtomicUsize::new(0), options }
+        let messages = VecDeque::with_capacity(options.capacity.min(64));
+        let waiting = Mutex::new(Waiting { messages, held: false });
+        Self { waiting, count: AtomicUsize::new(0), options }
     }
 
     pub(super) fn name(&self) -> &'static str {
@@ -107,27 +120,52 @@ impl<T> Queue<T> {
     /// Adds a message, by the edge's policy. Whoever runs producers has asked
     /// [`has_room`](Self::has_room) and [`would_fault`](Self::would_fault).
     pub(super) fn push(&self, envelope: Envelope<T>) {
-        let mut messages = self.lock();
-        let full = messages.len() >= self.options.capacity;
-        let dropped = match self.options.policy {
-            Policy::Reject if full => Some(envelope),
-            policy => {
-                let oldest = (full && policy == Policy::Pop).then(|| messages.pop_front());
-                messages.push_back(envelope);
-                oldest.flatten()
+        let EdgeOptions { capacity, policy, .. } = self.options;
+        // Dropped without the lock: a message may do anything then.
+        let _dropped = self.change(|waiting| match policy {
+            Policy::Reject if waiting.len() >= capacity => Some(envelope),
+            // What is held was taken: it is not there to be dropped.
+            Policy::Pop if waiting.messages.len() >= capacity => {
+                let oldest = waiting.messages.pop_front();
+                waiting.messages.push_back(envelope);
+                oldest
             }
-        };
-        self.count.store(messages.len(), Ordering::Release);
-        drop(messages);
-        // Without the lock: a message may do anything when it is dropped.
-        drop(dropped);
+            _ => {
+                waiting.messages.push_back(envelope);
+                None
+            }
+        });
     }
 
+    /// Takes the first message.
     pub(super) fn pop(&self) -> Option<Envelope<T>> {
-        let mut messages = self.lock();
-        let first = messages.pop_front();
-        self.count.store(messages.len(), Ordering::Release);
-        first
+        self.change(|waiting| waiting.messages.pop_front())
+    }
+
+    /// Takes the first message, of which the consumer will say later that it
+    /// [received](Self::release) it: no policy drops it any more, and it still takes room.
+    pub(super) fn hold(&self) -> Option<Envelope<T>> {
+        self.change(|waiting| {
+            let first = waiting.messages.pop_front();
+            waiting.held |= first.is_some();
+            first
+        })
+    }
+
+    /// The message that is held was received.
+    pub(super) fn release(&self) {
+        self.change(|waiting| waiting.held = false);
+    }
+
+    /// The message that is held, if one is, was not received, and is the first again.
+    pub(super) fn put_back(&self, held: impl FnOnce() -> Option<Envelope<T>>) {
+        self.change(|waiting| {
+            if std::mem::take(&mut waiting.held)
+                && let Some(first) = held()
+            {
+                waiting.messages.push_front(first);
+            }
+        });
     }
 
     /// Drops all messages but those of a feedback edge, without the lock.
@@ -135,12 +173,14 @@ impl<T> Queue<T> {
         while !self.is_feedback() && self.pop().is_some() {}
     }
 
-    /// When the device data of the first message is ready, if one waits and has some.
-    pub(super) fn sent(&self) -> Option<Point> {
-        self.lock().front().and_then(|envelope| envelope.sent)
+    fn change<R>(&self, change: impl FnOnce(&mut Waiting<T>) -> R) -> R {
+        let mut waiting = self.lock();
+        let changed = change(&mut waiting);
+        self.count.store(waiting.len(), Ordering::Release);
+        changed
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Envelope<T>>> {
-        self.messages.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Waiting<T>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
