@@ -5,6 +5,7 @@
 extern crate self as streamflow;
 
 mod context;
+pub mod docs;
 pub mod driver;
 mod error;
 pub mod graph;

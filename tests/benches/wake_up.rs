@@ -6,10 +6,10 @@
 //! ```
 //!
 //! `ping` starts a kernel of a known length and a copy to the host, `pong` answers when the copy is
-//! complete, and `ping` waits for the answer. Three ways to know that it is: `stream_done` (some 20 µs of
-//! asking, then sleep until the device calls), a blocking wait in `pong` (CUDA's own, which asks without
-//! end), and the same two calls by hand on one stream. The difference to the last one is ours. They take
-//! turns; medians.
+//! complete, and `ping` waits for the answer. Three ways to know that it is: `stream_done` (asking, and
+//! after some 10 ms sleep until the device calls), a blocking wait in `pong` (CUDA's own, which asks
+//! without end), and the same two calls by hand on one stream. The difference to the last one is ours.
+//! They take turns; medians.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark")]
 
 use std::process::ExitCode;
@@ -18,12 +18,12 @@ use std::time::Instant;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::slow_fill;
 
-const TRIPS: u64 = 500;
-const ROUNDS: usize = 9;
+const ROUNDS: usize = 5;
 
-/// Some 1 700 clock cycles are a microsecond.
-const CYCLES: [(u64, &str); 5] =
-    [(0, "0"), (17_000, "10"), (85_000, "50"), (340_000, "200"), (3_400_000, "2000")];
+/// Microseconds of a kernel, and how many trips to take. Some 1 900 clock cycles are a microsecond.
+const KERNELS: [(u64, u64); 6] =
+    [(0, 500), (10, 500), (50, 500), (200, 500), (2_000, 200), (40_000, 10)];
+const CYCLES: u64 = 1_900;
 
 #[operator(streams(work))]
 struct Ping {
@@ -67,8 +67,8 @@ impl Compute for Pong {
 macro_rules! trips {
     ($name:ident, $($condition:tt)*) => {
         graph! {
-            struct $name(cycles: u64) {
-                #[when(count(TRIPS))] let ping: Ping = Ping::new(cycles);
+            struct $name(cycles: u64, trips: u64) {
+                #[when(count(trips))] let ping: Ping = Ping::new(cycles);
                 $($condition)*
                 let pong: Pong = Pong::new();
                 ping.flag >> pong.flag;
@@ -85,10 +85,10 @@ trips!(Blocking,);
 /// Microseconds of a trip, by the clock and of the thread's own time.
 type Cost = (f64, f64);
 
-fn by_hand(platform: &Platform, cycles: u64) -> Result<()> {
+fn by_hand(platform: &Platform, cycles: u64, trips: u64) -> Result<()> {
     let pool = platform.stream_pool("by hand", &CudaStreamPool::new())?;
     let stream = pool.allocate("by hand")?;
-    for trip in 0..TRIPS {
+    for trip in 0..trips {
         let mut data = platform.buffer(1, &stream)?;
         stream.launch::<slow_fill>(1, (&mut data, trip as f32, cycles))?;
         if platform.download(&data, &stream)?.wait_blocking()?[0] as u64 != trip {
@@ -104,11 +104,11 @@ fn executed() -> f64 {
     counts.split(' ').next().and_then(|first| first.parse().ok()).unwrap_or(f64::NAN)
 }
 
-fn cost(run: impl FnOnce() -> Result<()>) -> Result<Cost> {
+fn cost(trips: u64, run: impl FnOnce() -> Result<()>) -> Result<Cost> {
     let (start, before) = (Instant::now(), executed());
     run()?;
     let (took, worked) = (start.elapsed().as_nanos() as f64, executed() - before);
-    Ok((took / 1000.0 / TRIPS as f64, worked / 1000.0 / TRIPS as f64))
+    Ok((took / 1000.0 / trips as f64, worked / 1000.0 / trips as f64))
 }
 
 fn median(costs: &mut [Cost]) -> Cost {
@@ -120,15 +120,16 @@ fn measure(platform: &Platform) -> Result<()> {
     println!("platform: {} ({})", platform.name(), platform.why());
     println!("us per trip (of these, us that the thread executed), medians of {ROUNDS} rounds");
     println!("{:>12} {:>18} {:>18} {:>18}", "kernel, us", "stream_done", "blocking", "by hand");
-    for (cycles, us) in CYCLES {
+    for (us, trips) in KERNELS {
+        let cycles = us * CYCLES;
         let mut costs = [(); 3].map(|()| Vec::new());
         // The first round warms up.
         for _ in 0..=ROUNDS {
-            let mut graph = Conditional::new(platform, cycles)?;
-            costs[0].push(cost(|| graph.run())?);
-            let mut graph = Blocking::new(platform, cycles)?;
-            costs[1].push(cost(|| graph.run())?);
-            costs[2].push(cost(|| by_hand(platform, cycles))?);
+            let mut graph = Conditional::new(platform, cycles, trips)?;
+            costs[0].push(cost(trips, || graph.run())?);
+            let mut graph = Blocking::new(platform, cycles, trips)?;
+            costs[1].push(cost(trips, || graph.run())?);
+            costs[2].push(cost(trips, || by_hand(platform, cycles, trips))?);
         }
         let texts = costs.map(|mut costs| {
             let (took, worked) = median(&mut costs[1..]);

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 use streamflow::prelude::*;
-use streamflow_tests::kernels::{add_one, slow_fill};
+use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
 const LEN: usize = 1003;
@@ -462,7 +462,7 @@ impl Compute for Accumulate {
         let (mut sum, stream) = io.sum.receive().receive_cuda_stream(cx)?;
         stream.launch::<add_one>(LEN, (&mut sum,))?;
         let mut shown = cx.tensor([LEN], &stream)?;
-        stream.copy(&sum, &mut shown)?;
+        stream.launch::<slow_copy>(LEN, (&mut shown, &sum, SLOW))?;
         io.shown.emit(shown)?;
         io.next.emit(sum)
     }

@@ -103,10 +103,11 @@ impl Compute for Rx {
             Way::Adopt => (a.adopt().receive_cuda_stream(cx)?, b.adopt().receive_cuda_stream(cx)?),
         };
         let is_named = named.iter().any(|name| name.is(&stream));
+        let right = stream.raw() == second.raw() && is_named == self.adopts;
+        // First: it waits, and the copy is to be under way when the sink looks.
+        note(&self.seen, right && holds(cx, b, &stream, 100.0 + cx.tick() as f32)?);
         let mut out = cx.tensor([LEN], &stream)?;
         stream.launch::<slow_copy>(LEN, (&mut out, a, SLOW))?;
-        let right = stream.raw() == second.raw() && is_named == self.adopts;
-        note(&self.seen, right && holds(cx, b, &stream, 100.0 + cx.tick() as f32)?);
         io.out.emit(out)
     }
 }

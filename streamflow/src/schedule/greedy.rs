@@ -10,9 +10,14 @@ use crate::graph::{AnyNode, Graph, Readiness};
 use crate::platform::Platform;
 use crate::stream::{Point, Wakeup};
 
-/// How often streams are asked before the thread sleeps: some 20 µs on a GPU, which is what waking up
-/// costs. A count and not a time, so that the simulator stays a function of its seed.
-const ASK: u32 = 100;
+/// How often streams are asked without a pause: some 20 µs on a GPU. A count and not a time, here and below,
+/// so that the simulator stays a function of its seed.
+const SPIN: u32 = 100;
+
+/// How often they are asked before the thread sleeps: some 10 ms on a GPU. To be woken costs 40 to 270 µs
+/// there (`tests/benches/wake_up.rs`), most of it a processor's way out of its own sleep, so that it is for
+/// waits that are long against that. Until then others of the machine run in between, if they want to.
+const ASK: u32 = 15_000;
 
 /// Runs a graph until no node can run any more, or an operator asked for the end. So it ends when all
 /// sources are done and what they sent was consumed; and also when a node waits for a message that
@@ -89,7 +94,8 @@ fn passes(nodes: &mut [&mut dyn AnyNode], platform: &Platform, stop: &AtomicBool
             return Ok(());
         }
         match seen {
-            None => std::hint::spin_loop(),
+            None if asked <= SPIN => std::hint::spin_loop(),
+            None => std::thread::yield_now(),
             // Whatever wakes it, all are asked again: a wake-up can be early, but not be lost.
             Some(seen) => wakeup.sleep(seen, &after)?,
         }

@@ -14,8 +14,8 @@ const WATCHDOG: Duration = Duration::from_millis(1);
 
 /// Wakes a thread when one of the points that it waits for is reached.
 ///
-/// A point is watched by a stream of its own, which waits for it and then calls the host. So the call,
-/// some 20 µs, holds up no stream that works; and a point that nobody waits for any more holds up
+/// A point is watched by a stream of its own, which waits for it and then calls the host. So the call
+/// holds up no stream that works; and a point that nobody waits for any more holds up
 /// nothing.
 #[derive(Debug)]
 pub(crate) struct Wakeup {

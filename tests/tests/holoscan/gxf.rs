@@ -92,10 +92,14 @@ fn x3_multiple_stream_event(platform: &Platform) -> Result<bool> {
         pool.allocate("f"),
         Err(Error::PoolExhausted { max_size: 5, holders, .. }) if holders == names
     );
-    let mut buffers = Vec::new();
+    let mut buffers: Vec<Buffer<f32>> = Vec::new();
     for stream in &streams {
         let mut buffer = platform.buffer::<f32>(LEN, stream)?;
         stream.launch::<slow_fill>(LEN, (&mut buffer, -1.0, 0))?;
+        if let Some(before) = buffers.last() {
+            // Loaded now: it may wait for kernels that run, and would hide a missing edge.
+            stream.launch::<slow_copy>(LEN, (&mut buffer, before, 0))?;
+        }
         stream.synchronize_blocking()?;
         buffers.push(buffer);
     }
