@@ -17,6 +17,8 @@ pub mod ordered;
 pub mod races;
 pub mod random;
 mod seeds;
+pub mod seen;
 pub mod stereo;
+pub mod tensors;
 
 pub use harness::{Failed, Suite, check, check_close, check_error, check_text};

@@ -70,7 +70,7 @@ fn the_tour_is_understood() {
     let edges: Vec<_> = graph
         .edges
         .iter()
-        .map(|edge| (edge.from.text(), edge.to.text(), edge.copy, edge.shared))
+        .map(|edge| (edge.from.text(), edge.to.text(), edge.attributes.copy, edge.shared))
         .collect();
     let edge = |from: &str, to: &str, copy, shared| (from.to_owned(), to.to_owned(), copy, shared);
     assert_eq!(

@@ -3,54 +3,9 @@
 //! Each check is a `#[track_caller] const fn` that `graph!` calls at the user's token, so rustc
 //! shows the text there.
 
+use super::text::Text;
 use crate::port::{PortInfo, PortSize};
 use crate::stream::CudaStreamPool;
-
-/// Text that is put together while compiling.
-struct Text {
-    bytes: [u8; 1024],
-    len: usize,
-}
-
-impl Text {
-    const fn new() -> Self {
-        Self { bytes: [0; 1024], len: 0 }
-    }
-
-    const fn add(mut self, text: &str) -> Self {
-        let text = text.as_bytes();
-        let mut i = 0;
-        while i < text.len() && self.len < self.bytes.len() {
-            self.bytes[self.len] = text[i];
-            self.len += 1;
-            i += 1;
-        }
-        self
-    }
-
-    const fn add_number(self, number: usize) -> Self {
-        let text = if number >= 10 { self.add_number(number / 10) } else { self };
-        let digit = [b'0' + (number % 10) as u8];
-        match std::str::from_utf8(&digit) {
-            Ok(digit) => text.add(digit),
-            Err(_) => text,
-        }
-    }
-
-    #[track_caller]
-    #[allow(
-        clippy::panic,
-        reason = "while compiling, where it is how a constant says what is wrong"
-    )]
-    const fn fail(&self) -> ! {
-        let (text, _) = self.bytes.split_at(self.len);
-        match std::str::from_utf8(text) {
-            Ok(text) => panic!("{}", text),
-            // Only text that is longer than the space, cut within a character.
-            Err(_) => panic!("this graph is wrong, and the reason is too long to tell"),
-        }
-    }
-}
 
 const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
@@ -312,17 +267,5 @@ pub const fn check_devices(output: &EdgeEnd<'_>, input: &EdgeEnd<'_>) {
             "so put both nodes on pools of one device",
         );
         input.add_to(text).add(what).add(how).fail()
-    }
-}
-
-impl Text {
-    const fn add_text(mut self, other: &Self) -> Self {
-        let mut i = 0;
-        while i < other.len && self.len < self.bytes.len() {
-            self.bytes[self.len] = other.bytes[i];
-            self.len += 1;
-            i += 1;
-        }
-        self
     }
 }

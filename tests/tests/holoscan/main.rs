@@ -2,7 +2,9 @@
 //! kernel, and with a control. The table is in README.md.
 #![allow(missing_docs, reason = "a test binary")]
 
+mod awaited;
 mod conditions;
+mod forwarding;
 mod gaps;
 mod gxf;
 mod operators;
@@ -19,6 +21,7 @@ fn main() -> ExitCode {
         return child::play(&role, gaps::in_child);
     }
     let (s, a, c) = (streams::tests, start::tests, conditions::tests);
-    let groups = [s, a, c, python::tests, gxf::tests, gaps::tests];
+    let (f, g) = (forwarding::tests, gxf::tests);
+    let groups = [s, f, a, c, python::tests, g, awaited::tests, gaps::tests];
     groups.into_iter().fold(Suite::new(), |suite, tests| tests(suite)).run()
 }

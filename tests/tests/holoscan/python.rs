@@ -30,7 +30,10 @@ impl Compute for StreamRx {
     fn compute(&mut self, io: StreamRxIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let image = io.image.receive();
         let streams: Vec<_> = image.streams().collect();
-        let [Some(upstream)] = streams[..] else { return Ok(note(&self.seen, false)) };
+        let [Some(upstream)] = streams[..] else {
+            note(&self.seen, false);
+            return Ok(());
+        };
         let (image, stream) = if self.allocate {
             image.receive_cuda_stream(cx)?
         } else {
