@@ -122,7 +122,7 @@ impl<'t, T: Message> ReceiveEach<'t> for Shared<T> {
 /// ```
 /// # use streamflow::prelude::*;
 /// # use streamflow::port::Many;
-/// fn longest(images: Many<'_, &Tensor<f32>>) -> usize {
+/// fn longest<'t>(images: Many<'t, &'t Tensor<f32>>) -> usize {
 ///     images.map(|image| image.len()).max().unwrap_or(0)
 /// }
 /// ```
