@@ -10,7 +10,7 @@ use streamflow::prelude::*;
 
 use crate::foreign;
 use crate::kernels::{add_one, slow_copy, slow_fill};
-use crate::ordered::Program;
+pub use crate::ordered::Program;
 
 /// Not a multiple of a warp, a block or a granule.
 const LEN: usize = 1003;
