@@ -217,7 +217,9 @@ impl ExecutionContext {
 
     fn own_streams(&self) -> impl Iterator<Item = &CudaStream> {
         let fixed = [&self.internal, &self.default];
-        let found = self.found.iter().map(|(_, (_, stream))| stream);
+        // Rare, and to go through none costs more than to see that there is none.
+        let found = (self.found.count() > 0).then(|| self.found.iter());
+        let found = found.into_iter().flatten().map(|(_, (_, stream))| stream);
         fixed.into_iter().chain(&self.named).filter_map(OnceCell::get).chain(found)
     }
 }

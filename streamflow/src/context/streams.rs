@@ -112,7 +112,7 @@ impl ExecutionContext {
         // that was bound before the hook.
         stream.timeline().bind()?;
         for point in sent {
-            stream.wait(point)?;
+            stream.timeline().wait(self.table(), point)?;
         }
         if H::TO_DEFAULT {
             let default = self.default_stream()?;

@@ -70,7 +70,7 @@ impl<T> Inlet<T> {
         if std::mem::take(&mut self.staged) {
             self.queues.iter().for_each(|queue| queue.release());
         } else {
-            self.batch.extend(self.queues.iter().filter_map(|queue| queue.pop()));
+            self.queues.iter().for_each(|queue| queue.pop_into(&mut self.batch));
         }
         self.handled = if self.batch.is_empty() { Handled::Left } else { Handled::Taken };
     }

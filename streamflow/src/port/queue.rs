@@ -121,25 +121,27 @@ impl<T> Queue<T> {
     /// [`has_room`](Self::has_room) and [`would_fault`](Self::would_fault).
     pub(super) fn push(&self, envelope: Envelope<T>) {
         let EdgeOptions { capacity, policy, .. } = self.options;
-        // Dropped without the lock: a message may do anything then.
-        let _dropped = self.change(|waiting| match policy {
-            Policy::Reject if waiting.len() >= capacity => Some(envelope),
-            // What is held was taken: it is not there to be dropped.
-            Policy::Pop if waiting.messages.len() >= capacity => {
-                let oldest = waiting.messages.pop_front();
-                waiting.messages.push_back(envelope);
-                oldest
-            }
-            _ => {
-                waiting.messages.push_back(envelope);
-                None
-            }
-        });
+        let mut waiting = self.lock();
+        // What is held was taken: it is not there to be dropped.
+        let oldest = match policy {
+            Policy::Reject if waiting.len() >= capacity => return,
+            Policy::Pop if waiting.messages.len() >= capacity => waiting.messages.pop_front(),
+            _ => None,
+        };
+        waiting.messages.push_back(envelope);
+        self.count.store(waiting.len(), Ordering::Release);
+        drop(waiting);
+        // Without the lock, as everywhere: a message may do anything when it is dropped.
+        drop(oldest);
     }
 
-    /// Takes the first message.
-    pub(super) fn pop(&self) -> Option<Envelope<T>> {
-        self.change(|waiting| waiting.messages.pop_front())
+    /// Takes the first message, and puts it behind what `batch` has.
+    pub(super) fn pop_into(&self, batch: &mut VecDeque<Envelope<T>>) {
+        let mut waiting = self.lock();
+        if let Some(first) = waiting.messages.pop_front() {
+            batch.push_back(first);
+        }
+        self.count.store(waiting.len(), Ordering::Release);
     }
 
     /// Takes the first message, of which the consumer will say later that it
@@ -170,7 +172,12 @@ impl<T> Queue<T> {
 
     /// Drops all messages but those of a feedback edge, without the lock.
     pub(super) fn clear(&self) {
-        while !self.is_feedback() && self.pop().is_some() {}
+        while !self.is_feedback() {
+            match self.change(|waiting| waiting.messages.pop_front()) {
+                Some(dropped) => drop(dropped),
+                None => return,
+            }
+        }
     }
 
     fn change<R>(&self, change: impl FnOnce(&mut Waiting<T>) -> R) -> R {
