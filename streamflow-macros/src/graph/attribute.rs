@@ -19,7 +19,7 @@ pub(super) struct NodeAttributes {
 
 const OF_NODES: &str = "a node takes `#[streams(POOL)]`, `#[streams(none)]`, `#[when(count(n))]` and \
                         `#[when(stream_done(input))]`";
-const OF_EDGES: &[&str] = &["copy", "capacity", "policy", "feedback"];
+const OF_EDGES: &[&str] = &["copy", "transfer", "capacity", "policy", "feedback"];
 const CONDITIONS: &str = "the conditions are `count(n)` and `stream_done(input)`";
 
 pub(super) fn of_node(attributes: Vec<Attribute>, errors: &mut Errors) -> NodeAttributes {
@@ -46,6 +46,29 @@ pub(super) fn of_node(attributes: Vec<Attribute>, errors: &mut Errors) -> NodeAt
         }
     }
     node
+}
+
+/// Takes `#[green_contexts(GREEN)]` out of the attributes of the struct.
+pub(super) fn of_graph(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Option<Ident> {
+    let mut green = None;
+    attributes.retain(|attribute| {
+        if !attribute.path().is_ident("green_contexts") {
+            return true;
+        }
+        match attribute.parse_args::<Ident>() {
+            Ok(_) if green.is_some() => {
+                errors.at(attribute, "`#[green_contexts]` is given twice; a graph has one default")
+            }
+            Ok(name) => green = Some(name),
+            Err(_) => errors.at(
+                attribute,
+                "this attribute names one green context pool of the graph, \
+                 `#[green_contexts(GREEN)]`: nodes without a pool use its default context",
+            ),
+        }
+        false
+    });
+    green
 }
 
 pub(super) fn unknown(attribute: &Attribute, known: &[&str], forms: &str, errors: &mut Errors) {

@@ -7,8 +7,8 @@ use quote::ToTokens;
 use super::attribute::{self, NodeAttributes};
 use super::edge_attribute;
 use super::model::{
-    Discard, Draft, Edge, EdgeStatement, Graph, Header, Node, NodeStatement, Pool, Port, Statement,
-    Streams, Target,
+    Carries, Discard, Draft, Edge, EdgeStatement, Graph, Header, Node, NodeStatement, Pool, Port,
+    Statement, Streams, Target,
 };
 use super::toposort::{self, Cycle};
 use crate::diagnostic::{Errors, similar};
@@ -56,9 +56,11 @@ pub(super) fn graph(mut header: Header, statements: Vec<Statement>, errors: &mut
     }
     accessors(&mut graph, errors);
     pools_of_nodes(&mut graph, errors);
+    default_green(&mut graph, errors);
     for statement in edges {
         connect(statement, &names, &mut graph, errors);
     }
+    transfers(&graph, errors);
     ends(&mut graph, errors);
     order(&mut graph, errors);
     // Who made another mistake may have meant to use a pool there.
@@ -88,6 +90,7 @@ impl Names {
 }
 
 fn header(header: &mut Header, errors: &mut Errors) {
+    header.green = attribute::of_graph(&mut header.attributes, errors);
     for attribute in &header.attributes {
         if attribute.path().is_ident("cfg") || attribute.path().is_ident("cfg_attr") {
             errors
@@ -169,6 +172,20 @@ fn pools_of_nodes(graph: &mut Graph, errors: &mut Errors) {
     }
 }
 
+fn default_green(graph: &mut Graph, errors: &mut Errors) {
+    let Some(name) = &graph.header.green else { return };
+    if graph.pools.iter().all(|pool| pool.name != *name) {
+        errors.at(
+            name,
+            format!(
+                "there is no green context pool `{name}` in this graph; declare it: \
+                 `const {name}: CudaGreenContextPool = CudaGreenContextPool::new();`"
+            ),
+        );
+        graph.header.green = None;
+    }
+}
+
 /// rustc does not find these constants unused. A pool that was forgotten at its node would go
 /// unnoticed, since the node then has one of its own.
 fn unused_pools(graph: &Graph, errors: &mut Errors) {
@@ -183,8 +200,17 @@ fn unused_pools(graph: &Graph, errors: &mut Errors) {
             .nodes
             .iter()
             .any(|node| matches!(&node.streams, Streams::Pool(name) if *name == pool.name));
-        if !mentioned && !used {
+        let is_default = graph.header.green.as_ref() == Some(&pool.name);
+        if !mentioned && !used && !is_default {
             let name = &pool.name;
+            if is_green(pool) {
+                let text = format!(
+                    "nothing uses green context pool `{name}`; give its contexts to stream pools, \
+                     `.on({name}.context(0))`, or remove it"
+                );
+                errors.at(name, text);
+                continue;
+            }
             errors.at(
                 name,
                 format!(
@@ -194,6 +220,12 @@ fn unused_pools(graph: &Graph, errors: &mut Errors) {
             );
         }
     }
+}
+
+/// Whether it is a pool of green contexts, as far as its type tells.
+fn is_green(pool: &Pool) -> bool {
+    let ty = pool.ty.to_token_stream().into_iter().last();
+    ty.is_some_and(|last| last.to_string() == "CudaGreenContextPool")
 }
 
 fn connect(statement: EdgeStatement, names: &Names, graph: &mut Graph, errors: &mut Errors) {
@@ -225,7 +257,9 @@ fn connect(statement: EdgeStatement, names: &Names, graph: &mut Graph, errors: &
                 let name = name.unwrap_or_default();
                 if edge_attribute::KNOWN.contains(&name.as_str()) {
                     let text = match name.as_str() {
-                        "copy" => "a discarded message is not copied; remove `#[copy]`".to_owned(),
+                        "copy" | "transfer" => {
+                            format!("a discarded message is not copied; remove `#[{name}]`")
+                        }
                         _ => format!("a discarded message waits nowhere; remove `#[{name}]`"),
                     };
                     errors.at(attribute, text);
@@ -248,6 +282,20 @@ fn connect(statement: EdgeStatement, names: &Names, graph: &mut Graph, errors: &
     }
 }
 
+/// The copy is made on the consumer's device, which must be known.
+fn transfers(graph: &Graph, errors: &mut Errors) {
+    for edge in graph.edges.iter().filter(|edge| edge.attributes.carries == Carries::Transfer) {
+        let consumer = graph.nodes.iter().find(|node| node.name == edge.to.node);
+        if let Some(Node { streams: Streams::None, name, .. }) = consumer {
+            let text = format!(
+                "`#[transfer]` copies to the device of `{name}`, but `{name}` is marked \
+                 `#[streams(none)]`: it works where its message is; name a pool there"
+            );
+            errors.at(edge.blamed(), text);
+        }
+    }
+}
+
 /// No edge twice; an output has consumers, or is discarded. How many producers an input has, its type
 /// decides: see `constants::of_edges`.
 fn ends(graph: &mut Graph, errors: &mut Errors) {
@@ -255,7 +303,8 @@ fn ends(graph: &mut Graph, errors: &mut Errors) {
     let mut consumers: HashMap<String, usize> = HashMap::new();
     for edge in &graph.edges {
         let (output, input) = (edge.from.text(), edge.to.text());
-        *consumers.entry(output.clone()).or_default() += usize::from(!edge.attributes.copy);
+        *consumers.entry(output.clone()).or_default() +=
+            usize::from(edge.attributes.carries == Carries::Itself);
         if there.contains(&(output.clone(), input.clone())) {
             let text = format!("this edge is there already; `{output}` feeds `{input}` once");
             errors.at(edge.blamed(), text);

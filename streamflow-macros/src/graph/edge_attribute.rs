@@ -5,14 +5,15 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Expr, ExprLit, Lit, Meta, Token};
 
 use super::attribute::unknown;
+use super::model::Carries;
 use super::statement::is_doc;
 use crate::diagnostic::{Errors, similar};
 
 /// What stands in the attributes of an edge.
 #[derive(Clone, Default)]
 pub(super) struct EdgeAttributes {
-    /// `#[copy]`
-    pub(super) copy: bool,
+    /// `#[copy]`, `#[transfer]`
+    pub(super) carries: Carries,
     /// `#[capacity(n)]`
     pub(super) capacity: Option<Expr>,
     /// `#[policy(…)]`
@@ -31,10 +32,10 @@ pub(super) enum Policy {
     Fault,
 }
 
-const OF_EDGES: &str = "an edge takes `#[copy]`, `#[capacity(n)]`, `#[policy(pop)]`, \
+const OF_EDGES: &str = "an edge takes `#[copy]`, `#[transfer]`, `#[capacity(n)]`, `#[policy(pop)]`, \
                         `#[policy(reject)]`, `#[policy(fault)]` and `#[feedback(initial = …)]`";
 /// Their names.
-pub(super) const KNOWN: &[&str] = &["copy", "capacity", "policy", "feedback"];
+pub(super) const KNOWN: &[&str] = &["copy", "transfer", "capacity", "policy", "feedback"];
 const POLICIES: &str = "`pop` drops the oldest message, `reject` the new one, and `fault` is an \
                         error; without `#[policy]` the producer waits for room";
 
@@ -46,14 +47,8 @@ pub(super) fn of_edge(attributes: &[Attribute], errors: &mut Errors) -> EdgeAttr
         match name.as_str() {
             // A comment for the reader.
             _ if is_doc(attribute) => {}
-            "copy" => {
-                if !matches!(attribute.meta, Meta::Path(_)) {
-                    errors.at(attribute, "`#[copy]` takes no options");
-                } else if edge.copy {
-                    errors.at(attribute, "`#[copy]` is given twice");
-                }
-                edge.copy = true;
-            }
+            "copy" => carries(Carries::Copy, attribute, &mut edge, errors),
+            "transfer" => carries(Carries::Transfer, attribute, &mut edge, errors),
             "capacity" if edge.capacity.is_some() => {
                 errors.at(attribute, "`#[capacity]` is given twice; an edge has one queue");
             }
@@ -72,14 +67,24 @@ pub(super) fn of_edge(attributes: &[Attribute], errors: &mut Errors) -> EdgeAttr
             "streams" | "when" => {
                 errors.at(attribute, format!("this attribute is for nodes; {OF_EDGES}"));
             }
-            "transfer" => errors.at(
-                attribute,
-                "`#[transfer]` is not supported yet: an edge joins operators of one device",
-            ),
             _ => unknown(attribute, KNOWN, OF_EDGES, errors),
         }
     }
     edge
+}
+
+/// `#[copy]`, `#[transfer]`
+fn carries(asked: Carries, attribute: &Attribute, edge: &mut EdgeAttributes, errors: &mut Errors) {
+    let name = if asked == Carries::Copy { "copy" } else { "transfer" };
+    if !matches!(attribute.meta, Meta::Path(_)) {
+        errors.at(attribute, format!("`#[{name}]` takes no options"));
+    } else if edge.carries == asked {
+        errors.at(attribute, format!("`#[{name}]` is given twice"));
+    } else if edge.carries != Carries::Itself {
+        let text = "`#[transfer]` makes a copy already, on the other device; remove `#[copy]`";
+        errors.at(attribute, text);
+    }
+    edge.carries = asked;
 }
 
 /// `#[capacity(n)]`

@@ -14,6 +14,8 @@ pub(super) struct Header {
     pub(super) visibility: Visibility,
     pub(super) name: Ident,
     pub(super) params: Vec<Param>,
+    /// `#[green_contexts(GREEN)]`
+    pub(super) green: Option<Ident>,
 }
 
 /// A parameter of the graph's `new`.
@@ -164,6 +166,18 @@ impl Node {
     pub(super) fn text(&self) -> String {
         self.name.unraw().to_string()
     }
+}
+
+/// What the input of an edge gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Carries {
+    /// The message.
+    #[default]
+    Itself,
+    /// `#[copy]`
+    Copy,
+    /// `#[transfer]`: a copy on its own device.
+    Transfer,
 }
 
 /// An output feeds an input.

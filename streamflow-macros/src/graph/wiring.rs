@@ -9,15 +9,15 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::Expr;
 use syn::spanned::Spanned;
 
-use super::constants::ends;
+use super::constants::{self, ends};
 use super::edge_attribute::{EdgeAttributes, Policy};
 use super::expand::hidden;
-use super::model::{Discard, Edge, Graph, PartialPort, Port};
+use super::model::{Carries, Discard, Edge, Graph, PartialPort, Port};
 
 /// All edges, discards and conditions.
 pub(super) fn wiring(graph: &Graph) -> TokenStream {
     let probes = graph.probes.iter().map(probe);
-    let edges = graph.edges.iter().enumerate().map(|(index, edge)| self::edge(index, edge));
+    let edges = graph.edges.iter().enumerate().map(|(index, edge)| self::edge(graph, index, edge));
     let discards = graph.discards.iter().map(discard);
     let conditions = graph
         .nodes
@@ -34,13 +34,14 @@ pub(super) fn wiring(graph: &Graph) -> TokenStream {
     }
 }
 
-fn edge(index: usize, edge: &Edge) -> TokenStream {
+fn edge(graph: &Graph, index: usize, edge: &Edge) -> TokenStream {
     let (from, to) = (&edge.from, &edge.to);
     let [first, middle, last] = edge.spans();
-    let function = match edge {
-        Edge { attributes: EdgeAttributes { copy: true, .. }, .. } => "connect_copy",
-        Edge { shared: true, .. } => "connect_shared",
-        _ => "connect",
+    let function = match edge.attributes.carries {
+        Carries::Copy => "connect_copy",
+        Carries::Transfer => "connect_transfer",
+        Carries::Itself if edge.shared => "connect_shared",
+        Carries::Itself => "connect",
     };
     let function = Ident::new(function, middle);
     let (output, input) = (port(from), port(to));
@@ -50,9 +51,13 @@ fn edge(index: usize, edge: &Edge) -> TokenStream {
         let options = parenthesized(last, options);
         ports.extend(quote_spanned!(middle=> .with #options));
     }
-    let ports = parenthesized(middle, ports);
+    if edge.attributes.carries == Carries::Transfer {
+        let (device, name) = (constants::device(graph, to), edge.text());
+        ports.extend(quote_spanned!(middle=> , #device, #name));
+    }
+    let args = parenthesized(middle, ports);
     let begin = edge.attributes.feedback.as_ref().map(|initial| begin(index, to, initial));
-    quote_spanned!(middle=> ::streamflow::__private::#function #ports; #begin)
+    quote_spanned!(middle=> ::streamflow::__private::#function #args; #begin)
 }
 
 /// The message with which a feedback edge's consumer begins; what is wrong with it is told there.

@@ -52,6 +52,10 @@ pub fn node<O: Operator>(
             let pool = platform.stream_pool(name, &CudaStreamPool::new())?;
             (Streams::Pool(pool), device(0))
         }
+        NodeStreams::Own(description) => {
+            let pool = platform.stream_pool(name, description)?;
+            (Streams::Pool(pool), description.get_device())
+        }
         NodeStreams::None => (Streams::Adopt, device(0)),
     };
     Ok(Node {

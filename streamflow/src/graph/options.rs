@@ -1,6 +1,6 @@
 //! What is said about a node, and what it says about itself.
 
-use crate::stream::{Point, StreamPool};
+use crate::stream::{CudaStreamPool, Point, StreamPool};
 
 /// Where a node's streams come from.
 #[derive(Debug, Clone, Copy)]
@@ -10,6 +10,9 @@ pub enum NodeStreams<'a> {
     /// Nothing was said: a pool of its own without a maximum, on device 0. Its streams are made when
     /// they are asked for, so an operator of host data has none.
     Default,
+    /// Nothing was said, and the graph has a default green context: a pool of its own that is described
+    /// so.
+    Own(&'a CudaStreamPool),
     /// `#[streams(none)]`: the stream of the first message that it receives.
     None,
 }

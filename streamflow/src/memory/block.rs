@@ -61,6 +61,17 @@ impl Block {
         what: &str,
     ) -> Result<()> {
         self.check(stream, what)?;
+        self.claim_peer(stream, mode, point)
+    }
+
+    /// As [`claim`](Self::claim), for a stream of any device.
+    pub(super) fn claim_peer(
+        &self,
+        stream: &CudaStream,
+        mode: AccessMode,
+        point: Point,
+    ) -> Result<()> {
+        self.check_platform(stream)?;
         let mut uses = self.lock();
         uses.order(stream, mode)?;
         match mode {
@@ -90,11 +101,16 @@ impl Block {
         }
     }
 
+    fn check_platform(&self, stream: &CudaStream) -> Result<()> {
+        if self.platform == stream.timeline().platform() {
+            return Ok(());
+        }
+        Err(Error::ForeignPlatform { what: "memory" })
+    }
+
     fn check(&self, stream: &CudaStream, what: &str) -> Result<()> {
         let timeline = stream.timeline();
-        if self.platform != timeline.platform() {
-            return Err(Error::ForeignPlatform { what: "memory" });
-        }
+        self.check_platform(stream)?;
         if self.device != timeline.device() {
             return Err(Error::WrongDevice {
                 what: what.to_owned(),

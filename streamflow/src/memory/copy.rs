@@ -56,6 +56,27 @@ impl CudaStream {
         self.copy_between(CopyKind::DeviceToDevice, source, target)
     }
 
+    /// Queues a copy of another device's memory to this stream's device: a peer copy, direct where the
+    /// hardware can. Does not block. `source` may be on this device, too.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`]; [`Error::WrongDevice`] when `target` is on another device than this
+    /// stream; the driver's.
+    pub fn copy_peer<T: Element>(
+        &self,
+        source: &DeviceSlice<T>,
+        target: &mut DeviceSlice<T>,
+    ) -> Result<()> {
+        let from = source.block().device();
+        if from == self.device() {
+            return self.copy(source, target);
+        }
+        same_length("copy", source.len(), target.len())?;
+        let source = Side { peer: true, ..Side::tracked(source.block(), source.range()) };
+        let target = Side::tracked(target.block(), target.range());
+        self.copy_between(CopyKind::Peer { from, to: self.device() }, source, target)
+    }
+
     /// Queues a copy to page-locked host memory. Does not block; `target` can't be read before it
     /// is complete.
     ///
@@ -183,19 +204,25 @@ struct Side<'a> {
     /// Ordinary host memory has none: such copies block the host.
     block: Option<&'a Block>,
     range: MemoryRange,
+    /// It may be on another device than the stream.
+    peer: bool,
 }
 
 impl<'a> Side<'a> {
     fn tracked(block: &'a Block, range: MemoryRange) -> Self {
-        Self { block: Some(block), range }
+        Self { block: Some(block), range, peer: false }
     }
 
     fn host(range: MemoryRange) -> Self {
-        Self { block: None, range }
+        Self { block: None, range, peer: false }
     }
 
     fn claim(&self, stream: &CudaStream, mode: AccessMode, point: Point) -> Result<()> {
-        self.block.map_or(Ok(()), |block| block.claim(stream, mode, point, "memory to copy"))
+        match self.block {
+            None => Ok(()),
+            Some(block) if self.peer => block.claim_peer(stream, mode, point),
+            Some(block) => block.claim(stream, mode, point, "memory to copy"),
+        }
     }
 
     fn note(&self, stream: &CudaStream, mode: AccessMode) {

@@ -1,13 +1,11 @@
 //! Edges: which output may lead to which input, decided by types where `graph!` writes the edge.
 
-use super::outlet::CopyMessage;
+use super::copy::{CopyOnEdge, EdgeCopy, TransferOnEdge};
 use super::{EdgeOptions, Inlet, Input, Outlet, Output, PortSize, Receive};
-use crate::context::ExecutionContext;
+use crate::driver::DeviceId;
 use crate::error::Result;
-use crate::memory::{Buffer, Element, Tensor};
 use crate::message::{self, Device, Envelope, Message, Metadata, Payload, Place, Several, Sole};
 use crate::platform::Platform;
-use crate::stream::CudaStream;
 
 /// What is known about a port: for checks, pictures and documentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -202,43 +200,26 @@ where
     edge.from.outlet().connect(queue, None);
 }
 
-/// A message that `#[copy]` can copy.
-#[diagnostic::on_unimplemented(
-    message = "`#[copy]` can't copy `{Self}`",
-    label = "no copy of this message can be made",
-    note = "tensors and buffers can be copied; for others insert an operator that makes the copy"
-)]
-pub trait CopyOnEdge: Message {
-    #[doc(hidden)]
-    fn copy_on(&self, stream: &CudaStream, cx: &ExecutionContext) -> Result<Self>
-    where
-        Self: Sized;
-}
-
-impl<T: Element> CopyOnEdge for Buffer<T> {
-    fn copy_on(&self, stream: &CudaStream, cx: &ExecutionContext) -> Result<Self> {
-        let mut copy = cx.platform().buffer(self.len(), stream)?;
-        stream.copy(self, &mut copy)?;
-        Ok(copy)
-    }
-}
-
-impl<T: Element> CopyOnEdge for Tensor<T> {
-    fn copy_on(&self, stream: &CudaStream, cx: &ExecutionContext) -> Result<Self> {
-        let mut copy = cx.platform().tensor(self.shape(), stream)?;
-        stream.copy(self, &mut copy)?;
-        Ok(copy)
-    }
-}
-
 /// Connects an output to one of several inputs, which gets a copy of its own.
 pub fn connect_copy<A: OutputEnd, B: InputEnd>(edge: Edge<'_, A, B>)
 where
     Item<A>: Feeds<Expected<B>, A::Port, B::Port> + CopyOnEdge,
 {
     let queue = Item::<A>::same(edge.to.inlet()).connect(edge.options);
-    let copy: CopyMessage<Item<A>> = CopyOnEdge::copy_on;
-    edge.from.outlet().connect(queue, Some(copy));
+    edge.from.outlet().connect(queue, Some(EdgeCopy::here()));
+}
+
+/// Connects an output to an input on another device, `device`, which gets a copy there. `name` is the
+/// edge's, for messages.
+pub fn connect_transfer<A: OutputEnd, B: InputEnd>(
+    edge: Edge<'_, A, B>,
+    device: DeviceId,
+    name: &'static str,
+) where
+    Item<A>: Feeds<Expected<B>, A::Port, B::Port> + TransferOnEdge,
+{
+    let queue = Item::<A>::same(edge.to.inlet()).connect(edge.options);
+    edge.from.outlet().connect(queue, Some(EdgeCopy::to(device, name)));
 }
 
 /// Gives the feedback edge that was connected to an input just now the message with which the

@@ -6,6 +6,7 @@
 //! vanish: a port is as large as the pointers in it.
 
 mod connect;
+mod copy;
 mod how;
 mod inlet;
 mod input;
@@ -16,10 +17,11 @@ mod receive;
 mod stream_ref;
 
 pub use connect::{
-    Accepts, Awaited, AwaitedEnd, CopyOnEdge, Edge, Feeds, InputEnd, InputPort, OutputEnd,
-    OutputPort, PortInfo, Reads, Shares, Takes, begin, connect, connect_copy, connect_shared,
+    Accepts, Awaited, AwaitedEnd, Edge, Feeds, InputEnd, InputPort, OutputEnd, OutputPort,
+    PortInfo, Reads, Shares, Takes, begin, connect, connect_copy, connect_shared, connect_transfer,
     discard, edge, when_stream_done,
 };
+pub use copy::{CopyOnEdge, CopyPart, CopyParts, MadeOf, Parts, TransferOnEdge};
 pub use how::{
     Adopted, Allocated, AllocatedOrAdopted, How, MayMiss, Open, OrDefault, ToDefault,
     Unsynchronized,

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::Timeline;
+use super::{GreenContexts, Timeline};
 use crate::driver::{
     DeviceId, Driver, DriverResult, OwnedStream, StreamFlags, StreamOptions, report_in_drop,
 };
@@ -32,6 +32,10 @@ pub(crate) struct StreamTable {
     /// Streams that no pool holds. Locked while one is made, so that numbers are given in order.
     idle: Mutex<Vec<Arc<Timeline>>>,
     attached: OnceLock<Box<dyn Attached>>,
+    /// Streams of others whose wrappers are gone.
+    pub(super) left: Mutex<Vec<Arc<Timeline>>>,
+    /// The divisions of devices that were asked for so far.
+    pub(super) green: Mutex<Vec<GreenContexts>>,
 }
 
 impl StreamTable {
@@ -42,17 +46,18 @@ impl StreamTable {
             timelines: boxcar::Vec::new(),
             idle: Mutex::new(Vec::new()),
             attached: OnceLock::new(),
+            left: Mutex::default(),
+            green: Mutex::default(),
             driver,
         };
         for index in 0..table.driver.device_count() {
             let device = DeviceId(index as u32);
             table.driver.bind(device)?;
-            let options = StreamOptions { flags: StreamFlags::Blocking, priority: 0 };
-            table.add(
-                &table.lock_idle(),
-                OwnedStream::default_of(&table.driver, device),
-                options,
-            )?;
+            let options =
+                StreamOptions { flags: StreamFlags::Blocking, ..StreamOptions::default() };
+            let stream = OwnedStream::default_of(&table.driver, device);
+            let timeline = table.add(&table.lock_idle(), stream, options)?;
+            timeline.hold(format!("the default stream of {device}").into());
         }
         Ok(Arc::new(table))
     }
@@ -112,6 +117,15 @@ impl StreamTable {
     /// Takes a stream back that a pool no longer needs.
     pub(crate) fn give_back(&self, timeline: Arc<Timeline>) {
         self.lock_idle().push(timeline);
+    }
+
+    /// Adds a stream of somebody else's.
+    pub(super) fn add_external(
+        &self,
+        stream: OwnedStream,
+        options: StreamOptions,
+    ) -> DriverResult<Arc<Timeline>> {
+        self.add(&self.lock_idle(), stream, options)
     }
 
     fn add(

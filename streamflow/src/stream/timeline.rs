@@ -8,6 +8,7 @@
 //! A stream owns a ring of events. Recording again into a slot is later on the same stream, so
 //! whoever still refers to the slot's older record waits longer, never too little.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -57,6 +58,11 @@ pub(crate) struct Timeline {
     open: AtomicBool,
     /// Records that are known to be complete.
     completed: AtomicU64,
+    /// The stream was somebody else's and may be gone: nothing is queued on it any more, and all that was
+    /// is covered by the last record.
+    left: AtomicBool,
+    /// Who has the stream, or had it last, for messages.
+    holder: Mutex<Cow<'static, str>>,
     /// What this stream has waited for.
     seen: Clock,
     ring: Mutex<Ring>,
@@ -96,6 +102,8 @@ impl Timeline {
             recorded: AtomicU64::new(0),
             open: AtomicBool::new(false),
             completed: AtomicU64::new(0),
+            left: AtomicBool::new(false),
+            holder: Mutex::default(),
             seen: Clock::new(),
             ring: Mutex::new(ring),
         })
@@ -103,6 +111,17 @@ impl Timeline {
 
     pub(crate) fn id(&self) -> u32 {
         self.id
+    }
+
+    /// Says who has the stream from now on.
+    pub(super) fn hold(&self, holder: Cow<'static, str>) {
+        *self.holder.lock().unwrap_or_else(PoisonError::into_inner) = holder;
+    }
+
+    /// Who has the stream, or had it last, for messages.
+    pub(crate) fn holder(&self) -> String {
+        let holder = self.holder.lock().unwrap_or_else(PoisonError::into_inner);
+        if holder.is_empty() { format!("stream {}", self.id) } else { holder.clone().into_owned() }
     }
 
     pub(crate) fn device(&self) -> DeviceId {
@@ -161,6 +180,11 @@ impl Timeline {
         Ok(())
     }
 
+    /// Records an event that is not of the ring.
+    pub(super) fn record_on(&self, event: &OwnedEvent) -> DriverResult<()> {
+        self.stream.record(event)
+    }
+
     /// Records an event for all that was queued so far.
     pub(super) fn record(&self) -> DriverResult<Point> {
         let number = self.record_locked(&mut self.lock())?;
@@ -169,6 +193,10 @@ impl Timeline {
 
     fn record_locked(&self, ring: &mut Ring) -> DriverResult<u64> {
         let number = self.recorded.load(Ordering::Relaxed) + 1;
+        if self.left.load(Ordering::Acquire) {
+            // Nothing was queued since the last record.
+            return Ok(number - 1);
+        }
         self.open.store(false, Ordering::Release);
         self.recorded.store(number, Ordering::Release);
         let slot = &mut ring[number as usize % RING];
@@ -179,6 +207,32 @@ impl Timeline {
         self.stream.record(&slot.event)?;
         slot.number = number;
         Ok(number)
+    }
+
+    /// Covers all that was queued by a record, after which the stream is not used any more. If it can't
+    /// be recorded, waits for it.
+    pub(super) fn leave(&self) -> DriverResult<()> {
+        self.bind()?;
+        let recorded = self.record().map(drop);
+        let covered = match recorded {
+            Ok(()) => Ok(()),
+            Err(_) => self.synchronize(),
+        };
+        self.left.store(true, Ordering::Release);
+        covered
+    }
+
+    /// Another stream with the handle of the one that was left, or the same: it goes on where that was.
+    pub(super) fn come_back(&self) -> DriverResult<()> {
+        self.bind()?;
+        let ring = self.lock();
+        let last = self.recorded.load(Ordering::Relaxed);
+        let slot = &ring[last as usize % RING];
+        if slot.number == last {
+            self.stream.wait(&slot.event)?;
+        }
+        self.left.store(false, Ordering::Release);
+        Ok(())
     }
 
     /// The slot whose record covers `epoch`, recording now if none does.
@@ -221,7 +275,16 @@ impl Timeline {
             return Ok(());
         }
         let mut ring = other.lock();
-        let slot = other.covering(&mut ring, point.epoch)?;
+        // An event is recorded with its own device bound: a default stream's handle says no device.
+        let elsewhere = other.device() != self.device();
+        if elsewhere {
+            other.bind()?;
+        }
+        let slot = other.covering(&mut ring, point.epoch);
+        if elsewhere {
+            self.bind()?;
+        }
+        let slot = slot?;
         self.stream.wait(&slot.event)?;
         self.seen.merge(&slot.seen);
         Ok(())
@@ -237,7 +300,7 @@ impl Timeline {
         self.stream.raise(signal)
     }
 
-    /// Whether everything queued so far is complete.
+    /// Whether everything queued so far is complete. Not asked of a stream that was left.
     pub(super) fn query(&self) -> DriverResult<bool> {
         self.stream.query()
     }
@@ -275,6 +338,9 @@ impl Timeline {
 
     /// Blocks until all work queued so far is complete.
     pub(crate) fn synchronize(&self) -> DriverResult<()> {
+        if self.left.load(Ordering::Acquire) {
+            return self.synchronize_epoch(self.recorded.load(Ordering::Acquire));
+        }
         // A number of its own without an event: once it is complete nobody asks for the event.
         let number = {
             let _ring = self.lock();

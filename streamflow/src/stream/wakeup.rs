@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Point, StreamTable, Timeline};
-use crate::driver::{Signal, StreamFlags, StreamOptions};
+use crate::driver::{Signal, StreamOptions};
 use crate::error::Result;
 
 /// How long a sleep lasts at most. Whoever sleeps asks the device afterwards in any case, so this bounds
@@ -65,7 +65,7 @@ impl Wakeup {
         let index = match self.watchers.iter().position(is_free) {
             Some(free) => free,
             None => {
-                let options = StreamOptions { flags: StreamFlags::NonBlocking, priority: 0 };
+                let options = StreamOptions::default();
                 let timeline = self.table.take(device, options)?;
                 self.watchers.push(Watcher { timeline, point: None });
                 self.watchers.len() - 1

@@ -27,13 +27,16 @@ impl Sim {
         if self.log.is_some() {
             self.trace(index, &queued.op);
         }
+        self.stamp(index, &queued);
         match queued.op {
             Op::Host(function) => {
                 self.streams[index].busy = Some(queued.number);
                 self.note_host_function(queued.number);
                 return Some(function.0);
             }
-            Op::Kernel { function, params } => self.run_kernel(index, function, params as usize),
+            Op::Kernel { function, params, .. } => {
+                self.run_kernel(index, function, params as usize)
+            }
             Op::Copy { target, source, bytes, kind } => {
                 // SAFETY: both sides are allocated until now, by the contract of `Driver::copy`,
                 // and touched by nobody else: device memory only under this lock, host memory by

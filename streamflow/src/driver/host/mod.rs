@@ -26,13 +26,20 @@
 //!   reports it; what was queued on the device is dropped and counts as complete for other devices;
 //!   host functions are not called.
 //!
+//! What is not CUDA's: green contexts limit nothing, they only say how many multiprocessors their streams
+//! have. Events with timing have a **simulated time**: engines that copy and compute at fixed speeds, so
+//! that work on several streams overlaps. It repeats with the seed, and says nothing about any GPU, nor
+//! about how long the host took.
+//!
 //! Dropping the driver drops queued work, uncalled host functions included, and gives the memory
 //! back.
 
 mod calls;
 mod chosen;
+mod clock;
 mod execute;
 mod fail;
+mod green;
 mod limits;
 mod log;
 mod memory;
@@ -58,9 +65,9 @@ use schedule::Locked;
 use sim::Sim;
 
 use super::{
-    Copy, DeviceId, DeviceInfo, Driver, DriverError, DriverResult, HostFunction, Image,
-    KernelSource, Launch, LoadedKernel, MemoryRange, RawEvent, RawFunction, RawModule, RawStream,
-    Sticky, StreamFlags, StreamOptions,
+    Copy, CopyKind, Coscheduling, DeviceId, DeviceInfo, Driver, DriverError, DriverResult,
+    GreenContext, HostFunction, Image, KernelSource, Launch, LoadedKernel, MemoryRange, RawEvent,
+    RawFunction, RawModule, RawStream, SmSizes, Sticky, StreamFlags, StreamOptions,
 };
 
 /// The simulator. See the [module](self).
@@ -161,7 +168,9 @@ impl HostDriver {
         let reached = sim.reached(point);
         sim.note_question(point, reached);
         sim.check(device, call)?;
-        if !reached {
+        if reached {
+            sim.host_saw(point);
+        } else {
             drop(self.nudge(sim, point));
         }
         Ok(reached)
@@ -178,6 +187,7 @@ impl HostDriver {
     ) -> DriverResult<()> {
         let mut sim = self.finish(sim, call, point)?;
         self.permit(&sim, call, device)?;
+        sim.host_saw(point);
         sim.check(device, call)
     }
 }

@@ -10,7 +10,9 @@ use super::options::{Chance, HostBuilder, Policy, mix};
 use super::queue::{
     Device, Event, Function, Op, Point, Queued, Running, Stream, StreamKey, StreamKind, reached,
 };
-use crate::driver::{DeviceId, DriverError, DriverResult, RawEvent, RawFunction, RawStream};
+use crate::driver::{
+    DeviceId, DriverError, DriverResult, GreenContext, RawEvent, RawFunction, RawStream,
+};
 
 #[derive(Debug)]
 pub(super) struct Sim {
@@ -27,6 +29,9 @@ pub(super) struct Sim {
     free_events: Vec<u32>,
     event_names: u32,
     pub(super) functions: Vec<Function>,
+    pub(super) green: Vec<GreenContext>,
+    /// When the host is, in simulated time.
+    pub(super) host_time: u64,
     /// The latest submission of all.
     submitted: u64,
     /// How many operations are queued.
@@ -58,6 +63,8 @@ impl Sim {
             free_events: Vec::new(),
             event_names: 0,
             functions: Vec::new(),
+            green: Vec::new(),
+            host_time: 0,
             submitted: 0,
             pending: 0,
             slowest: None,
@@ -73,6 +80,7 @@ impl Sim {
                 pinned: Arena::default(),
                 failed: None,
                 reported: false,
+                engines: Default::default(),
             });
             sim.add_stream(DeviceId(device), StreamKind::Default);
         }
@@ -97,6 +105,8 @@ impl Sim {
             destroyed: false,
             vacant: false,
             used: false,
+            time: 0,
+            recorded: VecDeque::new(),
         };
         let index = self.streams.iter().position(|stream| stream.vacant);
         let index = match index {
@@ -212,7 +222,7 @@ impl Sim {
             stream.done = number;
             return point;
         }
-        stream.queue.push_back(Queued { number, op });
+        stream.queue.push_back(Queued { number, op, at: self.host_time });
         self.pending += 1;
         if !stream.used {
             stream.used = true;

@@ -9,6 +9,7 @@
 
 mod chosen;
 mod failure;
+mod green;
 mod host_functions;
 mod memory;
 mod order;
@@ -62,7 +63,7 @@ impl Bench {
     }
 
     fn blocking_stream(&self) -> RawStream {
-        let options = StreamOptions { flags: StreamFlags::Blocking, priority: 0 };
+        let options = StreamOptions { flags: StreamFlags::Blocking, priority: 0, green: None };
         self.driver.create_stream(DEVICE, options).unwrap()
     }
 
