@@ -21,4 +21,4 @@ pub mod seen;
 pub mod stereo;
 pub mod tensors;
 
-pub use harness::{Failed, Suite, check, check_close, check_error, check_text};
+pub use harness::{Failed, Suite, check, check_close, check_error, check_races, check_text};

@@ -15,6 +15,7 @@ pub use place::{Device, Host, Place};
 
 use std::ops::Deref;
 
+use crate::driver::{Direction, Note};
 use crate::error::Result;
 use crate::memory::{Block, DeviceSlice, Pinned, Recycler, Shared};
 use crate::platform::Platform;
@@ -134,6 +135,24 @@ pub(crate) fn ready<M: Message>(message: &M, platform: &Platform) -> Result<Opti
     let stream = platform.default_stream(device)?;
     order(message, &stream)?;
     stream.record().map(Some)
+}
+
+/// Tells the driver that a message's memory passes a port of the hook that runs.
+pub(crate) fn pass<M: Message>(
+    message: &M,
+    platform: &Platform,
+    port: &'static str,
+    direction: Direction,
+) {
+    if !platform.is_watched() {
+        return;
+    }
+    let mut visit = |block: &Block| {
+        platform.tell(&Note::Port { range: block.range(), port, direction });
+        Ok(())
+    };
+    let mut visitor = MemoryVisitor { visit: &mut visit, result: Ok(()) };
+    message.memory(&mut visitor);
 }
 
 /// A message on its way.

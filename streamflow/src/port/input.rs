@@ -11,8 +11,9 @@ use super::{
     AnyInput, CarriesStream, Handled, Inlet, InputPort, Plain, Receive, StreamRef, Synchronized,
 };
 use crate::context::{ExecutionContext, Stream};
+use crate::driver::Direction;
 use crate::error::Result;
-use crate::message::{Message, Metadata};
+use crate::message::{self, Message, Metadata};
 use crate::stream::Point;
 
 /// An input port of a node.
@@ -187,6 +188,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     {
         let sent = self.inlet.batch().filter_map(|envelope| envelope.sent);
         let stream = cx.receive_stream::<S::How>(sent)?;
+        self.came_in();
         Ok((A::open(self.inlet), stream))
     }
 
@@ -258,6 +260,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         let (node, port) = (self.cx.node(), self.inlet.name);
         let mut sent = self.inlet.batch().filter_map(|envelope| envelope.sent);
         sent.try_for_each(|point| after.check(point, node, port))?;
+        self.came_in();
         Ok(A::open(self.inlet))
     }
 
@@ -287,7 +290,16 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     where
         S: HasMessage,
     {
+        self.came_in();
         A::open(self.inlet)
+    }
+
+    /// Tells whoever watches which memory this port brings.
+    fn came_in(&self) {
+        let (platform, port) = (self.cx.platform(), self.inlet.name);
+        for envelope in self.inlet.batch() {
+            message::pass(&*envelope.message, platform, port, Direction::In);
+        }
     }
 }
 

@@ -7,9 +7,10 @@ use super::AnyInput;
 use super::copy::EdgeCopy;
 use super::queue::Queue;
 use crate::context::ExecutionContext;
+use crate::driver::Direction;
 use crate::error::{Error, Result};
 use crate::memory::Recycler;
-use crate::message::{Envelope, Message, Payload};
+use crate::message::{self, Envelope, Message, Payload};
 use crate::stream::CudaStream;
 
 /// Copies a message for an edge whose input gets one of its own, on the device of the stream.
@@ -51,7 +52,8 @@ impl<T: Message> Outlet<T> {
         cx: &ExecutionContext,
     ) -> Result<()> {
         if let Some(stream) = stream {
-            crate::message::order(&message, stream)?;
+            message::order(&message, stream)?;
+            message::pass(&message, cx.platform(), self.name, Direction::Out);
         }
         let mut message = message.into_payload();
         if self.readers > 1 {

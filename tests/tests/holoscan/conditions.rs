@@ -8,7 +8,7 @@ use streamflow::prelude::*;
 use streamflow_tests::Suite;
 use streamflow_tests::layers::Blind;
 
-use crate::operators::{FlagTx, SLOW, Seen, all, note};
+use crate::operators::{FlagTx, SLOW, Seen, all, note, unchecked};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite
@@ -49,7 +49,7 @@ fn run(
     graph: impl Fn(&Platform, Blind, Seen<Tick>) -> Result<()>,
 ) -> Result<bool> {
     let blind = Blind::new(platform.driver().clone());
-    let platform = Platform::from_driver(std::sync::Arc::new(blind.clone()))?;
+    let platform = unchecked(&blind)?;
     let seen = Seen::default();
     graph(&platform, blind, seen.clone())?;
     Ok(all(&seen) == vec![(messages, true); 5])

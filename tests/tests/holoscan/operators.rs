@@ -1,7 +1,10 @@
 //! What the groups share: a slow source, and what looks at data.
 
+use std::sync::Arc;
+
 use streamflow::prelude::*;
 use streamflow_tests::kernels::slow_fill;
+use streamflow_tests::layers::Blind;
 pub(crate) use streamflow_tests::seen::{Seen, all, note};
 pub(crate) use streamflow_tests::tensors::{LEN, SLOW, Tx, holds};
 
@@ -28,4 +31,11 @@ impl Compute for FlagTx {
         let flag = cx.download(&image, &stream)?.into_pinned();
         io.flag.set_cuda_stream(&stream).emit(flag)
     }
+}
+
+/// A platform on which a test can look at memory that nobody waited for: a race checker would say so
+/// before the data does.
+pub(crate) fn unchecked(blind: &Blind) -> Result<Platform> {
+    let options = PlatformOptions { race_check: Some(false), ..PlatformOptions::default() };
+    Platform::with_options(Arc::new(blind.clone()), options)
 }
