@@ -298,7 +298,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     fn came_in(&self) {
         let (platform, port) = (self.cx.platform(), self.inlet.name);
         for envelope in self.inlet.batch() {
-            message::pass(&*envelope.message, platform, port, Direction::In);
+            message::pass(&*envelope.message, platform, port, Direction::Inward);
         }
     }
 }

@@ -115,6 +115,9 @@ impl Timeline {
 
     /// Says who has the stream from now on.
     pub(super) fn hold(&self, holder: Cow<'static, str>) {
+        if self.driver().watches() {
+            self.driver().tell(&Note::StreamName { stream: self.raw(), name: &holder });
+        }
         *self.holder.lock().unwrap_or_else(PoisonError::into_inner) = holder;
     }
 
