@@ -153,7 +153,7 @@ fn operator(graph: &Graph, node: &Node) -> TokenStream {
 }
 
 /// An identifier that no name of the user can be mistaken for.
-fn hidden(name: &str, index: usize) -> Ident {
+pub(super) fn hidden(name: &str, index: usize) -> Ident {
     format_ident!("__{}_{}", name, index, span = Span::mixed_site())
 }
 
@@ -194,7 +194,7 @@ fn body(graph: &Graph) -> TokenStream {
             let mut #name = #ports;
         }
     });
-    let wiring = wiring::wiring(graph);
+    let (edge_values, wiring) = (wiring::values(graph), wiring::wiring(graph));
     let nodes = graph.nodes.iter().enumerate().map(|(index, node)| {
         let operator = hidden("operator", index);
         let (name, ty, text) = (&node.name, &node.ty, node.text());
@@ -208,6 +208,7 @@ fn body(graph: &Graph) -> TokenStream {
     quote! {
         let #platform = platform;
         #(#values)*
+        #edge_values
         #(#pools)*
         #alone
         #(#ports)*

@@ -5,6 +5,7 @@ mod check;
 mod constants;
 mod diagram;
 mod edge;
+mod edge_attribute;
 mod expand;
 mod model;
 mod parse;

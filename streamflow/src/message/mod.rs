@@ -122,6 +122,21 @@ pub(crate) fn order<M: Message>(message: &M, stream: &CudaStream) -> Result<()> 
     visitor.result
 }
 
+/// When the device data of a message is ready that nobody sends: a point on the default stream of its
+/// device, so that it names no stream. `None` without device data.
+pub(crate) fn ready<M: Message>(message: &M, platform: &Platform) -> Result<Option<Point>> {
+    let mut device = None;
+    let mut visit = |block: &Block| {
+        device = device.or(Some(block.device()));
+        Ok(())
+    };
+    message.memory(&mut MemoryVisitor { visit: &mut visit, result: Ok(()) });
+    let Some(device) = device.filter(|_| M::Place::IS_DEVICE) else { return Ok(None) };
+    let stream = platform.default_stream(device)?;
+    order(message, &stream)?;
+    stream.record().map(Some)
+}
+
 /// Tells the driver that a message's memory passes a port of the hook that runs.
 pub(crate) fn pass<M: Message>(
     message: &M,
