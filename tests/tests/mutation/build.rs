@@ -1,11 +1,16 @@
 //! Makes the graph of a plan, by the calls that `graph!` expands to.
 
-use streamflow::__private::{connect, connect_copy, connect_transfer, edge};
+use streamflow::__private::{
+    EdgeOptions, Policy, begin, connect, connect_copy, connect_transfer, edge,
+};
 use streamflow::graph::{AnyNode, NodeOptions, NodeStreams};
 use streamflow::prelude::*;
 
+use streamflow_tests::kernels::fill;
+
+use super::operators::LEN;
 use super::operators::{Combine, Keep, Relay, Sink, Source, Taking, Unary};
-use super::plan::{Plan, Reading, Step};
+use super::plan::{FIRST, Plan, Reading, Step};
 
 /// The ports of a node that is not made yet.
 enum Ports {
@@ -74,6 +79,36 @@ macro_rules! wire {
     };
 }
 
+/// Connects a later node's output, or a node's own, to its second input: a feedback edge.
+/// The stream that has written what it begins with.
+fn wire_back(
+    ports: &mut [Ports],
+    from: usize,
+    to: usize,
+    platform: &Platform,
+) -> Result<CudaStream> {
+    let options = EdgeOptions::new("feedback", 1, Policy::BackPressure)?.feedback();
+    let (before, after) = ports.split_at_mut(from);
+    let input = match (before.get_mut(to), &mut after[0]) {
+        (None, Ports::Combine(own)) => {
+            connect(edge(&mut own.out, &mut own.b).with(options));
+            &mut own.b
+        }
+        (Some(Ports::Combine(to)), from) => {
+            let to = &mut to.b;
+            connect_from!(from, [Source, Unary, Taking, Relay, Keep, Combine],
+                out => connect(edge(out, &mut *to).with(options)));
+            to
+        }
+        _ => return Err(Error::other("feedback leads to a `Combine`")),
+    };
+    let stream = platform.stream_pool("FIRST", &CudaStreamPool::new())?.allocate("first")?;
+    let mut first = platform.tensor([LEN], &stream)?;
+    stream.launch::<fill>(LEN, (&mut first, FIRST))?;
+    begin(input, first, platform)?;
+    Ok(stream)
+}
+
 /// What transfers are called, by the node that they lead to: each has a stream of that name.
 const TRANSFERS: [&str; 8] = ["to 0", "to 1", "to 2", "to 3", "to 4", "to 5", "to 6", "to 7"];
 
@@ -88,7 +123,8 @@ fn carries(plan: &Plan, from: usize, to: usize) -> Carries {
 
 fn wire(plan: &Plan, ports: &mut [Ports], node: usize) {
     let (before, this) = ports.split_at_mut(node);
-    for (nth, from) in plan.steps[node].inputs().into_iter().enumerate() {
+    let inputs = plan.steps[node].inputs().into_iter().enumerate();
+    for (nth, from) in inputs.filter(|(_, from)| *from < node) {
         let carries = carries(plan, from, node);
         let from = &mut before[from];
         match &mut this[0] {
@@ -111,6 +147,8 @@ fn wire(plan: &Plan, ports: &mut [Ports], node: usize) {
 pub(crate) struct Built {
     platform: Platform,
     nodes: Vec<Box<dyn AnyNode>>,
+    /// Not given back before the end, so that no node gets them.
+    _others: Vec<CudaStream>,
 }
 
 impl Graph for Built {
@@ -129,6 +167,12 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
     let mut ports: Vec<Ports> = plan.steps.iter().map(|step| Ports::of(*step)).collect();
     for node in 0..plan.steps.len() {
         wire(plan, &mut ports, node);
+    }
+    let mut others = Vec::new();
+    for (node, step) in plan.steps.iter().enumerate() {
+        for from in step.inputs().into_iter().filter(|from| *from >= node) {
+            others.push(wire_back(&mut ports, from, node, platform)?);
+        }
     }
     let pool =
         |name, number| platform.stream_pool(name, &CudaStreamPool::new().device(device(number)));
@@ -180,5 +224,5 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
             (step, _) => return Err(Error::other(format!("{step:?} has other ports"))),
         });
     }
-    Ok(Built { platform: platform.clone(), nodes })
+    Ok(Built { platform: platform.clone(), nodes, _others: others })
 }

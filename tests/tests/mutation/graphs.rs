@@ -69,6 +69,14 @@ pub(crate) fn plans() -> Vec<Plan> {
         Plan::new("relayed", &[S, Relay(0), Sink(Late, 1), Unary(Map, 1), Sink(Late, 3)]),
         Plan::new("uploaded", &[Source(Upload), Unary(Map, 0), Sink(Late, 1)]),
         Plan::new("from the default stream", &[Source(Default), S, Combine(0, 1), Sink(Late, 2)]),
+        // Feedback.
+        Plan::new("feedback to itself", &[S, Combine(0, 1), Sink(Late, 1)]),
+        Plan::new("feedback in place", &[S, Combine(0, 2), Taking(1, false), Sink(Late, 2)]),
+        Plan::new(
+            "feedback that frees",
+            &[S, Combine(0, 2), Unary(Map, 1), Sink(Late, 1), Sink(Late, 2)],
+        )
+        .freeing(),
         // Two devices.
         Plan::new("transferred", &[S, Unary(Map, 0), Sink(Late, 1)]).far(&[1, 2]),
         Plan::new(

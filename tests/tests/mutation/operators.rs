@@ -7,7 +7,7 @@ use streamflow_tests::layers::mutate::{AddOne, Axpy, Fill, SlowCopy};
 use super::plan::{How, Origin, Plan, Reading};
 
 /// Not a multiple of anything.
-const LEN: usize = 5;
+pub(crate) const LEN: usize = 5;
 
 #[operator(streams(fill))]
 pub(crate) struct Source {

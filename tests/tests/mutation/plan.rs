@@ -6,6 +6,9 @@ use streamflow::prelude::*;
 /// By how much a source's value rises in each tick.
 const RISE: f32 = 16.0;
 
+/// What a feedback edge begins with.
+pub(crate) const FIRST: f32 = 7.0;
+
 /// What a source does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
@@ -50,6 +53,7 @@ pub(crate) enum Step {
     Relay(usize),
     /// Adds twice what came one tick before.
     Keep(usize),
+    /// Twice the one, and the other. That may be of this or a later node: then it is of the tick before.
     Combine(usize, usize),
     Sink(Reading, usize),
 }
@@ -129,17 +133,24 @@ impl Plan {
 
     /// What each node sends in each tick.
     pub(crate) fn values(&self, ticks: usize) -> Vec<Vec<f32>> {
-        let mut values: Vec<Vec<f32>> = Vec::new();
-        for (node, step) in self.steps.iter().enumerate() {
-            let sent = |tick: usize| match *step {
-                Step::Source(_) => Self::source_value(node, tick as u64),
-                Step::Unary(_, from) | Step::Taking(from, _) => values[from][tick] + 1.0,
-                Step::Relay(from) | Step::Sink(_, from) => values[from][tick],
-                Step::Keep(from) => 2.0 * values[from][tick.saturating_sub(1)] + values[from][tick],
-                Step::Combine(a, b) => 2.0 * values[a][tick] + values[b][tick],
-            };
-            let sent = (0..ticks).map(sent).collect();
-            values.push(sent);
+        let mut values = vec![Vec::new(); self.steps.len()];
+        for tick in 0..ticks {
+            for (node, step) in self.steps.iter().enumerate() {
+                // What is not there yet comes by a feedback edge, from the tick before.
+                let of = |from: usize| {
+                    let sent: &Vec<f32> = &values[from];
+                    let before = tick.checked_sub(1).map(|before| sent[before]);
+                    sent.get(tick).copied().or(before).unwrap_or(FIRST)
+                };
+                let sent = match *step {
+                    Step::Source(_) => Self::source_value(node, tick as u64),
+                    Step::Unary(_, from) | Step::Taking(from, _) => of(from) + 1.0,
+                    Step::Relay(from) | Step::Sink(_, from) => of(from),
+                    Step::Keep(from) => 2.0 * values[from][tick.saturating_sub(1)] + of(from),
+                    Step::Combine(a, b) => 2.0 * of(a) + of(b),
+                };
+                values[node].push(sent);
+            }
         }
         values
     }
