@@ -1,7 +1,6 @@
 //! Drops each edge of each graph, one at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -58,23 +57,16 @@ pub(crate) fn all() -> Result<(), Failed> {
 fn report(tally: &Tally, graphs: usize) -> Result<(), Failed> {
     let Tally { noticed, redundant, order_nothing, holes } = tally;
     let all: u64 = noticed.values().sum();
-    let mut text = format!(
-        "{all} mutations of {graphs} graphs, each noticed by the race checker, and by the data without it:"
-    );
-    for (kind, count) in noticed {
-        // Writing to a string can't fail.
-        let _ = write!(text, " {count} {kind}s,");
+    let kinds: Vec<_> = noticed.iter().map(|(kind, count)| format!("{count} {kind}s")).collect();
+    println!("{all} mutations of {graphs} graphs: {}.", kinds.join(", "));
+    println!("Each is noticed by the race checker, and without it by the data.");
+    for edge in redundant {
+        println!("Redundant, by what comes before what in all runs: {edge}.");
     }
-    println!("{}", text.trim_end_matches(','));
     println!(
-        "{} edges beside are redundant, by what comes before what in all runs: {}",
-        redundant.len(),
-        redundant.join(", ")
+        "{order_nothing} more declarations order nothing: no run lacks an order without them."
     );
-    println!(
-        "{order_nothing} declarations beside order nothing: no run was without an order for the lack of them"
-    );
-    check(holes.is_empty(), || format!("{} were not noticed:\n{}", holes.len(), holes.join("\n")))?;
+    check(holes.is_empty(), || format!("{} holes:\n{}", holes.len(), holes.join("\n")))?;
     check(all > 300, || format!("only {all} mutations"))
 }
 
@@ -98,8 +90,12 @@ fn one(subject: &Subject) -> Tally {
         match notice(subject, mutation, &mut seeds) {
             Outcome::Noticed => *tally.noticed.entry(kind(mutation)).or_default() += 1,
             Outcome::OrdersNothing => tally.order_nothing += 1,
-            Outcome::Redundant if unseen.remove(&*text) => tally.redundant.push(place),
-            Outcome::Redundant => tally.holes.push(format!("{place}: the runtime can do without")),
+            Outcome::Redundant(runs) if unseen.remove(&*text) => {
+                tally.redundant.push(format!("{place} ({runs})"));
+            }
+            Outcome::Redundant(_) => {
+                tally.holes.push(format!("{place}: the runtime can do without"));
+            }
             Outcome::Hole(hole) => tally.holes.push(format!("{place}: {hole}")),
         }
     }

@@ -21,38 +21,45 @@ const SEEDS_OF_NOTHING: usize = 12;
 
 /// How many ticks an exhaustive exploration has, and for how long it may go on.
 const EXPLORED_TICKS: [usize; 2] = [2, 3];
-const EXPLORED_FOR: Duration = Duration::from_secs(10);
+const EXPLORED_FOR: Duration = Duration::from_secs(5);
 
 /// What became of a mutation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The checker has reported it, and without the checker the data was wrong.
     Noticed,
-    /// In no run anything came after less than before.
-    Redundant,
+    /// In no run anything came after less than before; which runs.
+    Redundant(String),
     /// A declaration that nothing depends on: in no run two accesses were without an order.
     OrdersNothing,
     /// Something that must not be.
     Hole(String),
 }
 
-/// Tries seeds, those first that have shown something before, until one does. Also: the worst verdict.
-fn try_seeds(
-    trial: Trial<'_>,
-    seeds: &mut [u64],
-    shows: impl Fn(&Run) -> bool,
-) -> Result<bool, (Verdict, u64)> {
-    let (mut verdict, mut times) = (Verdict::Implied, 0);
+/// What trying seeds has come to.
+struct Tried {
+    /// Whether a seed has shown what was looked for.
+    shown: bool,
+    /// Of the run that has shown it, or the worst of all.
+    verdict: Verdict,
+    /// How often the mutation took something away.
+    times: u64,
+}
+
+/// Tries seeds, those first that have shown something before, until one does.
+fn try_seeds(trial: Trial<'_>, seeds: &mut [u64], shows: impl Fn(&Run) -> bool) -> Tried {
+    let mut tried = Tried { shown: false, verdict: Verdict::Implied, times: 0 };
     for index in 0..seeds.len() {
         let run = trial.seeded(seeds[index]);
+        let verdict = judge(&run.log);
         if shows(&run) {
             seeds[..=index].rotate_right(1);
-            return Ok(true);
+            return Tried { shown: true, verdict, ..tried };
         }
-        verdict = verdict.max(judge(&run.log));
-        times += run.times;
+        tried.verdict = tried.verdict.max(verdict);
+        tried.times += run.times;
     }
-    Err((verdict, times))
+    tried
 }
 
 fn is_declaration(mutation: &Mutation) -> bool {
@@ -61,24 +68,25 @@ fn is_declaration(mutation: &Mutation) -> bool {
 
 /// Tries a mutation.
 pub(crate) fn notice(subject: &Subject, mutation: &Mutation, seeds: &mut [u64]) -> Outcome {
-    let (checked, data) = {
-        let trial = |checked| Trial::new(subject, Some(mutation), checked);
-        (trial(true), trial(false))
-    };
+    let trial = |checked| Trial::new(subject, Some(mutation), checked);
+    let (checked, data) = (trial(true), trial(false));
     let first = if is_declaration(mutation) { SEEDS_OF_NOTHING } else { seeds.len() };
     let reported = try_seeds(checked, &mut seeds[..first], |run| run.reported);
-    let all = if reported.is_ok() { seeds.len() } else { first };
+    if reported.shown && !matches!(reported.verdict, Verdict::Race(_)) {
+        return Outcome::Hole("the checker has reported what is no race".into());
+    }
+    let all = if reported.shown { seeds.len() } else { first };
     let wrong = try_seeds(data, &mut seeds[..all], |run| run.wrong);
-    match (reported, wrong) {
-        (Ok(_), Ok(_)) => Outcome::Noticed,
-        (Ok(_), Err(_)) if (32..MORE_SEEDS).any(|seed| data.seeded(seed).wrong) => Outcome::Noticed,
-        (Ok(_), Err(_)) => match explore(data) {
+    match (reported.shown, wrong.shown) {
+        (true, true) => Outcome::Noticed,
+        (true, false) if (32..MORE_SEEDS).any(|seed| data.seeded(seed).wrong) => Outcome::Noticed,
+        (true, false) => match explore(data) {
             Explored { wrong: true, .. } => Outcome::Noticed,
             found => Outcome::Hole(format!("the data never shows it: {}", found.text)),
         },
-        (Err(_), Ok(_)) => Outcome::Hole("the checker is silent, and the data is wrong".into()),
-        (Err((checked, times)), Err((unchecked, _))) => {
-            unnoticed(data, checked.max(unchecked), times)
+        (false, true) => Outcome::Hole("the checker is silent, and the data is wrong".into()),
+        (false, false) => {
+            unnoticed(data, reported.verdict.max(wrong.verdict), reported.times + wrong.times)
         }
     }
 }
@@ -95,7 +103,7 @@ fn unnoticed(trial: Trial<'_>, verdict: Verdict, times: u64) -> Outcome {
     }
     let found = explore(trial);
     match verdict.max(found.verdict) {
-        Verdict::Implied if !found.wrong => Outcome::Redundant,
+        Verdict::Implied if !found.wrong => Outcome::Redundant(found.text),
         verdict => Outcome::Hole(format!("nobody has noticed it: {verdict:?}; {}", found.text)),
     }
 }
@@ -107,24 +115,26 @@ struct Explored {
     text: String,
 }
 
-/// Visits all states of a few ticks, until the data is wrong.
+/// Visits the states of a few ticks, until the data is wrong.
 fn explore(trial: Trial<'_>) -> Explored {
-    let mut found = Explored { wrong: false, verdict: Verdict::Implied, text: String::new() };
+    let (mut wrong, mut worst, mut texts) = (false, Verdict::Implied, Vec::new());
     for ticks in EXPLORED_TICKS {
         let trial = Trial { ticks, ..trial };
         let explorer = Explorer::new().devices(trial.subject.devices()).max_time(EXPLORED_FOR);
         let explored = explorer.run_exhaustively(|platform| {
             let run = trial.on(platform.driver().clone());
-            found.verdict =
-                std::mem::replace(&mut found.verdict, Verdict::Implied).max(judge(&run.log));
-            found.wrong |= run.wrong;
+            let verdict = judge(&run.log);
+            if worst < verdict {
+                worst = verdict;
+            }
+            wrong |= run.wrong;
             if run.wrong { Err(Error::other("wrong data")) } else { Ok(()) }
         });
         let text = explored.map_or_else(|error| error.to_string(), |all| all.to_string());
-        found.text.push_str(&format!("{ticks} ticks: {text}; "));
-        if found.wrong {
+        texts.push(format!("{ticks} ticks: {text}"));
+        if wrong {
             break;
         }
     }
-    found
+    Explored { wrong, verdict: worst, text: texts.join("; ") }
 }
