@@ -42,19 +42,16 @@ fn definition(graph: &Graph, mermaid: &str) -> TokenStream {
     let (attributes, visibility, name) = (&header.attributes, &header.visibility, &header.name);
     let nodes = graph.nodes.iter().map(|node| {
         let (name, ty) = (&node.name, &node.ty);
-        // Underlined where the type stands.
-        let (first, last) = constants::ends(ty.to_token_stream());
-        let node = quote_spanned!(first=> ::streamflow::__private::Node<);
-        let end = quote_spanned!(last=> >);
-        quote!(#name: #node #ty #end)
+        let node = constants::item(ty, "__Node");
+        quote!(#name: #node)
     });
     let picture = format!("\n```mermaid\n{mermaid}```");
     quote! {
         #(#attributes)*
         #[doc = #picture]
         #visibility struct #name {
-            __platform: ::streamflow::__private::Platform,
             #(#nodes,)*
+            __platform: ::streamflow::__private::Platform,
         }
     }
 }
@@ -111,13 +108,22 @@ fn implementation(graph: &Graph, mermaid: &str, sound: bool) -> TokenStream {
     }
 }
 
-/// `self.source1`, underlined where the type stands.
-fn field(name: &Ident, ty: &Type) -> TokenStream {
-    let (first, last) = constants::ends(ty.to_token_stream());
-    let this = Ident::new("self", Span::call_site().located_at(first));
+/// A node's name where it stands for the field: what is wrong with its type is told at the type, in the
+/// same words each time, which rustc then prints once.
+fn at_type(name: &Ident, ty: &Type) -> Ident {
     let mut name = name.clone();
-    name.set_span(name.span().located_at(last));
-    quote!(#this.#name)
+    name.set_span(name.span().located_at(constants::ends(ty.to_token_stream()).1));
+    name
+}
+
+/// `self`, and `self.source1`, underlined where the type stands. Both are the user's tokens for rustc,
+/// which then does not mention the macro.
+fn field(name: &Ident, ty: &Type) -> (Ident, TokenStream) {
+    let (first, last) = constants::ends(ty.to_token_stream());
+    let this = Ident::new("self", first);
+    let name = at_type(name, ty);
+    let field = quote_spanned!(last=> #this.#name);
+    (this, field)
 }
 
 /// `source1()` and `source1_mut()`.
@@ -127,18 +133,18 @@ fn operator(graph: &Graph, node: &Node) -> TokenStream {
     let text = format!("The operator `{}`.", node.text());
     let text_mut = format!("The operator `{}`, to change it between runs.", node.text());
     let name_mut = format_ident!("{}_mut", name);
-    let field = field(name, ty);
+    let (this, field) = field(name, ty);
     let blank = (!docs.is_empty()).then(|| quote!(#[doc = ""]));
     quote! {
         #[doc = #text]
         #blank
         #(#docs)*
-        #visibility fn #name(&self) -> &#ty {
+        #visibility fn #name(&#this) -> &#ty {
             &#field.operator
         }
 
         #[doc = #text_mut]
-        #visibility fn #name_mut(&mut self) -> &mut #ty {
+        #visibility fn #name_mut(&mut #this) -> &mut #ty {
             &mut #field.operator
         }
     }
@@ -195,7 +201,8 @@ fn body(graph: &Graph) -> TokenStream {
         let node = constants::item_call(ty, "__node", args);
         let (_, last) = constants::ends(ty.to_token_stream());
         let end = quote_spanned!(last=> ?);
-        quote!(#name: #node #end)
+        let field = at_type(name, ty);
+        quote!(#field: #node #end)
     });
     quote! {
         let #platform = platform;
@@ -249,16 +256,17 @@ fn any_graph(graph: &Graph) -> TokenStream {
         // The type is named, and all underlined there, so that what it lacks is said there.
         let (first, last) = constants::ends(ty.to_token_stream());
         let path = quote_spanned!(first=> ::streamflow::__private::any_node::<);
-        let field = field(name, ty);
-        let lead = quote_spanned!(first=> &mut);
+        let name = at_type(name, ty);
         let args = quote_spanned!(last=> >);
-        let mut node = Group::new(Delimiter::Parenthesis, quote!(#lead #field));
+        let mut node = Group::new(Delimiter::Parenthesis, quote!(#name));
         node.set_span(last);
         quote!(#path #ty #args #node)
     });
+    let fields = graph.nodes.iter().map(|node| at_type(&node.name, &node.ty));
     quote! {
         impl ::streamflow::__private::Graph for #name {
             fn nodes(&mut self) -> ::std::vec::Vec<&mut dyn ::streamflow::__private::AnyNode> {
+                let Self { #(#fields,)* .. } = self;
                 ::std::vec![#(#nodes,)*]
             }
 

@@ -18,6 +18,12 @@ pub(super) fn operator(options: Options, input: DeriveInput, errors: &mut Errors
     let DeriveInput { attrs, vis, ident, generics, data } = input;
     let mut expandable = lifetimes(&generics, errors);
     let mut ports = Vec::new();
+    let spans = match &data {
+        Data::Struct(DataStruct { struct_token, fields: Fields::Named(fields), .. }) => {
+            [struct_token.span, fields.brace_token.span.join()]
+        }
+        _ => [ident.span(); 2],
+    };
     let body = match data {
         Data::Struct(DataStruct { fields: Fields::Named(fields), .. }) => {
             let Sorted { ports: found, state } = sort(&ident, fields.named, errors);
@@ -86,6 +92,7 @@ pub(super) fn operator(options: Options, input: DeriveInput, errors: &mut Errors
         cfgs: quote!(#(#cfgs)*),
         options,
         ident,
+        spans,
         visibility: vis,
         attrs,
         generics,
