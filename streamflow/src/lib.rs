@@ -53,7 +53,7 @@ pub mod __private {
     pub use crate::driver::{HostArgs, HostKernel};
     pub use crate::error::Result;
     pub use crate::graph::check::{
-        EdgeEnd, check_devices, check_inputs, check_outputs, check_pool,
+        EdgeEnd, check_devices, check_inputs, check_outputs, check_pool, check_pool_use,
     };
     pub use crate::graph::{AnyNode, Graph, Node, NodeOptions, NodeStreams, any_node};
     pub use crate::kernel::expansion::*;

@@ -6,8 +6,8 @@ use quote::ToTokens;
 
 use super::attribute::{self, NodeAttributes};
 use super::model::{
-    Discard, Draft, Edge, EdgeStatement, Graph, Header, Node, NodeStatement, Pool, Port, Statement,
-    Streams, Target,
+    Discard, Draft, Edge, EdgeStatement, Graph, Header, Leftover, Node, NodeStatement, Pool, Port,
+    Statement, Streams, Target,
 };
 use super::toposort::{self, Cycle};
 use crate::diagnostic::{Errors, similar};
@@ -28,7 +28,8 @@ pub(super) fn graph(mut header: Header, statements: Vec<Statement>, errors: &mut
         discards: Vec::new(),
         probes: Vec::new(),
         order: Vec::new(),
-        has_unknown_node: false,
+        leftovers: Vec::new(),
+        unknown_nodes: Vec::new(),
     };
     let mut edges = Vec::new();
     for statement in statements {
@@ -37,14 +38,18 @@ pub(super) fn graph(mut header: Header, statements: Vec<Statement>, errors: &mut
             Statement::Node(statement) => {
                 if names.declare(&statement.name, errors) {
                     graph.nodes.push(node(statement, errors));
+                } else {
+                    let NodeStatement { ty, value, .. } = statement;
+                    graph.leftovers.push(Leftover { ty: Some(ty), value: Some(value) });
                 }
             }
             Statement::Edges(statement) => {
                 graph.probes.extend(statement.ports().map(Port::partial));
                 edges.push(statement);
             }
-            Statement::Draft(Draft { node, ports }) => {
+            Statement::Draft(Draft { node, ports, rest }) => {
                 graph.probes.extend(ports);
+                graph.leftovers.push(rest);
                 if let Some(name) = node
                     && names.declare(&name, errors)
                 {
@@ -53,6 +58,7 @@ pub(super) fn graph(mut header: Header, statements: Vec<Statement>, errors: &mut
             }
         }
     }
+    not_pools(&mut graph, &mut names, errors);
     accessors(&mut graph, errors);
     pools_of_nodes(&mut graph, errors);
     for statement in edges {
@@ -63,6 +69,9 @@ pub(super) fn graph(mut header: Header, statements: Vec<Statement>, errors: &mut
     // Who made another mistake may have meant to use a pool there.
     if errors.is_empty() {
         unused_pools(&graph, errors);
+    }
+    if !errors.is_empty() {
+        unknown_nodes(&graph, errors);
     }
     graph
 }
@@ -128,6 +137,22 @@ fn node(statement: NodeStatement, errors: &mut Errors) -> Node {
     Node { docs, name, ty, value, streams, count, stream_done, has_methods: true }
 }
 
+/// A node with the name of a pool would be taken for that constant. It is left out, and edges to it are
+/// no further mistake.
+fn not_pools(graph: &mut Graph, names: &mut Names, errors: &mut Errors) {
+    let pools: HashSet<String> = graph.pools.iter().map(|pool| pool.name.to_string()).collect();
+    let (taken, free): (Vec<_>, Vec<_>) = std::mem::take(&mut graph.nodes)
+        .into_iter()
+        .partition(|node| pools.contains(&node.name.to_string()));
+    graph.nodes = free;
+    for Node { name, ty, value, .. } in taken {
+        let text = format!("node `{name}` has the name of a stream pool; give it another name");
+        errors.at(&name, text);
+        names.without_type.insert(name.to_string());
+        graph.leftovers.push(Leftover { ty: Some(ty), value: Some(value) });
+    }
+}
+
 /// The struct's methods are named after its nodes.
 fn accessors(graph: &mut Graph, errors: &mut Errors) {
     let names: HashSet<String> = graph.nodes.iter().map(Node::text).collect();
@@ -165,6 +190,19 @@ fn pools_of_nodes(graph: &mut Graph, errors: &mut Errors) {
         };
         errors.at(pool, format!("there is no stream pool `{written}` in this graph; {hint}"));
         node.streams = Streams::Default;
+    }
+}
+
+/// Beside a `compile_error!`, rustc does not tell which names it can't find.
+fn unknown_nodes(graph: &Graph, errors: &mut Errors) {
+    let nodes: Vec<String> = graph.nodes.iter().map(Node::text).collect();
+    let nodes: Vec<&str> = nodes.iter().map(String::as_str).collect();
+    for name in &graph.unknown_nodes {
+        let hint = match similar(&name.to_string(), &nodes) {
+            Some(similar) => format!("did you mean `{similar}`?"),
+            None => format!("declare it: `let {name}: Operator = …;`"),
+        };
+        errors.at(name, format!("there is no node `{name}` in this graph; {hint}"));
     }
 }
 
@@ -211,7 +249,7 @@ fn connect(statement: EdgeStatement, names: &Names, graph: &mut Graph, errors: &
                 errors.at(&port.node, format!("`{node}` is a parameter of this graph, not a node"));
                 return false;
             }
-            graph.has_unknown_node = true;
+            graph.unknown_nodes.push(port.node.clone());
         }
         true
     };

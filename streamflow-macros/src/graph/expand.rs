@@ -5,7 +5,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use syn::Type;
 
-use super::model::{Graph, Node, Streams};
+use super::model::{Graph, Leftover, Node, Streams};
 use super::{constants, diagram, wiring};
 
 /// All that is made from a graph. `sound` says whether no mistake was found.
@@ -19,9 +19,10 @@ pub(super) fn graph(graph: &Graph, sound: bool) -> TokenStream {
     let implementation = implementation(graph, &mermaid, sound);
     let any_graph = any_graph(graph);
     // What a mistake of names would make fail as well is not checked beside it.
-    let checked = sound && !graph.has_unknown_node;
+    let checked = sound && graph.unknown_nodes.is_empty();
     let checks_of_nodes = checked.then(|| constants::of_nodes(graph));
     let checks_of_pools = checked.then(|| constants::of_pools(graph));
+    let checks_of_pool_uses = checked.then(|| constants::of_pool_uses(graph));
     let checks_of_edges = checked.then(|| constants::of_edges(graph));
     quote! {
         #definition
@@ -31,6 +32,7 @@ pub(super) fn graph(graph: &Graph, sound: bool) -> TokenStream {
             #implementation
             #any_graph
             #checks_of_pools
+            #checks_of_pool_uses
             #checks_of_edges
         };
         #checks_of_nodes
@@ -172,6 +174,11 @@ fn body(graph: &Graph) -> TokenStream {
             #count
         }
     });
+    let leftovers = graph.leftovers.iter().map(|Leftover { ty, value }| {
+        let ty = ty.as_ref().map(|ty| quote!(let _: ::core::option::Option<#ty>;));
+        let value = value.as_ref().map(|value| quote!(let _ = #value;));
+        quote!(#ty #value)
+    });
     let live_pools: Vec<Ident> =
         (0..graph.pools.len()).map(|index| hidden("pool", index)).collect();
     // A pool without nodes is a constant that another one is made from.
@@ -207,6 +214,7 @@ fn body(graph: &Graph) -> TokenStream {
     quote! {
         let #platform = platform;
         #(#values)*
+        #(#leftovers)*
         #(#pools)*
         #alone
         #(#ports)*

@@ -18,6 +18,7 @@ use std::ops::Deref;
 use crate::driver::AccessMode;
 use crate::error::Result;
 use crate::memory::{Block, DeviceSlice, Pinned, Recycler, Shared};
+use crate::port::{Owned, Receive};
 use crate::stream::{CudaStream, Point};
 
 /// What can travel along an edge.
@@ -29,13 +30,15 @@ use crate::stream::{CudaStream, Point};
     label = "this type can't travel along an edge",
     note = "put `#[derive(Message)]` on its definition if its fields are messages, or wrap host data in `HostData<_>`"
 )]
-pub trait Message: Send + Sync + 'static {
+pub trait Message:
+    Send + Sync + 'static + for<'t> Receive<'t, Message = <Self as Message>::Item>
+{
     /// Whether device data is in it: [`Host`] or [`Device`].
     type Place: Place;
     /// What is received: the type itself, or what a [`Shared`] shares.
     type Item: Message;
     /// How many owners it may have when it is sent: [`Sole`], or [`Several`] for a [`Shared`].
-    type Owners;
+    type Owners: Owned;
 
     /// Shows all device memory in it.
     fn memory(&self, visit: &mut MemoryVisitor<'_>);

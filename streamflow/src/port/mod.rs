@@ -13,8 +13,8 @@ mod receive;
 
 pub use connect::{
     Accepts, Awaited, AwaitedEnd, CopyOnEdge, Edge, Feeds, InputEnd, InputPort, OutputEnd,
-    OutputPort, PortInfo, Reads, Shares, Takes, connect, connect_copy, connect_shared, discard,
-    edge, when_stream_done,
+    OutputPort, Owned, PortInfo, Reads, Shares, Takes, connect, connect_copy, connect_shared,
+    discard, edge, when_stream_done,
 };
 pub use input::{HasMessage, In, Input, Pending, Received, StreamReady, StreamRef, Unreceived};
 pub use output::{Initial, Internal, On, Out, Output, Sends, Unchosen, Unset};

@@ -94,7 +94,7 @@ impl CudaStreamPool {
         if let Some(max) = self.max_size {
             assert!(
                 self.reserved_size <= max,
-                "a stream pool reserves more streams than it may hold"
+                "a stream pool reserves more streams than it may hold; raise `max_size`, or lower `reserved_size`"
             );
         }
     }
