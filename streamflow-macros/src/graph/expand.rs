@@ -24,8 +24,9 @@ pub(super) fn graph(graph: &Graph, sound: bool) -> TokenStream {
     let checks_of_pools = checked.then(|| constants::of_pools(graph));
     let checks_of_pool_uses = checked.then(|| constants::of_pool_uses(graph));
     let checks_of_edges = checked.then(|| constants::of_edges(graph));
+    // An editor finds the cursor by its distance from the beginning, in an expansion with more letters at the
+    // cursor. So `new`, where it looks, comes before all that repeats what the user wrote, as the pictures.
     quote! {
-        #definition
         #[allow(non_local_definitions)]
         const _: () = {
             #(#pools)*
@@ -35,6 +36,7 @@ pub(super) fn graph(graph: &Graph, sound: bool) -> TokenStream {
             #checks_of_pool_uses
             #checks_of_edges
         };
+        #definition
         #checks_of_nodes
     }
 }
@@ -67,20 +69,12 @@ fn implementation(graph: &Graph, mermaid: &str, sound: bool) -> TokenStream {
         let (name, ty) = (&param.name, &param.ty);
         quote!(#name: #ty)
     });
-    let body = body(graph);
-    // Where nodes are missing, it is not the user who left a parameter unused.
-    let names = header.params.iter().map(|param| &param.name);
-    let used = (!sound).then(|| quote!(let _ = (#(&#names,)*);));
+    let body = body(graph, sound);
     let nodes = graph.nodes.iter().filter(|node| node.has_methods);
     let operators = nodes.map(|node| operator(graph, node));
     quote! {
         #[allow(dead_code)]
         impl #name {
-            /// The graph as a flow chart of Mermaid, left to right.
-            #visibility const MERMAID: &'static str = #mermaid;
-            /// The graph in the language of Graphviz, left to right.
-            #visibility const DOT: &'static str = #dot;
-
             /// Makes the operators, the stream pools and the edges between them. Nothing runs yet.
             ///
             /// # Errors
@@ -91,9 +85,13 @@ fn implementation(graph: &Graph, mermaid: &str, sound: bool) -> TokenStream {
                 platform: &::streamflow::__private::Platform,
                 #(#params,)*
             ) -> ::streamflow::__private::Result<Self> {
-                #used
                 #body
             }
+
+            /// The graph as a flow chart of Mermaid, left to right.
+            #visibility const MERMAID: &'static str = #mermaid;
+            /// The graph in the language of Graphviz, left to right.
+            #visibility const DOT: &'static str = #dot;
 
             /// Runs the graph on this thread, until all its sources are done and all their messages
             /// consumed, or an operator asks for the end.
@@ -159,7 +157,7 @@ fn hidden(name: &str, index: usize) -> Ident {
 
 /// The body of `new`. First all that the user wrote, where parameters are not yet hidden by nodes of
 /// the same name; then each node's ports, under the node's name, and the edges; then the nodes.
-fn body(graph: &Graph) -> TokenStream {
+fn body(graph: &Graph, sound: bool) -> TokenStream {
     let platform = Ident::new("__platform", Span::mixed_site());
     let values = graph.nodes.iter().enumerate().map(|(index, node)| {
         let (operator, ty, value) = (hidden("operator", index), &node.ty, &node.value);
@@ -179,6 +177,11 @@ fn body(graph: &Graph) -> TokenStream {
         let value = value.as_ref().map(|value| quote!(let _ = #value;));
         quote!(#ty #value)
     });
+    // Where nodes are missing, it is not the user who left a parameter unused. In as many letters otherwise: see
+    // `graph` above.
+    let names = graph.header.params.iter().map(|param| &param.name);
+    let here = if sound { quote!(any()) } else { quote!(all()) };
+    let used = quote!(#[cfg(#here)] let _ = (#(&#names,)*););
     let live_pools: Vec<Ident> =
         (0..graph.pools.len()).map(|index| hidden("pool", index)).collect();
     // A pool without nodes is a constant that another one is made from.
@@ -198,13 +201,14 @@ fn body(graph: &Graph) -> TokenStream {
     let taken_out = chunks.iter().map(Chunk::taken_out);
     let names = chunks.iter().flat_map(Chunk::names);
     quote! {
+        #used
         let #platform = platform;
         #(#values)*
-        #(#leftovers)*
         #(#pools)*
         #alone
         #(#ports)*
         #wiring
+        #(#leftovers)*
         #(#nodes)*
         let #platform = ::core::clone::Clone::clone(#platform);
         #(#taken_out)*
