@@ -8,6 +8,7 @@ mod context;
 pub mod driver;
 mod error;
 pub mod graph;
+pub mod guide;
 pub mod kernel;
 pub mod memory;
 pub mod message;

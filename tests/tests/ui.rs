@@ -5,6 +5,7 @@ const FAMILIES: &[&str] = &[
     "conditions",
     "edges",
     "kernels",
+    "laws",
     "messages",
     "nodes",
     "operators",

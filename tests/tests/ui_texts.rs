@@ -170,3 +170,26 @@ fn the_readme_lists_every_file_and_no_other() {
     programs.retain(|name| !name.starts_with("pass/"));
     assert_eq!(programs, listed);
 }
+
+/// The guide shows programs that do not compile, and what is said of them: those of `laws`, to the letter.
+/// `TRYBUILD=overwrite`, which writes the texts anew, writes them there as well.
+#[test]
+fn the_guide_says_what_rustc_says() {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../streamflow/src/guide");
+    for name in files(".rs").iter().filter_map(|name| name.strip_prefix("laws/")) {
+        let read = |path: PathBuf| {
+            fs::read_to_string(&path).unwrap_or_else(|_| panic!("{}", path.display()))
+        };
+        let program = read(directory().join(format!("laws/{name}.rs")));
+        let said = read(directory().join(format!("laws/{name}.stderr")));
+        let path = guide.join(format!("{name}.md"));
+        let chapter = read(path.clone());
+        let (text, _) = chapter.split_once("```compile_fail\n").unwrap();
+        let wanted = format!("{text}```compile_fail\n{program}```\n\n```text\n{}```\n", said);
+        if std::env::var_os("TRYBUILD").is_some_and(|value| value == "overwrite") {
+            fs::write(path, wanted).unwrap();
+        } else {
+            assert!(chapter == wanted, "{} is not what rustc says", path.display());
+        }
+    }
+}

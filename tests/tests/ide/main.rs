@@ -3,7 +3,7 @@
 //!
 //! It asks rust-analyzer, over LSP, and is reported as skipped where there is none: neither at
 //! `STREAMFLOW_RUST_ANALYZER` nor in the path. `STREAMFLOW_REQUIRE_RUST_ANALYZER=1` makes that a failure.
-#![allow(missing_docs, reason = "a test binary")]
+#![allow(missing_docs, clippy::print_stdout, reason = "a test binary")]
 
 mod server;
 
