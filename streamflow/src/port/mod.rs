@@ -10,6 +10,8 @@ mod input;
 mod output;
 mod queue;
 mod receive;
+#[cfg(streamflow_zero_cost)]
+pub mod zero_cost;
 
 pub use connect::{
     Accepts, Awaited, AwaitedEnd, CopyOnEdge, Edge, Feeds, InputEnd, InputPort, OutputEnd,
