@@ -1,4 +1,4 @@
-//! What streamflow's three example programs share.
+//! What streamflow's example programs share.
 //!
 //! The workloads are library modules with plain-Rust references beside them, so that the tests and
 //! the benchmarks run exactly what the programs run.
@@ -6,6 +6,7 @@
 pub mod cli;
 pub mod deliver;
 pub mod edges;
+pub mod overlap;
 pub mod png_io;
 pub mod progress;
 pub mod report;
@@ -26,6 +27,7 @@ pub fn kernels() -> Vec<&'static KernelInfo> {
         edges::sobel_x::INFO,
         edges::sobel_y::INFO,
         edges::magnitude::INFO,
+        overlap::climb::INFO,
         temporal::pattern::INFO,
         temporal::share::INFO,
         temporal::accumulate::INFO,

@@ -21,6 +21,10 @@ fn temporal_filter(args: &[&str]) -> Output {
     program(env!("CARGO_BIN_EXE_temporal_filter"), args)
 }
 
+fn overlap(args: &[&str]) -> Output {
+    program(env!("CARGO_BIN_EXE_overlap"), args)
+}
+
 fn program(path: &str, args: &[&str]) -> Output {
     // Logs are the user's choice; here they would mix with the messages.
     Command::new(path).args(args).env_remove("RUST_LOG").output().unwrap()
@@ -193,6 +197,63 @@ fn the_filter_is_right_under_every_seed() {
     let people = run(0, &[]);
     let last = text(&people.stdout).lines().last().unwrap().to_owned();
     assert_eq!(last, "all 3003 values are within 9.5e-7 of the reference");
+}
+
+/// It checks every value itself.
+#[test]
+fn chunks_overlap_under_every_seed() {
+    let run = |seed: u64, more: &[&str]| {
+        let seed = seed.to_string();
+        let args =
+            ["--platform", "host", "--rows", "64", "--cols", "1000", "--count", "2", "--seed"];
+        overlap(&[&args[..], &[&seed], more].concat())
+    };
+    for seed in 0..8 {
+        let first = run(seed, &["--json", "--chunks", "8"]);
+        let runs = ticks(&first);
+        assert_eq!(runs.len(), 2);
+        for (number, one) in runs.iter().enumerate() {
+            assert_eq!(
+                (&one["run"], &one["chunks"], &one["streams"]),
+                (&number.into(), &8.into(), &4.into())
+            );
+            assert_eq!(one["clock"], "simulated");
+            let value = |name: &str| one[name].as_f64().unwrap();
+            let ratio = value("one_ms") / value("several_ms");
+            assert!((ratio - value("ratio")).abs() < 1e-9, "{one}");
+            assert!(ratio > 1.5, "seed {seed}: nothing overlaps: {one}");
+        }
+        let again = run(seed, &["--json", "--chunks", "8"]);
+        assert_eq!(text(&again.stdout), text(&first.stdout), "seed {seed}");
+    }
+    for more in
+        [&["--chunks", "1"][..], &["--chunks", "64"], &["--chunks", "3", "--default-stream"]]
+    {
+        let output = run(3, more);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let lines: Vec<&str> = text(&output.stdout).lines().collect();
+        assert!(lines[0].starts_with("running on host"), "{lines:?}");
+        assert!(lines[1].starts_with("run 0: ") && lines[1].contains("simulated ms"), "{lines:?}");
+        assert!(lines[2].contains("ratio "), "{lines:?}");
+    }
+    // One chunk has nothing to overlap with.
+    let one = ticks(&run(0, &["--json", "--chunks", "1"]));
+    assert_eq!((&one[0]["streams"], &one[0]["ratio"]), (&1.into(), &serde_json::json!(1.0)));
+}
+
+#[test]
+fn mistakes_of_overlap_are_told() {
+    for (args, words) in [
+        (&["--chunks", "0"][..], &["--chunks", "0 is not in 1.."][..]),
+        (&["--rows", "0"], &["--rows", "0 is not in 1.."]),
+        (&["--count", "0"], &["--count", "0 is not in 1.."]),
+        (&["--rows", "7", "--chunks", "8"], &["7 rows can't be cut into 8 chunks"]),
+        (&["--mermaid"], &["--mermaid"]),
+        (&["--platform", "cuda", "--seed", "1"], &["only the host simulator takes a seed"]),
+        (&["--rows", "4294967295", "--cols", "4294967295"], &["4294967295 rows"]),
+    ] {
+        assert_fails(&overlap(args), 2, words);
+    }
 }
 
 #[test]

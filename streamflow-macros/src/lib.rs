@@ -115,16 +115,18 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// graph     = attributes visibility "struct" Name [ "(" parameter, … ")" ] "{" statement* "}"
 /// parameter = name ":" Type
 /// statement = pool | node | edge
-/// pool      = "const" NAME ": CudaStreamPool =" expression ";"
+/// pool      = "const" NAME ":" ( "CudaStreamPool" | "CudaGreenContextPool" ) "=" expression ";"
 /// node      = node-attribute* "let" name ":" Operator "=" expression ";"
 /// edge      = edge-attribute* node "." output ">>" target ";"
 /// target    = node "." input | "(" node "." input, … ")" | "_"
 ///
 /// node-attribute = doc | "#[streams(" ( NAME | "none" ) ")]" | "#[when(" condition, … ")]"
 /// condition      = "count(" expression ")" | "stream_done(" input ")"
-/// edge-attribute = doc | "#[copy]"
+/// edge-attribute = doc | "#[copy]" | "#[transfer]"
 /// ```
-/// The attributes of the graph are those of a struct, as `#[derive(Debug)]`. Statements stand in any
+/// The attributes of the graph are those of a struct, as `#[derive(Debug)]`, and
+/// `#[green_contexts(NAME)]`: nodes without a pool use the default context of this green context pool
+/// (Holoscan's `add_default_green_context_pool`). Statements stand in any
 /// order: what runs first follows from the edges.
 ///
 /// A graph takes values, not type parameters: its checks look at concrete operators. Generic operators
@@ -132,6 +134,8 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// # Statements
 /// - `const NAME: CudaStreamPool = …;` describes a stream pool. `new` makes the live one.
+/// - `const NAME: CudaGreenContextPool = …;` describes how the multiprocessors of a device are divided,
+///   for stream pools that are `.on(NAME.context(0))`.
 /// - `let name: Operator = …;` is a node. The operator's type must be written. The expression sees
 ///   the parameters and `platform`, and may use `?`.
 /// - `a.out >> b.in;` is an edge, and `a.out >> (b.in, c.in);` are several. Each input has one
@@ -154,8 +158,12 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// # Attributes of edges
 /// - `#[copy]`: the input gets a copy of its own, so that it may take the message although others
 ///   read it.
+/// - `#[transfer]`: the input is on another device, and gets a copy there. The copy is a peer copy on
+///   a stream of the edge's own: after the last write on the producer's device, and before whatever the
+///   consumer does. An edge of device data between two devices needs it, and one on one device must
+///   not have it. Host data goes anywhere without.
 ///
-/// `#[feedback]` and `#[transfer]`, for cycles and for edges between devices, are not supported yet.
+/// `#[feedback]`, for cycles, is not supported yet.
 ///
 /// # What is checked, and when
 /// | Mistake | Found by | Told at |
@@ -165,11 +173,11 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | a cycle | the macro | the edge that closes it, with the path |
 /// | an unknown node or port, an operator's wrong arguments | rustc | the name |
 /// | a type that is no operator, or has no `compute` | types | the node's type |
-/// | a port of another type, an edge the wrong way round, a fan-out to an input that takes its message, `#[copy]` of what can't be copied | types | the edge |
+/// | a port of another type, an edge the wrong way round, a fan-out to an input that takes its message, `#[copy]` or `#[transfer]` of what can't be copied | types | the edge |
 /// | `stream_done` of an output, or of host data | types | the condition |
 /// | a required input without a producer, an output that nobody consumes | a constant | the node's name |
 /// | a pool with fewer streams than its operators declare | a constant | the pool's description |
-/// | device data between nodes on different devices; host data may go there | a constant | the edge |
+/// | device data between nodes on different devices without `#[transfer]`, or on one device with it | a constant | the edge |
 /// | a `count` of 0, a device or stream that the platform has not, a constructor's error | `new` | – |
 /// | device data that reaches another device by way of a node with `#[streams(none)]` | `run` | – |
 ///

@@ -1,6 +1,9 @@
 //! What can go wrong: one type, each variant saying who, what and what to do.
 
+use std::any::Any;
+
 use crate::driver::{DeviceId, DriverError};
+use crate::testing::Exploration;
 
 /// What streamflow's calls return.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -28,6 +31,59 @@ pub enum Error {
         max_size: u32,
         /// Who holds them.
         holders: Vec<String>,
+    },
+
+    /// All blocks of an allocator with a fixed number of them are lent.
+    #[error(
+        "block pool `{pool}` is exhausted: `{who}` asked for a block, but all {blocks} are held by {}; \
+         it would need at least {}: raise its number of blocks, or drop tensors earlier; while ticks \
+         overlap, twice as many as one tick makes are usual",
+        counts(holders), .blocks.saturating_add(1)
+    )]
+    BlocksExhausted {
+        /// The allocator's name.
+        pool: String,
+        /// Who asked.
+        who: String,
+        /// How many blocks it has.
+        blocks: u64,
+        /// Who holds how many of them: by the streams that they were allocated for.
+        holders: Vec<(String, usize)>,
+    },
+
+    /// A tensor or buffer is larger than the blocks of its allocator.
+    #[error(
+        "block pool `{pool}` has blocks of {block_bytes} bytes, but {requested} were asked for; make \
+         its blocks at least that large"
+    )]
+    BlockSize {
+        /// The allocator's name.
+        pool: String,
+        /// The size of its blocks.
+        block_bytes: u64,
+        /// What was asked for.
+        requested: u64,
+    },
+
+    /// An allocator has as much memory as it may have.
+    #[error(
+        "allocator `{pool}` is exhausted: `{who}` asked for {requested} bytes, but {used} of {max_size} \
+         are in use, by {}; it would need at least {}: raise `max_size`, or drop tensors earlier",
+        counts(holders), .used.saturating_add(*.requested)
+    )]
+    MemoryExhausted {
+        /// The allocator's name.
+        pool: String,
+        /// Who asked.
+        who: String,
+        /// What was asked for, rounded up.
+        requested: u64,
+        /// How much of it is in use.
+        used: u64,
+        /// How much it may have.
+        max_size: u64,
+        /// Who holds how many tensors and buffers: by the streams that they were allocated for.
+        holders: Vec<(String, usize)>,
     },
 
     /// A device was named that the platform does not have.
@@ -59,6 +115,26 @@ pub enum Error {
         memory: DeviceId,
         /// Where the stream executes.
         stream: DeviceId,
+    },
+
+    /// A device can't be divided as it was asked to.
+    #[error("{device} can't be divided into partitions of {asked:?} multiprocessors: {problem}")]
+    GreenContexts {
+        /// The device.
+        device: DeviceId,
+        /// How many multiprocessors each partition was to have.
+        asked: Vec<u32>,
+        /// What is wrong, and which sizes are legal.
+        problem: String,
+    },
+
+    /// Two moments have no time between them.
+    #[error(
+        "this time span can't be measured: {problem}; take two moments of one device, in order"
+    )]
+    TimeSpan {
+        /// What is wrong.
+        problem: String,
     },
 
     /// Two lengths that must be the same are not.
@@ -192,6 +268,21 @@ pub enum Error {
     #[error("{0}")]
     Other(String),
 
+    /// An environment variable holds something that can't be read.
+    #[error("the environment variable {name} is {value:?}: {expected}")]
+    Variable {
+        /// The variable.
+        name: &'static str,
+        /// What it holds.
+        value: String,
+        /// What to do.
+        expected: &'static str,
+    },
+
+    /// A test failed under one of the orders of execution that were tried, or not all could be tried.
+    #[error("{0}")]
+    Explored(Box<Exploration>),
+
     /// A kernel's `requires(…)` does not hold for the arguments of a launch. Nothing was launched.
     #[error("kernel `{kernel}` requires `{requirement}`, which these arguments break: {values}")]
     KernelRequirement {
@@ -241,10 +332,25 @@ impl Error {
     pub fn other(error: impl std::fmt::Display) -> Self {
         Self::Other(error.to_string())
     }
+
+    /// From what a panic carries.
+    pub(crate) fn panicked(panic: &(dyn Any + Send)) -> Self {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        Self::Panicked { message: text.unwrap_or("(no text)").to_owned() }
+    }
 }
 
 fn texts(errors: &[Error]) -> String {
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+fn counts(holders: &[(String, usize)]) -> String {
+    if holders.is_empty() {
+        return "nobody".to_owned();
+    }
+    let each = holders.iter().map(|(holder, count)| format!("`{holder}` ({count})"));
+    each.collect::<Vec<_>>().join(", ")
 }
 
 fn list(names: &[String]) -> String {

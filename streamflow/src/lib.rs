@@ -20,28 +20,32 @@ pub mod stream;
 pub mod testing;
 
 pub use context::{ExecutionContext, OnStream, Stream, StreamName};
-pub use driver::{DeviceId, StreamFlags};
+pub use driver::{BorrowedStream, Coscheduling, DeviceId, GreenContext, SmSizes, StreamFlags};
 pub use error::{Error, Result};
 pub use graph::{Graph, Node};
 pub use half::f16;
 pub use kernel::Grid;
 pub use memory::{
-    Buffer, DeviceSlice, Download, Element, MemoryOptions, Pinned, Shared, Tensor, TensorView,
+    Allocator, Buffer, DeviceSlice, Download, Element, MemoryLimits, MemoryOptions, Pinned, Shared,
+    Tensor, TensorView,
 };
 pub use message::{HostData, Message, Metadata, Timestamp};
 pub use operator::{Compute, Operator};
 pub use platform::{HostPlatform, Platform, device};
 pub use port::{In, Out};
-pub use stream::{CudaStream, CudaStreamPool, Point, StreamPool};
+pub use stream::{
+    CudaGreenContext, CudaGreenContextPool, CudaStream, CudaStreamPool, ExternalStream,
+    GreenContexts, Point, StreamPool, TimingEvent,
+};
 pub use streamflow_macros::{Message, graph, kernel, operator};
 
 /// What programs use: `use streamflow::prelude::*;`.
 pub mod prelude {
     pub use crate::{
-        Buffer, Compute, CudaStream, CudaStreamPool, DeviceId, DeviceSlice, Download, Element,
-        Error, ExecutionContext, Graph, Grid, HostData, In, Message, Metadata, OnStream, Operator,
-        Out, Pinned, Platform, Result, Shared, Stream, StreamFlags, StreamPool, Tensor, Timestamp,
-        device, f16, kernel, operator,
+        Buffer, Compute, Coscheduling, CudaGreenContext, CudaGreenContextPool, CudaStream,
+        CudaStreamPool, DeviceId, DeviceSlice, Download, Element, Error, ExecutionContext, Graph,
+        Grid, HostData, In, Message, Metadata, OnStream, Operator, Out, Pinned, Platform, Result,
+        Shared, Stream, StreamFlags, StreamPool, Tensor, Timestamp, device, f16, kernel, operator,
     };
     // The macro alone, and not the module of the same name.
     pub use streamflow_macros::graph;
@@ -55,6 +59,7 @@ pub mod __private {
     pub use crate::error::Result;
     pub use crate::graph::check::{
         EdgeEnd, check_devices, check_inputs, check_outputs, check_pool, check_pool_use,
+        check_transfer,
     };
     pub use crate::graph::{AnyNode, Graph, Node, NodeOptions, NodeStreams, any_node};
     pub use crate::kernel::expansion::*;
@@ -62,7 +67,7 @@ pub mod __private {
     pub use crate::memory::{DeviceSlice, Element, Scalar, Shared};
     pub use crate::message::{Host, MemoryVisitor, Message, Payload, Place, Several, Sole};
     pub use crate::operator::{Compute, Operator};
-    pub use crate::platform::Platform;
+    pub use crate::platform::{Platform, device};
     pub use crate::port::*;
     pub use crate::schedule::run;
     pub use crate::stream::CudaStreamPool;

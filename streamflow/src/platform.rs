@@ -1,17 +1,24 @@
 //! Where work runs: real GPUs, or the simulator.
 
+mod host;
+
 use std::fmt;
 use std::sync::Arc;
 
 use crate::driver::cuda::CudaDriver;
-use crate::driver::host::{HostBuilder, HostDriver};
-use crate::driver::{DeviceId, DeviceInfo, Driver};
+use crate::driver::host::HostDriver;
+use crate::driver::{BorrowedStream, Coscheduling, DeviceId, DeviceInfo, Driver, SmSizes};
 use crate::error::{Error, Result};
 use crate::memory::{
-    self, Buffer, Download, Downloadable, Element, IntoShape, MemoryOptions, MemoryPool, Pinned,
-    PinnedPool, Tensor,
+    self, Allocator, Buffer, Download, Downloadable, Element, IntoShape, MemoryLimits,
+    MemoryOptions, MemoryPool, Pinned, PinnedPool, Tensor,
 };
-use crate::stream::{CudaStream, CudaStreamPool, Point, StreamPool, StreamTable};
+use crate::stream::{
+    CudaGreenContextPool, CudaStream, CudaStreamPool, ExternalStream, GreenContexts, Point,
+    StreamPool, StreamTable,
+};
+
+pub use host::HostPlatform;
 
 /// A logical device: the `index`th of its platform.
 pub const fn device(index: u32) -> DeviceId {
@@ -28,6 +35,7 @@ struct Inner {
     // In the order in which they are torn down: memory before streams, the driver last.
     devices: Vec<Device>,
     table: Arc<StreamTable>,
+    memory: MemoryOptions,
     why: String,
 }
 
@@ -58,7 +66,7 @@ impl Platform {
     /// # }
     /// ```
     pub fn host() -> HostPlatform {
-        HostPlatform { driver: HostDriver::builder() }
+        HostPlatform::new()
     }
 
     /// [`cuda`](Self::cuda) when it answers, else [`host`](Self::host). Says which and why, at level
@@ -110,7 +118,7 @@ impl Platform {
                 })
             })
             .collect::<Result<_>>()?;
-        Ok(Self(Arc::new(Inner { devices, table, why: why.to_owned() })))
+        Ok(Self(Arc::new(Inner { devices, table, memory: options, why: why.to_owned() })))
     }
 
     /// `"cuda"` or `"host"`.
@@ -149,6 +157,26 @@ impl Platform {
         StreamPool::new(&self.0.table, name, description)
     }
 
+    /// Into which sizes a device's multiprocessors can be divided.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchDevice`];
+    /// [`DriverError::Unavailable`](crate::driver::DriverError::Unavailable) with a CUDA driver that
+    /// has no green contexts; the driver's.
+    pub fn sm_sizes(&self, device: DeviceId, coscheduling: Coscheduling) -> Result<SmSizes> {
+        self.device(device, "`sm_sizes`")?;
+        Ok(self.driver().sm_sizes(device, coscheduling)?)
+    }
+
+    /// Divides a device's multiprocessors, unless that was done already, and says what came out. Pools
+    /// [on](CudaStreamPool::on) a green context do it by themselves.
+    ///
+    /// # Errors
+    /// As for [`sm_sizes`](Self::sm_sizes), and [`Error::GreenContexts`] with the legal sizes.
+    pub fn green_contexts(&self, pool: &CudaGreenContextPool) -> Result<GreenContexts> {
+        self.0.table.green_contexts(pool)
+    }
+
     /// The legacy default stream of a device: streams that were made
     /// [`Blocking`](crate::StreamFlags::Blocking) wait for it, and it for them.
     ///
@@ -157,6 +185,20 @@ impl Platform {
     pub fn default_stream(&self, device: DeviceId) -> Result<CudaStream> {
         self.device(device, "`default_stream`")?;
         Ok(CudaStream::default_of(&self.0.table, device))
+    }
+
+    /// Borrows a stream that somebody else made, as another library or the program around this one. Whoever
+    /// makes the [`BorrowedStream`] vouches for it; for default streams see
+    /// [`default_stream`](Self::default_stream).
+    ///
+    /// Our own streams go the other way by [`CudaStream::raw`], whose handle is of use only in calls that
+    /// are `unsafe` themselves.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchDevice`]; the driver's.
+    pub fn external_stream<'a>(&self, stream: BorrowedStream<'a>) -> Result<ExternalStream<'a>> {
+        let table = self.table(stream.raw().device(), "`external_stream`")?;
+        ExternalStream::wrap(table, stream)
     }
 
     /// A tensor on the stream's device. Its content is undefined; on the simulator it is poison.
@@ -178,6 +220,20 @@ impl Platform {
     /// As for [`tensor`](Self::tensor).
     pub fn buffer<T: Element>(&self, len: usize, stream: &CudaStream) -> Result<Buffer<T>> {
         Buffer::new(&self.of(stream)?.memory, stream, len.into_shape()?)
+    }
+
+    /// Makes an allocator with limits of its own on a device. `name` is for messages.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchDevice`]; the driver's, when the initial memory can't be had.
+    pub fn allocator(
+        &self,
+        name: &str,
+        device: DeviceId,
+        limits: MemoryLimits,
+    ) -> Result<Allocator> {
+        self.device(device, name)?;
+        Allocator::new(&self.0.table, device, self.0.memory, name, limits)
     }
 
     /// Page-locked host memory that the host may touch at once. Its content is undefined.
@@ -245,34 +301,5 @@ impl fmt::Debug for Platform {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let devices: Vec<_> = self.0.devices.iter().map(|device| &device.info.name).collect();
         f.debug_struct("Platform").field("name", &self.name()).field("devices", &devices).finish()
-    }
-}
-
-/// How the simulator is to be. Made by [`Platform::host`]. For more choices make a [`HostDriver`] and
-/// give it to [`Platform::from_driver`].
-#[derive(Debug, Clone)]
-#[must_use = "call `build`"]
-pub struct HostPlatform {
-    driver: HostBuilder,
-}
-
-impl HostPlatform {
-    /// Which of the legal orders to execute work in; 0, the default, is at once. See
-    /// [`Policy::of_seed`](crate::driver::host::Policy::of_seed).
-    pub fn seed(self, seed: u64) -> Self {
-        Self { driver: self.driver.seed(seed) }
-    }
-
-    /// How many devices; 1 by default.
-    pub fn devices(self, devices: usize) -> Self {
-        Self { driver: self.driver.devices(devices) }
-    }
-
-    /// The platform.
-    ///
-    /// # Errors
-    /// None that is known; the driver's.
-    pub fn build(self) -> Result<Platform> {
-        Platform::with_driver(Arc::new(self.driver.build()), "the host simulator was asked for")
     }
 }

@@ -1,9 +1,14 @@
 //! Work that streamflow does not see: bare addresses, and compiled code of another origin. The
 //! `unsafe` of such tests stands here.
 
-use streamflow::driver::{Copy, CopyKind, DriverResult, MemoryRange};
+use std::sync::Arc;
+
+use streamflow::driver::{
+    Copy, CopyKind, Driver, DriverResult, MemoryRange, RawStream, StreamOptions,
+};
 use streamflow::kernel::{Function, Module};
 use streamflow::prelude::*;
+use streamflow::{BorrowedStream, ExternalStream};
 
 /// `add(unsigned* data, unsigned long long len, unsigned value)`: adds `value` to each element, as
 /// somebody wrote it by hand in PTX.
@@ -64,6 +69,70 @@ pub fn launch_add(
             to.write("data", data);
             to.scalar(value);
         })
+    }
+}
+
+/// A stream that streamflow knows nothing of.
+#[derive(Debug)]
+pub struct ForeignStream {
+    driver: Arc<dyn Driver>,
+    raw: RawStream,
+}
+
+impl ForeignStream {
+    /// Makes one, past streamflow.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn create(platform: &Platform, device: DeviceId) -> DriverResult<Self> {
+        let driver = platform.driver().clone();
+        driver.bind(device)?;
+        let raw = driver.create_stream(device, StreamOptions::default())?;
+        Ok(Self { driver, raw })
+    }
+
+    /// Borrows it for streamflow.
+    ///
+    /// # Errors
+    /// The platform's.
+    pub fn borrow<'a>(&'a self, platform: &Platform) -> Result<ExternalStream<'a>> {
+        // SAFETY: it lives as long as it is borrowed; the tests forget no wrapper.
+        let borrowed = unsafe { BorrowedStream::new(self.raw.device(), self.raw.handle()) };
+        platform.external_stream(borrowed)
+    }
+
+    /// Queues a copy on it, as its owner: streamflow does not see it. Both are of one length.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn copy_unseen(
+        &self,
+        stream: &CudaStream,
+        source: &DeviceSlice<f32>,
+        target: &mut DeviceSlice<f32>,
+    ) -> Result<()> {
+        let bytes = (source.len().min(target.len()) * size_of::<f32>()) as u64;
+        let (mut from, mut to) = (0, 0);
+        stream.read_raw(source, |address| from = address)?;
+        stream.write_raw(target, |address| to = address)?;
+        let copy = Copy {
+            kind: CopyKind::DeviceToDevice,
+            target: MemoryRange { address: to, bytes },
+            source: MemoryRange { address: from, bytes },
+        };
+        self.driver.bind(self.raw.device())?;
+        // SAFETY: both addresses are of memory at least this long, which its users keep until the
+        // copy is done.
+        Ok(unsafe { self.driver.copy(self.raw, &copy) }?)
+    }
+}
+
+impl Drop for ForeignStream {
+    fn drop(&mut self) {
+        let bound = self.driver.bind(self.raw.device());
+        // SAFETY: made here, not borrowed any more, and destroyed once.
+        let destroyed = bound.and_then(|()| unsafe { self.driver.destroy_stream(self.raw) });
+        assert!(destroyed.is_ok() || std::thread::panicking(), "{destroyed:?}");
     }
 }
 

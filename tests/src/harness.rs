@@ -6,7 +6,8 @@
 //!
 //! - `STREAMFLOW_TEST_SEEDS=n` runs bodies under the seeds `0..n`.
 //! - `STREAMFLOW_TEST_SEED=n` runs them under that seed alone: how a failure is replayed.
-//! - `STREAMFLOW_REQUIRE_CUDA=1` makes a missing GPU a failure.
+//! - `STREAMFLOW_REQUIRE_CUDA=1` makes a missing GPU a failure, and `STREAMFLOW_REQUIRE_GPUS=1` also
+//!   a second one that a test of several devices needs.
 
 use std::any::Any;
 use std::fmt::{self, Display};
@@ -19,6 +20,9 @@ use libtest_mimic::{Arguments, Completion, Trial};
 use streamflow::prelude::*;
 
 use crate::seeds;
+
+/// Makes too few GPUs a failure.
+const REQUIRE_GPUS: &str = "STREAMFLOW_REQUIRE_GPUS";
 
 /// Why a test body failed. Made from any error by `?`, or from a message.
 #[derive(Debug)]
@@ -137,6 +141,33 @@ impl Suite {
     #[must_use]
     pub fn host(self, name: &str, body: impl Body) -> Self {
         self.seeded(name, move |seed| body(&Platform::host().seed(seed).build()?))
+    }
+
+    /// Adds a body that needs several devices, for both platforms. On a machine with fewer GPUs it is
+    /// reported as ignored there, with the reason.
+    #[must_use]
+    pub fn devices(self, name: &str, count: usize, body: impl Body + Clone) -> Self {
+        let on_host = body.clone();
+        self.seeded(name, move |seed| on_host(&Platform::host().seed(seed).devices(count).build()?))
+            .cuda_devices(name, count, body)
+    }
+
+    /// Adds a body for several GPUs alone.
+    #[must_use]
+    pub fn cuda_devices(mut self, name: &str, count: usize, body: impl Body) -> Self {
+        let runner = move || match Platform::cuda() {
+            Ok(platform) if platform.device_count() < count => {
+                let found = platform.device_count();
+                skipped(REQUIRE_GPUS, &format!("it needs {count} GPUs, and there is {found}"))
+            }
+            Ok(platform) => {
+                let done = caught(|| body(&platform));
+                done.map(|()| Completion::Completed).map_err(mimic)
+            }
+            Err(missing) => skipped("STREAMFLOW_REQUIRE_CUDA", &missing),
+        };
+        self.trials.push(Trial::ignorable_test(format!("{name}::cuda"), runner));
+        self
     }
 
     /// Adds a body that makes its own host platform from the seed, as for a wrapped driver.

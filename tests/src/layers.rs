@@ -1,9 +1,11 @@
 //! Drivers that are wrong on purpose: what the controls and the failure tests run on.
 
+mod bound;
 mod drop_waits;
 mod fail_nth;
 mod null;
 
+pub use bound::Bound;
 pub use drop_waits::DropWaits;
 pub use fail_nth::{CallKind, FailNth};
 pub use null::Null;

@@ -138,28 +138,36 @@ fn run(args: &Args) -> Result<(), Failure> {
     for &(rows, cols) in sizes {
         let n = rows as usize;
         println!("{}, {rows} x {cols}, microseconds per tick", platform.name());
-        let mut by_hand = HandWired::new(p, n, cols, Streams::Pool)?;
-        let graph = |count| Queued::new(p, n, cols, count);
-        let mut graph = Graph::new(graph(TICKS)?, graph(1)?);
-        forms::compare("queued", &mut ByHand(|| by_hand.tick()), &mut graph)?;
-
+        // Each pair gives its streams back before the next one takes some.
+        {
+            let mut by_hand = HandWired::new(p, n, cols, Streams::Pool)?;
+            let graph = |count| Queued::new(p, n, cols, count);
+            let mut graph = Graph::new(graph(TICKS)?, graph(1)?);
+            forms::compare("queued", &mut ByHand(|| by_hand.tick()), &mut graph)?;
+        }
+        if let Some(ptx) = &ptx {
+            same_ptx(p, ptx, (rows, cols))?;
+        }
         let mut by_hand = HandWired::new(p, n, cols, Streams::Pool)?;
         let graph = |count| CudaStreamApp::new(p, n, cols, count, looked_at());
         let mut graph = Reading::graph(graph(TICKS)?, graph(1)?);
         forms::compare("read", &mut Reading::by_hand(|| by_hand.tick()), &mut graph)?;
+    }
+    Ok(())
+}
 
-        let Some(ptx) = &ptx else { continue };
-        let f = Functions::new(p, ptx)?;
-        let m = cols as usize;
+fn same_ptx(p: &Platform, ptx: &[u8], (rows, cols): (u32, u32)) -> Result<(), Failure> {
+    let (n, m) = (rows as usize, cols as usize);
+    let f = Functions::new(p, ptx)?;
+    {
         let mut by_hand = Foreign::new(p, [n, m], f.clone())?;
         let graph = |count| QueuedForeign::new(p, n, m, count, f.clone());
         let mut graph = Graph::new(graph(TICKS)?, graph(1)?);
         forms::compare("same PTX, queued", &mut ByHand(|| by_hand.tick()), &mut graph)?;
-
-        let mut by_hand = Foreign::new(p, [n, m], f.clone())?;
-        let graph = |count| ReadForeign::new(p, n, m, count, f.clone(), looked_at());
-        let mut graph = Reading::graph(graph(TICKS)?, graph(1)?);
-        forms::compare("same PTX, read", &mut Reading::by_hand(|| by_hand.tick()), &mut graph)?;
     }
+    let mut by_hand = Foreign::new(p, [n, m], f.clone())?;
+    let graph = |count| ReadForeign::new(p, n, m, count, f.clone(), looked_at());
+    let mut graph = Reading::graph(graph(TICKS)?, graph(1)?);
+    forms::compare("same PTX, read", &mut Reading::by_hand(|| by_hand.tick()), &mut graph)?;
     Ok(())
 }

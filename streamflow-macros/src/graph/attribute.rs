@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Expr, Meta, parenthesized, token};
 
-use super::model::Streams;
+use super::model::{Carries, Streams};
 use super::statement::is_doc;
 use crate::diagnostic::{Errors, similar};
 use crate::tokens::split;
@@ -19,7 +19,7 @@ pub(super) struct NodeAttributes {
 
 const OF_NODES: &str = "a node takes `#[streams(POOL)]`, `#[streams(none)]`, `#[when(count(n))]` and \
                         `#[when(stream_done(input))]`";
-const OF_EDGES: &str = "an edge takes `#[copy]`";
+const OF_EDGES: &str = "an edge takes `#[copy]` or `#[transfer]`";
 const CONDITIONS: &str = "the conditions are `count(n)` and `stream_done(input)`";
 
 pub(super) fn of_node(attributes: Vec<Attribute>, errors: &mut Errors) -> NodeAttributes {
@@ -36,8 +36,8 @@ pub(super) fn of_node(attributes: Vec<Attribute>, errors: &mut Errors) -> NodeAt
             streams(&attribute, &mut node.streams, errors);
         } else if attribute.path().is_ident("when") {
             conditions(&attribute, &mut node, errors);
-        } else if attribute.path().is_ident("copy") {
-            errors.at(&attribute, "`#[copy]` is for edges: put it on the edge that copies");
+        } else if attribute.path().is_ident("copy") || attribute.path().is_ident("transfer") {
+            errors.at(&attribute, "this attribute is for edges: put it on the edge that copies");
         } else {
             unknown(&attribute, &["streams", "when"], OF_NODES, errors);
         }
@@ -45,36 +45,61 @@ pub(super) fn of_node(attributes: Vec<Attribute>, errors: &mut Errors) -> NodeAt
     node
 }
 
-/// Whether there is `#[copy]`.
-pub(super) fn of_edge(attributes: &[Attribute], errors: &mut Errors) -> bool {
-    let mut copy = false;
+/// Takes `#[green_contexts(GREEN)]` out of the attributes of the struct.
+pub(super) fn of_graph(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Option<Ident> {
+    let mut green = None;
+    attributes.retain(|attribute| {
+        if !attribute.path().is_ident("green_contexts") {
+            return true;
+        }
+        match attribute.parse_args::<Ident>() {
+            Ok(_) if green.is_some() => {
+                errors.at(attribute, "`#[green_contexts]` is given twice; a graph has one default")
+            }
+            Ok(name) => green = Some(name),
+            Err(_) => errors.at(
+                attribute,
+                "this attribute names one green context pool of the graph, \
+                 `#[green_contexts(GREEN)]`: nodes without a pool use its default context",
+            ),
+        }
+        false
+    });
+    green
+}
+
+/// What the attributes of an edge ask for.
+pub(super) fn of_edge(attributes: &[Attribute], errors: &mut Errors) -> Carries {
+    let mut carries = Carries::Itself;
     for attribute in attributes {
+        let path = attribute.path();
         if is_doc(attribute) {
             // A comment for the reader.
-        } else if attribute.path().is_ident("copy") {
+        } else if path.is_ident("copy") || path.is_ident("transfer") {
+            let asked = if path.is_ident("copy") { Carries::Copy } else { Carries::Transfer };
+            let name = if asked == Carries::Copy { "copy" } else { "transfer" };
             if !matches!(attribute.meta, Meta::Path(_)) {
-                errors.at(attribute, "`#[copy]` takes no options");
-            } else if copy {
-                errors.at(attribute, "`#[copy]` is given twice");
+                errors.at(attribute, format!("`#[{name}]` takes no options"));
+            } else if carries == asked {
+                errors.at(attribute, format!("`#[{name}]` is given twice"));
+            } else if carries != Carries::Itself {
+                let text =
+                    "`#[transfer]` makes a copy already, on the other device; remove `#[copy]`";
+                errors.at(attribute, text);
             }
-            copy = true;
-        } else if attribute.path().is_ident("streams") || attribute.path().is_ident("when") {
+            carries = asked;
+        } else if path.is_ident("streams") || path.is_ident("when") {
             errors.at(attribute, format!("this attribute is for nodes; {OF_EDGES}"));
-        } else if attribute.path().is_ident("feedback") {
+        } else if path.is_ident("feedback") {
             errors.at(
                 attribute,
                 "`#[feedback]` is not supported yet: let the operator keep what its next tick needs",
             );
-        } else if attribute.path().is_ident("transfer") {
-            errors.at(
-                attribute,
-                "`#[transfer]` is not supported yet: an edge joins operators of one device",
-            );
         } else {
-            unknown(attribute, &["copy"], OF_EDGES, errors);
+            unknown(attribute, &["copy", "transfer"], OF_EDGES, errors);
         }
     }
-    copy
+    carries
 }
 
 fn unknown(attribute: &Attribute, known: &[&str], forms: &str, errors: &mut Errors) {

@@ -6,8 +6,8 @@ use quote::ToTokens;
 
 use super::attribute::{self, NodeAttributes};
 use super::model::{
-    Discard, Draft, Edge, EdgeStatement, Graph, Header, Leftover, Node, NodeStatement, Pool, Port,
-    Statement, Streams, Target,
+    Carries, Discard, Draft, Edge, EdgeStatement, Graph, Header, Leftover, Node, NodeStatement,
+    Pool, Port, Statement, Streams, Target,
 };
 use super::toposort::{self, Cycle};
 use crate::diagnostic::{Errors, similar};
@@ -61,9 +61,11 @@ pub(super) fn graph(mut header: Header, statements: Vec<Statement>, errors: &mut
     not_pools(&mut graph, &mut names, errors);
     accessors(&mut graph, errors);
     pools_of_nodes(&mut graph, errors);
+    default_green(&mut graph, errors);
     for statement in edges {
         connect(statement, &names, &mut graph, errors);
     }
+    transfers(&graph, errors);
     ends(&mut graph, errors);
     order(&mut graph, errors);
     // Who made another mistake may have meant to use a pool there.
@@ -96,6 +98,7 @@ impl Names {
 }
 
 fn header(header: &mut Header, errors: &mut Errors) {
+    header.green = attribute::of_graph(&mut header.attributes, errors);
     for attribute in &header.attributes {
         if attribute.path().is_ident("cfg") || attribute.path().is_ident("cfg_attr") {
             errors
@@ -206,6 +209,20 @@ fn unknown_nodes(graph: &Graph, errors: &mut Errors) {
     }
 }
 
+fn default_green(graph: &mut Graph, errors: &mut Errors) {
+    let Some(name) = &graph.header.green else { return };
+    if graph.pools.iter().all(|pool| pool.name != *name) {
+        errors.at(
+            name,
+            format!(
+                "there is no green context pool `{name}` in this graph; declare it: \
+                 `const {name}: CudaGreenContextPool = CudaGreenContextPool::new();`"
+            ),
+        );
+        graph.header.green = None;
+    }
+}
+
 /// rustc does not find these constants unused. A pool that was forgotten at its node would go
 /// unnoticed, since the node then has one of its own.
 fn unused_pools(graph: &Graph, errors: &mut Errors) {
@@ -220,8 +237,17 @@ fn unused_pools(graph: &Graph, errors: &mut Errors) {
             .nodes
             .iter()
             .any(|node| matches!(&node.streams, Streams::Pool(name) if *name == pool.name));
-        if !mentioned && !used {
+        let is_default = graph.header.green.as_ref() == Some(&pool.name);
+        if !mentioned && !used && !is_default {
             let name = &pool.name;
+            if is_green(pool) {
+                let text = format!(
+                    "nothing uses green context pool `{name}`; give its contexts to stream pools, \
+                     `.on({name}.context(0))`, or remove it"
+                );
+                errors.at(name, text);
+                continue;
+            }
             errors.at(
                 name,
                 format!(
@@ -233,9 +259,15 @@ fn unused_pools(graph: &Graph, errors: &mut Errors) {
     }
 }
 
+/// Whether it is a pool of green contexts, as far as its type tells.
+fn is_green(pool: &Pool) -> bool {
+    let ty = pool.ty.to_token_stream().into_iter().last();
+    ty.is_some_and(|last| last.to_string() == "CudaGreenContextPool")
+}
+
 fn connect(statement: EdgeStatement, names: &Names, graph: &mut Graph, errors: &mut Errors) {
     let EdgeStatement { attributes, from, arrow, to } = statement;
-    let copy = attribute::of_edge(&attributes, errors);
+    let carries = attribute::of_edge(&attributes, errors);
     // Whether the port's node is there, as far as can be said here.
     let mut is_there = |port: &Port| {
         let node = port.node.to_string();
@@ -256,9 +288,12 @@ fn connect(statement: EdgeStatement, names: &Names, graph: &mut Graph, errors: &
     let from_is_there = is_there(&from);
     let (ports, in_group) = match to {
         Target::Discard(underscore) => {
-            let copy = attributes.iter().find(|attribute| attribute.path().is_ident("copy"));
-            if let Some(copy) = copy {
-                errors.at(copy, "a discarded message is not copied; remove `#[copy]`");
+            for name in ["copy", "transfer"] {
+                let copy = attributes.iter().find(|attribute| attribute.path().is_ident(name));
+                if let Some(copy) = copy {
+                    errors
+                        .at(copy, format!("a discarded message is not copied; remove `#[{name}]`"));
+                }
             }
             if from_is_there {
                 graph.discards.push(Discard { from, arrow, underscore });
@@ -271,7 +306,21 @@ fn connect(statement: EdgeStatement, names: &Names, graph: &mut Graph, errors: &
     for to in ports {
         if is_there(&to) && from_is_there {
             let from = from.clone();
-            graph.edges.push(Edge { from, arrow, to, copy, in_group, shared: false });
+            graph.edges.push(Edge { from, arrow, to, carries, in_group, shared: false });
+        }
+    }
+}
+
+/// The copy is made on the consumer's device, which must be known.
+fn transfers(graph: &Graph, errors: &mut Errors) {
+    for edge in graph.edges.iter().filter(|edge| edge.carries == Carries::Transfer) {
+        let consumer = graph.nodes.iter().find(|node| node.name == edge.to.node);
+        if let Some(Node { streams: Streams::None, name, .. }) = consumer {
+            let text = format!(
+                "`#[transfer]` copies to the device of `{name}`, but `{name}` is marked \
+                 `#[streams(none)]`: it works where its message is; name a pool there"
+            );
+            errors.at(edge.blamed(), text);
         }
     }
 }
@@ -281,7 +330,8 @@ fn ends(graph: &mut Graph, errors: &mut Errors) {
     let mut producers: HashMap<String, String> = HashMap::new();
     let mut consumers: HashMap<String, usize> = HashMap::new();
     for edge in &graph.edges {
-        *consumers.entry(edge.from.text()).or_default() += usize::from(!edge.copy);
+        *consumers.entry(edge.from.text()).or_default() +=
+            usize::from(edge.carries == Carries::Itself);
         let input = edge.to.text();
         if let Some(other) = producers.get(&input) {
             let twice = *other == edge.from.text();

@@ -5,7 +5,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::Type;
 use syn::ext::IdentExt;
 
-use super::model::{Edge, Graph, Node, Pool, Port, Streams};
+use super::model::{Carries, Edge, Graph, Node, Pool, Port, Streams};
 use super::wiring;
 
 /// A port's name, as the operator tells it.
@@ -98,8 +98,8 @@ pub(super) fn of_pool_uses(graph: &Graph) -> TokenStream {
     checks.collect()
 }
 
-/// Whether the ends of each edge that carries device data are on one device. Where both are on one
-/// pool, or on none, they are.
+/// Whether the ends of each edge that carries device data are on one device, or on two where it is
+/// marked `#[transfer]`. Where both are on one pool, or on none, they are on one.
 pub(super) fn of_edges(graph: &Graph) -> TokenStream {
     graph.edges.iter().filter_map(|edge| of_edge(graph, edge)).collect()
 }
@@ -107,21 +107,29 @@ pub(super) fn of_edges(graph: &Graph) -> TokenStream {
 fn of_edge(graph: &Graph, edge: &Edge) -> Option<TokenStream> {
     let find = |port: &Port| graph.nodes.iter().find(|node| node.name == port.node);
     let (from, to) = (find(&edge.from)?, find(&edge.to)?);
+    let transfer = edge.carries == Carries::Transfer;
     match (&from.streams, &to.streams) {
         // It works where its message is.
         (Streams::None, _) | (_, Streams::None) => return None,
+        _ if transfer => {}
         (Streams::Default, Streams::Default) => return None,
         (Streams::Pool(one), Streams::Pool(other)) if one == other => return None,
         _ => {}
     }
+    let (function, name) = if transfer {
+        ("check_transfer", "both_ends_are_on_different_devices")
+    } else {
+        ("check_devices", "both_ends_are_on_one_device")
+    };
     let from = end(graph, from, &edge.from, "OUTPUTS");
     let to = end(graph, to, &edge.to, "INPUTS");
     let [first, middle, last] = edge.spans();
-    let check = wiring::call(first, middle, last, "check_devices", quote!(&#from, &#to));
+    let check = wiring::call(first, middle, last, function, quote!(&#from, &#to));
+    let name = Ident::new(name, Span::call_site());
     Some(quote! {
         const _: () = {
             #[allow(non_upper_case_globals)]
-            const both_ends_are_on_one_device: () = #check;
+            const #name: () = #check;
         };
     })
 }
@@ -134,12 +142,24 @@ fn end(graph: &Graph, node: &Node, port: &Port, ports: &str) -> TokenStream {
         Streams::Default | Streams::None => None,
     };
     // With the declaration's place: what is wrong with the pool is said there.
+    let has_green = graph.header.green.is_some() && matches!(node.streams, Streams::Default);
     let pool = match pool {
         Some(Pool { name, .. }) => quote!(::core::option::Option::Some(&#name)),
+        None if has_green => quote!(::core::option::Option::Some(&__GREEN)),
         None => quote!(::core::option::Option::None),
     };
     quote! {
         ::streamflow::__private::EdgeEnd { node: #name, port: #port, ports: #ports, pool: #pool }
+    }
+}
+
+/// The device of a node, for the edges that copy to it.
+pub(super) fn device(graph: &Graph, port: &Port) -> TokenStream {
+    let node = graph.nodes.iter().find(|node| node.name == port.node);
+    match node.map(|node| &node.streams) {
+        Some(Streams::Pool(pool)) => quote!(#pool.get_device()),
+        _ if graph.header.green.is_some() => quote!(__GREEN.get_device()),
+        _ => quote!(::streamflow::__private::device(0)),
     }
 }
 

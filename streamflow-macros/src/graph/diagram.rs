@@ -5,7 +5,7 @@ use std::fmt::Write;
 use proc_macro2::Ident;
 use syn::ext::IdentExt;
 
-use super::model::{Discard, Edge, Graph, Node, Streams};
+use super::model::{Carries, Discard, Edge, Graph, Node, Streams};
 use crate::tokens::spelled;
 
 /// Words that Mermaid takes for its own where a node's name stands.
@@ -126,7 +126,11 @@ fn label(node: &Node) -> String {
 
 /// `image → in1`
 fn ports(edge: &Edge) -> String {
-    let copy = if edge.copy { " (copy)" } else { "" };
+    let copy = match edge.carries {
+        Carries::Itself => "",
+        Carries::Copy => " (copy)",
+        Carries::Transfer => " (transfer)",
+    };
     format!("{} → {}{copy}", edge.from.port.unraw(), edge.to.port.unraw())
 }
 

@@ -16,6 +16,13 @@ pub(super) fn graph(graph: &Graph, sound: bool) -> TokenStream {
         let (docs, name, ty, description) = (&pool.docs, &pool.name, &pool.ty, &pool.description);
         quote!(#(#docs)* const #name: #ty = #description;)
     });
+    let green = graph.header.green.as_ref().map(|green| {
+        quote! {
+            /// Of nodes without a pool.
+            const __GREEN: ::streamflow::__private::CudaStreamPool =
+                ::streamflow::__private::CudaStreamPool::new().on(#green.default_context());
+        }
+    });
     let implementation = implementation(graph, &mermaid, sound);
     let any_graph = any_graph(graph);
     // What a mistake of names would make fail as well is not checked beside it.
@@ -30,6 +37,7 @@ pub(super) fn graph(graph: &Graph, sound: bool) -> TokenStream {
         #[allow(non_local_definitions)]
         const _: () = {
             #(#pools)*
+            #green
             #implementation
             #any_graph
             #checks_of_pools
@@ -312,6 +320,7 @@ impl Chunk<'_> {
 
 fn options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) -> TokenStream {
     let streams = match &node.streams {
+        Streams::Default if graph.header.green.is_some() => quote!(Own(&__GREEN)),
         Streams::Default => quote!(Default),
         Streams::None => quote!(None),
         Streams::Pool(name) => {

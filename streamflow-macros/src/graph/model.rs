@@ -12,6 +12,8 @@ pub(super) struct Header {
     pub(super) visibility: Visibility,
     pub(super) name: Ident,
     pub(super) params: Vec<Param>,
+    /// `#[green_contexts(GREEN)]`
+    pub(super) green: Option<Ident>,
 }
 
 /// A parameter of the graph's `new`.
@@ -176,13 +178,23 @@ impl Node {
     }
 }
 
+/// What the input of an edge gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Carries {
+    /// The message.
+    Itself,
+    /// `#[copy]`
+    Copy,
+    /// `#[transfer]`: a copy on its own device.
+    Transfer,
+}
+
 /// An output feeds an input.
 pub(super) struct Edge {
     pub(super) from: Port,
     pub(super) arrow: Token![>>],
     pub(super) to: Port,
-    /// `#[copy]`
-    pub(super) copy: bool,
+    pub(super) carries: Carries,
     /// The consumer stands among others, in parentheses.
     pub(super) in_group: bool,
     /// Others too read the message itself, and not a copy.

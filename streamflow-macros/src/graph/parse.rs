@@ -69,7 +69,7 @@ fn header(input: ParseStream<'_>, errors: &mut Errors) -> Option<Header> {
             Err(error) => errors.push(error),
         }
     }
-    Some(Header { attributes, visibility, name, params })
+    Some(Header { attributes, visibility, name, params, green: None })
 }
 
 /// `<T>` is understood, so that it is the only mistake.

@@ -4,7 +4,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
-use super::model::{Graph, Streams};
+use super::model::{Carries, Graph, Streams};
 use super::{check, diagram, parse};
 use crate::diagnostic::Errors;
 
@@ -70,7 +70,7 @@ fn the_tour_is_understood() {
     let edges: Vec<_> = graph
         .edges
         .iter()
-        .map(|edge| (edge.from.text(), edge.to.text(), edge.copy, edge.shared))
+        .map(|edge| (edge.from.text(), edge.to.text(), edge.carries == Carries::Copy, edge.shared))
         .collect();
     let edge = |from: &str, to: &str, copy, shared| (from.to_owned(), to.to_owned(), copy, shared);
     assert_eq!(

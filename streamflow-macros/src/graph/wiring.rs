@@ -8,12 +8,13 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use super::model::{Discard, Edge, Graph, PartialPort, Port};
+use super::constants;
+use super::model::{Carries, Discard, Edge, Graph, PartialPort, Port};
 
 /// All edges, discards and conditions.
 pub(super) fn wiring(graph: &Graph) -> TokenStream {
     let probes = graph.probes.iter().map(probe);
-    let edges = graph.edges.iter().map(edge);
+    let edges = graph.edges.iter().map(|edge| self::edge(graph, edge));
     let discards = graph.discards.iter().map(discard);
     let conditions = graph
         .nodes
@@ -30,19 +31,25 @@ pub(super) fn wiring(graph: &Graph) -> TokenStream {
     }
 }
 
-fn edge(edge: &Edge) -> TokenStream {
+fn edge(graph: &Graph, edge: &Edge) -> TokenStream {
     let (from, to) = (&edge.from, &edge.to);
     let [first, middle, last] = edge.spans();
     let function = match edge {
-        Edge { copy: true, .. } => "connect_copy",
+        Edge { carries: Carries::Copy, .. } => "connect_copy",
+        Edge { carries: Carries::Transfer, .. } => "connect_transfer",
         Edge { shared: true, .. } => "connect_shared",
         _ => "connect",
     };
     let function = Ident::new(function, middle);
     let (output, input) = (port(from), port(to));
     let ports = call(first, middle, last, "edge", quote_spanned!(middle=> #output, #input));
-    let ports = parenthesized(middle, ports);
-    quote_spanned!(middle=> ::streamflow::__private::#function #ports;)
+    let more = (edge.carries == Carries::Transfer).then(|| {
+        let device = constants::device(graph, to);
+        let name = format!("{} >> {}", from.text(), to.text());
+        quote_spanned!(middle=> , #device, #name)
+    });
+    let args = parenthesized(middle, quote_spanned!(middle=> #ports #more));
+    quote_spanned!(middle=> ::streamflow::__private::#function #args;)
 }
 
 fn discard(discard: &Discard) -> TokenStream {

@@ -1,7 +1,7 @@
 //! What a message implements.
 
-use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{GenericParam, Generics, Lifetime, LifetimeParam, parse_quote};
 
@@ -33,9 +33,11 @@ pub(super) fn message(message: &Message) -> TokenStream {
         };
         quote!(#show(&self.#member, visit);)
     });
+    let made_of = made_of(message, &generics);
     quote! {
         #[allow(trivial_bounds)]
         const _: () = {
+            #made_of
             impl #impl_generics ::streamflow::__private::Message for #ident #type_generics
             #where_clause
             {
@@ -65,6 +67,40 @@ pub(super) fn message(message: &Message) -> TokenStream {
             }
         };
     }
+}
+
+/// The fields one by one, so that edges can copy a message whose fields can all be copied. Nothing for
+/// a type without fields, or one that was refused.
+fn made_of(message: &Message, generics: &Generics) -> Option<TokenStream> {
+    if message.fields.is_empty() {
+        return None;
+    }
+    let ident = &message.ident;
+    let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
+    let nest = |items: Vec<TokenStream>| {
+        items.into_iter().rev().fold(quote!(()), |rest, item| quote!((#item, #rest)))
+    };
+    let name = |index| format_ident!("__field_{}", index, span = Span::mixed_site());
+    let types = nest(message.fields.iter().map(|(_, ty)| quote!(#ty)).collect());
+    let shown = nest(message.fields.iter().map(|(member, _)| quote!(&self.#member)).collect());
+    let names: Vec<Ident> = (0..message.fields.len()).map(name).collect();
+    let taken = nest(names.iter().map(|name| quote!(#name)).collect());
+    let members = message.fields.iter().map(|(member, _)| member);
+    Some(quote! {
+        impl #impl_generics ::streamflow::__private::MadeOf for #ident #type_generics
+        #where_clause
+        {
+            type Parts = #types;
+
+            fn parts(&self) -> <Self::Parts as ::streamflow::__private::Parts>::Shown<'_> {
+                #shown
+            }
+
+            fn from_parts(#taken: Self::Parts) -> Self {
+                Self { #(#members: #names,)* }
+            }
+        }
+    })
 }
 
 /// The user's generics. That each field is a message is a clause: where one is none, rustc says so once,

@@ -1,6 +1,7 @@
 //! Names for what a driver owns: plain integers with a type, and the owners that give them back.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::{Driver, DriverError, DriverResult, StreamOptions};
@@ -104,7 +105,31 @@ impl fmt::Debug for MemoryRange {
     }
 }
 
-/// A stream that is destroyed with its owner; the default stream is only lent.
+/// A stream that somebody else made, for as long as it is borrowed.
+#[derive(Debug, Clone, Copy)]
+pub struct BorrowedStream<'a> {
+    raw: RawStream,
+    _owner: PhantomData<&'a ()>,
+}
+
+impl BorrowedStream<'_> {
+    /// From the handle: the `CUstream` pointer, or on the simulator what [`RawStream::handle`] says.
+    ///
+    /// # Safety
+    /// The stream is one of the platform that it is given to, of this device's primary context or of a
+    /// green context of it. It is alive as long as whatever is made from this value, and where such a thing
+    /// is never dropped, as when it is forgotten, as long as that platform is. It captures no graph
+    /// meanwhile, and it is not a default stream.
+    pub const unsafe fn new(device: DeviceId, handle: u64) -> Self {
+        Self { raw: RawStream::new(device, handle), _owner: PhantomData }
+    }
+
+    pub(crate) fn raw(self) -> RawStream {
+        self.raw
+    }
+}
+
+/// A stream that is destroyed with its owner; default streams and those of others are only lent.
 #[derive(Debug)]
 pub(crate) struct OwnedStream {
     driver: Arc<dyn Driver>,
@@ -125,6 +150,11 @@ impl OwnedStream {
 
     pub(crate) fn default_of(driver: &Arc<dyn Driver>, device: DeviceId) -> Self {
         Self { driver: driver.clone(), raw: driver.default_stream(device), lent: true }
+    }
+
+    /// A stream of somebody else's. Not to be used, but to ask for its handle, once the borrow has ended.
+    pub(crate) fn lent(driver: &Arc<dyn Driver>, borrowed: BorrowedStream<'_>) -> Self {
+        Self { driver: driver.clone(), raw: borrowed.raw, lent: true }
     }
 
     pub(crate) fn raw(&self) -> RawStream {
@@ -203,6 +233,22 @@ impl OwnedEvent {
     pub(crate) fn create(driver: &Arc<dyn Driver>, device: DeviceId) -> DriverResult<Self> {
         let raw = driver.create_event(device)?;
         Ok(Self { driver: driver.clone(), raw })
+    }
+
+    /// As [`create`](Self::create); its records have a time.
+    pub(crate) fn with_timing(driver: &Arc<dyn Driver>, device: DeviceId) -> DriverResult<Self> {
+        let raw = driver.create_timing_event(device)?;
+        Ok(Self { driver: driver.clone(), raw })
+    }
+
+    /// The milliseconds from this record's time to another's, both with timing, recorded, and of this
+    /// driver and device. Blocks until both are complete.
+    pub(crate) fn elapsed_until(&self, end: &Self) -> DriverResult<f64> {
+        self.driver.bind(self.raw.device())?;
+        self.synchronize()?;
+        end.synchronize()?;
+        // SAFETY: both are alive while they are borrowed, and their records are complete.
+        unsafe { self.driver.elapsed(self.raw, end.raw) }
     }
 
     /// [`Driver::query_event`]. The device's context must be bound, here and below.

@@ -3,8 +3,9 @@
 use std::fmt;
 
 use super::{
-    Copy, DeviceId, DeviceInfo, Driver, DriverResult, HostFunction, Image, KernelSource, Launch,
-    LoadedKernel, MemoryRange, RawEvent, RawModule, RawStream, Sticky, StreamOptions,
+    Copy, Coscheduling, DeviceId, DeviceInfo, Driver, DriverResult, GreenContext, HostFunction,
+    Image, KernelSource, Launch, LoadedKernel, MemoryRange, RawEvent, RawModule, RawStream,
+    SmSizes, Sticky, StreamOptions,
 };
 
 /// Lists the methods of [`Driver`] once more, each forwarding to the driver below, and makes every
@@ -62,10 +63,14 @@ forward! {
     [] fn sticky_error() -> Option<Sticky>;
     [] fn default_stream(device: DeviceId) -> RawStream;
     [] fn create_stream(device: DeviceId, options: StreamOptions) -> DriverResult<RawStream>;
+    [] fn sm_sizes(device: DeviceId, coscheduling: Coscheduling) -> DriverResult<SmSizes>;
+    [] fn create_green_contexts(device: DeviceId, coscheduling: Coscheduling, sizes: &[u32]) -> DriverResult<Vec<GreenContext>>;
     [unsafe] fn destroy_stream(stream: RawStream) -> DriverResult<()>;
     [unsafe] fn query_stream(stream: RawStream) -> DriverResult<bool>;
     [unsafe] fn synchronize_stream(stream: RawStream) -> DriverResult<()>;
     [] fn create_event(device: DeviceId) -> DriverResult<RawEvent>;
+    [] fn create_timing_event(device: DeviceId) -> DriverResult<RawEvent>;
+    [unsafe] fn elapsed(start: RawEvent, end: RawEvent) -> DriverResult<f64>;
     [unsafe] fn destroy_event(event: RawEvent) -> DriverResult<()>;
     [unsafe] fn record_event(event: RawEvent, stream: RawStream) -> DriverResult<()>;
     [unsafe] fn wait_event(stream: RawStream, event: RawEvent) -> DriverResult<()>;

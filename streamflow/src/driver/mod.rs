@@ -10,6 +10,7 @@
 
 pub mod cuda;
 mod error;
+mod green;
 mod handle;
 pub mod host;
 mod kernel;
@@ -18,7 +19,10 @@ mod recorder;
 
 pub(crate) use error::report_in_drop;
 pub use error::{DriverError, Sticky};
-pub use handle::{DeviceId, MemoryRange, RawEvent, RawFunction, RawModule, RawStream};
+pub use green::{Coscheduling, GreenContext, SmSizes};
+pub use handle::{
+    BorrowedStream, DeviceId, MemoryRange, RawEvent, RawFunction, RawModule, RawStream,
+};
 pub(crate) use handle::{OwnedEvent, OwnedPinned, OwnedStream};
 pub use kernel::{
     Access, AccessMode, Code, HostArgs, HostFunction, HostKernel, Image, KernelSource, Launch,
@@ -60,7 +64,7 @@ pub enum StreamFlags {
     Blocking,
 }
 
-/// How a copy between host and device treats its host side.
+/// Between which memories a copy is, and how it treats a host side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CopyKind {
     /// Page-locked host memory to a device, asynchronous.
@@ -73,6 +77,13 @@ pub enum CopyKind {
     DeviceToPageable,
     /// Within one device, asynchronous.
     DeviceToDevice,
+    /// From one device to another, asynchronous, on a stream of either.
+    Peer {
+        /// The device that is read.
+        from: DeviceId,
+        /// The device that is written.
+        to: DeviceId,
+    },
 }
 
 impl CopyKind {
@@ -100,6 +111,9 @@ pub struct StreamOptions {
     pub flags: StreamFlags,
     /// CUDA's priority: lower is more urgent, 0 the default. Must lie in [`DeviceInfo::priorities`].
     pub priority: i32,
+    /// The green context whose multiprocessors its kernels use; `None` for all of the device's. Such a
+    /// stream is non-blocking.
+    pub green: Option<GreenContext>,
 }
 
 /// What executes streams, events, copies and kernels. See the [module](self).
@@ -142,6 +156,19 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// Creates a stream.
     fn create_stream(&self, device: DeviceId, options: StreamOptions) -> DriverResult<RawStream>;
 
+    /// Into which sizes a device's multiprocessors can be divided.
+    fn sm_sizes(&self, device: DeviceId, coscheduling: Coscheduling) -> DriverResult<SmSizes>;
+
+    /// Divides a device's multiprocessors: a green context of each size, which are legal and together no
+    /// more than there are, in order, and one of what is left over, if something is. Another call
+    /// divides the same multiprocessors once more.
+    fn create_green_contexts(
+        &self,
+        device: DeviceId,
+        coscheduling: Coscheduling,
+        sizes: &[u32],
+    ) -> DriverResult<Vec<GreenContext>>;
+
     /// Destroys a stream; its queued work still executes.
     ///
     /// # Safety
@@ -163,6 +190,18 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
 
     /// Creates an event without timing.
     fn create_event(&self, device: DeviceId) -> DriverResult<RawEvent>;
+
+    /// Creates an event whose records have a time. Recording it costs several times as much.
+    fn create_timing_event(&self, device: DeviceId) -> DriverResult<RawEvent>;
+
+    /// The time between the latest records of two events with timing, in milliseconds: negative when
+    /// `end` was reached first. On a GPU the device's clock, with a resolution of about half a
+    /// microsecond. On the simulator a simulated one; see [`host`].
+    ///
+    /// # Safety
+    /// Both are live, of one device, made by [`create_timing_event`](Driver::create_timing_event),
+    /// and their records are complete.
+    unsafe fn elapsed(&self, start: RawEvent, end: RawEvent) -> DriverResult<f64>;
 
     /// Destroys an event.
     ///

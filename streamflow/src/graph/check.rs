@@ -294,11 +294,19 @@ pub const fn check_devices(output: &EdgeEnd<'_>, input: &EdgeEnd<'_>) {
     let carries = output.carries_device_data() && input.carries_device_data();
     if carries && output.device() != input.device() {
         let text = output.add_to(Text::new()).add(", but ");
-        let (what, how) = (
-            "; the data must be copied between them: `#[transfer]` is not supported yet, ",
-            "so put both nodes on pools of one device",
-        );
-        input.add_to(text).add(what).add(how).fail()
+        let how = "; the data must be copied between them: mark the edge `#[transfer]`";
+        input.add_to(text).add(how).fail()
+    }
+}
+
+/// An edge that transfers leads to another device.
+#[track_caller]
+pub const fn check_transfer(output: &EdgeEnd<'_>, input: &EdgeEnd<'_>) {
+    let carries = output.carries_device_data() && input.carries_device_data();
+    if carries && output.device() == input.device() {
+        let text = output.add_to(Text::new()).add(", and so is `");
+        let text = text.add(input.node).add(".").add(input.port).add("`");
+        text.add(": there is nothing to transfer; remove `#[transfer]`").fail()
     }
 }
 

@@ -1,6 +1,5 @@
 //! A node: an operator, its ports, its context, and when it runs.
 
-use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -21,6 +20,9 @@ pub enum NodeStreams<'a> {
     /// Nothing was said: a pool of its own without a maximum, on device 0. Its streams are made when
     /// they are asked for, so an operator of host data has none.
     Default,
+    /// Nothing was said, and the graph has a default green context: a pool of its own that is described
+    /// so.
+    Own(&'a CudaStreamPool),
     /// `#[streams(none)]`: the stream of the first message that it receives.
     None,
 }
@@ -83,6 +85,10 @@ pub fn node<O: Operator>(
         NodeStreams::Default => {
             let pool = platform.stream_pool(name, &CudaStreamPool::new())?;
             (Streams::Pool(pool), device(0))
+        }
+        NodeStreams::Own(description) => {
+            let pool = platform.stream_pool(name, description)?;
+            (Streams::Pool(pool), description.get_device())
         }
         NodeStreams::None => (Streams::Adopt, device(0)),
     };
@@ -271,9 +277,7 @@ impl<O: Operator> Node<O> {
         let Self { operator, ports, cx, alone, .. } = self;
         let done = cx.enter().and_then(|()| {
             let called = catch_unwind(AssertUnwindSafe(|| call(operator, ports, cx)));
-            let result = called.unwrap_or_else(|panic| {
-                Err(Error::Panicked { message: panic_text(&*panic).to_owned() })
-            });
+            let result = called.unwrap_or_else(|panic| Err(Error::panicked(&*panic)));
             let closed = cx.close(*alone);
             result.and(closed)
         });
@@ -284,11 +288,6 @@ impl<O: Operator> Node<O> {
         let (node, tick) = (self.cx.node().to_owned(), self.cx.tick());
         Error::Operator { node, hook, tick, cause: Box::new(cause) }
     }
-}
-
-fn panic_text(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("(no text)")
 }
 
 impl<O: Operator> fmt::Debug for Node<O> {

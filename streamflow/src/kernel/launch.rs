@@ -52,8 +52,10 @@ pub(super) fn submit(
     passing: &Passing<'_>,
 ) -> Result<()> {
     let Some(shape) = grid.resolve(name, loaded, threads)? else { return Ok(()) };
+    let (timeline, raw) = (stream.timeline(), stream.raw());
+    let point = timeline.open_point();
     for ((block, mode), access) in passing.blocks().iter().zip(passing.accesses()) {
-        block.order(stream, *mode, access.argument)?;
+        block.claim(stream, *mode, point, access.argument)?;
     }
     let launch = Launch {
         function: loaded.function,
@@ -66,10 +68,10 @@ pub(super) fn submit(
     };
     // SAFETY: the parameters are the kernel's: `Kernel` is an unsafe trait that promises it, and so
     // does the caller of `launch_function`. The memory is alive: its blocks are given up only after
-    // the uses that are noted below.
-    let queued = unsafe { stream.timeline().driver().launch(stream.raw(), &launch) };
-    for (block, mode) in passing.blocks() {
-        block.note(stream, *mode);
+    // the uses that were noted.
+    let queued = unsafe { timeline.driver().launch(raw, &launch) };
+    if !timeline.is_open(point) {
+        passing.blocks().iter().for_each(|(block, mode)| block.note(stream, *mode));
     }
     Ok(queued?)
 }

@@ -41,32 +41,51 @@ impl Block {
         self.range
     }
 
-    /// Makes `stream` wait for what an access must come after: the last write, and for a write the
-    /// reads as well. `what` is for messages.
-    pub(crate) fn order(&self, stream: &CudaStream, mode: AccessMode, what: &str) -> Result<()> {
-        let timeline = stream.timeline();
-        if self.platform != timeline.platform() {
-            return Err(Error::ForeignPlatform { what: "memory" });
-        }
-        if self.device != timeline.device() {
-            return Err(Error::WrongDevice {
-                what: what.to_owned(),
-                memory: self.device,
-                stream: timeline.device(),
-            });
-        }
-        let (table, uses) = (stream.table(), self.lock());
-        uses.writes.iter().try_for_each(|&write| timeline.wait(table, write))?;
-        if mode == AccessMode::Write {
-            uses.reads.iter().try_for_each(|&read| timeline.wait(table, read))?;
+    /// Makes `stream` wait for what reading must come after: the last write. `what` is for messages.
+    pub(crate) fn order(&self, stream: &CudaStream, what: &str) -> Result<()> {
+        self.check(stream, what)?;
+        self.lock().order(stream, AccessMode::Read)
+    }
+
+    /// Makes `stream` wait for what an access must come after (the last write, and for a write the
+    /// reads as well) and notes the access, under one lock. `what` is for messages.
+    ///
+    /// The work is queued after this call. `point` is the stream's [open
+    /// point](Timeline::open_point) before it; if that is [no longer open](Timeline::is_open) when the
+    /// work is queued, the access is to be noted [once more](Self::note).
+    pub(crate) fn claim(
+        &self,
+        stream: &CudaStream,
+        mode: AccessMode,
+        point: Point,
+        what: &str,
+    ) -> Result<()> {
+        self.check(stream, what)?;
+        self.claim_peer(stream, mode, point)
+    }
+
+    /// As [`claim`](Self::claim), for a stream of any device.
+    pub(super) fn claim_peer(
+        &self,
+        stream: &CudaStream,
+        mode: AccessMode,
+        point: Point,
+    ) -> Result<()> {
+        self.check_platform(stream)?;
+        let mut uses = self.lock();
+        uses.order(stream, mode)?;
+        match mode {
+            AccessMode::Write => uses.only(point),
+            AccessMode::Read => uses.read_at(point),
         }
         Ok(())
     }
 
-    /// Notes an access that was queued on `stream` just now, after [`order`](Self::order).
+    /// Notes an access that was queued on `stream` just now, after [`claim`](Self::claim).
     ///
     /// Only uses that this access comes after are forgotten for it: parts of the memory may be used
     /// on other streams at the same time, and were not waited for.
+    #[cold]
     pub(crate) fn note(&self, stream: &CudaStream, mode: AccessMode) {
         let timeline = stream.timeline();
         let mut uses = self.lock();
@@ -78,13 +97,28 @@ impl Block {
                 uses.writes.retain(|write| !timeline.implies(*write));
                 uses.writes.push(point);
             }
-            AccessMode::Read => {
-                match uses.reads.iter_mut().find(|read| read.stream() == point.stream()) {
-                    Some(read) => *read = point,
-                    None => uses.reads.push(point),
-                }
-            }
+            AccessMode::Read => uses.read_at(point),
         }
+    }
+
+    fn check_platform(&self, stream: &CudaStream) -> Result<()> {
+        if self.platform == stream.timeline().platform() {
+            return Ok(());
+        }
+        Err(Error::ForeignPlatform { what: "memory" })
+    }
+
+    fn check(&self, stream: &CudaStream, what: &str) -> Result<()> {
+        let timeline = stream.timeline();
+        self.check_platform(stream)?;
+        if self.device != timeline.device() {
+            return Err(Error::WrongDevice {
+                what: what.to_owned(),
+                memory: self.device,
+                stream: timeline.device(),
+            });
+        }
+        Ok(())
     }
 
     /// Whether work queued on `timeline` now comes after all uses anyway.
@@ -95,10 +129,7 @@ impl Block {
     /// Notes that `timeline` gives the block to a new owner, after [`retire`](Self::retire) if it had
     /// one before: what that owner queues anywhere comes after what `timeline` came after.
     pub(super) fn allocated_on(&mut self, timeline: &Timeline) {
-        let uses = self.uses_mut();
-        uses.reads.clear();
-        uses.writes.clear();
-        uses.writes.push(timeline.open_point());
+        self.uses_mut().only(timeline.open_point());
     }
 
     /// Makes `timeline` wait for all uses.
@@ -155,6 +186,33 @@ impl Block {
 }
 
 impl Uses {
+    fn order(&self, stream: &CudaStream, mode: AccessMode) -> Result<()> {
+        let (timeline, table) = (stream.timeline(), stream.table());
+        for &write in &self.writes {
+            timeline.wait(table, write)?;
+        }
+        if mode == AccessMode::Write {
+            for &read in &self.reads {
+                timeline.wait(table, read)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A write that comes after all other uses.
+    fn only(&mut self, point: Point) {
+        self.reads.clear();
+        self.writes.clear();
+        self.writes.push(point);
+    }
+
+    fn read_at(&mut self, point: Point) {
+        match self.reads.iter_mut().find(|read| read.stream() == point.stream()) {
+            Some(read) => *read = point,
+            None => self.reads.push(point),
+        }
+    }
+
     fn all(&self) -> impl Iterator<Item = Point> {
         self.writes.iter().chain(&self.reads).copied()
     }

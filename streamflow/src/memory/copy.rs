@@ -7,7 +7,7 @@ use super::{
 };
 use crate::driver::{AccessMode, Copy, CopyKind, MemoryRange};
 use crate::error::{Error, Result};
-use crate::stream::CudaStream;
+use crate::stream::{CudaStream, Point};
 
 impl CudaStream {
     /// Queues a copy of page-locked host memory to the device. Does not block.
@@ -56,6 +56,27 @@ impl CudaStream {
         self.copy_between(CopyKind::DeviceToDevice, source, target)
     }
 
+    /// Queues a copy of another device's memory to this stream's device: a peer copy, direct where the
+    /// hardware can. Does not block. `source` may be on this device, too.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`]; [`Error::WrongDevice`] when `target` is on another device than this
+    /// stream; the driver's.
+    pub fn copy_peer<T: Element>(
+        &self,
+        source: &DeviceSlice<T>,
+        target: &mut DeviceSlice<T>,
+    ) -> Result<()> {
+        let from = source.block().device();
+        if from == self.device() {
+            return self.copy(source, target);
+        }
+        same_length("copy", source.len(), target.len())?;
+        let source = Side { peer: true, ..Side::tracked(source.block(), source.range()) };
+        let target = Side::tracked(target.block(), target.range());
+        self.copy_between(CopyKind::Peer { from, to: self.device() }, source, target)
+    }
+
     /// Queues a copy to page-locked host memory. Does not block; `target` can't be read before it
     /// is complete.
     ///
@@ -94,12 +115,15 @@ impl CudaStream {
     /// The driver's.
     pub fn fill_bytes<T: Element>(&self, target: &mut DeviceSlice<T>, byte: u8) -> Result<()> {
         self.timeline().bind()?;
-        target.block().order(self, AccessMode::Write, "the memory to fill")?;
+        let point = self.timeline().open_point();
+        target.block().claim(self, AccessMode::Write, point, "the memory to fill")?;
         if !target.is_empty() {
             // SAFETY: the range lies in a block that is alive; it is freed only after the use that
-            // is noted below.
+            // was noted.
             let queued = unsafe { self.timeline().driver().fill(self.raw(), target.range(), byte) };
-            target.block().note(self, AccessMode::Write);
+            if !self.timeline().is_open(point) {
+                target.block().note(self, AccessMode::Write);
+            }
             queued?;
         }
         Ok(())
@@ -107,17 +131,20 @@ impl CudaStream {
 
     fn copy_between(&self, kind: CopyKind, source: Side<'_>, target: Side<'_>) -> Result<()> {
         self.timeline().bind()?;
-        source.order(self, AccessMode::Read)?;
-        target.order(self, AccessMode::Write)?;
+        let point = self.timeline().open_point();
+        source.claim(self, AccessMode::Read, point)?;
+        target.claim(self, AccessMode::Write, point)?;
         let copy = Copy { kind, target: target.range, source: source.range };
         if copy.source.bytes > 0 {
             // SAFETY: both ranges have one length, checked by the callers, and are alive: device and
-            // page-locked blocks are given up only after the uses noted below; ordinary host memory
+            // page-locked blocks are given up only after the uses that were noted; ordinary host memory
             // is borrowed for the call, and such copies return only when they are done with it.
             let queued = unsafe { self.timeline().driver().copy(self.raw(), &copy) };
             // Also when it failed: a blocking copy may fail after it was queued.
-            source.note(self, AccessMode::Read);
-            target.note(self, AccessMode::Write);
+            if !self.timeline().is_open(point) {
+                source.note(self, AccessMode::Read);
+                target.note(self, AccessMode::Write);
+            }
             queued?;
         }
         Ok(())
@@ -177,19 +204,25 @@ struct Side<'a> {
     /// Ordinary host memory has none: such copies block the host.
     block: Option<&'a Block>,
     range: MemoryRange,
+    /// It may be on another device than the stream.
+    peer: bool,
 }
 
 impl<'a> Side<'a> {
     fn tracked(block: &'a Block, range: MemoryRange) -> Self {
-        Self { block: Some(block), range }
+        Self { block: Some(block), range, peer: false }
     }
 
     fn host(range: MemoryRange) -> Self {
-        Self { block: None, range }
+        Self { block: None, range, peer: false }
     }
 
-    fn order(&self, stream: &CudaStream, mode: AccessMode) -> Result<()> {
-        self.block.map_or(Ok(()), |block| block.order(stream, mode, "memory to copy"))
+    fn claim(&self, stream: &CudaStream, mode: AccessMode, point: Point) -> Result<()> {
+        match self.block {
+            None => Ok(()),
+            Some(block) if self.peer => block.claim_peer(stream, mode, point),
+            Some(block) => block.claim(stream, mode, point, "memory to copy"),
+        }
     }
 
     fn note(&self, stream: &CudaStream, mode: AccessMode) {

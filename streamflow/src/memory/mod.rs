@@ -17,11 +17,14 @@
 //! | [`Pinned<T>`] | page-locked host memory, which copies need to be asynchronous |
 //! | [`Download<T>`] | a copy to the host that can't be read before it is complete |
 
+mod allocator;
 mod block;
+mod books;
 mod buffer;
 mod copy;
 mod download;
 mod element;
+mod limits;
 mod owned;
 mod pinned;
 mod pool;
@@ -33,15 +36,16 @@ mod tensor;
 #[cfg(test)]
 mod tests;
 
+pub use allocator::Allocator;
 pub(crate) use block::Block;
 pub use buffer::Buffer;
 pub use copy::Downloadable;
 pub(crate) use copy::download;
 pub use download::Download;
 pub use element::{Element, Scalar};
+pub use limits::{MemoryLimits, MemoryOptions};
 pub use pinned::Pinned;
 pub(crate) use pinned::PinnedPool;
-pub use pool::MemoryOptions;
 pub(crate) use pool::MemoryPool;
 pub use shape::{IntoShape, MAX_RANK, Shape};
 pub use shared::{Recycler, Shared};

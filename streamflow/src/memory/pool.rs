@@ -5,63 +5,92 @@
 //! anyway, if there is one. Else a new block is made, until [`MemoryOptions::in_flight`] blocks wait
 //! for their users; from then on the oldest is taken, and the stream of its *new* owner waits. So the
 //! steady state needs no driver, memory is bounded, and a drop never makes anybody wait.
+//!
+//! A pool with [limits](MemoryLimits) that are reached takes a free block of any stream, gives blocks of
+//! other sizes back to the driver, and only then says that nothing is left.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Block;
-use super::owned::{FreeList, Home, Owned};
+use super::books::{Ledger, State};
+use super::limits::{MemoryLimits, MemoryOptions};
+use super::owned::{Home, Owned};
 use crate::driver::{DeviceId, DriverError, DriverResult, StreamOptions, report_in_drop};
 use crate::error::Result;
 use crate::stream::{CudaStream, StreamTable, Timeline};
 
-/// Sizes are rounded up to this many bytes, so that almost equal ones share blocks.
-const GRANULE: u64 = 512;
-
-/// How a platform manages device memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MemoryOptions {
-    /// How many freed blocks of one size and stream may still be in use by the device before an
-    /// allocation waits for the oldest instead of taking more memory. More lets the host run further
-    /// ahead; 2, the default, is double buffering.
-    pub in_flight: usize,
-    /// How many bytes of freed memory to keep for later allocations; what is above goes back to the
-    /// driver. The default keeps everything.
-    pub release_threshold: u64,
-}
-
-impl Default for MemoryOptions {
-    fn default() -> Self {
-        Self { in_flight: 2, release_threshold: u64::MAX }
-    }
-}
-
-/// The memory of one device.
+/// Memory of one device: all that it has, or what limits allow.
 pub(crate) struct MemoryPool {
     table: Arc<StreamTable>,
     device: DeviceId,
-    options: MemoryOptions,
+    /// For messages.
+    name: String,
+    limits: MemoryLimits,
+    /// See [`MemoryOptions`].
+    in_flight: usize,
+    release_threshold: u64,
     /// Frees what goes back to the driver, so that no stream of a user waits for that.
     reclaim: Arc<Timeline>,
     state: Mutex<State>,
 }
 
-#[derive(Default)]
-struct State {
-    /// By stream number.
-    free: Vec<FreeList>,
-    free_bytes: u64,
-}
-
 impl MemoryPool {
+    /// Without limits.
     pub(crate) fn new(
         table: &Arc<StreamTable>,
         device: DeviceId,
         options: MemoryOptions,
     ) -> DriverResult<Arc<Self>> {
-        let reclaim = table.take(device, StreamOptions::default())?;
-        let state = Mutex::default();
-        Ok(Arc::new(Self { table: table.clone(), device, options, reclaim, state }))
+        Self::limited(table, device, options, "", MemoryLimits::unbounded())
+    }
+
+    pub(super) fn limited(
+        table: &Arc<StreamTable>,
+        device: DeviceId,
+        options: MemoryOptions,
+        name: &str,
+        limits: MemoryLimits,
+    ) -> DriverResult<Arc<Self>> {
+        let pool = Arc::new(Self {
+            table: table.clone(),
+            device,
+            name: name.to_owned(),
+            limits,
+            in_flight: limits.in_flight(options.in_flight),
+            release_threshold: limits.kept(options.release_threshold),
+            reclaim: table.take(device, StreamOptions::default())?,
+            state: Mutex::default(),
+        });
+        let initial = limits.initial();
+        if initial > 0 {
+            pool.reclaim.bind()?;
+            let (driver, stream) = (table.driver(), pool.reclaim.raw());
+            // SAFETY: the timeline owns its stream. What is allocated is freed at once, behind it on
+            // the same stream, and nobody else knows it: the driver keeps it for what comes.
+            unsafe { driver.free(stream, driver.allocate(stream, initial)?) }?;
+        }
+        Ok(pool)
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn device(&self) -> DeviceId {
+        self.device
+    }
+
+    pub(super) fn platform(&self) -> u32 {
+        self.table.platform()
+    }
+
+    pub(super) fn used(&self) -> u64 {
+        self.lock().ledger.used
+    }
+
+    pub(super) fn reserved(&self) -> u64 {
+        self.lock().ledger.reserved.max(self.limits.initial())
     }
 
     /// Memory whose first use may be queued on `stream`, which is one of this device.
@@ -72,10 +101,13 @@ impl MemoryPool {
     ) -> Result<Owned<Self>> {
         let timeline = stream.timeline();
         timeline.bind()?;
-        let bytes = bytes.max(1).next_multiple_of(GRANULE);
+        let bytes = self.limits.block_for(bytes, &self.name)?;
         let block = match self.reuse(timeline, bytes)? {
             Some(block) => block,
-            None => self.make(timeline, bytes)?,
+            None => match self.make_room(timeline, bytes)? {
+                Some(block) => block,
+                None => self.make(timeline, bytes)?,
+            },
         };
         Ok(Owned::new(block, timeline.id(), self))
     }
@@ -86,16 +118,79 @@ impl MemoryPool {
         let ready = blocks.iter_mut().position(|block| block.is_ordered_before(timeline));
         let index = match ready {
             Some(index) => index,
-            None if blocks.len() >= self.options.in_flight.max(1) => 0,
+            None if blocks.len() >= self.in_flight => 0,
             None => return Ok(None),
         };
-        let Some(mut block) = blocks.remove(index) else { return Ok(None) };
+        // Nearly always the oldest, and that is cheaper to take.
+        let taken = if index == 0 { blocks.pop_front() } else { blocks.remove(index) };
+        let Some(block) = taken else { return Ok(None) };
+        self.lend_free(&mut state, block, timeline).map(Some)
+    }
+
+    /// Gives a block that was free to a new owner.
+    fn lend_free(
+        &self,
+        state: &mut State,
+        mut block: Box<Block>,
+        timeline: &Timeline,
+    ) -> Result<Box<Block>> {
+        let bytes = block.range().bytes;
         if let Err(error) = self.hand_over(&mut block, timeline) {
-            blocks.push_back(block);
+            state.of(timeline.id()).of(bytes).push_back(block);
             return Err(error);
         }
         state.free_bytes -= bytes;
-        Ok(Some(block))
+        self.lend(&mut state.ledger, timeline, bytes);
+        Ok(block)
+    }
+
+    fn lend(&self, ledger: &mut Ledger, timeline: &Timeline, bytes: u64) {
+        ledger.used += bytes;
+        if self.limits.is_bounded() {
+            ledger.lent.push(timeline.id());
+        }
+    }
+
+    fn take_back(&self, ledger: &mut Ledger, stream: u32, bytes: u64) {
+        ledger.used -= bytes;
+        if let Some(index) = ledger.lent.iter().position(|lent| *lent == stream) {
+            ledger.lent.swap_remove(index);
+        }
+    }
+
+    /// Sees to it that a block may be made, which then counts as lent; or finds a free one that was
+    /// made for another stream.
+    fn make_room(&self, timeline: &Timeline, bytes: u64) -> Result<Option<Box<Block>>> {
+        let mut state = self.lock();
+        let mut given_back = Vec::new();
+        if !self.limits.allows(state.ledger.reserved, bytes)
+            && let Some(block) = state.pop_of(timeline.id(), bytes)
+        {
+            return self.lend_free(&mut state, block, timeline).map(Some);
+        }
+        while !self.limits.allows(state.ledger.reserved, bytes) {
+            let Some(block) = state.pop_any() else {
+                let (limits, ledger) = (self.limits, &state.ledger);
+                let error = limits.exhausted(&self.name, ledger, &self.table, timeline, bytes);
+                drop(state);
+                let released = self.release_each(given_back);
+                return Err(released.err().unwrap_or(error));
+            };
+            state.free_bytes -= block.range().bytes;
+            state.ledger.reserved -= block.range().bytes;
+            given_back.push(block);
+        }
+        state.ledger.reserved += bytes;
+        self.lend(&mut state.ledger, timeline, bytes);
+        drop(state);
+        if !given_back.is_empty() {
+            // So that the driver can give the new block what the old ones had.
+            let released = self.release_each(given_back);
+            let freed = self.reclaim.open_point();
+            timeline.bind()?;
+            released.and_then(|()| timeline.wait(&self.table, freed))?;
+        }
+        Ok(None)
     }
 
     fn hand_over(&self, block: &mut Block, timeline: &Timeline) -> Result<()> {
@@ -107,7 +202,18 @@ impl MemoryPool {
         Ok(())
     }
 
+    /// A new block; there is room for it.
     fn make(&self, timeline: &Timeline, bytes: u64) -> Result<Box<Block>> {
+        let made = self.make_block(timeline, bytes);
+        if made.is_err() {
+            let ledger = &mut self.lock().ledger;
+            ledger.reserved -= bytes;
+            self.take_back(ledger, timeline.id(), bytes);
+        }
+        made
+    }
+
+    fn make_block(&self, timeline: &Timeline, bytes: u64) -> Result<Box<Block>> {
         let driver = self.table.driver();
         // SAFETY: the timeline owns its stream.
         let allocate = || unsafe { driver.allocate(timeline.raw(), bytes) };
@@ -144,25 +250,18 @@ impl MemoryPool {
 
     fn release_all(&self) -> Result<()> {
         let mut state = self.lock();
-        state.free_bytes = 0;
+        state.ledger.reserved -= std::mem::take(&mut state.free_bytes);
         let free = std::mem::take(&mut state.free);
         drop(state);
-        let blocks = free.into_iter().flat_map(|mut list| list.take_all());
-        blocks.map(|mut block| self.release(&mut block)).fold(Ok(()), Result::and)
+        self.release_each(free.into_iter().flat_map(|mut list| list.take_all()))
+    }
+
+    fn release_each(&self, blocks: impl IntoIterator<Item = Box<Block>>) -> Result<()> {
+        blocks.into_iter().map(|mut block| self.release(&mut block)).fold(Ok(()), Result::and)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl State {
-    fn of(&mut self, stream: u32) -> &mut FreeList {
-        let stream = stream as usize;
-        if self.free.len() <= stream {
-            self.free.resize_with(stream + 1, FreeList::default);
-        }
-        &mut self.free[stream]
     }
 }
 
@@ -175,11 +274,13 @@ impl Home for MemoryPool {
         }
         let mut state = self.lock();
         let bytes = block.range().bytes;
-        if state.free_bytes.saturating_add(bytes) <= self.options.release_threshold {
+        self.take_back(&mut state.ledger, stream, bytes);
+        if state.free_bytes.saturating_add(bytes) <= self.release_threshold {
             state.free_bytes += bytes;
             state.of(stream).of(bytes).push_back(block);
             return;
         }
+        state.ledger.reserved -= bytes;
         drop(state);
         report_in_drop("freeing device memory", self.release(&mut block));
     }

@@ -3,7 +3,7 @@
 use super::{DeviceSlice, Element};
 use crate::driver::AccessMode;
 use crate::error::Result;
-use crate::stream::CudaStream;
+use crate::stream::{CudaStream, Point};
 
 impl CudaStream {
     /// Gives the device address of memory to `queue`, which may queue work on
@@ -40,16 +40,20 @@ impl CudaStream {
         mode: AccessMode,
         queue: impl FnOnce(u64) -> R,
     ) -> Result<R> {
-        /// Notes the use also when `queue` unwinds, since it may have queued something before.
-        struct Note<'a, T: Element>(&'a CudaStream, &'a DeviceSlice<T>, AccessMode);
+        /// Notes the use once more where that is needed, also when `queue` unwinds, since it may have
+        /// queued something before.
+        struct Note<'a, T: Element>(&'a CudaStream, &'a DeviceSlice<T>, AccessMode, Point);
         impl<T: Element> Drop for Note<'_, T> {
             fn drop(&mut self) {
-                self.1.block().note(self.0, self.2);
+                if !self.0.timeline().is_open(self.3) {
+                    self.1.block().note(self.0, self.2);
+                }
             }
         }
         self.timeline().bind()?;
-        memory.block().order(self, mode, "memory")?;
-        let _note = Note(self, memory, mode);
+        let point = self.timeline().open_point();
+        memory.block().claim(self, mode, point, "memory")?;
+        let _note = Note(self, memory, mode, point);
         Ok(queue(memory.range().address))
     }
 }

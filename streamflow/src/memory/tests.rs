@@ -234,7 +234,8 @@ fn shapes_have_strides_also_where_a_dimension_is_zero() {
     }
 }
 
-/// Two threads that use halves of one block: both look before either has noted what it queued.
+/// Two threads that use halves of one block: the second claims after the first has, and before the
+/// first has queued its work. Its wait records the first one's stream, which is then noticed.
 #[test]
 fn a_use_that_was_not_waited_for_is_not_forgotten() {
     use crate::driver::AccessMode::{Read, Write};
@@ -243,17 +244,24 @@ fn a_use_that_was_not_waited_for_is_not_forgotten() {
         let ((a, _), (b, _), (c, _)) = (bench.stream(), bench.stream(), bench.stream());
         let buffer = bench.buffer(&c);
         let block = buffer.block();
-        block.order(&a, first, "left").unwrap();
-        block.order(&b, second, "right").unwrap();
+        let uses = [(&a, first), (&b, second)];
+        let points = uses.map(|(stream, mode)| {
+            let point = stream.timeline().open_point();
+            block.claim(stream, mode, point, "a half").unwrap();
+            point
+        });
+        let open = [a.timeline().is_open(points[0]), b.timeline().is_open(points[1])];
+        assert_eq!(open, [false, true], "{first:?} and {second:?}");
         block.note(&a, first);
-        block.note(&b, second);
         bench.recorder.clear();
-        block.order(&c, Write, "all").unwrap();
+        let claim = |stream: &CudaStream, mode| {
+            block.claim(stream, mode, stream.timeline().open_point(), "all").unwrap();
+        };
+        claim(&c, Write);
         assert_eq!(bench.count(is_wait), 2, "{first:?} and {second:?}");
-        block.note(&c, Write);
         bench.recorder.clear();
-        block.order(&c, Write, "all").unwrap();
-        block.order(&a, Read, "all").unwrap();
+        claim(&c, Write);
+        claim(&a, Read);
         assert_eq!(bench.count(is_wait), 1, "what was waited for is forgotten");
     }
 }

@@ -1,9 +1,9 @@
 //! What travels with a message beside its data.
 
 use std::borrow::Cow;
+use std::ops::Deref;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
-
-use smallvec::SmallVec;
 
 /// A moment of the wall clock, in nanoseconds since 1970-01-01 00:00 UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -38,8 +38,69 @@ pub enum Value {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Metadata {
     acquired: Option<Timestamp>,
-    /// In place for a few, so that they travel without allocations.
-    values: SmallVec<[(Cow<'static, str>, Value); 2]>,
+    values: Values,
+}
+
+/// A named value.
+type Entry = (Cow<'static, str>, Value);
+
+/// Named values in order. Most messages carry none, so they lie elsewhere, and what moves with a
+/// message is small. Their room is used again: in the steady state they allocate nothing.
+#[derive(Debug, PartialEq, Default)]
+struct Values(Vec<Entry>);
+
+/// Room that no message uses: as many as were ever under way at once, up to [`MOST_ROOM`].
+static ROOM: Mutex<Vec<Vec<Entry>>> = Mutex::new(Vec::new());
+
+/// Beyond that, room is given back to the system.
+const MOST_ROOM: usize = 1024;
+
+fn room() -> MutexGuard<'static, Vec<Vec<Entry>>> {
+    ROOM.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Values {
+    fn push(&mut self, entry: Entry) {
+        if self.0.capacity() == 0 {
+            self.0 = room().pop().unwrap_or_default();
+        }
+        self.0.push(entry);
+    }
+
+    fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl Deref for Values {
+    type Target = [Entry];
+
+    fn deref(&self) -> &[Entry] {
+        &self.0
+    }
+}
+
+impl Clone for Values {
+    fn clone(&self) -> Self {
+        let mut copy = Self::default();
+        self.0.iter().for_each(|entry| copy.push(entry.clone()));
+        copy
+    }
+}
+
+impl Drop for Values {
+    fn drop(&mut self) {
+        if self.0.capacity() == 0 {
+            return;
+        }
+        let mut unused = std::mem::take(&mut self.0);
+        // Before the lock.
+        unused.clear();
+        let mut room = room();
+        if room.len() < MOST_ROOM {
+            room.push(unused);
+        }
+    }
 }
 
 impl Metadata {
@@ -61,7 +122,7 @@ impl Metadata {
     /// Sets the value called `name`.
     pub fn set(&mut self, name: impl Into<Cow<'static, str>>, value: Value) {
         let name = name.into();
-        match self.values.iter_mut().find(|(found, _)| *found == name) {
+        match self.values.0.iter_mut().find(|(found, _)| *found == name) {
             Some((_, old)) => *old = value,
             None => self.values.push((name, value)),
         }
@@ -78,7 +139,7 @@ impl Metadata {
             (Some(mine), Some(theirs)) => Some(mine.min(theirs)),
             (mine, theirs) => mine.or(theirs),
         };
-        for (name, value) in &other.values {
+        for (name, value) in other.values.iter() {
             self.set(name.clone(), value.clone());
         }
     }
@@ -93,6 +154,20 @@ impl Metadata {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn room_for_values_is_used_again() {
+        let mut first = Metadata::default();
+        (0..5).for_each(|i| first.set(format!("value {i}"), Value::Integer(i)));
+        let copy = first.clone();
+        assert_eq!(copy, first);
+        let entries = first.values.as_ptr();
+        drop(first);
+        // Tests of other threads share it.
+        let found = room().iter().any(|unused| unused.as_ptr() == entries && unused.is_empty());
+        assert!(found || room().len() == MOST_ROOM);
+        assert_eq!(copy.get("value 4"), Some(&Value::Integer(4)));
+    }
 
     #[test]
     fn the_earliest_acquisition_and_the_last_value_win() {

@@ -15,7 +15,6 @@ pub use place::{Device, Host, Place};
 
 use std::ops::Deref;
 
-use crate::driver::AccessMode;
 use crate::error::Result;
 use crate::memory::{Block, DeviceSlice, Pinned, Recycler, Shared};
 use crate::port::{Owned, Receive};
@@ -118,7 +117,7 @@ impl MemoryVisitor<'_> {
 /// Makes `stream` wait for the last write of all device memory in a message, so that a point on
 /// `stream` stands for the message (law 7).
 pub(crate) fn order<M: Message>(message: &M, stream: &CudaStream) -> Result<()> {
-    let mut visit = |block: &Block| block.order(stream, AccessMode::Read, "the message");
+    let mut visit = |block: &Block| block.order(stream, "the message");
     let mut visitor = MemoryVisitor { visit: &mut visit, result: Ok(()) };
     message.memory(&mut visitor);
     visitor.result

@@ -1,12 +1,9 @@
 //! Edges: which output may lead to which input, decided by types where `graph!` writes the edge.
 
-use super::queue::CopyMessage;
+use super::copy::{CopyOnEdge, EdgeCopy, TransferOnEdge};
 use super::{Inlet, Input, Outlet, Output, Receive};
-use crate::context::ExecutionContext;
-use crate::error::Result;
-use crate::memory::{Buffer, Element, Tensor};
+use crate::driver::DeviceId;
 use crate::message::{Device, Message, Place, Several, Sole};
-use crate::stream::CudaStream;
 
 /// What is known about a port: for checks, pictures and documentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -205,35 +202,6 @@ where
     from.outlet().connect(queue, None);
 }
 
-/// A message that `#[copy]` can copy.
-#[diagnostic::on_unimplemented(
-    message = "`#[copy]` can't copy `{Self}`",
-    label = "no copy of this message can be made",
-    note = "tensors and buffers can be copied; for others insert an operator that makes the copy"
-)]
-pub trait CopyOnEdge: Message {
-    #[doc(hidden)]
-    fn copy_on(&self, stream: &CudaStream, cx: &ExecutionContext) -> Result<Self>
-    where
-        Self: Sized;
-}
-
-impl<T: Element> CopyOnEdge for Buffer<T> {
-    fn copy_on(&self, stream: &CudaStream, cx: &ExecutionContext) -> Result<Self> {
-        let mut copy = cx.platform().buffer(self.len(), stream)?;
-        stream.copy(self, &mut copy)?;
-        Ok(copy)
-    }
-}
-
-impl<T: Element> CopyOnEdge for Tensor<T> {
-    fn copy_on(&self, stream: &CudaStream, cx: &ExecutionContext) -> Result<Self> {
-        let mut copy = cx.platform().tensor(self.shape(), stream)?;
-        stream.copy(self, &mut copy)?;
-        Ok(copy)
-    }
-}
-
 /// Connects an output to one of several inputs, which gets a copy of its own.
 pub fn connect_copy<A: OutputEnd, B: InputEnd>(edge: Edge<'_, A, B>)
 where
@@ -241,8 +209,21 @@ where
 {
     let Edge(from, to) = edge;
     let queue = Item::<A>::same(to.inlet()).connect();
-    let copy: CopyMessage<Item<A>> = CopyOnEdge::copy_on;
-    from.outlet().connect(queue, Some(copy));
+    from.outlet().connect(queue, Some(EdgeCopy::here()));
+}
+
+/// Connects an output to an input on another device, `device`, which gets a copy there. `name` is the
+/// edge's, for messages.
+pub fn connect_transfer<A: OutputEnd, B: InputEnd>(
+    edge: Edge<'_, A, B>,
+    device: DeviceId,
+    name: &'static str,
+) where
+    Item<A>: Feeds<Expected<B>, A::Port, B::Port> + TransferOnEdge,
+{
+    let Edge(from, to) = edge;
+    let queue = Item::<A>::same(to.inlet()).connect();
+    from.outlet().connect(queue, Some(EdgeCopy::to(device, name)));
 }
 
 /// Says that nobody shall receive what an output emits.

@@ -6,6 +6,7 @@
 //! vanish: a port is as large as the pointers in it.
 
 mod connect;
+mod copy;
 mod input;
 mod output;
 mod queue;
@@ -14,10 +15,11 @@ mod receive;
 pub mod zero_cost;
 
 pub use connect::{
-    Accepts, Awaited, AwaitedEnd, CopyOnEdge, Edge, Feeds, InputEnd, InputPort, OutputEnd,
-    OutputPort, Owned, PortInfo, Reads, Shares, Takes, connect, connect_copy, connect_shared,
+    Accepts, Awaited, AwaitedEnd, Edge, Feeds, InputEnd, InputPort, OutputEnd, OutputPort, Owned,
+    PortInfo, Reads, Shares, Takes, connect, connect_copy, connect_shared, connect_transfer,
     discard, edge, when_stream_done,
 };
+pub use copy::{CopyOnEdge, CopyPart, CopyParts, MadeOf, Parts, TransferOnEdge};
 pub use input::{HasMessage, In, Input, Pending, Received, StreamReady, StreamRef, Unreceived};
 pub use output::{Initial, Internal, On, Out, Output, Sends, Unchosen, Unset};
 pub use queue::{AnyInput, AnyOutput, Handled, Inlet, Outlet, Ports};

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::copy::EdgeCopy;
 use crate::context::ExecutionContext;
 use crate::error::Result;
 use crate::memory::{Recycler, Shared};
@@ -183,7 +184,7 @@ impl<T> Inlet<T> {
     }
 }
 
-/// Copies a message for an edge whose input takes it.
+/// Copies a message for an edge whose input gets one of its own, on the device of the stream.
 pub(super) type CopyMessage<T> = fn(&T, &CudaStream, &ExecutionContext) -> Result<T>;
 
 /// The sending end: the queues it feeds, and the message that this tick emitted.
@@ -198,7 +199,7 @@ pub struct Outlet<T: Message> {
 
 struct OutEdge<T> {
     queue: Arc<Queue<T>>,
-    copy: Option<CopyMessage<T>>,
+    copy: Option<EdgeCopy<T>>,
     /// The copy for this edge, made when the message was emitted.
     copied: Option<Envelope<T>>,
 }
@@ -208,11 +209,7 @@ impl<T: Message> Outlet<T> {
         Self { name, edges: Vec::new(), readers: 0, pending: None, recycler: Recycler::new() }
     }
 
-    pub(super) fn connect(
-        &mut self,
-        queue: Arc<Queue<T::Item>>,
-        copy: Option<CopyMessage<T::Item>>,
-    ) {
+    pub(super) fn connect(&mut self, queue: Arc<Queue<T::Item>>, copy: Option<EdgeCopy<T::Item>>) {
         self.readers += usize::from(copy.is_none());
         self.edges.push(OutEdge { queue, copy, copied: None });
     }
@@ -233,11 +230,11 @@ impl<T: Message> Outlet<T> {
             message = Payload::Many(message.into_shared(&self.recycler));
         }
         for edge in &mut self.edges {
-            let Some(copy) = edge.copy else { continue };
-            // Edges that copy have device data: `connect_copy` sees to it.
+            let Some(copy) = &mut edge.copy else { continue };
+            // Edges that copy have device data: their bounds see to it.
             let Some(stream) = stream else { continue };
-            let message = Payload::One(copy(&message, stream, cx)?);
-            let sent = Some(stream.timeline().open_point());
+            let (copied, ready) = copy.make(&message, stream, cx)?;
+            let (message, sent) = (Payload::One(copied), Some(ready));
             edge.copied = Some(Envelope { message, metadata: metadata.clone(), sent });
         }
         let sent = stream.map(|stream| stream.timeline().open_point());

@@ -8,16 +8,24 @@
 //! implied by earlier ones, also by way of a third stream, costs no driver call.
 
 mod clock;
+mod external;
+mod green;
+mod live_pool;
 mod pool;
 mod table;
 #[cfg(test)]
 mod tests;
 mod timeline;
+mod timing;
 
-pub use pool::{CudaStreamPool, StreamPool};
+pub use external::ExternalStream;
+pub use green::{CudaGreenContext, CudaGreenContextPool, GreenContexts};
+pub use live_pool::StreamPool;
+pub use pool::CudaStreamPool;
 pub(crate) use table::{Attached, StreamTable};
 pub use timeline::Point;
 pub(crate) use timeline::Timeline;
+pub use timing::TimingEvent;
 
 use std::cell::Cell;
 use std::fmt;
@@ -36,12 +44,16 @@ use crate::error::Result;
 pub struct CudaStream {
     timeline: Arc<Timeline>,
     table: Arc<StreamTable>,
-    lease: Option<pool::Lease>,
+    lease: Option<live_pool::Lease>,
     _one_thread_at_a_time: PhantomData<Cell<()>>,
 }
 
 impl CudaStream {
-    fn new(timeline: Arc<Timeline>, table: Arc<StreamTable>, lease: Option<pool::Lease>) -> Self {
+    fn new(
+        timeline: Arc<Timeline>,
+        table: Arc<StreamTable>,
+        lease: Option<live_pool::Lease>,
+    ) -> Self {
         Self { timeline, table, lease, _one_thread_at_a_time: PhantomData }
     }
 
@@ -123,7 +135,7 @@ impl CudaStream {
 
 impl fmt::Debug for CudaStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pool = self.lease.as_ref().map(pool::Lease::pool_name);
+        let pool = self.lease.as_ref().map(live_pool::Lease::pool_name);
         f.debug_struct("CudaStream").field("raw", &self.raw()).field("pool", &pool).finish()
     }
 }

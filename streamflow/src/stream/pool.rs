@@ -1,12 +1,7 @@
-//! Pools of streams: a description that can be a `const`, and the live pool made from it.
+//! Pools of streams, as descriptions that can be a `const`.
 
-use std::borrow::Cow;
-use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-use super::{CudaStream, StreamTable, Timeline};
-use crate::driver::{DeviceId, StreamFlags, StreamOptions};
-use crate::error::{Error, Result};
+use super::CudaGreenContext;
+use crate::driver::{DeviceId, StreamFlags};
 
 /// Describes a pool of streams: device, flags, priority, and how many. Holoscan's `CudaStreamPool`.
 ///
@@ -29,11 +24,12 @@ use crate::error::{Error, Result};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CudaStreamPool {
-    device: DeviceId,
-    flags: StreamFlags,
-    priority: i32,
-    reserved_size: u32,
-    max_size: Option<u32>,
+    pub(super) device: DeviceId,
+    pub(super) flags: StreamFlags,
+    pub(super) priority: i32,
+    pub(super) reserved_size: u32,
+    pub(super) max_size: Option<u32>,
+    pub(super) green: Option<CudaGreenContext>,
 }
 
 impl CudaStreamPool {
@@ -48,18 +44,39 @@ impl CudaStreamPool {
             priority: 0,
             reserved_size: 0,
             max_size: None,
+            green: None,
         }
     }
 
     /// The device of its streams. Holoscan's `dev_id`.
+    ///
+    /// # Panics
+    /// For another device than that of its green context. In a `const` while compiling.
     pub const fn device(mut self, device: DeviceId) -> Self {
         self.device = device;
+        self.check();
         self
     }
 
     /// How its streams behave against the default stream. Holoscan's `stream_flags`.
+    ///
+    /// # Panics
+    /// For blocking streams of a green context, which CUDA has not. In a `const` while compiling.
     pub const fn flags(mut self, flags: StreamFlags) -> Self {
         self.flags = flags;
+        self.check();
+        self
+    }
+
+    /// Streams whose kernels run on the multiprocessors of a green context alone; the device is the
+    /// context's. Holoscan's `cuda_green_context`.
+    ///
+    /// # Panics
+    /// For a pool of blocking streams: CUDA has none in green contexts. In a `const` while compiling.
+    pub const fn on(mut self, green: CudaGreenContext) -> Self {
+        self.device = green.get_device();
+        self.green = Some(green);
+        self.check();
         self
     }
 
@@ -97,6 +114,17 @@ impl CudaStreamPool {
                 "a stream pool reserves more streams than it may hold; raise `max_size`, or lower `reserved_size`"
             );
         }
+        if let Some(green) = &self.green {
+            assert!(
+                matches!(self.flags, StreamFlags::NonBlocking),
+                "a stream pool on a green context can't have blocking streams; CUDA makes only \
+                 non-blocking ones there"
+            );
+            assert!(
+                green.get_device().index() == self.device.index(),
+                "a stream pool on a green context is on that context's device; leave `device` out"
+            );
+        }
     }
 
     /// The maximum, if there is one.
@@ -118,156 +146,5 @@ impl CudaStreamPool {
 impl Default for CudaStreamPool {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-/// A live pool: lends streams, and takes them back when they are dropped.
-///
-/// Cloning gives another handle of the same pool.
-#[derive(Debug, Clone)]
-pub struct StreamPool(Arc<Shared>);
-
-#[derive(Debug)]
-struct Shared {
-    name: String,
-    description: CudaStreamPool,
-    options: StreamOptions,
-    table: Arc<StreamTable>,
-    state: Mutex<State>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    idle: Vec<Arc<Timeline>>,
-    /// Who holds the streams that are lent.
-    holders: Vec<(u32, Cow<'static, str>)>,
-}
-
-impl StreamPool {
-    /// `name` is for messages.
-    pub(crate) fn new(
-        table: &Arc<StreamTable>,
-        name: &str,
-        description: &CudaStreamPool,
-    ) -> Result<Self> {
-        let device = description.device;
-        let devices = table.driver().device_count();
-        if device.index() >= devices {
-            return Err(Error::NoSuchDevice {
-                who: format!("stream pool `{name}`"),
-                device,
-                devices,
-            });
-        }
-        let (urgent, relaxed) = table.driver().device_info(device)?.priorities;
-        let priority = description.priority.clamp(urgent, relaxed);
-        if priority != description.priority {
-            tracing::warn!(
-                pool = name,
-                asked = description.priority,
-                used = priority,
-                "the device has no such stream priority"
-            );
-        }
-        let options = StreamOptions { flags: description.flags, priority };
-        let pool = Shared {
-            name: name.to_owned(),
-            description: *description,
-            options,
-            table: table.clone(),
-            state: Mutex::default(),
-        };
-        for _ in 0..description.reserved_size {
-            // On an error the pool is dropped, and gives back what it has.
-            let timeline = table.take(device, options)?;
-            pool.lock().idle.push(timeline);
-        }
-        Ok(Self(Arc::new(pool)))
-    }
-
-    /// Lends a stream. `holder` says who asks, for the message when the pool is exhausted.
-    ///
-    /// # Errors
-    /// [`Error::PoolExhausted`] when all streams are lent, with the pool, its size and who holds
-    /// them; the driver's, when a stream can't be made.
-    pub fn allocate(&self, holder: impl Into<Cow<'static, str>>) -> Result<CudaStream> {
-        self.allocate_for(holder.into())
-    }
-
-    fn allocate_for(&self, holder: Cow<'static, str>) -> Result<CudaStream> {
-        let pool = &*self.0;
-        let mut state = pool.lock();
-        if let Some(max_size) = pool.description.max_size
-            && state.holders.len() >= max_size as usize
-        {
-            return Err(Error::PoolExhausted {
-                pool: pool.name.clone(),
-                who: holder.into_owned(),
-                max_size,
-                holders: state.holders.iter().map(|(_, holder)| holder.to_string()).collect(),
-            });
-        }
-        let timeline = match state.idle.pop() {
-            Some(timeline) => timeline,
-            None => pool.table.take(pool.description.device, pool.options)?,
-        };
-        state.holders.push((timeline.id(), holder));
-        let lease = Lease { pool: self.0.clone(), timeline: timeline.clone() };
-        Ok(CudaStream::new(timeline, pool.table.clone(), Some(lease)))
-    }
-
-    /// The name it was made with.
-    pub fn name(&self) -> &str {
-        &self.0.name
-    }
-
-    /// The device of its streams.
-    pub fn device(&self) -> DeviceId {
-        self.0.description.device
-    }
-
-    /// How many streams are lent now.
-    pub fn lent(&self) -> usize {
-        self.0.lock().holders.len()
-    }
-}
-
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        for timeline in self.lock().idle.drain(..) {
-            self.table.give_back(timeline);
-        }
-    }
-}
-
-/// A stream that is lent; dropping gives it back.
-pub(super) struct Lease {
-    pool: Arc<Shared>,
-    timeline: Arc<Timeline>,
-}
-
-impl Lease {
-    pub(super) fn pool_name(&self) -> &str {
-        &self.pool.name
-    }
-}
-
-impl Drop for Lease {
-    fn drop(&mut self) {
-        let mut state = self.pool.lock();
-        state.holders.retain(|(id, _)| *id != self.timeline.id());
-        state.idle.push(self.timeline.clone());
-    }
-}
-
-impl fmt::Debug for Lease {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "lease of `{}`", self.pool.name)
     }
 }

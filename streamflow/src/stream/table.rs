@@ -3,9 +3,9 @@
 use std::any::Any;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::Timeline;
+use super::{GreenContexts, Timeline};
 use crate::driver::{
     DeviceId, Driver, DriverResult, OwnedStream, StreamFlags, StreamOptions, report_in_drop,
 };
@@ -31,7 +31,11 @@ pub(crate) struct StreamTable {
     timelines: boxcar::Vec<Arc<Timeline>>,
     /// Streams that no pool holds. Locked while one is made, so that numbers are given in order.
     idle: Mutex<Vec<Arc<Timeline>>>,
-    attached: boxcar::Vec<Box<dyn Attached>>,
+    attached: OnceLock<Box<dyn Attached>>,
+    /// Streams of others whose wrappers are gone.
+    pub(super) left: Mutex<Vec<Arc<Timeline>>>,
+    /// The divisions of devices that were asked for so far.
+    pub(super) green: Mutex<Vec<GreenContexts>>,
 }
 
 impl StreamTable {
@@ -41,18 +45,19 @@ impl StreamTable {
             platform: PLATFORMS.fetch_add(1, Ordering::Relaxed),
             timelines: boxcar::Vec::new(),
             idle: Mutex::new(Vec::new()),
-            attached: boxcar::Vec::new(),
+            attached: OnceLock::new(),
+            left: Mutex::default(),
+            green: Mutex::default(),
             driver,
         };
         for index in 0..table.driver.device_count() {
             let device = DeviceId(index as u32);
             table.driver.bind(device)?;
-            let options = StreamOptions { flags: StreamFlags::Blocking, priority: 0 };
-            table.add(
-                &table.lock_idle(),
-                OwnedStream::default_of(&table.driver, device),
-                options,
-            )?;
+            let options =
+                StreamOptions { flags: StreamFlags::Blocking, ..StreamOptions::default() };
+            let stream = OwnedStream::default_of(&table.driver, device);
+            let timeline = table.add(&table.lock_idle(), stream, options)?;
+            timeline.hold(format!("the default stream of {device}").into());
         }
         Ok(Arc::new(table))
     }
@@ -76,17 +81,14 @@ impl StreamTable {
         self.timelines[device.index()].clone()
     }
 
-    /// What is attached of type `T`; the first call makes it. Finding it takes no lock.
+    /// What the layer above keeps here; the first call makes it. One layer keeps one thing, always of
+    /// one type.
+    #[inline]
     pub(crate) fn attached<T: Attached>(&self, make: impl Fn(&Arc<dyn Driver>) -> T) -> &T {
-        loop {
-            let mut all = self.attached.iter().map(|(_, one)| one.as_ref() as &dyn Any);
-            if let Some(found) = all.find_map(|one| one.downcast_ref()) {
-                return found;
-            }
-            let _one_at_a_time = self.lock_idle();
-            if self.attached.iter().all(|(_, one)| !(one.as_ref() as &dyn Any).is::<T>()) {
-                self.attached.push(Box::new(make(&self.driver)));
-            }
+        let found: &dyn Any = self.attached.get_or_init(|| Box::new(make(&self.driver))).as_ref();
+        match found.downcast_ref() {
+            Some(found) => found,
+            None => unreachable!("two layers keep something with one platform"),
         }
     }
 
@@ -99,7 +101,9 @@ impl StreamTable {
         let mut idle = self.lock_idle();
         let fits = |t: &Arc<Timeline>| t.device() == device && t.options() == options;
         if let Some(found) = idle.iter().position(fits) {
-            return Ok(idle.swap_remove(found));
+            let found = idle.swap_remove(found);
+            found.forget_waits();
+            return Ok(found);
         }
         let stream = OwnedStream::create(&self.driver, device, options)?;
         self.add(&idle, stream, options)
@@ -108,6 +112,15 @@ impl StreamTable {
     /// Takes a stream back that a pool no longer needs.
     pub(crate) fn give_back(&self, timeline: Arc<Timeline>) {
         self.lock_idle().push(timeline);
+    }
+
+    /// Adds a stream of somebody else's.
+    pub(super) fn add_external(
+        &self,
+        stream: OwnedStream,
+        options: StreamOptions,
+    ) -> DriverResult<Arc<Timeline>> {
+        self.add(&self.lock_idle(), stream, options)
     }
 
     fn add(
@@ -124,7 +137,7 @@ impl StreamTable {
 
     /// To be called when the host has found work of `device` complete.
     pub(crate) fn inspect(&self, device: DeviceId) -> Result<()> {
-        self.attached.iter().try_for_each(|(_, one)| one.inspect(device))
+        self.attached.get().map_or(Ok(()), |attached| attached.inspect(device))
     }
 
     fn lock_idle(&self) -> MutexGuard<'_, Vec<Arc<Timeline>>> {
@@ -141,7 +154,7 @@ impl Drop for StreamTable {
         }
         for (_, timeline) in self.timelines.iter() {
             let device = timeline.device();
-            if !self.attached.iter().any(|(_, one)| one.is_used_by(device)) {
+            if !self.attached.get().is_some_and(|attached| attached.is_used_by(device)) {
                 continue;
             }
             let done = timeline.bind().and_then(|()| timeline.synchronize());

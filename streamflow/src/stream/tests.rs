@@ -327,7 +327,7 @@ fn priorities_are_clamped_and_flags_handed_on() {
                 Call::CreateStream { options, .. } => Some(options),
                 _ => None,
             });
-            assert_eq!(options, Some(StreamOptions { priority: used, flags }));
+            assert_eq!(options, Some(StreamOptions { priority: used, flags, green: None }));
         }
     }
 }

@@ -8,18 +8,19 @@
 //! A stream owns a ring of events. Recording again into a slot is later on the same stream, so
 //! whoever still refers to the slot's older record waits longer, never too little.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::StreamTable;
-use super::clock::Clock;
+use super::clock::{Clock, Copied};
 use crate::driver::{
     DeviceId, Driver, DriverResult, OwnedEvent, OwnedStream, RawStream, StreamOptions,
 };
 use crate::error::{Error, Result};
 
 /// Events per stream. More than the records of one stream that others may still ask for.
-const RING: usize = 32;
+const RING: usize = 16;
 
 /// A moment in a stream's work: everything that was queued before its `epoch`th record.
 ///
@@ -57,6 +58,11 @@ pub(crate) struct Timeline {
     open: AtomicBool,
     /// Records that are known to be complete.
     completed: AtomicU64,
+    /// The stream was somebody else's and may be gone: nothing is queued on it any more, and all that was
+    /// is covered by the last record.
+    left: AtomicBool,
+    /// Who has the stream, or had it last, for messages.
+    holder: Mutex<Cow<'static, str>>,
     /// What this stream has waited for.
     seen: Clock,
     ring: Mutex<Ring>,
@@ -70,8 +76,9 @@ struct Slot {
     event: Arc<OwnedEvent>,
     /// The number of the record that the event holds; 0 for none.
     number: u64,
-    /// What the stream had waited for at that record: whoever waits for it has, too.
-    seen: Vec<u64>,
+    /// What the stream had waited for at that record, and the record itself: whoever waits for it has
+    /// waited for all that.
+    seen: Copied,
 }
 
 impl Timeline {
@@ -84,7 +91,7 @@ impl Timeline {
         let ring = (0..RING)
             .map(|_| {
                 let event = OwnedEvent::create(stream.driver(), stream.raw().device())?;
-                Ok(Slot { event: Arc::new(event), number: 0, seen: Vec::new() })
+                Ok(Slot { event: Arc::new(event), number: 0, seen: Copied::new() })
             })
             .collect::<DriverResult<_>>()?;
         Ok(Self {
@@ -95,6 +102,8 @@ impl Timeline {
             recorded: AtomicU64::new(0),
             open: AtomicBool::new(false),
             completed: AtomicU64::new(0),
+            left: AtomicBool::new(false),
+            holder: Mutex::default(),
             seen: Clock::new(),
             ring: Mutex::new(ring),
         })
@@ -102,6 +111,17 @@ impl Timeline {
 
     pub(crate) fn id(&self) -> u32 {
         self.id
+    }
+
+    /// Says who has the stream from now on.
+    pub(super) fn hold(&self, holder: Cow<'static, str>) {
+        *self.holder.lock().unwrap_or_else(PoisonError::into_inner) = holder;
+    }
+
+    /// Who has the stream, or had it last, for messages.
+    pub(crate) fn holder(&self) -> String {
+        let holder = self.holder.lock().unwrap_or_else(PoisonError::into_inner);
+        if holder.is_empty() { format!("stream {}", self.id) } else { holder.clone().into_owned() }
     }
 
     pub(crate) fn device(&self) -> DeviceId {
@@ -133,9 +153,18 @@ impl Timeline {
     /// queued: a record by another thread may be under way, and then it is not known whether that
     /// record covers the work, so the next one must. `recorded` is raised before the driver call
     /// for this reason.
+    #[inline]
     pub(crate) fn open_point(&self) -> Point {
         self.open.store(true, Ordering::Release);
         self.point(self.recorded.load(Ordering::Acquire) + 1)
+    }
+
+    /// Whether a point that was asked for *before* work was queued covers that work: nobody has
+    /// recorded since. Else another thread may have recorded in between, and the point is to be asked
+    /// for again.
+    #[inline]
+    pub(crate) fn is_open(&self, point: Point) -> bool {
+        self.recorded.load(Ordering::Acquire) < point.epoch
     }
 
     fn point(&self, epoch: u64) -> Point {
@@ -151,6 +180,11 @@ impl Timeline {
         Ok(())
     }
 
+    /// Records an event that is not of the ring.
+    pub(super) fn record_on(&self, event: &OwnedEvent) -> DriverResult<()> {
+        self.stream.record(event)
+    }
+
     /// Records an event for all that was queued so far.
     pub(super) fn record(&self) -> DriverResult<Point> {
         let number = self.record_locked(&mut self.lock())?;
@@ -159,16 +193,46 @@ impl Timeline {
 
     fn record_locked(&self, ring: &mut Ring) -> DriverResult<u64> {
         let number = self.recorded.load(Ordering::Relaxed) + 1;
+        if self.left.load(Ordering::Acquire) {
+            // Nothing was queued since the last record.
+            return Ok(number - 1);
+        }
         self.open.store(false, Ordering::Release);
         self.recorded.store(number, Ordering::Release);
         let slot = &mut ring[number as usize % RING];
         // Until the record succeeds the slot stands for nothing.
         slot.number = 0;
         // Before the record: a wait that is queued later is not covered by it.
-        self.seen.copy_into(&mut slot.seen);
+        self.seen.copy_into(&mut slot.seen, self.id, number);
         self.stream.record(&slot.event)?;
         slot.number = number;
         Ok(number)
+    }
+
+    /// Covers all that was queued by a record, after which the stream is not used any more. If it can't
+    /// be recorded, waits for it.
+    pub(super) fn leave(&self) -> DriverResult<()> {
+        self.bind()?;
+        let recorded = self.record().map(drop);
+        let covered = match recorded {
+            Ok(()) => Ok(()),
+            Err(_) => self.synchronize(),
+        };
+        self.left.store(true, Ordering::Release);
+        covered
+    }
+
+    /// Another stream with the handle of the one that was left, or the same: it goes on where that was.
+    pub(super) fn come_back(&self) -> DriverResult<()> {
+        self.bind()?;
+        let ring = self.lock();
+        let last = self.recorded.load(Ordering::Relaxed);
+        let slot = &ring[last as usize % RING];
+        if slot.number == last {
+            self.stream.wait(&slot.event)?;
+        }
+        self.left.store(false, Ordering::Release);
+        Ok(())
     }
 
     /// The slot whose record covers `epoch`, recording now if none does.
@@ -190,32 +254,48 @@ impl Timeline {
 
     /// Whether work queued here now is ordered after `point` already. The point is one of this
     /// platform.
+    #[inline]
     pub(crate) fn implies(&self, point: Point) -> bool {
         point.stream == self.id || self.seen.get(point.stream) >= point.epoch
     }
 
     /// Makes work queued here from now on wait for `point`, unless it does already.
+    #[inline]
     pub(crate) fn wait(&self, table: &StreamTable, point: Point) -> Result<()> {
         if point.platform != self.platform {
             return Err(Error::ForeignPlatform { what: "a point" });
         }
-        if self.implies(point) {
-            return Ok(());
-        }
+        if self.implies(point) { Ok(()) } else { Ok(self.wait_for(table, point)?) }
+    }
+
+    fn wait_for(&self, table: &StreamTable, point: Point) -> DriverResult<()> {
         let other = table.timeline(point.stream);
         if other.completed.load(Ordering::Acquire) >= point.epoch {
             self.seen.raise(point.stream, point.epoch);
             return Ok(());
         }
         let mut ring = other.lock();
-        let slot = other.covering(&mut ring, point.epoch)?;
+        // An event is recorded with its own device bound: a default stream's handle says no device.
+        let elsewhere = other.device() != self.device();
+        if elsewhere {
+            other.bind()?;
+        }
+        let slot = other.covering(&mut ring, point.epoch);
+        if elsewhere {
+            self.bind()?;
+        }
+        let slot = slot?;
         self.stream.wait(&slot.event)?;
         self.seen.merge(&slot.seen);
-        self.seen.raise(point.stream, slot.number);
         Ok(())
     }
 
-    /// Whether everything queued so far is complete.
+    /// To be called when the stream gets a new holder.
+    pub(super) fn forget_waits(&self) {
+        self.seen.forget();
+    }
+
+    /// Whether everything queued so far is complete. Not asked of a stream that was left.
     pub(super) fn query(&self) -> DriverResult<bool> {
         self.stream.query()
     }
@@ -253,6 +333,9 @@ impl Timeline {
 
     /// Blocks until all work queued so far is complete.
     pub(crate) fn synchronize(&self) -> DriverResult<()> {
+        if self.left.load(Ordering::Acquire) {
+            return self.synchronize_epoch(self.recorded.load(Ordering::Acquire));
+        }
         // A number of its own without an event: once it is complete nobody asks for the event.
         let number = {
             let _ring = self.lock();

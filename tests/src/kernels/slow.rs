@@ -59,6 +59,28 @@ pub fn add_one(data: &mut [f32]) {
     data.iter_mut().for_each(|x| *x += 1.0);
 }
 
+/// Writes on which multiprocessor each thread ran, after as many clock cycles, so that the blocks spread
+/// over all that they may use. On the host there is one.
+#[kernel(unsafe cuda = "
+    long long start = clock64();
+    while (clock64() - start < (long long)cycles) {}
+    unsigned int number;
+    asm volatile(\"mov.u32 %0, %smid;\" : \"=r\"(number));
+    unsigned long long i = thread_index();
+    if (i < out_len) out[i] = number;
+")]
+pub fn multiprocessor(out: &mut [u32], cycles: u64) {
+    let _ = cycles;
+    out.fill(0);
+}
+
 pub(super) fn kernels() -> Vec<&'static KernelInfo> {
-    vec![spin::INFO, slow_fill::INFO, slow_copy::INFO, fill::INFO, add_one::INFO]
+    vec![
+        spin::INFO,
+        slow_fill::INFO,
+        slow_copy::INFO,
+        fill::INFO,
+        add_one::INFO,
+        multiprocessor::INFO,
+    ]
 }

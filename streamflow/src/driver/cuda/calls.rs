@@ -7,12 +7,21 @@ use super::error::{
 };
 use super::module::{self, Module, What};
 use super::submit::{length, stream_of};
-use super::{CudaDriver, device, handle_of, pointer_to};
+use super::{CudaDriver, device, handle_of, pointer_to, probe};
 use crate::driver::{
-    Code, Copy, DeviceId, DeviceInfo, Driver, DriverResult, HostFunction, Image, KernelSource,
-    Launch, LoadedKernel, MemoryRange, RawEvent, RawModule, RawStream, Sticky, StreamFlags,
-    StreamOptions, Target,
+    Code, Copy, Coscheduling, DeviceId, DeviceInfo, Driver, DriverResult, GreenContext,
+    HostFunction, Image, KernelSource, Launch, LoadedKernel, MemoryRange, RawEvent, RawModule,
+    RawStream, SmSizes, Sticky, StreamFlags, StreamOptions, Target,
 };
+
+fn create_event(device: DeviceId, flags: sys::CUevent_flags) -> DriverResult<RawEvent> {
+    STICKY.usable("cuEventCreate")?;
+    let mut event: sys::CUevent = std::ptr::null_mut();
+    // SAFETY: `event` is a place for one handle.
+    let result = unsafe { sys::cuEventCreate(&raw mut event, flags as u32) };
+    check("cuEventCreate", device, result)?;
+    Ok(RawEvent::new(device, handle_of(event)))
+}
 
 fn event_of(event: RawEvent) -> sys::CUevent {
     pointer_to(event.handle())
@@ -53,13 +62,17 @@ unsafe impl Driver for CudaDriver {
         const CALL: &str = "cuStreamCreateWithPriority";
         STICKY.usable(CALL)?;
         let (most, least) = self.device(device)?.info.priorities;
-        let StreamOptions { flags, priority } = options;
+        let StreamOptions { flags, priority, green } = options;
         if !(most..=least).contains(&priority) {
             // CUDA would take the nearest one and not say so.
             return Err(explain(
                 failure(CALL, device, sys::CUresult::CUDA_ERROR_INVALID_VALUE),
                 || format!("priority {priority} is not one of this device's, {most}..={least}"),
             ));
+        }
+        if let Some(green) = green {
+            let stream = self.green_stream(device, green, options)?;
+            return Ok(RawStream::new(device, handle_of(stream)));
         }
         let flags = match flags {
             StreamFlags::NonBlocking => sys::CUstream_flags::CU_STREAM_NON_BLOCKING,
@@ -71,6 +84,21 @@ unsafe impl Driver for CudaDriver {
             unsafe { sys::cuStreamCreateWithPriority(&raw mut stream, flags as u32, priority) };
         check(CALL, device, result)?;
         Ok(RawStream::new(device, handle_of(stream)))
+    }
+
+    fn sm_sizes(&self, device: DeviceId, coscheduling: Coscheduling) -> DriverResult<SmSizes> {
+        STICKY.usable("cuDeviceGetDevResource")?;
+        self.ask_sm_sizes(device, coscheduling)
+    }
+
+    fn create_green_contexts(
+        &self,
+        device: DeviceId,
+        coscheduling: Coscheduling,
+        sizes: &[u32],
+    ) -> DriverResult<Vec<GreenContext>> {
+        STICKY.usable("cuGreenCtxCreate")?;
+        self.divide(device, coscheduling, sizes)
     }
 
     unsafe fn destroy_stream(&self, stream: RawStream) -> DriverResult<()> {
@@ -97,14 +125,26 @@ unsafe impl Driver for CudaDriver {
     }
 
     fn create_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
-        STICKY.usable("cuEventCreate")?;
-        let mut event: sys::CUevent = std::ptr::null_mut();
         // Without timing: a record with it costs several times as much.
-        let flags = sys::CUevent_flags::CU_EVENT_DISABLE_TIMING as u32;
-        // SAFETY: `event` is a place for one handle.
-        let result = unsafe { sys::cuEventCreate(&raw mut event, flags) };
-        check("cuEventCreate", device, result)?;
-        Ok(RawEvent::new(device, handle_of(event)))
+        create_event(device, sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)
+    }
+
+    fn create_timing_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
+        create_event(device, sys::CUevent_flags::CU_EVENT_DEFAULT)
+    }
+
+    unsafe fn elapsed(&self, start: RawEvent, end: RawEvent) -> DriverResult<f64> {
+        // cudarc's CUDA versions have only this form of it.
+        const CALL: &str = "cuEventElapsedTime_v2";
+        STICKY.usable(CALL)?;
+        probe::optional(&[CALL], "times between events", "12.8, release 570 or later")?;
+        let mut milliseconds = 0.0_f32;
+        // SAFETY: a place for one number, and valid events with timing.
+        let result = unsafe {
+            sys::cuEventElapsedTime_v2(&raw mut milliseconds, event_of(start), event_of(end))
+        };
+        check(CALL, start.device(), result)?;
+        Ok(f64::from(milliseconds))
     }
 
     unsafe fn destroy_event(&self, event: RawEvent) -> DriverResult<()> {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cudarc::driver::{CudaContext, sys};
 
 use super::error::{STICKY, check, check_given_back, code_of};
+use super::peer::OpenTo;
 use super::probe::{cannot_start, unavailable};
 use super::{handle_of, pointer_to};
 use crate::driver::error::report_in_drop;
@@ -42,6 +43,7 @@ pub(super) struct Device {
     /// The most dynamic shared memory that a block may ask for, in bytes.
     pub(super) max_shared_bytes: u32,
     pub(super) pool: Pool,
+    pub(super) open_to: OpenTo,
 }
 
 impl Device {
@@ -75,7 +77,7 @@ impl Device {
         let max_shared_bytes =
             attribute(Ask::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
         let pool = Pool::create(id, context.clone())?;
-        Ok(Self { context, info, max_shared_bytes, pool })
+        Ok(Self { context, info, max_shared_bytes, pool, open_to: OpenTo::default() })
     }
 }
 

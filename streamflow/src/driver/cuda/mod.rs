@@ -15,7 +15,9 @@ mod calls;
 mod device;
 mod error;
 mod functions;
+mod green;
 mod module;
+mod peer;
 mod probe;
 mod submit;
 
@@ -26,6 +28,7 @@ use cudarc::driver::{CudaContext, CudaFunction};
 
 use self::device::Device;
 use self::functions::Functions;
+use self::green::Green;
 use self::module::Module;
 use crate::driver::error::report_in_drop;
 use crate::driver::{DeviceId, DriverError, DriverResult, LoadedKernel};
@@ -48,6 +51,7 @@ pub struct CudaDriver {
     /// Loaded once and kept, because functions are handed out as plain numbers.
     modules: Mutex<Vec<Module>>,
     functions: Functions,
+    green: Mutex<Vec<Green>>,
 }
 
 impl CudaDriver {
@@ -87,7 +91,12 @@ impl CudaDriver {
             .zip(ordinals)
             .map(|(index, ordinal)| Device::open(DeviceId(index), ordinal))
             .collect::<DriverResult<_>>()?;
-        Ok(Self { devices, modules: Mutex::default(), functions: Functions::default() })
+        Ok(Self {
+            devices,
+            modules: Mutex::default(),
+            functions: Functions::default(),
+            green: Mutex::default(),
+        })
     }
 
     /// cudarc's context of a device, to go on with cudarc itself; `None` for a device of another

@@ -23,6 +23,7 @@ const FUNCTIONS: &[&str] = &[
     "cuCtxGetStreamPriorityRange",
     "cuCtxSetCurrent",
     "cuCtxSynchronize",
+    "cuDeviceCanAccessPeer",
     "cuDeviceGet",
     "cuDeviceGetAttribute",
     "cuDeviceGetCount",
@@ -48,11 +49,13 @@ const FUNCTIONS: &[&str] = &[
     "cuMemHostAlloc",
     "cuMemPoolCreate",
     "cuMemPoolDestroy",
+    "cuMemPoolSetAccess",
     "cuMemPoolSetAttribute",
     "cuMemPoolTrimTo",
     "cuMemcpyDtoDAsync_v2",
     "cuMemcpyDtoHAsync_v2",
     "cuMemcpyHtoDAsync_v2",
+    "cuMemcpyPeerAsync",
     "cuMemsetD8Async",
     "cuModuleGetFunction",
     "cuModuleLoadDataEx",
@@ -111,6 +114,21 @@ fn require(name: &str) -> DriverResult<()> {
         &format!("the CUDA driver library has no function {name}"),
         "update the NVIDIA driver to release 525 or later",
     ))
+}
+
+/// Refuses what needs functions that the oldest supported driver has not.
+pub(super) fn optional(functions: &[&str], what: &str, since: &str) -> DriverResult<()> {
+    for name in functions {
+        // SAFETY: the driver was started, so its library is loaded. The address is only looked up.
+        let found = unsafe { sys::culib().get::<unsafe extern "C" fn()>(name.as_bytes()).is_ok() };
+        if !found {
+            return Err(DriverError::Unavailable {
+                what: format!("{what} need {name}, which this NVIDIA driver has not"),
+                remedy: format!("update the driver to one of CUDA {since}"),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a driver older than [`OLDEST_DRIVER`].

@@ -33,6 +33,7 @@ impl CudaDriver {
             CopyKind::PinnedToDevice | CopyKind::PageableToDevice => "cuMemcpyHtoDAsync",
             CopyKind::DeviceToPinned | CopyKind::DeviceToPageable => "cuMemcpyDtoHAsync",
             CopyKind::DeviceToDevice => "cuMemcpyDtoDAsync",
+            CopyKind::Peer { .. } => "cuMemcpyPeerAsync",
         };
         STICKY.usable(call)?;
         if bytes == 0 {
@@ -52,6 +53,13 @@ impl CudaDriver {
             CopyKind::DeviceToDevice => {
                 // SAFETY: as above.
                 unsafe { sys::cuMemcpyDtoDAsync_v2(target.address, source.address, bytes, raw) }
+            }
+            CopyKind::Peer { from, to } => {
+                let (from, to) = self.connect_peers(from, to)?;
+                // SAFETY: as above; the contexts are those of the devices, which live with the process.
+                unsafe {
+                    sys::cuMemcpyPeerAsync(target.address, to, source.address, from, bytes, raw)
+                }
             }
         };
         check(call, stream.device(), result)?;

@@ -22,7 +22,7 @@ unsafe impl Driver for HostDriver {
         Ok(DeviceInfo {
             name: format!("simulated {device}"),
             compute_capability: (0, 0),
-            multiprocessors: 8,
+            multiprocessors: green::MULTIPROCESSORS,
             total_memory: self.memory,
             priorities: PRIORITIES,
         })
@@ -53,6 +53,9 @@ unsafe impl Driver for HostDriver {
                 format!("priority {priority} is not one of this device's, {most}..={least}");
             return Err(invalid_value("create_stream", device, &message));
         }
+        if let Some(green) = options.green {
+            sim.check_green(device, green, options.flags)?;
+        }
         Ok(sim.add_stream(
             device,
             match options.flags {
@@ -60,6 +63,22 @@ unsafe impl Driver for HostDriver {
                 StreamFlags::NonBlocking => StreamKind::NonBlocking,
             },
         ))
+    }
+
+    fn sm_sizes(&self, device: DeviceId, coscheduling: Coscheduling) -> DriverResult<SmSizes> {
+        self.check_device("sm_sizes", device)?;
+        Ok(green::sizes(coscheduling))
+    }
+
+    fn create_green_contexts(
+        &self,
+        device: DeviceId,
+        coscheduling: Coscheduling,
+        sizes: &[u32],
+    ) -> DriverResult<Vec<GreenContext>> {
+        let mut sim = self.enter("create_green_contexts", device)?;
+        sim.check(device, "create_green_contexts")?;
+        sim.divide(device, coscheduling, sizes)
     }
 
     unsafe fn destroy_stream(&self, stream: RawStream) -> DriverResult<()> {
@@ -92,6 +111,33 @@ unsafe impl Driver for HostDriver {
         let mut sim = self.enter("create_event", device)?;
         sim.check(device, "create_event")?;
         Ok(sim.add_event(device))
+    }
+
+    /// All events have a time here.
+    fn create_timing_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
+        self.create_event(device)
+    }
+
+    unsafe fn elapsed(&self, start: RawEvent, end: RawEvent) -> DriverResult<f64> {
+        const CALL: &str = "elapsed";
+        let mut sim = self.enter(CALL, start.device())?;
+        sim.check(start.device(), CALL)?;
+        let mut time = |event: RawEvent| {
+            let latest = sim.event(event, CALL)?.latest;
+            match latest {
+                Some(latest) if sim.reached(latest) => Ok(sim.time_of(latest) as f64),
+                Some(_) => {
+                    let message = "the event's record is not complete";
+                    Err(call_error(CALL, event.device(), 600, "CUDA_ERROR_NOT_READY", message))
+                }
+                None => Err(invalid_handle(CALL, event.device(), "the event was never recorded")),
+            }
+        };
+        let (start, end) = (time(start)?, time(end)?);
+        let elapsed = (end - start) / 1e6;
+        // It depends on the order in which work was executed.
+        sim.note_answer(elapsed.to_bits());
+        Ok(elapsed)
     }
 
     unsafe fn destroy_event(&self, event: RawEvent) -> DriverResult<()> {
@@ -222,6 +268,14 @@ unsafe impl Driver for HostDriver {
             );
             return Err(invalid_value(CALL, stream.device(), &message));
         }
+        if let CopyKind::Peer { from, to } = copy.kind {
+            self.check_device(CALL, from)?;
+            self.check_device(CALL, to)?;
+            if ![from, to].contains(&stream.device()) {
+                let message = "a copy between devices is queued on a stream of one of them";
+                return Err(invalid_value(CALL, stream.device(), message));
+            }
+        }
         let (mut sim, index) = self.enter_stream(CALL, stream)?;
         let op = Op::Copy {
             target: copy.target.address,
@@ -294,7 +348,8 @@ unsafe impl Driver for HostDriver {
             return Err(invalid_handle(CALL, stream.device(), message));
         }
         sim.streams[index].params.extend(launch.params);
-        sim.submit(index, Op::Kernel { function, params: launch.params.len() as u32 });
+        let bytes = launch.accesses.iter().map(|access| access.range.bytes).sum();
+        sim.submit(index, Op::Kernel { function, params: launch.params.len() as u32, bytes });
         drop(self.advance(sim, index));
         Ok(())
     }

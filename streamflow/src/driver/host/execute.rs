@@ -14,7 +14,7 @@ use super::log::{LogAction, LogEntry};
 use super::memory::{POISON_ALLOCATED, POISON_FREED, pointer, poison};
 use super::queue::{Op, Poison};
 use super::sim::Sim;
-use crate::driver::{HostArgs, HostFunction, MAX_PARAMS, Param, Sticky};
+use crate::driver::{CopyKind, HostArgs, HostFunction, MAX_PARAMS, MemoryRange, Param, Sticky};
 
 impl Sim {
     /// Executes the first operation of a stream, which must be runnable. A host function is handed
@@ -27,17 +27,25 @@ impl Sim {
         if self.log.is_some() {
             self.trace(index, &queued.op);
         }
+        self.stamp(index, &queued);
         match queued.op {
             Op::Host(function) => {
                 self.streams[index].busy = Some(queued.number);
+                self.note_host_function(queued.number);
                 return Some(function.0);
             }
-            Op::Kernel { function, params } => self.run_kernel(index, function, params as usize),
-            Op::Copy { target, source, bytes, .. } => {
+            Op::Kernel { function, params, .. } => {
+                self.run_kernel(index, function, params as usize)
+            }
+            Op::Copy { target, source, bytes, kind } => {
                 // SAFETY: both sides are allocated until now, by the contract of `Driver::copy`,
                 // and touched by nobody else: device memory only under this lock, host memory by
                 // that same contract. They may overlap.
                 unsafe { ptr::copy(pointer(source), pointer(target), bytes as usize) };
+                if matches!(kind, CopyKind::DeviceToPinned | CopyKind::DeviceToPageable) {
+                    let source = MemoryRange { address: source, bytes };
+                    self.note_copy_to_host(target, source, queued.number);
+                }
             }
             Op::Fill { address, bytes, byte } => {
                 // SAFETY: allocated until now by the contract of `Driver::fill`, and device memory
@@ -69,6 +77,7 @@ impl Sim {
     }
 
     fn complete(&mut self, index: usize, number: u64) {
+        self.note_execution();
         let stream = &mut self.streams[index];
         stream.done = stream.done.max(number);
         if stream.queue.is_empty() {

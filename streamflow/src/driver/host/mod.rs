@@ -26,12 +26,20 @@
 //!   reports it; what was queued on the device is dropped and counts as complete for other devices;
 //!   host functions are not called.
 //!
+//! What is not CUDA's: green contexts limit nothing, they only say how many multiprocessors their streams
+//! have. Events with timing have a **simulated time**: engines that copy and compute at fixed speeds, so
+//! that work on several streams overlaps. It repeats with the seed, and says nothing about any GPU, nor
+//! about how long the host took.
+//!
 //! Dropping the driver drops queued work, uncalled host functions included, and gives the memory
 //! back.
 
 mod calls;
+mod chosen;
+mod clock;
 mod execute;
 mod fail;
+mod green;
 mod limits;
 mod log;
 mod memory;
@@ -42,6 +50,7 @@ mod sim;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use chosen::Chooser;
 pub use log::{LogAction, LogEntry};
 pub use memory::{POISON_ALLOCATED, POISON_FREED};
 pub use options::{HostBuilder, Policy};
@@ -56,9 +65,9 @@ use schedule::Locked;
 use sim::Sim;
 
 use super::{
-    Copy, DeviceId, DeviceInfo, Driver, DriverError, DriverResult, HostFunction, Image,
-    KernelSource, Launch, LoadedKernel, MemoryRange, RawEvent, RawFunction, RawModule, RawStream,
-    Sticky, StreamFlags, StreamOptions,
+    Copy, CopyKind, Coscheduling, DeviceId, DeviceInfo, Driver, DriverError, DriverResult,
+    GreenContext, HostFunction, Image, KernelSource, Launch, LoadedKernel, MemoryRange, RawEvent,
+    RawFunction, RawModule, RawStream, SmSizes, Sticky, StreamFlags, StreamOptions,
 };
 
 /// The simulator. See the [module](self).
@@ -76,9 +85,9 @@ impl HostDriver {
         HostBuilder::default()
     }
 
-    fn new(options: HostBuilder) -> Self {
+    fn new(options: &HostBuilder, chooser: Option<Box<dyn Chooser>>) -> Self {
         Self {
-            sim: Mutex::new(Sim::new(&options)),
+            sim: Mutex::new(Sim::new(options, chooser)),
             changed: Condvar::new(),
             devices: options.devices,
             memory: options.memory,
@@ -131,8 +140,10 @@ impl HostDriver {
         call: &'static str,
         stream: RawStream,
     ) -> DriverResult<(Locked<'_>, usize)> {
-        let mut sim = self.enter(call, stream.device())?;
+        let sim = self.enter(call, stream.device())?;
         let index = sim.stream(stream, call)?;
+        let mut sim = self.before_call(sim, None);
+        sim.note_answer(0);
         sim.check(stream.device(), call)?;
         let sim = self.room(sim, call, index)?;
         Ok((sim, index))
@@ -148,14 +159,18 @@ impl HostDriver {
     /// Whether a place is reached. If not, some work executes after the answer.
     fn query(
         &self,
-        mut sim: Locked<'_>,
+        sim: Locked<'_>,
         call: &'static str,
         point: Point,
         device: DeviceId,
     ) -> DriverResult<bool> {
-        sim.check(device, call)?;
+        let mut sim = self.before_call(sim, Some(point));
         let reached = sim.reached(point);
-        if !reached {
+        sim.note_question(point, reached);
+        sim.check(device, call)?;
+        if reached {
+            sim.host_saw(point);
+        } else {
             drop(self.nudge(sim, point));
         }
         Ok(reached)
@@ -172,6 +187,7 @@ impl HostDriver {
     ) -> DriverResult<()> {
         let mut sim = self.finish(sim, call, point)?;
         self.permit(&sim, call, device)?;
+        sim.host_saw(point);
         sim.check(device, call)
     }
 }

@@ -1,6 +1,6 @@
 //! How a simulator is set up: devices, seed, order of execution.
 
-use super::HostDriver;
+use super::{Chooser, HostDriver};
 
 /// In which of the legal orders the simulator executes queued work.
 ///
@@ -89,7 +89,12 @@ impl HostBuilder {
 
     /// The simulator.
     pub fn build(self) -> HostDriver {
-        HostDriver::new(self)
+        HostDriver::new(&self, None)
+    }
+
+    /// A simulator that executes in the order that somebody chooses, and lazily once he has had enough.
+    pub(crate) fn build_chosen(self, chooser: Box<dyn Chooser>) -> HostDriver {
+        HostDriver::new(&self.policy(Policy::Lazy), Some(chooser))
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread::ThreadId;
 
+use super::clock::Busy;
 use super::memory::Arena;
 use crate::driver::{CopyKind, DeviceId, HostFunction, HostKernel, Param, Sticky};
 
@@ -27,12 +28,37 @@ pub(super) struct StreamKey {
 /// An operation that waits for its turn.
 #[derive(Debug)]
 pub(super) enum Op {
-    Kernel { function: u32, params: u32 },
-    Copy { target: u64, source: u64, bytes: u64, kind: CopyKind },
-    Fill { address: u64, bytes: u64, byte: u8 },
-    Poison { address: u64, bytes: u64, why: Poison },
-    Record { event: u32, record: u64 },
-    Wait { event: u32, record: u64, until: Point },
+    /// `bytes` is what it reads and writes.
+    Kernel {
+        function: u32,
+        params: u32,
+        bytes: u64,
+    },
+    Copy {
+        target: u64,
+        source: u64,
+        bytes: u64,
+        kind: CopyKind,
+    },
+    Fill {
+        address: u64,
+        bytes: u64,
+        byte: u8,
+    },
+    Poison {
+        address: u64,
+        bytes: u64,
+        why: Poison,
+    },
+    Record {
+        event: u32,
+        record: u64,
+    },
+    Wait {
+        event: u32,
+        record: u64,
+        until: Point,
+    },
     Host(SendHostFunction),
 }
 
@@ -55,6 +81,8 @@ pub(super) struct Queued {
     /// Counts submissions of the whole simulator, so it orders those of different streams too.
     pub(super) number: u64,
     pub(super) op: Op,
+    /// When the host queued it, in simulated time.
+    pub(super) at: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,6 +114,10 @@ pub(super) struct Stream {
     pub(super) vacant: bool,
     /// Something was submitted to it.
     pub(super) used: bool,
+    /// How far it is in simulated time.
+    pub(super) time: u64,
+    /// The last records, and when they were reached in simulated time.
+    pub(super) recorded: VecDeque<(u64, u64)>,
 }
 
 impl Stream {
@@ -113,6 +145,8 @@ pub(super) struct Device {
     pub(super) failed: Option<Sticky>,
     /// A call has returned that error.
     pub(super) reported: bool,
+    /// When its engines are busy, in simulated time.
+    pub(super) engines: [Busy; 3],
 }
 
 #[derive(Debug)]

@@ -80,10 +80,15 @@ impl Sim {
             .min_by_key(|index| self.streams[*index].oldest())
     }
 
-    fn random_runnable(&mut self) -> Option<usize> {
-        let mut candidates = std::mem::take(&mut self.scratch);
+    /// All runnable streams, in the order of their numbers.
+    pub(super) fn runnable_into(&self, candidates: &mut Vec<usize>) {
         candidates.clear();
         candidates.extend((0..self.streams.len()).filter(|index| self.runnable(*index)));
+    }
+
+    fn random_runnable(&mut self) -> Option<usize> {
+        let mut candidates = std::mem::take(&mut self.scratch);
+        self.runnable_into(&mut candidates);
         let choice = candidates.get(self.chance.below(candidates.len())).copied();
         self.scratch = candidates;
         choice
@@ -136,7 +141,7 @@ impl HostDriver {
 
     /// Executes one operation of a stream. A host function is called without the lock, so that it
     /// may take as long as it likes while other threads go on.
-    fn step<'a>(&'a self, mut sim: Locked<'a>, index: usize) -> Locked<'a> {
+    pub(super) fn step<'a>(&'a self, mut sim: Locked<'a>, index: usize) -> Locked<'a> {
         if let Some(function) = sim.execute(index) {
             let thread = thread::current().id();
             sim.running.push(Running { stream: index, thread, asleep: false });
@@ -212,6 +217,8 @@ impl HostDriver {
             return self.run_random(sim);
         }
         match sim.needed(target) {
+            // Before the same is asked again, something is chosen.
+            Ok(_) if sim.chosen.is_some() => sim,
             Ok(index) => {
                 let sim = self.step(sim, index);
                 self.advance(sim, index)
@@ -240,6 +247,11 @@ impl HostDriver {
                 sim = self.step(sim, index);
                 continue;
             }
+            if sim.chosen.is_some() {
+                let (after, executed) = self.while_blocked(sim);
+                sim = if executed { after } else { self.sleep(after, call, target)? };
+                continue;
+            }
             sim = match sim.needed(target) {
                 Ok(index) => {
                     let sim = self.step(sim, index);
@@ -248,6 +260,7 @@ impl HostDriver {
                 Err(_) => self.sleep(sim, call, target)?,
             };
         }
+        sim.note_answer(2);
         Ok(sim)
     }
 

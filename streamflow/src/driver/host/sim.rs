@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::chosen::{Chooser, Chosen};
 use super::fail::invalid_handle;
 use super::log::LogEntry;
 use super::memory::Arena;
@@ -9,7 +10,9 @@ use super::options::{Chance, HostBuilder, Policy, mix};
 use super::queue::{
     Device, Event, Function, Op, Point, Queued, Running, Stream, StreamKey, StreamKind, reached,
 };
-use crate::driver::{DeviceId, DriverError, DriverResult, RawEvent, RawFunction, RawStream};
+use crate::driver::{
+    DeviceId, DriverError, DriverResult, GreenContext, RawEvent, RawFunction, RawStream,
+};
 
 #[derive(Debug)]
 pub(super) struct Sim {
@@ -26,6 +29,9 @@ pub(super) struct Sim {
     free_events: Vec<u32>,
     event_names: u32,
     pub(super) functions: Vec<Function>,
+    pub(super) green: Vec<GreenContext>,
+    /// When the host is, in simulated time.
+    pub(super) host_time: u64,
     /// The latest submission of all.
     submitted: u64,
     /// How many operations are queued.
@@ -36,12 +42,14 @@ pub(super) struct Sim {
     /// Threads that sleep in a call.
     pub(super) sleepers: usize,
     pub(super) log: Option<Vec<LogEntry>>,
-    /// Space for the random policy's choice.
+    /// Space for the candidates of a choice.
     pub(super) scratch: Vec<usize>,
+    /// Who chooses instead of the policy.
+    pub(super) chosen: Option<Box<Chosen>>,
 }
 
 impl Sim {
-    pub(super) fn new(options: &HostBuilder) -> Self {
+    pub(super) fn new(options: &HostBuilder, chooser: Option<Box<dyn Chooser>>) -> Self {
         let mut sim = Self {
             policy: options.policy.unwrap_or(Policy::of_seed(options.seed)),
             chance: Chance::new(options.seed),
@@ -55,6 +63,8 @@ impl Sim {
             free_events: Vec::new(),
             event_names: 0,
             functions: Vec::new(),
+            green: Vec::new(),
+            host_time: 0,
             submitted: 0,
             pending: 0,
             slowest: None,
@@ -62,6 +72,7 @@ impl Sim {
             sleepers: 0,
             log: options.trace.then(Vec::new),
             scratch: Vec::new(),
+            chosen: chooser.map(|chooser| Box::new(Chosen::new(chooser))),
         };
         for device in 0..options.devices as u32 {
             sim.devices.push(Device {
@@ -69,6 +80,7 @@ impl Sim {
                 pinned: Arena::default(),
                 failed: None,
                 reported: false,
+                engines: Default::default(),
             });
             sim.add_stream(DeviceId(device), StreamKind::Default);
         }
@@ -93,6 +105,8 @@ impl Sim {
             destroyed: false,
             vacant: false,
             used: false,
+            time: 0,
+            recorded: VecDeque::new(),
         };
         let index = self.streams.iter().position(|stream| stream.vacant);
         let index = match index {
@@ -106,6 +120,8 @@ impl Sim {
                 self.streams.len() - 1
             }
         };
+        // Which slots are vacant may depend on what was executed.
+        self.note_answer(index as u64);
         RawStream::new(device, handle(index, self.streams[index].generation))
     }
 
@@ -206,7 +222,7 @@ impl Sim {
             stream.done = number;
             return point;
         }
-        stream.queue.push_back(Queued { number, op });
+        stream.queue.push_back(Queued { number, op, at: self.host_time });
         self.pending += 1;
         if !stream.used {
             stream.used = true;
@@ -251,16 +267,19 @@ impl Sim {
     pub(super) fn allocate(&mut self, index: usize, bytes: u64) -> DriverResult<u64> {
         let key = self.key(index);
         let device = self.streams[index].device;
-        let streams = &self.streams;
-        self.devices[device.index()]
-            .memory
-            .allocate(
-                bytes,
-                self.memory_limit,
-                |freed| freed.stream == key,
-                |freed| reached(streams, *freed),
-            )
-            .ok_or(DriverError::OutOfMemory { device, requested: bytes })
+        let (streams, memory) = (&self.streams, &mut self.devices[device.index()].memory);
+        let address = memory.allocate(
+            bytes,
+            self.memory_limit,
+            |freed| freed.stream == key,
+            |freed| reached(streams, *freed),
+        );
+        if self.chosen.is_some() {
+            // Which block it is may depend on what was executed.
+            let place = address.and_then(|address| memory.place_of(address));
+            self.note_answer(place.map_or(u64::MAX, |(block, _)| block as u64));
+        }
+        address.ok_or(DriverError::OutOfMemory { device, requested: bytes })
     }
 }
 

@@ -29,13 +29,16 @@ pub enum Call {
     Bind { device: DeviceId },
     /// [`create_stream`](crate::driver::Driver::create_stream).
     CreateStream { stream: StreamName, device: DeviceId, options: StreamOptions },
+    /// [`create_green_contexts`](crate::driver::Driver::create_green_contexts).
+    CreateGreenContexts { device: DeviceId, sizes: Box<[u32]> },
     /// [`destroy_stream`](crate::driver::Driver::destroy_stream).
     DestroyStream { stream: StreamName },
     /// [`query_stream`](crate::driver::Driver::query_stream), with its answer.
     QueryStream { stream: StreamName, complete: bool },
     /// [`synchronize_stream`](crate::driver::Driver::synchronize_stream).
     SynchronizeStream { stream: StreamName },
-    /// [`create_event`](crate::driver::Driver::create_event).
+    /// [`create_event`](crate::driver::Driver::create_event), or
+    /// [`create_timing_event`](crate::driver::Driver::create_timing_event).
     CreateEvent { event: u32, device: DeviceId },
     /// [`destroy_event`](crate::driver::Driver::destroy_event).
     DestroyEvent { event: u32 },
@@ -101,6 +104,7 @@ impl Call {
             | Self::Launch { stream, .. }
             | Self::HostFunction { stream } => Some(*stream),
             Self::Bind { .. }
+            | Self::CreateGreenContexts { .. }
             | Self::CreateEvent { .. }
             | Self::DestroyEvent { .. }
             | Self::QueryEvent { .. }
@@ -120,6 +124,7 @@ impl Call {
         matches!(
             self,
             Self::CreateStream { .. }
+                | Self::CreateGreenContexts { .. }
                 | Self::DestroyStream { .. }
                 | Self::CreateEvent { .. }
                 | Self::DestroyEvent { .. }
@@ -147,12 +152,20 @@ impl fmt::Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bind { device } => write!(f, "bind {device}"),
-            Self::CreateStream { stream, device, options: StreamOptions { flags, priority } } => {
+            Self::CreateStream { stream, device, options } => {
+                let StreamOptions { flags, priority, green } = options;
                 let flags = match flags {
                     StreamFlags::NonBlocking => "non-blocking",
                     StreamFlags::Blocking => "blocking",
                 };
-                write!(f, "create {stream} on {device}, {flags}, priority {priority}")
+                write!(f, "create {stream} on {device}, {flags}, priority {priority}")?;
+                match green {
+                    Some(green) => write!(f, ", {} multiprocessors", green.multiprocessors()),
+                    None => Ok(()),
+                }
+            }
+            Self::CreateGreenContexts { device, sizes } => {
+                write!(f, "divide {device} into {sizes:?} multiprocessors")
             }
             Self::DestroyStream { stream } => write!(f, "destroy {stream}"),
             Self::QueryStream { stream, complete } => {

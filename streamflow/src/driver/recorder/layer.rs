@@ -2,8 +2,9 @@
 
 use super::{Call, RecordedAccess, Recorder};
 use crate::driver::{
-    Copy, DeviceId, Driver, DriverResult, HostFunction, Image, KernelSource, Launch, Layer,
-    LoadedKernel, MemoryRange, RawEvent, RawModule, RawStream, StreamOptions,
+    Copy, Coscheduling, DeviceId, Driver, DriverResult, GreenContext, HostFunction, Image,
+    KernelSource, Launch, Layer, LoadedKernel, MemoryRange, RawEvent, RawModule, RawStream,
+    StreamOptions,
 };
 
 // Calls are noted before they are made. After a `free` or `destroy`, another thread could be given
@@ -58,6 +59,25 @@ unsafe impl Layer for Recorder {
             event: names.new_event(*event),
             device,
         })
+    }
+
+    fn create_timing_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
+        let made = self.below.create_timing_event(device);
+        self.note_made("create_timing_event", made, |names, event| Call::CreateEvent {
+            event: names.new_event(*event),
+            device,
+        })
+    }
+
+    fn create_green_contexts(
+        &self,
+        device: DeviceId,
+        coscheduling: Coscheduling,
+        sizes: &[u32],
+    ) -> DriverResult<Vec<GreenContext>> {
+        self.note(|_| Call::CreateGreenContexts { device, sizes: sizes.into() });
+        let made = self.below.create_green_contexts(device, coscheduling, sizes);
+        self.note_failure("create_green_contexts", made)
     }
 
     unsafe fn destroy_event(&self, event: RawEvent) -> DriverResult<()> {

@@ -68,6 +68,23 @@ unsafe impl Driver for Fake {
     fn create_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
         Ok(RawEvent::new(device, self.handle()))
     }
+    fn create_timing_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
+        self.create_event(device)
+    }
+    unsafe fn elapsed(&self, _: RawEvent, _: RawEvent) -> DriverResult<f64> {
+        Ok(0.0)
+    }
+    fn sm_sizes(&self, _: DeviceId, _: Coscheduling) -> DriverResult<SmSizes> {
+        Ok(SmSizes { total: 1, smallest: 1, step: 1 })
+    }
+    fn create_green_contexts(
+        &self,
+        _: DeviceId,
+        _: Coscheduling,
+        _: &[u32],
+    ) -> DriverResult<Vec<GreenContext>> {
+        Ok(Vec::new())
+    }
     unsafe fn destroy_event(&self, _: RawEvent) -> DriverResult<()> {
         Ok(())
     }

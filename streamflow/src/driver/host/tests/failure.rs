@@ -140,7 +140,7 @@ fn priorities_out_of_range_are_refused() {
     let bench = Bench::new(Policy::Eager, 0);
     let (most, least) = bench.driver.device_info(DEVICE).unwrap().priorities;
     let create = |priority| {
-        let options = StreamOptions { flags: StreamFlags::NonBlocking, priority };
+        let options = StreamOptions { flags: StreamFlags::NonBlocking, priority, green: None };
         bench.driver.create_stream(DEVICE, options)
     };
     assert!((most..=least).all(|priority| create(priority).is_ok()));

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use super::*;
 
 /// Queues a closure; it is leaked if the simulator never calls it.
-fn queue<F: FnOnce() + Send>(driver: &HostDriver, stream: RawStream, run: F) {
+pub(super) fn queue<F: FnOnce() + Send>(driver: &dyn Driver, stream: RawStream, run: F) {
     unsafe extern "C" fn call<F: FnOnce()>(data: *mut c_void) {
         let run = unsafe { Box::from_raw(data.cast::<F>()) };
         run();

@@ -7,10 +7,13 @@
               its contract or breaks only the order that is tested"
 )]
 
+mod chosen;
 mod failure;
+mod green;
 mod host_functions;
 mod memory;
 mod order;
+mod pruning;
 mod schedule;
 
 use super::*;
@@ -60,7 +63,7 @@ impl Bench {
     }
 
     fn blocking_stream(&self) -> RawStream {
-        let options = StreamOptions { flags: StreamFlags::Blocking, priority: 0 };
+        let options = StreamOptions { flags: StreamFlags::Blocking, priority: 0, green: None };
         self.driver.create_stream(DEVICE, options).unwrap()
     }
 

@@ -125,7 +125,7 @@ fn the_default_streams_of_two_devices_are_unrelated() {
     let bench = Bench::with(HostDriver::builder().devices(2).policy(Policy::Lazy).trace(true));
     let data = bench.settled_buffer();
     let there = DeviceId(1);
-    let options = StreamOptions { flags: StreamFlags::Blocking, priority: -5 };
+    let options = StreamOptions { flags: StreamFlags::Blocking, priority: -5, green: None };
     let other = bench.driver.create_stream(there, options).unwrap();
     bench.set(bench.driver.default_stream(DEVICE), data, 7);
     assert_eq!(bench.download(other, data), poisoned(POISON_ALLOCATED));
@@ -171,4 +171,20 @@ fn copies_may_overlap() {
     unsafe { bench.driver.copy(bench.stream(), &copy).unwrap() };
     let shifted: Vec<u32> = std::iter::once(0).chain(0..LEN as u32 - 1).collect();
     assert_eq!(unsafe { words(data.address) }, shifted);
+}
+
+/// As CUDA's rule for peer copies and streams: one of either device's.
+#[test]
+fn a_copy_between_devices_is_on_a_stream_of_one_of_them() {
+    let driver = HostDriver::builder().devices(3).build();
+    let options = StreamOptions::default();
+    let [a, b, c] =
+        [0, 1, 2].map(|device| driver.create_stream(DeviceId(device), options).unwrap());
+    let (source, target) =
+        unsafe { (driver.allocate(a, BYTES).unwrap(), driver.allocate(b, BYTES).unwrap()) };
+    let kind = CopyKind::Peer { from: DeviceId(0), to: DeviceId(1) };
+    let copy = |stream| unsafe { driver.copy(stream, &Copy { kind, target, source }) };
+    assert!(copy(a).is_ok() && copy(b).is_ok());
+    let refused = copy(c).unwrap_err().to_string();
+    assert!(refused.contains("one of them"), "{refused}");
 }

@@ -1,4 +1,4 @@
-//! Tools for the tests of your own operators.
+//! One operator without a graph.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,0 +1,254 @@
+//! Green contexts: part of a device's multiprocessors, with streams of their own.
+//!
+//! They share the primary context's memory, kernels and events, so nothing but the streams is made in
+//! them (CUDA driver API, *Green Contexts*).
+
+use std::sync::{Arc, PoisonError};
+
+use cudarc::driver::{CudaContext, sys};
+
+use super::error::{STICKY, check, check_given_back, code_of, explain, failure};
+use super::{CudaDriver, device, handle_of, pointer_to, probe};
+use crate::driver::error::report_in_drop;
+use crate::driver::{
+    Coscheduling, DeviceId, DriverResult, GreenContext, SmSizes, StreamFlags, StreamOptions,
+};
+
+/// What green contexts need beyond the oldest driver that is supported.
+const FUNCTIONS: &[&str] = &[
+    "cuDevResourceGenerateDesc",
+    "cuDevSmResourceSplitByCount",
+    "cuDeviceGetDevResource",
+    "cuGreenCtxCreate",
+    "cuGreenCtxDestroy",
+    "cuGreenCtxGetDevResource",
+    "cuGreenCtxStreamCreate",
+];
+
+/// `CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING`; the enum's name changed between versions.
+const IGNORE_SM_COSCHEDULING: u32 = 1;
+
+/// `CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION`: there are too few multiprocessors for a split.
+const INVALID_RESOURCE_CONFIGURATION: i32 = 915;
+
+const SPLIT: &str = "cuDevSmResourceSplitByCount";
+
+/// A green context that is kept while the driver lives.
+#[derive(Debug)]
+pub(super) struct Green {
+    context: Arc<CudaContext>,
+    device: DeviceId,
+    handle: u64,
+}
+
+impl Drop for Green {
+    fn drop(&mut self) {
+        if STICKY.get().is_some() {
+            return;
+        }
+        let destroyed = device::bind(&self.context, self.device).and_then(|()| {
+            // SAFETY: this is its only owner, and its streams hold the driver, so none is left.
+            let result = unsafe { sys::cuGreenCtxDestroy(pointer_to(self.handle)) };
+            check_given_back("cuGreenCtxDestroy", self.device, result)
+        });
+        report_in_drop("destroying a green context", destroyed);
+    }
+}
+
+impl CudaDriver {
+    /// [`Driver::sm_sizes`](crate::driver::Driver::sm_sizes): asks for one multiprocessor, and for one
+    /// more than that gives. CUDA rounds up to what the device can do.
+    pub(super) fn ask_sm_sizes(
+        &self,
+        id: DeviceId,
+        coscheduling: Coscheduling,
+    ) -> DriverResult<SmSizes> {
+        let all = self.all_multiprocessors(id)?;
+        let total = count(&all);
+        // A device that can't be divided has one size, and so has one that can't be divided any further.
+        let Some((first, _)) = split(id, &all, coscheduling, 1)? else {
+            return Ok(SmSizes { total, smallest: total, step: total.max(1) });
+        };
+        let smallest = count(&first);
+        let second =
+            if smallest < total { split(id, &all, coscheduling, smallest + 1)? } else { None };
+        let more = second.map_or(0, |(second, _)| count(&second).saturating_sub(smallest));
+        Ok(SmSizes { total, smallest, step: if more > 0 { more } else { total.max(1) } })
+    }
+
+    /// [`Driver::create_green_contexts`](crate::driver::Driver::create_green_contexts).
+    pub(super) fn divide(
+        &self,
+        id: DeviceId,
+        coscheduling: Coscheduling,
+        sizes: &[u32],
+    ) -> DriverResult<Vec<GreenContext>> {
+        let mut rest = self.all_multiprocessors(id)?;
+        let mut parts = Vec::new();
+        for (done, &size) in sizes.iter().enumerate() {
+            if done > 0 && is_multiprocessors(&rest) {
+                // What a split leaves can't be split again before it is a green context (CUDA driver
+                // API, `cuDevSmResourceSplitByCount`).
+                rest = self.divisible(id, &mut rest)?;
+            }
+            match split(id, &rest, coscheduling, size)? {
+                Some((part, left)) if count(&part) == size => {
+                    parts.push(part);
+                    rest = left;
+                }
+                other => {
+                    let given = other.map_or(0, |(part, _)| count(&part));
+                    let invalid = failure(SPLIT, id, sys::CUresult::CUDA_ERROR_INVALID_VALUE);
+                    return Err(explain(invalid, || {
+                        format!("{size} multiprocessors were asked for, and {given} given")
+                    }));
+                }
+            }
+        }
+        if is_multiprocessors(&rest) && count(&rest) > 0 {
+            parts.push(rest);
+        }
+        parts.iter_mut().map(|part| self.make(id, part)).collect()
+    }
+
+    /// All multiprocessors of a device, whose context is bound from now on.
+    fn all_multiprocessors(&self, id: DeviceId) -> DriverResult<sys::CUdevResource> {
+        probe::optional(FUNCTIONS, "green contexts", "12.5, release 560 or later")?;
+        let on = self.device(id)?;
+        device::bind(&on.context, id)?;
+        let mut all = nothing();
+        // SAFETY: `all` is a place for one resource; the device is open.
+        let result = unsafe {
+            sys::cuDeviceGetDevResource(
+                on.context.cu_device(),
+                &raw mut all,
+                sys::CUdevResourceType::CU_DEV_RESOURCE_TYPE_SM,
+            )
+        };
+        check("cuDeviceGetDevResource", id, result)?;
+        Ok(all)
+    }
+
+    /// The same multiprocessors in a form that can be split: those of a green context. It is kept, like
+    /// all of them, and nothing runs in it.
+    fn divisible(
+        &self,
+        id: DeviceId,
+        part: &mut sys::CUdevResource,
+    ) -> DriverResult<sys::CUdevResource> {
+        let green = self.make(id, part)?;
+        let all = self.green.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut resource = nothing();
+        // SAFETY: the context was just made and is kept; `resource` is a place for one resource.
+        let result = unsafe {
+            sys::cuGreenCtxGetDevResource(
+                pointer_to(all[green.index as usize].handle),
+                &raw mut resource,
+                sys::CUdevResourceType::CU_DEV_RESOURCE_TYPE_SM,
+            )
+        };
+        check("cuGreenCtxGetDevResource", id, result)?;
+        Ok(resource)
+    }
+
+    fn make(&self, id: DeviceId, part: &mut sys::CUdevResource) -> DriverResult<GreenContext> {
+        let context = &self.device(id)?.context;
+        let multiprocessors = count(part);
+        let mut description: sys::CUdevResourceDesc = std::ptr::null_mut();
+        // SAFETY: one resource that CUDA made, and a place for one handle, which CUDA owns.
+        let result = unsafe { sys::cuDevResourceGenerateDesc(&raw mut description, part, 1) };
+        check("cuDevResourceGenerateDesc", id, result)?;
+        let mut green: sys::CUgreenCtx = std::ptr::null_mut();
+        // CUDA accepts no other flags.
+        let flags = sys::CUgreenCtxCreate_flags::CU_GREEN_CTX_DEFAULT_STREAM as u32;
+        // SAFETY: a place for one handle, a description that was just made, and an open device.
+        let result = unsafe {
+            sys::cuGreenCtxCreate(&raw mut green, description, context.cu_device(), flags)
+        };
+        check("cuGreenCtxCreate", id, result)?;
+        let mut all = self.green.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = all.len() as u32;
+        all.push(Green { context: context.clone(), device: id, handle: handle_of(green) });
+        Ok(GreenContext { device: id, index, multiprocessors })
+    }
+
+    /// A stream of a green context.
+    pub(super) fn green_stream(
+        &self,
+        id: DeviceId,
+        green: GreenContext,
+        options: StreamOptions,
+    ) -> DriverResult<sys::CUstream> {
+        const CALL: &str = "cuGreenCtxStreamCreate";
+        let refused = |why: &'static str| {
+            let invalid = failure(CALL, id, sys::CUresult::CUDA_ERROR_INVALID_VALUE);
+            explain(invalid, || why.to_owned())
+        };
+        if options.flags == StreamFlags::Blocking {
+            return Err(refused("a stream of a green context is non-blocking"));
+        }
+        let all = self.green.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(owned) = all.get(green.index as usize).filter(|owned| owned.device == id) else {
+            return Err(refused("there is no such green context on this device"));
+        };
+        let mut stream: sys::CUstream = std::ptr::null_mut();
+        let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+        // SAFETY: `stream` is a place for one handle, and the green context is alive.
+        let result = unsafe {
+            sys::cuGreenCtxStreamCreate(
+                &raw mut stream,
+                pointer_to(owned.handle),
+                flags,
+                options.priority,
+            )
+        };
+        check(CALL, id, result)?;
+        Ok(stream)
+    }
+}
+
+/// One group of at least `size` multiprocessors, and the rest; `None` where there is no such group.
+fn split(
+    id: DeviceId,
+    from: &sys::CUdevResource,
+    coscheduling: Coscheduling,
+    size: u32,
+) -> DriverResult<Option<(sys::CUdevResource, sys::CUdevResource)>> {
+    let (mut part, mut rest, mut groups) = (nothing(), nothing(), 1);
+    let flags = match coscheduling {
+        Coscheduling::Kept => 0,
+        Coscheduling::Ignored => IGNORE_SM_COSCHEDULING,
+    };
+    // SAFETY: places for one group, a number and a rest; the input is one that CUDA made.
+    let result = unsafe {
+        sys::cuDevSmResourceSplitByCount(
+            &raw mut part,
+            &raw mut groups,
+            from,
+            &raw mut rest,
+            flags,
+            size,
+        )
+    };
+    if code_of(result) == INVALID_RESOURCE_CONFIGURATION {
+        return Ok(None);
+    }
+    check(SPLIT, id, result)?;
+    Ok((groups == 1).then_some((part, rest)))
+}
+
+fn nothing() -> sys::CUdevResource {
+    // SAFETY: integers, pointers that may be null, and an enum with a value 0, which says "invalid".
+    unsafe { std::mem::zeroed() }
+}
+
+/// How many multiprocessors a resource of CUDA's has.
+fn count(resource: &sys::CUdevResource) -> u32 {
+    // SAFETY: it is one of multiprocessors, or all zero.
+    unsafe { resource.__bindgen_anon_1.sm.smCount }
+}
+
+/// CUDA says that nothing is left by another kind of resource.
+fn is_multiprocessors(resource: &sys::CUdevResource) -> bool {
+    resource.type_ == sys::CUdevResourceType::CU_DEV_RESOURCE_TYPE_SM
+}

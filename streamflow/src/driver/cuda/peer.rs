@@ -1,0 +1,77 @@
+//! Memory of one device for another.
+//!
+//! A peer copy is right without any of this: CUDA then takes it through the host. Where the hardware
+//! can, the memory pools of both devices are opened to each other before the first copy, so that it
+//! goes directly. Not earlier: each allocation of an opened pool is mapped on both devices.
+//!
+//! `cuCtxEnablePeerAccess` would not do: it says nothing about memory of pools (CUDA C++ Programming
+//! Guide, *Stream ordered memory allocator*, *Device accessibility for multi-GPU support*).
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cudarc::driver::sys;
+
+use super::CudaDriver;
+use super::device::Device;
+use super::error::check;
+use crate::driver::{DeviceId, DriverResult};
+
+/// To which peers a device's pool is open already; a bit for each of the first 64.
+#[derive(Debug, Default)]
+pub(super) struct OpenTo(AtomicU64);
+
+impl OpenTo {
+    fn bit(peer: DeviceId) -> u64 {
+        1_u64.checked_shl(peer.0).unwrap_or(0)
+    }
+
+    fn contains(&self, peer: DeviceId) -> bool {
+        self.0.load(Ordering::Acquire) & Self::bit(peer) != 0
+    }
+
+    fn insert(&self, peer: DeviceId) {
+        self.0.fetch_or(Self::bit(peer), Ordering::AcqRel);
+    }
+}
+
+impl CudaDriver {
+    /// The contexts of two devices, whose pools are open to each other from now on where the hardware
+    /// can.
+    pub(super) fn connect_peers(
+        &self,
+        a: DeviceId,
+        b: DeviceId,
+    ) -> DriverResult<(sys::CUcontext, sys::CUcontext)> {
+        let (one, other) = (self.device(a)?, self.device(b)?);
+        open(one, a, other, b)?;
+        open(other, b, one, a)?;
+        Ok((one.context.cu_ctx(), other.context.cu_ctx()))
+    }
+}
+
+/// Lets `peer` reach the pool of `owner`.
+fn open(owner: &Device, owner_id: DeviceId, peer: &Device, peer_id: DeviceId) -> DriverResult<()> {
+    let (device, peer_device) = (owner.context.cu_device(), peer.context.cu_device());
+    // One GPU may stand for two devices.
+    if owner.open_to.contains(peer_id) || device == peer_device {
+        return Ok(());
+    }
+    let mut can = 0;
+    // SAFETY: `can` is a place for one integer; both devices are open.
+    let result = unsafe { sys::cuDeviceCanAccessPeer(&raw mut can, peer_device, device) };
+    check("cuDeviceCanAccessPeer", owner_id, result)?;
+    if can != 0 {
+        // SAFETY: all fields are integers, or enums with a value 0.
+        let mut access: sys::CUmemAccessDesc = unsafe { std::mem::zeroed() };
+        access.location.type_ = sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
+        access.location.id = peer_device;
+        access.flags = sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+        // SAFETY: the pool lives with the device, and one description is given.
+        let result = unsafe { sys::cuMemPoolSetAccess(owner.pool.raw(), &raw const access, 1) };
+        check("cuMemPoolSetAccess", owner_id, result)?;
+    } else {
+        tracing::info!(%owner_id, %peer_id, "no direct way between two devices: copies go through the host");
+    }
+    owner.open_to.insert(peer_id);
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! Green contexts of the simulator: budgets of multiprocessors, and nothing else. What runs in one runs
+//! as anywhere; only how many multiprocessors a stream says that it has differs.
+
+use super::fail::invalid_value;
+use super::sim::Sim;
+use crate::driver::{Coscheduling, DeviceId, DriverResult, GreenContext, SmSizes, StreamFlags};
+
+/// The multiprocessors of a simulated device.
+pub(super) const MULTIPROCESSORS: u32 = 32;
+
+/// The sizes of a device of compute capability 9.0.
+pub(super) const fn sizes(coscheduling: Coscheduling) -> SmSizes {
+    let smallest = match coscheduling {
+        Coscheduling::Kept => 8,
+        Coscheduling::Ignored => 4,
+    };
+    SmSizes { total: MULTIPROCESSORS, smallest, step: smallest }
+}
+
+impl Sim {
+    pub(super) fn divide(
+        &mut self,
+        device: DeviceId,
+        coscheduling: Coscheduling,
+        asked: &[u32],
+    ) -> DriverResult<Vec<GreenContext>> {
+        let legal = sizes(coscheduling);
+        let sum: u64 = asked.iter().map(|&size| u64::from(size)).sum();
+        let Some(left) = u64::from(MULTIPROCESSORS).checked_sub(sum) else {
+            let message = format!("{MULTIPROCESSORS} multiprocessors are fewer than {sum}");
+            return Err(invalid_value("create_green_contexts", device, &message));
+        };
+        if let Some(size) = asked.iter().find(|size| !legal.is_legal(**size)) {
+            let message = format!("a partition can't have {size} multiprocessors");
+            return Err(invalid_value("create_green_contexts", device, &message));
+        }
+        let left = (left > 0).then_some(left as u32);
+        let made = asked.iter().copied().chain(left).map(|multiprocessors| {
+            let context = GreenContext { device, index: self.green.len() as u32, multiprocessors };
+            self.green.push(context);
+            context
+        });
+        Ok(made.collect())
+    }
+
+    /// Refuses a stream in a green context that is not this device's, or that blocks, as CUDA does.
+    pub(super) fn check_green(
+        &self,
+        device: DeviceId,
+        green: GreenContext,
+        flags: StreamFlags,
+    ) -> DriverResult<()> {
+        const CALL: &str = "create_stream";
+        if green.device != device || self.green.get(green.index as usize) != Some(&green) {
+            return Err(invalid_value(CALL, device, "there is no such green context"));
+        }
+        if flags == StreamFlags::Blocking {
+            let message = "a stream of a green context is non-blocking";
+            return Err(invalid_value(CALL, device, message));
+        }
+        Ok(())
+    }
+}

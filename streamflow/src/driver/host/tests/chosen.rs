@@ -1,0 +1,208 @@
+//! Chosen orders: what can be chosen, and which states are told apart.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::host_functions::queue;
+use super::*;
+use crate::Platform;
+use crate::testing::Explorer;
+
+/// Takes the choices of a list and then 0, and keeps what it was offered.
+#[derive(Debug, Clone, Default)]
+struct Listed {
+    choices: Vec<usize>,
+    offered: Arc<Mutex<Vec<usize>>>,
+}
+
+impl Chooser for Listed {
+    fn choose(&mut self, _: u64, options: usize) -> usize {
+        let mut offered = self.offered.lock().unwrap();
+        offered.push(options);
+        self.choices.get(offered.len() - 1).copied().unwrap_or(0)
+    }
+
+    fn end(&mut self, _: u64) {}
+}
+
+/// Sets `a` to 1 on one stream and to 2 on another, waits for both, and returns what is there, with
+/// what was offered.
+fn two_writers(choices: &[usize]) -> (u32, Vec<usize>) {
+    let chooser = Listed { choices: choices.to_vec(), ..Listed::default() };
+    let driver = HostDriver::builder().build_chosen(Box::new(chooser.clone()));
+    let (set, copy) = (load(&driver, "set", set), load(&driver, "copy", copy));
+    let bench = Bench { driver, set, copy };
+    let (a, b) = (bench.stream(), bench.stream());
+    let data = bench.buffer(a);
+    bench.wait(a);
+    let before = chooser.offered.lock().unwrap().len();
+    bench.set(a, data, 1);
+    bench.set(b, data, 2);
+    bench.wait(a);
+    bench.wait(b);
+    let offered = chooser.offered.lock().unwrap()[before..].to_vec();
+    (bench.peek(data), offered)
+}
+
+#[test]
+fn a_choice_is_between_streams_and_the_call() {
+    // Allocation, and the wait for it. Then, before each submission, what is queued or the call; and
+    // while a call blocks, what is queued.
+    assert_eq!(two_writers(&[]), (2, vec![1, 2, 1, 1]));
+    assert_eq!(two_writers(&[0, 0, 0, 1, 0, 0]), (2, vec![1, 2, 2, 1]));
+    assert_eq!(two_writers(&[0, 0, 0, 1, 1, 0]), (1, vec![1, 2, 2, 1]));
+}
+
+/// What a program returns, in all states that it can get into.
+fn outcomes<T: Ord>(program: impl Fn(&dyn Driver) -> T) -> BTreeSet<T> {
+    let outcomes = RefCell::new(BTreeSet::new());
+    let found = Explorer::new().run_exhaustively(|platform: &Platform| {
+        outcomes.borrow_mut().insert(program(&**platform.driver()));
+        Ok(())
+    });
+    assert_eq!(found.unwrap().check(), Ok(()));
+    outcomes.into_inner()
+}
+
+fn stream(driver: &dyn Driver) -> RawStream {
+    driver.create_stream(DEVICE, StreamOptions::default()).unwrap()
+}
+
+fn fill(driver: &dyn Driver, stream: RawStream, range: MemoryRange, byte: u8) {
+    unsafe { driver.fill(stream, range, byte).unwrap() };
+}
+
+/// Has a copy of a range in ordinary memory, in the order of a stream.
+fn first_byte(driver: &dyn Driver, stream: RawStream, source: MemoryRange) -> u8 {
+    let mut target = [0_u8; BYTES as usize];
+    let address = target.as_mut_ptr().expose_provenance() as u64;
+    let target_range = MemoryRange { address, bytes: BYTES };
+    let copy = Copy { kind: CopyKind::DeviceToPageable, target: target_range, source };
+    unsafe { driver.copy(stream, &copy).unwrap() };
+    target[0]
+}
+
+#[test]
+fn what_a_host_function_tells_the_host_is_combined_with_what_follows() {
+    let seen = outcomes(|driver| {
+        let (a, b, c) = (stream(driver), stream(driver), stream(driver));
+        let data = unsafe { driver.allocate(a, BYTES) }.unwrap();
+        unsafe { driver.synchronize_stream(a) }.unwrap();
+        let called = Arc::new(AtomicU32::new(0));
+        let caller = called.clone();
+        queue(driver, c, move || caller.store(1, Ordering::Relaxed));
+        fill(driver, a, data, 1);
+        // Without a call of the driver, so that nothing but the order of execution decides.
+        let early = called.load(Ordering::Relaxed);
+        unsafe { driver.synchronize_stream(c) }.unwrap();
+        fill(driver, b, data, 2);
+        unsafe { driver.synchronize_stream(a) }.unwrap();
+        unsafe { driver.synchronize_stream(b) }.unwrap();
+        (early, first_byte(driver, a, data))
+    });
+    assert_eq!(seen, [(0, 1), (0, 2), (1, 1), (1, 2)].into());
+}
+
+#[test]
+fn which_block_is_reused_is_combined_with_what_follows() {
+    let seen = outcomes(|driver| {
+        let (a, b, c) = (stream(driver), stream(driver), stream(driver));
+        let allocate = |stream| unsafe { driver.allocate(stream, BYTES) }.unwrap();
+        let wait = |stream: &RawStream| unsafe { driver.synchronize_stream(*stream) }.unwrap();
+        let blocks = [allocate(a), allocate(b), allocate(c)];
+        [a, b, c].iter().for_each(wait);
+        unsafe { driver.free(a, blocks[0]) }.unwrap();
+        unsafe { driver.free(b, blocks[1]) }.unwrap();
+        let block = allocate(c);
+        // Nothing writes it, and its poison is that of the others: only the host knows which it is.
+        unsafe { driver.free(c, block) }.unwrap();
+        [a, b, c].iter().for_each(wait);
+        fill(driver, a, blocks[2], 1);
+        fill(driver, b, blocks[2], 2);
+        [a, b].iter().for_each(wait);
+        let which = blocks.iter().position(|it| it.address == block.address);
+        (which, first_byte(driver, c, blocks[2]))
+    });
+    let expected = [Some(0), Some(1), None].map(|which| [(which, 1), (which, 2)]);
+    assert_eq!(seen, expected.into_iter().flatten().collect());
+}
+
+#[test]
+fn who_was_done_first_is_combined_with_what_follows() {
+    let seen = outcomes(|driver| {
+        let (a, b) = (stream(driver), stream(driver));
+        let wait = |stream: &RawStream| unsafe { driver.synchronize_stream(*stream) }.unwrap();
+        let data = unsafe { driver.allocate(a, BYTES) }.unwrap();
+        wait(&a);
+        let asked = [a, b].map(|stream| {
+            let event = driver.create_event(DEVICE).unwrap();
+            unsafe { driver.record_event(event, stream) }.unwrap();
+            event
+        });
+        let is_done = |event: &RawEvent| unsafe { driver.query_event(*event) }.unwrap();
+        let none_at_first = !asked.iter().any(is_done);
+        let first = loop {
+            if let Some(first) = asked.iter().position(is_done) {
+                break first;
+            }
+        };
+        [a, b].iter().for_each(wait);
+        fill(driver, a, data, 1);
+        fill(driver, b, data, 2);
+        [a, b].iter().for_each(wait);
+        none_at_first.then(|| (first, first_byte(driver, a, data)))
+    });
+    let expected = [(0, 1), (0, 2), (1, 1), (1, 2)].map(Some);
+    assert_eq!(seen, [None].into_iter().chain(expected).collect());
+}
+
+#[test]
+fn a_kernel_that_fails_in_one_order_is_seen() {
+    unsafe fn demand(args: HostArgs<'_>) {
+        let found = unsafe { words(args.params[0].get()) }[0];
+        if found != 0x0101_0101 {
+            // No message, so that none clutters the test's output.
+            std::panic::resume_unwind(Box::new("it was not there"));
+        }
+    }
+    let seen = outcomes(|driver| {
+        let (a, b) = (stream(driver), stream(driver));
+        let data = unsafe { driver.allocate(a, BYTES) }.unwrap();
+        let image = |_| unreachable!("the simulator asks for no image");
+        let code = Code::Image(&image);
+        let source = KernelSource { name: "demand", entry: "demand", host: Some(demand), code };
+        let kernel = unsafe { driver.load_kernel(DEVICE, &source) }.unwrap();
+        fill(driver, a, data, 1);
+        let launch = Launch {
+            function: kernel.function,
+            name: "demand",
+            grid: [1; 3],
+            block: [1; 3],
+            shared_bytes: 0,
+            params: &[Param::new(data.address)],
+            accesses: &[],
+        };
+        unsafe { driver.launch(b, &launch) }.unwrap();
+        unsafe { driver.synchronize_stream(b) }.is_ok()
+    });
+    assert_eq!(seen, [false, true].into());
+}
+
+#[test]
+fn a_question_is_answered_in_both_ways_only_while_it_is_open() {
+    let seen = outcomes(|driver| {
+        let a = stream(driver);
+        let event = driver.create_event(DEVICE).unwrap();
+        let ask = || unsafe { driver.query_event(event) }.unwrap();
+        let never_recorded = ask();
+        unsafe { driver.record_event(event, a) }.unwrap();
+        let first = ask();
+        let second = ask();
+        unsafe { driver.synchronize_event(event) }.unwrap();
+        (never_recorded, first, second, ask())
+    });
+    // Asked again, it is "done": the record is all that could be executed in between.
+    assert_eq!(seen, [(true, false, true, true), (true, true, true, true)].into());
+}

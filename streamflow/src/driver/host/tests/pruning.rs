@@ -1,0 +1,124 @@
+//! Exploring states finds what exploring every order finds: on random programs, most of which race.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use super::super::options::Chance;
+use super::*;
+use crate::Platform;
+use crate::testing::Explorer;
+
+/// Tries every sequence of choices, one run after the other: nothing is left out.
+#[derive(Debug, Clone, Default)]
+struct Odometer(Arc<Mutex<Wheels>>);
+
+#[derive(Debug, Default)]
+struct Wheels {
+    /// What is chosen, and among how many.
+    wheels: Vec<(usize, usize)>,
+    place: usize,
+}
+
+impl Chooser for Odometer {
+    fn choose(&mut self, _: u64, options: usize) -> usize {
+        let mut this = self.0.lock().unwrap();
+        if this.place == this.wheels.len() {
+            this.wheels.push((0, options));
+        }
+        this.place += 1;
+        let (choice, before) = this.wheels[this.place - 1];
+        assert_eq!(before, options);
+        choice
+    }
+
+    fn end(&mut self, _: u64) {}
+}
+
+impl Odometer {
+    /// Turns to the next sequence; `false` after the last.
+    fn turn(&self) -> bool {
+        let mut this = self.0.lock().unwrap();
+        this.place = 0;
+        while let Some((choice, options)) = this.wheels.pop() {
+            if choice + 1 < options {
+                this.wheels.push((choice + 1, options));
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// A random program on two or three streams and two buffers. What it returns depends on all that the
+/// host has seen, and what it submits, on what it has seen before.
+fn program(driver: &dyn Driver, seed: u64) -> u64 {
+    let mut chance = Chance::new(seed);
+    let streams: Vec<_> = (0..2 + chance.below(2))
+        .map(|_| driver.create_stream(DEVICE, StreamOptions::default()).unwrap())
+        .collect();
+    let home = driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
+    let buffers = [0; 2].map(|_| unsafe { driver.allocate(home, BYTES) }.unwrap());
+    unsafe { driver.synchronize_stream(home) }.unwrap();
+    let events: Vec<_> = streams.iter().map(|_| driver.create_event(DEVICE).unwrap()).collect();
+    let mut seen = 0_u64;
+    for step in 0..5 {
+        let one = chance.below(streams.len());
+        let (stream, event) = (streams[one], events[one]);
+        let buffer = chance.below(2);
+        match chance.below(8) {
+            0..=2 => unsafe {
+                driver.fill(stream, buffers[buffer], step + (seen % 3) as u8 * 16).unwrap();
+            },
+            3 => {
+                let (target, source) = (buffers[buffer], buffers[1 - buffer]);
+                let copy = Copy { kind: CopyKind::DeviceToDevice, target, source };
+                unsafe { driver.copy(stream, &copy).unwrap() };
+            }
+            4 => unsafe { driver.record_event(event, stream).unwrap() },
+            5 => unsafe { driver.wait_event(streams[chance.below(streams.len())], event).unwrap() },
+            6 => seen = seen * 2 + u64::from(unsafe { driver.query_event(event) }.unwrap()),
+            _ => seen = seen * 256 + read(driver, stream, buffers[buffer]),
+        }
+    }
+    streams.iter().for_each(|stream| unsafe { driver.synchronize_stream(*stream) }.unwrap());
+    buffers.iter().fold(seen, |seen, buffer| seen * 256 + read(driver, home, *buffer))
+}
+
+fn read(driver: &dyn Driver, stream: RawStream, source: MemoryRange) -> u64 {
+    let mut target = [0_u8; BYTES as usize];
+    let address = target.as_mut_ptr().expose_provenance() as u64;
+    let target_range = MemoryRange { address, bytes: BYTES };
+    let copy = Copy { kind: CopyKind::DeviceToPageable, target: target_range, source };
+    unsafe { driver.copy(stream, &copy).unwrap() };
+    u64::from(target[0])
+}
+
+#[test]
+fn states_leave_no_outcome_of_any_order_out() {
+    let (mut orders, mut runs, mut racing) = (0, 0, 0);
+    for seed in 0..150 {
+        let odometer = Odometer::default();
+        let mut every = BTreeSet::new();
+        loop {
+            let driver = HostDriver::builder().build_chosen(Box::new(odometer.clone()));
+            every.insert(program(&driver, seed));
+            orders += 1;
+            if !odometer.turn() {
+                break;
+            }
+        }
+        let (found, times) = (RefCell::new(BTreeSet::new()), Cell::new(0));
+        let explored = Explorer::new().run_exhaustively(|platform: &Platform| {
+            times.set(times.get() + 1);
+            found.borrow_mut().insert(program(&**platform.driver(), seed));
+            Ok(())
+        });
+        assert_eq!(explored.unwrap().check(), Ok(()), "seed {seed}");
+        assert_eq!(found.into_inner(), every, "seed {seed}");
+        racing += usize::from(every.len() > 1);
+        runs += times.get();
+    }
+    // Else there was nothing to leave out.
+    assert!(racing > 50 && orders > 5 * runs, "{racing} race; {runs} runs for {orders} orders");
+}

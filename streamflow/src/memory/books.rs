@@ -1,0 +1,44 @@
+//! The books of a memory pool: which blocks are free, and what is lent to whom.
+
+use super::Block;
+use super::owned::FreeList;
+
+#[derive(Default)]
+pub(super) struct State {
+    /// By stream number.
+    pub(super) free: Vec<FreeList>,
+    pub(super) free_bytes: u64,
+    pub(super) ledger: Ledger,
+}
+
+/// What a pool has made and lent.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    /// Bytes from the driver.
+    pub(super) reserved: u64,
+    /// Bytes that are lent.
+    pub(super) used: u64,
+    /// For whose streams, once for each block; only where there are limits.
+    pub(super) lent: Vec<u32>,
+}
+
+impl State {
+    /// The oldest free block of a size: one of this stream if there is one, else of another.
+    pub(super) fn pop_of(&mut self, stream: u32, bytes: u64) -> Option<Box<Block>> {
+        let own = self.of(stream).of(bytes).pop_front();
+        own.or_else(|| self.free.iter_mut().find_map(|list| list.of(bytes).pop_front()))
+    }
+
+    /// Any free block.
+    pub(super) fn pop_any(&mut self) -> Option<Box<Block>> {
+        self.free.iter_mut().flat_map(FreeList::all).find_map(|blocks| blocks.pop_front())
+    }
+
+    pub(super) fn of(&mut self, stream: u32) -> &mut FreeList {
+        let stream = stream as usize;
+        if self.free.len() <= stream {
+            self.free.resize_with(stream + 1, FreeList::default);
+        }
+        &mut self.free[stream]
+    }
+}

@@ -1,0 +1,197 @@
+//! Edges that copy: `#[copy]` on one device, `#[transfer]` from one device to another.
+
+use super::queue::CopyMessage;
+use crate::context::ExecutionContext;
+use crate::driver::DeviceId;
+use crate::error::Result;
+use crate::memory::{Buffer, Element, Tensor};
+use crate::message::{Device, HostData, Message, Metadata, Timestamp};
+use crate::stream::{CudaStream, CudaStreamPool, Point};
+
+/// A message, or a part of one, that can be made once more on the device of a stream.
+pub trait CopyPart: Sized {
+    #[doc(hidden)]
+    fn copy_on(&self, stream: &CudaStream, cx: &ExecutionContext) -> Result<Self>;
+}
+
+impl<T: Element> CopyPart for Buffer<T> {
+    fn copy_on(&self, stream: &CudaStream, cx: &ExecutionContext) -> Result<Self> {
+        let mut copy = cx.platform().buffer(self.len(), stream)?;
+        stream.copy_peer(self, &mut copy)?;
+        Ok(copy)
+    }
+}
+
+impl<T: Element> CopyPart for Tensor<T> {
+    fn copy_on(&self, stream: &CudaStream, cx: &ExecutionContext) -> Result<Self> {
+        let mut copy = cx.platform().tensor(self.shape(), stream)?;
+        stream.copy_peer(self, &mut copy)?;
+        Ok(copy)
+    }
+}
+
+impl<M: CopyPart> CopyPart for Vec<M> {
+    fn copy_on(&self, stream: &CudaStream, cx: &ExecutionContext) -> Result<Self> {
+        self.iter().map(|message| message.copy_on(stream, cx)).collect()
+    }
+}
+
+macro_rules! host_parts {
+    ($([$($generics:tt)*] $ty:ty),*) => {$(
+        impl<$($generics)*> CopyPart for $ty {
+            fn copy_on(&self, _: &CudaStream, _: &ExecutionContext) -> Result<Self> {
+                Ok(self.clone())
+            }
+        }
+    )*};
+}
+host_parts!([] (), [] bool, [] i8, [] u8, [] i16, [] u16, [] i32, [] u32, [] i64, [] u64);
+host_parts!([] isize, [] usize, [] f32, [] f64, [] String, [] Timestamp, [] Metadata);
+host_parts!([T: Clone] HostData<T>);
+
+impl<M: MadeOf<Parts: CopyParts>> CopyPart for M {
+    fn copy_on(&self, stream: &CudaStream, cx: &ExecutionContext) -> Result<Self> {
+        M::Parts::copy_on(self.parts(), stream, cx).map(M::from_parts)
+    }
+}
+
+/// A struct with `#[derive(Message)]`, as its fields.
+pub trait MadeOf {
+    /// The fields' types, each in a pair with those that follow.
+    type Parts: Parts;
+    #[doc(hidden)]
+    fn parts(&self) -> <Self::Parts as Parts>::Shown<'_>;
+    #[doc(hidden)]
+    fn from_parts(parts: Self::Parts) -> Self;
+}
+
+/// A list of fields.
+pub trait Parts {
+    /// References to them.
+    type Shown<'a>
+    where
+        Self: 'a;
+}
+
+impl Parts for () {
+    type Shown<'a> = ();
+}
+
+impl<First, Rest: Parts> Parts for (First, Rest) {
+    type Shown<'a>
+        = (&'a First, Rest::Shown<'a>)
+    where
+        Self: 'a;
+}
+
+/// A list of fields that can all be copied.
+pub trait CopyParts: Parts + Sized {
+    #[doc(hidden)]
+    fn copy_on(parts: Self::Shown<'_>, stream: &CudaStream, cx: &ExecutionContext) -> Result<Self>;
+}
+
+impl CopyParts for () {
+    fn copy_on(_: (), _: &CudaStream, _: &ExecutionContext) -> Result<Self> {
+        Ok(())
+    }
+}
+
+impl<First: CopyPart, Rest: CopyParts> CopyParts for (First, Rest) {
+    fn copy_on(
+        (first, rest): Self::Shown<'_>,
+        stream: &CudaStream,
+        cx: &ExecutionContext,
+    ) -> Result<Self> {
+        Ok((first.copy_on(stream, cx)?, Rest::copy_on(rest, stream, cx)?))
+    }
+}
+
+/// A message that `#[copy]` can copy.
+#[diagnostic::on_unimplemented(
+    message = "`#[copy]` can't copy `{Self}`",
+    label = "no copy of this message can be made",
+    note = "tensors, buffers, and structs of them and of host data can be copied; for others insert an operator that makes the copy"
+)]
+pub trait CopyOnEdge: CopyPart + Message {}
+
+#[diagnostic::do_not_recommend]
+impl<M: CopyPart + Message<Place = Device>> CopyOnEdge for M {}
+
+/// A message that `#[transfer]` can copy to another device.
+#[diagnostic::on_unimplemented(
+    message = "`#[transfer]` can't copy `{Self}` to another device",
+    label = "this message is not transferred",
+    note = "host data goes to operators on any device as it is: remove `#[transfer]`",
+    note = "of device data, tensors, buffers, and structs of them and of host data can be transferred"
+)]
+pub trait TransferOnEdge: CopyPart + Message {}
+
+#[diagnostic::do_not_recommend]
+impl<M: CopyPart + Message<Place = Device>> TransferOnEdge for M {}
+
+/// How an edge copies its messages, and where to.
+pub(super) struct EdgeCopy<T> {
+    copy: CopyMessage<T>,
+    transfer: Option<Transfer>,
+}
+
+/// Copies to another device run on a stream of that device, one for each edge: the producer's stream
+/// goes on meanwhile, and the memory that is written is the consumer's device's.
+struct Transfer {
+    to: DeviceId,
+    /// For messages.
+    edge: &'static str,
+    /// Made for the first message.
+    stream: Option<CudaStream>,
+}
+
+impl<T: CopyPart> EdgeCopy<T> {
+    /// On the stream that the message is sent on.
+    pub(super) fn here() -> Self {
+        Self { copy: T::copy_on, transfer: None }
+    }
+
+    /// On a stream of another device.
+    pub(super) fn to(device: DeviceId, edge: &'static str) -> Self {
+        let transfer = Some(Transfer { to: device, edge, stream: None });
+        Self { copy: T::copy_on, transfer }
+    }
+}
+
+impl<T> EdgeCopy<T> {
+    /// The copy of a message that is sent on `stream`, and when it is ready.
+    pub(super) fn make(
+        &mut self,
+        message: &T,
+        stream: &CudaStream,
+        cx: &ExecutionContext,
+    ) -> Result<(T, Point)> {
+        let Some(transfer) = &mut self.transfer else {
+            let copied = (self.copy)(message, stream, cx)?;
+            return Ok((copied, stream.timeline().open_point()));
+        };
+        let on = transfer.stream(cx)?;
+        let copied = (self.copy)(message, on, cx);
+        let ready = on.timeline().open_point();
+        // So that who waits for this copy does not wait for the next.
+        let closed = on.timeline().close();
+        // The hook goes on with its own device.
+        stream.timeline().bind()?;
+        closed?;
+        Ok((copied?, ready))
+    }
+}
+
+impl Transfer {
+    fn stream(&mut self, cx: &ExecutionContext) -> Result<&CudaStream> {
+        if self.stream.is_none() {
+            let streams = CudaStreamPool::new().device(self.to).max_size(1);
+            let pool = cx.platform().stream_pool(self.edge, &streams)?;
+            self.stream = Some(pool.allocate(self.edge)?);
+        }
+        match &self.stream {
+            Some(stream) => Ok(stream),
+            None => unreachable!("it was made just now"),
+        }
+    }
+}

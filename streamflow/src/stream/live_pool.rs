@@ -1,0 +1,167 @@
+//! Live pools of streams: they lend, and take back.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{CudaStream, CudaStreamPool, StreamTable, Timeline};
+use crate::driver::{DeviceId, StreamOptions};
+use crate::error::{Error, Result};
+
+/// A live pool: lends streams, and takes them back when they are dropped.
+///
+/// Cloning gives another handle of the same pool.
+#[derive(Debug, Clone)]
+pub struct StreamPool(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    name: String,
+    description: CudaStreamPool,
+    options: StreamOptions,
+    table: Arc<StreamTable>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    idle: Vec<Arc<Timeline>>,
+    /// Who holds the streams that are lent.
+    holders: Vec<(u32, Cow<'static, str>)>,
+}
+
+impl StreamPool {
+    /// `name` is for messages.
+    pub(crate) fn new(
+        table: &Arc<StreamTable>,
+        name: &str,
+        description: &CudaStreamPool,
+    ) -> Result<Self> {
+        let device = description.device;
+        let devices = table.driver().device_count();
+        if device.index() >= devices {
+            return Err(Error::NoSuchDevice {
+                who: format!("stream pool `{name}`"),
+                device,
+                devices,
+            });
+        }
+        let (urgent, relaxed) = table.driver().device_info(device)?.priorities;
+        let priority = description.priority.clamp(urgent, relaxed);
+        if priority != description.priority {
+            tracing::warn!(
+                pool = name,
+                asked = description.priority,
+                used = priority,
+                "the device has no such stream priority"
+            );
+        }
+        let green = description.green.map(|green| table.green(&green)).transpose()?;
+        let options = StreamOptions { flags: description.flags, priority, green };
+        let pool = Shared {
+            name: name.to_owned(),
+            description: *description,
+            options,
+            table: table.clone(),
+            state: Mutex::default(),
+        };
+        for _ in 0..description.reserved_size {
+            // On an error the pool is dropped, and gives back what it has.
+            let timeline = table.take(device, options)?;
+            pool.lock().idle.push(timeline);
+        }
+        Ok(Self(Arc::new(pool)))
+    }
+
+    /// Lends a stream. `holder` says who asks, for the message when the pool is exhausted.
+    ///
+    /// # Errors
+    /// [`Error::PoolExhausted`] when all streams are lent, with the pool, its size and who holds
+    /// them; the driver's, when a stream can't be made.
+    pub fn allocate(&self, holder: impl Into<Cow<'static, str>>) -> Result<CudaStream> {
+        self.allocate_for(holder.into())
+    }
+
+    fn allocate_for(&self, holder: Cow<'static, str>) -> Result<CudaStream> {
+        let pool = &*self.0;
+        let mut state = pool.lock();
+        if let Some(max_size) = pool.description.max_size
+            && state.holders.len() >= max_size as usize
+        {
+            return Err(Error::PoolExhausted {
+                pool: pool.name.clone(),
+                who: holder.into_owned(),
+                max_size,
+                holders: state.holders.iter().map(|(_, holder)| holder.to_string()).collect(),
+            });
+        }
+        let timeline = match state.idle.pop() {
+            Some(timeline) => timeline,
+            None => pool.table.take(pool.description.device, pool.options)?,
+        };
+        timeline.hold(holder.clone());
+        state.holders.push((timeline.id(), holder));
+        let lease = Lease { pool: self.0.clone(), timeline: timeline.clone() };
+        Ok(CudaStream::new(timeline, pool.table.clone(), Some(lease)))
+    }
+
+    /// The name it was made with.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// The device of its streams.
+    pub fn device(&self) -> DeviceId {
+        self.0.description.device
+    }
+
+    /// The priority of its streams: the description's, clamped to what the device offers.
+    pub fn priority(&self) -> i32 {
+        self.0.options.priority
+    }
+
+    /// How many streams are lent now.
+    pub fn lent(&self) -> usize {
+        self.0.lock().holders.len()
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        for timeline in self.lock().idle.drain(..) {
+            self.table.give_back(timeline);
+        }
+    }
+}
+
+/// A stream that is lent; dropping gives it back.
+pub(super) struct Lease {
+    pool: Arc<Shared>,
+    timeline: Arc<Timeline>,
+}
+
+impl Lease {
+    pub(super) fn pool_name(&self) -> &str {
+        &self.pool.name
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let mut state = self.pool.lock();
+        state.holders.retain(|(id, _)| *id != self.timeline.id());
+        state.idle.push(self.timeline.clone());
+    }
+}
+
+impl fmt::Debug for Lease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "lease of `{}`", self.pool.name)
+    }
+}

@@ -1,0 +1,121 @@
+//! A run as text: what was chosen in it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::driver::host::Chooser;
+
+/// The choices of a run other than 0, by their place in the run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Choices(BTreeMap<u64, usize>);
+
+impl Choices {
+    pub(super) fn new(choices: impl Iterator<Item = usize>) -> Self {
+        let other = (0..).zip(choices).filter(|(_, choice)| *choice != 0);
+        Self(other.collect())
+    }
+
+    /// As `3:1,7:2`: in choice 3, counted from 0, take 1, and so on; `-` if there is none.
+    pub(super) fn text(&self) -> String {
+        let mut text = String::new();
+        for (place, choice) in &self.0 {
+            let comma = if text.is_empty() { "" } else { "," };
+            // Writing to a string can't fail.
+            let _ = write!(text, "{comma}{place}:{choice}");
+        }
+        if text.is_empty() { "-".to_owned() } else { text }
+    }
+
+    /// From [`text`](Self::text); `None` for something else.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        if text == "-" {
+            return Some(Self::default());
+        }
+        let one = |part: &str| {
+            let (place, choice) = part.split_once(':')?;
+            Some((place.trim().parse().ok()?, choice.trim().parse().ok()?))
+        };
+        text.split(',').map(one).collect::<Option<_>>().map(Self)
+    }
+}
+
+/// Repeats a run.
+#[derive(Debug, Clone)]
+pub(super) struct Replay {
+    choices: Choices,
+    place: u64,
+    /// Whether some choice could not be made: it is another program's run.
+    misfit: Arc<AtomicBool>,
+}
+
+impl Replay {
+    pub(super) fn new(choices: Choices) -> Self {
+        Self { choices, place: 0, misfit: Arc::default() }
+    }
+
+    /// Shared by all clones.
+    pub(super) fn is_misfit(&self) -> bool {
+        self.misfit.load(Ordering::Relaxed)
+    }
+
+    fn note_misfit(&self) {
+        self.misfit.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Chooser for Replay {
+    fn choose(&mut self, _state: u64, options: usize) -> usize {
+        let choice = self.choices.0.get(&self.place).copied().unwrap_or(0);
+        self.place += 1;
+        if choice < options {
+            return choice;
+        }
+        self.note_misfit();
+        0
+    }
+
+    fn end(&mut self, _state: u64) {
+        let last = self.choices.0.last_key_value();
+        if last.is_some_and(|(place, _)| *place >= self.place) {
+            self.note_misfit();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_gives_the_same_choices() {
+        for choices in [vec![], vec![0, 0], vec![0, 3, 0, 0, 1, 12, 0]] {
+            let choices = Choices::new(choices.into_iter());
+            assert_eq!(Choices::parse(&choices.text()), Some(choices));
+        }
+        assert_eq!(Choices::new([0, 3, 0, 1].into_iter()).text(), "1:3,3:1");
+        assert_eq!(Choices::new([0].into_iter()).text(), "-");
+    }
+
+    #[test]
+    fn another_text_is_refused() {
+        for text in ["", "5", "1:", ":1", "1:2,", "1:-2", "1:2;3:4", "99999999999999999999:1"] {
+            assert_eq!(Choices::parse(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_run_of_another_program_is_noticed() {
+        let at = |choices: [usize; 2]| Replay::new(Choices::new(choices.into_iter()));
+        let ran = |replay: &Replay, options: &[usize]| {
+            let mut run = replay.clone();
+            let chosen: Vec<_> = options.iter().map(|options| run.choose(0, *options)).collect();
+            run.end(0);
+            (chosen, replay.is_misfit())
+        };
+        assert_eq!(ran(&at([0, 2]), &[3, 3, 3]), (vec![0, 2, 0], false));
+        assert_eq!(ran(&at([0, 2]), &[3, 2, 3]), (vec![0, 0, 0], true));
+        assert_eq!(ran(&at([0, 2]), &[3]), (vec![0], true));
+    }
+}

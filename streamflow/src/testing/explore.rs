@@ -1,0 +1,218 @@
+//! Running a test under many orders of execution, or all.
+
+use std::num::NonZero;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::choices::{Choices, Replay};
+use super::outcome::{Exploration, Failing, Limit, Stopped};
+use super::search::{Search, Shared};
+use super::variables;
+use crate::driver::host::{Chooser, HostDriver};
+use crate::error::{Error, Result};
+use crate::platform::Platform;
+
+/// How many seeds are tried unless something else is said.
+const SEEDS: u64 = 64;
+
+/// How many states are visited unless something else is said: some 100 bytes each.
+const STATES: usize = 1_000_000;
+
+/// Runs a test under 64 seeds of the simulator, as [`Explorer::run`] does; that one fails is an error.
+///
+/// # Errors
+/// [`Error::Explored`] with the smallest seed that fails; [`Error::Variable`].
+pub fn explore(test: impl FnMut(&Platform) -> Result<()>) -> Result<()> {
+    Explorer::new().run(test)?.check()
+}
+
+/// Runs a test in many of the orders that CUDA permits, or in all.
+#[derive(Debug, Clone)]
+#[must_use = "call `run` or `run_exhaustively`"]
+pub struct Explorer {
+    devices: usize,
+    first_seed: u64,
+    seeds: Option<u64>,
+    max_states: usize,
+    max_runs: u64,
+    max_time: Duration,
+}
+
+impl Default for Explorer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Explorer {
+    /// With one device, the seeds 0 to 63, and room for a million states.
+    pub const fn new() -> Self {
+        Self {
+            devices: 1,
+            first_seed: 0,
+            seeds: None,
+            max_states: STATES,
+            max_runs: u64::MAX,
+            max_time: Duration::MAX,
+        }
+    }
+
+    /// How many devices the test's platform has.
+    pub const fn devices(mut self, devices: usize) -> Self {
+        self.devices = devices;
+        self
+    }
+
+    /// How many seeds to try, at least 1. Without it, `STREAMFLOW_TEST_SEEDS` says so, or it is 64.
+    pub const fn seeds(mut self, seeds: u64) -> Self {
+        self.seeds = Some(seeds);
+        self
+    }
+
+    /// The first seed to try; the others follow.
+    pub const fn first_seed(mut self, seed: u64) -> Self {
+        self.first_seed = seed;
+        self
+    }
+
+    /// How many states an exhaustive exploration may keep.
+    pub const fn max_states(mut self, states: usize) -> Self {
+        self.max_states = states;
+        self
+    }
+
+    /// How often an exhaustive exploration may run the test.
+    pub const fn max_runs(mut self, runs: u64) -> Self {
+        self.max_runs = runs;
+        self
+    }
+
+    /// For how long an exhaustive exploration may begin new runs.
+    pub const fn max_time(mut self, time: Duration) -> Self {
+        self.max_time = time;
+        self
+    }
+
+    /// Runs the test under one seed after the other, each on a platform of its own, until one fails.
+    /// With `STREAMFLOW_TEST_SEED=n` it runs under that seed alone.
+    ///
+    /// A test fails by an error or by a panic.
+    ///
+    /// # Errors
+    /// [`Error::Variable`], when an environment variable is no number; [`Error::Other`] for 0 seeds. That
+    /// the test fails is a value.
+    pub fn run(&self, mut test: impl FnMut(&Platform) -> Result<()>) -> Result<Exploration> {
+        let (first, count) = match variables::seed()? {
+            Some(seed) => (seed, 1),
+            None => (self.first_seed, self.count()?),
+        };
+        let mut found = Exploration { runs: 0, states: None, failing: None, stopped: None };
+        for seed in (first..=u64::MAX).take(usize::try_from(count).unwrap_or(usize::MAX)) {
+            found.runs += 1;
+            let host = Platform::host().devices(self.devices).seed(seed);
+            let done = host.build().and_then(|platform| caught(|| test(&platform)));
+            if let Err(cause) = done {
+                let replay = format!("{}={seed}", variables::SEED);
+                found.failing = Some(Failing { seed: Some(seed), replay, cause });
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    fn count(&self) -> Result<u64> {
+        match self.seeds {
+            Some(0) => Err(Error::other("an `Explorer` was given 0 seeds: no test would run")),
+            Some(seeds) => Ok(seeds),
+            None => Ok(variables::seeds()?.map_or(SEEDS, NonZero::get)),
+        }
+    }
+
+    /// Runs the test until every state that it can get into was visited, or one run fails, or a limit
+    /// is reached. With `STREAMFLOW_TEST_SCHEDULE=…` it repeats that run alone.
+    ///
+    /// # Errors
+    /// [`Error::Variable`], when the variable can't be read, or does not fit this test. That the test
+    /// fails is a value.
+    pub fn run_exhaustively(
+        &self,
+        mut test: impl FnMut(&Platform) -> Result<()>,
+    ) -> Result<Exploration> {
+        if let Some(choices) = variables::schedule()? {
+            return self.replay(&choices, test);
+        }
+        let begun = Instant::now();
+        let search = Shared::new(Search::new(self.max_states));
+        let mut found = Exploration { runs: 0, states: Some(0), failing: None, stopped: None };
+        let mut limit = None;
+        while limit.is_none() && found.failing.is_none() && search.lock().is_open() {
+            if found.runs >= self.max_runs {
+                limit = Some(Limit::Runs);
+                break;
+            }
+            if begun.elapsed() >= self.max_time {
+                limit = Some(Limit::Time);
+                break;
+            }
+            found.runs += 1;
+            search.lock().begin();
+            let done = self.chosen(search.clone(), &mut test);
+            let search = search.lock();
+            if let Err(cause) = done {
+                found.failing = Some(failing(&Choices::new(search.choices()), cause));
+            } else if search.has_diverged() {
+                limit = Some(Limit::Diverged);
+            } else if search.is_full() {
+                limit = Some(Limit::States);
+            }
+        }
+        let search = search.lock();
+        found.states = Some(search.states());
+        found.stopped = limit.map(|at| Stopped { at, open: search.open() });
+        Ok(found)
+    }
+
+    fn replay(
+        &self,
+        choices: &Choices,
+        test: impl FnMut(&Platform) -> Result<()>,
+    ) -> Result<Exploration> {
+        let replay = Replay::new(choices.clone());
+        let done = self.chosen(replay.clone(), test);
+        if replay.is_misfit() {
+            return Err(Error::Variable {
+                name: variables::SCHEDULE,
+                value: choices.text(),
+                expected: "this test has no such run; say what its own exploration has printed",
+            });
+        }
+        let failing = done.err().map(|cause| failing(choices, cause));
+        Ok(Exploration { runs: 1, states: None, failing, stopped: None })
+    }
+
+    /// Runs the test once, in an order that is chosen.
+    fn chosen(
+        &self,
+        chooser: impl Chooser + 'static,
+        mut test: impl FnMut(&Platform) -> Result<()>,
+    ) -> Result<()> {
+        let builder = HostDriver::builder().devices(self.devices);
+        let driver = Arc::new(builder.build_chosen(Box::new(chooser)));
+        let platform = Platform::from_driver(driver.clone())?;
+        let done = caught(|| test(&platform));
+        // What the platform does when it is dropped is no part of the test.
+        driver.end_choices();
+        done
+    }
+}
+
+fn failing(choices: &Choices, cause: Error) -> Failing {
+    let replay = format!("{}={}", variables::SCHEDULE, choices.text());
+    Failing { seed: None, replay, cause }
+}
+
+/// A panic is a failure like others.
+fn caught(test: impl FnOnce() -> Result<()>) -> Result<()> {
+    catch_unwind(AssertUnwindSafe(test)).unwrap_or_else(|panic| Err(Error::panicked(&*panic)))
+}

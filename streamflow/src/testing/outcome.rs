@@ -1,0 +1,139 @@
+//! What came out of an exploration.
+
+use std::fmt;
+
+use crate::error::{Error, Result};
+
+/// What an [`Explorer`](super::Explorer) has found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+#[must_use = "a test that failed is told here; `check` makes it an error"]
+pub struct Exploration {
+    /// How often the test ran.
+    pub runs: u64,
+    /// How many states were visited. `None` for seeds, which don't tell states apart.
+    pub states: Option<usize>,
+    /// The run that failed. Nothing was run after it.
+    pub failing: Option<Failing>,
+    /// Why not every state was visited. `None` if all were, or a run failed, or seeds were tried.
+    pub stopped: Option<Stopped>,
+}
+
+/// A run of a test that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Failing {
+    /// The seed: the smallest of those that were to be tried and fail. `None` in an exhaustive
+    /// exploration.
+    pub seed: Option<u64>,
+    /// How to repeat the run: an environment variable and its value, as `STREAMFLOW_TEST_SEED=5`.
+    pub replay: String,
+    /// What the test returned; [`Error::Panicked`] if it panicked.
+    pub cause: Error,
+}
+
+/// Where an exhaustive exploration ended early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stopped {
+    /// At what.
+    pub at: Limit,
+    /// How many of the states that were visited have choices, there or in states after them, that
+    /// were not tried.
+    pub open: usize,
+}
+
+/// What ends an exhaustive exploration early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Limit {
+    /// [`Explorer::max_states`](super::Explorer::max_states).
+    States,
+    /// [`Explorer::max_runs`](super::Explorer::max_runs).
+    Runs,
+    /// [`Explorer::max_time`](super::Explorer::max_time).
+    Time,
+    /// The test did not do the same again when it was answered the same: it depends on the time, on
+    /// chance, on an earlier run, or on several threads that use the device at once.
+    Diverged,
+}
+
+impl Exploration {
+    /// An error unless all was tried that was to be tried, and nothing failed.
+    ///
+    /// # Errors
+    /// [`Error::Explored`], which holds all of this.
+    pub fn check(&self) -> Result<()> {
+        if self.failing.is_none() && self.stopped.is_none() {
+            return Ok(());
+        }
+        Err(Error::Explored(Box::new(self.clone())))
+    }
+}
+
+impl fmt::Display for Exploration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { runs, states, failing, stopped } = self;
+        if let Some(states) = states {
+            write!(f, "{states} states in ")?;
+        }
+        write!(f, "{runs} run{}, ", if *runs == 1 { "" } else { "s" })?;
+        match failing {
+            Some(failing) => write!(f, "the last of which {failing}")?,
+            None => write!(f, "none failed")?,
+        }
+        match stopped {
+            Some(stopped) => write!(f, "; {stopped}"),
+            None if states.is_some() && failing.is_none() => write!(f, "; no state is left"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Failing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "failed: {}; repeat it with {}", self.cause, self.replay)
+    }
+}
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = match self.at {
+            Limit::States => "there is no room for more states",
+            Limit::Runs => "no more runs are allowed",
+            Limit::Time => "the time is over",
+            Limit::Diverged => "the test did not repeat itself",
+        };
+        write!(f, "stopped, as {at}: {} of the states have untried choices", self.open)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outcome_says_how_much_and_what_to_do() {
+        let fine = Exploration { runs: 64, states: None, failing: None, stopped: None };
+        assert_eq!(fine.to_string(), "64 runs, none failed");
+        let all = Exploration { runs: 1, states: Some(3), ..fine.clone() };
+        assert_eq!(all.to_string(), "3 states in 1 run, none failed; no state is left");
+        assert_eq!((fine.check(), all.check()), (Ok(()), Ok(())));
+
+        let replay = "STREAMFLOW_TEST_SEED=5".to_owned();
+        let cause = Error::other("wrong data");
+        let failing = Failing { seed: Some(5), replay, cause };
+        let failed = Exploration { runs: 6, failing: Some(failing), ..fine.clone() };
+        let text =
+            "6 runs, the last of which failed: wrong data; repeat it with STREAMFLOW_TEST_SEED=5";
+        assert_eq!(failed.to_string(), text);
+        assert_eq!(failed.check(), Err(Error::Explored(Box::new(failed))));
+
+        let stopped = Some(Stopped { at: Limit::Runs, open: 2 });
+        let part = Exploration { states: Some(9), stopped, ..fine };
+        let text = "9 states in 64 runs, none failed; stopped, as no more runs are allowed: 2 of the \
+                    states have untried choices";
+        assert_eq!(part.to_string(), text);
+        assert_eq!(part.check().map_err(|error| error.to_string()), Err(text.to_owned()));
+    }
+}

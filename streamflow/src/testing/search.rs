@@ -1,0 +1,257 @@
+//! All states that a program can get into, and a way through those that were not seen yet.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::driver::host::Chooser;
+
+/// The states seen so far, as a graph: an edge is a choice. A run is a way from the first state to an
+/// end; each is led to choices that were never made. Nothing is executed twice because of how the
+/// graph is searched, only because a run starts at the beginning.
+#[derive(Debug, Default)]
+pub(super) struct Search {
+    states: Vec<State>,
+    /// Where in `states` the state with a key stands.
+    by_key: HashMap<u64, usize>,
+    /// What was chosen in this run, and in which state.
+    run: Vec<(usize, usize)>,
+    max_states: usize,
+    /// There was a state for which there was no room.
+    full: bool,
+    /// A choice that was made twice led to two states, or a state had other choices.
+    diverged: bool,
+}
+
+#[derive(Debug)]
+struct State {
+    /// What each choice led to.
+    next: Vec<Option<usize>>,
+    /// The states from which this one was reached.
+    before: Vec<usize>,
+    /// Some choice was not made yet, here or in a state that is reached from here.
+    open: bool,
+    /// About how many states with an untried choice one run could come through from here on. Only a
+    /// hint: it is brought up to date where runs come along.
+    untried: u32,
+}
+
+impl Search {
+    pub(super) fn new(max_states: usize) -> Self {
+        Self { max_states, ..Self::default() }
+    }
+
+    /// Begins a run.
+    pub(super) fn begin(&mut self) {
+        self.run.clear();
+    }
+
+    /// How many states were seen.
+    pub(super) fn states(&self) -> usize {
+        self.states.len()
+    }
+
+    /// How many of them have choices, here or later, that were not made.
+    pub(super) fn open(&self) -> usize {
+        self.states.iter().filter(|state| state.open).count()
+    }
+
+    /// Whether there is anything left to choose. Asked before the first run, there is.
+    pub(super) fn is_open(&self) -> bool {
+        self.states.first().is_none_or(|first| first.open)
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.full
+    }
+
+    pub(super) fn has_diverged(&self) -> bool {
+        self.diverged
+    }
+
+    /// What was chosen in this run.
+    pub(super) fn choices(&self) -> impl Iterator<Item = usize> {
+        self.run.iter().map(|(_, choice)| *choice)
+    }
+
+    /// The state with a key, which the latest choice has led to. `None` when there is no room for it.
+    fn arrive(&mut self, key: u64, options: usize) -> Option<usize> {
+        let known = self.by_key.get(&key).copied();
+        let index = known.unwrap_or(self.states.len());
+        if known.is_none() {
+            if self.full || self.states.len() >= self.max_states {
+                self.full = true;
+                return None;
+            }
+            self.by_key.insert(key, index);
+            let next = vec![None; options];
+            self.states.push(State { next, before: Vec::new(), open: true, untried: 0 });
+        }
+        self.diverged |= self.states[index].next.len() != options;
+        match self.run.last() {
+            Some(&(from, choice)) => match self.states[from].next[choice] {
+                Some(other) => self.diverged |= other != index,
+                None => {
+                    self.states[from].next[choice] = Some(index);
+                    self.states[index].before.push(from);
+                }
+            },
+            None => self.diverged |= index != 0,
+        }
+        Some(index)
+    }
+
+    /// Brings the hints along this run up to date.
+    fn estimate(&mut self) {
+        for &(index, _) in self.run.iter().rev() {
+            let next = &self.states[index].next;
+            let here = u32::from(next.iter().any(Option::is_none));
+            let later = next.iter().flatten().map(|next| self.states[*next].untried).max();
+            self.states[index].untried = here + later.unwrap_or(0);
+        }
+    }
+
+    /// Marks the states of this run from which nothing is left to try, and those elsewhere that led to
+    /// them. `last` is where it has ended.
+    fn close(&mut self, last: usize) {
+        // The last one comes first, since it closes those before it.
+        let mut candidates: Vec<_> = self.run.iter().map(|(index, _)| *index).collect();
+        candidates.push(last);
+        while let Some(index) = candidates.pop() {
+            let State { next, before, open, .. } = &self.states[index];
+            let is_closed = |next: &Option<usize>| next.is_some_and(|it| !self.states[it].open);
+            if *open && next.iter().all(is_closed) {
+                candidates.extend(before);
+                self.states[index].open = false;
+            }
+        }
+    }
+}
+
+impl Search {
+    fn choose(&mut self, key: u64, options: usize) -> usize {
+        let Some(index) = (!self.diverged).then(|| self.arrive(key, options)).flatten() else {
+            // Without a choice the run comes to its end: work is executed as soon as it can be.
+            return 0;
+        };
+        if self.diverged {
+            return 0;
+        }
+        let next = &self.states[index].next;
+        let untried = next.iter().position(Option::is_none);
+        // Of the ways on, the one with the most untried choices beside it; of those that lead nowhere
+        // new, any.
+        let after = |choice: &usize| next[*choice].map(|next| &self.states[next]);
+        let best = || {
+            let open = (0..options).filter(|choice| after(choice).is_some_and(|next| next.open));
+            open.max_by_key(|choice| after(choice).map(|next| next.untried))
+        };
+        let choice = untried.or_else(best).unwrap_or(0);
+        self.run.push((index, choice));
+        choice
+    }
+
+    fn end(&mut self, key: u64) {
+        if !self.diverged
+            && let Some(index) = self.arrive(key, 0)
+        {
+            self.estimate();
+            self.close(index);
+        }
+    }
+}
+
+/// A [`Search`] as the simulators of its runs use it, one after the other.
+#[derive(Debug, Clone)]
+pub(super) struct Shared(Arc<Mutex<Search>>);
+
+impl Shared {
+    pub(super) fn new(search: Search) -> Self {
+        Self(Arc::new(Mutex::new(search)))
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Search> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Chooser for Shared {
+    fn choose(&mut self, state: u64, options: usize) -> usize {
+        self.lock().choose(state, options)
+    }
+
+    fn end(&mut self, state: u64) {
+        self.lock().end(state);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    /// Explores a program of independent streams with so many operations each: a state is how many of
+    /// each were executed. Returns the states, the choices tried in them, and the runs.
+    fn lattice(sizes: &[usize]) -> (usize, usize, usize) {
+        let mut search = Search::new(usize::MAX);
+        let (mut tried, mut runs) = (HashSet::new(), 0);
+        while search.is_open() {
+            runs += 1;
+            search.begin();
+            let mut done = vec![0; sizes.len()];
+            let key = |done: &[usize]| done.iter().fold(0, |key, &it| key * 64 + it as u64);
+            loop {
+                let can: Vec<_> = (0..done.len()).filter(|it| done[*it] < sizes[*it]).collect();
+                if can.is_empty() {
+                    break;
+                }
+                let choice = search.choose(key(&done), can.len());
+                tried.insert((key(&done), choice));
+                done[can[choice]] += 1;
+            }
+            search.end(key(&done));
+            assert!(!search.diverged);
+        }
+        assert_eq!(search.open(), 0);
+        (search.states(), tried.len(), runs)
+    }
+
+    #[test]
+    fn every_choice_of_every_state_is_tried() {
+        for (n, m) in [(0, 0), (1, 1), (3, 5), (12, 9)] {
+            let (states, tried, runs) = lattice(&[n, m]);
+            assert_eq!(states, (n + 1) * (m + 1));
+            assert_eq!(tried, n * (m + 1) + m * (n + 1));
+            assert!(runs <= tried.max(1));
+        }
+        let (states, tried, _) = lattice(&[3, 4, 5]);
+        assert_eq!((states, tried), (4 * 5 * 6, 3 * 5 * 6 + 4 * 4 * 6 + 4 * 5 * 5));
+    }
+
+    #[test]
+    fn one_run_tries_more_than_one_choice() {
+        let (_, tried, runs) = lattice(&[15, 15]);
+        assert!(runs * 3 < tried, "{runs} runs for {tried} choices");
+    }
+
+    #[test]
+    fn no_more_states_are_kept_than_there_is_room_for() {
+        let mut search = Search::new(2);
+        let chosen: Vec<_> = (0..4).map(|key| search.choose(key, 3)).collect();
+        assert_eq!(chosen, [0; 4]);
+        assert!(search.is_full() && search.is_open());
+        assert_eq!((search.states(), search.open()), (2, 2));
+    }
+
+    #[test]
+    fn a_program_that_does_something_else_is_noticed() {
+        let mut search = Search::new(9);
+        assert_eq!(search.choose(1, 1), 0);
+        search.end(2);
+        assert!(!search.has_diverged() && !search.is_open());
+        search.begin();
+        search.choose(1, 1);
+        search.end(3);
+        assert!(search.has_diverged());
+    }
+}

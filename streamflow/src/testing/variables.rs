@@ -1,0 +1,59 @@
+//! What the environment says about exploration.
+
+use std::env;
+use std::ffi::OsStr;
+use std::num::NonZero;
+
+use super::choices::Choices;
+use crate::error::{Error, Result};
+
+/// The one seed to run.
+pub(super) const SEED: &str = "STREAMFLOW_TEST_SEED";
+/// How many seeds to run where a test does not say.
+pub(super) const SEEDS: &str = "STREAMFLOW_TEST_SEEDS";
+/// The one run of an exhaustive exploration to repeat.
+pub(super) const SCHEDULE: &str = "STREAMFLOW_TEST_SCHEDULE";
+
+/// [`SEED`].
+///
+/// # Errors
+/// [`Error::Variable`], when it holds something else.
+pub(super) fn seed() -> Result<Option<u64>> {
+    value(SEED, |text| text.trim().parse().ok(), "say a whole number that is not negative")
+}
+
+/// [`SEEDS`].
+///
+/// # Errors
+/// As for [`seed`]. None at all would let every test pass.
+pub(super) fn seeds() -> Result<Option<NonZero<u64>>> {
+    value(SEEDS, |text| text.trim().parse().ok(), "say a whole number that is at least 1")
+}
+
+/// [`SCHEDULE`].
+///
+/// # Errors
+/// As for [`seed`].
+pub(super) fn schedule() -> Result<Option<Choices>> {
+    let expected = "say what a failed exploration has printed, as 3:1,7:2";
+    value(SCHEDULE, |text| Choices::parse(text.trim()), expected)
+}
+
+fn value<T>(
+    name: &'static str,
+    parse: impl Fn(&str) -> Option<T>,
+    expected: &'static str,
+) -> Result<Option<T>> {
+    read(name, env::var_os(name).as_deref(), parse, expected)
+}
+
+fn read<T>(
+    name: &'static str,
+    value: Option<&OsStr>,
+    parse: impl Fn(&str) -> Option<T>,
+    expected: &'static str,
+) -> Result<Option<T>> {
+    let Some(value) = value else { return Ok(None) };
+    let refused = || Error::Variable { name, value: value.to_string_lossy().into(), expected };
+    value.to_str().and_then(parse).map(Some).ok_or_else(refused)
+}

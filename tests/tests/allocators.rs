@@ -1,0 +1,324 @@
+//! Allocators with limits: how much they take, what they say when that is not enough, and that memory is
+//! used again only after all its users, on all streams.
+#![allow(missing_docs, reason = "a test binary")]
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use streamflow::driver::host::HostDriver;
+use streamflow::driver::{Call, Driver, Recorder};
+use streamflow::prelude::*;
+use streamflow::{Allocator, MemoryLimits};
+use streamflow_tests::kernels::{fill, slow_copy, slow_fill};
+use streamflow_tests::layers::DropWaits;
+use streamflow_tests::stereo::Show;
+use streamflow_tests::{Failed, Suite, check, check_error, check_text};
+
+const LEN: usize = 1003;
+/// What `LEN` elements take.
+const BYTES: u64 = 4096;
+const SLOW: u64 = 20_000_000;
+
+fn main() -> ExitCode {
+    Suite::new()
+        .both("m1_stream_ordered_sizes", m1_stream_ordered)
+        .both("m2_the_initial_size_is_reserved", m2_initial)
+        .both("blocks_are_counted_and_named", counted_blocks)
+        .both("a_block_that_is_too_small", small_block)
+        .both("a_full_allocator_names_its_holders", full)
+        .both("free_memory_of_other_sizes_makes_room", other_sizes)
+        .both("a_block_is_reused_after_a_slow_reader_on_another_stream", slow_reader)
+        .plain("a_block_is_reused_control::host", control_on_host)
+        .cuda("a_block_is_reused_control", control_on_gpu)
+        .both("a_sink_keeps_its_block_until_it_has_read", graph)
+        .both("tensors_outlive_their_allocator", outlives)
+        .seeded("what_is_above_the_threshold_goes_back", threshold)
+        .seeded("a_warm_block_pool_asks_the_driver_for_nothing", warm)
+        .run()
+}
+
+struct Bench {
+    a: CudaStream,
+    b: CudaStream,
+}
+
+fn bench(platform: &Platform) -> Result<Bench> {
+    let pool = platform.stream_pool("STREAMS", &CudaStreamPool::new())?;
+    Ok(Bench { a: pool.allocate("source.fill")?, b: pool.allocate("show")? })
+}
+
+fn amounts(allocator: &Allocator, used: u64, reserved: u64) -> Result<(), Failed> {
+    let found = (allocator.used(), allocator.reserved());
+    check(found == (used, reserved), || format!("{found:?}, not {:?}", (used, reserved)))
+}
+
+/// Holoscan: initial 1 KB, max 32 MB, release 4 MB; `allocate_async(4096)`, and the pool's size is 4096.
+fn m1_stream_ordered(platform: &Platform) -> Result<(), Failed> {
+    const LIMITS: MemoryLimits = MemoryLimits::stream_ordered()
+        .initial_size(1 << 10)
+        .max_size(32 << 20)
+        .release_threshold(4 << 20);
+    let Bench { a, .. } = bench(platform)?;
+    let allocator = platform.allocator("M1", device(0), LIMITS)?;
+    amounts(&allocator, 0, 1 << 10)?;
+    let mut data = allocator.tensor::<f32>([LEN], &a)?;
+    amounts(&allocator, BYTES, BYTES)?;
+    a.launch::<slow_fill>(LEN, (&mut data, 3.0, 0))?;
+    let found = a.download_blocking(&data)?;
+    check(found.iter().all(|&value| value == 3.0), || "the data is wrong".into())?;
+    drop(data);
+    amounts(&allocator, 0, BYTES)
+}
+
+/// Holoscan, RMM: initial 16 KB, max 32 MB; after an allocation of 4096 the size is the initial one.
+fn m2_initial(platform: &Platform) -> Result<(), Failed> {
+    let limits = MemoryLimits::stream_ordered().initial_size(16 << 10).max_size(32 << 20);
+    let Bench { a, .. } = bench(platform)?;
+    let allocator = platform.allocator("M2", device(0), limits)?;
+    let data = allocator.buffer::<u8>(4096, &a)?;
+    amounts(&allocator, 4096, 16 << 10)?;
+    drop(data);
+    amounts(&allocator, 0, 16 << 10)
+}
+
+fn counted_blocks(platform: &Platform) -> Result<(), Failed> {
+    const LIMITS: MemoryLimits = MemoryLimits::blocks(BYTES, 4);
+    let Bench { a, b } = bench(platform)?;
+    let allocator = platform.allocator("FRAMES", device(0), LIMITS)?;
+    let on_a = [allocator.buffer::<u8>(1, &a)?, allocator.buffer(2, &a)?, allocator.buffer(3, &a)?];
+    let on_b = allocator.tensor::<f32>([17, 59], &b)?;
+    amounts(&allocator, 4 * BYTES, 4 * BYTES)?;
+    let is_right = |error: &Error| match error {
+        Error::BlocksExhausted { pool, who, blocks: 4, holders } => {
+            (pool.as_str(), who.as_str()) == ("FRAMES", "show")
+                && *holders == [("source.fill".to_owned(), 3), ("show".to_owned(), 1)]
+        }
+        _ => false,
+    };
+    let fifth = allocator.buffer::<u8>(1, &b);
+    let text = check_error("a fifth", fifth, is_right)?;
+    check_text(&text, &["`FRAMES`", "all 4", "`source.fill` (3), `show` (1)", "at least 5"])?;
+    // A block that was dropped serves any stream.
+    drop(on_a);
+    let more: Vec<Buffer<u8>> = (0..3).map(|_| allocator.buffer(9, &b)).collect::<Result<_>>()?;
+    amounts(&allocator, 4 * BYTES, 4 * BYTES)?;
+    drop((more, on_b));
+    amounts(&allocator, 0, 4 * BYTES)
+}
+
+fn small_block(platform: &Platform) -> Result<(), Failed> {
+    let Bench { a, .. } = bench(platform)?;
+    let allocator = platform.allocator("SMALL", device(0), MemoryLimits::blocks(100, 4))?;
+    check(allocator.buffer::<u8>(100, &a).is_ok(), || "100 bytes fit".into())?;
+    let is_right = |error: &Error| matches!(error, Error::BlockSize { .. });
+    let text = check_error("101", allocator.buffer::<u8>(101, &a), is_right)?;
+    check_text(&text, &["`SMALL`", "100 bytes", "101 were"])
+}
+
+fn full(platform: &Platform) -> Result<(), Failed> {
+    let Bench { a, b } = bench(platform)?;
+    let limits = MemoryLimits::stream_ordered().max_size(3 * BYTES);
+    let allocator = platform.allocator("FULL", device(0), limits)?;
+    let kept = [allocator.tensor::<f32>([LEN], &a)?, allocator.tensor([LEN], &a)?];
+    let is_right = |error: &Error| matches!(error, Error::MemoryExhausted { .. });
+    let text = check_error("too much", allocator.tensor::<f32>([2 * LEN], &b), is_right)?;
+    check_text(
+        &text,
+        &[
+            "`FULL`",
+            "`show` asked for 8192 bytes",
+            "8192 of 12288",
+            "`source.fill` (2)",
+            "at least 16384",
+        ],
+    )?;
+    amounts(&allocator, 2 * BYTES, 2 * BYTES)?;
+    drop(kept);
+    let huge = allocator.tensor::<f32>([1 << 20], &b);
+    let text = check_error("more than ever", huge, is_right)?;
+    check_text(&text, &["by nobody"])
+}
+
+/// Free blocks of another size are given back, and their last readers have read.
+fn other_sizes(platform: &Platform) -> Result<(), Failed> {
+    let Bench { a, b } = bench(platform)?;
+    let limits = MemoryLimits::stream_ordered().max_size(3 * BYTES);
+    let allocator = platform.allocator("ROOM", device(0), limits)?;
+    let mut copies = Vec::new();
+    for value in [1.0, 2.0, 3.0] {
+        let mut data = allocator.tensor::<f32>([LEN], &a)?;
+        let mut copy = platform.buffer(LEN, &b)?;
+        a.launch::<fill>(LEN, (&mut data, value))?;
+        b.launch::<slow_copy>(LEN, (&mut copy, &data, SLOW / 10))?;
+        copies.push((value, copy));
+    }
+    amounts(&allocator, 0, allocator.reserved())?;
+    let mut large = allocator.tensor::<f32>([3 * LEN], &a)?;
+    a.launch::<fill>(large.len(), (&mut large, 9.0))?;
+    check(allocator.reserved() <= 3 * BYTES, || format!("{}", allocator.reserved()))?;
+    for (value, copy) in copies {
+        let found = b.download_blocking(&copy)?;
+        check(found.iter().all(|&x| x == value), || format!("{value} became {}", found[0]))?;
+    }
+    Ok(())
+}
+
+fn slow_reader(platform: &Platform) -> Result<(), Failed> {
+    check(reads_in_time(platform)?, || "the data is wrong".into())
+}
+
+/// One block: its next owner, on another stream, must wait for a slow reader.
+fn reads_in_time(platform: &Platform) -> Result<bool, Failed> {
+    let Bench { a, b } = bench(platform)?;
+    let allocator = platform.allocator("ONE", device(0), MemoryLimits::blocks(BYTES, 1))?;
+    let mut copy = platform.buffer(LEN, &a)?;
+    let mut data = allocator.tensor::<f32>([LEN], &a)?;
+    a.launch::<slow_fill>(LEN, (&mut copy, 0.0, 0))?;
+    a.launch::<fill>(LEN, (&mut data, 7.0))?;
+    a.synchronize_blocking()?;
+    a.launch::<slow_copy>(LEN, (&mut copy, &data, SLOW))?;
+    drop(data);
+    let mut next = allocator.tensor::<f32>([LEN], &b)?;
+    b.launch::<fill>(LEN, (&mut next, 9.0))?;
+    let written = b.download_blocking(&next)?.iter().all(|&value| value == 9.0);
+    Ok(written && a.download_blocking(&copy)?.iter().all(|&value| value == 7.0))
+}
+
+fn without_waits(driver: Arc<dyn Driver>) -> Result<bool, Failed> {
+    let broken = Arc::new(DropWaits::all(driver));
+    let right = reads_in_time(&Platform::from_driver(broken.clone())?)?;
+    check(broken.dropped() > 0, || "the program never waits: the control proves nothing".into())?;
+    Ok(right)
+}
+
+fn control_on_host() -> Result<(), Failed> {
+    let mut shown = 0;
+    for seed in 0..100 {
+        shown += usize::from(!without_waits(Arc::new(HostDriver::builder().seed(seed).build()))?);
+    }
+    check(shown >= 30, || format!("without waits only {shown} of 100 seeds gave wrong data"))
+}
+
+fn control_on_gpu(platform: &Platform) -> Result<(), Failed> {
+    for _ in 0..5 {
+        if !without_waits(platform.driver().clone())? {
+            return Ok(());
+        }
+    }
+    Err(Failed::new("inconclusive: without waits the data was right 5 times"))
+}
+
+/// Makes its images in a block pool.
+#[operator(streams(work))]
+struct BlockSource {
+    #[output]
+    image: Tensor<f32>,
+    blocks: Allocator,
+}
+
+impl Compute for BlockSource {
+    fn compute(&mut self, io: BlockSourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.work)?;
+        let mut image = self.blocks.tensor([LEN], &stream)?;
+        stream.launch::<fill>(LEN, (&mut image, cx.tick() as f32 + 1.0))?;
+        io.image.set_cuda_stream(&stream).emit(image)
+    }
+}
+
+/// Reads slowly, and drops the tensor before it was read.
+#[operator]
+struct SlowSink {
+    #[input]
+    image: Tensor<f32>,
+    #[output]
+    copy: Tensor<f32>,
+}
+
+impl Compute for SlowSink {
+    fn compute(&mut self, io: SlowSinkIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        let mut copy = cx.tensor([LEN], &stream)?;
+        stream.launch::<slow_copy>(LEN, (&mut copy, &image, SLOW / 10))?;
+        drop(image);
+        io.copy.emit(copy)
+    }
+}
+
+graph! {
+    struct Blocks(blocks: Allocator, count: u64) {
+        const POOL: CudaStreamPool = CudaStreamPool::new().max_size(3);
+
+        #[streams(POOL)] #[when(count(count))]
+        let source: BlockSource = BlockSource::new(blocks);
+        #[streams(POOL)]
+        let sink: SlowSink = SlowSink::new();
+        #[streams(POOL)]
+        let show: Show = Show::new(Vec::new());
+
+        source.image >> sink.image;
+        sink.copy >> show.image;
+    }
+}
+
+fn graph(platform: &Platform) -> Result<(), Failed> {
+    for count in [1, 2, 3] {
+        let blocks = platform.allocator("BLOCKS", device(0), MemoryLimits::blocks(BYTES, count))?;
+        let mut graph = Blocks::new(platform, blocks.clone(), 5)?;
+        let done = graph.run();
+        if count == 1 && done.is_err() {
+            // One waits in front of the sink while the next is made, if the scheduler runs ahead.
+            let text = check_error("one block", done, |error| {
+                matches!(error, Error::Operator { cause, .. }
+                    if matches!(**cause, Error::BlocksExhausted { .. }))
+            })?;
+            check_text(&text, &["`source`", "`BLOCKS`", "`source.work` (1)"])?;
+            continue;
+        }
+        done?;
+        let seen: Vec<f32> = graph.show().seen().iter().map(|(value, _)| *value).collect();
+        check(seen == [1.0, 2.0, 3.0, 4.0, 5.0], || format!("{count} blocks: {seen:?}"))?;
+        amounts(&blocks, 0, blocks.reserved())?;
+    }
+    Ok(())
+}
+
+fn outlives(platform: &Platform) -> Result<(), Failed> {
+    let Bench { a, .. } = bench(platform)?;
+    let mut data = {
+        let allocator = platform.allocator("GONE", device(0), MemoryLimits::blocks(BYTES, 1))?;
+        allocator.tensor::<f32>([LEN], &a)?
+    };
+    a.launch::<slow_fill>(LEN, (&mut data, 4.0, SLOW / 10))?;
+    let found = a.download_blocking(&data)?;
+    check(found.iter().all(|&value| value == 4.0), || "the data is wrong".into())
+}
+
+fn recorded(seed: u64) -> Result<(Arc<Recorder>, Platform), Failed> {
+    let recorder = Arc::new(Recorder::new(Arc::new(HostDriver::builder().seed(seed).build())));
+    Ok((recorder.clone(), Platform::from_driver(recorder)?))
+}
+
+fn threshold(seed: u64) -> Result<(), Failed> {
+    let (recorder, platform) = recorded(seed)?;
+    let Bench { a, .. } = bench(&platform)?;
+    let limits = MemoryLimits::stream_ordered().release_threshold(BYTES);
+    let allocator = platform.allocator("KEEPS", device(0), limits)?;
+    let three: Vec<Tensor<f32>> =
+        (0..3).map(|_| allocator.tensor([LEN], &a)).collect::<Result<_>>()?;
+    recorder.clear();
+    drop(three);
+    let freed = recorder.count(|call| matches!(call, Call::Free { .. }));
+    check(freed == 2, || format!("{freed} were freed"))?;
+    amounts(&allocator, 0, BYTES)
+}
+
+fn warm(seed: u64) -> Result<(), Failed> {
+    let (recorder, platform) = recorded(seed)?;
+    let blocks = platform.allocator("BLOCKS", device(0), MemoryLimits::blocks(BYTES, 3))?;
+    let mut graph = Blocks::new(&platform, blocks, 20)?;
+    graph.run()?;
+    recorder.clear();
+    graph.run()?;
+    let made: Vec<_> = recorder.calls().into_iter().filter(Call::changes_resources).collect();
+    check(made.is_empty(), || format!("{made:?}"))
+}

@@ -1,0 +1,155 @@
+//! Tiny programs whose states are counted by hand.
+//!
+//! A stream's record is the smallest operation. A program that has submitted `s` operations to one
+//! stream may have executed 0 to `s` of them when it makes its next call, so its states are the
+//! triangle of these pairs; two streams multiply.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use streamflow::prelude::*;
+use streamflow::testing::Explorer;
+use streamflow_tests::{Failed, check};
+
+fn streams(platform: &Platform, flags: StreamFlags) -> Result<[CudaStream; 2]> {
+    let pool = platform.stream_pool("COUNTED", &CudaStreamPool::new().flags(flags))?;
+    Ok([pool.allocate("a")?, pool.allocate("b")?])
+}
+
+fn record(stream: &CudaStream, times: usize) -> Result<()> {
+    (0..times).try_for_each(|_| stream.record().map(|_| ()))
+}
+
+/// 1 + 2 + … + n: the states before each of n submissions to a stream.
+const fn triangle(n: usize) -> usize {
+    n * (n + 1) / 2
+}
+
+fn states(test: impl FnMut(&Platform) -> Result<()>) -> Result<usize, Failed> {
+    let found = Explorer::new().run_exhaustively(test)?;
+    found.check()?;
+    found.states.ok_or_else(|| Failed::new("no states were counted"))
+}
+
+fn is(found: usize, expected: usize, what: &dyn std::fmt::Debug) -> Result<(), Failed> {
+    check(found == expected, || format!("{what:?}: {found} states, not {expected}"))
+}
+
+/// n operations on one stream, then m on another, then both are waited for.
+pub(crate) fn independent() -> Result<(), Failed> {
+    for (n, m) in [(0, 0), (1, 0), (0, 1), (1, 1), (2, 3), (5, 4), (7, 7)] {
+        let found = states(|platform| {
+            let [a, b] = streams(platform, StreamFlags::NonBlocking)?;
+            record(&a, n)?;
+            record(&b, m)?;
+            a.synchronize_blocking()?;
+            b.synchronize_blocking()
+        })?;
+        // While `a` is fed, `b` has nothing; while `b` is fed, `a` is anywhere; then both are.
+        let expected = triangle(n) + (n + 1) * triangle(m) + (n + 1) * (m + 1);
+        is(found, expected, &(n, m))?;
+    }
+    Ok(())
+}
+
+/// n operations on `a`, of which `b`'s m wait for the last: `b` can't start before `a` is through.
+pub(crate) fn edge() -> Result<(), Failed> {
+    for (n, m) in [(1, 1), (3, 2), (4, 5)] {
+        let found = states(|platform| {
+            let [a, b] = streams(platform, StreamFlags::NonBlocking)?;
+            record(&a, n - 1)?;
+            b.wait(a.record()?)?;
+            record(&b, m)?;
+            a.synchronize_blocking()?;
+            b.synchronize_blocking()
+        })?;
+        // Of the m + 1 operations of `b`, with the wait, those executed before `a` is through: none.
+        let b_submits = (1..=m + 1).map(|submitted| n + submitted).sum::<usize>();
+        let expected = triangle(n) + b_submits + n + (m + 2);
+        is(found, expected, &(n, m))?;
+    }
+    Ok(())
+}
+
+/// The legacy default stream's work waits for the older work of a blocking stream.
+pub(crate) fn default_stream() -> Result<(), Failed> {
+    for (flags, n, m) in [
+        (StreamFlags::Blocking, 3, 2),
+        (StreamFlags::Blocking, 2, 4),
+        (StreamFlags::NonBlocking, 3, 2),
+    ] {
+        let found = states(|platform| {
+            let [a, _] = streams(platform, flags)?;
+            let default = platform.default_stream(device(0))?;
+            record(&a, n)?;
+            record(&default, m)?;
+            a.synchronize_blocking()?;
+            default.synchronize_blocking()
+        })?;
+        let free = triangle(n) + (n + 1) * triangle(m) + (n + 1) * (m + 1);
+        // As the edge above, from the first operation on.
+        let ordered = triangle(n) + (0..m).map(|it| n + it + 1).sum::<usize>() + n + (m + 1);
+        let expected = if flags == StreamFlags::Blocking { ordered } else { free };
+        is(found, expected, &(flags, n, m))?;
+    }
+    Ok(())
+}
+
+/// n operations, one question, and then the stream is waited for.
+pub(crate) fn query() -> Result<(), Failed> {
+    for n in [0, 1, 4] {
+        let answers = RefCell::new(BTreeSet::new());
+        let found = states(|platform| {
+            let [a, _] = streams(platform, StreamFlags::NonBlocking)?;
+            record(&a, n)?;
+            answers.borrow_mut().insert(a.is_complete()?);
+            a.synchronize_blocking()
+        })?;
+        // When it is asked, 0 to n are executed. After "not yet", 0 to n again, since the stream may
+        // have got further by then; after "done", all.
+        let expected = triangle(n) + (n + 1) + if n == 0 { 0 } else { n + 1 } + 1;
+        is(found, expected, &n)?;
+        let both = if n == 0 { [true].into() } else { [false, true].into() };
+        check(answers.borrow().eq(&both), || format!("{n}: {answers:?}"))?;
+    }
+    Ok(())
+}
+
+/// A loop that waits by asking is answered at once, or later; how often it asked makes no new state.
+pub(crate) fn polling() -> Result<(), Failed> {
+    let n = 4;
+    let asked = RefCell::new(BTreeSet::new());
+    let found = states(|platform| {
+        let [a, _] = streams(platform, StreamFlags::NonBlocking)?;
+        record(&a, n)?;
+        let mut times = 0;
+        while !a.is_complete()? {
+            times += 1;
+        }
+        asked.borrow_mut().insert(times);
+        Ok(())
+    })?;
+    let asked = asked.into_inner();
+    let (first, last) = (asked.first().copied(), asked.last().copied());
+    check(first == Some(0) && last > Some(0) && last <= Some(n), || format!("{asked:?}"))?;
+    // Before it is asked first; then after an answer in vain, before and after another step; the end.
+    is(found, triangle(n) + (n + 1) + 2 * n + 2, &n)
+}
+
+/// Two streams asked in turn: whichever is done first, and both at once.
+pub(crate) fn two_questions() -> Result<(), Failed> {
+    let seen = RefCell::new(BTreeSet::new());
+    states(|platform| {
+        let [a, b] = streams(platform, StreamFlags::NonBlocking)?;
+        record(&a, 2)?;
+        record(&b, 2)?;
+        let mut first = (a.is_complete()?, b.is_complete()?);
+        while first == (false, false) {
+            first = (a.is_complete()?, b.is_complete()?);
+        }
+        seen.borrow_mut().insert(first);
+        Ok(())
+    })?;
+    let seen = seen.into_inner();
+    check(seen == [(true, false), (false, true), (true, true)].into(), || format!("{seen:?}"))
+}

@@ -1,0 +1,134 @@
+//! Programs that lack an edge, and the same with it.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use streamflow::MemoryOptions;
+use streamflow::prelude::*;
+use streamflow::testing::Explorer;
+use streamflow_tests::kernels::fill;
+use streamflow_tests::layers::DropWaits;
+use streamflow_tests::races::Program;
+use streamflow_tests::{Failed, check};
+
+/// As in `ordering.rs`: the next allocation of a size takes the block that was freed.
+const MEMORY: MemoryOptions = MemoryOptions { in_flight: 1, release_threshold: u64::MAX };
+
+/// The program, wrong data being an error.
+fn run(program: Program, platform: &Platform) -> Result<()> {
+    let platform = Platform::with_memory(platform.driver().clone(), MEMORY)?;
+    if program(&platform)? { Ok(()) } else { Err(Error::other("the data is wrong")) }
+}
+
+/// The same without any wait between streams.
+pub(crate) fn without_waits(program: Program, platform: &Platform) -> Result<()> {
+    let driver = Arc::new(DropWaits::all(platform.driver().clone()));
+    run(program, &Platform::from_driver(driver)?)
+}
+
+pub(crate) fn right(program: Program) -> Result<(), Failed> {
+    let found = Explorer::new().run_exhaustively(|platform| run(program, platform))?;
+    found.check()?;
+    check(found.states > Some(20), || found.to_string())
+}
+
+pub(crate) fn found(program: Program) -> Result<(), Failed> {
+    let seeds = Explorer::new().run(|platform| without_waits(program, platform))?;
+    let all = Explorer::new().run_exhaustively(|platform| without_waits(program, platform))?;
+    for found in [seeds, all] {
+        let cause = found.failing.as_ref().map(|failing| failing.cause.to_string());
+        check(cause.as_deref() == Some("the data is wrong"), || found.to_string())?;
+    }
+    Ok(())
+}
+
+/// Writes 7 on one stream and 9 on another, with or without the edge, and what is there in the end.
+fn write_twice(
+    platform: &Platform,
+    look: impl Fn(&CudaStream, &Buffer<f32>) -> Result<f32>,
+) -> Result<f32> {
+    let pool = platform.stream_pool("WRITERS", &CudaStreamPool::new())?;
+    let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
+    let mut data = platform.buffer::<f32>(4, &a)?;
+    a.synchronize_blocking()?;
+    a.launch::<fill>(4, (&mut data, 7.0))?;
+    b.launch::<fill>(4, (&mut data, 9.0))?;
+    look(&b, &data)
+}
+
+/// Explores a program, and collects what it returns.
+fn values(program: impl Fn(&Platform) -> Result<f32>) -> Result<BTreeSet<u32>> {
+    let values = RefCell::new(BTreeSet::new());
+    let found = Explorer::new().run_exhaustively(|platform| {
+        values.borrow_mut().insert(program(platform)? as u32);
+        Ok(())
+    })?;
+    found.check()?;
+    Ok(values.take())
+}
+
+fn racing(platform: &Platform) -> Result<Platform> {
+    Platform::from_driver(Arc::new(DropWaits::all(platform.driver().clone())))
+}
+
+/// Two orders of the same operations, with the same counts, and different memory: the states must not
+/// be taken for one. That would hide one of the outcomes.
+pub(crate) fn two_writers() -> Result<(), Failed> {
+    let in_the_end = |stream: &CudaStream, data: &Buffer<f32>| {
+        // Blocks until both streams are done, by the default stream's side: no edge between them.
+        stream.synchronize_blocking()?;
+        let all = stream.download_blocking(data)?;
+        Ok(all[0])
+    };
+    let ordered = values(|platform| write_twice(platform, in_the_end))?;
+    check(ordered == [9].into(), || format!("with the edge: {ordered:?}"))?;
+    let racing = values(|platform| write_twice(&racing(platform)?, in_the_end))?;
+    check(racing == [7, 9].into(), || format!("without it: {racing:?}"))
+}
+
+/// Reads too early or late, three times. In between, memory is the same whatever was read: only the host
+/// knows the difference, and each of its answers must be combined with each later one.
+pub(crate) fn read_by_the_host() -> Result<(), Failed> {
+    let pageable =
+        |_: &Platform, b: &CudaStream, data: &Buffer<f32>| Ok(b.download_blocking(data)?[0]);
+    let pinned = |platform: &Platform, b: &CudaStream, data: &Buffer<f32>| {
+        Ok(platform.download(data, b)?.wait_blocking()?[0])
+    };
+    every_combination(pageable)?;
+    every_combination(pinned)
+}
+
+fn every_combination(
+    look: impl Fn(&Platform, &CudaStream, &Buffer<f32>) -> Result<f32>,
+) -> Result<(), Failed> {
+    let seen = values(|platform| {
+        let platform = racing(platform)?;
+        let pool = platform.stream_pool("READERS", &CudaStreamPool::new())?;
+        let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
+        let mut data = platform.buffer::<f32>(4, &a)?;
+        a.launch::<fill>(4, (&mut data, 0.0))?;
+        a.synchronize_blocking()?;
+        let mut late = 0.0;
+        for round in 1..4 {
+            a.launch::<fill>(4, (&mut data, round as f32))?;
+            let read = look(&platform, &b, &data)?;
+            late = 2.0 * late + f32::from(u8::from(read == round as f32));
+            a.synchronize_blocking()?;
+        }
+        Ok(late)
+    })?;
+    check(seen == (0..8).collect(), || format!("{seen:?}"))
+}
+
+pub(crate) fn panic() -> Result<(), Failed> {
+    let explorer = Explorer::new();
+    let test = |_: &Platform| panic!("wrong: {}", 3);
+    for found in [explorer.run(test)?, explorer.run_exhaustively(test)?] {
+        check(found.runs == 1, || found.to_string())?;
+        let cause = found.failing.map(|failing| failing.cause);
+        let expected = Error::Panicked { message: "wrong: 3".into() };
+        check(cause.as_ref() == Some(&expected), || format!("{cause:?}"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,136 @@
+//! Seeds and schedules from the environment, in processes of their own.
+
+use streamflow::prelude::*;
+use streamflow::testing::{Exploration, Explorer, explore};
+use streamflow_tests::races::{self, Program};
+use streamflow_tests::{Failed, check, check_error, check_text, child};
+
+use super::edges::without_waits;
+
+const SEED: &str = "STREAMFLOW_TEST_SEED";
+const SEEDS: &str = "STREAMFLOW_TEST_SEEDS";
+const SCHEDULE: &str = "STREAMFLOW_TEST_SCHEDULE";
+
+/// Which of the races is replayed.
+const RACE: Program = races::ALL[0].1;
+
+fn race(platform: &Platform) -> Result<()> {
+    without_waits(RACE, platform)
+}
+
+fn fine(_: &Platform) -> Result<()> {
+    Ok(())
+}
+
+pub(crate) fn seeds() -> Result<(), Failed> {
+    let runs = |explorer: Explorer| {
+        let found = explorer.run(fine)?;
+        found.check()?;
+        Ok::<_, Failed>(found.runs)
+    };
+    check(runs(Explorer::new().seeds(5))? == 5, || "not five".into())?;
+    // A test that did not run has not passed.
+    let none = Explorer::new().seeds(0).run(fine);
+    check_error("no seeds", none, |error| error.to_string().contains("0 seeds"))?;
+    check(runs(Explorer::new().first_seed(u64::MAX).seeds(3))? == 1, || "beyond the last".into())?;
+
+    // The first that fails, from wherever the search begins.
+    let smallest = |first| {
+        (first..first + 100).find(|seed| {
+            Platform::host().seed(*seed).build().is_ok_and(|platform| race(&platform).is_err())
+        })
+    };
+    for first in [0, 1, 3, 8] {
+        let found = Explorer::new().first_seed(first).seeds(100).run(race)?;
+        let seed = found.failing.as_ref().and_then(|failing| failing.seed);
+        check(seed.is_some() && seed == smallest(first), || format!("from {first}: {found}"))?;
+        check(seed == Some(first + found.runs - 1), || found.to_string())?;
+    }
+    Ok(())
+}
+
+pub(crate) fn seed() -> Result<(), Failed> {
+    let found = Explorer::new().seeds(100).run(race)?;
+    let Some(failing) = &found.failing else { return Err(Failed::new(found)) };
+    check_text(&found.to_string(), &["the data is wrong", SEED])?;
+    let Some((SEED, value)) = failing.replay.split_once('=') else {
+        return Err(Failed::new(&failing.replay));
+    };
+    child::run("fails by seeds", &[(SEED, value)])?;
+    // Eager execution, seed 0, hides the missing edge.
+    child::run("passes by seeds", &[(SEED, "0")])?;
+    child::run("runs three seeds", &[(SEEDS, "3")])
+}
+
+pub(crate) fn schedule() -> Result<(), Failed> {
+    let found = Explorer::new().run_exhaustively(race)?;
+    let Some(failing) = &found.failing else { return Err(Failed::new(found)) };
+    check_text(&found.to_string(), &["the data is wrong", SCHEDULE])?;
+    let Some((SCHEDULE, value)) = failing.replay.split_once('=') else {
+        return Err(Failed::new(&failing.replay));
+    };
+    child::run("fails exhaustively", &[(SCHEDULE, value)])?;
+    child::run("passes exhaustively", &[(SCHEDULE, "-")])?;
+    child::run("another test's schedule", &[(SCHEDULE, "3:1,100000:1")])?;
+    child::run("another test's schedule", &[(SCHEDULE, "0:99")])
+}
+
+pub(crate) fn bad_variables() -> Result<(), Failed> {
+    for value in ["", "five", "-1", "1.5", "99999999999999999999", "3 4"] {
+        child::run("a bad seed", &[(SEED, value)])?;
+        child::run("bad seeds", &[(SEEDS, value)])?;
+    }
+    child::run("bad seeds", &[(SEEDS, "0")])?;
+    for value in ["", "5", "1:", "1:2,", "a:b"] {
+        child::run("a bad schedule", &[(SCHEDULE, value)])?;
+    }
+    Ok(())
+}
+
+/// What happens in the processes of their own.
+pub(crate) fn child(role: &str) -> Result<(), Failed> {
+    match role {
+        "fails by seeds" => fails(&Explorer::new().run(race)?, SEED),
+        "fails exhaustively" => fails(&Explorer::new().run_exhaustively(race)?, SCHEDULE),
+        "passes by seeds" => passes(&Explorer::new().run(race)?),
+        "passes exhaustively" => passes(&Explorer::new().run_exhaustively(race)?),
+        "runs three seeds" => three_seeds(),
+        "another test's schedule" => refused(Explorer::new().run_exhaustively(race), SCHEDULE),
+        "a bad seed" => refused(explore(fine), SEED),
+        "bad seeds" => refused(explore(fine), SEEDS),
+        "a bad schedule" => refused(Explorer::new().run_exhaustively(fine), SCHEDULE),
+        other => Err(Failed::new(format!("no role: {other}"))),
+    }
+}
+
+fn once(found: &Exploration) -> Result<(), Failed> {
+    check(found.runs == 1, || found.to_string())
+}
+
+fn passes(found: &Exploration) -> Result<(), Failed> {
+    found.check()?;
+    once(found)
+}
+
+/// The one run that was asked for fails, as it did before, and tells the same variable again.
+fn fails(found: &Exploration, variable: &str) -> Result<(), Failed> {
+    once(found)?;
+    let Some(failing) = &found.failing else { return Err(Failed::new(found)) };
+    check(failing.cause == Error::other("the data is wrong"), || found.to_string())?;
+    let value = std::env::var(variable)?;
+    check(failing.replay == format!("{variable}={value}"), || found.to_string())
+}
+
+/// The number of seeds is for tests that don't say one.
+fn three_seeds() -> Result<(), Failed> {
+    check(Explorer::new().run(fine)?.runs == 3, || "not three".into())?;
+    check(Explorer::new().seeds(2).run(fine)?.runs == 2, || "not the two asked for".into())
+}
+
+fn refused<T: std::fmt::Debug>(found: Result<T>, variable: &str) -> Result<(), Failed> {
+    let is_right =
+        |error: &Error| matches!(error, Error::Variable { name, .. } if *name == variable);
+    let text = check_error(variable, found, is_right)?;
+    let value = std::env::var(variable)?;
+    check_text(&text, &[variable, &format!("{value:?}"), "say "])
+}

@@ -1,0 +1,56 @@
+//! The seed's application, two ticks, in every state that it can get into.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use streamflow::prelude::*;
+use streamflow::testing::Explorer;
+use streamflow_examples::seed_app;
+use streamflow_examples::seed_graph::CudaStreamApp;
+use streamflow_tests::layers::DropWaits;
+use streamflow_tests::{Failed, check, check_close};
+
+const ROWS: usize = 2;
+const COLS: u32 = 3;
+const TICKS: u64 = 2;
+
+/// Runs it and compares every value with the reference.
+fn run(platform: &Platform) -> Result<()> {
+    let sums = Arc::new(Mutex::new(Vec::new()));
+    let report = {
+        let sums = sums.clone();
+        Box::new(move |tick, row: &[f32]| {
+            sums.lock().unwrap_or_else(PoisonError::into_inner).push((tick, row.to_vec()));
+            Ok(())
+        })
+    };
+    CudaStreamApp::new(platform, ROWS, COLS, TICKS, report)?.run()?;
+    let sums = std::mem::take(&mut *sums.lock().unwrap_or_else(PoisonError::into_inner));
+    let ticks: Vec<_> = sums.iter().map(|(tick, _)| *tick).collect();
+    if ticks != Vec::from_iter(0..TICKS) {
+        return Err(Error::other(format!("the ticks {ticks:?} were reported")));
+    }
+    let tolerance = |expected| seed_app::tolerance(COLS) * expected;
+    let reference = seed_app::reference(ROWS, COLS);
+    sums.iter()
+        .try_for_each(|(_, row)| check_close(row, &reference, tolerance).map_err(Error::other))
+}
+
+pub(crate) fn right() -> Result<(), Failed> {
+    let found = Explorer::new().run_exhaustively(run)?;
+    found.check()?;
+    // Some 1400 pairs of what was submitted and executed, and more states by what was answered.
+    check(found.states > Some(1400), || found.to_string())?;
+    check(found.runs > 100, || found.to_string())
+}
+
+pub(crate) fn found() -> Result<(), Failed> {
+    let broken = |platform: &Platform| {
+        let driver = Arc::new(DropWaits::all(platform.driver().clone()));
+        run(&Platform::from_driver(driver)?)
+    };
+    for found in [Explorer::new().run(broken)?, Explorer::new().run_exhaustively(broken)?] {
+        let cause = found.failing.as_ref().map(|failing| failing.cause.to_string());
+        check(cause.is_some_and(|cause| cause.starts_with("value ")), || found.to_string())?;
+    }
+    Ok(())
+}

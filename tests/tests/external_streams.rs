@@ -1,0 +1,203 @@
+//! Streams of others, borrowed: ordered by data and by points, and safe to lose. And the two hazards of
+//! libraries with streams (nvmath's *Stream Semantics*), which are none here: memory that is dropped while
+//! another stream reads it, and a plan that is made on one stream and executed on another.
+#![allow(missing_docs, reason = "a test binary")]
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use streamflow::MemoryOptions;
+use streamflow::driver::host::HostDriver;
+use streamflow::driver::{Call, Driver, Recorder};
+use streamflow::prelude::*;
+use streamflow_tests::foreign::{self, ForeignStream};
+use streamflow_tests::kernels::{add_one, fill, slow_copy, slow_fill};
+use streamflow_tests::layers::DropWaits;
+use streamflow_tests::{Failed, Suite, check, check_error};
+
+const LEN: usize = 1003;
+const SLOW: u64 = 20_000_000;
+
+type Program = fn(&Platform) -> Result<bool, Failed>;
+
+const PROGRAMS: &[(&str, Program)] = &[
+    ("launches_on_a_foreign_stream_are_ordered_by_data", by_data),
+    ("work_that_is_not_seen_is_ordered_by_points", by_points),
+    ("seed004_dropped_while_another_stream_reads", dropped_while_read),
+    ("seed004_planned_on_one_stream_executed_on_another", planned_elsewhere),
+    ("uses_outlive_the_stream", gone),
+];
+
+fn main() -> ExitCode {
+    let suite = PROGRAMS.iter().fold(Suite::new(), |suite, &(name, program)| {
+        suite
+            .both(name, move |on| {
+                let right = program(&platform(on.driver().clone())?)?;
+                check(right, || "the data is wrong".into())
+            })
+            .plain(&format!("{name}_control::host"), move || control_on_host(program))
+            .cuda(&format!("{name}_control"), move |on| control_on_gpu(program, on))
+    });
+    suite
+        .both("a_device_that_is_not_there", missing)
+        .seeded("a_stream_that_is_borrowed_again_makes_nothing", again)
+        .run()
+}
+
+/// One freed block in flight: the next allocation of its size takes it, and must wait for it.
+fn platform(driver: Arc<dyn Driver>) -> Result<Platform> {
+    Platform::with_memory(driver, MemoryOptions { in_flight: 1, ..MemoryOptions::default() })
+}
+
+fn without_waits(driver: Arc<dyn Driver>, program: Program) -> Result<bool, Failed> {
+    let broken = Arc::new(DropWaits::all(driver));
+    let right = program(&platform(broken.clone())?)?;
+    check(broken.dropped() > 0, || "the program never waits: the control proves nothing".into())?;
+    Ok(right)
+}
+
+fn control_on_host(program: Program) -> Result<(), Failed> {
+    let mut shown = 0;
+    for seed in 0..100 {
+        let driver = Arc::new(HostDriver::builder().seed(seed).build());
+        shown += usize::from(!without_waits(driver, program)?);
+    }
+    check(shown >= 30, || format!("without waits only {shown} of 100 seeds gave wrong data"))
+}
+
+fn control_on_gpu(program: Program, on: &Platform) -> Result<(), Failed> {
+    for _ in 0..5 {
+        if !without_waits(on.driver().clone(), program)? {
+            return Ok(());
+        }
+    }
+    Err(Failed::new("inconclusive: without waits the data was right 5 times"))
+}
+
+fn ours(platform: &Platform) -> Result<CudaStream> {
+    platform.stream_pool("OURS", &CudaStreamPool::new())?.allocate("ours")
+}
+
+/// A buffer that holds `value` everywhere, for certain, and all kernels loaded.
+fn filled(platform: &Platform, stream: &CudaStream, value: f32) -> Result<Buffer<f32>> {
+    let (mut one, mut other) = (platform.buffer(1, stream)?, platform.buffer(1, stream)?);
+    stream.launch::<slow_fill>(1, (&mut one, 0.0, 0))?;
+    stream.launch::<add_one>(1, (&mut one,))?;
+    stream.launch::<slow_copy>(1, (&mut other, &one, 0))?;
+    let mut buffer = platform.buffer(LEN, stream)?;
+    stream.launch::<fill>(LEN, (&mut buffer, value))?;
+    stream.synchronize_blocking()?;
+    Ok(buffer)
+}
+
+fn holds(stream: &CudaStream, data: &DeviceSlice<f32>, value: f32) -> Result<bool> {
+    Ok(stream.download_blocking(data)?.iter().all(|&found| found == value))
+}
+
+fn by_data(platform: &Platform) -> Result<bool, Failed> {
+    let foreign = ForeignStream::create(platform, device(0))?;
+    let (ours, theirs) = (ours(platform)?, foreign.borrow(platform)?);
+    let mut data = filled(platform, &ours, 0.0)?;
+    let mut copy = filled(platform, &theirs, 0.0)?;
+    theirs.launch::<slow_fill>(LEN, (&mut data, 7.0, SLOW))?;
+    ours.launch::<add_one>(LEN, (&mut data,))?;
+    let there = holds(&ours, &data, 8.0)?;
+    ours.launch::<slow_fill>(LEN, (&mut data, 3.0, SLOW))?;
+    theirs.launch::<slow_copy>(LEN, (&mut copy, &data, 0))?;
+    Ok(there & holds(&theirs, &copy, 3.0)?)
+}
+
+/// The owner of the stream copies by itself, between two points.
+fn by_points(platform: &Platform) -> Result<bool, Failed> {
+    let foreign = ForeignStream::create(platform, device(0))?;
+    let (ours, theirs) = (ours(platform)?, foreign.borrow(platform)?);
+    let mut source = filled(platform, &ours, 0.0)?;
+    let mut target = filled(platform, &ours, 0.0)?;
+    ours.launch::<slow_fill>(LEN, (&mut source, 5.0, SLOW))?;
+    theirs.wait(ours.record()?)?;
+    foreign.copy_unseen(&ours, &source, &mut target)?;
+    ours.wait(theirs.record()?)?;
+    ours.launch::<add_one>(LEN, (&mut target,))?;
+    Ok(holds(&ours, &target, 6.0)?)
+}
+
+/// `a` is allocated on one stream, read by a library on another, and dropped at once: with a
+/// stream-ordered allocator its memory is free on the first stream, which did not wait.
+fn dropped_while_read(platform: &Platform) -> Result<bool, Failed> {
+    let foreign = ForeignStream::create(platform, device(0))?;
+    let (ours, theirs) = (ours(platform)?, foreign.borrow(platform)?);
+    let mut result = filled(platform, &theirs, 0.0)?;
+    let a = filled(platform, &ours, 7.0)?;
+    // What a library does with an address, slowly.
+    theirs.launch::<slow_fill>(LEN, (&mut result, -1.0, SLOW))?;
+    foreign::copy(platform, &theirs, &a, &mut result)?;
+    drop(a);
+    let mut next = platform.buffer::<f32>(LEN, &ours)?;
+    ours.launch::<fill>(LEN, (&mut next, 9.0))?;
+    Ok(holds(&ours, &next, 9.0)? & holds(&theirs, &result, 7.0)?)
+}
+
+/// A plan's workspace is filled on the stream that it is made on; it is executed on another, and then its
+/// operand is reset on a third.
+fn planned_elsewhere(platform: &Platform) -> Result<bool, Failed> {
+    let foreign = ForeignStream::create(platform, device(0))?;
+    let (s_plan, s_exec) = (ours(platform)?, foreign.borrow(platform)?);
+    let s_reset = ours(platform)?;
+    let mut workspace = filled(platform, &s_plan, 0.0)?;
+    let mut operand = filled(platform, &s_plan, 1.0)?;
+    let mut result = filled(platform, &s_exec, 0.0)?;
+    s_plan.launch::<slow_fill>(LEN, (&mut workspace, 4.0, SLOW))?;
+    // Executes: needs the plan's workspace, and reads the operand slowly.
+    s_exec.launch::<add_one>(LEN, (&mut workspace,))?;
+    s_exec.launch::<slow_copy>(LEN, (&mut result, &operand, SLOW))?;
+    s_reset.launch::<fill>(LEN, (&mut operand, 9.0))?;
+    let reset = holds(&s_reset, &operand, 9.0)?;
+    Ok(reset & holds(&s_reset, &workspace, 5.0)? & holds(&s_exec, &result, 1.0)?)
+}
+
+/// The stream is destroyed while its work runs; what it wrote and read is known nevertheless.
+fn gone(platform: &Platform) -> Result<bool, Failed> {
+    let ours = ours(platform)?;
+    let mut data = filled(platform, &ours, 0.0)?;
+    let source = filled(platform, &ours, 7.0)?;
+    let point = {
+        let foreign = ForeignStream::create(platform, device(0))?;
+        let theirs = foreign.borrow(platform)?;
+        theirs.launch::<slow_copy>(LEN, (&mut data, &source, SLOW))?;
+        theirs.record()?
+    };
+    drop(source);
+    let mut next = platform.buffer::<f32>(LEN, &ours)?;
+    ours.launch::<fill>(LEN, (&mut next, 9.0))?;
+    let right = holds(&ours, &next, 9.0)? & holds(&ours, &data, 7.0)?;
+    ours.wait(point)?;
+    // And another one, perhaps with the same handle.
+    let foreign = ForeignStream::create(platform, device(0))?;
+    let theirs = foreign.borrow(platform)?;
+    theirs.launch::<add_one>(LEN, (&mut data,))?;
+    Ok(right & holds(&ours, &data, 8.0)?)
+}
+
+fn missing(platform: &Platform) -> Result<(), Failed> {
+    let far = ForeignStream::create(platform, device(99));
+    check(far.is_err(), || "made on device 99".into())?;
+    let made = platform.default_stream(device(99));
+    check_error("device 99", made, |error| matches!(error, Error::NoSuchDevice { .. })).map(drop)
+}
+
+fn again(seed: u64) -> Result<(), Failed> {
+    let recorder = Arc::new(Recorder::new(Arc::new(HostDriver::builder().seed(seed).build())));
+    let platform = Platform::from_driver(recorder.clone())?;
+    let foreign = ForeignStream::create(&platform, device(0))?;
+    let mut data = platform.buffer(LEN, &ours(&platform)?)?;
+    let events = || recorder.count(|call| matches!(call, Call::CreateEvent { .. }));
+    foreign.borrow(&platform)?.launch::<fill>(LEN, (&mut data, 0.0))?;
+    let before = events();
+    for _ in 0..10 {
+        foreign.borrow(&platform)?.launch::<add_one>(LEN, (&mut data,))?;
+    }
+    check(events() == before, || format!("{} events more", events() - before))?;
+    let theirs = foreign.borrow(&platform)?;
+    let right = holds(&theirs, &data, 10.0)?;
+    check(right, || "the data is wrong".into())
+}

@@ -1,0 +1,290 @@
+//! Green contexts: partitions of a device's multiprocessors, their sizes, the pools on them, and order
+//! between them and the rest of the device. Sizes suit every device of compute capability 7.0 or later:
+//! they are multiples of 8.
+#![allow(missing_docs, reason = "a test binary")]
+
+use std::collections::BTreeSet;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use streamflow::GreenContext;
+use streamflow::driver::host::HostDriver;
+use streamflow::driver::{Call, Driver, Recorder};
+use streamflow::prelude::*;
+use streamflow_tests::kernels::{multiprocessor, slow_copy, slow_fill};
+use streamflow_tests::layers::DropWaits;
+use streamflow_tests::stereo::{Camera, Cast, Show};
+use streamflow_tests::{Failed, Suite, check, check_error, check_text};
+
+const LEN: usize = 1003;
+const SLOW: u64 = 20_000_000;
+
+/// Two partitions; the default is the leftover.
+const GREEN: CudaGreenContextPool = CudaGreenContextPool::new().sms_per_partition(&[8, 16]);
+/// Two partitions; the default is the second.
+const SECOND: CudaGreenContextPool = GREEN.default_context_index(1).min_sm_size(8);
+
+fn main() -> ExitCode {
+    Suite::new()
+        .both("g1_g2_g3_partitions_are_made_as_asked", partitions)
+        .both("g4_g5_g6_g7_g9_contexts_by_index_and_by_default", contexts)
+        .both("g8_streams_outlive_what_described_them", lifetimes)
+        .both("sizes_are_asked_from_the_device", sizes)
+        .both("a_wrong_size_lists_the_legal_ones", wrong_sizes)
+        .both("a_leftover_that_is_not_there", no_leftover)
+        .both("kernels_stay_on_their_multiprocessors", stays)
+        .both("events_cross_between_green_and_primary_streams", crosses)
+        .plain("events_cross_between_green_and_primary_streams_control::host", control_on_host)
+        .cuda("events_cross_between_green_and_primary_streams_control", control_on_gpu)
+        .both("p1_p3_a_graph_on_green_contexts", graph)
+        .seeded("a_device_is_divided_once", once)
+        .seeded("the_second_device_is_divided", second_device)
+        .run()
+}
+
+fn partitions(platform: &Platform) -> Result<(), Failed> {
+    let total = platform.device_info(device(0))?.multiprocessors;
+    let whole = platform.green_contexts(&CudaGreenContextPool::new())?;
+    check(whole.partitions().is_empty(), || format!("{whole:?}"))?;
+    let all = whole.leftover().map(GreenContext::multiprocessors);
+    check(all == Some(total), || format!("{all:?} of {total}"))?;
+    let made = platform.green_contexts(&GREEN)?;
+    let sizes: Vec<u32> = made.partitions().iter().map(|one| one.multiprocessors()).collect();
+    check(sizes == [8, 16], || format!("{sizes:?}"))?;
+    let left = made.leftover().map(GreenContext::multiprocessors);
+    check(left == Some(total - 24), || format!("{left:?} of {total}"))
+}
+
+fn contexts(platform: &Platform) -> Result<(), Failed> {
+    let total = platform.device_info(device(0))?.multiprocessors;
+    for (context, expected) in [
+        (GREEN.context(0), 8),
+        (GREEN.context(1), 16),
+        (GREEN.leftover(), total - 24),
+        (GREEN.default_context(), total - 24),
+        (SECOND.default_context(), 16),
+    ] {
+        let pool = platform.stream_pool("ON", &CudaStreamPool::new().on(context).max_size(1))?;
+        let stream = pool.allocate("somebody")?;
+        let has = stream.green_context().map(GreenContext::multiprocessors);
+        check(has == Some(expected), || format!("{has:?}, not {expected}"))?;
+        let mut data = platform.buffer(LEN, &stream)?;
+        stream.launch::<slow_fill>(LEN, (&mut data, 3.0, 0))?;
+        let data = stream.download_blocking(&data)?;
+        check(data.iter().all(|&value| value == 3.0), || "the data is wrong".into())?;
+    }
+    let pool = platform.stream_pool("PRIMARY", &CudaStreamPool::new())?;
+    let all = pool.allocate("somebody")?.green_context();
+    check(all.is_none(), || format!("{all:?}"))
+}
+
+fn lifetimes(platform: &Platform) -> Result<(), Failed> {
+    let stream = {
+        let description = CudaStreamPool::new().on(GREEN.context(0));
+        platform.stream_pool("GONE", &description)?.allocate("somebody")?
+    };
+    let mut data = platform.buffer(LEN, &stream)?;
+    stream.launch::<slow_fill>(LEN, (&mut data, 5.0, SLOW))?;
+    // The stream goes back, and its work is done nevertheless.
+    drop(stream);
+    let pool = platform.stream_pool("PRIMARY", &CudaStreamPool::new())?;
+    let data = pool.allocate("somebody")?.download_blocking(&data)?;
+    check(data.iter().all(|&value| value == 5.0), || "the data is wrong".into())
+}
+
+fn sizes(platform: &Platform) -> Result<(), Failed> {
+    let total = platform.device_info(device(0))?.multiprocessors;
+    for coscheduling in [Coscheduling::Kept, Coscheduling::Ignored] {
+        let sizes = platform.sm_sizes(device(0), coscheduling)?;
+        check(sizes.total == total && sizes.smallest >= 1, || format!("{sizes:?}"))?;
+        let Some(second) = sizes.legal().nth(1) else { continue };
+        check(second == sizes.smallest + sizes.step, || format!("{sizes:?}"))?;
+    }
+    let missing = platform.sm_sizes(device(99), Coscheduling::Kept);
+    let is_right = |error: &Error| matches!(error, Error::NoSuchDevice { .. });
+    check_error("sm_sizes", missing, is_right).map(drop)
+}
+
+fn is_about_sizes(error: &Error) -> bool {
+    matches!(error, Error::GreenContexts { .. })
+}
+
+fn wrong_sizes(platform: &Platform) -> Result<(), Failed> {
+    const ODD: CudaGreenContextPool = CudaGreenContextPool::new().sms_per_partition(&[8, 9]);
+    const HUGE: CudaGreenContextPool = CudaGreenContextPool::new().sms_per_partition(&[1 << 20, 8]);
+    const MANY: CudaGreenContextPool = CudaGreenContextPool::new().sms_per_partition(&[8; 64]);
+    let sizes = platform.sm_sizes(device(0), Coscheduling::Kept)?;
+    let legal: Vec<String> = sizes.legal().map(|size| size.to_string()).collect();
+    if !sizes.is_legal(9) {
+        let text = check_error("odd", platform.green_contexts(&ODD), is_about_sizes)?;
+        check_text(&text, &["device 0", "[8, 9]", "9 is none of its sizes", &legal.join(", ")])?;
+    }
+    let text = check_error("huge", platform.green_contexts(&HUGE), is_about_sizes)?;
+    check_text(&text, &["1048576 is none", &legal.join(", ")])?;
+    let text = check_error("many", platform.green_contexts(&MANY), is_about_sizes)?;
+    let total = sizes.total.to_string();
+    check_text(&text, &["together they are 512", &total])?;
+    let description = CudaStreamPool::new().on(MANY.context(0));
+    let pool = platform.stream_pool("MANY", &description);
+    check_error("stream_pool", pool, is_about_sizes).map(drop)
+}
+
+fn no_leftover(platform: &Platform) -> Result<(), Failed> {
+    let sizes = platform.sm_sizes(device(0), Coscheduling::Kept)?;
+    let all: &'static [u32] = match sizes.total {
+        32 => &[32],
+        64 => &[64],
+        128 => &[128],
+        // This device always has a leftover beside a partition of a legal size, or it is tried above.
+        _ => return Ok(()),
+    };
+    let pool = CudaGreenContextPool::new().sms_per_partition(all);
+    let description = CudaStreamPool::new().on(pool.leftover());
+    let made = platform.stream_pool("LEFT", &description);
+    let text = check_error("leftover", made, is_about_sizes)?;
+    check_text(&text, &["nothing is left over"])?;
+    // The default is the last partition then.
+    let stream = platform
+        .stream_pool("LAST", &CudaStreamPool::new().on(pool.default_context()))?
+        .allocate("somebody")?;
+    let has = stream.green_context().map(GreenContext::multiprocessors);
+    check(has == Some(all[0]), || format!("{has:?}"))
+}
+
+fn stays(platform: &Platform) -> Result<(), Failed> {
+    let mut seen = Vec::new();
+    for context in [GREEN.context(0), GREEN.context(1), GREEN.leftover()] {
+        let pool = platform.stream_pool("ON", &CudaStreamPool::new().on(context))?;
+        let stream = pool.allocate("somebody")?;
+        let mut numbers = platform.buffer(256 * 1024, &stream)?;
+        stream.launch::<multiprocessor>(numbers.len(), (&mut numbers, 20_000))?;
+        let numbers: BTreeSet<u32> = stream.download_blocking(&numbers)?.into_iter().collect();
+        let has = stream.green_context().map_or(0, GreenContext::multiprocessors) as usize;
+        check(numbers.len() <= has, || format!("{numbers:?} are more than {has}"))?;
+        seen.push(numbers);
+    }
+    if platform.name() == "cuda" {
+        for (one, other) in [(0, 1), (0, 2), (1, 2)] {
+            check(seen[one].is_disjoint(&seen[other]), || format!("{seen:?}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// A slow writer on one kind of stream, a reader on the other, and the reader's memory back again.
+fn crosses(platform: &Platform) -> Result<(), Failed> {
+    check(crossing(platform)?, || "the data is wrong".into())
+}
+
+fn crossing(platform: &Platform) -> Result<bool, Failed> {
+    let pool = |description: CudaStreamPool| platform.stream_pool("CROSS", &description);
+    let primary = pool(CudaStreamPool::new())?.allocate("primary")?;
+    let first = pool(CudaStreamPool::new().on(GREEN.context(0)))?.allocate("first")?;
+    let second = pool(CudaStreamPool::new().on(GREEN.context(1)))?.allocate("second")?;
+    let mut right = true;
+    for (from, to) in [(&primary, &first), (&first, &primary), (&first, &second)] {
+        let (mut data, mut copy) = (platform.buffer(LEN, from)?, platform.buffer(LEN, to)?);
+        from.launch::<slow_fill>(LEN, (&mut data, -1.0, 0))?;
+        from.synchronize_blocking()?;
+        from.launch::<slow_fill>(LEN, (&mut data, 7.0, SLOW))?;
+        to.launch::<slow_copy>(LEN, (&mut copy, &data, 0))?;
+        right &= to.download_blocking(&copy)?.iter().all(|&value| value == 7.0);
+        from.synchronize_blocking()?;
+    }
+    Ok(right)
+}
+
+fn crossing_without_waits(driver: Arc<dyn Driver>) -> Result<bool, Failed> {
+    let broken = Arc::new(DropWaits::all(driver));
+    let right = crossing(&Platform::from_driver(broken.clone())?)?;
+    check(broken.dropped() > 0, || "the program never waits: the control proves nothing".into())?;
+    Ok(right)
+}
+
+fn control_on_host() -> Result<(), Failed> {
+    let mut shown = 0;
+    for seed in 0..100 {
+        let driver = Arc::new(HostDriver::builder().seed(seed).build());
+        shown += usize::from(!crossing_without_waits(driver)?);
+    }
+    check(shown >= 30, || format!("without waits only {shown} of 100 seeds gave wrong data"))
+}
+
+fn control_on_gpu(platform: &Platform) -> Result<(), Failed> {
+    for _ in 0..5 {
+        if !crossing_without_waits(platform.driver().clone())? {
+            return Ok(());
+        }
+    }
+    Err(Failed::new("inconclusive: without waits the data was right 5 times"))
+}
+
+/// On which multiprocessors' streams a node works.
+#[operator]
+struct Where {
+    #[input]
+    image: &Tensor<f32>,
+    has: Option<u32>,
+}
+
+impl Compute for Where {
+    fn compute(&mut self, io: WhereIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (_, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        self.has = stream.green_context().map(GreenContext::multiprocessors);
+        Ok(())
+    }
+}
+
+graph! {
+    /// Partitions for two nodes, the graph's default for one without a pool, and a node on all of the
+    /// device.
+    #[green_contexts(PARTS)]
+    struct OnGreen(count: u64) {
+        const PARTS: CudaGreenContextPool =
+            CudaGreenContextPool::new().sms_per_partition(&[8, 16]).default_context_index(1);
+        const FIRST: CudaStreamPool = CudaStreamPool::new().on(PARTS.context(0)).max_size(2);
+        const ALL: CudaStreamPool = CudaStreamPool::new().max_size(2);
+
+        #[streams(FIRST)] #[when(count(count))]
+        let camera: Camera = Camera::new(50, 3);
+        #[streams(ALL)]
+        let cast: Cast = Cast::new();
+        let on_default: Where = Where::new(None);
+        #[streams(FIRST)]
+        let on_first: Where = Where::new(None);
+        #[streams(ALL)]
+        let show: Show = Show::new(Vec::new());
+
+        camera.frame >> cast.src;
+        cast.dst >> (on_default.image, on_first.image, show.image);
+    }
+}
+
+fn graph(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = OnGreen::new(platform, 3)?;
+    graph.run()?;
+    let seen: Vec<f32> = graph.show().seen().iter().map(|(value, _)| *value).collect();
+    check(seen == [3.0, 4.0, 5.0], || format!("{seen:?}"))?;
+    let has = (graph.on_default().has, graph.on_first().has);
+    check(has == (Some(16), Some(8)), || format!("{has:?}"))
+}
+
+/// However many pools and graphs name it.
+fn once(seed: u64) -> Result<(), Failed> {
+    let recorder = Arc::new(Recorder::new(Arc::new(HostDriver::builder().seed(seed).build())));
+    let platform = Platform::from_driver(recorder.clone())?;
+    let _first = OnGreen::new(&platform, 3)?;
+    OnGreen::new(&platform, 3)?.run()?;
+    let divided = recorder.count(|call| matches!(call, Call::CreateGreenContexts { .. }));
+    check(divided == 1, || format!("divided {divided} times"))
+}
+
+fn second_device(seed: u64) -> Result<(), Failed> {
+    let platform = Platform::host().seed(seed).devices(2).build()?;
+    let on_second = CudaStreamPool::new().on(GREEN.device(device(1)).context(1));
+    check(on_second.get_device() == device(1), || format!("{on_second:?}"))?;
+    let stream = platform.stream_pool("FAR", &on_second)?.allocate("somebody")?;
+    check(stream.device() == device(1), || format!("{stream:?}"))?;
+    let missing = platform.green_contexts(&GREEN.device(device(2)));
+    check_error("device 2", missing, |error| matches!(error, Error::NoSuchDevice { .. })).map(drop)
+}

@@ -1,0 +1,134 @@
+//! Events with timing: how long work takes on the device.
+#![allow(missing_docs, reason = "a test binary")]
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use streamflow::prelude::*;
+use streamflow_tests::kernels::slow_fill;
+use streamflow_tests::{Failed, Suite, check, check_error, check_text};
+
+/// Elements of a buffer that takes a while to copy: longer on a GPU, where the clock is not that fine.
+fn len(platform: &Platform) -> usize {
+    if platform.name() == "host" { 1 << 14 } else { 1 << 20 }
+}
+
+fn main() -> ExitCode {
+    Suite::new()
+        .both("work_takes_time", takes_time)
+        .both("the_clock_is_the_device_s", device_clock)
+        .both("what_overlaps_takes_less_than_its_sum", overlaps)
+        .both("an_end_before_its_start", backwards)
+        .devices("two_devices_have_no_common_clock", 2, two_devices)
+        .plain("a_seed_repeats_its_times", repeats)
+        .plain("two_platforms_have_no_common_clock", two_platforms)
+        .run()
+}
+
+fn stream(platform: &Platform, on: DeviceId) -> Result<CudaStream> {
+    platform.stream_pool("TIMED", &CudaStreamPool::new().device(on))?.allocate("somebody")
+}
+
+/// How long `work` takes on a stream.
+fn time_of(stream: &CudaStream, work: impl FnOnce(&CudaStream) -> Result<()>) -> Result<Duration> {
+    let start = stream.record_timing()?;
+    work(stream)?;
+    start.elapsed_blocking(&stream.record_timing()?)
+}
+
+fn takes_time(platform: &Platform) -> Result<(), Failed> {
+    let stream = stream(platform, device(0))?;
+    let mut source = platform.pinned::<f32>(device(0), len(platform))?;
+    source.as_mut_slice_blocking()?.fill(1.0);
+    let mut target = platform.buffer(len(platform), &stream)?;
+    stream.upload(&source, &mut target)?;
+    let nothing = time_of(&stream, |_| Ok(()))?;
+    let once = time_of(&stream, |stream| stream.upload(&source, &mut target))?;
+    let often =
+        time_of(&stream, |stream| (0..20).try_for_each(|_| stream.upload(&source, &mut target)))?;
+    check(nothing < once, || format!("nothing takes {nothing:?}, one copy {once:?}"))?;
+    check(often > 5 * once && once > Duration::ZERO, || {
+        format!("20 copies take {often:?}, one {once:?}")
+    })
+}
+
+/// The host's own time is not in it: between the two events nothing is queued.
+fn device_clock(platform: &Platform) -> Result<(), Failed> {
+    let stream = stream(platform, device(0))?;
+    let mut data = platform.buffer(len(platform), &stream)?;
+    stream.launch::<slow_fill>(data.len(), (&mut data, 1.0, 2_000_000))?;
+    let (start, end) = (stream.record_timing()?, stream.record_timing()?);
+    // Whatever the host does meanwhile.
+    let _busy = stream.download_blocking(&data)?;
+    let time = start.elapsed_blocking(&end)?;
+    check(time < Duration::from_micros(500), || format!("{time:?} between two events in a row"))
+}
+
+/// Copies to and from the device on two streams.
+fn overlaps(platform: &Platform) -> Result<(), Failed> {
+    let pool = platform.stream_pool("TIMED", &CudaStreamPool::new().max_size(2))?;
+    let (up, down) = (pool.allocate("up")?, pool.allocate("down")?);
+    let len = 16 * len(platform);
+    let source = platform.pinned::<f32>(device(0), len)?;
+    let mut result = platform.pinned::<f32>(device(0), len)?;
+    let mut target = platform.buffer(len, &up)?;
+    let mut other = platform.buffer(len, &down)?;
+    down.fill_bytes(&mut other, 0)?;
+    let mut time = |one: &CudaStream, two: &CudaStream| -> Result<Duration> {
+        let start = one.record_timing()?;
+        two.wait(one.record()?)?;
+        one.upload(&source, &mut target)?;
+        two.download_into(&other, &mut result)?;
+        one.wait(two.record()?)?;
+        start.elapsed_blocking(&one.record_timing()?)
+    };
+    time(&up, &down)?;
+    let (serial, parallel) = (time(&up, &up)?, time(&up, &down)?);
+    check(parallel.as_secs_f64() < 0.8 * serial.as_secs_f64(), || {
+        format!("{parallel:?} on two streams, {serial:?} on one")
+    })
+}
+
+fn is_about_time(error: &Error) -> bool {
+    matches!(error, Error::TimeSpan { .. })
+}
+
+fn backwards(platform: &Platform) -> Result<(), Failed> {
+    let stream = stream(platform, device(0))?;
+    let mut data = platform.buffer(len(platform), &stream)?;
+    let early = stream.record_timing()?;
+    stream.launch::<slow_fill>(data.len(), (&mut data, 1.0, 2_000_000))?;
+    let late = stream.record_timing()?;
+    let text = check_error("backwards", late.elapsed_blocking(&early), is_about_time)?;
+    check_text(&text, &["before its start", "in order"])
+}
+
+fn two_devices(platform: &Platform) -> Result<(), Failed> {
+    let start = stream(platform, device(0))?.record_timing()?;
+    let end = stream(platform, device(1))?.record_timing()?;
+    let text = check_error("two devices", start.elapsed_blocking(&end), is_about_time)?;
+    check_text(&text, &["begins on device 0", "ends on device 1"])
+}
+
+fn two_platforms() -> Result<(), Failed> {
+    let moment = || stream(&Platform::host().build()?, device(0))?.record_timing();
+    let span = moment()?.elapsed_blocking(&moment()?);
+    let is_right = |error: &Error| matches!(error, Error::ForeignPlatform { .. });
+    check_error("two platforms", span, is_right).map(drop)
+}
+
+fn repeats() -> Result<(), Failed> {
+    for seed in 0..16 {
+        let time = || -> Result<Duration, Failed> {
+            let platform = Platform::host().seed(seed).build()?;
+            let stream = stream(&platform, device(0))?;
+            let mut data = platform.buffer(len(&platform), &stream)?;
+            Ok(time_of(&stream, |stream| {
+                stream.launch::<slow_fill>(data.len(), (&mut data, 1.0, 0))
+            })?)
+        };
+        let (first, second) = (time()?, time()?);
+        check(first == second && first > Duration::ZERO, || format!("{first:?}, {second:?}"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,410 @@
+//! `#[transfer]`: edges from one device to another copy, in the right order. Each ordering has a
+//! control in which the waits of one kind are taken away, and the data must be wrong.
+#![allow(missing_docs, reason = "a test binary")]
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use streamflow::MemoryOptions;
+use streamflow::driver::host::HostDriver;
+use streamflow::driver::{Call, CopyKind, Driver, RawEvent, RawStream, Recorder};
+use streamflow::prelude::*;
+use streamflow_tests::kernels::{add_one, fill, slow_copy, slow_fill};
+use streamflow_tests::layers::{Bound, DropWaits};
+use streamflow_tests::stereo::Show;
+use streamflow_tests::{Failed, Suite, check};
+
+const LEN: usize = 1003;
+/// About 10 ms on a GPU.
+const SLOW: u64 = 20_000_000;
+
+/// Seeds of a control, and how many of them must show the missing edge.
+const CONTROL_SEEDS: u64 = 100;
+const MUST_SHOW: usize = 15;
+/// How often a control is tried on GPUs until it shows the missing edge.
+const CONTROL_TRIES: usize = 5;
+
+fn main() -> ExitCode {
+    let suite = Suite::new()
+        .devices("a_slow_producer_on_another_device", 2, |platform| right(platform, slow_producer))
+        .devices("memory_is_reused_after_the_copy", 2, |platform| right(platform, reuse))
+        .devices("both_ways_and_in_place", 2, |platform| right(platform, there_and_back))
+        .devices("a_struct_with_host_data_is_transferred", 2, |platform| right(platform, pairs))
+        .devices("a_peer_copy_by_hand", 2, |platform| right(platform, by_hand))
+        .devices("the_right_device_is_bound", 2, bound)
+        .seeded("a_transfer_is_one_peer_copy", one_copy)
+        .seeded("a_warm_transfer_makes_nothing", warm);
+    CONTROLS
+        .iter()
+        .fold(suite, |suite, &(name, program, drops)| {
+            suite
+                .plain(&format!("{name}::host"), move || control_on_host(program, drops))
+                .cuda_devices(name, 2, move |platform| control_on_gpus(program, drops, platform))
+        })
+        .run()
+}
+
+type Program = fn(&Platform) -> Result<bool, Failed>;
+type Drops = fn(RawStream, RawEvent) -> bool;
+
+const CONTROLS: &[(&str, Program, Drops)] = &[
+    ("control_the_copy_does_not_wait_for_the_producer", slow_producer, |stream, event| {
+        stream.device() == device(1) && event.device() == device(0)
+    }),
+    ("control_the_consumer_does_not_wait_for_the_copy", slow_producer, |stream, event| {
+        stream.device() == device(1) && event.device() == device(1)
+    }),
+    ("control_the_producer_does_not_wait_for_the_copy", reuse, |stream, event| {
+        stream.device() == device(0) && event.device() == device(1)
+    }),
+];
+
+/// One freed block in flight: the next allocation of its size takes it, and must wait for it.
+fn platform(driver: Arc<dyn Driver>) -> Result<Platform> {
+    Platform::with_memory(driver, MemoryOptions { in_flight: 1, ..MemoryOptions::default() })
+}
+
+fn right(on: &Platform, program: Program) -> Result<(), Failed> {
+    check(program(&platform(on.driver().clone())?)?, || "the data is wrong".into())
+}
+
+fn right_without(driver: Arc<dyn Driver>, program: Program, drops: Drops) -> Result<bool, Failed> {
+    let broken = Arc::new(DropWaits::when(driver, drops));
+    let right = program(&platform(broken.clone())?)?;
+    check(broken.dropped() > 0, || "the program never waits: the control proves nothing".into())?;
+    Ok(right)
+}
+
+fn control_on_host(program: Program, drops: Drops) -> Result<(), Failed> {
+    let mut shown = 0;
+    for seed in 0..CONTROL_SEEDS {
+        let driver = Arc::new(HostDriver::builder().devices(2).seed(seed).build());
+        shown += usize::from(!right_without(driver, program, drops)?);
+    }
+    check(shown >= MUST_SHOW, || {
+        format!("without the waits only {shown} of {CONTROL_SEEDS} seeds gave wrong data")
+    })
+}
+
+fn control_on_gpus(program: Program, drops: Drops, platform: &Platform) -> Result<(), Failed> {
+    for _ in 0..CONTROL_TRIES {
+        if !right_without(platform.driver().clone(), program, drops)? {
+            return Ok(());
+        }
+    }
+    Err(Failed::new(format!(
+        "inconclusive: without the waits the data was right {CONTROL_TRIES} times"
+    )))
+}
+
+/// Writes `tick + 1` everywhere, slowly, over what was there.
+#[operator(streams(work))]
+struct SlowSource {
+    #[output]
+    image: Tensor<f32>,
+}
+
+impl Compute for SlowSource {
+    fn compute(&mut self, io: SlowSourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.work)?;
+        let mut image = cx.tensor([LEN], &stream)?;
+        stream.launch::<fill>(LEN, (&mut image, -1.0))?;
+        stream.launch::<slow_fill>(LEN, (&mut image, cx.tick() as f32 + 1.0, SLOW))?;
+        io.image.set_cuda_stream(&stream).emit(image)
+    }
+}
+
+/// Adds one in place: it takes what it receives, on its own device.
+#[operator]
+struct AddOne {
+    #[input]
+    image: Tensor<f32>,
+    #[output]
+    sum: Tensor<f32>,
+}
+
+impl Compute for AddOne {
+    fn compute(&mut self, io: AddOneIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (mut image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        stream.launch::<add_one>(image.len(), (&mut image,))?;
+        io.sum.emit(image)
+    }
+}
+
+graph! {
+    /// A slow producer on device 0, a reader there, and one on device 1.
+    struct SlowProducer(count: u64) {
+        const NEAR: CudaStreamPool = CudaStreamPool::new().max_size(2);
+        const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1)).max_size(1);
+
+        #[streams(NEAR)] #[when(count(count))]
+        let source: SlowSource = SlowSource::new();
+        #[streams(NEAR)]
+        let here: Show = Show::new(Vec::new());
+        #[streams(FAR)]
+        let there: Show = Show::new(Vec::new());
+
+        #[transfer]
+        source.image >> there.image;
+        source.image >> here.image;
+    }
+}
+
+fn saw(show: &Show, first: f32) -> bool {
+    let seen: Vec<f32> = show.seen().iter().map(|(value, _)| *value).collect();
+    seen == [first, first + 1.0, first + 2.0]
+}
+
+fn slow_producer(platform: &Platform) -> Result<bool, Failed> {
+    let mut graph = SlowProducer::new(platform, 3)?;
+    graph.run()?;
+    Ok(saw(graph.there(), 1.0) && saw(graph.here(), 1.0))
+}
+
+graph! {
+    /// What was sent is dropped at once: its memory is written again in the next tick, on its stream.
+    struct Reuse(len: usize, count: u64) {
+        const NEAR: CudaStreamPool = CudaStreamPool::new().max_size(1);
+        const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1)).max_size(1);
+
+        #[streams(NEAR)] #[when(count(count))]
+        let source: QuickSource = QuickSource::new(len);
+        #[streams(FAR)]
+        let late: Late = Late::new(Vec::new());
+
+        #[transfer]
+        source.image >> late.image;
+    }
+}
+
+/// As `SlowSource`, at once.
+#[operator(streams(work))]
+struct QuickSource {
+    #[output]
+    image: Tensor<f32>,
+    len: usize,
+}
+
+impl Compute for QuickSource {
+    fn compute(&mut self, io: QuickSourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.work)?;
+        let mut image = cx.tensor([self.len], &stream)?;
+        stream.launch::<fill>(image.len(), (&mut image, cx.tick() as f32 + 1.0))?;
+        io.image.set_cuda_stream(&stream).emit(image)
+    }
+}
+
+/// Keeps what it receives. It is read after the run: page-locked memory for it would take longer to
+/// make than a copy takes.
+#[operator]
+struct Late {
+    #[input]
+    image: Shared<Tensor<f32>>,
+    kept: Vec<Shared<Tensor<f32>>>,
+}
+
+impl Compute for Late {
+    fn compute(&mut self, io: LateIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        self.kept.push(io.image.receive().receive_cuda_stream(cx)?.0);
+        Ok(())
+    }
+}
+
+fn reuse(platform: &Platform) -> Result<bool, Failed> {
+    // Large on GPUs, so that the copy takes longer than the next fill.
+    let len = if platform.name() == "host" { LEN } else { 64 * 1024 * 1024 };
+    let mut graph = Reuse::new(platform, len, 3)?;
+    graph.run()?;
+    let mut right = graph.late().kept.len() == 3;
+    let far = platform.default_stream(device(1))?;
+    for (tick, image) in graph.late().kept.iter().enumerate() {
+        let expected = tick as f32 + 1.0;
+        let values = far.download_blocking(image)?;
+        right &= values.iter().all(|&value| value == expected);
+    }
+    Ok(right)
+}
+
+graph! {
+    /// There, changed in place, and back, with a reader of the original.
+    struct ThereAndBack(count: u64) {
+        const NEAR: CudaStreamPool = CudaStreamPool::new();
+        const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
+
+        #[streams(NEAR)] #[when(count(count))]
+        let source: SlowSource = SlowSource::new();
+        #[streams(FAR)]
+        let there: AddOne = AddOne::new();
+        let back: AddOne = AddOne::new();
+        #[streams(NEAR)] #[when(stream_done(image))]
+        let result: Show = Show::new(Vec::new());
+        #[streams(none)]
+        let original: Show = Show::new(Vec::new());
+
+        source.image >> original.image;
+        #[transfer]
+        source.image >> there.image;
+        #[transfer]
+        there.sum >> back.image;
+        back.sum >> result.image;
+    }
+}
+
+fn there_and_back(platform: &Platform) -> Result<bool, Failed> {
+    let mut graph = ThereAndBack::new(platform, 3)?;
+    graph.run()?;
+    check(ThereAndBack::MERMAID.contains("(transfer)"), || ThereAndBack::MERMAID.into())?;
+    Ok(saw(graph.result(), 3.0) && saw(graph.original(), 1.0))
+}
+
+/// Several tensors and host data; one field's type is nobody else's.
+#[derive(Message)]
+struct Pair {
+    left: Tensor<f32>,
+    rest: Rest,
+    label: HostData<&'static str>,
+}
+
+#[derive(Message)]
+struct Rest {
+    parts: Vec<Buffer<f32>>,
+    number: u64,
+}
+
+#[operator(streams(work))]
+struct PairSource {
+    #[output]
+    pair: Pair,
+}
+
+impl Compute for PairSource {
+    fn compute(&mut self, io: PairSourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.work)?;
+        let mut left = cx.tensor([3, LEN], &stream)?;
+        stream.launch::<slow_fill>(left.len(), (&mut left, 1.0, SLOW))?;
+        let mut parts = vec![cx.buffer(LEN, &stream)?, cx.buffer(2 * LEN, &stream)?];
+        for (number, part) in parts.iter_mut().enumerate() {
+            stream.launch::<slow_fill>(part.len(), (part, number as f32 + 2.0, SLOW))?;
+        }
+        let rest = Rest { parts, number: 7 };
+        let pair = Pair { left, rest, label: HostData("a pair") };
+        io.pair.set_cuda_stream(&stream).emit(pair)
+    }
+}
+
+#[operator]
+struct PairSink {
+    #[input]
+    pair: Pair,
+    right: bool,
+}
+
+impl Compute for PairSink {
+    fn compute(&mut self, io: PairSinkIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (pair, stream) = io.pair.receive().receive_cuda_stream(cx)?;
+        let holds = |data: &DeviceSlice<f32>, value: f32| -> Result<bool> {
+            Ok(stream.download_blocking(data)?.iter().all(|&found| found == value))
+        };
+        let [first, second] = &pair.rest.parts[..] else {
+            return Err(Error::other("two parts"));
+        };
+        self.right = holds(first, 2.0)?
+            && holds(second, 3.0)?
+            && holds(&pair.left, 1.0)?
+            && pair.left.shape() == [3, LEN]
+            && (pair.rest.number, pair.label.0) == (7, "a pair");
+        Ok(())
+    }
+}
+
+graph! {
+    struct Pairs {
+        const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1)).max_size(1);
+
+        #[when(count(1))]
+        let source: PairSource = PairSource::new();
+        #[streams(FAR)]
+        let sink: PairSink = PairSink::new(false);
+
+        #[transfer]
+        source.pair >> sink.pair;
+    }
+}
+
+fn pairs(platform: &Platform) -> Result<bool, Failed> {
+    let mut graph = Pairs::new(platform)?;
+    graph.run()?;
+    Ok(graph.sink().right)
+}
+
+/// What the edge does, without a graph; and the memory's uses on both devices are known.
+fn by_hand(platform: &Platform) -> Result<bool, Failed> {
+    let pool = |index| {
+        platform.stream_pool("HAND", &CudaStreamPool::new().device(device(index)).max_size(1))
+    };
+    let (near, far) = (pool(0)?.allocate("near")?, pool(1)?.allocate("far")?);
+    let mut source = platform.buffer(LEN, &near)?;
+    let mut target = platform.buffer(LEN, &far)?;
+    let mut copy = platform.buffer(LEN, &far)?;
+    near.launch::<slow_fill>(LEN, (&mut source, 7.0, SLOW))?;
+    far.copy_peer(&source, &mut target)?;
+    // The next write comes after the copy, and what reads the target after it as well.
+    near.launch::<fill>(LEN, (&mut source, 9.0))?;
+    far.launch::<slow_copy>(LEN, (&mut copy, &target, 0))?;
+    let refused = far.copy(&source, &mut target);
+    check(matches!(refused, Err(Error::WrongDevice { .. })), || format!("{refused:?}"))?;
+    let refused = near.copy_peer(&source, &mut target);
+    check(matches!(refused, Err(Error::WrongDevice { .. })), || format!("{refused:?}"))?;
+    let seen = far.download_blocking(&copy)?;
+    Ok(seen.iter().all(|&value| value == 7.0) && near.download_blocking(&source)?[0] == 9.0)
+}
+
+/// Every event is recorded, and every copy queued, with its own device bound: Holoscan records an event
+/// of one device on a stream of another, and ignores that it fails.
+fn bound(on: &Platform) -> Result<(), Failed> {
+    let platform = platform(Arc::new(Bound::new(on.driver().clone())))?;
+    for program in [slow_producer, there_and_back, by_hand, default_streams] {
+        check(program(&platform)?, || "the data is wrong".into())?;
+    }
+    Ok(())
+}
+
+/// The handles of two default streams differ by the device that is bound alone.
+fn default_streams(platform: &Platform) -> Result<bool, Failed> {
+    let (near, far) = (platform.default_stream(device(0))?, platform.default_stream(device(1))?);
+    let mut source = platform.buffer(LEN, &near)?;
+    let mut target = platform.buffer(LEN, &far)?;
+    near.launch::<slow_fill>(LEN, (&mut source, 7.0, SLOW))?;
+    far.copy_peer(&source, &mut target)?;
+    near.launch::<fill>(LEN, (&mut source, 9.0))?;
+    Ok(far.download_blocking(&target)?.iter().all(|&value| value == 7.0))
+}
+
+fn recorded(seed: u64) -> Result<(Arc<Recorder>, Platform), Failed> {
+    let host = HostDriver::builder().devices(2).seed(seed).build();
+    let recorder = Arc::new(Recorder::new(Arc::new(host)));
+    let platform = platform(recorder.clone())?;
+    Ok((recorder, platform))
+}
+
+fn one_copy(seed: u64) -> Result<(), Failed> {
+    let (recorder, platform) = recorded(seed)?;
+    let mut graph = SlowProducer::new(&platform, 3)?;
+    graph.run()?;
+    let (from, to) = (device(0), device(1));
+    let copies = recorder.count(
+        |call| matches!(call, Call::Copy { kind, .. } if *kind == CopyKind::Peer { from, to }),
+    );
+    check(copies == 3, || format!("{copies} peer copies in 3 ticks"))
+}
+
+/// After the first ticks an edge between devices makes no stream, event or memory.
+fn warm(seed: u64) -> Result<(), Failed> {
+    let (recorder, platform) = recorded(seed)?;
+    let mut graph = SlowProducer::new(&platform, 20)?;
+    graph.run()?;
+    recorder.clear();
+    graph.run()?;
+    let made = recorder.calls().into_iter().filter(Call::changes_resources).collect::<Vec<_>>();
+    check(made.is_empty(), || format!("{made:?}"))
+}

@@ -1,0 +1,33 @@
+// A default that is not there, one that is given twice, and a pool that nobody uses.
+use streamflow::prelude::*;
+use streamflow_tests::stereo::Camera;
+
+graph! {
+    #[green_contexts(GRENE)]
+    pub struct Unknown {
+        const GREEN: CudaGreenContextPool = CudaGreenContextPool::new();
+        let a: Camera = Camera::new(1, 1);
+        a.frame >> _;
+    }
+}
+
+graph! {
+    #[green_contexts(GREEN)]
+    #[green_contexts(GREEN)]
+    #[green_contexts]
+    pub struct Twice {
+        const GREEN: CudaGreenContextPool = CudaGreenContextPool::new();
+        let a: Camera = Camera::new(1, 1);
+        a.frame >> _;
+    }
+}
+
+graph! {
+    pub struct Unused {
+        const GREEN: CudaGreenContextPool = CudaGreenContextPool::new();
+        let a: Camera = Camera::new(1, 1);
+        a.frame >> _;
+    }
+}
+
+fn main() {}
