@@ -176,6 +176,7 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | a port of another type, an edge the wrong way round, a fan-out to an input that takes its message, `#[copy]` or `#[transfer]` of what can't be copied | types | the edge |
 /// | `stream_done` of an output, or of host data | types | the condition |
 /// | a required input without a producer, an output that nobody consumes | a constant | the node's name |
+/// | a pool for an operator of the host alone | a constant | the node's `#[streams(…)]` |
 /// | a pool with fewer streams than its operators declare | a constant | the pool's description |
 /// | device data between nodes on different devices without `#[transfer]`, or on one device with it | a constant | the edge |
 /// | a `count` of 0, a device or stream that the platform has not, a constructor's error | `new` | – |
@@ -221,7 +222,8 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 ///
 /// # Ports
 /// - `#[input] x: &T` reads a message in one tick, `#[input] x: Shared<T>` may keep it or hand it on,
-///   `#[input] x: T` is its only owner. The tokens decide which one it is.
+///   `#[input] x: T` is its only owner. A name for a `Shared<T>` is one; a type parameter `M` is taken, and
+///   bounded `M: Message<Item = M>`.
 /// - `#[input(optional)]`: the operator also runs without a message here, and gets an `Option`.
 /// - `#[output] x: T`.
 ///

@@ -2,16 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use quote::ToTokens;
-
 use super::attribute::{self, NodeAttributes};
 use super::model::{
     Carries, Discard, Draft, Edge, EdgeStatement, Graph, Header, Leftover, Node, NodeStatement,
-    Pool, Port, Statement, Streams, Target,
+    Port, Statement, Streams, Target,
 };
+use super::pools;
 use super::toposort::{self, Cycle};
 use crate::diagnostic::{Errors, similar};
-use crate::tokens::mentions;
 
 /// Names that the struct has beside those of its nodes.
 const OF_GRAPH: &[&str] = &["new", "run", "nodes", "platform", "__platform"];
@@ -34,7 +32,7 @@ pub(super) fn graph(mut header: Header, statements: Vec<Statement>, errors: &mut
     let mut edges = Vec::new();
     for statement in statements {
         match statement {
-            Statement::Pool(pool) => self::pool(pool, &mut graph.pools, errors),
+            Statement::Pool(pool) => pools::declare(pool, &mut graph.pools, errors),
             Statement::Node(statement) => {
                 if names.declare(&statement.name, errors) {
                     graph.nodes.push(node(statement, errors));
@@ -58,10 +56,10 @@ pub(super) fn graph(mut header: Header, statements: Vec<Statement>, errors: &mut
             }
         }
     }
-    not_pools(&mut graph, &mut names, errors);
+    pools::not_nodes(&mut graph, &mut names.without_type, errors);
     accessors(&mut graph, errors);
-    pools_of_nodes(&mut graph, errors);
-    default_green(&mut graph, errors);
+    pools::of_nodes(&mut graph, errors);
+    pools::default_green(&mut graph, errors);
     for statement in edges {
         connect(statement, &names, &mut graph, errors);
     }
@@ -70,7 +68,7 @@ pub(super) fn graph(mut header: Header, statements: Vec<Statement>, errors: &mut
     order(&mut graph, errors);
     // Who made another mistake may have meant to use a pool there.
     if errors.is_empty() {
-        unused_pools(&graph, errors);
+        pools::unused(&graph, errors);
     }
     if !errors.is_empty() {
         unknown_nodes(&graph, errors);
@@ -122,38 +120,11 @@ fn header(header: &mut Header, errors: &mut Errors) {
     });
 }
 
-fn pool(pool: Pool, pools: &mut Vec<Pool>, errors: &mut Errors) {
-    if pools.iter().any(|other| other.name == pool.name) {
-        let name = &pool.name;
-        errors.at(name, format!("stream pool `{name}` is declared twice; give one another name"));
-    } else if pool.name == "none" {
-        errors.at(&pool.name, "`#[streams(none)]` means no pool; give this one another name");
-    } else {
-        pools.push(pool);
-    }
-}
-
 fn node(statement: NodeStatement, errors: &mut Errors) -> Node {
     let NodeStatement { attributes, name, ty, value } = statement;
     let NodeAttributes { docs, streams, count, stream_done } =
         attribute::of_node(attributes, errors);
     Node { docs, name, ty, value, streams, count, stream_done, has_methods: true }
-}
-
-/// A node with the name of a pool would be taken for that constant. It is left out, and edges to it are
-/// no further mistake.
-fn not_pools(graph: &mut Graph, names: &mut Names, errors: &mut Errors) {
-    let pools: HashSet<String> = graph.pools.iter().map(|pool| pool.name.to_string()).collect();
-    let (taken, free): (Vec<_>, Vec<_>) = std::mem::take(&mut graph.nodes)
-        .into_iter()
-        .partition(|node| pools.contains(&node.name.to_string()));
-    graph.nodes = free;
-    for Node { name, ty, value, .. } in taken {
-        let text = format!("node `{name}` has the name of a stream pool; give it another name");
-        errors.at(&name, text);
-        names.without_type.insert(name.to_string());
-        graph.leftovers.push(Leftover { ty: Some(ty), value: Some(value) });
-    }
 }
 
 /// The struct's methods are named after its nodes.
@@ -176,26 +147,6 @@ fn accessors(graph: &mut Graph, errors: &mut Errors) {
     }
 }
 
-fn pools_of_nodes(graph: &mut Graph, errors: &mut Errors) {
-    let pools: Vec<String> = graph.pools.iter().map(|pool| pool.name.to_string()).collect();
-    let known: Vec<&str> = pools.iter().map(String::as_str).collect();
-    for node in &mut graph.nodes {
-        let Streams::Pool(pool) = &node.streams else { continue };
-        let written = pool.to_string();
-        if known.contains(&written.as_str()) {
-            continue;
-        }
-        let hint = match similar(&written, &known) {
-            Some(name) => format!("did you mean `{name}`?"),
-            None => {
-                format!("declare it: `const {written}: CudaStreamPool = CudaStreamPool::new();`")
-            }
-        };
-        errors.at(pool, format!("there is no stream pool `{written}` in this graph; {hint}"));
-        node.streams = Streams::Default;
-    }
-}
-
 /// Beside a `compile_error!`, rustc does not tell which names it can't find.
 fn unknown_nodes(graph: &Graph, errors: &mut Errors) {
     let nodes: Vec<String> = graph.nodes.iter().map(Node::text).collect();
@@ -207,62 +158,6 @@ fn unknown_nodes(graph: &Graph, errors: &mut Errors) {
         };
         errors.at(name, format!("there is no node `{name}` in this graph; {hint}"));
     }
-}
-
-fn default_green(graph: &mut Graph, errors: &mut Errors) {
-    let Some(name) = &graph.header.green else { return };
-    if graph.pools.iter().all(|pool| pool.name != *name) {
-        errors.at(
-            name,
-            format!(
-                "there is no green context pool `{name}` in this graph; declare it: \
-                 `const {name}: CudaGreenContextPool = CudaGreenContextPool::new();`"
-            ),
-        );
-        graph.header.green = None;
-    }
-}
-
-/// rustc does not find these constants unused. A pool that was forgotten at its node would go
-/// unnoticed, since the node then has one of its own.
-fn unused_pools(graph: &Graph, errors: &mut Errors) {
-    for pool in &graph.pools {
-        let values = graph.nodes.iter().flat_map(|node| [Some(&node.value), node.count.as_ref()]);
-        let others = graph.pools.iter().map(|other| Some(&other.description));
-        let mentioned = values
-            .chain(others)
-            .flatten()
-            .any(|value| mentions(value.to_token_stream(), &pool.name));
-        let used = graph
-            .nodes
-            .iter()
-            .any(|node| matches!(&node.streams, Streams::Pool(name) if *name == pool.name));
-        let is_default = graph.header.green.as_ref() == Some(&pool.name);
-        if !mentioned && !used && !is_default {
-            let name = &pool.name;
-            if is_green(pool) {
-                let text = format!(
-                    "nothing uses green context pool `{name}`; give its contexts to stream pools, \
-                     `.on({name}.context(0))`, or remove it"
-                );
-                errors.at(name, text);
-                continue;
-            }
-            errors.at(
-                name,
-                format!(
-                    "no node uses stream pool `{name}`; put `#[streams({name})]` on those that \
-                     shall, or remove it"
-                ),
-            );
-        }
-    }
-}
-
-/// Whether it is a pool of green contexts, as far as its type tells.
-fn is_green(pool: &Pool) -> bool {
-    let ty = pool.ty.to_token_stream().into_iter().last();
-    ty.is_some_and(|last| last.to_string() == "CudaGreenContextPool")
 }
 
 fn connect(statement: EdgeStatement, names: &Names, graph: &mut Graph, errors: &mut Errors) {

@@ -2,12 +2,14 @@
 
 mod attribute;
 mod check;
+mod chunk;
 mod constants;
 mod diagram;
 mod edge;
 mod expand;
 mod model;
 mod parse;
+mod pools;
 mod statement;
 #[cfg(test)]
 mod tests;

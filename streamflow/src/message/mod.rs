@@ -23,7 +23,8 @@ use crate::stream::{CudaStream, Point};
 /// What can travel along an edge.
 ///
 /// Derive it for structs whose fields are messages. Any other value that is only for the host goes
-/// into a [`HostData`]. A message belongs to nobody else and may move between threads.
+/// into a [`HostData`]. A message belongs to nobody else and may move between threads. An operator that is
+/// generic in what it takes bounds it `M: Message<Item = M>`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a message",
     label = "this type can't travel along an edge",
