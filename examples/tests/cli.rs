@@ -25,6 +25,10 @@ fn overlap(args: &[&str]) -> Output {
     program(env!("CARGO_BIN_EXE_overlap"), args)
 }
 
+fn race(args: &[&str]) -> Output {
+    program(env!("CARGO_BIN_EXE_race"), args)
+}
+
 fn program(path: &str, args: &[&str]) -> Output {
     // Logs are the user's choice; here they would mix with the messages.
     Command::new(path).args(args).env_remove("RUST_LOG").output().unwrap()
@@ -106,6 +110,21 @@ fn one_element_is_exactly_one() {
     let expected =
         r#"{"tick":0,"shape":[1],"dtype":"float32","head":[1.0],"sum":1.0}"#.to_string() + "\n";
     assert_eq!(text(&pool(&args).stdout), expected);
+}
+
+#[test]
+fn the_race_is_reported_as_the_readme_says() {
+    // Without what git may have made of the line ends.
+    let readme = include_str!("../../README.md").replace("\r\n", "\n");
+    for seed in ["0", "1", "6", "7"] {
+        let output = race(&["--platform", "host", "--seed", seed]);
+        assert_fails(&output, 1, &["`hasty.extra` must wait"]);
+        let report = text(&output.stderr);
+        assert!(
+            readme.contains(&format!("```text\n{report}```\n")),
+            "not in the README:\n{report}"
+        );
+    }
 }
 
 #[test]

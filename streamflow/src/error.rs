@@ -2,6 +2,7 @@
 
 use std::any::Any;
 
+use crate::driver::race::RaceReports;
 use crate::driver::{DeviceId, DriverError};
 use crate::testing::Exploration;
 
@@ -263,6 +264,11 @@ pub enum Error {
         /// What followed, in order.
         followed: Vec<Error>,
     },
+
+    /// Work that nothing orders touched the same memory: what the [race checker](crate::driver::race)
+    /// found.
+    #[error("{0}")]
+    Races(RaceReports),
 
     /// An error of the user's.
     #[error("{0}")]

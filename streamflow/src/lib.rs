@@ -31,7 +31,7 @@ pub use memory::{
 };
 pub use message::{HostData, Message, Metadata, Timestamp};
 pub use operator::{Compute, Operator};
-pub use platform::{HostPlatform, Platform, device};
+pub use platform::{HostPlatform, Platform, PlatformOptions, device};
 pub use port::{In, Out};
 pub use stream::{
     CudaGreenContext, CudaGreenContextPool, CudaStream, CudaStreamPool, ExternalStream,
@@ -44,8 +44,9 @@ pub mod prelude {
     pub use crate::{
         Buffer, Compute, Coscheduling, CudaGreenContext, CudaGreenContextPool, CudaStream,
         CudaStreamPool, DeviceId, DeviceSlice, Download, Element, Error, ExecutionContext, Graph,
-        Grid, HostData, In, Message, Metadata, OnStream, Operator, Out, Pinned, Platform, Result,
-        Shared, Stream, StreamFlags, StreamPool, Tensor, Timestamp, device, f16, kernel, operator,
+        Grid, HostData, In, Message, Metadata, OnStream, Operator, Out, Pinned, Platform,
+        PlatformOptions, Result, Shared, Stream, StreamFlags, StreamPool, Tensor, Timestamp,
+        device, f16, kernel, operator,
     };
     // The macro alone, and not the module of the same name.
     pub use streamflow_macros::graph;

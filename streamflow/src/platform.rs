@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use crate::driver::cuda::CudaDriver;
 use crate::driver::host::HostDriver;
-use crate::driver::{BorrowedStream, Coscheduling, DeviceId, DeviceInfo, Driver, SmSizes};
+use crate::driver::race::{RaceChecker, RaceReports};
+use crate::driver::{BorrowedStream, Coscheduling, DeviceId, DeviceInfo, Driver, Note, SmSizes};
 use crate::error::{Error, Result};
 use crate::memory::{
     self, Allocator, Buffer, Download, Downloadable, Element, IntoShape, MemoryLimits,
@@ -95,7 +96,7 @@ impl Platform {
     }
 
     fn with_driver(driver: Arc<dyn Driver>, why: &str) -> Result<Self> {
-        Self::new(driver, why, MemoryOptions::default())
+        Self::new(driver, why, PlatformOptions::default())
     }
 
     /// As [`from_driver`](Self::from_driver), with another management of memory.
@@ -103,11 +104,25 @@ impl Platform {
     /// # Errors
     /// The driver's, when its devices can't be used.
     pub fn with_memory(driver: Arc<dyn Driver>, options: MemoryOptions) -> Result<Self> {
+        Self::with_options(
+            driver,
+            PlatformOptions { memory: options, ..PlatformOptions::default() },
+        )
+    }
+
+    /// As [`from_driver`](Self::from_driver), with choices of your own.
+    ///
+    /// # Errors
+    /// The driver's, when its devices can't be used; [`Error::Variable`] when the environment decides
+    /// on the race checker and says neither 0 nor 1.
+    pub fn with_options(driver: Arc<dyn Driver>, options: PlatformOptions) -> Result<Self> {
         Self::new(driver, "a driver was given", options)
     }
 
-    fn new(driver: Arc<dyn Driver>, why: &str, options: MemoryOptions) -> Result<Self> {
+    fn new(driver: Arc<dyn Driver>, why: &str, options: PlatformOptions) -> Result<Self> {
+        let driver = options.checked(driver)?;
         let table = StreamTable::new(driver.clone())?;
+        let options = options.memory;
         let devices = (0..driver.device_count() as u32)
             .map(|index| {
                 let device = DeviceId(index);
@@ -134,6 +149,27 @@ impl Platform {
     /// The driver below, for what streamflow does not offer.
     pub fn driver(&self) -> &Arc<dyn Driver> {
         self.0.table.driver()
+    }
+
+    /// Whether a [race checker](crate::driver::race) watches what the platform does.
+    pub fn is_race_checked(&self) -> bool {
+        self.0.table.is_watched()
+    }
+
+    /// The races that were found since this was asked last; a graph's run asks by itself, and ends with
+    /// an [`Error::Races`] if there were any. Empty also where nobody watches.
+    pub fn take_races(&self) -> RaceReports {
+        self.driver().take_races()
+    }
+
+    /// Tells the driver something, if it wants to be told.
+    pub(crate) fn tell(&self, note: &Note<'_>) {
+        self.0.table.tell(note);
+    }
+
+    /// Whether [`tell`](Self::tell) reaches somebody.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.0.table.is_watched()
     }
 
     /// How many devices it has; they are `device(0)` and so on.
@@ -206,6 +242,7 @@ impl Platform {
     ///
     /// # Errors
     /// [`Error::Shape`]; the driver's, when memory is exhausted.
+    #[track_caller]
     pub fn tensor<T: Element>(
         &self,
         shape: impl IntoShape,
@@ -218,6 +255,7 @@ impl Platform {
     ///
     /// # Errors
     /// As for [`tensor`](Self::tensor).
+    #[track_caller]
     pub fn buffer<T: Element>(&self, len: usize, stream: &CudaStream) -> Result<Buffer<T>> {
         Buffer::new(&self.of(stream)?.memory, stream, len.into_shape()?)
     }
@@ -240,6 +278,7 @@ impl Platform {
     ///
     /// # Errors
     /// [`Error::NoSuchDevice`], [`Error::Shape`]; the driver's, when memory is exhausted.
+    #[track_caller]
     pub fn pinned<T: Element>(&self, device: DeviceId, len: usize) -> Result<Pinned<T>> {
         Pinned::for_host(&self.device(device, "`pinned`")?.pinned, len)
     }
@@ -249,6 +288,7 @@ impl Platform {
     ///
     /// # Errors
     /// [`Error::WrongDevice`], [`Error::ForeignPlatform`]; the driver's.
+    #[track_caller]
     pub fn download<T: Element>(
         &self,
         source: &(impl Downloadable<T> + ?Sized),
@@ -301,5 +341,45 @@ impl fmt::Debug for Platform {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let devices: Vec<_> = self.0.devices.iter().map(|device| &device.info.name).collect();
         f.debug_struct("Platform").field("name", &self.name()).field("devices", &devices).finish()
+    }
+}
+
+/// How a platform is to be, whatever its driver. Chosen when it is made, and not changed afterwards.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PlatformOptions {
+    /// How device memory is managed.
+    pub memory: MemoryOptions,
+    /// Whether a [race checker](crate::driver::race) watches. `None`, the default: as
+    /// `STREAMFLOW_RACE_CHECK` says (1 or 0), and if it says nothing, in debug builds. A driver that has
+    /// a checker keeps it.
+    pub race_check: Option<bool>,
+}
+
+impl PlatformOptions {
+    /// The driver, with a race checker if there shall be one.
+    fn checked(self, driver: Arc<dyn Driver>) -> Result<Arc<dyn Driver>> {
+        let check = match self.race_check {
+            Some(check) => check,
+            None => race_check_by_default()?,
+        };
+        if check && !driver.watches() {
+            return Ok(Arc::new(RaceChecker::new(driver)));
+        }
+        Ok(driver)
+    }
+}
+
+/// What the environment says, or else the kind of build.
+fn race_check_by_default() -> Result<bool> {
+    const VARIABLE: &str = "STREAMFLOW_RACE_CHECK";
+    let Some(value) = std::env::var_os(VARIABLE) else { return Ok(cfg!(debug_assertions)) };
+    match value.to_str() {
+        Some("1") => Ok(true),
+        Some("0") => Ok(false),
+        _ => Err(Error::Variable {
+            name: VARIABLE,
+            value: value.to_string_lossy().into_owned(),
+            expected: "say 1, to look for races, or 0, not to",
+        }),
     }
 }

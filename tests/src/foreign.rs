@@ -1,12 +1,16 @@
 //! Work that streamflow does not see: bare addresses, and compiled code of another origin. The
 //! `unsafe` of such tests stands here.
 
+mod bare;
+
+pub use bare::{BYTES, Bare, part};
+
 use std::sync::Arc;
 
 use streamflow::driver::{
-    Copy, CopyKind, Driver, DriverResult, MemoryRange, RawStream, StreamOptions,
+    Copy, CopyKind, Driver, DriverResult, MemoryRange, RawEvent, RawStream, StreamOptions,
 };
-use streamflow::kernel::{Function, Module};
+use streamflow::kernel::{Function, Kernel, Module};
 use streamflow::prelude::*;
 use streamflow::{BorrowedStream, ExternalStream};
 
@@ -101,7 +105,8 @@ impl ForeignStream {
         platform.external_stream(borrowed)
     }
 
-    /// Queues a copy on it, as its owner: streamflow does not see it. Both are of one length.
+    /// A copy that its owner can queue past streamflow. Both are of one length. The addresses are asked
+    /// for on `stream`, which counts as a use there: the copy comes after it.
     ///
     /// # Errors
     /// The driver's.
@@ -110,7 +115,7 @@ impl ForeignStream {
         stream: &CudaStream,
         source: &DeviceSlice<f32>,
         target: &mut DeviceSlice<f32>,
-    ) -> Result<()> {
+    ) -> Result<UnseenCopy<'_>> {
         let bytes = (source.len().min(target.len()) * size_of::<f32>()) as u64;
         let (mut from, mut to) = (0, 0);
         stream.read_raw(source, |address| from = address)?;
@@ -120,10 +125,28 @@ impl ForeignStream {
             target: MemoryRange { address: to, bytes },
             source: MemoryRange { address: from, bytes },
         };
-        self.driver.bind(self.raw.device())?;
+        Ok(UnseenCopy { on: self, copy })
+    }
+}
+
+/// A copy that streamflow does not see.
+#[derive(Debug)]
+pub struct UnseenCopy<'a> {
+    on: &'a ForeignStream,
+    copy: Copy,
+}
+
+impl UnseenCopy<'_> {
+    /// Queues it.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn queue(&self) -> Result<()> {
+        let ForeignStream { driver, raw } = self.on;
+        driver.bind(raw.device())?;
         // SAFETY: both addresses are of memory at least this long, which its users keep until the
         // copy is done.
-        Ok(unsafe { self.driver.copy(self.raw, &copy) }?)
+        Ok(unsafe { driver.copy(*raw, &self.copy) }?)
     }
 }
 
@@ -178,4 +201,29 @@ pub fn copy(
         })
     })?;
     Ok(copied??)
+}
+
+/// Launches without waiting for what the arguments must come after: a race, unless the caller has seen
+/// to it.
+///
+/// # Errors
+/// As of [`CudaStream::launch_unordered`].
+#[track_caller]
+pub fn launch_unordered<K: Kernel>(
+    stream: &CudaStream,
+    grid: impl Into<Grid>,
+    args: K::Args<'_>,
+) -> Result<()> {
+    // SAFETY: the kernels of these tests compute numbers from numbers, at indices that depend on no
+    // data: what a race does there is wrong data.
+    unsafe { stream.launch_unordered::<K>(grid, args) }
+}
+
+/// Blocks until an event is complete.
+///
+/// # Errors
+/// The driver's.
+pub fn synchronize_event(driver: &dyn Driver, event: RawEvent) -> DriverResult<()> {
+    // SAFETY: these tests destroy their events last.
+    unsafe { driver.synchronize_event(event) }
 }

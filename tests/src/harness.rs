@@ -2,7 +2,8 @@
 //!
 //! A body runs on the host simulator under several seeds, as one test `name::host`, and on a GPU as
 //! `name::cuda`. Without a GPU the latter is reported as ignored, with the reason, and never as
-//! passed.
+//! passed. Races are looked for on the simulator always, and on a GPU in debug builds or with
+//! `STREAMFLOW_RACE_CHECK=1`; a body that leaves one behind has failed.
 //!
 //! - `STREAMFLOW_TEST_SEEDS=n` runs bodies under the seeds `0..n`.
 //! - `STREAMFLOW_TEST_SEED=n` runs them under that seed alone: how a failure is replayed.
@@ -140,7 +141,11 @@ impl Suite {
     /// Adds a body for the host simulator alone; it gets a fresh platform for each seed.
     #[must_use]
     pub fn host(self, name: &str, body: impl Body) -> Self {
-        self.seeded(name, move |seed| body(&Platform::host().seed(seed).build()?))
+        self.seeded(name, move |seed| {
+            let platform = Platform::host().seed(seed).race_check(true).build()?;
+            body(&platform)?;
+            check_races(&platform)
+        })
     }
 
     /// Adds a body that needs several devices, for both platforms. On a machine with fewer GPUs it is
@@ -189,7 +194,7 @@ impl Suite {
     pub fn cuda(mut self, name: &str, body: impl Body) -> Self {
         let runner = move || match Platform::cuda() {
             Ok(platform) => {
-                let done = caught(|| body(&platform));
+                let done = caught(|| body(&platform).and_then(|()| check_races(&platform)));
                 done.map(|()| Completion::Completed).map_err(mimic)
             }
             Err(missing) => skipped("STREAMFLOW_REQUIRE_CUDA", &missing),
@@ -230,6 +235,15 @@ impl Suite {
     pub fn run(self) -> ExitCode {
         libtest_mimic::run(&Arguments::from_args(), self.trials).exit_code()
     }
+}
+
+/// Fails if races were found since this was asked last.
+///
+/// # Errors
+/// The races.
+pub fn check_races(platform: &Platform) -> Result<(), Failed> {
+    let races = platform.take_races();
+    check(races.is_empty(), || races.to_string())
 }
 
 /// Not run, and said so; or a failure where it must run.

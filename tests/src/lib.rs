@@ -18,4 +18,4 @@ pub mod random;
 mod seeds;
 pub mod stereo;
 
-pub use harness::{Failed, Suite, check, check_close, check_error, check_text};
+pub use harness::{Failed, Suite, check, check_close, check_error, check_races, check_text};

@@ -113,9 +113,10 @@ fn by_points(platform: &Platform) -> Result<bool, Failed> {
     let (ours, theirs) = (ours(platform)?, foreign.borrow(platform)?);
     let mut source = filled(platform, &ours, 0.0)?;
     let mut target = filled(platform, &ours, 0.0)?;
+    let copy = foreign.copy_unseen(&ours, &source, &mut target)?;
     ours.launch::<slow_fill>(LEN, (&mut source, 5.0, SLOW))?;
     theirs.wait(ours.record()?)?;
-    foreign.copy_unseen(&ours, &source, &mut target)?;
+    copy.queue()?;
     ours.wait(theirs.record()?)?;
     ours.launch::<add_one>(LEN, (&mut target,))?;
     Ok(holds(&ours, &target, 6.0)?)

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use stream::{OnStream, Stream, StreamName};
 
-use crate::driver::DeviceId;
+use crate::driver::{DeviceId, Note};
 use crate::error::{Error, Result};
 use crate::memory::{Buffer, Download, Downloadable, Element, IntoShape, Pinned, Tensor};
 use crate::message::{Metadata, Timestamp};
@@ -121,6 +121,7 @@ impl ExecutionContext {
     ///
     /// # Errors
     /// [`Error::Shape`]; the driver's, when memory is exhausted.
+    #[track_caller]
     pub fn tensor<T: Element>(
         &self,
         shape: impl IntoShape,
@@ -133,6 +134,7 @@ impl ExecutionContext {
     ///
     /// # Errors
     /// As for [`tensor`](Self::tensor).
+    #[track_caller]
     pub fn buffer<T: Element>(&self, len: usize, stream: &Stream<'_>) -> Result<Buffer<T>> {
         self.platform.buffer(len, stream)
     }
@@ -141,6 +143,7 @@ impl ExecutionContext {
     ///
     /// # Errors
     /// As for [`Platform::pinned`].
+    #[track_caller]
     pub fn pinned<T: Element>(&self, len: usize) -> Result<Pinned<T>> {
         self.platform.pinned(self.device(), len)
     }
@@ -149,6 +152,7 @@ impl ExecutionContext {
     ///
     /// # Errors
     /// As for [`Platform::download`].
+    #[track_caller]
     pub fn download<T: Element>(
         &self,
         source: &(impl Downloadable<T> + ?Sized),
@@ -217,7 +221,8 @@ impl ExecutionContext {
     }
 
     /// Before a hook: binds the device, since libraries switch it.
-    pub(crate) fn enter(&self) -> Result<()> {
+    pub(crate) fn enter(&self, hook: &'static str) -> Result<()> {
+        self.platform.tell(&Note::Enter { node: &self.node, hook, tick: self.tick() });
         self.metadata.borrow_mut().clear();
         Ok(self.platform.driver().bind(self.device())?)
     }
@@ -229,6 +234,11 @@ impl ExecutionContext {
             return Ok(());
         }
         self.own_streams().try_for_each(|stream| Ok(stream.timeline().close()?))
+    }
+
+    /// After a hook that was [entered](Self::enter), whether or not that succeeded.
+    pub(crate) fn leave(&self) {
+        self.platform.tell(&Note::Leave);
     }
 
     pub(crate) fn count_tick(&self) {

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use super::race::RaceReports;
 use super::{
     Copy, Coscheduling, DeviceId, DeviceInfo, Driver, DriverResult, GreenContext, HostFunction,
-    Image, KernelSource, Launch, LoadedKernel, MemoryRange, RawEvent, RawModule, RawStream,
+    Image, KernelSource, Launch, LoadedKernel, MemoryRange, Note, RawEvent, RawModule, RawStream,
     SmSizes, Sticky, StreamOptions,
 };
 
@@ -88,4 +89,7 @@ forward! {
     [unsafe] fn load_kernel(device: DeviceId, source: &KernelSource<'_>) -> DriverResult<LoadedKernel>;
     [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> DriverResult<()>;
     [unsafe] fn launch_host_function(stream: RawStream, function: HostFunction) -> DriverResult<()>;
+    [] fn watches() -> bool;
+    [] fn tell(note: &Note<'_>);
+    [] fn take_races() -> RaceReports;
 }

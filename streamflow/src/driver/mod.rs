@@ -2,8 +2,8 @@
 //!
 //! [`Driver`] is the trait; [`cuda`] implements it with a real GPU, [`host`] with a simulator of
 //! CUDA's ordering rules. A [`Layer`] wraps another driver and changes only what it must: the
-//! call [`Recorder`] is one, and so are the fault injectors of the tests. Nothing above this module
-//! asks which one runs.
+//! call [`Recorder`] is one, the [race checker](race) another, and so are the fault injectors of the
+//! tests. Nothing above this module asks which one runs.
 //!
 //! The seam speaks in raw handles. It knows contexts, streams, events, memory, kernels and host
 //! functions; it knows no ports, no operators and no graphs.
@@ -15,6 +15,8 @@ mod handle;
 pub mod host;
 mod kernel;
 mod layer;
+mod note;
+pub mod race;
 mod recorder;
 
 pub(crate) use error::report_in_drop;
@@ -29,6 +31,7 @@ pub use kernel::{
     LoadedKernel, MAX_PARAMS, Param, Plain, Target,
 };
 pub use layer::Layer;
+pub use note::{Direction, Note, SourceLocation};
 pub use recorder::{Call, Place, RecordedAccess, Recorder, StreamName};
 
 use std::fmt;
@@ -326,4 +329,20 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         stream: RawStream,
         function: HostFunction,
     ) -> DriverResult<()>;
+
+    /// Whether [`tell`](Driver::tell) does something. Asked once, when a platform is made: where nobody
+    /// watches, nothing is told.
+    fn watches(&self) -> bool {
+        false
+    }
+
+    /// Says what the calls alone don't: which operator makes them, and what the host touches itself.
+    fn tell(&self, note: &Note<'_>) {
+        let _ = note;
+    }
+
+    /// The races that were found since this was called last; none where nobody watches.
+    fn take_races(&self) -> race::RaceReports {
+        race::RaceReports::default()
+    }
 }

@@ -275,12 +275,13 @@ impl<O: Operator> Node<O> {
         call: impl FnOnce(&mut O, &mut O::Ports, &ExecutionContext) -> Result<()>,
     ) -> Result<()> {
         let Self { operator, ports, cx, alone, .. } = self;
-        let done = cx.enter().and_then(|()| {
+        let done = cx.enter(name).and_then(|()| {
             let called = catch_unwind(AssertUnwindSafe(|| call(operator, ports, cx)));
             let result = called.unwrap_or_else(|panic| Err(Error::panicked(&*panic)));
             let closed = cx.close(*alone);
             result.and(closed)
         });
+        cx.leave();
         done.map_err(|error| self.failed(name, error))
     }
 

@@ -1,9 +1,11 @@
 //! Launching kernels on streams: each launch first waits for what its arguments need (law 7).
 
+use std::panic::Location;
+
 use super::bounds::{self, Bounds};
 use super::state::KernelState;
 use super::{Grid, Kernel, KernelInfo, Passing};
-use crate::driver::{Launch, LoadedKernel};
+use crate::driver::{Launch, LoadedKernel, Note, SourceLocation};
 use crate::error::Result;
 use crate::stream::CudaStream;
 
@@ -16,11 +18,42 @@ impl CudaStream {
     /// # Errors
     /// A requirement of the kernel that does not hold; a grid that can't be; memory of another device
     /// or platform; CUDA source that does not compile; the driver's.
+    #[track_caller]
     pub fn launch<K: Kernel>(&self, grid: impl Into<Grid>, args: K::Args<'_>) -> Result<()> {
         let mut passing = Passing::new();
         K::pass(args, &mut passing)?;
-        launch_kernel(self, K::INFO, grid.into(), &mut passing)
+        launch_kernel(self, K::INFO, grid.into(), &mut passing, Order::ByData, Location::caller())
     }
+
+    /// Queues a kernel as [`launch`](Self::launch) does, but without waiting for what its arguments must
+    /// come after. Whoever uses the memory later waits for it all the same.
+    ///
+    /// # Errors
+    /// As for [`launch`](Self::launch).
+    ///
+    /// # Safety
+    /// This stream comes after the last write of each argument, and after the last reads of those that
+    /// the kernel writes, allocation and reuse included; or the kernel touches other elements than they
+    /// do. The [race checker](crate::driver::race) finds where it does not.
+    #[track_caller]
+    pub unsafe fn launch_unordered<K: Kernel>(
+        &self,
+        grid: impl Into<Grid>,
+        args: K::Args<'_>,
+    ) -> Result<()> {
+        let mut passing = Passing::new();
+        K::pass(args, &mut passing)?;
+        launch_kernel(self, K::INFO, grid.into(), &mut passing, Order::ByCaller, Location::caller())
+    }
+}
+
+/// Who orders a launch after what its arguments must come after.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Each argument knows.
+    ByData,
+    /// The caller vouches for it.
+    ByCaller,
 }
 
 /// Not generic, so that it is compiled once.
@@ -29,6 +62,8 @@ fn launch_kernel(
     info: &'static KernelInfo,
     grid: Grid,
     passing: &mut Passing<'_>,
+    order: Order,
+    location: SourceLocation,
 ) -> Result<()> {
     stream.timeline().bind()?;
     let (table, device) = (stream.table(), stream.device());
@@ -40,22 +75,26 @@ fn launch_kernel(
     if bounds::enabled() == Bounds::Checked {
         passing.report(state.report(device)?);
     }
-    submit(stream, info.name, &loaded, grid, info.threads, passing)
+    let kernel = (info.name, &loaded, info.threads);
+    submit(stream, kernel, grid, passing, order, location)
 }
 
 pub(super) fn submit(
     stream: &CudaStream,
-    name: &str,
-    loaded: &LoadedKernel,
+    (name, loaded, threads): (&str, &LoadedKernel, Option<[u32; 3]>),
     grid: Grid,
-    threads: Option<[u32; 3]>,
     passing: &Passing<'_>,
+    order: Order,
+    location: SourceLocation,
 ) -> Result<()> {
     let Some(shape) = grid.resolve(name, loaded, threads)? else { return Ok(()) };
     let (timeline, raw) = (stream.timeline(), stream.raw());
     let point = timeline.open_point();
     for ((block, mode), access) in passing.blocks().iter().zip(passing.accesses()) {
-        block.claim(stream, *mode, point, access.argument)?;
+        match order {
+            Order::ByData => block.claim(stream, *mode, point, access.argument)?,
+            Order::ByCaller => block.check(stream, access.argument)?,
+        }
     }
     let launch = Launch {
         function: loaded.function,
@@ -66,11 +105,12 @@ pub(super) fn submit(
         params: passing.params(),
         accesses: passing.accesses(),
     };
+    stream.table().tell(&Note::At(location));
     // SAFETY: the parameters are the kernel's: `Kernel` is an unsafe trait that promises it, and so
     // does the caller of `launch_function`. The memory is alive: its blocks are given up only after
     // the uses that were noted.
     let queued = unsafe { timeline.driver().launch(raw, &launch) };
-    if !timeline.is_open(point) {
+    if order == Order::ByCaller || !timeline.is_open(point) {
         passing.blocks().iter().for_each(|(block, mode)| block.note(stream, *mode));
     }
     Ok(queued?)

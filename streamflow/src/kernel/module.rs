@@ -1,8 +1,9 @@
 //! Compiled code of another origin: modules, their functions, and launching these.
 
+use std::panic::Location;
 use std::sync::Arc;
 
-use super::launch::submit;
+use super::launch::{Order, submit};
 use super::{Grid, Passing};
 use crate::driver::{Code, DeviceId, Image, KernelSource, LoadedKernel, RawModule};
 use crate::error::{Error, Result};
@@ -39,6 +40,7 @@ impl CudaStream {
     /// # Safety
     /// `pass` passes the parameters that the function has, in their order, and the function touches
     /// no other device memory than the slices passed, those passed for reading only to read.
+    #[track_caller]
     pub unsafe fn launch_function<'a>(
         &self,
         function: &Function,
@@ -58,7 +60,8 @@ impl CudaStream {
         let mut passing = Passing::new();
         pass(&mut passing);
         self.timeline().bind()?;
-        submit(self, &function.name, &function.loaded, grid.into(), None, &passing)
+        let kernel = (&*function.name, &function.loaded, None);
+        submit(self, kernel, grid.into(), &passing, Order::ByData, Location::caller())
     }
 }
 

@@ -81,7 +81,8 @@ impl Block {
         Ok(())
     }
 
-    /// Notes an access that was queued on `stream` just now, after [`claim`](Self::claim).
+    /// Notes an access that was queued on `stream` just now, after [`claim`](Self::claim) or
+    /// without an order.
     ///
     /// Only uses that this access comes after are forgotten for it: parts of the memory may be used
     /// on other streams at the same time, and were not waited for.
@@ -108,7 +109,8 @@ impl Block {
         Err(Error::ForeignPlatform { what: "memory" })
     }
 
-    fn check(&self, stream: &CudaStream, what: &str) -> Result<()> {
+    /// Refuses a stream of another platform or device.
+    pub(crate) fn check(&self, stream: &CudaStream, what: &str) -> Result<()> {
         let timeline = stream.timeline();
         self.check_platform(stream)?;
         if self.device != timeline.device() {

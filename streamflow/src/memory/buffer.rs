@@ -23,6 +23,7 @@ pub struct Buffer<T: Element> {
 
 impl<T: Element> Buffer<T> {
     /// The shape's elements, which were counted without overflow.
+    #[track_caller]
     pub(crate) fn new(pool: &Arc<MemoryPool>, stream: &CudaStream, shape: Shape) -> Result<Self> {
         let len = shape.count();
         let owner = pool.allocate(stream, (len * size_of::<T>()) as u64)?;

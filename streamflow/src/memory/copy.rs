@@ -1,11 +1,12 @@
 //! Copies and fills on streams, ordered by what they touch.
 
+use std::panic::Location;
 use std::sync::Arc;
 
 use super::{
     Block, Buffer, DeviceSlice, Download, Element, Pinned, PinnedPool, Shape, Tensor, View, ViewMut,
 };
-use crate::driver::{AccessMode, Copy, CopyKind, MemoryRange};
+use crate::driver::{AccessMode, Copy, CopyKind, MemoryRange, Note};
 use crate::error::{Error, Result};
 use crate::stream::{CudaStream, Point};
 
@@ -14,6 +15,7 @@ impl CudaStream {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`]; the driver's.
+    #[track_caller]
     pub fn upload<T: Element>(
         &self,
         source: &Pinned<T>,
@@ -29,6 +31,7 @@ impl CudaStream {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`]; the driver's.
+    #[track_caller]
     pub fn upload_blocking<T: Element>(
         &self,
         source: &[T],
@@ -45,6 +48,7 @@ impl CudaStream {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`]; the driver's.
+    #[track_caller]
     pub fn copy<T: Element>(
         &self,
         source: &DeviceSlice<T>,
@@ -82,6 +86,7 @@ impl CudaStream {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`]; the driver's.
+    #[track_caller]
     pub fn download_into<T: Element>(
         &self,
         source: &DeviceSlice<T>,
@@ -97,6 +102,7 @@ impl CudaStream {
     ///
     /// # Errors
     /// The driver's; an error of earlier work may be reported here.
+    #[track_caller]
     pub fn download_blocking<T: Element>(&self, source: &DeviceSlice<T>) -> Result<Vec<T>> {
         let mut target = vec![T::default(); source.len()];
         let range = MemoryRange {
@@ -113,11 +119,13 @@ impl CudaStream {
     ///
     /// # Errors
     /// The driver's.
+    #[track_caller]
     pub fn fill_bytes<T: Element>(&self, target: &mut DeviceSlice<T>, byte: u8) -> Result<()> {
         self.timeline().bind()?;
         let point = self.timeline().open_point();
         target.block().claim(self, AccessMode::Write, point, "the memory to fill")?;
         if !target.is_empty() {
+            self.table().tell(&Note::At(Location::caller()));
             // SAFETY: the range lies in a block that is alive; it is freed only after the use that
             // was noted.
             let queued = unsafe { self.timeline().driver().fill(self.raw(), target.range(), byte) };
@@ -129,6 +137,7 @@ impl CudaStream {
         Ok(())
     }
 
+    #[track_caller]
     fn copy_between(&self, kind: CopyKind, source: Side<'_>, target: Side<'_>) -> Result<()> {
         self.timeline().bind()?;
         let point = self.timeline().open_point();
@@ -136,6 +145,7 @@ impl CudaStream {
         target.claim(self, AccessMode::Write, point)?;
         let copy = Copy { kind, target: target.range, source: source.range };
         if copy.source.bytes > 0 {
+            self.table().tell(&Note::At(Location::caller()));
             // SAFETY: both ranges have one length, checked by the callers, and are alive: device and
             // page-locked blocks are given up only after the uses that were noted; ordinary host memory
             // is borrowed for the call, and such copies return only when they are done with it.
@@ -152,6 +162,7 @@ impl CudaStream {
 }
 
 /// Queues a download into memory of the pool. See [`Download`].
+#[track_caller]
 pub(crate) fn download<T: Element>(
     stream: &CudaStream,
     pool: &Arc<PinnedPool>,

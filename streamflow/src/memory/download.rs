@@ -28,6 +28,7 @@ impl<T: Element> Download<T> {
     ///
     /// # Errors
     /// The driver's, when it can't say.
+    #[track_caller]
     pub fn try_get(&self) -> Result<Option<&[T]>> {
         self.pinned.try_as_slice()
     }
@@ -36,6 +37,7 @@ impl<T: Element> Download<T> {
     ///
     /// # Errors
     /// The driver's, when it can't wait; an error of the work before may be reported here.
+    #[track_caller]
     pub fn wait_blocking(&self) -> Result<&[T]> {
         self.pinned.as_slice_blocking()
     }

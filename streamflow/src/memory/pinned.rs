@@ -4,11 +4,14 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::owned::{FreeList, Home, Owned};
 use super::{Block, Element};
-use crate::driver::{AccessMode, DeviceId, DriverError, MemoryRange, report_in_drop};
+use crate::driver::{
+    AccessMode, DeviceId, DriverError, MemoryRange, Note, SourceLocation, report_in_drop,
+};
 use crate::error::Result;
 use crate::stream::{CudaStream, StreamTable};
 
@@ -28,6 +31,7 @@ impl PinnedPool {
     }
 
     /// Memory that the host may touch at once.
+    #[track_caller]
     fn for_host(self: &Arc<Self>, bytes: u64) -> Result<Owned<Self>> {
         let bytes = granules(bytes);
         let mut free = self.lock();
@@ -36,6 +40,7 @@ impl PinnedPool {
             if blocks[index].is_complete(&self.table, AccessMode::Write)?
                 && let Some(block) = blocks.remove(index)
             {
+                self.touched(block.range(), AccessMode::Write, Location::caller());
                 return Ok(Owned::new(block, 0, self));
             }
         }
@@ -89,6 +94,10 @@ impl PinnedPool {
             }
         }
         Ok(())
+    }
+
+    fn touched(&self, range: MemoryRange, mode: AccessMode, location: SourceLocation) {
+        self.table.tell(&Note::HostAccess { range, mode, location });
     }
 
     /// Frees a block of which all uses are complete.
@@ -147,6 +156,7 @@ pub struct Pinned<T: Element> {
 }
 
 impl<T: Element> Pinned<T> {
+    #[track_caller]
     pub(crate) fn for_host(pool: &Arc<PinnedPool>, len: usize) -> Result<Self> {
         let len = super::Shape::new(&[len])?.count();
         let owner = pool.for_host((len * size_of::<T>()) as u64)?;
@@ -176,11 +186,13 @@ impl<T: Element> Pinned<T> {
     ///
     /// # Errors
     /// The driver's, when it can't say.
+    #[track_caller]
     pub fn try_as_slice(&self) -> Result<Option<&[T]>> {
         let table = &self.owner.home().table;
         let complete = self.owner.is_complete(table, AccessMode::Read)?;
         if complete {
             table.inspect(self.owner.device())?;
+            self.touched(AccessMode::Read, Location::caller());
         }
         Ok(complete.then(|| self.elements()))
     }
@@ -189,8 +201,10 @@ impl<T: Element> Pinned<T> {
     ///
     /// # Errors
     /// The driver's, when it can't wait; an error of earlier work may be reported here.
+    #[track_caller]
     pub fn as_slice_blocking(&self) -> Result<&[T]> {
         self.owner.synchronize(&self.owner.home().table, AccessMode::Read)?;
+        self.touched(AccessMode::Read, Location::caller());
         Ok(self.elements())
     }
 
@@ -198,8 +212,10 @@ impl<T: Element> Pinned<T> {
     ///
     /// # Errors
     /// As for [`as_slice_blocking`](Self::as_slice_blocking).
+    #[track_caller]
     pub fn as_mut_slice_blocking(&mut self) -> Result<&mut [T]> {
         self.owner.synchronize(&self.owner.home().table, AccessMode::Write)?;
+        self.touched(AccessMode::Write, Location::caller());
         let start = self.range().address as *mut T;
         // SAFETY: the block holds `len` elements, aligned and initialised; no queued work uses
         // them, and `&mut self` keeps others from queuing some while the slice lives.
@@ -212,6 +228,11 @@ impl<T: Element> Pinned<T> {
         // them, and a copy to this memory takes `&mut self`, so none can be queued while the slice
         // lives.
         unsafe { std::slice::from_raw_parts(start, self.len) }
+    }
+
+    /// The host has the elements from here on.
+    fn touched(&self, mode: AccessMode, location: SourceLocation) {
+        self.owner.home().touched(self.range(), mode, location);
     }
 
     pub(crate) fn block(&self) -> &Block {

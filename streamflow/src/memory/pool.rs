@@ -10,13 +10,14 @@
 //! other sizes back to the driver, and only then says that nothing is left.
 
 use std::fmt;
+use std::panic::Location;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Block;
 use super::books::{Ledger, State};
 use super::limits::{MemoryLimits, MemoryOptions};
 use super::owned::{Home, Owned};
-use crate::driver::{DeviceId, DriverError, DriverResult, StreamOptions, report_in_drop};
+use crate::driver::{DeviceId, DriverError, DriverResult, Note, StreamOptions, report_in_drop};
 use crate::error::Result;
 use crate::stream::{CudaStream, StreamTable, Timeline};
 
@@ -94,6 +95,7 @@ impl MemoryPool {
     }
 
     /// Memory whose first use may be queued on `stream`, which is one of this device.
+    #[track_caller]
     pub(super) fn allocate(
         self: &Arc<Self>,
         stream: &CudaStream,
@@ -101,6 +103,7 @@ impl MemoryPool {
     ) -> Result<Owned<Self>> {
         let timeline = stream.timeline();
         timeline.bind()?;
+        self.table.tell(&Note::At(Location::caller()));
         let bytes = self.limits.block_for(bytes, &self.name)?;
         let block = match self.reuse(timeline, bytes)? {
             Some(block) => block,
@@ -224,7 +227,7 @@ impl MemoryPool {
                 let device = self.device;
                 tracing::warn!(%device, bytes, "out of memory: giving free memory back and trying again");
                 self.release_all()?;
-                self.reclaim.synchronize()?;
+                self.reclaim.synchronize(&self.table)?;
                 driver.trim(self.device, 0)?;
                 allocate()?
             }

@@ -1,7 +1,9 @@
 //! The way down to bare addresses, with the use registered.
 
+use std::panic::Location;
+
 use super::{DeviceSlice, Element};
-use crate::driver::AccessMode;
+use crate::driver::{AccessMode, Note};
 use crate::error::Result;
 use crate::stream::{CudaStream, Point};
 
@@ -14,6 +16,7 @@ impl CudaStream {
     ///
     /// # Errors
     /// Memory of another device or platform; the driver's. `queue` is not called then.
+    #[track_caller]
     pub fn read_raw<T: Element, R>(
         &self,
         memory: &DeviceSlice<T>,
@@ -26,6 +29,7 @@ impl CudaStream {
     ///
     /// # Errors
     /// As for [`read_raw`](Self::read_raw).
+    #[track_caller]
     pub fn write_raw<T: Element, R>(
         &self,
         memory: &mut DeviceSlice<T>,
@@ -34,6 +38,7 @@ impl CudaStream {
         self.with_raw(memory, AccessMode::Write, queue)
     }
 
+    #[track_caller]
     fn with_raw<T: Element, R>(
         &self,
         memory: &DeviceSlice<T>,
@@ -42,8 +47,8 @@ impl CudaStream {
     ) -> Result<R> {
         /// Notes the use once more where that is needed, also when `queue` unwinds, since it may have
         /// queued something before.
-        struct Note<'a, T: Element>(&'a CudaStream, &'a DeviceSlice<T>, AccessMode, Point);
-        impl<T: Element> Drop for Note<'_, T> {
+        struct Noted<'a, T: Element>(&'a CudaStream, &'a DeviceSlice<T>, AccessMode, Point);
+        impl<T: Element> Drop for Noted<'_, T> {
             fn drop(&mut self) {
                 if !self.0.timeline().is_open(self.3) {
                     self.1.block().note(self.0, self.2);
@@ -53,7 +58,9 @@ impl CudaStream {
         self.timeline().bind()?;
         let point = self.timeline().open_point();
         memory.block().claim(self, mode, point, "memory")?;
-        let _note = Note(self, memory, mode, point);
+        let _note = Noted(self, memory, mode, point);
+        let (stream, range, location) = (self.raw(), memory.range(), Location::caller());
+        self.table().tell(&Note::ForeignAccess { stream, range, mode, location });
         Ok(queue(memory.range().address))
     }
 }

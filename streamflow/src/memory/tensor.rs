@@ -19,6 +19,7 @@ pub struct Tensor<T: Element> {
 }
 
 impl<T: Element> Tensor<T> {
+    #[track_caller]
     pub(crate) fn new(pool: &Arc<MemoryPool>, stream: &CudaStream, shape: Shape) -> Result<Self> {
         Ok(Self { elements: Buffer::new(pool, stream, shape)?, shape })
     }

@@ -15,8 +15,10 @@ pub use place::{Device, Host, Place};
 
 use std::ops::Deref;
 
+use crate::driver::{Direction, Note};
 use crate::error::Result;
 use crate::memory::{Block, DeviceSlice, Pinned, Recycler, Shared};
+use crate::platform::Platform;
 use crate::port::{Owned, Receive};
 use crate::stream::{CudaStream, Point};
 
@@ -122,6 +124,24 @@ pub(crate) fn order<M: Message>(message: &M, stream: &CudaStream) -> Result<()> 
     let mut visitor = MemoryVisitor { visit: &mut visit, result: Ok(()) };
     message.memory(&mut visitor);
     visitor.result
+}
+
+/// Tells the driver that a message's memory passes a port of the hook that runs.
+pub(crate) fn pass<M: Message>(
+    message: &M,
+    platform: &Platform,
+    port: &'static str,
+    direction: Direction,
+) {
+    if !platform.is_watched() {
+        return;
+    }
+    let mut visit = |block: &Block| {
+        platform.tell(&Note::Port { range: block.range(), port, direction });
+        Ok(())
+    };
+    let mut visitor = MemoryVisitor { visit: &mut visit, result: Ok(()) };
+    message.memory(&mut visitor);
 }
 
 /// A message on its way.

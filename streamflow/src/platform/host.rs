@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Platform;
+use super::{Platform, PlatformOptions};
 use crate::driver::host::{HostBuilder, HostDriver};
 use crate::error::Result;
 
@@ -12,29 +12,38 @@ use crate::error::Result;
 #[must_use = "call `build`"]
 pub struct HostPlatform {
     driver: HostBuilder,
+    options: PlatformOptions,
 }
 
 impl HostPlatform {
     pub(super) fn new() -> Self {
-        Self { driver: HostDriver::builder() }
+        Self { driver: HostDriver::builder(), options: PlatformOptions::default() }
     }
 
     /// Which of the legal orders to execute work in; 0, the default, is at once. See
     /// [`Policy::of_seed`](crate::driver::host::Policy::of_seed).
     pub fn seed(self, seed: u64) -> Self {
-        Self { driver: self.driver.seed(seed) }
+        Self { driver: self.driver.seed(seed), ..self }
     }
 
     /// How many devices; 1 by default.
     pub fn devices(self, devices: usize) -> Self {
-        Self { driver: self.driver.devices(devices) }
+        Self { driver: self.driver.devices(devices), ..self }
+    }
+
+    /// Whether races are looked for: see [`PlatformOptions::race_check`].
+    pub fn race_check(mut self, check: bool) -> Self {
+        self.options.race_check = Some(check);
+        self
     }
 
     /// The platform.
     ///
     /// # Errors
-    /// None that is known; the driver's.
+    /// [`Error::Variable`](crate::Error::Variable) when the environment decides on the race checker and
+    /// says neither 0 nor 1; the driver's.
     pub fn build(self) -> Result<Platform> {
-        Platform::with_driver(Arc::new(self.driver.build()), "the host simulator was asked for")
+        let driver = Arc::new(self.driver.build());
+        Platform::new(driver, "the host simulator was asked for", self.options)
     }
 }

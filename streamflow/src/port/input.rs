@@ -5,9 +5,9 @@ use std::marker::PhantomData;
 
 use super::{AnyInput, CarriesStream, Handled, Inlet, InputPort, Plain, Receive};
 use crate::context::{ExecutionContext, Stream};
-use crate::driver::DeviceId;
+use crate::driver::{DeviceId, Direction};
 use crate::error::Result;
-use crate::message::{Message, Metadata};
+use crate::message::{self, Message, Metadata};
 use crate::stream::Point;
 
 /// An input port of a node.
@@ -157,6 +157,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         if let Some(point) = sent {
             stream.wait(point)?;
         }
+        self.came_in();
         Ok((A::open(self.inlet), stream))
     }
 
@@ -198,7 +199,16 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     where
         S: HasMessage,
     {
+        self.came_in();
         A::open(self.inlet)
+    }
+
+    /// Tells whoever watches which memory this port brings.
+    fn came_in(&self) {
+        if let Some(envelope) = self.inlet.current() {
+            let (platform, port) = (self.cx.platform(), self.inlet.name);
+            message::pass(&*envelope.message, platform, port, Direction::In);
+        }
     }
 }
 

@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::copy::EdgeCopy;
 use crate::context::ExecutionContext;
+use crate::driver::Direction;
 use crate::error::Result;
 use crate::memory::{Recycler, Shared};
-use crate::message::{Envelope, Message, Payload};
+use crate::message::{self, Envelope, Message, Payload};
 use crate::stream::{CudaStream, Point};
 
 /// How many messages wait on an edge before its producer must.
@@ -223,7 +224,8 @@ impl<T: Message> Outlet<T> {
         cx: &ExecutionContext,
     ) -> Result<()> {
         if let Some(stream) = stream {
-            crate::message::order(&message, stream)?;
+            message::order(&message, stream)?;
+            message::pass(&message, cx.platform(), self.name, Direction::Out);
         }
         let mut message = message.into_payload();
         if self.readers > 1 {

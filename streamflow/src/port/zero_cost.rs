@@ -5,9 +5,10 @@
 
 use super::{In, Inlet, Internal, Out, Outlet};
 use crate::context::ExecutionContext;
+use crate::driver::Direction;
 use crate::error::Result;
 use crate::memory::Tensor;
-use crate::message::Timestamp;
+use crate::message::{self, Timestamp};
 use crate::stream::CudaStream;
 
 /// What an operator does with its input.
@@ -43,6 +44,10 @@ pub fn without_states(
     let stream = cx.internal_stream(sent)?;
     if let Some(point) = sent {
         stream.wait(point)?;
+    }
+    if let Some(envelope) = inlet.current() {
+        let (platform, port) = (of_input.platform(), inlet.name);
+        message::pass(&*envelope.message, platform, port, Direction::In);
     }
     let made = work(inlet.read(), &stream)?;
     let stream = of_output.sending_stream(outlet.name)?;

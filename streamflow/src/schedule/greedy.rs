@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::driver::race::RaceReports;
 use crate::error::{Error, Result};
 use crate::graph::{AnyNode, Graph, Readiness};
 use crate::platform::Platform;
@@ -20,14 +21,16 @@ const ASK: u32 = 100;
 /// While a node waits for a stream, all others that can run do.
 ///
 /// # Errors
-/// The first error of an operator or of the device, with those that followed while the graph was
+/// The first error of an operator or of the device, or [`Error::Races`] with all races that were found, with those that followed while the graph was
 /// being stopped. Everything is released: no message is left in a queue.
 pub fn run(graph: &mut dyn Graph) -> Result<()> {
     let platform = graph.platform().clone();
     let mut nodes = graph.nodes();
     let stop = Arc::new(AtomicBool::new(false));
-    let done = start(&mut nodes, &stop).and_then(|()| passes(&mut nodes, &platform, &stop));
-    if done.is_ok() && !stop.load(Ordering::Acquire) {
+    let mut races = RaceReports::default();
+    let done =
+        start(&mut nodes, &stop).and_then(|()| passes(&mut nodes, &platform, &stop, &mut races));
+    if done.is_ok() && races.is_empty() && !stop.load(Ordering::Acquire) {
         for node in &mut nodes {
             for port in node.waiting() {
                 tracing::warn!(
@@ -49,6 +52,10 @@ pub fn run(graph: &mut dyn Graph) -> Result<()> {
             followed.extend(node.synchronize_blocking().err());
         }
     }
+    races.extend(platform.take_races());
+    if !races.is_empty() {
+        followed.insert(0, Error::Races(races));
+    }
     let cause = match done {
         Err(cause) => cause,
         Ok(()) if followed.is_empty() => return Ok(()),
@@ -64,7 +71,12 @@ fn start(nodes: &mut [&mut dyn AnyNode], stop: &Arc<AtomicBool>) -> Result<()> {
     nodes.iter_mut().try_for_each(|node| node.start(stop))
 }
 
-fn passes(nodes: &mut [&mut dyn AnyNode], platform: &Platform, stop: &AtomicBool) -> Result<()> {
+fn passes(
+    nodes: &mut [&mut dyn AnyNode],
+    platform: &Platform,
+    stop: &AtomicBool,
+    races: &mut RaceReports,
+) -> Result<()> {
     let mut asked = 0;
     while !stop.load(Ordering::Acquire) {
         let mut ran = false;
@@ -78,6 +90,12 @@ fn passes(nodes: &mut [&mut dyn AnyNode], platform: &Platform, stop: &AtomicBool
                     after = Some(point);
                 }
                 Readiness::Blocked | Readiness::Done => {}
+            }
+        }
+        if platform.is_watched() {
+            races.extend(platform.take_races());
+            if !races.is_empty() {
+                return Ok(());
             }
         }
         asked = if ran { 0 } else { asked + 1 };

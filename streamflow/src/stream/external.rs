@@ -45,7 +45,7 @@ impl Drop for ExternalStream<'_> {
     /// Records what was queued, since the stream may be gone when somebody asks for it.
     fn drop(&mut self) {
         let timeline = self.stream.timeline();
-        let left = timeline.leave();
+        let left = timeline.leave(&self.table);
         // After a sticky error nothing is recorded any more, and that was reported once.
         if timeline.driver().sticky_error().is_none() {
             report_in_drop("leaving a stream of somebody else's", left);

@@ -128,7 +128,7 @@ impl CudaStream {
     /// The driver's; an error of earlier work may be reported here.
     pub fn synchronize_blocking(&self) -> Result<()> {
         self.timeline.bind()?;
-        self.timeline.synchronize()?;
+        self.timeline.synchronize(&self.table)?;
         self.table.inspect(self.device())
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::{GreenContexts, Timeline};
 use crate::driver::{
-    DeviceId, Driver, DriverResult, OwnedStream, StreamFlags, StreamOptions, report_in_drop,
+    DeviceId, Driver, DriverResult, Note, OwnedStream, StreamFlags, StreamOptions, report_in_drop,
 };
 use crate::error::Result;
 
@@ -27,6 +27,8 @@ pub(crate) trait Attached: Any + Send + Sync {
 pub(crate) struct StreamTable {
     platform: u32,
     driver: Arc<dyn Driver>,
+    /// Whether the driver wants to be told things.
+    watched: bool,
     /// Numbers `0..device_count` are the default streams.
     timelines: boxcar::Vec<Arc<Timeline>>,
     /// Streams that no pool holds. Locked while one is made, so that numbers are given in order.
@@ -48,6 +50,7 @@ impl StreamTable {
             attached: OnceLock::new(),
             left: Mutex::default(),
             green: Mutex::default(),
+            watched: driver.watches(),
             driver,
         };
         for index in 0..table.driver.device_count() {
@@ -64,6 +67,19 @@ impl StreamTable {
 
     pub(crate) fn driver(&self) -> &Arc<dyn Driver> {
         &self.driver
+    }
+
+    /// Whether [`tell`](Self::tell) reaches somebody.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.watched
+    }
+
+    /// Tells the driver something, if it wants to be told.
+    #[inline]
+    pub(crate) fn tell(&self, note: &Note<'_>) {
+        if self.watched {
+            self.driver.tell(note);
+        }
     }
 
     /// The number that all streams and memory of one platform share.
@@ -157,7 +173,7 @@ impl Drop for StreamTable {
             if !self.attached.get().is_some_and(|attached| attached.is_used_by(device)) {
                 continue;
             }
-            let done = timeline.bind().and_then(|()| timeline.synchronize());
+            let done = timeline.bind().and_then(|()| timeline.synchronize(self));
             if done.is_err() {
                 // To leak it is a small loss; to take it from running work is not.
                 std::mem::forget(std::mem::take(&mut self.attached));

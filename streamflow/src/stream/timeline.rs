@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::StreamTable;
 use super::clock::{Clock, Copied};
 use crate::driver::{
-    DeviceId, Driver, DriverResult, OwnedEvent, OwnedStream, RawStream, StreamOptions,
+    DeviceId, Driver, DriverResult, Note, OwnedEvent, OwnedStream, RawStream, StreamOptions,
 };
 use crate::error::{Error, Result};
 
@@ -211,12 +211,12 @@ impl Timeline {
 
     /// Covers all that was queued by a record, after which the stream is not used any more. If it can't
     /// be recorded, waits for it.
-    pub(super) fn leave(&self) -> DriverResult<()> {
+    pub(super) fn leave(&self, table: &StreamTable) -> DriverResult<()> {
         self.bind()?;
         let recorded = self.record().map(drop);
         let covered = match recorded {
             Ok(()) => Ok(()),
-            Err(_) => self.synchronize(),
+            Err(_) => self.synchronize(table),
         };
         self.left.store(true, Ordering::Release);
         covered
@@ -271,6 +271,8 @@ impl Timeline {
     fn wait_for(&self, table: &StreamTable, point: Point) -> DriverResult<()> {
         let other = table.timeline(point.stream);
         if other.completed.load(Ordering::Acquire) >= point.epoch {
+            // Some thread found it complete, perhaps another one.
+            table.tell(&Note::Relies { on: other.raw(), by: Some(self.raw()) });
             self.seen.raise(point.stream, point.epoch);
             return Ok(());
         }
@@ -301,8 +303,9 @@ impl Timeline {
     }
 
     /// Whether the work before record `epoch` is complete; records if nothing was recorded for it.
-    fn is_epoch_complete(&self, epoch: u64) -> DriverResult<bool> {
+    fn is_epoch_complete(&self, table: &StreamTable, epoch: u64) -> DriverResult<bool> {
         if self.completed.load(Ordering::Acquire) >= epoch {
+            table.tell(&Note::Relies { on: self.raw(), by: None });
             return Ok(true);
         }
         self.bind()?;
@@ -320,8 +323,9 @@ impl Timeline {
         Ok((slot.event.clone(), slot.number))
     }
 
-    fn synchronize_epoch(&self, epoch: u64) -> DriverResult<()> {
+    fn synchronize_epoch(&self, table: &StreamTable, epoch: u64) -> DriverResult<()> {
         if self.completed.load(Ordering::Acquire) >= epoch {
+            table.tell(&Note::Relies { on: self.raw(), by: None });
             return Ok(());
         }
         self.bind()?;
@@ -332,9 +336,9 @@ impl Timeline {
     }
 
     /// Blocks until all work queued so far is complete.
-    pub(crate) fn synchronize(&self) -> DriverResult<()> {
+    pub(crate) fn synchronize(&self, table: &StreamTable) -> DriverResult<()> {
         if self.left.load(Ordering::Acquire) {
-            return self.synchronize_epoch(self.recorded.load(Ordering::Acquire));
+            return self.synchronize_epoch(table, self.recorded.load(Ordering::Acquire));
         }
         // A number of its own without an event: once it is complete nobody asks for the event.
         let number = {
@@ -355,7 +359,7 @@ impl Timeline {
 impl StreamTable {
     /// Whether the work before `point`, which is one of this platform, is complete.
     pub(crate) fn is_complete(&self, point: Point) -> DriverResult<bool> {
-        self.timeline(point.stream).is_epoch_complete(point.epoch)
+        self.timeline(point.stream).is_epoch_complete(self, point.epoch)
     }
 
     /// Records what `point`, which is one of this platform, stands for, if nothing was recorded for it
@@ -371,6 +375,6 @@ impl StreamTable {
 
     /// Blocks until the work before `point`, which is one of this platform, is complete.
     pub(crate) fn synchronize(&self, point: Point) -> DriverResult<()> {
-        self.timeline(point.stream).synchronize_epoch(point.epoch)
+        self.timeline(point.stream).synchronize_epoch(self, point.epoch)
     }
 }

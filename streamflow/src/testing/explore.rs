@@ -11,7 +11,7 @@ use super::search::{Search, Shared};
 use super::variables;
 use crate::driver::host::{Chooser, HostDriver};
 use crate::error::{Error, Result};
-use crate::platform::Platform;
+use crate::platform::{Platform, PlatformOptions};
 
 /// How many seeds are tried unless something else is said.
 const SEEDS: u64 = 64;
@@ -32,6 +32,7 @@ pub fn explore(test: impl FnMut(&Platform) -> Result<()>) -> Result<()> {
 #[must_use = "call `run` or `run_exhaustively`"]
 pub struct Explorer {
     devices: usize,
+    race_check: Option<bool>,
     first_seed: u64,
     seeds: Option<u64>,
     max_states: usize,
@@ -50,6 +51,7 @@ impl Explorer {
     pub const fn new() -> Self {
         Self {
             devices: 1,
+            race_check: None,
             first_seed: 0,
             seeds: None,
             max_states: STATES,
@@ -61,6 +63,13 @@ impl Explorer {
     /// How many devices the test's platform has.
     pub const fn devices(mut self, devices: usize) -> Self {
         self.devices = devices;
+        self
+    }
+
+    /// Whether races are looked for, too: see [`PlatformOptions::race_check`]. A test of a graph in which
+    /// there is one fails, whatever its data.
+    pub const fn race_check(mut self, check: bool) -> Self {
+        self.race_check = Some(check);
         self
     }
 
@@ -110,8 +119,9 @@ impl Explorer {
         let mut found = Exploration { runs: 0, states: None, failing: None, stopped: None };
         for seed in (first..=u64::MAX).take(usize::try_from(count).unwrap_or(usize::MAX)) {
             found.runs += 1;
-            let host = Platform::host().devices(self.devices).seed(seed);
-            let done = host.build().and_then(|platform| caught(|| test(&platform)));
+            let driver = HostDriver::builder().devices(self.devices).seed(seed).build();
+            let made = Platform::with_options(Arc::new(driver), self.options());
+            let done = made.and_then(|platform| caught(|| test(&platform)));
             if let Err(cause) = done {
                 let replay = format!("{}={seed}", variables::SEED);
                 found.failing = Some(Failing { seed: Some(seed), replay, cause });
@@ -191,6 +201,10 @@ impl Explorer {
         Ok(Exploration { runs: 1, states: None, failing, stopped: None })
     }
 
+    fn options(&self) -> PlatformOptions {
+        PlatformOptions { race_check: self.race_check, ..PlatformOptions::default() }
+    }
+
     /// Runs the test once, in an order that is chosen.
     fn chosen(
         &self,
@@ -199,7 +213,7 @@ impl Explorer {
     ) -> Result<()> {
         let builder = HostDriver::builder().devices(self.devices);
         let driver = Arc::new(builder.build_chosen(Box::new(chooser)));
-        let platform = Platform::from_driver(driver.clone())?;
+        let platform = Platform::with_options(driver.clone(), self.options())?;
         let done = caught(|| test(&platform));
         // What the platform does when it is dropped is no part of the test.
         driver.end_choices();

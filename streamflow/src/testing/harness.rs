@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::{AnyNode, Node, NodeOptions, NodeStreams, Readiness, node};
 use crate::memory::{Recycler, Shared};
 use crate::message::{Envelope, Message, Metadata, Payload};
@@ -20,6 +20,7 @@ use crate::stream::{CudaStream, CudaStreamPool, Point};
 pub struct OperatorHarness<O: Compute> {
     node: Node<O>,
     stream: CudaStream,
+    platform: Platform,
     started: bool,
 }
 
@@ -39,7 +40,8 @@ impl<O: Compute> OperatorHarness<O> {
             alone: false,
         };
         let node = node(O::NAME, operator, O::__ports(), platform, options)?;
-        Ok(Self { node, stream: own.allocate("the harness")?, started: false })
+        let stream = own.allocate("the harness")?;
+        Ok(Self { node, stream, platform: platform.clone(), started: false })
     }
 
     /// The stream on which device data is pushed.
@@ -88,7 +90,7 @@ impl<O: Compute> OperatorHarness<O> {
     /// Lets the operator tick once if it is ready; `false` if it is not.
     ///
     /// # Errors
-    /// The operator's, as a graph would report it.
+    /// The operator's, as a graph would report it; [`Error::Races`].
     pub fn tick(&mut self) -> Result<bool> {
         if !self.started {
             self.node.start(&Arc::new(AtomicBool::new(false)))?;
@@ -98,6 +100,7 @@ impl<O: Compute> OperatorHarness<O> {
             return Ok(false);
         }
         self.node.tick_unpublished()?;
+        self.races()?;
         Ok(true)
     }
 
@@ -117,11 +120,17 @@ impl<O: Compute> OperatorHarness<O> {
     /// Ends the operator as a graph would.
     ///
     /// # Errors
-    /// The operator's, or the device's.
+    /// The operator's, or the device's; [`Error::Races`].
     pub fn stop(&mut self) -> Result<()> {
         self.started = false;
         let stopped = self.node.stop();
-        stopped.and(self.node.synchronize_blocking())
+        stopped.and(self.node.synchronize_blocking()).and(self.races())
+    }
+
+    /// An error if races were found.
+    fn races(&self) -> Result<()> {
+        let races = self.platform.take_races();
+        if races.is_empty() { Ok(()) } else { Err(Error::Races(races)) }
     }
 }
 

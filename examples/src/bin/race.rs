@@ -1,0 +1,75 @@
+//! A program with a race, and what the race checker says about it.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use streamflow::prelude::*;
+use streamflow_examples::cli::{self, Failure, PlatformArgs};
+use streamflow_examples::temporal::{pattern, share};
+
+/// Runs a graph that reads an image on a stream which nothing orders after the one that writes it, and
+/// prints what the race checker says: exit code 1.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Args {
+    #[command(flatten)]
+    platform: PlatformArgs,
+}
+
+/// Makes an image.
+#[operator(streams(fill))]
+struct Source {
+    #[output]
+    image: Tensor<f32>,
+}
+
+impl Compute for Source {
+    fn compute(&mut self, io: SourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.fill)?;
+        let mut image = cx.tensor([64, 256], &stream)?;
+        stream.launch::<pattern>(image.len(), (&mut image, cx.tick() as u32))?;
+        io.image.set_cuda_stream(&stream).emit(image)
+    }
+}
+
+/// Takes half of each value, too early.
+#[operator(streams(extra))]
+struct Hasty {
+    #[input]
+    image: &Tensor<f32>,
+}
+
+impl Compute for Hasty {
+    fn compute(&mut self, io: HastyIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, _ordered) = io.image.receive().receive_cuda_stream(cx)?;
+        let extra = cx.allocate_cuda_stream(io.extra)?;
+        let mut half = cx.tensor(image.shape(), &extra)?;
+        // SAFETY: none! `extra` was never made to wait for the image. `launch` would have seen to it.
+        unsafe { extra.launch_unordered::<share>(image.len(), (&mut half, image, 0.5)) }
+    }
+}
+
+graph! {
+    /// An image, and one who can't wait for it.
+    struct Race(count: u64) {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(3);
+
+        #[streams(STREAMS)] #[when(count(count))]
+        let source: Source = Source::new();
+        #[streams(STREAMS)]
+        let hasty: Hasty = Hasty::new();
+
+        source.image >> hasty.image;
+    }
+}
+
+fn main() -> ExitCode {
+    cli::main(|| run(&Args::parse()))
+}
+
+fn run(args: &Args) -> Result<(), Failure> {
+    // By itself the checker is on in debug builds alone.
+    let options = PlatformOptions { race_check: Some(true), ..PlatformOptions::default() };
+    let platform = Platform::with_options(args.platform.open()?.driver().clone(), options)?;
+    Ok(Race::new(&platform, 10)?.run()?)
+}

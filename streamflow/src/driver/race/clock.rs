@@ -1,0 +1,74 @@
+//! Vector clocks over streams.
+
+/// For each stream, by its index: the latest epoch that something comes after. 0 is before all.
+///
+/// A stream's epoch rises whenever what it has done so far is given to somebody else (a record, a
+/// synchronisation). So whoever knows epoch `e` of a stream got it with all that the stream itself
+/// came after then.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Clock(Vec<u64>);
+
+impl Clock {
+    /// The latest epoch of `stream` that this comes after.
+    #[inline(always)]
+    pub(super) fn get(&self, stream: u32) -> u64 {
+        self.0.get(stream as usize).copied().unwrap_or(0)
+    }
+
+    pub(super) fn raise(&mut self, stream: u32, epoch: u64) {
+        let stream = stream as usize;
+        if self.0.len() <= stream {
+            self.0.resize(stream + 1, 0);
+        }
+        self.0[stream] = self.0[stream].max(epoch);
+    }
+
+    /// Comes after all that `other` comes after, too. Whether that was news.
+    pub(super) fn merge(&mut self, other: &Self) -> bool {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        let mut news = false;
+        for (mine, &theirs) in self.0.iter_mut().zip(&other.0) {
+            news |= *mine < theirs;
+            *mine = (*mine).max(theirs);
+        }
+        news
+    }
+
+    /// Becomes `other`, in the memory that it has.
+    pub(super) fn copy_from(&mut self, other: &Self) {
+        self.0.clone_from(&other.0);
+    }
+
+    /// Whether it comes after nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Comes after nothing.
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_merge_keeps_the_later_of_each() {
+        let (mut a, mut b) = (Clock::default(), Clock::default());
+        a.raise(0, 5);
+        a.raise(2, 1);
+        b.raise(0, 3);
+        b.raise(4, 9);
+        assert!(a.merge(&b));
+        assert_eq!([0, 1, 2, 3, 4, 5].map(|stream| a.get(stream)), [5, 0, 1, 0, 9, 0]);
+        assert!(!a.merge(&b), "nothing new");
+        a.raise(0, 4);
+        assert_eq!(a.get(0), 5, "never falls");
+        b.copy_from(&a);
+        assert_eq!(a, b);
+    }
+}

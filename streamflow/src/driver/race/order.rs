@@ -1,0 +1,340 @@
+//! What happens before what: the clocks of streams, events and host threads.
+
+use super::clock::Clock;
+use super::handles::Handles;
+use crate::driver::{DeviceId, RawEvent, RawStream, StreamFlags};
+
+/// How a stream takes part in the barrier of the legacy default stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Default,
+    Blocking,
+    NonBlocking,
+}
+
+impl From<StreamFlags> for Kind {
+    fn from(flags: StreamFlags) -> Self {
+        match flags {
+            StreamFlags::Blocking => Self::Blocking,
+            StreamFlags::NonBlocking => Self::NonBlocking,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Stream {
+    device: DeviceId,
+    kind: Kind,
+    /// What work that is queued now comes after. Its own entry is its epoch.
+    clock: Clock,
+    /// The thread's clock that is part of `clock` already.
+    host: (u32, u64),
+    /// What some thread has found complete by asking for this stream's work.
+    completed: Clock,
+    /// For people.
+    name: String,
+}
+
+#[derive(Debug, Default)]
+struct Event {
+    /// What the record comes after.
+    clock: Clock,
+    /// Where it was recorded, and when; epoch 0 for never.
+    stream: u32,
+    epoch: u64,
+}
+
+#[derive(Debug, Default)]
+struct Thread {
+    /// What the thread knows to be complete.
+    clock: Clock,
+    /// A number for each state of `clock`.
+    version: u64,
+    /// What a call asks for, from before the call until its answer.
+    asked: Clock,
+    asked_stream: u32,
+}
+
+/// What a thread knows, and what it is just asking for.
+#[derive(Debug)]
+pub(super) struct Knowledge {
+    clock: Clock,
+    asked: Clock,
+    asked_stream: u32,
+}
+
+/// All clocks. Streams and threads are named by index; events by handle, since they come and go.
+#[derive(Debug)]
+pub(super) struct Order {
+    streams: Vec<Stream>,
+    stream_of: Handles<RawStream>,
+    events: Vec<Event>,
+    free_events: Vec<u32>,
+    event_of: Handles<RawEvent>,
+    threads: Vec<Thread>,
+    versions: u64,
+    scratch: Clock,
+}
+
+impl Order {
+    pub(super) fn new() -> Self {
+        Self {
+            streams: Vec::new(),
+            stream_of: Handles::new(),
+            events: Vec::new(),
+            free_events: Vec::new(),
+            event_of: Handles::new(),
+            threads: Vec::new(),
+            versions: 0,
+            scratch: Clock::default(),
+        }
+    }
+
+    // Streams.
+
+    /// A stream that was just made. Its index is never used again, since its work may outlive it.
+    pub(super) fn add_stream(&mut self, raw: RawStream, kind: Kind) -> u32 {
+        let index = self.streams.len() as u32;
+        let mut clock = Clock::default();
+        clock.raise(index, 1);
+        let name = match kind {
+            Kind::Default => format!("the default stream of {}", raw.device()),
+            _ => format!("stream {index}"),
+        };
+        self.streams.push(Stream {
+            device: raw.device(),
+            kind,
+            clock,
+            host: (u32::MAX, 0),
+            completed: Clock::default(),
+            name,
+        });
+        self.stream_of.insert(raw, index);
+        index
+    }
+
+    #[inline]
+    pub(super) fn find_stream(&self, raw: RawStream) -> Option<u32> {
+        self.stream_of.get(raw)
+    }
+
+    pub(super) fn forget_stream(&mut self, raw: RawStream) {
+        self.stream_of.remove(raw);
+    }
+
+    /// What work that is queued on `stream` now comes after.
+    #[inline]
+    pub(super) fn clock(&self, stream: u32) -> &Clock {
+        &self.streams[stream as usize].clock
+    }
+
+    pub(super) fn stream_name(&self, stream: u32) -> &str {
+        &self.streams[stream as usize].name
+    }
+
+    pub(super) fn name_stream(&mut self, stream: u32, name: &str) {
+        let stream = &mut self.streams[stream as usize];
+        if stream.kind != Kind::Default {
+            stream.name.clear();
+            stream.name.push('`');
+            stream.name.push_str(name);
+            stream.name.push('`');
+        }
+    }
+
+    /// Work is queued on `stream` by `thread`: it comes after what that thread knows to be complete,
+    /// and takes part in the default stream's barrier. The stream's epoch.
+    #[inline(always)]
+    pub(super) fn submit(&mut self, thread: u32, stream: u32) -> u64 {
+        let host = (thread, self.threads[thread as usize].version);
+        let queued = &mut self.streams[stream as usize];
+        if queued.host != host {
+            queued.host = host;
+            queued.clock.merge(&self.threads[thread as usize].clock);
+        }
+        if queued.kind != Kind::NonBlocking {
+            self.barrier(stream);
+        }
+        self.streams[stream as usize].clock.get(stream)
+    }
+
+    /// Work on the legacy default stream comes after all older work of the device's blocking streams,
+    /// and the other way round (CUDA driver API, *Stream synchronization behavior*).
+    #[cold]
+    fn barrier(&mut self, stream: u32) {
+        let Stream { device, kind, .. } = self.streams[stream as usize];
+        let opposite = if kind == Kind::Default { Kind::Blocking } else { Kind::Default };
+        let mut before = std::mem::take(&mut self.scratch);
+        for other in 0..self.streams.len() as u32 {
+            let theirs = &self.streams[other as usize];
+            if theirs.kind == opposite && theirs.device == device {
+                self.release(other, &mut before);
+                self.streams[stream as usize].clock.merge(&before);
+            }
+        }
+        self.scratch = before;
+    }
+
+    /// Copies what comes before this point of `stream`, and begins its next epoch. The old one.
+    fn release(&mut self, stream: u32, to: &mut Clock) -> u64 {
+        let released = &mut self.streams[stream as usize];
+        to.copy_from(&released.clock);
+        let epoch = to.get(stream);
+        released.clock.raise(stream, epoch + 1);
+        epoch
+    }
+
+    // Events.
+
+    pub(super) fn add_event(&mut self, raw: RawEvent) -> u32 {
+        let index = self.free_events.pop().unwrap_or_else(|| {
+            self.events.push(Event::default());
+            self.events.len() as u32 - 1
+        });
+        self.events[index as usize].epoch = 0;
+        self.event_of.insert(raw, index);
+        index
+    }
+
+    pub(super) fn forget_event(&mut self, raw: RawEvent) {
+        self.free_events.extend(self.event_of.remove(raw));
+    }
+
+    /// The event is recorded on `stream` by `thread`.
+    pub(super) fn record(&mut self, thread: u32, stream: u32, raw: RawEvent) {
+        self.submit(thread, stream);
+        let index = self.event_of.get(raw).unwrap_or_else(|| self.add_event(raw));
+        let event = &mut self.events[index as usize];
+        let released = &mut self.streams[stream as usize];
+        event.clock.copy_from(&released.clock);
+        event.stream = stream;
+        event.epoch = event.clock.get(stream);
+        released.clock.raise(stream, event.epoch + 1);
+    }
+
+    /// The record failed: nobody can go by the event.
+    pub(super) fn unrecord(&mut self, raw: RawEvent) {
+        if let Some(index) = self.event_of.get(raw) {
+            self.events[index as usize].epoch = 0;
+        }
+    }
+
+    /// `stream` waits for the event's latest record.
+    pub(super) fn wait(&mut self, thread: u32, stream: u32, raw: RawEvent) {
+        self.submit(thread, stream);
+        let Some(index) = self.event_of.get(raw) else { return };
+        let event = &self.events[index as usize];
+        let waiting = &mut self.streams[stream as usize].clock;
+        // Whoever knows an epoch of a stream got with it all that came before.
+        if waiting.get(event.stream) < event.epoch {
+            waiting.merge(&event.clock);
+        }
+    }
+
+    // Host threads.
+
+    pub(super) fn add_thread(&mut self) -> u32 {
+        self.threads.push(Thread::default());
+        self.forget_thread(self.threads.len() as u32 - 1);
+        self.threads.len() as u32 - 1
+    }
+
+    /// The thread is gone, and another one gets its index.
+    pub(super) fn forget_thread(&mut self, thread: u32) {
+        self.versions += 1;
+        let thread = &mut self.threads[thread as usize];
+        thread.clock.clear();
+        thread.version = self.versions;
+    }
+
+    pub(super) fn knows(&self, thread: u32) -> &Clock {
+        &self.threads[thread as usize].clock
+    }
+
+    /// The thread is about to ask for all that `stream` has queued.
+    pub(super) fn ask_stream(&mut self, thread: u32, stream: u32) {
+        let mut asked = std::mem::take(&mut self.threads[thread as usize].asked);
+        self.release(stream, &mut asked);
+        let thread = &mut self.threads[thread as usize];
+        thread.asked = asked;
+        thread.asked_stream = stream;
+    }
+
+    /// The thread is about to ask for an event's latest record. Another one, made meanwhile, is not
+    /// what the answer is about.
+    pub(super) fn ask_event(&mut self, thread: u32, raw: RawEvent) {
+        let thread = &mut self.threads[thread as usize];
+        thread.asked.clear();
+        let Some(index) = self.event_of.get(raw) else { return };
+        let event = &self.events[index as usize];
+        if event.epoch > 0 {
+            thread.asked.copy_from(&event.clock);
+            thread.asked_stream = event.stream;
+        }
+    }
+
+    /// What the thread asked for last is complete.
+    pub(super) fn answer(&mut self, thread: u32) {
+        let asking = &mut self.threads[thread as usize];
+        if asking.asked.is_empty() {
+            return;
+        }
+        if asking.clock.merge(&asking.asked) {
+            self.versions += 1;
+            asking.version = self.versions;
+        }
+        self.streams[asking.asked_stream as usize].completed.merge(&asking.asked);
+    }
+
+    /// A copy of what comes before this point of `stream`.
+    pub(super) fn snapshot(&mut self, stream: u32) -> Clock {
+        let mut before = Clock::default();
+        self.release(stream, &mut before);
+        before
+    }
+
+    /// A host function of `stream` is called on `thread`, with all that came `before` it complete. The
+    /// thread knows this and nothing else until [`leave`](Self::leave) gets back what it knew.
+    pub(super) fn enter(&mut self, thread: u32, stream: u32, before: Clock) -> Knowledge {
+        self.streams[stream as usize].completed.merge(&before);
+        self.exchange(
+            thread,
+            Knowledge { clock: before, asked: Clock::default(), asked_stream: stream },
+        )
+    }
+
+    /// The host function has returned.
+    pub(super) fn leave(&mut self, thread: u32, known: Knowledge) {
+        self.exchange(thread, known);
+    }
+
+    fn exchange(&mut self, thread: u32, known: Knowledge) -> Knowledge {
+        self.versions += 1;
+        let thread = &mut self.threads[thread as usize];
+        thread.version = self.versions;
+        Knowledge {
+            clock: std::mem::replace(&mut thread.clock, known.clock),
+            asked: std::mem::replace(&mut thread.asked, known.asked),
+            asked_stream: std::mem::replace(&mut thread.asked_stream, known.asked_stream),
+        }
+    }
+
+    /// The thread, or what is queued on `by` from now on, goes by what was found complete of `on`.
+    pub(super) fn rely(&mut self, thread: u32, on: u32, by: Option<u32>) {
+        let mut found = std::mem::take(&mut self.scratch);
+        found.copy_from(&self.streams[on as usize].completed);
+        match by {
+            Some(by) => {
+                self.streams[by as usize].clock.merge(&found);
+            }
+            None => {
+                let relying = &mut self.threads[thread as usize];
+                if relying.clock.merge(&found) {
+                    self.versions += 1;
+                    relying.version = self.versions;
+                }
+            }
+        }
+        self.scratch = found;
+    }
+}

@@ -1,0 +1,270 @@
+//! What was found, as values and as text.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::driver::AccessMode;
+use crate::driver::note::{Direction, SourceLocation};
+
+/// Reports that are kept until somebody takes them; of more there is only the number.
+const MOST: usize = 32;
+
+/// Two accesses to the same bytes, one of them a write, and nothing that makes one come after the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RaceReport {
+    /// The one that was asked for first.
+    pub earlier: RaceAccess,
+    /// The other one.
+    pub later: RaceAccess,
+    /// The bytes that both touch, counted from the beginning of the allocation.
+    pub overlap: Range<u64>,
+    /// How long the allocation is, in bytes.
+    pub allocation: u64,
+    /// How often the same was found: the same two places, in this tick or others.
+    pub times: u64,
+}
+
+/// One side of a race.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RaceAccess {
+    /// What touched the memory.
+    pub action: RaceAction,
+    /// How.
+    pub mode: AccessMode,
+    /// On which stream, by its holder or by number; `None` for the host.
+    pub stream: Option<String>,
+    /// The operator's node, hook and tick; `None` outside of operators.
+    pub hook: Option<RaceHook>,
+    /// Where it was asked for, if known.
+    pub location: Option<SourceLocation>,
+}
+
+/// The hook of an operator that an access comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RaceHook {
+    /// The node's name.
+    pub node: String,
+    /// `start`, `compute` or `stop`.
+    pub hook: String,
+    /// How many ticks the node had done before.
+    pub tick: u64,
+    /// The port that the memory came in by or went out by, if it did in this hook.
+    pub port: Option<(Direction, &'static str)>,
+}
+
+/// What touches memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RaceAction {
+    /// A kernel.
+    Kernel {
+        /// Its name.
+        kernel: String,
+        /// The argument that the memory was passed as.
+        argument: &'static str,
+    },
+    /// A copy: its `source`, or its `target`.
+    Copy(&'static str),
+    /// A fill.
+    Fill,
+    /// The allocation: nobody may use the memory before.
+    Allocate,
+    /// Memory of a dropped value passes to a new owner.
+    Recycle,
+    /// The memory is given back.
+    Free,
+    /// Work that was queued past streamflow, with its use declared.
+    Foreign,
+    /// The host itself.
+    Host,
+}
+
+impl RaceReport {
+    /// The edge that is missing, in words.
+    pub fn missing_edge(&self) -> String {
+        let from = self.earlier.place();
+        let Some(to) = &self.later.stream else {
+            return format!(
+                "the host must wait for an event that is recorded on {from} after the earlier access"
+            );
+        };
+        format!("{to} must wait for an event that is recorded on {from} after the earlier access")
+    }
+
+    /// The two accesses and the missing edge as a Mermaid flowchart.
+    pub fn mermaid(&self) -> String {
+        let (earlier, later) = (self.earlier.label(), self.later.label());
+        format!(
+            "flowchart LR\n    earlier[\"{earlier}\"]\n    later[\"{later}\"]\n    \
+             earlier -. \"missing: record, then wait\" .-> later\n"
+        )
+    }
+
+    /// Whether the two are the same race, perhaps in another tick and of another allocation.
+    fn is_like(&self, other: &Self) -> bool {
+        self.earlier.is_like(&other.earlier) && self.later.is_like(&other.later)
+    }
+}
+
+impl RaceAccess {
+    fn place(&self) -> &str {
+        self.stream.as_deref().unwrap_or("the host")
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        let place = |hook: &Option<RaceHook>| {
+            hook.as_ref().map(|hook| (hook.node.clone(), hook.hook.clone(), hook.port))
+        };
+        (&self.action, self.mode, &self.stream, self.location)
+            == (&other.action, other.mode, &other.stream, other.location)
+            && place(&self.hook) == place(&other.hook)
+    }
+
+    /// A node of a flowchart. Its text stands in quotes there.
+    fn label(&self) -> String {
+        let mut label = format!("{}<br/>{}", self.what(), self.place());
+        if let Some(RaceHook { node, hook, tick, .. }) = &self.hook {
+            label.push_str(&format!("<br/>{node}, {hook}, tick {tick}"));
+        }
+        label.replace('`', "").replace('"', "'")
+    }
+
+    /// What is done, as a sentence.
+    fn what(&self) -> String {
+        let touches = match self.mode {
+            AccessMode::Read => "reads",
+            AccessMode::Write => "writes",
+        };
+        match &self.action {
+            RaceAction::Kernel { kernel, argument } => {
+                format!("kernel `{kernel}` {touches} `{argument}`")
+            }
+            RaceAction::Copy(side) => format!("a copy {touches} its {side}"),
+            RaceAction::Fill => "a fill writes it".to_owned(),
+            RaceAction::Allocate => "it is allocated".to_owned(),
+            RaceAction::Recycle => "it passes to a new owner".to_owned(),
+            RaceAction::Free => "it is freed".to_owned(),
+            RaceAction::Foreign => format!("work past streamflow {touches} it"),
+            RaceAction::Host => format!("the host {touches} it"),
+        }
+    }
+}
+
+impl RaceAccess {
+    /// What, by whom and where, with something between these.
+    fn write(&self, f: &mut fmt::Formatter<'_>, between: &str) -> fmt::Result {
+        f.write_str(&self.what())?;
+        if let Some(stream) = &self.stream {
+            write!(f, " on {stream}")?;
+        }
+        if let Some(RaceHook { node, hook, tick, port }) = &self.hook {
+            write!(f, "{between}in `{node}` ({hook}, tick {tick}")?;
+            match port {
+                Some((Direction::In, port)) => write!(f, ", input `{port}`)")?,
+                Some((Direction::Out, port)) => write!(f, ", output `{port}`)")?,
+                None => f.write_str(")")?,
+            }
+        }
+        match self.location {
+            Some(location) => write!(f, "{between}at {location}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for RaceAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, ", ")
+    }
+}
+
+impl fmt::Display for RaceReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Range { start, end } = self.overlap;
+        let allocation = self.allocation;
+        writeln!(
+            f,
+            "race: nothing orders two accesses to bytes {start}..{end} of an allocation of {allocation}"
+        )?;
+        for (name, access) in [("earlier:", &self.earlier), ("later:  ", &self.later)] {
+            write!(f, "  {name} ")?;
+            access.write(f, "\n           ")?;
+            f.write_str("\n")?;
+        }
+        if self.times > 1 {
+            writeln!(f, "  found:   {} times", self.times)?;
+        }
+        writeln!(f, "  missing: {}\n", self.missing_edge())?;
+        self.mermaid().lines().try_for_each(|line| writeln!(f, "    {line}"))
+    }
+}
+
+/// All races that were found since somebody asked last, and what the search did not see.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RaceReports {
+    /// The races, in order of discovery, each kind once.
+    pub races: Vec<RaceReport>,
+    /// Races beyond these, of which only the number is kept.
+    pub more: u64,
+    /// Accesses that were forgotten, because too many had to be remembered: races with them are not
+    /// found.
+    pub forgotten: u64,
+    /// Accesses to memory that was not allocated by this driver: they were not looked at.
+    pub unknown: u64,
+}
+
+impl RaceReports {
+    /// Whether no race was found.
+    pub fn is_empty(&self) -> bool {
+        self.races.is_empty() && self.more == 0
+    }
+
+    /// Adds a race, or counts it if there is one like it.
+    pub(super) fn add(&mut self, report: RaceReport) {
+        if let Some(known) = self.races.iter_mut().find(|known| known.is_like(&report)) {
+            known.times += report.times;
+        } else if self.races.len() < MOST {
+            self.races.push(report);
+        } else {
+            self.more += report.times;
+        }
+    }
+
+    /// Adds later reports of the same driver.
+    pub(crate) fn extend(&mut self, later: Self) {
+        later.races.into_iter().for_each(|race| self.add(race));
+        self.more += later.more;
+        self.forgotten = self.forgotten.max(later.forgotten);
+        self.unknown = self.unknown.max(later.unknown);
+    }
+}
+
+impl fmt::Display for RaceReports {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.races.len() {
+            0 => writeln!(f, "no race was found")?,
+            1 => writeln!(f, "a race between streams, or with the host, was found\n")?,
+            count => writeln!(f, "{count} races between streams, or with the host, were found\n")?,
+        }
+        for (index, race) in self.races.iter().enumerate() {
+            let space = if index > 0 { "\n" } else { "" };
+            write!(f, "{space}{race}")?;
+        }
+        if self.more > 0 {
+            writeln!(f, "\n{} more were found at other places and are not listed", self.more)?;
+        }
+        if self.forgotten > 0 {
+            let count = self.forgotten;
+            writeln!(f, "\n{count} accesses were forgotten: races with them are not found")?;
+        }
+        if self.unknown > 0 {
+            let count = self.unknown;
+            writeln!(f, "\n{count} accesses to memory from elsewhere were not looked at")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,125 @@
+//! Threads that meet in the checker: the one that owns the ring, others, and one that takes it over.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::{Arc, mpsc};
+use std::thread;
+
+use super::RaceChecker;
+use crate::driver::host::HostDriver;
+use crate::driver::{DeviceId, Driver, MemoryRange, RawEvent, RawStream, StreamOptions};
+
+const DEVICE: DeviceId = DeviceId(0);
+const ROUNDS: usize = 500;
+
+fn checker() -> Arc<dyn Driver> {
+    Arc::new(RaceChecker::new(Arc::new(HostDriver::builder().build())))
+}
+
+/// Writes on a stream and records.
+fn write(driver: &dyn Driver, stream: RawStream, memory: MemoryRange, event: RawEvent) {
+    // SAFETY: all are of this driver, and nothing is given back before it goes.
+    unsafe {
+        driver.fill(stream, memory, 1).unwrap();
+        driver.record_event(event, stream).unwrap();
+    }
+}
+
+fn wait(driver: &dyn Driver, stream: RawStream, event: RawEvent) {
+    // SAFETY: as above.
+    unsafe { driver.wait_event(stream, event).unwrap() };
+}
+
+/// Two threads with a stream each write the same memory in turn. Each waits, on its stream, for what the
+/// other has recorded; the other one leaves that out every `forget`th time.
+fn turns(driver: &Arc<dyn Driver>, forget: usize) -> u64 {
+    let stream = || driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
+    let event = || driver.create_event(DEVICE).unwrap();
+    let (a, b, of_a, of_b) = (stream(), stream(), event(), event());
+    // SAFETY: as above.
+    let memory = unsafe { driver.allocate(a, 4096) }.unwrap();
+    let (to_b, from_a) = mpsc::channel();
+    let (to_a, from_b) = mpsc::channel();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            for round in 1..=ROUNDS {
+                from_a.recv().unwrap();
+                if !round.is_multiple_of(forget) {
+                    wait(&**driver, b, of_a);
+                }
+                write(&**driver, b, memory, of_b);
+                to_a.send(()).unwrap();
+            }
+        });
+        for _ in 0..ROUNDS {
+            write(&**driver, a, memory, of_a);
+            to_b.send(()).unwrap();
+            from_b.recv().unwrap();
+            wait(&**driver, a, of_b);
+        }
+    });
+    let races = driver.take_races();
+    races.races.iter().map(|race| race.times).sum::<u64>() + races.more
+}
+
+#[test]
+fn an_event_is_handed_from_thread_to_thread() {
+    assert_eq!(turns(&checker(), usize::MAX), 0);
+}
+
+#[test]
+fn an_event_that_is_forgotten_is_missed_whoever_owns_the_ring() {
+    assert_eq!(turns(&checker(), 5), ROUNDS as u64 / 5);
+    // Owned by a thread that is in the middle of something else.
+    let driver = checker();
+    driver.create_event(DEVICE).unwrap();
+    let from_elsewhere = thread::scope(|scope| scope.spawn(|| turns(&driver, 5)).join().unwrap());
+    assert_eq!(from_elsewhere, ROUNDS as u64 / 5);
+}
+
+#[test]
+fn a_thread_that_is_gone_leaves_the_ring_and_what_it_noted() {
+    let driver = checker();
+    let stream = || driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
+    let (a, b, event) = (stream(), stream(), driver.create_event(DEVICE).unwrap());
+    // SAFETY: as above.
+    let memory = unsafe { driver.allocate(a, 4096) }.unwrap();
+    // In each round a new thread, and the ring is its own once it has asked for something.
+    for round in 0..20 {
+        let ordered = round % 2 == 0;
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                driver.create_event(DEVICE).unwrap();
+                write(&*driver, a, memory, event);
+            });
+        });
+        if ordered {
+            wait(&*driver, b, event);
+        }
+        // SAFETY: as above.
+        unsafe { driver.fill(b, memory, 2).unwrap() };
+        assert_eq!(driver.take_races().is_empty(), ordered, "round {round}");
+        write(&*driver, b, memory, event);
+        wait(&*driver, a, event);
+    }
+}
+
+#[test]
+fn what_one_thread_has_waited_for_another_does_not_know() {
+    let driver = checker();
+    let stream = || driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
+    let (a, b) = (stream(), stream());
+    // SAFETY: as above.
+    unsafe {
+        let memory = driver.allocate(a, 4096).unwrap();
+        driver.fill(a, memory, 1).unwrap();
+        thread::scope(|scope| {
+            scope.spawn(|| driver.synchronize_stream(a).unwrap());
+        });
+        driver.fill(b, memory, 2).unwrap();
+        assert_eq!(driver.take_races().races.len(), 1);
+        // By itself, on the same stream.
+        driver.synchronize_stream(b).unwrap();
+        driver.fill(a, memory, 3).unwrap();
+        assert!(driver.take_races().is_empty());
+    }
+}

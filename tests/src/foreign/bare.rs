@@ -1,0 +1,269 @@
+//! Raw streams, events and memory, used in whatever order a test says: nothing is ordered by itself.
+
+use std::cell::RefCell;
+use std::ffi::c_void;
+use std::panic::Location;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use streamflow::StreamFlags;
+use streamflow::device;
+use streamflow::driver::race::{RaceChecker, RaceReports};
+use streamflow::driver::{
+    AccessMode, Copy, CopyKind, Driver, DriverResult, HostFunction, MemoryRange, Note, RawEvent,
+    RawStream, StreamOptions,
+};
+
+/// Bytes of each piece of memory.
+pub const BYTES: u64 = 4096;
+
+/// A device without a runtime, watched by a race checker. What it makes is given back when it is
+/// dropped, after all work.
+#[derive(Debug)]
+pub struct Bare {
+    driver: Arc<dyn Driver>,
+    streams: RefCell<Vec<RawStream>>,
+    events: RefCell<Vec<RawEvent>>,
+    memory: RefCell<Vec<MemoryRange>>,
+    pinned: RefCell<Vec<MemoryRange>>,
+    /// What reads copy to; a read's target is on the stream that reads.
+    scratch: RefCell<Vec<(RawStream, MemoryRange)>>,
+}
+
+impl Bare {
+    /// On device 0 of a driver, with a race checker of its own. All calls below fail as the driver's do.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn new(driver: Arc<dyn Driver>) -> DriverResult<Self> {
+        let driver = Arc::new(RaceChecker::new(driver));
+        Driver::bind(&*driver, device(0))?;
+        Ok(Self {
+            driver,
+            streams: RefCell::default(),
+            events: RefCell::default(),
+            memory: RefCell::default(),
+            pinned: RefCell::default(),
+            scratch: RefCell::default(),
+        })
+    }
+
+    /// The driver, for another thread.
+    pub fn driver(&self) -> Arc<dyn Driver> {
+        self.driver.clone()
+    }
+
+    /// What was found since this was asked last.
+    pub fn races(&self) -> RaceReports {
+        self.driver.take_races()
+    }
+
+    /// A stream, with memory to read to.
+    pub fn stream(&self, flags: StreamFlags) -> DriverResult<RawStream> {
+        let options = StreamOptions { flags, ..StreamOptions::default() };
+        let stream = self.driver.create_stream(device(0), options)?;
+        self.streams.borrow_mut().push(stream);
+        self.add_scratch(stream)?;
+        Ok(stream)
+    }
+
+    /// The legacy default stream.
+    pub fn default_stream(&self) -> DriverResult<RawStream> {
+        let stream = self.driver.default_stream(device(0));
+        self.add_scratch(stream)?;
+        Ok(stream)
+    }
+
+    fn add_scratch(&self, stream: RawStream) -> DriverResult<()> {
+        let scratch = self.allocate(stream)?;
+        self.scratch.borrow_mut().push((stream, scratch));
+        Ok(())
+    }
+
+    /// An event.
+    pub fn event(&self) -> DriverResult<RawEvent> {
+        let event = self.driver.create_event(device(0))?;
+        self.events.borrow_mut().push(event);
+        Ok(event)
+    }
+
+    /// [`BYTES`] of device memory, whose first use is on `stream`.
+    pub fn allocate(&self, stream: RawStream) -> DriverResult<MemoryRange> {
+        // SAFETY: the stream is one of this value, which lives.
+        let range = unsafe { self.driver.allocate(stream, BYTES) }?;
+        self.memory.borrow_mut().push(range);
+        Ok(range)
+    }
+
+    /// [`BYTES`] of page-locked memory.
+    pub fn allocate_pinned(&self) -> DriverResult<MemoryRange> {
+        let range = self.driver.allocate_pinned(device(0), BYTES)?;
+        self.pinned.borrow_mut().push(range);
+        Ok(range)
+    }
+
+    /// Writes on a stream.
+    pub fn write(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        // SAFETY: memory of this value, freed last; what races here are plain bytes.
+        unsafe { self.driver.fill(stream, range, 1) }
+    }
+
+    /// Reads on a stream.
+    pub fn read(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        let scratch = self.scratch.borrow();
+        let target = scratch.iter().find(|(of, _)| *of == stream).map(|(_, range)| *range);
+        let Some(target) = target else { return Ok(()) };
+        self.copy(CopyKind::DeviceToDevice, stream, range, target)
+    }
+
+    /// Copies `source` to as many bytes of `target`.
+    pub fn copy(
+        &self,
+        kind: CopyKind,
+        stream: RawStream,
+        source: MemoryRange,
+        target: MemoryRange,
+    ) -> DriverResult<()> {
+        let target = MemoryRange { bytes: source.bytes, ..target };
+        // SAFETY: as in `write`; ordinary memory is alive during the call, and such copies block.
+        unsafe { self.driver.copy(stream, &Copy { kind, target, source }) }
+    }
+
+    /// Copies to or from ordinary memory of its own.
+    pub fn copy_pageable(
+        &self,
+        kind: CopyKind,
+        stream: RawStream,
+        range: MemoryRange,
+    ) -> DriverResult<()> {
+        let mut memory = vec![0_u8; range.bytes as usize];
+        let ours = MemoryRange { address: memory.as_mut_ptr() as u64, bytes: range.bytes };
+        match kind {
+            CopyKind::PageableToDevice => self.copy(kind, stream, ours, range),
+            _ => self.copy(kind, stream, range, ours),
+        }
+    }
+
+    /// Says that memory passes to a new owner on a stream.
+    pub fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        // SAFETY: as in `write`.
+        unsafe { self.driver.recycle(stream, range) }
+    }
+
+    /// Frees memory in the order of a stream.
+    pub fn free(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        self.memory.borrow_mut().retain(|ours| *ours != range);
+        // SAFETY: of this value, and forgotten by it. A use that was not ordered before reads or
+        // writes memory that the simulator, and CUDA's pool, keep.
+        unsafe { self.driver.free(stream, range) }
+    }
+
+    /// Records an event.
+    pub fn record(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
+        // SAFETY: both are of this value.
+        unsafe { self.driver.record_event(event, stream) }
+    }
+
+    /// Waits for an event.
+    pub fn wait(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
+        // SAFETY: both are of this value.
+        unsafe { self.driver.wait_event(stream, event) }
+    }
+
+    /// Makes `to` wait for all that is on `from`, if `really`.
+    pub fn order(&self, from: RawStream, to: RawStream, really: bool) -> DriverResult<()> {
+        if really {
+            let event = self.event()?;
+            self.record(event, from)?;
+            self.wait(to, event)?;
+        }
+        Ok(())
+    }
+
+    /// Blocks until an event is complete.
+    pub fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
+        // SAFETY: of this value.
+        unsafe { self.driver.synchronize_event(event) }
+    }
+
+    /// Blocks until a stream is idle.
+    pub fn synchronize(&self, stream: RawStream) -> DriverResult<()> {
+        // SAFETY: of this value.
+        unsafe { self.driver.synchronize_stream(stream) }
+    }
+
+    /// Whether an event is complete.
+    pub fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
+        // SAFETY: of this value.
+        unsafe { self.driver.query_event(event) }
+    }
+
+    /// Whether a stream is idle.
+    pub fn query(&self, stream: RawStream) -> DriverResult<bool> {
+        // SAFETY: of this value.
+        unsafe { self.driver.query_stream(stream) }
+    }
+
+    /// Queues a host function. Whether it was called already.
+    pub fn host_function(&self, stream: RawStream) -> DriverResult<bool> {
+        unsafe extern "C" fn call(called: *mut c_void) {
+            // SAFETY: it is from a box that is given up here.
+            let called = unsafe { Arc::from_raw(called.cast::<AtomicBool>()) };
+            called.store(true, Ordering::Release);
+        }
+        let called = Arc::new(AtomicBool::new(false));
+        let data = Arc::into_raw(called.clone()).cast_mut().cast();
+        let function = HostFunction { call, data };
+        // SAFETY: the data is valid until the call, which makes no CUDA calls and does not unwind.
+        unsafe { self.driver.launch_host_function(stream, function) }?;
+        Ok(called.load(Ordering::Acquire))
+    }
+
+    /// The calling thread, or a stream, goes by what was found complete of another stream.
+    pub fn relies(&self, on: RawStream, by: Option<RawStream>) {
+        self.driver.tell(&Note::Relies { on, by });
+    }
+
+    /// The host touches memory, as a guard would say.
+    #[track_caller]
+    pub fn host(&self, range: MemoryRange, mode: AccessMode) {
+        self.driver.tell(&Note::HostAccess { range, mode, location: Location::caller() });
+    }
+}
+
+impl Drop for Bare {
+    fn drop(&mut self) {
+        let mut done = Ok(());
+        for stream in self.streams.get_mut().iter().copied() {
+            // SAFETY: streams, events and memory are of this value, and given back once, all idle.
+            done = done.and(unsafe { self.driver.synchronize_stream(stream) });
+        }
+        let default = self.driver.default_stream(device(0));
+        for range in self.memory.get_mut().drain(..) {
+            // SAFETY: as above.
+            done = done.and(unsafe { self.driver.free(default, range) });
+        }
+        // SAFETY: as above.
+        done = done.and(unsafe { self.driver.synchronize_stream(default) });
+        for range in self.pinned.get_mut().drain(..) {
+            // SAFETY: as above.
+            done = done.and(unsafe { self.driver.free_pinned(device(0), range) });
+        }
+        for event in self.events.get_mut().drain(..) {
+            // SAFETY: as above.
+            done = done.and(unsafe { self.driver.destroy_event(event) });
+        }
+        for stream in self.streams.get_mut().drain(..) {
+            // SAFETY: as above.
+            done = done.and(unsafe { self.driver.destroy_stream(stream) });
+        }
+        if !std::thread::panicking() {
+            assert!(done.is_ok(), "giving back: {done:?}");
+        }
+    }
+}
+
+/// Part of memory.
+pub fn part(range: MemoryRange, from: u64, to: u64) -> MemoryRange {
+    MemoryRange { address: range.address + from, bytes: to - from }
+}

@@ -1,0 +1,173 @@
+//! Races within graphs: what a report tells, and how a run ends.
+
+use std::sync::Arc;
+
+use streamflow::MemoryOptions;
+use streamflow::driver::race::{RaceAction, RaceReport, RaceReports};
+use streamflow::driver::{AccessMode, Direction};
+use streamflow::prelude::*;
+use streamflow::testing::OperatorHarness;
+use streamflow_tests::foreign::launch_unordered;
+use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};
+use streamflow_tests::layers::DropWaits;
+use streamflow_tests::races::{self, Program};
+use streamflow_tests::{Failed, Suite, check, check_races, check_text};
+
+const LEN: usize = 1003;
+
+pub(super) fn add(suite: Suite) -> Suite {
+    let suite = suite
+        .both("a_run_ends_with_its_races", a_run_ends_with_its_races)
+        .both("a_harness_tells_races", a_harness_tells_races)
+        .both("an_unordered_launch_that_is_ordered", an_unordered_launch_that_is_ordered);
+    races::ALL.iter().fold(suite, |suite, &(name, program)| {
+        suite.both(&format!("{name}_without_waits"), move |platform| {
+            without_waits(platform, program)
+        })
+    })
+}
+
+#[operator(streams(fill))]
+struct Source {
+    #[output]
+    image: Tensor<f32>,
+}
+
+impl Compute for Source {
+    fn compute(&mut self, io: SourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.fill)?;
+        let mut image = cx.tensor([LEN], &stream)?;
+        stream.launch::<slow_fill>(LEN, (&mut image, 1.0, 0))?;
+        io.image.set_cuda_stream(&stream).emit(image)
+    }
+}
+
+/// Reads its input on a stream that was not ordered after it.
+#[operator(streams(extra))]
+struct Impatient {
+    #[input]
+    image: &Tensor<f32>,
+    line: u32,
+}
+
+impl Compute for Impatient {
+    fn compute(&mut self, io: ImpatientIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let extra = cx.allocate_cuda_stream(io.extra)?;
+        let (image, _) = io.image.receive().receive_cuda_stream(cx)?;
+        let mut copy = cx.tensor([LEN], &extra)?;
+        self.line = line!() + 1;
+        launch_unordered::<slow_copy>(&extra, LEN, (&mut copy, image, 0))
+    }
+}
+
+graph! {
+    struct Hasty(count: u64) {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(4);
+        #[streams(STREAMS)] #[when(count(count))] let source: Source = Source::new();
+        #[streams(STREAMS)] let impatient: Impatient = Impatient::new(0);
+        source.image >> impatient.image;
+    }
+}
+
+/// A platform on the same driver that is watched, whatever the build and the environment say.
+fn watched(platform: &Platform) -> Result<Platform> {
+    let options = PlatformOptions { race_check: Some(true), ..PlatformOptions::default() };
+    Platform::with_options(platform.driver().clone(), options)
+}
+
+fn races_of(run: Result<()>) -> Result<RaceReports, Failed> {
+    match run {
+        Err(Error::Races(races)) => Ok(races),
+        other => Err(Failed::new(format!("no races, but {other:?}"))),
+    }
+}
+
+fn a_run_ends_with_its_races(platform: &Platform) -> Result<(), Failed> {
+    let platform = watched(platform)?;
+    let mut graph = Hasty::new(&platform, 5)?;
+    let races = races_of(graph.run())?;
+    let text = races.to_string();
+    let RaceReport { earlier, later, overlap, times, .. } = &races.races[0];
+    let kernel = |kernel: &str, argument| RaceAction::Kernel { kernel: kernel.into(), argument };
+    check(earlier.action == kernel("slow_fill", "out"), || text.clone())?;
+    check(later.action == kernel("slow_copy", "input"), || text.clone())?;
+    check((earlier.mode, later.mode) == (AccessMode::Write, AccessMode::Read), || text.clone())?;
+    check(earlier.stream.as_deref() == Some("`source.fill`"), || text.clone())?;
+    check(later.stream.as_deref() == Some("`impatient.extra`"), || text.clone())?;
+    check(*overlap == (0..4 * LEN as u64) && *times == 1, || text.clone())?;
+    let sides = [("source", Direction::Out), ("impatient", Direction::In)];
+    for (side, (node, direction)) in [earlier, later].into_iter().zip(sides) {
+        let Some(hook) = &side.hook else { return Err(Failed::new(text)) };
+        check((&*hook.node, &*hook.hook, hook.tick) == (node, "compute", 0), || text.clone())?;
+        check(hook.port == Some((direction, "image")), || text.clone())?;
+        check(side.location.is_some_and(|at| at.file().ends_with("race/graph.rs")), || {
+            text.clone()
+        })?;
+    }
+    let line = graph.impatient().line;
+    check(later.location.is_some_and(|at| at.line() == line), || {
+        format!("not line {line}: {text}")
+    })?;
+    check_text(
+        &text,
+        &[
+            "earlier: kernel `slow_fill` writes `out` on `source.fill`\n           \
+             in `source` (compute, tick 0, output `image`)\n           at ",
+            "later:   kernel `slow_copy` reads `input` on `impatient.extra`\n           \
+             in `impatient` (compute, tick 0, input `image`)\n           at ",
+            "missing: `impatient.extra` must wait for an event that is recorded on `source.fill`",
+            "earlier[\"kernel slow_fill writes out<br/>source.fill<br/>source, compute, tick 0\"]",
+            "earlier -. \"missing: record, then wait\" .-> later",
+        ],
+    )?;
+    // They were handed over, and a later run begins without them.
+    check_races(&platform)?;
+    races_of(graph.run()).map(|_| ())
+}
+
+fn a_harness_tells_races(platform: &Platform) -> Result<(), Failed> {
+    let platform = watched(platform)?;
+    let mut harness = OperatorHarness::new(&platform, Impatient::new(0))?;
+    let mut image = platform.tensor([LEN], harness.stream())?;
+    harness.stream().launch::<slow_fill>(LEN, (&mut image, 1.0, 0))?;
+    harness.push(|ports| &mut ports.image, image)?;
+    let races = races_of(harness.tick().map(|_| ()))?;
+    check_text(&races.to_string(), &["`the harness`", "`Impatient.extra`"])?;
+    Ok(harness.stop()?)
+}
+
+/// By hand: the caller vouches for the order, keeps it, and later uses wait as ever.
+fn an_unordered_launch_that_is_ordered(platform: &Platform) -> Result<(), Failed> {
+    let platform = watched(platform)?;
+    let pool = platform.stream_pool("POOL", &CudaStreamPool::new())?;
+    let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
+    let mut data = platform.buffer(LEN, &a)?;
+    a.launch::<slow_fill>(LEN, (&mut data, 1.0, 20_000_000))?;
+    b.wait(a.record()?)?;
+    launch_unordered::<add_one>(&b, LEN, (&mut data,))?;
+    a.launch::<add_one>(LEN, (&mut data,))?;
+    check(a.download_blocking(&data)?.iter().all(|&x| x == 3.0), || "wrong data".into())?;
+    check_races(&platform)
+}
+
+/// Programs of which each is right by its waits alone: with them nothing is reported, and without them
+/// each is, whether or not this run's data was wrong.
+fn without_waits(platform: &Platform, program: Program) -> Result<(), Failed> {
+    let options = PlatformOptions {
+        memory: MemoryOptions { in_flight: 1, ..MemoryOptions::default() },
+        race_check: Some(true),
+    };
+    let whole = Platform::with_options(platform.driver().clone(), options)?;
+    check(program(&whole)?, || "the data is wrong".into())?;
+    check_races(&whole)?;
+    // Above the checker, which then sees no waits.
+    let broken = Arc::new(DropWaits::all(whole.driver().clone()));
+    let broken = Platform::with_options(broken, options)?;
+    program(&broken)?;
+    let races = broken.take_races();
+    check(!races.races.is_empty(), || "nobody missed the waits".into())?;
+    // That memory is given back too early is one more.
+    drop(broken);
+    let _more = whole.take_races();
+    Ok(())
+}
