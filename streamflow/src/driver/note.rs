@@ -77,7 +77,7 @@ pub enum Note<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// By an input.
-    In,
+    Incoming,
     /// By an output.
-    Out,
+    Outgoing,
 }

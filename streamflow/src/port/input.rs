@@ -207,7 +207,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     fn came_in(&self) {
         if let Some(envelope) = self.inlet.current() {
             let (platform, port) = (self.cx.platform(), self.inlet.name);
-            message::pass(&*envelope.message, platform, port, Direction::In);
+            message::pass(&*envelope.message, platform, port, Direction::Incoming);
         }
     }
 }

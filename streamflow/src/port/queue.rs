@@ -225,7 +225,7 @@ impl<T: Message> Outlet<T> {
     ) -> Result<()> {
         if let Some(stream) = stream {
             message::order(&message, stream)?;
-            message::pass(&message, cx.platform(), self.name, Direction::Out);
+            message::pass(&message, cx.platform(), self.name, Direction::Outgoing);
         }
         let mut message = message.into_payload();
         if self.readers > 1 {

@@ -47,7 +47,7 @@ pub fn without_states(
     }
     if let Some(envelope) = inlet.current() {
         let (platform, port) = (of_input.platform(), inlet.name);
-        message::pass(&*envelope.message, platform, port, Direction::In);
+        message::pass(&*envelope.message, platform, port, Direction::Incoming);
     }
     let made = work(inlet.read(), &stream)?;
     let stream = of_output.sending_stream(outlet.name)?;

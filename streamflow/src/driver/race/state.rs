@@ -338,7 +338,7 @@ impl State {
             Action::Recycle => RaceAction::Recycle,
             Action::Free => RaceAction::Free,
             Action::Foreign => RaceAction::Foreign,
-            Action::Host => RaceAction::Host,
+            Action::Host => RaceAction::HostAccess,
         };
         let hook = hook.map(|hook| {
             let here = |it: &&Passage| {
