@@ -5,7 +5,7 @@ extern crate flow as streamflow;
 
 use flow::prelude::*;
 
-/// out[i] = value
+/// `out[i] = value`
 #[kernel(unsafe cuda = "unsigned long long i = thread_index(); if (i < out_len) out[i] = value;")]
 pub fn fill(out: &mut [f32], value: f32) {
     out.fill(value);
