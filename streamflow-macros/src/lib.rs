@@ -122,7 +122,9 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// node-attribute = doc | "#[streams(" ( NAME | "none" ) ")]" | "#[when(" condition, … ")]"
 /// condition      = "count(" expression ")" | "stream_done(" input ")"
-/// edge-attribute = doc | "#[copy]" | "#[transfer]"
+/// edge-attribute = doc | "#[copy]" | "#[transfer]" | "#[capacity(" expression ")]"
+///                | "#[policy(" policy ")]" | "#[feedback(initial =" expression ")]"
+/// policy         = "pop" | "reject" | "fault"
 /// ```
 /// The attributes of the graph are those of a struct, as `#[derive(Debug)]`, and
 /// `#[green_contexts(NAME)]`: nodes without a pool use the default context of this green context pool
@@ -139,7 +141,8 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// - `let name: Operator = …;` is a node. The operator's type must be written. The expression sees
 ///   the parameters and `platform`, and may use `?`.
 /// - `a.out >> b.in;` is an edge, and `a.out >> (b.in, c.in);` are several. Each input has one
-///   producer. An output may have any number of consumers; several share one message, so each reads
+///   producer, one that is `#[input(many)]` any number, and one of a size as many as it says; the order
+///   of their edges is that of the messages. An output may have any number of consumers; several share one message, so each reads
 ///   it (`&T`) or shares it (`Shared<T>`).
 /// - `a.out >> _;` discards what an output sends.
 ///
@@ -149,8 +152,8 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// - `#[streams(none)]`: it has no streams, and works on that of the message it receives.
 /// - `#[when(count(n))]`: it runs `n` times, a `u64`. A source without it runs until it calls
 ///   `cx.finish()`.
-/// - `#[when(stream_done(input))]`: it runs when the device has completed what the input's message
-///   was sent with. Until then other operators do.
+/// - `#[when(stream_done(input))]`: it runs when the device has completed what all messages were sent
+///   with that it will receive from this input. Until then other operators do.
 ///
 /// Without conditions an operator runs when every required input has a message and every output has
 /// room.
@@ -163,23 +166,30 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 ///   consumer does. An edge of device data between two devices needs it, and one on one device must
 ///   not have it. Host data goes anywhere without.
 ///
-/// `#[feedback]`, for cycles, is not supported yet.
+/// - `#[capacity(n)]`: how many messages wait on the edge, a `usize`; 1 by default.
+/// - `#[policy(pop)]`, `#[policy(reject)]`, `#[policy(fault)]`: what becomes of a message for which there
+///   is no room. The oldest one is dropped, the new one is, or the producer's tick fails. By default the
+///   producer does not run before there is room.
+/// - `#[feedback(initial = value)]`: its messages are for the next tick, and `value` is that of the first.
+///   It may close a cycle, and it is the only edge that may. What waits there at the end of a run is state,
+///   like the operators' fields: another run begins with it.
 ///
 /// # What is checked, and when
 /// | Mistake | Found by | Told at |
 /// |---|---|---|
 /// | a statement that can't be read; an unknown attribute, condition or pool; a pool that no node uses | the macro | the statement, or its part |
-/// | two nodes, pools or producers where one may be; a node named as something of the graph | the macro | the later one |
-/// | a cycle | the macro | the edge that closes it, with the path |
+/// | two nodes or pools where one may be; a node named as something of the graph | the macro | the later one |
+/// | a cycle without `#[feedback]` | the macro | the edge that closes it, with the path |
+/// | two producers where one may be | a constant | the later edge |
 /// | an unknown node or port, an operator's wrong arguments | rustc | the name |
 /// | a type that is no operator, or has no `compute` | types | the node's type |
 /// | a port of another type, an edge the wrong way round, a fan-out to an input that takes its message, `#[copy]` or `#[transfer]` of what can't be copied | types | the edge |
 /// | `stream_done` of an output, or of host data | types | the condition |
-/// | a required input without a producer, an output that nobody consumes | a constant | the node's name |
+/// | a required input without a producer, another number of them than its size, an output that nobody consumes | a constant | the node's name |
 /// | a pool for an operator of the host alone | a constant | the node's `#[streams(…)]` |
 /// | a pool with fewer streams than its operators declare | a constant | the pool's description |
 /// | device data between nodes on different devices without `#[transfer]`, or on one device with it | a constant | the edge |
-/// | a `count` of 0, a device or stream that the platform has not, a constructor's error | `new` | – |
+/// | a `count` or a `capacity` of 0, a device or stream that the platform has not, a constructor's error | `new` | – |
 /// | device data that reaches another device by way of a node with `#[streams(none)]` | `run` | – |
 ///
 /// All mistakes of names in one graph are told at once, and the struct is still defined, so what uses
@@ -225,6 +235,9 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 ///   `#[input] x: T` is its only owner. A name for a `Shared<T>` is one; a type parameter `M` is taken, and
 ///   bounded `M: Message<Item = M>`.
 /// - `#[input(optional)]`: the operator also runs without a message here, and gets an `Option`.
+/// - `#[input(many)]`: any number of producers; it runs when each has sent a message, and gets a `Many` of
+///   them, in the order of the edges. With `#[input(many, optional)]` of those that have come.
+/// - `#[input(size = 3)]`: as many producers, and an array of their messages.
 /// - `#[output] x: T`.
 ///
 /// `T` is a `Message`: a tensor, a number, a `HostData<T>`, a struct with `#[derive(Message)]`. The

@@ -183,15 +183,27 @@ pub enum Error {
         port: &'static str,
     },
 
-    /// A node without a pool has no stream yet.
+    /// A node that adopts the stream of a message has none yet.
     #[error(
-        "`{node}` has no stream: its node is marked `#[streams(none)]`, so it adopts the stream of \
-         the first device data that it receives, and none has come; receive a required input first, or \
-         name a pool"
+        "`{node}` has no stream: its node is marked `#[streams(none)]`, or it wrote `adopt()` or \
+         `or_adopt()`, so it adopts the first stream that comes with a message, and none has come; \
+         receive a required input first, write `.or_default()`, or name a pool that has a stream"
     )]
     NothingToAdopt {
         /// The node.
         node: String,
+    },
+
+    /// Device data was opened on a stream that does not wait for all that it came with.
+    #[error(
+        "`{node}.{port}` came with a stream that `synchronize_streams` was not given; pass all that \
+         `streams()` names"
+    )]
+    NotSynchronized {
+        /// The node.
+        node: String,
+        /// The input.
+        port: &'static str,
     },
 
     /// Device data was to be emitted by an operator that has no stream to emit it on.
@@ -215,7 +227,7 @@ pub enum Error {
         /// The node.
         node: String,
         /// The stream's name.
-        stream: &'static str,
+        stream: String,
     },
 
     /// What was made for one stream was used on another.
@@ -227,6 +239,36 @@ pub enum Error {
         made_for: u32,
         /// The stream's number that it was used on.
         used_on: u32,
+    },
+
+    /// An edge with the policy `fault` had no room for a message. Nothing was sent.
+    #[error(
+        "the queue of `{edge}` is full: it holds {capacity}, and its policy is `fault`; let its \
+         consumer keep up, raise `#[capacity(…)]`, or choose another policy: `pop` and `reject` drop \
+         a message, and without `#[policy(…)]` the producer waits"
+    )]
+    QueueFull {
+        /// The edge.
+        edge: &'static str,
+        /// How many messages it holds.
+        capacity: usize,
+    },
+
+    /// An edge that was to hold 0 messages.
+    #[error("`{edge}` is to hold 0 messages: `capacity(n)` takes at least 1")]
+    CapacityZero {
+        /// The edge.
+        edge: &'static str,
+    },
+
+    /// A graph is run again, but an edge with `#[feedback]` carried no message out of the run before.
+    #[error(
+        "nothing waits at `{edge}`, where this run would begin: the run before ended between taking a \
+         message there and sending the next; make the graph anew"
+    )]
+    FeedbackLost {
+        /// The edge.
+        edge: &'static str,
     },
 
     /// A node that was to run 0 times.

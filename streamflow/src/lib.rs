@@ -5,6 +5,7 @@
 extern crate self as streamflow;
 
 mod context;
+pub mod docs;
 pub mod driver;
 mod error;
 pub mod graph;
@@ -32,7 +33,7 @@ pub use memory::{
 pub use message::{HostData, Message, Metadata, Timestamp};
 pub use operator::{Compute, Operator};
 pub use platform::{HostPlatform, Platform, PlatformOptions, device};
-pub use port::{In, Out};
+pub use port::{In, Many, Out, StreamRef};
 pub use stream::{
     CudaGreenContext, CudaGreenContextPool, CudaStream, CudaStreamPool, ExternalStream,
     GreenContexts, Point, StreamPool, TimingEvent,
@@ -44,7 +45,7 @@ pub mod prelude {
     pub use crate::{
         Buffer, Compute, Coscheduling, CudaGreenContext, CudaGreenContextPool, CudaStream,
         CudaStreamPool, DeviceId, DeviceSlice, Download, Element, Error, ExecutionContext, Graph,
-        Grid, HostData, In, Message, Metadata, OnStream, Operator, Out, Pinned, Platform,
+        Grid, HostData, In, Many, Message, Metadata, OnStream, Operator, Out, Pinned, Platform,
         PlatformOptions, Result, Shared, Stream, StreamFlags, StreamPool, Tensor, Timestamp,
         device, f16, kernel, operator,
     };
@@ -60,7 +61,7 @@ pub mod __private {
     pub use crate::error::Result;
     pub use crate::graph::check::{
         EdgeEnd, check_devices, check_inputs, check_outputs, check_pool, check_pool_use,
-        check_transfer,
+        check_second, check_sizes, check_transfer,
     };
     pub use crate::graph::{AnyNode, Graph, Node, NodeOptions, NodeStreams, any_node};
     pub use crate::kernel::expansion::*;

@@ -1,13 +1,14 @@
 //! Where work runs: real GPUs, or the simulator.
 
 mod host;
+mod options;
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::driver::cuda::CudaDriver;
 use crate::driver::host::HostDriver;
-use crate::driver::race::{RaceChecker, RaceReports};
+use crate::driver::race::RaceReports;
 use crate::driver::{BorrowedStream, Coscheduling, DeviceId, DeviceInfo, Driver, Note, SmSizes};
 use crate::error::{Error, Result};
 use crate::memory::{
@@ -20,6 +21,7 @@ use crate::stream::{
 };
 
 pub use host::HostPlatform;
+pub use options::PlatformOptions;
 
 /// A logical device: the `index`th of its platform.
 pub const fn device(index: u32) -> DeviceId {
@@ -303,15 +305,14 @@ impl Platform {
         Ok(&self.0.table)
     }
 
+    /// All streams.
+    pub(crate) fn streams(&self) -> &Arc<StreamTable> {
+        &self.0.table
+    }
+
     /// Another handle of the stream that a point of this platform is on.
     pub(crate) fn stream_of(&self, point: Point) -> CudaStream {
         CudaStream::adopted(&self.0.table, point)
-    }
-
-    /// Blocks until the work before a point of this platform is complete.
-    pub(crate) fn synchronize(&self, point: Point) -> Result<()> {
-        self.0.table.synchronize(point)?;
-        self.0.table.inspect(self.0.table.timeline(point.stream()).device())
     }
 
     /// Whether the work before a point of this platform is complete.
@@ -341,45 +342,5 @@ impl fmt::Debug for Platform {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let devices: Vec<_> = self.0.devices.iter().map(|device| &device.info.name).collect();
         f.debug_struct("Platform").field("name", &self.name()).field("devices", &devices).finish()
-    }
-}
-
-/// How a platform is to be, whatever its driver. Chosen when it is made, and not changed afterwards.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct PlatformOptions {
-    /// How device memory is managed.
-    pub memory: MemoryOptions,
-    /// Whether a [race checker](crate::driver::race) watches. `None`, the default: as
-    /// `STREAMFLOW_RACE_CHECK` says (1 or 0), and if it says nothing, in debug builds. A driver that has
-    /// a checker keeps it.
-    pub race_check: Option<bool>,
-}
-
-impl PlatformOptions {
-    /// The driver, with a race checker if there shall be one.
-    fn checked(self, driver: Arc<dyn Driver>) -> Result<Arc<dyn Driver>> {
-        let check = match self.race_check {
-            Some(check) => check,
-            None => race_check_by_default()?,
-        };
-        if check && !driver.watches() {
-            return Ok(Arc::new(RaceChecker::new(driver)));
-        }
-        Ok(driver)
-    }
-}
-
-/// What the environment says, or else the kind of build.
-fn race_check_by_default() -> Result<bool> {
-    const VARIABLE: &str = "STREAMFLOW_RACE_CHECK";
-    let Some(value) = std::env::var_os(VARIABLE) else { return Ok(cfg!(debug_assertions)) };
-    match value.to_str() {
-        Some("1") => Ok(true),
-        Some("0") => Ok(false),
-        _ => Err(Error::Variable {
-            name: VARIABLE,
-            value: value.to_string_lossy().into_owned(),
-            expected: "say 1, to look for races, or 0, not to",
-        }),
     }
 }

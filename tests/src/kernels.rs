@@ -5,7 +5,7 @@ mod slow;
 mod typed;
 
 pub use broken::{read_at, trap, write_past_the_end, write_to_nowhere};
-pub use slow::{add_one, fill, multiprocessor, slow_copy, slow_fill, spin};
+pub use slow::{add_one, dot, fill, multiprocessor, slow_copy, slow_fill, spin};
 pub use typed::{axpy, reverse, scalars, transpose};
 
 use streamflow::kernel::KernelInfo;

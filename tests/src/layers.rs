@@ -1,10 +1,12 @@
 //! Drivers that are wrong on purpose: what the controls and the failure tests run on.
 
+mod blind;
 mod bound;
 mod drop_waits;
 mod fail_nth;
 mod null;
 
+pub use blind::Blind;
 pub use bound::Bound;
 pub use drop_waits::DropWaits;
 pub use fail_nth::{CallKind, FailNth};

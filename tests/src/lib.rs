@@ -13,9 +13,12 @@ pub mod kernels;
 pub mod layers;
 pub mod numbers;
 pub mod operators;
+pub mod ordered;
 pub mod races;
 pub mod random;
 mod seeds;
+pub mod seen;
 pub mod stereo;
+pub mod tensors;
 
 pub use harness::{Failed, Suite, check, check_close, check_error, check_races, check_text};

@@ -10,15 +10,13 @@ use streamflow::prelude::*;
 
 use crate::foreign;
 use crate::kernels::{add_one, slow_copy, slow_fill};
+pub use crate::ordered::Program;
 
 /// Not a multiple of a warp, a block or a granule.
 const LEN: usize = 1003;
 
 /// Long against a launch; about 10 ms on a GPU.
 const SLOW: u64 = 20_000_000;
-
-/// A program: whether its data was right.
-pub type Program = fn(&Platform) -> Result<bool>;
 
 /// All of them, with the rule that each is about.
 pub const ALL: &[(&str, Program)] = &[

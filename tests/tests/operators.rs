@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use streamflow::port::PortInfo;
+use streamflow::port::{PortInfo, PortSize};
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::operators::{
@@ -43,6 +43,7 @@ fn constants() -> Result<(), Failed> {
         &[PortInfo {
             name: "image",
             optional: false,
+            size: PortSize::One,
             device: true,
             ty: "Tensor<f32>",
             doc: "What was made, `a | b`.\nEach tick another value.\n\nMore text, which is not in \

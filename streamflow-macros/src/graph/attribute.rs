@@ -1,10 +1,10 @@
-//! Reads the attributes of nodes and edges.
+//! Reads the attributes of nodes.
 
 use proc_macro2::{Ident, TokenStream};
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Expr, Meta, parenthesized, token};
 
-use super::model::{Carries, Streams};
+use super::model::Streams;
 use super::statement::is_doc;
 use crate::diagnostic::{Errors, similar};
 use crate::tokens::split;
@@ -19,7 +19,7 @@ pub(super) struct NodeAttributes {
 
 const OF_NODES: &str = "a node takes `#[streams(POOL)]`, `#[streams(none)]`, `#[when(count(n))]` and \
                         `#[when(stream_done(input))]`";
-const OF_EDGES: &str = "an edge takes `#[copy]` or `#[transfer]`";
+const OF_EDGES: &[&str] = &["copy", "transfer", "capacity", "policy", "feedback"];
 const CONDITIONS: &str = "the conditions are `count(n)` and `stream_done(input)`";
 
 pub(super) fn of_node(attributes: Vec<Attribute>, errors: &mut Errors) -> NodeAttributes {
@@ -36,8 +36,11 @@ pub(super) fn of_node(attributes: Vec<Attribute>, errors: &mut Errors) -> NodeAt
             streams(&attribute, &mut node.streams, errors);
         } else if attribute.path().is_ident("when") {
             conditions(&attribute, &mut node, errors);
-        } else if attribute.path().is_ident("copy") || attribute.path().is_ident("transfer") {
-            errors.at(&attribute, "this attribute is for edges: put it on the edge that copies");
+        } else if let Some(of_edge) = OF_EDGES.iter().find(|name| attribute.path().is_ident(name)) {
+            errors.at(
+                &attribute,
+                format!("`#[{of_edge}]` is for edges: put it on the edge that it is about"),
+            );
         } else {
             unknown(&attribute, &["streams", "when"], OF_NODES, errors);
         }
@@ -68,41 +71,7 @@ pub(super) fn of_graph(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> 
     green
 }
 
-/// What the attributes of an edge ask for.
-pub(super) fn of_edge(attributes: &[Attribute], errors: &mut Errors) -> Carries {
-    let mut carries = Carries::Itself;
-    for attribute in attributes {
-        let path = attribute.path();
-        if is_doc(attribute) {
-            // A comment for the reader.
-        } else if path.is_ident("copy") || path.is_ident("transfer") {
-            let asked = if path.is_ident("copy") { Carries::Copy } else { Carries::Transfer };
-            let name = if asked == Carries::Copy { "copy" } else { "transfer" };
-            if !matches!(attribute.meta, Meta::Path(_)) {
-                errors.at(attribute, format!("`#[{name}]` takes no options"));
-            } else if carries == asked {
-                errors.at(attribute, format!("`#[{name}]` is given twice"));
-            } else if carries != Carries::Itself {
-                let text =
-                    "`#[transfer]` makes a copy already, on the other device; remove `#[copy]`";
-                errors.at(attribute, text);
-            }
-            carries = asked;
-        } else if path.is_ident("streams") || path.is_ident("when") {
-            errors.at(attribute, format!("this attribute is for nodes; {OF_EDGES}"));
-        } else if path.is_ident("feedback") {
-            errors.at(
-                attribute,
-                "`#[feedback]` is not supported yet: let the operator keep what its next tick needs",
-            );
-        } else {
-            unknown(attribute, &["copy", "transfer"], OF_EDGES, errors);
-        }
-    }
-    carries
-}
-
-fn unknown(attribute: &Attribute, known: &[&str], forms: &str, errors: &mut Errors) {
+pub(super) fn unknown(attribute: &Attribute, known: &[&str], forms: &str, errors: &mut Errors) {
     let path = attribute.path();
     let written = path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
     if written == "cfg" || written == "cfg_attr" {

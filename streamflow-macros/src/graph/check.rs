@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::attribute::{self, NodeAttributes};
+use super::edge_attribute;
 use super::model::{
     Carries, Discard, Draft, Edge, EdgeStatement, Graph, Header, Leftover, Node, NodeStatement,
     Port, Statement, Streams, Target,
@@ -162,7 +163,7 @@ fn unknown_nodes(graph: &Graph, errors: &mut Errors) {
 
 fn connect(statement: EdgeStatement, names: &Names, graph: &mut Graph, errors: &mut Errors) {
     let EdgeStatement { attributes, from, arrow, to } = statement;
-    let carries = attribute::of_edge(&attributes, errors);
+    let options = edge_attribute::of_edge(&attributes, errors);
     // Whether the port's node is there, as far as can be said here.
     let mut is_there = |port: &Port| {
         let node = port.node.to_string();
@@ -183,11 +184,18 @@ fn connect(statement: EdgeStatement, names: &Names, graph: &mut Graph, errors: &
     let from_is_there = is_there(&from);
     let (ports, in_group) = match to {
         Target::Discard(underscore) => {
-            for name in ["copy", "transfer"] {
-                let copy = attributes.iter().find(|attribute| attribute.path().is_ident(name));
-                if let Some(copy) = copy {
-                    errors
-                        .at(copy, format!("a discarded message is not copied; remove `#[{name}]`"));
+            // What is about a queue has none here.
+            for attribute in &attributes {
+                let name = attribute.path().get_ident().map(ToString::to_string);
+                let name = name.unwrap_or_default();
+                if edge_attribute::KNOWN.contains(&name.as_str()) {
+                    let text = match name.as_str() {
+                        "copy" | "transfer" => {
+                            format!("a discarded message is not copied; remove `#[{name}]`")
+                        }
+                        _ => format!("a discarded message waits nowhere; remove `#[{name}]`"),
+                    };
+                    errors.at(attribute, text);
                 }
             }
             if from_is_there {
@@ -201,14 +209,15 @@ fn connect(statement: EdgeStatement, names: &Names, graph: &mut Graph, errors: &
     for to in ports {
         if is_there(&to) && from_is_there {
             let from = from.clone();
-            graph.edges.push(Edge { from, arrow, to, carries, in_group, shared: false });
+            let attributes = options.clone();
+            graph.edges.push(Edge { from, arrow, to, attributes, in_group, shared: false });
         }
     }
 }
 
 /// The copy is made on the consumer's device, which must be known.
 fn transfers(graph: &Graph, errors: &mut Errors) {
-    for edge in graph.edges.iter().filter(|edge| edge.carries == Carries::Transfer) {
+    for edge in graph.edges.iter().filter(|edge| edge.attributes.carries == Carries::Transfer) {
         let consumer = graph.nodes.iter().find(|node| node.name == edge.to.node);
         if let Some(Node { streams: Streams::None, name, .. }) = consumer {
             let text = format!(
@@ -220,28 +229,20 @@ fn transfers(graph: &Graph, errors: &mut Errors) {
     }
 }
 
-/// One producer per input; an output has consumers, or is discarded.
+/// No edge twice; an output has consumers, or is discarded. How many producers an input has, its type
+/// decides: see `constants::of_edges`.
 fn ends(graph: &mut Graph, errors: &mut Errors) {
-    let mut producers: HashMap<String, String> = HashMap::new();
+    let mut there: HashSet<(String, String)> = HashSet::new();
     let mut consumers: HashMap<String, usize> = HashMap::new();
     for edge in &graph.edges {
-        *consumers.entry(edge.from.text()).or_default() +=
-            usize::from(edge.carries == Carries::Itself);
-        let input = edge.to.text();
-        if let Some(other) = producers.get(&input) {
-            let twice = *other == edge.from.text();
-            let text = if twice {
-                format!("this edge is there already; `{other}` feeds `{input}` once")
-            } else {
-                format!(
-                    "input `{input}` already has a producer, `{other}`; an input takes exactly one \
-                     edge"
-                )
-            };
+        let (output, input) = (edge.from.text(), edge.to.text());
+        *consumers.entry(output.clone()).or_default() +=
+            usize::from(edge.attributes.carries == Carries::Itself);
+        if there.contains(&(output.clone(), input.clone())) {
+            let text = format!("this edge is there already; `{output}` feeds `{input}` once");
             errors.at(edge.blamed(), text);
-        } else {
-            producers.insert(input, edge.from.text());
         }
+        there.insert((output, input));
     }
     for edge in &mut graph.edges {
         edge.shared = consumers.get(&edge.from.text()).is_some_and(|&count| count > 1);
@@ -262,11 +263,12 @@ fn ends(graph: &mut Graph, errors: &mut Errors) {
 
 fn order(graph: &mut Graph, errors: &mut Errors) {
     let index = |port: &Port| graph.nodes.iter().position(|node| node.name == port.node);
-    // Edges of unknown nodes decide nothing.
+    // Edges of unknown nodes decide nothing, and what comes in the next tick waits for nobody.
     let known: Vec<(usize, (usize, usize))> = graph
         .edges
         .iter()
         .enumerate()
+        .filter(|(_, edge)| !edge.attributes.next_tick)
         .filter_map(|(at, edge)| Some((at, (index(&edge.from)?, index(&edge.to)?))))
         .collect();
     let pairs: Vec<(usize, usize)> = known.iter().map(|&(_, pair)| pair).collect();
@@ -278,7 +280,8 @@ fn order(graph: &mut Graph, errors: &mut Errors) {
             graph.edges[known[edge].0].blamed(),
             format!(
                 "this edge closes a cycle: {path}\neach of these operators would wait for the \
-                 others; what an operator needs in its next tick, it keeps in its own fields"
+                 others; mark the edge whose message is for the next tick: \
+                 `#[feedback(initial = …)]`"
             ),
         );
     }

@@ -31,16 +31,34 @@ fn of_node(graph: &Graph, node: &Node) -> TokenStream {
         .map(|port| text(&port.port));
     let [operator, inputs, outputs] = ["NAME", "INPUTS", "OUTPUTS"].map(|name| item(ty, name));
     let args = quote!(#name, #operator, #inputs, #outputs, &[#(#ports,)*]);
-    let inputs = call("check_inputs", &args, span, span);
-    let outputs = call("check_outputs", &args, span, span);
+    let check_inputs = call("check_inputs", &args, span, span);
+    let check_outputs = call("check_outputs", &args, span, span);
+    let producers = producers(graph, node);
+    let args = quote!(#name, #inputs, &[#(#producers,)*]);
+    let check_sizes = call("check_sizes", &args, span, span);
     quote! {
         const _: () = {
             #[allow(non_upper_case_globals)]
-            const every_input_is_connected: () = #inputs;
+            const every_input_is_connected: () = #check_inputs;
             #[allow(non_upper_case_globals)]
-            const every_output_is_consumed: () = #outputs;
+            const every_output_is_consumed: () = #check_outputs;
+            #[allow(non_upper_case_globals)]
+            const every_size_is_met: () = #check_sizes;
         };
     }
+}
+
+/// For each input that edges name, how many do.
+fn producers(graph: &Graph, node: &Node) -> Vec<TokenStream> {
+    let mut counts: Vec<(String, usize)> = Vec::new();
+    for edge in graph.edges.iter().filter(|edge| edge.to.node == node.name) {
+        let port = text(&edge.to.port);
+        match counts.iter_mut().find(|(other, _)| *other == port) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((port, 1)),
+        }
+    }
+    counts.into_iter().map(|(port, count)| quote!((#port, #count))).collect()
 }
 
 /// Whether each pool has as many streams as the operators on it declare.
@@ -98,16 +116,37 @@ pub(super) fn of_pool_uses(graph: &Graph) -> TokenStream {
     checks.collect()
 }
 
-/// Whether the ends of each edge that carries device data are on one device, or on two where it is
-/// marked `#[transfer]`. Where both are on one pool, or on none, they are on one.
+/// Whether each input has as many producers as its size says, and the ends of each edge that carries
+/// device data are on one device, or on two where it is marked `#[transfer]`.
 pub(super) fn of_edges(graph: &Graph) -> TokenStream {
-    graph.edges.iter().filter_map(|edge| of_edge(graph, edge)).collect()
+    let devices = graph.edges.iter().filter_map(|edge| of_edge(graph, edge));
+    let seconds = (0..graph.edges.len()).filter_map(|index| of_second(graph, index));
+    seconds.chain(devices).collect()
 }
 
+/// Whether the input of an edge may have the producers that it has before this edge.
+fn of_second(graph: &Graph, index: usize) -> Option<TokenStream> {
+    let edge = &graph.edges[index];
+    let input = edge.to.text();
+    let first = graph.edges[..index].iter().find(|other| other.to.text() == input)?;
+    let node = graph.nodes.iter().find(|node| node.name == edge.to.node)?;
+    let (other, port, inputs) = (first.from.text(), text(&edge.to.port), item(&node.ty, "INPUTS"));
+    let [first, middle, last] = edge.spans();
+    let args = quote!(#input, #inputs, #port, #other);
+    let check = wiring::call(first, middle, last, "check_second", args);
+    Some(quote! {
+        const _: () = {
+            #[allow(non_upper_case_globals)]
+            const an_input_has_one_producer: () = #check;
+        };
+    })
+}
+
+/// Where both ends are on one pool, or on none, they are on one device.
 fn of_edge(graph: &Graph, edge: &Edge) -> Option<TokenStream> {
     let find = |port: &Port| graph.nodes.iter().find(|node| node.name == port.node);
     let (from, to) = (find(&edge.from)?, find(&edge.to)?);
-    let transfer = edge.carries == Carries::Transfer;
+    let transfer = edge.attributes.carries == Carries::Transfer;
     match (&from.streams, &to.streams) {
         // It works where its message is.
         (Streams::None, _) | (_, Streams::None) => return None,

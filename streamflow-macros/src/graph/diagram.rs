@@ -126,12 +126,13 @@ fn label(node: &Node) -> String {
 
 /// `image → in1`
 fn ports(edge: &Edge) -> String {
-    let copy = match edge.carries {
+    let copy = match edge.attributes.carries {
         Carries::Itself => "",
         Carries::Copy => " (copy)",
         Carries::Transfer => " (transfer)",
     };
-    format!("{} → {}{copy}", edge.from.port.unraw(), edge.to.port.unraw())
+    let feedback = if edge.attributes.feedback.is_some() { " (next tick)" } else { "" };
+    format!("{} → {}{copy}{feedback}", edge.from.port.unraw(), edge.to.port.unraw())
 }
 
 fn mermaid_id(node: &Node) -> String {

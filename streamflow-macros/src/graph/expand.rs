@@ -205,7 +205,7 @@ fn body(graph: &Graph, sound: bool) -> TokenStream {
     let alone = constants::alone(graph);
     let chunks: Vec<Chunk<'_>> = chunk::chunks(graph);
     let ports = chunks.iter().map(Chunk::ports);
-    let wiring = wiring::wiring(graph);
+    let (edge_values, wiring) = (wiring::values(graph), wiring::wiring(graph));
     let nodes = chunks.iter().map(|chunk| chunk.nodes(graph, &platform, &live_pools));
     let taken_out = chunks.iter().map(Chunk::taken_out);
     let names = chunks.iter().flat_map(Chunk::names);
@@ -213,6 +213,7 @@ fn body(graph: &Graph, sound: bool) -> TokenStream {
         #used
         let #platform = platform;
         #(#values)*
+        #edge_values
         #(#pools)*
         #alone
         #(#ports)*

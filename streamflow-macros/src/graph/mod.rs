@@ -6,6 +6,7 @@ mod chunk;
 mod constants;
 mod diagram;
 mod edge;
+mod edge_attribute;
 mod expand;
 mod model;
 mod parse;

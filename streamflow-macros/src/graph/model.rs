@@ -6,6 +6,8 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Token, Type, Visibility};
 
+use super::edge_attribute::EdgeAttributes;
+
 /// What stands before the body.
 pub(super) struct Header {
     pub(super) attributes: Vec<Attribute>,
@@ -179,9 +181,10 @@ impl Node {
 }
 
 /// What the input of an edge gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Carries {
     /// The message.
+    #[default]
     Itself,
     /// `#[copy]`
     Copy,
@@ -194,7 +197,7 @@ pub(super) struct Edge {
     pub(super) from: Port,
     pub(super) arrow: Token![>>],
     pub(super) to: Port,
-    pub(super) carries: Carries,
+    pub(super) attributes: EdgeAttributes,
     /// The consumer stands among others, in parentheses.
     pub(super) in_group: bool,
     /// Others too read the message itself, and not a copy.
@@ -202,6 +205,11 @@ pub(super) struct Edge {
 }
 
 impl Edge {
+    /// `producer.output >> consumer.input`
+    pub(super) fn text(&self) -> String {
+        format!("{} >> {}", self.from.text(), self.to.text())
+    }
+
     /// What a mistake of this edge underlines.
     pub(super) fn blamed(&self) -> TokenStream {
         let mut tokens = TokenStream::new();

@@ -70,7 +70,14 @@ fn the_tour_is_understood() {
     let edges: Vec<_> = graph
         .edges
         .iter()
-        .map(|edge| (edge.from.text(), edge.to.text(), edge.carries == Carries::Copy, edge.shared))
+        .map(|edge| {
+            (
+                edge.from.text(),
+                edge.to.text(),
+                edge.attributes.carries == Carries::Copy,
+                edge.shared,
+            )
+        })
         .collect();
     let edge = |from: &str, to: &str, copy, shared| (from.to_owned(), to.to_owned(), copy, shared);
     assert_eq!(

@@ -5,16 +5,19 @@
 //! user's as they are: then rustc does not mention the macro.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::Expr;
 use syn::spanned::Spanned;
 
-use super::constants;
+use super::constants::{self, ends};
+use super::edge_attribute::{EdgeAttributes, Policy};
+use super::expand::hidden;
 use super::model::{Carries, Discard, Edge, Graph, PartialPort, Port};
 
 /// All edges, discards and conditions.
 pub(super) fn wiring(graph: &Graph) -> TokenStream {
     let probes = graph.probes.iter().map(probe);
-    let edges = graph.edges.iter().map(|edge| self::edge(graph, edge));
+    let edges = graph.edges.iter().enumerate().map(|(index, edge)| self::edge(graph, index, edge));
     let discards = graph.discards.iter().map(discard);
     let conditions = graph
         .nodes
@@ -31,25 +34,94 @@ pub(super) fn wiring(graph: &Graph) -> TokenStream {
     }
 }
 
-fn edge(graph: &Graph, edge: &Edge) -> TokenStream {
+fn edge(graph: &Graph, index: usize, edge: &Edge) -> TokenStream {
     let (from, to) = (&edge.from, &edge.to);
     let [first, middle, last] = edge.spans();
-    let function = match edge {
-        Edge { carries: Carries::Copy, .. } => "connect_copy",
-        Edge { carries: Carries::Transfer, .. } => "connect_transfer",
-        Edge { shared: true, .. } => "connect_shared",
-        _ => "connect",
+    let function = match edge.attributes.carries {
+        Carries::Copy => "connect_copy",
+        Carries::Transfer => "connect_transfer",
+        Carries::Itself if edge.shared => "connect_shared",
+        Carries::Itself => "connect",
     };
     let function = Ident::new(function, middle);
     let (output, input) = (port(from), port(to));
-    let ports = call(first, middle, last, "edge", quote_spanned!(middle=> #output, #input));
-    let more = (edge.carries == Carries::Transfer).then(|| {
-        let device = constants::device(graph, to);
-        let name = format!("{} >> {}", from.text(), to.text());
-        quote_spanned!(middle=> , #device, #name)
-    });
-    let args = parenthesized(middle, quote_spanned!(middle=> #ports #more));
-    quote_spanned!(middle=> ::streamflow::__private::#function #args;)
+    let mut ports = call(first, middle, last, "edge", quote_spanned!(middle=> #output, #input));
+    if let Some(options) = options(index, edge) {
+        // Ends with the edge's last token, so that rustc still underlines the whole edge.
+        let options = parenthesized(last, options);
+        ports.extend(quote_spanned!(middle=> .with #options));
+    }
+    if edge.attributes.carries == Carries::Transfer {
+        let (device, name) = (constants::device(graph, to), edge.text());
+        ports.extend(quote_spanned!(middle=> , #device, #name));
+    }
+    let args = parenthesized(middle, ports);
+    let begin = edge.attributes.feedback.as_ref().map(|initial| begin(index, to, initial));
+    quote_spanned!(middle=> ::streamflow::__private::#function #args; #begin)
+}
+
+/// The message with which a feedback edge's consumer begins; what is wrong with it is told there.
+fn begin(index: usize, to: &Port, initial: &Expr) -> TokenStream {
+    let (first, last) = ends(initial.to_token_stream());
+    let at = |name: &Ident| {
+        let mut name = name.clone();
+        name.set_span(name.span().located_at(first));
+        name
+    };
+    let (node, port) = (at(&to.node), at(&to.port));
+    let (initial, platform) =
+        (at(&hidden("initial", index)), at(&Ident::new("__platform", Span::mixed_site())));
+    // In the user's parentheses, so to speak: rustc does not mention the macro then.
+    let initial = parenthesized(first, initial.to_token_stream());
+    let args = quote_spanned!(first=> &mut #node.#port, #initial, #platform);
+    let call = call(first, first, last, "begin", args);
+    quote_spanned!(first=> #call?;)
+}
+
+/// What the edge's queue is, where it is not what it would be anyway.
+fn options(index: usize, edge: &Edge) -> Option<TokenStream> {
+    let EdgeAttributes { capacity, policy, feedback, .. } = &edge.attributes;
+    if capacity.is_none() && policy.is_none() && feedback.is_none() {
+        return None;
+    }
+    let text = edge.text();
+    let capacity = match capacity {
+        Some(_) => hidden("capacity", index).to_token_stream(),
+        None => quote!(1),
+    };
+    let policy = match policy {
+        None => quote!(BackPressure),
+        Some(Policy::Pop) => quote!(Pop),
+        Some(Policy::Reject) => quote!(Reject),
+        Some(Policy::Fault) => quote!(Fault),
+    };
+    let feedback = feedback.as_ref().map(|_| quote!(.feedback()));
+    Some(quote! {
+        ::streamflow::__private::EdgeOptions::new(
+            #text,
+            #capacity,
+            ::streamflow::__private::Policy::#policy,
+        )? #feedback
+    })
+}
+
+/// What the user wrote in the attributes of edges, evaluated where nodes hide no parameters yet.
+pub(super) fn values(graph: &Graph) -> TokenStream {
+    let value = |(index, edge): (usize, &Edge)| {
+        let EdgeAttributes { capacity, feedback, .. } = &edge.attributes;
+        let capacity = capacity.as_ref().map(|number| {
+            let name = hidden("capacity", index);
+            let first = ends(number.to_token_stream()).0;
+            let ty = quote_spanned!(first=> usize);
+            quote!(let #name: #ty = #number;)
+        });
+        let initial = feedback.as_ref().map(|value| {
+            let name = hidden("initial", index);
+            quote!(let #name = #value;)
+        });
+        quote!(#capacity #initial)
+    };
+    graph.edges.iter().enumerate().map(value).collect()
 }
 
 fn discard(discard: &Discard) -> TokenStream {

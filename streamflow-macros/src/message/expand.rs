@@ -65,6 +65,29 @@ pub(super) fn message(message: &Message) -> TokenStream {
                     inlet.take()
                 }
             }
+
+            #[diagnostic::do_not_recommend]
+            impl #receive_params ::streamflow::__private::ReceiveEach<'streamflow>
+            for #ident #type_generics #where_clause
+            {
+                type Messages = &'streamflow mut ::streamflow::__private::Inlet<Self>;
+
+                fn each(inlet: Self::Messages) -> Self::Messages {
+                    inlet
+                }
+
+                fn next(messages: &mut Self::Messages) -> ::core::option::Option<Self> {
+                    if messages.has_message() {
+                        ::core::option::Option::Some(messages.take())
+                    } else {
+                        ::core::option::Option::None
+                    }
+                }
+
+                fn left(messages: &Self::Messages) -> usize {
+                    messages.len()
+                }
+            }
         };
     }
 }

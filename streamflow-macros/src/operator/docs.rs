@@ -1,11 +1,11 @@
 //! The generated documentation.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::{Attribute, Expr, Lit, Meta};
 
-use super::model::{Direction, Operator, Port};
+use super::model::{Direction, Operator, Port, Size};
 use crate::tokens::spelled;
 
 /// The text of a doc comment, as a reader sees it.
@@ -34,10 +34,17 @@ pub(super) fn table(operator: &Operator) -> TokenStream {
     let mut table =
         "\n\n## Ports\n\n| name | direction | type | text |\n|---|---|---|---|".to_owned();
     for port in &operator.ports {
-        let direction = match port.direction {
-            Direction::Input { optional: false, .. } => "input",
-            Direction::Input { optional: true, .. } => "optional input",
-            Direction::Output => "output",
+        let direction = match (port.direction, &port.size) {
+            (Direction::Output, _) => "output".to_owned(),
+            (Direction::Input { optional: true, .. }, Size::Many) => {
+                "optional input of many".to_owned()
+            }
+            (Direction::Input { .. }, Size::Many) => "input of many".to_owned(),
+            (Direction::Input { .. }, Size::Exactly(size)) => {
+                format!("input of {}", size.to_token_stream())
+            }
+            (Direction::Input { optional: true, .. }, _) => "optional input".to_owned(),
+            (Direction::Input { .. }, _) => "input".to_owned(),
         };
         let name = port.ident.unraw();
         let ty = cell(&spelled(&port.written));

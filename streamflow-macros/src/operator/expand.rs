@@ -8,7 +8,7 @@ use syn::{GenericParam, Generics};
 
 use super::constructor::definition;
 use super::generics::{assuming_messages, doubtful, phantom, unused};
-use super::model::{Direction, Expandable, Form, Operator, Port};
+use super::model::{Direction, Expandable, Form, Operator, Port, Size};
 use super::structs::{Names, angled, argument, end, form, names, structs};
 use crate::tokens::{braced, is_message, mentions, spelled};
 
@@ -74,10 +74,8 @@ fn operator_impl(operator: &Operator, names: &Names) -> TokenStream {
     let named = stream_names.len();
     let port_names: Vec<&Ident> = operator.ports.iter().map(|port| &port.ident).collect();
     let ends = operator.ports.iter().map(end);
-    let makes: Vec<TokenStream> = stream_texts
-        .iter()
-        .enumerate()
-        .map(|(index, text)| quote!(::streamflow::__private::StreamName::new(cx, #index, #text)))
+    let makes: Vec<TokenStream> = (0..named)
+        .map(|index| quote!(::streamflow::__private::StreamName::new(cx, #index)))
         .collect();
     let ports_marker = (operator.ports.is_empty() && generics.type_params().next().is_some())
         .then(|| quote!(__ports: ::core::marker::PhantomData,));
@@ -161,10 +159,16 @@ fn info(operator: &Operator, port: &Port) -> TokenStream {
     let doc = &port.doc;
     let optional = matches!(port.direction, Direction::Input { optional: true, .. });
     let device = is_device(operator, port);
+    let size = match &port.size {
+        Size::One => quote!(One),
+        Size::Many => quote!(Many),
+        Size::Exactly(size) => quote!(Exactly(#size)),
+    };
     quote! {
         ::streamflow::__private::PortInfo {
             name: #name,
             optional: #optional,
+            size: ::streamflow::__private::PortSize::#size,
             device: #device,
             ty: #ty,
             doc: #doc,

@@ -9,10 +9,10 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Field, Meta, Token, Type, Visibility};
 
 use super::docs::text;
-use super::model::{Direction, Port};
+use super::input_options::{InputOptions, input_options};
+use super::model::{Direction, Port, Size};
 use super::port_type::{PortType, input, output, ungrouped};
 use crate::diagnostic::{Errors, similar};
-use crate::tokens::split;
 
 /// The fields of the user's struct.
 pub(super) struct Sorted {
@@ -21,9 +21,8 @@ pub(super) struct Sorted {
 }
 
 /// What the attributes of a field say.
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
-    Input { optional: bool },
+    Input(InputOptions),
     Output,
 }
 
@@ -47,7 +46,7 @@ pub(super) fn sort(
         }
         let mark = mark(&mut field, errors).or_else(|| {
             // Most likely an input; as state it would not compile.
-            borrowed(&ident, &field.ty, errors).then_some(Mark::Input { optional: false })
+            borrowed(&ident, &field.ty, errors).then(|| Mark::Input(InputOptions::default()))
         });
         match mark {
             Some(mark) => sorted.ports.push(port(operator, ident, mark, field, errors)),
@@ -82,14 +81,14 @@ fn mark(field: &mut Field, errors: &mut Errors) -> Option<Mark> {
             },
         };
         let mark = if meant == "input" {
-            Mark::Input { optional: optional(attr, errors) }
+            Mark::Input(input_options(attr, errors))
         } else {
             no_options(attr, errors);
             Mark::Output
         };
-        match found {
+        match &found {
             None => found = Some(mark),
-            Some(first) if (first == Mark::Output) == (mark == Mark::Output) => {
+            Some(first) if matches!(first, Mark::Output) == matches!(mark, Mark::Output) => {
                 errors.at(attr, format!("`#[{meant}]` is given twice; remove one"));
             }
             Some(_) => errors.at(
@@ -111,34 +110,6 @@ fn misspelled(name: &str) -> Option<&'static str> {
     }
 }
 
-/// `#[input]` or `#[input(optional)]`
-fn optional(attr: &Attribute, errors: &mut Errors) -> bool {
-    const FORM: &str = "write `#[input]` or `#[input(optional)]`";
-    let list = match &attr.meta {
-        Meta::Path(_) => return false,
-        Meta::List(list) if !list.tokens.is_empty() => list,
-        _ => {
-            errors.at(attr, FORM);
-            return false;
-        }
-    };
-    let mut optional = false;
-    for option in split(list.tokens.clone()) {
-        match option.to_string().as_str() {
-            "optional" if optional => errors.at(option, "`optional` is given twice"),
-            "optional" => optional = true,
-            written => {
-                let near = ["optional", "option", "opt"];
-                let meant = similar(written, &near).is_some();
-                optional |= meant;
-                let hint = if meant { "did you mean `optional`? " } else { "" };
-                errors.at(option, format!("unknown option `{written}`; {hint}{FORM}"));
-            }
-        }
-    }
-    optional
-}
-
 fn no_options(attr: &Attribute, errors: &mut Errors) {
     if !matches!(attr.meta, Meta::Path(_)) {
         errors.at(attr, "an output has no options; write `#[output]`");
@@ -150,17 +121,17 @@ fn port(operator: &Ident, ident: Ident, mark: Mark, field: Field, errors: &mut E
         errors.at(&field.vis, "a port is as visible as its operator; remove this");
     }
     let docs = port_attributes(&ident, field.attrs, errors);
-    let (PortType { written, message, .. }, direction) = match mark {
-        Mark::Input { optional } => {
+    let (PortType { written, message, .. }, direction, size) = match mark {
+        Mark::Input(InputOptions { optional, size }) => {
             let ty = input(&field.ty, errors);
             let direction = Direction::Input { form: ty.form, optional: optional || ty.optional };
-            (ty, direction)
+            (ty, direction, size)
         }
-        Mark::Output => (output(&field.ty, errors), Direction::Output),
+        Mark::Output => (output(&field.ty, errors), Direction::Output, Size::One),
     };
     // Not as people name types, so that it meets none of theirs; rustc shows it in messages.
     let marker = format_ident!("{}_{}", operator.unraw(), ident.unraw(), span = ident.span());
-    Port { doc: text(&docs), ident, direction, message, written, docs, marker }
+    Port { doc: text(&docs), ident, direction, size, message, written, docs, marker }
 }
 
 /// The doc comment. Any other attribute would stand on a field that the struct does not have.

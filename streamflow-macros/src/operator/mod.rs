@@ -6,6 +6,7 @@ mod docs;
 mod expand;
 mod fields;
 mod generics;
+mod input_options;
 mod model;
 mod parse;
 mod port_type;

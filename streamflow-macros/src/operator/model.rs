@@ -1,7 +1,7 @@
 //! What an operator is, once it is understood.
 
 use proc_macro2::{Span, TokenStream};
-use syn::{Attribute, Field, Generics, Ident, Type, Visibility};
+use syn::{Attribute, Expr, Field, Generics, Ident, Type, Visibility};
 
 /// What stands in `#[operator(…)]`.
 #[derive(Default)]
@@ -53,6 +53,7 @@ pub(super) enum Expandable {
 pub(super) struct Port {
     pub(super) ident: Ident,
     pub(super) direction: Direction,
+    pub(super) size: Size,
     /// The type that travels along the edge.
     pub(super) message: Type,
     /// The type as the user wrote it, less what is wrong in it.
@@ -69,6 +70,15 @@ pub(super) struct Port {
 pub(super) enum Direction {
     Input { form: Form, optional: bool },
     Output,
+}
+
+/// How many edges lead to a port.
+pub(super) enum Size {
+    One,
+    /// `#[input(many)]`
+    Many,
+    /// `#[input(size = n)]`
+    Exactly(Box<Expr>),
 }
 
 /// What an input may do with its message.

@@ -8,7 +8,7 @@ use syn::{Generics, Ident, Lifetime, Type};
 
 use super::docs;
 use super::generics::{assuming_messages, needed, phantom, unused};
-use super::model::{Direction, Form, Operator, Port};
+use super::model::{Direction, Form, Operator, Port, Size};
 use crate::tokens::mentions;
 
 /// The names of the generated types, and the parameters of each.
@@ -172,9 +172,13 @@ pub(super) fn argument(port: &Port, tick: &Lifetime) -> TokenStream {
         }
         other => quote!(#other),
     };
-    match port.direction {
-        Direction::Input { optional: true, .. } => {
-            quote_spanned!(port.written.span()=> ::core::option::Option<#written>)
+    let span = port.written.span();
+    match (port.direction, &port.size) {
+        // What is optional about several is that they may be none.
+        (_, Size::Many) => quote_spanned!(span=> ::streamflow::__private::Many<#tick, #written>),
+        (_, Size::Exactly(size)) => quote_spanned!(span=> [#written; #size]),
+        (Direction::Input { optional: true, .. }, Size::One) => {
+            quote_spanned!(span=> ::core::option::Option<#written>)
         }
         _ => written,
     }

@@ -1,6 +1,7 @@
 //! What an operator gets beside its ports: streams, memory, and where it is.
 
 mod stream;
+mod streams;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt;
@@ -10,11 +11,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub use stream::{OnStream, Stream, StreamName};
 
 use crate::driver::{DeviceId, Note};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory::{Buffer, Download, Downloadable, Element, IntoShape, Pinned, Tensor};
 use crate::message::{Metadata, Timestamp};
 use crate::platform::Platform;
-use crate::stream::{CudaStream, Point, StreamPool};
+use crate::stream::{CudaStream, StreamPool, StreamTable};
 
 /// Where the streams of a node come from.
 #[derive(Debug, Clone)]
@@ -32,8 +33,14 @@ pub struct ExecutionContext {
     node: String,
     streams: Streams,
     internal: OnceCell<CudaStream>,
+    /// The names that the operator declared, and their streams.
+    names: &'static [&'static str],
     named: Box<[OnceCell<CudaStream>]>,
+    /// Those that it named while running.
+    found: boxcar::Vec<(String, CudaStream)>,
     default: OnceCell<CudaStream>,
+    /// Whether this tick works on the default stream, for want of another.
+    on_default: Cell<bool>,
     tick: Cell<u64>,
     metadata: RefCell<Metadata>,
     finished: Cell<bool>,
@@ -47,7 +54,7 @@ impl ExecutionContext {
         node: &str,
         device: DeviceId,
         streams: Streams,
-        names: usize,
+        names: &'static [&'static str],
     ) -> Self {
         Self {
             platform: platform.clone(),
@@ -55,8 +62,11 @@ impl ExecutionContext {
             node: node.to_owned(),
             streams,
             internal: OnceCell::new(),
-            named: (0..names).map(|_| OnceCell::new()).collect(),
+            names,
+            named: names.iter().map(|_| OnceCell::new()).collect(),
+            found: boxcar::Vec::new(),
             default: OnceCell::new(),
+            on_default: Cell::new(false),
             tick: Cell::new(0),
             metadata: RefCell::default(),
             finished: Cell::new(false),
@@ -88,39 +98,10 @@ impl ExecutionContext {
         self.tick.get()
     }
 
-    /// A stream that the operator declared, allocated from its pool the first time, and the same one
-    /// from then on.
-    ///
-    /// # Errors
-    /// [`Error::PoolExhausted`]; [`Error::NoPool`] for an operator without a pool.
-    pub fn allocate_cuda_stream(&self, name: StreamName<'_>) -> Result<Stream<'_>> {
-        let cell = &self.named[name.index()];
-        if cell.get().is_none() {
-            let Streams::Pool(pool) = &self.streams else {
-                return Err(Error::NoPool { node: self.node.clone(), stream: name.text() });
-            };
-            let stream = pool.allocate(format!("{}.{}", self.node, name.text()))?;
-            let _first = cell.set(stream);
-        }
-        stored(cell)
-    }
-
-    /// The legacy default stream of the operator's device. Work on it waits for streams that are
-    /// made blocking, and they for it; order against all others comes with the data, as always.
-    ///
-    /// # Errors
-    /// The driver's.
-    pub fn default_stream(&self) -> Result<Stream<'_>> {
-        if self.default.get().is_none() {
-            let _first = self.default.set(self.platform.default_stream(self.device())?);
-        }
-        stored(&self.default)
-    }
-
     /// A tensor whose first use may be on `stream`. Its content is undefined.
     ///
     /// # Errors
-    /// [`Error::Shape`]; the driver's, when memory is exhausted.
+    /// [`Error::Shape`](crate::Error::Shape); the driver's, when memory is exhausted.
     #[track_caller]
     pub fn tensor<T: Element>(
         &self,
@@ -184,26 +165,8 @@ impl ExecutionContext {
         self.stop.store(true, Ordering::Release);
     }
 
-    /// The internal stream: one of the pool, or the one that a message was sent on.
-    pub(crate) fn internal_stream(&self, sent: Option<Point>) -> Result<Stream<'_>> {
-        if self.internal.get().is_none() {
-            let stream = match (&self.streams, sent) {
-                (Streams::Pool(pool), _) => pool.allocate(self.node.clone())?,
-                (Streams::Adopt, Some(point)) => self.platform.stream_of(point),
-                (Streams::Adopt, None) => {
-                    return Err(Error::NothingToAdopt { node: self.node.clone() });
-                }
-            };
-            let _first = self.internal.set(stream);
-        }
-        stored(&self.internal)
-    }
-
-    /// The internal stream for an output.
-    pub(crate) fn sending_stream(&self, port: &str) -> Result<&CudaStream> {
-        self.internal
-            .get()
-            .ok_or_else(|| Error::NoStream { node: self.node.clone(), port: port.to_owned() })
+    pub(crate) fn table(&self) -> &StreamTable {
+        self.platform.streams()
     }
 
     pub(crate) fn note_metadata(&self, received: &Metadata) {
@@ -224,6 +187,7 @@ impl ExecutionContext {
     pub(crate) fn enter(&self, hook: &'static str) -> Result<()> {
         self.platform.tell(&Note::Enter { node: &self.node, hook, tick: self.tick() });
         self.metadata.borrow_mut().clear();
+        self.on_default.set(false);
         Ok(self.platform.driver().bind(self.device())?)
     }
 
@@ -263,14 +227,10 @@ impl ExecutionContext {
 
     fn own_streams(&self) -> impl Iterator<Item = &CudaStream> {
         let fixed = [&self.internal, &self.default];
-        fixed.into_iter().chain(&self.named).filter_map(OnceCell::get)
-    }
-}
-
-fn stored(cell: &OnceCell<CudaStream>) -> Result<Stream<'_>> {
-    match cell.get() {
-        Some(stream) => Ok(Stream::new(stream)),
-        None => unreachable!("the stream was stored just now"),
+        // Rare, and to go through none costs more than to see that there is none.
+        let found = (self.found.count() > 0).then(|| self.found.iter());
+        let found = found.into_iter().flatten().map(|(_, (_, stream))| stream);
+        fixed.into_iter().chain(&self.named).filter_map(OnceCell::get).chain(found)
     }
 }
 

@@ -44,23 +44,18 @@ impl fmt::Debug for Stream<'_> {
 #[derive(Debug, Clone, Copy)]
 pub struct StreamName<'t> {
     index: usize,
-    name: &'static str,
     _tick: PhantomData<&'t ()>,
 }
 
 impl<'t> StreamName<'t> {
     #[doc(hidden)]
-    pub fn new(_: &'t ExecutionContext, index: usize, name: &'static str) -> Self {
-        Self { index, name, _tick: PhantomData }
+    pub fn new(_: &'t ExecutionContext, index: usize) -> Self {
+        Self { index, _tick: PhantomData }
     }
 
     /// Which of the operator's names it is.
     pub(super) fn index(self) -> usize {
         self.index
-    }
-
-    pub(super) fn text(self) -> &'static str {
-        self.name
     }
 }
 

@@ -18,6 +18,7 @@ mod layer;
 mod note;
 pub mod race;
 mod recorder;
+mod signal;
 
 pub(crate) use error::report_in_drop;
 pub use error::{DriverError, Sticky};
@@ -33,6 +34,7 @@ pub use kernel::{
 pub use layer::Layer;
 pub use note::{Direction, Note, SourceLocation};
 pub use recorder::{Call, Place, RecordedAccess, Recorder, StreamName};
+pub(crate) use signal::Signal;
 
 use std::fmt;
 

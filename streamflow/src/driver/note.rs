@@ -77,7 +77,7 @@ pub enum Note<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// By an input.
-    Incoming,
+    Inward,
     /// By an output.
-    Outgoing,
+    Outward,
 }

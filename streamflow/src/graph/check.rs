@@ -3,54 +3,9 @@
 //! Each check is a `#[track_caller] const fn` that `graph!` calls at the user's token, so rustc
 //! shows the text there.
 
-use crate::port::PortInfo;
+use super::text::Text;
+use crate::port::{PortInfo, PortSize};
 use crate::stream::CudaStreamPool;
-
-/// Text that is put together while compiling.
-struct Text {
-    bytes: [u8; 1024],
-    len: usize,
-}
-
-impl Text {
-    const fn new() -> Self {
-        Self { bytes: [0; 1024], len: 0 }
-    }
-
-    const fn add(mut self, text: &str) -> Self {
-        let text = text.as_bytes();
-        let mut i = 0;
-        while i < text.len() && self.len < self.bytes.len() {
-            self.bytes[self.len] = text[i];
-            self.len += 1;
-            i += 1;
-        }
-        self
-    }
-
-    const fn add_number(self, number: usize) -> Self {
-        let text = if number >= 10 { self.add_number(number / 10) } else { self };
-        let digit = [b'0' + (number % 10) as u8];
-        match std::str::from_utf8(&digit) {
-            Ok(digit) => text.add(digit),
-            Err(_) => text,
-        }
-    }
-
-    #[track_caller]
-    #[allow(
-        clippy::panic,
-        reason = "while compiling, where it is how a constant says what is wrong"
-    )]
-    const fn fail(&self) -> ! {
-        let (text, _) = self.bytes.split_at(self.len);
-        match std::str::from_utf8(text) {
-            Ok(text) => panic!("{}", text),
-            // Only text that is longer than the space, cut within a character.
-            Err(_) => panic!("this graph is wrong, and the reason is too long to tell"),
-        }
-    }
-}
 
 const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
@@ -143,6 +98,57 @@ pub const fn check_inputs(
             .add(operator)
             .add("` needs every input that is not `#[input(optional)]`")
             .fail()
+    }
+}
+
+/// An input with an edge may have one more. `input` is its name with its node's, and `other` the
+/// output that feeds it already.
+#[track_caller]
+pub const fn check_second(input: &str, inputs: &[PortInfo], port: &str, other: &str) {
+    let mut i = 0;
+    while i < inputs.len() {
+        if same(inputs[i].name, port) && matches!(inputs[i].size, PortSize::One) {
+            Text::new()
+                .add("input `")
+                .add(input)
+                .add("` already has a producer, `")
+                .add(other)
+                .add("`; it takes exactly one edge, for it is not `#[input(many)]`")
+                .fail()
+        }
+        i += 1;
+    }
+}
+
+/// Inputs with a size have as many producers. `producers` are the inputs that edges name, each with
+/// how many do.
+#[track_caller]
+pub const fn check_sizes(node: &str, inputs: &[PortInfo], producers: &[(&str, usize)]) {
+    let mut i = 0;
+    while i < inputs.len() {
+        let (input, mut j) = (&inputs[i], 0);
+        while j < producers.len() {
+            let (port, found) = producers[j];
+            if let PortSize::Exactly(size) = input.size
+                && same(input.name, port)
+                && found != size
+            {
+                Text::new()
+                    .add("input `")
+                    .add(node)
+                    .add(".")
+                    .add(port)
+                    .add("` takes ")
+                    .add_number(size)
+                    .add(if size == 1 { " edge" } else { " edges" })
+                    .add(", but has ")
+                    .add_number(found)
+                    .add("; connect as many, or declare it `#[input(many)]`")
+                    .fail()
+            }
+            j += 1;
+        }
+        i += 1;
     }
 }
 
@@ -307,17 +313,5 @@ pub const fn check_transfer(output: &EdgeEnd<'_>, input: &EdgeEnd<'_>) {
         let text = output.add_to(Text::new()).add(", and so is `");
         let text = text.add(input.node).add(".").add(input.port).add("`");
         text.add(": there is nothing to transfer; remove `#[transfer]`").fail()
-    }
-}
-
-impl Text {
-    const fn add_text(mut self, other: &Self) -> Self {
-        let mut i = 0;
-        while i < other.len && self.len < self.bytes.len() {
-            self.bytes[self.len] = other.bytes[i];
-            self.len += 1;
-            i += 1;
-        }
-        self
     }
 }

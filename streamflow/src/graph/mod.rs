@@ -5,8 +5,11 @@
 
 pub mod check;
 mod node;
+mod options;
+mod text;
 
-pub use node::{AnyNode, Node, NodeOptions, NodeStreams, Readiness, any_node, node};
+pub use node::{AnyNode, Node, any_node, node};
+pub use options::{NodeOptions, NodeStreams, Readiness};
 
 use crate::platform::Platform;
 

@@ -5,53 +5,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use super::{NodeOptions, NodeStreams, Readiness};
 use crate::context::{ExecutionContext, Streams};
 use crate::error::{Error, Result};
 use crate::operator::{Compute, Operator};
 use crate::platform::{Platform, device};
-use crate::port::{Handled, Ports};
-use crate::stream::{CudaStreamPool, Point, StreamPool};
-
-/// Where a node's streams come from.
-#[derive(Debug, Clone, Copy)]
-pub enum NodeStreams<'a> {
-    /// `#[streams(POOL)]`.
-    Pool(&'a StreamPool),
-    /// Nothing was said: a pool of its own without a maximum, on device 0. Its streams are made when
-    /// they are asked for, so an operator of host data has none.
-    Default,
-    /// Nothing was said, and the graph has a default green context: a pool of its own that is described
-    /// so.
-    Own(&'a CudaStreamPool),
-    /// `#[streams(none)]`: the stream of the first message that it receives.
-    None,
-}
-
-/// What `graph!` says about a node beside its operator.
-#[derive(Debug, Clone, Copy)]
-pub struct NodeOptions<'a> {
-    /// Where its streams come from.
-    pub streams: NodeStreams<'a>,
-    /// `#[when(count(n))]`: how often it runs.
-    pub count: Option<u64>,
-    /// `#[when(stream_done(port))]`: the inputs whose streams must be done before it runs.
-    pub stream_done: &'static [&'static str],
-    /// Whether the graph has but one stream, so that no other ever needs an event.
-    pub alone: bool,
-}
-
-/// Whether a node can run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Readiness {
-    /// It can.
-    Ready,
-    /// It can as soon as the device has got this far.
-    AfterStream(Point),
-    /// A message is missing, or room for one.
-    Blocked,
-    /// It will not run again.
-    Done,
-}
+use crate::port::{Handled, PortInfo, Ports};
+use crate::stream::{CudaStreamPool, Point};
 
 /// An operator within a graph.
 pub struct Node<O: Operator> {
@@ -61,7 +21,8 @@ pub struct Node<O: Operator> {
     pub ports: O::Ports,
     cx: ExecutionContext,
     count: Option<u64>,
-    stream_done: &'static [&'static str],
+    /// By input, in the order of declaration: whether `stream_done` names it. Empty if none is named.
+    awaited: Box<[bool]>,
     alone: bool,
     started: bool,
 }
@@ -77,6 +38,11 @@ pub fn node<O: Operator>(
     platform: &Platform,
     options: NodeOptions<'_>,
 ) -> Result<Node<O>> {
+    let is_awaited = |port: &PortInfo| options.stream_done.contains(&port.name);
+    let awaited = match options.stream_done {
+        [] => Box::default(),
+        _ => O::INPUTS.iter().map(is_awaited).collect(),
+    };
     if options.count == Some(0) {
         return Err(Error::CountZero { node: name.to_owned() });
     }
@@ -95,9 +61,9 @@ pub fn node<O: Operator>(
     Ok(Node {
         operator,
         ports,
-        cx: ExecutionContext::new(platform, name, on, streams, O::STREAM_NAMES.len()),
+        cx: ExecutionContext::new(platform, name, on, streams, O::STREAM_NAMES),
         count: options.count,
-        stream_done: options.stream_done,
+        awaited,
         alone: options.alone,
         started: false,
     })
@@ -131,7 +97,7 @@ pub trait AnyNode: Send {
     /// # Errors
     /// The operator's, with node, hook and tick; [`Error::Unhandled`]. Nothing was sent then.
     fn tick(&mut self) -> Result<bool>;
-    /// The inputs in front of which messages wait.
+    /// The inputs in front of which messages wait that are lost when the run ends.
     fn waiting(&mut self) -> Vec<&'static str>;
     /// Calls `stop` if `start` was called, and drops all messages that wait.
     ///
@@ -158,49 +124,39 @@ impl<O: Compute> AnyNode for Node<O> {
         if self.cx.is_finished() || self.count.is_some_and(|count| self.cx.tick() >= count) {
             return Ok(Readiness::Done);
         }
-        let mut all_required = true;
-        let mut inputs = 0;
-        let mut waiting = 0;
-        let mut required = 0;
-        let mut points: Option<Point> = None;
-        let mut failed = None;
-        let (platform, stream_done) = (self.cx.platform(), self.stream_done);
+        let (mut all_required, mut inputs, mut waiting, mut required) = (true, 0, 0, 0);
         self.ports.inputs(&mut |input| {
             inputs += 1;
-            required += usize::from(!input.is_optional());
-            if !input.has_message() {
-                all_required &= input.is_optional();
-                return;
-            }
-            waiting += 1;
-            if points.is_none()
-                && stream_done.contains(&input.name())
-                && let Some(point) = input.sent()
-            {
-                match platform.is_complete(point) {
-                    Ok(true) => {}
-                    Ok(false) => points = Some(point),
-                    Err(error) => failed = Some(error),
-                }
+            waiting += usize::from(input.has_message());
+            if !input.is_optional() {
+                required += 1;
+                all_required &= input.has_all();
             }
         });
-        if let Some(error) = failed {
-            return Err(self.failed("readiness", error));
-        }
         // With optional inputs alone it runs for any message, since it would run for ever for none.
         if !all_required || (inputs > 0 && required == 0 && waiting == 0) {
             return Ok(Readiness::Blocked);
         }
         let mut room = true;
         self.ports.outputs(&mut |output| room &= output.has_room());
-        Ok(match points {
-            _ if !room => Readiness::Blocked,
-            Some(point) => Readiness::AfterStream(point),
-            None => Readiness::Ready,
-        })
+        if !room {
+            return Ok(Readiness::Blocked);
+        }
+        let unfinished = if self.awaited.is_empty() { Ok(None) } else { self.unfinished() };
+        match unfinished.map_err(|error| self.failed("readiness", error))? {
+            Some(point) => Ok(Readiness::AfterStream(point)),
+            None => Ok(Readiness::Ready),
+        }
     }
 
     fn start(&mut self, stop: &Arc<AtomicBool>) -> Result<()> {
+        let mut begins = Ok(());
+        self.ports.inputs(&mut |input| {
+            if begins.is_ok() {
+                begins = input.check_start();
+            }
+        });
+        begins?;
         self.cx.begin(stop);
         self.started = true;
         self.hook("start", |operator, _, cx| operator.start(O::__stream_names(cx), cx))
@@ -214,7 +170,7 @@ impl<O: Compute> AnyNode for Node<O> {
 
     fn waiting(&mut self) -> Vec<&'static str> {
         let mut waiting = Vec::new();
-        self.ports.inputs(&mut |input| waiting.extend(input.has_message().then(|| input.name())));
+        self.ports.inputs(&mut |input| waiting.extend(input.would_lose().then(|| input.name())));
         waiting
     }
 
@@ -258,6 +214,9 @@ impl<O: Compute> Node<O> {
             let error = Error::Unhandled { node: self.cx.node().to_owned(), port };
             done = Err(self.failed("compute", error));
         }
+        if done.is_ok() {
+            done = self.check_room().map_err(|full| self.failed("compute", full));
+        }
         match &done {
             Ok(()) => self.ports.outputs(&mut |output| changed |= output.has_pending()),
             Err(_) => self.ports.outputs(&mut |output| output.cancel()),
@@ -283,6 +242,37 @@ impl<O: Operator> Node<O> {
         });
         cx.leave();
         done.map_err(|error| self.failed(name, error))
+    }
+
+    /// The first of the awaited inputs' messages whose device data is not ready. From the first call on
+    /// it is decided which messages the tick receives, so that none comes in between unawaited, and no
+    /// queue's policy drops one for a later one for ever.
+    fn unfinished(&mut self) -> Result<Option<Point>> {
+        let Self { ports, awaited, cx, .. } = self;
+        let (mut awaited, mut found) = (awaited.iter(), Ok(None));
+        ports.inputs(&mut |input| {
+            if awaited.next() != Some(&true) {
+                return;
+            }
+            input.stage(&mut |point| {
+                if let Ok(None) = found {
+                    let complete = cx.platform().is_complete(point);
+                    found = complete.map(|complete| (!complete).then_some(point));
+                }
+            });
+        });
+        found
+    }
+
+    /// Whether all edges take what was emitted.
+    fn check_room(&mut self) -> Result<()> {
+        let mut room = Ok(());
+        self.ports.outputs(&mut |output| {
+            if room.is_ok() {
+                room = output.check_room();
+            }
+        });
+        room
     }
 
     fn failed(&self, hook: &'static str, cause: Error) -> Error {

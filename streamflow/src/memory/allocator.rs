@@ -33,6 +33,7 @@ impl Allocator {
     /// [`Error::BlocksExhausted`], [`Error::BlockSize`], [`Error::MemoryExhausted`];
     /// [`Error::WrongDevice`] for a stream of another device; [`Error::Shape`]; the driver's, when the
     /// device's memory is exhausted.
+    #[track_caller]
     pub fn tensor<T: Element>(
         &self,
         shape: impl IntoShape,
@@ -46,6 +47,7 @@ impl Allocator {
     ///
     /// # Errors
     /// As for [`tensor`](Self::tensor).
+    #[track_caller]
     pub fn buffer<T: Element>(&self, len: usize, stream: &CudaStream) -> Result<Buffer<T>> {
         self.check(stream)?;
         Buffer::new(&self.0, stream, len.into_shape()?)

@@ -66,6 +66,7 @@ impl CudaStream {
     /// # Errors
     /// [`Error::LengthMismatch`]; [`Error::WrongDevice`] when `target` is on another device than this
     /// stream; the driver's.
+    #[track_caller]
     pub fn copy_peer<T: Element>(
         &self,
         source: &DeviceSlice<T>,

@@ -19,7 +19,7 @@ use crate::driver::{Direction, Note};
 use crate::error::Result;
 use crate::memory::{Block, DeviceSlice, Pinned, Recycler, Shared};
 use crate::platform::Platform;
-use crate::port::{Owned, Receive};
+use crate::port::{Owned, Receive, ReceiveEach};
 use crate::stream::{CudaStream, Point};
 
 /// What can travel along an edge.
@@ -33,7 +33,11 @@ use crate::stream::{CudaStream, Point};
     note = "put `#[derive(Message)]` on its definition if its fields are messages, or wrap host data in `HostData<_>`"
 )]
 pub trait Message:
-    Send + Sync + 'static + for<'t> Receive<'t, Message = <Self as Message>::Item>
+    Send
+    + Sync
+    + 'static
+    + for<'t> Receive<'t, Message = <Self as Message>::Item>
+    + for<'t> ReceiveEach<'t>
 {
     /// Whether device data is in it: [`Host`] or [`Device`].
     type Place: Place;
@@ -124,6 +128,21 @@ pub(crate) fn order<M: Message>(message: &M, stream: &CudaStream) -> Result<()> 
     let mut visitor = MemoryVisitor { visit: &mut visit, result: Ok(()) };
     message.memory(&mut visitor);
     visitor.result
+}
+
+/// When the device data of a message is ready that nobody sends: a point on the default stream of its
+/// device, so that it names no stream. `None` without device data.
+pub(crate) fn ready<M: Message>(message: &M, platform: &Platform) -> Result<Option<Point>> {
+    let mut device = None;
+    let mut visit = |block: &Block| {
+        device = device.or(Some(block.device()));
+        Ok(())
+    };
+    message.memory(&mut MemoryVisitor { visit: &mut visit, result: Ok(()) });
+    let Some(device) = device.filter(|_| M::Place::IS_DEVICE) else { return Ok(None) };
+    let stream = platform.default_stream(device)?;
+    order(message, &stream)?;
+    stream.record().map(Some)
 }
 
 /// Tells the driver that a message's memory passes a port of the hook that runs.

@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 
 use super::{Device, Host, MemoryVisitor, Message, Payload, Several, Sole};
 use crate::memory::{Buffer, Download, Element, Pinned, Shared, Tensor};
-use crate::port::{Inlet, Receive};
+use crate::port::{Inlet, Receive, ReceiveEach};
 
 /// Any value that is only for the host, as a message. The type can't see what is inside: don't hide
 /// device data in it, which would then travel without its stream.
@@ -55,6 +55,23 @@ macro_rules! received {
 
             fn open(inlet: &'t mut Inlet<Self>) -> Self {
                 inlet.take()
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<'t, $($generics)*> ReceiveEach<'t> for $ty {
+            type Messages = &'t mut Inlet<Self>;
+
+            fn each(inlet: &'t mut Inlet<Self>) -> &'t mut Inlet<Self> {
+                inlet
+            }
+
+            fn next(messages: &mut &'t mut Inlet<Self>) -> Option<Self> {
+                messages.has_message().then(|| messages.take())
+            }
+
+            fn left(messages: &&'t mut Inlet<Self>) -> usize {
+                messages.len()
             }
         }
     };

@@ -1,9 +1,11 @@
 //! Edges: which output may lead to which input, decided by types where `graph!` writes the edge.
 
 use super::copy::{CopyOnEdge, EdgeCopy, TransferOnEdge};
-use super::{Inlet, Input, Outlet, Output, Receive};
+use super::{EdgeOptions, Inlet, Input, Outlet, Output, PortSize, Receive};
 use crate::driver::DeviceId;
-use crate::message::{Device, Message, Place, Several, Sole};
+use crate::error::Result;
+use crate::message::{self, Device, Envelope, Message, Metadata, Payload, Place, Several, Sole};
+use crate::platform::Platform;
 
 /// What is known about a port: for checks, pictures and documentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +14,8 @@ pub struct PortInfo {
     pub name: &'static str,
     /// Whether the operator may run without a message here; `false` for outputs.
     pub optional: bool,
+    /// How many edges lead to it; one for outputs, which may have any number.
+    pub size: PortSize,
     /// Whether its messages carry device data.
     pub device: bool,
     /// The type as the user wrote it.
@@ -30,7 +34,7 @@ pub trait InputPort: 'static {
     const OPTIONAL: bool;
     /// The message below the form.
     type Message: Message;
-    /// What the operator gets.
+    /// What the operator gets, of all messages together.
     type Arg<'t>: Receive<'t, Message = Self::Message>;
     /// [`Reads`], [`Shares`] or [`Takes`].
     type Form;
@@ -168,11 +172,22 @@ impl<From, To> Accepts<Several, From, To> for Shares {}
 
 /// Two ports that an edge shall connect; nothing is checked yet.
 #[derive(Debug)]
-pub struct Edge<'a, A, B>(&'a mut A, &'a mut B);
+pub struct Edge<'a, A, B> {
+    from: &'a mut A,
+    to: &'a mut B,
+    options: EdgeOptions,
+}
 
 /// Names the ports of an edge. Without bounds, so that [`connect`] can say what is wrong.
 pub fn edge<'a, A, B>(from: &'a mut A, to: &'a mut B) -> Edge<'a, A, B> {
-    Edge(from, to)
+    Edge { from, to, options: EdgeOptions::default() }
+}
+
+impl<A, B> Edge<'_, A, B> {
+    /// As the edge's attributes say.
+    pub fn with(self, options: EdgeOptions) -> Self {
+        Self { options, ..self }
+    }
 }
 
 type Item<A> = <<<A as OutputEnd>::Port as OutputPort>::Item as Message>::Item;
@@ -186,9 +201,8 @@ where
     Item<A>: Feeds<Expected<B>, A::Port, B::Port>,
     Form<B>: Accepts<Owners<A>, A::Port, B::Port>,
 {
-    let Edge(from, to) = edge;
-    let queue = Item::<A>::same(to.inlet()).connect();
-    from.outlet().connect(queue, None);
+    let queue = Item::<A>::same(edge.to.inlet()).connect(edge.options);
+    edge.from.outlet().connect(queue, None);
 }
 
 /// Connects an output to one of several inputs.
@@ -197,9 +211,8 @@ where
     Item<A>: Feeds<Expected<B>, A::Port, B::Port>,
     Form<B>: Accepts<Several, A::Port, B::Port>,
 {
-    let Edge(from, to) = edge;
-    let queue = Item::<A>::same(to.inlet()).connect();
-    from.outlet().connect(queue, None);
+    let queue = Item::<A>::same(edge.to.inlet()).connect(edge.options);
+    edge.from.outlet().connect(queue, None);
 }
 
 /// Connects an output to one of several inputs, which gets a copy of its own.
@@ -207,9 +220,8 @@ pub fn connect_copy<A: OutputEnd, B: InputEnd>(edge: Edge<'_, A, B>)
 where
     Item<A>: Feeds<Expected<B>, A::Port, B::Port> + CopyOnEdge,
 {
-    let Edge(from, to) = edge;
-    let queue = Item::<A>::same(to.inlet()).connect();
-    from.outlet().connect(queue, Some(EdgeCopy::here()));
+    let queue = Item::<A>::same(edge.to.inlet()).connect(edge.options);
+    edge.from.outlet().connect(queue, Some(EdgeCopy::here()));
 }
 
 /// Connects an output to an input on another device, `device`, which gets a copy there. `name` is the
@@ -221,9 +233,20 @@ pub fn connect_transfer<A: OutputEnd, B: InputEnd>(
 ) where
     Item<A>: Feeds<Expected<B>, A::Port, B::Port> + TransferOnEdge,
 {
-    let Edge(from, to) = edge;
-    let queue = Item::<A>::same(to.inlet()).connect();
-    from.outlet().connect(queue, Some(EdgeCopy::to(device, name)));
+    let queue = Item::<A>::same(edge.to.inlet()).connect(edge.options);
+    edge.from.outlet().connect(queue, Some(EdgeCopy::to(device, name)));
+}
+
+/// Gives the feedback edge that was connected to an input just now the message with which the
+/// operator begins.
+///
+/// # Errors
+/// Memory of another platform; the driver's.
+pub fn begin<B: InputEnd>(to: &mut B, first: Expected<B>, platform: &Platform) -> Result<()> {
+    let sent = message::ready(&first, platform)?;
+    let (message, metadata) = (Payload::One(first), Metadata::default());
+    to.inlet().push_last(Envelope { message, metadata, sent });
+    Ok(())
 }
 
 /// Says that nobody shall receive what an output emits.

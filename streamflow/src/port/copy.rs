@@ -1,6 +1,6 @@
 //! Edges that copy: `#[copy]` on one device, `#[transfer]` from one device to another.
 
-use super::queue::CopyMessage;
+use super::outlet::CopyMessage;
 use crate::context::ExecutionContext;
 use crate::driver::DeviceId;
 use crate::error::Result;

@@ -3,9 +3,15 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::{AnyInput, CarriesStream, Handled, Inlet, InputPort, Plain, Receive};
+use super::how::{
+    Adopted, Allocated, AllocatedOrAdopted, How, MayMiss, Open, OrDefault, ToDefault,
+    Unsynchronized,
+};
+use super::{
+    AnyInput, CarriesStream, Handled, Inlet, InputPort, Plain, Receive, StreamRef, Synchronized,
+};
 use crate::context::{ExecutionContext, Stream};
-use crate::driver::{DeviceId, Direction};
+use crate::driver::Direction;
 use crate::error::Result;
 use crate::message::{self, Message, Metadata};
 use crate::stream::Point;
@@ -42,8 +48,21 @@ impl<P: InputPort> AnyInput for Input<P> {
         self.inlet.waits()
     }
 
-    fn sent(&self) -> Option<Point> {
-        self.inlet.sent()
+    fn has_all(&self) -> bool {
+        self.inlet.has_all()
+    }
+
+    fn would_lose(&self) -> bool {
+        self.inlet.would_lose()
+    }
+
+    fn check_start(&self) -> Result<()> {
+        self.inlet.check_start()
+    }
+
+    fn stage(&mut self, visit: &mut dyn FnMut(Point)) {
+        self.inlet.stage();
+        self.inlet.batch().filter_map(|envelope| envelope.sent).for_each(visit);
     }
 
     fn finish(&mut self) -> Handled {
@@ -59,9 +78,10 @@ impl<P: InputPort> AnyInput for Input<P> {
 #[derive(Debug)]
 pub enum Pending {}
 
-/// State of an input: its message was received.
+/// State of an input: its message was received. `H` says how the internal stream is found, for
+/// `receive_cuda_stream`: by default it is [`Allocated`].
 #[derive(Debug)]
-pub enum Received {}
+pub struct Received<H = Allocated>(PhantomData<H>);
 
 /// States in which a message was received.
 #[diagnostic::on_unimplemented(
@@ -72,7 +92,7 @@ pub enum Received {}
 pub trait HasMessage {}
 
 #[diagnostic::do_not_recommend]
-impl HasMessage for Received {}
+impl<H> HasMessage for Received<H> {}
 
 /// States in which no message was received yet.
 #[diagnostic::on_unimplemented(
@@ -91,10 +111,15 @@ impl Unreceived for Pending {}
     label = "this input was not received yet",
     note = "receive first: `let input = input.receive();`, then `input.receive_cuda_stream(cx)?`"
 )]
-pub trait StreamReady {}
+pub trait StreamReady {
+    /// How the internal stream is found.
+    type How: How;
+}
 
 #[diagnostic::do_not_recommend]
-impl StreamReady for Received {}
+impl<H: How> StreamReady for Received<H> {
+    type How = H;
+}
 
 /// An input during one tick. `A` is what the operator declared: `&T`, [`Shared<T>`](crate::Shared) or
 /// `T`, in an `Option` for an optional input. `S` says what was done: [`Pending`], then [`Received`].
@@ -111,15 +136,18 @@ pub struct In<'t, A: Receive<'t>, S = Pending> {
 }
 
 impl<'t, A: Receive<'t>, S> In<'t, A, S> {
-    /// Takes the message off the queue. A required input has one, else the operator would not run.
+    /// Takes the message off the queue, or one off each edge of an input with several. A required
+    /// input has them, else the operator would not run.
     pub fn receive(self) -> In<'t, A, Received>
     where
         S: Unreceived,
     {
         self.inlet.receive();
-        if let Some(envelope) = self.inlet.current() {
-            self.cx.note_metadata(&envelope.metadata);
-        }
+        self.inlet.batch().for_each(|envelope| self.cx.note_metadata(&envelope.metadata));
+        self.into_state()
+    }
+
+    fn into_state<T>(self) -> In<'t, A, T> {
         In { inlet: self.inlet, cx: self.cx, _state: PhantomData }
     }
 
@@ -140,45 +168,108 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     }
 
     /// The data and the operator's internal stream, on which work now comes after all that the
-    /// message's data was sent with. Each port of an operator gives the same stream.
+    /// messages' data was sent with, whatever streams they came with. Each port of an operator gives
+    /// the same stream, each tick too. Its device is current on this thread now.
     ///
     /// The internal stream is allocated from the operator's pool the first time. An operator without
-    /// a pool (`#[streams(none)]`) uses the stream of the first message that it ever received.
+    /// a pool (`#[streams(none)]`) uses the first stream that a message ever came with, and the default
+    /// stream for what was sent there. Other ways are written before: [`or_adopt`](Self::or_adopt), [`adopt`](Self::adopt),
+    /// [`or_default`](Self::or_default), [`sync_to_default`](Self::sync_to_default).
+    ///
+    /// Outputs send on this stream by themselves. Holoscan's `receive_cuda_stream`.
     ///
     /// # Errors
-    /// [`Error::PoolExhausted`](crate::Error::PoolExhausted); the driver's, when the wait fails.
+    /// [`Error::PoolExhausted`](crate::Error::PoolExhausted);
+    /// [`Error::NothingToAdopt`](crate::Error::NothingToAdopt); the driver's, when the wait fails.
     pub fn receive_cuda_stream<'c>(self, cx: &'c ExecutionContext) -> Result<(A, Stream<'c>)>
     where
         S: StreamReady,
         <A::Message as Message>::Place: CarriesStream<A::Message>,
     {
-        let sent = self.inlet.current().and_then(|envelope| envelope.sent);
-        let stream = cx.internal_stream(sent)?;
-        if let Some(point) = sent {
-            stream.wait(point)?;
-        }
+        let sent = self.inlet.batch().filter_map(|envelope| envelope.sent);
+        let stream = cx.receive_stream::<S::How>(sent)?;
         self.came_in();
         Ok((A::open(self.inlet), stream))
     }
 
+    /// When the pool is exhausted, or when there is none, the first stream that comes with a message
+    /// becomes the internal one. Holoscan does so in silence.
+    pub fn or_adopt(self) -> In<'t, A, Received<AllocatedOrAdopted>>
+    where
+        S: Open,
+    {
+        self.into_state()
+    }
+
+    /// The first stream that comes with a message becomes the internal one; none is allocated.
+    /// Holoscan's `allocate = false`.
+    pub fn adopt(self) -> In<'t, A, Received<Adopted>>
+    where
+        S: Open,
+    {
+        self.into_state()
+    }
+
+    /// When no message comes with a stream, the work of this tick goes to the device's default stream,
+    /// and messages that are emitted then name no stream. Consumers still wait for that work: the
+    /// point of its last write travels in any case.
+    pub fn or_default(self) -> In<'t, A, OrDefault<S>>
+    where
+        S: MayMiss,
+    {
+        self.into_state()
+    }
+
+    /// Work that is queued on the device's default stream from now on comes after the messages, too:
+    /// for libraries that work there. Work through streamflow needs no such barrier. Holoscan's
+    /// `sync_to_default`.
+    pub fn sync_to_default(self) -> In<'t, A, ToDefault<S>>
+    where
+        S: Unsynchronized,
+    {
+        self.into_state()
+    }
+
     /// The streams of the messages, in order of arrival, without waiting for them and without
-    /// opening the data. `None` for a message without device data.
-    pub fn streams(&self) -> impl Iterator<Item = Option<StreamRef>>
+    /// opening the data. `None` for a message that names none: host data, and device data that was
+    /// sent on the default stream. Holoscan's `receive_cuda_streams`.
+    pub fn streams(&self) -> impl Iterator<Item = Option<StreamRef>> + use<'_, 't, A, S>
     where
         S: HasMessage,
     {
-        let cx = self.cx;
-        self.inlet.current().into_iter().map(move |envelope| {
-            envelope.sent.map(|point| StreamRef { point, device: cx.device() })
+        let table = self.cx.table();
+        self.inlet.batch().map(move |envelope| {
+            let point = envelope.sent.filter(|point| !table.is_default(point.stream()))?;
+            let device = table.timeline(point.stream()).device();
+            Some(StreamRef::new(point, device, table.platform()))
         })
     }
 
-    /// What travelled with the message; `None` when an optional input has no message.
+    /// Device data, for use on the stream that was made to wait for all that
+    /// [`streams`](Self::streams) named. No stream is allocated, and none becomes the internal one: what
+    /// is emitted needs `set_cuda_stream`.
+    ///
+    /// # Errors
+    /// [`Error::NotSynchronized`](crate::Error::NotSynchronized) when one of them was left out; the
+    /// driver's.
+    pub fn into_synchronized_data(self, after: &Synchronized<'_>) -> Result<A>
+    where
+        S: HasMessage,
+        <A::Message as Message>::Place: CarriesStream<A::Message>,
+    {
+        let (node, port) = (self.cx.node(), self.inlet.name);
+        let mut sent = self.inlet.batch().filter_map(|envelope| envelope.sent);
+        sent.try_for_each(|point| after.check(point, node, port))?;
+        self.came_in();
+        Ok(A::open(self.inlet))
+    }
+
+    /// What travelled with the message, the first of several; `None` when an optional input has none.
     pub fn metadata(&self) -> Option<&Metadata>
     where
         S: HasMessage,
     {
-        self.inlet.current().map(|envelope| &envelope.metadata)
+        self.inlet.batch().next().map(|envelope| &envelope.metadata)
     }
 
     /// Host data.
@@ -205,9 +296,9 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
 
     /// Tells whoever watches which memory this port brings.
     fn came_in(&self) {
-        if let Some(envelope) = self.inlet.current() {
-            let (platform, port) = (self.cx.platform(), self.inlet.name);
-            message::pass(&*envelope.message, platform, port, Direction::Incoming);
+        let (platform, port) = (self.cx.platform(), self.inlet.name);
+        for envelope in self.inlet.batch() {
+            message::pass(&*envelope.message, platform, port, Direction::Inward);
         }
     }
 }
@@ -215,24 +306,5 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
 impl<'t, A: Receive<'t>, S> fmt::Debug for In<'t, A, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "In({})", self.inlet.name)
-    }
-}
-
-/// The stream that a message was sent on, by name: work can't be queued on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct StreamRef {
-    point: Point,
-    device: DeviceId,
-}
-
-impl StreamRef {
-    /// What the message's data is ready at.
-    pub fn point(self) -> Point {
-        self.point
-    }
-
-    /// The device of the operator that received it.
-    pub fn device(self) -> DeviceId {
-        self.device
     }
 }

@@ -7,20 +7,31 @@
 
 mod connect;
 mod copy;
+mod how;
+mod inlet;
 mod input;
+mod outlet;
 mod output;
 mod queue;
 mod receive;
+mod stream_ref;
 #[cfg(streamflow_zero_cost)]
 pub mod zero_cost;
 
 pub use connect::{
     Accepts, Awaited, AwaitedEnd, Edge, Feeds, InputEnd, InputPort, OutputEnd, OutputPort, Owned,
-    PortInfo, Reads, Shares, Takes, connect, connect_copy, connect_shared, connect_transfer,
+    PortInfo, Reads, Shares, Takes, begin, connect, connect_copy, connect_shared, connect_transfer,
     discard, edge, when_stream_done,
 };
 pub use copy::{CopyOnEdge, CopyPart, CopyParts, MadeOf, Parts, TransferOnEdge};
-pub use input::{HasMessage, In, Input, Pending, Received, StreamReady, StreamRef, Unreceived};
+pub use how::{
+    Adopted, Allocated, AllocatedOrAdopted, How, MayMiss, Open, OrDefault, ToDefault,
+    Unsynchronized,
+};
+pub use inlet::{AnyInput, Handled, Inlet, PortSize};
+pub use input::{HasMessage, In, Input, Pending, Received, StreamReady, Unreceived};
+pub use outlet::{AnyOutput, Outlet, Ports};
 pub use output::{Initial, Internal, On, Out, Output, Sends, Unchosen, Unset};
-pub use queue::{AnyInput, AnyOutput, Handled, Inlet, Outlet, Ports};
-pub use receive::{CarriesStream, Plain, Receive};
+pub use queue::{EdgeOptions, Policy};
+pub use receive::{CarriesStream, Many, Plain, Read, Receive, ReceiveEach};
+pub use stream_ref::{StreamRef, Synchronized};

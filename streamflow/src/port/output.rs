@@ -40,6 +40,10 @@ impl<P: OutputPort> AnyOutput for Output<P> {
         self.outlet.has_pending()
     }
 
+    fn check_room(&self) -> Result<()> {
+        self.outlet.check_room()
+    }
+
     fn publish(&mut self) {
         self.outlet.publish();
     }

@@ -1,8 +1,11 @@
 //! How an input hands its message out, by the type that the user wrote for it.
 
+use std::collections::vec_deque;
+use std::fmt;
+
 use super::Inlet;
 use crate::memory::Shared;
-use crate::message::{Device, Host, Message, Place};
+use crate::message::{Device, Envelope, Host, Message, Place};
 
 /// What an input gives: `&T` reads the message in this tick, [`Shared<T>`] may keep it or hand it on,
 /// `T` takes it; an `Option` of these for an optional input.
@@ -43,6 +46,141 @@ impl<'t, A: Receive<'t>> Receive<'t> for Option<A> {
 
     fn open(inlet: &'t mut Inlet<A::Message>) -> Self {
         inlet.has_message().then(|| A::open(inlet))
+    }
+}
+
+/// What one of several messages of an input is opened as: all that [`Receive`] a message by itself.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not what an input with several messages can give",
+    label = "not one message",
+    note = "such an input is declared as `&T`, `Shared<T>` or `T`, and gives each message as that"
+)]
+pub trait ReceiveEach<'t>: Receive<'t> {
+    /// What is left of the messages.
+    type Messages;
+
+    /// All messages that were received.
+    fn each(inlet: &'t mut Inlet<Self::Message>) -> Self::Messages;
+    /// Opens the next one.
+    fn next(messages: &mut Self::Messages) -> Option<Self>;
+    /// How many there still are.
+    fn left(messages: &Self::Messages) -> usize;
+}
+
+#[diagnostic::do_not_recommend]
+impl<'t, T: Message> ReceiveEach<'t> for &'t T {
+    type Messages = Read<'t, T>;
+
+    fn each(inlet: &'t mut Inlet<T>) -> Read<'t, T> {
+        Read(inlet.batch())
+    }
+
+    fn next(messages: &mut Read<'t, T>) -> Option<Self> {
+        messages.0.next().map(|envelope| &*envelope.message)
+    }
+
+    fn left(messages: &Read<'t, T>) -> usize {
+        messages.0.len()
+    }
+}
+
+/// Messages that are read.
+pub struct Read<'t, T>(vec_deque::Iter<'t, Envelope<T>>);
+
+impl<T> Clone for Read<'_, T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<T> fmt::Debug for Read<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Read({})", self.0.len())
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'t, T: Message> ReceiveEach<'t> for Shared<T> {
+    type Messages = &'t mut Inlet<T>;
+
+    fn each(inlet: &'t mut Inlet<T>) -> &'t mut Inlet<T> {
+        inlet
+    }
+
+    fn next(messages: &mut &'t mut Inlet<T>) -> Option<Self> {
+        messages.has_message().then(|| messages.share())
+    }
+
+    fn left(messages: &&'t mut Inlet<T>) -> usize {
+        messages.len()
+    }
+}
+
+/// The messages of an input with several producers, in the order of its edges: what
+/// `#[input(many)]` gives. It iterates over them.
+///
+/// ```
+/// # use streamflow::prelude::*;
+/// # use streamflow::port::Many;
+/// fn longest<'t>(images: Many<'t, &'t Tensor<f32>>) -> usize {
+///     images.map(|image| image.len()).max().unwrap_or(0)
+/// }
+/// ```
+pub struct Many<'t, A: ReceiveEach<'t>> {
+    messages: A::Messages,
+}
+
+impl<'t, A: ReceiveEach<'t>> Receive<'t> for Many<'t, A> {
+    type Message = A::Message;
+
+    fn open(inlet: &'t mut Inlet<A::Message>) -> Self {
+        Self { messages: A::each(inlet) }
+    }
+}
+
+impl<'t, A: ReceiveEach<'t>> Iterator for Many<'t, A> {
+    type Item = A;
+
+    fn next(&mut self) -> Option<A> {
+        A::next(&mut self.messages)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.len(), Some(self.len()))
+    }
+}
+
+impl<'t, A: ReceiveEach<'t>> ExactSizeIterator for Many<'t, A> {
+    fn len(&self) -> usize {
+        A::left(&self.messages)
+    }
+}
+
+/// Messages that are read can be gone through again.
+impl<'t, T: Message> Clone for Many<'t, &'t T> {
+    fn clone(&self) -> Self {
+        Self { messages: self.messages.clone() }
+    }
+}
+
+impl<'t, A: ReceiveEach<'t>> fmt::Debug for Many<'t, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Many({})", self.len())
+    }
+}
+
+/// One message of each edge, in the order of the edges: what `#[input(size = n)]` gives.
+#[diagnostic::do_not_recommend]
+impl<'t, A: ReceiveEach<'t>, const N: usize> Receive<'t> for [A; N] {
+    type Message = A::Message;
+
+    fn open(inlet: &'t mut Inlet<A::Message>) -> Self {
+        let name = inlet.name;
+        let mut messages = A::each(inlet);
+        std::array::from_fn(|_| match A::next(&mut messages) {
+            Some(message) => message,
+            None => unreachable!("`{name}` has fewer messages than edges"),
+        })
     }
 }
 

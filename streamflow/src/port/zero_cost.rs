@@ -3,6 +3,7 @@
 //! test alone.
 #![allow(missing_docs, clippy::too_many_arguments)]
 
+use super::how::Allocated;
 use super::{In, Inlet, Internal, Out, Outlet};
 use crate::context::ExecutionContext;
 use crate::driver::Direction;
@@ -37,17 +38,12 @@ pub fn without_states(
     work: Work,
 ) -> Result<()> {
     inlet.receive();
-    if let Some(envelope) = inlet.current() {
-        of_input.note_metadata(&envelope.metadata);
-    }
-    let sent = inlet.current().and_then(|envelope| envelope.sent);
-    let stream = cx.internal_stream(sent)?;
-    if let Some(point) = sent {
-        stream.wait(point)?;
-    }
-    if let Some(envelope) = inlet.current() {
-        let (platform, port) = (of_input.platform(), inlet.name);
-        message::pass(&*envelope.message, platform, port, Direction::Incoming);
+    inlet.batch().for_each(|envelope| of_input.note_metadata(&envelope.metadata));
+    let sent = inlet.batch().filter_map(|envelope| envelope.sent);
+    let stream = cx.receive_stream::<Allocated>(sent)?;
+    let (platform, port) = (of_input.platform(), inlet.name);
+    for envelope in inlet.batch() {
+        message::pass(&*envelope.message, platform, port, Direction::Inward);
     }
     let made = work(inlet.read(), &stream)?;
     let stream = of_output.sending_stream(outlet.name)?;
@@ -67,8 +63,8 @@ pub fn without_metadata(
     work: Work,
 ) -> Result<()> {
     inlet.receive();
-    let sent = inlet.current().and_then(|envelope| envelope.sent);
-    let stream = cx.internal_stream(sent)?;
+    let sent = inlet.batch().filter_map(|envelope| envelope.sent);
+    let stream = cx.receive_stream::<Allocated>(sent)?;
     let made = work(inlet.read(), &stream)?;
     let stream = of_output.sending_stream(outlet.name)?;
     outlet.emit(made, of_output.metadata(), Some(stream), of_output)

@@ -3,15 +3,22 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use smallvec::SmallVec;
+
 use crate::driver::race::RaceReports;
 use crate::error::{Error, Result};
 use crate::graph::{AnyNode, Graph, Readiness};
 use crate::platform::Platform;
-use crate::stream::Point;
+use crate::stream::{Point, Wakeup};
 
-/// How often streams are asked before the thread blocks: some 20 µs on a GPU. A count and not a time,
+/// How often streams are asked without a pause: some 20 µs on a GPU. A count and not a time, here and below,
 /// so that the simulator stays a function of its seed.
-const ASK: u32 = 100;
+const SPIN: u32 = 100;
+
+/// How often they are asked before the thread sleeps: some 10 ms on a GPU. To be woken costs 40 to 270 µs
+/// there (`tests/benches/wake_up.rs`), most of it a processor's way out of its own sleep, so that it is for
+/// waits that are long against that. Until then others of the machine run in between, if they want to.
+const ASK: u32 = 15_000;
 
 /// Runs a graph until no node can run any more, or an operator asked for the end. So it ends when all
 /// sources are done and what they sent was consumed; and also when a node waits for a message that
@@ -77,18 +84,18 @@ fn passes(
     stop: &AtomicBool,
     races: &mut RaceReports,
 ) -> Result<()> {
+    let mut wakeup = Wakeup::new(platform.streams());
+    let mut after: SmallVec<[Point; 8]> = SmallVec::new();
     let mut asked = 0;
     while !stop.load(Ordering::Acquire) {
         let mut ran = false;
-        let mut after: Option<Point> = None;
-        let mut several = false;
+        after.clear();
+        // Before the points are asked, so that none is reached in between unnoticed.
+        let seen = (asked >= ASK).then(|| wakeup.raised());
         for node in nodes.iter_mut() {
             match node.readiness()? {
                 Readiness::Ready => ran |= node.tick()?,
-                Readiness::AfterStream(point) => {
-                    several |= after.is_some_and(|other| other != point);
-                    after = Some(point);
-                }
+                Readiness::AfterStream(point) => after.push(point),
                 Readiness::Blocked | Readiness::Done => {}
             }
         }
@@ -99,16 +106,16 @@ fn passes(
             }
         }
         asked = if ran { 0 } else { asked + 1 };
-        match after {
-            _ if ran => {}
-            None => return Ok(()),
-            // To block for one of several could hold up what waits for the others.
-            Some(point) if asked > ASK && !several => {
-                platform.synchronize(point)?;
-                asked = 0;
-            }
-            Some(_) if asked > ASK => std::thread::yield_now(),
-            Some(_) => std::hint::spin_loop(),
+        if ran {
+            continue;
+        } else if after.is_empty() {
+            return Ok(());
+        }
+        match seen {
+            None if asked <= SPIN => std::hint::spin_loop(),
+            None => std::thread::yield_now(),
+            // Whatever wakes it, all are asked again: a wake-up can be early, but not be lost.
+            Some(seen) => wakeup.sleep(seen, &after)?,
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{CudaStream, CudaStreamPool, StreamTable, Timeline};
-use crate::driver::{DeviceId, Note, StreamOptions};
+use crate::driver::{DeviceId, StreamOptions};
 use crate::error::{Error, Result};
 
 /// A live pool: lends streams, and takes them back when they are dropped.
@@ -99,7 +99,6 @@ impl StreamPool {
             Some(timeline) => timeline,
             None => pool.table.take(pool.description.device, pool.options)?,
         };
-        pool.table.tell(&Note::StreamName { stream: timeline.raw(), name: &holder });
         timeline.hold(holder.clone());
         state.holders.push((timeline.id(), holder));
         let lease = Lease { pool: self.0.clone(), timeline: timeline.clone() };

@@ -17,6 +17,7 @@ mod table;
 mod tests;
 mod timeline;
 mod timing;
+mod wakeup;
 
 pub use external::ExternalStream;
 pub use green::{CudaGreenContext, CudaGreenContextPool, GreenContexts};
@@ -26,6 +27,7 @@ pub(crate) use table::{Attached, StreamTable};
 pub use timeline::Point;
 pub(crate) use timeline::Timeline;
 pub use timing::TimingEvent;
+pub(crate) use wakeup::Wakeup;
 
 use std::cell::Cell;
 use std::fmt;

@@ -92,6 +92,11 @@ impl StreamTable {
         &self.timelines[id as usize]
     }
 
+    /// Whether a stream of this platform is a device's default stream.
+    pub(crate) fn is_default(&self, id: u32) -> bool {
+        (id as usize) < self.driver.device_count()
+    }
+
     /// The device is one of the platform's.
     pub(super) fn default_timeline(&self, device: DeviceId) -> Arc<Timeline> {
         self.timelines[device.index()].clone()

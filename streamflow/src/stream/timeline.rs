@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::StreamTable;
 use super::clock::{Clock, Copied};
 use crate::driver::{
-    DeviceId, Driver, DriverResult, Note, OwnedEvent, OwnedStream, RawStream, StreamOptions,
+    DeviceId, Driver, DriverResult, Note, OwnedEvent, OwnedStream, RawStream, Signal, StreamOptions,
 };
 use crate::error::{Error, Result};
 
@@ -115,6 +115,9 @@ impl Timeline {
 
     /// Says who has the stream from now on.
     pub(super) fn hold(&self, holder: Cow<'static, str>) {
+        if self.driver().watches() {
+            self.driver().tell(&Note::StreamName { stream: self.raw(), name: &holder });
+        }
         *self.holder.lock().unwrap_or_else(PoisonError::into_inner) = holder;
     }
 
@@ -295,6 +298,11 @@ impl Timeline {
     /// To be called when the stream gets a new holder.
     pub(super) fn forget_waits(&self) {
         self.seen.forget();
+    }
+
+    /// Raises `signal` when everything queued so far is complete. The device must be bound.
+    pub(super) fn raise(&self, signal: &Arc<Signal>) -> DriverResult<()> {
+        self.stream.raise(signal)
     }
 
     /// Whether everything queued so far is complete. Not asked of a stream that was left.

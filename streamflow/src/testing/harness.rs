@@ -76,6 +76,30 @@ impl<O: Compute> OperatorHarness<O> {
         message: P::Message,
         metadata: Metadata,
     ) -> Result<()> {
+        self.push_on(0, port, message, metadata)
+    }
+
+    /// As [`push`](Self::push), to one of the edges of an input with several, counted from 0. The
+    /// first push to an edge makes it, with those before it.
+    ///
+    /// # Errors
+    /// As for [`push`](Self::push).
+    pub fn push_to<P: InputPort>(
+        &mut self,
+        edge: usize,
+        port: impl FnOnce(&mut O::Ports) -> &mut Input<P>,
+        message: P::Message,
+    ) -> Result<()> {
+        self.push_on(edge, port, message, Metadata::default())
+    }
+
+    fn push_on<P: InputPort>(
+        &mut self,
+        edge: usize,
+        port: impl FnOnce(&mut O::Ports) -> &mut Input<P>,
+        message: P::Message,
+        metadata: Metadata,
+    ) -> Result<()> {
         use crate::message::Place;
         let mut sent = None;
         if <<P::Message as Message>::Place as Place>::IS_DEVICE {
@@ -83,7 +107,7 @@ impl<O: Compute> OperatorHarness<O> {
             sent = Some(self.stream.record()?);
         }
         let envelope = Envelope { message: Payload::One(message), metadata, sent };
-        port(&mut self.node.ports).inlet.push(envelope);
+        port(&mut self.node.ports).inlet.push(edge, envelope);
         Ok(())
     }
 

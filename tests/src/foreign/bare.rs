@@ -10,9 +10,11 @@ use streamflow::StreamFlags;
 use streamflow::device;
 use streamflow::driver::race::{RaceChecker, RaceReports};
 use streamflow::driver::{
-    AccessMode, Copy, CopyKind, Driver, DriverResult, HostFunction, MemoryRange, Note, RawEvent,
-    RawStream, StreamOptions,
+    Access, AccessMode, Code, Copy, CopyKind, Driver, DriverError, DriverResult, HostFunction,
+    KernelSource, Launch, MemoryRange, Note, Param, RawEvent, RawFunction, RawStream,
+    StreamOptions,
 };
+use streamflow::kernel::KernelInfo;
 
 /// Bytes of each piece of memory.
 pub const BYTES: u64 = 4096;
@@ -36,7 +38,14 @@ impl Bare {
     /// # Errors
     /// The driver's.
     pub fn new(driver: Arc<dyn Driver>) -> DriverResult<Self> {
-        let driver = Arc::new(RaceChecker::new(driver));
+        Self::unwatched(Arc::new(RaceChecker::new(driver)))
+    }
+
+    /// On device 0 of a driver as it is.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn unwatched(driver: Arc<dyn Driver>) -> DriverResult<Self> {
         Driver::bind(&*driver, device(0))?;
         Ok(Self {
             driver,
@@ -142,6 +151,33 @@ impl Bare {
             CopyKind::PageableToDevice => self.copy(kind, stream, ours, range),
             _ => self.copy(kind, stream, range, ours),
         }
+    }
+
+    /// Loads a kernel's host body, for a driver that runs host bodies.
+    pub fn kernel(&self, info: &KernelInfo) -> DriverResult<RawFunction> {
+        let none = |_| {
+            let message = "there is a host body alone".to_owned();
+            Err(DriverError::Kernel { kernel: info.name.to_owned(), message })
+        };
+        let (name, host) = (info.name, Some(info.host));
+        let source = KernelSource { name, entry: info.entry, host, code: Code::Image(&none) };
+        // SAFETY: it has no image.
+        Ok(unsafe { self.driver.load_kernel(device(0), &source) }?.function)
+    }
+
+    /// Launches a kernel on one thread.
+    pub fn launch(
+        &self,
+        stream: RawStream,
+        kernel: (RawFunction, &str),
+        params: &[Param],
+        accesses: &[Access],
+    ) -> DriverResult<()> {
+        let (function, name) = kernel;
+        let (grid, block) = ([1; 3], [1; 3]);
+        let launch = Launch { function, name, grid, block, shared_bytes: 0, params, accesses };
+        // SAFETY: the benchmark passes what the kernel takes, memory of this value.
+        unsafe { self.driver.launch(stream, &launch) }
     }
 
     /// Says that memory passes to a new owner on a stream.

@@ -59,6 +59,19 @@ pub fn add_one(data: &mut [f32]) {
     data.iter_mut().for_each(|x| *x += 1.0);
 }
 
+/// `out[0]` is the sum of the products, by one thread.
+#[kernel(requires(a.len() == b.len()), unsafe cuda = "
+    if (thread_index() != 0 || out_len == 0) return;
+    float sum = 0.0f;
+    for (unsigned long long i = 0; i < a_len; i++) sum += a[i] * b[i];
+    out[0] = sum;
+")]
+pub fn dot(out: &mut [f32], a: &[f32], b: &[f32]) {
+    if let Some(out) = out.first_mut() {
+        *out = a.iter().zip(b).map(|(a, b)| a * b).sum();
+    }
+}
+
 /// Writes on which multiprocessor each thread ran, after as many clock cycles, so that the blocks spread
 /// over all that they may use. On the host there is one.
 #[kernel(unsafe cuda = "
@@ -81,6 +94,7 @@ pub(super) fn kernels() -> Vec<&'static KernelInfo> {
         slow_copy::INFO,
         fill::INFO,
         add_one::INFO,
+        dot::INFO,
         multiprocessor::INFO,
     ]
 }

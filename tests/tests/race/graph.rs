@@ -95,7 +95,7 @@ fn a_run_ends_with_its_races(platform: &Platform) -> Result<(), Failed> {
     check(earlier.stream.as_deref() == Some("`source.fill`"), || text.clone())?;
     check(later.stream.as_deref() == Some("`impatient.extra`"), || text.clone())?;
     check(*overlap == (0..4 * LEN as u64) && *times == 1, || text.clone())?;
-    let sides = [("source", Direction::Outgoing), ("impatient", Direction::Incoming)];
+    let sides = [("source", Direction::Outward), ("impatient", Direction::Inward)];
     for (side, (node, direction)) in [earlier, later].into_iter().zip(sides) {
         let Some(hook) = &side.hook else { return Err(Failed::new(text)) };
         check((&*hook.node, &*hook.hook, hook.tick) == (node, "compute", 0), || text.clone())?;

@@ -1,9 +1,8 @@
 //! Who has touched which bytes: the accesses that a later one must come after.
 
-use super::clock::Clock;
 use super::site::Passage;
-use super::uses::{Access, Uses};
-use crate::driver::{AccessMode, MemoryRange};
+use super::uses::{Access, Race, Uses};
+use crate::driver::MemoryRange;
 
 /// Freed allocations that are remembered, until their memory is allocated again.
 pub(super) const FREED: usize = 1024;
@@ -149,39 +148,32 @@ impl History {
         Some(index)
     }
 
-    /// The allocation that a range lies in; counts those that lie in none.
-    #[inline(always)]
-    pub(super) fn block(&mut self, range: MemoryRange) -> Option<u32> {
-        let index = self.find(range.address);
-        self.unknown += u64::from(index.is_none());
-        index
+    /// The allocation that a range lies in.
+    pub(super) fn find_block(&self, range: MemoryRange) -> Option<&Block> {
+        self.blocks.iter().find(|block| contains(block.range, range.address))
     }
 
-    pub(super) fn get(&self, block: u32) -> &Block {
-        &self.blocks[block as usize]
-    }
-
-    /// Adds the accesses that `clock` does not come after, and that an access by its owner should.
-    pub(super) fn check(
-        &self,
-        block: u32,
-        range: MemoryRange,
-        mode: AccessMode,
-        clock: &Clock,
-        races: &mut Vec<Access>,
-    ) {
-        self.blocks[block as usize].uses.check(range, mode, clock, races);
+    /// Checks an access that is not to be remembered.
+    pub(super) fn check(&mut self, access: &Access, clock: &[u64], races: &mut Vec<Race>) {
+        if access.range.bytes == 0 {
+            return;
+        }
+        match self.find(access.range.address) {
+            Some(block) => self.blocks[block as usize].uses.check(access, clock, races),
+            None => self.unknown += 1,
+        }
     }
 
     /// Checks an access by the owner of `clock`, and remembers it.
     #[inline(always)]
-    pub(super) fn access(
-        &mut self,
-        block: u32,
-        access: Access,
-        clock: &Clock,
-        races: &mut Vec<Access>,
-    ) {
+    pub(super) fn access(&mut self, access: Access, clock: &[u64], races: &mut Vec<Race>) {
+        if access.range.bytes == 0 {
+            return;
+        }
+        let Some(block) = self.find(access.range.address) else {
+            self.unknown += 1;
+            return;
+        };
         let block = &mut self.blocks[block as usize];
         self.forgotten += block.uses.access(access, block.range, clock, races);
     }

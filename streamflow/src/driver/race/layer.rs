@@ -48,12 +48,13 @@ unsafe impl Layer for RaceChecker {
             Note::Leave => state.leave(thread),
             Note::Port { range, port, direction } => state.pass(thread, range, port, direction),
             Note::HostAccess { range, mode, location } => {
-                state.host_access(thread, range, mode, Action::Host, Some(location));
+                state.host_access(thread, range, mode, Action::OnHost, Some(location));
             }
             Note::ForeignAccess { stream, range, mode, location } => {
                 let action = Action::Foreign;
-                state.apply(thread, &Op::work(stream, action, 0, Some(location)));
-                state.apply(thread, &Op::access(&Access { range, mode, argument: "" }));
+                let access = Op::access(&Access { range, mode, argument: "" });
+                let work = Op::work(stream, action, 0, Some(location), 1);
+                state.apply(thread, [work, access].iter());
             }
             Note::Relies { on, by } => {
                 let (on, by) = (state.stream(on), by.map(|by| state.stream(by)));
@@ -115,19 +116,19 @@ unsafe impl Layer for RaceChecker {
     }
 
     unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
-        self.shared.note(Op::record(stream, event), &[]);
+        self.shared.note(|| Op::record(stream, event), &[]);
         // SAFETY: the caller's contract.
-        let done = unsafe { self.below.record_event(event, stream) };
-        if done.is_err() {
-            self.shared.note(Op::unrecord(stream, event), &[]);
+        if let Err(error) = unsafe { self.below.record_event(event, stream) } {
+            self.shared.note(|| Op::unrecord(stream, event), &[]);
+            return Err(error);
         }
-        done
+        Ok(())
     }
 
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
         // SAFETY: the caller's contract.
         unsafe { self.below.wait_event(stream, event) }?;
-        self.shared.note(Op::wait(stream, event), &[]);
+        self.shared.note(|| Op::wait(stream, event), &[]);
         Ok(())
     }
 

@@ -66,6 +66,7 @@
 //! or when reports are taken. In the steady state nothing is allocated.
 
 mod clock;
+mod findings;
 mod handles;
 mod history;
 mod host_function;

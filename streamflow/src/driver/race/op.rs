@@ -15,6 +15,8 @@ pub(super) struct Op {
     verb: Verb,
     pub(super) action: Action,
     mode: AccessMode,
+    /// Of work: how many follow.
+    accesses: u16,
     device: DeviceId,
     event_device: DeviceId,
     /// A stream, or an address.
@@ -55,11 +57,15 @@ impl Op {
         action: Action,
         function: u64,
         location: Option<SourceLocation>,
+        accesses: usize,
     ) -> Self {
+        // A kernel has 32 parameters at most.
+        let accesses = accesses.min(u16::MAX as usize) as u16;
         Self {
             verb: Verb::Work,
             action,
             mode: AccessMode::Read,
+            accesses,
             device: stream.device(),
             event_device: stream.device(),
             first: stream.handle(),
@@ -72,8 +78,9 @@ impl Op {
     pub(super) fn access(access: &Access) -> Self {
         Self {
             verb: Verb::Access,
-            action: Action::Host,
+            action: Action::OnHost,
             mode: access.mode,
+            accesses: 0,
             device: DeviceId(0),
             event_device: DeviceId(0),
             first: access.range.address,
@@ -101,8 +108,9 @@ impl Op {
     fn event(verb: Verb, stream: RawStream, event: RawEvent) -> Self {
         Self {
             verb,
-            action: Action::Host,
+            action: Action::OnHost,
             mode: AccessMode::Read,
+            accesses: 0,
             device: stream.device(),
             event_device: event.device(),
             first: stream.handle(),
@@ -156,6 +164,11 @@ impl Op {
     #[inline(always)]
     pub(super) fn range(&self) -> MemoryRange {
         MemoryRange { address: self.first, bytes: self.second }
+    }
+
+    #[inline(always)]
+    pub(super) fn accesses(&self) -> usize {
+        self.accesses as usize
     }
 
     #[inline(always)]

@@ -79,7 +79,7 @@ pub enum RaceAction {
     /// Work that was queued past streamflow, with its use declared.
     Foreign,
     /// The host itself.
-    HostAccess,
+    OnHost,
 }
 
 impl RaceReport {
@@ -148,7 +148,7 @@ impl RaceAccess {
             RaceAction::Recycle => "it passes to a new owner".to_owned(),
             RaceAction::Free => "it is freed".to_owned(),
             RaceAction::Foreign => format!("work past streamflow {touches} it"),
-            RaceAction::HostAccess => format!("the host {touches} it"),
+            RaceAction::OnHost => format!("the host {touches} it"),
         }
     }
 }
@@ -163,8 +163,8 @@ impl RaceAccess {
         if let Some(RaceHook { node, hook, tick, port }) = &self.hook {
             write!(f, "{between}in `{node}` ({hook}, tick {tick}")?;
             match port {
-                Some((Direction::Incoming, port)) => write!(f, ", input `{port}`)")?,
-                Some((Direction::Outgoing, port)) => write!(f, ", output `{port}`)")?,
+                Some((Direction::Inward, port)) => write!(f, ", input `{port}`)")?,
+                Some((Direction::Outward, port)) => write!(f, ", output `{port}`)")?,
                 None => f.write_str(")")?,
             }
         }

@@ -75,20 +75,43 @@ impl<T: Copy> Ring<T> {
         self.tail.store(self.written.get(), Ordering::Release);
     }
 
-    /// Takes all out that is published, the oldest first.
+    /// Shows all that is published, the oldest first, and takes it out.
     ///
     /// # Safety
     /// Not called by two threads at the same time: they hold a lock.
     #[inline]
-    pub(super) unsafe fn drain(&self, mut each: impl FnMut(&T)) {
-        let head = self.head.load(Ordering::Relaxed);
-        let tail = self.tail.load(Ordering::Acquire);
-        for index in head..tail {
-            let slot = &self.slots[index & (self.slots.len() - 1)];
-            // SAFETY: it was published, and the producer writes it again only when `head` has passed it.
-            each(unsafe { (*slot.get()).assume_init_ref() });
+    pub(super) unsafe fn drain<'a>(&'a self, see: impl FnOnce(Published<'a, T>))
+    where
+        T: 'a,
+    {
+        let next = self.head.load(Ordering::Relaxed);
+        let end = self.tail.load(Ordering::Acquire);
+        if next != end {
+            see(Published { ring: self, next, end });
+            self.head.store(end, Ordering::Release);
         }
-        self.head.store(tail, Ordering::Release);
+    }
+}
+
+/// What was published in a ring.
+pub(super) struct Published<'a, T: Copy> {
+    ring: &'a Ring<T>,
+    next: usize,
+    end: usize,
+}
+
+impl<'a, T: Copy> Iterator for Published<'a, T> {
+    type Item = &'a T;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<&'a T> {
+        if self.next == self.end {
+            return None;
+        }
+        let slot = &self.ring.slots[self.next & (self.ring.slots.len() - 1)];
+        self.next += 1;
+        // SAFETY: it was published, and the producer writes it again only when `head` has passed it.
+        Some(unsafe { (*slot.get()).assume_init_ref() })
     }
 }
 
@@ -106,9 +129,11 @@ mod tests {
                 while next < COUNT {
                     // SAFETY: the only consumer.
                     unsafe {
-                        ring.drain(|value| {
-                            assert_eq!(*value, [next, !next]);
-                            next += 1;
+                        ring.drain(|values| {
+                            for value in values {
+                                assert_eq!(*value, [next, !next]);
+                                next += 1;
+                            }
                         });
                     }
                     std::thread::yield_now();
@@ -132,6 +157,6 @@ mod tests {
             assert!(consumer.join().is_ok());
         });
         // SAFETY: no other thread is left.
-        unsafe { ring.drain(|value| assert_eq!(value.len(), 0, "one too many")) };
+        unsafe { ring.drain(|left| assert_eq!(left.count(), 0)) };
     }
 }

@@ -1,6 +1,7 @@
 //! The way to the state: by a ring for one thread, by a lock for the others.
 
 use std::fmt;
+use std::iter::once;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -44,7 +45,7 @@ impl Shared {
     }
 
     /// Notes work and its accesses. `function` is the kernel's, if it is one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn work(
         &self,
         stream: RawStream,
@@ -52,18 +53,23 @@ impl Shared {
         function: u64,
         accesses: &[Access],
     ) {
-        self.note(Op::work(stream, action, function, me::take_location()), accesses);
+        let location = me::take_location();
+        let op = || Op::work(stream, action, function, location, accesses.len());
+        self.note(op, accesses);
     }
 
     /// Notes a call. All that is known by another thread's call is noted before that.
+    ///
+    /// `op` makes the call anew for either way to note it, so that on the fast one its fields go from
+    /// registers to the ring.
     #[inline(always)]
-    pub(super) fn note(&self, op: Op, accesses: &[Access]) {
+    pub(super) fn note(&self, op: impl Fn() -> Op, accesses: &[Access]) {
         if self.owner.load(Ordering::Relaxed) == me::alone() {
             // SAFETY: the ring's owner is this thread. Numbers are given once, and another thread
             // becomes the owner only when this one has no number to compare with any more.
             unsafe {
                 if self.ring.has_room(1 + accesses.len()) {
-                    self.ring.push(op);
+                    self.ring.push(op());
                     for access in accesses {
                         self.ring.push(Op::access(access));
                     }
@@ -71,16 +77,15 @@ impl Shared {
                 }
             }
         }
-        self.note_locked(&op, accesses);
+        self.note_locked(op(), accesses);
     }
 
+    #[cold]
     #[inline(never)]
-    fn note_locked(&self, op: &Op, accesses: &[Access]) {
+    fn note_locked(&self, op: Op, accesses: &[Access]) {
         let mut locked = self.lock();
         let thread = locked.thread;
-        let state = locked.state();
-        state.apply(thread, op);
-        accesses.iter().for_each(|access| state.apply(thread, &Op::access(access)));
+        locked.state().apply(thread, once(op).chain(accesses.iter().map(Op::access)));
     }
 
     /// The state, with all that was noted before.
@@ -102,7 +107,7 @@ impl Shared {
     #[inline]
     fn drain(&self, Checked { state, owner }: &mut Checked) {
         // SAFETY: who has `Checked` holds the lock.
-        unsafe { self.ring.drain(|op| state.apply(*owner, op)) };
+        unsafe { self.ring.drain(|ops| state.apply(*owner, ops)) };
     }
 
     /// A thread calls for the first time, or has used another checker meanwhile.

@@ -28,7 +28,7 @@ pub(super) enum Action {
     Recycle,
     Free,
     Foreign,
-    Host,
+    OnHost,
 }
 
 /// A place in the program, within a node: the same in each tick.

@@ -1,16 +1,16 @@
 //! Takes the calls in their order, and looks at each access.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::clock::Clock;
 use super::history::History;
 use super::op::{Op, Verb, function_number};
 use super::order::{Kind, Order};
-use super::report::{RaceAccess, RaceAction, RaceHook, RaceReport, RaceReports};
+use super::report::RaceReports;
 use super::site::{Action, Hook, Names, Passage, Site, Sites};
-use super::uses::Access;
+use super::uses::{Access, HOST, Race};
 use crate::driver::note::{Direction, SourceLocation};
 use crate::driver::{self, AccessMode, MemoryRange, RawFunction, RawStream};
 
@@ -21,8 +21,6 @@ struct Thread {
     alive: Arc<AtomicBool>,
     hook: Option<Hook>,
     tick: u64,
-    /// The work whose accesses follow.
-    current: Current,
 }
 
 impl Thread {
@@ -32,26 +30,18 @@ impl Thread {
     }
 }
 
-/// Work whose accesses come next.
-#[derive(Debug, Clone, Copy, Default)]
-struct Current {
-    stream: u32,
-    epoch: u64,
-    site: u32,
-}
-
 /// All that is known.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) order: Order,
-    history: History,
-    names: Names,
-    sites: Sites,
-    functions: HashMap<u64, Box<str>>,
+    pub(super) history: History,
+    pub(super) names: Names,
+    pub(super) sites: Sites,
+    pub(super) functions: HashMap<u64, Box<str>>,
     threads: Vec<Thread>,
-    reports: RaceReports,
+    pub(super) reports: RaceReports,
     /// Space for what an access races with.
-    found: Vec<Access>,
+    pub(super) found: Vec<Race>,
     /// The default streams of the devices.
     defaults: Box<[RawStream]>,
 }
@@ -92,7 +82,7 @@ impl State {
         if let Some(index) = self.threads.iter().position(|thread| thread.id == id) {
             return index as u32;
         }
-        let fresh = Thread { id, alive, hook: None, tick: 0, current: Current::default() };
+        let fresh = Thread { id, alive, hook: None, tick: 0 };
         match self.threads.iter().position(|thread| !thread.lives()) {
             Some(index) => {
                 self.threads[index] = fresh;
@@ -145,11 +135,25 @@ impl State {
         self.functions.insert(function_number(function), name.into());
     }
 
+    /// Applies calls of a thread, in their order.
     #[inline]
-    pub(super) fn apply(&mut self, thread: u32, op: &Op) {
+    pub(super) fn apply<O: Borrow<Op>>(&mut self, thread: u32, mut ops: impl Iterator<Item = O>) {
+        while let Some(op) = ops.next() {
+            self.apply_one(thread, op.borrow(), &mut ops);
+        }
+    }
+
+    #[inline(always)]
+    fn apply_one<O: Borrow<Op>>(
+        &mut self,
+        thread: u32,
+        op: &Op,
+        after: &mut impl Iterator<Item = O>,
+    ) {
         match op.verb() {
-            Verb::Access => self.access(thread, op),
-            Verb::Work => self.work(thread, op),
+            Verb::Work => self.work(thread, op, after),
+            // Its work has taken it.
+            Verb::Access => {}
             Verb::Record => {
                 let stream = self.stream(op.stream());
                 self.order.record(thread, stream, op.of_event());
@@ -162,41 +166,28 @@ impl State {
         }
     }
 
-    #[inline]
-    fn work(&mut self, thread: u32, op: &Op) {
+    #[inline(always)]
+    fn work<O: Borrow<Op>>(
+        &mut self,
+        thread: u32,
+        op: &Op,
+        accesses: &mut impl Iterator<Item = O>,
+    ) {
         let stream = self.stream(op.stream());
         let epoch = self.order.submit(thread, stream);
-        let working = &mut self.threads[thread as usize];
+        let Thread { hook, tick, .. } = self.threads[thread as usize];
         let (action, function, location) = (op.action, op.function(), op.location());
-        let site = self.sites.number(Site { action, function, hook: working.hook, location });
-        working.current = Current { stream, epoch, site };
-    }
-
-    #[inline]
-    fn access(&mut self, thread: u32, op: &Op) {
-        let range = op.range();
-        let working = &self.threads[thread as usize];
-        let Current { stream, epoch, site } = working.current;
-        if range.bytes == 0 {
-            return;
+        let site = self.sites.number(Site { action, function, hook, location });
+        let clock = self.order.clock(stream).entries();
+        for access in accesses.take(op.accesses()) {
+            let access = access.borrow();
+            let (range, argument, mode) = (access.range(), access.argument(), access.mode());
+            let access = Access { range, epoch, tick, argument, stream, site, mode };
+            self.history.access(access, clock, &mut self.found);
         }
-        let Some(block) = self.history.block(range) else { return };
-        let (mode, tick, argument) = (op.mode(), working.tick, op.argument());
-        let access = Access { range, epoch, tick, argument, stream, site, mode };
-        self.history.access(block, access, self.order.clock(stream), &mut self.found);
         if !self.found.is_empty() {
-            self.report_work(thread, block, op);
+            self.report();
         }
-    }
-
-    /// The access of an operation races with what was found.
-    #[cold]
-    fn report_work(&mut self, thread: u32, block: u32, op: &Op) {
-        let Thread { current: Current { stream, epoch, site }, tick, .. } =
-            self.threads[thread as usize];
-        let (range, argument, mode) = (op.range(), op.argument(), op.mode());
-        let access = Access { range, epoch, tick, argument, stream, site, mode };
-        self.report(block, Some(stream), &access);
     }
 
     /// Memory was allocated in the order of a stream: a write, since nobody may use it before.
@@ -231,9 +222,8 @@ impl State {
         range: MemoryRange,
         location: Option<SourceLocation>,
     ) {
-        self.apply(thread, &Op::work(stream, action, 0, location));
         let access = driver::Access { range, mode: AccessMode::Write, argument: "" };
-        self.apply(thread, &Op::access(&access));
+        self.apply(thread, [Op::work(stream, action, 0, location, 1), Op::access(&access)].iter());
     }
 
     pub(super) fn allocate_pinned(&mut self, range: MemoryRange) {
@@ -259,18 +249,12 @@ impl State {
         action: Action,
         location: Option<SourceLocation>,
     ) {
-        if range.bytes == 0 {
-            return;
-        }
-        let Some(block) = self.history.block(range) else { return };
-        let clock: &Clock = self.order.knows(thread);
-        self.history.check(block, range, mode, clock, &mut self.found);
+        let Thread { hook, tick, .. } = self.threads[thread as usize];
+        let site = self.sites.number(Site { action, function: 0, hook, location });
+        let access = Access { range, epoch: 0, tick, argument: "", stream: HOST, site, mode };
+        self.history.check(&access, self.order.knows(thread).entries(), &mut self.found);
         if !self.found.is_empty() {
-            let Thread { hook, tick, .. } = self.threads[thread as usize];
-            let site = self.sites.number(Site { action, function: 0, hook, location });
-            // The host is no stream and has no epoch.
-            let access = Access { range, epoch: 0, tick, argument: "", stream: 0, site, mode };
-            self.report(block, None, &access);
+            self.report();
         }
     }
 
@@ -285,74 +269,5 @@ impl State {
         if let Some(hook) = hook {
             self.history.pass(Passage { hook, tick, port, direction, range });
         }
-    }
-
-    // Reports.
-
-    /// What was found since it was taken last.
-    pub(super) fn take(&mut self) -> RaceReports {
-        let mut reports = std::mem::take(&mut self.reports);
-        reports.forgotten = self.history.forgotten;
-        reports.unknown = self.history.unknown;
-        reports
-    }
-
-    /// `later` races with what was found; `stream` is its own, if it is not the host's.
-    #[cold]
-    fn report(&mut self, block: u32, stream: Option<u32>, later: &Access) {
-        let found = std::mem::take(&mut self.found);
-        for before in &found {
-            // Who missed a stream's use of memory has missed its allocation there as well.
-            let first = |it: &Access| {
-                matches!(self.sites.get(it.site).action, Action::Allocate | Action::Recycle)
-            };
-            if first(before) && found.iter().any(|it| it.stream == before.stream && !first(it)) {
-                continue;
-            }
-            let allocation = self.history.get(block).range;
-            let start = later.range.address.max(before.range.address) - allocation.address;
-            let end = later.range.end().min(before.range.end()) - allocation.address;
-            let report = RaceReport {
-                earlier: self.side(block, Some(before.stream), before),
-                later: self.side(block, stream, later),
-                overlap: start..end,
-                allocation: allocation.bytes,
-                times: 1,
-            };
-            tracing::debug!(%report, "a race");
-            self.reports.add(report);
-        }
-    }
-
-    fn side(&self, block: u32, stream: Option<u32>, access: &Access) -> RaceAccess {
-        let Site { action, function, hook, location } = self.sites.get(access.site);
-        let argument = access.argument;
-        let action = match action {
-            Action::Kernel => {
-                let kernel = self.functions.get(&function).map_or("?", |name| name).to_owned();
-                RaceAction::Kernel { kernel, argument }
-            }
-            Action::Copy => RaceAction::Copy(argument),
-            Action::Fill => RaceAction::Fill,
-            Action::Allocate => RaceAction::Allocate,
-            Action::Recycle => RaceAction::Recycle,
-            Action::Free => RaceAction::Free,
-            Action::Foreign => RaceAction::Foreign,
-            Action::Host => RaceAction::HostAccess,
-        };
-        let hook = hook.map(|hook| {
-            let here = |it: &&Passage| {
-                it.hook == hook && it.tick == access.tick && it.range.overlaps(access.range)
-            };
-            let passage = self.history.get(block).passages().iter().find(here);
-            RaceHook {
-                node: self.names.name(hook.node).to_owned(),
-                hook: self.names.name(hook.name).to_owned(),
-                tick: access.tick,
-                port: passage.map(|it| (it.direction, it.port)),
-            }
-        });
-        let stream = stream.map(|stream| self.order.stream_name(stream).to_owned());
-        RaceAccess { action, mode: access.mode, stream, hook, location }
     }
 }

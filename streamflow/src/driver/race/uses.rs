@@ -1,6 +1,5 @@
 //! The accesses of one allocation that a later one must come after.
 
-use super::clock::Clock;
 use crate::driver::{AccessMode, MemoryRange};
 
 /// Accesses that are remembered of one allocation. More are possible only when many parts of it are
@@ -42,9 +41,19 @@ impl Access {
     }
 
     #[inline(always)]
-    fn is_before(&self, clock: &Clock) -> bool {
-        clock.get(self.stream) >= self.epoch
+    fn is_before(&self, clock: &[u64]) -> bool {
+        clock.get(self.stream as usize).copied().unwrap_or(0) >= self.epoch
     }
+}
+
+/// The stream of an access by the host itself.
+pub(super) const HOST: u32 = u32::MAX;
+
+/// Two accesses, of which the later one does not come after the other and should.
+#[derive(Debug)]
+pub(super) struct Race {
+    pub(super) earlier: Access,
+    pub(super) later: Access,
 }
 
 /// Who has used an allocation.
@@ -91,20 +100,14 @@ impl Uses {
         birth.into_iter().chain(write).chain(&self.others)
     }
 
-    /// Adds the accesses that `clock` does not come after, and that an access by its owner should.
-    pub(super) fn check(
-        &self,
-        range: MemoryRange,
-        mode: AccessMode,
-        clock: &Clock,
-        races: &mut Vec<Access>,
-    ) {
-        let conflicts = |it: &&Access| {
-            (mode == AccessMode::Write || it.mode == AccessMode::Write)
-                && it.range.overlaps(range)
-                && !it.is_before(clock)
-        };
-        races.extend(self.all(range).filter(conflicts));
+    /// Adds the accesses that `clock`, of the owner of an access, does not come after and should.
+    pub(super) fn check(&self, later: &Access, clock: &[u64], races: &mut Vec<Race>) {
+        for earlier in self.all(later.range) {
+            let conflict = later.mode == AccessMode::Write || earlier.mode == AccessMode::Write;
+            if conflict && earlier.range.overlaps(later.range) && !earlier.is_before(clock) {
+                races.push(Race { earlier: *earlier, later: *later });
+            }
+        }
     }
 
     /// Checks an access and remembers it, in place of those that whoever comes after it comes after as
@@ -114,15 +117,15 @@ impl Uses {
         &mut self,
         access: Access,
         whole: MemoryRange,
-        clock: &Clock,
-        races: &mut Vec<Access>,
+        clock: &[u64],
+        races: &mut Vec<Race>,
     ) -> u64 {
         if access.range != self.piece || self.in_parts {
             return self.another(access.copied(), whole, clock, races);
         }
         let last = if self.written { &self.write } else { &self.birth };
         if !last.is_before(clock) {
-            found(races, last);
+            found(races, last, access.copied());
         }
         match access.mode {
             AccessMode::Read => {
@@ -137,7 +140,7 @@ impl Uses {
             AccessMode::Write => {
                 for read in &self.others {
                     if !read.is_before(clock) {
-                        found(races, read);
+                        found(races, read, access.copied());
                     }
                 }
                 self.others.clear();
@@ -154,11 +157,11 @@ impl Uses {
         &mut self,
         access: Access,
         whole: MemoryRange,
-        clock: &Clock,
-        races: &mut Vec<Access>,
+        clock: &[u64],
+        races: &mut Vec<Race>,
     ) -> u64 {
         if access.mode == AccessMode::Write && covers(access.range, whole) {
-            self.check(access.range, access.mode, clock, races);
+            self.check(&access, clock, races);
             self.others.clear();
             self.birth = access;
             self.write = access;
@@ -170,7 +173,7 @@ impl Uses {
             (self.write.range, self.write.mode) = (access.range, AccessMode::Write);
             return self.access_once(access, clock, races);
         }
-        self.check(access.range, access.mode, clock, races);
+        self.check(&access, clock, races);
         if !self.in_parts {
             self.in_parts = true;
             self.others.push(self.birth);
@@ -189,9 +192,9 @@ impl Uses {
     }
 
     /// The first access to a piece.
-    fn access_once(&mut self, access: Access, clock: &Clock, races: &mut Vec<Access>) -> u64 {
+    fn access_once(&mut self, access: Access, clock: &[u64], races: &mut Vec<Race>) -> u64 {
         if !self.birth.is_before(clock) {
-            found(races, &self.birth);
+            found(races, &self.birth, access);
         }
         match access.mode {
             AccessMode::Read => self.others.push(access),
@@ -215,8 +218,8 @@ impl Uses {
 }
 
 #[cold]
-fn found(races: &mut Vec<Access>, access: &Access) {
-    races.push(*access);
+fn found(races: &mut Vec<Race>, earlier: &Access, later: Access) {
+    races.push(Race { earlier: *earlier, later });
 }
 
 #[inline(always)]

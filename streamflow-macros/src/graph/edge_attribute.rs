@@ -1,0 +1,148 @@
+//! Reads the attributes of edges.
+
+use proc_macro2::{Ident, TokenStream};
+use syn::parse::{ParseStream, Parser};
+use syn::{Attribute, Expr, ExprLit, Lit, Meta, Token};
+
+use super::attribute::unknown;
+use super::model::Carries;
+use super::statement::is_doc;
+use crate::diagnostic::{Errors, similar};
+
+/// What stands in the attributes of an edge.
+#[derive(Clone, Default)]
+pub(super) struct EdgeAttributes {
+    /// `#[copy]`, `#[transfer]`
+    pub(super) carries: Carries,
+    /// `#[capacity(n)]`
+    pub(super) capacity: Option<Expr>,
+    /// `#[policy(…)]`
+    pub(super) policy: Option<Policy>,
+    /// Whether there is `#[feedback]`, perhaps a wrong one: it says that a cycle is meant.
+    pub(super) next_tick: bool,
+    /// The value of `#[feedback(initial = …)]`.
+    pub(super) feedback: Option<Expr>,
+}
+
+/// What becomes of a message for which there is no room.
+#[derive(Clone, Copy)]
+pub(super) enum Policy {
+    Pop,
+    Reject,
+    Fault,
+}
+
+const OF_EDGES: &str = "an edge takes `#[copy]`, `#[transfer]`, `#[capacity(n)]`, `#[policy(pop)]`, \
+                        `#[policy(reject)]`, `#[policy(fault)]` and `#[feedback(initial = …)]`";
+/// Their names.
+pub(super) const KNOWN: &[&str] = &["copy", "transfer", "capacity", "policy", "feedback"];
+const POLICIES: &str = "`pop` drops the oldest message, `reject` the new one, and `fault` is an \
+                        error; without `#[policy]` the producer waits for room";
+
+/// Reads them.
+pub(super) fn of_edge(attributes: &[Attribute], errors: &mut Errors) -> EdgeAttributes {
+    let mut edge = EdgeAttributes::default();
+    for attribute in attributes {
+        let name = attribute.path().get_ident().map(ToString::to_string).unwrap_or_default();
+        match name.as_str() {
+            // A comment for the reader.
+            _ if is_doc(attribute) => {}
+            "copy" => carries(Carries::Copy, attribute, &mut edge, errors),
+            "transfer" => carries(Carries::Transfer, attribute, &mut edge, errors),
+            "capacity" if edge.capacity.is_some() => {
+                errors.at(attribute, "`#[capacity]` is given twice; an edge has one queue");
+            }
+            "capacity" => edge.capacity = capacity(attribute, errors),
+            "policy" if edge.policy.is_some() => {
+                errors.at(attribute, "`#[policy]` is given twice; an edge has one queue");
+            }
+            "policy" => edge.policy = policy(attribute, errors),
+            "feedback" if edge.feedback.is_some() => {
+                errors.at(attribute, "`#[feedback]` is given twice");
+            }
+            "feedback" => {
+                edge.next_tick = true;
+                edge.feedback = feedback(attribute, errors);
+            }
+            "streams" | "when" => {
+                errors.at(attribute, format!("this attribute is for nodes; {OF_EDGES}"));
+            }
+            _ => unknown(attribute, KNOWN, OF_EDGES, errors),
+        }
+    }
+    edge
+}
+
+/// `#[copy]`, `#[transfer]`
+fn carries(asked: Carries, attribute: &Attribute, edge: &mut EdgeAttributes, errors: &mut Errors) {
+    let name = if asked == Carries::Copy { "copy" } else { "transfer" };
+    if !matches!(attribute.meta, Meta::Path(_)) {
+        errors.at(attribute, format!("`#[{name}]` takes no options"));
+    } else if edge.carries == asked {
+        errors.at(attribute, format!("`#[{name}]` is given twice"));
+    } else if edge.carries != Carries::Itself {
+        let text = "`#[transfer]` makes a copy already, on the other device; remove `#[copy]`";
+        errors.at(attribute, text);
+    }
+    edge.carries = asked;
+}
+
+/// `#[capacity(n)]`
+fn capacity(attribute: &Attribute, errors: &mut Errors) -> Option<Expr> {
+    let Ok(number) = attribute.parse_args::<Expr>() else {
+        errors.at(attribute, "`#[capacity(n)]` takes how many messages wait on the edge at most");
+        return None;
+    };
+    if let Expr::Lit(ExprLit { lit: Lit::Int(literal), .. }) = &number
+        && literal.base10_parse::<u64>().is_ok_and(|number| number == 0)
+    {
+        errors.at(&number, "an edge holds at least 1 message");
+        return None;
+    }
+    Some(number)
+}
+
+/// `#[policy(pop)]`
+fn policy(attribute: &Attribute, errors: &mut Errors) -> Option<Policy> {
+    let Ok(name) = attribute.parse_args::<Ident>() else {
+        errors.at(attribute, format!("`#[policy(…)]` names one policy: {POLICIES}"));
+        return None;
+    };
+    let written = name.to_string();
+    match written.as_str() {
+        "pop" => Some(Policy::Pop),
+        "reject" => Some(Policy::Reject),
+        "fault" => Some(Policy::Fault),
+        _ => {
+            let hint = similar(&written, &["pop", "reject", "fault"])
+                .map(|name| format!("did you mean `{name}`? "))
+                .unwrap_or_default();
+            errors.at(&name, format!("unknown policy `{written}`; {hint}{POLICIES}"));
+            None
+        }
+    }
+}
+
+/// `#[feedback(initial = expression)]`
+fn feedback(attribute: &Attribute, errors: &mut Errors) -> Option<Expr> {
+    let parser = |input: ParseStream<'_>| {
+        let name: Ident = input.parse()?;
+        input.parse::<Token![=]>()?;
+        Ok((name, input.parse::<Expr>()?))
+    };
+    let tokens = match &attribute.meta {
+        Meta::List(list) => list.tokens.clone(),
+        _ => TokenStream::new(),
+    };
+    match parser.parse2(tokens) {
+        Ok((name, value)) if name == "initial" => Some(value),
+        _ => {
+            errors.at(
+                attribute,
+                "`#[feedback]` needs the message with which the consumer begins: \
+                 `#[feedback(initial = 0.0)]`",
+            );
+            None
+        }
+    }
+}

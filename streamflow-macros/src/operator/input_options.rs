@@ -1,0 +1,112 @@
+//! What stands in `#[input(…)]`: whether it may be empty, and how many edges lead to it.
+
+use proc_macro2::{Ident, TokenStream};
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::{Attribute, Expr, ExprLit, Lit, Meta, Token};
+
+use super::model::Size;
+use crate::diagnostic::{Errors, similar};
+use crate::tokens::split;
+
+const FORM: &str =
+    "write `#[input]`, `#[input(optional)]`, `#[input(many)]`, or `#[input(size = 3)]`";
+
+/// The options, by default none.
+pub(super) struct InputOptions {
+    pub(super) optional: bool,
+    pub(super) size: Size,
+}
+
+impl Default for InputOptions {
+    fn default() -> Self {
+        Self { optional: false, size: Size::One }
+    }
+}
+
+/// Reads them. Each is parsed by itself, so that one mistake hides no other.
+pub(super) fn input_options(attr: &Attribute, errors: &mut Errors) -> InputOptions {
+    let mut options = InputOptions::default();
+    let list = match &attr.meta {
+        Meta::Path(_) => return options,
+        Meta::List(list) if !list.tokens.is_empty() => list,
+        _ => {
+            errors.at(attr, FORM);
+            return options;
+        }
+    };
+    for option in split(list.tokens.clone()) {
+        let whole = option.clone();
+        let mut one = |input: ParseStream<'_>| {
+            let name = input.call(Ident::parse_any)?;
+            self::one(&name, &whole, input, &mut options, errors)
+        };
+        if Parser::parse2(&mut one, option).is_err() {
+            errors.at(whole, format!("expected an option; {FORM}"));
+        }
+    }
+    if options.optional && matches!(options.size, Size::Exactly(_)) {
+        errors.at(
+            attr,
+            "an input of a size has a message of each of its producers; for those that have come, \
+             write `#[input(many, optional)]`",
+        );
+        options.optional = false;
+    }
+    options
+}
+
+fn one(
+    name: &Ident,
+    whole: &TokenStream,
+    input: ParseStream<'_>,
+    options: &mut InputOptions,
+    errors: &mut Errors,
+) -> syn::Result<()> {
+    let written = name.to_string();
+    match written.as_str() {
+        "optional" if options.optional => errors.at(whole, "`optional` is given twice"),
+        "optional" => options.optional = true,
+        "many" | "size" if !matches!(options.size, Size::One) => {
+            input.parse::<TokenStream>()?;
+            errors.at(whole, "an input has one size: `many`, or a number of producers");
+        }
+        "many" => options.size = Size::Many,
+        "size" => {
+            if !input.peek(Token![=]) {
+                input.parse::<TokenStream>()?;
+                errors.at(whole, "`size` needs the number of producers: `#[input(size = 3)]`");
+                return Ok(());
+            }
+            input.parse::<Token![=]>()?;
+            let size: Expr = input.parse()?;
+            if is_zero(&size) {
+                errors.at(whole, "an input without producers never has a message");
+            } else {
+                options.size = Size::Exactly(Box::new(size));
+            }
+        }
+        _ => {
+            let near = ["optional", "option", "opt", "many", "size"];
+            let meant = similar(&written, &near).map(|meant| match meant {
+                "many" | "size" => meant,
+                _ => "optional",
+            });
+            options.optional |= meant == Some("optional");
+            let hint = meant.map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
+            errors.at(whole, format!("unknown option `{written}`; {hint}{FORM}"));
+            // Whatever follows belongs to it.
+            input.parse::<TokenStream>()?;
+        }
+    }
+    let rest: TokenStream = input.parse()?;
+    if !rest.is_empty() {
+        errors.at(rest, format!("expected `,` between options; {FORM}"));
+    }
+    Ok(())
+}
+
+fn is_zero(size: &Expr) -> bool {
+    let Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) = size else { return false };
+    number.base10_parse::<u64>().is_ok_and(|number| number == 0)
+}

@@ -1,0 +1,170 @@
+//! The streams of an operator: those that it asks for, and the internal one.
+
+use std::cell::OnceCell;
+
+use super::{ExecutionContext, Stream, StreamName, Streams};
+use crate::error::{Error, Result};
+use crate::port::{How, StreamRef, Synchronized};
+use crate::stream::{CudaStream, Point};
+
+impl ExecutionContext {
+    /// A stream that the operator declared, allocated from its pool the first time, and the same one
+    /// from then on, in `start` as in `compute`. Holoscan's `allocate_cuda_stream`; its
+    /// `device_from_stream` is [`stream.device()`](CudaStream::device), which can't fail.
+    ///
+    /// # Errors
+    /// [`Error::PoolExhausted`]; [`Error::NoPool`] for an operator without a pool.
+    pub fn allocate_cuda_stream(&self, name: StreamName<'_>) -> Result<Stream<'_>> {
+        self.declared(name.index())
+    }
+
+    /// As [`allocate_cuda_stream`](Self::allocate_cuda_stream), by a name that is known only now. A
+    /// name that the operator declared is that stream. Such streams are not counted while compiling,
+    /// so an exhausted pool is found here; and the name is looked for in each call, so what is always
+    /// needed is better declared.
+    ///
+    /// # Errors
+    /// As for [`allocate_cuda_stream`](Self::allocate_cuda_stream).
+    pub fn allocate_cuda_stream_named(&self, name: &str) -> Result<Stream<'_>> {
+        if let Some(index) = self.names.iter().position(|declared| *declared == name) {
+            return self.declared(index);
+        }
+        let known = self.found.iter().find(|(_, (known, _))| known == name);
+        if let Some((_, (_, stream))) = known {
+            return Ok(Stream::new(stream));
+        }
+        let stream = self.allocate(name)?;
+        let index = self.found.push((name.to_owned(), stream));
+        Ok(Stream::new(&self.found[index].1))
+    }
+
+    fn declared(&self, index: usize) -> Result<Stream<'_>> {
+        let cell = &self.named[index];
+        if cell.get().is_none() {
+            let _first = cell.set(self.allocate(self.names[index])?);
+        }
+        stored(cell)
+    }
+
+    fn allocate(&self, name: &str) -> Result<CudaStream> {
+        match &self.streams {
+            Streams::Pool(pool) => pool.allocate(format!("{}.{name}", self.node)),
+            Streams::Adopt => {
+                Err(Error::NoPool { node: self.node.clone(), stream: name.to_owned() })
+            }
+        }
+    }
+
+    /// Makes work that is queued on `target` from now on come after the streams that messages came
+    /// with, without blocking the host. Absent streams and `target` itself are passed over. What it
+    /// gives opens the messages:
+    ///
+    /// ```
+    /// # use streamflow::prelude::*;
+    /// # #[operator(streams(work))]
+    /// # struct Both { #[input] a: &Tensor<f32>, #[input] b: &Tensor<f32> }
+    /// # impl Compute for Both {
+    /// fn compute(&mut self, io: BothIo<'_>, cx: &ExecutionContext) -> Result<()> {
+    ///     let (a, b) = (io.a.receive(), io.b.receive());
+    ///     let target = cx.allocate_cuda_stream(io.work)?;
+    ///     let after = cx.synchronize_streams(a.streams().chain(b.streams()), &target)?;
+    ///     let (a, b) = (a.into_synchronized_data(&after)?, b.into_synchronized_data(&after)?);
+    /// #   let _ = (a, b);
+    ///     Ok(())
+    /// }
+    /// # }
+    /// ```
+    ///
+    /// Holoscan's `synchronize_streams`, which makes the default stream wait as well, unasked.
+    ///
+    /// # Errors
+    /// [`Error::ForeignPlatform`]; the driver's, when a wait fails.
+    pub fn synchronize_streams<'c>(
+        &self,
+        streams: impl IntoIterator<Item = Option<StreamRef>>,
+        target: &Stream<'c>,
+    ) -> Result<Synchronized<'c>> {
+        for stream in streams.into_iter().flatten() {
+            target.wait(stream.point())?;
+        }
+        Ok(Synchronized::new(*target))
+    }
+
+    /// The legacy default stream of the operator's device. Work on it waits for streams that are
+    /// made blocking, and they for it; order against all others comes with the data, as always.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn default_stream(&self) -> Result<Stream<'_>> {
+        if self.default.get().is_none() {
+            let _first = self.default.set(self.platform.default_stream(self.device())?);
+        }
+        stored(&self.default)
+    }
+
+    /// The internal stream, found as `H` says, which now waits for `sent`.
+    pub(crate) fn receive_stream<H: How>(
+        &self,
+        sent: impl Iterator<Item = Point> + Clone,
+    ) -> Result<Stream<'_>> {
+        let stream = self.internal_stream::<H>(sent.clone())?;
+        // Also where nothing is to wait for: an adopted stream may be on another device than the one
+        // that was bound before the hook.
+        stream.timeline().bind()?;
+        for point in sent {
+            stream.timeline().wait(self.table(), point)?;
+        }
+        if H::TO_DEFAULT {
+            let default = self.default_stream()?;
+            if default.raw() != stream.raw() {
+                default.wait(stream.record()?)?;
+            }
+        }
+        Ok(stream)
+    }
+
+    fn internal_stream<H: How>(&self, mut sent: impl Iterator<Item = Point>) -> Result<Stream<'_>> {
+        if self.internal.get().is_none() {
+            let allocated = match &self.streams {
+                Streams::Pool(pool) if H::ALLOCATE => match pool.allocate(self.node.clone()) {
+                    Err(Error::PoolExhausted { .. }) if H::ADOPT => None,
+                    other => Some(other?),
+                },
+                _ => None,
+            };
+            // A node without a pool said that it works where its messages do.
+            let mut default = H::DEFAULT;
+            let found = allocated.or_else(|| {
+                let named = sent.find(|point| {
+                    let is_default = self.table().is_default(point.stream());
+                    default |= is_default && matches!(self.streams, Streams::Adopt);
+                    !is_default
+                })?;
+                Some(self.platform.stream_of(named))
+            });
+            match found {
+                Some(stream) => drop(self.internal.set(stream)),
+                None if default => {
+                    self.on_default.set(true);
+                    return self.default_stream();
+                }
+                None => return Err(Error::NothingToAdopt { node: self.node.clone() }),
+            }
+        }
+        stored(&self.internal)
+    }
+
+    /// The internal stream for an output.
+    pub(crate) fn sending_stream(&self, port: &str) -> Result<&CudaStream> {
+        let default = self.default.get().filter(|_| self.on_default.get());
+        let none = || Error::NoStream { node: self.node.clone(), port: port.to_owned() };
+        self.internal.get().or(default).ok_or_else(none)
+    }
+}
+
+fn stored(cell: &OnceCell<CudaStream>) -> Result<Stream<'_>> {
+    match cell.get() {
+        Some(stream) => Ok(Stream::new(stream)),
+        None => unreachable!("the stream was stored just now"),
+    }
+}

@@ -1,0 +1,104 @@
+//! Waking a thread of the host from a stream.
+
+use std::ffi::c_void;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::{DriverResult, HostFunction, OwnedStream};
+
+/// Counts how often streams have raised it; a thread can sleep until that changes.
+///
+/// Every call that is queued owns a share of it, so it outlives whoever waits. After a sticky error the
+/// driver may never make the call: then that share is leaked, and the sleep ends by its time.
+#[derive(Debug, Default)]
+pub(crate) struct Signal {
+    raised: Mutex<u64>,
+    changed: Condvar,
+}
+
+impl Signal {
+    /// How often it was raised so far. To be asked *before* a look at what it tells about: a raise that
+    /// comes after the look then ends the sleep at once.
+    pub(crate) fn raised(&self) -> u64 {
+        *self.lock()
+    }
+
+    /// Sleeps until it was raised more than `seen` times, or `at_most` has passed.
+    pub(crate) fn sleep(&self, seen: u64, at_most: Duration) {
+        let unchanged = |raised: &mut u64| *raised == seen;
+        let slept = self.changed.wait_timeout_while(self.lock(), at_most, unchanged);
+        drop(slept);
+    }
+
+    fn raise(&self) {
+        *self.lock() += 1;
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, u64> {
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl OwnedStream {
+    /// Raises `signal` when everything queued here before is complete.
+    pub(crate) fn raise(&self, signal: &Arc<Signal>) -> DriverResult<()> {
+        let data = Arc::into_raw(signal.clone()).cast_mut().cast();
+        let function = HostFunction { call: raise, data };
+        // SAFETY: the stream is alive while it is borrowed; the data is a share of the signal's, which only
+        // the call gives up; and `raise` makes no CUDA calls and does not unwind.
+        let queued = unsafe { self.driver().launch_host_function(self.raw(), function) };
+        if queued.is_err() {
+            // SAFETY: it came from `into_raw`, and the call that owned it will not be made.
+            drop(unsafe { Arc::from_raw(data.cast::<Signal>()) });
+        }
+        queued
+    }
+}
+
+unsafe extern "C" fn raise(data: *mut c_void) {
+    // SAFETY: `data` is the share that `OwnedStream::raise` gave to this call alone.
+    let signal = unsafe { Arc::from_raw(data.cast::<Signal>()) };
+    signal.raise();
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::driver::host::HostDriver;
+    use crate::driver::{DeviceId, Driver, StreamOptions};
+
+    #[test]
+    fn it_is_raised_once_and_its_share_given_up() {
+        let driver: Arc<dyn Driver> = Arc::new(HostDriver::builder().build());
+        let stream =
+            OwnedStream::create(&driver, DeviceId::default(), StreamOptions::default()).unwrap();
+        let signal = Arc::new(Signal::default());
+        let seen = signal.raised();
+        stream.raise(&signal).unwrap();
+        stream.synchronize().unwrap();
+        // It is raised already, so this does not sleep at all.
+        signal.sleep(seen, Duration::from_secs(3600));
+        assert_eq!((signal.raised(), Arc::strong_count(&signal)), (seen + 1, 1));
+    }
+
+    #[test]
+    fn a_sleep_ends_by_a_raise_of_another_thread() {
+        let signal = Arc::new(Signal::default());
+        let seen = signal.raised();
+        let other = signal.clone();
+        let thread = std::thread::spawn(move || other.raise());
+        signal.sleep(seen, Duration::from_secs(3600));
+        thread.join().unwrap();
+        assert_eq!(signal.raised(), seen + 1);
+    }
+
+    #[test]
+    fn a_sleep_that_nobody_ends_ends_by_its_time() {
+        let signal = Signal::default();
+        signal.sleep(signal.raised(), Duration::from_micros(1));
+        assert_eq!(signal.raised(), 0);
+    }
+}

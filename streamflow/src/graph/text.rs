@@ -1,0 +1,57 @@
+//! Texts of errors that are put together while compiling.
+
+/// Text that is put together while compiling.
+pub(super) struct Text {
+    bytes: [u8; 1024],
+    len: usize,
+}
+
+impl Text {
+    pub(super) const fn new() -> Self {
+        Self { bytes: [0; 1024], len: 0 }
+    }
+
+    pub(super) const fn add(mut self, text: &str) -> Self {
+        let text = text.as_bytes();
+        let mut i = 0;
+        while i < text.len() && self.len < self.bytes.len() {
+            self.bytes[self.len] = text[i];
+            self.len += 1;
+            i += 1;
+        }
+        self
+    }
+
+    pub(super) const fn add_number(self, number: usize) -> Self {
+        let text = if number >= 10 { self.add_number(number / 10) } else { self };
+        let digit = [b'0' + (number % 10) as u8];
+        match std::str::from_utf8(&digit) {
+            Ok(digit) => text.add(digit),
+            Err(_) => text,
+        }
+    }
+
+    #[track_caller]
+    #[allow(
+        clippy::panic,
+        reason = "while compiling, where it is how a constant says what is wrong"
+    )]
+    pub(super) const fn fail(&self) -> ! {
+        let (text, _) = self.bytes.split_at(self.len);
+        match std::str::from_utf8(text) {
+            Ok(text) => panic!("{}", text),
+            // Only text that is longer than the space, cut within a character.
+            Err(_) => panic!("this graph is wrong, and the reason is too long to tell"),
+        }
+    }
+
+    pub(super) const fn add_text(mut self, other: &Self) -> Self {
+        let mut i = 0;
+        while i < other.len && self.len < self.bytes.len() {
+            self.bytes[self.len] = other.bytes[i];
+            self.len += 1;
+            i += 1;
+        }
+        self
+    }
+}

@@ -1,0 +1,161 @@
+//! The sending end of edges: the queues it feeds, and the message that this tick emitted.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::AnyInput;
+use super::copy::EdgeCopy;
+use super::queue::Queue;
+use crate::context::ExecutionContext;
+use crate::driver::Direction;
+use crate::error::{Error, Result};
+use crate::memory::Recycler;
+use crate::message::{self, Envelope, Message, Payload};
+use crate::stream::CudaStream;
+
+/// Copies a message for an edge whose input gets one of its own, on the device of the stream.
+pub(super) type CopyMessage<T> = fn(&T, &CudaStream, &ExecutionContext) -> Result<T>;
+
+/// The sending end: the queues it feeds, and the message that this tick emitted.
+pub struct Outlet<T: Message> {
+    pub(super) name: &'static str,
+    edges: Vec<OutEdge<T::Item>>,
+    /// How many edges get the message itself, and no copy.
+    readers: usize,
+    pending: Option<Envelope<T::Item>>,
+    recycler: Recycler<T::Item>,
+}
+
+struct OutEdge<T> {
+    queue: Arc<Queue<T>>,
+    copy: Option<EdgeCopy<T>>,
+    /// The copy for this edge, made when the message was emitted.
+    copied: Option<Envelope<T>>,
+}
+
+impl<T: Message> Outlet<T> {
+    pub(super) fn new(name: &'static str) -> Self {
+        Self { name, edges: Vec::new(), readers: 0, pending: None, recycler: Recycler::new() }
+    }
+
+    pub(super) fn connect(&mut self, queue: Arc<Queue<T::Item>>, copy: Option<EdgeCopy<T::Item>>) {
+        self.readers += usize::from(copy.is_none());
+        self.edges.push(OutEdge { queue, copy, copied: None });
+    }
+
+    /// Keeps a message until the tick has succeeded. `stream` is the one that it is sent on.
+    pub(super) fn emit(
+        &mut self,
+        message: T,
+        metadata: crate::message::Metadata,
+        stream: Option<&CudaStream>,
+        cx: &ExecutionContext,
+    ) -> Result<()> {
+        if let Some(stream) = stream {
+            message::order(&message, stream)?;
+            message::pass(&message, cx.platform(), self.name, Direction::Outward);
+        }
+        let mut message = message.into_payload();
+        if self.readers > 1 {
+            message = Payload::Many(message.into_shared(&self.recycler));
+        }
+        for edge in &mut self.edges {
+            let Some(copy) = &mut edge.copy else { continue };
+            // Edges that copy have device data: their bounds see to it.
+            let Some(stream) = stream else { continue };
+            let (copied, ready) = copy.make(&message, stream, cx)?;
+            let (message, sent) = (Payload::One(copied), Some(ready));
+            edge.copied = Some(Envelope { message, metadata: metadata.clone(), sent });
+        }
+        let sent = stream.map(|stream| stream.timeline().open_point());
+        self.pending = Some(Envelope { message, metadata, sent });
+        Ok(())
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        self.edges.iter().all(|edge| edge.queue.has_room())
+    }
+
+    /// Hands the emitted message to all edges.
+    pub(super) fn publish(&mut self) {
+        let Some(envelope) = self.pending.take() else {
+            // Of an `emit` that failed, and whose error the operator kept to itself.
+            return self.cancel();
+        };
+        let (mut envelope, mut readers) = (Some(envelope), self.readers);
+        for edge in &mut self.edges {
+            if edge.copy.is_some() {
+                if let Some(copied) = edge.copied.take() {
+                    edge.queue.push(copied);
+                }
+                continue;
+            }
+            // A message with several readers is shared; the last of them gets the handle itself.
+            readers -= 1;
+            let other = envelope.as_ref().filter(|_| readers > 0).and_then(Envelope::another);
+            if let Some(envelope) = std::mem::replace(&mut envelope, other) {
+                edge.queue.push(envelope);
+            }
+        }
+    }
+
+    pub(super) fn has_pending(&self) -> bool {
+        self.pending.is_some()
+    }
+
+    pub(super) fn check_room(&self) -> Result<()> {
+        let full = self.edges.iter().find(|edge| edge.queue.would_fault());
+        match full.filter(|_| self.pending.is_some()) {
+            None => Ok(()),
+            Some(OutEdge { queue, .. }) => {
+                Err(Error::QueueFull { edge: queue.name(), capacity: queue.capacity() })
+            }
+        }
+    }
+
+    pub(super) fn cancel(&mut self) {
+        self.pending = None;
+        self.edges.iter_mut().for_each(|edge| edge.copied = None);
+    }
+
+    /// What a tick emitted, for a test that stands in for the edges.
+    pub(crate) fn take_pending(&mut self) -> Option<Envelope<T::Item>> {
+        self.pending.take()
+    }
+}
+
+impl<T: Message> fmt::Debug for Outlet<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outlet")
+            .field("name", &self.name)
+            .field("edges", &self.edges.len())
+            .finish()
+    }
+}
+
+/// What the scheduler sees of an output.
+pub trait AnyOutput {
+    /// The port's name.
+    fn name(&self) -> &'static str;
+    /// Whether all edges have room for one message, or a policy for when they have none.
+    fn has_room(&self) -> bool;
+    /// Whether the tick emitted something.
+    fn has_pending(&self) -> bool;
+    /// Whether what the tick emitted finds an edge full whose policy is to fail.
+    ///
+    /// # Errors
+    /// [`Error::QueueFull`].
+    fn check_room(&self) -> Result<()>;
+    /// Hands what the tick emitted to the edges.
+    fn publish(&mut self);
+    /// Forgets what the tick emitted.
+    fn cancel(&mut self);
+}
+
+/// All ports of an operator. Made by `#[operator]`.
+pub trait Ports: Send + 'static {
+    /// Visits the inputs in order of declaration.
+    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn AnyInput));
+    /// Visits the outputs in order of declaration.
+    fn outputs(&mut self, visit: &mut dyn FnMut(&mut dyn AnyOutput));
+}

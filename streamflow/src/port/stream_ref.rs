@@ -1,0 +1,67 @@
+//! Streams that messages came with, as names; and the proof that one stream comes after them.
+
+use crate::context::Stream;
+use crate::driver::DeviceId;
+use crate::error::{Error, Result};
+use crate::stream::{CudaStream, Point};
+
+/// The stream that a message was sent on, by name: work can't be queued on it. What
+/// [`In::streams`](super::In::streams) gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct StreamRef {
+    point: Point,
+    device: DeviceId,
+    platform: u32,
+}
+
+impl StreamRef {
+    pub(super) fn new(point: Point, device: DeviceId, platform: u32) -> Self {
+        Self { point, device, platform }
+    }
+
+    /// What the message's data is ready at.
+    pub fn point(self) -> Point {
+        self.point
+    }
+
+    /// The device of the stream.
+    pub fn device(self) -> DeviceId {
+        self.device
+    }
+
+    /// Whether it is this stream.
+    pub fn is(self, stream: &CudaStream) -> bool {
+        let timeline = stream.timeline();
+        (self.platform, self.point.stream()) == (timeline.platform(), timeline.id())
+    }
+}
+
+/// Work queued on [`target`](Self::target) comes after the streams that
+/// [`ExecutionContext::synchronize_streams`](crate::ExecutionContext::synchronize_streams) was given.
+#[derive(Debug, Clone, Copy)]
+pub struct Synchronized<'c> {
+    target: Stream<'c>,
+}
+
+impl<'c> Synchronized<'c> {
+    pub(crate) fn new(target: Stream<'c>) -> Self {
+        Self { target }
+    }
+
+    /// The stream that comes after them.
+    pub fn target(&self) -> Stream<'c> {
+        self.target
+    }
+
+    /// Whether the target comes after a message's point. It is made to where the message names no
+    /// stream: that could not be given to `synchronize_streams`.
+    pub(super) fn check(&self, point: Point, node: &str, port: &'static str) -> Result<()> {
+        if self.target.table().is_default(point.stream()) {
+            return self.target.wait(point);
+        }
+        if self.target.timeline().implies(point) {
+            return Ok(());
+        }
+        Err(Error::NotSynchronized { node: node.to_owned(), port })
+    }
+}

@@ -1,0 +1,151 @@
+//! What it costs to be woken when the device is done: microseconds per round trip, and how busy the host's
+//! thread is.
+//!
+//! ```text
+//! cargo bench -p streamflow-tests --bench wake_up
+//! ```
+//!
+//! `ping` starts a kernel of a known length and a copy to the host, `pong` answers when the copy is
+//! complete, and `ping` waits for the answer. Three ways to know that it is: `stream_done` (asking, and
+//! after some 10 ms sleep until the device calls), a blocking wait in `pong` (CUDA's own, which asks
+//! without end), and the same two calls by hand on one stream. The difference to the last one is ours.
+//! They take turns; medians.
+#![allow(missing_docs, clippy::print_stdout, reason = "a benchmark")]
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use streamflow::prelude::*;
+use streamflow_tests::kernels::slow_fill;
+
+const ROUNDS: usize = 5;
+
+/// Microseconds of a kernel, and how many trips to take. Some 1 900 clock cycles are a microsecond.
+const KERNELS: [(u64, u64); 6] =
+    [(0, 500), (10, 500), (50, 500), (200, 500), (2_000, 200), (40_000, 10)];
+const CYCLES: u64 = 1_900;
+
+#[operator(streams(work))]
+struct Ping {
+    #[input]
+    answer: u64,
+    #[output]
+    flag: Pinned<f32>,
+    cycles: u64,
+}
+
+impl Compute for Ping {
+    fn compute(&mut self, io: PingIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let answer = io.answer.receive().into_data();
+        let stream = cx.allocate_cuda_stream(io.work)?;
+        let mut data = cx.buffer(1, &stream)?;
+        stream.launch::<slow_fill>(1, (&mut data, answer as f32, self.cycles))?;
+        let flag = cx.download(&data, &stream)?.into_pinned();
+        io.flag.set_cuda_stream(&stream).emit(flag)
+    }
+}
+
+#[operator]
+struct Pong {
+    #[input]
+    flag: &Pinned<f32>,
+    #[output]
+    answer: u64,
+}
+
+impl Compute for Pong {
+    fn compute(&mut self, io: PongIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (flag, _) = io.flag.receive().receive_cuda_stream(cx)?;
+        let flag = flag.as_slice_blocking()?[0];
+        if flag as u64 != cx.tick() {
+            return Err(Error::other(format!("{flag} in tick {}", cx.tick())));
+        }
+        io.answer.emit(cx.tick() + 1)
+    }
+}
+
+macro_rules! trips {
+    ($name:ident, $($condition:tt)*) => {
+        graph! {
+            struct $name(cycles: u64, trips: u64) {
+                #[when(count(trips))] let ping: Ping = Ping::new(cycles);
+                $($condition)*
+                let pong: Pong = Pong::new();
+                ping.flag >> pong.flag;
+                #[feedback(initial = 0)]
+                pong.answer >> ping.answer;
+            }
+        }
+    };
+}
+
+trips!(Conditional, #[when(stream_done(flag))]);
+trips!(Blocking,);
+
+/// Microseconds of a trip, by the clock and of the thread's own time.
+type Cost = (f64, f64);
+
+fn by_hand(platform: &Platform, cycles: u64, trips: u64) -> Result<()> {
+    let pool = platform.stream_pool("by hand", &CudaStreamPool::new())?;
+    let stream = pool.allocate("by hand")?;
+    for trip in 0..trips {
+        let mut data = platform.buffer(1, &stream)?;
+        stream.launch::<slow_fill>(1, (&mut data, trip as f32, cycles))?;
+        if platform.download(&data, &stream)?.wait_blocking()?[0] as u64 != trip {
+            return Err(Error::other("wrong data"));
+        }
+    }
+    Ok(())
+}
+
+/// Nanoseconds that this thread has executed, as Linux counts them.
+fn executed() -> f64 {
+    let counts = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    counts.split(' ').next().and_then(|first| first.parse().ok()).unwrap_or(f64::NAN)
+}
+
+fn cost(trips: u64, run: impl FnOnce() -> Result<()>) -> Result<Cost> {
+    let (start, before) = (Instant::now(), executed());
+    run()?;
+    let (took, worked) = (start.elapsed().as_nanos() as f64, executed() - before);
+    Ok((took / 1000.0 / trips as f64, worked / 1000.0 / trips as f64))
+}
+
+fn median(costs: &mut [Cost]) -> Cost {
+    costs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    costs[costs.len() / 2]
+}
+
+fn measure(platform: &Platform) -> Result<()> {
+    println!("platform: {} ({})", platform.name(), platform.why());
+    println!("us per trip (of these, us that the thread executed), medians of {ROUNDS} rounds");
+    println!("{:>12} {:>18} {:>18} {:>18}", "kernel, us", "stream_done", "blocking", "by hand");
+    for (us, trips) in KERNELS {
+        let cycles = us * CYCLES;
+        let mut costs = [(); 3].map(|()| Vec::new());
+        // The first round warms up.
+        for _ in 0..=ROUNDS {
+            let mut graph = Conditional::new(platform, cycles, trips)?;
+            costs[0].push(cost(trips, || graph.run())?);
+            let mut graph = Blocking::new(platform, cycles, trips)?;
+            costs[1].push(cost(trips, || graph.run())?);
+            costs[2].push(cost(trips, || by_hand(platform, cycles, trips))?);
+        }
+        let texts = costs.map(|mut costs| {
+            let (took, worked) = median(&mut costs[1..]);
+            format!("{took:.1} ({worked:.1})")
+        });
+        println!("{us:>12} {:>18} {:>18} {:>18}", texts[0], texts[1], texts[2]);
+    }
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    match Platform::detect().and_then(|platform| measure(&platform)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Operators that make tensors slowly, and look at them.
+
+use streamflow::prelude::*;
+
+use crate::kernels::slow_fill;
+use crate::seen::{Seen, note};
+
+/// Not a multiple of a warp, a block or a granule.
+pub const LEN: usize = 1003;
+
+/// Long against a launch; about 10 ms on a GPU.
+pub const SLOW: u64 = 20_000_000;
+
+/// A tensor full of `first + tick`, in `cycles`: Holoscan's `PingTensorTxOp`. With `own` it is made on a
+/// stream of its own (`async_device_allocation`), else on the default stream, so that the message names
+/// none.
+#[operator(streams(tx))]
+#[derive(Debug)]
+pub struct Tx {
+    /// What was made.
+    #[output]
+    image: Tensor<f32>,
+    first: f32,
+    own: bool,
+    cycles: u64,
+}
+
+impl Compute for Tx {
+    fn compute(&mut self, io: TxIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = if self.own { cx.allocate_cuda_stream(io.tx)? } else { cx.default_stream()? };
+        let mut image = cx.tensor([LEN], &stream)?;
+        stream
+            .launch::<slow_fill>(LEN, (&mut image, self.first + cx.tick() as f32, self.cycles))?;
+        io.image.set_cuda_stream(&stream).emit(image)
+    }
+}
+
+/// Whether all of a tensor is `value`, by a copy on `stream` alone.
+///
+/// # Errors
+/// The driver's.
+pub fn holds(
+    cx: &ExecutionContext,
+    image: &Tensor<f32>,
+    stream: &Stream<'_>,
+    value: f32,
+) -> Result<bool> {
+    Ok(cx.download(image, stream)?.wait_blocking()?.iter().all(|&x| x == value))
+}
+
+/// What it receives names the stream that its producer found, or none.
+#[operator]
+#[derive(Debug)]
+pub struct Sink {
+    /// What is looked at.
+    #[input]
+    image: &Tensor<f32>,
+    named: bool,
+    seen: Seen<bool>,
+}
+
+impl Compute for Sink {
+    fn compute(&mut self, io: SinkIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let image = io.image.receive();
+        let named = image.streams().any(|name| name.is_some());
+        let (image, stream) = image.receive_cuda_stream(cx)?;
+        note(&self.seen, named == self.named && holds(cx, image, &stream, cx.tick() as f32)?);
+        Ok(())
+    }
+}

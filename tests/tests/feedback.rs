@@ -1,0 +1,203 @@
+//! Edges whose messages are for the next tick.
+#![allow(missing_docs, reason = "a test binary")]
+
+use std::process::ExitCode;
+
+use streamflow::prelude::*;
+use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};
+use streamflow_tests::seen::{Seen, all, note};
+use streamflow_tests::{Failed, Suite, check, check_error, check_text};
+
+const LEN: usize = 1003;
+const SLOW: u64 = 5_000_000;
+
+fn main() -> ExitCode {
+    Suite::new()
+        .both("host_numbers_go_round", numbers_go_round)
+        .ordered("an_image_goes_round", image_goes_round)
+        .ordered("feedback_into_itself_in_place", in_place)
+        .both("feedback_that_a_failure_lost", lost)
+        .run()
+}
+
+#[operator]
+struct Numbers {
+    #[output]
+    number: u64,
+}
+
+impl Compute for Numbers {
+    fn compute(&mut self, io: NumbersIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.number.emit(cx.tick())
+    }
+}
+
+/// Fibonacci, by two numbers that go round.
+#[operator]
+struct Sum {
+    #[input]
+    tick: u64,
+    #[input]
+    before: u64,
+    #[input]
+    now: u64,
+    #[output]
+    old: u64,
+    #[output]
+    sum: u64,
+    fails_in: u64,
+    seen: Seen<u64>,
+}
+
+impl Compute for Sum {
+    fn compute(&mut self, io: SumIo<'_>, _: &ExecutionContext) -> Result<()> {
+        let tick = io.tick.receive().into_data();
+        let (before, now) = (io.before.receive().into_data(), io.now.receive().into_data());
+        note(&self.seen, now);
+        if tick == self.fails_in {
+            return Err(Error::other("as asked"));
+        }
+        io.old.emit(now)?;
+        io.sum.emit(before + now)
+    }
+}
+
+graph! {
+    struct Round(count: u64, first: u64, fails_in: u64, seen: Seen<u64>) {
+        #[when(count(count))] let ticks: Numbers = Numbers::new();
+        let sum: Sum = Sum::new(fails_in, seen);
+        ticks.number >> sum.tick;
+        #[feedback(initial = 0)]
+        sum.old >> sum.before;
+        #[feedback(initial = first)]
+        sum.sum >> sum.now;
+    }
+}
+
+fn numbers_go_round(platform: &Platform) -> Result<(), Failed> {
+    let seen = Seen::default();
+    let mut graph = Round::new(platform, 4, 1, u64::MAX, seen.clone())?;
+    graph.run()?;
+    // What goes round is state: a second run goes on.
+    graph.run()?;
+    check(all(&seen) == [1, 1, 2, 3, 5, 8, 13, 21], || format!("{seen:?}"))?;
+    check_text(Round::DOT, &["\"sum\" -> \"sum\" [label=\"sum → now (next tick)\"]"])
+}
+
+fn lost(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = Round::new(platform, 4, 1, 2, Seen::default())?;
+    check_error("tick 2", graph.run(), |_| true)?;
+    let text = check_error("again", graph.run(), |_| true)?;
+    check_text(&text, &["`sum.old >> sum.before`", "make the graph anew"])
+}
+
+/// Adds one, slowly.
+#[operator]
+struct Step {
+    #[input]
+    tick: u64,
+    #[input]
+    image: Tensor<f32>,
+    #[output]
+    next: Tensor<f32>,
+}
+
+impl Compute for Step {
+    fn compute(&mut self, io: StepIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.tick.discard();
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        let mut next = cx.tensor([LEN], &stream)?;
+        let value = cx.download(&image, &stream)?.wait_blocking()?.iter().sum::<f32>();
+        stream.launch::<slow_fill>(LEN, (&mut next, value / LEN as f32 + 1.0, SLOW))?;
+        io.next.emit(next)
+    }
+}
+
+/// Looks at it, and sends it on as it is.
+#[operator]
+struct Look {
+    #[input]
+    image: Tensor<f32>,
+    #[output]
+    same: Tensor<f32>,
+    seen: Seen<f32>,
+}
+
+impl Compute for Look {
+    fn compute(&mut self, io: LookIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        note(&self.seen, cx.download(&image, &stream)?.wait_blocking()?[LEN - 1]);
+        io.same.emit(image)
+    }
+}
+
+/// A tensor that is still being written when the graph gets it.
+fn first(platform: &Platform, value: f32) -> Result<Tensor<f32>> {
+    let pool = platform.stream_pool("the first", &CudaStreamPool::new())?;
+    let stream = pool.allocate("the first")?;
+    let mut image = platform.tensor([LEN], &stream)?;
+    stream.launch::<slow_fill>(LEN, (&mut image, value, SLOW))?;
+    Ok(image)
+}
+
+graph! {
+    struct ImageRound(seen: Seen<f32>) {
+        #[when(count(5))] let ticks: Numbers = Numbers::new();
+        let step: Step = Step::new();
+        let look: Look = Look::new(seen);
+        ticks.number >> step.tick;
+        step.next >> look.image;
+        #[feedback(initial = first(platform, 7.0)?)]
+        look.same >> step.image;
+    }
+}
+
+fn image_goes_round(platform: &Platform) -> Result<bool> {
+    let seen = Seen::default();
+    ImageRound::new(platform, seen.clone())?.run()?;
+    Ok(all(&seen) == [8.0, 9.0, 10.0, 11.0, 12.0])
+}
+
+/// Adds one to what comes back to it, and shows a part of it to others.
+#[operator]
+struct Accumulate {
+    #[input]
+    tick: u64,
+    #[input]
+    sum: Tensor<f32>,
+    #[output]
+    next: Tensor<f32>,
+    #[output]
+    shown: Tensor<f32>,
+}
+
+impl Compute for Accumulate {
+    fn compute(&mut self, io: AccumulateIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.tick.discard();
+        let (mut sum, stream) = io.sum.receive().receive_cuda_stream(cx)?;
+        stream.launch::<add_one>(LEN, (&mut sum,))?;
+        let mut shown = cx.tensor([LEN], &stream)?;
+        stream.launch::<slow_copy>(LEN, (&mut shown, &sum, SLOW))?;
+        io.shown.emit(shown)?;
+        io.next.emit(sum)
+    }
+}
+
+graph! {
+    struct InPlace(seen: Seen<f32>) {
+        #[when(count(5))] let ticks: Numbers = Numbers::new();
+        let accumulate: Accumulate = Accumulate::new();
+        let look: Look = Look::new(seen);
+        ticks.number >> accumulate.tick;
+        #[feedback(initial = first(platform, 100.0)?)]
+        accumulate.next >> accumulate.sum;
+        accumulate.shown >> look.image;
+        look.same >> _;
+    }
+}
+
+fn in_place(platform: &Platform) -> Result<bool> {
+    let seen = Seen::default();
+    InPlace::new(platform, seen.clone())?.run()?;
+    Ok(all(&seen) == [101.0, 102.0, 103.0, 104.0, 105.0])
+}

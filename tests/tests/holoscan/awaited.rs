@@ -1,0 +1,241 @@
+//! X4–X8: GXF's tests of conditions on streams, events and buffers, `cuda/tests`.
+
+use streamflow::prelude::*;
+use streamflow_tests::kernels::{dot, slow_fill};
+use streamflow_tests::{Failed, Suite, check};
+
+use crate::gxf::Rx;
+use crate::operators::{LEN, SLOW, Seen, Tx, all, note};
+
+pub(crate) fn tests(suite: Suite) -> Suite {
+    suite
+        .ordered("x4_x5_x7_dot_product", x4_x5_x7_dot_product)
+        .both("x6_ping_without_callback", x6_ping_without_callback)
+        .conditional(
+            "x6_messages_without_a_stream",
+            |platform| x6_messages_without_a_stream(|seen| Unnamed::new(platform, seen)?.run()),
+            |platform| {
+                x6_messages_without_a_stream(|seen| {
+                    UnnamedUnconditional::new(platform, seen)?.run()
+                })
+            },
+        )
+        .conditional(
+            "x8_buffers",
+            |platform| x8_buffers(|seen| Buffers::new(platform, seen)?.run()),
+            |platform| x8_buffers(|seen| BuffersUnconditional::new(platform, seen)?.run()),
+        )
+}
+
+/// Two vectors, and what their dot product is.
+#[operator(streams(generate))]
+struct Generator {
+    #[output]
+    pair: Pair,
+}
+
+#[derive(Message)]
+struct Pair {
+    a: Buffer<f32>,
+    b: Buffer<f32>,
+    expected: f32,
+}
+
+impl Compute for Generator {
+    fn compute(&mut self, io: GeneratorIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.generate)?;
+        let (mut a, mut b) = (cx.buffer(LEN, &stream)?, cx.buffer(LEN, &stream)?);
+        let (x, y) = ((cx.tick() % 7) as f32, (1 + cx.tick() % 5) as f32);
+        stream.launch::<slow_fill>(LEN, (&mut a, x, SLOW / 20))?;
+        stream.launch::<slow_fill>(LEN, (&mut b, y, SLOW / 20))?;
+        // Whole numbers, small enough to be exact.
+        let expected = x * y * LEN as f32;
+        io.pair.set_cuda_stream(&stream).emit(Pair { a, b, expected })
+    }
+}
+
+/// The product on the device, and its copy to the host under way.
+#[operator]
+struct DotProduct {
+    #[input]
+    pair: &Pair,
+    #[output]
+    product: Product,
+}
+
+#[derive(Message)]
+struct Product {
+    value: Pinned<f32>,
+    expected: f32,
+}
+
+impl Compute for DotProduct {
+    fn compute(&mut self, io: DotProductIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (pair, stream) = io.pair.receive().receive_cuda_stream(cx)?;
+        let mut product = cx.buffer(1, &stream)?;
+        stream.launch::<dot>(1, (&mut product, &pair.a, &pair.b))?;
+        let value = cx.download(&product, &stream)?.into_pinned();
+        io.product.emit(Product { value, expected: pair.expected })
+    }
+}
+
+#[operator]
+struct Verify {
+    #[input]
+    product: &Product,
+    seen: Seen<bool>,
+}
+
+impl Compute for Verify {
+    fn compute(&mut self, io: VerifyIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (product, _) = io.product.receive().receive_cuda_stream(cx)?;
+        // Nobody waits here: the condition did.
+        let value = product.value.try_as_slice()?;
+        note(&self.seen, value == Some(&[product.expected]));
+        Ok(())
+    }
+}
+
+graph! {
+    struct DotProducts(count: u64, seen: Seen<bool>) {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(3);
+        #[streams(STREAMS)] #[when(count(count))]
+        let generator: Generator = Generator::new();
+        #[streams(STREAMS)]
+        let product: DotProduct = DotProduct::new();
+        #[streams(STREAMS)] #[when(stream_done(product))]
+        let verify: Verify = Verify::new(seen);
+        generator.pair >> product.pair;
+        product.product >> verify.product;
+    }
+}
+
+/// A hundred dot products, each equal to the host's, read without any wait behind the condition: an
+/// in-flight copy to page-locked memory carries its stream.
+fn x4_x5_x7_dot_product(platform: &Platform) -> Result<bool> {
+    let seen = Seen::default();
+    DotProducts::new(platform, 100, seen.clone())?.run()?;
+    Ok(all(&seen) == [true; 100])
+}
+
+#[operator]
+struct Numbers {
+    #[output]
+    number: u64,
+}
+
+impl Compute for Numbers {
+    fn compute(&mut self, io: NumbersIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.number.emit(cx.tick())
+    }
+}
+
+#[operator]
+struct Count {
+    #[input]
+    number: u64,
+    seen: Seen<u64>,
+}
+
+impl Compute for Count {
+    fn compute(&mut self, io: CountIo<'_>, _: &ExecutionContext) -> Result<()> {
+        note(&self.seen, io.number.receive().into_data());
+        Ok(())
+    }
+}
+
+graph! {
+    struct Plain(seen: Seen<u64>) {
+        #[when(count(10))] let tx: Numbers = Numbers::new();
+        let rx: Count = Count::new(seen);
+        tx.number >> rx.number;
+    }
+}
+
+/// Host data waits for no stream; a condition on it does not compile (`ui/conditions`).
+fn x6_ping_without_callback(platform: &Platform) -> Result<(), Failed> {
+    let seen = Seen::default();
+    Plain::new(platform, seen.clone())?.run()?;
+    check(all(&seen).len() == 10, || format!("{seen:?}"))
+}
+
+macro_rules! unnamed {
+    ($name:ident, $($condition:tt)*) => {
+        graph! {
+            struct $name(seen: Seen<f32>) {
+                #[when(count(10))] let tx: Tx = Tx::new(1.0, false, SLOW / 2);
+                $($condition)*
+                let rx: Rx = Rx::new(seen);
+                tx.image >> rx.image;
+            }
+        }
+    };
+}
+
+unnamed!(Unnamed, #[when(stream_done(image))]);
+unnamed!(UnnamedUnconditional,);
+
+/// Messages without a stream pass the condition: in GXF at once, here when their last write is complete.
+fn x6_messages_without_a_stream(run: impl FnOnce(Seen<f32>) -> Result<()>) -> Result<bool> {
+    let seen = Seen::default();
+    run(seen.clone())?;
+    Ok(all(&seen) == (1..=10).map(|n| n as f32).collect::<Vec<_>>())
+}
+
+/// A buffer that comes while the one before is still being written.
+#[operator(streams(one, other))]
+struct Alternate {
+    #[output]
+    data: Buffer<f32>,
+}
+
+impl Compute for Alternate {
+    fn compute(&mut self, io: AlternateIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let even = cx.tick().is_multiple_of(2);
+        let stream = cx.allocate_cuda_stream(if even { io.one } else { io.other })?;
+        let mut data = cx.buffer(LEN, &stream)?;
+        let cycles = if even { SLOW } else { 0 };
+        stream.launch::<slow_fill>(LEN, (&mut data, cx.tick() as f32, cycles))?;
+        io.data.set_cuda_stream(&stream).emit(data)
+    }
+}
+
+#[operator]
+struct BufferRx {
+    #[input]
+    data: &Buffer<f32>,
+    seen: Seen<bool>,
+}
+
+impl Compute for BufferRx {
+    fn compute(&mut self, io: BufferRxIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (data, stream) = io.data.receive().receive_cuda_stream(cx)?;
+        let tick = cx.tick() as f32;
+        note(&self.seen, cx.download(data, &stream)?.wait_blocking()?.iter().all(|&x| x == tick));
+        Ok(())
+    }
+}
+
+macro_rules! buffers {
+    ($name:ident, $($condition:tt)*) => {
+        graph! {
+            struct $name(seen: Seen<bool>) {
+                #[when(count(6))] let tx: Alternate = Alternate::new();
+                $($condition)*
+                let rx: BufferRx = BufferRx::new(seen);
+                #[capacity(3)]
+                tx.data >> rx.data;
+            }
+        }
+    };
+}
+
+buffers!(Buffers, #[when(stream_done(data))]);
+buffers!(BuffersUnconditional,);
+
+/// Buffers of two streams in one queue, a slow one before a fast one.
+fn x8_buffers(run: impl FnOnce(Seen<bool>) -> Result<()>) -> Result<bool> {
+    let seen = Seen::default();
+    run(seen.clone())?;
+    Ok(all(&seen) == [true; 6])
+}

@@ -1,0 +1,305 @@
+//! What NVIDIA's tests leave out: partial arrival, late messages, teardown while a condition waits, a poisoned
+//! stream, memory that is used again under a sink, a consumer on the default stream, a second run.
+
+use std::time::{Duration, Instant};
+
+use streamflow::prelude::*;
+use streamflow_tests::kernels::{slow_copy, slow_fill, write_to_nowhere};
+use streamflow_tests::layers::Blind;
+use streamflow_tests::{Failed, Suite, check, check_error, child};
+
+use crate::operators::{FlagTx, LEN, SLOW, Seen, Tx, all, holds, note, unchecked};
+
+pub(crate) fn tests(suite: Suite) -> Suite {
+    suite
+        .both("gap_partial_arrival", partial_arrival)
+        .contrasted(
+            "gap_late_messages",
+            |platform| late(platform, |p, b, s| Late::new(p, b, s)?.run()),
+            |platform| late(platform, |p, b, s| LateUnconditional::new(p, b, s)?.run()),
+        )
+        .both("gap_teardown_while_waiting", teardown)
+        .seeded("gap_poisoned_stream", |seed| child::run(&seed.to_string(), &[]))
+        .cuda("gap_poisoned_stream", |_| child::run("cuda", &[]))
+        .ordered("gap_block_used_again_under_a_sink", used_again)
+        .ordered("gap_consumer_on_the_default_stream", on_default)
+        .ordered("gap_second_run", second_run)
+}
+
+#[operator]
+struct Both {
+    #[input]
+    a: &Pinned<f32>,
+    #[input]
+    b: &Pinned<f32>,
+    seen: Seen<u64>,
+}
+
+impl Compute for Both {
+    fn compute(&mut self, io: BothIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.a.receive().receive_cuda_stream(cx)?;
+        io.b.receive().receive_cuda_stream(cx)?;
+        note(&self.seen, cx.tick());
+        Ok(())
+    }
+}
+
+graph! {
+    struct Partial(seen: Seen<u64>) {
+        #[when(count(5))] let a: FlagTx = FlagTx::new(0.0, 0);
+        #[when(count(2))] let b: FlagTx = FlagTx::new(0.0, SLOW);
+        #[when(stream_done(a), stream_done(b))]
+        let both: Both = Both::new(seen);
+        a.flag >> both.a;
+        b.flag >> both.b;
+    }
+}
+
+/// Two ports are awaited, and a message is missing on one: the operator does not run.
+fn partial_arrival(platform: &Platform) -> Result<(), Failed> {
+    let seen = Seen::default();
+    Partial::new(platform, seen.clone())?.run()?;
+    check(all(&seen) == [0, 1], || format!("{seen:?}"))
+}
+
+/// What has come on any of its edges, be it one message or several.
+#[operator]
+struct Any {
+    #[input(many, optional)]
+    flags: &Pinned<f32>,
+    blind: Blind,
+    seen: Seen<bool>,
+}
+
+impl Compute for Any {
+    fn compute(&mut self, io: AnyIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (flags, _) = io.flags.receive().or_adopt().or_default().receive_cuda_stream(cx)?;
+        for flag in flags {
+            // Not poison, not what was there before, and all of one tick.
+            let look = || -> Result<bool> {
+                let Some(flag) = flag.try_as_slice()? else { return Ok(false) };
+                let seen = self.seen.lock().map(|seen| seen.len()).unwrap_or_default();
+                let tick = (seen / 2) as f32;
+                Ok(flag.iter().all(|&x| x == flag[0]) && (flag[0] % 100.0 - 1.0 - tick).abs() < 2.0)
+            };
+            let complete = self.blind.during(look)?;
+            note(&self.seen, complete);
+        }
+        Ok(())
+    }
+}
+
+macro_rules! late {
+    ($name:ident, $($condition:tt)*) => {
+        graph! {
+            struct $name(blind: Blind, seen: Seen<bool>) {
+                #[when(count(6))] let fast: FlagTx = FlagTx::new(1.0, 0);
+                #[when(count(6))] let slow: FlagTx = FlagTx::new(101.0, SLOW);
+                $($condition)*
+                let any: Any = Any::new(blind, seen);
+                fast.flag >> any.flags;
+                slow.flag >> any.flags;
+            }
+        }
+    };
+}
+
+late!(Late, #[when(stream_done(flags))]);
+late!(LateUnconditional,);
+
+/// Messages come one by one while others are awaited: all that a tick receives are complete.
+fn late(
+    platform: &Platform,
+    run: impl FnOnce(&Platform, Blind, Seen<bool>) -> Result<()>,
+) -> Result<bool> {
+    let blind = Blind::new(platform.driver().clone());
+    let platform = unchecked(&blind)?;
+    let seen = Seen::default();
+    run(&platform, blind, seen.clone())?;
+    Ok(all(&seen) == [true; 12])
+}
+
+/// Fails in its third tick, when others wait.
+#[operator]
+struct Fails {
+    #[output]
+    number: u64,
+}
+
+impl Compute for Fails {
+    fn compute(&mut self, io: FailsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick() == 2 { Err(Error::other("as asked")) } else { io.number.emit(cx.tick()) }
+    }
+}
+
+#[operator]
+struct Waits {
+    #[input]
+    flag: &Pinned<f32>,
+}
+
+impl Compute for Waits {
+    fn compute(&mut self, io: WaitsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.flag.receive().receive_cuda_stream(cx)?;
+        Ok(())
+    }
+}
+
+graph! {
+    struct Failing {
+        let tx: FlagTx = FlagTx::new(0.0, SLOW);
+        #[when(stream_done(flag))]
+        let rx: Waits = Waits::new();
+        let fails: Fails = Fails::new();
+        tx.flag >> rx.flag;
+        fails.number >> _;
+    }
+}
+
+/// A run that ends while a condition waits leaves nothing behind: what the device is asked to say later
+/// has an owner of its own.
+fn teardown(platform: &Platform) -> Result<(), Failed> {
+    for _ in 0..3 {
+        let mut graph = Failing::new(platform)?;
+        check_error("a failing operator", graph.run(), |error| {
+            error.to_string().contains("asked")
+        })?;
+        drop(graph);
+    }
+    Ok(())
+}
+
+/// Sends what will never be complete.
+#[operator(streams(tx))]
+struct Poison {
+    #[output]
+    data: Buffer<f32>,
+}
+
+impl Compute for Poison {
+    fn compute(&mut self, io: PoisonIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.tx)?;
+        let mut data = cx.buffer(LEN, &stream)?;
+        stream.launch::<slow_fill>(LEN, (&mut data, 1.0, SLOW))?;
+        if cx.tick() == 1 {
+            stream.launch::<write_to_nowhere>(1, (&mut data,))?;
+        }
+        io.data.set_cuda_stream(&stream).emit(data)
+    }
+}
+
+#[operator]
+struct Victim {
+    #[input]
+    data: &Buffer<f32>,
+    seen: Seen<u64>,
+}
+
+impl Compute for Victim {
+    fn compute(&mut self, io: VictimIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.data.receive().receive_cuda_stream(cx)?;
+        note(&self.seen, cx.tick());
+        Ok(())
+    }
+}
+
+graph! {
+    struct Poisoned(seen: Seen<u64>) {
+        #[when(count(5))] let poison: Poison = Poison::new();
+        #[when(stream_done(data))]
+        let victim: Victim = Victim::new(seen);
+        poison.data >> victim.data;
+    }
+}
+
+/// CUDA calls no host function of a context that died: a condition that counts on one waits for ever. Here
+/// the run ends, with the error.
+pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
+    let platform = child::platform(role)?;
+    let (seen, start) = (Seen::default(), Instant::now());
+    let run = Poisoned::new(&platform, seen.clone())?.run();
+    check_error("a poisoned stream", run, |_| true)?;
+    check(all(&seen).len() < 2, || format!("it ran on poisoned data: {seen:?}"))?;
+    let took = start.elapsed();
+    check(took < Duration::from_secs(20), || format!("it took {took:?}"))
+}
+
+/// Reads slowly, and returns while its kernel runs.
+#[operator]
+struct SlowSink {
+    #[input]
+    image: &Tensor<f32>,
+    copies: Seen<(f32, Download<f32>)>,
+}
+
+impl Compute for SlowSink {
+    fn compute(&mut self, io: SlowSinkIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        let mut copy = cx.tensor([LEN], &stream)?;
+        stream.launch::<slow_copy>(LEN, (&mut copy, image, SLOW / 2))?;
+        note(&self.copies, (cx.tick() as f32, cx.download(&copy, &stream)?));
+        Ok(())
+    }
+}
+
+graph! {
+    struct UsedAgain(copies: Seen<(f32, Download<f32>)>) {
+        #[when(count(6))] let tx: Tx = Tx::new(0.0, true, 0);
+        let rx: SlowSink = SlowSink::new(copies);
+        tx.image >> rx.image;
+    }
+}
+
+/// The producer gets memory back that a sink's kernel still reads: it waits for it.
+fn used_again(platform: &Platform) -> Result<bool> {
+    let copies = Seen::default();
+    UsedAgain::new(platform, copies.clone())?.run()?;
+    let Ok(copies) = copies.lock() else { return Ok(false) };
+    let mut right = copies.len() == 6;
+    for (value, copy) in copies.iter() {
+        right &= copy.wait_blocking()?.iter().all(|x| x == value);
+    }
+    Ok(right)
+}
+
+/// Works on the default stream, with data of a stream that does not block it.
+#[operator]
+struct DefaultRx {
+    #[input]
+    image: &Tensor<f32>,
+    seen: Seen<bool>,
+}
+
+impl Compute for DefaultRx {
+    fn compute(&mut self, io: DefaultRxIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, _) = io.image.receive().receive_cuda_stream(cx)?;
+        note(&self.seen, holds(cx, image, &cx.default_stream()?, cx.tick() as f32)?);
+        Ok(())
+    }
+}
+
+graph! {
+    struct OnDefault(seen: Seen<bool>) {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new().flags(StreamFlags::NonBlocking);
+        #[streams(STREAMS)] #[when(count(4))]
+        let tx: Tx = Tx::new(0.0, true, SLOW);
+        #[streams(STREAMS)]
+        let rx: DefaultRx = DefaultRx::new(seen);
+        tx.image >> rx.image;
+    }
+}
+
+fn on_default(platform: &Platform) -> Result<bool> {
+    let seen = Seen::default();
+    OnDefault::new(platform, seen.clone())?.run()?;
+    Ok(all(&seen) == [true; 4])
+}
+
+/// Holoscan's second run uses streams that the first gave back.
+fn second_run(platform: &Platform) -> Result<bool> {
+    let seen = Seen::default();
+    let mut graph = OnDefault::new(platform, seen.clone())?;
+    graph.run()?;
+    graph.run()?;
+    Ok(all(&seen) == [true; 8])
+}

@@ -1,0 +1,125 @@
+//! X1–X3 and X10: GXF's own tests of streams, events and memory, `cuda/tests` and `stream/tests`.
+
+use streamflow::driver::DriverError;
+use streamflow::prelude::*;
+use streamflow_tests::kernels::{slow_copy, slow_fill};
+use streamflow_tests::{Failed, Suite, check, check_error, check_text};
+
+use crate::operators::{LEN, SLOW, Seen, Tx, all, note};
+
+pub(crate) fn tests(suite: Suite) -> Suite {
+    suite
+        .both("x1_cuda_stream_event", x1_cuda_stream_event)
+        .ordered("x2_single_stream_event", x2_single_stream_event)
+        .ordered("x3_multiple_stream_event", x3_multiple_stream_event)
+        .both("x10_stream_ordered_allocation", x10_stream_ordered_allocation)
+}
+
+/// A stream of a pool has a handle, a device and events, and goes back when it is dropped.
+fn x1_cuda_stream_event(platform: &Platform) -> Result<(), Failed> {
+    let pool = platform.stream_pool("x1", &CudaStreamPool::new().max_size(1))?;
+    let stream = pool.allocate("x1")?;
+    check(stream.device() == device(0) && pool.lent() == 1, || format!("{stream:?}"))?;
+    let mut data = platform.buffer::<f32>(LEN, &stream)?;
+    stream.launch::<slow_fill>(LEN, (&mut data, 3.0, SLOW))?;
+    let point = stream.record()?;
+    stream.synchronize_blocking()?;
+    check(stream.is_complete()? && point.epoch() > 0, || "not complete".into())?;
+    drop(stream);
+    check(pool.lent() == 0, || "a stream that was dropped is lent".into())?;
+    pool.allocate("again")?;
+    Ok(())
+}
+
+/// What the tensor holds, if it is the same everywhere.
+#[operator]
+pub(crate) struct Rx {
+    #[input]
+    image: &Tensor<f32>,
+    seen: Seen<f32>,
+}
+
+impl Compute for Rx {
+    fn compute(&mut self, io: RxIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        let values = cx.download(image, &stream)?;
+        let values = values.wait_blocking()?;
+        let same = values.iter().all(|&x| x == values[0]);
+        note(&self.seen, if same { values[0] } else { f32::NAN });
+        Ok(())
+    }
+}
+
+graph! {
+    struct SingleStream(seen: Seen<f32>) {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(2);
+        #[streams(STREAMS)] #[when(count(10))]
+        let tx: Tx = Tx::new(1.0, true, SLOW / 2);
+        #[streams(STREAMS)]
+        let rx: Rx = Rx::new(seen);
+        tx.image >> rx.image;
+    }
+}
+
+/// Ten messages, the consumer waits.
+fn x2_single_stream_event(platform: &Platform) -> Result<bool> {
+    let seen = Seen::default();
+    SingleStream::new(platform, seen.clone())?.run()?;
+    Ok(all(&seen) == (1..=10).map(|n| n as f32).collect::<Vec<_>>())
+}
+
+/// Five streams of a pool of five: work is handed from each to the next, and a sixth is refused.
+fn x3_multiple_stream_event(platform: &Platform) -> Result<bool> {
+    let pool = platform.stream_pool("x3", &CudaStreamPool::new().max_size(5))?;
+    let names = ["a", "b", "c", "d", "e"];
+    let streams = names.map(|name| pool.allocate(name)).into_iter().collect::<Result<Vec<_>>>()?;
+    let refused = matches!(
+        pool.allocate("f"),
+        Err(Error::PoolExhausted { max_size: 5, holders, .. }) if holders == names
+    );
+    let mut buffers: Vec<Buffer<f32>> = Vec::new();
+    for stream in &streams {
+        let mut buffer = platform.buffer::<f32>(LEN, stream)?;
+        stream.launch::<slow_fill>(LEN, (&mut buffer, -1.0, 0))?;
+        if let Some(before) = buffers.last() {
+            // Loaded now: it may wait for kernels that run, and would hide a missing edge.
+            stream.launch::<slow_copy>(LEN, (&mut buffer, before, 0))?;
+        }
+        stream.synchronize_blocking()?;
+        buffers.push(buffer);
+    }
+    streams[0].launch::<slow_fill>(LEN, (&mut buffers[0], 7.0, SLOW))?;
+    for next in 1..streams.len() {
+        let (before, after) = buffers.split_at_mut(next);
+        streams[next].launch::<slow_copy>(LEN, (&mut after[0], &before[next - 1], 0))?;
+    }
+    let last = streams[4].download_blocking(&buffers[4])?;
+    Ok(refused && last.iter().all(|&x| x == 7.0))
+}
+
+/// Memory in stream order: of the host and of the device, for one stream and for many. More than there
+/// is, and what is no length, are errors.
+fn x10_stream_ordered_allocation(platform: &Platform) -> Result<(), Failed> {
+    let pool = platform.stream_pool("x10", &CudaStreamPool::new().max_size(4))?;
+    let streams = ["a", "b", "c", "d"].map(|name| pool.allocate(name));
+    for round in 0..3 {
+        for stream in &streams {
+            let stream = stream.as_ref().map_err(Failed::new)?;
+            let mut data = platform.buffer::<f32>(LEN, stream)?;
+            stream.launch::<slow_fill>(LEN, (&mut data, round as f32, 0))?;
+            let mut pinned = platform.pinned::<f32>(device(0), LEN)?;
+            pinned.as_mut_slice_blocking()?.fill(-1.0);
+            let found = stream.download_blocking(&data)?;
+            check(found.iter().all(|&x| x == round as f32), || format!("round {round}"))?;
+        }
+    }
+    let stream = streams[0].as_ref().map_err(Failed::new)?;
+    // More than any device has.
+    let too_much = platform.buffer::<f32>(1 << 44, stream);
+    let is_oom = |error: &Error| matches!(error, Error::Driver(DriverError::OutOfMemory { .. }));
+    let text = check_error("16 times 4 TiB", too_much.map(drop), is_oom)?;
+    check_text(&text, &["memory"])?;
+    let wrong = platform.tensor::<f32>([usize::MAX, 2], stream);
+    check_error("a shape", wrong.map(drop), |error| matches!(error, Error::Shape { .. }))?;
+    Ok(())
+}

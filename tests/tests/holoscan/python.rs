@@ -1,0 +1,165 @@
+//! P1, P2 and P4: `python/tests/system/test_stream_handling.py`.
+
+use std::sync::Arc;
+
+use streamflow::driver::{Call, Recorder};
+use streamflow::prelude::*;
+use streamflow_tests::kernels::{add_one, slow_fill};
+use streamflow_tests::{Failed, Suite, check, foreign};
+
+use crate::operators::{LEN, SLOW, Seen, Tx, all, holds, note};
+
+pub(crate) fn tests(suite: Suite) -> Suite {
+    suite
+        .ordered("p1_stream_pool_methods", p1_stream_pool_methods)
+        .ordered("p2_external_stream", p2_external_stream)
+        .both("p4_default_cuda_stream_pool", p4_default_cuda_stream_pool)
+}
+
+#[operator]
+struct StreamRx {
+    #[input]
+    image: &Tensor<f32>,
+    #[output]
+    out: Tensor<f32>,
+    allocate: bool,
+    seen: Seen<bool>,
+}
+
+impl Compute for StreamRx {
+    fn compute(&mut self, io: StreamRxIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let image = io.image.receive();
+        let streams: Vec<_> = image.streams().collect();
+        let [Some(upstream)] = streams[..] else {
+            note(&self.seen, false);
+            return Ok(());
+        };
+        let (image, stream) = if self.allocate {
+            image.receive_cuda_stream(cx)?
+        } else {
+            image.adopt().receive_cuda_stream(cx)?
+        };
+        let new = cx.allocate_cuda_stream_named("my_stream")?;
+        let right = holds(cx, image, &stream, cx.tick() as f32)?;
+        // Written on the internal stream, and sent on the new one, on a port that nobody reads.
+        let mut out = cx.tensor([LEN], &stream)?;
+        stream.launch::<slow_fill>(LEN, (&mut out, 1.0, 0))?;
+        io.out.set_cuda_stream(&new).emit(out)?;
+        let adopted = upstream.is(&stream);
+        let zero = cx.default_stream()?.raw();
+        let handled = stream.raw() != zero && new.raw() != zero && stream.device() == device(0);
+        note(&self.seen, handled && adopted != self.allocate && right);
+        Ok(())
+    }
+}
+
+graph! {
+    struct PoolMethods(allocate: bool, seen: Seen<bool>) {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new().reserved_size(1).max_size(5);
+        #[streams(STREAMS)] #[when(count(10))]
+        let tx: Tx = Tx::new(0.0, true, SLOW / 4);
+        #[streams(STREAMS)]
+        let rx: StreamRx = StreamRx::new(allocate, seen);
+        tx.image >> rx.image;
+        rx.out >> _;
+    }
+}
+
+/// Both ways to the internal stream: allocated it is another one than the message's, adopted it is that
+/// one. Another stream can be allocated, and set on an output that nobody reads.
+fn p1_stream_pool_methods(platform: &Platform) -> Result<bool> {
+    let seen = Seen::default();
+    PoolMethods::new(platform, true, seen.clone())?.run()?;
+    PoolMethods::new(platform, false, seen.clone())?.run()?;
+    Ok(all(&seen) == [true; 20])
+}
+
+/// Works past streamflow on the stream that it received, as a library does that takes a `CUstream`.
+#[operator]
+struct ExternalRx {
+    #[input]
+    image: Tensor<f32>,
+    seen: Seen<bool>,
+}
+
+impl Compute for ExternalRx {
+    fn compute(&mut self, io: ExternalRxIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (mut image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        // Holoscan's test overwrites the data, which shows no order. Here it is used first.
+        stream.launch::<add_one>(LEN, (&mut image,))?;
+        let right = holds(cx, &image, &stream, 1.0 + cx.tick() as f32)?;
+        foreign::fill(cx.platform(), &stream, &mut image, 0)?;
+        stream.launch::<add_one>(LEN, (&mut image,))?;
+        stream.launch::<add_one>(LEN, (&mut image,))?;
+        let sum: f32 = cx.download(&image, &stream)?.wait_blocking()?.iter().sum();
+        note(&self.seen, right && sum == 2.0 * LEN as f32);
+        Ok(())
+    }
+}
+
+graph! {
+    struct External(seen: Seen<bool>) {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new().reserved_size(1).max_size(5);
+        #[streams(STREAMS)] #[when(count(5))]
+        let tx: Tx = Tx::new(0.0, true, SLOW);
+        #[streams(STREAMS)]
+        let rx: ExternalRx = ExternalRx::new(seen);
+        tx.image >> rx.image;
+    }
+}
+
+/// Work that another library queues on the received stream's handle comes after the producer's.
+fn p2_external_stream(platform: &Platform) -> Result<bool> {
+    let seen = Seen::default();
+    External::new(platform, seen.clone())?.run()?;
+    Ok(all(&seen) == [true; 5])
+}
+
+#[operator]
+struct PingTx {
+    #[output]
+    number: u64,
+}
+
+impl Compute for PingTx {
+    fn compute(&mut self, io: PingTxIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.number.emit(cx.tick())
+    }
+}
+
+#[operator]
+struct PingRx {
+    #[input]
+    number: u64,
+    seen: Seen<u64>,
+}
+
+impl Compute for PingRx {
+    fn compute(&mut self, io: PingRxIo<'_>, _: &ExecutionContext) -> Result<()> {
+        note(&self.seen, io.number.receive().into_data());
+        Ok(())
+    }
+}
+
+graph! {
+    struct Ping(seen: Seen<u64>) {
+        #[when(count(10))]
+        let tx: PingTx = PingTx::new();
+        let rx: PingRx = PingRx::new(seen);
+        tx.number >> rx.number;
+    }
+}
+
+/// In Holoscan every operator owns a pool and a stream of it, where there is a GPU. Here an operator
+/// that has no device data owns none: a graph of numbers makes no stream, no event, and no record.
+fn p4_default_cuda_stream_pool(platform: &Platform) -> Result<(), Failed> {
+    let recorder = Arc::new(Recorder::new(platform.driver().clone()));
+    let platform = Platform::from_driver(recorder.clone())?;
+    recorder.clear();
+    let seen = Seen::default();
+    Ping::new(&platform, seen.clone())?.run()?;
+    let calls = recorder.calls();
+    let other = calls.iter().find(|call| !matches!(call, Call::Bind { .. }));
+    check(other.is_none(), || format!("a graph of numbers: {other:?}"))?;
+    check(all(&seen) == (0..10).collect::<Vec<_>>(), || format!("{seen:?}"))
+}

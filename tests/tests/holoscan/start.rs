@@ -1,0 +1,102 @@
+//! A1–A3: `tests/system/cuda_stream_alloc_in_start.cpp`.
+
+use streamflow::prelude::*;
+use streamflow_tests::Suite;
+use streamflow_tests::kernels::slow_fill;
+
+use crate::operators::{LEN, SLOW, Seen, all, holds, note, number};
+
+pub(crate) fn tests(suite: Suite) -> Suite {
+    suite
+        .ordered("a1_named_arg", a1_named_arg)
+        .ordered("a2_positional_resource", a2_positional_resource)
+        .ordered("a3_default_pool", a3_default_pool)
+}
+
+#[operator]
+struct Ping {
+    #[output]
+    number: u64,
+}
+
+impl Compute for Ping {
+    fn compute(&mut self, io: PingIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.number.emit(cx.tick())
+    }
+}
+
+/// `StreamAllocInStartOp`: it has a stream before its first tick. `image` is written on that stream and read
+/// on another one.
+#[operator(streams(test_stream))]
+struct AllocInStart {
+    #[input]
+    number: u64,
+    in_start: Option<u32>,
+    seen: Seen<bool>,
+}
+
+impl Compute for AllocInStart {
+    fn start(&mut self, streams: AllocInStartStreams<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(streams.test_stream)?;
+        // By its name in letters it is the same one.
+        let again = cx.allocate_cuda_stream_named("test_stream")?;
+        let found = cx.allocate_cuda_stream_named("found while running")?;
+        let same = stream.raw() == again.raw() && found.raw() != stream.raw();
+        note(&self.seen, same && stream.device() == device(0));
+        self.in_start = Some(number(&stream)?);
+        Ok(())
+    }
+
+    fn compute(&mut self, io: AllocInStartIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let value = io.number.receive().into_data() as f32;
+        let stream = cx.allocate_cuda_stream(io.test_stream)?;
+        let found = cx.allocate_cuda_stream_named("found while running")?;
+        let mut image = cx.tensor([LEN], &stream)?;
+        stream.launch::<slow_fill>(LEN, (&mut image, value, SLOW))?;
+        let same = self.in_start == Some(number(&stream)?);
+        note(&self.seen, same && holds(cx, &image, &found, value)?);
+        Ok(())
+    }
+}
+
+macro_rules! alloc_in_start {
+    ($name:ident, $($pool:tt)*) => {
+        graph! {
+            struct $name(seen: Seen<bool>) {
+                const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(5).reserved_size(1);
+                #[streams(STREAMS)] #[when(count(3))]
+                let tx: Ping = Ping::new();
+                $($pool)*
+                let rx: AllocInStart = AllocInStart::new(None, seen);
+                tx.number >> rx.number;
+            }
+        }
+    };
+}
+
+alloc_in_start!(WithPool, #[streams(STREAMS)]);
+alloc_in_start!(WithoutPool,);
+
+/// A stream that is allocated in `start` is on device 0, the same by the same name, and still there in
+/// `compute`. With a pool that is named.
+fn a1_named_arg(platform: &Platform) -> Result<bool> {
+    let seen = Seen::default();
+    WithPool::new(platform, seen.clone())?.run()?;
+    Ok(all(&seen) == [true; 4])
+}
+
+/// There is one way to name a pool; so, instead, the same in a second run.
+fn a2_positional_resource(platform: &Platform) -> Result<bool> {
+    let seen = Seen::default();
+    let mut graph = WithPool::new(platform, seen.clone())?;
+    graph.run()?;
+    graph.run()?;
+    Ok(all(&seen) == [true; 8])
+}
+
+/// And without a pool.
+fn a3_default_pool(platform: &Platform) -> Result<bool> {
+    let seen = Seen::default();
+    WithoutPool::new(platform, seen.clone())?.run()?;
+    Ok(all(&seen) == [true; 4])
+}

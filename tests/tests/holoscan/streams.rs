@@ -1,0 +1,277 @@
+//! S1–S5: `tests/system/cuda_stream.cpp`.
+
+use streamflow::StreamRef;
+use streamflow::prelude::*;
+use streamflow_tests::Suite;
+use streamflow_tests::kernels::slow_copy;
+
+use crate::operators::{LEN, SLOW, Seen, Tx, all, holds, note, number};
+
+pub(crate) fn tests(suite: Suite) -> Suite {
+    suite
+        .ordered("s1_dual_rx", s1_dual_rx)
+        .ordered("s2_multi_rx", s2_multi_rx)
+        .ordered("s3_size_five_rx", s3_size_five_rx)
+        .ordered("s4_single_source_two_sinks", s4_single_source_two_sinks)
+        .ordered("s5_default_stream_pool", s5_default_stream_pool)
+}
+
+/// `FormatConverterOp`, as far as streams go.
+#[operator]
+struct Convert {
+    #[input]
+    image: &Tensor<f32>,
+    #[output]
+    out: Tensor<f32>,
+}
+
+impl Compute for Convert {
+    fn compute(&mut self, io: ConvertIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        let mut out = cx.tensor([image.len()], &stream)?;
+        stream.launch::<slow_copy>(image.len(), (&mut out, image, SLOW / 4))?;
+        io.out.emit(out)
+    }
+}
+
+/// What Holoscan's test asserts of a port, and what it leaves out.
+fn is_handled(stream: &Stream<'_>, default: &Stream<'_>, streams: &[Option<StreamRef>]) -> bool {
+    stream.raw() != default.raw()
+        && stream.device() == device(0)
+        && matches!(streams, [Some(one)] if !one.is(default) && one.device() == device(0))
+}
+
+#[operator]
+struct DualRx {
+    #[input]
+    in1: &Tensor<f32>,
+    #[input]
+    in2: &Tensor<f32>,
+    allocate: bool,
+    seen: Seen<bool>,
+}
+
+impl Compute for DualRx {
+    fn compute(&mut self, io: DualRxIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let default = cx.default_stream()?;
+        let (in1, in2) = (io.in1.receive(), io.in2.receive());
+        let named: Vec<_> = in1.streams().collect();
+        let also: Vec<_> = in2.streams().collect();
+        let ((a, first), (b, second)) = if self.allocate {
+            (in1.receive_cuda_stream(cx)?, in2.receive_cuda_stream(cx)?)
+        } else {
+            (in1.adopt().receive_cuda_stream(cx)?, in2.adopt().receive_cuda_stream(cx)?)
+        };
+        let tick = cx.tick() as f32;
+        let handled = is_handled(&first, &default, &named) && is_handled(&second, &default, &also);
+        // Holoscan returns the second port's stream, which nobody ordered after the first's.
+        let one = first.raw() == second.raw();
+        let adopted = named.first().copied().flatten().is_some_and(|name| name.is(&first));
+        let right = holds(cx, a, &first, tick)? & holds(cx, b, &second, 100.0 + tick)?;
+        note(&self.seen, handled && one && adopted != self.allocate && right);
+        Ok(())
+    }
+}
+
+macro_rules! dual {
+    ($name:ident, $($pool:tt)*) => {
+        graph! {
+            struct $name(own: bool, allocate: bool, seen: Seen<bool>) {
+                const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(10).reserved_size(1);
+                #[streams(STREAMS)] #[when(count(4))]
+                let tx1: Tx = Tx::new(0.0, own, SLOW);
+                #[streams(STREAMS)] #[when(count(4))]
+                let tx2: Tx = Tx::new(100.0, own, SLOW / 2);
+                $($pool)*
+                let convert1: Convert = Convert::new();
+                $($pool)*
+                let convert2: Convert = Convert::new();
+                #[streams(STREAMS)]
+                let rx: DualRx = DualRx::new(allocate, seen);
+                tx1.image >> convert1.image;
+                tx2.image >> convert2.image;
+                convert1.out >> rx.in1;
+                convert2.out >> rx.in2;
+            }
+        }
+    };
+}
+
+dual!(DualWithPool, #[streams(STREAMS)]);
+dual!(DualWithDefaultPools,);
+
+/// Two sources, two converters, two ports: each port's stream is no default stream, on device 0, and
+/// `receive_cuda_streams` names one. Eight combinations: the sources' streams, the converters' pool,
+/// and whether the receiver allocates.
+fn s1_dual_rx(platform: &Platform) -> Result<bool> {
+    let seen = Seen::default();
+    for (own, allocate) in [(true, true), (true, false), (false, true), (false, false)] {
+        DualWithPool::new(platform, own, allocate, seen.clone())?.run()?;
+        DualWithDefaultPools::new(platform, own, allocate, seen.clone())?.run()?;
+    }
+    Ok(all(&seen) == vec![true; 8 * 4])
+}
+
+#[operator]
+struct MultiRx {
+    #[input(many)]
+    images: &Tensor<f32>,
+    /// Whether the message of each edge names a stream.
+    named: Vec<bool>,
+    seen: Seen<(u32, bool)>,
+}
+
+impl Compute for MultiRx {
+    fn compute(&mut self, io: MultiRxIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let images = io.images.receive();
+        let streams: Vec<_> = images.streams().collect();
+        let mut right = streams.iter().map(Option::is_some).eq(self.named.iter().copied());
+        let (images, stream) = images.receive_cuda_stream(cx)?;
+        right &= images.len() == self.named.len();
+        right &= stream.raw() != cx.default_stream()?.raw();
+        for (edge, image) in images.enumerate() {
+            right &= image.shape() == [LEN];
+            // In the order of the edges.
+            right &= holds(cx, image, &stream, 100.0 * edge as f32 + cx.tick() as f32)?;
+        }
+        note(&self.seen, (number(&stream)?, right));
+        Ok(())
+    }
+}
+
+graph! {
+    struct Multi(seen: Seen<(u32, bool)>) {
+        #[when(count(10))] let tx1: Tx = Tx::new(0.0, true, 0);
+        #[when(count(10))] let tx2: Tx = Tx::new(100.0, true, SLOW / 10);
+        #[when(count(10))] let tx3: Tx = Tx::new(200.0, true, SLOW / 20);
+        let rx: MultiRx = MultiRx::new(vec![true; 3], seen);
+        tx1.image >> rx.images;
+        tx2.image >> rx.images;
+        tx3.image >> rx.images;
+    }
+}
+
+/// Three producers of one port: three streams, three messages, ten ticks.
+fn s2_multi_rx(platform: &Platform) -> Result<bool> {
+    let seen = Seen::default();
+    Multi::new(platform, seen.clone())?.run()?;
+    let seen = all(&seen);
+    Ok(seen.len() == 10 && seen.iter().all(|&(_, right)| right))
+}
+
+#[operator]
+struct SizeFiveRx {
+    #[input(size = 5)]
+    images: &Tensor<f32>,
+    seen: Seen<bool>,
+}
+
+impl Compute for SizeFiveRx {
+    fn compute(&mut self, io: SizeFiveRxIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let images = io.images.receive();
+        let named: Vec<bool> = images.streams().map(|stream| stream.is_some()).collect();
+        let (images, stream) = images.receive_cuda_stream(cx)?;
+        let mut right = named == [false, true, true, false, true];
+        for (edge, image) in images.into_iter().enumerate() {
+            right &= holds(cx, image, &stream, 100.0 * edge as f32 + cx.tick() as f32)?;
+        }
+        note(&self.seen, right);
+        Ok(())
+    }
+}
+
+graph! {
+    struct SizeFive(seen: Seen<bool>) {
+        #[when(count(10))] let tx1: Tx = Tx::new(0.0, false, SLOW / 10);
+        #[when(count(10))] let tx2: Tx = Tx::new(100.0, true, 0);
+        #[when(count(10))] let tx3: Tx = Tx::new(200.0, true, SLOW / 10);
+        #[when(count(10))] let tx4: Tx = Tx::new(300.0, false, SLOW / 10);
+        #[when(count(10))] let tx5: Tx = Tx::new(400.0, true, SLOW / 10);
+        let rx: SizeFiveRx = SizeFiveRx::new(seen);
+        tx1.image >> rx.images;
+        tx2.image >> rx.images;
+        tx3.image >> rx.images;
+        tx4.image >> rx.images;
+        tx5.image >> rx.images;
+    }
+}
+
+/// Five producers of a port of size five, two of them without a stream: five answers, three streams.
+/// Holoscan does not order the other two; here the point of their last write came with them.
+fn s3_size_five_rx(platform: &Platform) -> Result<bool> {
+    let seen = Seen::default();
+    SizeFive::new(platform, seen.clone())?.run()?;
+    Ok(all(&seen) == [true; 10])
+}
+
+graph! {
+    struct TwoSinks(one: Seen<(u32, bool)>, other: Seen<(u32, bool)>) {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(3);
+        #[streams(STREAMS)] #[when(count(5))]
+        let tx: Tx = Tx::new(0.0, true, SLOW);
+        #[streams(STREAMS)]
+        let rx1: MultiRx = MultiRx::new(vec![true], one);
+        #[streams(STREAMS)]
+        let rx2: MultiRx = MultiRx::new(vec![true], other);
+        tx.image >> (rx1.images, rx2.images);
+    }
+}
+
+/// Two sinks with one pool: their internal streams are two, and each keeps its own.
+fn s4_single_source_two_sinks(platform: &Platform) -> Result<bool> {
+    let (one, other) = (Seen::default(), Seen::default());
+    TwoSinks::new(platform, one.clone(), other.clone())?.run()?;
+    let (one, other) = (all(&one), all(&other));
+    let right = one.iter().chain(&other).all(|&(_, right)| right);
+    let (Some(&(a, _)), Some(&(b, _))) = (one.first(), other.first()) else { return Ok(false) };
+    let same = one.iter().all(|&(n, _)| n == a) && other.iter().all(|&(n, _)| n == b);
+    Ok(right && same && a != b && one.len() == 5 && other.len() == 5)
+}
+
+#[operator]
+struct AllKindsRx {
+    #[input]
+    image: &Tensor<f32>,
+    seen: Seen<bool>,
+}
+
+impl Compute for AllKindsRx {
+    fn compute(&mut self, io: AllKindsRxIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let image = io.image.receive();
+        let streams: Vec<_> = image.streams().collect();
+        let default = cx.default_stream()?;
+        let (image, internal) = image.receive_cuda_stream(cx)?;
+        let extra = cx.allocate_cuda_stream_named("my_new_stream")?;
+        let again = cx.allocate_cuda_stream_named("my_new_stream")?;
+        let [Some(upstream)] = streams[..] else {
+            note(&self.seen, false);
+            return Ok(());
+        };
+        let distinct = internal.raw() != default.raw()
+            && extra.raw() != default.raw()
+            && extra.raw() != internal.raw()
+            && extra.raw() == again.raw()
+            && ![&internal, &default, &extra].into_iter().any(|stream| upstream.is(stream));
+        // Also on the stream that nobody synchronised: order comes with the data.
+        let tick = cx.tick() as f32;
+        note(&self.seen, distinct && holds(cx, image, &extra, tick)?);
+        Ok(())
+    }
+}
+
+graph! {
+    struct DefaultPool(seen: Seen<bool>) {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(5);
+        #[streams(STREAMS)] #[when(count(5))]
+        let tx: Tx = Tx::new(0.0, true, SLOW);
+        let rx: AllKindsRx = AllKindsRx::new(seen);
+        tx.image >> rx.image;
+    }
+}
+
+/// A receiver without a pool has one of its own: internal, upstream, extra and default stream are four.
+fn s5_default_stream_pool(platform: &Platform) -> Result<bool> {
+    let seen = Seen::default();
+    DefaultPool::new(platform, seen.clone())?.run()?;
+    Ok(all(&seen) == [true; 5])
+}

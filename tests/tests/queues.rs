@@ -1,0 +1,301 @@
+//! Edges: how many messages wait, and what becomes of those for which there is no room; inputs of many.
+#![allow(missing_docs, reason = "a test binary")]
+
+use std::process::ExitCode;
+
+use streamflow::prelude::*;
+use streamflow_tests::kernels::{add_one, slow_fill};
+use streamflow_tests::seen::{Seen, all, note};
+use streamflow_tests::{Failed, Suite, check, check_error, check_text};
+
+const LEN: usize = 1003;
+const SLOW: u64 = 5_000_000;
+
+fn main() -> ExitCode {
+    Suite::new()
+        .both("policies", policies)
+        .both("a_full_queue_is_a_fault", fault)
+        .both("a_capacity_of_nothing", capacity_zero)
+        .ordered("messages_that_are_dropped_are_freed_in_order", dropped)
+        .both("a_message_that_is_awaited_is_not_dropped", awaited)
+        .both("many_inputs_with_and_without_messages", many)
+        .run()
+}
+
+#[operator]
+struct Numbers {
+    #[output]
+    number: u64,
+}
+
+impl Compute for Numbers {
+    fn compute(&mut self, io: NumbersIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.number.emit(cx.tick())
+    }
+}
+
+/// Leaves what waits for as many ticks as `leaves` says, then takes one each.
+#[operator]
+struct Late {
+    #[input]
+    number: u64,
+    leaves: u64,
+    seen: Seen<u64>,
+}
+
+impl Compute for Late {
+    fn compute(&mut self, io: LateIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick() < self.leaves {
+            io.number.leave();
+        } else {
+            note(&self.seen, io.number.receive().into_data());
+        }
+        Ok(())
+    }
+}
+
+macro_rules! queue {
+    ($name:ident, $($policy:tt)*) => {
+        graph! {
+            struct $name(capacity: usize, seen: Seen<u64>) {
+                #[when(count(10))] let numbers: Numbers = Numbers::new();
+                let late: Late = Late::new(6, seen);
+                #[capacity(capacity)]
+                $($policy)*
+                numbers.number >> late.number;
+            }
+        }
+    };
+}
+
+/// Says what it sent.
+#[operator]
+struct Sender {
+    #[output]
+    number: u64,
+    sent: Seen<u64>,
+}
+
+impl Compute for Sender {
+    fn compute(&mut self, io: SenderIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        note(&self.sent, cx.tick());
+        io.number.emit(cx.tick())
+    }
+}
+
+graph! {
+    struct Waits(capacity: usize, leaves: u64, seen: Seen<u64>, sent: Seen<u64>) {
+        #[when(count(10))] let numbers: Sender = Sender::new(sent);
+        let late: Late = Late::new(leaves, seen);
+        #[capacity(capacity)]
+        numbers.number >> late.number;
+    }
+}
+
+queue!(Pops, #[policy(pop)]);
+queue!(Rejects, #[policy(reject)]);
+queue!(Faults, #[policy(fault)]);
+
+fn seen_by(
+    run: impl FnOnce(usize, Seen<u64>) -> Result<()>,
+    capacity: usize,
+) -> Result<Vec<u64>, Failed> {
+    let seen = Seen::default();
+    run(capacity, seen.clone())?;
+    Ok(all(&seen))
+}
+
+/// Before the first message is taken, seven were sent.
+fn policies(platform: &Platform) -> Result<(), Failed> {
+    for capacity in [1, 2, 3] {
+        let run =
+            |leaves, seen| Waits::new(platform, capacity, leaves, seen, Seen::default())?.run();
+        let waits = seen_by(|_, seen| run(capacity as u64 - 1, seen), capacity)?;
+        let sent = seen_by(
+            |n, sent| Waits::new(platform, n, u64::MAX, Seen::default(), sent)?.run(),
+            capacity,
+        )?;
+        check(sent.len() == capacity, || format!("nobody received, but {sent:?} were sent"))?;
+        let pops = seen_by(|n, seen| Pops::new(platform, n, seen)?.run(), capacity)?;
+        let rejects = seen_by(|n, seen| Rejects::new(platform, n, seen)?.run(), capacity)?;
+        let last = capacity as u64;
+        let latest: Vec<u64> = (7 - last..10).collect();
+        // As many old ones as there is room for; then what was sent as each was taken.
+        let oldest: Vec<u64> = (0..last).chain(7..10).collect();
+        check(waits == (0..10).collect::<Vec<_>>(), || format!("{capacity}: {waits:?}"))?;
+        check(pops == latest, || format!("pop, {capacity}: {pops:?}"))?;
+        check(rejects == oldest, || format!("reject, {capacity}: {rejects:?}"))?;
+    }
+    // A queue that is large enough never faults.
+    let faults = seen_by(|n, seen| Faults::new(platform, n, seen)?.run(), 7)?;
+    check(faults.len() == 10, || format!("{faults:?}"))
+}
+
+fn fault(platform: &Platform) -> Result<(), Failed> {
+    let run = Faults::new(platform, 2, Seen::default())?.run();
+    let text = check_error("a full queue", run, |_| true)?;
+    let full = ["`numbers` failed in `compute`, tick 2", "`numbers.number >> late.number` is full"];
+    check_text(&text, &full)?;
+    check_text(&text, &["it holds 2", "`fault`", "`#[capacity(…)]`"])
+}
+
+fn capacity_zero(platform: &Platform) -> Result<(), Failed> {
+    let made = Waits::new(platform, 0, 0, Seen::default(), Seen::default()).map(drop);
+    let is_zero = |error: &Error| matches!(error, Error::CapacityZero { .. });
+    check_text(&check_error("new", made, is_zero)?, &["`numbers.number >> late.number`"])
+}
+
+/// A buffer full of the tick, slowly.
+#[operator(streams(fill))]
+struct Filler {
+    #[output]
+    data: Buffer<f32>,
+}
+
+impl Compute for Filler {
+    fn compute(&mut self, io: FillerIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.fill)?;
+        let mut data = cx.buffer(LEN, &stream)?;
+        stream.launch::<slow_fill>(LEN, (&mut data, cx.tick() as f32, SLOW))?;
+        io.data.set_cuda_stream(&stream).emit(data)
+    }
+}
+
+/// Takes every third, and keeps it for a while as memory that others may get.
+#[operator]
+struct Third {
+    #[input]
+    data: Buffer<f32>,
+    seen: Seen<f32>,
+}
+
+impl Compute for Third {
+    fn compute(&mut self, io: ThirdIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick() % 3 < 2 {
+            io.data.leave();
+            return Ok(());
+        }
+        let (mut data, stream) = io.data.receive().receive_cuda_stream(cx)?;
+        stream.launch::<add_one>(LEN, (&mut data,))?;
+        let values = cx.download(&data, &stream)?;
+        let values = values.wait_blocking()?;
+        let same = values.iter().all(|&x| x == values[0]);
+        note(&self.seen, if same { values[0] } else { f32::NAN });
+        Ok(())
+    }
+}
+
+graph! {
+    struct Dropping(seen: Seen<f32>) {
+        #[when(count(9))] let filler: Filler = Filler::new();
+        let third: Third = Third::new(seen);
+        #[policy(pop)]
+        filler.data >> third.data;
+    }
+}
+
+/// Whoever gets the memory of a message that nobody received waits for its write.
+fn dropped(platform: &Platform) -> Result<bool> {
+    let seen = Seen::default();
+    Dropping::new(platform, seen.clone())?.run()?;
+    Ok(all(&seen) == [3.0, 6.0, 9.0])
+}
+
+#[operator]
+struct Values {
+    #[input]
+    data: &Buffer<f32>,
+    seen: Seen<f32>,
+}
+
+impl Compute for Values {
+    fn compute(&mut self, io: ValuesIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (data, stream) = io.data.receive().receive_cuda_stream(cx)?;
+        note(&self.seen, cx.download(data, &stream)?.wait_blocking()?[LEN - 1]);
+        Ok(())
+    }
+}
+
+graph! {
+    struct Awaited(seen: Seen<f32>) {
+        #[when(count(30))] let filler: Filler = Filler::new();
+        #[when(stream_done(data))]
+        let values: Values = Values::new(seen);
+        #[policy(pop)]
+        filler.data >> values.data;
+    }
+}
+
+/// Else, behind a producer that is faster than the device, the oldest message would always be one that is
+/// not done yet, and its consumer would never run.
+fn awaited(platform: &Platform) -> Result<(), Failed> {
+    let seen = Seen::default();
+    Awaited::new(platform, seen.clone())?.run()?;
+    let seen = all(&seen);
+    let ends = (seen.first(), seen.last()) == (Some(&0.0), Some(&29.0));
+    check(ends && seen.is_sorted(), || format!("{seen:?}"))
+}
+
+/// What came on each edge: those that were named in time.
+#[operator]
+struct Collect {
+    #[input(many)]
+    all: u64,
+    #[input(many, optional)]
+    some: &u64,
+    #[input(size = 2)]
+    two: Shared<u64>,
+    seen: Seen<(Vec<u64>, Vec<u64>, u64)>,
+}
+
+impl Compute for Collect {
+    fn compute(&mut self, io: CollectIo<'_>, _: &ExecutionContext) -> Result<()> {
+        let all = io.all.receive().into_data();
+        let some = io.some.receive().into_data();
+        let [a, b] = io.two.receive().into_data();
+        let lengths = all.len() == 2 && some.clone().count() == some.len();
+        if lengths {
+            note(&self.seen, (all.collect(), some.copied().collect(), *a + *b));
+        }
+        Ok(())
+    }
+}
+
+/// Sends in even ticks.
+#[operator]
+struct Even {
+    #[output]
+    number: u64,
+}
+
+impl Compute for Even {
+    fn compute(&mut self, io: EvenIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick().is_multiple_of(2) { io.number.emit(1000 + cx.tick()) } else { Ok(()) }
+    }
+}
+
+graph! {
+    struct Several(seen: Seen<(Vec<u64>, Vec<u64>, u64)>) {
+        #[when(count(3))] let a: Numbers = Numbers::new();
+        #[when(count(3))] let b: Numbers = Numbers::new();
+        #[when(count(3))] let c: Numbers = Numbers::new();
+        #[when(count(3))] let even: Even = Even::new();
+        #[when(count(3))] let d: Numbers = Numbers::new();
+        #[when(count(3))] let e: Numbers = Numbers::new();
+        let collect: Collect = Collect::new(seen);
+        a.number >> collect.all;
+        b.number >> collect.all;
+        even.number >> collect.some;
+        c.number >> collect.some;
+        d.number >> collect.two;
+        e.number >> collect.two;
+    }
+}
+
+fn many(platform: &Platform) -> Result<(), Failed> {
+    let seen = Seen::default();
+    Several::new(platform, seen.clone())?.run()?;
+    let expected =
+        [(vec![0, 0], vec![1000, 0], 0), (vec![1, 1], vec![1], 2), (vec![2, 2], vec![1002, 2], 4)];
+    check(all(&seen) == expected, || format!("{seen:?}"))
+}
