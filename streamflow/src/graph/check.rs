@@ -216,7 +216,8 @@ pub const fn check_pool(pool: &str, description: &CudaStreamPool, needed: &[(&st
     }
 }
 
-/// An operator on a pool has a use for it: streams of its own, or device data at a port.
+/// An operator on a pool has a use for it: streams of its own, or device data at a port. One that takes streams
+/// by names of the run alone has neither; it declares one of them.
 #[track_caller]
 pub const fn check_pool_use(
     node: &str,
@@ -235,7 +236,7 @@ pub const fn check_pool_use(
             .add(operator)
             .add("` works on the host alone; remove `#[streams(")
             .add(pool)
-            .add(")]`")
+            .add(")]`, or declare the streams that it takes, `#[operator(streams(…))]`")
             .fail()
     }
 }
