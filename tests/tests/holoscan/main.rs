@@ -6,9 +6,13 @@ mod awaited;
 mod conditions;
 mod forwarding;
 mod gaps;
+mod green;
 mod gxf;
+mod memory;
+mod neighbours;
 mod operators;
 mod python;
+mod queues;
 mod start;
 mod streams;
 
@@ -21,7 +25,8 @@ fn main() -> ExitCode {
         return child::play(&role, gaps::in_child);
     }
     let (s, a, c) = (streams::tests, start::tests, conditions::tests);
-    let (f, g) = (forwarding::tests, gxf::tests);
-    let groups = [s, f, a, c, python::tests, g, awaited::tests, gaps::tests];
+    let (f, g, m, p) = (forwarding::tests, green::tests, memory::tests, python::tests);
+    let (x, n, gaps) = (gxf::tests, neighbours::tests, gaps::tests);
+    let groups = [s, f, a, c, g, m, p, x, awaited::tests, queues::tests, n, gaps];
     groups.into_iter().fold(Suite::new(), |suite, tests| tests(suite)).run()
 }
