@@ -3,6 +3,7 @@
 #![allow(missing_docs, reason = "a test binary")]
 
 mod awaited;
+mod bad_input;
 mod conditions;
 mod forwarding;
 mod gaps;
@@ -15,6 +16,7 @@ mod python;
 mod queues;
 mod start;
 mod streams;
+mod table;
 
 use std::process::ExitCode;
 
@@ -22,11 +24,26 @@ use streamflow_tests::{Suite, child};
 
 fn main() -> ExitCode {
     if let Some(role) = child::role() {
-        return child::play(&role, gaps::in_child);
+        return child::play(&role, |role| match role {
+            bad_input::NO_GPU => bad_input::without_gpu(),
+            role => gaps::in_child(role),
+        });
     }
-    let (s, a, c) = (streams::tests, start::tests, conditions::tests);
-    let (f, g, m, p) = (forwarding::tests, green::tests, memory::tests, python::tests);
-    let (x, n, gaps) = (gxf::tests, neighbours::tests, gaps::tests);
-    let groups = [s, f, a, c, g, m, p, x, awaited::tests, queues::tests, n, gaps];
-    groups.into_iter().fold(Suite::new(), |suite, tests| tests(suite)).run()
+    let groups = [
+        streams::tests,
+        forwarding::tests,
+        start::tests,
+        conditions::tests,
+        green::tests,
+        memory::tests,
+        python::tests,
+        gxf::tests,
+        awaited::tests,
+        queues::tests,
+        neighbours::tests,
+        gaps::tests,
+        bad_input::tests,
+    ];
+    let suite = groups.into_iter().fold(Suite::new(), |suite, tests| tests(suite));
+    table::tests(suite).run()
 }
