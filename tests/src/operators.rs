@@ -2,7 +2,6 @@
 #![deny(missing_docs, missing_debug_implementations, reason = "what is generated has both")]
 
 use crate::kernels::{add_one, axpy, fill};
-use streamflow::port::Receive;
 use streamflow::prelude::*;
 
 /// Makes tensors on a stream of its own.
@@ -118,6 +117,7 @@ impl Compute for Names {
 
 /// Calls a function: generic in its state, which its ports know nothing of.
 #[operator]
+#[allow(missing_debug_implementations, reason = "a function has none")]
 pub struct Apply<F: Fn(f32) -> f32 + Send + 'static, const N: usize> {
     #[input(optional)]
     x: &HostData<[f32; N]>,
@@ -137,9 +137,10 @@ impl<F: Fn(f32) -> f32 + Send + 'static, const N: usize> Compute for Apply<F, N>
 
 /// Generic in what its ports carry alone, with a default, a clause, and a constructor of its own.
 #[operator(no_new, streams(copy))]
+#[derive(Debug)]
 pub struct Pass<M, E = f32>
 where
-    M: Message + for<'t> Receive<'t, Message = M>,
+    M: Message<Item = M>,
     E: Element,
 {
     #[input]
@@ -154,7 +155,7 @@ where
 
 impl<M, E> Pass<M, E>
 where
-    M: Message + for<'t> Receive<'t, Message = M>,
+    M: Message<Item = M>,
     E: Element,
 {
     /// Made by hand.
@@ -165,7 +166,7 @@ where
 
 impl<M, E> Compute for Pass<M, E>
 where
-    M: Message<Place = streamflow::message::Host> + for<'t> Receive<'t, Message = M>,
+    M: Message<Place = streamflow::message::Host, Item = M>,
     E: Element,
 {
     fn compute(&mut self, io: Self::Io<'_>, cx: &ExecutionContext) -> Result<()> {

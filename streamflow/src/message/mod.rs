@@ -19,24 +19,32 @@ use crate::driver::{Direction, Note};
 use crate::error::Result;
 use crate::memory::{Block, DeviceSlice, Pinned, Recycler, Shared};
 use crate::platform::Platform;
+use crate::port::{Owned, Receive, ReceiveEach};
 use crate::stream::{CudaStream, Point};
 
 /// What can travel along an edge.
 ///
 /// Derive it for structs whose fields are messages. Any other value that is only for the host goes
-/// into a [`HostData`]. A message belongs to nobody else and may move between threads.
+/// into a [`HostData`]. A message belongs to nobody else and may move between threads. An operator that is
+/// generic in what it takes bounds it `M: Message<Item = M>`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a message",
     label = "this type can't travel along an edge",
     note = "put `#[derive(Message)]` on its definition if its fields are messages, or wrap host data in `HostData<_>`"
 )]
-pub trait Message: Send + Sync + 'static {
+pub trait Message:
+    Send
+    + Sync
+    + 'static
+    + for<'t> Receive<'t, Message = <Self as Message>::Item>
+    + for<'t> ReceiveEach<'t>
+{
     /// Whether device data is in it: [`Host`] or [`Device`].
     type Place: Place;
     /// What is received: the type itself, or what a [`Shared`] shares.
     type Item: Message;
     /// How many owners it may have when it is sent: [`Sole`], or [`Several`] for a [`Shared`].
-    type Owners;
+    type Owners: Owned;
 
     /// Shows all device memory in it.
     fn memory(&self, visit: &mut MemoryVisitor<'_>);
