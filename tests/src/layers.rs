@@ -4,10 +4,12 @@ mod blind;
 mod bound;
 mod drop_waits;
 mod fail_nth;
+pub mod mutate;
 mod null;
 
 pub use blind::Blind;
 pub use bound::Bound;
 pub use drop_waits::DropWaits;
 pub use fail_nth::{CallKind, FailNth};
+pub use mutate::Mutate;
 pub use null::Null;

@@ -23,7 +23,7 @@ struct Uses {
     /// The writes that no other use is known to come after: one, unless parts of the memory are
     /// written on several streams.
     writes: SmallVec<[Point; 2]>,
-    /// Likewise the reads, the latest of each stream.
+    /// Likewise the reads, the latest of each stream, in the order in which they were noted.
     reads: SmallVec<[Point; 4]>,
 }
 
@@ -61,7 +61,7 @@ impl Block {
         what: &str,
     ) -> Result<()> {
         self.check(stream, what)?;
-        self.claim_peer(stream, mode, point)
+        self.claim_checked(stream, mode, point)
     }
 
     /// As [`claim`](Self::claim), for a stream of any device.
@@ -72,6 +72,11 @@ impl Block {
         point: Point,
     ) -> Result<()> {
         self.check_platform(stream)?;
+        self.claim_checked(stream, mode, point)
+    }
+
+    #[inline]
+    fn claim_checked(&self, stream: &CudaStream, mode: AccessMode, point: Point) -> Result<()> {
         let mut uses = self.lock();
         uses.order(stream, mode)?;
         match mode {
@@ -136,7 +141,7 @@ impl Block {
 
     /// Makes `timeline` wait for all uses.
     pub(super) fn retire(&mut self, timeline: &Timeline, table: &StreamTable) -> Result<()> {
-        self.uses_mut().all().try_for_each(|point| timeline.wait(table, point))
+        self.uses_mut().latest_first().try_for_each(|point| timeline.wait(table, point))
     }
 
     /// Records the uses on other streams than `home` that no record covers yet, so that a later wait
@@ -188,17 +193,13 @@ impl Block {
 }
 
 impl Uses {
+    #[inline]
     fn order(&self, stream: &CudaStream, mode: AccessMode) -> Result<()> {
         let (timeline, table) = (stream.timeline(), stream.table());
-        for &write in &self.writes {
-            timeline.wait(table, write)?;
+        match mode {
+            AccessMode::Write => self.latest_first().try_for_each(|it| timeline.wait(table, it)),
+            AccessMode::Read => self.writes.iter().try_for_each(|it| timeline.wait(table, *it)),
         }
-        if mode == AccessMode::Write {
-            for &read in &self.reads {
-                timeline.wait(table, read)?;
-            }
-        }
-        Ok(())
     }
 
     /// A write that comes after all other uses.
@@ -209,10 +210,17 @@ impl Uses {
     }
 
     fn read_at(&mut self, point: Point) {
-        match self.reads.iter_mut().find(|read| read.stream() == point.stream()) {
-            Some(read) => *read = point,
-            None => self.reads.push(point),
+        // Nearly always the last, if there is one.
+        if let Some(earlier) = self.reads.iter().rposition(|read| read.stream() == point.stream()) {
+            self.reads.remove(earlier);
         }
+        self.reads.push(point);
+    }
+
+    /// All uses, to wait for: who has waited for a use need not wait for what that came after. A read
+    /// comes after the writes, and perhaps after earlier reads.
+    fn latest_first(&self) -> impl Iterator<Item = Point> {
+        self.reads.iter().rev().chain(self.writes.iter().rev()).copied()
     }
 
     fn all(&self) -> impl Iterator<Item = Point> {

@@ -297,3 +297,22 @@ fn dropping_memory_records_its_users_on_other_streams() {
     let _next = bench.buffer(&a);
     assert_eq!(records(&bench), 1, "the next owner waits for the record of before");
 }
+
+/// Law 8: a reader has waited for the write, so who waits for the reader need not.
+#[test]
+fn who_waits_for_the_latest_use_waits_once() {
+    let bench = bench(MemoryOptions { in_flight: 1, ..MemoryOptions::default() });
+    let ((a, _), (b, _), (c, _), (d, _)) =
+        (bench.stream(), bench.stream(), bench.stream(), bench.stream());
+    let mut source = bench.buffer(&a);
+    let [mut of_c, mut of_d] = [&c, &d].map(|stream| bench.buffer(stream));
+    b.fill_bytes(&mut source, 7).unwrap();
+    c.copy(&source, &mut of_c).unwrap();
+    // After what `c` has read.
+    d.copy(&of_c, &mut of_d).unwrap();
+    d.copy(&source, &mut of_d).unwrap();
+    drop(source);
+    bench.recorder.clear();
+    let _next = bench.buffer(&a);
+    assert_eq!(bench.count(is_wait), 1);
+}

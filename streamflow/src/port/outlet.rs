@@ -67,7 +67,9 @@ impl<T: Message> Outlet<T> {
             let (message, sent) = (Payload::One(copied), Some(ready));
             edge.copied = Some(Envelope { message, metadata: metadata.clone(), sent });
         }
-        let sent = stream.map(|stream| stream.timeline().open_point());
+        // Where all edges have copies of their own nobody waits for the message itself.
+        let waits = self.readers > 0 || self.edges.is_empty();
+        let sent = stream.filter(|_| waits).map(|stream| stream.timeline().open_point());
         self.pending = Some(Envelope { message, metadata, sent });
         Ok(())
     }

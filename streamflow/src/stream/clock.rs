@@ -44,6 +44,13 @@ impl Copied {
     pub(super) fn new() -> Self {
         Self { known: 0, in_place: [0; IN_PLACE], more: Vec::new() }
     }
+
+    /// Shows each stream that was waited for, and its latest record that was.
+    pub(super) fn for_each(&self, mut visit: impl FnMut(u32, u64)) {
+        for_each(self.known, |stream| visit(stream as u32, self.in_place[stream]));
+        let more = self.more.iter().enumerate().filter(|(_, number)| **number > 0);
+        more.for_each(|(index, number)| visit((IN_PLACE + index) as u32, *number));
+    }
 }
 
 fn raise(entry: &AtomicU64, number: u64) {

@@ -155,6 +155,40 @@ fn what_is_known_to_be_complete_needs_no_wait() {
     assert_eq!(bench.records_and_waits(), (1, 1));
 }
 
+/// Nobody has asked for `a`, but `b` came after it.
+#[test]
+fn what_comes_before_something_complete_is_complete() {
+    let bench = bench(Policy::Lazy);
+    let (a, b, c) = (bench.stream(), bench.stream(), bench.stream());
+    let of_a = a.record().unwrap();
+    b.wait(of_a).unwrap();
+    let of_b = b.record().unwrap();
+    let later = a.record().unwrap();
+    bench.records_and_waits();
+    b.table().synchronize(of_b).unwrap();
+    c.wait(of_a).unwrap();
+    assert_eq!(bench.records_and_waits(), (0, 0));
+    c.wait(later).unwrap();
+    assert_eq!(bench.records_and_waits(), (0, 1));
+}
+
+/// What one thread has found complete of `b`, and so of `a`, another one goes by: no race is blamed on it.
+#[test]
+fn what_another_thread_has_found_complete_is_no_race() {
+    let platform = Platform::host().seed(1).race_check(true).build().unwrap();
+    let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
+    let [a, b, c] = ["a", "b", "c"].map(|name| pool.allocate(name).unwrap());
+    let mut data = platform.buffer::<u8>(9, &a).unwrap();
+    let mut copy = platform.buffer::<u8>(9, &b).unwrap();
+    a.fill_bytes(&mut data, 1).unwrap();
+    b.copy(&data, &mut copy).unwrap();
+    let of_b = b.record().unwrap();
+    let table = b.table();
+    std::thread::scope(|scope| scope.spawn(|| table.synchronize(of_b)).join()).unwrap().unwrap();
+    c.fill_bytes(&mut data, 2).unwrap();
+    assert!(platform.take_races().is_empty());
+}
+
 #[test]
 fn one_record_serves_all_waiters() {
     let bench = bench(Policy::Lazy);

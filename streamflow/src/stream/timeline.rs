@@ -320,9 +320,21 @@ impl Timeline {
         let (event, number) = self.event_for(epoch)?;
         let done = event.query()?;
         if done {
-            self.completed.fetch_max(number, Ordering::AcqRel);
+            self.found_complete(table, number);
         }
         Ok(done)
+    }
+
+    /// Notes that the host has found a record complete, and with it all that it came after.
+    fn found_complete(&self, table: &StreamTable, number: u64) {
+        self.completed.fetch_max(number, Ordering::AcqRel);
+        let ring = self.lock();
+        let slot = &ring[number as usize % RING];
+        if slot.number == number {
+            slot.seen.for_each(|stream, number| {
+                table.timeline(stream).completed.fetch_max(number, Ordering::AcqRel);
+            });
+        }
     }
 
     fn event_for(&self, epoch: u64) -> DriverResult<(Arc<OwnedEvent>, u64)> {
@@ -339,7 +351,7 @@ impl Timeline {
         self.bind()?;
         let (event, number) = self.event_for(epoch)?;
         event.synchronize()?;
-        self.completed.fetch_max(number, Ordering::AcqRel);
+        self.found_complete(table, number);
         Ok(())
     }
 

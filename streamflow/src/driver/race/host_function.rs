@@ -10,20 +10,14 @@ use crate::driver::HostFunction;
 struct Wrapped {
     function: HostFunction,
     shared: Arc<Shared>,
-    stream: u32,
     /// What comes before it.
     before: Clock,
 }
 
-/// Wraps a host function that is about to be queued as the latest of `stream`. One that is never
-/// called, as after a sticky error, is leaked.
-pub(super) fn wrap(
-    shared: &Arc<Shared>,
-    stream: u32,
-    before: Clock,
-    function: HostFunction,
-) -> HostFunction {
-    let wrapped = Box::new(Wrapped { function, shared: shared.clone(), stream, before });
+/// Wraps a host function that is about to be queued as the latest of a stream, after all that is
+/// `before`. One that is never called, as after a sticky error, is leaked.
+pub(super) fn wrap(shared: &Arc<Shared>, before: Clock, function: HostFunction) -> HostFunction {
+    let wrapped = Box::new(Wrapped { function, shared: shared.clone(), before });
     HostFunction { call, data: Box::into_raw(wrapped).cast() }
 }
 
@@ -32,13 +26,13 @@ pub(super) fn wrap(
 unsafe extern "C" fn call(data: *mut c_void) {
     // SAFETY: the caller's contract.
     let wrapped = unsafe { Box::from_raw(data.cast::<Wrapped>()) };
-    let Wrapped { function, shared, stream, before } = *wrapped;
+    let Wrapped { function, shared, before } = *wrapped;
     // On whichever thread it is called: what that knows has nothing to do with it, and what the
     // function knows ends with it.
     let known = {
         let mut locked = shared.lock();
         let thread = locked.thread;
-        locked.state().order.enter(thread, stream, before)
+        locked.state().order.enter(thread, before)
     };
     // SAFETY: whoever queued it vouched for the function and its data until this one call.
     unsafe { (function.call)(function.data) };

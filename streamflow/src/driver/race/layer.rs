@@ -251,7 +251,7 @@ unsafe impl Layer for RaceChecker {
         state.order.submit(thread, index);
         let before = state.order.snapshot(index);
         drop(locked);
-        let function = host_function::wrap(&self.shared, index, before, function);
+        let function = host_function::wrap(&self.shared, before, function);
         // SAFETY: the caller vouches for what is wrapped; the wrapper is valid until its one call.
         unsafe { self.below.launch_host_function(stream, function) }
     }

@@ -29,7 +29,7 @@ struct Stream {
     clock: Clock,
     /// The thread's clock that is part of `clock` already.
     host: (u32, u64),
-    /// What some thread has found complete by asking for this stream's work.
+    /// What some thread has found complete by asking for this stream's work, or for what comes after it.
     completed: Clock,
     /// For people.
     name: String,
@@ -52,7 +52,6 @@ struct Thread {
     version: u64,
     /// What a call asks for, from before the call until its answer.
     asked: Clock,
-    asked_stream: u32,
 }
 
 /// What a thread knows, and what it is just asking for.
@@ -60,7 +59,6 @@ struct Thread {
 pub(super) struct Knowledge {
     clock: Clock,
     asked: Clock,
-    asked_stream: u32,
 }
 
 /// All clocks. Streams and threads are named by index; events by handle, since they come and go.
@@ -257,7 +255,6 @@ impl Order {
         self.release(stream, &mut asked);
         let thread = &mut self.threads[thread as usize];
         thread.asked = asked;
-        thread.asked_stream = stream;
     }
 
     /// The thread is about to ask for an event's latest record. Another one, made meanwhile, is not
@@ -269,7 +266,6 @@ impl Order {
         let event = &self.events[index as usize];
         if event.epoch > 0 {
             thread.asked.copy_from(&event.clock);
-            thread.asked_stream = event.stream;
         }
     }
 
@@ -283,7 +279,16 @@ impl Order {
             self.versions += 1;
             asking.version = self.versions;
         }
-        self.streams[asking.asked_stream as usize].completed.merge(&asking.asked);
+        Self::complete(&mut self.streams, &asking.asked);
+    }
+
+    /// That work is complete says so of all that it came after, on whichever stream.
+    fn complete(streams: &mut [Stream], found: &Clock) {
+        for (index, stream) in streams.iter_mut().enumerate() {
+            if found.get(index as u32) > 0 {
+                stream.completed.merge(found);
+            }
+        }
     }
 
     /// A copy of what comes before this point of `stream`.
@@ -293,14 +298,11 @@ impl Order {
         before
     }
 
-    /// A host function of `stream` is called on `thread`, with all that came `before` it complete. The
-    /// thread knows this and nothing else until [`leave`](Self::leave) gets back what it knew.
-    pub(super) fn enter(&mut self, thread: u32, stream: u32, before: Clock) -> Knowledge {
-        self.streams[stream as usize].completed.merge(&before);
-        self.exchange(
-            thread,
-            Knowledge { clock: before, asked: Clock::default(), asked_stream: stream },
-        )
+    /// A host function is called on `thread`, with all that came `before` it complete. The thread knows
+    /// this and nothing else until [`leave`](Self::leave) gets back what it knew.
+    pub(super) fn enter(&mut self, thread: u32, before: Clock) -> Knowledge {
+        Self::complete(&mut self.streams, &before);
+        self.exchange(thread, Knowledge { clock: before, asked: Clock::default() })
     }
 
     /// The host function has returned.
@@ -315,7 +317,6 @@ impl Order {
         Knowledge {
             clock: std::mem::replace(&mut thread.clock, known.clock),
             asked: std::mem::replace(&mut thread.asked, known.asked),
-            asked_stream: std::mem::replace(&mut thread.asked_stream, known.asked_stream),
         }
     }
 

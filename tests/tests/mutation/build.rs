@@ -1,0 +1,228 @@
+//! Makes the graph of a plan, by the calls that `graph!` expands to.
+
+use streamflow::__private::{
+    EdgeOptions, Policy, begin, connect, connect_copy, connect_transfer, edge,
+};
+use streamflow::graph::{AnyNode, NodeOptions, NodeStreams};
+use streamflow::prelude::*;
+
+use streamflow_tests::kernels::fill;
+
+use super::operators::LEN;
+use super::operators::{Combine, Keep, Relay, Sink, Source, Taking, Unary};
+use super::plan::{FIRST, Plan, Reading, Step};
+
+/// The ports of a node that is not made yet.
+enum Ports {
+    Source(<Source as Operator>::Ports),
+    Unary(<Unary as Operator>::Ports),
+    Taking(<Taking as Operator>::Ports),
+    Relay(<Relay as Operator>::Ports),
+    Keep(<Keep as Operator>::Ports),
+    Combine(<Combine as Operator>::Ports),
+    Sink(<Sink as Operator>::Ports),
+}
+
+impl Ports {
+    fn of(step: Step) -> Self {
+        match step {
+            Step::Source(_) => Self::Source(Source::__ports()),
+            Step::Unary(..) => Self::Unary(Unary::__ports()),
+            Step::Taking(..) => Self::Taking(Taking::__ports()),
+            Step::Relay(_) => Self::Relay(Relay::__ports()),
+            Step::Keep(_) => Self::Keep(Keep::__ports()),
+            Step::Combine(..) => Self::Combine(Combine::__ports()),
+            Step::Sink(..) => Self::Sink(Sink::__ports()),
+        }
+    }
+}
+
+/// Connects the output of a node to an input, if the node is one of these kinds.
+macro_rules! connect_from {
+    ($from:expr, [$($kind:ident),*], $out:ident => $connect:expr) => {
+        match $from {
+            $(Ports::$kind(ports) => {
+                let $out = &mut ports.out;
+                $connect
+            })*
+            _ => {}
+        }
+    };
+}
+
+/// How an edge carries its messages.
+enum Carries {
+    Itself,
+    Copy,
+    Transfer(DeviceId, &'static str),
+}
+
+/// Connects `$from` to `$to`; messages of `$given` kinds can go there themselves.
+macro_rules! wire {
+    ($from:expr, [$($given:ident),*], $to:expr, $carries:expr) => {
+        match $carries {
+            Carries::Itself => {
+                connect_from!($from, [$($given),*], out => connect(edge(out, $to)));
+            }
+            Carries::Copy => {
+                connect_from!($from, [Source, Unary, Taking, Relay, Keep, Combine],
+                    out => connect_copy(edge(out, $to)));
+            }
+            Carries::Transfer(device, name) => {
+                connect_from!($from, [Source, Unary, Taking, Relay, Keep, Combine],
+                    out => connect_transfer(edge(out, $to), device, name));
+            }
+        }
+    };
+    ($from:expr, $to:expr, $carries:expr) => {
+        wire!($from, [Source, Unary, Taking, Relay, Keep, Combine], $to, $carries)
+    };
+}
+
+/// Connects a later node's output, or a node's own, to its second input: a feedback edge.
+/// The stream that has written what it begins with.
+fn wire_back(
+    ports: &mut [Ports],
+    from: usize,
+    to: usize,
+    platform: &Platform,
+) -> Result<CudaStream> {
+    let options = EdgeOptions::new("feedback", 1, Policy::BackPressure)?.feedback();
+    let (before, after) = ports.split_at_mut(from);
+    let input = match (before.get_mut(to), &mut after[0]) {
+        (None, Ports::Combine(own)) => {
+            connect(edge(&mut own.out, &mut own.b).with(options));
+            &mut own.b
+        }
+        (Some(Ports::Combine(to)), from) => {
+            let to = &mut to.b;
+            connect_from!(from, [Source, Unary, Taking, Relay, Keep, Combine],
+                out => connect(edge(out, &mut *to).with(options)));
+            to
+        }
+        _ => return Err(Error::other("feedback leads to a `Combine`")),
+    };
+    let stream = platform.stream_pool("FIRST", &CudaStreamPool::new())?.allocate("first")?;
+    let mut first = platform.tensor([LEN], &stream)?;
+    stream.launch::<fill>(LEN, (&mut first, FIRST))?;
+    begin(input, first, platform)?;
+    Ok(stream)
+}
+
+/// What transfers are called, by the node that they lead to: each has a stream of that name.
+const TRANSFERS: [&str; 8] = ["to 0", "to 1", "to 2", "to 3", "to 4", "to 5", "to 6", "to 7"];
+
+fn carries(plan: &Plan, from: usize, to: usize) -> Carries {
+    let device = plan.device(to);
+    match plan.steps[to] {
+        _ if plan.device(from) != device => Carries::Transfer(device, TRANSFERS[to]),
+        Step::Taking(_, true) => Carries::Copy,
+        _ => Carries::Itself,
+    }
+}
+
+fn wire(plan: &Plan, ports: &mut [Ports], node: usize) {
+    let (before, this) = ports.split_at_mut(node);
+    let inputs = plan.steps[node].inputs().into_iter().enumerate();
+    for (nth, from) in inputs.filter(|(_, from)| *from < node) {
+        let carries = carries(plan, from, node);
+        let from = &mut before[from];
+        match &mut this[0] {
+            Ports::Source(_) => {}
+            Ports::Unary(to) => wire!(from, &mut to.src, carries),
+            // What a relay sends has several owners, and can't be taken.
+            Ports::Taking(to) => {
+                wire!(from, [Source, Unary, Taking, Keep, Combine], &mut to.data, carries);
+            }
+            Ports::Relay(to) => wire!(from, &mut to.data, carries),
+            Ports::Keep(to) => wire!(from, &mut to.now, carries),
+            Ports::Combine(to) if nth == 0 => wire!(from, &mut to.a, carries),
+            Ports::Combine(to) => wire!(from, &mut to.b, carries),
+            Ports::Sink(to) => wire!(from, &mut to.data, carries),
+        }
+    }
+}
+
+/// A graph whose nodes were decided at run time.
+pub(crate) struct Built {
+    platform: Platform,
+    nodes: Vec<Box<dyn AnyNode>>,
+    /// Not given back before the end, so that no node gets them.
+    _others: Vec<CudaStream>,
+}
+
+impl Graph for Built {
+    fn nodes(&mut self) -> Vec<&mut dyn AnyNode> {
+        self.nodes.iter_mut().map(|node| &mut **node as &mut dyn AnyNode).collect()
+    }
+
+    fn platform(&self) -> &Platform {
+        &self.platform
+    }
+}
+
+/// Makes the graph; its sources run so many ticks.
+pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Built> {
+    let values = plan.values(ticks);
+    let mut ports: Vec<Ports> = plan.steps.iter().map(|step| Ports::of(*step)).collect();
+    for node in 0..plan.steps.len() {
+        wire(plan, &mut ports, node);
+    }
+    let mut others = Vec::new();
+    for (node, step) in plan.steps.iter().enumerate() {
+        for from in step.inputs().into_iter().filter(|from| *from >= node) {
+            others.push(wire_back(&mut ports, from, node, platform)?);
+        }
+    }
+    let pool =
+        |name, number| platform.stream_pool(name, &CudaStreamPool::new().device(device(number)));
+    let near = pool("NEAR", 0)?;
+    let far = if plan.far.is_empty() { near.clone() } else { pool("FAR", 1)? };
+    let is_source = |step: &Step| matches!(step, Step::Source(_));
+    // What `graph!` counts while compiling.
+    let alone = plan.adopting && plan.steps.iter().filter(|step| is_source(step)).count() <= 1;
+    let mut nodes: Vec<Box<dyn AnyNode>> = Vec::new();
+    for (index, (step, ports)) in plan.steps.iter().zip(ports).enumerate() {
+        let own = is_source(step) || !plan.adopting;
+        let options = NodeOptions {
+            streams: match (own, plan.device(index) == device(0)) {
+                (true, true) => NodeStreams::Pool(&near),
+                (true, false) => NodeStreams::Pool(&far),
+                (false, _) => NodeStreams::None,
+            },
+            count: is_source(step).then_some(ticks as u64),
+            stream_done: match step {
+                Step::Sink(Reading::Done, _) => &["data"],
+                _ => &[],
+            },
+            alone,
+        };
+        let name = format!("{index}");
+        nodes.push(match (*step, ports) {
+            (Step::Source(origin), Ports::Source(ports)) => {
+                Box::new(Source::new(origin, index).__node(ports, &name, platform, options)?)
+            }
+            (Step::Unary(how, _), Ports::Unary(ports)) => {
+                Box::new(Unary::new(how, None).__node(ports, &name, platform, options)?)
+            }
+            (Step::Sink(reading, _), Ports::Sink(ports)) => {
+                let sink = Sink::new(reading, values[index].clone(), Vec::new(), 0);
+                Box::new(sink.__node(ports, &name, platform, options)?)
+            }
+            (_, Ports::Taking(ports)) => {
+                Box::new(Taking::new().__node(ports, &name, platform, options)?)
+            }
+            (_, Ports::Relay(ports)) => {
+                Box::new(Relay::new().__node(ports, &name, platform, options)?)
+            }
+            (_, Ports::Keep(ports)) => {
+                Box::new(Keep::new(None).__node(ports, &name, platform, options)?)
+            }
+            (_, Ports::Combine(ports)) => {
+                Box::new(Combine::new().__node(ports, &name, platform, options)?)
+            }
+            (step, _) => return Err(Error::other(format!("{step:?} has other ports"))),
+        });
+    }
+    Ok(Built { platform: platform.clone(), nodes, _others: others })
+}

@@ -1,0 +1,126 @@
+//! Drops each edge of each graph, one at a time.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use streamflow_tests::layers::mutate::{Edge, EdgeKind};
+use streamflow_tests::{Failed, check};
+
+use super::graphs;
+use super::notice::{Outcome, notice, seeds};
+use super::order::{Verdict, judge};
+use super::runs::{Mutation, Subject, Trial};
+
+/// What became of all mutations.
+#[derive(Debug, Default)]
+struct Tally {
+    /// Noticed, by what was taken away.
+    noticed: BTreeMap<&'static str, u64>,
+    redundant: Vec<String>,
+    order_nothing: u64,
+    holes: Vec<String>,
+}
+
+impl Tally {
+    fn add(&mut self, other: Self) {
+        for (kind, count) in other.noticed {
+            *self.noticed.entry(kind).or_default() += count;
+        }
+        self.redundant.extend(other.redundant);
+        self.order_nothing += other.order_nothing;
+        self.holes.extend(other.holes);
+    }
+}
+
+pub(crate) fn all() -> Result<(), Failed> {
+    let mut subjects = vec![Subject::Seed];
+    subjects.extend(graphs::plans().into_iter().map(Subject::Plan));
+    let (next, tally) = (AtomicUsize::new(0), Mutex::new(Tally::default()));
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(subject) = subjects.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let of_one = one(subject);
+                    tally.lock().unwrap_or_else(PoisonError::into_inner).add(of_one);
+                }
+            });
+        }
+    });
+    let tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
+    report(&tally, subjects.len())
+}
+
+#[allow(clippy::print_stdout, reason = "the numbers are what the test is for")]
+fn report(tally: &Tally, graphs: usize) -> Result<(), Failed> {
+    let Tally { noticed, redundant, order_nothing, holes } = tally;
+    let all: u64 = noticed.values().sum();
+    let kinds: Vec<_> = noticed.iter().map(|(kind, count)| format!("{count} {kind}s")).collect();
+    println!("{all} mutations of {graphs} graphs: {}.", kinds.join(", "));
+    println!("Each is noticed by the race checker, and without it by the data.");
+    for edge in redundant {
+        println!("Redundant, by what comes before what in all runs: {edge}.");
+    }
+    println!(
+        "{order_nothing} more declarations order nothing: no run lacks an order without them."
+    );
+    check(holes.is_empty(), || format!("{} holes:\n{}", holes.len(), holes.join("\n")))?;
+    check(all > 300, || format!("only {all} mutations"))
+}
+
+fn kind(mutation: &Mutation) -> &'static str {
+    match mutation {
+        Mutation::Edge(Edge { kind: EdgeKind::Wait, .. }) => "wait",
+        Mutation::Edge(Edge { kind: EdgeKind::Record, .. }) => "record",
+        Mutation::Edge(Edge { kind: EdgeKind::Free, .. }) => "deferred free",
+        Mutation::Declaration(_) => "declaration",
+    }
+}
+
+fn one(subject: &Subject) -> Tally {
+    let mut seeds = seeds();
+    let mut tally = Tally::default();
+    let mutations = control(subject, &seeds, &mut tally);
+    let mut unseen: BTreeSet<&str> = subject.redundant().iter().copied().collect();
+    for mutation in &mutations {
+        let text = mutation.to_string();
+        let place = format!("{}, {text}", subject.name());
+        match notice(subject, mutation, &mut seeds) {
+            Outcome::Noticed => *tally.noticed.entry(kind(mutation)).or_default() += 1,
+            Outcome::OrdersNothing => tally.order_nothing += 1,
+            Outcome::Redundant(runs) if unseen.remove(&*text) => {
+                tally.redundant.push(format!("{place} ({runs})"));
+            }
+            Outcome::Redundant(_) => {
+                tally.holes.push(format!("{place}: the runtime can do without"));
+            }
+            Outcome::Hole(hole) => tally.holes.push(format!("{place}: {hole}")),
+        }
+    }
+    let name = subject.name();
+    tally.holes.extend(unseen.iter().map(|edge| format!("{name}, {edge}: it is not redundant")));
+    tally
+}
+
+/// Without a mutation nobody has anything to say. All that can be mutated.
+fn control(subject: &Subject, seeds: &[u64], tally: &mut Tally) -> BTreeSet<Mutation> {
+    let mut mutations = BTreeSet::new();
+    for &seed in seeds {
+        for checked in [true, false] {
+            let run = Trial::new(subject, None, checked).seeded(seed);
+            if run.reported
+                || run.wrong
+                || run.failed.is_some()
+                || judge(&run.log) != Verdict::Implied
+            {
+                let name = subject.name();
+                tally.holes.push(format!("{name}, seed {seed}, without a mutation: {run:?}"));
+            }
+            mutations.extend(run.edges.into_iter().map(Mutation::Edge));
+            mutations.extend(run.declarations.into_iter().map(Mutation::Declaration));
+        }
+    }
+    mutations
+}

@@ -1,0 +1,93 @@
+//! The graphs.
+
+use super::plan::How::{Extra, Map, Scratch};
+use super::plan::Origin::{Default, Kernel, Upload};
+use super::plan::Reading::{Done, Late, Next};
+use super::plan::Step::{Combine, Keep, Relay, Sink, Source, Taking, Unary};
+use super::plan::{Plan, Step};
+use super::random;
+
+/// How many of them are drawn.
+const RANDOM: u64 = 8;
+
+/// All but the seed's own application, which is no plan.
+pub(crate) fn plans() -> Vec<Plan> {
+    const S: Step = Source(Kernel);
+    let mut plans = vec![
+        Plan::new("the seed's form", &[S, S, Combine(0, 1), Sink(Done, 2)]),
+        // Chains.
+        Plan::new("source and sink", &[S, Sink(Late, 0)]),
+        Plan::new("chain of one", &[S, Unary(Map, 0), Sink(Late, 1)]),
+        Plan::new(
+            "chain of three",
+            &[S, Unary(Map, 0), Unary(Map, 1), Unary(Map, 2), Sink(Next, 3)],
+        ),
+        Plan::new("chain in place", &[S, Taking(0, false), Taking(1, false), Sink(Late, 2)]),
+        Plan::new(
+            "chain with more memory",
+            &[S, Unary(Map, 0), Taking(1, false), Unary(Map, 2), Sink(Late, 3)],
+        )
+        .in_flight(2),
+        Plan::new("chain that frees", &[S, Unary(Map, 0), Taking(1, false), Sink(Late, 2)])
+            .freeing(),
+        Plan::new("chain of one stream", &[S, Unary(Map, 0), Sink(Late, 1)]).adopting(),
+        // Fans.
+        Plan::new(
+            "fan out to two",
+            &[S, Unary(Map, 0), Unary(Map, 0), Sink(Late, 1), Sink(Late, 2)],
+        ),
+        Plan::new(
+            "fan out to three",
+            &[S, Unary(Map, 0), Unary(Map, 0), Sink(Next, 0), Sink(Late, 1), Sink(Done, 2)],
+        ),
+        Plan::new("fan out that frees", &[S, Unary(Map, 0), Sink(Late, 0), Sink(Late, 1)])
+            .freeing(),
+        Plan::new("fan in", &[S, S, S, Combine(0, 1), Combine(3, 2), Sink(Late, 4)]),
+        Plan::new("fan in that frees", &[S, S, Combine(0, 1), Sink(Late, 2)]).freeing(),
+        // Diamonds.
+        Plan::new("diamond", &[S, Unary(Map, 0), Unary(Map, 0), Combine(1, 2), Sink(Late, 3)]),
+        Plan::new("half a diamond", &[S, Unary(Map, 0), Combine(1, 0), Sink(Late, 2)]),
+        Plan::new(
+            "half a diamond, the old message first",
+            &[S, Unary(Map, 0), Combine(0, 1), Sink(Late, 2)],
+        )
+        // The operator could launch before it receives the other message, which implies this wait.
+        .redundant(&["2.compute: wait 0 on `2` for `0.fill`"]),
+        Plan::new(
+            "diamond with a copy",
+            &[S, Unary(Map, 0), Taking(0, true), Combine(1, 2), Sink(Late, 3)],
+        ),
+        // Kept tensors.
+        Plan::new("kept", &[S, Keep(0), Sink(Late, 1)]).in_flight(2),
+        Plan::new(
+            "kept and read beside",
+            &[S, Keep(0), Unary(Map, 0), Combine(1, 2), Sink(Late, 3)],
+        ),
+        // Other streams, other memory.
+        Plan::new("extra stream", &[S, Unary(Extra, 0), Sink(Late, 1)]),
+        Plan::new("scratch", &[S, Unary(Scratch, 0), Sink(Late, 1)]),
+        Plan::new("relayed", &[S, Relay(0), Sink(Late, 1), Unary(Map, 1), Sink(Late, 3)]),
+        Plan::new("uploaded", &[Source(Upload), Unary(Map, 0), Sink(Late, 1)]),
+        Plan::new("from the default stream", &[Source(Default), S, Combine(0, 1), Sink(Late, 2)]),
+        // Feedback.
+        Plan::new("feedback to itself", &[S, Combine(0, 1), Sink(Late, 1)]),
+        Plan::new("feedback in place", &[S, Combine(0, 2), Taking(1, false), Sink(Late, 2)]),
+        Plan::new(
+            "feedback that frees",
+            &[S, Combine(0, 2), Unary(Map, 1), Sink(Late, 1), Sink(Late, 2)],
+        )
+        .freeing(),
+        // Two devices.
+        Plan::new("transferred", &[S, Unary(Map, 0), Sink(Late, 1)]).far(&[1, 2]),
+        Plan::new(
+            "there and back, beside a reader",
+            &[S, Taking(0, false), Unary(Map, 0), Combine(2, 1), Sink(Late, 3)],
+        )
+        .far(&[1]),
+        Plan::new("transferred, and freed", &[S, Unary(Map, 0), Sink(Late, 0), Sink(Late, 1)])
+            .far(&[1, 3])
+            .freeing(),
+    ];
+    plans.extend((0..RANDOM).map(random::plan));
+    plans
+}

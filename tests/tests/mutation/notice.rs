@@ -1,0 +1,140 @@
+//! Who notices a mutation: the race checker, and the data. Or a proof that it changes nothing.
+
+use std::time::Duration;
+
+use streamflow::prelude::*;
+use streamflow::testing::Explorer;
+
+use super::order::{Verdict, judge};
+use super::runs::{Mutation, Run, Subject, Trial};
+
+/// The seeds that are tried: all policies, then the ones that have choices.
+pub(crate) fn seeds() -> Vec<u64> {
+    (1..8).chain([0]).chain((8..32).filter(|seed| seed % 8 > 1)).collect()
+}
+
+/// How many more are tried where only the data is missing.
+const MORE_SEEDS: u64 = 200;
+
+/// How many of them show that a declaration orders nothing: there are many of these.
+const SEEDS_OF_NOTHING: usize = 12;
+
+/// How many ticks an exhaustive exploration has, and for how long it may go on.
+const EXPLORED_TICKS: [usize; 2] = [2, 3];
+const EXPLORED_FOR: Duration = Duration::from_secs(5);
+
+/// What became of a mutation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The checker has reported it, and without the checker the data was wrong.
+    Noticed,
+    /// In no run anything came after less than before; which runs.
+    Redundant(String),
+    /// A declaration that nothing depends on: in no run two accesses were without an order.
+    OrdersNothing,
+    /// Something that must not be.
+    Hole(String),
+}
+
+/// What trying seeds has come to.
+struct Tried {
+    /// Whether a seed has shown what was looked for.
+    shown: bool,
+    /// Of the run that has shown it, or the worst of all.
+    verdict: Verdict,
+    /// How often the mutation took something away.
+    times: u64,
+}
+
+/// Tries seeds, those first that have shown something before, until one does.
+fn try_seeds(trial: Trial<'_>, seeds: &mut [u64], shows: impl Fn(&Run) -> bool) -> Tried {
+    let mut tried = Tried { shown: false, verdict: Verdict::Implied, times: 0 };
+    for index in 0..seeds.len() {
+        let run = trial.seeded(seeds[index]);
+        let verdict = judge(&run.log);
+        if shows(&run) {
+            seeds[..=index].rotate_right(1);
+            return Tried { shown: true, verdict, ..tried };
+        }
+        tried.verdict = tried.verdict.max(verdict);
+        tried.times += run.times;
+    }
+    tried
+}
+
+fn is_declaration(mutation: &Mutation) -> bool {
+    matches!(mutation, Mutation::Declaration(_))
+}
+
+/// Tries a mutation.
+pub(crate) fn notice(subject: &Subject, mutation: &Mutation, seeds: &mut [u64]) -> Outcome {
+    let trial = |checked| Trial::new(subject, Some(mutation), checked);
+    let (checked, data) = (trial(true), trial(false));
+    let first = if is_declaration(mutation) { SEEDS_OF_NOTHING } else { seeds.len() };
+    let reported = try_seeds(checked, &mut seeds[..first], |run| run.reported);
+    if reported.shown && !matches!(reported.verdict, Verdict::Race(_)) {
+        return Outcome::Hole("the checker has reported what is no race".into());
+    }
+    let all = if reported.shown { seeds.len() } else { first };
+    let wrong = try_seeds(data, &mut seeds[..all], |run| run.wrong);
+    match (reported.shown, wrong.shown) {
+        (true, true) => Outcome::Noticed,
+        (true, false) if (32..MORE_SEEDS).any(|seed| data.seeded(seed).wrong) => Outcome::Noticed,
+        (true, false) => match explore(data) {
+            Explored { wrong: true, .. } => Outcome::Noticed,
+            found => Outcome::Hole(format!("the data never shows it: {}", found.text)),
+        },
+        (false, true) => Outcome::Hole("the checker is silent, and the data is wrong".into()),
+        (false, false) => {
+            unnoticed(data, reported.verdict.max(wrong.verdict), reported.times + wrong.times)
+        }
+    }
+}
+
+fn unnoticed(trial: Trial<'_>, verdict: Verdict, times: u64) -> Outcome {
+    if times == 0 {
+        return Outcome::Hole("nothing was taken away".into());
+    }
+    if trial.mutation.is_some_and(is_declaration) {
+        return match verdict {
+            Verdict::Race(race) => Outcome::Hole(format!("nobody has noticed {race}")),
+            _ => Outcome::OrdersNothing,
+        };
+    }
+    let found = explore(trial);
+    match verdict.max(found.verdict) {
+        Verdict::Implied if !found.wrong => Outcome::Redundant(found.text),
+        verdict => Outcome::Hole(format!("nobody has noticed it: {verdict:?}; {}", found.text)),
+    }
+}
+
+/// What an exhaustive exploration has found.
+struct Explored {
+    wrong: bool,
+    verdict: Verdict,
+    text: String,
+}
+
+/// Visits the states of a few ticks, until the data is wrong.
+fn explore(trial: Trial<'_>) -> Explored {
+    let (mut wrong, mut worst, mut texts) = (false, Verdict::Implied, Vec::new());
+    for ticks in EXPLORED_TICKS {
+        let trial = Trial { ticks, ..trial };
+        let explorer = Explorer::new().devices(trial.subject.devices()).max_time(EXPLORED_FOR);
+        let explored = explorer.run_exhaustively(|platform| {
+            let run = trial.on(platform.driver().clone());
+            let verdict = judge(&run.log);
+            if worst < verdict {
+                worst = verdict;
+            }
+            wrong |= run.wrong;
+            if run.wrong { Err(Error::other("wrong data")) } else { Ok(()) }
+        });
+        let text = explored.map_or_else(|error| error.to_string(), |all| all.to_string());
+        texts.push(format!("{ticks} ticks: {text}"));
+        if wrong {
+            break;
+        }
+    }
+    Explored { wrong, verdict: worst, text: texts.join("; ") }
+}

@@ -1,0 +1,54 @@
+//! Graphs drawn from a seed.
+
+use streamflow_tests::random::Random;
+
+use super::plan::{How, Origin, Plan, Reading, Step};
+
+/// Sources, then operators that read what was not read yet, or anything; a sink for each that is left.
+pub(crate) fn plan(seed: u64) -> Plan {
+    let mut random = Random::new(seed);
+    let mut steps = vec![Step::Source(Origin::Kernel); 1 + random.below(2)];
+    let operators = 3 + random.below(3);
+    for _ in 0..operators {
+        let (a, b) = (pick(&mut random, &steps), pick(&mut random, &steps));
+        steps.push(match random.below(8) {
+            0 | 1 => Step::Unary(How::Map, a),
+            2 => Step::Unary(How::Extra, a),
+            3 => Step::Unary(How::Scratch, a),
+            4 => Step::Taking(a, false),
+            5 => Step::Keep(a),
+            _ => Step::Combine(a, b),
+        });
+    }
+    for node in 0..steps.len() {
+        if readers(&steps, node) == 0 {
+            let reading = [Reading::Late, Reading::Late, Reading::Next][random.below(3)];
+            steps.push(Step::Sink(reading, node));
+        }
+    }
+    // Whoever takes what others read gets a copy.
+    for node in 0..steps.len() {
+        if let Step::Taking(from, _) = steps[node] {
+            steps[node] = Step::Taking(from, readers(&steps, from) > 1);
+        }
+    }
+    let plan = Plan::new(&format!("random {seed}"), &steps);
+    match random.below(3) {
+        0 => plan.freeing(),
+        1 => plan.in_flight(2),
+        _ => plan,
+    }
+}
+
+fn readers(steps: &[Step], node: usize) -> usize {
+    steps.iter().flat_map(|step| step.inputs()).filter(|from| *from == node).count()
+}
+
+/// A node to read, three times out of four one that nobody reads.
+fn pick(random: &mut Random, steps: &[Step]) -> usize {
+    let unread: Vec<_> = (0..steps.len()).filter(|node| readers(steps, *node) == 0).collect();
+    if unread.is_empty() || random.below(4) == 0 {
+        return random.below(steps.len());
+    }
+    unread[random.below(unread.len())]
+}

@@ -1,0 +1,183 @@
+//! One run of a graph, with one mutation or none.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use streamflow::MemoryOptions;
+use streamflow::driver::Driver;
+use streamflow::driver::host::HostDriver;
+use streamflow::driver::race::RaceChecker;
+use streamflow::prelude::*;
+use streamflow_examples::seed_app;
+use streamflow_examples::seed_graph::CudaStreamApp;
+use streamflow_tests::check_close;
+use streamflow_tests::layers::Mutate;
+use streamflow_tests::layers::mutate::{Declaration, Edge, Log, declarations};
+
+use super::build::build;
+use super::operators::WRONG;
+use super::plan::Plan;
+
+/// What is run.
+#[derive(Debug, Clone)]
+pub(crate) enum Subject {
+    /// The seed's application.
+    Seed,
+    Plan(Plan),
+}
+
+impl Subject {
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Seed => "the seed's application",
+            Self::Plan(plan) => &plan.name,
+        }
+    }
+
+    /// Edges that are known to be redundant.
+    pub(crate) fn redundant(&self) -> &'static [&'static str] {
+        match self {
+            Self::Seed => &[],
+            Self::Plan(plan) => plan.redundant,
+        }
+    }
+
+    /// How many devices it needs.
+    pub(crate) fn devices(&self) -> usize {
+        match self {
+            Self::Plan(plan) if !plan.far.is_empty() => 2,
+            _ => 1,
+        }
+    }
+
+    fn memory(&self) -> MemoryOptions {
+        match self {
+            Self::Seed => MemoryOptions { in_flight: 1, ..MemoryOptions::default() },
+            Self::Plan(plan) => plan.memory,
+        }
+    }
+
+    /// Wrong data is an error that says so. `end` is called when all work is complete, before anything is
+    /// given back.
+    fn run(&self, ticks: usize, platform: &Platform, end: impl FnOnce()) -> Result<()> {
+        let mut graph: Box<dyn Graph> = match self {
+            Self::Seed => Box::new(seed_application(ticks, platform)?),
+            Self::Plan(plan) => Box::new(build(plan, ticks, platform)?),
+        };
+        let done = streamflow::schedule::run(&mut *graph);
+        end();
+        done
+    }
+}
+
+fn seed_application(ticks: usize, platform: &Platform) -> Result<CudaStreamApp> {
+    const ROWS: usize = 2;
+    const COLS: u32 = 3;
+    let reference = seed_app::reference(ROWS, COLS);
+    let report = Box::new(move |_, row: &[f32]| {
+        let tolerance = |expected| seed_app::tolerance(COLS) * expected;
+        let close = check_close(row, &reference, tolerance);
+        close.map_err(|error| Error::other(format!("{WRONG}: {error}")))
+    });
+    CudaStreamApp::new(platform, ROWS, COLS, ticks as u64, report)
+}
+
+/// What is taken away.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Mutation {
+    Edge(Edge),
+    Declaration(Declaration),
+}
+
+impl fmt::Display for Mutation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Edge(edge) => edge.fmt(f),
+            Self::Declaration(declaration) => declaration.fmt(f),
+        }
+    }
+}
+
+/// What a run has shown.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// The race checker has reported something.
+    pub(crate) reported: bool,
+    /// The data was wrong.
+    pub(crate) wrong: bool,
+    /// Another error.
+    pub(crate) failed: Option<String>,
+    /// How often the mutation took something away.
+    pub(crate) times: u64,
+    pub(crate) edges: BTreeSet<Edge>,
+    pub(crate) declarations: BTreeSet<Declaration>,
+    pub(crate) log: Log,
+}
+
+/// How often sources run: enough for memory to be used three times, where it is used again at once.
+const TICKS: usize = 6;
+
+/// A run to be made.
+#[derive(Clone, Copy)]
+pub(crate) struct Trial<'a> {
+    pub(crate) subject: &'a Subject,
+    pub(crate) mutation: Option<&'a Mutation>,
+    pub(crate) ticks: usize,
+    /// Whether a race checker watches, and its reports are asked for.
+    pub(crate) checked: bool,
+}
+
+impl<'a> Trial<'a> {
+    pub(crate) fn new(subject: &'a Subject, mutation: Option<&'a Mutation>, checked: bool) -> Self {
+        Self { subject, mutation, ticks: TICKS, checked }
+    }
+
+    /// Runs it under a seed.
+    pub(crate) fn seeded(self, seed: u64) -> Run {
+        let host =
+            Arc::new(HostDriver::builder().devices(self.subject.devices()).seed(seed).build());
+        self.on(if self.checked { Arc::new(RaceChecker::new(host)) } else { host })
+    }
+
+    /// Runs it on a driver.
+    pub(crate) fn on(self, below: Arc<dyn Driver>) -> Run {
+        let (edge, declaration) = match self.mutation {
+            Some(Mutation::Edge(edge)) => (Some(edge.clone()), None),
+            Some(Mutation::Declaration(declaration)) => (None, Some(declaration)),
+            None => (None, None),
+        };
+        let layer = Mutate::new(below, edge);
+        let layer = Arc::new(if self.checked { layer } else { layer.quiet() });
+        let (done, declarations, misdeclared) = declarations(declaration, || {
+            // The checker has its place below the layer.
+            let options =
+                PlatformOptions { memory: self.subject.memory(), race_check: Some(false) };
+            let platform = Platform::with_options(layer.clone(), options)?;
+            self.subject.run(self.ticks, &platform, || layer.end())
+        });
+        let (mut reported, mut wrong, mut failed) = (false, false, None);
+        if let Err(error) = &done {
+            visit(error, &mut |error| match error {
+                Error::Races(_) => reported = true,
+                Error::Other(text) if text.starts_with(WRONG) => wrong = true,
+                other => failed = Some(other.to_string()),
+            });
+        }
+        let times = layer.times() + misdeclared;
+        let (edges, log) = (layer.edges(), layer.take_log());
+        Run { reported, wrong, failed, times, edges, declarations, log }
+    }
+}
+
+/// Shows each error that is no list of others.
+fn visit(error: &Error, show: &mut impl FnMut(&Error)) {
+    match error {
+        Error::Run { cause, followed } => {
+            visit(cause, show);
+            followed.iter().for_each(|error| visit(error, show));
+        }
+        Error::Operator { cause, .. } => visit(cause, show),
+        other => show(other),
+    }
+}
