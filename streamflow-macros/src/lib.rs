@@ -233,7 +233,7 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// # Ports
 /// - `#[input] x: &T` reads a message in one tick, `#[input] x: Shared<T>` may keep it or hand it on,
 ///   `#[input] x: T` is its only owner. A name for a `Shared<T>` is one; a type parameter `M` is taken, and
-///   bounded `M: Message<Item = M>`.
+///   bounded `M: Message + for<'t> Receive<'t, Message = M>`.
 /// - `#[input(optional)]`: the operator also runs without a message here, and gets an `Option`.
 /// - `#[input(many)]`: any number of producers; it runs when each has sent a message, and gets a `Many` of
 ///   them, in the order of the edges. With `#[input(many, optional)]` of those that have come.

@@ -2,6 +2,7 @@
 #![deny(missing_docs, missing_debug_implementations, reason = "what is generated has both")]
 
 use crate::kernels::{add_one, axpy, fill};
+use streamflow::port::Receive;
 use streamflow::prelude::*;
 
 /// Makes tensors on a stream of its own.
@@ -140,7 +141,7 @@ impl<F: Fn(f32) -> f32 + Send + 'static, const N: usize> Compute for Apply<F, N>
 #[derive(Debug)]
 pub struct Pass<M, E = f32>
 where
-    M: Message<Item = M>,
+    M: Message + for<'t> Receive<'t, Message = M>,
     E: Element,
 {
     #[input]
@@ -155,7 +156,7 @@ where
 
 impl<M, E> Pass<M, E>
 where
-    M: Message<Item = M>,
+    M: Message + for<'t> Receive<'t, Message = M>,
     E: Element,
 {
     /// Made by hand.
@@ -166,7 +167,7 @@ where
 
 impl<M, E> Compute for Pass<M, E>
 where
-    M: Message<Place = streamflow::message::Host, Item = M>,
+    M: Message<Place = streamflow::message::Host> + for<'t> Receive<'t, Message = M>,
     E: Element,
 {
     fn compute(&mut self, io: Self::Io<'_>, cx: &ExecutionContext) -> Result<()> {

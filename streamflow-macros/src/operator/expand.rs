@@ -1,16 +1,16 @@
 //! What an operator and its ports implement.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{GenericParam, Generics};
 
 use super::constructor::definition;
 use super::generics::{assuming_messages, doubtful, phantom, unused};
-use super::model::{Direction, Expandable, Form, Operator, Port, Size};
-use super::structs::{Names, angled, argument, end, form, names, structs};
-use crate::tokens::{braced, is_message, mentions, spelled};
+use super::model::{Direction, Expandable, Operator, Port, Size};
+use super::structs::{Names, angled, argument, end, form, may_share, names, structs};
+use crate::tokens::{braced, spelled};
 
 /// All that is made from an operator.
 pub(super) fn operator(operator: &Operator) -> TokenStream {
@@ -218,7 +218,7 @@ fn end_of_edge(operator: &Operator, port: &Port, names: &Names) -> TokenStream {
     };
     let (of, items) = match port.direction {
         Direction::Input { form: of, optional } => {
-            let argument = argument(port, tick);
+            let argument = argument(operator, port, tick);
             let (message, form) = if may_share(operator, port) {
                 // With the type's place, where rustc tells that it is no message.
                 let of = quote_spanned!(message.span()=>
@@ -246,16 +246,6 @@ fn end_of_edge(operator: &Operator, port: &Port, names: &Names) -> TokenStream {
     let of = quote_spanned!(place=> ::streamflow::__private::#of for);
     let items = braced(place, items);
     quote!(#hidden #begin #impl_generics #of #marker #type_generics #where_clause #items)
-}
-
-/// Whether an input's type is a name that may stand for a `Shared<T>`: then rustc finds out. Of a type
-/// parameter it knows too little, so there the tokens decide.
-fn may_share(operator: &Operator, port: &Port) -> bool {
-    let takes = matches!(port.direction, Direction::Input { form: Form::Takes, .. });
-    let message = port.message.to_token_stream();
-    takes
-        && !is_message(&port.message)
-        && !operator.generics.type_params().any(|param| mentions(message.clone(), &param.ident))
 }
 
 /// The names alone.

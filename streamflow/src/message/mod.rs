@@ -26,25 +26,23 @@ use crate::stream::{CudaStream, Point};
 ///
 /// Derive it for structs whose fields are messages. Any other value that is only for the host goes
 /// into a [`HostData`]. A message belongs to nobody else and may move between threads. An operator that is
-/// generic in what it takes bounds it `M: Message<Item = M>`.
+/// generic in what it takes bounds it `M: Message + for<'t> Receive<'t, Message = M>`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a message",
     label = "this type can't travel along an edge",
     note = "put `#[derive(Message)]` on its definition if its fields are messages, or wrap host data in `HostData<_>`"
 )]
-pub trait Message:
-    Send
-    + Sync
-    + 'static
-    + for<'t> Receive<'t, Message = <Self as Message>::Item>
-    + for<'t> ReceiveEach<'t>
-{
+pub trait Message: Send + Sync + 'static {
     /// Whether device data is in it: [`Host`] or [`Device`].
     type Place: Place;
     /// What is received: the type itself, or what a [`Shared`] shares.
     type Item: Message;
     /// How many owners it may have when it is sent: [`Sole`], or [`Several`] for a [`Shared`].
     type Owners: Owned;
+    /// The type itself, as what an input gives. By this road, and not by the type, a type that is no message is
+    /// told so once, and is then taken for what an input can give.
+    #[doc(hidden)]
+    type __Own: for<'t> Receive<'t, Message = Self::Item> + for<'t> ReceiveEach<'t>;
 
     /// Shows all device memory in it.
     fn memory(&self, visit: &mut MemoryVisitor<'_>);

@@ -32,6 +32,7 @@ macro_rules! payload {
             type Place = $place;
             type Item = Self;
             type Owners = Sole;
+            type __Own = Self;
 
             fn memory(&self, $visit: &mut MemoryVisitor<'_>) {
                 let $message = self;
@@ -98,6 +99,7 @@ impl<T: Send + Sync + 'static> Message for HostData<T> {
     type Place = Host;
     type Item = Self;
     type Owners = Sole;
+    type __Own = Self;
 
     fn memory(&self, _: &mut MemoryVisitor<'_>) {}
 
@@ -112,6 +114,7 @@ impl<M: Message> Message for Vec<M> {
     type Place = M::Place;
     type Item = Self;
     type Owners = Sole;
+    type __Own = Self;
 
     fn memory(&self, visit: &mut MemoryVisitor<'_>) {
         self.iter().for_each(|message| message.memory(visit));
@@ -129,6 +132,7 @@ impl<M: Message> Message for Shared<M> {
     type Place = M::Place;
     type Item = M;
     type Owners = Several;
+    type __Own = Self;
 
     fn memory(&self, visit: &mut MemoryVisitor<'_>) {
         M::memory(self, visit);

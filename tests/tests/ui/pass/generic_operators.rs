@@ -1,16 +1,17 @@
 // Operators with type parameters, const parameters, clauses and defaults, named with their types in a graph.
 use std::marker::PhantomData;
 
+use streamflow::port::Receive;
 use streamflow::prelude::*;
 
 #[operator]
-pub struct Repeat<M: Message<Item = M, Place = streamflow::message::Host> + Clone, const N: usize> {
+pub struct Repeat<M: Message<Place = streamflow::message::Host> + for<'t> Receive<'t, Message = M> + Clone, const N: usize> {
     #[output]
     out: M,
     value: M,
 }
 
-impl<M: Message<Item = M, Place = streamflow::message::Host> + Clone, const N: usize> Compute for Repeat<M, N> {
+impl<M: Message<Place = streamflow::message::Host> + for<'t> Receive<'t, Message = M> + Clone, const N: usize> Compute for Repeat<M, N> {
     fn compute(&mut self, io: RepeatIo<'_, M>, cx: &ExecutionContext) -> Result<()> {
         if cx.tick() as usize == N {
             cx.finish();
@@ -22,8 +23,8 @@ impl<M: Message<Item = M, Place = streamflow::message::Host> + Clone, const N: u
 #[operator]
 pub struct Map<A, B, F>
 where
-    A: Message<Item = A, Place = streamflow::message::Host>,
-    B: Message<Item = B, Place = streamflow::message::Host>,
+    A: Message<Place = streamflow::message::Host> + for<'t> Receive<'t, Message = A>,
+    B: Message<Place = streamflow::message::Host> + for<'t> Receive<'t, Message = B>,
     F: FnMut(A) -> B + Send + 'static,
 {
     #[input]
@@ -35,8 +36,8 @@ where
 
 impl<A, B, F> Compute for Map<A, B, F>
 where
-    A: Message<Item = A, Place = streamflow::message::Host>,
-    B: Message<Item = B, Place = streamflow::message::Host>,
+    A: Message<Place = streamflow::message::Host> + for<'t> Receive<'t, Message = A>,
+    B: Message<Place = streamflow::message::Host> + for<'t> Receive<'t, Message = B>,
     F: FnMut(A) -> B + Send + 'static,
 {
     fn compute(&mut self, io: Self::Io<'_>, _: &ExecutionContext) -> Result<()> {
