@@ -3,13 +3,23 @@
 //! Each macro is a pipeline: parse what the user wrote into a model, check the model, expand it. All
 //! mistakes of one use are reported at once, and what can be defined in spite of them is, so that
 //! no further errors follow from the first ones.
+//!
+//! With `STREAMFLOW_EXPAND=directory` set, each use also writes what it makes to a file of this directory,
+//! formatted, named after its place and its first item: `main-42-Ramp.rs`. Cargo does not know of the variable, so
+//! build what shall be written anew: `touch src/main.rs; STREAMFLOW_EXPAND=$PWD/expanded cargo check`.
+//!
+//! What the macros write begins with `::streamflow`. A crate that knows streamflow by another name says
+//! `extern crate other_name as streamflow;` at its root.
 
 mod diagnostic;
+#[cfg(test)]
+mod fuzz;
 mod graph;
 mod kernel;
 mod message;
 mod operator;
 mod tokens;
+mod written;
 
 use proc_macro::TokenStream;
 
@@ -176,6 +186,7 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | a port of another type, an edge the wrong way round, a fan-out to an input that takes its message, `#[copy]` or `#[transfer]` of what can't be copied | types | the edge |
 /// | `stream_done` of an output, or of host data | types | the condition |
 /// | a required input without a producer, another number of them than its size, an output that nobody consumes | a constant | the node's name |
+/// | a pool for an operator of the host alone | a constant | the node's `#[streams(…)]` |
 /// | a pool with fewer streams than its operators declare | a constant | the pool's description |
 /// | device data between nodes on different devices without `#[transfer]`, or on one device with it | a constant | the edge |
 /// | a `count` or a `capacity` of 0, a device or stream that the platform has not, a constructor's error | `new` | – |
@@ -221,7 +232,8 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 ///
 /// # Ports
 /// - `#[input] x: &T` reads a message in one tick, `#[input] x: Shared<T>` may keep it or hand it on,
-///   `#[input] x: T` is its only owner. The tokens decide which one it is.
+///   `#[input] x: T` is its only owner. A name for a `Shared<T>` is one; a type parameter `M` is taken, and
+///   bounded `M: Message + for<'t> Receive<'t, Message = M>`.
 /// - `#[input(optional)]`: the operator also runs without a message here, and gets an `Option`.
 /// - `#[input(many)]`: any number of producers; it runs when each has sent a message, and gets a `Many` of
 ///   them, in the order of the edges. With `#[input(many, optional)]` of those that have come.
@@ -270,17 +282,37 @@ pub fn message(item: TokenStream) -> TokenStream {
     guarded(TokenStream::new(), || message::message(item.into()).into())
 }
 
-/// A panic of ours becomes an error that says whose mistake it is, and the item stays.
+/// A panic of ours becomes an error that says whose mistake it is, and the item stays. What was made is
+/// written to a file where that is asked for.
 fn guarded(item: TokenStream, expand: impl FnOnce() -> TokenStream) -> TokenStream {
-    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(expand)) {
-        Ok(expanded) => expanded,
-        Err(_) => {
-            let text = "this is a bug in streamflow: the macro panicked; please report it \
-                        together with the code here";
-            let mut tokens = item;
-            let error = syn::Error::new(proc_macro2::Span::call_site(), text);
-            tokens.extend(TokenStream::from(error.into_compile_error()));
-            tokens
-        }
+    let expanded = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let expanded = expand();
+        let unwritten = write(&expanded);
+        [expanded, unwritten].into_iter().collect()
+    }));
+    expanded.unwrap_or_else(|_| {
+        let text = "this is a bug in streamflow: the macro panicked; please report it together with the \
+                    code here";
+        [item, error(text)].into_iter().collect()
+    })
+}
+
+/// Writes an expansion into the directory that `STREAMFLOW_EXPAND` names. Without the variable, nothing is
+/// read or written.
+fn write(expanded: &TokenStream) -> TokenStream {
+    let Some(directory) = std::env::var_os(written::VARIABLE) else { return TokenStream::new() };
+    let here = proc_macro::Span::call_site();
+    let place = written::Place { file: here.file(), line: here.line() };
+    match written::write(directory.as_ref(), &place, expanded.clone().into()) {
+        Ok(_) => TokenStream::new(),
+        Err(why) => error(&format!(
+            "the expansion can't be written to `{}`, which `{}` names: {why}",
+            directory.display(),
+            written::VARIABLE
+        )),
     }
+}
+
+fn error(text: &str) -> TokenStream {
+    syn::Error::new(proc_macro2::Span::call_site(), text).into_compile_error().into()
 }

@@ -1,6 +1,6 @@
 //! Small questions about tokens.
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 use syn::Type;
 
@@ -75,6 +75,13 @@ pub(crate) fn must_be(ty: &Type, bounds: impl Fn(Span) -> TokenStream) -> TokenS
     let end = ty.to_token_stream().into_iter().last().map_or_else(Span::call_site, |t| t.span());
     let bounds = bounds(end);
     quote_spanned!(end=> #ty: #bounds)
+}
+
+/// `{ tokens }` at a place. An item that begins and ends at places of the user's is shown there.
+pub(crate) fn braced(place: Span, tokens: TokenStream) -> Group {
+    let mut group = Group::new(Delimiter::Brace, tokens);
+    group.set_span(place);
+    group
 }
 
 /// A type as people write it: tokens print with spaces everywhere.

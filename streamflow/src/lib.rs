@@ -9,6 +9,7 @@ pub mod docs;
 pub mod driver;
 mod error;
 pub mod graph;
+pub mod guide;
 pub mod kernel;
 pub mod memory;
 pub mod message;
@@ -59,8 +60,8 @@ pub mod __private {
     pub use crate::driver::{HostArgs, HostKernel};
     pub use crate::error::Result;
     pub use crate::graph::check::{
-        EdgeEnd, check_devices, check_inputs, check_outputs, check_pool, check_second, check_sizes,
-        check_transfer,
+        EdgeEnd, check_devices, check_inputs, check_outputs, check_pool, check_pool_use,
+        check_second, check_sizes, check_transfer,
     };
     pub use crate::graph::{AnyNode, Graph, Node, NodeOptions, NodeStreams, any_node};
     pub use crate::kernel::expansion::*;

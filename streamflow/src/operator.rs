@@ -32,6 +32,9 @@ pub trait Operator: Send + Sized + 'static {
     type Io<'t>;
     /// The names of its declared streams, for [`Compute::start`].
     type StreamNames<'t>;
+    /// `Node<Self>`, by the same road as [`__node`](Self::__node).
+    #[doc(hidden)]
+    type __Node;
 
     #[doc(hidden)]
     fn __ports() -> Self::Ports;

@@ -231,6 +231,11 @@ impl Suite {
         self
     }
 
+    /// The names of the tests so far, each with its platform, `name::host`.
+    pub fn names(&self) -> Vec<String> {
+        self.trials.iter().map(|trial| trial.name().to_owned()).collect()
+    }
+
     /// Runs the tests as the command line asks, like any test binary.
     pub fn run(self) -> ExitCode {
         libtest_mimic::run(&Arguments::from_args(), self.trials).exit_code()

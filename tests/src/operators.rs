@@ -118,6 +118,7 @@ impl Compute for Names {
 
 /// Calls a function: generic in its state, which its ports know nothing of.
 #[operator]
+#[allow(missing_debug_implementations, reason = "a function has none")]
 pub struct Apply<F: Fn(f32) -> f32 + Send + 'static, const N: usize> {
     #[input(optional)]
     x: &HostData<[f32; N]>,
@@ -137,6 +138,7 @@ impl<F: Fn(f32) -> f32 + Send + 'static, const N: usize> Compute for Apply<F, N>
 
 /// Generic in what its ports carry alone, with a default, a clause, and a constructor of its own.
 #[operator(no_new, streams(copy))]
+#[derive(Debug)]
 pub struct Pass<M, E = f32>
 where
     M: Message + for<'t> Receive<'t, Message = M>,

@@ -1,5 +1,6 @@
 //! Allocators with limits: how much they take, what they say when that is not enough, and that memory is
-//! used again only after all its users, on all streams.
+//! used again only after all its users, on all streams. Initial and largest sizes are in
+//! `holoscan/memory.rs`.
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
@@ -21,8 +22,6 @@ const SLOW: u64 = 20_000_000;
 
 fn main() -> ExitCode {
     Suite::new()
-        .both("m1_stream_ordered_sizes", m1_stream_ordered)
-        .both("m2_the_initial_size_is_reserved", m2_initial)
         .both("blocks_are_counted_and_named", counted_blocks)
         .both("a_block_that_is_too_small", small_block)
         .both("a_full_allocator_names_its_holders", full)
@@ -50,35 +49,6 @@ fn bench(platform: &Platform) -> Result<Bench> {
 fn amounts(allocator: &Allocator, used: u64, reserved: u64) -> Result<(), Failed> {
     let found = (allocator.used(), allocator.reserved());
     check(found == (used, reserved), || format!("{found:?}, not {:?}", (used, reserved)))
-}
-
-/// Holoscan: initial 1 KB, max 32 MB, release 4 MB; `allocate_async(4096)`, and the pool's size is 4096.
-fn m1_stream_ordered(platform: &Platform) -> Result<(), Failed> {
-    const LIMITS: MemoryLimits = MemoryLimits::stream_ordered()
-        .initial_size(1 << 10)
-        .max_size(32 << 20)
-        .release_threshold(4 << 20);
-    let Bench { a, .. } = bench(platform)?;
-    let allocator = platform.allocator("M1", device(0), LIMITS)?;
-    amounts(&allocator, 0, 1 << 10)?;
-    let mut data = allocator.tensor::<f32>([LEN], &a)?;
-    amounts(&allocator, BYTES, BYTES)?;
-    a.launch::<slow_fill>(LEN, (&mut data, 3.0, 0))?;
-    let found = a.download_blocking(&data)?;
-    check(found.iter().all(|&value| value == 3.0), || "the data is wrong".into())?;
-    drop(data);
-    amounts(&allocator, 0, BYTES)
-}
-
-/// Holoscan, RMM: initial 16 KB, max 32 MB; after an allocation of 4096 the size is the initial one.
-fn m2_initial(platform: &Platform) -> Result<(), Failed> {
-    let limits = MemoryLimits::stream_ordered().initial_size(16 << 10).max_size(32 << 20);
-    let Bench { a, .. } = bench(platform)?;
-    let allocator = platform.allocator("M2", device(0), limits)?;
-    let data = allocator.buffer::<u8>(4096, &a)?;
-    amounts(&allocator, 4096, 16 << 10)?;
-    drop(data);
-    amounts(&allocator, 0, 16 << 10)
 }
 
 fn counted_blocks(platform: &Platform) -> Result<(), Failed> {

@@ -1,5 +1,5 @@
-//! Green contexts: partitions of a device's multiprocessors, their sizes, the pools on them, and order
-//! between them and the rest of the device. Sizes suit every device of compute capability 7.0 or later:
+//! Green contexts: the sizes of partitions, what runs where, and order between them and the rest of the
+//! device. How they are made is in `holoscan/green.rs`. Sizes suit every device of compute capability 7.0 or later:
 //! they are multiples of 8.
 #![allow(missing_docs, reason = "a test binary")]
 
@@ -21,14 +21,8 @@ const SLOW: u64 = 20_000_000;
 
 /// Two partitions; the default is the leftover.
 const GREEN: CudaGreenContextPool = CudaGreenContextPool::new().sms_per_partition(&[8, 16]);
-/// Two partitions; the default is the second.
-const SECOND: CudaGreenContextPool = GREEN.default_context_index(1).min_sm_size(8);
-
 fn main() -> ExitCode {
     Suite::new()
-        .both("g1_g2_g3_partitions_are_made_as_asked", partitions)
-        .both("g4_g5_g6_g7_g9_contexts_by_index_and_by_default", contexts)
-        .both("g8_streams_outlive_what_described_them", lifetimes)
         .both("sizes_are_asked_from_the_device", sizes)
         .both("a_wrong_size_lists_the_legal_ones", wrong_sizes)
         .both("a_leftover_that_is_not_there", no_leftover)
@@ -36,60 +30,10 @@ fn main() -> ExitCode {
         .both("events_cross_between_green_and_primary_streams", crosses)
         .plain("events_cross_between_green_and_primary_streams_control::host", control_on_host)
         .cuda("events_cross_between_green_and_primary_streams_control", control_on_gpu)
-        .both("p1_p3_a_graph_on_green_contexts", graph)
+        .both("a_graph_on_green_contexts", graph)
         .seeded("a_device_is_divided_once", once)
         .seeded("the_second_device_is_divided", second_device)
         .run()
-}
-
-fn partitions(platform: &Platform) -> Result<(), Failed> {
-    let total = platform.device_info(device(0))?.multiprocessors;
-    let whole = platform.green_contexts(&CudaGreenContextPool::new())?;
-    check(whole.partitions().is_empty(), || format!("{whole:?}"))?;
-    let all = whole.leftover().map(GreenContext::multiprocessors);
-    check(all == Some(total), || format!("{all:?} of {total}"))?;
-    let made = platform.green_contexts(&GREEN)?;
-    let sizes: Vec<u32> = made.partitions().iter().map(|one| one.multiprocessors()).collect();
-    check(sizes == [8, 16], || format!("{sizes:?}"))?;
-    let left = made.leftover().map(GreenContext::multiprocessors);
-    check(left == Some(total - 24), || format!("{left:?} of {total}"))
-}
-
-fn contexts(platform: &Platform) -> Result<(), Failed> {
-    let total = platform.device_info(device(0))?.multiprocessors;
-    for (context, expected) in [
-        (GREEN.context(0), 8),
-        (GREEN.context(1), 16),
-        (GREEN.leftover(), total - 24),
-        (GREEN.default_context(), total - 24),
-        (SECOND.default_context(), 16),
-    ] {
-        let pool = platform.stream_pool("ON", &CudaStreamPool::new().on(context).max_size(1))?;
-        let stream = pool.allocate("somebody")?;
-        let has = stream.green_context().map(GreenContext::multiprocessors);
-        check(has == Some(expected), || format!("{has:?}, not {expected}"))?;
-        let mut data = platform.buffer(LEN, &stream)?;
-        stream.launch::<slow_fill>(LEN, (&mut data, 3.0, 0))?;
-        let data = stream.download_blocking(&data)?;
-        check(data.iter().all(|&value| value == 3.0), || "the data is wrong".into())?;
-    }
-    let pool = platform.stream_pool("PRIMARY", &CudaStreamPool::new())?;
-    let all = pool.allocate("somebody")?.green_context();
-    check(all.is_none(), || format!("{all:?}"))
-}
-
-fn lifetimes(platform: &Platform) -> Result<(), Failed> {
-    let stream = {
-        let description = CudaStreamPool::new().on(GREEN.context(0));
-        platform.stream_pool("GONE", &description)?.allocate("somebody")?
-    };
-    let mut data = platform.buffer(LEN, &stream)?;
-    stream.launch::<slow_fill>(LEN, (&mut data, 5.0, SLOW))?;
-    // The stream goes back, and its work is done nevertheless.
-    drop(stream);
-    let pool = platform.stream_pool("PRIMARY", &CudaStreamPool::new())?;
-    let data = pool.allocate("somebody")?.download_blocking(&data)?;
-    check(data.iter().all(|&value| value == 5.0), || "the data is wrong".into())
 }
 
 fn sizes(platform: &Platform) -> Result<(), Failed> {

@@ -86,8 +86,8 @@ fn left_out(platform: &Platform) -> Result<(), Failed> {
     check_text(&text, &["`rx.b`", "`synchronize_streams` was not given"])
 }
 
-/// Asks for streams by names that it makes up.
-#[operator]
+/// Asks for streams by names that it makes up. Who asks for any on a pool declares one.
+#[operator(streams(never_asked_for))]
 struct Names {
     #[input]
     count: u64,

@@ -98,7 +98,7 @@ macro_rules! joined {
 #[operator]
 struct Holder {
     #[output]
-    done: bool,
+    done: Tensor<f32>,
 }
 
 impl Compute for Holder {
@@ -106,8 +106,9 @@ impl Compute for Holder {
         cx.allocate_cuda_stream_named("held").map(drop)
     }
 
-    fn compute(&mut self, io: HolderIo<'_>, _: &ExecutionContext) -> Result<()> {
-        io.done.emit(true)
+    fn compute(&mut self, io: HolderIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream_named("held")?;
+        io.done.set_cuda_stream(&stream).emit(cx.tensor([1], &stream)?)
     }
 }
 

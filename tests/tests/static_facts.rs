@@ -20,6 +20,8 @@ assert_eq_size!(
     Out<'static, Tensor<f32>, Unset>,
     Out<'static, u64, Internal>,
 );
+// What an output has beside its state: the queue's end, the context, and when the data was acquired.
+assert_eq_size!(Out<'static, u64, Internal>, (usize, usize, Option<Timestamp>));
 // A chosen stream is kept until `emit`, and nothing beside it.
 const _: () = assert!(
     size_of::<Out<'static, Tensor<f32>, On<'static>>>()

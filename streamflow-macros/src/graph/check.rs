@@ -2,17 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use quote::ToTokens;
-
 use super::attribute::{self, NodeAttributes};
 use super::edge_attribute;
 use super::model::{
-    Carries, Discard, Draft, Edge, EdgeStatement, Graph, Header, Node, NodeStatement, Pool, Port,
-    Statement, Streams, Target,
+    Carries, Discard, Draft, Edge, EdgeStatement, Graph, Header, Leftover, Node, NodeStatement,
+    Port, Statement, Streams, Target,
 };
+use super::pools;
 use super::toposort::{self, Cycle};
 use crate::diagnostic::{Errors, similar};
-use crate::tokens::mentions;
 
 /// Names that the struct has beside those of its nodes.
 const OF_GRAPH: &[&str] = &["new", "run", "nodes", "platform", "__platform"];
@@ -29,23 +27,28 @@ pub(super) fn graph(mut header: Header, statements: Vec<Statement>, errors: &mut
         discards: Vec::new(),
         probes: Vec::new(),
         order: Vec::new(),
-        has_unknown_node: false,
+        leftovers: Vec::new(),
+        unknown_nodes: Vec::new(),
     };
     let mut edges = Vec::new();
     for statement in statements {
         match statement {
-            Statement::Pool(pool) => self::pool(pool, &mut graph.pools, errors),
+            Statement::Pool(pool) => pools::declare(pool, &mut graph.pools, errors),
             Statement::Node(statement) => {
                 if names.declare(&statement.name, errors) {
                     graph.nodes.push(node(statement, errors));
+                } else {
+                    let NodeStatement { ty, value, .. } = statement;
+                    graph.leftovers.push(Leftover { ty: Some(ty), value: Some(value) });
                 }
             }
             Statement::Edges(statement) => {
                 graph.probes.extend(statement.ports().map(Port::partial));
                 edges.push(statement);
             }
-            Statement::Draft(Draft { node, ports }) => {
+            Statement::Draft(Draft { node, ports, rest }) => {
                 graph.probes.extend(ports);
+                graph.leftovers.push(rest);
                 if let Some(name) = node
                     && names.declare(&name, errors)
                 {
@@ -54,9 +57,10 @@ pub(super) fn graph(mut header: Header, statements: Vec<Statement>, errors: &mut
             }
         }
     }
+    pools::not_nodes(&mut graph, &mut names.without_type, errors);
     accessors(&mut graph, errors);
-    pools_of_nodes(&mut graph, errors);
-    default_green(&mut graph, errors);
+    pools::of_nodes(&mut graph, errors);
+    pools::default_green(&mut graph, errors);
     for statement in edges {
         connect(statement, &names, &mut graph, errors);
     }
@@ -65,7 +69,10 @@ pub(super) fn graph(mut header: Header, statements: Vec<Statement>, errors: &mut
     order(&mut graph, errors);
     // Who made another mistake may have meant to use a pool there.
     if errors.is_empty() {
-        unused_pools(&graph, errors);
+        pools::unused(&graph, errors);
+    }
+    if !errors.is_empty() {
+        unknown_nodes(&graph, errors);
     }
     graph
 }
@@ -114,17 +121,6 @@ fn header(header: &mut Header, errors: &mut Errors) {
     });
 }
 
-fn pool(pool: Pool, pools: &mut Vec<Pool>, errors: &mut Errors) {
-    if pools.iter().any(|other| other.name == pool.name) {
-        let name = &pool.name;
-        errors.at(name, format!("stream pool `{name}` is declared twice; give one another name"));
-    } else if pool.name == "none" {
-        errors.at(&pool.name, "`#[streams(none)]` means no pool; give this one another name");
-    } else {
-        pools.push(pool);
-    }
-}
-
 fn node(statement: NodeStatement, errors: &mut Errors) -> Node {
     let NodeStatement { attributes, name, ty, value } = statement;
     let NodeAttributes { docs, streams, count, stream_done } =
@@ -152,80 +148,17 @@ fn accessors(graph: &mut Graph, errors: &mut Errors) {
     }
 }
 
-fn pools_of_nodes(graph: &mut Graph, errors: &mut Errors) {
-    let pools: Vec<String> = graph.pools.iter().map(|pool| pool.name.to_string()).collect();
-    let known: Vec<&str> = pools.iter().map(String::as_str).collect();
-    for node in &mut graph.nodes {
-        let Streams::Pool(pool) = &node.streams else { continue };
-        let written = pool.to_string();
-        if known.contains(&written.as_str()) {
-            continue;
-        }
-        let hint = match similar(&written, &known) {
-            Some(name) => format!("did you mean `{name}`?"),
-            None => {
-                format!("declare it: `const {written}: CudaStreamPool = CudaStreamPool::new();`")
-            }
+/// Beside a `compile_error!`, rustc does not tell which names it can't find.
+fn unknown_nodes(graph: &Graph, errors: &mut Errors) {
+    let nodes: Vec<String> = graph.nodes.iter().map(Node::text).collect();
+    let nodes: Vec<&str> = nodes.iter().map(String::as_str).collect();
+    for name in &graph.unknown_nodes {
+        let hint = match similar(&name.to_string(), &nodes) {
+            Some(similar) => format!("did you mean `{similar}`?"),
+            None => format!("declare it: `let {name}: Operator = …;`"),
         };
-        errors.at(pool, format!("there is no stream pool `{written}` in this graph; {hint}"));
-        node.streams = Streams::Default;
+        errors.at(name, format!("there is no node `{name}` in this graph; {hint}"));
     }
-}
-
-fn default_green(graph: &mut Graph, errors: &mut Errors) {
-    let Some(name) = &graph.header.green else { return };
-    if graph.pools.iter().all(|pool| pool.name != *name) {
-        errors.at(
-            name,
-            format!(
-                "there is no green context pool `{name}` in this graph; declare it: \
-                 `const {name}: CudaGreenContextPool = CudaGreenContextPool::new();`"
-            ),
-        );
-        graph.header.green = None;
-    }
-}
-
-/// rustc does not find these constants unused. A pool that was forgotten at its node would go
-/// unnoticed, since the node then has one of its own.
-fn unused_pools(graph: &Graph, errors: &mut Errors) {
-    for pool in &graph.pools {
-        let values = graph.nodes.iter().flat_map(|node| [Some(&node.value), node.count.as_ref()]);
-        let others = graph.pools.iter().map(|other| Some(&other.description));
-        let mentioned = values
-            .chain(others)
-            .flatten()
-            .any(|value| mentions(value.to_token_stream(), &pool.name));
-        let used = graph
-            .nodes
-            .iter()
-            .any(|node| matches!(&node.streams, Streams::Pool(name) if *name == pool.name));
-        let is_default = graph.header.green.as_ref() == Some(&pool.name);
-        if !mentioned && !used && !is_default {
-            let name = &pool.name;
-            if is_green(pool) {
-                let text = format!(
-                    "nothing uses green context pool `{name}`; give its contexts to stream pools, \
-                     `.on({name}.context(0))`, or remove it"
-                );
-                errors.at(name, text);
-                continue;
-            }
-            errors.at(
-                name,
-                format!(
-                    "no node uses stream pool `{name}`; put `#[streams({name})]` on those that \
-                     shall, or remove it"
-                ),
-            );
-        }
-    }
-}
-
-/// Whether it is a pool of green contexts, as far as its type tells.
-fn is_green(pool: &Pool) -> bool {
-    let ty = pool.ty.to_token_stream().into_iter().last();
-    ty.is_some_and(|last| last.to_string() == "CudaGreenContextPool")
 }
 
 fn connect(statement: EdgeStatement, names: &Names, graph: &mut Graph, errors: &mut Errors) {
@@ -244,7 +177,7 @@ fn connect(statement: EdgeStatement, names: &Names, graph: &mut Graph, errors: &
                 errors.at(&port.node, format!("`{node}` is a parameter of this graph, not a node"));
                 return false;
             }
-            graph.has_unknown_node = true;
+            graph.unknown_nodes.push(port.node.clone());
         }
         true
     };

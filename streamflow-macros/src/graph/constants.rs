@@ -94,6 +94,28 @@ pub(super) fn of_pools(graph: &Graph) -> TokenStream {
         .collect()
 }
 
+/// Whether each operator on a pool has a use for it, underlined where the node names the pool.
+pub(super) fn of_pool_uses(graph: &Graph) -> TokenStream {
+    let on_pools = graph.nodes.iter().filter_map(|node| match &node.streams {
+        Streams::Pool(pool) => Some((node, pool)),
+        Streams::Default | Streams::None => None,
+    });
+    let checks = on_pools.map(|(node, pool)| {
+        let (name, text, span) = (node.text(), pool.to_string(), pool.span());
+        let [operator, streams, inputs, outputs] =
+            ["NAME", "STREAMS", "INPUTS", "OUTPUTS"].map(|name| item(&node.ty, name));
+        let args = quote!(#name, #operator, #text, #streams, [#inputs, #outputs]);
+        let check = call("check_pool_use", &args, span, span);
+        quote! {
+            const _: () = {
+                #[allow(non_upper_case_globals)]
+                const its_operator_has_a_use_for_the_pool: () = #check;
+            };
+        }
+    });
+    checks.collect()
+}
+
 /// Whether each input has as many producers as its size says, and the ends of each edge that carries
 /// device data are on one device, or on two where it is marked `#[transfer]`.
 pub(super) fn of_edges(graph: &Graph) -> TokenStream {

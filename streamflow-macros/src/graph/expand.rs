@@ -5,7 +5,8 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use syn::Type;
 
-use super::model::{Graph, Node, Streams};
+use super::chunk::{self, Chunk};
+use super::model::{Graph, Leftover, Node, Streams};
 use super::{constants, diagram, wiring};
 
 /// All that is made from a graph. `sound` says whether no mistake was found.
@@ -26,12 +27,14 @@ pub(super) fn graph(graph: &Graph, sound: bool) -> TokenStream {
     let implementation = implementation(graph, &mermaid, sound);
     let any_graph = any_graph(graph);
     // What a mistake of names would make fail as well is not checked beside it.
-    let checked = sound && !graph.has_unknown_node;
+    let checked = sound && graph.unknown_nodes.is_empty();
     let checks_of_nodes = checked.then(|| constants::of_nodes(graph));
     let checks_of_pools = checked.then(|| constants::of_pools(graph));
+    let checks_of_pool_uses = checked.then(|| constants::of_pool_uses(graph));
     let checks_of_edges = checked.then(|| constants::of_edges(graph));
+    // An editor finds the cursor by its distance from the beginning, in an expansion with more letters at the
+    // cursor. So `new`, where it looks, comes before all that repeats what the user wrote, as the pictures.
     quote! {
-        #definition
         #[allow(non_local_definitions)]
         const _: () = {
             #(#pools)*
@@ -39,8 +42,10 @@ pub(super) fn graph(graph: &Graph, sound: bool) -> TokenStream {
             #implementation
             #any_graph
             #checks_of_pools
+            #checks_of_pool_uses
             #checks_of_edges
         };
+        #definition
         #checks_of_nodes
     }
 }
@@ -50,19 +55,16 @@ fn definition(graph: &Graph, mermaid: &str) -> TokenStream {
     let (attributes, visibility, name) = (&header.attributes, &header.visibility, &header.name);
     let nodes = graph.nodes.iter().map(|node| {
         let (name, ty) = (&node.name, &node.ty);
-        // Underlined where the type stands.
-        let (first, last) = constants::ends(ty.to_token_stream());
-        let node = quote_spanned!(first=> ::streamflow::__private::Node<);
-        let end = quote_spanned!(last=> >);
-        quote!(#name: #node #ty #end)
+        let node = constants::item(ty, "__Node");
+        quote!(#name: #node)
     });
     let picture = format!("\n```mermaid\n{mermaid}```");
     quote! {
         #(#attributes)*
         #[doc = #picture]
         #visibility struct #name {
-            __platform: ::streamflow::__private::Platform,
             #(#nodes,)*
+            __platform: ::streamflow::__private::Platform,
         }
     }
 }
@@ -76,20 +78,12 @@ fn implementation(graph: &Graph, mermaid: &str, sound: bool) -> TokenStream {
         let (name, ty) = (&param.name, &param.ty);
         quote!(#name: #ty)
     });
-    let body = body(graph);
-    // Where nodes are missing, it is not the user who left a parameter unused.
-    let names = header.params.iter().map(|param| &param.name);
-    let used = (!sound).then(|| quote!(let _ = (#(&#names,)*);));
+    let body = body(graph, sound);
     let nodes = graph.nodes.iter().filter(|node| node.has_methods);
     let operators = nodes.map(|node| operator(graph, node));
     quote! {
         #[allow(dead_code)]
         impl #name {
-            /// The graph as a flow chart of Mermaid, left to right.
-            #visibility const MERMAID: &'static str = #mermaid;
-            /// The graph in the language of Graphviz, left to right.
-            #visibility const DOT: &'static str = #dot;
-
             /// Makes the operators, the stream pools and the edges between them. Nothing runs yet.
             ///
             /// # Errors
@@ -100,9 +94,13 @@ fn implementation(graph: &Graph, mermaid: &str, sound: bool) -> TokenStream {
                 platform: &::streamflow::__private::Platform,
                 #(#params,)*
             ) -> ::streamflow::__private::Result<Self> {
-                #used
                 #body
             }
+
+            /// The graph as a flow chart of Mermaid, left to right.
+            #visibility const MERMAID: &'static str = #mermaid;
+            /// The graph in the language of Graphviz, left to right.
+            #visibility const DOT: &'static str = #dot;
 
             /// Runs the graph on this thread, until all its sources are done and all their messages
             /// consumed, or an operator asks for the end.
@@ -119,13 +117,22 @@ fn implementation(graph: &Graph, mermaid: &str, sound: bool) -> TokenStream {
     }
 }
 
-/// `self.source1`, underlined where the type stands.
-fn field(name: &Ident, ty: &Type) -> TokenStream {
-    let (first, last) = constants::ends(ty.to_token_stream());
-    let this = Ident::new("self", Span::call_site().located_at(first));
+/// A node's name where it stands for the field: what is wrong with its type is told at the type, in the
+/// same words each time, which rustc then prints once.
+pub(super) fn at_type(name: &Ident, ty: &Type) -> Ident {
     let mut name = name.clone();
-    name.set_span(name.span().located_at(last));
-    quote!(#this.#name)
+    name.set_span(name.span().located_at(constants::ends(ty.to_token_stream()).1));
+    name
+}
+
+/// `self`, and `self.source1`, underlined where the type stands. Both are the user's tokens for rustc,
+/// which then does not mention the macro.
+fn field(name: &Ident, ty: &Type) -> (Ident, TokenStream) {
+    let (first, last) = constants::ends(ty.to_token_stream());
+    let this = Ident::new("self", first);
+    let name = at_type(name, ty);
+    let field = quote_spanned!(last=> #this.#name);
+    (this, field)
 }
 
 /// `source1()` and `source1_mut()`.
@@ -135,18 +142,18 @@ fn operator(graph: &Graph, node: &Node) -> TokenStream {
     let text = format!("The operator `{}`.", node.text());
     let text_mut = format!("The operator `{}`, to change it between runs.", node.text());
     let name_mut = format_ident!("{}_mut", name);
-    let field = field(name, ty);
+    let (this, field) = field(name, ty);
     let blank = (!docs.is_empty()).then(|| quote!(#[doc = ""]));
     quote! {
         #[doc = #text]
         #blank
         #(#docs)*
-        #visibility fn #name(&self) -> &#ty {
+        #visibility fn #name(&#this) -> &#ty {
             &#field.operator
         }
 
         #[doc = #text_mut]
-        #visibility fn #name_mut(&mut self) -> &mut #ty {
+        #visibility fn #name_mut(&mut #this) -> &mut #ty {
             &mut #field.operator
         }
     }
@@ -159,7 +166,7 @@ pub(super) fn hidden(name: &str, index: usize) -> Ident {
 
 /// The body of `new`. First all that the user wrote, where parameters are not yet hidden by nodes of
 /// the same name; then each node's ports, under the node's name, and the edges; then the nodes.
-fn body(graph: &Graph) -> TokenStream {
+fn body(graph: &Graph, sound: bool) -> TokenStream {
     let platform = Ident::new("__platform", Span::mixed_site());
     let values = graph.nodes.iter().enumerate().map(|(index, node)| {
         let (operator, ty, value) = (hidden("operator", index), &node.ty, &node.value);
@@ -174,6 +181,16 @@ fn body(graph: &Graph) -> TokenStream {
             #count
         }
     });
+    let leftovers = graph.leftovers.iter().map(|Leftover { ty, value }| {
+        let ty = ty.as_ref().map(|ty| quote!(let _: ::core::option::Option<#ty>;));
+        let value = value.as_ref().map(|value| quote!(let _ = #value;));
+        quote!(#ty #value)
+    });
+    // Where nodes are missing, it is not the user who left a parameter unused. In as many letters otherwise: see
+    // `graph` above.
+    let names = graph.header.params.iter().map(|param| &param.name);
+    let here = if sound { quote!(any()) } else { quote!(all()) };
+    let used = quote!(#[cfg(#here)] let _ = (#(&#names,)*););
     let live_pools: Vec<Ident> =
         (0..graph.pools.len()).map(|index| hidden("pool", index)).collect();
     // A pool without nodes is a constant that another one is made from.
@@ -186,26 +203,14 @@ fn body(graph: &Graph) -> TokenStream {
         used.then(|| quote!(let #live = #platform.stream_pool(#text, &#name)?;))
     });
     let alone = constants::alone(graph);
-    let ports = graph.nodes.iter().map(|node| {
-        let (name, ports) =
-            (&node.name, constants::item_call(&node.ty, "__ports", TokenStream::new()));
-        quote! {
-            #[allow(unused_mut, unused_variables)]
-            let mut #name = #ports;
-        }
-    });
+    let chunks: Vec<Chunk<'_>> = chunk::chunks(graph);
+    let ports = chunks.iter().map(Chunk::ports);
     let (edge_values, wiring) = (wiring::values(graph), wiring::wiring(graph));
-    let nodes = graph.nodes.iter().enumerate().map(|(index, node)| {
-        let operator = hidden("operator", index);
-        let (name, ty, text) = (&node.name, &node.ty, node.text());
-        let options = options(graph, index, node, &live_pools);
-        let args = quote!(#operator, #name, #text, #platform, #options);
-        let node = constants::item_call(ty, "__node", args);
-        let (_, last) = constants::ends(ty.to_token_stream());
-        let end = quote_spanned!(last=> ?);
-        quote!(#name: #node #end)
-    });
+    let nodes = chunks.iter().map(|chunk| chunk.nodes(graph, &platform, &live_pools));
+    let taken_out = chunks.iter().map(Chunk::taken_out);
+    let names = chunks.iter().flat_map(Chunk::names);
     quote! {
+        #used
         let #platform = platform;
         #(#values)*
         #edge_values
@@ -213,41 +218,11 @@ fn body(graph: &Graph) -> TokenStream {
         #alone
         #(#ports)*
         #wiring
-        ::core::result::Result::Ok(Self {
-            __platform: ::core::clone::Clone::clone(#platform),
-            #(#nodes,)*
-        })
-    }
-}
-
-fn options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) -> TokenStream {
-    let streams = match &node.streams {
-        Streams::Default if graph.header.green.is_some() => quote!(Own(&__GREEN)),
-        Streams::Default => quote!(Default),
-        Streams::None => quote!(None),
-        Streams::Pool(name) => {
-            let live = graph.pools.iter().zip(live_pools).find(|(pool, _)| pool.name == *name);
-            match live {
-                Some((_, live)) => quote!(Pool(&#live)),
-                None => quote!(Default),
-            }
-        }
-    };
-    let count = match &node.count {
-        Some(_) => {
-            let count = hidden("count", index);
-            quote!(::core::option::Option::Some(#count))
-        }
-        None => quote!(::core::option::Option::None),
-    };
-    let stream_done = node.stream_done.iter().map(constants::text);
-    quote! {
-        ::streamflow::__private::NodeOptions {
-            streams: ::streamflow::__private::NodeStreams::#streams,
-            count: #count,
-            stream_done: &[#(#stream_done,)*],
-            alone: __ALONE,
-        }
+        #(#leftovers)*
+        #(#nodes)*
+        let #platform = ::core::clone::Clone::clone(#platform);
+        #(#taken_out)*
+        ::core::result::Result::Ok(Self { #(#names,)* __platform: #platform })
     }
 }
 
@@ -259,16 +234,17 @@ fn any_graph(graph: &Graph) -> TokenStream {
         // The type is named, and all underlined there, so that what it lacks is said there.
         let (first, last) = constants::ends(ty.to_token_stream());
         let path = quote_spanned!(first=> ::streamflow::__private::any_node::<);
-        let field = field(name, ty);
-        let lead = quote_spanned!(first=> &mut);
+        let name = at_type(name, ty);
         let args = quote_spanned!(last=> >);
-        let mut node = Group::new(Delimiter::Parenthesis, quote!(#lead #field));
+        let mut node = Group::new(Delimiter::Parenthesis, quote!(#name));
         node.set_span(last);
         quote!(#path #ty #args #node)
     });
+    let fields = graph.nodes.iter().map(|node| at_type(&node.name, &node.ty));
     quote! {
         impl ::streamflow::__private::Graph for #name {
             fn nodes(&mut self) -> ::std::vec::Vec<&mut dyn ::streamflow::__private::AnyNode> {
+                let Self { #(#fields,)* .. } = self;
                 ::std::vec![#(#nodes,)*]
             }
 

@@ -2,6 +2,7 @@
 
 mod attribute;
 mod check;
+mod chunk;
 mod constants;
 mod diagram;
 mod edge;
@@ -9,6 +10,7 @@ mod edge_attribute;
 mod expand;
 mod model;
 mod parse;
+mod pools;
 mod statement;
 #[cfg(test)]
 mod tests;

@@ -83,6 +83,16 @@ pub(super) struct Draft {
     pub(super) node: Option<Ident>,
     /// The ports that it names, perhaps not to their end: an editor completes them.
     pub(super) ports: Vec<PartialPort>,
+    /// What else the user wrote for a node.
+    pub(super) rest: Leftover,
+}
+
+/// The type and the value of a node that is left out of the graph. They are compiled nevertheless, so that
+/// what is wrong in them is told in the same run, and what they name is used.
+#[derive(Default)]
+pub(super) struct Leftover {
+    pub(super) ty: Option<Type>,
+    pub(super) value: Option<Expr>,
 }
 
 /// `node`, `node.` or `node.port`.
@@ -132,8 +142,10 @@ pub(super) struct Graph {
     pub(super) probes: Vec<PartialPort>,
     /// Indices of `nodes`, each after all that feed it.
     pub(super) order: Vec<usize>,
-    /// An edge names a node that is not there. rustc reports it.
-    pub(super) has_unknown_node: bool,
+    /// Of nodes with mistakes.
+    pub(super) leftovers: Vec<Leftover>,
+    /// Nodes that edges name and that are not there. rustc reports them, if nothing else is wrong.
+    pub(super) unknown_nodes: Vec<Ident>,
 }
 
 /// An operator of the graph.

@@ -6,7 +6,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Expr, Pat, Token, Type};
 
 use super::edge;
-use super::model::{Draft, NodeStatement, Pool, Statement};
+use super::model::{Draft, Leftover, NodeStatement, Pool, Statement};
 use crate::diagnostic::Errors;
 
 /// What stands between two semicolons: one statement, or several where a semicolon is missing.
@@ -106,7 +106,10 @@ fn node(
         errors.at(whole, "a node is written `let name: Operator = …;`");
         return Ok(Statement::Draft(Draft::default()));
     };
-    let draft = Statement::Draft(Draft { node: Some(name.clone()), ports: Vec::new() });
+    let draft = |ty, value| {
+        let rest = Leftover { ty, value };
+        Statement::Draft(Draft { node: Some(name.clone()), ports: Vec::new(), rest })
+    };
     let ty = if input.peek(Token![:]) {
         input.parse::<Token![:]>()?;
         match input.parse::<Type>() {
@@ -114,7 +117,7 @@ fn node(
             Err(error) => {
                 errors.push(error);
                 input.parse::<TokenStream>()?;
-                return Ok(draft);
+                return Ok(draft(None, None));
             }
         }
     } else {
@@ -131,12 +134,13 @@ fn node(
         errors
             .at(whole, format!("node `{name}` has no operator; write `let {name}: Operator = …;`"));
         input.parse::<TokenStream>()?;
-        return Ok(draft);
+        return Ok(draft(ty, None));
     }
     input.parse::<Token![=]>()?;
-    let value = expression(&whole, input, errors)?;
-    let (Some(ty), Some(value)) = (ty, value) else { return Ok(draft) };
-    Ok(Statement::Node(NodeStatement { attributes, name, ty, value }))
+    Ok(match (ty, expression(&whole, input, errors)?) {
+        (Some(ty), Some(value)) => Statement::Node(NodeStatement { attributes, name, ty, value }),
+        (ty, value) => draft(ty, value),
+    })
 }
 
 /// The name, where the pattern is one.

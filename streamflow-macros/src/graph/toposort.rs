@@ -162,6 +162,55 @@ mod tests {
         assert!(found > 100, "{found} cycles are too few to test anything");
     }
 
+    /// petgraph is a plain graph library, which knows nothing of ours.
+    #[test]
+    fn orders_and_cycles_are_those_of_petgraph() {
+        use petgraph::algo::{is_cyclic_directed, kosaraju_scc, toposort};
+        use petgraph::graph::{DiGraph, NodeIndex};
+
+        let graph_of = |nodes: usize, edges: &[(usize, usize)]| {
+            let mut graph = DiGraph::<(), ()>::new();
+            for _ in 0..nodes {
+                graph.add_node(());
+            }
+            for &(from, to) in edges {
+                graph.add_edge(NodeIndex::new(from), NodeIndex::new(to), ());
+            }
+            graph
+        };
+        let (mut cyclic, mut acyclic) = (0, 0);
+        for seed in 0..2000 {
+            let random = &mut Random(seed);
+            let nodes = 1 + random.below(20);
+            let mut edges: Vec<_> =
+                (0..random.below(30)).map(|_| (random.below(nodes), random.below(nodes))).collect();
+            random.shuffle(&mut edges);
+            let whole = graph_of(nodes, &edges);
+            let (order, cycles) = order(nodes, &edges);
+            assert_eq!(!cycles.is_empty(), is_cyclic_directed(&whole), "seed {seed}");
+            // Each cycle that is reported is one: its nodes all reach each other.
+            let components = kosaraju_scc(&whole);
+            for Cycle { path, .. } in &cycles {
+                let component =
+                    components.iter().find(|nodes| nodes.contains(&NodeIndex::new(path[0])));
+                let together = |node: &usize| {
+                    component.is_some_and(|nodes| nodes.contains(&NodeIndex::new(*node)))
+                };
+                assert!(path.iter().all(together), "seed {seed}: {path:?} is no cycle");
+            }
+            // Without the edges that were reported there is an order, and ours is one.
+            let refused: Vec<usize> = cycles.iter().map(|cycle| cycle.edge).collect();
+            let kept: Vec<_> = (0..edges.len())
+                .filter(|edge| !refused.contains(edge))
+                .map(|edge| edges[edge])
+                .collect();
+            assert!(toposort(&graph_of(nodes, &kept), None).is_ok(), "seed {seed}");
+            assert_ordered(nodes, &order, &kept);
+            if cycles.is_empty() { acyclic += 1 } else { cyclic += 1 }
+        }
+        assert!(cyclic > 200 && acyclic > 200, "{cyclic} and {acyclic}");
+    }
+
     #[test]
     fn without_edges_the_order_is_that_of_the_declarations() {
         assert_eq!(order(4, &[]).0, [0, 1, 2, 3]);

@@ -5,7 +5,7 @@
 //! user's as they are: then rustc does not mention the macro.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Expr;
 use syn::spanned::Spanned;
 
@@ -70,10 +70,16 @@ fn begin(index: usize, to: &Port, initial: &Expr) -> TokenStream {
     };
     let (node, port) = (at(&to.node), at(&to.port));
     let (initial, platform) =
-        (at(&hidden("initial", index)), at(&Ident::new("__platform", Span::mixed_site())));
+        (first_message(index, first), at(&Ident::new("__platform", Span::mixed_site())));
     let args = quote_spanned!(first=> &mut #node.#port, #initial, #platform);
     let call = call(first, first, last, "begin", args);
     quote_spanned!(first=> #call?;)
+}
+
+/// The variable of a feedback edge's first message. Its place is the user's as it is: then rustc does not
+/// mention the macro.
+fn first_message(index: usize, place: Span) -> Ident {
+    format_ident!("__initial_{}", index, span = place)
 }
 
 /// What the edge's queue is, where it is not what it would be anyway.
@@ -114,7 +120,7 @@ pub(super) fn values(graph: &Graph) -> TokenStream {
             quote!(let #name: #ty = #number;)
         });
         let initial = feedback.as_ref().map(|value| {
-            let name = hidden("initial", index);
+            let name = first_message(index, ends(value.to_token_stream()).0);
             quote!(let #name = #value;)
         });
         quote!(#capacity #initial)

@@ -18,6 +18,7 @@ pub(crate) fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
         // What is no function is not ours to change.
         return [item, errors.into_tokens()].into_iter().collect();
     };
+    parse::require_cuda(&options, &function, &mut errors);
     let kernel = check::kernel(options, function, &mut errors);
     let expanded = expand::kernel(&kernel, errors.is_empty());
     [item, expanded, errors.into_tokens()].into_iter().collect()

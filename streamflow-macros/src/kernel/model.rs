@@ -6,6 +6,8 @@ use syn::{Expr, Generics, Type, Visibility};
 /// What stands in `#[kernel(…)]`.
 #[derive(Default)]
 pub(super) struct Options {
+    /// Whether there is a CUDA body, right or wrong.
+    pub(super) has_cuda: bool,
     /// The CUDA body: any expression that is a constant string.
     pub(super) cuda: Option<Expr>,
     /// The conditions of `requires(…)`.

@@ -86,11 +86,15 @@ pub(super) fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
             errors.push(error);
         }
     }
-    if !has_cuda {
-        let nowhere = TokenStream::new();
-        errors.at(nowhere, format!("this kernel has no CUDA body; {CUDA_FORM}"));
-    }
+    options.has_cuda = has_cuda;
     options
+}
+
+/// Told at the function's name: of an attribute without options, there is no token of the user's.
+pub(super) fn require_cuda(options: &Options, function: &ItemFn, errors: &mut Errors) {
+    if !options.has_cuda {
+        errors.at(&function.sig.ident, format!("this kernel has no CUDA body; {CUDA_FORM}"));
+    }
 }
 
 /// `= "…"`

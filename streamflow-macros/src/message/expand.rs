@@ -44,6 +44,7 @@ pub(super) fn message(message: &Message) -> TokenStream {
                 type Place = #place;
                 type Item = Self;
                 type Owners = ::streamflow::__private::Sole;
+                type __Own = Self;
 
                 #[allow(unused_variables)]
                 fn memory(&self, visit: &mut ::streamflow::__private::MemoryVisitor<'_>) {

@@ -3,8 +3,8 @@
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::{
-    Data, DataStruct, DeriveInput, Fields, GenericParam, Generics, Type, TypeParam, TypeParamBound,
-    WherePredicate,
+    Attribute, Data, DataStruct, DeriveInput, Fields, GenericParam, Generics, Type, TypeParam,
+    TypeParamBound, WherePredicate,
 };
 
 use super::fields::{Sorted, sort};
@@ -14,10 +14,16 @@ use crate::tokens::{STANDARD_TRAITS, mentions};
 
 /// The operator, as far as it can be understood.
 pub(super) fn operator(options: Options, input: DeriveInput, errors: &mut Errors) -> Operator {
-    let whole = input.to_token_stream();
+    let whole = without_marks(&input).to_token_stream();
     let DeriveInput { attrs, vis, ident, generics, data } = input;
     let mut expandable = lifetimes(&generics, errors);
     let mut ports = Vec::new();
+    let spans = match &data {
+        Data::Struct(DataStruct { struct_token, fields: Fields::Named(fields), .. }) => {
+            [struct_token.span, fields.brace_token.span.join()]
+        }
+        _ => [ident.span(); 2],
+    };
     let body = match data {
         Data::Struct(DataStruct { fields: Fields::Named(fields), .. }) => {
             let Sorted { ports: found, state } = sort(&ident, fields.named, errors);
@@ -86,6 +92,7 @@ pub(super) fn operator(options: Options, input: DeriveInput, errors: &mut Errors
         cfgs: quote!(#(#cfgs)*),
         options,
         ident,
+        spans,
         visibility: vis,
         attrs,
         generics,
@@ -93,6 +100,22 @@ pub(super) fn operator(options: Options, input: DeriveInput, errors: &mut Errors
         ports,
         expandable,
     }
+}
+
+/// The item without `#[input]` and `#[output]`, for where it stays as it is: rustc does not know them.
+fn without_marks(input: &DeriveInput) -> DeriveInput {
+    let mut input = input.clone();
+    let variants = match &mut input.data {
+        Data::Struct(data) => vec![&mut data.fields],
+        Data::Enum(data) => data.variants.iter_mut().map(|variant| &mut variant.fields).collect(),
+        Data::Union(_) => Vec::new(),
+    };
+    for field in variants.into_iter().flatten() {
+        let mark =
+            |attr: &Attribute| attr.path().is_ident("input") || attr.path().is_ident("output");
+        field.attrs.retain(|attr| !mark(attr));
+    }
+    input
 }
 
 /// Operators are `'static`, so a lifetime parameter can't be of use.

@@ -1,12 +1,13 @@
 //! The user's struct without its ports, and its `new`.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::Field;
 
 use super::docs;
 use super::generics::{phantom, unused};
 use super::model::{Body, Operator};
+use crate::tokens::braced;
 
 pub(super) fn definition(operator: &Operator) -> TokenStream {
     let Operator { ident, visibility, attrs, generics, .. } = operator;
@@ -18,19 +19,19 @@ pub(super) fn definition(operator: &Operator) -> TokenStream {
     let params = &generics.params;
     let params = (!params.is_empty()).then(|| quote!(<#params>));
     let table = docs::table(operator);
+    let [keyword, braces] = operator.spans;
+    let keyword = quote_spanned!(keyword=> struct);
     let unused = unused(generics, &quote!(#(#state,)*));
     let marker = (!unused.is_empty()).then(|| {
         let ty = phantom(&unused);
         quote!(#[doc(hidden)] __ports: #ty,)
     });
     let new = (!operator.options.no_new).then(|| new(operator, state, marker.is_some()));
+    let fields = braced(braces, quote!(#(#state,)* #marker));
     quote! {
         #(#attrs)*
         #table
-        #visibility struct #ident #params #where_clause {
-            #(#state,)*
-            #marker
-        }
+        #visibility #keyword #ident #params #where_clause #fields
         #new
     }
 }
@@ -48,13 +49,15 @@ fn new(operator: &Operator, state: &[Field], marked: bool) -> TokenStream {
     let types = state.iter().map(|field| &field.ty);
     let marker = marked.then(|| quote!(__ports: ::core::marker::PhantomData,));
     let text = format!("Makes a `{ident}` of its state, in the order of its fields.");
+    // With the struct's place, which rustc shows where the arguments are wrong.
+    let function = quote_spanned!(ident.span()=> fn new(#(#conditions #names: #types,)*) -> Self);
     quote! {
         #cfgs
         #[allow(clippy::new_without_default, clippy::too_many_arguments, dead_code)]
         impl #impl_generics #ident #type_generics #where_clause {
             #[doc = #text]
             #[must_use]
-            #visibility fn new(#(#conditions #names: #types,)*) -> Self {
+            #visibility #function {
                 Self { #(#conditions #names,)* #marker }
             }
         }

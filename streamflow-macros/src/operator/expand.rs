@@ -3,13 +3,14 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
+use syn::spanned::Spanned;
 use syn::{GenericParam, Generics};
 
 use super::constructor::definition;
 use super::generics::{assuming_messages, doubtful, phantom, unused};
 use super::model::{Direction, Expandable, Operator, Port, Size};
-use super::structs::{Names, angled, argument, end, form, names, structs};
-use crate::tokens::spelled;
+use super::structs::{Names, angled, argument, end, form, may_share, names, structs};
+use crate::tokens::{braced, spelled};
 
 /// All that is made from an operator.
 pub(super) fn operator(operator: &Operator) -> TokenStream {
@@ -45,11 +46,14 @@ fn marker(operator: &Operator, port: &Port) -> TokenStream {
     let (_, _, where_clause) = generics.split_for_impl();
     let params = angled(generics);
     let all = phantom(&unused(generics, &TokenStream::new()));
+    // With the port's place, which rustc shows where it shows the port.
+    let keyword = quote_spanned!(port.ident.span()=> struct);
+    let end = quote_spanned!(port.ident.span()=> ;);
     quote! {
         #cfgs
         #[doc(hidden)]
         #[allow(dead_code, non_camel_case_types, missing_debug_implementations)]
-        #visibility struct #marker #params (#all) #where_clause;
+        #visibility #keyword #marker #params (#all) #where_clause #end
     }
 }
 
@@ -80,50 +84,56 @@ fn operator_impl(operator: &Operator, names: &Names) -> TokenStream {
         .then(|| quote!(__tick: (::core::marker::PhantomData, ::core::marker::PhantomData),));
     let streams_marker =
         stream_names.is_empty().then(|| quote!(__tick: ::core::marker::PhantomData,));
-    // Keeps rustc from listing operators where a type is none; but where this one's clause may not
-    // hold, rustc shall say so.
-    let hidden =
-        doubtful(&operator.ports).next().is_none().then(|| quote!(#[diagnostic::do_not_recommend]));
-    // With the struct's place, where rustc tells what is wrong with the state.
-    let of = quote_spanned!(ident.span()=> ::streamflow::__private::Operator);
-    quote! {
-        #hidden
-        impl #impl_generics #of for #ident #type_generics
-        #where_clause
-        {
-            const NAME: &'static str = #name;
-            const INPUTS: &'static [::streamflow::__private::PortInfo] = &[#(#inputs,)*];
-            const OUTPUTS: &'static [::streamflow::__private::PortInfo] = &[#(#outputs,)*];
-            const STREAM_NAMES: &'static [&'static str] = &[#(#stream_texts,)*];
-            const STREAMS: usize = #named + #internal as usize;
-            type Ports = #ports #type_generics;
-            type Io<#tick> = #io<#tick, #(#io_params,)*>;
-            type StreamNames<#tick> = #streams<#tick>;
+    let hidden = hidden(&operator.ports);
+    let items = quote! {
+        const NAME: &'static str = #name;
+        const INPUTS: &'static [::streamflow::__private::PortInfo] = &[#(#inputs,)*];
+        const OUTPUTS: &'static [::streamflow::__private::PortInfo] = &[#(#outputs,)*];
+        const STREAM_NAMES: &'static [&'static str] = &[#(#stream_texts,)*];
+        const STREAMS: usize = #named + #internal as usize;
+        type Ports = #ports #type_generics;
+        type Io<#tick> = #io<#tick, #(#io_params,)*>;
+        type StreamNames<#tick> = #streams<#tick>;
+        type __Node = ::streamflow::__private::Node<Self>;
 
-            fn __ports() -> #ports #type_generics {
-                #ports { #(#port_names: ::streamflow::__private::#ends::new(),)* #ports_marker }
-            }
+        fn __ports() -> #ports #type_generics {
+            #ports { #(#port_names: ::streamflow::__private::#ends::new(),)* #ports_marker }
+        }
 
-            #[allow(unused_variables)]
-            fn __io<#tick>(
-                ports: &#tick mut #ports #type_generics,
-                cx: &#tick ::streamflow::__private::ExecutionContext,
-            ) -> #io<#tick, #(#io_params,)*> {
-                #io {
-                    #(#port_names: ports.#port_names.io(cx),)*
-                    #(#stream_names: #makes,)*
-                    #io_marker
-                }
-            }
-
-            #[allow(unused_variables)]
-            fn __stream_names<#tick>(
-                cx: &#tick ::streamflow::__private::ExecutionContext,
-            ) -> #streams<#tick> {
-                #streams { #(#stream_names: #makes,)* #streams_marker }
+        #[allow(unused_variables)]
+        fn __io<#tick>(
+            ports: &#tick mut #ports #type_generics,
+            cx: &#tick ::streamflow::__private::ExecutionContext,
+        ) -> #io<#tick, #(#io_params,)*> {
+            #io {
+                #(#port_names: ports.#port_names.io(cx),)*
+                #(#stream_names: #makes,)*
+                #io_marker
             }
         }
+
+        #[allow(unused_variables)]
+        fn __stream_names<#tick>(
+            cx: &#tick ::streamflow::__private::ExecutionContext,
+        ) -> #streams<#tick> {
+            #streams { #(#stream_names: #makes,)* #streams_marker }
+        }
+    };
+    // With the struct's place, where rustc tells what is wrong with the state.
+    let place = ident.span();
+    let begin = quote_spanned!(place=> impl);
+    let of = quote_spanned!(place=> ::streamflow::__private::Operator for);
+    let items = braced(place, items);
+    quote! {
+        #hidden
+        #begin #impl_generics #of #ident #type_generics #where_clause #items
     }
+}
+
+/// Keeps rustc from listing what else implements a trait, where a type does not; but where this one's
+/// clause may not hold, rustc shall say so.
+fn hidden(ports: &[Port]) -> Option<TokenStream> {
+    doubtful(ports).next().is_none().then(|| quote!(#[diagnostic::do_not_recommend]))
 }
 
 /// Whether a port carries device data, by way of the port's own type: what is wrong with the message
@@ -196,6 +206,7 @@ fn ports_impl(operator: &Operator, names: &Names) -> TokenStream {
 fn end_of_edge(operator: &Operator, port: &Port, names: &Names) -> TokenStream {
     let (impl_generics, type_generics, _) = operator.generics.split_for_impl();
     let only = std::slice::from_ref(port);
+    let hidden = hidden(only);
     let where_clause = assuming_messages(&operator.generics, only).where_clause;
     let Port { marker, message, .. } = port;
     let tick = &names.tick;
@@ -205,33 +216,36 @@ fn end_of_edge(operator: &Operator, port: &Port, names: &Names) -> TokenStream {
         const NAME: &'static str = #name;
         const OPERATOR: &'static str = #owner;
     };
-    match port.direction {
+    let (of, items) = match port.direction {
         Direction::Input { form: of, optional } => {
-            let argument = argument(port, tick);
-            let form = form(of);
-            quote! {
-                #[diagnostic::do_not_recommend]
-                impl #impl_generics ::streamflow::__private::InputPort for #marker #type_generics
-                #where_clause
-                {
-                    #constants
-                    const OPTIONAL: bool = #optional;
-                    type Message = #message;
-                    type Arg<#tick> = #argument;
-                    type Form = ::streamflow::__private::#form;
-                }
-            }
-        }
-        Direction::Output => quote! {
-            #[diagnostic::do_not_recommend]
-            impl #impl_generics ::streamflow::__private::OutputPort for #marker #type_generics
-            #where_clause
-            {
+            let argument = argument(operator, port, tick);
+            let (message, form) = if may_share(operator, port) {
+                // With the type's place, where rustc tells that it is no message.
+                let of = quote_spanned!(message.span()=>
+                    <#message as ::streamflow::__private::Message>);
+                (quote!(#of::Item), quote!(<#of::Owners as ::streamflow::__private::Owned>::Form))
+            } else {
+                let form = form(of);
+                (quote!(#message), quote!(::streamflow::__private::#form))
+            };
+            let items = quote! {
                 #constants
-                type Item = #message;
-            }
-        },
-    }
+                const OPTIONAL: bool = #optional;
+                type Message = #message;
+                type Arg<#tick> = #argument;
+                type Form = #form;
+            };
+            ("InputPort", items)
+        }
+        Direction::Output => ("OutputPort", quote!(#constants type Item = #message;)),
+    };
+    // With the port's place, where rustc tells that its message is none.
+    let place = port.ident.span();
+    let begin = quote_spanned!(place=> impl);
+    let of = Ident::new(of, place);
+    let of = quote_spanned!(place=> ::streamflow::__private::#of for);
+    let items = braced(place, items);
+    quote!(#hidden #begin #impl_generics #of #marker #type_generics #where_clause #items)
 }
 
 /// The names alone.

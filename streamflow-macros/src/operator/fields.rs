@@ -1,5 +1,7 @@
 //! Tells the ports among the fields from the state, and reads the ports' attributes.
 
+use std::collections::HashSet;
+
 use proc_macro2::Ident;
 use quote::{ToTokens, format_ident};
 use syn::ext::IdentExt;
@@ -30,10 +32,16 @@ pub(super) fn sort(
     errors: &mut Errors,
 ) -> Sorted {
     let mut sorted = Sorted { ports: Vec::new(), state: Vec::new() };
+    let mut names = HashSet::new();
     for mut field in fields {
         let Some(ident) = field.ident.clone() else { continue };
         if ident.unraw().to_string().starts_with("__") {
             errors.at(&ident, "names that begin with `__` are reserved");
+            continue;
+        }
+        if !names.insert(ident.unraw().to_string()) && !conditional(&field) {
+            let text = format!("`{ident}` is declared twice; give one another name");
+            errors.at(&ident, text);
             continue;
         }
         let mark = mark(&mut field, errors).or_else(|| {
@@ -46,6 +54,11 @@ pub(super) fn sort(
         }
     }
     sorted
+}
+
+/// Whether the field depends on `cfg`: then another one may have its name.
+fn conditional(field: &Field) -> bool {
+    field.attrs.iter().any(|attr| attr.path().is_ident("cfg"))
 }
 
 /// The field's `#[input]` or `#[output]`, taken off.

@@ -1,6 +1,6 @@
 //! What an operator is, once it is understood.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use syn::{Attribute, Expr, Field, Generics, Ident, Type, Visibility};
 
 /// What stands in `#[operator(…)]`.
@@ -16,6 +16,9 @@ pub(super) struct Options {
 pub(super) struct Operator {
     pub(super) options: Options,
     pub(super) ident: Ident,
+    /// The places of `struct` and of its braces: with these, rustc shows the user's struct, and not the
+    /// attribute.
+    pub(super) spans: [Span; 2],
     pub(super) visibility: Visibility,
     /// All of the struct's own attributes.
     pub(super) attrs: Vec<Attribute>,

@@ -1,7 +1,7 @@
 //! The types beside an operator: its ports, what a tick has of them, and the names of its streams.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Generics, Ident, Lifetime, Type};
@@ -9,7 +9,7 @@ use syn::{Generics, Ident, Lifetime, Type};
 use super::docs;
 use super::generics::{assuming_messages, needed, phantom, unused};
 use super::model::{Direction, Form, Operator, Port, Size};
-use crate::tokens::mentions;
+use crate::tokens::{is_message, mentions};
 
 /// The names of the generated types, and the parameters of each.
 pub(super) struct Names {
@@ -102,8 +102,19 @@ fn io(operator: &Operator, names: &Names) -> TokenStream {
     let fields = operator.ports.iter().map(|port| {
         let name = &port.ident;
         let docs = docs::of_port(port);
-        let argument = argument(port, tick);
+        let argument = argument(operator, port, tick);
         match port.direction {
+            Direction::Input { .. } if may_share(operator, port) => {
+                let documented = documented(port, tick);
+                quote! {
+                    #[cfg(doc)]
+                    #docs
+                    pub #name: ::streamflow::__private::In<#tick, #documented>,
+                    #[cfg(not(doc))]
+                    #docs
+                    pub #name: ::streamflow::__private::In<#tick, #argument>,
+                }
+            }
             Direction::Input { .. } => {
                 quote!(#docs pub #name: ::streamflow::__private::In<#tick, #argument>,)
             }
@@ -163,7 +174,18 @@ fn stream_fields(operator: &Operator, tick: &Lifetime) -> TokenStream {
 }
 
 /// The type that a tick has of a port: the one that the user wrote, with the tick's lifetime.
-pub(super) fn argument(port: &Port, tick: &Lifetime) -> TokenStream {
+pub(super) fn argument(operator: &Operator, port: &Port, tick: &Lifetime) -> TokenStream {
+    let written = &port.written;
+    if may_share(operator, port) {
+        let own =
+            quote_spanned!(written.span()=> <#written as ::streamflow::__private::Message>::__Own);
+        return wrapped(port, tick, own);
+    }
+    documented(port, tick)
+}
+
+/// The same in the user's words.
+fn documented(port: &Port, tick: &Lifetime) -> TokenStream {
     let written = match &port.written {
         Type::Reference(reference) => {
             let mut reference = reference.clone();
@@ -172,6 +194,11 @@ pub(super) fn argument(port: &Port, tick: &Lifetime) -> TokenStream {
         }
         other => quote!(#other),
     };
+    wrapped(port, tick, written)
+}
+
+/// Of an input that may be empty, or has several producers.
+fn wrapped(port: &Port, tick: &Lifetime, written: TokenStream) -> TokenStream {
     let span = port.written.span();
     match (port.direction, &port.size) {
         // What is optional about several is that they may be none.
@@ -182,6 +209,16 @@ pub(super) fn argument(port: &Port, tick: &Lifetime) -> TokenStream {
         }
         _ => written,
     }
+}
+
+/// Whether an input's type is a name that may stand for a `Shared<T>`: then rustc finds out. Of a type
+/// parameter it knows too little, so there the tokens decide.
+pub(super) fn may_share(operator: &Operator, port: &Port) -> bool {
+    let takes = matches!(port.direction, Direction::Input { form: Form::Takes, .. });
+    let message = port.message.to_token_stream();
+    takes
+        && !is_message(&port.message)
+        && !operator.generics.type_params().any(|param| mentions(message.clone(), &param.ident))
 }
 
 /// `Input` or `Output`

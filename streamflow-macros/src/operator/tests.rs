@@ -66,7 +66,9 @@ fn the_tick_has_a_field_per_port_and_stream() {
         [
             "image: In<'t, &'t Tensor<f32>>",
             "kept: In<'t, ::core::option::Option<a::Shared<Mask>>>",
+            // In the documentation, and for rustc.
             "taken: In<'t, Mask>",
+            "taken: In<'t, <Mask asMessage>::__Own>",
             "out: Out<'t, Tensor<f32>>",
             "fill: StreamName<'t>",
         ]

@@ -209,8 +209,47 @@ pub const fn check_pool(pool: &str, description: &CudaStreamPool, needed: &[(&st
             .add_number(sum)
             .add(": ")
             .add_text(&list)
+            .add("; give it `max_size(")
+            .add_number(sum)
+            .add(")`, or none")
             .fail()
     }
+}
+
+/// An operator on a pool has a use for it: streams of its own, or device data at a port. One that takes streams
+/// by names of the run alone has neither; it declares one of them.
+#[track_caller]
+pub const fn check_pool_use(
+    node: &str,
+    operator: &str,
+    pool: &str,
+    streams: usize,
+    ports: [&[PortInfo]; 2],
+) {
+    if streams == 0 && !carry_device_data(ports[0]) && !carry_device_data(ports[1]) {
+        Text::new()
+            .add("node `")
+            .add(node)
+            .add("` has no use for stream pool `")
+            .add(pool)
+            .add("`: operator `")
+            .add(operator)
+            .add("` works on the host alone; remove `#[streams(")
+            .add(pool)
+            .add(")]`, or declare the streams that it takes, `#[operator(streams(…))]`")
+            .fail()
+    }
+}
+
+const fn carry_device_data(ports: &[PortInfo]) -> bool {
+    let mut i = 0;
+    while i < ports.len() {
+        if ports[i].device {
+            return true;
+        }
+        i += 1;
+    }
+    false
 }
 
 /// One end of an edge.

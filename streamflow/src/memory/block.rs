@@ -61,7 +61,7 @@ impl Block {
         what: &str,
     ) -> Result<()> {
         self.check(stream, what)?;
-        self.claim_peer(stream, mode, point)
+        self.claim_checked(stream, mode, point)
     }
 
     /// As [`claim`](Self::claim), for a stream of any device.
@@ -72,6 +72,11 @@ impl Block {
         point: Point,
     ) -> Result<()> {
         self.check_platform(stream)?;
+        self.claim_checked(stream, mode, point)
+    }
+
+    #[inline]
+    fn claim_checked(&self, stream: &CudaStream, mode: AccessMode, point: Point) -> Result<()> {
         let mut uses = self.lock();
         uses.order(stream, mode)?;
         match mode {
@@ -188,6 +193,7 @@ impl Block {
 }
 
 impl Uses {
+    #[inline]
     fn order(&self, stream: &CudaStream, mode: AccessMode) -> Result<()> {
         let (timeline, table) = (stream.timeline(), stream.table());
         match mode {

@@ -129,6 +129,7 @@ impl<T: Element, U: ?Sized> std::fmt::Debug for DeviceSlice<T, U> {
 
 /// A borrowed part of device memory, to read.
 #[derive(Debug)]
+#[must_use = "a view does nothing by itself"]
 pub struct View<'a, T: Element> {
     part: Stored<T>,
     _source: PhantomData<&'a DeviceSlice<T>>,
@@ -144,6 +145,7 @@ impl<T: Element> Deref for View<'_, T> {
 
 /// A borrowed part of device memory, to write.
 #[derive(Debug)]
+#[must_use = "a view does nothing by itself"]
 pub struct ViewMut<'a, T: Element> {
     part: Stored<T>,
     _source: PhantomData<&'a mut DeviceSlice<T>>,

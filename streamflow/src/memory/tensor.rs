@@ -90,6 +90,7 @@ impl<T: Element> fmt::Debug for Tensor<T> {
 /// It is no [`DeviceSlice`]: a kernel that takes a bare slice would read the wrong elements. One
 /// without gaps becomes a slice by [`as_contiguous`](Self::as_contiguous).
 #[derive(Clone, Copy)]
+#[must_use = "a view does nothing by itself"]
 pub struct TensorView<'a, T: Element> {
     elements: &'a DeviceSlice<T>,
     offset: usize,

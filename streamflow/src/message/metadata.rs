@@ -81,18 +81,28 @@ impl Deref for Values {
 }
 
 impl Clone for Values {
+    #[inline]
     fn clone(&self) -> Self {
         let mut copy = Self::default();
-        self.0.iter().for_each(|entry| copy.push(entry.clone()));
+        if !self.0.is_empty() {
+            self.0.iter().for_each(|entry| copy.push(entry.clone()));
+        }
         copy
     }
 }
 
 impl Drop for Values {
+    #[inline]
     fn drop(&mut self) {
-        if self.0.capacity() == 0 {
-            return;
+        if self.0.capacity() > 0 {
+            self.give_back();
         }
+    }
+}
+
+impl Values {
+    #[cold]
+    fn give_back(&mut self) {
         let mut unused = std::mem::take(&mut self.0);
         // Before the lock.
         unused.clear();

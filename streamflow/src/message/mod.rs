@@ -19,12 +19,14 @@ use crate::driver::{Direction, Note};
 use crate::error::Result;
 use crate::memory::{Block, DeviceSlice, Pinned, Recycler, Shared};
 use crate::platform::Platform;
+use crate::port::{Owned, Receive, ReceiveEach};
 use crate::stream::{CudaStream, Point};
 
 /// What can travel along an edge.
 ///
 /// Derive it for structs whose fields are messages. Any other value that is only for the host goes
-/// into a [`HostData`]. A message belongs to nobody else and may move between threads.
+/// into a [`HostData`]. A message belongs to nobody else and may move between threads. An operator that is
+/// generic in what it takes bounds it `M: Message + for<'t> Receive<'t, Message = M>`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a message",
     label = "this type can't travel along an edge",
@@ -36,7 +38,11 @@ pub trait Message: Send + Sync + 'static {
     /// What is received: the type itself, or what a [`Shared`] shares.
     type Item: Message;
     /// How many owners it may have when it is sent: [`Sole`], or [`Several`] for a [`Shared`].
-    type Owners;
+    type Owners: Owned;
+    /// The type itself, as what an input gives. By this road, and not by the type, a type that is no message is
+    /// told so once, and is then taken for what an input can give.
+    #[doc(hidden)]
+    type __Own: for<'t> Receive<'t, Message = Self::Item> + for<'t> ReceiveEach<'t>;
 
     /// Shows all device memory in it.
     fn memory(&self, visit: &mut MemoryVisitor<'_>);

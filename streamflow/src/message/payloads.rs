@@ -26,76 +26,113 @@ impl<T> DerefMut for HostData<T> {
 }
 
 macro_rules! payload {
-    ($([$($generics:tt)*] $ty:ty, $place:ty, |$message:ident, $visit:ident| $show:expr;)*) => {
-        $(
-            impl<$($generics)*> Message for $ty {
-                type Place = $place;
-                type Item = Self;
-                type Owners = Sole;
+    ($(#[$attribute:meta])* [$($generics:tt)*] $ty:ty, $place:ty, |$message:ident, $visit:ident| $show:expr) => {
+        $(#[$attribute])*
+        impl<$($generics)*> Message for $ty {
+            type Place = $place;
+            type Item = Self;
+            type Owners = Sole;
+            type __Own = Self;
 
-                fn memory(&self, $visit: &mut MemoryVisitor<'_>) {
-                    let $message = self;
-                    $show
-                }
-
-                fn into_payload(self) -> Payload<Self> {
-                    Payload::One(self)
-                }
+            fn memory(&self, $visit: &mut MemoryVisitor<'_>) {
+                let $message = self;
+                $show
             }
 
-            #[diagnostic::do_not_recommend]
-            impl<'t, $($generics)*> Receive<'t> for $ty {
-                type Message = Self;
-
-                fn open(inlet: &'t mut Inlet<Self>) -> Self {
-                    inlet.take()
-                }
+            fn into_payload(self) -> Payload<Self> {
+                Payload::One(self)
             }
+        }
 
-            #[diagnostic::do_not_recommend]
-            impl<'t, $($generics)*> ReceiveEach<'t> for $ty {
-                type Messages = &'t mut Inlet<Self>;
-
-                fn each(inlet: &'t mut Inlet<Self>) -> &'t mut Inlet<Self> {
-                    inlet
-                }
-
-                fn next(messages: &mut &'t mut Inlet<Self>) -> Option<Self> {
-                    messages.has_message().then(|| messages.take())
-                }
-
-                fn left(messages: &&'t mut Inlet<Self>) -> usize {
-                    messages.len()
-                }
-            }
-        )*
+        received!([$($generics)*] $ty);
     };
 }
 
-payload! {
-    [T: Element] Tensor<T>, Device, |message, visit| visit.slice(message);
-    [T: Element] Buffer<T>, Device, |message, visit| visit.slice(message);
-    [T: Element] Pinned<T>, Device, |message, visit| visit.pinned(message);
-    // A download guards its data itself: reading it waits.
-    [T: Element] Download<T>, Host, |_message, _visit| ();
-    [M: Message] Vec<M>, M::Place, |message, visit| message.iter().for_each(|m| m.memory(visit));
-    [T: Send + Sync + 'static] HostData<T>, Host, |_message, _visit| ();
+macro_rules! received {
+    ([$($generics:tt)*] $ty:ty) => {
+        #[diagnostic::do_not_recommend]
+        impl<'t, $($generics)*> Receive<'t> for $ty {
+            type Message = Self;
+
+            fn open(inlet: &'t mut Inlet<Self>) -> Self {
+                inlet.take()
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<'t, $($generics)*> ReceiveEach<'t> for $ty {
+            type Messages = &'t mut Inlet<Self>;
+
+            fn each(inlet: &'t mut Inlet<Self>) -> &'t mut Inlet<Self> {
+                inlet
+            }
+
+            fn next(messages: &mut &'t mut Inlet<Self>) -> Option<Self> {
+                messages.has_message().then(|| messages.take())
+            }
+
+            fn left(messages: &&'t mut Inlet<Self>) -> usize {
+                messages.len()
+            }
+        }
+    };
 }
 
-macro_rules! host_payload {
+payload! { [T: Element] Tensor<T>, Device, |message, visit| visit.slice(message) }
+payload! { [T: Element] Buffer<T>, Device, |message, visit| visit.slice(message) }
+payload! { [T: Element] Pinned<T>, Device, |message, visit| visit.pinned(message) }
+// A download guards its data itself: reading it waits.
+payload! { [T: Element] Download<T>, Host, |_message, _visit| () }
+
+macro_rules! host_payloads {
     ($($ty:ty),*) => {
-        payload! { $([] $ty, Host, |_message, _visit| ();)* }
+        // Hidden, so that rustc does not list them where a type is no message.
+        $(payload! { #[diagnostic::do_not_recommend] [] $ty, Host, |_message, _visit| () })*
     };
 }
 
-host_payload!((), bool, i8, u8, i16, u16, i32, u32, i64, u64, isize, usize, f32, f64, String);
-host_payload!(super::Timestamp, super::Metadata);
+host_payloads!((), bool, i8, u8, i16, u16, i32, u32, i64, u64, isize, usize, f32, f64, String);
+host_payloads!(super::Timestamp, super::Metadata);
+
+// Written out: where their bounds don't hold, rustc shows the impl, and would show the macro.
+impl<T: Send + Sync + 'static> Message for HostData<T> {
+    type Place = Host;
+    type Item = Self;
+    type Owners = Sole;
+    type __Own = Self;
+
+    fn memory(&self, _: &mut MemoryVisitor<'_>) {}
+
+    fn into_payload(self) -> Payload<Self> {
+        Payload::One(self)
+    }
+}
+
+received!([T: Send + Sync + 'static] HostData<T>);
+
+impl<M: Message> Message for Vec<M> {
+    type Place = M::Place;
+    type Item = Self;
+    type Owners = Sole;
+    type __Own = Self;
+
+    fn memory(&self, visit: &mut MemoryVisitor<'_>) {
+        self.iter().for_each(|message| message.memory(visit));
+    }
+
+    fn into_payload(self) -> Payload<Self> {
+        Payload::One(self)
+    }
+}
+
+received!([M: Message] Vec<M>);
 
 #[diagnostic::do_not_recommend]
 impl<M: Message> Message for Shared<M> {
     type Place = M::Place;
     type Item = M;
     type Owners = Several;
+    type __Own = Self;
 
     fn memory(&self, visit: &mut MemoryVisitor<'_>) {
         M::memory(self, visit);

@@ -60,6 +60,21 @@ pub enum Shares {}
 #[derive(Debug)]
 pub enum Takes {}
 
+/// How many owners a message has, as the form of an input that was declared by a name: what the name
+/// stands for, the macro does not know.
+pub trait Owned {
+    /// [`Takes`] or [`Shares`].
+    type Form;
+}
+
+impl Owned for Sole {
+    type Form = Takes;
+}
+
+impl Owned for Several {
+    type Form = Shares;
+}
+
 /// A port at which an edge can begin.
 #[diagnostic::on_unimplemented(
     message = "an edge begins at an output, but this port is an input",

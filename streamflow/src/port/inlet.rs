@@ -182,7 +182,8 @@ impl<T> Inlet<T> {
 
     pub(super) fn finish(&mut self) -> Handled {
         if !self.staged {
-            self.batch.clear();
+            // One by one, since there is nearly always one: that is faster.
+            while self.batch.pop_front().is_some() {}
         }
         std::mem::replace(&mut self.handled, Handled::Untouched)
     }

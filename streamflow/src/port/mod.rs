@@ -15,9 +15,11 @@ mod output;
 mod queue;
 mod receive;
 mod stream_ref;
+#[cfg(streamflow_zero_cost)]
+pub mod zero_cost;
 
 pub use connect::{
-    Accepts, Awaited, AwaitedEnd, Edge, Feeds, InputEnd, InputPort, OutputEnd, OutputPort,
+    Accepts, Awaited, AwaitedEnd, Edge, Feeds, InputEnd, InputPort, OutputEnd, OutputPort, Owned,
     PortInfo, Reads, Shares, Takes, begin, connect, connect_copy, connect_shared, connect_transfer,
     discard, edge, when_stream_done,
 };

@@ -11,8 +11,8 @@ use crate::message::{Device, Envelope, Host, Message, Place};
 /// `T` takes it; an `Option` of these for an optional input.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not what an input can give",
-    label = "not an input",
-    note = "an input is `&T`, `Shared<T>` or `T`, where `T` is a message"
+    label = "not a message, nor a reference to one",
+    note = "an input is `&T`, `Shared<T>` or `T`, where `T` is a message; put `#[derive(Message)]` on its definition"
 )]
 pub trait Receive<'t>: Sized {
     /// The message below.

@@ -99,14 +99,14 @@ impl CudaGreenContextPool {
             assert!(self.sizes[i] > 0, "a partition of a device has at least one multiprocessor");
             assert!(
                 self.sizes[i].is_multiple_of(self.smallest),
-                "the size of each partition is a multiple of `min_sm_size`"
+                "the size of each partition is a multiple of `min_sm_size`; round it up"
             );
             i += 1;
         }
         if let Some(index) = self.default {
             assert!(
                 index < self.sizes.len() || self.sizes.is_empty(),
-                "`default_context_index` names a partition that is not there"
+                "`default_context_index` names a partition that is not there; name one of `sms_per_partition`"
             );
         }
     }
@@ -117,7 +117,10 @@ impl CudaGreenContextPool {
     /// For one that is not there. In a `const` while compiling.
     #[track_caller]
     pub const fn context(self, index: usize) -> CudaGreenContext {
-        assert!(index < self.sizes.len(), "a green context names a partition that is not there");
+        assert!(
+            index < self.sizes.len(),
+            "a green context names a partition that is not there; name one of `sms_per_partition`"
+        );
         CudaGreenContext { pool: self, which: Which::Partition(index) }
     }
 

@@ -111,7 +111,7 @@ impl CudaStreamPool {
         if let Some(max) = self.max_size {
             assert!(
                 self.reserved_size <= max,
-                "a stream pool reserves more streams than it may hold"
+                "a stream pool reserves more streams than it may hold; raise `max_size`, or lower `reserved_size`"
             );
         }
         if let Some(green) = &self.green {
@@ -122,7 +122,7 @@ impl CudaStreamPool {
             );
             assert!(
                 green.get_device().index() == self.device.index(),
-                "a stream pool on a green context is on that context's device"
+                "a stream pool on a green context is on that context's device; leave `device` out"
             );
         }
     }

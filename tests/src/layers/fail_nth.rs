@@ -24,6 +24,11 @@ impl FailNth {
         Self { below, kind, left: AtomicU64::new(nth), failed: AtomicU64::new(0) }
     }
 
+    /// The next call of the kind fails, whatever has been counted.
+    pub fn fail_next(&self) {
+        self.left.store(0, Ordering::Relaxed);
+    }
+
     /// Whether the call was made and has failed.
     pub fn has_failed(&self) -> bool {
         self.failed.load(Ordering::Relaxed) > 0

@@ -2,10 +2,10 @@
 
 use streamflow::driver::DriverError;
 use streamflow::prelude::*;
-use streamflow_tests::kernels::{slow_copy, slow_fill};
+use streamflow_tests::kernels::slow_fill;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
-use crate::operators::{LEN, SLOW, Seen, Tx, all, note};
+use crate::operators::{LEN, SLOW, Seen, Tx, all, handed_on, note, value};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite
@@ -42,10 +42,7 @@ pub(crate) struct Rx {
 impl Compute for Rx {
     fn compute(&mut self, io: RxIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
-        let values = cx.download(image, &stream)?;
-        let values = values.wait_blocking()?;
-        let same = values.iter().all(|&x| x == values[0]);
-        note(&self.seen, if same { values[0] } else { f32::NAN });
+        note(&self.seen, value(cx, image, &stream)?);
         Ok(())
     }
 }
@@ -77,24 +74,8 @@ fn x3_multiple_stream_event(platform: &Platform) -> Result<bool> {
         pool.allocate("f"),
         Err(Error::PoolExhausted { max_size: 5, holders, .. }) if holders == names
     );
-    let mut buffers: Vec<Buffer<f32>> = Vec::new();
-    for stream in &streams {
-        let mut buffer = platform.buffer::<f32>(LEN, stream)?;
-        stream.launch::<slow_fill>(LEN, (&mut buffer, -1.0, 0))?;
-        if let Some(before) = buffers.last() {
-            // Loaded now: it may wait for kernels that run, and would hide a missing edge.
-            stream.launch::<slow_copy>(LEN, (&mut buffer, before, 0))?;
-        }
-        stream.synchronize_blocking()?;
-        buffers.push(buffer);
-    }
-    streams[0].launch::<slow_fill>(LEN, (&mut buffers[0], 7.0, SLOW))?;
-    for next in 1..streams.len() {
-        let (before, after) = buffers.split_at_mut(next);
-        streams[next].launch::<slow_copy>(LEN, (&mut after[0], &before[next - 1], 0))?;
-    }
-    let last = streams[4].download_blocking(&buffers[4])?;
-    Ok(refused && last.iter().all(|&x| x == 7.0))
+    let streams: Vec<_> = streams.iter().collect();
+    Ok(refused && handed_on(platform, &streams)?)
 }
 
 /// Memory in stream order: of the host and of the device, for one stream and for many. More than there

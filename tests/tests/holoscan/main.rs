@@ -3,14 +3,21 @@
 #![allow(missing_docs, reason = "a test binary")]
 
 mod awaited;
+mod bad_input;
 mod conditions;
+mod failures;
 mod forwarding;
 mod gaps;
+mod green;
 mod gxf;
+mod memory;
+mod neighbours;
 mod operators;
 mod python;
+mod queues;
 mod start;
 mod streams;
+mod table;
 
 use std::process::ExitCode;
 
@@ -18,10 +25,27 @@ use streamflow_tests::{Suite, child};
 
 fn main() -> ExitCode {
     if let Some(role) = child::role() {
-        return child::play(&role, gaps::in_child);
+        return child::play(&role, |role| match role {
+            bad_input::NO_GPU => bad_input::without_gpu(),
+            role => gaps::in_child(role),
+        });
     }
-    let (s, a, c) = (streams::tests, start::tests, conditions::tests);
-    let (f, g) = (forwarding::tests, gxf::tests);
-    let groups = [s, f, a, c, python::tests, g, awaited::tests, gaps::tests];
-    groups.into_iter().fold(Suite::new(), |suite, tests| tests(suite)).run()
+    let groups = [
+        streams::tests,
+        forwarding::tests,
+        start::tests,
+        conditions::tests,
+        green::tests,
+        memory::tests,
+        python::tests,
+        gxf::tests,
+        awaited::tests,
+        queues::tests,
+        failures::tests,
+        neighbours::tests,
+        gaps::tests,
+        bad_input::tests,
+    ];
+    let suite = groups.into_iter().fold(Suite::new(), |suite, tests| tests(suite));
+    table::tests(suite).run()
 }

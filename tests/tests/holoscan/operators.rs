@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use streamflow::prelude::*;
-use streamflow_tests::kernels::slow_fill;
+use streamflow_tests::kernels::{slow_copy, slow_fill};
 use streamflow_tests::layers::Blind;
 pub(crate) use streamflow_tests::seen::{Seen, all, note};
 pub(crate) use streamflow_tests::tensors::{LEN, SLOW, Tx, holds};
@@ -11,6 +11,41 @@ pub(crate) use streamflow_tests::tensors::{LEN, SLOW, Tx, holds};
 /// The stream's number: what a message's `StreamRef` has, too.
 pub(crate) fn number(stream: &Stream<'_>) -> Result<u32> {
     Ok(stream.record()?.stream())
+}
+
+/// What a tensor holds, if it is the same everywhere, by a copy on `stream` alone.
+pub(crate) fn value(
+    cx: &ExecutionContext,
+    image: &Tensor<f32>,
+    stream: &Stream<'_>,
+) -> Result<f32> {
+    let values = cx.download(image, stream)?;
+    let values = values.wait_blocking()?;
+    let same = values.iter().all(|&x| x == values[0]);
+    Ok(if same { values[0] } else { f32::NAN })
+}
+
+/// Whether what is written slowly on the first stream comes through all others, each of which copies what
+/// the one before has written.
+pub(crate) fn handed_on(platform: &Platform, streams: &[&CudaStream]) -> Result<bool> {
+    let mut buffers: Vec<Buffer<f32>> = Vec::new();
+    for stream in streams {
+        let mut buffer = platform.buffer::<f32>(LEN, stream)?;
+        stream.launch::<slow_fill>(LEN, (&mut buffer, -1.0, 0))?;
+        if let Some(before) = buffers.last() {
+            // Loaded now: it may wait for kernels that run, and would hide a missing edge.
+            stream.launch::<slow_copy>(LEN, (&mut buffer, before, 0))?;
+        }
+        stream.synchronize_blocking()?;
+        buffers.push(buffer);
+    }
+    let ([first, .., last], [written, ..]) = (streams, &mut buffers[..]) else { return Ok(false) };
+    first.launch::<slow_fill>(LEN, (written, 7.0, SLOW))?;
+    for next in 1..streams.len() {
+        let (before, after) = buffers.split_at_mut(next);
+        streams[next].launch::<slow_copy>(LEN, (&mut after[0], &before[next - 1], 0))?;
+    }
+    Ok(last.download_blocking(&buffers[streams.len() - 1])?.iter().all(|&x| x == 7.0))
 }
 
 /// As [`Tx`], and copied to page-locked memory, which is what it sends: complete when the copy is.

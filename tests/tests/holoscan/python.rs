@@ -55,7 +55,9 @@ impl Compute for StreamRx {
 
 graph! {
     struct PoolMethods(allocate: bool, seen: Seen<bool>) {
-        const STREAMS: CudaStreamPool = CudaStreamPool::new().reserved_size(1).max_size(5);
+        const GREEN: CudaGreenContextPool = CudaGreenContextPool::new().sms_per_partition(&[8, 8]);
+        const STREAMS: CudaStreamPool =
+            CudaStreamPool::new().on(GREEN.context(0)).reserved_size(1).max_size(5);
         #[streams(STREAMS)] #[when(count(10))]
         let tx: Tx = Tx::new(0.0, true, SLOW / 4);
         #[streams(STREAMS)]
@@ -65,7 +67,7 @@ graph! {
     }
 }
 
-/// Both ways to the internal stream: allocated it is another one than the message's, adopted it is that
+/// Both ways to the internal stream, on a green context: allocated it is another one than the message's, adopted it is that
 /// one. Another stream can be allocated, and set on an output that nobody reads.
 fn p1_stream_pool_methods(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
@@ -76,7 +78,7 @@ fn p1_stream_pool_methods(platform: &Platform) -> Result<bool> {
 
 /// Works past streamflow on the stream that it received, as a library does that takes a `CUstream`.
 #[operator]
-struct ExternalRx {
+pub(crate) struct ExternalRx {
     #[input]
     image: Tensor<f32>,
     seen: Seen<bool>,

@@ -60,11 +60,11 @@ impl Compute for AllocInStart {
 }
 
 macro_rules! alloc_in_start {
-    ($name:ident, $($pool:tt)*) => {
+    ($name:ident, { $($declared:tt)* } $($pool:tt)*) => {
         graph! {
             struct $name(seen: Seen<bool>) {
-                const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(5).reserved_size(1);
-                #[streams(STREAMS)] #[when(count(3))]
+                $($declared)*
+                #[when(count(3))]
                 let tx: Ping = Ping::new();
                 $($pool)*
                 let rx: AllocInStart = AllocInStart::new(None, seen);
@@ -74,8 +74,12 @@ macro_rules! alloc_in_start {
     };
 }
 
-alloc_in_start!(WithPool, #[streams(STREAMS)]);
-alloc_in_start!(WithoutPool,);
+alloc_in_start!(
+    WithPool,
+    { const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(5).reserved_size(1); }
+    #[streams(STREAMS)]
+);
+alloc_in_start!(WithoutPool, {});
 
 /// A stream that is allocated in `start` is on device 0, the same by the same name, and still there in
 /// `compute`. With a pool that is named.

@@ -10,7 +10,6 @@ graph! {
 
         #[streams(FAR)]
         let left: Camera = Camera::new(1, 1);
-        #[streams(FAR)]
         let counter: Counter = Counter::new();
         #[streams(FAR)]
         let cast: Cast = Cast::new();

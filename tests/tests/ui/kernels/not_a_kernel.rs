@@ -2,8 +2,8 @@ use streamflow::kernel::Kernel;
 
 fn launch<K: Kernel>() {}
 
-struct Plain;
+struct Scale;
 
 fn main() {
-    launch::<Plain>();
+    launch::<Scale>();
 }

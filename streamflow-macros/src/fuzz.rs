@@ -1,0 +1,271 @@
+//! Whatever tokens there are, a macro makes items or errors of them, and does not panic.
+//!
+//! The uses of macros in the tests' programs are garbled, over and over. `STREAMFLOW_FUZZ_SECONDS` says
+//! for how long, and `STREAMFLOW_FUZZ_SEED` repeats a case that a failure names.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
+
+/// One use of a macro.
+#[derive(Clone)]
+enum Use {
+    Graph(TokenStream),
+    Operator(TokenStream, TokenStream),
+    Kernel(TokenStream, TokenStream),
+    Message(TokenStream),
+}
+
+impl Use {
+    fn expand(self) -> TokenStream {
+        match self {
+            Self::Graph(body) => crate::graph::graph(body),
+            Self::Operator(options, item) => crate::operator::operator(options, item),
+            Self::Kernel(options, item) => crate::kernel::kernel(options, item),
+            Self::Message(item) => crate::message::message(item),
+        }
+    }
+
+    fn map(self, mut change: impl FnMut(TokenStream) -> TokenStream) -> Self {
+        match self {
+            Self::Graph(body) => Self::Graph(change(body)),
+            Self::Operator(options, item) => Self::Operator(change(options), change(item)),
+            Self::Kernel(options, item) => Self::Kernel(change(options), change(item)),
+            Self::Message(item) => Self::Message(change(item)),
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::Graph(body) => format!("graph! {{ {body} }}"),
+            Self::Operator(options, item) => format!("#[operator({options})] {item}"),
+            Self::Kernel(options, item) => format!("#[kernel({options})] {item}"),
+            Self::Message(item) => format!("#[derive(Message)] {item}"),
+        }
+    }
+}
+
+/// All uses of our macros in the programs of `tests`.
+fn corpus() -> Vec<Use> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
+    let mut files = Vec::new();
+    rust_files(&root, &mut files);
+    files.sort();
+    let mut uses = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        if let Ok(tokens) = TokenStream::from_str(&text) {
+            collect(tokens, &mut uses);
+        }
+    }
+    uses
+}
+
+fn rust_files(directory: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap().map(Result::unwrap) {
+        let path = entry.path();
+        if path.is_dir() {
+            rust_files(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+/// Finds `graph! { … }`, and attributes with the item that follows.
+fn collect(tokens: TokenStream, uses: &mut Vec<Use>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    for at in 0..tokens.len() {
+        if let TokenTree::Group(group) = &tokens[at] {
+            let before: String =
+                tokens[at.saturating_sub(2)..at].iter().map(ToString::to_string).collect();
+            if before == "graph!" {
+                uses.push(Use::Graph(group.stream()));
+            } else if before.ends_with('#') {
+                attribute(group.stream(), &tokens[at + 1..], uses);
+            }
+            collect(group.stream(), uses);
+        }
+    }
+}
+
+fn attribute(attribute: TokenStream, rest: &[TokenTree], uses: &mut Vec<Use>) {
+    let mut parts = attribute.into_iter();
+    let Some(TokenTree::Ident(name)) = parts.next() else { return };
+    let options = match parts.next() {
+        Some(TokenTree::Group(group)) => group.stream(),
+        _ => TokenStream::new(),
+    };
+    // An item ends with its body, or with a semicolon.
+    let end = rest.iter().position(|token| match token {
+        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+        TokenTree::Punct(punct) => punct.as_char() == ';',
+        _ => false,
+    });
+    let Some(end) = end else { return };
+    let item: TokenStream = rest[..=end].iter().cloned().collect();
+    match name.to_string().as_str() {
+        "operator" => uses.push(Use::Operator(options, item)),
+        "kernel" => uses.push(Use::Kernel(options, item)),
+        "derive" if options.to_string().contains("Message") => uses.push(Use::Message(item)),
+        _ => {}
+    }
+}
+
+/// splitmix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        ((z ^ (z >> 27)) % n as u64) as usize
+    }
+
+    fn of<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.below(items.len())]
+    }
+
+    /// A token that stands nowhere in the programs, or seldom.
+    fn token(&mut self) -> TokenTree {
+        let here = Span::call_site();
+        match self.below(5) {
+            0 => Punct::new(
+                *self.of(&[';', '.', '>', '<', '#', ',', '=', ':', '&', '\'', '!']),
+                Spacing::Alone,
+            )
+            .into(),
+            1 => {
+                let words = [
+                    "let", "const", "_", "struct", "in", "none", "mut", "where", "dyn", "self",
+                    "platform",
+                ];
+                {
+                    let word = words[self.below(words.len())];
+                    Ident::new(word, here)
+                }
+                .into()
+            }
+            2 => {
+                let words = ["type", "match", "fn", "image"];
+                Ident::new_raw(words[self.below(4)], here).into()
+            }
+            3 => match self.below(4) {
+                0 => Literal::usize_unsuffixed(7).into(),
+                1 => Literal::string("text").into(),
+                2 => Literal::f32_suffixed(1.5).into(),
+                _ => Literal::byte_string(b"bytes").into(),
+            },
+            _ => {
+                let delimiters =
+                    [Delimiter::Brace, Delimiter::Parenthesis, Delimiter::Bracket, Delimiter::None];
+                Group::new(*self.of(&delimiters), TokenStream::new()).into()
+            }
+        }
+    }
+
+    /// Leaves tokens out, doubles, swaps and nests them, and puts in others, at any depth.
+    fn garble(&mut self, tokens: TokenStream, others: &[TokenTree]) -> TokenStream {
+        let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        for _ in 0..self.below(3) {
+            let len = tokens.len();
+            let at = self.below(len + 1);
+            if at == len {
+                tokens.push(if self.below(2) == 0 {
+                    self.token()
+                } else {
+                    self.of(others).clone()
+                });
+                continue;
+            }
+            match self.below(8) {
+                0 => drop(tokens.remove(at)),
+                1 => tokens.insert(at, tokens[at].clone()),
+                2 => tokens.swap(at, (at + 1) % len),
+                3 => tokens.truncate(at),
+                4 => tokens[at] = self.of(others).clone(),
+                5 => tokens.insert(at, self.of(others).clone()),
+                6 => tokens.insert(at, self.token()),
+                _ => {
+                    let delimiters = [Delimiter::Brace, Delimiter::Parenthesis, Delimiter::None];
+                    let inside = tokens[at].clone().into();
+                    tokens[at] = Group::new(*self.of(&delimiters), inside).into();
+                }
+            }
+        }
+        let changed = tokens.into_iter().map(|token| match token {
+            TokenTree::Group(group) if self.below(2) == 0 => {
+                let inside = self.garble(group.stream(), others);
+                Group::new(group.delimiter(), inside).into()
+            }
+            other => other,
+        });
+        changed.collect()
+    }
+}
+
+/// All tokens, at any depth.
+fn flatten(tokens: TokenStream, all: &mut Vec<TokenTree>) {
+    for token in tokens {
+        if let TokenTree::Group(group) = &token {
+            flatten(group.stream(), all);
+        }
+        all.push(token);
+    }
+}
+
+/// What a macro made is items; what it kept of an item that is none is not.
+fn check(before: &Use, after: &TokenStream) {
+    let item = match before {
+        Use::Operator(_, item) | Use::Kernel(_, item) => Some(item.clone()),
+        Use::Graph(_) | Use::Message(_) => None,
+    };
+    if item.is_none_or(|item| syn::parse2::<syn::File>(item).is_ok()) {
+        let file = syn::parse2::<syn::File>(after.clone());
+        let file = file.unwrap_or_else(|error| panic!("no items: {error}\n{after}"));
+        assert!(!file.items.is_empty() || matches!(before, Use::Message(_)), "nothing is left");
+    }
+}
+
+fn one(seed: u64, corpus: &[Use], others: &[TokenTree]) {
+    let mut random = Random(seed);
+    let chosen = random.of(corpus).clone();
+    let garbled = chosen.map(|tokens| random.garble(tokens, others));
+    let result = catch_unwind(AssertUnwindSafe(|| check(&garbled, &garbled.clone().expand())));
+    assert!(result.is_ok(), "STREAMFLOW_FUZZ_SEED={seed} makes a macro fail:\n{}", garbled.text());
+}
+
+#[test]
+fn no_tokens_make_a_macro_panic() {
+    let corpus = corpus();
+    assert!(corpus.len() > 300, "{} uses of macros", corpus.len());
+    for used in &corpus {
+        check(used, &used.clone().expand());
+    }
+    let mut others = Vec::new();
+    for used in &corpus {
+        used.clone().map(|tokens| {
+            flatten(tokens.clone(), &mut others);
+            tokens
+        });
+    }
+    if let Ok(seed) = std::env::var("STREAMFLOW_FUZZ_SEED") {
+        one(seed.parse().unwrap(), &corpus, &others);
+        return;
+    }
+    let seconds = std::env::var("STREAMFLOW_FUZZ_SECONDS").map_or(2, |text| text.parse().unwrap());
+    let start = Instant::now();
+    // Other cases each time it runs for long; the same ones in the ordinary run, as far as it gets.
+    let first = if seconds > 2 { std::process::id() as u64 * 1_000_000_000 } else { 0 };
+    let mut cases = 0;
+    while start.elapsed() < Duration::from_secs(seconds) {
+        one(first + cases, &corpus, &others);
+        cases += 1;
+    }
+    assert!(cases > 50 * seconds, "{cases} cases in {seconds} s are too few");
+}

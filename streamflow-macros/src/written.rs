@@ -1,0 +1,80 @@
+//! `STREAMFLOW_EXPAND=directory`: what the macros make, as files to read.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use proc_macro2::TokenStream;
+use syn::{File, Item};
+
+/// The name of the variable.
+pub(crate) const VARIABLE: &str = "STREAMFLOW_EXPAND";
+
+/// Where a use of a macro stands.
+pub(crate) struct Place {
+    /// The file, as rustc names it.
+    pub(crate) file: String,
+    pub(crate) line: usize,
+}
+
+/// Writes an expansion, formatted, to a file named after its place and its first item.
+pub(crate) fn write(directory: &Path, place: &Place, tokens: TokenStream) -> io::Result<PathBuf> {
+    let spaced = tokens.to_string();
+    let (name, text) = match syn::parse2::<File>(tokens) {
+        Ok(file) => (name(&file), prettyplease::unparse(&file)),
+        // An item that is none, of which the attribute has said so.
+        Err(_) => (String::from("unreadable"), spaced),
+    };
+    let stem = Path::new(&place.file).file_stem().unwrap_or_default().to_string_lossy();
+    std::fs::create_dir_all(directory)?;
+    let path = directory.join(format!("{stem}-{}-{name}.rs", place.line));
+    std::fs::write(&path, text)?;
+    Ok(path)
+}
+
+/// The first item's name.
+fn name(file: &File) -> String {
+    let named = file.items.iter().find_map(|item| match item {
+        Item::Struct(item) => Some(&item.ident),
+        Item::Fn(item) => Some(&item.sig.ident),
+        Item::Enum(item) => Some(&item.ident),
+        _ => None,
+    });
+    named.map_or_else(|| String::from("impls"), ToString::to_string)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test")]
+
+    use quote::quote;
+
+    use super::*;
+
+    #[test]
+    fn an_expansion_is_written_as_people_write() {
+        let directory = tempfile::tempdir().unwrap();
+        let tokens = crate::operator::operator(
+            quote!(),
+            quote! {
+                pub struct Blur { #[input] image: Tensor<f32>, radius: usize }
+            },
+        );
+        let place = Place { file: String::from("src/blur.rs"), line: 7 };
+        let path = write(&directory.path().join("new"), &place, tokens).unwrap();
+        assert_eq!(path.file_name().unwrap(), "blur-7-Blur.rs");
+        let text = std::fs::read_to_string(path).unwrap();
+        assert!(text.contains("pub struct Blur {\n    radius: usize,\n}\n"), "{text}");
+        assert!(
+            text.contains("    pub image: ::streamflow::__private::In<'t, Tensor<f32>>,\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_is_no_item_is_written_nevertheless() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = Place { file: String::new(), line: 1 };
+        let path = write(directory.path(), &place, quote!(fn)).unwrap();
+        assert_eq!(std::fs::read_to_string(path).unwrap(), "fn");
+    }
+}

@@ -1,0 +1,63 @@
+//! The laws of streamflow, a chapter each.
+//!
+//! A law says what a program can rely on, or what it can't do. Where the compiler sees to it, the chapter has a program
+//! that does not compile, and what rustc says of it: both are checked by tests against the compiler.
+//!
+//! | Law | Seen to by |
+//! |---|---|
+//! | [1. First the message, then its stream](receive_first) | the compiler |
+//! | [2. Device data is behind its stream](data_behind_its_stream) | the compiler |
+//! | [3. A stream belongs to its tick](a_stream_is_no_value) | the compiler |
+//! | [4. A message leaves on the stream that wrote it](a_message_leaves_on_its_stream) | the compiler |
+//! | [5. Reading, sharing, taking](reading_sharing_taking) | the compiler |
+//! | [6. A graph that fits together](a_graph_that_fits) | the compiler |
+//! | [7. Order is carried by data](order_is_carried_by_data) | the compiler and the run |
+//! | [8. What a tick sends is sent when it ends](sent_when_the_tick_ends) | the compiler and the run |
+//! | [9. Memory is freed after its last use](freed_after_its_last_use) | the compiler and the run |
+//! | [10. Nothing falls back in silence](no_silent_fallback) | the compiler and the run |
+//! | [11. Every return code is checked](every_code_is_checked) | the run |
+//! | [12. In the steady state nothing is allocated](nothing_is_allocated) | the run |
+//! | [13. The simulator is as strict as CUDA](the_simulator_is_strict) | the compiler and the run |
+//! | [14. A download is read when it is there](a_download_waits) | the compiler and the run |
+
+#[doc = include_str!("receive_first.md")]
+pub mod receive_first {}
+
+#[doc = include_str!("data_behind_its_stream.md")]
+pub mod data_behind_its_stream {}
+
+#[doc = include_str!("a_stream_is_no_value.md")]
+pub mod a_stream_is_no_value {}
+
+#[doc = include_str!("a_message_leaves_on_its_stream.md")]
+pub mod a_message_leaves_on_its_stream {}
+
+#[doc = include_str!("reading_sharing_taking.md")]
+pub mod reading_sharing_taking {}
+
+#[doc = include_str!("a_graph_that_fits.md")]
+pub mod a_graph_that_fits {}
+
+#[doc = include_str!("order_is_carried_by_data.md")]
+pub mod order_is_carried_by_data {}
+
+#[doc = include_str!("sent_when_the_tick_ends.md")]
+pub mod sent_when_the_tick_ends {}
+
+#[doc = include_str!("freed_after_its_last_use.md")]
+pub mod freed_after_its_last_use {}
+
+#[doc = include_str!("no_silent_fallback.md")]
+pub mod no_silent_fallback {}
+
+#[doc = include_str!("every_code_is_checked.md")]
+pub mod every_code_is_checked {}
+
+#[doc = include_str!("nothing_is_allocated.md")]
+pub mod nothing_is_allocated {}
+
+#[doc = include_str!("the_simulator_is_strict.md")]
+pub mod the_simulator_is_strict {}
+
+#[doc = include_str!("a_download_waits.md")]
+pub mod a_download_waits {}

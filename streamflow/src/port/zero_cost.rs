@@ -1,0 +1,71 @@
+//! What the states of ports cost: nothing. The same tick, through the ports and around them, for
+//! `tests/tests/zero_cost.rs`, which compares the calls in what the compiler makes of both. It is compiled for that
+//! test alone.
+#![allow(missing_docs, clippy::too_many_arguments)]
+
+use super::how::Allocated;
+use super::{In, Inlet, Internal, Out, Outlet};
+use crate::context::ExecutionContext;
+use crate::driver::Direction;
+use crate::error::Result;
+use crate::memory::Tensor;
+use crate::message::{self, Timestamp};
+use crate::stream::CudaStream;
+
+/// What an operator does with its input.
+type Work = fn(&Tensor<f32>, &CudaStream) -> Result<Tensor<f32>>;
+
+/// As operators are written.
+#[inline(never)]
+pub fn with_states<'t>(
+    input: In<'t, &'t Tensor<f32>>,
+    output: Out<'t, Tensor<f32>, Internal>,
+    cx: &'t ExecutionContext,
+    work: Work,
+) -> Result<()> {
+    let (image, stream) = input.receive().receive_cuda_stream(cx)?;
+    let made = work(image, &stream)?;
+    output.emit(made)
+}
+
+/// The same without any state: nothing keeps these lines in their order.
+#[inline(never)]
+pub fn without_states(
+    (inlet, of_input): (&mut Inlet<Tensor<f32>>, &ExecutionContext),
+    (outlet, of_output): (&mut Outlet<Tensor<f32>>, &ExecutionContext),
+    acquired: Option<Timestamp>,
+    cx: &ExecutionContext,
+    work: Work,
+) -> Result<()> {
+    inlet.receive();
+    inlet.batch().for_each(|envelope| of_input.note_metadata(&envelope.metadata));
+    let sent = inlet.batch().filter_map(|envelope| envelope.sent);
+    let stream = cx.receive_stream::<Allocated>(sent)?;
+    let (platform, port) = (of_input.platform(), inlet.name);
+    for envelope in inlet.batch() {
+        message::pass(&*envelope.message, platform, port, Direction::Inward);
+    }
+    let made = work(inlet.read(), &stream)?;
+    let stream = of_output.sending_stream(outlet.name)?;
+    let mut metadata = of_output.metadata();
+    if let Some(at) = acquired {
+        metadata.set_acquired(at);
+    }
+    outlet.emit(made, metadata, Some(stream), of_output)
+}
+
+/// A control: one call less.
+#[inline(never)]
+pub fn without_metadata(
+    inlet: &mut Inlet<Tensor<f32>>,
+    (outlet, of_output): (&mut Outlet<Tensor<f32>>, &ExecutionContext),
+    cx: &ExecutionContext,
+    work: Work,
+) -> Result<()> {
+    inlet.receive();
+    let sent = inlet.batch().filter_map(|envelope| envelope.sent);
+    let stream = cx.receive_stream::<Allocated>(sent)?;
+    let made = work(inlet.read(), &stream)?;
+    let stream = of_output.sending_stream(outlet.name)?;
+    outlet.emit(made, of_output.metadata(), Some(stream), of_output)
+}

@@ -1,0 +1,84 @@
+//! What Holoscan passes over in silence and no other group shows: a call that fails below, the reserved name,
+//! a machine without a GPU. The table is in README.md.
+
+use std::sync::Arc;
+
+use streamflow::driver::Driver;
+use streamflow::prelude::*;
+use streamflow_tests::layers::{CallKind, FailNth};
+use streamflow_tests::{Failed, Suite, check, check_error, check_text, child};
+
+use crate::gxf::Rx;
+use crate::operators::{SLOW, Seen, Tx, all, holds, note};
+
+/// The role of the process that sees no GPU.
+pub(crate) const NO_GPU: &str = "no GPU";
+
+pub(crate) fn tests(suite: Suite) -> Suite {
+    suite
+        .both("bad_wait_that_fails", |on| fails(on, CallKind::WaitEvent, "wait_event"))
+        .both("bad_record_that_fails", |on| fails(on, CallKind::RecordEvent, "record_event"))
+        .both("bad_device_that_cannot_be_bound", |on| fails(on, CallKind::Bind, "bind"))
+        .ordered("bad_stream_named_internal", named_internal)
+        .plain("bad_no_gpu", || child::run(NO_GPU, &[("CUDA_VISIBLE_DEVICES", "")]))
+}
+
+graph! {
+    struct TwoStreams(seen: Seen<f32>) {
+        #[when(count(3))] let tx: Tx = Tx::new(0.0, true, SLOW / 8);
+        let rx: Rx = Rx::new(seen);
+        tx.image >> rx.image;
+    }
+}
+
+/// The first call of a kind while the graph runs fails: the run ends with an error that names the call, and
+/// nobody has seen data that was not ordered.
+fn fails(platform: &Platform, kind: CallKind, call: &str) -> Result<(), Failed> {
+    let failing = Arc::new(FailNth::new(platform.driver().clone(), kind, u64::MAX));
+    let built = Platform::from_driver(failing.clone() as Arc<dyn Driver>)?;
+    let seen = Seen::default();
+    let mut graph = TwoStreams::new(&built, seen.clone())?;
+    failing.fail_next();
+    let text = check_error(call, graph.run(), |_| true)?;
+    check_text(&text, &[call, "INJECTED"])?;
+    check(all(&seen).is_empty(), || format!("{seen:?}"))
+}
+
+/// Calls a stream of its own as Holoscan calls the internal one.
+#[operator]
+struct Internal {
+    #[input]
+    image: &Tensor<f32>,
+    seen: Seen<bool>,
+}
+
+impl Compute for Internal {
+    fn compute(&mut self, io: InternalIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        let own = cx.allocate_cuda_stream_named("_internal")?;
+        let apart = own.raw() != stream.raw();
+        note(&self.seen, apart && holds(cx, image, &own, cx.tick() as f32)?);
+        Ok(())
+    }
+}
+
+graph! {
+    struct NamedInternal(seen: Seen<bool>) {
+        #[when(count(3))] let tx: Tx = Tx::new(0.0, true, SLOW);
+        let rx: Internal = Internal::new(seen);
+        tx.image >> rx.image;
+    }
+}
+
+/// No name is reserved: it is another stream than the internal one.
+fn named_internal(platform: &Platform) -> Result<bool> {
+    let seen = Seen::default();
+    NamedInternal::new(platform, seen.clone())?.run()?;
+    Ok(all(&seen) == [true; 3])
+}
+
+/// In a process that sees no GPU, there is no platform: nothing falls back to something else.
+pub(crate) fn without_gpu() -> Result<(), Failed> {
+    let text = check_error("no GPU", Platform::cuda(), |_| true)?;
+    check_text(&text, &["CUDA", "host simulator"])
+}

@@ -1,0 +1,152 @@
+//! M1–M3: `tests/system/cuda_allocators.cpp`.
+//!
+//! Holoscan's tests allocate, ask for the pool's size, and free. Here what is allocated is written slowly, read
+//! on another stream, freed while it is being read, and so used again in the next tick.
+
+use streamflow::prelude::*;
+use streamflow::{Allocator, MemoryLimits};
+use streamflow_tests::Suite;
+use streamflow_tests::kernels::{slow_copy, slow_fill};
+
+use crate::operators::{LEN, SLOW, Seen, all, note};
+
+pub(crate) fn tests(suite: Suite) -> Suite {
+    suite
+        .ordered("m1_stream_ordered_allocator_with_stream_pool", m1_stream_ordered_allocator)
+        .ordered("m2_rmm_allocator_with_stream_pool", m2_rmm_allocator)
+        .ordered("m3_stream_ordered_allocator_no_stream_pool", m3_no_stream_pool)
+}
+
+/// What `LEN` elements take.
+const BYTES: u64 = 4096;
+
+/// Used and reserved bytes while a tensor is there, and after it.
+type Amounts = [(u64, u64); 2];
+
+/// Allocates, writes, and frees while another stream reads: the next tick gets the memory again.
+#[operator(streams(internal2, reads))]
+struct Allocate {
+    #[output]
+    copy: Tensor<f32>,
+    allocator: Allocator,
+    amounts: Seen<Amounts>,
+}
+
+impl Compute for Allocate {
+    fn compute(&mut self, io: AllocateIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let amounts = |of: &Allocator| (of.used(), of.reserved());
+        let stream = cx.allocate_cuda_stream(io.internal2)?;
+        let reads = cx.allocate_cuda_stream(io.reads)?;
+        let mut data = self.allocator.tensor([LEN], &stream)?;
+        let between = amounts(&self.allocator);
+        stream.launch::<slow_fill>(LEN, (&mut data, cx.tick() as f32, SLOW / 8))?;
+        let mut copy = cx.tensor([LEN], &reads)?;
+        reads.launch::<slow_copy>(LEN, (&mut copy, &data, SLOW / 8))?;
+        drop(data);
+        note(&self.amounts, [between, amounts(&self.allocator)]);
+        io.copy.set_cuda_stream(&reads).emit(copy)
+    }
+}
+
+/// Notes what the copies hold.
+#[operator]
+struct Values {
+    #[input]
+    copy: &Tensor<f32>,
+    seen: Seen<Download<f32>>,
+}
+
+impl Compute for Values {
+    fn compute(&mut self, io: ValuesIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (copy, stream) = io.copy.receive().receive_cuda_stream(cx)?;
+        // Nobody waits, so that the next tick comes while this one's kernels run.
+        note(&self.seen, cx.download(copy, &stream)?);
+        Ok(())
+    }
+}
+
+graph! {
+    struct Allocates(allocator: Allocator, amounts: Seen<Amounts>, seen: Seen<Download<f32>>) {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(10);
+        #[streams(STREAMS)] #[when(count(10))]
+        let allocate: Allocate = Allocate::new(allocator, amounts);
+        #[streams(STREAMS)]
+        let values: Values = Values::new(seen);
+        allocate.copy >> values.copy;
+    }
+}
+
+/// Runs ten ticks that allocate from `limits`. Whether the sizes were `expected` in each, and each copy
+/// holds its tick.
+fn allocates(platform: &Platform, limits: MemoryLimits, expected: Amounts) -> Result<bool> {
+    let allocator = platform.allocator("ALLOCATOR", device(0), limits)?;
+    let (amounts, seen) = (Seen::default(), Seen::default());
+    Allocates::new(platform, allocator, amounts.clone(), seen.clone())?.run()?;
+    Ok(all(&amounts) == [expected; 10] && are_ticks(&seen)?)
+}
+
+/// Whether there are ten copies, and each is full of its tick's number.
+fn are_ticks(seen: &Seen<Download<f32>>) -> Result<bool> {
+    let Ok(copies) = seen.lock() else { return Ok(false) };
+    let mut right = copies.len() == 10;
+    for (tick, copy) in copies.iter().enumerate() {
+        right &= copy.wait_blocking()?.iter().all(|&x| x == tick as f32);
+    }
+    Ok(right)
+}
+
+/// Initial size 1 KB, largest 32 MB, release 4 MB: one block of 4096 bytes serves ten ticks.
+fn m1_stream_ordered_allocator(platform: &Platform) -> Result<bool> {
+    let limits = MemoryLimits::stream_ordered()
+        .initial_size(1 << 10)
+        .max_size(32 << 20)
+        .release_threshold(4 << 20);
+    let reserved = platform.allocator("M1", device(0), limits)?.reserved();
+    Ok(reserved == 1 << 10 && allocates(platform, limits, [(BYTES, BYTES), (0, BYTES)])?)
+}
+
+/// Initial size 16 KB, largest 32 MB: the pool's size stays the initial one.
+fn m2_rmm_allocator(platform: &Platform) -> Result<bool> {
+    let limits = MemoryLimits::stream_ordered().initial_size(16 << 10).max_size(32 << 20);
+    allocates(platform, limits, [(BYTES, 16 << 10), (0, 16 << 10)])
+}
+
+/// Without a pool there is no stream to allocate on, and an error says so. What asks for the default stream
+/// has it, and its memory is used again in order nevertheless.
+#[operator]
+struct NoPool {
+    #[output]
+    copy: Tensor<f32>,
+    allocator: Allocator,
+    refusals: Seen<String>,
+}
+
+impl Compute for NoPool {
+    fn compute(&mut self, io: NoPoolIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if let Err(error) = cx.allocate_cuda_stream_named("internal2") {
+            note(&self.refusals, error.to_string());
+        }
+        let stream = cx.default_stream()?;
+        let mut copy = self.allocator.tensor([LEN], &stream)?;
+        stream.launch::<slow_fill>(LEN, (&mut copy, cx.tick() as f32, SLOW / 8))?;
+        io.copy.set_cuda_stream(&stream).emit(copy)
+    }
+}
+
+graph! {
+    struct WithoutPool(allocator: Allocator, refusals: Seen<String>, seen: Seen<Download<f32>>) {
+        #[streams(none)] #[when(count(10))]
+        let no_pool: NoPool = NoPool::new(allocator, refusals);
+        let values: Values = Values::new(seen);
+        no_pool.copy >> values.copy;
+    }
+}
+
+fn m3_no_stream_pool(platform: &Platform) -> Result<bool> {
+    let allocator = platform.allocator("M3", device(0), MemoryLimits::blocks(BYTES, 2))?;
+    let (refusals, seen) = (Seen::default(), Seen::default());
+    WithoutPool::new(platform, allocator, refusals.clone(), seen.clone())?.run()?;
+    let refusals = all(&refusals);
+    let told = |text: &String| ["`no_pool`", "`#[streams(none)]`"].iter().all(|x| text.contains(x));
+    Ok(refusals.len() == 10 && refusals.iter().all(told) && are_ticks(&seen)?)
+}

@@ -1,0 +1,200 @@
+//! N11–N16: what is next to streams in Holoscan's tests: dangling ports, conditions, fan-out, runs and
+//! cycles, with device data behind slow kernels.
+
+use std::thread;
+
+use streamflow::prelude::*;
+use streamflow_tests::Suite;
+use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};
+
+use crate::gxf::Rx;
+use crate::operators::{LEN, SLOW, Seen, Tx, all, note, value};
+
+pub(crate) fn tests(suite: Suite) -> Suite {
+    suite
+        .ordered("n11_dangling_output", n11_dangling_output)
+        .ordered("n12_message_conditions", n12_message_conditions)
+        .ordered("n13_fan_out", n13_fan_out)
+        .ordered("n14_multiple_run", n14_multiple_run)
+        .ordered("n16_cycle", n16_cycle)
+}
+
+/// The numbers from `first` to before `end`.
+pub(crate) fn floats(first: u64, end: u64) -> Vec<f32> {
+    (first..end).map(|value| value as f32).collect()
+}
+
+graph! {
+    struct Dangling(seen: Seen<f32>) {
+        #[when(count(5))] let dangling: Tx = Tx::new(500.0, true, SLOW / 4);
+        #[when(count(5))] let tx: Tx = Tx::new(0.0, true, SLOW / 4);
+        let rx: Rx = Rx::new(seen);
+        dangling.image >> _;
+        tx.image >> rx.image;
+    }
+}
+
+/// An output that nobody reads: its memory is used again only after its write. An input that nobody
+/// feeds never runs in Holoscan; here it does not compile (`ui/edges`).
+fn n11_dangling_output(platform: &Platform) -> Result<bool> {
+    let seen = Seen::default();
+    Dangling::new(platform, seen.clone())?.run()?;
+    Ok(all(&seen) == floats(0, 5))
+}
+
+/// One input that is awaited, and one that is not.
+#[operator]
+struct MayMiss {
+    #[input]
+    a: &Tensor<f32>,
+    #[input(optional)]
+    b: &Tensor<f32>,
+    seen: Seen<(f32, Option<f32>)>,
+}
+
+impl Compute for MayMiss {
+    fn compute(&mut self, io: MayMissIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (a, stream) = io.a.receive().receive_cuda_stream(cx)?;
+        let (b, _) = io.b.receive().receive_cuda_stream(cx)?;
+        let b = b.map(|b| value(cx, b, &stream)).transpose()?;
+        note(&self.seen, (value(cx, a, &stream)?, b));
+        Ok(())
+    }
+}
+
+/// Both are awaited.
+#[operator]
+struct NeedsBoth {
+    #[input]
+    a: &Tensor<f32>,
+    #[input]
+    b: &Tensor<f32>,
+    seen: Seen<(f32, f32)>,
+}
+
+impl Compute for NeedsBoth {
+    fn compute(&mut self, io: NeedsBothIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (a, stream) = io.a.receive().receive_cuda_stream(cx)?;
+        let (b, _) = io.b.receive().receive_cuda_stream(cx)?;
+        note(&self.seen, (value(cx, a, &stream)?, value(cx, b, &stream)?));
+        Ok(())
+    }
+}
+
+graph! {
+    struct Conditions(one: Seen<(f32, Option<f32>)>, both: Seen<(f32, f32)>) {
+        #[when(count(4))] let tx1: Tx = Tx::new(0.0, true, SLOW / 4);
+        #[when(count(2))] let tx2: Tx = Tx::new(100.0, true, SLOW / 4);
+        let one: MayMiss = MayMiss::new(one);
+        let both: NeedsBoth = NeedsBoth::new(both);
+        #[capacity(4)]
+        tx1.image >> one.a;
+        tx2.image >> one.b;
+        #[capacity(4)]
+        tx1.image >> both.a;
+        tx2.image >> both.b;
+    }
+}
+
+/// An input is awaited unless it says that it is optional: two messages make two ticks where both are
+/// needed, and four where one may be missing.
+fn n12_message_conditions(platform: &Platform) -> Result<bool> {
+    let (one, both) = (Seen::default(), Seen::default());
+    Conditions::new(platform, one.clone(), both.clone())?.run()?;
+    let (one, both) = (all(&one), all(&both));
+    let needed: Vec<f32> = one.iter().map(|(a, _)| *a).collect();
+    let found: Vec<f32> = one.iter().filter_map(|(_, b)| *b).collect();
+    Ok(needed == floats(0, 4) && found == [100.0, 101.0] && both == [(0.0, 100.0), (1.0, 101.0)])
+}
+
+graph! {
+    struct FanOut(seen: Vec<Seen<f32>>) {
+        #[when(count(5))] let tx: Tx = Tx::new(0.0, true, SLOW / 2);
+        let rx1: Rx = Rx::new(seen[0].clone());
+        let rx2: Rx = Rx::new(seen[1].clone());
+        let rx3: Rx = Rx::new(seen[2].clone());
+        let rx4: Rx = Rx::new(seen[3].clone());
+        let rx5: Rx = Rx::new(seen[4].clone());
+        tx.image >> (rx1.image, rx2.image, rx3.image, rx4.image, rx5.image);
+    }
+}
+
+/// One tensor for five readers, each on a stream of its own; its memory is used again after the last.
+fn n13_fan_out(platform: &Platform) -> Result<bool> {
+    let seen: Vec<Seen<f32>> = (0..5).map(|_| Seen::default()).collect();
+    FanOut::new(platform, seen.clone())?.run()?;
+    Ok(seen.iter().all(|seen| all(seen) == floats(0, 5)))
+}
+
+graph! {
+    struct Again(seen: Seen<f32>) {
+        #[when(count(5))] let tx: Tx = Tx::new(0.0, true, SLOW / 4);
+        let rx: Rx = Rx::new(seen);
+        tx.image >> rx.image;
+    }
+}
+
+/// A graph runs again, and from another thread, which is what `run_async` does.
+fn n14_multiple_run(platform: &Platform) -> Result<bool> {
+    let seen = Seen::default();
+    let mut graph = Again::new(platform, seen.clone())?;
+    graph.run()?;
+    graph.run()?;
+    for _ in 0..2 {
+        let ran = thread::scope(|scope| scope.spawn(|| graph.run()).join());
+        match ran {
+            Ok(done) => done?,
+            Err(_) => return Ok(false),
+        }
+    }
+    Ok(all(&seen) == floats(0, 5).repeat(4))
+}
+
+/// Adds one, and sends it to itself.
+#[operator]
+struct Step {
+    #[input]
+    tick: &Tensor<f32>,
+    #[input]
+    image: &Tensor<f32>,
+    #[output]
+    next: Tensor<f32>,
+}
+
+impl Compute for Step {
+    fn compute(&mut self, io: StepIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.tick.discard();
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        let mut next = cx.tensor([LEN], &stream)?;
+        stream.launch::<slow_copy>(LEN, (&mut next, image, SLOW / 4))?;
+        stream.launch::<add_one>(LEN, (&mut next,))?;
+        io.next.emit(next)
+    }
+}
+
+/// A tensor that is still being written when the graph gets it.
+fn first(platform: &Platform, value: f32) -> Result<Tensor<f32>> {
+    let stream = platform.stream_pool("FIRST", &CudaStreamPool::new())?.allocate("first")?;
+    let mut image = platform.tensor([LEN], &stream)?;
+    stream.launch::<slow_fill>(LEN, (&mut image, value, SLOW))?;
+    Ok(image)
+}
+
+graph! {
+    struct Cycle(seen: Seen<f32>) {
+        #[when(count(5))] let ticks: Tx = Tx::new(0.0, true, 0);
+        let step: Step = Step::new();
+        let rx: Rx = Rx::new(seen);
+        ticks.image >> step.tick;
+        step.next >> rx.image;
+        #[feedback(initial = first(platform, 7.0)?)]
+        step.next >> step.image;
+    }
+}
+
+/// What goes round comes in the next tick. A cycle without `#[feedback]` does not compile (`ui/edges`).
+fn n16_cycle(platform: &Platform) -> Result<bool> {
+    let seen = Seen::default();
+    Cycle::new(platform, seen.clone())?.run()?;
+    Ok(all(&seen) == floats(8, 13))
+}

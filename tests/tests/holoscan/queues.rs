@@ -1,0 +1,242 @@
+//! N1–N5: queues and inputs of many, `test_rx_tx_queue_policy.py`,
+//! `test_application_with_repeated_emit_on_same_port.py`, `multi_receiver_queue_policy_test.cpp` and
+//! `multi_receiver_operator_ping_app.cpp`.
+//!
+//! Holoscan's tests count numbers. Here each message is a tensor behind a slow kernel, and whoever gets the
+//! memory of one that was dropped waits for its write.
+
+use streamflow::prelude::*;
+use streamflow_tests::Suite;
+
+use crate::gxf::Rx;
+use crate::operators::{SLOW, Seen, Tx, all, note, value};
+
+pub(crate) fn tests(suite: Suite) -> Suite {
+    suite
+        .ordered("n1_output_queue_policy", n1_output_queue_policy)
+        .ordered("n2_queue_policy_settings", n2_queue_policy_settings)
+        .ordered("n3_capacities_and_one_too_many", n3_capacities_and_one_too_many)
+        .ordered("n4_multi_receiver_queue_policy", n4_multi_receiver_queue_policy)
+        .ordered("n5_multi_receiver_sizes", n5_multi_receiver_sizes)
+}
+
+/// In which ticks a message is taken; in others it stays where it is.
+#[derive(Clone, Copy)]
+enum Takes {
+    Odd,
+    Every(u64),
+    From(u64),
+}
+
+impl Takes {
+    fn now(self, tick: u64) -> bool {
+        match self {
+            Self::Odd => !tick.is_multiple_of(2),
+            Self::Every(ticks) => tick.is_multiple_of(ticks),
+            Self::From(first) => tick >= first,
+        }
+    }
+}
+
+/// Takes a message in some ticks alone.
+#[operator]
+struct Slow {
+    #[input]
+    image: &Tensor<f32>,
+    takes: Takes,
+    seen: Seen<f32>,
+}
+
+impl Compute for Slow {
+    fn compute(&mut self, io: SlowIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if !self.takes.now(cx.tick()) {
+            io.image.leave();
+            return Ok(());
+        }
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        note(&self.seen, value(cx, image, &stream)?);
+        Ok(())
+    }
+}
+
+macro_rules! queue {
+    ($name:ident, $policy:ident) => {
+        graph! {
+            struct $name(count: u64, capacity: usize, takes: Takes, seen: Seen<f32>) {
+                #[when(count(count))] let tx: Tx = Tx::new(0.0, true, SLOW / 8);
+                let rx: Slow = Slow::new(takes, seen);
+                #[capacity(capacity)] #[policy($policy)]
+                tx.image >> rx.image;
+            }
+        }
+    };
+}
+
+queue!(Pops, pop);
+queue!(Rejects, reject);
+queue!(Faults, fault);
+
+/// What a run's receiver saw.
+fn seen_by(run: impl FnOnce(Seen<f32>) -> Result<()>) -> Result<Vec<f32>> {
+    let seen = Seen::default();
+    run(seen.clone())?;
+    Ok(all(&seen))
+}
+
+/// Whether a run failed, and said that an edge of so many messages is full.
+fn is_full(run: Result<()>, edge: &str, capacity: usize) -> bool {
+    let says = [format!("`{edge}` is full"), format!("it holds {capacity}"), "`fault`".into()];
+    run.is_err_and(|error| {
+        let text = error.to_string();
+        says.iter().all(|part| text.contains(part))
+    })
+}
+
+fn floats(values: impl Iterator<Item = usize>) -> Vec<f32> {
+    values.map(|value| value as f32).collect()
+}
+
+/// Two messages for each that is taken, and room for one: `pop` keeps the odd ones, `reject` the even ones,
+/// and `fault` says which edge is full.
+fn n1_output_queue_policy(platform: &Platform) -> Result<bool> {
+    let odd = Takes::Odd;
+    let pops = seen_by(|seen| Pops::new(platform, 20, 1, odd, seen)?.run())?;
+    let rejects = seen_by(|seen| Rejects::new(platform, 20, 1, odd, seen)?.run())?;
+    let faults = Faults::new(platform, 20, 1, odd, Seen::default())?.run();
+    Ok(pops == floats((1..20).step_by(2))
+        && rejects == floats((0..20).step_by(2))
+        && is_full(faults, "tx.image >> rx.image", 1))
+}
+
+graph! {
+    struct Branches(fast: Seen<f32>, slow: Seen<f32>) {
+        #[when(count(30))] let tx: Tx = Tx::new(0.0, true, SLOW / 8);
+        let fast: Rx = Rx::new(fast);
+        let slow: Slow = Slow::new(Takes::Every(12), slow);
+        tx.image >> fast.image;
+        #[policy(pop)]
+        tx.image >> slow.image;
+    }
+}
+
+/// A policy is its edge's alone: the branch that takes a twelfth holds the other one up in nothing, and
+/// gets the newest each time.
+fn n2_queue_policy_settings(platform: &Platform) -> Result<bool> {
+    let (fast, slow) = (Seen::default(), Seen::default());
+    Branches::new(platform, fast.clone(), slow.clone())?.run()?;
+    Ok(all(&fast) == floats(0..30) && all(&slow) == [0.0, 12.0, 24.0])
+}
+
+/// As many messages as there is room for: no policy drops one. One more: `pop` drops the first, `reject`
+/// the one too many, and `fault` says so.
+fn n3_capacities_and_one_too_many(platform: &Platform) -> Result<bool> {
+    let mut right = true;
+    for room in [1, 2, 5] {
+        let (count, fits) = (room as u64 + 3, Takes::From(room as u64 - 1));
+        let everything = floats(0..room + 3);
+        let pops = seen_by(|seen| Pops::new(platform, count, room, fits, seen)?.run())?;
+        let rejects = seen_by(|seen| Rejects::new(platform, count, room, fits, seen)?.run())?;
+        let faults = seen_by(|seen| Faults::new(platform, count, room, fits, seen)?.run())?;
+        right &= [&pops, &rejects, &faults].iter().all(|seen| **seen == everything);
+        let more = Takes::From(room as u64);
+        let pops = seen_by(|seen| Pops::new(platform, count, room, more, seen)?.run())?;
+        let rejects = seen_by(|seen| Rejects::new(platform, count, room, more, seen)?.run())?;
+        let faults = Faults::new(platform, count, room, more, Seen::default())?.run();
+        right &= pops == floats(1..room + 3);
+        right &= rejects == floats((0..room).chain(room + 1..room + 3));
+        right &= is_full(faults, "tx.image >> rx.image", room);
+    }
+    Ok(right)
+}
+
+/// As [`Slow`], with any number of producers.
+#[operator]
+struct SlowMany {
+    #[input(many)]
+    images: &Tensor<f32>,
+    takes: Takes,
+    seen: Seen<f32>,
+}
+
+impl Compute for SlowMany {
+    fn compute(&mut self, io: SlowManyIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if !self.takes.now(cx.tick()) {
+            io.images.leave();
+            return Ok(());
+        }
+        let (images, stream) = io.images.receive().receive_cuda_stream(cx)?;
+        for image in images {
+            note(&self.seen, value(cx, image, &stream)?);
+        }
+        Ok(())
+    }
+}
+
+macro_rules! queues {
+    ($name:ident, $policy:ident) => {
+        graph! {
+            struct $name(seen: Seen<f32>) {
+                #[when(count(6))] let tx1: Tx = Tx::new(0.0, true, SLOW / 8);
+                #[when(count(6))] let tx2: Tx = Tx::new(100.0, true, SLOW / 8);
+                let rx: SlowMany = SlowMany::new(Takes::Odd, seen);
+                #[policy(pop)]
+                tx1.image >> rx.images;
+                #[policy($policy)]
+                tx2.image >> rx.images;
+            }
+        }
+    };
+}
+
+queues!(ManyPops, pop);
+queues!(ManyRejects, reject);
+queues!(ManyFaults, fault);
+
+/// On an input of many, each edge has its own queue and its own policy, and a full one is named.
+fn n4_multi_receiver_queue_policy(platform: &Platform) -> Result<bool> {
+    let pops = seen_by(|seen| ManyPops::new(platform, seen)?.run())?;
+    let rejects = seen_by(|seen| ManyRejects::new(platform, seen)?.run())?;
+    let faults = ManyFaults::new(platform, Seen::default())?.run();
+    Ok(pops == [1.0, 101.0, 3.0, 103.0, 5.0, 105.0]
+        && rejects == [1.0, 100.0, 3.0, 102.0, 5.0, 104.0]
+        && is_full(faults, "tx2.image >> rx.images", 1))
+}
+
+/// Two inputs of several: of any number, and of two.
+#[operator]
+struct Sizes {
+    #[input(many)]
+    any: &Tensor<f32>,
+    #[input(size = 2)]
+    two: &Tensor<f32>,
+    seen: Seen<Vec<f32>>,
+}
+
+impl Compute for Sizes {
+    fn compute(&mut self, io: SizesIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (any, stream) = io.any.receive().receive_cuda_stream(cx)?;
+        let ([a, b], _) = io.two.receive().receive_cuda_stream(cx)?;
+        let images = any.chain([a, b]);
+        let values = images.map(|image| value(cx, image, &stream)).collect::<Result<_>>()?;
+        note(&self.seen, values);
+        Ok(())
+    }
+}
+
+graph! {
+    struct TwoSizes(seen: Seen<Vec<f32>>) {
+        #[when(count(10))] let tx1: Tx = Tx::new(0.0, true, SLOW / 8);
+        #[when(count(10))] let tx2: Tx = Tx::new(100.0, true, SLOW / 8);
+        let rx: Sizes = Sizes::new(seen);
+        tx1.image >> (rx.any, rx.two);
+        tx2.image >> (rx.any, rx.two);
+    }
+}
+
+/// Ten ticks of two messages each, in the order of the edges; none is lost at the input with a size.
+fn n5_multi_receiver_sizes(platform: &Platform) -> Result<bool> {
+    let seen = Seen::default();
+    TwoSizes::new(platform, seen.clone())?.run()?;
+    let tick = |n: usize| floats([n, 100 + n, n, 100 + n].into_iter());
+    Ok(all(&seen) == (0..10).map(tick).collect::<Vec<_>>())
+}

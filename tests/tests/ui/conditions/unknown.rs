@@ -1,0 +1,14 @@
+// A condition that there is not.
+use streamflow::prelude::*;
+use streamflow_tests::stereo::Camera;
+
+graph! {
+    pub struct Conditions {
+        #[when(stream_ready(frame))]
+        let camera: Camera = Camera::new(1, 1);
+
+        camera.frame >> _;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use streamflow::prelude::*;
+
+fn first<'a>(platform: &Platform, image: &Tensor<f32>, stream: &CudaStream) -> Result<&'a [f32]> {
+    let download = platform.download(image, stream)?;
+    download.wait_blocking()
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+// An operator without a port.
+use streamflow::prelude::*;
+
+#[operator]
+pub struct Idle {
+    ticks: u64,
+}
+
+fn main() {}

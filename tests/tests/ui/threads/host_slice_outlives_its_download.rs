@@ -1,0 +1,9 @@
+// The values of a download that is gone.
+use streamflow::prelude::*;
+
+fn values<'a>(platform: &Platform, tensor: &Tensor<f32>, stream: &CudaStream) -> Result<&'a [f32]> {
+    let download = platform.download(tensor, stream)?;
+    download.wait_blocking()
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+// A view of a tensor that is gone.
+use streamflow::prelude::*;
+
+fn first(platform: &Platform, stream: &CudaStream) -> Result<()> {
+    let view = {
+        let tensor = platform.tensor::<f32>([8], stream)?;
+        tensor.view()
+    };
+    println!("{:?}", view.shape());
+    Ok(())
+}
+
+fn main() {}

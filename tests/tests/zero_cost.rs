@@ -1,0 +1,86 @@
+//! The states of ports cost nothing: an optimised tick calls what it would call without them.
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "a test")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+use std::{env, fs};
+
+/// How often a function calls each other one.
+type Calls = BTreeMap<String, usize>;
+
+#[test]
+fn a_tick_calls_what_it_would_call_without_states() {
+    let assembly = assembly();
+    let [with, without, less] =
+        ["with_states", "without_states", "without_metadata"].map(|name| calls(&assembly, name));
+    assert!(with.len() > 3, "{with:#?}");
+    assert_eq!(beyond(&with, &without), [] as [String; 0], "more calls than without states");
+    // The comparison finds a call, where there is one.
+    assert!(!beyond(&with, &less).is_empty(), "{with:#?} is not more than {less:#?}");
+}
+
+/// The calls of `one` that `other` has not, or not as often.
+fn beyond(one: &Calls, other: &Calls) -> Vec<String> {
+    let more =
+        |(name, count): &(&String, &usize)| other.get(*name).is_none_or(|other| other < count);
+    one.iter().filter(more).map(|(name, count)| format!("{count} × {name}")).collect()
+}
+
+/// The library with `port::zero_cost` in it, optimised, in a directory of its own.
+fn assembly() -> String {
+    let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("zero_cost");
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
+    let output = Command::new(cargo)
+        .args([
+            "rustc",
+            "--quiet",
+            "--offline",
+            "--package",
+            "streamflow",
+            "--lib",
+            "--manifest-path",
+        ])
+        .arg(manifest)
+        .arg("--target-dir")
+        .arg(&root)
+        .args(["--", "--cfg", "streamflow_zero_cost", "--emit", "asm"])
+        .args(["-C", "opt-level=3", "-C", "codegen-units=1", "-C", "debuginfo=0"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let entries = fs::read_dir(root.join("debug/deps")).unwrap().map(Result::unwrap);
+    let files = entries.filter(|entry| entry.file_name().to_string_lossy().ends_with(".s"));
+    // Those of other compilers may lie beside it.
+    let newest = files.max_by_key(|entry| entry.metadata().unwrap().modified().unwrap());
+    fs::read_to_string(newest.unwrap().path()).unwrap()
+}
+
+/// What stands between the label of a function of `zero_cost` and its end.
+fn calls(assembly: &str, function: &str) -> Calls {
+    let mangled = format!("9zero_cost{}{function}", function.len());
+    let mut lines = assembly.lines().skip_while(|line| {
+        !(line.starts_with("_") && line.contains(&mangled) && line.ends_with(':'))
+    });
+    assert!(lines.next().is_some(), "no function `{function}`");
+    let mut calls = Calls::new();
+    for line in lines.take_while(|line| !line.trim_start().starts_with(".cfi_endproc")) {
+        let mut words = line.split_whitespace();
+        // `jmp` to another function is a call that does not come back.
+        let (Some("call" | "callq" | "bl" | "jmp" | "b"), Some(target)) =
+            (words.next(), words.next())
+        else {
+            continue;
+        };
+        let target = target.trim_start_matches('*').split('@').next().unwrap();
+        if target.starts_with('.') {
+            continue;
+        }
+        // From whichever place.
+        let pointer = target.starts_with('%') || target.contains('(');
+        let target = if pointer { "a function pointer" } else { target };
+        *calls.entry(target.to_owned()).or_default() += 1;
+    }
+    calls
+}
