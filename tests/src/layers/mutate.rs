@@ -9,7 +9,7 @@ mod declared;
 mod edge;
 mod log;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -43,6 +43,8 @@ struct State {
     names: Names,
     edges: BTreeSet<Edge>,
     log: Log,
+    /// The streams that have waited since they freed something.
+    waited: HashSet<RawStream>,
     /// A stream that has waited for nothing, for a free that is not deferred.
     bare: HashMap<DeviceId, RawStream>,
     times: u64,
@@ -189,6 +191,7 @@ unsafe impl Layer for Mutate {
 
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
         if let Some(mut state) = self.running() {
+            state.waited.insert(stream);
             let (waiting, on) = (state.names.stream(stream), state.names.event(event));
             let edge = state.visit.edge(EdgeKind::Wait, waiting, Some(on));
             let dropped = self.drops(state, edge);
@@ -248,7 +251,9 @@ unsafe impl Layer for Mutate {
         if let Some(mut state) = self.running() {
             let name = state.names.stream(stream);
             let edge = state.visit.edge(EdgeKind::Free, name, None);
-            if self.drops(state, edge) {
+            // What nobody uses any more is not deferred.
+            let deferred = state.waited.remove(&stream).then_some(state);
+            if deferred.is_some_and(|state| self.drops(state, edge)) {
                 instead = Some(self.bare_stream(stream.device())?);
             }
             self.note(|log| {

@@ -7,29 +7,35 @@ use super::plan::{How, Origin, Plan, Reading, Step};
 /// Sources, then operators that read what was not read yet, or anything; a sink for each that is left.
 pub(crate) fn plan(seed: u64) -> Plan {
     let mut random = Random::new(seed);
-    let mut steps = vec![Step::Source(Origin::Kernel); 1 + random.below(2)];
+    let origins = [Origin::Kernel, Origin::Kernel, Origin::Upload, Origin::Default];
+    let sources = 1 + random.below(2);
+    let mut steps: Vec<_> =
+        (0..sources).map(|_| Step::Source(origins[random.below(origins.len())])).collect();
     let operators = 3 + random.below(3);
     for _ in 0..operators {
         let (a, b) = (pick(&mut random, &steps), pick(&mut random, &steps));
-        steps.push(match random.below(8) {
+        steps.push(match random.below(9) {
             0 | 1 => Step::Unary(How::Map, a),
             2 => Step::Unary(How::Extra, a),
             3 => Step::Unary(How::Scratch, a),
             4 => Step::Taking(a, false),
             5 => Step::Keep(a),
+            6 => Step::Relay(a),
             _ => Step::Combine(a, b),
         });
     }
     for node in 0..steps.len() {
         if readers(&steps, node) == 0 {
-            let reading = [Reading::Late, Reading::Late, Reading::Next][random.below(3)];
+            let reading =
+                [Reading::Late, Reading::Late, Reading::Next, Reading::Done][random.below(4)];
             steps.push(Step::Sink(reading, node));
         }
     }
     // Whoever takes what others read gets a copy.
     for node in 0..steps.len() {
         if let Step::Taking(from, _) = steps[node] {
-            steps[node] = Step::Taking(from, readers(&steps, from) > 1);
+            let shared = readers(&steps, from) > 1 || matches!(steps[from], Step::Relay(_));
+            steps[node] = Step::Taking(from, shared);
         }
     }
     let plan = Plan::new(&format!("random {seed}"), &steps);

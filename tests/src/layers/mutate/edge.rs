@@ -46,22 +46,19 @@ impl fmt::Display for Edge {
     }
 }
 
-/// What an edge is between, and how many such there are.
-type Counted = (EdgeKind, Arc<str>, Option<Arc<str>>, u32);
-
 /// One visit of a place: from the beginning of a hook to its end, or from there to the next.
 #[derive(Debug)]
 pub(super) struct Visit {
     place: Arc<str>,
     after: Arc<str>,
-    /// What was counted in this visit.
-    counted: Vec<Counted>,
+    /// The latest of each kind between the same streams in this visit.
+    latest: Vec<Edge>,
 }
 
 impl Default for Visit {
     fn default() -> Self {
         let place: Arc<str> = "before all".into();
-        Self { after: place.clone(), place, counted: Vec::new() }
+        Self { after: place.clone(), place, latest: Vec::new() }
     }
 }
 
@@ -69,31 +66,24 @@ impl Visit {
     pub(super) fn enter(&mut self, node: &str, hook: &str) {
         self.place = format!("{node}.{hook}").into();
         self.after = format!("after {node}.{hook}").into();
-        self.counted.clear();
+        self.latest.clear();
     }
 
     pub(super) fn leave(&mut self) {
         self.place = self.after.clone();
-        self.counted.clear();
+        self.latest.clear();
     }
 
     /// The edge that is made now.
     pub(super) fn edge(&mut self, kind: EdgeKind, stream: Arc<str>, on: Option<Arc<str>>) -> Edge {
-        let place = self.place.clone();
-        let same = |it: &&mut (_, Arc<str>, Option<Arc<str>>, _)| {
-            it.0 == kind && it.1 == stream && it.2 == on
-        };
-        let nth = match self.counted.iter_mut().find(same) {
-            Some((.., times)) => {
-                *times += 1;
-                *times
-            }
-            None => {
-                self.counted.push((kind, stream.clone(), on.clone(), 0));
-                0
-            }
-        };
-        Edge { kind, place, stream, on, nth }
+        let same = |it: &&mut Edge| it.kind == kind && it.stream == stream && it.on == on;
+        if let Some(latest) = self.latest.iter_mut().find(same) {
+            latest.nth += 1;
+            return latest.clone();
+        }
+        let edge = Edge { kind, place: self.place.clone(), stream, on, nth: 0 };
+        self.latest.push(edge.clone());
+        edge
     }
 }
 
