@@ -80,5 +80,5 @@ fn named_internal(platform: &Platform) -> Result<bool> {
 /// In a process that sees no GPU, there is no platform: nothing falls back to something else.
 pub(crate) fn without_gpu() -> Result<(), Failed> {
     let text = check_error("no GPU", Platform::cuda(), |_| true)?;
-    check_text(&text, &["CUDA"])
+    check_text(&text, &["CUDA", "host simulator"])
 }

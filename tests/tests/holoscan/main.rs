@@ -5,6 +5,7 @@
 mod awaited;
 mod bad_input;
 mod conditions;
+mod failures;
 mod forwarding;
 mod gaps;
 mod green;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         gxf::tests,
         awaited::tests,
         queues::tests,
+        failures::tests,
         neighbours::tests,
         gaps::tests,
         bad_input::tests,

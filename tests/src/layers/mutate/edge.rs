@@ -46,13 +46,16 @@ impl fmt::Display for Edge {
     }
 }
 
+/// What an edge is between, and how many such there are.
+type Counted = (EdgeKind, Arc<str>, Option<Arc<str>>, u32);
+
 /// One visit of a place: from the beginning of a hook to its end, or from there to the next.
 #[derive(Debug)]
 pub(super) struct Visit {
     place: Arc<str>,
     after: Arc<str>,
     /// What was counted in this visit.
-    counted: Vec<(EdgeKind, Arc<str>, Option<Arc<str>>, u32)>,
+    counted: Vec<Counted>,
 }
 
 impl Default for Visit {

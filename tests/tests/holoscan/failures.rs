@@ -1,0 +1,124 @@
+//! N6, N10: `exception_handling.cpp` and `test_memory_available_condition.py`: a hook that fails, and memory
+//! that is not there.
+
+use streamflow::prelude::*;
+use streamflow::{Allocator, MemoryLimits};
+use streamflow_tests::Suite;
+use streamflow_tests::kernels::{slow_copy, slow_fill};
+
+use crate::gxf::Rx;
+use crate::neighbours::floats;
+use crate::operators::{LEN, SLOW, Seen, Tx, all, note};
+
+pub(crate) fn tests(suite: Suite) -> Suite {
+    suite
+        .ordered("n6_exception_handling", n6_exception_handling)
+        .ordered("n10_memory_available", n10_memory_available)
+}
+
+/// Fails in one hook, with a copy of what it took under way.
+#[operator]
+struct Throws {
+    #[input]
+    image: Tensor<f32>,
+    hook: &'static str,
+    copies: Seen<Download<f32>>,
+}
+
+impl Throws {
+    fn strike(&self, hook: &str) -> Result<()> {
+        if self.hook == hook { Err(Error::other("out of paper")) } else { Ok(()) }
+    }
+}
+
+impl Compute for Throws {
+    fn start(&mut self, _: ThrowsStreams<'_>, _: &ExecutionContext) -> Result<()> {
+        self.strike("start")
+    }
+
+    fn compute(&mut self, io: ThrowsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        let mut copy = cx.tensor([LEN], &stream)?;
+        stream.launch::<slow_copy>(LEN, (&mut copy, &image, SLOW / 4))?;
+        note(&self.copies, cx.download(&copy, &stream)?);
+        if cx.tick() == 2 { self.strike("compute") } else { Ok(()) }
+    }
+
+    fn stop(&mut self, _: &ExecutionContext) -> Result<()> {
+        self.strike("stop")
+    }
+}
+
+graph! {
+    struct Throwing(hook: &'static str, copies: Seen<Download<f32>>) {
+        #[when(count(5))] let tx: Tx = Tx::new(0.0, true, SLOW / 8);
+        let rx: Throws = Throws::new(hook, copies);
+        tx.image >> rx.image;
+    }
+}
+
+/// A hook that fails ends the run with an error that names operator and hook. What was under way is complete
+/// nevertheless, and its memory is used again in order: all runs are on one platform.
+fn n6_exception_handling(platform: &Platform) -> Result<bool> {
+    let mut right = true;
+    for (hook, ticks) in [("start", 0), ("compute", 3), ("stop", 5), ("none", 5)] {
+        let copies = Seen::default();
+        let run = Throwing::new(platform, hook, copies.clone())?.run();
+        right &= match run {
+            Ok(()) => hook == "none",
+            Err(error) => {
+                let (text, named) = (error.to_string(), format!("`{hook}`"));
+                ["`rx`", &named, "out of paper"].iter().all(|part| text.contains(part))
+            }
+        };
+        let Ok(copies) = copies.lock() else { return Ok(false) };
+        right &= copies.len() == ticks;
+        for (tick, copy) in copies.iter().enumerate() {
+            right &= copy.wait_blocking()?.iter().all(|&x| x == tick as f32);
+        }
+    }
+    Ok(right)
+}
+
+/// Needs two blocks at once.
+#[operator(streams(work))]
+struct TwoBlocks {
+    #[output]
+    image: Tensor<f32>,
+    blocks: Allocator,
+}
+
+impl Compute for TwoBlocks {
+    fn compute(&mut self, io: TwoBlocksIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.work)?;
+        let mut first = self.blocks.tensor([LEN], &stream)?;
+        let mut image = self.blocks.tensor([LEN], &stream)?;
+        stream.launch::<slow_fill>(LEN, (&mut first, cx.tick() as f32, SLOW / 8))?;
+        stream.launch::<slow_copy>(LEN, (&mut image, &first, 0))?;
+        io.image.set_cuda_stream(&stream).emit(image)
+    }
+}
+
+graph! {
+    struct Blocks(blocks: Allocator, seen: Seen<f32>) {
+        #[when(count(5))] let tx: TwoBlocks = TwoBlocks::new(blocks);
+        let rx: Rx = Rx::new(seen);
+        tx.image >> rx.image;
+    }
+}
+
+/// No condition waits for free blocks. Where there are enough the ticks run; where there can't be, Holoscan
+/// stops by deadlock after no tick at all, and here an error says how many blocks are needed.
+fn n10_memory_available(platform: &Platform) -> Result<bool> {
+    let (seen, none) = (Seen::default(), Seen::default());
+    let blocks = |count| {
+        platform.allocator("BLOCKS", device(0), MemoryLimits::blocks(4 * LEN as u64, count))
+    };
+    Blocks::new(platform, blocks(3)?, seen.clone())?.run()?;
+    let run = Blocks::new(platform, blocks(1)?, none.clone())?.run();
+    let told = run.is_err_and(|error| {
+        let text = error.to_string();
+        ["`tx`", "`BLOCKS`", "all 1", "at least 2"].iter().all(|part| text.contains(part))
+    });
+    Ok(told && all(&none).is_empty() && all(&seen) == floats(0, 5))
+}
