@@ -27,7 +27,7 @@ pub(crate) fn floats(first: u64, end: u64) -> Vec<f32> {
 graph! {
     struct Dangling(seen: Seen<f32>) {
         #[when(count(5))] let dangling: Tx = Tx::new(500.0, true, SLOW / 4);
-        #[when(count(5))] let tx: Tx = Tx::new(0.0, true, 0);
+        #[when(count(5))] let tx: Tx = Tx::new(0.0, true, SLOW / 4);
         let rx: Rx = Rx::new(seen);
         dangling.image >> _;
         tx.image >> rx.image;
