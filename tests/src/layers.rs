@@ -5,6 +5,7 @@ mod bound;
 mod drop_waits;
 mod fail_nth;
 pub mod mutate;
+mod not_yet;
 mod null;
 
 pub use blind::Blind;
@@ -12,4 +13,5 @@ pub use bound::Bound;
 pub use drop_waits::DropWaits;
 pub use fail_nth::{CallKind, FailNth};
 pub use mutate::Mutate;
+pub use not_yet::NotYet;
 pub use null::Null;

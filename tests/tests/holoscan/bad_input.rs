@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use streamflow::driver::Driver;
 use streamflow::prelude::*;
-use streamflow_tests::layers::{CallKind, FailNth};
+use streamflow_tests::layers::{CallKind, FailNth, NotYet};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text, child};
 
 use crate::gxf::Rx;
@@ -19,6 +19,7 @@ pub(crate) fn tests(suite: Suite) -> Suite {
         .both("bad_wait_that_fails", |on| fails(on, CallKind::WaitEvent, "wait_event"))
         .both("bad_record_that_fails", |on| fails(on, CallKind::RecordEvent, "record_event"))
         .both("bad_device_that_cannot_be_bound", |on| fails(on, CallKind::Bind, "bind"))
+        .both("bad_host_function_that_fails", host_function_fails)
         .ordered("bad_stream_named_internal", named_internal)
         .plain("bad_no_gpu", || child::run(NO_GPU, &[("CUDA_VISIBLE_DEVICES", "")]))
 }
@@ -42,6 +43,27 @@ fn fails(platform: &Platform, kind: CallKind, call: &str) -> Result<(), Failed> 
     let text = check_error(call, graph.run(), |_| true)?;
     check_text(&text, &[call, "INJECTED"])?;
     check(all(&seen).is_empty(), || format!("{seen:?}"))
+}
+
+graph! {
+    struct Awaited(seen: Seen<f32>) {
+        #[when(count(3))] let tx: Tx = Tx::new(0.0, true, SLOW / 8);
+        #[when(stream_done(image))] let rx: Rx = Rx::new(seen);
+        tx.image >> rx.image;
+    }
+}
+
+/// The scheduler goes to sleep, and the call that would wake it can't be queued: the run ends with its
+/// error. In Holoscan the condition stays registered, and nobody wakes it.
+fn host_function_fails(platform: &Platform) -> Result<(), Failed> {
+    let failing =
+        Arc::new(FailNth::new(platform.driver().clone(), CallKind::LaunchHostFunction, 0));
+    let driver = Arc::new(NotYet::new(failing.clone()));
+    let seen = Seen::default();
+    let mut graph = Awaited::new(&Platform::from_driver(driver)?, seen.clone())?;
+    let text = check_error("launch_host_function", graph.run(), |_| true)?;
+    check_text(&text, &["launch_host_function", "INJECTED"])?;
+    check(failing.has_failed() && all(&seen).is_empty(), || format!("{seen:?}"))
 }
 
 /// Calls a stream of its own as Holoscan calls the internal one.
