@@ -250,7 +250,7 @@ impl Platform {
         shape: impl IntoShape,
         stream: &CudaStream,
     ) -> Result<Tensor<T>> {
-        Tensor::new(&self.of(stream)?.memory, stream, shape.into_shape()?)
+        Tensor::new(&self.of(stream)?.memory, stream, &shape.into_shape()?)
     }
 
     /// A run of elements on the stream's device, as [`tensor`](Self::tensor).
@@ -259,7 +259,7 @@ impl Platform {
     /// As for [`tensor`](Self::tensor).
     #[track_caller]
     pub fn buffer<T: Element>(&self, len: usize, stream: &CudaStream) -> Result<Buffer<T>> {
-        Buffer::new(&self.of(stream)?.memory, stream, len.into_shape()?)
+        Buffer::new(&self.of(stream)?.memory, stream, &len.into_shape()?)
     }
 
     /// Makes an allocator with limits of its own on a device. `name` is for messages.
@@ -296,7 +296,7 @@ impl Platform {
         source: &(impl Downloadable<T> + ?Sized),
         stream: &CudaStream,
     ) -> Result<Download<T>> {
-        memory::download(stream, &self.of(stream)?.pinned, source.elements(), source.shape())
+        memory::download(stream, &self.of(stream)?.pinned, source.elements(), &source.shape())
     }
 
     /// The streams, after a look whether the device is there. `who` is for messages.

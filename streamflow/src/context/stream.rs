@@ -6,7 +6,7 @@ use std::ops::Deref;
 
 use super::ExecutionContext;
 use crate::error::{Error, Result};
-use crate::stream::CudaStream;
+use crate::stream::{CudaStream, PlatformNumber};
 
 /// A stream of the operator, for the time of one hook. It derefs to [`CudaStream`], which launches
 /// and copies.
@@ -96,7 +96,7 @@ impl<'t> StreamName<'t> {
 #[derive(Debug)]
 pub struct OnStream<H> {
     /// The platform's number and the stream's.
-    stream: (u32, u32),
+    stream: (PlatformNumber, u32),
     value: H,
 }
 
@@ -118,6 +118,6 @@ impl<H> OnStream<H> {
     }
 }
 
-fn name_of(stream: &CudaStream) -> (u32, u32) {
+fn name_of(stream: &CudaStream) -> (PlatformNumber, u32) {
     (stream.timeline().platform(), stream.timeline().id())
 }

@@ -40,7 +40,7 @@ impl Allocator {
         stream: &CudaStream,
     ) -> Result<Tensor<T>> {
         self.check(stream)?;
-        Tensor::new(&self.0, stream, shape.into_shape()?)
+        Tensor::new(&self.0, stream, &shape.into_shape()?)
     }
 
     /// A run of elements on the stream's device, as [`tensor`](Self::tensor).
@@ -50,7 +50,7 @@ impl Allocator {
     #[track_caller]
     pub fn buffer<T: Element>(&self, len: usize, stream: &CudaStream) -> Result<Buffer<T>> {
         self.check(stream)?;
-        Buffer::new(&self.0, stream, len.into_shape()?)
+        Buffer::new(&self.0, stream, &len.into_shape()?)
     }
 
     /// The name it was made with.

@@ -4,16 +4,19 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use smallvec::SmallVec;
 
+use super::Shape;
 use crate::driver::{AccessMode, DeviceId, MemoryRange};
 use crate::error::{Error, Result};
-use crate::stream::{CudaStream, Point, StreamTable, Timeline};
+use crate::stream::{CudaStream, PlatformNumber, Point, StreamTable, Timeline};
 
 /// An allocation, of a device or of page-locked host memory.
 #[derive(Debug)]
 pub(crate) struct Block {
-    platform: u32,
+    platform: PlatformNumber,
     device: DeviceId,
     range: MemoryRange,
+    /// What its owner takes it for. Here, so that owners are small: messages are moved often.
+    shape: Shape,
     uses: Mutex<Uses>,
 }
 
@@ -28,8 +31,8 @@ struct Uses {
 }
 
 impl Block {
-    pub(crate) fn new(platform: u32, device: DeviceId, range: MemoryRange) -> Self {
-        Self { platform, device, range, uses: Mutex::new(Uses::default()) }
+    pub(crate) fn new(platform: PlatformNumber, device: DeviceId, range: MemoryRange) -> Self {
+        Self { platform, device, range, shape: Shape::SCALAR, uses: Mutex::new(Uses::default()) }
     }
 
     pub(crate) fn device(&self) -> DeviceId {
@@ -39,6 +42,15 @@ impl Block {
     /// All of it: what was asked for may be a little less.
     pub(crate) fn range(&self) -> MemoryRange {
         self.range
+    }
+
+    /// What the owner takes it for, who said so by [`set_shape`](Self::set_shape).
+    pub(super) fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    pub(super) fn set_shape(&mut self, shape: &Shape) {
+        self.shape = *shape;
     }
 
     /// Makes `stream` wait for what reading must come after: the last write. `what` is for messages.

@@ -18,16 +18,31 @@ use crate::stream::CudaStream;
 pub struct Buffer<T: Element> {
     elements: Stored<T>,
     // Behind `elements`, which points into it; the block's address is stable.
-    _owner: Owned<MemoryPool>,
+    owner: Owned<MemoryPool>,
 }
 
 impl<T: Element> Buffer<T> {
     /// The shape's elements, which were counted without overflow.
     #[track_caller]
-    pub(crate) fn new(pool: &Arc<MemoryPool>, stream: &CudaStream, shape: Shape) -> Result<Self> {
-        let len = shape.count();
-        let owner = pool.allocate(stream, (len * size_of::<T>()) as u64)?;
-        Ok(Self { elements: Stored::whole(&owner, len), _owner: owner })
+    pub(crate) fn new(pool: &Arc<MemoryPool>, stream: &CudaStream, shape: &Shape) -> Result<Self> {
+        let bytes = (shape.count() * size_of::<T>()) as u64;
+        let mut owner = pool.allocate(stream, bytes)?;
+        let elements = Self::shaped(&mut owner, shape);
+        Ok(Self { elements, owner })
+    }
+
+    fn shaped(owner: &mut Owned<MemoryPool>, shape: &Shape) -> Stored<T> {
+        owner.block_mut().set_shape(shape);
+        Stored::whole(owner, shape.count())
+    }
+
+    pub(super) fn shape(&self) -> &Shape {
+        self.owner.shape()
+    }
+
+    /// Takes the elements for a shape that has as many.
+    pub(super) fn reshape(&mut self, shape: &Shape) {
+        self.elements = Self::shaped(&mut self.owner, shape);
     }
 }
 

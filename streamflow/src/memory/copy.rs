@@ -168,7 +168,7 @@ pub(crate) fn download<T: Element>(
     stream: &CudaStream,
     pool: &Arc<PinnedPool>,
     source: &DeviceSlice<T>,
-    shape: Shape,
+    shape: &Shape,
 ) -> Result<Download<T>> {
     let mut pinned = Pinned::for_stream(pool, stream, source.len())?;
     stream.download_into(source, &mut pinned)?;
@@ -191,7 +191,7 @@ impl<T: Element> Downloadable<T> for Tensor<T> {
     }
 
     fn shape(&self) -> Shape {
-        Shape::of(Tensor::shape(self))
+        *self.block().shape()
     }
 }
 

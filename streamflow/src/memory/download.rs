@@ -10,18 +10,19 @@ use crate::error::Result;
 #[derive(Debug)]
 #[must_use = "a download that nobody reads was for nothing"]
 pub struct Download<T: Element> {
+    /// The shape is in there, too.
     pinned: Pinned<T>,
-    shape: Shape,
 }
 
 impl<T: Element> Download<T> {
-    pub(super) fn new(pinned: Pinned<T>, shape: Shape) -> Self {
-        Self { pinned, shape }
+    pub(super) fn new(mut pinned: Pinned<T>, shape: &Shape) -> Self {
+        pinned.set_shape(shape);
+        Self { pinned }
     }
 
     /// The shape of what was downloaded; one dimension for a slice.
     pub fn shape(&self) -> &[usize] {
-        self.shape.dims()
+        self.pinned.block().shape().dims()
     }
 
     /// The elements, if the copy is complete. Does not block.

@@ -68,6 +68,15 @@ impl<H: Home> Owned<H> {
     }
 }
 
+impl<H: Home> Owned<H> {
+    /// The block, to change. Slices of it from before are not to be used any more.
+    pub(super) fn block_mut(&mut self) -> &mut Block {
+        // SAFETY: it came from a box that only `drop` rebuilds. `&mut self`: nobody borrows the block
+        // from its owner, and the owner's own slices are made anew afterwards.
+        unsafe { self.block.as_mut() }
+    }
+}
+
 impl<H: Home> Deref for Owned<H> {
     type Target = Block;
 

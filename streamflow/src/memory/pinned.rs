@@ -8,7 +8,7 @@ use std::panic::Location;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::owned::{FreeList, Home, Owned};
-use super::{Block, Element};
+use super::{Block, Element, Shape};
 use crate::driver::{
     AccessMode, DeviceId, DriverError, MemoryRange, Note, SourceLocation, report_in_drop,
 };
@@ -158,7 +158,7 @@ pub struct Pinned<T: Element> {
 impl<T: Element> Pinned<T> {
     #[track_caller]
     pub(crate) fn for_host(pool: &Arc<PinnedPool>, len: usize) -> Result<Self> {
-        let len = super::Shape::new(&[len])?.count();
+        let len = Shape::new(&[len])?.count();
         let owner = pool.for_host((len * size_of::<T>()) as u64)?;
         Ok(Self { owner, len, _items: PhantomData })
     }
@@ -233,6 +233,11 @@ impl<T: Element> Pinned<T> {
     /// The host has the elements from here on.
     fn touched(&self, mode: AccessMode, location: SourceLocation) {
         self.owner.home().touched(self.range(), mode, location);
+    }
+
+    /// What a download has of it.
+    pub(super) fn set_shape(&mut self, shape: &Shape) {
+        self.owner.block_mut().set_shape(shape);
     }
 
     pub(crate) fn block(&self) -> &Block {

@@ -19,7 +19,7 @@ use super::limits::{MemoryLimits, MemoryOptions};
 use super::owned::{Home, Owned};
 use crate::driver::{DeviceId, DriverError, DriverResult, Note, StreamOptions, report_in_drop};
 use crate::error::Result;
-use crate::stream::{CudaStream, StreamTable, Timeline};
+use crate::stream::{CudaStream, PlatformNumber, StreamTable, Timeline};
 
 /// Memory of one device: all that it has, or what limits allow.
 pub(crate) struct MemoryPool {
@@ -82,7 +82,7 @@ impl MemoryPool {
         self.device
     }
 
-    pub(super) fn platform(&self) -> u32 {
+    pub(super) fn platform(&self) -> PlatformNumber {
         self.table.platform()
     }
 

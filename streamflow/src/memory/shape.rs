@@ -37,6 +37,9 @@ impl Shape {
         Ok(Self::of(dims))
     }
 
+    /// Without dimensions: one element.
+    pub(super) const SCALAR: Self = Self { rank: 0, dims: [0; MAX_RANK] };
+
     pub(super) fn of(dims: &[usize]) -> Self {
         let mut all = [0; MAX_RANK];
         all[..dims.len()].copy_from_slice(dims);

@@ -14,24 +14,24 @@ use crate::stream::CudaStream;
 /// It derefs to the [`DeviceSlice`] of its elements, so it can be given to kernels as it is. Parts
 /// and transposed forms are [`TensorView`]s.
 pub struct Tensor<T: Element> {
+    /// The shape is in there, too.
     elements: Buffer<T>,
-    shape: Shape,
 }
 
 impl<T: Element> Tensor<T> {
     #[track_caller]
-    pub(crate) fn new(pool: &Arc<MemoryPool>, stream: &CudaStream, shape: Shape) -> Result<Self> {
-        Ok(Self { elements: Buffer::new(pool, stream, shape)?, shape })
+    pub(crate) fn new(pool: &Arc<MemoryPool>, stream: &CudaStream, shape: &Shape) -> Result<Self> {
+        Ok(Self { elements: Buffer::new(pool, stream, shape)? })
     }
 
     /// The dimensions, outermost first.
     pub fn shape(&self) -> &[usize] {
-        self.shape.dims()
+        self.elements.shape().dims()
     }
 
     /// How far apart, in elements, neighbours in each dimension are.
     pub fn strides(&self) -> Shape {
-        self.shape.dense_strides()
+        self.elements.shape().dense_strides()
     }
 
     /// The first dimension; 1 for a scalar.
@@ -55,13 +55,13 @@ impl<T: Element> Tensor<T> {
         if source_len != target_len {
             return Err(Error::LengthMismatch { what: "reshape", source_len, target_len });
         }
-        self.shape = shape;
+        self.elements.reshape(&shape);
         Ok(self)
     }
 
     /// All of it, as a view.
     pub fn view(&self) -> TensorView<'_, T> {
-        TensorView { elements: self, offset: 0, shape: self.shape, strides: self.strides() }
+        TensorView { elements: self, offset: 0, shape: *self.elements.shape(), strides: self.strides() }
     }
 }
 

@@ -44,39 +44,63 @@ pub struct Metadata {
 /// A named value.
 type Entry = (Cow<'static, str>, Value);
 
+/// Room for named values.
+type Room = Box<Vec<Entry>>;
+
 /// Named values in order. Most messages carry none, so they lie elsewhere, and what moves with a
 /// message is small. Their room is used again: in the steady state they allocate nothing.
-#[derive(Debug, PartialEq, Default)]
-struct Values(Vec<Entry>);
+#[derive(Debug, Default)]
+struct Values(Option<Room>);
 
 /// Room that no message uses: as many as were ever under way at once, up to [`MOST_ROOM`].
-static ROOM: Mutex<Vec<Vec<Entry>>> = Mutex::new(Vec::new());
+static ROOM: Mutex<Vec<Room>> = Mutex::new(Vec::new());
 
 /// Beyond that, room is given back to the system.
 const MOST_ROOM: usize = 1024;
 
-fn room() -> MutexGuard<'static, Vec<Vec<Entry>>> {
+fn room() -> MutexGuard<'static, Vec<Room>> {
     ROOM.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Values {
     fn push(&mut self, entry: Entry) {
-        if self.0.capacity() == 0 {
-            self.0 = room().pop().unwrap_or_default();
-        }
-        self.0.push(entry);
+        self.0.get_or_insert_with(|| room().pop().unwrap_or_default()).push(entry);
     }
 
     fn clear(&mut self) {
-        self.0.clear();
+        if let Some(entries) = &mut self.0 {
+            entries.clear();
+        }
+    }
+
+    fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
+        let found = self.0.as_mut()?.iter_mut().find(|(found, _)| found == name);
+        found.map(|(_, value)| value)
+    }
+
+    #[cold]
+    fn give_back(mut unused: Room) {
+        // Before the lock.
+        unused.clear();
+        let mut room = room();
+        if room.len() < MOST_ROOM {
+            room.push(unused);
+        }
     }
 }
 
 impl Deref for Values {
     type Target = [Entry];
 
+    #[inline]
     fn deref(&self) -> &[Entry] {
-        &self.0
+        self.0.as_ref().map_or(&[], |entries| entries.as_slice())
+    }
+}
+
+impl PartialEq for Values {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
     }
 }
 
@@ -84,9 +108,7 @@ impl Clone for Values {
     #[inline]
     fn clone(&self) -> Self {
         let mut copy = Self::default();
-        if !self.0.is_empty() {
-            self.0.iter().for_each(|entry| copy.push(entry.clone()));
-        }
+        self.iter().for_each(|entry| copy.push(entry.clone()));
         copy
     }
 }
@@ -94,21 +116,8 @@ impl Clone for Values {
 impl Drop for Values {
     #[inline]
     fn drop(&mut self) {
-        if self.0.capacity() > 0 {
-            self.give_back();
-        }
-    }
-}
-
-impl Values {
-    #[cold]
-    fn give_back(&mut self) {
-        let mut unused = std::mem::take(&mut self.0);
-        // Before the lock.
-        unused.clear();
-        let mut room = room();
-        if room.len() < MOST_ROOM {
-            room.push(unused);
+        if let Some(unused) = self.0.take() {
+            Self::give_back(unused);
         }
     }
 }
@@ -132,8 +141,8 @@ impl Metadata {
     /// Sets the value called `name`.
     pub fn set(&mut self, name: impl Into<Cow<'static, str>>, value: Value) {
         let name = name.into();
-        match self.values.0.iter_mut().find(|(found, _)| *found == name) {
-            Some((_, old)) => *old = value,
+        match self.values.get_mut(&name) {
+            Some(old) => *old = value,
             None => self.values.push((name, value)),
         }
     }

@@ -3,7 +3,7 @@
 use crate::context::Stream;
 use crate::driver::DeviceId;
 use crate::error::{Error, Result};
-use crate::stream::{CudaStream, Point};
+use crate::stream::{CudaStream, PlatformNumber, Point};
 
 /// The stream that a message was sent on, by name: work can't be queued on it. What
 /// [`In::streams`](super::In::streams) gives.
@@ -11,11 +11,11 @@ use crate::stream::{CudaStream, Point};
 pub struct StreamRef {
     point: Point,
     device: DeviceId,
-    platform: u32,
+    platform: PlatformNumber,
 }
 
 impl StreamRef {
-    pub(super) fn new(point: Point, device: DeviceId, platform: u32) -> Self {
+    pub(super) fn new(point: Point, device: DeviceId, platform: PlatformNumber) -> Self {
         Self { point, device, platform }
     }
 

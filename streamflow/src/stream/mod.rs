@@ -23,7 +23,7 @@ pub use external::ExternalStream;
 pub use green::{CudaGreenContext, CudaGreenContextPool, GreenContexts};
 pub use live_pool::StreamPool;
 pub use pool::CudaStreamPool;
-pub(crate) use table::{Attached, StreamTable};
+pub(crate) use table::{Attached, PlatformNumber, StreamTable};
 pub use timeline::Point;
 pub(crate) use timeline::Timeline;
 pub use timing::TimingEvent;

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::num::NonZero;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -11,7 +12,10 @@ use crate::driver::{
 };
 use crate::error::Result;
 
-/// Tells platforms apart within a process.
+/// Tells platforms apart within a process. Not zero, so that a point that there may not be is as small
+/// as one.
+pub(crate) type PlatformNumber = NonZero<u32>;
+
 static PLATFORMS: AtomicU32 = AtomicU32::new(0);
 
 /// What a layer above keeps with the streams of a platform, for as long as they live.
@@ -25,7 +29,7 @@ pub(crate) trait Attached: Any + Send + Sync {
 
 /// All streams of one platform, by number. Streams are made once and kept; pools lend them.
 pub(crate) struct StreamTable {
-    platform: u32,
+    platform: PlatformNumber,
     driver: Arc<dyn Driver>,
     /// Whether the driver wants to be told things.
     watched: bool,
@@ -44,7 +48,7 @@ impl StreamTable {
     /// With the default stream of each device.
     pub(crate) fn new(driver: Arc<dyn Driver>) -> DriverResult<Arc<Self>> {
         let table = Self {
-            platform: PLATFORMS.fetch_add(1, Ordering::Relaxed),
+            platform: NonZero::<u32>::MIN.saturating_add(PLATFORMS.fetch_add(1, Ordering::Relaxed)),
             timelines: boxcar::Vec::new(),
             idle: Mutex::new(Vec::new()),
             attached: OnceLock::new(),
@@ -83,7 +87,7 @@ impl StreamTable {
     }
 
     /// The number that all streams and memory of one platform share.
-    pub(crate) fn platform(&self) -> u32 {
+    pub(crate) fn platform(&self) -> PlatformNumber {
         self.platform
     }
 

@@ -12,8 +12,8 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::StreamTable;
 use super::clock::{Clock, Copied};
+use super::{PlatformNumber, StreamTable};
 use crate::driver::{
     DeviceId, Driver, DriverResult, Note, OwnedEvent, OwnedStream, RawStream, Signal, StreamOptions,
 };
@@ -28,7 +28,7 @@ const RING: usize = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Point {
     /// Which platform: streams of different platforms can't be ordered.
-    platform: u32,
+    platform: PlatformNumber,
     stream: u32,
     epoch: u64,
 }
@@ -48,7 +48,7 @@ impl Point {
 /// One stream and all that is known about its order. See the [module](self).
 #[derive(Debug)]
 pub(crate) struct Timeline {
-    platform: u32,
+    platform: PlatformNumber,
     id: u32,
     options: StreamOptions,
     stream: OwnedStream,
@@ -83,7 +83,7 @@ struct Slot {
 
 impl Timeline {
     pub(super) fn new(
-        platform: u32,
+        platform: PlatformNumber,
         id: u32,
         stream: OwnedStream,
         options: StreamOptions,
@@ -144,7 +144,7 @@ impl Timeline {
     }
 
     /// The number that all streams and memory of one platform share.
-    pub(crate) fn platform(&self) -> u32 {
+    pub(crate) fn platform(&self) -> PlatformNumber {
         self.platform
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::CudaStream;
+use super::{CudaStream, PlatformNumber};
 use crate::driver::{OwnedEvent, RawStream};
 use crate::error::{Error, Result};
 
@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 pub struct TimingEvent {
     event: OwnedEvent,
     on: RawStream,
-    platform: u32,
+    platform: PlatformNumber,
 }
 
 impl CudaStream {
