@@ -184,17 +184,17 @@ fn ports_impl(operator: &Operator, names: &Names) -> TokenStream {
     let outputs = operator.outputs().map(|port| &port.ident);
     quote! {
         #[diagnostic::do_not_recommend]
-        #[allow(unused_variables)]
+        #[allow(unused_variables, unused_mut)]
         impl #impl_generics ::streamflow::__private::Ports for #ident #type_generics #where_clause {
             fn inputs(
                 &mut self,
-                visit: &mut dyn ::core::ops::FnMut(&mut dyn ::streamflow::__private::AnyInput),
+                mut visit: impl ::core::ops::FnMut(&mut dyn ::streamflow::__private::AnyInput),
             ) {
                 #(visit(&mut self.#inputs);)*
             }
             fn outputs(
                 &mut self,
-                visit: &mut dyn ::core::ops::FnMut(&mut dyn ::streamflow::__private::AnyOutput),
+                mut visit: impl ::core::ops::FnMut(&mut dyn ::streamflow::__private::AnyOutput),
             ) {
                 #(visit(&mut self.#outputs);)*
             }

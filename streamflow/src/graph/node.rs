@@ -10,7 +10,7 @@ use crate::context::{ExecutionContext, Streams};
 use crate::error::{Error, Result};
 use crate::operator::{Compute, Operator};
 use crate::platform::{Platform, device};
-use crate::port::{Handled, PortInfo, Ports};
+use crate::port::{Emission, Handled, PortInfo, Ports};
 use crate::stream::{CudaStreamPool, Point};
 
 /// An operator within a graph.
@@ -125,7 +125,7 @@ impl<O: Compute> AnyNode for Node<O> {
             return Ok(Readiness::Done);
         }
         let (mut all_required, mut inputs, mut waiting, mut required) = (true, 0, 0, 0);
-        self.ports.inputs(&mut |input| {
+        self.ports.inputs(|input| {
             inputs += 1;
             waiting += usize::from(input.has_message());
             if !input.is_optional() {
@@ -138,7 +138,7 @@ impl<O: Compute> AnyNode for Node<O> {
             return Ok(Readiness::Blocked);
         }
         let mut room = true;
-        self.ports.outputs(&mut |output| room &= output.has_room());
+        self.ports.outputs(|output| room &= output.has_room());
         if !room {
             return Ok(Readiness::Blocked);
         }
@@ -151,7 +151,7 @@ impl<O: Compute> AnyNode for Node<O> {
 
     fn start(&mut self, stop: &Arc<AtomicBool>) -> Result<()> {
         let mut begins = Ok(());
-        self.ports.inputs(&mut |input| {
+        self.ports.inputs(|input| {
             if begins.is_ok() {
                 begins = input.check_start();
             }
@@ -164,13 +164,13 @@ impl<O: Compute> AnyNode for Node<O> {
 
     fn tick(&mut self) -> Result<bool> {
         let changed = self.tick_unpublished()?;
-        self.ports.outputs(&mut |output| output.publish());
+        self.ports.outputs(|output| output.publish());
         Ok(changed)
     }
 
     fn waiting(&mut self) -> Vec<&'static str> {
         let mut waiting = Vec::new();
-        self.ports.inputs(&mut |input| waiting.extend(input.would_lose().then(|| input.name())));
+        self.ports.inputs(|input| waiting.extend(input.would_lose().then(|| input.name())));
         waiting
     }
 
@@ -180,7 +180,7 @@ impl<O: Compute> AnyNode for Node<O> {
         } else {
             Ok(())
         };
-        self.ports.inputs(&mut |input| input.clear());
+        self.ports.inputs(|input| input.clear());
         done
     }
 
@@ -193,15 +193,14 @@ impl<O: Compute> Node<O> {
     /// Calls `compute`. What it emitted stays in the outputs; of a tick that failed, nothing does.
     /// Whether it changed anything.
     pub(crate) fn tick_unpublished(&mut self) -> Result<bool> {
-        self.ports.outputs(&mut |output| output.cancel());
-        let mut done = self.hook("compute", |operator, ports, cx| {
+        let done = self.hook("compute", |operator, ports, cx| {
             let io = O::__io(ports, cx);
             operator.compute(io, cx)
         });
         let mut untouched = None;
         // An operator without inputs makes messages, so it is never asked whether it changed something.
         let (mut inputs, mut changed) = (0, self.cx.is_finished());
-        self.ports.inputs(&mut |input| {
+        self.ports.inputs(|input| {
             inputs += 1;
             match input.finish() {
                 Handled::Taken => changed = true,
@@ -210,19 +209,32 @@ impl<O: Compute> Node<O> {
                 Handled::Untouched => untouched = untouched.or(Some(input.name())),
             }
         });
-        if let (Ok(()), Some(port)) = (&done, untouched) {
+        if let Err(error) = done {
+            return Err(self.undo(error));
+        }
+        if let Some(port) = untouched {
             let error = Error::Unhandled { node: self.cx.node().to_owned(), port };
-            done = Err(self.failed("compute", error));
+            return Err(self.undo(self.failed("compute", error)));
         }
-        if done.is_ok() {
-            done = self.check_room().map_err(|full| self.failed("compute", full));
-        }
-        match &done {
-            Ok(()) => self.ports.outputs(&mut |output| changed |= output.has_pending()),
-            Err(_) => self.ports.outputs(&mut |output| output.cancel()),
+        let mut full = None;
+        self.ports.outputs(|output| match output.emission() {
+            Emission::Nothing => {}
+            Emission::Message => changed = true,
+            Emission::TooMuch => full = full.take().or_else(|| output.full()),
+        });
+        if let Some(full) = full {
+            return Err(self.undo(self.failed("compute", full)));
         }
         self.cx.count_tick();
-        done.map(|()| changed || inputs == 0)
+        Ok(changed || inputs == 0)
+    }
+
+    /// Of a tick that failed nothing is sent.
+    #[cold]
+    fn undo(&mut self, error: Error) -> Error {
+        self.ports.outputs(|output| output.cancel());
+        self.cx.count_tick();
+        error
     }
 }
 
@@ -234,14 +246,24 @@ impl<O: Operator> Node<O> {
         call: impl FnOnce(&mut O, &mut O::Ports, &ExecutionContext) -> Result<()>,
     ) -> Result<()> {
         let Self { operator, ports, cx, alone, .. } = self;
-        let done = cx.enter(name).and_then(|()| {
-            let called = catch_unwind(AssertUnwindSafe(|| call(operator, ports, cx)));
-            let result = called.unwrap_or_else(|panic| Err(Error::panicked(&*panic)));
-            let closed = cx.close(*alone);
-            result.and(closed)
-        });
+        // An error is large, and a hook runs in every tick: one that succeeds moves none.
+        let error = match cx.enter(name) {
+            Err(error) => Some(error),
+            Ok(()) => {
+                let called = catch_unwind(AssertUnwindSafe(|| call(operator, ports, cx)));
+                let closed = cx.close(*alone);
+                match called {
+                    Ok(Ok(())) => closed.err(),
+                    Ok(Err(error)) => Some(error),
+                    Err(panic) => Some(Error::panicked(&*panic)),
+                }
+            }
+        };
         cx.leave();
-        done.map_err(|error| self.failed(name, error))
+        match error {
+            None => Ok(()),
+            Some(error) => Err(self.failed(name, error)),
+        }
     }
 
     /// The first of the awaited inputs' messages whose device data is not ready. From the first call on
@@ -250,7 +272,7 @@ impl<O: Operator> Node<O> {
     fn unfinished(&mut self) -> Result<Option<Point>> {
         let Self { ports, awaited, cx, .. } = self;
         let (mut awaited, mut found) = (awaited.iter(), Ok(None));
-        ports.inputs(&mut |input| {
+        ports.inputs(|input| {
             if awaited.next() != Some(&true) {
                 return;
             }
@@ -264,17 +286,7 @@ impl<O: Operator> Node<O> {
         found
     }
 
-    /// Whether all edges take what was emitted.
-    fn check_room(&mut self) -> Result<()> {
-        let mut room = Ok(());
-        self.ports.outputs(&mut |output| {
-            if room.is_ok() {
-                room = output.check_room();
-            }
-        });
-        room
-    }
-
+    #[cold]
     fn failed(&self, hook: &'static str, cause: Error) -> Error {
         let (node, tick) = (self.cx.node().to_owned(), self.cx.tick());
         Error::Operator { node, hook, tick, cause: Box::new(cause) }

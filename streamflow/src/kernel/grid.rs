@@ -128,18 +128,16 @@ impl Grid {
         let refuse = |problem| Error::Grid { kernel: kernel.into(), problem };
         let fixed = fixed.map(|fixed| fixed.map(u64::from));
         let block = match (self.threads, fixed) {
-            (Some(asked), Some([x, y, z])) if asked != [x, y, z] => {
-                let [ax, ay, az] = asked;
-                return Err(refuse(format!(
-                    "blocks of {ax}x{ay}x{az} threads were asked for, but the kernel is written for \
-                     blocks of {x}x{y}x{z}; leave `threads` out"
-                )));
+            (Some(asked), Some(fixed)) if asked != fixed => {
+                return Err(refuse(other_block(asked, fixed)));
             }
             (None, Some(fixed)) => fixed,
             (Some(asked), _) => asked,
             (None, None) => self.default_block(loaded.block_size),
         };
-        check_block(block, loaded.max_block_size).map_err(refuse)?;
+        if !is_legal(block, loaded.max_block_size) {
+            return Err(refuse(illegal_block(block, loaded.max_block_size)));
+        }
         if self.size.contains(&0) {
             return Ok(None);
         }
@@ -150,8 +148,9 @@ impl Grid {
                 *blocks = blocks.div_ceil(threads);
             }
         }
-        if let Some(problem) = too_many_blocks(grid) {
-            return Err(refuse(problem));
+        let [x, y, z] = grid;
+        if x > MAX_BLOCKS[0] || y > MAX_BLOCKS[1] || z > MAX_BLOCKS[2] {
+            return Err(refuse(too_many_blocks(grid)));
         }
         let shared_bytes = u32::try_from(self.shared_bytes).map_err(|_| {
             refuse(format!("{} bytes of shared memory per block", self.shared_bytes))
@@ -173,32 +172,46 @@ impl Grid {
     }
 }
 
-fn too_many_blocks(grid: [u64; 3]) -> Option<String> {
-    let axis = (0..3).find(|&axis| grid[axis] > MAX_BLOCKS[axis])?;
-    Some(format!(
-        "{} blocks in {}, but CUDA permits {}; use more threads per block, or a loop over \
-         `thread_count()` in the kernel",
-        grid[axis],
-        ["x", "y", "z"][axis],
-        MAX_BLOCKS[axis]
-    ))
+/// Whether a block may have these threads. `most` is the kernel's limit.
+fn is_legal([x, y, z]: [u64; 3], most: u32) -> bool {
+    // One comparison for both ends: 0 wraps.
+    let within = |threads: u64, axis: usize| threads.wrapping_sub(1) < MAX_THREADS[axis];
+    // Where all are within, the product does not overflow.
+    within(x, 0) && within(y, 1) && within(z, 2) && x * y * z <= u64::from(most)
 }
 
-fn check_block(block: [u64; 3], most: u32) -> Result<(), String> {
+#[cold]
+fn other_block([ax, ay, az]: [u64; 3], [x, y, z]: [u64; 3]) -> String {
+    format!(
+        "blocks of {ax}x{ay}x{az} threads were asked for, but the kernel is written for blocks of \
+         {x}x{y}x{z}; leave `threads` out"
+    )
+}
+
+/// What is wrong with a block that is not [legal](is_legal).
+#[cold]
+fn illegal_block(block: [u64; 3], most: u32) -> String {
     if block.contains(&0) {
-        return Err("0 threads per block; a block has at least one".into());
+        return "0 threads per block; a block has at least one".into();
     }
-    for ((axis, threads), most) in ["x", "y", "z"].into_iter().zip(block).zip(MAX_THREADS) {
-        if threads > most {
-            return Err(format!("{threads} threads per block in {axis}, but CUDA permits {most}"));
-        }
+    let mut axes = ["x", "y", "z"].into_iter().zip(block).zip(MAX_THREADS);
+    if let Some(((axis, threads), most)) = axes.find(|((_, threads), most)| threads > most) {
+        return format!("{threads} threads per block in {axis}, but CUDA permits {most}");
     }
-    // At most 1024 · 1024 · 64: no overflow.
     let threads: u64 = block.iter().product();
-    if threads > u64::from(most) {
-        return Err(format!("{threads} threads per block, but this kernel can have {most}"));
-    }
-    Ok(())
+    format!("{threads} threads per block, but this kernel can have {most}")
+}
+
+#[cold]
+fn too_many_blocks(grid: [u64; 3]) -> String {
+    let mut axes = ["x", "y", "z"].into_iter().zip(grid).zip(MAX_BLOCKS);
+    let (axis, blocks, most) = axes
+        .find(|((_, blocks), most)| blocks > most)
+        .map_or(("x", grid[0], MAX_BLOCKS[0]), |((axis, blocks), most)| (axis, blocks, most));
+    format!(
+        "{blocks} blocks in {axis}, but CUDA permits {most}; use more threads per block, or a loop over \
+         `thread_count()` in the kernel"
+    )
 }
 
 #[cfg(test)]

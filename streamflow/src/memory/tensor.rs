@@ -61,7 +61,12 @@ impl<T: Element> Tensor<T> {
 
     /// All of it, as a view.
     pub fn view(&self) -> TensorView<'_, T> {
-        TensorView { elements: self, offset: 0, shape: *self.elements.shape(), strides: self.strides() }
+        TensorView {
+            elements: self,
+            offset: 0,
+            shape: *self.elements.shape(),
+            strides: self.strides(),
+        }
     }
 }
 

@@ -15,7 +15,7 @@ pub use place::{Device, Host, Place};
 
 use std::ops::Deref;
 
-use crate::driver::{Direction, Note};
+use crate::driver::{DeviceId, Direction, Note};
 use crate::error::Result;
 use crate::memory::{Block, DeviceSlice, Pinned, Recycler, Shared};
 use crate::platform::Platform;
@@ -91,8 +91,19 @@ pub enum Several {}
 
 /// Is shown the device memory of a message.
 pub struct MemoryVisitor<'a> {
-    visit: &'a mut dyn FnMut(&Block) -> Result<()>,
+    /// What is done with each piece.
+    purpose: Purpose<'a>,
     result: Result<()>,
+}
+
+/// Why the memory of a message is visited. Not a closure: it is done for each message of each tick.
+enum Purpose<'a> {
+    /// The stream is to wait for the last write.
+    Order(&'a CudaStream),
+    /// Which device the first piece is on.
+    Find(&'a mut Option<DeviceId>),
+    /// Who watches is told that it passes a port.
+    Pass { platform: &'a Platform, port: &'static str, direction: Direction },
 }
 
 impl std::fmt::Debug for MemoryVisitor<'_> {
@@ -101,7 +112,14 @@ impl std::fmt::Debug for MemoryVisitor<'_> {
     }
 }
 
-impl MemoryVisitor<'_> {
+impl<'a> MemoryVisitor<'a> {
+    /// Shows all device memory of `message`.
+    fn visit<M: Message>(message: &M, purpose: Purpose<'a>) -> Self {
+        let mut visitor = Self { purpose, result: Ok(()) };
+        message.memory(&mut visitor);
+        visitor
+    }
+
     /// Shows device memory.
     pub fn slice<T>(&mut self, slice: &DeviceSlice<T>) {
         self.block(slice.block());
@@ -113,8 +131,19 @@ impl MemoryVisitor<'_> {
     }
 
     fn block(&mut self, block: &Block) {
-        if self.result.is_ok() {
-            self.result = (self.visit)(block);
+        match &mut self.purpose {
+            Purpose::Order(stream) => {
+                if self.result.is_ok()
+                    && let Err(error) = block.order(stream, "the message")
+                {
+                    self.result = Err(error);
+                }
+            }
+            Purpose::Find(device) => **device = device.or(Some(block.device())),
+            Purpose::Pass { platform, port, direction } => {
+                let (range, port, direction) = (block.range(), *port, *direction);
+                platform.tell(&Note::Port { range, port, direction });
+            }
         }
     }
 }
@@ -122,21 +151,14 @@ impl MemoryVisitor<'_> {
 /// Makes `stream` wait for the last write of all device memory in a message, so that a point on
 /// `stream` stands for the message (law 7).
 pub(crate) fn order<M: Message>(message: &M, stream: &CudaStream) -> Result<()> {
-    let mut visit = |block: &Block| block.order(stream, "the message");
-    let mut visitor = MemoryVisitor { visit: &mut visit, result: Ok(()) };
-    message.memory(&mut visitor);
-    visitor.result
+    MemoryVisitor::visit(message, Purpose::Order(stream)).result
 }
 
 /// When the device data of a message is ready that nobody sends: a point on the default stream of its
 /// device, so that it names no stream. `None` without device data.
 pub(crate) fn ready<M: Message>(message: &M, platform: &Platform) -> Result<Option<Point>> {
     let mut device = None;
-    let mut visit = |block: &Block| {
-        device = device.or(Some(block.device()));
-        Ok(())
-    };
-    message.memory(&mut MemoryVisitor { visit: &mut visit, result: Ok(()) });
+    MemoryVisitor::visit(message, Purpose::Find(&mut device));
     let Some(device) = device.filter(|_| M::Place::IS_DEVICE) else { return Ok(None) };
     let stream = platform.default_stream(device)?;
     order(message, &stream)?;
@@ -150,15 +172,9 @@ pub(crate) fn pass<M: Message>(
     port: &'static str,
     direction: Direction,
 ) {
-    if !platform.is_watched() {
-        return;
+    if platform.is_watched() {
+        MemoryVisitor::visit(message, Purpose::Pass { platform, port, direction });
     }
-    let mut visit = |block: &Block| {
-        platform.tell(&Note::Port { range: block.range(), port, direction });
-        Ok(())
-    };
-    let mut visitor = MemoryVisitor { visit: &mut visit, result: Ok(()) };
-    message.memory(&mut visitor);
 }
 
 /// A message on its way.

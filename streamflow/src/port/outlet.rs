@@ -10,7 +10,7 @@ use crate::context::ExecutionContext;
 use crate::driver::Direction;
 use crate::error::{Error, Result};
 use crate::memory::Recycler;
-use crate::message::{self, Envelope, Message, Payload};
+use crate::message::{self, Envelope, Message, Metadata, Payload};
 use crate::stream::CudaStream;
 
 /// Copies a message for an edge whose input gets one of its own, on the device of the stream.
@@ -47,7 +47,7 @@ impl<T: Message> Outlet<T> {
     pub(super) fn emit(
         &mut self,
         message: T,
-        metadata: crate::message::Metadata,
+        metadata: Metadata,
         stream: Option<&CudaStream>,
         cx: &ExecutionContext,
     ) -> Result<()> {
@@ -59,18 +59,31 @@ impl<T: Message> Outlet<T> {
         if self.readers > 1 {
             message = Payload::Many(message.into_shared(&self.recycler));
         }
-        for edge in &mut self.edges {
-            let Some(copy) = &mut edge.copy else { continue };
-            // Edges that copy have device data: their bounds see to it.
-            let Some(stream) = stream else { continue };
-            let (copied, ready) = copy.make(&message, stream, cx)?;
-            let (message, sent) = (Payload::One(copied), Some(ready));
-            edge.copied = Some(Envelope { message, metadata: metadata.clone(), sent });
+        // Edges that copy have device data: their bounds see to it.
+        if let Some(stream) = stream.filter(|_| self.readers < self.edges.len()) {
+            self.copy(&message, &metadata, stream, cx)?;
         }
         // Where all edges have copies of their own nobody waits for the message itself.
         let waits = self.readers > 0 || self.edges.is_empty();
         let sent = stream.filter(|_| waits).map(|stream| stream.timeline().open_point());
         self.pending = Some(Envelope { message, metadata, sent });
+        Ok(())
+    }
+
+    /// Copies a message for the edges that get one of their own.
+    fn copy(
+        &mut self,
+        message: &T::Item,
+        metadata: &Metadata,
+        stream: &CudaStream,
+        cx: &ExecutionContext,
+    ) -> Result<()> {
+        for edge in &mut self.edges {
+            let Some(copy) = &mut edge.copy else { continue };
+            let (copied, ready) = copy.make(message, stream, cx)?;
+            let (message, sent) = (Payload::One(copied), Some(ready));
+            edge.copied = Some(Envelope { message, metadata: metadata.clone(), sent });
+        }
         Ok(())
     }
 
@@ -84,6 +97,10 @@ impl<T: Message> Outlet<T> {
             // Of an `emit` that failed, and whose error the operator kept to itself.
             return self.cancel();
         };
+        // Nearly all outputs have one.
+        if let [OutEdge { queue, copy: None, .. }] = &*self.edges {
+            return queue.push(envelope);
+        }
         let (mut envelope, mut readers) = (Some(envelope), self.readers);
         for edge in &mut self.edges {
             if edge.copy.is_some() {
@@ -101,18 +118,22 @@ impl<T: Message> Outlet<T> {
         }
     }
 
-    pub(super) fn has_pending(&self) -> bool {
-        self.pending.is_some()
+    pub(super) fn emission(&self) -> Emission {
+        if self.pending.is_none() {
+            Emission::Nothing
+        } else if self.edges.iter().any(|edge| edge.queue.would_fault()) {
+            Emission::TooMuch
+        } else {
+            Emission::Message
+        }
     }
 
-    pub(super) fn check_room(&self) -> Result<()> {
+    pub(super) fn full(&self) -> Option<Error> {
         let full = self.edges.iter().find(|edge| edge.queue.would_fault());
-        match full.filter(|_| self.pending.is_some()) {
-            None => Ok(()),
-            Some(OutEdge { queue, .. }) => {
-                Err(Error::QueueFull { edge: queue.name(), capacity: queue.capacity() })
-            }
-        }
+        full.map(|OutEdge { queue, .. }| Error::QueueFull {
+            edge: queue.name(),
+            capacity: queue.capacity(),
+        })
     }
 
     pub(super) fn cancel(&mut self) {
@@ -135,19 +156,27 @@ impl<T: Message> fmt::Debug for Outlet<T> {
     }
 }
 
+/// What a tick emitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Emission {
+    /// Nothing.
+    Nothing,
+    /// A message.
+    Message,
+    /// A message, for which an edge has no room whose policy is to fail.
+    TooMuch,
+}
+
 /// What the scheduler sees of an output.
 pub trait AnyOutput {
     /// The port's name.
     fn name(&self) -> &'static str;
     /// Whether all edges have room for one message, or a policy for when they have none.
     fn has_room(&self) -> bool;
-    /// Whether the tick emitted something.
-    fn has_pending(&self) -> bool;
-    /// Whether what the tick emitted finds an edge full whose policy is to fail.
-    ///
-    /// # Errors
-    /// [`Error::QueueFull`].
-    fn check_room(&self) -> Result<()>;
+    /// What the tick emitted.
+    fn emission(&self) -> Emission;
+    /// The error about the edge that has no room for it: [`Error::QueueFull`].
+    fn full(&self) -> Option<Error>;
     /// Hands what the tick emitted to the edges.
     fn publish(&mut self);
     /// Forgets what the tick emitted.
@@ -157,7 +186,7 @@ pub trait AnyOutput {
 /// All ports of an operator. Made by `#[operator]`.
 pub trait Ports: Send + 'static {
     /// Visits the inputs in order of declaration.
-    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn AnyInput));
+    fn inputs(&mut self, visit: impl FnMut(&mut dyn AnyInput));
     /// Visits the outputs in order of declaration.
-    fn outputs(&mut self, visit: &mut dyn FnMut(&mut dyn AnyOutput));
+    fn outputs(&mut self, visit: impl FnMut(&mut dyn AnyOutput));
 }

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::{AnyOutput, Outlet, OutputPort};
+use super::{AnyOutput, Emission, Outlet, OutputPort};
 use crate::context::{ExecutionContext, Stream};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::message::{Device, Host, Message, Metadata, Timestamp};
 use crate::stream::CudaStream;
 
@@ -36,12 +36,12 @@ impl<P: OutputPort> AnyOutput for Output<P> {
         self.outlet.has_room()
     }
 
-    fn has_pending(&self) -> bool {
-        self.outlet.has_pending()
+    fn emission(&self) -> Emission {
+        self.outlet.emission()
     }
 
-    fn check_room(&self) -> Result<()> {
-        self.outlet.check_room()
+    fn full(&self) -> Option<Error> {
+        self.outlet.full()
     }
 
     fn publish(&mut self) {

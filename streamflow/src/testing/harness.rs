@@ -10,7 +10,7 @@ use crate::memory::{Recycler, Shared};
 use crate::message::{Envelope, Message, Metadata, Payload};
 use crate::operator::Compute;
 use crate::platform::Platform;
-use crate::port::{Input, InputPort, Output, OutputPort};
+use crate::port::{Input, InputPort, Output, OutputPort, Ports};
 use crate::stream::{CudaStream, CudaStreamPool, Point};
 
 /// One operator without a graph: push messages into its inputs, let it tick, take what it emitted.
@@ -123,6 +123,8 @@ impl<O: Compute> OperatorHarness<O> {
         if self.node.readiness()? != Readiness::Ready {
             return Ok(false);
         }
+        // What nobody took of the tick before.
+        self.node.ports.outputs(|output| output.cancel());
         self.node.tick_unpublished()?;
         self.races()?;
         Ok(true)
