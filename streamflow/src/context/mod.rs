@@ -185,7 +185,9 @@ impl ExecutionContext {
 
     /// Before a hook: binds the device, since libraries switch it.
     pub(crate) fn enter(&self, hook: &'static str) -> Result<()> {
-        self.platform.tell(&Note::Enter { node: &self.node, hook, tick: self.tick() });
+        if self.platform.is_watched() {
+            self.platform.tell(&Note::Enter { node: &self.node, hook, tick: self.tick() });
+        }
         self.metadata.borrow_mut().clear();
         self.on_default.set(false);
         Ok(self.platform.driver().bind(self.device())?)

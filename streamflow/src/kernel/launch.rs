@@ -90,9 +90,9 @@ pub(super) fn submit(
     let Some(shape) = grid.resolve(name, loaded, threads)? else { return Ok(()) };
     let (timeline, raw) = (stream.timeline(), stream.raw());
     let point = timeline.open_point();
-    for ((block, mode), access) in passing.blocks().iter().zip(passing.accesses()) {
+    for (block, access) in passing.blocks() {
         match order {
-            Order::ByData => block.claim(stream, *mode, point, access.argument)?,
+            Order::ByData => block.claim(stream, access.mode, point, access.argument)?,
             Order::ByCaller => block.check(stream, access.argument)?,
         }
     }
@@ -110,8 +110,9 @@ pub(super) fn submit(
     // does the caller of `launch_function`. The memory is alive: its blocks are given up only after
     // the uses that were noted.
     let queued = unsafe { timeline.driver().launch(raw, &launch) };
+    // `Block::queued`, with one look for all of them.
     if order == Order::ByCaller || !timeline.is_open(point) {
-        passing.blocks().iter().for_each(|(block, mode)| block.note(stream, *mode));
+        passing.blocks().for_each(|(block, access)| block.note(stream, access.mode));
     }
     Ok(queued?)
 }

@@ -13,7 +13,7 @@ use crate::memory::{Block, DeviceSlice, Scalar};
 pub struct Passing<'a> {
     params: SmallVec<[Param; MAX_PARAMS]>,
     accesses: SmallVec<[Access; 8]>,
-    blocks: SmallVec<[(&'a Block, AccessMode); 8]>,
+    blocks: SmallVec<[&'a Block; 8]>,
 }
 
 impl<'a> Passing<'a> {
@@ -63,9 +63,9 @@ impl<'a> Passing<'a> {
         &self.accesses
     }
 
-    /// The block of each access, in the same order. A block can occur more than once.
-    pub(super) fn blocks(&self) -> &[(&'a Block, AccessMode)] {
-        &self.blocks
+    /// The same, each with the block that it lies in. A block can occur more than once.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = (&'a Block, &Access)> {
+        self.blocks.iter().copied().zip(&*self.accesses)
     }
 
     fn slice<T>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>, mode: AccessMode) {
@@ -78,7 +78,7 @@ impl<'a> Passing<'a> {
         self.params.push(Param::new(range.address));
         if range.bytes > 0 {
             self.accesses.push(Access { range, mode, argument });
-            self.blocks.push((slice.block(), mode));
+            self.blocks.push(slice.block());
         }
     }
 }
@@ -138,7 +138,7 @@ mod tests {
                 Access { range: ranges[1], mode: AccessMode::Read, argument: "a" },
             ]
         );
-        assert_eq!(to.blocks().len(), 2);
+        assert_eq!(to.blocks().count(), 2);
     }
 
     #[test]
@@ -157,7 +157,7 @@ mod tests {
         let mut to = Passing::new();
         scale::<f32>::pass((&mut out, &a, 0.5, 0), &mut to).unwrap();
         assert_eq!(to.params().len(), 6);
-        assert!(to.accesses().is_empty() && to.blocks().is_empty());
+        assert!(to.accesses().is_empty() && to.blocks().count() == 0);
     }
 
     #[test]

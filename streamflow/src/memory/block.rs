@@ -62,9 +62,8 @@ impl Block {
     /// Makes `stream` wait for what an access must come after (the last write, and for a write the
     /// reads as well) and notes the access, under one lock. `what` is for messages.
     ///
-    /// The work is queued after this call. `point` is the stream's [open
-    /// point](Timeline::open_point) before it; if that is [no longer open](Timeline::is_open) when the
-    /// work is queued, the access is to be noted [once more](Self::note).
+    /// `point` is the stream's [open point](Timeline::open_point). The work is queued after this call,
+    /// and then told by [`queued`](Self::queued), whether or not that succeeded.
     pub(crate) fn claim(
         &self,
         stream: &CudaStream,
@@ -98,8 +97,17 @@ impl Block {
         Ok(())
     }
 
-    /// Notes an access that was queued on `stream` just now, after [`claim`](Self::claim) or
-    /// without an order.
+    /// The work of an access that was [claimed](Self::claim) is queued. If another thread has recorded
+    /// on the stream meanwhile, `point` may not cover it, and it is noted once more.
+    #[inline]
+    pub(crate) fn queued(&self, stream: &CudaStream, mode: AccessMode, point: Point) {
+        if !stream.timeline().is_open(point) {
+            self.note(stream, mode);
+        }
+    }
+
+    /// Notes an access that was queued on `stream` just now, without an order or after a claim whose
+    /// point may not cover it.
     ///
     /// Only uses that this access comes after are forgotten for it: parts of the memory may be used
     /// on other streams at the same time, and were not waited for.

@@ -130,9 +130,7 @@ impl CudaStream {
             // SAFETY: the range lies in a block that is alive; it is freed only after the use that
             // was noted.
             let queued = unsafe { self.timeline().driver().fill(self.raw(), target.range(), byte) };
-            if !self.timeline().is_open(point) {
-                target.block().note(self, AccessMode::Write);
-            }
+            target.block().queued(self, AccessMode::Write, point);
             queued?;
         }
         Ok(())
@@ -152,10 +150,8 @@ impl CudaStream {
             // is borrowed for the call, and such copies return only when they are done with it.
             let queued = unsafe { self.timeline().driver().copy(self.raw(), &copy) };
             // Also when it failed: a blocking copy may fail after it was queued.
-            if !self.timeline().is_open(point) {
-                source.note(self, AccessMode::Read);
-                target.note(self, AccessMode::Write);
-            }
+            source.queued(self, AccessMode::Read, point);
+            target.queued(self, AccessMode::Write, point);
             queued?;
         }
         Ok(())
@@ -237,9 +233,9 @@ impl<'a> Side<'a> {
         }
     }
 
-    fn note(&self, stream: &CudaStream, mode: AccessMode) {
+    fn queued(&self, stream: &CudaStream, mode: AccessMode, point: Point) {
         if let Some(block) = self.block {
-            block.note(stream, mode);
+            block.queued(stream, mode, point);
         }
     }
 }

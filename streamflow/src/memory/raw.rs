@@ -45,14 +45,11 @@ impl CudaStream {
         mode: AccessMode,
         queue: impl FnOnce(u64) -> R,
     ) -> Result<R> {
-        /// Notes the use once more where that is needed, also when `queue` unwinds, since it may have
-        /// queued something before.
+        /// Ends the claim also when `queue` unwinds, since it may have queued something before.
         struct Noted<'a, T: Element>(&'a CudaStream, &'a DeviceSlice<T>, AccessMode, Point);
         impl<T: Element> Drop for Noted<'_, T> {
             fn drop(&mut self) {
-                if !self.0.timeline().is_open(self.3) {
-                    self.1.block().note(self.0, self.2);
-                }
+                self.1.block().queued(self.0, self.2, self.3);
             }
         }
         self.timeline().bind()?;

@@ -297,6 +297,9 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     /// Tells whoever watches which memory this port brings.
     fn came_in(&self) {
         let (platform, port) = (self.cx.platform(), self.inlet.name);
+        if !platform.is_watched() {
+            return;
+        }
         for envelope in self.inlet.batch() {
             message::pass(&*envelope.message, platform, port, Direction::Inward);
         }
