@@ -5,6 +5,7 @@ use std::sync::Arc;
 use streamflow::driver::{Call, Recorder};
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{add_one, slow_fill};
+use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, foreign};
 
 use crate::operators::{LEN, SLOW, Seen, Tx, all, holds, note};
@@ -118,19 +119,7 @@ fn p2_external_stream(platform: &Platform) -> Result<bool> {
 }
 
 #[operator]
-struct PingTx {
-    #[output]
-    number: u64,
-}
-
-impl Compute for PingTx {
-    fn compute(&mut self, io: PingTxIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        io.number.emit(cx.tick())
-    }
-}
-
-#[operator]
-struct PingRx {
+pub(crate) struct PingRx {
     #[input]
     number: u64,
     seen: Seen<u64>,
@@ -144,9 +133,10 @@ impl Compute for PingRx {
 }
 
 graph! {
-    struct Ping(seen: Seen<u64>) {
+    /// Host data alone.
+    pub(crate) struct Ping(seen: Seen<u64>) {
         #[when(count(10))]
-        let tx: PingTx = PingTx::new();
+        let tx: Counter = Counter::new();
         let rx: PingRx = PingRx::new(seen);
         tx.number >> rx.number;
     }
