@@ -6,12 +6,13 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use streamflow::driver::Call;
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::{Call, Recorder};
 use streamflow::prelude::*;
 use streamflow::{Allocator, MemoryLimits};
 use streamflow_tests::kernels::{fill, slow_copy, slow_fill};
 use streamflow_tests::ordered::without_waits;
+use streamflow_tests::setup::recorded;
 use streamflow_tests::stereo::Show;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
@@ -238,13 +239,8 @@ fn outlives(platform: &Platform) -> Result<(), Failed> {
     check(found.iter().all(|&value| value == 4.0), || "the data is wrong".into())
 }
 
-fn recorded(seed: u64) -> Result<(Arc<Recorder>, Platform), Failed> {
-    let recorder = Arc::new(Recorder::new(Arc::new(HostDriver::builder().seed(seed).build())));
-    Ok((recorder.clone(), Platform::from_driver(recorder)?))
-}
-
 fn threshold(seed: u64) -> Result<(), Failed> {
-    let (recorder, platform) = recorded(seed)?;
+    let (recorder, platform) = recorded(Arc::new(HostDriver::builder().seed(seed).build()))?;
     let Bench { a, .. } = bench(&platform)?;
     let limits = MemoryLimits::stream_ordered().release_threshold(BYTES);
     let allocator = platform.allocator("KEEPS", device(0), limits)?;
@@ -258,7 +254,7 @@ fn threshold(seed: u64) -> Result<(), Failed> {
 }
 
 fn warm(seed: u64) -> Result<(), Failed> {
-    let (recorder, platform) = recorded(seed)?;
+    let (recorder, platform) = recorded(Arc::new(HostDriver::builder().seed(seed).build()))?;
     let blocks = platform.allocator("BLOCKS", device(0), MemoryLimits::blocks(BYTES, 3))?;
     let mut graph = Blocks::new(&platform, blocks, 20)?;
     graph.run()?;

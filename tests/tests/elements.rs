@@ -9,6 +9,7 @@ use streamflow::prelude::*;
 use streamflow_tests::kernels::{add_one, axpy, fill, reverse, scalars, transpose};
 use streamflow_tests::numbers::Number;
 use streamflow_tests::random::Random;
+use streamflow_tests::setup::{stream, uploaded};
 use streamflow_tests::{Failed, Suite, check, check_error};
 
 /// No multiples of a warp, a block or each other, and the edges of both; and nothing.
@@ -34,16 +35,6 @@ fn main() -> ExitCode {
         .both("views", views)
         .both("strided_views_are_refused", strided_views)
         .run()
-}
-
-fn stream(platform: &Platform) -> Result<CudaStream> {
-    platform.stream_pool("POOL", &CudaStreamPool::new().max_size(1))?.allocate("a test")
-}
-
-fn uploaded<T: Element>(platform: &Platform, from: &[T], s: &CudaStream) -> Result<Tensor<T>> {
-    let mut tensor = platform.tensor([from.len()], s)?;
-    s.upload_blocking(from, &mut tensor)?;
-    Ok(tensor)
 }
 
 fn poisoned<T: Element>(platform: &Platform, len: usize, s: &CudaStream) -> Result<Tensor<T>> {

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use streamflow::driver::host::{HostDriver, Policy};
-use streamflow::driver::{Call, Driver, Recorder};
+use streamflow::driver::{Call, Driver};
 use streamflow::prelude::*;
 use streamflow_examples::deliver::{Deliver, Report};
 use streamflow_examples::edges::{self, EdgesApp};
@@ -20,6 +20,7 @@ use streamflow_examples::seed_graph::{
 use streamflow_examples::temporal::{self, TemporalFilter};
 use streamflow_tests::kernels::{slow_copy, slow_fill};
 use streamflow_tests::random::Random;
+use streamflow_tests::setup::recorded;
 use streamflow_tests::{Failed, Suite, check, check_close};
 
 /// Embedded: the machine with the GPU has no source tree.
@@ -261,8 +262,7 @@ fn ahead_on_the_host() -> Result<(), Failed> {
 /// While the sink waits for the stream of tick n, the source of tick n + 1 is submitted.
 fn ahead(driver: &Arc<dyn Driver>) -> Result<(), Failed> {
     const COUNT: u64 = 6;
-    let recorder = Arc::new(Recorder::new(driver.clone()));
-    let platform = Platform::from_driver(recorder.clone())?;
+    let (recorder, platform) = recorded(driver.clone())?;
     // Kernels are loaded first: that takes long, and ends when all is done.
     Slow::new(&platform, 1, Box::new(|_, _| Ok(())))?.run()?;
     recorder.clear();

@@ -12,6 +12,7 @@ use streamflow_examples::edges::{self, Edges};
 use streamflow_examples::png_io::{self, Image};
 use streamflow_examples::seed_app::{self, HandWired, Streams};
 use streamflow_tests::random::Random;
+use streamflow_tests::setup::{stream, uploaded};
 use streamflow_tests::{Failed, Suite, check, check_close, check_error, check_text};
 
 /// Embedded: the machine with the GPU has no source tree.
@@ -39,20 +40,9 @@ fn main() -> ExitCode {
         .run()
 }
 
-fn stream(platform: &Platform) -> Result<CudaStream> {
-    const POOL: CudaStreamPool = CudaStreamPool::new().max_size(1);
-    platform.stream_pool("POOL", &POOL)?.allocate("a test")
-}
-
 /// A tensor of NaN.
 fn poisoned(platform: &Platform, len: usize, stream: &CudaStream) -> Result<Tensor<f32>> {
     uploaded(platform, &vec![f32::NAN; len], stream)
-}
-
-fn uploaded<T: Element>(platform: &Platform, from: &[T], s: &CudaStream) -> Result<Tensor<T>> {
-    let mut tensor = platform.tensor([from.len()], s)?;
-    s.upload_blocking(from, &mut tensor)?;
-    Ok(tensor)
 }
 
 fn exp_linspace(platform: &Platform) -> Result<(), Failed> {

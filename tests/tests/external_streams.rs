@@ -6,12 +6,13 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use streamflow::driver::Call;
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::{Call, Recorder};
 use streamflow::prelude::*;
 use streamflow_tests::foreign::{self, ForeignStream};
 use streamflow_tests::kernels::{add_one, fill, slow_copy, slow_fill};
 use streamflow_tests::ordered::Program;
+use streamflow_tests::setup::recorded;
 use streamflow_tests::{Failed, Suite, check, check_error};
 
 const LEN: usize = 1003;
@@ -147,8 +148,7 @@ fn missing(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn again(seed: u64) -> Result<(), Failed> {
-    let recorder = Arc::new(Recorder::new(Arc::new(HostDriver::builder().seed(seed).build())));
-    let platform = Platform::from_driver(recorder.clone())?;
+    let (recorder, platform) = recorded(Arc::new(HostDriver::builder().seed(seed).build()))?;
     let foreign = ForeignStream::create(&platform, device(0))?;
     let mut data = platform.buffer(LEN, &ours(&platform)?)?;
     let events = || recorder.count(|call| matches!(call, Call::CreateEvent { .. }));

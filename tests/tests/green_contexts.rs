@@ -8,10 +8,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use streamflow::GreenContext;
+use streamflow::driver::Call;
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::{Call, Recorder};
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{multiprocessor, slow_copy, slow_fill};
+use streamflow_tests::setup::recorded;
 use streamflow_tests::stereo::{Camera, Cast, Show};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
@@ -183,8 +184,7 @@ fn graph(platform: &Platform) -> Result<(), Failed> {
 
 /// However many pools and graphs name it.
 fn once(seed: u64) -> Result<(), Failed> {
-    let recorder = Arc::new(Recorder::new(Arc::new(HostDriver::builder().seed(seed).build())));
-    let platform = Platform::from_driver(recorder.clone())?;
+    let (recorder, platform) = recorded(Arc::new(HostDriver::builder().seed(seed).build()))?;
     let _first = OnGreen::new(&platform, 3)?;
     OnGreen::new(&platform, 3)?.run()?;
     let divided = recorder.count(|call| matches!(call, Call::CreateGreenContexts { .. }));

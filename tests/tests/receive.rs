@@ -2,13 +2,13 @@
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use streamflow::driver::{Call, Recorder, StreamName};
+use streamflow::driver::{Call, StreamName};
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::kernels::{slow_copy, slow_fill};
 use streamflow_tests::seen::{self, note};
+use streamflow_tests::setup::recorded;
 use streamflow_tests::tensors::{LEN, SLOW, Sink, Tx, holds};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
@@ -212,8 +212,7 @@ impl Compute for ToDefault {
 /// The default stream waits where that was asked for, and nowhere else.
 fn to_default(platform: &Platform) -> Result<(), Failed> {
     for asked in [false, true] {
-        let recorder = Arc::new(Recorder::new(platform.driver().clone()));
-        let platform = Platform::from_driver(recorder.clone())?;
+        let (recorder, platform) = recorded(platform.driver().clone())?;
         let mut harness = OperatorHarness::new(&platform, ToDefault::new(asked))?;
         let mut image = platform.tensor([LEN], harness.stream())?;
         harness.stream().launch::<slow_fill>(LEN, (&mut image, 1.0, SLOW))?;
