@@ -5,7 +5,7 @@ use streamflow_tests::kernels::{dot, slow_fill};
 use streamflow_tests::{Failed, Suite, check};
 
 use crate::gxf::Rx;
-use crate::operators::{LEN, SLOW, Seen, Tx, all, note};
+use crate::operators::{LEN, SLOW, Seen, Tx, all, floats, note};
 use crate::python::Ping;
 
 pub(crate) fn tests(suite: Suite) -> Suite {
@@ -146,7 +146,7 @@ unnamed!(UnnamedUnconditional,);
 fn x6_messages_without_a_stream(run: impl FnOnce(Seen<f32>) -> Result<()>) -> Result<bool> {
     let seen = Seen::default();
     run(seen.clone())?;
-    Ok(all(&seen) == (1..=10).map(|n| n as f32).collect::<Vec<_>>())
+    Ok(all(&seen) == floats(1..11))
 }
 
 /// A buffer that comes while the one before is still being written.
