@@ -63,20 +63,28 @@ pub fn check(holds: bool, message: impl FnOnce() -> String) -> Result<(), Failed
     if holds { Ok(()) } else { Err(Failed(message())) }
 }
 
+/// Fails unless two values are equal.
+///
+/// # Errors
+/// Both.
+pub fn check_equal<T: PartialEq + fmt::Debug>(found: T, wanted: T) -> Result<(), Failed> {
+    check(found == wanted, || format!("{found:?}, not {wanted:?}"))
+}
+
 /// Fails with the first value that is farther from its expected one than `tolerance(expected)`. A
 /// NaN is never near.
 ///
 /// # Errors
 /// Which value, and both.
-pub fn check_close(
-    found: &[f32],
+pub fn check_close<T: Copy + Into<f64> + fmt::Debug>(
+    found: &[T],
     expected: &[f64],
     tolerance: impl Fn(f64) -> f64,
 ) -> Result<(), Failed> {
     let (len, expected_len) = (found.len(), expected.len());
     check(len == expected_len, || format!("{len} values, not {expected_len}"))?;
     for (i, (&found, &expected)) in found.iter().zip(expected).enumerate() {
-        let off = (f64::from(found) - expected).abs();
+        let off = (found.into() - expected).abs();
         check(off <= tolerance(expected), || {
             format!("value {i} is {found:?}, not {expected:?}: off by {off:e}")
         })?;

@@ -22,4 +22,6 @@ pub mod setup;
 pub mod stereo;
 pub mod tensors;
 
-pub use harness::{Failed, Suite, check, check_close, check_error, check_races, check_text};
+pub use harness::{
+    Failed, Suite, check, check_close, check_equal, check_error, check_races, check_text,
+};

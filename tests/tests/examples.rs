@@ -176,14 +176,8 @@ fn assert_edges(platform: &Platform, image: &Image, expected: &[f64]) -> Result<
     let mut pipeline = Edges::new(platform, image)?;
     // Two runs in flight share nothing but the photograph.
     for run in [pipeline.run()?, pipeline.run()?] {
-        let found = run.wait_blocking()?;
-        check(found.len() == expected.len(), || format!("{} pixels", found.len()))?;
-        for (i, (&found, &expected)) in found.iter().zip(expected).enumerate() {
-            let off = (f64::from(found) - expected).abs();
-            check(off <= edges::TOLERANCE, || {
-                format!("{width}x{height}, pixel {i}: {found}, not {expected}")
-            })?;
-        }
+        check_close(run.wait_blocking()?, expected, |_| edges::TOLERANCE)
+            .map_err(|failed| Failed::new(format!("{width}x{height}: {failed}")))?;
     }
     Ok(())
 }
