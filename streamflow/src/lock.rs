@@ -33,6 +33,8 @@ const AT_ONCE: u32 = 128;
 const NAP: Duration = Duration::from_micros(20);
 
 impl RelaxStrategy for LookAgain {
+    #[cold]
+    #[inline(never)]
     fn relax() {
         thread_local! {
             // It goes on from one lock to the next, which only changes where a round begins.
