@@ -185,13 +185,16 @@ pub enum Error {
 
     /// A node that adopts the stream of a message has none yet.
     #[error(
-        "`{node}` has no stream: its node is marked `#[streams(none)]`, or it wrote `adopt()` or \
+        "`{node}` has no stream{}: its node is marked `#[streams(none)]`, or it wrote `adopt()` or \
          `or_adopt()`, so it adopts the first stream that comes with a message, and none has come; \
-         receive a required input first, write `.or_default()`, or name a pool that has a stream"
+         receive a required input first, write `.or_default()`, or name a pool that has a stream",
+        .exhausted.as_ref().map(|pool| format!(", and its pool `{pool}` is exhausted")).unwrap_or_default()
     )]
     NothingToAdopt {
         /// The node.
         node: String,
+        /// The pool that it would have had one of, if it wrote `or_adopt()`.
+        exhausted: Option<String>,
     },
 
     /// Device data was opened on a stream that does not wait for all that it came with.

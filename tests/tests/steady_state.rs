@@ -10,7 +10,8 @@ use streamflow::driver::{Call, Recorder};
 use streamflow::prelude::*;
 use streamflow_examples::seed_app::{HandWired, Streams};
 use streamflow_tests::allocations::{self, Counting, count};
-use streamflow_tests::graph_runs::Example;
+use streamflow_tests::graph_runs::{Example, OnTick};
+use streamflow_tests::tensors::Tx;
 use streamflow_tests::{Failed, Suite, check};
 
 #[global_allocator]
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         .both("law12_no_heap_allocations", no_heap_allocations)
         .both("law12_graphs_make_no_resources", graphs_make_no_resources)
         .both("law12_graphs_make_no_heap_allocations", graphs_make_no_heap_allocations)
+        .both("law12_an_exhausted_pool_makes_no_heap_allocations", exhausted_pool)
         .run()
 }
 
@@ -129,25 +131,79 @@ fn graphs_make_no_resources(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn graphs_make_no_heap_allocations(platform: &Platform) -> Result<(), Failed> {
-    for example in Example::ALL {
-        let (before, after) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
-        let (first, last) = (before.clone(), after.clone());
-        let on_tick = Box::new(move |tick| {
-            if tick == WARM_UP as u64 {
-                first.store(allocations::so_far(), Ordering::Relaxed);
-            } else if tick == (WARM_UP + TICKS) as u64 {
-                last.store(allocations::so_far(), Ordering::Relaxed);
-            }
-            Ok(())
-        });
-        // Counted as a whole as well: then it is certain that allocations are counted.
-        let (whole, done) = count(|| example.run(platform, (WARM_UP + TICKS + 10) as u64, on_tick));
-        done?;
-        check(whole > 0, || format!("{example:?}: a run that allocates nothing"))?;
-        let (before, after) = (before.load(Ordering::Relaxed), after.load(Ordering::Relaxed));
-        check(before > 0 && after == before, || {
-            format!("{example:?}: {} allocations in {TICKS} ticks", after - before)
-        })?;
+    Example::ALL.iter().try_for_each(|example| {
+        no_allocations_within(&format!("{example:?}"), |ticks, on_tick| {
+            example.run(platform, ticks, on_tick)
+        })
+    })
+}
+
+/// Nothing is allocated between two ticks of one run.
+fn no_allocations_within(
+    name: &str,
+    run: impl FnOnce(u64, OnTick) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    let (before, after) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let (first, last) = (before.clone(), after.clone());
+    let on_tick = Box::new(move |tick| {
+        if tick == WARM_UP as u64 {
+            first.store(allocations::so_far(), Ordering::Relaxed);
+        } else if tick == (WARM_UP + TICKS) as u64 {
+            last.store(allocations::so_far(), Ordering::Relaxed);
+        }
+        Ok(())
+    });
+    // Counted as a whole as well: then it is certain that allocations are counted.
+    let (whole, done) = count(|| run((WARM_UP + TICKS + 10) as u64, on_tick));
+    done?;
+    check(whole > 0, || format!("{name}: a run that allocates nothing"))?;
+    let (before, after) = (before.load(Ordering::Relaxed), after.load(Ordering::Relaxed));
+    check(before > 0 && after == before, || {
+        format!("{name}: {} allocations in {TICKS} ticks", after.saturating_sub(before))
+    })
+}
+
+/// Takes its pool's only stream for something else, and asks for its internal one in every tick.
+#[operator]
+struct Streamless {
+    #[input]
+    image: &Tensor<f32>,
+    on_tick: OnTick,
+}
+
+impl Compute for Streamless {
+    fn start(&mut self, _: StreamlessStreams<'_>, cx: &ExecutionContext) -> Result<()> {
+        cx.allocate_cuda_stream_named("held").map(drop)
     }
-    Ok(())
+
+    fn compute(&mut self, io: StreamlessIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let image = io.image.receive().or_adopt().or_default();
+        let (_, stream) = image.receive_cuda_stream(cx)?;
+        if stream.raw() != cx.default_stream()?.raw() {
+            return Err(Error::other("there was a stream"));
+        }
+        // So that the host does not run ahead ever further.
+        stream.synchronize_blocking()?;
+        (self.on_tick)(cx.tick())
+    }
+}
+
+graph! {
+    /// Its messages name no stream, so that there is never one to adopt.
+    struct Exhausted(ticks: u64, on_tick: OnTick) {
+        const ONE: CudaStreamPool = CudaStreamPool::new().max_size(1);
+
+        #[when(count(ticks))]
+        let source: Tx = Tx::new(0.0, false, 0);
+        #[streams(ONE)]
+        let sink: Streamless = Streamless::new(on_tick);
+
+        source.image >> sink.image;
+    }
+}
+
+fn exhausted_pool(platform: &Platform) -> Result<(), Failed> {
+    no_allocations_within("an exhausted pool", |ticks, on_tick| {
+        Ok(Exhausted::new(platform, ticks, on_tick)?.run()?)
+    })
 }

@@ -128,10 +128,11 @@ impl ExecutionContext {
     fn internal_stream<H: How>(&self, mut sent: impl Iterator<Item = Point>) -> Result<Stream<'_>> {
         if self.internal.get().is_none() {
             let allocated = match &self.streams {
-                Streams::Pool(pool) if H::ALLOCATE => match pool.allocate(self.node.clone()) {
-                    Err(Error::PoolExhausted { .. }) if H::ADOPT => None,
-                    other => Some(other?),
-                },
+                // That it is exhausted may be found in every tick.
+                Streams::Pool(pool) if H::ALLOCATE && H::ADOPT => {
+                    pool.allocate_if_free(&self.node)?
+                }
+                Streams::Pool(pool) if H::ALLOCATE => Some(pool.allocate(self.node.clone())?),
                 _ => None,
             };
             // A node without a pool said that it works where its messages do.
@@ -150,10 +151,18 @@ impl ExecutionContext {
                     self.on_default.set(true);
                     return self.default_stream();
                 }
-                None => return Err(Error::NothingToAdopt { node: self.node.clone() }),
+                None => return Err(self.nothing_to_adopt::<H>()),
             }
         }
         stored(&self.internal)
+    }
+
+    fn nothing_to_adopt<H: How>(&self) -> Error {
+        let exhausted = match &self.streams {
+            Streams::Pool(pool) if H::ALLOCATE => Some(pool.name().to_owned()),
+            _ => None,
+        };
+        Error::NothingToAdopt { node: self.node.clone(), exhausted }
     }
 
     /// The internal stream for an output.
