@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 
 use super::{ExecutionContext, Stream, StreamName, Streams};
+use crate::driver::DeviceId;
 use crate::error::{Error, Result};
 use crate::port::{How, StreamRef, Synchronized};
 use crate::stream::{CudaStream, Point};
@@ -96,10 +97,15 @@ impl ExecutionContext {
     /// # Errors
     /// The driver's.
     pub fn default_stream(&self) -> Result<Stream<'_>> {
-        if self.default.get().is_none() {
-            let _first = self.default.set(self.platform.default_stream(self.device())?);
+        self.default_stream_of(self.device())
+    }
+
+    fn default_stream_of(&self, device: DeviceId) -> Result<Stream<'_>> {
+        let stream = &self.defaults[device.index()];
+        if stream.get().is_none() {
+            let _first = stream.set(self.platform.default_stream(device)?);
         }
-        stored(&self.default)
+        stored(stream)
     }
 
     /// The internal stream, found as `H` says, which now waits for `sent`.
@@ -136,22 +142,27 @@ impl ExecutionContext {
                 _ => None,
             };
             // A node without a pool said that it works where its messages do.
-            let mut default = H::DEFAULT;
+            let mut default = None;
             let found = allocated.or_else(|| {
                 let named = sent.find(|point| {
                     let is_default = self.table().is_default(point.stream());
-                    default |= is_default && matches!(self.streams, Streams::Adopt);
+                    if is_default && matches!(self.streams, Streams::Adopt) {
+                        let device = self.table().timeline(point.stream()).device();
+                        default.get_or_insert(device);
+                    }
                     !is_default
                 })?;
                 Some(self.platform.stream_of(named))
             });
-            match found {
-                Some(stream) => drop(self.internal.set(stream)),
-                None if default => {
-                    self.on_default.set(true);
-                    return self.default_stream();
+            match (found, default.or(H::DEFAULT.then(|| self.device()))) {
+                (Some(stream), _) => drop(self.internal.set(stream)),
+                (None, Some(device)) => {
+                    // Each port gives one stream.
+                    let device = self.on_default.get().unwrap_or(device);
+                    self.on_default.set(Some(device));
+                    return self.default_stream_of(device);
                 }
-                None => return Err(self.nothing_to_adopt::<H>()),
+                (None, None) => return Err(self.nothing_to_adopt::<H>()),
             }
         }
         stored(&self.internal)
@@ -167,7 +178,8 @@ impl ExecutionContext {
 
     /// The internal stream for an output.
     pub(crate) fn sending_stream(&self, port: &str) -> Result<&CudaStream> {
-        let default = self.default.get().filter(|_| self.on_default.get());
+        let on_default = self.on_default.get();
+        let default = on_default.and_then(|device| self.defaults[device.index()].get());
         let none = || Error::NoStream { node: self.node.clone(), port: port.to_owned() };
         self.internal.get().or(default).ok_or_else(none)
     }
