@@ -20,6 +20,7 @@ fn main() -> ExitCode {
         .devices("a_node_without_a_pool_on_a_far_default_stream", 2, on_far_default)
         .devices("the_default_stream_is_the_adopted_streams_devices", 2, default_after_adopting)
         .devices("a_library_leaves_another_device_bound", 2, left_bound)
+        .devices("receiving_makes_the_device_current", 2, made_current)
         .run()
 }
 
@@ -240,4 +241,42 @@ fn left_bound(on: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     LeftBound::new(&platform, seen.clone())?.run()?;
     check(seen::all(&seen) == [true; 3], || format!("{seen:?}"))
+}
+
+/// A library binds another device before the stream is received.
+#[operator]
+struct Receives {
+    #[input]
+    image: &Tensor<f32>,
+    seen: Seen<bool>,
+}
+
+impl Compute for Receives {
+    fn compute(&mut self, io: ReceivesIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let driver = cx.platform().driver();
+        let image = io.image.receive();
+        driver.bind(device(1))?;
+        let (_, stream) = image.receive_cuda_stream(cx)?;
+        // Is made on whatever device is current, and refused where that is another.
+        let made = driver.create_event(stream.device());
+        note(&self.seen, made.is_ok());
+        Ok(())
+    }
+}
+
+graph! {
+    struct Receiving(seen: Seen<bool>) {
+        #[when(count(2))]
+        let tx: Tx = Tx::new(0.0, true, 0);
+        let rx: Receives = Receives::new(seen);
+
+        tx.image >> rx.image;
+    }
+}
+
+fn made_current(on: &Platform) -> Result<(), Failed> {
+    let platform = Platform::from_driver(Arc::new(Bound::new(on.driver().clone())))?;
+    let seen = Seen::default();
+    Receiving::new(&platform, seen.clone())?.run()?;
+    check(seen::all(&seen) == [true; 2], || format!("{seen:?}"))
 }

@@ -114,11 +114,9 @@ impl ExecutionContext {
         sent: impl Iterator<Item = Point> + Clone,
     ) -> Result<Stream<'_>> {
         let stream = self.internal_stream::<H>(sent.clone())?;
-        if let Streams::Adopt = self.streams {
-            // Also where nothing is to wait for: an adopted stream may be on another device than the one
-            // that was bound before the hook.
-            stream.timeline().bind()?;
-        }
+        // Bound before the hook, but not for certain any more: a library may have bound another, and an
+        // adopted stream may be on one.
+        stream.timeline().bind()?;
         for point in sent {
             stream.timeline().wait(self.table(), point)?;
         }
