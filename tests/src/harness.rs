@@ -153,11 +153,18 @@ impl Suite {
     #[must_use]
     pub fn devices(self, name: &str, count: usize, body: impl Body + Clone) -> Self {
         let on_host = body.clone();
-        self.seeded(name, move |seed| on_host(&Platform::host().seed(seed).devices(count).build()?))
-            .cuda_devices(name, count, body)
+        self.seeded(name, move |seed| {
+            let platform = Platform::host().seed(seed).devices(count).race_check(true).build()?;
+            on_host(&platform)?;
+            check_races(&platform)
+        })
+        .cuda_devices(name, count, move |platform| {
+            body(platform)?;
+            check_races(platform)
+        })
     }
 
-    /// Adds a body for several GPUs alone.
+    /// Adds a body for several GPUs alone, which looks for races itself: a control leaves some behind.
     #[must_use]
     pub fn cuda_devices(mut self, name: &str, count: usize, body: impl Body) -> Self {
         let runner = move || match Platform::cuda() {
