@@ -192,8 +192,11 @@ fn again(seed: u64) -> Result<(), Failed> {
     let foreign = ForeignStream::create(&platform, device(0))?;
     let mut data = platform.buffer(LEN, &ours(&platform)?)?;
     let events = || recorder.count(|call| matches!(call, Call::CreateEvent { .. }));
+    let unwrapped = events();
     foreign.borrow(&platform)?.launch::<fill>(LEN, (&mut data, 0.0))?;
     let before = events();
+    // As its page says.
+    check(before - unwrapped == 16, || format!("it takes {} events", before - unwrapped))?;
     for _ in 0..10 {
         foreign.borrow(&platform)?.launch::<add_one>(LEN, (&mut data,))?;
     }
