@@ -108,7 +108,10 @@ pub enum Error {
     },
 
     /// Memory of one device was used on a stream of another.
-    #[error("{what} is on {memory}, but the stream is on {stream}; copy it to that device first")]
+    #[error(
+        "{what} is on {memory}, but the stream is on {stream}; take a stream of {memory}, or copy the \
+         data to {stream}: `#[transfer]` at an edge, else `copy_peer`"
+    )]
     WrongDevice {
         /// What it is.
         what: String,

@@ -139,7 +139,7 @@ fn by_way(platform: &Platform) -> Result<(), Failed> {
         _ => false,
     };
     let text = check_error("run", ByWay::new(platform)?.run(), is_right)?;
-    check_text(&text, &["device 1", "stream is on device 0", "copy it"])
+    check_text(&text, &["device 1", "stream is on device 0", "`#[transfer]`"])
 }
 
 graph! {
