@@ -46,12 +46,16 @@ impl Drop for ExternalStream<'_> {
     fn drop(&mut self) {
         let timeline = self.stream.timeline();
         let left = timeline.leave(&self.table);
+        // Where that failed, no other stream can go on where this one was.
+        let is_covered = left.is_ok();
         // After a sticky error nothing is recorded any more, and that was reported once.
         if timeline.driver().sticky_error().is_none() {
             report_in_drop("leaving a stream of somebody else's", left);
         }
-        let table = self.stream.table();
-        table.left.lock().unwrap_or_else(PoisonError::into_inner).push(timeline.clone());
+        if is_covered {
+            let table = self.stream.table();
+            table.left.lock().unwrap_or_else(PoisonError::into_inner).push(timeline.clone());
+        }
     }
 }
 
