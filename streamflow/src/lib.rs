@@ -11,6 +11,7 @@ mod error;
 pub mod graph;
 pub mod guide;
 pub mod kernel;
+mod lock;
 pub mod memory;
 pub mod message;
 mod operator;

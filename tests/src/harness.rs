@@ -63,20 +63,28 @@ pub fn check(holds: bool, message: impl FnOnce() -> String) -> Result<(), Failed
     if holds { Ok(()) } else { Err(Failed(message())) }
 }
 
+/// Fails unless two values are equal.
+///
+/// # Errors
+/// Both.
+pub fn check_equal<T: PartialEq + fmt::Debug>(found: T, wanted: T) -> Result<(), Failed> {
+    check(found == wanted, || format!("{found:?}, not {wanted:?}"))
+}
+
 /// Fails with the first value that is farther from its expected one than `tolerance(expected)`. A
 /// NaN is never near.
 ///
 /// # Errors
 /// Which value, and both.
-pub fn check_close(
-    found: &[f32],
+pub fn check_close<T: Copy + Into<f64> + fmt::Debug>(
+    found: &[T],
     expected: &[f64],
     tolerance: impl Fn(f64) -> f64,
 ) -> Result<(), Failed> {
     let (len, expected_len) = (found.len(), expected.len());
     check(len == expected_len, || format!("{len} values, not {expected_len}"))?;
     for (i, (&found, &expected)) in found.iter().zip(expected).enumerate() {
-        let off = (f64::from(found) - expected).abs();
+        let off = (found.into() - expected).abs();
         check(off <= tolerance(expected), || {
             format!("value {i} is {found:?}, not {expected:?}: off by {off:e}")
         })?;
@@ -135,36 +143,37 @@ impl Suite {
     /// Adds a body for both platforms.
     #[must_use]
     pub fn both(self, name: &str, body: impl Body + Clone) -> Self {
-        self.host(name, body.clone()).cuda(name, body)
+        self.devices(name, 1, body)
     }
 
     /// Adds a body for the host simulator alone; it gets a fresh platform for each seed.
     #[must_use]
     pub fn host(self, name: &str, body: impl Body) -> Self {
-        self.seeded(name, move |seed| {
-            let platform = Platform::host().seed(seed).race_check(true).build()?;
-            body(&platform)?;
-            check_races(&platform)
-        })
+        self.host_devices(name, 1, body)
     }
 
     /// Adds a body that needs several devices, for both platforms. On a machine with fewer GPUs it is
     /// reported as ignored there, with the reason.
     #[must_use]
     pub fn devices(self, name: &str, count: usize, body: impl Body + Clone) -> Self {
-        let on_host = body.clone();
+        self.host_devices(name, count, body.clone()).cuda_devices(name, count, body)
+    }
+
+    fn host_devices(self, name: &str, count: usize, body: impl Body) -> Self {
         self.seeded(name, move |seed| {
             let platform = Platform::host().seed(seed).devices(count).race_check(true).build()?;
-            on_host(&platform)?;
+            body(&platform)?;
             check_races(&platform)
-        })
-        .cuda_devices(name, count, move |platform| {
-            body(platform)?;
-            check_races(platform)
         })
     }
 
-    /// Adds a body for several GPUs alone, which looks for races itself: a control leaves some behind.
+    /// Adds a body for a GPU alone.
+    #[must_use]
+    pub fn cuda(self, name: &str, body: impl Body) -> Self {
+        self.cuda_devices(name, 1, body)
+    }
+
+    /// Adds a body for several GPUs alone.
     #[must_use]
     pub fn cuda_devices(mut self, name: &str, count: usize, body: impl Body) -> Self {
         let runner = move || match Platform::cuda() {
@@ -173,7 +182,7 @@ impl Suite {
                 skipped(REQUIRE_GPUS, &format!("it needs {count} GPUs, and there is {found}"))
             }
             Ok(platform) => {
-                let done = caught(|| body(&platform));
+                let done = caught(|| body(&platform).and_then(|()| check_races(&platform)));
                 done.map(|()| Completion::Completed).map_err(mimic)
             }
             Err(missing) => skipped("STREAMFLOW_REQUIRE_CUDA", &missing),
@@ -193,20 +202,6 @@ impl Suite {
         let label = name.clone();
         let runner = move || under_seeds(&label, seeds::from_env()?, &body).map_err(mimic);
         self.trials.push(Trial::test(name, runner));
-        self
-    }
-
-    /// Adds a body for a GPU alone.
-    #[must_use]
-    pub fn cuda(mut self, name: &str, body: impl Body) -> Self {
-        let runner = move || match Platform::cuda() {
-            Ok(platform) => {
-                let done = caught(|| body(&platform).and_then(|()| check_races(&platform)));
-                done.map(|()| Completion::Completed).map_err(mimic)
-            }
-            Err(missing) => skipped("STREAMFLOW_REQUIRE_CUDA", &missing),
-        };
-        self.trials.push(Trial::ignorable_test(format!("{name}::cuda"), runner));
         self
     }
 

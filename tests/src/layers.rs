@@ -1,5 +1,8 @@
 //! Drivers that are wrong on purpose: what the controls and the failure tests run on.
 
+#[macro_use]
+mod pass;
+
 mod blind;
 mod bound;
 mod drop_waits;

@@ -1,8 +1,8 @@
 //! What streamflow's tests share.
 //!
-//! [`Suite`] runs one body on both platforms, [`child`] in a process of its own; [`layers`] break a
-//! driver on purpose; [`kernels`] are slow, broken or of every type on purpose; [`allocations`] counts
-//! what a thread allocates.
+//! [`Suite`] runs one body on both platforms, [`child`] in a process of its own; [`setup`] makes what
+//! bodies begin with; [`layers`] break a driver on purpose; [`kernels`] are slow, broken or of every type
+//! on purpose; [`allocations`] counts what a thread allocates.
 
 pub mod allocations;
 pub mod child;
@@ -18,7 +18,10 @@ pub mod races;
 pub mod random;
 mod seeds;
 pub mod seen;
+pub mod setup;
 pub mod stereo;
 pub mod tensors;
 
-pub use harness::{Failed, Suite, check, check_close, check_error, check_races, check_text};
+pub use harness::{
+    Failed, Suite, check, check_close, check_equal, check_error, check_races, check_text,
+};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use streamflow::MemoryOptions;
-use streamflow::driver::Driver;
 use streamflow::driver::host::HostDriver;
+use streamflow::driver::{Driver, RawEvent, RawStream};
 use streamflow::prelude::*;
 
 use crate::layers::DropWaits;
@@ -12,6 +12,12 @@ use crate::{Failed, Suite, check};
 
 /// Whether its data was right.
 pub type Program = fn(&Platform) -> Result<bool>;
+
+/// Which waits of a stream for an event are taken away.
+pub type Drops = fn(RawStream, RawEvent) -> bool;
+
+/// One freed block in flight: the next allocation of its size takes it, and must wait for it.
+pub const MEMORY: MemoryOptions = MemoryOptions { in_flight: 1, release_threshold: u64::MAX };
 
 /// Seeds of a control, and how many of them must show the missing edge.
 const CONTROL_SEEDS: u64 = 100;
@@ -43,34 +49,44 @@ impl Suite {
     }
 
     fn right(self, name: &str, program: Program) -> Self {
-        self.both(name, move |given| {
-            let right = program(&platform(given.driver().clone())?)?;
-            check(right, || "the data is wrong".into())
-        })
+        self.both(name, move |given| right(program, given))
     }
 
-    /// Adds a control: `is_right` must find wrong data often enough.
+    /// Adds a control, `name_control`: `is_right` must find wrong data often enough.
     #[must_use]
     pub fn control(
         self,
         name: &str,
         is_right: impl Fn(Arc<dyn Driver>) -> Result<bool, Failed> + Send + Clone + 'static,
     ) -> Self {
+        self.control_on(&format!("{name}_control"), 1, MUST_SHOW, is_right)
+    }
+
+    /// As [`control`](Self::control), under a full name of its own, on several devices: on the simulator
+    /// `must_show` of 100 seeds must find wrong data.
+    #[must_use]
+    pub fn control_on(
+        self,
+        name: &str,
+        devices: usize,
+        must_show: usize,
+        is_right: impl Fn(Arc<dyn Driver>) -> Result<bool, Failed> + Send + Clone + 'static,
+    ) -> Self {
         let on_gpu = is_right.clone();
-        self.plain(&format!("{name}_control::host"), move || {
+        self.plain(&format!("{name}::host"), move || {
             let mut shown = 0;
             for seed in 0..CONTROL_SEEDS {
-                let driver = Arc::new(HostDriver::builder().seed(seed).build());
-                shown += usize::from(!is_right(driver)?);
+                let driver = HostDriver::builder().devices(devices).seed(seed).build();
+                shown += usize::from(!is_right(Arc::new(driver))?);
             }
-            check(shown >= MUST_SHOW, || {
+            check(shown >= must_show, || {
                 format!(
                     "inconclusive: without the edge only {shown} of {CONTROL_SEEDS} seeds gave wrong \
                      data"
                 )
             })
         })
-        .cuda(&format!("{name}_control"), move |platform| {
+        .cuda_devices(name, devices, move |platform| {
             for _ in 0..CONTROL_TRIES {
                 if !on_gpu(platform.driver().clone())? {
                     return Ok(());
@@ -83,16 +99,30 @@ impl Suite {
     }
 }
 
-/// One freed block in flight: the next allocation of its size takes it, and must wait for it.
-fn platform(driver: Arc<dyn Driver>) -> Result<Platform> {
-    Platform::with_memory(driver, MemoryOptions { in_flight: 1, ..MemoryOptions::default() })
+/// A platform on any driver, with [`MEMORY`].
+///
+/// # Errors
+/// The platform's.
+pub fn platform(driver: Arc<dyn Driver>) -> Result<Platform> {
+    Platform::with_memory(driver, MEMORY)
+}
+
+/// Fails unless a program's data is right, with [`MEMORY`].
+///
+/// # Errors
+/// The program's, and wrong data.
+pub fn right<E>(program: fn(&Platform) -> Result<bool, E>, on: &Platform) -> Result<(), Failed>
+where
+    Failed: From<E>,
+{
+    let right = program(&platform(on.driver().clone())?)?;
+    check(right, || "the data is wrong".into())
 }
 
 /// Whether a program's data is right, where no race checker ends the run before it is looked at. On a GPU
 /// there may be one below already: then the races that it has found are what shows the missing edge.
 fn by_data(program: Program, driver: Arc<dyn Driver>) -> Result<bool, Failed> {
-    let memory = MemoryOptions { in_flight: 1, ..MemoryOptions::default() };
-    let options = PlatformOptions { memory, race_check: Some(false) };
+    let options = PlatformOptions { memory: MEMORY, race_check: Some(false) };
     let platform = Platform::with_options(driver, options)?;
     let right = match program(&platform) {
         Err(Error::Races(_)) => false,
@@ -101,10 +131,21 @@ fn by_data(program: Program, driver: Arc<dyn Driver>) -> Result<bool, Failed> {
     Ok(right & platform.take_races().is_empty())
 }
 
-/// Whether a program's data is right without any wait between streams.
-fn without_waits(program: Program, driver: Arc<dyn Driver>) -> Result<bool, Failed> {
-    let broken = Arc::new(DropWaits::all(driver));
+/// Whether a program's data is right without some of the waits between streams.
+///
+/// # Errors
+/// The program's, and that it has no such wait, so that it would prove nothing.
+pub fn without(program: Program, driver: Arc<dyn Driver>, drops: Drops) -> Result<bool, Failed> {
+    let broken = Arc::new(DropWaits::when(driver, drops));
     let right = by_data(program, broken.clone())?;
     check(broken.dropped() > 0, || "the program never waits: the control proves nothing".into())?;
     Ok(right)
+}
+
+/// As [`without`], without any wait between streams.
+///
+/// # Errors
+/// As there.
+pub fn without_waits(program: Program, driver: Arc<dyn Driver>) -> Result<bool, Failed> {
+    without(program, driver, |_, _| true)
 }

@@ -157,7 +157,7 @@ impl Compute for Show {
     }
 }
 
-/// Counts: host data alone.
+/// The number of each tick: host data alone.
 #[operator]
 #[derive(Debug)]
 pub struct Counter {

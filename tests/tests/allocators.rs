@@ -6,12 +6,14 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use streamflow::driver::Call;
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::{Call, Driver, Recorder};
 use streamflow::prelude::*;
 use streamflow::{Allocator, MemoryLimits};
 use streamflow_tests::kernels::{fill, slow_copy, slow_fill};
-use streamflow_tests::layers::{CallKind, DropWaits, FailNth};
+use streamflow_tests::layers::{CallKind, FailNth};
+use streamflow_tests::ordered::without_waits;
+use streamflow_tests::setup::recorded;
 use streamflow_tests::stereo::Show;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
@@ -28,8 +30,7 @@ fn main() -> ExitCode {
         .both("free_memory_of_other_sizes_makes_room", other_sizes)
         .both("room_that_could_not_be_made_is_not_counted", no_room)
         .both("a_block_is_reused_after_a_slow_reader_on_another_stream", slow_reader)
-        .plain("a_block_is_reused_control::host", control_on_host)
-        .cuda("a_block_is_reused_control", control_on_gpu)
+        .control("a_block_is_reused", |driver| without_waits(reads_in_time, driver))
         .both("a_sink_keeps_its_block_until_it_has_read", graph)
         .both("tensors_outlive_their_allocator", outlives)
         .seeded("what_is_above_the_threshold_goes_back", threshold)
@@ -160,7 +161,7 @@ fn slow_reader(platform: &Platform) -> Result<(), Failed> {
 }
 
 /// One block: its next owner, on another stream, must wait for a slow reader.
-fn reads_in_time(platform: &Platform) -> Result<bool, Failed> {
+fn reads_in_time(platform: &Platform) -> Result<bool> {
     let Bench { a, b } = bench(platform)?;
     let allocator = platform.allocator("ONE", device(0), MemoryLimits::blocks(BYTES, 1))?;
     let mut copy = platform.buffer(LEN, &a)?;
@@ -174,30 +175,6 @@ fn reads_in_time(platform: &Platform) -> Result<bool, Failed> {
     b.launch::<fill>(LEN, (&mut next, 9.0))?;
     let written = b.download_blocking(&next)?.iter().all(|&value| value == 9.0);
     Ok(written && a.download_blocking(&copy)?.iter().all(|&value| value == 7.0))
-}
-
-fn without_waits(driver: Arc<dyn Driver>) -> Result<bool, Failed> {
-    let broken = Arc::new(DropWaits::all(driver));
-    let right = reads_in_time(&Platform::from_driver(broken.clone())?)?;
-    check(broken.dropped() > 0, || "the program never waits: the control proves nothing".into())?;
-    Ok(right)
-}
-
-fn control_on_host() -> Result<(), Failed> {
-    let mut shown = 0;
-    for seed in 0..100 {
-        shown += usize::from(!without_waits(Arc::new(HostDriver::builder().seed(seed).build()))?);
-    }
-    check(shown >= 30, || format!("without waits only {shown} of 100 seeds gave wrong data"))
-}
-
-fn control_on_gpu(platform: &Platform) -> Result<(), Failed> {
-    for _ in 0..5 {
-        if !without_waits(platform.driver().clone())? {
-            return Ok(());
-        }
-    }
-    Err(Failed::new("inconclusive: without waits the data was right 5 times"))
 }
 
 /// Makes its images in a block pool.
@@ -285,13 +262,8 @@ fn outlives(platform: &Platform) -> Result<(), Failed> {
     check(found.iter().all(|&value| value == 4.0), || "the data is wrong".into())
 }
 
-fn recorded(seed: u64) -> Result<(Arc<Recorder>, Platform), Failed> {
-    let recorder = Arc::new(Recorder::new(Arc::new(HostDriver::builder().seed(seed).build())));
-    Ok((recorder.clone(), Platform::from_driver(recorder)?))
-}
-
 fn threshold(seed: u64) -> Result<(), Failed> {
-    let (recorder, platform) = recorded(seed)?;
+    let (recorder, platform) = recorded(Arc::new(HostDriver::builder().seed(seed).build()))?;
     let Bench { a, .. } = bench(&platform)?;
     let limits = MemoryLimits::stream_ordered().release_threshold(BYTES);
     let allocator = platform.allocator("KEEPS", device(0), limits)?;
@@ -305,7 +277,7 @@ fn threshold(seed: u64) -> Result<(), Failed> {
 }
 
 fn warm(seed: u64) -> Result<(), Failed> {
-    let (recorder, platform) = recorded(seed)?;
+    let (recorder, platform) = recorded(Arc::new(HostDriver::builder().seed(seed).build()))?;
     let blocks = platform.allocator("BLOCKS", device(0), MemoryLimits::blocks(BYTES, 3))?;
     let mut graph = Blocks::new(&platform, blocks, 20)?;
     graph.run()?;

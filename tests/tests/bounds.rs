@@ -3,11 +3,11 @@
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use streamflow::driver::{Call, DriverError, Recorder};
+use streamflow::driver::{Call, DriverError};
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{add_one, fill, read_at, spin, write_past_the_end};
+use streamflow_tests::setup::{recorded, stream};
 use streamflow_tests::{Failed, Suite, check, check_error, child};
 
 const LEN: usize = 1003;
@@ -39,10 +39,6 @@ fn in_child(role: &str) -> Result<(), Failed> {
         return frees_reports_last(&platform);
     }
     if name == "cuda" { on_cuda(&platform, what) } else { on_host(&platform, what) }
-}
-
-fn stream(platform: &Platform) -> Result<CudaStream> {
-    platform.stream_pool("POOL", &CudaStreamPool::new().max_size(1))?.allocate("a test")
 }
 
 fn filled(platform: &Platform, stream: &CudaStream, value: f32) -> Result<Buffer<f32>> {
@@ -116,8 +112,7 @@ fn on_host(platform: &Platform, what: &str) -> Result<(), Failed> {
 
 /// Kernels that run may still write their report: before it is freed, every stream is waited for.
 fn frees_reports_last(platform: &Platform) -> Result<(), Failed> {
-    let recorder = Arc::new(Recorder::new(platform.driver().clone()));
-    let platform = Platform::from_driver(recorder.clone())?;
+    let (recorder, platform) = recorded(platform.driver().clone())?;
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new())?;
     let mut kept = Vec::new();
     for name in ["a", "b"] {

@@ -2,12 +2,12 @@
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use streamflow::driver::{Call, DriverError, Recorder};
+use streamflow::driver::{Call, DriverError};
 use streamflow::kernel::{Kernel, compile_checked_for, compile_for, nvrtc_version};
 use streamflow::prelude::*;
 use streamflow_tests::kernels::fill;
+use streamflow_tests::setup::{recorded, stream};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text, foreign};
 
 fn main() -> ExitCode {
@@ -23,10 +23,6 @@ fn main() -> ExitCode {
         .cuda("modules_are_loaded_once", modules_are_loaded_once)
         .host("compiled_code_needs_a_gpu", compiled_code_needs_a_gpu)
         .run()
-}
-
-fn stream(platform: &Platform) -> Result<CudaStream> {
-    platform.stream_pool("POOL", &CudaStreamPool::new().max_size(1))?.allocate("a test")
 }
 
 /// Its CUDA body has a mistake in its second line.
@@ -118,8 +114,7 @@ fn bad_modules(platform: &Platform) -> Result<(), Failed> {
 
 /// However many functions are asked for.
 fn modules_are_loaded_once(platform: &Platform) -> Result<(), Failed> {
-    let recorder = Arc::new(Recorder::new(platform.driver().clone()));
-    let platform = Platform::from_driver(recorder.clone())?;
+    let (recorder, platform) = recorded(platform.driver().clone())?;
     let module = foreign::module(&platform, device(0), foreign::ADD_PTX)?;
     let functions = (0..10).map(|_| module.function("add")).collect::<Result<Vec<_>>>()?;
     let loads = recorder.count(|call| matches!(call, Call::LoadModule { .. }));

@@ -9,6 +9,7 @@ use streamflow::prelude::*;
 use streamflow_tests::kernels::{add_one, axpy, fill, reverse, scalars, transpose};
 use streamflow_tests::numbers::Number;
 use streamflow_tests::random::Random;
+use streamflow_tests::setup::{stream, uploaded};
 use streamflow_tests::{Failed, Suite, check, check_error};
 
 /// No multiples of a warp, a block or each other, and the edges of both; and nothing.
@@ -36,23 +37,13 @@ fn main() -> ExitCode {
         .run()
 }
 
-fn stream(platform: &Platform) -> Result<CudaStream> {
-    platform.stream_pool("POOL", &CudaStreamPool::new().max_size(1))?.allocate("a test")
-}
-
-fn uploaded<T: Element>(platform: &Platform, from: &[T], s: &CudaStream) -> Result<Tensor<T>> {
-    let mut tensor = platform.tensor([from.len()], s)?;
-    s.upload_blocking(from, &mut tensor)?;
-    Ok(tensor)
-}
-
 fn poisoned<T: Element>(platform: &Platform, len: usize, s: &CudaStream) -> Result<Tensor<T>> {
     let mut tensor = platform.tensor([len], s)?;
     s.fill_bytes(&mut tensor, 0xFF)?;
     Ok(tensor)
 }
 
-fn check_equal<T: PartialEq + Debug>(what: &str, found: &[T], wanted: &[T]) -> Result<(), Failed> {
+fn check_values<T: PartialEq + Debug>(what: &str, found: &[T], wanted: &[T]) -> Result<(), Failed> {
     check(found.len() == wanted.len(), || format!("{what}: {} values", found.len()))?;
     let wrong = found.iter().zip(wanted).position(|(found, wanted)| found != wanted);
     wrong.map_or(Ok(()), |i| {
@@ -118,11 +109,11 @@ fn scalars_arrive(platform: &Platform) -> Result<(), Failed> {
             ),
         )?;
         let wanted = [f.0.to_f64(), f64::from(f.1), f.2];
-        check_equal("floats", &s.download_blocking::<f64>(&floats)?, &wanted)?;
+        check_values("floats", &s.download_blocking::<f64>(&floats)?, &wanted)?;
         let wanted = [i64::from(i.0), i64::from(i.1), i64::from(i.2), i.3];
-        check_equal("integers", &s.download_blocking::<i64>(&ints)?, &wanted)?;
+        check_values("integers", &s.download_blocking::<i64>(&ints)?, &wanted)?;
         let wanted = [u64::from(u.0), u64::from(u.1), u64::from(u.2), u.3, u.4 as u64];
-        check_equal("naturals", &s.download_blocking::<u64>(&naturals)?, &wanted)?;
+        check_values("naturals", &s.download_blocking::<u64>(&naturals)?, &wanted)?;
     }
     Ok(())
 }
@@ -138,7 +129,7 @@ fn two_dimensions(platform: &Platform) -> Result<(), Failed> {
         for grid in grids {
             let mut out = poisoned(platform, rows * cols, &s)?;
             s.launch::<transpose>(grid, (&mut out, &input, rows as u32, cols as u32))?;
-            check_equal(&format!("{rows}x{cols}"), &s.download_blocking(&out)?, &wanted)?;
+            check_values(&format!("{rows}x{cols}"), &s.download_blocking(&out)?, &wanted)?;
         }
     }
     Ok(())
@@ -155,7 +146,7 @@ fn dynamic_shared_memory(platform: &Platform) -> Result<(), Failed> {
         let mut out = poisoned(platform, len, &s)?;
         s.launch::<reverse>(grid(len), (&mut out, &input))?;
         let wanted: Vec<u32> = values.iter().rev().copied().collect();
-        check_equal(&format!("{len}"), &s.download_blocking(&out)?, &wanted)?;
+        check_values(&format!("{len}"), &s.download_blocking(&out)?, &wanted)?;
     }
     let input = uploaded(platform, &[5_u32; 3], &s)?;
     let mut out = poisoned::<u32>(platform, 3, &s)?;
@@ -164,14 +155,14 @@ fn dynamic_shared_memory(platform: &Platform) -> Result<(), Failed> {
     check(text.contains("`reverse`") && text.contains("1048576 bytes"), || {
         format!("1 MiB of shared memory is refused with: {text}")
     })?;
-    check_equal("refused", &s.download_blocking(&out)?, &[u32::MAX; 3])?;
+    check_values("refused", &s.download_blocking(&out)?, &[u32::MAX; 3])?;
     if platform.name() == "cuda" {
         // A body can ask how much it has, so that no grid makes it use more.
         s.launch::<reverse>(grid(0), (&mut out, &input))?;
-        check_equal("none at all", &s.download_blocking(&out)?, &[u32::MAX; 3])?;
+        check_values("none at all", &s.download_blocking(&out)?, &[u32::MAX; 3])?;
     }
     s.launch::<reverse>(grid(3), (&mut out, &input))?;
-    check_equal("after that", &s.download_blocking(&out)?, &[5; 3])
+    check_values("after that", &s.download_blocking(&out)?, &[5; 3])
 }
 
 fn nothing_at_all(platform: &Platform) -> Result<(), Failed> {
@@ -194,7 +185,7 @@ fn nothing_at_all(platform: &Platform) -> Result<(), Failed> {
     let mut some = uploaded(platform, &[1.0], &s)?;
     s.launch::<add_one>(0, (&mut some,))?;
     s.launch::<add_one>(Grid::blocks([0, 3]), (&mut some,))?;
-    check_equal("no grid", &s.download_blocking(&some)?, &[1.0])
+    check_values("no grid", &s.download_blocking(&some)?, &[1.0])
 }
 
 /// A part of a slice is written, and nothing beside it; both halves by one kernel.
@@ -207,13 +198,13 @@ fn views(platform: &Platform) -> Result<(), Failed> {
     s.launch::<add_one>(part.len(), (&mut part,))?;
     let wanted: Vec<f32> =
         (0..1003).map(|i| i as f32 + if (301..602).contains(&i) { 1.0 } else { 0.0 }).collect();
-    check_equal("a part", &s.download_blocking(&data)?, &wanted)?;
+    check_values("a part", &s.download_blocking(&data)?, &wanted)?;
     let (mut left, mut right) = data.split_at_mut(501).ok_or_else(outside)?;
     s.upload_blocking(&values[..501], &mut left)?;
     s.launch::<fill>(right.len(), (&mut right, 4.0))?;
     let (left, right) = (&*left, &*right);
-    check_equal("left", &s.download_blocking(left)?, &values[..501])?;
-    check_equal("right", &s.download_blocking(right)?, &[4.0; 502])?;
+    check_values("left", &s.download_blocking(left)?, &values[..501])?;
+    check_values("right", &s.download_blocking(right)?, &[4.0; 502])?;
     let refused = [(5, 4), (0, 1004), (1004, 1004), (usize::MAX, usize::MAX)];
     let given = refused.into_iter().find(|&(from, to)| data.slice(from..to).is_some());
     check(given.is_none() && data.slice(..=usize::MAX).is_none(), || {
@@ -231,10 +222,10 @@ fn strided_views(platform: &Platform) -> Result<(), Failed> {
     let rows = matrix.view().slice(0, 2..4).ok_or_else(outside)?;
     let y = uploaded(platform, &[0.0; 14], &s)?;
     s.launch::<axpy<f32>>(14, (&mut out, 1.0, &*rows.as_contiguous()?, &y))?;
-    check_equal("rows", &s.download_blocking(&out)?, &values[14..28])?;
+    check_values("rows", &s.download_blocking(&out)?, &values[14..28])?;
     let one = rows.slice(0, 1..2).and_then(|row| row.slice(1, 3..6)).ok_or_else(outside)?;
     let found = s.download_blocking(&*one.as_contiguous()?)?;
-    check_equal("part of a row", &found, &values[24..27])?;
+    check_values("part of a row", &found, &values[24..27])?;
     let none = matrix.view().slice(0, 5..5).ok_or_else(outside)?;
     check(none.as_contiguous()?.is_empty(), || "no rows hold something".into())?;
     let columns = matrix.view().slice(1, 0..6).ok_or_else(outside)?;

@@ -6,11 +6,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::{Call, DriverError, Recorder};
+use streamflow::driver::{Call, DriverError};
 use streamflow::memory::Shape;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{add_one, fill, slow_copy};
 use streamflow_tests::layers::{CallKind, FailNth};
+use streamflow_tests::setup::{recorded, stream};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text, foreign};
 
 fn main() -> ExitCode {
@@ -30,10 +31,6 @@ fn main() -> ExitCode {
 
 fn host(seed: u64) -> Result<Platform> {
     Platform::host().seed(seed).build()
-}
-
-fn stream(platform: &Platform) -> Result<CudaStream> {
-    platform.stream_pool("POOL", &CudaStreamPool::new().max_size(1))?.allocate("a test")
 }
 
 fn exhausted_pool(platform: &Platform) -> Result<(), Failed> {
@@ -215,8 +212,7 @@ fn failed_pool_keeps_no_streams(seed: u64) -> Result<(), Failed> {
     let driver = Arc::new(HostDriver::builder().seed(seed).build());
     // One is the platform's own.
     let failing = Arc::new(FailNth::new(driver, CallKind::CreateStream, 4));
-    let recorder = Arc::new(Recorder::new(failing.clone()));
-    let platform = Platform::from_driver(recorder.clone())?;
+    let (recorder, platform) = recorded(failing.clone())?;
     let pool =
         |streams| platform.stream_pool("POOL", &CudaStreamPool::new().reserved_size(streams));
     let refused = pool(4);
@@ -233,8 +229,7 @@ fn failed_pool_keeps_no_streams(seed: u64) -> Result<(), Failed> {
 fn kept_memory_makes_room(seed: u64) -> Result<(), Failed> {
     const KIB: usize = 1024;
     let driver = HostDriver::builder().seed(seed).memory(64 << 10).build();
-    let recorder = Arc::new(Recorder::new(Arc::new(driver)));
-    let platform = Platform::from_driver(recorder.clone())?;
+    let (recorder, platform) = recorded(Arc::new(driver))?;
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new())?;
     let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
     let mut kept = platform.buffer::<f32>(4 * KIB, &a)?;

@@ -5,10 +5,10 @@
 use std::fmt;
 use std::io::Cursor;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use streamflow::driver::host::{HostDriver, Policy};
-use streamflow::driver::{Call, Driver, Recorder};
+use streamflow::driver::{Call, Driver};
 use streamflow::prelude::*;
 use streamflow_examples::deliver::{Deliver, Report};
 use streamflow_examples::edges::{self, EdgesApp};
@@ -20,6 +20,8 @@ use streamflow_examples::seed_graph::{
 use streamflow_examples::temporal::{self, TemporalFilter};
 use streamflow_tests::kernels::{slow_copy, slow_fill};
 use streamflow_tests::random::Random;
+use streamflow_tests::seen::{Seen, note, report, take};
+use streamflow_tests::setup::recorded;
 use streamflow_tests::{Failed, Suite, check, check_close};
 
 /// Embedded: the machine with the GPU has no source tree.
@@ -39,35 +41,6 @@ fn main() -> ExitCode {
         .run()
 }
 
-/// What a graph has reported, in order.
-struct Seen<T>(Arc<Mutex<Vec<T>>>);
-
-impl<T: Send + 'static> Seen<T> {
-    fn new() -> Self {
-        Self(Arc::default())
-    }
-
-    /// Adds to it.
-    fn adder(&self) -> impl FnMut(T) -> Result<()> + Send + use<T> {
-        let list = self.0.clone();
-        move |value| {
-            list.lock().unwrap_or_else(PoisonError::into_inner).push(value);
-            Ok(())
-        }
-    }
-
-    /// For [`Deliver`].
-    fn report<E: Element>() -> (Seen<(u64, Vec<E>)>, Report<E>) {
-        let seen = Seen::new();
-        let mut add = seen.adder();
-        (seen, Box::new(move |tick, values: &[E]| add((tick, values.to_vec()))))
-    }
-
-    fn take(&self) -> Vec<T> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
 /// As many as expected, in order.
 fn check_ticks<T: fmt::Debug>(seen: &[(u64, T)], count: u64) -> Result<(), Failed> {
     let ticks: Vec<u64> = seen.iter().map(|(tick, _)| *tick).collect();
@@ -80,13 +53,13 @@ fn seed_graph(platform: &Platform) -> Result<(), Failed> {
         let expected = seed_app::reference(rows, cols);
         let tolerance = seed_app::tolerance(cols);
         for on_default in [false, true] {
-            let (seen, report) = Seen::<()>::report();
+            let (seen, report) = report();
             if on_default {
                 CudaStreamAppOnDefault::new(platform, rows, cols, COUNT, report)?.run()?;
             } else {
                 CudaStreamApp::new(platform, rows, cols, COUNT, report)?.run()?;
             }
-            let seen = seen.take();
+            let seen = take(&seen);
             check_ticks(&seen, COUNT)?;
             for (_, sums) in &seen {
                 check_close(sums, &expected, |x| tolerance * x)?;
@@ -163,18 +136,13 @@ fn assert_edges(
     repeat: u64,
 ) -> Result<(), Failed> {
     let (width, height) = (image.width, image.height);
-    let (seen, report) = Seen::<()>::report();
+    let (seen, report) = report();
     EdgesApp::new(platform, image, repeat, report)?.run()?;
-    let seen = seen.take();
+    let seen = take(&seen);
     check_ticks(&seen, repeat)?;
     for (_, found) in seen {
-        check(found.len() == expected.len(), || format!("{} pixels", found.len()))?;
-        for (i, (&found, &expected)) in found.iter().zip(expected).enumerate() {
-            let off = (f64::from(found) - expected).abs();
-            check(off <= edges::TOLERANCE, || {
-                format!("{width}x{height}, pixel {i}: {found}, not {expected}")
-            })?;
-        }
+        check_close(&found, expected, |_| edges::TOLERANCE)
+            .map_err(|failed| Failed::new(format!("{width}x{height}: {failed}")))?;
     }
     Ok(())
 }
@@ -182,14 +150,17 @@ fn assert_edges(
 fn temporal_filter(platform: &Platform) -> Result<(), Failed> {
     const COUNT: u64 = 23;
     for (rows, cols) in [(1, 1), (3, 11), (67, 33)] {
-        let seen = Seen::new();
-        let mut add = seen.adder();
-        let report = Box::new(move |tick, weight, x: &[f32]| add((tick, (weight, x.to_vec()))));
+        let seen = Seen::default();
+        let noted = seen.clone();
+        let report = Box::new(move |tick, weight, values: &[f32]| {
+            note(&noted, (tick, (weight, values.to_vec())));
+            Ok(())
+        });
         let mut graph = TemporalFilter::new(platform, rows, cols, COUNT, report)?;
         // The second run begins anew: no frame and no weight is left of the first.
         for _ in 0..2 {
             graph.run()?;
-            let seen = seen.take();
+            let seen = take(&seen);
             check_ticks(&seen, COUNT)?;
             let mut expected_weight = 0.0;
             for (tick, (weight, found)) in seen {
@@ -261,14 +232,13 @@ fn ahead_on_the_host() -> Result<(), Failed> {
 /// While the sink waits for the stream of tick n, the source of tick n + 1 is submitted.
 fn ahead(driver: &Arc<dyn Driver>) -> Result<(), Failed> {
     const COUNT: u64 = 6;
-    let recorder = Arc::new(Recorder::new(driver.clone()));
-    let platform = Platform::from_driver(recorder.clone())?;
+    let (recorder, platform) = recorded(driver.clone())?;
     // Kernels are loaded first: that takes long, and ends when all is done.
     Slow::new(&platform, 1, Box::new(|_, _| Ok(())))?.run()?;
     recorder.clear();
-    let (seen, report) = Seen::<()>::report();
+    let (seen, report) = report();
     Slow::new(&platform, COUNT, report)?.run()?;
-    let seen = seen.take();
+    let seen = take(&seen);
     check_ticks(&seen, COUNT)?;
     for (tick, values) in &seen {
         check(values.iter().all(|&x| x == *tick as f32), || format!("tick {tick}: {values:?}"))?;

@@ -12,6 +12,7 @@ use streamflow_examples::edges::{self, Edges};
 use streamflow_examples::png_io::{self, Image};
 use streamflow_examples::seed_app::{self, HandWired, Streams};
 use streamflow_tests::random::Random;
+use streamflow_tests::setup::{stream, uploaded};
 use streamflow_tests::{Failed, Suite, check, check_close, check_error, check_text};
 
 /// Embedded: the machine with the GPU has no source tree.
@@ -39,20 +40,9 @@ fn main() -> ExitCode {
         .run()
 }
 
-fn stream(platform: &Platform) -> Result<CudaStream> {
-    const POOL: CudaStreamPool = CudaStreamPool::new().max_size(1);
-    platform.stream_pool("POOL", &POOL)?.allocate("a test")
-}
-
 /// A tensor of NaN.
 fn poisoned(platform: &Platform, len: usize, stream: &CudaStream) -> Result<Tensor<f32>> {
     uploaded(platform, &vec![f32::NAN; len], stream)
-}
-
-fn uploaded<T: Element>(platform: &Platform, from: &[T], s: &CudaStream) -> Result<Tensor<T>> {
-    let mut tensor = platform.tensor([from.len()], s)?;
-    s.upload_blocking(from, &mut tensor)?;
-    Ok(tensor)
 }
 
 fn exp_linspace(platform: &Platform) -> Result<(), Failed> {
@@ -186,14 +176,8 @@ fn assert_edges(platform: &Platform, image: &Image, expected: &[f64]) -> Result<
     let mut pipeline = Edges::new(platform, image)?;
     // Two runs in flight share nothing but the photograph.
     for run in [pipeline.run()?, pipeline.run()?] {
-        let found = run.wait_blocking()?;
-        check(found.len() == expected.len(), || format!("{} pixels", found.len()))?;
-        for (i, (&found, &expected)) in found.iter().zip(expected).enumerate() {
-            let off = (f64::from(found) - expected).abs();
-            check(off <= edges::TOLERANCE, || {
-                format!("{width}x{height}, pixel {i}: {found}, not {expected}")
-            })?;
-        }
+        check_close(run.wait_blocking()?, expected, |_| edges::TOLERANCE)
+            .map_err(|failed| Failed::new(format!("{width}x{height}: {failed}")))?;
     }
     Ok(())
 }

@@ -6,19 +6,18 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use streamflow::MemoryOptions;
+use streamflow::driver::Call;
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::{Call, Driver, Recorder};
 use streamflow::prelude::*;
 use streamflow_tests::foreign::{self, ForeignStream};
 use streamflow_tests::kernels::{add_one, fill, slow_copy, slow_fill};
-use streamflow_tests::layers::{CallKind, DropWaits, FailNth};
+use streamflow_tests::layers::{CallKind, FailNth};
+use streamflow_tests::ordered::Program;
+use streamflow_tests::setup::recorded;
 use streamflow_tests::{Failed, Suite, check, check_error};
 
 const LEN: usize = 1003;
 const SLOW: u64 = 20_000_000;
-
-type Program = fn(&Platform) -> Result<bool, Failed>;
 
 const PROGRAMS: &[(&str, Program)] = &[
     ("launches_on_a_foreign_stream_are_ordered_by_data", by_data),
@@ -29,50 +28,13 @@ const PROGRAMS: &[(&str, Program)] = &[
 ];
 
 fn main() -> ExitCode {
-    let suite = PROGRAMS.iter().fold(Suite::new(), |suite, &(name, program)| {
-        suite
-            .both(name, move |on| {
-                let right = program(&platform(on.driver().clone())?)?;
-                check(right, || "the data is wrong".into())
-            })
-            .plain(&format!("{name}_control::host"), move || control_on_host(program))
-            .cuda(&format!("{name}_control"), move |on| control_on_gpu(program, on))
-    });
+    let suite =
+        PROGRAMS.iter().fold(Suite::new(), |suite, &(name, program)| suite.ordered(name, program));
     suite
         .both("a_device_that_is_not_there", missing)
         .both("a_stream_that_could_not_be_left", not_left)
         .seeded("a_stream_that_is_borrowed_again_makes_nothing", again)
         .run()
-}
-
-/// One freed block in flight: the next allocation of its size takes it, and must wait for it.
-fn platform(driver: Arc<dyn Driver>) -> Result<Platform> {
-    Platform::with_memory(driver, MemoryOptions { in_flight: 1, ..MemoryOptions::default() })
-}
-
-fn without_waits(driver: Arc<dyn Driver>, program: Program) -> Result<bool, Failed> {
-    let broken = Arc::new(DropWaits::all(driver));
-    let right = program(&platform(broken.clone())?)?;
-    check(broken.dropped() > 0, || "the program never waits: the control proves nothing".into())?;
-    Ok(right)
-}
-
-fn control_on_host(program: Program) -> Result<(), Failed> {
-    let mut shown = 0;
-    for seed in 0..100 {
-        let driver = Arc::new(HostDriver::builder().seed(seed).build());
-        shown += usize::from(!without_waits(driver, program)?);
-    }
-    check(shown >= 30, || format!("without waits only {shown} of 100 seeds gave wrong data"))
-}
-
-fn control_on_gpu(program: Program, on: &Platform) -> Result<(), Failed> {
-    for _ in 0..5 {
-        if !without_waits(on.driver().clone(), program)? {
-            return Ok(());
-        }
-    }
-    Err(Failed::new("inconclusive: without waits the data was right 5 times"))
 }
 
 fn ours(platform: &Platform) -> Result<CudaStream> {
@@ -95,7 +57,7 @@ fn holds(stream: &CudaStream, data: &DeviceSlice<f32>, value: f32) -> Result<boo
     Ok(stream.download_blocking(data)?.iter().all(|&found| found == value))
 }
 
-fn by_data(platform: &Platform) -> Result<bool, Failed> {
+fn by_data(platform: &Platform) -> Result<bool> {
     let foreign = ForeignStream::create(platform, device(0))?;
     let (ours, theirs) = (ours(platform)?, foreign.borrow(platform)?);
     let mut data = filled(platform, &ours, 0.0)?;
@@ -109,7 +71,7 @@ fn by_data(platform: &Platform) -> Result<bool, Failed> {
 }
 
 /// The owner of the stream copies by itself, between two points.
-fn by_points(platform: &Platform) -> Result<bool, Failed> {
+fn by_points(platform: &Platform) -> Result<bool> {
     let foreign = ForeignStream::create(platform, device(0))?;
     let (ours, theirs) = (ours(platform)?, foreign.borrow(platform)?);
     let mut source = filled(platform, &ours, 0.0)?;
@@ -120,12 +82,12 @@ fn by_points(platform: &Platform) -> Result<bool, Failed> {
     copy.queue()?;
     ours.wait(theirs.record()?)?;
     ours.launch::<add_one>(LEN, (&mut target,))?;
-    Ok(holds(&ours, &target, 6.0)?)
+    holds(&ours, &target, 6.0)
 }
 
 /// `a` is allocated on one stream, read by a library on another, and dropped at once: with a
 /// stream-ordered allocator its memory is free on the first stream, which did not wait.
-fn dropped_while_read(platform: &Platform) -> Result<bool, Failed> {
+fn dropped_while_read(platform: &Platform) -> Result<bool> {
     let foreign = ForeignStream::create(platform, device(0))?;
     let (ours, theirs) = (ours(platform)?, foreign.borrow(platform)?);
     let mut result = filled(platform, &theirs, 0.0)?;
@@ -141,7 +103,7 @@ fn dropped_while_read(platform: &Platform) -> Result<bool, Failed> {
 
 /// A plan's workspace is filled on the stream that it is made on; it is executed on another, and then its
 /// operand is reset on a third.
-fn planned_elsewhere(platform: &Platform) -> Result<bool, Failed> {
+fn planned_elsewhere(platform: &Platform) -> Result<bool> {
     let foreign = ForeignStream::create(platform, device(0))?;
     let (s_plan, s_exec) = (ours(platform)?, foreign.borrow(platform)?);
     let s_reset = ours(platform)?;
@@ -158,7 +120,7 @@ fn planned_elsewhere(platform: &Platform) -> Result<bool, Failed> {
 }
 
 /// The stream is destroyed while its work runs; what it wrote and read is known nevertheless.
-fn gone(platform: &Platform) -> Result<bool, Failed> {
+fn gone(platform: &Platform) -> Result<bool> {
     let ours = ours(platform)?;
     let mut data = filled(platform, &ours, 0.0)?;
     let source = filled(platform, &ours, 7.0)?;
@@ -188,8 +150,7 @@ fn missing(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn again(seed: u64) -> Result<(), Failed> {
-    let recorder = Arc::new(Recorder::new(Arc::new(HostDriver::builder().seed(seed).build())));
-    let platform = Platform::from_driver(recorder.clone())?;
+    let (recorder, platform) = recorded(Arc::new(HostDriver::builder().seed(seed).build()))?;
     let foreign = ForeignStream::create(&platform, device(0))?;
     let mut data = platform.buffer(LEN, &ours(&platform)?)?;
     let events = || recorder.count(|call| matches!(call, Call::CreateEvent { .. }));
@@ -212,7 +173,7 @@ fn again(seed: u64) -> Result<(), Failed> {
 fn not_left(on: &Platform) -> Result<(), Failed> {
     let records = Arc::new(FailNth::new(on.driver().clone(), CallKind::RecordEvent, u64::MAX));
     let waits = Arc::new(FailNth::new(records.clone(), CallKind::SynchronizeStream, u64::MAX));
-    let platform = platform(waits.clone())?;
+    let platform = Platform::from_driver(waits.clone())?;
     let ours = ours(&platform)?;
     let mut data = filled(&platform, &ours, 0.0)?;
     {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};
 use streamflow_tests::seen::{Seen, all, note};
+use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
 const LEN: usize = 1003;
@@ -18,18 +19,6 @@ fn main() -> ExitCode {
         .ordered("feedback_into_itself_in_place", in_place)
         .both("feedback_that_a_failure_lost", lost)
         .run()
-}
-
-#[operator]
-struct Numbers {
-    #[output]
-    number: u64,
-}
-
-impl Compute for Numbers {
-    fn compute(&mut self, io: NumbersIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        io.number.emit(cx.tick())
-    }
 }
 
 /// Fibonacci, by two numbers that go round.
@@ -64,7 +53,7 @@ impl Compute for Sum {
 
 graph! {
     struct Round(count: u64, first: u64, fails_in: u64, seen: Seen<u64>) {
-        #[when(count(count))] let ticks: Numbers = Numbers::new();
+        #[when(count(count))] let ticks: Counter = Counter::new();
         let sum: Sum = Sum::new(fails_in, seen);
         ticks.number >> sum.tick;
         #[feedback(initial = 0)]
@@ -142,7 +131,7 @@ fn first(platform: &Platform, value: f32) -> Result<Tensor<f32>> {
 
 graph! {
     struct ImageRound(seen: Seen<f32>) {
-        #[when(count(5))] let ticks: Numbers = Numbers::new();
+        #[when(count(5))] let ticks: Counter = Counter::new();
         let step: Step = Step::new();
         let look: Look = Look::new(seen);
         ticks.number >> step.tick;
@@ -185,7 +174,7 @@ impl Compute for Accumulate {
 
 graph! {
     struct InPlace(seen: Seen<f32>) {
-        #[when(count(5))] let ticks: Numbers = Numbers::new();
+        #[when(count(5))] let ticks: Counter = Counter::new();
         let accumulate: Accumulate = Accumulate::new();
         let look: Look = Look::new(seen);
         ticks.number >> accumulate.tick;

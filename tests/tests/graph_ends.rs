@@ -9,6 +9,7 @@ use streamflow::message::{Timestamp, Value};
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::kernels::slow_fill;
+use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
 fn main() -> ExitCode {
@@ -21,18 +22,6 @@ fn main() -> ExitCode {
         .both("metadata_of_both_inputs_travels_on", metadata)
         .both("the_harness_shows_one_tick", harness)
         .run()
-}
-
-#[operator]
-struct Numbers {
-    #[output]
-    number: u64,
-}
-
-impl Compute for Numbers {
-    fn compute(&mut self, io: NumbersIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        io.number.emit(cx.tick())
-    }
 }
 
 /// Waits for a second message that may never come.
@@ -61,9 +50,9 @@ impl Compute for Pair {
 graph! {
     struct Unequal(first: u64, second: u64, seen: Arc<AtomicU64>) {
         #[when(count(first))]
-        let a: Numbers = Numbers::new();
+        let a: Counter = Counter::new();
         #[when(count(second))]
-        let b: Numbers = Numbers::new();
+        let b: Counter = Counter::new();
         let pair: Pair = Pair::new(seen);
         a.number >> pair.a;
         b.number >> pair.b;
@@ -100,9 +89,9 @@ impl Compute for Both {
 graph! {
     struct Joined(first: u64, second: u64, seen: Arc<AtomicU64>, handles_b: bool) {
         #[when(count(first))]
-        let a: Numbers = Numbers::new();
+        let a: Counter = Counter::new();
         #[when(count(second))]
-        let b: Numbers = Numbers::new();
+        let b: Counter = Counter::new();
         let both: Both = Both::new(seen, handles_b);
         a.number >> both.a;
         b.number >> both.b;

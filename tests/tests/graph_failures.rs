@@ -9,6 +9,7 @@ use streamflow::driver::{Call, Recorder};
 use streamflow::prelude::*;
 use streamflow_examples::deliver::{Deliver, Report};
 use streamflow_tests::kernels::{add_one, fill};
+use streamflow_tests::setup::recorded;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
 fn main() -> ExitCode {
@@ -176,10 +177,9 @@ fn nothing_is_left(
     platform: &Platform,
     body: impl FnOnce(&Platform, &Recorder) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
-    let recorder = Arc::new(Recorder::new(platform.driver().clone()));
-    let recorded = Platform::from_driver(recorder.clone())?;
-    body(&recorded, &recorder)?;
-    drop(recorded);
+    let (recorder, platform) = recorded(platform.driver().clone())?;
+    body(&platform, &recorder)?;
+    drop(platform);
     for (what, made, given_back) in balance(&recorder) {
         check(made == given_back, || format!("{made} {what} made, {given_back} given back"))?;
     }

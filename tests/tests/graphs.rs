@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast, Counter, Fuse, Invert, Show};
-use streamflow_tests::{Failed, Suite, check, check_error, check_text};
+use streamflow_tests::{Failed, Suite, check_equal, check_error, check_text};
 
 fn main() -> ExitCode {
     Suite::new()
@@ -23,10 +23,6 @@ fn main() -> ExitCode {
         .plain("pictures", pictures)
         .plain("the_order_of_nodes", order)
         .run()
-}
-
-fn equal<T: PartialEq + std::fmt::Debug>(found: T, wanted: T) -> Result<(), Failed> {
-    check(found == wanted, || format!("{found:?}, not {wanted:?}"))
 }
 
 graph! {
@@ -60,7 +56,7 @@ graph! {
 fn stereo(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Stereo::new(platform, 100, 4, [9, 4])?;
     graph.run()?;
-    equal(graph.show().seen(), &[(5.0, None); 4])
+    check_equal(graph.show().seen(), &[(5.0, None); 4])
 }
 
 fn again(platform: &Platform) -> Result<(), Failed> {
@@ -69,7 +65,7 @@ fn again(platform: &Platform) -> Result<(), Failed> {
     *graph.left_mut() = Camera::new(3, 8);
     graph.run()?;
     let seen: Vec<f32> = graph.show().seen().iter().map(|(value, _)| *value).collect();
-    equal(seen, vec![1.0, 1.0, 7.0, 7.0])
+    check_equal(seen, vec![1.0, 1.0, 7.0, 7.0])
 }
 
 graph! {
@@ -99,8 +95,8 @@ fn fan_out(platform: &Platform) -> Result<(), Failed> {
     let mut graph = FanOut::new(platform, 3)?;
     graph.run()?;
     let seen = |show: &Show| show.seen().iter().map(|(value, _)| *value).collect::<Vec<_>>();
-    equal(seen(graph.show()), vec![2.0, 4.0, 6.0])?;
-    equal(seen(graph.plain()), vec![1.0, 2.0, 3.0])
+    check_equal(seen(graph.show()), vec![2.0, 4.0, 6.0])?;
+    check_equal(seen(graph.plain()), vec![1.0, 2.0, 3.0])
 }
 
 graph! {
@@ -123,8 +119,8 @@ graph! {
 fn backwards(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Taken::new(platform)?;
     graph.run()?;
-    equal(graph.show().seen(), &[(-1.0, None), (-2.0, None)])?;
-    equal(graph.kept().seen(), &[(1.0, None), (2.0, None)])
+    check_equal(graph.show().seen(), &[(-1.0, None), (-2.0, None)])?;
+    check_equal(graph.kept().seen(), &[(1.0, None), (2.0, None)])
 }
 
 graph! {
@@ -149,9 +145,9 @@ fn optional(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Optional::new(platform)?;
     graph.run()?;
     let images: Vec<f32> = graph.show().seen().iter().map(|(value, _)| *value).collect();
-    equal(images, vec![7.0, 8.0, 9.0])?;
+    check_equal(images, vec![7.0, 8.0, 9.0])?;
     let labels: Vec<u64> = graph.show().seen().iter().filter_map(|(_, label)| *label).collect();
-    equal(labels, vec![0, 1, 2])
+    check_equal(labels, vec![0, 1, 2])
 }
 
 graph! {
@@ -169,7 +165,7 @@ graph! {
 fn same_names(platform: &Platform) -> Result<(), Failed> {
     let mut graph = SameNames::new(platform, 4, 1)?;
     graph.run()?;
-    equal(graph.show().seen().len(), 1)
+    check_equal(graph.show().seen().len(), 1)
 }
 
 /// An operator whose ports are words of Rust.
@@ -232,7 +228,7 @@ graph! {
 fn names(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Names::new(platform)?;
     graph.run()?;
-    equal(&graph.graph().items, &vec![1, 2])?;
+    check_equal(&graph.graph().items, &vec![1, 2])?;
     let _: &Counter = graph.r#loop();
     check_text(Names::DOT, &["\"loop\" -> \"end\" [label=\"number → in\"]"])?;
     check_text(
@@ -297,7 +293,7 @@ fn count_zero(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn pictures() -> Result<(), Failed> {
-    equal(
+    check_equal(
         Optional::MERMAID,
         "flowchart LR
     counter[\"counter: Counter\"]
@@ -311,7 +307,7 @@ fn pictures() -> Result<(), Failed> {
     unheard -- \"number\" --> 0_((\" \"))
 ",
     )?;
-    equal(
+    check_equal(
         Taken::DOT,
         "digraph \"Taken\" {
     rankdir=LR;
@@ -338,5 +334,5 @@ fn order() -> Result<(), Failed> {
     let platform = Platform::host().build()?;
     let mut graph = Taken::new(&platform)?;
     let names: Vec<String> = graph.nodes().iter().map(|node| node.name().to_owned()).collect();
-    equal(names, ["camera", "cast", "kept", "invert", "show"].map(str::to_owned).to_vec())
+    check_equal(names, ["camera", "cast", "kept", "invert", "show"].map(str::to_owned).to_vec())
 }

@@ -8,11 +8,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use streamflow::GreenContext;
+use streamflow::driver::Call;
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::{Call, Driver, Recorder};
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{multiprocessor, slow_copy, slow_fill};
-use streamflow_tests::layers::DropWaits;
+use streamflow_tests::setup::recorded;
 use streamflow_tests::stereo::{Camera, Cast, Show};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
@@ -27,9 +27,7 @@ fn main() -> ExitCode {
         .both("a_wrong_size_lists_the_legal_ones", wrong_sizes)
         .both("a_leftover_that_is_not_there", no_leftover)
         .both("kernels_stay_on_their_multiprocessors", stays)
-        .both("events_cross_between_green_and_primary_streams", crosses)
-        .plain("events_cross_between_green_and_primary_streams_control::host", control_on_host)
-        .cuda("events_cross_between_green_and_primary_streams_control", control_on_gpu)
+        .ordered("events_cross_between_green_and_primary_streams", crossing)
         .both("a_graph_on_green_contexts", graph)
         .seeded("a_device_is_divided_once", once)
         .both("another_default_is_the_same_division", another_default)
@@ -117,11 +115,7 @@ fn stays(platform: &Platform) -> Result<(), Failed> {
 }
 
 /// A slow writer on one kind of stream, a reader on the other, and the reader's memory back again.
-fn crosses(platform: &Platform) -> Result<(), Failed> {
-    check(crossing(platform)?, || "the data is wrong".into())
-}
-
-fn crossing(platform: &Platform) -> Result<bool, Failed> {
+fn crossing(platform: &Platform) -> Result<bool> {
     let pool = |description: CudaStreamPool| platform.stream_pool("CROSS", &description);
     let primary = pool(CudaStreamPool::new())?.allocate("primary")?;
     let first = pool(CudaStreamPool::new().on(GREEN.context(0)))?.allocate("first")?;
@@ -137,31 +131,6 @@ fn crossing(platform: &Platform) -> Result<bool, Failed> {
         from.synchronize_blocking()?;
     }
     Ok(right)
-}
-
-fn crossing_without_waits(driver: Arc<dyn Driver>) -> Result<bool, Failed> {
-    let broken = Arc::new(DropWaits::all(driver));
-    let right = crossing(&Platform::from_driver(broken.clone())?)?;
-    check(broken.dropped() > 0, || "the program never waits: the control proves nothing".into())?;
-    Ok(right)
-}
-
-fn control_on_host() -> Result<(), Failed> {
-    let mut shown = 0;
-    for seed in 0..100 {
-        let driver = Arc::new(HostDriver::builder().seed(seed).build());
-        shown += usize::from(!crossing_without_waits(driver)?);
-    }
-    check(shown >= 30, || format!("without waits only {shown} of 100 seeds gave wrong data"))
-}
-
-fn control_on_gpu(platform: &Platform) -> Result<(), Failed> {
-    for _ in 0..5 {
-        if !crossing_without_waits(platform.driver().clone())? {
-            return Ok(());
-        }
-    }
-    Err(Failed::new("inconclusive: without waits the data was right 5 times"))
 }
 
 /// On which multiprocessors' streams a node works.
@@ -216,8 +185,7 @@ fn graph(platform: &Platform) -> Result<(), Failed> {
 
 /// However many pools and graphs name it.
 fn once(seed: u64) -> Result<(), Failed> {
-    let recorder = Arc::new(Recorder::new(Arc::new(HostDriver::builder().seed(seed).build())));
-    let platform = Platform::from_driver(recorder.clone())?;
+    let (recorder, platform) = recorded(Arc::new(HostDriver::builder().seed(seed).build()))?;
     let _first = OnGreen::new(&platform, 3)?;
     OnGreen::new(&platform, 3)?.run()?;
     let divided = recorder.count(|call| matches!(call, Call::CreateGreenContexts { .. }));

@@ -8,7 +8,7 @@ use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::kernels::{slow_copy, slow_fill};
 use streamflow_tests::layers::DropWaits;
-use streamflow_tests::seen::{self, note};
+use streamflow_tests::seen::{self, all, note};
 use streamflow_tests::tensors::{LEN, SLOW, Sink, Tx, holds};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
@@ -22,10 +22,6 @@ fn main() -> ExitCode {
 }
 
 type Seen = seen::Seen<bool>;
-
-fn all_right(seen: &Seen, ticks: usize) -> bool {
-    seen::all(seen) == vec![true; ticks]
-}
 
 /// Manages its streams by itself: `receive_cuda_streams`, `synchronize_streams`, `set_cuda_stream`.
 #[operator(streams(work))]
@@ -74,7 +70,7 @@ fn by_hand(platform: &Platform) -> Result<bool> {
     }
     // What names no stream is waited for in any case.
     Hand::new(platform, false, true, seen.clone())?.run()?;
-    Ok(all_right(&seen, 3 * 8))
+    Ok(all(&seen) == [true; 3 * 8])
 }
 
 fn left_out(platform: &Platform) -> Result<(), Failed> {

@@ -9,7 +9,8 @@ use streamflow::testing::OperatorHarness;
 use streamflow_tests::operators::{
     Apply, Delay, InPlace, Names, OfMacro, Pack, Pair, Pass, Source, Trigger, Unpack,
 };
-use streamflow_tests::{Failed, Suite, check};
+use streamflow_tests::setup::uploaded;
+use streamflow_tests::{Failed, Suite, check, check_equal};
 
 fn main() -> ExitCode {
     Suite::new()
@@ -25,20 +26,16 @@ fn main() -> ExitCode {
         .run()
 }
 
-fn equal<T: PartialEq + std::fmt::Debug>(found: T, wanted: T) -> Result<(), Failed> {
-    check(found == wanted, || format!("{found:?}, not {wanted:?}"))
-}
-
 fn names_of(ports: &[PortInfo]) -> Vec<&str> {
     ports.iter().map(|port| port.name).collect()
 }
 
 fn constants() -> Result<(), Failed> {
-    equal(Source::NAME, "Source")?;
-    equal(Source::STREAM_NAMES, &["fill", "spare"])?;
-    equal(Source::STREAMS, 2)?;
-    equal(Source::INPUTS, &[])?;
-    equal(
+    check_equal(Source::NAME, "Source")?;
+    check_equal(Source::STREAM_NAMES, &["fill", "spare"])?;
+    check_equal(Source::STREAMS, 2)?;
+    check_equal(Source::INPUTS, &[])?;
+    check_equal(
         Source::OUTPUTS,
         &[PortInfo {
             name: "image",
@@ -50,29 +47,29 @@ fn constants() -> Result<(), Failed> {
                   the table.",
         }],
     )?;
-    equal(names_of(InPlace::INPUTS), vec!["data", "added"])?;
-    equal(InPlace::INPUTS[1].ty, "&streamflow::memory::Tensor<f32>")?;
-    equal(InPlace::STREAMS, 1)?;
-    equal(Delay::STREAMS, 1)?;
-    equal(names_of(Names::INPUTS), vec!["io", "ports", "in_1", "in1"])?;
-    equal(names_of(Names::OUTPUTS), vec!["type", "streams"])?;
-    equal(
+    check_equal(names_of(InPlace::INPUTS), vec!["data", "added"])?;
+    check_equal(InPlace::INPUTS[1].ty, "&streamflow::memory::Tensor<f32>")?;
+    check_equal(InPlace::STREAMS, 1)?;
+    check_equal(Delay::STREAMS, 1)?;
+    check_equal(names_of(Names::INPUTS), vec!["io", "ports", "in_1", "in1"])?;
+    check_equal(names_of(Names::OUTPUTS), vec!["type", "streams"])?;
+    check_equal(
         Names::INPUTS.iter().map(|port| port.optional).collect(),
         vec![false, false, false, true],
     )?;
     let devices = |ports: &[PortInfo]| ports.iter().map(|port| port.device).collect::<Vec<_>>();
-    equal(devices(Names::INPUTS), vec![false; 4])?;
-    equal(devices(InPlace::INPUTS), vec![true; 2])?;
-    equal(devices(Pass::<u64>::INPUTS), vec![false, true])?;
-    equal(devices(Pass::<Tensor<u8>>::OUTPUTS), vec![true, false])?;
+    check_equal(devices(Names::INPUTS), vec![false; 4])?;
+    check_equal(devices(InPlace::INPUTS), vec![true; 2])?;
+    check_equal(devices(Pass::<u64>::INPUTS), vec![false, true])?;
+    check_equal(devices(Pass::<Tensor<u8>>::OUTPUTS), vec![true, false])?;
     // The download of device data is data of the host.
-    equal(devices(Unpack::OUTPUTS), vec![false])?;
-    equal(Names::STREAMS, 0)?;
+    check_equal(devices(Unpack::OUTPUTS), vec![false])?;
+    check_equal(Names::STREAMS, 0)?;
     // A stream of its own, and the internal one: one of its inputs carries device data.
-    equal(Pass::<u64>::STREAMS, 2)?;
-    equal(Pass::<u64>::NAME, "Pass")?;
-    equal(Pack::STREAMS, 1)?;
-    equal(OfMacro::INPUTS[0].ty, "&Vec<String>")
+    check_equal(Pass::<u64>::STREAMS, 2)?;
+    check_equal(Pass::<u64>::NAME, "Pass")?;
+    check_equal(Pack::STREAMS, 1)?;
+    check_equal(OfMacro::INPUTS[0].ty, "&Vec<String>")
 }
 
 fn inside_of_a_function() -> Result<(), Failed> {
@@ -96,18 +93,8 @@ fn inside_of_a_function() -> Result<(), Failed> {
         }
     }
 
-    equal(Inner::new("a".into()).text, "a".into())?;
-    equal(Inner::INPUTS.len(), 1)
-}
-
-fn uploaded<T: Element, O: Compute>(
-    platform: &Platform,
-    harness: &OperatorHarness<O>,
-    values: &[T],
-) -> Result<Tensor<T>> {
-    let mut tensor = platform.tensor([values.len()], harness.stream())?;
-    harness.stream().upload_blocking(values, &mut tensor)?;
-    Ok(tensor)
+    check_equal(Inner::new("a".into()).text, "a".into())?;
+    check_equal(Inner::INPUTS.len(), 1)
 }
 
 fn source(platform: &Platform) -> Result<(), Failed> {
@@ -116,7 +103,7 @@ fn source(platform: &Platform) -> Result<(), Failed> {
         check(harness.tick()?, || "a source is always ready".into())?;
         let emitted = harness.take(|ports| &mut ports.image).ok_or(Failed::new("nothing"))?;
         check(emitted.sent.is_some(), || "no point".into())?;
-        equal(harness.stream().download_blocking(&emitted.message)?, vec![tick as f32; 3])?;
+        check_equal(harness.stream().download_blocking(&emitted.message)?, vec![tick as f32; 3])?;
     }
     Ok(harness.stop()?)
 }
@@ -124,29 +111,31 @@ fn source(platform: &Platform) -> Result<(), Failed> {
 fn in_place(platform: &Platform) -> Result<(), Failed> {
     let mut harness = OperatorHarness::new(platform, InPlace::new())?;
     check(!harness.tick()?, || "it has no message".into())?;
-    let (data, added) =
-        (uploaded(platform, &harness, &[1.0, 2.0])?, uploaded(platform, &harness, &[10.0, 20.0])?);
+    let (data, added) = (
+        uploaded(platform, &[1.0, 2.0], harness.stream())?,
+        uploaded(platform, &[10.0, 20.0], harness.stream())?,
+    );
     harness.push(|ports| &mut ports.data, data)?;
     check(!harness.tick()?, || "one message is missing".into())?;
     harness.push(|ports| &mut ports.added, added)?;
     check(harness.tick()?, || "it is ready".into())?;
     let sum = harness.take(|ports| &mut ports.out).ok_or(Failed::new("nothing"))?;
-    equal(harness.stream().download_blocking(&sum.message)?, vec![12.0, 23.0])?;
+    check_equal(harness.stream().download_blocking(&sum.message)?, vec![12.0, 23.0])?;
     Ok(harness.stop()?)
 }
 
 fn delay(platform: &Platform) -> Result<(), Failed> {
     let mut harness = OperatorHarness::new(platform, Delay::new(None))?;
     for tick in 0..3 {
-        let now = uploaded(platform, &harness, &[tick as f32])?;
+        let now = uploaded(platform, &[tick as f32], harness.stream())?;
         harness.push(|ports| &mut ports.now, now)?;
         check(harness.tick()?, || "it is ready".into())?;
         let before = harness.take(|ports| &mut ports.before);
         match before {
-            None => equal(tick, 0)?,
+            None => check_equal(tick, 0)?,
             Some(before) => {
                 let found = harness.stream().download_blocking(&before.message)?;
-                equal(found, vec![tick as f32 - 1.0])?;
+                check_equal(found, vec![tick as f32 - 1.0])?;
             }
         }
     }
@@ -164,9 +153,9 @@ fn names(platform: &Platform) -> Result<(), Failed> {
         }
         check(harness.tick()?, || "it is ready".into())?;
         let sum = harness.take(|ports| &mut ports.r#type).map(|emitted| *emitted.message);
-        equal(sum, Some(111))?;
+        check_equal(sum, Some(111))?;
         let sum = harness.take(|ports| &mut ports.streams).map(|emitted| *emitted.message);
-        equal(sum, shared.map(|shared| shared + 11))?;
+        check_equal(sum, shared.map(|shared| shared + 11))?;
     }
     Ok(harness.stop()?)
 }
@@ -176,29 +165,31 @@ fn apply(platform: &Platform) -> Result<(), Failed> {
     harness.push(|ports| &mut ports.x, HostData([1.0, 2.0]))?;
     check(harness.tick()?, || "it is ready".into())?;
     let y = harness.take(|ports| &mut ports.y).map(|emitted| emitted.message.0);
-    equal(y, Some([2.0, 4.0]))?;
+    check_equal(y, Some([2.0, 4.0]))?;
     Ok(harness.stop()?)
 }
 
 fn pass(platform: &Platform) -> Result<(), Failed> {
     let mut harness = OperatorHarness::new(platform, Pass::<String, f16>::by_hand())?;
-    let other = uploaded(platform, &harness, &[f16::ONE; 5])?;
+    let other = uploaded(platform, &[f16::ONE; 5], harness.stream())?;
     harness.push(|ports| &mut ports.one, "text".into())?;
     harness.push(|ports| &mut ports.other, other)?;
     check(harness.tick()?, || "it is ready".into())?;
     let len = harness.take(|ports| &mut ports.len).map(|emitted| *emitted.message);
-    equal(len, Some(5))?;
+    check_equal(len, Some(5))?;
     let out = harness.take(|ports| &mut ports.out).ok_or(Failed::new("nothing"))?;
     let Pair(text, number) = &*out.message;
-    equal((text.as_str(), *number), ("text", 7))?;
+    check_equal((text.as_str(), *number), ("text", 7))?;
     check(out.sent.is_none(), || "host data has no point".into())?;
     Ok(harness.stop()?)
 }
 
 fn several_fields(platform: &Platform) -> Result<(), Failed> {
     let mut pack = OperatorHarness::new(platform, Pack::new())?;
-    let (boxes, scores) =
-        (uploaded(platform, &pack, &[1, 2])?, uploaded(platform, &pack, &[0.5, 0.25])?);
+    let (boxes, scores) = (
+        uploaded(platform, &[1, 2], pack.stream())?,
+        uploaded(platform, &[0.5, 0.25], pack.stream())?,
+    );
     pack.push(|ports| &mut ports.boxes, boxes)?;
     pack.push(|ports| &mut ports.scores, scores)?;
     pack.push(|ports| &mut ports.when, Trigger)?;
@@ -211,7 +202,7 @@ fn several_fields(platform: &Platform) -> Result<(), Failed> {
     unpack.push(|ports| &mut ports.packed, packed)?;
     check(unpack.tick()?, || "it is ready".into())?;
     let scores = unpack.take(|ports| &mut ports.scores).ok_or(Failed::new("nothing"))?;
-    equal(scores.message.wait_blocking()?, &[0.5, 0.25])?;
+    check_equal(scores.message.wait_blocking()?, &[0.5, 0.25])?;
     pack.stop()?;
     Ok(unpack.stop()?)
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{add_one, slow_fill};
 use streamflow_tests::seen::{Seen, all, note};
+use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
 const LEN: usize = 1003;
@@ -20,18 +21,6 @@ fn main() -> ExitCode {
         .both("a_message_that_is_awaited_is_not_dropped", awaited)
         .both("many_inputs_with_and_without_messages", many)
         .run()
-}
-
-#[operator]
-struct Numbers {
-    #[output]
-    number: u64,
-}
-
-impl Compute for Numbers {
-    fn compute(&mut self, io: NumbersIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        io.number.emit(cx.tick())
-    }
 }
 
 /// Leaves what waits for as many ticks as `leaves` says, then takes one each.
@@ -58,7 +47,7 @@ macro_rules! queue {
     ($name:ident, $($policy:tt)*) => {
         graph! {
             struct $name(capacity: usize, seen: Seen<u64>) {
-                #[when(count(10))] let numbers: Numbers = Numbers::new();
+                #[when(count(10))] let numbers: Counter = Counter::new();
                 let late: Late = Late::new(6, seen);
                 #[capacity(capacity)]
                 $($policy)*
@@ -276,12 +265,12 @@ impl Compute for Even {
 
 graph! {
     struct Several(seen: Seen<(Vec<u64>, Vec<u64>, u64)>) {
-        #[when(count(3))] let a: Numbers = Numbers::new();
-        #[when(count(3))] let b: Numbers = Numbers::new();
-        #[when(count(3))] let c: Numbers = Numbers::new();
+        #[when(count(3))] let a: Counter = Counter::new();
+        #[when(count(3))] let b: Counter = Counter::new();
+        #[when(count(3))] let c: Counter = Counter::new();
         #[when(count(3))] let even: Even = Even::new();
-        #[when(count(3))] let d: Numbers = Numbers::new();
-        #[when(count(3))] let e: Numbers = Numbers::new();
+        #[when(count(3))] let d: Counter = Counter::new();
+        #[when(count(3))] let e: Counter = Counter::new();
         let collect: Collect = Collect::new(seen);
         a.number >> collect.all;
         b.number >> collect.all;

@@ -2,13 +2,13 @@
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use streamflow::driver::{Call, Recorder, StreamName};
+use streamflow::driver::{Call, StreamName};
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::kernels::{slow_copy, slow_fill};
-use streamflow_tests::seen::{self, note};
+use streamflow_tests::seen::{self, all, note};
+use streamflow_tests::setup::recorded;
 use streamflow_tests::tensors::{LEN, SLOW, Sink, Tx, holds};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
@@ -32,10 +32,6 @@ enum Way {
 }
 
 type Seen = seen::Seen<bool>;
-
-fn all_right(seen: &Seen, ticks: usize) -> bool {
-    seen::all(seen) == vec![true; ticks]
-}
 
 /// Copies the first of its inputs.
 #[operator]
@@ -122,7 +118,7 @@ fn adopts(platform: &Platform, way: Way) -> Result<bool> {
     let (seen, roomy) = (Seen::default(), Seen::default());
     Exhausted::new(platform, way, true, seen.clone())?.run()?;
     Room::new(platform, way, way == Way::Adopt, roomy.clone())?.run()?;
-    Ok(all_right(&seen, 8) && all_right(&roomy, 8))
+    Ok(all(&seen) == [true; 8] && all(&roomy) == [true; 8])
 }
 
 fn adopts_without_a_pool(platform: &Platform) -> Result<bool> {
@@ -130,7 +126,7 @@ fn adopts_without_a_pool(platform: &Platform) -> Result<bool> {
     for way in [Way::Allocate, Way::OrAdopt, Way::Adopt] {
         NoPool::new(platform, way, true, seen.clone())?.run()?;
     }
-    Ok(all_right(&seen, 3 * 8))
+    Ok(all(&seen) == [true; 3 * 8])
 }
 
 fn exhausted(platform: &Platform) -> Result<(), Failed> {
@@ -203,7 +199,7 @@ graph! {
 fn or_default(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     Unnamed::new(platform, true, seen.clone())?.run()?;
-    Ok(all_right(&seen, 8))
+    Ok(all(&seen) == [true; 8])
 }
 
 fn nothing(platform: &Platform) -> Result<(), Failed> {
@@ -239,8 +235,7 @@ impl Compute for ToDefault {
 /// The default stream waits where that was asked for, and nowhere else.
 fn to_default(platform: &Platform) -> Result<(), Failed> {
     for asked in [false, true] {
-        let recorder = Arc::new(Recorder::new(platform.driver().clone()));
-        let platform = Platform::from_driver(recorder.clone())?;
+        let (recorder, platform) = recorded(platform.driver().clone())?;
         let mut harness = OperatorHarness::new(&platform, ToDefault::new(asked))?;
         let mut image = platform.tensor([LEN], harness.stream())?;
         harness.stream().launch::<slow_fill>(LEN, (&mut image, 1.0, SLOW))?;

@@ -6,12 +6,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use streamflow::driver::{Call, Recorder};
+use streamflow::driver::Call;
 use streamflow::prelude::*;
 use streamflow_examples::seed_app::{HandWired, Streams};
 use streamflow_tests::allocations::{self, Counting, count};
 use streamflow_tests::graph_runs::{Example, OnTick};
 use streamflow_tests::kernels::{add_one, fill};
+use streamflow_tests::setup::recorded;
 use streamflow_tests::tensors::{LEN, Tx};
 use streamflow_tests::{Failed, Suite, check};
 
@@ -61,8 +62,7 @@ fn is_steady(call: &Call) -> bool {
 }
 
 fn no_resources_are_made(platform: &Platform) -> Result<(), Failed> {
-    let recorder = Arc::new(Recorder::new(platform.driver().clone()));
-    let platform = Platform::from_driver(recorder.clone())?;
+    let (recorder, platform) = recorded(platform.driver().clone())?;
     let mut app = HandWired::new(&platform, 3, 65, Streams::Pool)?;
     run(&mut app, WARM_UP)?;
     recorder.clear();
@@ -95,8 +95,7 @@ fn work_per_tick(example: Example) -> (usize, usize) {
 
 fn graphs_make_no_resources(platform: &Platform) -> Result<(), Failed> {
     for example in Example::ALL {
-        let recorder = Arc::new(Recorder::new(platform.driver().clone()));
-        let platform = Platform::from_driver(recorder.clone())?;
+        let (recorder, platform) = recorded(platform.driver().clone())?;
         let seen = recorder.clone();
         let steady = Arc::new(std::sync::Mutex::new(Vec::new()));
         let kept = steady.clone();

@@ -5,12 +5,12 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use streamflow::MemoryOptions;
 use streamflow::driver::host::HostDriver;
-use streamflow::driver::{Call, CopyKind, Driver, RawEvent, RawStream, Recorder};
+use streamflow::driver::{Call, CopyKind, Recorder};
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{add_one, fill, slow_copy, slow_fill};
-use streamflow_tests::layers::{Bound, DropWaits};
+use streamflow_tests::layers::Bound;
+use streamflow_tests::ordered::{Drops, Program, platform, right, without};
 use streamflow_tests::stereo::Show;
 use streamflow_tests::{Failed, Suite, check};
 
@@ -18,34 +18,26 @@ const LEN: usize = 1003;
 /// About 10 ms on a GPU.
 const SLOW: u64 = 20_000_000;
 
-/// Seeds of a control, and how many of them must show the missing edge.
-const CONTROL_SEEDS: u64 = 100;
+/// How many of a control's 100 seeds must show the missing edge.
 const MUST_SHOW: usize = 15;
-/// How often a control is tried on GPUs until it shows the missing edge.
-const CONTROL_TRIES: usize = 5;
 
 fn main() -> ExitCode {
     let suite = Suite::new()
-        .devices("a_slow_producer_on_another_device", 2, |platform| right(platform, slow_producer))
-        .devices("memory_is_reused_after_the_copy", 2, |platform| right(platform, reuse))
-        .devices("both_ways_and_in_place", 2, |platform| right(platform, there_and_back))
-        .devices("a_struct_with_host_data_is_transferred", 2, |platform| right(platform, pairs))
-        .devices("a_peer_copy_by_hand", 2, |platform| right(platform, by_hand))
+        .devices("a_slow_producer_on_another_device", 2, |on| right(slow_producer, on))
+        .devices("memory_is_reused_after_the_copy", 2, |on| right(reuse, on))
+        .devices("both_ways_and_in_place", 2, |on| right(there_and_back, on))
+        .devices("a_struct_with_host_data_is_transferred", 2, |on| right(pairs, on))
+        .devices("a_peer_copy_by_hand", 2, |on| right(by_hand, on))
         .devices("the_right_device_is_bound", 2, bound)
         .seeded("a_transfer_is_one_peer_copy", one_copy)
         .seeded("a_warm_transfer_makes_nothing", warm);
     CONTROLS
         .iter()
         .fold(suite, |suite, &(name, program, drops)| {
-            suite
-                .plain(&format!("{name}::host"), move || control_on_host(program, drops))
-                .cuda_devices(name, 2, move |platform| control_on_gpus(program, drops, platform))
+            suite.control_on(name, 2, MUST_SHOW, move |driver| without(program, driver, drops))
         })
         .run()
 }
-
-type Program = fn(&Platform) -> Result<bool, Failed>;
-type Drops = fn(RawStream, RawEvent) -> bool;
 
 const CONTROLS: &[(&str, Program, Drops)] = &[
     ("control_the_copy_does_not_wait_for_the_producer", slow_producer, |stream, event| {
@@ -58,51 +50,6 @@ const CONTROLS: &[(&str, Program, Drops)] = &[
         stream.device() == device(0) && event.device() == device(1)
     }),
 ];
-
-/// One freed block in flight: the next allocation of its size takes it, and must wait for it.
-fn platform(driver: Arc<dyn Driver>) -> Result<Platform> {
-    Platform::with_memory(driver, MemoryOptions { in_flight: 1, ..MemoryOptions::default() })
-}
-
-fn right(on: &Platform, program: Program) -> Result<(), Failed> {
-    check(program(&platform(on.driver().clone())?)?, || "the data is wrong".into())
-}
-
-fn right_without(driver: Arc<dyn Driver>, program: Program, drops: Drops) -> Result<bool, Failed> {
-    let broken = Arc::new(DropWaits::when(driver, drops));
-    let right = program(&platform(broken.clone())?)?;
-    check(broken.dropped() > 0, || "the program never waits: the control proves nothing".into())?;
-    Ok(right)
-}
-
-fn control_on_host(program: Program, drops: Drops) -> Result<(), Failed> {
-    let mut shown = 0;
-    for seed in 0..CONTROL_SEEDS {
-        let driver = Arc::new(HostDriver::builder().devices(2).seed(seed).build());
-        shown += usize::from(!right_without(driver, program, drops)?);
-    }
-    check(shown >= MUST_SHOW, || {
-        format!("without the waits only {shown} of {CONTROL_SEEDS} seeds gave wrong data")
-    })
-}
-
-fn control_on_gpus(program: Program, drops: Drops, platform: &Platform) -> Result<(), Failed> {
-    for _ in 0..CONTROL_TRIES {
-        match right_without(platform.driver().clone(), program, drops) {
-            Ok(true) => {}
-            Ok(false) => return Ok(()),
-            // A race checker below ends the run first: that is what shows the missing edge then.
-            Err(failed) if platform.driver().watches() => {
-                let text = failed.to_string();
-                return check(text.contains("nothing orders two accesses"), || text);
-            }
-            Err(failed) => return Err(failed),
-        }
-    }
-    Err(Failed::new(format!(
-        "inconclusive: without the waits the data was right {CONTROL_TRIES} times"
-    )))
-}
 
 /// Writes `tick + 1` everywhere, slowly, over what was there.
 #[operator(streams(work))]
@@ -162,7 +109,7 @@ fn saw(show: &Show, first: f32) -> bool {
     seen == [first, first + 1.0, first + 2.0]
 }
 
-fn slow_producer(platform: &Platform) -> Result<bool, Failed> {
+fn slow_producer(platform: &Platform) -> Result<bool> {
     let mut graph = SlowProducer::new(platform, 3)?;
     graph.run()?;
     Ok(saw(graph.there(), 1.0) && saw(graph.here(), 1.0))
@@ -217,7 +164,7 @@ impl Compute for Late {
     }
 }
 
-fn reuse(platform: &Platform) -> Result<bool, Failed> {
+fn reuse(platform: &Platform) -> Result<bool> {
     // Large on GPUs, so that the copy takes longer than the next fill.
     let len = if platform.name() == "host" { LEN } else { 64 * 1024 * 1024 };
     let mut graph = Reuse::new(platform, len, 3)?;
@@ -370,10 +317,11 @@ fn by_hand(platform: &Platform) -> Result<bool, Failed> {
 /// of one device on a stream of another, and ignores that it fails.
 fn bound(on: &Platform) -> Result<(), Failed> {
     let platform = platform(Arc::new(Bound::new(on.driver().clone())))?;
-    for program in [slow_producer, there_and_back, by_hand, default_streams] {
-        check(program(&platform)?, || "the data is wrong".into())?;
-    }
-    Ok(())
+    let right = slow_producer(&platform)?
+        & there_and_back(&platform)?
+        & by_hand(&platform)?
+        & default_streams(&platform)?;
+    check(right, || "the data is wrong".into())
 }
 
 /// The handles of two default streams differ by the device that is bound alone.

@@ -219,7 +219,7 @@ impl<O: Compute> Node<O> {
         let mut full = None;
         self.ports.outputs(|output| match output.emission() {
             Emission::Nothing => {}
-            Emission::Message => changed = true,
+            Emission::Fits => changed = true,
             Emission::TooMuch => full = full.take().or_else(|| output.full()),
         });
         if let Some(full) = full {

@@ -1,12 +1,11 @@
 //! One allocation and who uses it: the place where ordering by data (law 7) is kept.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use smallvec::SmallVec;
 
 use super::Shape;
 use crate::driver::{AccessMode, DeviceId, MemoryRange};
 use crate::error::{Error, Result};
+use crate::lock::{Held, Lock};
 use crate::stream::{CudaStream, PlatformNumber, Point, StreamTable, Timeline};
 
 /// An allocation, of a device or of page-locked host memory.
@@ -17,7 +16,7 @@ pub(crate) struct Block {
     range: MemoryRange,
     /// What its owner takes it for. Here, so that owners are small: messages are moved often.
     shape: Shape,
-    uses: Mutex<Uses>,
+    uses: Lock<Uses>,
 }
 
 /// The uses that later work must be ordered after.
@@ -32,7 +31,7 @@ struct Uses {
 
 impl Block {
     pub(crate) fn new(platform: PlatformNumber, device: DeviceId, range: MemoryRange) -> Self {
-        Self { platform, device, range, shape: Shape::SCALAR, uses: Mutex::new(Uses::default()) }
+        Self { platform, device, range, shape: Shape::SCALAR, uses: Lock::new(Uses::default()) }
     }
 
     pub(crate) fn device(&self) -> DeviceId {
@@ -204,11 +203,11 @@ impl Block {
 
     /// Without a lock: free blocks have one owner.
     fn uses_mut(&mut self) -> &mut Uses {
-        self.uses.get_mut().unwrap_or_else(PoisonError::into_inner)
+        self.uses.get_mut()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Uses> {
-        self.uses.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> Held<'_, Uses> {
+        self.uses.lock()
     }
 }
 

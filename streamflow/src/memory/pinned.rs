@@ -5,7 +5,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use super::owned::{FreeList, Home, Owned};
 use super::{Block, Element, Shape};
@@ -13,6 +13,7 @@ use crate::driver::{
     AccessMode, DeviceId, DriverError, MemoryRange, Note, SourceLocation, report_in_drop,
 };
 use crate::error::Result;
+use crate::lock::{Held, Lock};
 use crate::stream::{CudaStream, StreamTable};
 
 /// The page-locked memory of one device.
@@ -21,12 +22,12 @@ pub(crate) struct PinnedPool {
     device: DeviceId,
     /// How many blocks of a size may be busy before a stream waits for the oldest.
     in_flight: usize,
-    free: Mutex<FreeList>,
+    free: Lock<FreeList>,
 }
 
 impl PinnedPool {
     pub(crate) fn new(table: &Arc<StreamTable>, device: DeviceId, in_flight: usize) -> Arc<Self> {
-        let free = Mutex::default();
+        let free = Lock::default();
         Arc::new(Self { table: table.clone(), device, in_flight: in_flight.max(1), free })
     }
 
@@ -109,8 +110,8 @@ impl PinnedPool {
         Ok(unsafe { driver.free_pinned(self.device, block.range()) }?)
     }
 
-    fn lock(&self) -> MutexGuard<'_, FreeList> {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> Held<'_, FreeList> {
+        self.free.lock()
     }
 }
 

@@ -11,7 +11,7 @@
 
 use std::fmt;
 use std::panic::Location;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use super::Block;
 use super::books::{Ledger, State};
@@ -19,6 +19,7 @@ use super::limits::{MemoryLimits, MemoryOptions};
 use super::owned::{Home, Owned};
 use crate::driver::{DeviceId, DriverError, DriverResult, Note, StreamOptions, report_in_drop};
 use crate::error::{Error, Result};
+use crate::lock::{Held, Lock};
 use crate::stream::{CudaStream, PlatformNumber, StreamTable, Timeline};
 
 /// Memory of one device: all that it has, or what limits allow.
@@ -33,7 +34,7 @@ pub(crate) struct MemoryPool {
     release_threshold: u64,
     /// Frees what goes back to the driver, so that no stream of a user waits for that.
     reclaim: Arc<Timeline>,
-    state: Mutex<State>,
+    state: Lock<State>,
 }
 
 impl MemoryPool {
@@ -61,7 +62,7 @@ impl MemoryPool {
             in_flight: limits.in_flight(options.in_flight),
             release_threshold: limits.kept(options.release_threshold),
             reclaim: table.take(device, StreamOptions::default())?,
-            state: Mutex::default(),
+            state: Lock::default(),
         });
         let initial = limits.initial();
         if initial > 0 {
@@ -274,8 +275,8 @@ impl MemoryPool {
         blocks.into_iter().map(|mut block| self.release(&mut block)).fold(Ok(()), Result::and)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> Held<'_, State> {
+        self.state.lock()
     }
 }
 

@@ -124,7 +124,7 @@ impl<T: Message> Outlet<T> {
         } else if self.edges.iter().any(|edge| edge.queue.would_fault()) {
             Emission::TooMuch
         } else {
-            Emission::Message
+            Emission::Fits
         }
     }
 
@@ -161,8 +161,8 @@ impl<T: Message> fmt::Debug for Outlet<T> {
 pub enum Emission {
     /// Nothing.
     Nothing,
-    /// A message.
-    Message,
+    /// A message, which all edges take.
+    Fits,
     /// A message, for which an edge has no room whose policy is to fail.
     TooMuch,
 }

@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, Result};
+use crate::lock::{Held, Lock};
 use crate::message::Envelope;
 
 /// What becomes of a message for which an edge has no room.
@@ -60,7 +60,7 @@ impl Default for EdgeOptions {
 /// The messages of one edge, oldest first.
 #[derive(Debug)]
 pub(super) struct Queue<T> {
-    waiting: Mutex<Waiting<T>>,
+    waiting: Lock<Waiting<T>>,
     /// How many, with the held one, so that schedulers can ask without the lock. Changed under it.
     count: AtomicUsize,
     options: EdgeOptions,
@@ -83,7 +83,7 @@ impl<T> Queue<T> {
     pub(super) fn new(options: EdgeOptions) -> Self {
         // A large one grows to what is really used.
         let messages = VecDeque::with_capacity(options.capacity.min(64));
-        let waiting = Mutex::new(Waiting { messages, held: false });
+        let waiting = Lock::new(Waiting { messages, held: false });
         Self { waiting, count: AtomicUsize::new(0), options }
     }
 
@@ -187,7 +187,7 @@ impl<T> Queue<T> {
         changed
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waiting<T>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> Held<'_, Waiting<T>> {
+        self.waiting.lock()
     }
 }

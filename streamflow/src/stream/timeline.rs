@@ -9,8 +9,8 @@
 //! whoever still refers to the slot's older record waits longer, never too little.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::clock::{Clock, Copied};
 use super::{PlatformNumber, StreamTable};
@@ -19,6 +19,7 @@ use crate::driver::{
     StreamOptions,
 };
 use crate::error::{Error, Result};
+use crate::lock::{Held, Lock};
 
 /// Events per stream. More than the records of one stream that others may still ask for.
 const RING: usize = 16;
@@ -63,10 +64,10 @@ pub(crate) struct Timeline {
     /// is covered by the last record.
     left: AtomicBool,
     /// Who has the stream, or had it last, for messages.
-    holder: Mutex<Cow<'static, str>>,
+    holder: Lock<Cow<'static, str>>,
     /// What this stream has waited for.
     seen: Clock,
-    ring: Mutex<Ring>,
+    ring: Lock<Ring>,
 }
 
 type Ring = Vec<Slot>;
@@ -104,9 +105,9 @@ impl Timeline {
             open: AtomicBool::new(false),
             completed: AtomicU64::new(0),
             left: AtomicBool::new(false),
-            holder: Mutex::default(),
+            holder: Lock::default(),
             seen: Clock::new(),
-            ring: Mutex::new(ring),
+            ring: Lock::new(ring),
         })
     }
 
@@ -119,12 +120,12 @@ impl Timeline {
         if self.driver().watches() {
             self.driver().tell(&Note::StreamName { stream: self.raw(), name: &holder });
         }
-        *self.holder.lock().unwrap_or_else(PoisonError::into_inner) = holder;
+        *self.holder.lock() = holder;
     }
 
     /// Who has the stream, or had it last, for messages.
     pub(crate) fn holder(&self) -> String {
-        let holder = self.holder.lock().unwrap_or_else(PoisonError::into_inner);
+        let holder = self.holder.lock();
         if holder.is_empty() { format!("stream {}", self.id) } else { holder.clone().into_owned() }
     }
 
@@ -388,9 +389,8 @@ impl Timeline {
         Ok(())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Ring> {
-        // No code that can panic runs under the lock with the ring half changed.
-        self.ring.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> Held<'_, Ring> {
+        self.ring.lock()
     }
 }
 

@@ -51,16 +51,11 @@ macro_rules! bound {
             $(
                 $($unsafety)* fn $method(&self, $($arg: $ty),*) -> DriverResult<$ret> {
                     check(stringify!($method), $device)?;
-                    bound!(@pass [$($unsafety)*] self.0.$method($($arg),*))
+                    pass!([$($unsafety)*] self.0.$method($($arg),*))
                 }
             )*
         }
     };
-    (@pass [unsafe] $($call:tt)*) => {
-        // SAFETY: the caller keeps the same contract of the same method.
-        unsafe { $($call)* }
-    };
-    (@pass [] $($call:tt)*) => { $($call)* };
 }
 
 bound! {

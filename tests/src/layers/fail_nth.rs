@@ -85,16 +85,11 @@ macro_rules! calls {
             $(
                 $($unsafety)* fn $method(&self, $($arg: $ty),*) -> DriverResult<$ret> {
                     self.check(CallKind::$kind, $device)?;
-                    calls!(@pass [$($unsafety)*] self.below.$method($($arg),*))
+                    pass!([$($unsafety)*] self.below.$method($($arg),*))
                 }
             )*
         }
     };
-    (@pass [unsafe] $($call:tt)*) => {
-        // SAFETY: the caller keeps the same contract of the same method.
-        unsafe { $($call)* }
-    };
-    (@pass [] $($call:tt)*) => { $($call)* };
 }
 
 calls! {

@@ -51,16 +51,11 @@ macro_rules! nothing {
                     if self.is_off() {
                         return Ok($answer);
                     }
-                    nothing!(@pass [$($unsafety)*] self.below.$method($($arg),*))
+                    pass!([$($unsafety)*] self.below.$method($($arg),*))
                 }
             )*
         }
     };
-    (@pass [unsafe] $($call:tt)*) => {
-        // SAFETY: the caller keeps the same contract of the same method.
-        unsafe { $($call)* }
-    };
-    (@pass [] $($call:tt)*) => { $($call)* };
 }
 
 nothing! {

@@ -4,20 +4,17 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use streamflow::MemoryOptions;
 use streamflow::prelude::*;
 use streamflow::testing::Explorer;
 use streamflow_tests::kernels::fill;
 use streamflow_tests::layers::DropWaits;
+use streamflow_tests::ordered;
 use streamflow_tests::races::Program;
 use streamflow_tests::{Failed, check};
 
-/// As in `ordering.rs`: the next allocation of a size takes the block that was freed.
-const MEMORY: MemoryOptions = MemoryOptions { in_flight: 1, release_threshold: u64::MAX };
-
 /// The program, wrong data being an error.
 fn run(program: Program, platform: &Platform) -> Result<()> {
-    let platform = Platform::with_memory(platform.driver().clone(), MEMORY)?;
+    let platform = ordered::platform(platform.driver().clone())?;
     if program(&platform)? { Ok(()) } else { Err(Error::other("the data is wrong")) }
 }
 

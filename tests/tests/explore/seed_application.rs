@@ -1,12 +1,13 @@
 //! The seed's application, two ticks, in every state that it can get into.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use streamflow::prelude::*;
 use streamflow::testing::Explorer;
 use streamflow_examples::seed_app;
 use streamflow_examples::seed_graph::CudaStreamApp;
 use streamflow_tests::layers::DropWaits;
+use streamflow_tests::seen::{report, take};
 use streamflow_tests::{Failed, check, check_close};
 
 const ROWS: usize = 2;
@@ -15,16 +16,9 @@ const TICKS: u64 = 2;
 
 /// Runs it and compares every value with the reference.
 fn run(platform: &Platform) -> Result<()> {
-    let sums = Arc::new(Mutex::new(Vec::new()));
-    let report = {
-        let sums = sums.clone();
-        Box::new(move |tick, row: &[f32]| {
-            sums.lock().unwrap_or_else(PoisonError::into_inner).push((tick, row.to_vec()));
-            Ok(())
-        })
-    };
+    let (sums, report) = report();
     CudaStreamApp::new(platform, ROWS, COLS, TICKS, report)?.run()?;
-    let sums = std::mem::take(&mut *sums.lock().unwrap_or_else(PoisonError::into_inner));
+    let sums = take(&sums);
     let ticks: Vec<_> = sums.iter().map(|(tick, _)| *tick).collect();
     if ticks != Vec::from_iter(0..TICKS) {
         return Err(Error::other(format!("the ticks {ticks:?} were reported")));

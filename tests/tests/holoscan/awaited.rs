@@ -5,7 +5,8 @@ use streamflow_tests::kernels::{dot, slow_fill};
 use streamflow_tests::{Failed, Suite, check};
 
 use crate::gxf::Rx;
-use crate::operators::{LEN, SLOW, Seen, Tx, all, note};
+use crate::operators::{LEN, SLOW, Seen, Tx, all, floats, note};
+use crate::python::Ping;
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite
@@ -118,44 +119,10 @@ fn x4_x5_x7_dot_product(platform: &Platform) -> Result<bool> {
     Ok(all(&seen) == [true; 100])
 }
 
-#[operator]
-struct Numbers {
-    #[output]
-    number: u64,
-}
-
-impl Compute for Numbers {
-    fn compute(&mut self, io: NumbersIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        io.number.emit(cx.tick())
-    }
-}
-
-#[operator]
-struct Count {
-    #[input]
-    number: u64,
-    seen: Seen<u64>,
-}
-
-impl Compute for Count {
-    fn compute(&mut self, io: CountIo<'_>, _: &ExecutionContext) -> Result<()> {
-        note(&self.seen, io.number.receive().into_data());
-        Ok(())
-    }
-}
-
-graph! {
-    struct Plain(seen: Seen<u64>) {
-        #[when(count(10))] let tx: Numbers = Numbers::new();
-        let rx: Count = Count::new(seen);
-        tx.number >> rx.number;
-    }
-}
-
 /// Host data waits for no stream; a condition on it does not compile (`ui/conditions`).
 fn x6_ping_without_callback(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
-    Plain::new(platform, seen.clone())?.run()?;
+    Ping::new(platform, seen.clone())?.run()?;
     check(all(&seen).len() == 10, || format!("{seen:?}"))
 }
 
@@ -179,7 +146,7 @@ unnamed!(UnnamedUnconditional,);
 fn x6_messages_without_a_stream(run: impl FnOnce(Seen<f32>) -> Result<()>) -> Result<bool> {
     let seen = Seen::default();
     run(seen.clone())?;
-    Ok(all(&seen) == (1..=10).map(|n| n as f32).collect::<Vec<_>>())
+    Ok(all(&seen) == floats(1..11))
 }
 
 /// A buffer that comes while the one before is still being written.

@@ -7,8 +7,7 @@ use streamflow_tests::Suite;
 use streamflow_tests::kernels::{slow_copy, slow_fill};
 
 use crate::gxf::Rx;
-use crate::neighbours::floats;
-use crate::operators::{LEN, SLOW, Seen, Tx, all, note};
+use crate::operators::{LEN, SLOW, Seen, Tx, all, floats, note};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite
@@ -120,5 +119,5 @@ fn n10_memory_available(platform: &Platform) -> Result<bool> {
         let text = error.to_string();
         ["`tx`", "`BLOCKS`", "all 1", "at least 2"].iter().all(|part| text.contains(part))
     });
-    Ok(told && all(&none).is_empty() && all(&seen) == floats(0, 5))
+    Ok(told && all(&none).is_empty() && all(&seen) == floats(0..5))
 }

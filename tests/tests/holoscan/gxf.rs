@@ -5,7 +5,7 @@ use streamflow::prelude::*;
 use streamflow_tests::kernels::slow_fill;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
-use crate::operators::{LEN, SLOW, Seen, Tx, all, handed_on, note, value};
+use crate::operators::{LEN, SLOW, Seen, Tx, all, floats, handed_on, note, value};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite
@@ -62,7 +62,7 @@ graph! {
 fn x2_single_stream_event(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     SingleStream::new(platform, seen.clone())?.run()?;
-    Ok(all(&seen) == (1..=10).map(|n| n as f32).collect::<Vec<_>>())
+    Ok(all(&seen) == floats(1..11))
 }
 
 /// Five streams of a pool of five: work is handed from each to the next, and a sixth is refused.

@@ -8,7 +8,7 @@ use streamflow_tests::Suite;
 use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};
 
 use crate::gxf::Rx;
-use crate::operators::{LEN, SLOW, Seen, Tx, all, note, value};
+use crate::operators::{LEN, SLOW, Seen, Tx, all, floats, note, value};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite
@@ -17,11 +17,6 @@ pub(crate) fn tests(suite: Suite) -> Suite {
         .ordered("n13_fan_out", n13_fan_out)
         .ordered("n14_multiple_run", n14_multiple_run)
         .ordered("n16_cycle", n16_cycle)
-}
-
-/// The numbers from `first` to before `end`.
-pub(crate) fn floats(first: u64, end: u64) -> Vec<f32> {
-    (first..end).map(|value| value as f32).collect()
 }
 
 graph! {
@@ -39,7 +34,7 @@ graph! {
 fn n11_dangling_output(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     Dangling::new(platform, seen.clone())?.run()?;
-    Ok(all(&seen) == floats(0, 5))
+    Ok(all(&seen) == floats(0..5))
 }
 
 /// One input that is awaited, and one that is not.
@@ -104,7 +99,7 @@ fn n12_message_conditions(platform: &Platform) -> Result<bool> {
     let (one, both) = (all(&one), all(&both));
     let needed: Vec<f32> = one.iter().map(|(a, _)| *a).collect();
     let found: Vec<f32> = one.iter().filter_map(|(_, b)| *b).collect();
-    Ok(needed == floats(0, 4) && found == [100.0, 101.0] && both == [(0.0, 100.0), (1.0, 101.0)])
+    Ok(needed == floats(0..4) && found == [100.0, 101.0] && both == [(0.0, 100.0), (1.0, 101.0)])
 }
 
 graph! {
@@ -123,7 +118,7 @@ graph! {
 fn n13_fan_out(platform: &Platform) -> Result<bool> {
     let seen: Vec<Seen<f32>> = (0..5).map(|_| Seen::default()).collect();
     FanOut::new(platform, seen.clone())?.run()?;
-    Ok(seen.iter().all(|seen| all(seen) == floats(0, 5)))
+    Ok(seen.iter().all(|seen| all(seen) == floats(0..5)))
 }
 
 graph! {
@@ -147,7 +142,7 @@ fn n14_multiple_run(platform: &Platform) -> Result<bool> {
             Err(_) => return Ok(false),
         }
     }
-    Ok(all(&seen) == floats(0, 5).repeat(4))
+    Ok(all(&seen) == floats(0..5).repeat(4))
 }
 
 /// Adds one, and sends it to itself.
@@ -196,5 +191,5 @@ graph! {
 fn n16_cycle(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     Cycle::new(platform, seen.clone())?.run()?;
-    Ok(all(&seen) == floats(8, 13))
+    Ok(all(&seen) == floats(8..13))
 }

@@ -25,6 +25,11 @@ pub(crate) fn value(
     Ok(if same { values[0] } else { f32::NAN })
 }
 
+/// What tensors hold whose values are these numbers.
+pub(crate) fn floats(values: impl Iterator<Item = usize>) -> Vec<f32> {
+    values.map(|value| value as f32).collect()
+}
+
 /// Whether what is written slowly on the first stream comes through all others, each of which copies what
 /// the one before has written.
 pub(crate) fn handed_on(platform: &Platform, streams: &[&CudaStream]) -> Result<bool> {

@@ -1,10 +1,10 @@
 //! P1, P2 and P4: `python/tests/system/test_stream_handling.py`.
 
-use std::sync::Arc;
-
-use streamflow::driver::{Call, Recorder};
+use streamflow::driver::Call;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{add_one, slow_fill};
+use streamflow_tests::setup::recorded;
+use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, foreign};
 
 use crate::operators::{LEN, SLOW, Seen, Tx, all, holds, note};
@@ -118,19 +118,7 @@ fn p2_external_stream(platform: &Platform) -> Result<bool> {
 }
 
 #[operator]
-struct PingTx {
-    #[output]
-    number: u64,
-}
-
-impl Compute for PingTx {
-    fn compute(&mut self, io: PingTxIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        io.number.emit(cx.tick())
-    }
-}
-
-#[operator]
-struct PingRx {
+pub(crate) struct PingRx {
     #[input]
     number: u64,
     seen: Seen<u64>,
@@ -144,9 +132,10 @@ impl Compute for PingRx {
 }
 
 graph! {
-    struct Ping(seen: Seen<u64>) {
+    /// Host data alone.
+    pub(crate) struct Ping(seen: Seen<u64>) {
         #[when(count(10))]
-        let tx: PingTx = PingTx::new();
+        let tx: Counter = Counter::new();
         let rx: PingRx = PingRx::new(seen);
         tx.number >> rx.number;
     }
@@ -155,8 +144,7 @@ graph! {
 /// In Holoscan every operator owns a pool and a stream of it, where there is a GPU. Here an operator
 /// that has no device data owns none: a graph of numbers makes no stream, no event, and no record.
 fn p4_default_cuda_stream_pool(platform: &Platform) -> Result<(), Failed> {
-    let recorder = Arc::new(Recorder::new(platform.driver().clone()));
-    let platform = Platform::from_driver(recorder.clone())?;
+    let (recorder, platform) = recorded(platform.driver().clone())?;
     recorder.clear();
     let seen = Seen::default();
     Ping::new(&platform, seen.clone())?.run()?;

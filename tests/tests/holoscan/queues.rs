@@ -9,7 +9,7 @@ use streamflow::prelude::*;
 use streamflow_tests::Suite;
 
 use crate::gxf::Rx;
-use crate::operators::{SLOW, Seen, Tx, all, note, value};
+use crate::operators::{SLOW, Seen, Tx, all, floats, note, value};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite
@@ -90,10 +90,6 @@ fn is_full(run: Result<()>, edge: &str, capacity: usize) -> bool {
         let text = error.to_string();
         says.iter().all(|part| text.contains(part))
     })
-}
-
-fn floats(values: impl Iterator<Item = usize>) -> Vec<f32> {
-    values.map(|value| value as f32).collect()
 }
 
 /// Two messages for each that is taken, and room for one: `pop` keeps the odd ones, `reject` the even ones,

@@ -3,6 +3,7 @@
 use streamflow::prelude::*;
 use streamflow_tests::Suite;
 use streamflow_tests::kernels::slow_fill;
+use streamflow_tests::stereo::Counter;
 
 use crate::operators::{LEN, SLOW, Seen, all, holds, note, number};
 
@@ -11,18 +12,6 @@ pub(crate) fn tests(suite: Suite) -> Suite {
         .ordered("a1_named_arg", a1_named_arg)
         .ordered("a2_positional_resource", a2_positional_resource)
         .ordered("a3_default_pool", a3_default_pool)
-}
-
-#[operator]
-struct Ping {
-    #[output]
-    number: u64,
-}
-
-impl Compute for Ping {
-    fn compute(&mut self, io: PingIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        io.number.emit(cx.tick())
-    }
 }
 
 /// `StreamAllocInStartOp`: it has a stream before its first tick. `image` is written on that stream and read
@@ -65,7 +54,7 @@ macro_rules! alloc_in_start {
             struct $name(seen: Seen<bool>) {
                 $($declared)*
                 #[when(count(3))]
-                let tx: Ping = Ping::new();
+                let tx: Counter = Counter::new();
                 $($pool)*
                 let rx: AllocInStart = AllocInStart::new(None, seen);
                 tx.number >> rx.number;

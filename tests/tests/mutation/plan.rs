@@ -2,6 +2,7 @@
 
 use streamflow::MemoryOptions;
 use streamflow::prelude::*;
+use streamflow_tests::ordered::MEMORY;
 
 /// By how much a source's value rises in each tick.
 const RISE: f32 = 16.0;
@@ -87,13 +88,10 @@ pub(crate) struct Plan {
     pub(crate) redundant: &'static [&'static str],
 }
 
-/// As little memory as can be: an allocation waits for the block before.
-const SMALL: MemoryOptions = MemoryOptions { in_flight: 1, release_threshold: u64::MAX };
-
 impl Plan {
     pub(crate) fn new(name: &str, steps: &[Step]) -> Self {
         let (name, steps) = (name.to_owned(), steps.to_vec());
-        Self { name, steps, memory: SMALL, far: &[], adopting: false, redundant: &[] }
+        Self { name, steps, memory: MEMORY, far: &[], adopting: false, redundant: &[] }
     }
 
     pub(crate) fn in_flight(mut self, blocks: usize) -> Self {

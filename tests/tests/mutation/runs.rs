@@ -14,6 +14,7 @@ use streamflow_examples::seed_graph::CudaStreamApp;
 use streamflow_tests::check_close;
 use streamflow_tests::layers::Mutate;
 use streamflow_tests::layers::mutate::{Declaration, Edge, Log, declarations};
+use streamflow_tests::ordered::MEMORY;
 
 use super::build::build;
 use super::operators::WRONG;
@@ -53,7 +54,7 @@ impl Subject {
 
     fn memory(&self) -> MemoryOptions {
         match self {
-            Self::Seed => MemoryOptions { in_flight: 1, ..MemoryOptions::default() },
+            Self::Seed => MEMORY,
             Self::Plan(plan) => plan.memory,
         }
     }

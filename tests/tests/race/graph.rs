@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use streamflow::MemoryOptions;
 use streamflow::driver::race::{RaceAction, RaceReport, RaceReports};
 use streamflow::driver::{AccessMode, Direction};
 use streamflow::prelude::*;
@@ -10,6 +9,7 @@ use streamflow::testing::OperatorHarness;
 use streamflow_tests::foreign::launch_unordered;
 use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};
 use streamflow_tests::layers::DropWaits;
+use streamflow_tests::ordered::MEMORY;
 use streamflow_tests::races::{self, Program};
 use streamflow_tests::{Failed, Suite, check, check_races, check_text};
 
@@ -153,10 +153,7 @@ fn an_unordered_launch_that_is_ordered(platform: &Platform) -> Result<(), Failed
 /// Programs of which each is right by its waits alone: with them nothing is reported, and without them
 /// each is, whether or not this run's data was wrong.
 fn without_waits(platform: &Platform, program: Program) -> Result<(), Failed> {
-    let options = PlatformOptions {
-        memory: MemoryOptions { in_flight: 1, ..MemoryOptions::default() },
-        race_check: Some(true),
-    };
+    let options = PlatformOptions { memory: MEMORY, race_check: Some(true) };
     let whole = Platform::with_options(platform.driver().clone(), options)?;
     check(program(&whole)?, || "the data is wrong".into())?;
     check_races(&whole)?;

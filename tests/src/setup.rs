@@ -1,0 +1,38 @@
+//! What bodies begin with: a stream, data, and a platform whose calls are recorded.
+
+use std::sync::Arc;
+
+use streamflow::driver::{Driver, Recorder};
+use streamflow::prelude::*;
+
+/// A stream of a pool of one, on device 0.
+///
+/// # Errors
+/// The platform's.
+pub fn stream(platform: &Platform) -> Result<CudaStream> {
+    platform.stream_pool("POOL", &CudaStreamPool::new().max_size(1))?.allocate("a test")
+}
+
+/// A tensor of these values.
+///
+/// # Errors
+/// The platform's.
+pub fn uploaded<T: Element>(
+    platform: &Platform,
+    from: &[T],
+    stream: &CudaStream,
+) -> Result<Tensor<T>> {
+    let mut tensor = platform.tensor([from.len()], stream)?;
+    stream.upload_blocking(from, &mut tensor)?;
+    Ok(tensor)
+}
+
+/// A platform on a driver, and what it calls there.
+///
+/// # Errors
+/// The platform's.
+pub fn recorded(driver: Arc<dyn Driver>) -> Result<(Arc<Recorder>, Platform)> {
+    let recorder = Arc::new(Recorder::new(driver));
+    let platform = Platform::from_driver(recorder.clone())?;
+    Ok((recorder, platform))
+}
