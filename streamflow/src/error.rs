@@ -108,7 +108,10 @@ pub enum Error {
     },
 
     /// Memory of one device was used on a stream of another.
-    #[error("{what} is on {memory}, but the stream is on {stream}; copy it to that device first")]
+    #[error(
+        "{what} is on {memory}, but the stream is on {stream}; take a stream of {memory}, or copy the \
+         data to {stream}: `#[transfer]` at an edge, else `copy_peer`"
+    )]
     WrongDevice {
         /// What it is.
         what: String,
@@ -185,13 +188,16 @@ pub enum Error {
 
     /// A node that adopts the stream of a message has none yet.
     #[error(
-        "`{node}` has no stream: its node is marked `#[streams(none)]`, or it wrote `adopt()` or \
+        "`{node}` has no stream{}: its node is marked `#[streams(none)]`, or it wrote `adopt()` or \
          `or_adopt()`, so it adopts the first stream that comes with a message, and none has come; \
-         receive a required input first, write `.or_default()`, or name a pool that has a stream"
+         receive a required input first, write `.or_default()`, or name a pool that has a stream",
+        .exhausted.as_ref().map(|pool| format!(", and its pool `{pool}` is exhausted")).unwrap_or_default()
     )]
     NothingToAdopt {
         /// The node.
         node: String,
+        /// The pool that it would have had one of, if it wrote `or_adopt()`.
+        exhausted: Option<String>,
     },
 
     /// Device data was opened on a stream that does not wait for all that it came with.

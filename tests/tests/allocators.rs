@@ -11,6 +11,7 @@ use streamflow::driver::host::HostDriver;
 use streamflow::prelude::*;
 use streamflow::{Allocator, MemoryLimits};
 use streamflow_tests::kernels::{fill, slow_copy, slow_fill};
+use streamflow_tests::layers::{CallKind, FailNth};
 use streamflow_tests::ordered::without_waits;
 use streamflow_tests::setup::recorded;
 use streamflow_tests::stereo::Show;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         .both("a_block_that_is_too_small", small_block)
         .both("a_full_allocator_names_its_holders", full)
         .both("free_memory_of_other_sizes_makes_room", other_sizes)
+        .both("room_that_could_not_be_made_is_not_counted", no_room)
         .both("a_block_is_reused_after_a_slow_reader_on_another_stream", slow_reader)
         .control("a_block_is_reused", |driver| without_waits(reads_in_time, driver))
         .both("a_sink_keeps_its_block_until_it_has_read", graph)
@@ -106,7 +108,28 @@ fn full(platform: &Platform) -> Result<(), Failed> {
     drop(kept);
     let huge = allocator.tensor::<f32>([1 << 20], &b);
     let text = check_error("more than ever", huge, is_right)?;
-    check_text(&text, &["by nobody"])
+    check_text(&text, &["by nobody"])?;
+    // Nothing was given back for it in vain.
+    amounts(&allocator, 0, 2 * BYTES)
+}
+
+/// The driver takes nothing back: an error, after which nobody holds what was not handed out.
+fn no_room(on: &Platform) -> Result<(), Failed> {
+    let failing = Arc::new(FailNth::new(on.driver().clone(), CallKind::Free, u64::MAX));
+    let platform = Platform::from_driver(failing.clone())?;
+    let Bench { a, .. } = bench(&platform)?;
+    let limits = MemoryLimits::stream_ordered().max_size(2 * BYTES);
+    let allocator = platform.allocator("ROOM", device(0), limits)?;
+    drop([allocator.tensor::<f32>([LEN], &a)?, allocator.tensor([LEN], &a)?]);
+    amounts(&allocator, 0, 2 * BYTES)?;
+    failing.fail_next();
+    let refused = allocator.tensor::<f32>([2 * LEN], &a);
+    check_text(&check_error("free", refused, |_| true)?, &["free", "INJECTED"])?;
+    amounts(&allocator, 0, 0)?;
+    let two = allocator.tensor::<f32>([2 * LEN], &a)?;
+    amounts(&allocator, 2 * BYTES, 2 * BYTES)?;
+    drop(two);
+    Ok(())
 }
 
 /// Free blocks of another size are given back, and their last readers have read.

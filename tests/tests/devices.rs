@@ -2,10 +2,14 @@
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use streamflow::prelude::*;
 use streamflow_tests::kernels::fill;
+use streamflow_tests::layers::Bound;
+use streamflow_tests::seen::{self, Seen, note};
 use streamflow_tests::stereo::{Camera, Cast, Show};
+use streamflow_tests::tensors::{LEN, SLOW, Sink, Tx};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
 fn main() -> ExitCode {
@@ -13,6 +17,10 @@ fn main() -> ExitCode {
         .seeded("host_data_crosses_devices", |seed| crosses(&devices(seed, 2)?))
         .seeded("a_graph_names_more_devices_than_there_are", |seed| missing(&devices(seed, 1)?))
         .seeded("device_data_of_another_device", |seed| by_way(&devices(seed, 2)?))
+        .devices("a_node_without_a_pool_on_a_far_default_stream", 2, on_far_default)
+        .devices("the_default_stream_is_the_adopted_streams_devices", 2, default_after_adopting)
+        .devices("a_library_leaves_another_device_bound", 2, left_bound)
+        .devices("receiving_makes_the_device_current", 2, made_current)
         .run()
 }
 
@@ -131,5 +139,144 @@ fn by_way(platform: &Platform) -> Result<(), Failed> {
         _ => false,
     };
     let text = check_error("run", ByWay::new(platform)?.run(), is_right)?;
-    check_text(&text, &["device 1", "stream is on device 0", "copy it"])
+    check_text(&text, &["device 1", "stream is on device 0", "`#[transfer]`"])
+}
+
+graph! {
+    /// The node without a pool works where its messages were sent: on the default stream of device 1.
+    struct FarDefault(seen: Seen<bool>) {
+        const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
+
+        #[streams(FAR)] #[when(count(3))]
+        let tx: Tx = Tx::new(0.0, false, SLOW);
+        #[streams(none)]
+        let sink: Sink = Sink::new(false, seen);
+
+        tx.image >> sink.image;
+    }
+}
+
+fn on_far_default(on: &Platform) -> Result<(), Failed> {
+    let platform = Platform::from_driver(Arc::new(Bound::new(on.driver().clone())))?;
+    let seen = Seen::default();
+    FarDefault::new(&platform, seen.clone())?.run()?;
+    check(seen::all(&seen) == [true; 3], || format!("{seen:?}"))
+}
+
+/// Asks for the default stream before it has a stream, and after.
+#[operator]
+struct Asks {
+    #[input]
+    image: &Tensor<f32>,
+    seen: Seen<(DeviceId, DeviceId)>,
+}
+
+impl Compute for Asks {
+    fn compute(&mut self, io: AsksIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let before = cx.default_stream()?.device();
+        let (_, stream) = io.image.receive().sync_to_default().receive_cuda_stream(cx)?;
+        let after = cx.default_stream()?;
+        note(&self.seen, (before, after.device()));
+        // It was made to wait, and is of use with the data.
+        check_same(stream.device(), after.device())
+    }
+}
+
+fn check_same(a: DeviceId, b: DeviceId) -> Result<()> {
+    if a == b { Ok(()) } else { Err(Error::other(format!("{a} and {b}"))) }
+}
+
+graph! {
+    struct Adopting(seen: Seen<(DeviceId, DeviceId)>) {
+        const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
+
+        #[streams(FAR)] #[when(count(2))]
+        let tx: Tx = Tx::new(0.0, true, SLOW);
+        #[streams(none)]
+        let asks: Asks = Asks::new(seen);
+
+        tx.image >> asks.image;
+    }
+}
+
+fn default_after_adopting(platform: &Platform) -> Result<(), Failed> {
+    let seen = Seen::default();
+    Adopting::new(platform, seen.clone())?.run()?;
+    let (near, far) = (device(0), device(1));
+    check(seen::all(&seen) == [(near, far), (far, far)], || format!("{seen:?}"))
+}
+
+/// Works on the default stream, and then a library leaves another device bound on the thread.
+#[operator(streams(other))]
+struct Library {
+    #[output]
+    image: Tensor<f32>,
+}
+
+impl Compute for Library {
+    fn compute(&mut self, io: LibraryIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        cx.allocate_cuda_stream(io.other)?;
+        let stream = cx.default_stream()?;
+        let mut image = cx.tensor([LEN], &stream)?;
+        stream.launch::<fill>(LEN, (&mut image, cx.tick() as f32))?;
+        io.image.set_cuda_stream(&stream).emit(image)?;
+        Ok(cx.platform().driver().bind(device(1))?)
+    }
+}
+
+graph! {
+    struct LeftBound(seen: Seen<bool>) {
+        #[when(count(3))]
+        let library: Library = Library::new();
+        let sink: Sink = Sink::new(false, seen);
+
+        library.image >> sink.image;
+    }
+}
+
+/// The handles of two default streams differ by the device that is bound alone, so that is bound before
+/// a hook's work is closed.
+fn left_bound(on: &Platform) -> Result<(), Failed> {
+    let platform = Platform::from_driver(Arc::new(Bound::new(on.driver().clone())))?;
+    let seen = Seen::default();
+    LeftBound::new(&platform, seen.clone())?.run()?;
+    check(seen::all(&seen) == [true; 3], || format!("{seen:?}"))
+}
+
+/// A library binds another device before the stream is received.
+#[operator]
+struct Receives {
+    #[input]
+    image: &Tensor<f32>,
+    seen: Seen<bool>,
+}
+
+impl Compute for Receives {
+    fn compute(&mut self, io: ReceivesIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let driver = cx.platform().driver();
+        let image = io.image.receive();
+        driver.bind(device(1))?;
+        let (_, stream) = image.receive_cuda_stream(cx)?;
+        // Is made on whatever device is current, and refused where that is another.
+        let made = driver.create_event(stream.device());
+        note(&self.seen, made.is_ok());
+        Ok(())
+    }
+}
+
+graph! {
+    struct Receiving(seen: Seen<bool>) {
+        #[when(count(2))]
+        let tx: Tx = Tx::new(0.0, true, 0);
+        let rx: Receives = Receives::new(seen);
+
+        tx.image >> rx.image;
+    }
+}
+
+fn made_current(on: &Platform) -> Result<(), Failed> {
+    let platform = Platform::from_driver(Arc::new(Bound::new(on.driver().clone())))?;
+    let seen = Seen::default();
+    Receiving::new(&platform, seen.clone())?.run()?;
+    check(seen::all(&seen) == [true; 2], || format!("{seen:?}"))
 }

@@ -196,7 +196,10 @@ fn devices_do_not_mix(seed: u64) -> Result<(), Failed> {
     here.launch::<fill>(3, (&mut data, 1.0))?;
     let wrong = |error: &Error| matches!(error, Error::WrongDevice { .. });
     let text = check_error("a launch", there.launch::<add_one>(3, (&mut data,)), wrong)?;
-    check_text(&text, &["data is on device 0", "stream is on device 1", "copy it"])?;
+    check_text(
+        &text,
+        &["data is on device 0", "stream is on device 1", "copy the data to device 1"],
+    )?;
     check_error("a copy", there.fill_bytes(&mut data, 0), wrong)?;
     check_error("a download", platform.download(&data, &there), wrong)?;
     // A point of another device is no memory: its order holds across devices.

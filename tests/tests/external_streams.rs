@@ -11,6 +11,7 @@ use streamflow::driver::host::HostDriver;
 use streamflow::prelude::*;
 use streamflow_tests::foreign::{self, ForeignStream};
 use streamflow_tests::kernels::{add_one, fill, slow_copy, slow_fill};
+use streamflow_tests::layers::{CallKind, FailNth};
 use streamflow_tests::ordered::Program;
 use streamflow_tests::setup::recorded;
 use streamflow_tests::{Failed, Suite, check, check_error};
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         PROGRAMS.iter().fold(Suite::new(), |suite, &(name, program)| suite.ordered(name, program));
     suite
         .both("a_device_that_is_not_there", missing)
+        .both("a_stream_that_could_not_be_left", not_left)
         .seeded("a_stream_that_is_borrowed_again_makes_nothing", again)
         .run()
 }
@@ -152,8 +154,11 @@ fn again(seed: u64) -> Result<(), Failed> {
     let foreign = ForeignStream::create(&platform, device(0))?;
     let mut data = platform.buffer(LEN, &ours(&platform)?)?;
     let events = || recorder.count(|call| matches!(call, Call::CreateEvent { .. }));
+    let unwrapped = events();
     foreign.borrow(&platform)?.launch::<fill>(LEN, (&mut data, 0.0))?;
     let before = events();
+    // As its page says.
+    check(before - unwrapped == 16, || format!("it takes {} events", before - unwrapped))?;
     for _ in 0..10 {
         foreign.borrow(&platform)?.launch::<add_one>(LEN, (&mut data,))?;
     }
@@ -161,4 +166,24 @@ fn again(seed: u64) -> Result<(), Failed> {
     let theirs = foreign.borrow(&platform)?;
     let right = holds(&theirs, &data, 10.0)?;
     check(right, || "the data is wrong".into())
+}
+
+/// Neither recorded nor waited for when it was left, so that nothing can come after its work any more:
+/// whoever wants to is told so.
+fn not_left(on: &Platform) -> Result<(), Failed> {
+    let records = Arc::new(FailNth::new(on.driver().clone(), CallKind::RecordEvent, u64::MAX));
+    let waits = Arc::new(FailNth::new(records.clone(), CallKind::SynchronizeStream, u64::MAX));
+    let platform = Platform::from_driver(waits.clone())?;
+    let ours = ours(&platform)?;
+    let mut data = filled(&platform, &ours, 0.0)?;
+    {
+        let foreign = ForeignStream::create(&platform, device(0))?;
+        let theirs = foreign.borrow(&platform)?;
+        theirs.launch::<slow_fill>(LEN, (&mut data, 7.0, SLOW))?;
+        records.fail_next();
+        waits.fail_next();
+    }
+    let after = ours.launch::<add_one>(LEN, (&mut data,));
+    check(records.has_failed() && waits.has_failed(), || "nothing failed: inconclusive".into())?;
+    check_error("after a stream that was lost", after, |_| true).map(drop)
 }

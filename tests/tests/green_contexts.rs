@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         .ordered("events_cross_between_green_and_primary_streams", crossing)
         .both("a_graph_on_green_contexts", graph)
         .seeded("a_device_is_divided_once", once)
+        .both("another_default_is_the_same_division", another_default)
         .seeded("the_second_device_is_divided", second_device)
         .run()
 }
@@ -189,6 +190,22 @@ fn once(seed: u64) -> Result<(), Failed> {
     OnGreen::new(&platform, 3)?.run()?;
     let divided = recorder.count(|call| matches!(call, Call::CreateGreenContexts { .. }));
     check(divided == 1, || format!("divided {divided} times"))
+}
+
+/// Which partition is the default one, and what sizes were promised, says nothing about how a device is
+/// divided.
+fn another_default(platform: &Platform) -> Result<(), Failed> {
+    let first = platform.green_contexts(&GREEN)?;
+    for same in [GREEN.default_context_index(1), GREEN.min_sm_size(8)] {
+        let found = platform.green_contexts(&same)?;
+        check(found.partitions() == first.partitions(), || format!("{first:?}, {found:?}"))?;
+        let pool = platform.stream_pool("SAME", &CudaStreamPool::new().on(same.context(0)))?;
+        let has = pool.allocate("somebody")?.green_context();
+        check(has == first.partitions().first().copied(), || format!("{has:?}"))?;
+    }
+    let second = CudaStreamPool::new().on(GREEN.default_context_index(1).default_context());
+    let has = platform.stream_pool("SECOND", &second)?.allocate("somebody")?.green_context();
+    check(has == first.partitions().get(1).copied(), || format!("{has:?}"))
 }
 
 fn second_device(seed: u64) -> Result<(), Failed> {

@@ -161,6 +161,29 @@ impl Compute for OnDefault {
     }
 }
 
+/// Takes its pool's only stream for something else.
+#[operator]
+struct OrAdopt {
+    #[input]
+    image: &Tensor<f32>,
+}
+
+impl Compute for OrAdopt {
+    fn compute(&mut self, io: OrAdoptIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        cx.allocate_cuda_stream_named("held")?;
+        io.image.receive().or_adopt().receive_cuda_stream(cx).map(drop)
+    }
+}
+
+graph! {
+    struct UnnamedAndExhausted {
+        const ONE: CudaStreamPool = CudaStreamPool::new().max_size(1);
+        #[when(count(1))] let tx: Tx = Tx::new(0.0, false, 0);
+        #[streams(ONE)] let rx: OrAdopt = OrAdopt::new();
+        tx.image >> rx.image;
+    }
+}
+
 graph! {
     struct Unnamed(or_default: bool, seen: Seen) {
         #[when(count(4))] let tx: Tx = Tx::new(0.0, false, SLOW);
@@ -182,7 +205,11 @@ fn or_default(platform: &Platform) -> Result<bool> {
 fn nothing(platform: &Platform) -> Result<(), Failed> {
     let run = Unnamed::new(platform, false, Seen::default())?.run();
     let text = check_error("nothing to adopt", run, |_| true)?;
-    check_text(&text, &["`rx` has no stream", "`adopt()`", "`.or_default()`"])
+    check_text(&text, &["`rx` has no stream: ", "`adopt()`", "`.or_default()`"])?;
+    let run = UnnamedAndExhausted::new(platform)?.run();
+    let text = check_error("nothing to adopt, nothing to allocate", run, |_| true)?;
+    let parts = ["`rx` has no stream, and its pool `ONE` is exhausted: ", "`.or_default()`"];
+    check_text(&text, &parts)
 }
 
 /// Receives with or without the default stream's wait.

@@ -10,8 +10,10 @@ use streamflow::driver::Call;
 use streamflow::prelude::*;
 use streamflow_examples::seed_app::{HandWired, Streams};
 use streamflow_tests::allocations::{self, Counting, count};
-use streamflow_tests::graph_runs::Example;
+use streamflow_tests::graph_runs::{Example, OnTick};
+use streamflow_tests::kernels::{add_one, fill};
 use streamflow_tests::setup::recorded;
+use streamflow_tests::tensors::{LEN, Tx};
 use streamflow_tests::{Failed, Suite, check};
 
 #[global_allocator]
@@ -26,6 +28,8 @@ fn main() -> ExitCode {
         .both("law12_no_heap_allocations", no_heap_allocations)
         .both("law12_graphs_make_no_resources", graphs_make_no_resources)
         .both("law12_graphs_make_no_heap_allocations", graphs_make_no_heap_allocations)
+        .both("law12_an_exhausted_pool_makes_no_heap_allocations", exhausted_pool)
+        .devices("law12_transfers_and_policies_make_no_heap_allocations", 2, transfers)
         .run()
 }
 
@@ -128,25 +132,179 @@ fn graphs_make_no_resources(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn graphs_make_no_heap_allocations(platform: &Platform) -> Result<(), Failed> {
-    for example in Example::ALL {
-        let (before, after) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
-        let (first, last) = (before.clone(), after.clone());
-        let on_tick = Box::new(move |tick| {
-            if tick == WARM_UP as u64 {
-                first.store(allocations::so_far(), Ordering::Relaxed);
-            } else if tick == (WARM_UP + TICKS) as u64 {
-                last.store(allocations::so_far(), Ordering::Relaxed);
-            }
-            Ok(())
-        });
-        // Counted as a whole as well: then it is certain that allocations are counted.
-        let (whole, done) = count(|| example.run(platform, (WARM_UP + TICKS + 10) as u64, on_tick));
-        done?;
-        check(whole > 0, || format!("{example:?}: a run that allocates nothing"))?;
-        let (before, after) = (before.load(Ordering::Relaxed), after.load(Ordering::Relaxed));
-        check(before > 0 && after == before, || {
-            format!("{example:?}: {} allocations in {TICKS} ticks", after - before)
-        })?;
+    Example::ALL.iter().try_for_each(|example| {
+        no_allocations_within(&format!("{example:?}"), |ticks, on_tick| {
+            example.run(platform, ticks, on_tick)
+        })
+    })
+}
+
+/// Nothing is allocated between two ticks of one run.
+fn no_allocations_within(
+    name: &str,
+    run: impl FnOnce(u64, OnTick) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    let (before, after) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let (first, last) = (before.clone(), after.clone());
+    let on_tick = Box::new(move |tick| {
+        if tick == WARM_UP as u64 {
+            first.store(allocations::so_far(), Ordering::Relaxed);
+        } else if tick == (WARM_UP + TICKS) as u64 {
+            last.store(allocations::so_far(), Ordering::Relaxed);
+        }
+        Ok(())
+    });
+    // Counted as a whole as well: then it is certain that allocations are counted.
+    let (whole, done) = count(|| run((WARM_UP + TICKS + 10) as u64, on_tick));
+    done?;
+    check(whole > 0, || format!("{name}: a run that allocates nothing"))?;
+    let (before, after) = (before.load(Ordering::Relaxed), after.load(Ordering::Relaxed));
+    check(before > 0 && after == before, || {
+        format!("{name}: {} allocations in {TICKS} ticks", after.saturating_sub(before))
+    })
+}
+
+/// Takes its pool's only stream for something else, and asks for its internal one in every tick.
+#[operator]
+struct Streamless {
+    #[input]
+    image: &Tensor<f32>,
+    on_tick: OnTick,
+}
+
+impl Compute for Streamless {
+    fn start(&mut self, _: StreamlessStreams<'_>, cx: &ExecutionContext) -> Result<()> {
+        cx.allocate_cuda_stream_named("held").map(drop)
     }
-    Ok(())
+
+    fn compute(&mut self, io: StreamlessIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let image = io.image.receive().or_adopt().or_default();
+        let (_, stream) = image.receive_cuda_stream(cx)?;
+        if stream.raw() != cx.default_stream()?.raw() {
+            return Err(Error::other("there was a stream"));
+        }
+        // So that the host does not run ahead ever further.
+        stream.synchronize_blocking()?;
+        (self.on_tick)(cx.tick())
+    }
+}
+
+graph! {
+    /// Its messages name no stream, so that there is never one to adopt.
+    struct Exhausted(ticks: u64, on_tick: OnTick) {
+        const ONE: CudaStreamPool = CudaStreamPool::new().max_size(1);
+
+        #[when(count(ticks))]
+        let source: Tx = Tx::new(0.0, false, 0);
+        #[streams(ONE)]
+        let sink: Streamless = Streamless::new(on_tick);
+
+        source.image >> sink.image;
+    }
+}
+
+fn exhausted_pool(platform: &Platform) -> Result<(), Failed> {
+    no_allocations_within("an exhausted pool", |ticks, on_tick| {
+        Ok(Exhausted::new(platform, ticks, on_tick)?.run()?)
+    })
+}
+
+/// Hands on what it takes, from a stream by a name of the run, with a copy for itself.
+#[operator]
+struct HandsOn {
+    #[input]
+    image: Tensor<f32>,
+    #[input]
+    before: Shared<Tensor<f32>>,
+    #[output]
+    next: Tensor<f32>,
+    #[output]
+    copy: Tensor<f32>,
+}
+
+impl Compute for HandsOn {
+    fn compute(&mut self, io: HandsOnIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, before) = (io.image.receive(), io.before.receive());
+        let named = cx.allocate_cuda_stream_named("named")?;
+        let after = cx.synchronize_streams(image.streams().chain(before.streams()), &named)?;
+        let mut image = image.into_synchronized_data(&after)?;
+        let before = before.into_synchronized_data(&after)?;
+        let mut copy = cx.tensor([LEN], &named)?;
+        named.copy(&before, &mut copy)?;
+        named.launch::<add_one>(LEN, (&mut image,))?;
+        io.next.set_cuda_stream(&named).emit(image)?;
+        io.copy.set_cuda_stream(&named).emit(copy)
+    }
+}
+
+/// Reads what has come on all edges.
+#[operator]
+struct ReadsAll {
+    #[input(many)]
+    images: Shared<Tensor<f32>>,
+    on_tick: OnTick,
+}
+
+impl Compute for ReadsAll {
+    fn compute(&mut self, io: ReadsAllIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (images, stream) = io.images.receive().sync_to_default().receive_cuda_stream(cx)?;
+        for image in images {
+            cx.download(&*image, &stream)?.wait_blocking()?;
+        }
+        // As above.
+        cx.default_stream()?.synchronize_blocking()?;
+        (self.on_tick)(cx.tick())
+    }
+}
+
+/// Never receives.
+#[operator]
+struct Leaves {
+    #[input]
+    image: &Tensor<f32>,
+}
+
+impl Compute for Leaves {
+    fn compute(&mut self, io: LeavesIo<'_>, _: &ExecutionContext) -> Result<()> {
+        io.image.leave();
+        Ok(())
+    }
+}
+
+graph! {
+    /// Between two devices and round again, awaited, and with messages that are dropped.
+    struct Kinds(ticks: u64, first: Tensor<f32>, on_tick: OnTick) {
+        const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
+
+        #[when(count(ticks))]
+        let source: Tx = Tx::new(0.0, true, 0);
+        #[streams(FAR)] #[when(stream_done(image))]
+        let there: HandsOn = HandsOn::new();
+        #[when(stream_done(images))]
+        let sink: ReadsAll = ReadsAll::new(on_tick);
+        let newest: Leaves = Leaves::new();
+        let oldest: Leaves = Leaves::new();
+
+        #[transfer]
+        source.image >> there.image;
+        source.image >> sink.images;
+        #[policy(pop)]
+        source.image >> newest.image;
+        #[policy(reject)] #[copy]
+        source.image >> oldest.image;
+        #[feedback(initial = first)]
+        there.next >> there.before;
+        #[transfer] #[capacity(2)]
+        there.copy >> sink.images;
+    }
+}
+
+fn transfers(platform: &Platform) -> Result<(), Failed> {
+    let pool = platform.stream_pool("FIRST", &CudaStreamPool::new().device(device(1)))?;
+    let stream = pool.allocate("first")?;
+    let mut first = platform.tensor([LEN], &stream)?;
+    stream.launch::<fill>(LEN, (&mut first, 0.0))?;
+    no_allocations_within("transfers and policies", |ticks, on_tick| {
+        Ok(Kinds::new(platform, ticks, first, on_tick)?.run()?)
+    })
 }

@@ -38,9 +38,10 @@ pub struct ExecutionContext {
     named: Box<[OnceCell<CudaStream>]>,
     /// Those that it named while running.
     found: boxcar::Vec<(String, CudaStream)>,
-    default: OnceCell<CudaStream>,
-    /// Whether this tick works on the default stream, for want of another.
-    on_default: Cell<bool>,
+    /// The default streams that it used, by device: what an adopting operator works on says where it is.
+    defaults: Box<[OnceCell<CudaStream>]>,
+    /// The device on whose default stream this tick works, for want of another.
+    on_default: Cell<Option<DeviceId>>,
     tick: Cell<u64>,
     metadata: RefCell<Metadata>,
     finished: Cell<bool>,
@@ -65,8 +66,8 @@ impl ExecutionContext {
             names,
             named: names.iter().map(|_| OnceCell::new()).collect(),
             found: boxcar::Vec::new(),
-            default: OnceCell::new(),
-            on_default: Cell::new(false),
+            defaults: (0..platform.device_count()).map(|_| OnceCell::new()).collect(),
+            on_default: Cell::new(None),
             tick: Cell::new(0),
             metadata: RefCell::default(),
             finished: Cell::new(false),
@@ -80,11 +81,12 @@ impl ExecutionContext {
     }
 
     /// The device of this operator's streams. An operator that adopts a stream is on device 0 until
-    /// it has one.
+    /// it has one; in a tick whose messages were sent on a default stream it is on that one's.
     pub fn device(&self) -> DeviceId {
         match (&self.streams, self.internal.get()) {
             (Streams::Adopt, Some(adopted)) => adopted.device(),
-            _ => self.device,
+            (Streams::Adopt, None) => self.on_default.get().unwrap_or(self.device),
+            (Streams::Pool(_), _) => self.device,
         }
     }
 
@@ -189,7 +191,7 @@ impl ExecutionContext {
             self.platform.tell(&Note::Enter { node: &self.node, hook, tick: self.tick() });
         }
         self.metadata.borrow_mut().clear();
-        self.on_default.set(false);
+        self.on_default.set(None);
         Ok(self.platform.driver().bind(self.device())?)
     }
 
@@ -199,7 +201,14 @@ impl ExecutionContext {
         if alone {
             return Ok(());
         }
-        self.own_streams().try_for_each(|stream| Ok(stream.timeline().close()?))
+        for stream in self.own_streams() {
+            stream.timeline().close()?;
+        }
+        self.default_streams().try_for_each(|stream| {
+            // The handle of a default stream names no device, and the hook may have bound another.
+            stream.timeline().bind()?;
+            Ok(stream.timeline().close()?)
+        })
     }
 
     /// After a hook that was [entered](Self::enter), whether or not that succeeded.
@@ -224,15 +233,24 @@ impl ExecutionContext {
 
     /// Blocks until all work of the operator's streams is complete.
     pub(crate) fn synchronize_blocking(&self) -> Result<()> {
-        self.own_streams().try_for_each(CudaStream::synchronize_blocking)
+        self.own_streams()
+            .chain(self.default_streams())
+            .try_for_each(CudaStream::synchronize_blocking)
+    }
+
+    fn default_streams(&self) -> impl Iterator<Item = &CudaStream> {
+        self.defaults.iter().filter_map(OnceCell::get)
     }
 
     fn own_streams(&self) -> impl Iterator<Item = &CudaStream> {
-        let fixed = [&self.internal, &self.default];
         // Rare, and to go through none costs more than to see that there is none.
         let found = (self.found.count() > 0).then(|| self.found.iter());
         let found = found.into_iter().flatten().map(|(_, (_, stream))| stream);
-        fixed.into_iter().chain(&self.named).filter_map(OnceCell::get).chain(found)
+        self.internal
+            .get()
+            .into_iter()
+            .chain(self.named.iter().filter_map(OnceCell::get))
+            .chain(found)
     }
 }
 

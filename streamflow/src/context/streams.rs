@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 
 use super::{ExecutionContext, Stream, StreamName, Streams};
+use crate::driver::DeviceId;
 use crate::error::{Error, Result};
 use crate::port::{How, StreamRef, Synchronized};
 use crate::stream::{CudaStream, Point};
@@ -96,10 +97,15 @@ impl ExecutionContext {
     /// # Errors
     /// The driver's.
     pub fn default_stream(&self) -> Result<Stream<'_>> {
-        if self.default.get().is_none() {
-            let _first = self.default.set(self.platform.default_stream(self.device())?);
+        self.default_stream_of(self.device())
+    }
+
+    fn default_stream_of(&self, device: DeviceId) -> Result<Stream<'_>> {
+        let stream = &self.defaults[device.index()];
+        if stream.get().is_none() {
+            let _first = stream.set(self.platform.default_stream(device)?);
         }
-        stored(&self.default)
+        stored(stream)
     }
 
     /// The internal stream, found as `H` says, which now waits for `sent`.
@@ -108,11 +114,9 @@ impl ExecutionContext {
         sent: impl Iterator<Item = Point> + Clone,
     ) -> Result<Stream<'_>> {
         let stream = self.internal_stream::<H>(sent.clone())?;
-        if let Streams::Adopt = self.streams {
-            // Also where nothing is to wait for: an adopted stream may be on another device than the one
-            // that was bound before the hook.
-            stream.timeline().bind()?;
-        }
+        // Bound before the hook, but not for certain any more: a library may have bound another, and an
+        // adopted stream may be on one.
+        stream.timeline().bind()?;
         for point in sent {
             stream.timeline().wait(self.table(), point)?;
         }
@@ -128,37 +132,52 @@ impl ExecutionContext {
     fn internal_stream<H: How>(&self, mut sent: impl Iterator<Item = Point>) -> Result<Stream<'_>> {
         if self.internal.get().is_none() {
             let allocated = match &self.streams {
-                Streams::Pool(pool) if H::ALLOCATE => match pool.allocate(self.node.clone()) {
-                    Err(Error::PoolExhausted { .. }) if H::ADOPT => None,
-                    other => Some(other?),
-                },
+                // That it is exhausted may be found in every tick.
+                Streams::Pool(pool) if H::ALLOCATE && H::ADOPT => {
+                    pool.allocate_if_free(&self.node)?
+                }
+                Streams::Pool(pool) if H::ALLOCATE => Some(pool.allocate(self.node.clone())?),
                 _ => None,
             };
             // A node without a pool said that it works where its messages do.
-            let mut default = H::DEFAULT;
+            let mut default = None;
             let found = allocated.or_else(|| {
                 let named = sent.find(|point| {
                     let is_default = self.table().is_default(point.stream());
-                    default |= is_default && matches!(self.streams, Streams::Adopt);
+                    if is_default && matches!(self.streams, Streams::Adopt) {
+                        let device = self.table().timeline(point.stream()).device();
+                        default.get_or_insert(device);
+                    }
                     !is_default
                 })?;
                 Some(self.platform.stream_of(named))
             });
-            match found {
-                Some(stream) => drop(self.internal.set(stream)),
-                None if default => {
-                    self.on_default.set(true);
-                    return self.default_stream();
+            match (found, default.or(H::DEFAULT.then(|| self.device()))) {
+                (Some(stream), _) => drop(self.internal.set(stream)),
+                (None, Some(device)) => {
+                    // Each port gives one stream.
+                    let device = self.on_default.get().unwrap_or(device);
+                    self.on_default.set(Some(device));
+                    return self.default_stream_of(device);
                 }
-                None => return Err(Error::NothingToAdopt { node: self.node.clone() }),
+                (None, None) => return Err(self.nothing_to_adopt::<H>()),
             }
         }
         stored(&self.internal)
     }
 
+    fn nothing_to_adopt<H: How>(&self) -> Error {
+        let exhausted = match &self.streams {
+            Streams::Pool(pool) if H::ALLOCATE => Some(pool.name().to_owned()),
+            _ => None,
+        };
+        Error::NothingToAdopt { node: self.node.clone(), exhausted }
+    }
+
     /// The internal stream for an output.
     pub(crate) fn sending_stream(&self, port: &str) -> Result<&CudaStream> {
-        let default = self.default.get().filter(|_| self.on_default.get());
+        let on_default = self.on_default.get();
+        let default = on_default.and_then(|device| self.defaults[device.index()].get());
         let none = || Error::NoStream { node: self.node.clone(), port: port.to_owned() };
         self.internal.get().or(default).ok_or_else(none)
     }

@@ -88,8 +88,8 @@ impl MemoryLimits {
         Self::checked(initial, bytes, release)
     }
 
-    /// How many bytes of free memory to keep; what is above goes back to the device. Holoscan's
-    /// `release_threshold`.
+    /// How many bytes of free memory to keep; what is above goes back to the device's driver, which keeps
+    /// it for other memory of this platform until the device has no more. Holoscan's `release_threshold`.
     ///
     /// # Panics
     /// For other limits than [`stream_ordered`](Self::stream_ordered). In a `const` while compiling.

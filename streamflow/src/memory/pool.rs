@@ -18,7 +18,7 @@ use super::books::{Ledger, State};
 use super::limits::{MemoryLimits, MemoryOptions};
 use super::owned::{Home, Owned};
 use crate::driver::{DeviceId, DriverError, DriverResult, Note, StreamOptions, report_in_drop};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::lock::{Held, Lock};
 use crate::stream::{CudaStream, PlatformNumber, StreamTable, Timeline};
 
@@ -172,8 +172,10 @@ impl MemoryPool {
         {
             return self.lend_free(&mut state, block, timeline).map(Some);
         }
+        // What is free is given back only where that helps.
+        let is_possible = self.limits.allows(state.ledger.used, bytes);
         while !self.limits.allows(state.ledger.reserved, bytes) {
-            let Some(block) = state.pop_any() else {
+            let Some(block) = is_possible.then(|| state.pop_any()).flatten() else {
                 let (limits, ledger) = (self.limits, &state.ledger);
                 let error = limits.exhausted(&self.name, ledger, &self.table, timeline, bytes);
                 drop(state);
@@ -191,10 +193,21 @@ impl MemoryPool {
             // So that the driver can give the new block what the old ones had.
             let released = self.release_each(given_back);
             let freed = self.reclaim.open_point();
-            timeline.bind()?;
-            released.and_then(|()| timeline.wait(&self.table, freed))?;
+            let bound = timeline.bind();
+            let ready = released.and(bound.map_err(Error::from));
+            if let Err(error) = ready.and_then(|()| timeline.wait(&self.table, freed)) {
+                self.forget(timeline, bytes);
+                return Err(error);
+            }
         }
         Ok(None)
+    }
+
+    /// Takes a block off the books that was to be made, and was not.
+    fn forget(&self, timeline: &Timeline, bytes: u64) {
+        let ledger = &mut self.lock().ledger;
+        ledger.reserved -= bytes;
+        self.take_back(ledger, timeline.id(), bytes);
     }
 
     fn hand_over(&self, block: &mut Block, timeline: &Timeline) -> Result<()> {
@@ -210,9 +223,7 @@ impl MemoryPool {
     fn make(&self, timeline: &Timeline, bytes: u64) -> Result<Box<Block>> {
         let made = self.make_block(timeline, bytes);
         if made.is_err() {
-            let ledger = &mut self.lock().ledger;
-            ledger.reserved -= bytes;
-            self.take_back(ledger, timeline.id(), bytes);
+            self.forget(timeline, bytes);
         }
         made
     }

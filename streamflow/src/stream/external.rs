@@ -18,7 +18,7 @@ use crate::error::Result;
 /// on one side and [`wait`](CudaStream::wait) on the other, both ways. It is not taken by ports: a message
 /// is sent on a stream of its operator, which waits for this one by itself.
 ///
-/// Each stream that is wrapped takes 32 events. Wrap it once and keep it; wrapping the same one again,
+/// Each stream that is wrapped takes 16 events. Wrap it once and keep it; wrapping the same one again,
 /// after the first wrapper is gone, takes no more.
 pub struct ExternalStream<'a> {
     stream: CudaStream,
@@ -46,12 +46,16 @@ impl Drop for ExternalStream<'_> {
     fn drop(&mut self) {
         let timeline = self.stream.timeline();
         let left = timeline.leave(&self.table);
+        // Where that failed, no other stream can go on where this one was.
+        let is_covered = left.is_ok();
         // After a sticky error nothing is recorded any more, and that was reported once.
         if timeline.driver().sticky_error().is_none() {
             report_in_drop("leaving a stream of somebody else's", left);
         }
-        let table = self.stream.table();
-        table.left.lock().unwrap_or_else(PoisonError::into_inner).push(timeline.clone());
+        if is_covered {
+            let table = self.stream.table();
+            table.left.lock().unwrap_or_else(PoisonError::into_inner).push(timeline.clone());
+        }
     }
 }
 

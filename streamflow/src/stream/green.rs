@@ -11,9 +11,11 @@ use crate::error::{Error, Result};
 ///
 /// A plain value, like [`CudaStreamPool`](crate::CudaStreamPool), whose streams it can be given with
 /// [`on`](crate::CudaStreamPool::on). The partitions are made when the first pool on them is, and stay
-/// while the platform lives; two equal descriptions are one division. Which sizes a device can do is
-/// asked from it: [`Platform::sm_sizes`](crate::Platform::sm_sizes). Multiprocessors that no partition
-/// gets are one more, the [leftover](Self::leftover).
+/// while the platform lives; descriptions of one device, coscheduling and sizes are one division. Others
+/// divide the whole device once more, so that their partitions *share* multiprocessors with these: a
+/// program has one for each device. Which sizes a device can do is asked from it:
+/// [`Platform::sm_sizes`](crate::Platform::sm_sizes). Multiprocessors that no partition gets are one more,
+/// the [leftover](Self::leftover).
 ///
 /// A partition isolates multiprocessors, and nothing else: caches, memory and copy engines are shared.
 ///
@@ -111,6 +113,12 @@ impl CudaGreenContextPool {
         }
     }
 
+    /// Whether the device is divided in the same way. The other choices say what is meant by names.
+    fn divides_as(&self, other: &Self) -> bool {
+        (self.device, self.coscheduling, self.sizes)
+            == (other.device, other.coscheduling, other.sizes)
+    }
+
     /// One of the partitions, from 0. Holoscan's `CudaGreenContext` with an `index`.
     ///
     /// # Panics
@@ -125,7 +133,21 @@ impl CudaGreenContextPool {
     }
 
     /// The default partition. Holoscan's `CudaGreenContext` without an `index`.
+    ///
+    /// # Panics
+    /// For a [`default_context_index`](Self::default_context_index) of a pool without partitions. In a
+    /// `const` while compiling:
+    /// ```compile_fail
+    /// # use streamflow::{CudaGreenContext, CudaGreenContextPool};
+    /// const GREEN: CudaGreenContextPool = CudaGreenContextPool::new().default_context_index(0);
+    /// const DEFAULT: CudaGreenContext = GREEN.default_context();
+    /// ```
+    #[track_caller]
     pub const fn default_context(self) -> CudaGreenContext {
+        assert!(
+            self.default.is_none() || !self.sizes.is_empty(),
+            "`default_context_index` names a partition, but there are none; give their sizes with `sms_per_partition`"
+        );
         CudaGreenContext { pool: self, which: Which::Default }
     }
 
@@ -229,8 +251,8 @@ impl StreamTable {
             return Err(Error::NoSuchDevice { who, device, devices });
         }
         let mut known = self.green.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = known.iter().find(|known| known.pool == *pool) {
-            return Ok(found.clone());
+        if let Some(found) = known.iter().find(|known| known.pool.divides_as(pool)) {
+            return Ok(GreenContexts { pool: *pool, contexts: found.contexts.clone() });
         }
         let driver = self.driver();
         driver.bind(pool.device)?;

@@ -85,16 +85,33 @@ impl StreamPool {
     fn allocate_for(&self, holder: Cow<'static, str>) -> Result<CudaStream> {
         let pool = &*self.0;
         let mut state = pool.lock();
-        if let Some(max_size) = pool.description.max_size
-            && state.holders.len() >= max_size as usize
-        {
-            return Err(Error::PoolExhausted {
+        match pool.exhausted_at(&state) {
+            None => self.lend(&mut state, holder),
+            Some(max_size) => Err(Error::PoolExhausted {
                 pool: pool.name.clone(),
                 who: holder.into_owned(),
                 max_size,
                 holders: state.holders.iter().map(|(_, holder)| holder.to_string()).collect(),
-            });
+            }),
         }
+    }
+
+    /// As [`allocate`](Self::allocate), for who can do without: `None` when all streams are lent, which
+    /// may be so in every tick, and makes no text.
+    ///
+    /// # Errors
+    /// The driver's, when a stream can't be made.
+    pub(crate) fn allocate_if_free(&self, holder: &str) -> Result<Option<CudaStream>> {
+        let mut state = self.0.lock();
+        if self.0.exhausted_at(&state).is_some() {
+            return Ok(None);
+        }
+        self.lend(&mut state, Cow::Owned(holder.to_owned())).map(Some)
+    }
+
+    /// Lends a stream; not all are lent.
+    fn lend(&self, state: &mut State, holder: Cow<'static, str>) -> Result<CudaStream> {
+        let pool = &*self.0;
         let timeline = match state.idle.pop() {
             Some(timeline) => timeline,
             None => pool.table.take(pool.description.device, pool.options)?,
@@ -127,6 +144,11 @@ impl StreamPool {
 }
 
 impl Shared {
+    /// The maximum, if as many streams are lent.
+    fn exhausted_at(&self, state: &State) -> Option<u32> {
+        self.description.max_size.filter(|max_size| state.holders.len() >= *max_size as usize)
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

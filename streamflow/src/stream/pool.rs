@@ -72,8 +72,18 @@ impl CudaStreamPool {
     /// context's. Holoscan's `cuda_green_context`.
     ///
     /// # Panics
-    /// For a pool of blocking streams: CUDA has none in green contexts. In a `const` while compiling.
+    /// For a pool of blocking streams: CUDA has none in green contexts; for a pool of which another
+    /// [`device`](Self::device) than 0 was said. In a `const` while compiling:
+    /// ```compile_fail
+    /// use streamflow::{CudaGreenContextPool, CudaStreamPool, device};
+    /// const GREEN: CudaGreenContextPool = CudaGreenContextPool::new();
+    /// const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1)).on(GREEN.leftover());
+    /// ```
     pub const fn on(mut self, green: CudaGreenContext) -> Self {
+        if self.device.index() != 0 {
+            self.green = Some(green);
+            self.check();
+        }
         self.device = green.get_device();
         self.green = Some(green);
         self.check();

@@ -15,7 +15,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::clock::{Clock, Copied};
 use super::{PlatformNumber, StreamTable};
 use crate::driver::{
-    DeviceId, Driver, DriverResult, Note, OwnedEvent, OwnedStream, RawStream, Signal, StreamOptions,
+    DeviceId, Driver, DriverError, DriverResult, Note, OwnedEvent, OwnedStream, RawStream, Signal,
+    StreamOptions,
 };
 use crate::error::{Error, Result};
 use crate::lock::{Held, Lock};
@@ -198,8 +199,13 @@ impl Timeline {
     fn record_locked(&self, ring: &mut Ring) -> DriverResult<u64> {
         let number = self.recorded.load(Ordering::Relaxed) + 1;
         if self.left.load(Ordering::Acquire) {
-            // Nothing was queued since the last record.
-            return Ok(number - 1);
+            // Nothing was queued since the last record. If that failed, nothing stands for what was.
+            let last = number - 1;
+            return if ring[last as usize % RING].number == last {
+                Ok(last)
+            } else {
+                Err(self.lost())
+            };
         }
         self.open.store(false, Ordering::Release);
         self.recorded.store(number, Ordering::Release);
@@ -216,14 +222,26 @@ impl Timeline {
     /// Covers all that was queued by a record, after which the stream is not used any more. If it can't
     /// be recorded, waits for it.
     pub(super) fn leave(&self, table: &StreamTable) -> DriverResult<()> {
-        self.bind()?;
-        let recorded = self.record().map(drop);
-        let covered = match recorded {
-            Ok(()) => Ok(()),
+        let covered = self.bind().and_then(|()| match self.record() {
+            Ok(_) => Ok(()),
             Err(_) => self.synchronize(table),
-        };
+        });
         self.left.store(true, Ordering::Release);
         covered
+    }
+
+    #[cold]
+    fn lost(&self) -> DriverError {
+        DriverError::Call {
+            call: "record_event",
+            device: self.device(),
+            code: 400,
+            name: "INVALID_HANDLE".to_owned(),
+            message:
+                "the stream is gone, and what it did could be neither recorded nor waited for; \
+                      the log says why"
+                    .to_owned(),
+        }
     }
 
     /// Another stream with the handle of the one that was left, or the same: it goes on where that was.

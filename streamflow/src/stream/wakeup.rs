@@ -88,3 +88,86 @@ impl Drop for Wakeup {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::driver::host::HostDriver;
+    use crate::driver::{Call, Recorder};
+    use crate::platform::{Platform, device};
+    use crate::stream::{CudaStream, CudaStreamPool};
+
+    struct Bench {
+        recorder: Arc<Recorder>,
+        platform: Platform,
+        wakeup: Wakeup,
+    }
+
+    impl Bench {
+        fn new(seed: u64) -> Self {
+            let driver = HostDriver::builder().devices(2).seed(seed).build();
+            let recorder = Arc::new(Recorder::new(Arc::new(driver)));
+            let platform = Platform::from_driver(recorder.clone()).unwrap();
+            let wakeup = Wakeup::new(platform.streams());
+            Self { recorder, platform, wakeup }
+        }
+
+        fn stream(&self, index: u32) -> CudaStream {
+            let pool = CudaStreamPool::new().device(device(index));
+            self.platform.stream_pool("WATCHED", &pool).unwrap().allocate("somebody").unwrap()
+        }
+
+        /// How often the signal is raised for a sleep, once all that is watched has come to pass.
+        fn raised_by(&mut self, points: &[Point]) -> u64 {
+            let seen = self.wakeup.raised();
+            self.wakeup.sleep(seen, points).unwrap();
+            for watcher in &self.wakeup.watchers {
+                watcher.timeline.bind().unwrap();
+                watcher.timeline.synchronize(self.platform.streams()).unwrap();
+            }
+            self.wakeup.raised() - seen
+        }
+
+        fn calls_to_the_host(&self) -> usize {
+            self.recorder.count(|call| matches!(call, Call::HostFunction { .. }))
+        }
+    }
+
+    /// Whatever is executed when, and whether or not the sleep was over by then.
+    #[test]
+    fn each_point_raises_once() {
+        for seed in 0..32 {
+            let mut bench = Bench::new(seed);
+            let (a, b, far) = (bench.stream(0), bench.stream(0), bench.stream(1));
+            let first = [a.record().unwrap(), b.record().unwrap()];
+            assert_eq!(bench.raised_by(&first), 2, "seed {seed}");
+            // Nothing is queued again for what is watched.
+            assert_eq!((bench.raised_by(&first), bench.calls_to_the_host()), (0, 2));
+            // One of two goes on to the next point.
+            assert_eq!(bench.raised_by(&[first[1], a.record().unwrap()]), 1, "seed {seed}");
+            assert_eq!(bench.wakeup.watchers.len(), 2);
+            // A device's points are watched by a stream of that device.
+            assert_eq!(bench.raised_by(&[far.record().unwrap(), first[1]]), 1, "seed {seed}");
+            let devices: Vec<_> =
+                bench.wakeup.watchers.iter().map(|w| w.timeline.device()).collect();
+            assert_eq!(devices, [device(0), device(0), device(1)]);
+        }
+    }
+
+    /// A point that was reached before it is watched ends the sleep as well.
+    #[test]
+    fn what_was_reached_meanwhile_raises() {
+        for seed in 0..32 {
+            let mut bench = Bench::new(seed);
+            let stream = bench.stream(0);
+            let seen = bench.wakeup.raised();
+            let point = stream.record().unwrap();
+            stream.synchronize_blocking().unwrap();
+            bench.wakeup.sleep(seen, &[point]).unwrap();
+            bench.raised_by(&[point]);
+            assert_eq!(bench.wakeup.raised(), seen + 1, "seed {seed}");
+        }
+    }
+}

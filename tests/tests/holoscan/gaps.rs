@@ -1,12 +1,14 @@
 //! What NVIDIA's tests leave out: partial arrival, late messages, teardown while a condition waits, a poisoned
 //! stream, memory that is used again under a sink, a consumer on the default stream, a second run.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use streamflow::driver::{Call, Recorder};
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{slow_copy, slow_fill, write_to_nowhere};
-use streamflow_tests::layers::Blind;
-use streamflow_tests::{Failed, Suite, check, check_error, child};
+use streamflow_tests::layers::{Blind, CallKind, FailNth, NotYet};
+use streamflow_tests::{Failed, Suite, check, check_error, check_text, child};
 
 use crate::operators::{FlagTx, LEN, SLOW, Seen, Tx, all, holds, note, unchecked};
 
@@ -166,7 +168,32 @@ fn teardown(platform: &Platform) -> Result<(), Failed> {
         })?;
         drop(graph);
     }
-    Ok(())
+    teardown_asleep(platform)
+}
+
+graph! {
+    struct Asleep {
+        #[when(count(1))] let tx: FlagTx = FlagTx::new(0.0, SLOW);
+        #[when(stream_done(flag))]
+        let rx: Waits = Waits::new();
+        tx.flag >> rx.flag;
+    }
+}
+
+/// More often than the scheduler asks before it goes to sleep.
+const AWAKE: u64 = 15_010;
+
+/// The same when the scheduler sleeps, with the call to the host queued that would have woken it.
+fn teardown_asleep(platform: &Platform) -> Result<(), Failed> {
+    let recorder = Arc::new(Recorder::new(platform.driver().clone()));
+    let not_yet = Arc::new(NotYet::new(recorder.clone()));
+    let failing = Arc::new(FailNth::new(not_yet, CallKind::QueryEvent, AWAKE));
+    let on = Platform::from_driver(failing)?;
+    let run = Asleep::new(&on)?.run();
+    let text = check_error("a query that fails", run, |_| true)?;
+    check_text(&text, &["query_event", "INJECTED"])?;
+    let queued = recorder.count(|call| matches!(call, Call::HostFunction { .. }));
+    check(queued == 1, || format!("inconclusive: {queued} calls to the host are queued"))
 }
 
 /// Sends what will never be complete.

@@ -1,0 +1,253 @@
+//! `#[transfer]` beside what else an edge and a node can be: without a pool, on default streams, with a
+//! policy that drops, with feedback. The data is right, and each call is made with its own device bound.
+#![allow(missing_docs, reason = "a test binary")]
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use streamflow::MemoryOptions;
+use streamflow::prelude::*;
+use streamflow_tests::kernels::{add_one, fill, slow_copy, slow_fill};
+use streamflow_tests::layers::Bound;
+use streamflow_tests::seen::{self, Seen, note};
+use streamflow_tests::stereo::Show;
+use streamflow_tests::tensors::{LEN, SLOW, Tx, holds};
+use streamflow_tests::{Failed, Suite, check};
+
+type Program = fn(&Platform) -> Result<bool>;
+
+const PROGRAMS: &[(&str, Program)] = &[
+    ("from_a_node_without_a_pool", without_pool),
+    ("of_default_streams", of_default_streams),
+    ("dropped_in_front_of_a_slow_reader", dropped),
+    ("into_the_next_tick", feedback),
+];
+
+fn main() -> ExitCode {
+    let add = |suite: Suite, &(name, program): &(&str, Program)| {
+        suite.devices(name, 2, move |on| right(on, program))
+    };
+    PROGRAMS.iter().fold(Suite::new(), add).run()
+}
+
+/// One freed block in flight: the next allocation of its size takes it, and must wait for it.
+fn right(on: &Platform, program: Program) -> Result<(), Failed> {
+    let driver = Arc::new(Bound::new(on.driver().clone()));
+    let memory = MemoryOptions { in_flight: 1, ..MemoryOptions::default() };
+    check(program(&Platform::with_memory(driver, memory)?)?, || "the data is wrong".into())
+}
+
+/// Writes `tick + 1` everywhere, slowly, over what was there.
+#[operator(streams(work))]
+struct SlowSource {
+    #[output]
+    image: Tensor<f32>,
+}
+
+impl Compute for SlowSource {
+    fn compute(&mut self, io: SlowSourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.work)?;
+        let mut image = cx.tensor([LEN], &stream)?;
+        stream.launch::<fill>(LEN, (&mut image, -1.0))?;
+        stream.launch::<slow_fill>(LEN, (&mut image, cx.tick() as f32 + 1.0, SLOW))?;
+        io.image.set_cuda_stream(&stream).emit(image)
+    }
+}
+
+/// Adds one in place.
+#[operator]
+struct AddOne {
+    #[input]
+    image: Tensor<f32>,
+    #[output]
+    sum: Tensor<f32>,
+}
+
+impl Compute for AddOne {
+    fn compute(&mut self, io: AddOneIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (mut image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        stream.launch::<add_one>(image.len(), (&mut image,))?;
+        io.sum.emit(image)
+    }
+}
+
+graph! {
+    /// A node that works where its messages are: on device 1.
+    struct WithoutPool(count: u64) {
+        const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
+
+        #[streams(FAR)] #[when(count(count))]
+        let source: SlowSource = SlowSource::new();
+        #[streams(none)]
+        let far: AddOne = AddOne::new();
+        let near: AddOne = AddOne::new();
+        let result: Show = Show::new(Vec::new());
+
+        source.image >> far.image;
+        #[transfer]
+        far.sum >> near.image;
+        near.sum >> result.image;
+    }
+}
+
+fn without_pool(platform: &Platform) -> Result<bool> {
+    let mut graph = WithoutPool::new(platform, 3)?;
+    graph.run()?;
+    let seen: Vec<f32> = graph.result().seen().iter().map(|(value, _)| *value).collect();
+    Ok(seen == [3.0, 4.0, 5.0])
+}
+
+graph! {
+    /// From one device's default stream to the other device, and to work on the default stream there.
+    struct OfDefaultStreams(seen: Seen<bool>) {
+        const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
+
+        #[when(count(3))]
+        let source: Tx = Tx::new(1.0, false, SLOW);
+        #[streams(FAR)]
+        let there: OnDefault = OnDefault::new();
+        let back: Looks = Looks::new(2.0, seen);
+
+        #[transfer]
+        source.image >> there.image;
+        #[transfer]
+        there.sum >> back.image;
+    }
+}
+
+/// Adds one in place on the default stream.
+#[operator]
+struct OnDefault {
+    #[input]
+    image: Tensor<f32>,
+    #[output]
+    sum: Tensor<f32>,
+}
+
+impl Compute for OnDefault {
+    fn compute(&mut self, io: OnDefaultIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (mut image, _) = io.image.receive().receive_cuda_stream(cx)?;
+        let stream = cx.default_stream()?;
+        stream.launch::<add_one>(image.len(), (&mut image,))?;
+        io.sum.set_cuda_stream(&stream).emit(image)
+    }
+}
+
+/// Looks whether all is `first` plus the tick.
+#[operator]
+struct Looks {
+    #[input]
+    image: &Tensor<f32>,
+    first: f32,
+    seen: Seen<bool>,
+}
+
+impl Compute for Looks {
+    fn compute(&mut self, io: LooksIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        note(&self.seen, holds(cx, image, &stream, self.first + cx.tick() as f32)?);
+        Ok(())
+    }
+}
+
+fn of_default_streams(platform: &Platform) -> Result<bool> {
+    let seen = Seen::default();
+    OfDefaultStreams::new(platform, seen.clone())?.run()?;
+    Ok(seen::all(&seen) == [true; 3])
+}
+
+/// Receives every third message, and reads it slowly.
+#[operator]
+struct Third {
+    #[input]
+    image: &Tensor<f32>,
+    copies: Vec<Download<f32>>,
+}
+
+impl Compute for Third {
+    fn compute(&mut self, io: ThirdIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick() % 3 < 2 {
+            io.image.leave();
+            return Ok(());
+        }
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        let mut copy = cx.tensor([LEN], &stream)?;
+        stream.launch::<slow_copy>(LEN, (&mut copy, image, SLOW / 4))?;
+        self.copies.push(cx.download(&copy, &stream)?);
+        Ok(())
+    }
+}
+
+graph! {
+    /// Copies are dropped that nobody received, perhaps while they are being written.
+    struct Dropped {
+        const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1)).max_size(1);
+
+        #[when(count(9))]
+        let source: SlowSource = SlowSource::new();
+        #[streams(FAR)]
+        let third: Third = Third::new(Vec::new());
+
+        #[transfer] #[policy(pop)]
+        source.image >> third.image;
+    }
+}
+
+fn dropped(platform: &Platform) -> Result<bool> {
+    let mut graph = Dropped::new(platform)?;
+    graph.run()?;
+    let copies = &graph.third().copies;
+    let mut right = copies.len() == 3;
+    for (copy, expected) in copies.iter().zip([3.0, 6.0, 9.0]) {
+        right &= copy.wait_blocking()?.iter().all(|&value| value == expected);
+    }
+    Ok(right)
+}
+
+graph! {
+    /// An image goes round between two devices.
+    struct Around(first: Tensor<f32>, seen: Seen<bool>) {
+        const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1)).max_size(1);
+
+        let near: Counts = Counts::new(seen);
+        #[streams(FAR)]
+        let far: AddOne = AddOne::new();
+
+        #[transfer]
+        near.image >> far.image;
+        #[transfer] #[feedback(initial = first)]
+        far.sum >> near.before;
+    }
+}
+
+/// Hands on what it takes, and ends after some ticks.
+#[operator]
+struct Counts {
+    #[input]
+    before: Tensor<f32>,
+    #[output]
+    image: Tensor<f32>,
+    seen: Seen<bool>,
+}
+
+impl Compute for Counts {
+    fn compute(&mut self, io: CountsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (mut image, stream) = io.before.receive().receive_cuda_stream(cx)?;
+        stream.launch::<add_one>(image.len(), (&mut image,))?;
+        note(&self.seen, holds(cx, &image, &stream, 2.0 * cx.tick() as f32 + 1.0)?);
+        if cx.tick() == 4 {
+            cx.finish();
+        }
+        io.image.emit(image)
+    }
+}
+
+fn feedback(platform: &Platform) -> Result<bool> {
+    let pool = platform.stream_pool("FIRST", &CudaStreamPool::new())?;
+    let stream = pool.allocate("first")?;
+    let mut first = platform.tensor([LEN], &stream)?;
+    stream.launch::<slow_fill>(LEN, (&mut first, 0.0, SLOW))?;
+    let seen = Seen::default();
+    Around::new(platform, first, seen.clone())?.run()?;
+    Ok(seen::all(&seen) == [true; 5])
+}
