@@ -201,9 +201,7 @@ impl ExecutionContext {
         if alone {
             return Ok(());
         }
-        for stream in self.own_streams() {
-            stream.timeline().close()?;
-        }
+        self.own_streams().try_for_each(|stream| stream.timeline().close())?;
         self.default_streams().try_for_each(|stream| {
             // The handle of a default stream names no device, and the hook may have bound another.
             stream.timeline().bind()?;
@@ -243,14 +241,10 @@ impl ExecutionContext {
     }
 
     fn own_streams(&self) -> impl Iterator<Item = &CudaStream> {
+        let fixed = std::iter::once(&self.internal).chain(&self.named).filter_map(OnceCell::get);
         // Rare, and to go through none costs more than to see that there is none.
         let found = (self.found.count() > 0).then(|| self.found.iter());
-        let found = found.into_iter().flatten().map(|(_, (_, stream))| stream);
-        self.internal
-            .get()
-            .into_iter()
-            .chain(self.named.iter().filter_map(OnceCell::get))
-            .chain(found)
+        fixed.chain(found.into_iter().flatten().map(|(_, (_, stream))| stream))
     }
 }
 
