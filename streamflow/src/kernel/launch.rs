@@ -65,14 +65,17 @@ fn launch_kernel(
     order: Order,
     location: SourceLocation,
 ) -> Result<()> {
-    stream.timeline().bind()?;
+    stream.timeline().ready()?;
     let (table, device) = (stream.table(), stream.device());
     // Each instance of a generic kernel has an `INFO` of its own.
     let key = std::ptr::from_ref(info).addr();
     let state = KernelState::of(table);
-    let loaded =
-        state.loaded(device).get(key, || super::load(table.driver().as_ref(), device, info))?;
+    let loaded = state.loaded(device).get(key, || {
+        stream.timeline().bind()?;
+        super::load(table.driver().as_ref(), device, info)
+    })?;
     if bounds::enabled() == Bounds::Checked {
+        stream.timeline().bind()?;
         passing.report(state.report(device)?);
     }
     let kernel = (info.name, &loaded, info.threads);

@@ -122,7 +122,7 @@ impl CudaStream {
     /// The driver's.
     #[track_caller]
     pub fn fill_bytes<T: Element>(&self, target: &mut DeviceSlice<T>, byte: u8) -> Result<()> {
-        self.timeline().bind()?;
+        self.timeline().ready()?;
         let point = self.timeline().open_point();
         target.block().claim(self, AccessMode::Write, point, "the memory to fill")?;
         if !target.is_empty() {
@@ -138,7 +138,7 @@ impl CudaStream {
 
     #[track_caller]
     fn copy_between(&self, kind: CopyKind, source: Side<'_>, target: Side<'_>) -> Result<()> {
-        self.timeline().bind()?;
+        self.timeline().ready()?;
         let point = self.timeline().open_point();
         source.claim(self, AccessMode::Read, point)?;
         target.claim(self, AccessMode::Write, point)?;

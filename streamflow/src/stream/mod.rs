@@ -96,7 +96,7 @@ impl CudaStream {
     /// # Errors
     /// The driver's, when the record fails.
     pub fn record(&self) -> Result<Point> {
-        self.timeline.bind()?;
+        self.timeline.ready()?;
         Ok(self.timeline.record()?)
     }
 
@@ -107,7 +107,7 @@ impl CudaStream {
     /// [`Error::ForeignPlatform`](crate::Error::ForeignPlatform) for a point of another platform;
     /// the driver's, when the wait fails.
     pub fn wait(&self, point: Point) -> Result<()> {
-        self.timeline.bind()?;
+        self.timeline.ready()?;
         self.timeline.wait(&self.table, point)
     }
 
@@ -116,7 +116,7 @@ impl CudaStream {
     /// # Errors
     /// The driver's; an error of earlier work may be reported here.
     pub fn is_complete(&self) -> Result<bool> {
-        self.timeline.bind()?;
+        self.timeline.ready()?;
         let complete = self.timeline.query()?;
         if complete {
             self.table.inspect(self.device())?;
@@ -129,7 +129,7 @@ impl CudaStream {
     /// # Errors
     /// The driver's; an error of earlier work may be reported here.
     pub fn synchronize_blocking(&self) -> Result<()> {
-        self.timeline.bind()?;
+        self.timeline.ready()?;
         self.timeline.synchronize(&self.table)?;
         self.table.inspect(self.device())
     }

@@ -9,6 +9,7 @@
 //! whoever still refers to the slot's older record waits longer, never too little.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -47,6 +48,11 @@ impl Point {
     }
 }
 
+thread_local! {
+    /// The device that a stream bound last on this thread. Others may have bound another one since.
+    static BOUND: Cell<Option<(PlatformNumber, DeviceId)>> = const { Cell::new(None) };
+}
+
 /// One stream and all that is known about its order. See the [module](self).
 #[derive(Debug)]
 pub(crate) struct Timeline {
@@ -54,6 +60,7 @@ pub(crate) struct Timeline {
     id: u32,
     options: StreamOptions,
     stream: OwnedStream,
+    is_default: bool,
     /// Records made, or being made: raised *before* the driver call. See [`Timeline::open_point`].
     recorded: AtomicU64,
     /// Whether a use was noted since the last record.
@@ -100,6 +107,7 @@ impl Timeline {
             platform,
             id,
             options,
+            is_default: stream.raw() == stream.driver().default_stream(stream.raw().device()),
             stream,
             recorded: AtomicU64::new(0),
             open: AtomicBool::new(false),
@@ -150,8 +158,23 @@ impl Timeline {
         self.platform
     }
 
+    /// Makes the device current on this thread: for foreign calls, and for what is made on the current
+    /// device.
     pub(crate) fn bind(&self) -> DriverResult<()> {
-        self.driver().bind(self.device())
+        self.driver().bind(self.device())?;
+        BOUND.set(Some((self.platform, self.device())));
+        Ok(())
+    }
+
+    /// To be called before work is queued on the stream. Its handle says where it is, whatever is current,
+    /// and only that of a default stream means the current device. The first time on a thread is for
+    /// drivers that want something to be current at all.
+    #[inline]
+    pub(crate) fn ready(&self) -> DriverResult<()> {
+        if !self.is_default && BOUND.get() == Some((self.platform, self.device())) {
+            return Ok(());
+        }
+        self.bind()
     }
 
     /// The point that covers all work queued before this call. To be asked *after* the work was

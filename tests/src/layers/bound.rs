@@ -12,8 +12,9 @@ thread_local! {
     static BOUND: Cell<Option<DeviceId>> = const { Cell::new(None) };
 }
 
-/// Refuses a call on a stream, or for an event, of a device that is not bound on the calling thread: on
-/// a GPU the default stream's handle names no device, and an event is made on the bound one.
+/// Refuses a call on a stream, or for an event, of a device that is not bound on the calling thread, where
+/// that matters on a GPU: a default stream's handle names no device, and an event is made on the bound
+/// one. Another stream's handle names its device, but some device is to be bound.
 #[derive(Debug)]
 pub struct Bound(Arc<dyn Driver>);
 
@@ -24,18 +25,29 @@ impl Bound {
     }
 }
 
-fn check(call: &'static str, device: DeviceId) -> DriverResult<()> {
-    let bound = BOUND.get();
-    if bound == Some(device) {
-        return Ok(());
+impl Bound {
+    fn check_device(&self, call: &'static str, device: DeviceId) -> DriverResult<()> {
+        let bound = BOUND.get();
+        if bound == Some(device) { Ok(()) } else { refuse(call, device, bound) }
     }
+
+    fn check_stream(&self, call: &'static str, stream: RawStream) -> DriverResult<()> {
+        if stream == self.0.default_stream(stream.device()) {
+            return self.check_device(call, stream.device());
+        }
+        let bound = BOUND.get();
+        if bound.is_some() { Ok(()) } else { refuse(call, stream.device(), bound) }
+    }
+}
+
+fn refuse(call: &'static str, device: DeviceId, bound: Option<DeviceId>) -> DriverResult<()> {
     let name = "CUDA_ERROR_INVALID_CONTEXT".to_owned();
     let message = format!("bound is {bound:?}");
     Err(DriverError::Call { call, device, code: 201, name, message })
 }
 
 macro_rules! bound {
-    ($([$($unsafety:tt)*] fn $method:ident($($arg:ident: $ty:ty),*) -> $ret:ty, on $device:expr;)*) => {
+    ($([$($unsafety:tt)*] fn $method:ident($($arg:ident: $ty:ty),*) -> $ret:ty, $check:ident $of:expr;)*) => {
         // SAFETY: a call that fails promises nothing; all others are handed on.
         unsafe impl Layer for Bound {
             fn below(&self) -> &dyn Driver {
@@ -50,7 +62,7 @@ macro_rules! bound {
 
             $(
                 $($unsafety)* fn $method(&self, $($arg: $ty),*) -> DriverResult<$ret> {
-                    check(stringify!($method), $device)?;
+                    self.$check(stringify!($method), $of)?;
                     pass!([$($unsafety)*] self.0.$method($($arg),*))
                 }
             )*
@@ -59,14 +71,14 @@ macro_rules! bound {
 }
 
 bound! {
-    [] fn create_event(device: DeviceId) -> RawEvent, on device;
-    [unsafe] fn record_event(event: RawEvent, stream: RawStream) -> (), on stream.device();
-    [unsafe] fn wait_event(stream: RawStream, event: RawEvent) -> (), on stream.device();
-    [unsafe] fn query_stream(stream: RawStream) -> bool, on stream.device();
-    [unsafe] fn synchronize_stream(stream: RawStream) -> (), on stream.device();
-    [unsafe] fn allocate(stream: RawStream, bytes: u64) -> MemoryRange, on stream.device();
-    [unsafe] fn free(stream: RawStream, range: MemoryRange) -> (), on stream.device();
-    [unsafe] fn copy(stream: RawStream, copy: &Copy) -> (), on stream.device();
-    [unsafe] fn fill(stream: RawStream, range: MemoryRange, byte: u8) -> (), on stream.device();
-    [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> (), on stream.device();
+    [] fn create_event(device: DeviceId) -> RawEvent, check_device device;
+    [unsafe] fn record_event(event: RawEvent, stream: RawStream) -> (), check_stream stream;
+    [unsafe] fn wait_event(stream: RawStream, event: RawEvent) -> (), check_stream stream;
+    [unsafe] fn query_stream(stream: RawStream) -> bool, check_stream stream;
+    [unsafe] fn synchronize_stream(stream: RawStream) -> (), check_stream stream;
+    [unsafe] fn allocate(stream: RawStream, bytes: u64) -> MemoryRange, check_stream stream;
+    [unsafe] fn free(stream: RawStream, range: MemoryRange) -> (), check_stream stream;
+    [unsafe] fn copy(stream: RawStream, copy: &Copy) -> (), check_stream stream;
+    [unsafe] fn fill(stream: RawStream, range: MemoryRange, byte: u8) -> (), check_stream stream;
+    [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> (), check_stream stream;
 }
