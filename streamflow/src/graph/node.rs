@@ -239,7 +239,7 @@ impl<O: Compute> Node<O> {
 }
 
 impl<O: Operator> Node<O> {
-    /// Calls a hook with the device bound, and closes what it queued however it ends.
+    /// Calls a hook, and closes what it queued however it ends.
     fn hook(
         &mut self,
         name: &'static str,
@@ -247,17 +247,13 @@ impl<O: Operator> Node<O> {
     ) -> Result<()> {
         let Self { operator, ports, cx, alone, .. } = self;
         // An error is large, and a hook runs in every tick: one that succeeds moves none.
-        let error = match cx.enter(name) {
-            Err(error) => Some(error),
-            Ok(()) => {
-                let called = catch_unwind(AssertUnwindSafe(|| call(operator, ports, cx)));
-                let closed = cx.close(*alone);
-                match called {
-                    Ok(Ok(())) => closed.err(),
-                    Ok(Err(error)) => Some(error),
-                    Err(panic) => Some(Error::panicked(&*panic)),
-                }
-            }
+        cx.enter(name);
+        let called = catch_unwind(AssertUnwindSafe(|| call(operator, ports, cx)));
+        let closed = cx.close(*alone);
+        let error = match called {
+            Ok(Ok(())) => closed.err(),
+            Ok(Err(error)) => Some(error),
+            Err(panic) => Some(Error::panicked(&*panic)),
         };
         cx.leave();
         match error {

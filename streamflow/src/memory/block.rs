@@ -1,5 +1,7 @@
 //! One allocation and who uses it: the place where ordering by data (law 7) is kept.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use smallvec::SmallVec;
 
 use super::Shape;
@@ -17,6 +19,9 @@ pub(crate) struct Block {
     /// What its owner takes it for. Here, so that owners are small: messages are moved often.
     shape: Shape,
     uses: Lock<Uses>,
+    /// The number of the stream that the only write is on, and 1; else 0. It changes under the lock, and
+    /// whoever may read the memory has got it, by whatever road, after its writes were noted.
+    writer: AtomicU32,
 }
 
 /// The uses that later work must be ordered after.
@@ -31,7 +36,14 @@ struct Uses {
 
 impl Block {
     pub(crate) fn new(platform: PlatformNumber, device: DeviceId, range: MemoryRange) -> Self {
-        Self { platform, device, range, shape: Shape::SCALAR, uses: Lock::new(Uses::default()) }
+        Self {
+            platform,
+            device,
+            range,
+            shape: Shape::SCALAR,
+            uses: Lock::default(),
+            writer: AtomicU32::new(0),
+        }
     }
 
     pub(crate) fn device(&self) -> DeviceId {
@@ -55,6 +67,10 @@ impl Block {
     /// Makes `stream` wait for what reading must come after: the last write. `what` is for messages.
     pub(crate) fn order(&self, stream: &CudaStream, what: &str) -> Result<()> {
         self.check(stream, what)?;
+        // Nearly always: who sends memory has written it.
+        if self.writer.load(Ordering::Relaxed) == stream.timeline().id() + 1 {
+            return Ok(());
+        }
         self.lock().order(stream, AccessMode::Read)
     }
 
@@ -90,7 +106,10 @@ impl Block {
         let mut uses = self.lock();
         uses.order(stream, mode)?;
         match mode {
-            AccessMode::Write => uses.only(point),
+            AccessMode::Write => {
+                uses.only(point);
+                self.writer.store(point.stream() + 1, Ordering::Relaxed);
+            }
             AccessMode::Read => uses.read_at(point),
         }
         Ok(())
@@ -121,6 +140,8 @@ impl Block {
                 uses.reads.retain(|read| !timeline.implies(*read));
                 uses.writes.retain(|write| !timeline.implies(*write));
                 uses.writes.push(point);
+                let writer = if uses.writes.len() == 1 { point.stream() + 1 } else { 0 };
+                self.writer.store(writer, Ordering::Relaxed);
             }
             AccessMode::Read => uses.read_at(point),
         }
@@ -156,6 +177,7 @@ impl Block {
     /// one before: what that owner queues anywhere comes after what `timeline` came after.
     pub(super) fn allocated_on(&mut self, timeline: &Timeline) {
         self.uses_mut().only(timeline.open_point());
+        *self.writer.get_mut() = timeline.id() + 1;
     }
 
     /// Makes `timeline` wait for all uses.
