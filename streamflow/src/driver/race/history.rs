@@ -1,8 +1,10 @@
 //! Who has touched which bytes: the accesses that a later one must come after.
 
+use std::collections::VecDeque;
+
 use super::site::Passage;
-use super::uses::{Access, Race, Uses};
-use crate::driver::MemoryRange;
+use super::uses::{Access, By, Found, Uses};
+use crate::driver::{self, MemoryRange};
 
 /// Freed allocations that are remembered, until their memory is allocated again.
 pub(super) const FREED: usize = 1024;
@@ -12,6 +14,9 @@ const PASSAGES: usize = 8;
 
 /// Places of the table that finds an allocation by its address.
 const RECENT: usize = 256;
+
+/// No block, at no address that memory has.
+const NOWHERE: (u64, u32) = (0, u32::MAX);
 
 /// One allocation.
 #[derive(Debug)]
@@ -43,14 +48,10 @@ pub(super) struct History {
     vacant: Vec<u32>,
     /// Start, and block, in order: allocations don't overlap.
     by_address: Vec<(u64, u32)>,
-    /// Freed blocks, the oldest first, with their start.
-    freed: std::collections::VecDeque<(u64, u32)>,
-    /// A block that contained an address when it was asked for last.
+    /// Where freed blocks start, the oldest first.
+    freed: VecDeque<u64>,
+    /// Addresses that were asked for last, by some of their bits, and the blocks that contain them.
     recent: Box<[(u64, u32); RECENT]>,
-    /// Accesses that are no longer remembered though something could still race with them.
-    pub(super) forgotten: u64,
-    /// Accesses to memory that was not allocated through here.
-    pub(super) unknown: u64,
 }
 
 impl History {
@@ -59,10 +60,8 @@ impl History {
             blocks: Vec::new(),
             vacant: Vec::new(),
             by_address: Vec::new(),
-            freed: std::collections::VecDeque::new(),
-            recent: Box::new([(0, u32::MAX); RECENT]),
-            forgotten: 0,
-            unknown: 0,
+            freed: VecDeque::new(),
+            recent: Box::new([NOWHERE; RECENT]),
         }
     }
 
@@ -90,15 +89,15 @@ impl History {
     }
 
     /// Memory was freed in stream order; its accesses are remembered for a while.
-    pub(super) fn free(&mut self, range: MemoryRange) {
-        let Some(index) = self.find(range.address) else { return };
-        let block = &mut self.blocks[index as usize];
+    pub(super) fn free(&mut self, range: MemoryRange, found: &mut Found) {
+        let Some(block) = self.find(range.address) else { return };
         block.freed = true;
-        self.freed.push_back((block.range.address, index));
+        let start = block.range.address;
+        self.freed.push_back(start);
         if self.freed.len() > FREED
-            && let Some((address, _)) = self.freed.front().copied()
+            && let Some(address) = self.freed.front().copied()
         {
-            self.forgotten += 1;
+            found.forgotten += 1;
             self.remove(MemoryRange { address, bytes: 1 });
         }
     }
@@ -113,10 +112,14 @@ impl History {
                 break;
             }
             if block.freed {
-                self.freed.retain(|(freed, _)| *freed != start);
+                self.freed.retain(|freed| *freed != start);
             }
             block.range = MemoryRange::default();
             block.uses = Uses::new(MemoryRange::default());
+            self.recent
+                .iter_mut()
+                .filter(|(_, known)| *known == index)
+                .for_each(|it| *it = NOWHERE);
             self.by_address.remove(place - 1);
             self.vacant.push(index);
             place -= 1;
@@ -125,19 +128,14 @@ impl History {
 
     /// The allocation that an address lies in.
     #[inline(always)]
-    fn find(&mut self, address: u64) -> Option<u32> {
+    fn find(&mut self, address: u64) -> Option<&mut Block> {
         let (known, index) = self.recent[(address >> 8) as usize % RECENT];
-        // A block that has become another one meanwhile does not contain the address.
-        if known == address
-            && let Some(block) = self.blocks.get(index as usize)
-            && contains(block.range, address)
-        {
-            return Some(index);
-        }
-        self.search(address)
+        let index = if known == address { index } else { self.search(address)? };
+        self.blocks.get_mut(index as usize)
     }
 
     #[cold]
+    #[inline(never)]
     fn search(&mut self, address: u64) -> Option<u32> {
         let after = self.by_address.partition_point(|(start, _)| *start <= address);
         let (_, index) = *self.by_address.get(after.checked_sub(1)?)?;
@@ -154,34 +152,35 @@ impl History {
     }
 
     /// Checks an access that is not to be remembered.
-    pub(super) fn check(&mut self, access: &Access, clock: &[u64], races: &mut Vec<Race>) {
+    pub(super) fn check(&mut self, access: &Access, clock: &[u64], found: &mut Found) {
         if access.range.bytes == 0 {
             return;
         }
         match self.find(access.range.address) {
-            Some(block) => self.blocks[block as usize].uses.check(access, clock, races),
-            None => self.unknown += 1,
+            Some(block) => block.uses.check(access, clock, found),
+            None => found.unknown += 1,
         }
     }
 
     /// Checks an access by the owner of `clock`, and remembers it.
     #[inline(always)]
-    pub(super) fn access(&mut self, access: Access, clock: &[u64], races: &mut Vec<Race>) {
-        if access.range.bytes == 0 {
-            return;
+    pub(super) fn access(
+        &mut self,
+        access: driver::Access,
+        by: &By,
+        clock: &[u64],
+        found: &mut Found,
+    ) {
+        match self.find(access.range.address) {
+            Some(block) => block.uses.access(access, by, &block.range, clock, found),
+            None => found.unknown += u64::from(access.range.bytes > 0),
         }
-        let Some(block) = self.find(access.range.address) else {
-            self.unknown += 1;
-            return;
-        };
-        let block = &mut self.blocks[block as usize];
-        self.forgotten += block.uses.access(access, block.range, clock, races);
     }
 
     /// Notes that memory passed a port.
     pub(super) fn pass(&mut self, passage: Passage) {
-        let Some(index) = self.find(passage.range.address) else { return };
-        let Passages { latest, next } = &mut self.blocks[index as usize].passages;
+        let Some(block) = self.find(passage.range.address) else { return };
+        let Passages { latest, next } = &mut block.passages;
         match latest.get_mut(*next) {
             Some(oldest) => *oldest = passage,
             None => latest.push(passage),
@@ -190,7 +189,6 @@ impl History {
     }
 }
 
-#[inline(always)]
 fn contains(range: MemoryRange, address: u64) -> bool {
     address.wrapping_sub(range.address) < range.bytes
 }

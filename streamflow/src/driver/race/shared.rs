@@ -1,20 +1,19 @@
-//! The way to the state: by a ring for one thread, by a lock for the others.
+//! The way to the state: by a journal for one thread, by a lock for the others.
 
 use std::fmt;
-use std::iter::once;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::journal::Journal;
 use super::me;
-use super::op::Op;
+use super::op::{self, Calls, Verb, Work};
 use super::report::RaceReports;
-use super::ring::Ring;
 use super::site::Action;
 use super::state::State;
-use crate::driver::{Access, RawStream};
+use crate::driver::{Access, RawEvent, RawStream};
 
-/// Places of the ring. Few, so that they stay in the cache.
-const RING: usize = 64;
+/// Lines of the journal. Few, so that they stay in the cache: 8 KiB.
+const LINES: usize = 256;
 
 /// Tells checkers apart within a process.
 static CHECKERS: AtomicU64 = AtomicU64::new(1);
@@ -22,16 +21,18 @@ static CHECKERS: AtomicU64 = AtomicU64::new(1);
 /// What a checker and the host functions that it wrapped share.
 pub(super) struct Shared {
     number: u64,
-    /// The thread whose calls go by the ring: the first that made one, until it is gone.
+    /// The thread that writes the journal: the first that made a call, until it is gone.
     owner: AtomicU64,
-    ring: Ring<Op>,
+    journal: Journal,
     state: Mutex<Checked>,
 }
 
 struct Checked {
     state: State,
-    /// The index of the ring's thread.
+    /// The index of the thread that writes the journal.
     owner: u32,
+    /// Lines of the journal that were read.
+    read: usize,
 }
 
 impl Shared {
@@ -39,8 +40,8 @@ impl Shared {
         Self {
             number: CHECKERS.fetch_add(1, Ordering::Relaxed),
             owner: AtomicU64::new(me::NEVER),
-            ring: Ring::new(RING),
-            state: Mutex::new(Checked { state: State::new(defaults), owner: 0 }),
+            journal: Journal::new(LINES),
+            state: Mutex::new(Checked { state: State::new(defaults), owner: 0, read: 0 }),
         }
     }
 
@@ -53,39 +54,48 @@ impl Shared {
         function: u64,
         accesses: &[Access],
     ) {
-        let location = me::take_location();
-        let op = || Op::work(stream, action, function, location, accesses.len());
-        self.note(op, accesses);
+        let work = Work { stream, action, function, location: me::take_location() };
+        // SAFETY: it writes if this is so.
+        let noted = self.is_writer() && unsafe { op::note_work(&self.journal, &work, accesses) };
+        if !noted {
+            self.work_locked(work, accesses);
+        }
     }
 
-    /// Notes a call. All that is known by another thread's call is noted before that.
-    ///
-    /// `op` makes the call anew for either way to note it, so that on the fast one its fields go from
-    /// registers to the ring.
+    /// Notes what a stream does with an event.
     #[inline(always)]
-    pub(super) fn note(&self, op: impl Fn() -> Op, accesses: &[Access]) {
-        if self.owner.load(Ordering::Relaxed) == me::alone() {
-            // SAFETY: the ring's owner is this thread. Numbers are given once, and another thread
-            // becomes the owner only when this one has no number to compare with any more.
-            unsafe {
-                if self.ring.has_room(1 + accesses.len()) {
-                    self.ring.push(op());
-                    for access in accesses {
-                        self.ring.push(Op::access(access));
-                    }
-                    return self.ring.publish();
-                }
-            }
+    pub(super) fn event(&self, verb: Verb, stream: RawStream, event: RawEvent) {
+        // SAFETY: it writes if this is so.
+        let noted =
+            self.is_writer() && unsafe { op::note_event(&self.journal, verb, stream, event) };
+        if !noted {
+            self.event_locked(verb, stream, event);
         }
-        self.note_locked(op(), accesses);
+    }
+
+    /// Whether the journal is this thread's. Numbers are given once, and another thread becomes the
+    /// owner only when this one has no number to compare with any more.
+    #[inline(always)]
+    fn is_writer(&self) -> bool {
+        self.owner.load(Ordering::Relaxed) == me::alone()
     }
 
     #[cold]
     #[inline(never)]
-    fn note_locked(&self, op: Op, accesses: &[Access]) {
+    fn work_locked(&self, work: Work, accesses: &[Access]) {
         let mut locked = self.lock();
         let thread = locked.thread;
-        locked.state().apply(thread, once(op).chain(accesses.iter().map(Op::access)));
+        let state = locked.state();
+        state.work(&state.caller(thread), work, accesses.iter().copied());
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn event_locked(&self, verb: Verb, stream: RawStream, event: RawEvent) {
+        let mut locked = self.lock();
+        let thread = locked.thread;
+        let state = locked.state();
+        state.event(&state.caller(thread), verb, stream, event);
     }
 
     /// The state, with all that was noted before.
@@ -103,11 +113,24 @@ impl Shared {
         Locked { guard, thread }
     }
 
-    /// Applies what the ring holds.
+    /// Applies what was noted since the last time.
     #[inline]
-    fn drain(&self, Checked { state, owner }: &mut Checked) {
-        // SAFETY: who has `Checked` holds the lock.
-        unsafe { self.ring.drain(|ops| state.apply(*owner, ops)) };
+    fn drain(&self, Checked { state, owner, read }: &mut Checked) {
+        // SAFETY: who has `Checked` holds the lock; the lines are noted by `work` and `event` alone.
+        let calls = unsafe {
+            let lines = self.journal.after(*read);
+            if lines.is_empty() {
+                return;
+            }
+            *read += lines.len();
+            Calls::new(lines)
+        };
+        state.apply(*owner, calls);
+        if self.is_writer() {
+            *read = 0;
+            // SAFETY: the writer is here, with the lock.
+            unsafe { self.journal.clear() };
+        }
     }
 
     /// A thread calls for the first time, or has used another checker meanwhile.
@@ -119,7 +142,7 @@ impl Shared {
         me::set_place(self.number, thread);
         let owner = self.owner.load(Ordering::Relaxed);
         if lives && (owner == me::NEVER || !checked.state.is_alive(owner)) {
-            // Nobody else has the right to fill the ring any more. What its owner noted last is seen
+            // Nobody else has the right to write the journal any more. What its owner noted last is seen
             // now that the owner was seen to be gone.
             self.drain(checked);
             self.owner.store(number, Ordering::Relaxed);
