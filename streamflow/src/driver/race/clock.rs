@@ -30,7 +30,9 @@ impl Clock {
         if self.0.len() <= stream {
             self.resize(stream + 1);
         }
-        self.0[stream] = self.0[stream].max(epoch);
+        if let Some(entry) = self.0.get_mut(stream) {
+            *entry = epoch.max(*entry);
+        }
     }
 
     /// Comes after all that `other` comes after, too. Whether that was news.

@@ -116,10 +116,8 @@ impl History {
             }
             block.range = MemoryRange::default();
             block.uses = Uses::new(MemoryRange::default());
-            self.recent
-                .iter_mut()
-                .filter(|(_, known)| *known == index)
-                .for_each(|it| *it = NOWHERE);
+            let of_it = self.recent.iter_mut().filter(|(_, known)| *known == index);
+            of_it.for_each(|known| *known = NOWHERE);
             self.by_address.remove(place - 1);
             self.vacant.push(index);
             place -= 1;
@@ -129,7 +127,7 @@ impl History {
     /// The allocation that an address lies in.
     #[inline(always)]
     fn find(&mut self, address: u64) -> Option<&mut Block> {
-        let (known, index) = self.recent[(address >> 8) as usize % RECENT];
+        let (known, index) = self.recent[place(address)];
         let index = if known == address { index } else { self.search(address)? };
         self.blocks.get_mut(index as usize)
     }
@@ -142,7 +140,7 @@ impl History {
         if !contains(self.blocks[index as usize].range, address) {
             return None;
         }
-        self.recent[(address >> 8) as usize % RECENT] = (address, index);
+        self.recent[place(address)] = (address, index);
         Some(index)
     }
 
@@ -189,6 +187,76 @@ impl History {
     }
 }
 
+/// An address's place in that table: the high bits of a product, since large allocations have the same low
+/// ones.
+#[inline(always)]
+fn place(address: u64) -> usize {
+    (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize % RECENT
+}
+
 fn contains(range: MemoryRange, address: u64) -> bool {
     address.wrapping_sub(range.address) < range.bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::AccessMode;
+
+    const WHOLE: MemoryRange = MemoryRange { address: 0x7000, bytes: 4096 };
+
+    /// Accesses of streams that nothing orders.
+    fn races(history: &mut History, accesses: &[(u32, AccessMode, MemoryRange)]) -> usize {
+        let mut found = Found::default();
+        for (stream, mode, range) in accesses.iter().copied() {
+            let by = By { epoch: 1, tick: 0, stream, site: 0 };
+            let mut clock = [0; 4];
+            clock[stream as usize] = 1;
+            let access = driver::Access { range, mode, argument: "" };
+            history.access(access, &by, &clock, &mut found);
+        }
+        assert_eq!((found.unknown, found.forgotten), (0, 0));
+        found.races.len()
+    }
+
+    fn part(from: u64, to: u64) -> MemoryRange {
+        MemoryRange { address: WHOLE.address + from, bytes: to - from }
+    }
+
+    #[test]
+    fn a_piece_is_one_until_others_are_used() {
+        use AccessMode::{Read, Write};
+        let mut history = History::new();
+        history.allocate(WHOLE);
+        let piece = part(0, 256);
+        assert_eq!(
+            races(&mut history, &[(0, Write, piece), (0, Read, piece), (0, Write, piece)]),
+            0
+        );
+        assert_eq!(races(&mut history, &[(1, Read, piece)]), 1, "the write");
+        // From here on it is used in parts, and the piece is one of them.
+        assert_eq!(races(&mut history, &[(2, Write, part(128, 512))]), 2, "the write, the read");
+        assert_eq!(races(&mut history, &[(2, Write, piece), (0, Read, part(0, 128))]), 3);
+        // In one piece once more, of another length.
+        assert_eq!(races(&mut history, &[(2, Write, WHOLE)]), 1, "the read");
+        assert_eq!(
+            races(&mut history, &[(2, Read, WHOLE), (2, Write, piece), (2, Read, piece)]),
+            0
+        );
+        assert_eq!(races(&mut history, &[(1, Read, WHOLE)]), 2, "both writes");
+        // Other memory at the same address.
+        history.allocate(part(0, 512));
+        assert_eq!(races(&mut history, &[(0, Write, part(0, 512)), (0, Read, piece)]), 0);
+    }
+
+    #[test]
+    fn an_access_of_no_bytes_is_none() {
+        use AccessMode::{Read, Write};
+        let mut history = History::new();
+        history.allocate(WHOLE);
+        let nothing = part(0, 0);
+        let parts = [(0, Write, part(0, 256)), (0, Write, part(256, 512)), (1, Read, nothing)];
+        assert_eq!(races(&mut history, &parts), 0);
+        assert_eq!(races(&mut history, &[(0, Write, WHOLE), (1, Write, nothing)]), 0);
+    }
 }

@@ -23,7 +23,8 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    pub(super) fn new(lines: usize) -> Self {
+    /// With less than 65536 lines.
+    pub(super) fn new(lines: u16) -> Self {
         let line = |_| [const { AtomicU64::new(0) }; 4];
         Self { lines: (0..lines).map(line).collect(), published: AtomicUsize::new(0) }
     }

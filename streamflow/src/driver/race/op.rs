@@ -39,9 +39,6 @@ const RECORD: u8 = 1;
 const UNRECORD: u8 = 2;
 const WAIT: u8 = 3;
 
-/// The most accesses of noted work. A kernel has [32 parameters](crate::driver::MAX_PARAMS) at most.
-const MOST: usize = u16::MAX as usize;
-
 #[inline(always)]
 fn write(line: &Line, words: [u64; 4]) {
     for (place, word) in line.iter().zip(words) {
@@ -60,10 +57,8 @@ fn read(line: &Line) -> [u64; 4] {
 /// As of [`Journal::append`].
 #[inline(always)]
 pub(super) unsafe fn note_work(journal: &Journal, work: &Work, accesses: &[Access]) -> bool {
+    // Sixteen bits are enough: a journal has fewer lines.
     let count = accesses.len();
-    if count > MOST {
-        return false;
-    }
     let Work { stream, action, function, location } = *work;
     let head = u64::from(WORK)
         | (action as u64) << 8

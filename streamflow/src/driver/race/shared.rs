@@ -13,7 +13,7 @@ use super::state::State;
 use crate::driver::{Access, RawEvent, RawStream};
 
 /// Lines of the journal. Few, so that they stay in the cache: 8 KiB.
-const LINES: usize = 256;
+const LINES: u16 = 256;
 
 /// Tells checkers apart within a process.
 static CHECKERS: AtomicU64 = AtomicU64::new(1);
@@ -21,7 +21,7 @@ static CHECKERS: AtomicU64 = AtomicU64::new(1);
 /// What a checker and the host functions that it wrapped share.
 pub(super) struct Shared {
     number: u64,
-    /// The thread that writes the journal: the first that made a call, until it is gone.
+    /// The thread that writes the journal: the first that queued something, until it is gone.
     owner: AtomicU64,
     journal: Journal,
     state: Mutex<Checked>,
@@ -84,6 +84,7 @@ impl Shared {
     #[inline(never)]
     fn work_locked(&self, work: Work, accesses: &[Access]) {
         let mut locked = self.lock();
+        self.claim(&mut locked);
         let thread = locked.thread;
         let state = locked.state();
         state.work(&state.caller(thread), work, accesses.iter().copied());
@@ -93,6 +94,7 @@ impl Shared {
     #[inline(never)]
     fn event_locked(&self, verb: Verb, stream: RawStream, event: RawEvent) {
         let mut locked = self.lock();
+        self.claim(&mut locked);
         let thread = locked.thread;
         let state = locked.state();
         state.event(&state.caller(thread), verb, stream, event);
@@ -116,16 +118,13 @@ impl Shared {
     /// Applies what was noted since the last time.
     #[inline]
     fn drain(&self, Checked { state, owner, read }: &mut Checked) {
-        // SAFETY: who has `Checked` holds the lock; the lines are noted by `work` and `event` alone.
-        let calls = unsafe {
-            let lines = self.journal.after(*read);
-            if lines.is_empty() {
-                return;
-            }
+        // SAFETY: who has `Checked` holds the lock.
+        let lines = unsafe { self.journal.after(*read) };
+        if !lines.is_empty() {
             *read += lines.len();
-            Calls::new(lines)
-        };
-        state.apply(*owner, calls);
+            // SAFETY: published lines, all noted by `work` and `event`.
+            state.apply(*owner, unsafe { Calls::new(lines) });
+        }
         if self.is_writer() {
             *read = 0;
             // SAFETY: the writer is here, with the lock.
@@ -137,18 +136,25 @@ impl Shared {
     #[cold]
     fn introduce(&self, checked: &mut Checked) -> u32 {
         let (number, alive) = me::number();
-        let lives = alive.load(Ordering::Relaxed);
         let thread = checked.state.thread(number, alive);
         me::set_place(self.number, thread);
         let owner = self.owner.load(Ordering::Relaxed);
-        if lives && (owner == me::NEVER || !checked.state.is_alive(owner)) {
-            // Nobody else has the right to write the journal any more. What its owner noted last is seen
-            // now that the owner was seen to be gone.
+        if owner != me::NEVER && !checked.state.is_alive(owner) {
+            // What its owner noted last is seen now that the owner was seen to be gone.
             self.drain(checked);
-            self.owner.store(number, Ordering::Relaxed);
-            checked.owner = thread;
+            self.owner.store(me::NEVER, Ordering::Relaxed);
         }
         thread
+    }
+
+    /// Gives the journal to a thread that queues something, if it is nobody's.
+    fn claim(&self, locked: &mut Locked<'_>) {
+        let me = me::alone();
+        if self.owner.load(Ordering::Relaxed) == me::NEVER && me != me::NOBODY {
+            // All that is in there was read when the lock was taken.
+            self.owner.store(me, Ordering::Relaxed);
+            locked.guard.owner = locked.thread;
+        }
     }
 
     pub(super) fn take(&self) -> RaceReports {
@@ -181,5 +187,33 @@ pub(super) struct Locked<'a> {
 impl Locked<'_> {
     pub(super) fn state(&mut self) -> &mut State {
         &mut self.guard.state
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+    use crate::driver::DeviceId;
+
+    #[test]
+    fn the_owner_of_a_full_journal_that_others_have_read_begins_anew() {
+        let shared = Shared::new(Box::default());
+        let stream = RawStream::new(DeviceId(0), 1);
+        let event = RawEvent::new(DeviceId(0), 2);
+        // SAFETY: here is the only thread that notes anything.
+        let noted = || unsafe { shared.journal.after(0) }.len();
+        shared.event(Verb::Record, stream, event);
+        for round in 0..3 {
+            for lines in 1..=usize::from(LINES) {
+                shared.event(Verb::Record, stream, event);
+                assert_eq!(noted(), lines, "round {round}");
+            }
+            let read = thread::scope(|scope| scope.spawn(|| shared.lock().guard.read).join());
+            assert_eq!(read.ok(), Some(LINES.into()));
+            shared.event(Verb::Record, stream, event);
+            assert_eq!(noted(), 0, "the lock was taken, and all was read");
+        }
     }
 }

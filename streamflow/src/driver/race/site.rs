@@ -1,6 +1,7 @@
 //! Where accesses come from, as the history keeps it: small and without the heap.
 
 use std::num::NonZeroU64;
+use std::ptr;
 
 use crate::driver::MemoryRange;
 use crate::driver::note::{Direction, SourceLocation};
@@ -72,10 +73,11 @@ impl Site {
     #[inline(always)]
     fn is(&self, other: &Self) -> bool {
         // By address: the same place may have several, and then counts as several.
-        let location = |site: &Self| site.location.map(std::ptr::from_ref);
+        let location = |site: &Self| site.location.map_or(ptr::null(), ptr::from_ref);
+        let hook = |site: &Self| site.hook.map_or(0, |hook| hook.0.get());
         self.function == other.function
             && location(self) == location(other)
-            && self.hook == other.hook
+            && hook(self) == hook(other)
             && self.action == other.action
     }
 }
@@ -99,7 +101,7 @@ impl Sites {
     #[inline(always)]
     pub(super) fn number(&mut self, site: Site) -> u32 {
         let function = site.function;
-        let location = site.location.map_or(0, |location| std::ptr::from_ref(location).addr());
+        let location = site.location.map_or(0, |location| ptr::from_ref(location).addr());
         let hook = site.hook.map_or(0, |hook| hook.0.get()) << 3;
         let bits = (location >> 3) ^ ((function >> 4) ^ function ^ hook) as usize;
         let (recent, number) = &self.recent[bits % RECENT];
