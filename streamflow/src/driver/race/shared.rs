@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::journal::Journal;
 use super::me;
@@ -11,6 +10,7 @@ use super::report::RaceReports;
 use super::site::Action;
 use super::state::State;
 use crate::driver::{Access, RawEvent, RawStream};
+use crate::lock::{Held, Lock};
 
 /// Lines of the journal. Few, so that they stay in the cache: 8 KiB.
 const LINES: u16 = 256;
@@ -24,7 +24,7 @@ pub(super) struct Shared {
     /// The thread that writes the journal: the first that queued something, until it is gone.
     owner: AtomicU64,
     journal: Journal,
-    state: Mutex<Checked>,
+    state: Lock<Checked>,
 }
 
 struct Checked {
@@ -41,7 +41,7 @@ impl Shared {
             number: CHECKERS.fetch_add(1, Ordering::Relaxed),
             owner: AtomicU64::new(me::NEVER),
             journal: Journal::new(LINES),
-            state: Mutex::new(Checked { state: State::new(defaults), owner: 0, read: 0 }),
+            state: Lock::new(Checked { state: State::new(defaults), owner: 0, read: 0 }),
         }
     }
 
@@ -55,7 +55,7 @@ impl Shared {
         accesses: &[Access],
     ) {
         let work = Work { stream, action, function, location: me::take_location() };
-        // SAFETY: it writes if this is so.
+        // SAFETY: this thread is the writer, as it has just asked.
         let noted = self.is_writer() && unsafe { op::note_work(&self.journal, &work, accesses) };
         if !noted {
             self.work_locked(work, accesses);
@@ -65,7 +65,7 @@ impl Shared {
     /// Notes what a stream does with an event.
     #[inline(always)]
     pub(super) fn event(&self, verb: Verb, stream: RawStream, event: RawEvent) {
-        // SAFETY: it writes if this is so.
+        // SAFETY: this thread is the writer, as it has just asked.
         let noted =
             self.is_writer() && unsafe { op::note_event(&self.journal, verb, stream, event) };
         if !noted {
@@ -104,7 +104,7 @@ impl Shared {
     pub(super) fn lock(&self) -> Locked<'_> {
         // Nothing in here panics; if it did, an order could be missing, and a race be reported that
         // there is not.
-        let mut guard = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = self.state.lock();
         self.drain(&mut guard);
         let known = me::place(self.number);
         let known = known.filter(|(id, index)| guard.state.is_thread(*index, *id));
@@ -179,7 +179,7 @@ impl fmt::Debug for Shared {
 
 /// The state, for the calling thread.
 pub(super) struct Locked<'a> {
-    guard: MutexGuard<'a, Checked>,
+    guard: Held<'a, Checked>,
     /// Its index.
     pub(super) thread: u32,
 }
