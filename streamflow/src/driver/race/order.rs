@@ -1,5 +1,7 @@
 //! What happens before what: the clocks of streams, events and host threads.
 
+mod hosts;
+
 use super::clock::Clock;
 use super::handles::Handles;
 use crate::driver::{DeviceId, RawEvent, RawStream, StreamFlags};
@@ -81,13 +83,6 @@ pub(super) struct Host {
 pub(super) struct Queued {
     pub(super) stream: u32,
     pub(super) epoch: u64,
-}
-
-/// What a thread knows, and what it is just asking for.
-#[derive(Debug)]
-pub(super) struct Knowledge {
-    clock: Clock,
-    asked: Clock,
 }
 
 /// All clocks. Streams and threads are named by index; events by handle, since they come and go.
@@ -296,120 +291,5 @@ impl Order {
         if waiting.get(event.stream) < event.epoch {
             waiting.merge(&event.clock);
         }
-    }
-
-    // Host threads.
-
-    pub(super) fn add_thread(&mut self) -> u32 {
-        self.threads.push(Thread::default());
-        self.forget_thread(self.threads.len() as u32 - 1);
-        self.threads.len() as u32 - 1
-    }
-
-    /// The thread is gone, and another one gets its index.
-    pub(super) fn forget_thread(&mut self, thread: u32) {
-        self.versions += 1;
-        let thread = &mut self.threads[thread as usize];
-        thread.clock.clear();
-        thread.version = self.versions;
-    }
-
-    /// The thread, as it queues things now.
-    pub(super) fn host(&self, thread: u32) -> Host {
-        Host { thread, version: self.threads[thread as usize].version }
-    }
-
-    pub(super) fn knows(&self, thread: u32) -> &Clock {
-        &self.threads[thread as usize].clock
-    }
-
-    /// The thread is about to ask for all that `stream` has queued.
-    pub(super) fn ask_stream(&mut self, thread: u32, stream: u32) {
-        let mut asked = std::mem::take(&mut self.threads[thread as usize].asked);
-        self.release(stream, &mut asked);
-        let thread = &mut self.threads[thread as usize];
-        thread.asked = asked;
-    }
-
-    /// The thread is about to ask for an event's latest record. Another one, made meanwhile, is not
-    /// what the answer is about.
-    pub(super) fn ask_event(&mut self, thread: u32, raw: RawEvent) {
-        let thread = &mut self.threads[thread as usize];
-        thread.asked.clear();
-        let Some(index) = self.event_of.get(raw) else { return };
-        let event = &self.events[index as usize];
-        if event.epoch > 0 {
-            thread.asked.copy_from(&event.clock);
-        }
-    }
-
-    /// What the thread asked for last is complete.
-    pub(super) fn answer(&mut self, thread: u32) {
-        let asking = &mut self.threads[thread as usize];
-        if asking.asked.is_empty() {
-            return;
-        }
-        if asking.clock.merge(&asking.asked) {
-            self.versions += 1;
-            asking.version = self.versions;
-        }
-        Self::complete(&mut self.streams, &asking.asked);
-    }
-
-    /// That work is complete says so of all that it came after, on whichever stream.
-    fn complete(streams: &mut [Stream], found: &Clock) {
-        for (index, stream) in streams.iter_mut().enumerate() {
-            if found.get(index as u32) > 0 {
-                stream.completed.merge(found);
-            }
-        }
-    }
-
-    /// A copy of what comes before this point of `stream`.
-    pub(super) fn snapshot(&mut self, stream: u32) -> Clock {
-        let mut before = Clock::default();
-        self.release(stream, &mut before);
-        before
-    }
-
-    /// A host function is called on `thread`, with all that came `before` it complete. The thread knows
-    /// this and nothing else until [`leave`](Self::leave) gets back what it knew.
-    pub(super) fn enter(&mut self, thread: u32, before: Clock) -> Knowledge {
-        Self::complete(&mut self.streams, &before);
-        self.exchange(thread, Knowledge { clock: before, asked: Clock::default() })
-    }
-
-    /// The host function has returned.
-    pub(super) fn leave(&mut self, thread: u32, known: Knowledge) {
-        self.exchange(thread, known);
-    }
-
-    fn exchange(&mut self, thread: u32, known: Knowledge) -> Knowledge {
-        self.versions += 1;
-        let thread = &mut self.threads[thread as usize];
-        thread.version = self.versions;
-        Knowledge {
-            clock: std::mem::replace(&mut thread.clock, known.clock),
-            asked: std::mem::replace(&mut thread.asked, known.asked),
-        }
-    }
-
-    /// The thread, or what is queued on `by` from now on, goes by what was found complete of `on`.
-    pub(super) fn rely(&mut self, thread: u32, on: u32, by: Option<u32>) {
-        let mut found = std::mem::take(&mut self.scratch);
-        found.copy_from(&self.streams[on as usize].completed);
-        match by {
-            Some(by) => {
-                self.streams[by as usize].clock.merge(&found);
-            }
-            None => {
-                let relying = &mut self.threads[thread as usize];
-                if relying.clock.merge(&found) {
-                    self.versions += 1;
-                    relying.version = self.versions;
-                }
-            }
-        }
-        self.scratch = found;
     }
 }
