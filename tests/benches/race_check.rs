@@ -7,7 +7,7 @@
 //! Two streams take turns: one launches a kernel that reads two buffers and writes a third, records, and
 //! the other waits. The driver does nothing, so what is left is ours: at the seam these three calls, which
 //! the goal is for, and through streams also what a platform adds to them. Beside each stands the same
-//! with the checker, and from another thread than the one that used the driver first. All take turns, so
+//! with the checker, and from another thread than the one that queued something first. All take turns, so
 //! that a machine that changes its speed changes each; medians. Where the checker is off there is nothing
 //! to measure: it is not there.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark")]

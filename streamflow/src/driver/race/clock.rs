@@ -8,6 +8,9 @@
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Clock(Vec<u64>);
 
+/// The length is a multiple of this, so that entries are copied and compared in groups.
+const GROUP: usize = 4;
+
 impl Clock {
     /// The latest epoch of `stream` that this comes after.
     #[inline(always)]
@@ -21,32 +24,53 @@ impl Clock {
         &self.0
     }
 
+    #[inline(always)]
     pub(super) fn raise(&mut self, stream: u32, epoch: u64) {
         let stream = stream as usize;
         if self.0.len() <= stream {
-            self.0.resize(stream + 1, 0);
+            self.resize(stream + 1);
         }
-        self.0[stream] = self.0[stream].max(epoch);
+        if let Some(entry) = self.0.get_mut(stream) {
+            *entry = epoch.max(*entry);
+        }
     }
 
     /// Comes after all that `other` comes after, too. Whether that was news.
+    #[inline(always)]
     pub(super) fn merge(&mut self, other: &Self) -> bool {
         if self.0.len() < other.0.len() {
-            self.0.resize(other.0.len(), 0);
+            self.resize(other.0.len());
         }
         let mut news = false;
-        for (mine, &theirs) in self.0.iter_mut().zip(&other.0) {
-            news |= *mine < theirs;
-            *mine = (*mine).max(theirs);
+        for (mine, theirs) in self.0.as_chunks_mut::<GROUP>().0.iter_mut().zip(other.groups()) {
+            for (mine, &theirs) in mine.iter_mut().zip(theirs) {
+                news |= *mine < theirs;
+                *mine = (*mine).max(theirs);
+            }
         }
         news
     }
 
     /// Becomes `other`, in the memory that it has.
+    #[inline(always)]
     pub(super) fn copy_from(&mut self, other: &Self) {
+        if self.0.len() != other.0.len() {
+            self.resize(other.0.len());
+        }
         // A copy by hand: clocks are short, and a call of `memcpy` is longer.
-        self.0.resize(other.0.len(), 0);
-        self.0.iter_mut().zip(&other.0).for_each(|(mine, theirs)| *mine = *theirs);
+        let mine = self.0.as_chunks_mut::<GROUP>().0;
+        mine.iter_mut().zip(other.groups()).for_each(|(mine, theirs)| *mine = *theirs);
+    }
+
+    #[inline(always)]
+    fn groups(&self) -> &[[u64; GROUP]] {
+        self.0.as_chunks().0
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn resize(&mut self, streams: usize) {
+        self.0.resize(streams.next_multiple_of(GROUP), 0);
     }
 
     /// Whether it comes after nothing.

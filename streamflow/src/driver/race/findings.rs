@@ -10,17 +10,16 @@ impl State {
     /// What was found since it was taken last.
     pub(super) fn take(&mut self) -> RaceReports {
         let mut reports = std::mem::take(&mut self.reports);
-        reports.forgotten = self.history.forgotten;
-        reports.unknown = self.history.unknown;
+        (reports.forgotten, reports.unknown) = (self.found.forgotten, self.found.unknown);
         reports
     }
 
     /// Makes reports of what was found.
     #[cold]
     pub(super) fn report(&mut self) {
-        let found = std::mem::take(&mut self.found);
+        let found = std::mem::take(&mut self.found.races);
         let is_first = |it: &Access| {
-            matches!(self.sites.get(it.site).action, Action::Allocate | Action::Recycle)
+            matches!(self.sites.get(it.by.site).action, Action::Allocate | Action::Recycle)
         };
         let mut reports = Vec::new();
         for race in &found {
@@ -28,7 +27,7 @@ impl State {
             // Who missed a stream's use of memory has missed its allocation there as well.
             let other = |it: &Race| {
                 it.later.range == later.range
-                    && it.earlier.stream == earlier.stream
+                    && it.earlier.by.stream == earlier.by.stream
                     && !is_first(&it.earlier)
             };
             if is_first(earlier) && found.iter().any(other) {
@@ -51,7 +50,7 @@ impl State {
     }
 
     fn side(&self, block: &Block, access: &Access) -> RaceAccess {
-        let Site { action, function, hook, location } = self.sites.get(access.site);
+        let Site { action, function, hook, location } = self.sites.get(access.by.site);
         let argument = access.argument;
         let action = match action {
             Action::Kernel => {
@@ -68,18 +67,18 @@ impl State {
         };
         let hook = hook.map(|hook| {
             let here = |it: &&Passage| {
-                it.hook == hook && it.tick == access.tick && it.range.overlaps(access.range)
+                it.hook == hook && it.tick == access.by.tick && it.range.overlaps(access.range)
             };
             let passage = block.passages().iter().find(here);
             RaceHook {
-                node: self.names.name(hook.node).to_owned(),
-                hook: self.names.name(hook.name).to_owned(),
-                tick: access.tick,
+                node: self.names.name(hook.node()).to_owned(),
+                hook: self.names.name(hook.name()).to_owned(),
+                tick: access.by.tick,
                 port: passage.map(|it| (it.direction, it.port)),
             }
         });
         let stream =
-            (access.stream != HOST).then(|| self.order.stream_name(access.stream).to_owned());
+            (access.by.stream != HOST).then(|| self.order.stream_name(access.by.stream).to_owned());
         RaceAccess { action, mode: access.mode, stream, hook, location }
     }
 }

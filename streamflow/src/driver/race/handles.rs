@@ -4,15 +4,21 @@ use std::marker::PhantomData;
 
 use crate::driver::{DeviceId, RawEvent, RawStream};
 
-/// A map from handles to small numbers, for a lookup in each call: open addressing, one multiplication
-/// and as a rule one comparison. It allocates only when it grows.
+/// A map from handles to small numbers, for a lookup in each call: open addressing in a table that is so
+/// empty that one multiplication and one comparison are the rule. It allocates only when it grows.
 #[derive(Debug)]
 pub(super) struct Handles<K> {
-    /// A power of two of places, at most half of them taken.
+    /// A power of two of places, few of them taken.
     places: Box<[Place]>,
+    /// How many there are, less one.
+    mask: usize,
     taken: usize,
     _keys: PhantomData<fn(K)>,
 }
+
+/// Places at first, and for each handle later.
+const FIRST: usize = 1024;
+const EACH: usize = 4;
 
 #[derive(Debug, Clone, Copy)]
 struct Place {
@@ -24,7 +30,15 @@ struct Place {
 /// The index of a free place.
 const FREE: u32 = u32::MAX;
 
-const EMPTY: Place = Place { handle: 0, device: DeviceId(0), index: FREE };
+/// No handle is of this device: their numbers are less than how many there are.
+const EMPTY: Place = Place { handle: 0, device: DeviceId(u32::MAX), index: FREE };
+
+impl Place {
+    #[inline(always)]
+    fn is(&self, device: DeviceId, handle: u64) -> bool {
+        self.handle == handle && self.device == device
+    }
+}
 
 /// What a driver's handle consists of.
 pub(super) trait Handle: Copy {
@@ -45,25 +59,29 @@ impl Handle for RawEvent {
 
 impl<K: Handle> Handles<K> {
     pub(super) fn new() -> Self {
-        Self { places: vec![EMPTY; 128].into(), taken: 0, _keys: PhantomData }
+        let places = vec![EMPTY; FIRST].into();
+        Self { places, mask: FIRST - 1, taken: 0, _keys: PhantomData }
     }
 
+    /// As [`get`](Self::get), if that is easy: else there may be one nevertheless.
     #[inline(always)]
+    pub(super) fn get_fast(&self, key: K) -> Option<u32> {
+        let (device, handle) = key.parts();
+        let place = self.places.get(self.home(handle))?;
+        place.is(device, handle).then_some(place.index)
+    }
+
     pub(super) fn get(&self, key: K) -> Option<u32> {
         let (device, handle) = key.parts();
-        let mut at = self.home(device, handle);
-        loop {
-            let place = &self.places[at];
-            if place.handle == handle && place.device == device {
-                // Handle 0 of device 0 is what free places have, too.
-                return (place.index != FREE).then_some(place.index);
-            }
-            // There is always a free place, where the search ends.
-            if place.index == FREE {
-                return None;
+        let mut at = self.home(handle);
+        // There is always a free place, where the search ends.
+        while self.places[at].index != FREE {
+            if self.places[at].is(device, handle) {
+                return Some(self.places[at].index);
             }
             at = self.next(at);
         }
+        None
     }
 
     pub(super) fn insert(&mut self, key: K, index: u32) {
@@ -73,20 +91,18 @@ impl<K: Handle> Handles<K> {
     }
 
     fn make_room(&mut self) {
-        if self.taken * 2 < self.places.len() {
+        if self.taken * EACH < self.places.len() {
             return;
         }
-        let larger = vec![EMPTY; self.places.len() * 2].into();
-        let old = std::mem::replace(&mut self.places, larger);
-        self.taken = 0;
+        let places = self.places.len() * 2;
+        let old = std::mem::replace(&mut self.places, vec![EMPTY; places].into());
+        (self.mask, self.taken) = (places - 1, 0);
         old.iter().filter(|place| place.index != FREE).for_each(|place| self.put(*place));
     }
 
     fn put(&mut self, new: Place) {
-        let mut at = self.home(new.device, new.handle);
-        while self.places[at].index != FREE
-            && (self.places[at].handle, self.places[at].device) != (new.handle, new.device)
-        {
+        let mut at = self.home(new.handle);
+        while self.places[at].index != FREE && !self.places[at].is(new.device, new.handle) {
             at = self.next(at);
         }
         self.taken += usize::from(self.places[at].index == FREE);
@@ -96,8 +112,8 @@ impl<K: Handle> Handles<K> {
     pub(super) fn remove(&mut self, key: K) -> Option<u32> {
         let (device, handle) = key.parts();
         let index = self.get(key)?;
-        let mut at = self.home(device, handle);
-        while (self.places[at].handle, self.places[at].device) != (handle, device) {
+        let mut at = self.home(handle);
+        while !self.places[at].is(device, handle) {
             at = self.next(at);
         }
         self.places[at] = EMPTY;
@@ -114,17 +130,14 @@ impl<K: Handle> Handles<K> {
     }
 
     /// The high bits of a product depend on all bits of the handle (Knuth, *Sorting and Searching*,
-    /// 6.4: Fibonacci hashing).
+    /// 6.4: Fibonacci hashing). Devices seldom have the same ones.
     #[inline(always)]
-    fn home(&self, device: DeviceId, handle: u64) -> usize {
-        let bits = handle ^ (device.index() as u64) << 56;
-        let spread = bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        spread as usize & (self.places.len() - 1)
+    fn home(&self, handle: u64) -> usize {
+        (handle.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & self.mask
     }
 
-    #[inline(always)]
     fn next(&self, at: usize) -> usize {
-        (at + 1) & (self.places.len() - 1)
+        (at + 1) & self.mask
     }
 }
 
@@ -147,5 +160,10 @@ mod tests {
             assert_eq!(handles.get(event(number)), there, "{number}");
         }
         assert_eq!(handles.remove(event(2)), None);
+        assert_eq!(handles.get(event(999)), Some(999));
+        handles.insert(event(999), 5);
+        assert_eq!(handles.get(event(999)), Some(5), "another one of the same number");
+        handles.remove(event(999));
+        assert_eq!(handles.get(event(999)), None, "nor anyone else");
     }
 }

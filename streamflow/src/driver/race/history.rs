@@ -1,8 +1,10 @@
 //! Who has touched which bytes: the accesses that a later one must come after.
 
+use std::collections::VecDeque;
+
 use super::site::Passage;
-use super::uses::{Access, Race, Uses};
-use crate::driver::MemoryRange;
+use super::uses::{Access, By, Found, Uses};
+use crate::driver::{self, MemoryRange};
 
 /// Freed allocations that are remembered, until their memory is allocated again.
 pub(super) const FREED: usize = 1024;
@@ -12,6 +14,9 @@ const PASSAGES: usize = 8;
 
 /// Places of the table that finds an allocation by its address.
 const RECENT: usize = 256;
+
+/// No block, at no address that memory has.
+const NOWHERE: (u64, u32) = (0, u32::MAX);
 
 /// One allocation.
 #[derive(Debug)]
@@ -43,14 +48,10 @@ pub(super) struct History {
     vacant: Vec<u32>,
     /// Start, and block, in order: allocations don't overlap.
     by_address: Vec<(u64, u32)>,
-    /// Freed blocks, the oldest first, with their start.
-    freed: std::collections::VecDeque<(u64, u32)>,
-    /// A block that contained an address when it was asked for last.
+    /// Where freed blocks start, the oldest first.
+    freed: VecDeque<u64>,
+    /// Addresses that were asked for last, by some of their bits, and the blocks that contain them.
     recent: Box<[(u64, u32); RECENT]>,
-    /// Accesses that are no longer remembered though something could still race with them.
-    pub(super) forgotten: u64,
-    /// Accesses to memory that was not allocated through here.
-    pub(super) unknown: u64,
 }
 
 impl History {
@@ -59,10 +60,8 @@ impl History {
             blocks: Vec::new(),
             vacant: Vec::new(),
             by_address: Vec::new(),
-            freed: std::collections::VecDeque::new(),
-            recent: Box::new([(0, u32::MAX); RECENT]),
-            forgotten: 0,
-            unknown: 0,
+            freed: VecDeque::new(),
+            recent: Box::new([NOWHERE; RECENT]),
         }
     }
 
@@ -90,15 +89,15 @@ impl History {
     }
 
     /// Memory was freed in stream order; its accesses are remembered for a while.
-    pub(super) fn free(&mut self, range: MemoryRange) {
-        let Some(index) = self.find(range.address) else { return };
-        let block = &mut self.blocks[index as usize];
+    pub(super) fn free(&mut self, range: MemoryRange, found: &mut Found) {
+        let Some(block) = self.find(range.address) else { return };
         block.freed = true;
-        self.freed.push_back((block.range.address, index));
+        let start = block.range.address;
+        self.freed.push_back(start);
         if self.freed.len() > FREED
-            && let Some((address, _)) = self.freed.front().copied()
+            && let Some(address) = self.freed.front().copied()
         {
-            self.forgotten += 1;
+            found.forgotten += 1;
             self.remove(MemoryRange { address, bytes: 1 });
         }
     }
@@ -113,10 +112,12 @@ impl History {
                 break;
             }
             if block.freed {
-                self.freed.retain(|(freed, _)| *freed != start);
+                self.freed.retain(|freed| *freed != start);
             }
             block.range = MemoryRange::default();
             block.uses = Uses::new(MemoryRange::default());
+            let of_it = self.recent.iter_mut().filter(|(_, known)| *known == index);
+            of_it.for_each(|known| *known = NOWHERE);
             self.by_address.remove(place - 1);
             self.vacant.push(index);
             place -= 1;
@@ -125,26 +126,21 @@ impl History {
 
     /// The allocation that an address lies in.
     #[inline(always)]
-    fn find(&mut self, address: u64) -> Option<u32> {
-        let (known, index) = self.recent[(address >> 8) as usize % RECENT];
-        // A block that has become another one meanwhile does not contain the address.
-        if known == address
-            && let Some(block) = self.blocks.get(index as usize)
-            && contains(block.range, address)
-        {
-            return Some(index);
-        }
-        self.search(address)
+    fn find(&mut self, address: u64) -> Option<&mut Block> {
+        let (known, index) = self.recent[place(address)];
+        let index = if known == address { index } else { self.search(address)? };
+        self.blocks.get_mut(index as usize)
     }
 
     #[cold]
+    #[inline(never)]
     fn search(&mut self, address: u64) -> Option<u32> {
         let after = self.by_address.partition_point(|(start, _)| *start <= address);
         let (_, index) = *self.by_address.get(after.checked_sub(1)?)?;
         if !contains(self.blocks[index as usize].range, address) {
             return None;
         }
-        self.recent[(address >> 8) as usize % RECENT] = (address, index);
+        self.recent[place(address)] = (address, index);
         Some(index)
     }
 
@@ -154,34 +150,35 @@ impl History {
     }
 
     /// Checks an access that is not to be remembered.
-    pub(super) fn check(&mut self, access: &Access, clock: &[u64], races: &mut Vec<Race>) {
+    pub(super) fn check(&mut self, access: &Access, clock: &[u64], found: &mut Found) {
         if access.range.bytes == 0 {
             return;
         }
         match self.find(access.range.address) {
-            Some(block) => self.blocks[block as usize].uses.check(access, clock, races),
-            None => self.unknown += 1,
+            Some(block) => block.uses.check(access, clock, found),
+            None => found.unknown += 1,
         }
     }
 
     /// Checks an access by the owner of `clock`, and remembers it.
     #[inline(always)]
-    pub(super) fn access(&mut self, access: Access, clock: &[u64], races: &mut Vec<Race>) {
-        if access.range.bytes == 0 {
-            return;
+    pub(super) fn access(
+        &mut self,
+        access: driver::Access,
+        by: &By,
+        clock: &[u64],
+        found: &mut Found,
+    ) {
+        match self.find(access.range.address) {
+            Some(block) => block.uses.access(access, by, &block.range, clock, found),
+            None => found.unknown += u64::from(access.range.bytes > 0),
         }
-        let Some(block) = self.find(access.range.address) else {
-            self.unknown += 1;
-            return;
-        };
-        let block = &mut self.blocks[block as usize];
-        self.forgotten += block.uses.access(access, block.range, clock, races);
     }
 
     /// Notes that memory passed a port.
     pub(super) fn pass(&mut self, passage: Passage) {
-        let Some(index) = self.find(passage.range.address) else { return };
-        let Passages { latest, next } = &mut self.blocks[index as usize].passages;
+        let Some(block) = self.find(passage.range.address) else { return };
+        let Passages { latest, next } = &mut block.passages;
         match latest.get_mut(*next) {
             Some(oldest) => *oldest = passage,
             None => latest.push(passage),
@@ -190,7 +187,76 @@ impl History {
     }
 }
 
+/// An address's place in that table: the high bits of a product, since large allocations have the same low
+/// ones.
 #[inline(always)]
+fn place(address: u64) -> usize {
+    (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize % RECENT
+}
+
 fn contains(range: MemoryRange, address: u64) -> bool {
     address.wrapping_sub(range.address) < range.bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::AccessMode;
+
+    const WHOLE: MemoryRange = MemoryRange { address: 0x7000, bytes: 4096 };
+
+    /// Accesses of streams that nothing orders.
+    fn races(history: &mut History, accesses: &[(u32, AccessMode, MemoryRange)]) -> usize {
+        let mut found = Found::default();
+        for (stream, mode, range) in accesses.iter().copied() {
+            let by = By { epoch: 1, tick: 0, stream, site: 0 };
+            let mut clock = [0; 4];
+            clock[stream as usize] = 1;
+            let access = driver::Access { range, mode, argument: "" };
+            history.access(access, &by, &clock, &mut found);
+        }
+        assert_eq!((found.unknown, found.forgotten), (0, 0));
+        found.races.len()
+    }
+
+    fn part(from: u64, to: u64) -> MemoryRange {
+        MemoryRange { address: WHOLE.address + from, bytes: to - from }
+    }
+
+    #[test]
+    fn a_piece_is_one_until_others_are_used() {
+        use AccessMode::{Read, Write};
+        let mut history = History::new();
+        history.allocate(WHOLE);
+        let piece = part(0, 256);
+        assert_eq!(
+            races(&mut history, &[(0, Write, piece), (0, Read, piece), (0, Write, piece)]),
+            0
+        );
+        assert_eq!(races(&mut history, &[(1, Read, piece)]), 1, "the write");
+        // From here on it is used in parts, and the piece is one of them.
+        assert_eq!(races(&mut history, &[(2, Write, part(128, 512))]), 2, "the write, the read");
+        assert_eq!(races(&mut history, &[(2, Write, piece), (0, Read, part(0, 128))]), 3);
+        // In one piece once more, of another length.
+        assert_eq!(races(&mut history, &[(2, Write, WHOLE)]), 1, "the read");
+        assert_eq!(
+            races(&mut history, &[(2, Read, WHOLE), (2, Write, piece), (2, Read, piece)]),
+            0
+        );
+        assert_eq!(races(&mut history, &[(1, Read, WHOLE)]), 2, "both writes");
+        // Other memory at the same address.
+        history.allocate(part(0, 512));
+        assert_eq!(races(&mut history, &[(0, Write, part(0, 512)), (0, Read, piece)]), 0);
+    }
+
+    #[test]
+    fn an_access_of_no_bytes_is_none() {
+        use AccessMode::{Read, Write};
+        let mut history = History::new();
+        history.allocate(WHOLE);
+        let nothing = part(0, 0);
+        let parts = [(0, Write, part(0, 256)), (0, Write, part(256, 512)), (1, Read, nothing)];
+        assert_eq!(races(&mut history, &parts), 0);
+        assert_eq!(races(&mut history, &[(0, Write, WHOLE), (1, Write, nothing)]), 0);
+    }
 }

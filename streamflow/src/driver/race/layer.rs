@@ -3,7 +3,7 @@
 use super::RaceChecker;
 use super::host_function;
 use super::me;
-use super::op::{Op, function_number};
+use super::op::{Verb, Work, function_number};
 use super::order::Kind;
 use super::report::RaceReports;
 use super::site::Action;
@@ -17,6 +17,8 @@ use crate::driver::{
 // made, since another thread may get the same number or address from it. A record, too: it covers
 // what was queued before, and no work that another thread queues during the call. All else is noted
 // when it has succeeded: what failed orders nothing and touches nothing.
+//
+// A launch, a record and a wait are inlined into what `Driver` calls: one call less in what costs most.
 //
 // In all SAFETY reasons below: `Layer` asks for the contract of the same method of `Driver`.
 // SAFETY: every call is handed on as it is, and its answer back. A host function is handed on in
@@ -52,16 +54,16 @@ unsafe impl Layer for RaceChecker {
             }
             Note::ForeignAccess { stream, range, mode, location } => {
                 let action = Action::Foreign;
-                let access = Op::access(&Access { range, mode, argument: "" });
-                let work = Op::work(stream, action, 0, Some(location), 1);
-                state.apply(thread, [work, access].iter());
+                let work = Work { stream, action, function: 0, location: Some(location) };
+                state.work(&state.caller(thread), work, [Access { range, mode, argument: "" }]);
             }
             Note::Relies { on, by } => {
-                let (on, by) = (state.stream(on), by.map(|by| state.stream(by)));
-                state.order.rely(thread, on, by);
+                let order = &mut state.order;
+                let (on, by) = (order.stream(on), by.map(|by| order.stream(by)));
+                order.rely(thread, on, by);
             }
             Note::StreamName { stream, name } => {
-                let stream = state.stream(stream);
+                let stream = state.order.stream(stream);
                 state.order.name_stream(stream, name);
             }
         }
@@ -115,20 +117,22 @@ unsafe impl Layer for RaceChecker {
         unsafe { self.below.destroy_event(event) }
     }
 
+    #[inline(always)]
     unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
-        self.shared.note(|| Op::record(stream, event), &[]);
+        self.shared.event(Verb::Record, stream, event);
         // SAFETY: the caller's contract.
         if let Err(error) = unsafe { self.below.record_event(event, stream) } {
-            self.shared.note(|| Op::unrecord(stream, event), &[]);
+            self.shared.event(Verb::Unrecord, stream, event);
             return Err(error);
         }
         Ok(())
     }
 
+    #[inline(always)]
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
         // SAFETY: the caller's contract.
         unsafe { self.below.wait_event(stream, event) }?;
-        self.shared.note(|| Op::wait(stream, event), &[]);
+        self.shared.event(Verb::Wait, stream, event);
         Ok(())
     }
 
@@ -232,6 +236,7 @@ unsafe impl Layer for RaceChecker {
         Ok(loaded)
     }
 
+    #[inline(always)]
     unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()> {
         // SAFETY: the caller's contract.
         unsafe { self.below.launch(stream, launch) }?;
@@ -247,9 +252,8 @@ unsafe impl Layer for RaceChecker {
     ) -> DriverResult<()> {
         let mut locked = self.shared.lock();
         let (thread, state) = (locked.thread, locked.state());
-        let index = state.stream(stream);
-        state.order.submit(thread, index);
-        let before = state.order.snapshot(index);
+        let queued = state.order.queue(state.order.host(thread), stream);
+        let before = state.order.snapshot(queued.stream);
         drop(locked);
         let function = host_function::wrap(&self.shared, before, function);
         // SAFETY: the caller vouches for what is wrapped; the wrapper is valid until its one call.
@@ -261,7 +265,7 @@ impl RaceChecker {
     fn ask_stream(&self, stream: RawStream) {
         let mut locked = self.shared.lock();
         let (thread, state) = (locked.thread, locked.state());
-        let stream = state.stream(stream);
+        let stream = state.order.stream(stream);
         state.order.ask_stream(thread, stream);
     }
 

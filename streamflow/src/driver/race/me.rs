@@ -31,7 +31,7 @@ thread_local! {
 struct Me {
     number: Cell<u64>,
     /// The number, until the thread's destructors run: from then on another thread may produce for a
-    /// ring that was this one's.
+    /// journal that was this one's.
     alone: Cell<u64>,
     /// A checker, and the thread's index there.
     place: Cell<(u64, u32)>,
@@ -49,7 +49,7 @@ impl Drop for Alive {
     }
 }
 
-/// The thread's number if it may use a ring that it owns.
+/// The thread's number if it may write a journal that it owns.
 #[inline]
 pub(super) fn alone() -> u64 {
     ME.with(|me| me.alone.get())

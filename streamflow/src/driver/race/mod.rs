@@ -61,21 +61,22 @@
 //!
 //! # Cost
 //!
-//! The calls of the thread that first used the driver go through a ring without a lock; other threads
-//! take a lock. So a race is found when the ring is full, when a thread waits or asks, when a hook ends,
-//! or when reports are taken. In the steady state nothing is allocated.
+//! The calls of the thread that first queued something are noted in a journal without a lock; other
+//! threads take a lock. So a race is found when the journal is full, when a thread waits or asks, when a
+//! hook ends, or when reports are taken. In the steady state nothing is allocated. A launch, a record and
+//! a wait together cost some 45 ns by the journal and some 65 by the lock (`tests/benches/race_check.rs`).
 
 mod clock;
 mod findings;
 mod handles;
 mod history;
 mod host_function;
+mod journal;
 mod layer;
 mod me;
 mod op;
 mod order;
 mod report;
-mod ring;
 mod shared;
 mod site;
 mod state;

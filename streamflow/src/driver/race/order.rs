@@ -1,5 +1,7 @@
 //! What happens before what: the clocks of streams, events and host threads.
 
+mod hosts;
+
 use super::clock::Clock;
 use super::handles::Handles;
 use crate::driver::{DeviceId, RawEvent, RawStream, StreamFlags};
@@ -25,14 +27,29 @@ impl From<StreamFlags> for Kind {
 struct Stream {
     device: DeviceId,
     kind: Kind,
-    /// What work that is queued now comes after. Its own entry is its epoch.
+    /// What work that is queued now comes after.
     clock: Clock,
-    /// The thread's clock that is part of `clock` already.
-    host: (u32, u64),
+    /// The stream's own entry of `clock`.
+    epoch: u64,
+    /// The version of a thread's clock that is part of `clock` already. [`NEVER`] if what is queued takes
+    /// part in a barrier.
+    host: u64,
     /// What some thread has found complete by asking for this stream's work, or for what comes after it.
     completed: Clock,
     /// For people.
     name: String,
+}
+
+/// No state of a thread's clock.
+const NEVER: u64 = 0;
+
+impl Stream {
+    /// Begins the next epoch of this stream, whose number it is.
+    #[inline(always)]
+    fn advance(&mut self, number: u32) {
+        self.epoch += 1;
+        self.clock.raise(number, self.epoch);
+    }
 }
 
 #[derive(Debug, Default)]
@@ -48,17 +65,24 @@ struct Event {
 struct Thread {
     /// What the thread knows to be complete.
     clock: Clock,
-    /// A number for each state of `clock`.
+    /// A number for each state of `clock`, and of no other thread's.
     version: u64,
     /// What a call asks for, from before the call until its answer.
     asked: Clock,
 }
 
-/// What a thread knows, and what it is just asking for.
-#[derive(Debug)]
-pub(super) struct Knowledge {
-    clock: Clock,
-    asked: Clock,
+/// A thread that queues something, for as long as it learns nothing new.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Host {
+    thread: u32,
+    version: u64,
+}
+
+/// Something is queued there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Queued {
+    pub(super) stream: u32,
+    pub(super) epoch: u64,
 }
 
 /// All clocks. Streams and threads are named by index; events by handle, since they come and go.
@@ -103,7 +127,8 @@ impl Order {
             device: raw.device(),
             kind,
             clock,
-            host: (u32::MAX, 0),
+            epoch: 1,
+            host: NEVER,
             completed: Clock::default(),
             name,
         });
@@ -111,9 +136,24 @@ impl Order {
         index
     }
 
-    #[inline]
-    pub(super) fn find_stream(&self, raw: RawStream) -> Option<u32> {
-        self.stream_of.get(raw)
+    /// The number of a stream.
+    #[inline(always)]
+    pub(super) fn stream(&mut self, raw: RawStream) -> u32 {
+        match self.stream_of.get_fast(raw) {
+            Some(stream) => stream,
+            None => self.find_stream(raw),
+        }
+    }
+
+    /// A stream that was made before the calls came through here is taken for non-blocking: that assumes
+    /// the least about what orders it.
+    #[cold]
+    #[inline(never)]
+    fn find_stream(&mut self, raw: RawStream) -> u32 {
+        match self.stream_of.get(raw) {
+            Some(stream) => stream,
+            None => self.add_stream(raw, Kind::NonBlocking),
+        }
     }
 
     pub(super) fn forget_stream(&mut self, raw: RawStream) {
@@ -140,25 +180,33 @@ impl Order {
         }
     }
 
-    /// Work is queued on `stream` by `thread`: it comes after what that thread knows to be complete,
-    /// and takes part in the default stream's barrier. The stream's epoch.
+    /// Something is queued on a stream: it comes after what the thread knows to be complete, and takes
+    /// part in the default stream's barrier.
     #[inline(always)]
-    pub(super) fn submit(&mut self, thread: u32, stream: u32) -> u64 {
-        let host = (thread, self.threads[thread as usize].version);
-        let queued = &mut self.streams[stream as usize];
-        if queued.host != host {
-            queued.host = host;
-            queued.clock.merge(&self.threads[thread as usize].clock);
+    pub(super) fn queue(&mut self, host: Host, raw: RawStream) -> Queued {
+        let stream = self.stream(raw);
+        let queued = &self.streams[stream as usize];
+        let epoch = queued.epoch;
+        if queued.host != host.version {
+            self.join(host, stream);
         }
-        if queued.kind != Kind::NonBlocking {
+        Queued { stream, epoch }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn join(&mut self, host: Host, stream: u32) {
+        let queued = &mut self.streams[stream as usize];
+        queued.clock.merge(&self.threads[host.thread as usize].clock);
+        if queued.kind == Kind::NonBlocking {
+            queued.host = host.version;
+        } else {
             self.barrier(stream);
         }
-        self.streams[stream as usize].clock.get(stream)
     }
 
     /// Work on the legacy default stream comes after all older work of the device's blocking streams,
     /// and the other way round (CUDA driver API, *Stream synchronization behavior*).
-    #[cold]
     fn barrier(&mut self, stream: u32) {
         let Stream { device, kind, .. } = self.streams[stream as usize];
         let opposite = if kind == Kind::Default { Kind::Blocking } else { Kind::Default };
@@ -173,13 +221,11 @@ impl Order {
         self.scratch = before;
     }
 
-    /// Copies what comes before this point of `stream`, and begins its next epoch. The old one.
-    fn release(&mut self, stream: u32, to: &mut Clock) -> u64 {
+    /// Copies what comes before this point of `stream`, and begins its next epoch.
+    fn release(&mut self, stream: u32, to: &mut Clock) {
         let released = &mut self.streams[stream as usize];
         to.copy_from(&released.clock);
-        let epoch = to.get(stream);
-        released.clock.raise(stream, epoch + 1);
-        epoch
+        released.advance(stream);
     }
 
     // Events.
@@ -194,20 +240,37 @@ impl Order {
         index
     }
 
+    #[inline(always)]
+    fn event(&mut self, raw: RawEvent) -> u32 {
+        match self.event_of.get_fast(raw) {
+            Some(event) => event,
+            None => self.find_event(raw),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find_event(&mut self, raw: RawEvent) -> u32 {
+        match self.event_of.get(raw) {
+            Some(event) => event,
+            None => self.add_event(raw),
+        }
+    }
+
     pub(super) fn forget_event(&mut self, raw: RawEvent) {
         self.free_events.extend(self.event_of.remove(raw));
     }
 
-    /// The event is recorded on `stream` by `thread`.
-    pub(super) fn record(&mut self, thread: u32, stream: u32, raw: RawEvent) {
-        self.submit(thread, stream);
-        let index = self.event_of.get(raw).unwrap_or_else(|| self.add_event(raw));
+    /// The event is recorded.
+    #[inline(always)]
+    pub(super) fn record(&mut self, host: Host, stream: RawStream, raw: RawEvent) {
+        let Queued { stream, epoch } = self.queue(host, stream);
+        let index = self.event(raw);
         let event = &mut self.events[index as usize];
         let released = &mut self.streams[stream as usize];
         event.clock.copy_from(&released.clock);
-        event.stream = stream;
-        event.epoch = event.clock.get(stream);
-        released.clock.raise(stream, event.epoch + 1);
+        (event.stream, event.epoch) = (stream, epoch);
+        released.advance(stream);
     }
 
     /// The record failed: nobody can go by the event.
@@ -217,125 +280,16 @@ impl Order {
         }
     }
 
-    /// `stream` waits for the event's latest record.
-    pub(super) fn wait(&mut self, thread: u32, stream: u32, raw: RawEvent) {
-        self.submit(thread, stream);
-        let Some(index) = self.event_of.get(raw) else { return };
+    /// The stream waits for the event's latest record.
+    #[inline(always)]
+    pub(super) fn wait(&mut self, host: Host, stream: RawStream, raw: RawEvent) {
+        let Queued { stream, .. } = self.queue(host, stream);
+        let index = self.event(raw);
         let event = &self.events[index as usize];
         let waiting = &mut self.streams[stream as usize].clock;
         // Whoever knows an epoch of a stream got with it all that came before.
         if waiting.get(event.stream) < event.epoch {
             waiting.merge(&event.clock);
         }
-    }
-
-    // Host threads.
-
-    pub(super) fn add_thread(&mut self) -> u32 {
-        self.threads.push(Thread::default());
-        self.forget_thread(self.threads.len() as u32 - 1);
-        self.threads.len() as u32 - 1
-    }
-
-    /// The thread is gone, and another one gets its index.
-    pub(super) fn forget_thread(&mut self, thread: u32) {
-        self.versions += 1;
-        let thread = &mut self.threads[thread as usize];
-        thread.clock.clear();
-        thread.version = self.versions;
-    }
-
-    pub(super) fn knows(&self, thread: u32) -> &Clock {
-        &self.threads[thread as usize].clock
-    }
-
-    /// The thread is about to ask for all that `stream` has queued.
-    pub(super) fn ask_stream(&mut self, thread: u32, stream: u32) {
-        let mut asked = std::mem::take(&mut self.threads[thread as usize].asked);
-        self.release(stream, &mut asked);
-        let thread = &mut self.threads[thread as usize];
-        thread.asked = asked;
-    }
-
-    /// The thread is about to ask for an event's latest record. Another one, made meanwhile, is not
-    /// what the answer is about.
-    pub(super) fn ask_event(&mut self, thread: u32, raw: RawEvent) {
-        let thread = &mut self.threads[thread as usize];
-        thread.asked.clear();
-        let Some(index) = self.event_of.get(raw) else { return };
-        let event = &self.events[index as usize];
-        if event.epoch > 0 {
-            thread.asked.copy_from(&event.clock);
-        }
-    }
-
-    /// What the thread asked for last is complete.
-    pub(super) fn answer(&mut self, thread: u32) {
-        let asking = &mut self.threads[thread as usize];
-        if asking.asked.is_empty() {
-            return;
-        }
-        if asking.clock.merge(&asking.asked) {
-            self.versions += 1;
-            asking.version = self.versions;
-        }
-        Self::complete(&mut self.streams, &asking.asked);
-    }
-
-    /// That work is complete says so of all that it came after, on whichever stream.
-    fn complete(streams: &mut [Stream], found: &Clock) {
-        for (index, stream) in streams.iter_mut().enumerate() {
-            if found.get(index as u32) > 0 {
-                stream.completed.merge(found);
-            }
-        }
-    }
-
-    /// A copy of what comes before this point of `stream`.
-    pub(super) fn snapshot(&mut self, stream: u32) -> Clock {
-        let mut before = Clock::default();
-        self.release(stream, &mut before);
-        before
-    }
-
-    /// A host function is called on `thread`, with all that came `before` it complete. The thread knows
-    /// this and nothing else until [`leave`](Self::leave) gets back what it knew.
-    pub(super) fn enter(&mut self, thread: u32, before: Clock) -> Knowledge {
-        Self::complete(&mut self.streams, &before);
-        self.exchange(thread, Knowledge { clock: before, asked: Clock::default() })
-    }
-
-    /// The host function has returned.
-    pub(super) fn leave(&mut self, thread: u32, known: Knowledge) {
-        self.exchange(thread, known);
-    }
-
-    fn exchange(&mut self, thread: u32, known: Knowledge) -> Knowledge {
-        self.versions += 1;
-        let thread = &mut self.threads[thread as usize];
-        thread.version = self.versions;
-        Knowledge {
-            clock: std::mem::replace(&mut thread.clock, known.clock),
-            asked: std::mem::replace(&mut thread.asked, known.asked),
-        }
-    }
-
-    /// The thread, or what is queued on `by` from now on, goes by what was found complete of `on`.
-    pub(super) fn rely(&mut self, thread: u32, on: u32, by: Option<u32>) {
-        let mut found = std::mem::take(&mut self.scratch);
-        found.copy_from(&self.streams[on as usize].completed);
-        match by {
-            Some(by) => {
-                self.streams[by as usize].clock.merge(&found);
-            }
-            None => {
-                let relying = &mut self.threads[thread as usize];
-                if relying.clock.merge(&found) {
-                    self.versions += 1;
-                    relying.version = self.versions;
-                }
-            }
-        }
-        self.scratch = found;
     }
 }

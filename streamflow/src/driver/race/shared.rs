@@ -1,20 +1,19 @@
-//! The way to the state: by a ring for one thread, by a lock for the others.
+//! The way to the state: by a journal for one thread, by a lock for the others.
 
 use std::fmt;
-use std::iter::once;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::journal::Journal;
 use super::me;
-use super::op::Op;
+use super::op::{self, Calls, Verb, Work};
 use super::report::RaceReports;
-use super::ring::Ring;
 use super::site::Action;
 use super::state::State;
-use crate::driver::{Access, RawStream};
+use crate::driver::{Access, RawEvent, RawStream};
+use crate::lock::{Held, Lock};
 
-/// Places of the ring. Few, so that they stay in the cache.
-const RING: usize = 64;
+/// Lines of the journal. Few, so that they stay in the cache: 8 KiB.
+const LINES: u16 = 256;
 
 /// Tells checkers apart within a process.
 static CHECKERS: AtomicU64 = AtomicU64::new(1);
@@ -22,16 +21,18 @@ static CHECKERS: AtomicU64 = AtomicU64::new(1);
 /// What a checker and the host functions that it wrapped share.
 pub(super) struct Shared {
     number: u64,
-    /// The thread whose calls go by the ring: the first that made one, until it is gone.
+    /// The thread that writes the journal: the first that queued something, until it is gone.
     owner: AtomicU64,
-    ring: Ring<Op>,
-    state: Mutex<Checked>,
+    journal: Journal,
+    state: Lock<Checked>,
 }
 
 struct Checked {
     state: State,
-    /// The index of the ring's thread.
+    /// The index of the thread that writes the journal.
     owner: u32,
+    /// Lines of the journal that were read.
+    read: usize,
 }
 
 impl Shared {
@@ -39,8 +40,8 @@ impl Shared {
         Self {
             number: CHECKERS.fetch_add(1, Ordering::Relaxed),
             owner: AtomicU64::new(me::NEVER),
-            ring: Ring::new(RING),
-            state: Mutex::new(Checked { state: State::new(defaults), owner: 0 }),
+            journal: Journal::new(LINES),
+            state: Lock::new(Checked { state: State::new(defaults), owner: 0, read: 0 }),
         }
     }
 
@@ -53,46 +54,57 @@ impl Shared {
         function: u64,
         accesses: &[Access],
     ) {
-        let location = me::take_location();
-        let op = || Op::work(stream, action, function, location, accesses.len());
-        self.note(op, accesses);
+        let work = Work { stream, action, function, location: me::take_location() };
+        // SAFETY: this thread is the writer, as it has just asked.
+        let noted = self.is_writer() && unsafe { op::note_work(&self.journal, &work, accesses) };
+        if !noted {
+            self.work_locked(work, accesses);
+        }
     }
 
-    /// Notes a call. All that is known by another thread's call is noted before that.
-    ///
-    /// `op` makes the call anew for either way to note it, so that on the fast one its fields go from
-    /// registers to the ring.
+    /// Notes what a stream does with an event.
     #[inline(always)]
-    pub(super) fn note(&self, op: impl Fn() -> Op, accesses: &[Access]) {
-        if self.owner.load(Ordering::Relaxed) == me::alone() {
-            // SAFETY: the ring's owner is this thread. Numbers are given once, and another thread
-            // becomes the owner only when this one has no number to compare with any more.
-            unsafe {
-                if self.ring.has_room(1 + accesses.len()) {
-                    self.ring.push(op());
-                    for access in accesses {
-                        self.ring.push(Op::access(access));
-                    }
-                    return self.ring.publish();
-                }
-            }
+    pub(super) fn event(&self, verb: Verb, stream: RawStream, event: RawEvent) {
+        // SAFETY: this thread is the writer, as it has just asked.
+        let noted =
+            self.is_writer() && unsafe { op::note_event(&self.journal, verb, stream, event) };
+        if !noted {
+            self.event_locked(verb, stream, event);
         }
-        self.note_locked(op(), accesses);
+    }
+
+    /// Whether the journal is this thread's. Numbers are given once, and another thread becomes the
+    /// owner only when this one has no number to compare with any more.
+    #[inline(always)]
+    fn is_writer(&self) -> bool {
+        self.owner.load(Ordering::Relaxed) == me::alone()
     }
 
     #[cold]
     #[inline(never)]
-    fn note_locked(&self, op: Op, accesses: &[Access]) {
+    fn work_locked(&self, work: Work, accesses: &[Access]) {
         let mut locked = self.lock();
+        self.claim(&mut locked);
         let thread = locked.thread;
-        locked.state().apply(thread, once(op).chain(accesses.iter().map(Op::access)));
+        let state = locked.state();
+        state.work(&state.caller(thread), work, accesses.iter().copied());
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn event_locked(&self, verb: Verb, stream: RawStream, event: RawEvent) {
+        let mut locked = self.lock();
+        self.claim(&mut locked);
+        let thread = locked.thread;
+        let state = locked.state();
+        state.event(&state.caller(thread), verb, stream, event);
     }
 
     /// The state, with all that was noted before.
     pub(super) fn lock(&self) -> Locked<'_> {
         // Nothing in here panics; if it did, an order could be missing, and a race be reported that
         // there is not.
-        let mut guard = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = self.state.lock();
         self.drain(&mut guard);
         let known = me::place(self.number);
         let known = known.filter(|(id, index)| guard.state.is_thread(*index, *id));
@@ -103,29 +115,46 @@ impl Shared {
         Locked { guard, thread }
     }
 
-    /// Applies what the ring holds.
+    /// Applies what was noted since the last time.
     #[inline]
-    fn drain(&self, Checked { state, owner }: &mut Checked) {
+    fn drain(&self, Checked { state, owner, read }: &mut Checked) {
         // SAFETY: who has `Checked` holds the lock.
-        unsafe { self.ring.drain(|ops| state.apply(*owner, ops)) };
+        let lines = unsafe { self.journal.after(*read) };
+        if !lines.is_empty() {
+            *read += lines.len();
+            // SAFETY: published lines, all noted by `work` and `event`.
+            state.apply(*owner, unsafe { Calls::new(lines) });
+        }
+        if self.is_writer() {
+            *read = 0;
+            // SAFETY: the writer is here, with the lock.
+            unsafe { self.journal.clear() };
+        }
     }
 
     /// A thread calls for the first time, or has used another checker meanwhile.
     #[cold]
     fn introduce(&self, checked: &mut Checked) -> u32 {
         let (number, alive) = me::number();
-        let lives = alive.load(Ordering::Relaxed);
         let thread = checked.state.thread(number, alive);
         me::set_place(self.number, thread);
         let owner = self.owner.load(Ordering::Relaxed);
-        if lives && (owner == me::NEVER || !checked.state.is_alive(owner)) {
-            // Nobody else has the right to fill the ring any more. What its owner noted last is seen
-            // now that the owner was seen to be gone.
+        if owner != me::NEVER && !checked.state.is_alive(owner) {
+            // What its owner noted last is seen now that the owner was seen to be gone.
             self.drain(checked);
-            self.owner.store(number, Ordering::Relaxed);
-            checked.owner = thread;
+            self.owner.store(me::NEVER, Ordering::Relaxed);
         }
         thread
+    }
+
+    /// Gives the journal to a thread that queues something, if it is nobody's.
+    fn claim(&self, locked: &mut Locked<'_>) {
+        let me = me::alone();
+        if self.owner.load(Ordering::Relaxed) == me::NEVER && me != me::NOBODY {
+            // All that is in there was read when the lock was taken.
+            self.owner.store(me, Ordering::Relaxed);
+            locked.guard.owner = locked.thread;
+        }
     }
 
     pub(super) fn take(&self) -> RaceReports {
@@ -150,7 +179,7 @@ impl fmt::Debug for Shared {
 
 /// The state, for the calling thread.
 pub(super) struct Locked<'a> {
-    guard: MutexGuard<'a, Checked>,
+    guard: Held<'a, Checked>,
     /// Its index.
     pub(super) thread: u32,
 }
@@ -158,5 +187,33 @@ pub(super) struct Locked<'a> {
 impl Locked<'_> {
     pub(super) fn state(&mut self) -> &mut State {
         &mut self.guard.state
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+    use crate::driver::DeviceId;
+
+    #[test]
+    fn the_owner_of_a_full_journal_that_others_have_read_begins_anew() {
+        let shared = Shared::new(Box::default());
+        let stream = RawStream::new(DeviceId(0), 1);
+        let event = RawEvent::new(DeviceId(0), 2);
+        // SAFETY: here is the only thread that notes anything.
+        let noted = || unsafe { shared.journal.after(0) }.len();
+        shared.event(Verb::Record, stream, event);
+        for round in 0..3 {
+            for lines in 1..=usize::from(LINES) {
+                shared.event(Verb::Record, stream, event);
+                assert_eq!(noted(), lines, "round {round}");
+            }
+            let read = thread::scope(|scope| scope.spawn(|| shared.lock().guard.read).join());
+            assert_eq!(read.ok(), Some(LINES.into()));
+            shared.event(Verb::Record, stream, event);
+            assert_eq!(noted(), 0, "the lock was taken, and all was read");
+        }
     }
 }

@@ -1,18 +1,17 @@
 //! Takes the calls in their order, and looks at each access.
 
-use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::history::History;
-use super::op::{Op, Verb, function_number};
-use super::order::{Kind, Order};
+use super::op::{Calls, Noted, Verb, Work, function_number};
+use super::order::{Host, Kind, Order, Queued};
 use super::report::RaceReports;
 use super::site::{Action, Hook, Names, Passage, Site, Sites};
-use super::uses::{Access, HOST, Race};
+use super::uses::{Access, By, Found, HOST};
 use crate::driver::note::{Direction, SourceLocation};
-use crate::driver::{self, AccessMode, MemoryRange, RawFunction, RawStream};
+use crate::driver::{self, AccessMode, MemoryRange, RawEvent, RawFunction, RawStream};
 
 /// A host thread that made a call.
 #[derive(Debug)]
@@ -30,6 +29,14 @@ impl Thread {
     }
 }
 
+/// A thread, for as long as it enters no other hook and learns nothing new.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Caller {
+    host: Host,
+    hook: Option<Hook>,
+    tick: u64,
+}
+
 /// All that is known.
 #[derive(Debug)]
 pub(super) struct State {
@@ -40,8 +47,7 @@ pub(super) struct State {
     pub(super) functions: HashMap<u64, Box<str>>,
     threads: Vec<Thread>,
     pub(super) reports: RaceReports,
-    /// Space for what an access races with.
-    pub(super) found: Vec<Race>,
+    pub(super) found: Found,
     /// The default streams of the devices.
     defaults: Box<[RawStream]>,
 }
@@ -60,7 +66,7 @@ impl State {
             functions: HashMap::new(),
             threads: Vec::new(),
             reports: RaceReports::default(),
-            found: Vec::new(),
+            found: Found::default(),
             defaults,
         }
     }
@@ -99,7 +105,7 @@ impl State {
     pub(super) fn enter(&mut self, thread: u32, node: &str, hook: &str, tick: u64) {
         let (node, hook) = (self.names.number(node), self.names.number(hook));
         let thread = &mut self.threads[thread as usize];
-        thread.hook = Some(Hook { node, name: hook });
+        thread.hook = Some(Hook::new(node, hook));
         thread.tick = tick;
     }
 
@@ -108,16 +114,6 @@ impl State {
     }
 
     // Calls.
-
-    /// The index of a stream. One that was made before the calls came through here is taken for
-    /// non-blocking: that assumes the least about what orders it.
-    #[inline]
-    pub(super) fn stream(&mut self, raw: RawStream) -> u32 {
-        match self.order.find_stream(raw) {
-            Some(stream) => stream,
-            None => self.order.add_stream(raw, Kind::NonBlocking),
-        }
-    }
 
     pub(super) fn create_stream(&mut self, raw: RawStream, kind: Kind) {
         // The driver may give a number out again whose destruction it still has to report.
@@ -135,58 +131,57 @@ impl State {
         self.functions.insert(function_number(function), name.into());
     }
 
-    /// Applies calls of a thread, in their order.
-    #[inline]
-    pub(super) fn apply<O: Borrow<Op>>(&mut self, thread: u32, mut ops: impl Iterator<Item = O>) {
-        while let Some(op) = ops.next() {
-            self.apply_one(thread, op.borrow(), &mut ops);
-        }
-    }
-
-    #[inline(always)]
-    fn apply_one<O: Borrow<Op>>(
-        &mut self,
-        thread: u32,
-        op: &Op,
-        after: &mut impl Iterator<Item = O>,
-    ) {
-        match op.verb() {
-            Verb::Work => self.work(thread, op, after),
-            // Its work has taken it.
-            Verb::Access => {}
-            Verb::Record => {
-                let stream = self.stream(op.stream());
-                self.order.record(thread, stream, op.of_event());
-            }
-            Verb::Unrecord => self.order.unrecord(op.of_event()),
-            Verb::Wait => {
-                let stream = self.stream(op.stream());
-                self.order.wait(thread, stream, op.of_event());
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn work<O: Borrow<Op>>(
-        &mut self,
-        thread: u32,
-        op: &Op,
-        accesses: &mut impl Iterator<Item = O>,
-    ) {
-        let stream = self.stream(op.stream());
-        let epoch = self.order.submit(thread, stream);
+    /// A thread, as it makes calls now.
+    pub(super) fn caller(&self, thread: u32) -> Caller {
         let Thread { hook, tick, .. } = self.threads[thread as usize];
-        let (action, function, location) = (op.action, op.function(), op.location());
-        let site = self.sites.number(Site { action, function, hook, location });
-        let clock = self.order.clock(stream).entries();
-        for access in accesses.take(op.accesses()) {
-            let access = access.borrow();
-            let (range, argument, mode) = (access.range(), access.argument(), access.mode());
-            let access = Access { range, epoch, tick, argument, stream, site, mode };
-            self.history.access(access, clock, &mut self.found);
+        Caller { host: self.order.host(thread), hook, tick }
+    }
+
+    /// Applies calls that a thread has noted.
+    pub(super) fn apply(&mut self, thread: u32, calls: Calls<'_>) {
+        let caller = self.caller(thread);
+        for call in calls {
+            match call {
+                Noted::Work(work, accesses) => self.work(&caller, work, accesses),
+                Noted::Event(verb, stream, event) => self.event(&caller, verb, stream, event),
+            }
         }
-        if !self.found.is_empty() {
+    }
+
+    /// Work is queued.
+    #[inline(always)]
+    pub(super) fn work(
+        &mut self,
+        caller: &Caller,
+        Work { stream, action, function, location }: Work,
+        accesses: impl IntoIterator<Item = driver::Access>,
+    ) {
+        let Caller { host, hook, tick } = *caller;
+        let Queued { stream, epoch } = self.order.queue(host, stream);
+        let site = self.sites.number(Site { action, function, hook, location });
+        let by = By { epoch, tick, stream, site };
+        let clock = self.order.clock(stream).entries();
+        for access in accesses {
+            self.history.access(access, &by, clock, &mut self.found);
+        }
+        if !self.found.races.is_empty() {
             self.report();
+        }
+    }
+
+    /// A stream does something with an event.
+    #[inline(always)]
+    pub(super) fn event(
+        &mut self,
+        caller: &Caller,
+        verb: Verb,
+        stream: RawStream,
+        event: RawEvent,
+    ) {
+        match verb {
+            Verb::Record => self.order.record(caller.host, stream, event),
+            Verb::Unrecord => self.order.unrecord(event),
+            Verb::Wait => self.order.wait(caller.host, stream, event),
         }
     }
 
@@ -211,7 +206,7 @@ impl State {
         location: Option<SourceLocation>,
     ) {
         self.write(thread, stream, Action::Free, range, location);
-        self.history.free(range);
+        self.history.free(range, &mut self.found);
     }
 
     fn write(
@@ -223,7 +218,8 @@ impl State {
         location: Option<SourceLocation>,
     ) {
         let access = driver::Access { range, mode: AccessMode::Write, argument: "" };
-        self.apply(thread, [Op::work(stream, action, 0, location, 1), Op::access(&access)].iter());
+        let work = Work { stream, action, function: 0, location };
+        self.work(&self.caller(thread), work, [access]);
     }
 
     pub(super) fn allocate_pinned(&mut self, range: MemoryRange) {
@@ -251,9 +247,10 @@ impl State {
     ) {
         let Thread { hook, tick, .. } = self.threads[thread as usize];
         let site = self.sites.number(Site { action, function: 0, hook, location });
-        let access = Access { range, epoch: 0, tick, argument: "", stream: HOST, site, mode };
+        let by = By { epoch: 0, tick, stream: HOST, site };
+        let access = Access { range, mode, argument: "", by };
         self.history.check(&access, self.order.knows(thread).entries(), &mut self.found);
-        if !self.found.is_empty() {
+        if !self.found.races.is_empty() {
             self.report();
         }
     }

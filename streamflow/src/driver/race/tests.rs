@@ -1,4 +1,4 @@
-//! Threads that meet in the checker: the one that owns the ring, others, and one that takes it over.
+//! Threads that meet in the checker: the one that writes the journal, others, and one that takes it over.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::{Arc, mpsc};
@@ -67,28 +67,29 @@ fn an_event_is_handed_from_thread_to_thread() {
 }
 
 #[test]
-fn an_event_that_is_forgotten_is_missed_whoever_owns_the_ring() {
+fn an_event_that_is_forgotten_is_missed_whoever_writes_the_journal() {
     assert_eq!(turns(&checker(), 5), ROUNDS as u64 / 5);
-    // Owned by a thread that is in the middle of something else.
+    // A thread that is in the middle of something else.
     let driver = checker();
-    driver.create_event(DEVICE).unwrap();
+    let stream = driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
+    wait(&*driver, stream, driver.create_event(DEVICE).unwrap());
     let from_elsewhere = thread::scope(|scope| scope.spawn(|| turns(&driver, 5)).join().unwrap());
     assert_eq!(from_elsewhere, ROUNDS as u64 / 5);
 }
 
 #[test]
-fn a_thread_that_is_gone_leaves_the_ring_and_what_it_noted() {
+fn a_thread_that_is_gone_leaves_the_journal_and_what_it_noted() {
     let driver = checker();
     let stream = || driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
     let (a, b, event) = (stream(), stream(), driver.create_event(DEVICE).unwrap());
     // SAFETY: as above.
     let memory = unsafe { driver.allocate(a, 4096) }.unwrap();
-    // In each round a new thread, and the ring is its own once it has asked for something.
+    // In each round a new thread, and the journal is its own once it has queued something.
     for round in 0..20 {
         let ordered = round % 2 == 0;
         thread::scope(|scope| {
             scope.spawn(|| {
-                driver.create_event(DEVICE).unwrap();
+                write(&*driver, a, memory, event);
                 write(&*driver, a, memory, event);
             });
         });

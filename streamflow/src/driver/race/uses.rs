@@ -1,48 +1,42 @@
 //! The accesses of one allocation that a later one must come after.
 
-use crate::driver::{AccessMode, MemoryRange};
+use crate::driver::{self, AccessMode, MemoryRange};
 
 /// Accesses that are remembered of one allocation. More are possible only when many parts of it are
 /// used apart.
 pub(super) const ACCESSES: usize = 128;
 
-/// One access, by work on a stream.
+/// One access.
 #[derive(Debug, Clone, Copy)]
-#[repr(C)]
 pub(super) struct Access {
     pub(super) range: MemoryRange,
+    pub(super) mode: AccessMode,
+    pub(super) argument: &'static str,
+    pub(super) by: By,
+}
+
+/// Whose access it is: work on a stream.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct By {
     /// The stream's epoch at that time.
     pub(super) epoch: u64,
     /// The node's tick.
     pub(super) tick: u64,
-    pub(super) argument: &'static str,
     pub(super) stream: u32,
     pub(super) site: u32,
-    pub(super) mode: AccessMode,
 }
 
 impl Access {
-    /// The same, put together anew. Only for what is rarely called: to have an access in memory keeps
-    /// the hot path from having its fields in registers.
-    #[inline(always)]
-    fn copied(&self) -> Self {
-        let Self { range, epoch, tick, argument, stream, site, mode } = *self;
-        Self { range, epoch, tick, argument, stream, site, mode }
-    }
-
     /// Becomes another access to the same bytes in the same mode.
     #[inline(always)]
-    fn renew(&mut self, access: Self) {
-        self.epoch = access.epoch;
-        self.tick = access.tick;
-        self.argument = access.argument;
-        self.stream = access.stream;
-        self.site = access.site;
+    fn renew(&mut self, argument: &'static str, by: &By) {
+        self.argument = argument;
+        self.by = *by;
     }
 
     #[inline(always)]
     fn is_before(&self, clock: &[u64]) -> bool {
-        clock.get(self.stream as usize).copied().unwrap_or(0) >= self.epoch
+        clock.get(self.by.stream as usize).copied().unwrap_or(0) >= self.by.epoch
     }
 }
 
@@ -56,19 +50,37 @@ pub(super) struct Race {
     pub(super) later: Access,
 }
 
+/// What checks have found.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) races: Vec<Race>,
+    /// Accesses that are no longer remembered though something could still race with them.
+    pub(super) forgotten: u64,
+    /// Accesses to memory that was not allocated through here.
+    pub(super) unknown: u64,
+}
+
+impl Found {
+    #[cold]
+    #[inline(never)]
+    fn add(&mut self, earlier: &Access, later: Access) {
+        self.races.push(Race { earlier: *earlier, later });
+    }
+}
+
 /// Who has used an allocation.
 ///
 /// Most memory is only ever used in one piece. So long as that is so, its last write and the reads since
 /// then are all that there is to compare with. Otherwise the accesses stand in a list.
 #[derive(Debug)]
 pub(super) struct Uses {
-    /// The piece, if there is but one.
+    /// The piece, if there is but one; else no bytes.
     piece: MemoryRange,
     in_parts: bool,
     written: bool,
     /// The last write of all of it: its allocation, or that it passed to a new owner.
     birth: Access,
-    /// The last write of the piece, if it was `written`.
+    /// The last write of the piece; if it was not `written`, its birth.
     write: Access,
     /// The reads of the piece since then; or, if it is used in parts, all accesses.
     others: Vec<Access>,
@@ -78,15 +90,8 @@ impl Uses {
     /// Of an allocation that nobody has used.
     pub(super) fn new(whole: MemoryRange) -> Self {
         // Everything comes after epoch 0.
-        let birth = Access {
-            range: whole,
-            epoch: 0,
-            tick: 0,
-            argument: "",
-            stream: 0,
-            site: 0,
-            mode: AccessMode::Write,
-        };
+        let by = By { epoch: 0, tick: 0, stream: 0, site: 0 };
+        let birth = Access { range: whole, mode: AccessMode::Write, argument: "", by };
         let (piece, others) = (MemoryRange::default(), Vec::with_capacity(8));
         Self { piece, in_parts: false, written: false, birth, write: birth, others }
     }
@@ -100,82 +105,85 @@ impl Uses {
         birth.into_iter().chain(write).chain(&self.others)
     }
 
-    /// Adds the accesses that `clock`, of the owner of an access, does not come after and should.
-    pub(super) fn check(&self, later: &Access, clock: &[u64], races: &mut Vec<Race>) {
+    /// Finds the accesses that `clock`, of the owner of an access, does not come after and should.
+    pub(super) fn check(&self, later: &Access, clock: &[u64], found: &mut Found) {
         for earlier in self.all(later.range) {
             let conflict = later.mode == AccessMode::Write || earlier.mode == AccessMode::Write;
             if conflict && earlier.range.overlaps(later.range) && !earlier.is_before(clock) {
-                races.push(Race { earlier: *earlier, later: *later });
+                found.add(earlier, *later);
             }
         }
     }
 
-    /// Checks an access and remembers it, in place of those that whoever comes after it comes after as
-    /// well. How many are forgotten for lack of space.
+    /// Checks an access to memory that is `whole`, and remembers it, in place of those that whoever comes
+    /// after it comes after as well.
+    ///
+    /// An access is put together only where it is rarely needed: in memory it keeps the hot path from
+    /// having its fields in registers.
     #[inline(always)]
     pub(super) fn access(
         &mut self,
-        access: Access,
-        whole: MemoryRange,
+        driver::Access { range, mode, argument }: driver::Access,
+        by: &By,
+        whole: &MemoryRange,
         clock: &[u64],
-        races: &mut Vec<Race>,
-    ) -> u64 {
-        if access.range != self.piece || self.in_parts {
-            return self.another(access.copied(), whole, clock, races);
+        found: &mut Found,
+    ) {
+        let access = || Access { range, mode, argument, by: *by };
+        if range.address != self.piece.address || range.bytes != self.piece.bytes {
+            return self.another(access(), *whole, clock, found);
         }
-        let last = if self.written { &self.write } else { &self.birth };
-        if !last.is_before(clock) {
-            found(races, last, access.copied());
+        if !self.write.is_before(clock) {
+            let last = if self.written { &self.write } else { &self.birth };
+            found.add(last, access());
         }
-        match access.mode {
+        match mode {
             AccessMode::Read => {
                 for read in &mut self.others {
                     if read.is_before(clock) {
-                        read.renew(access);
-                        return 0;
+                        return read.renew(argument, by);
                     }
                 }
-                self.remember(access.copied())
+                self.remember(access(), found);
             }
             AccessMode::Write => {
                 for read in &self.others {
                     if !read.is_before(clock) {
-                        found(races, read, access.copied());
+                        found.add(read, access());
                     }
                 }
                 self.others.clear();
-                self.write.renew(access);
+                self.write.renew(argument, by);
                 self.written = true;
-                0
             }
         }
     }
 
     /// As [`access`](Self::access), of another piece.
     #[cold]
-    fn another(
-        &mut self,
-        access: Access,
-        whole: MemoryRange,
-        clock: &[u64],
-        races: &mut Vec<Race>,
-    ) -> u64 {
+    #[inline(never)]
+    fn another(&mut self, access: Access, whole: MemoryRange, clock: &[u64], found: &mut Found) {
+        if access.range.bytes == 0 {
+            return;
+        }
         if access.mode == AccessMode::Write && covers(access.range, whole) {
-            self.check(&access, clock, races);
+            self.check(&access, clock, found);
             self.others.clear();
             self.birth = access;
             self.write = access;
             (self.in_parts, self.written, self.piece) = (false, false, access.range);
-            return 0;
+            return;
         }
         if !self.in_parts && !self.written && self.others.is_empty() {
             self.piece = access.range;
-            (self.write.range, self.write.mode) = (access.range, AccessMode::Write);
-            return self.access_once(access, clock, races);
+            self.write = Access { range: access.range, ..self.birth };
+            let Access { range, mode, argument, by } = access;
+            let access = driver::Access { range, mode, argument };
+            return self.access(access, &by, &whole, clock, found);
         }
-        self.check(&access, clock, races);
+        self.check(&access, clock, found);
         if !self.in_parts {
-            self.in_parts = true;
+            (self.in_parts, self.piece) = (true, MemoryRange::default());
             self.others.push(self.birth);
             if self.written {
                 self.others.push(self.write);
@@ -188,38 +196,18 @@ impl Uses {
                 || (before.mode == AccessMode::Read && before.is_before(clock));
             !(replaced && covers(access.range, before.range))
         });
-        self.remember(access)
+        self.remember(access, found);
     }
 
-    /// The first access to a piece.
-    fn access_once(&mut self, access: Access, clock: &[u64], races: &mut Vec<Race>) -> u64 {
-        if !self.birth.is_before(clock) {
-            found(races, &self.birth, access);
-        }
-        match access.mode {
-            AccessMode::Read => self.others.push(access),
-            AccessMode::Write => {
-                self.write.renew(access);
-                self.written = true;
-            }
-        }
-        0
-    }
-
+    #[cold]
     #[inline(never)]
-    fn remember(&mut self, access: Access) -> u64 {
-        let full = self.others.len() >= ACCESSES;
-        if full {
+    fn remember(&mut self, access: Access, found: &mut Found) {
+        if self.others.len() >= ACCESSES {
             self.others.remove(0);
+            found.forgotten += 1;
         }
         self.others.push(access);
-        u64::from(full)
     }
-}
-
-#[cold]
-fn found(races: &mut Vec<Race>, earlier: &Access, later: Access) {
-    races.push(Race { earlier: *earlier, later });
 }
 
 #[inline(always)]
