@@ -170,7 +170,9 @@ impl Block {
 
     /// Whether work queued on `timeline` now comes after all uses anyway.
     pub(super) fn is_ordered_before(&mut self, timeline: &Timeline) -> bool {
-        self.uses_mut().all().all(|point| timeline.implies(point))
+        let is_implied = |point: &Point| timeline.implies(*point);
+        let Uses { writes, reads } = self.uses_mut();
+        reads.iter().all(is_implied) && writes.iter().all(is_implied)
     }
 
     /// Notes that `timeline` gives the block to a new owner, after [`retire`](Self::retire) if it had
