@@ -104,11 +104,12 @@ pub trait AnyNode: Send {
     /// # Errors
     /// The operator's, with node, hook and tick.
     fn stop(&mut self) -> Result<()>;
-    /// Blocks until all work of its streams is complete.
+    /// Blocks until all work of its streams is complete, and of those that copy what it sent to other
+    /// devices.
     ///
     /// # Errors
     /// The driver's; an error of earlier work is reported here.
-    fn synchronize_blocking(&self) -> Result<()>;
+    fn synchronize_blocking(&mut self) -> Result<()>;
 }
 
 impl<O: Compute> AnyNode for Node<O> {
@@ -184,8 +185,15 @@ impl<O: Compute> AnyNode for Node<O> {
         done
     }
 
-    fn synchronize_blocking(&self) -> Result<()> {
-        self.cx.synchronize_blocking().map_err(|error| self.failed("synchronize", error))
+    fn synchronize_blocking(&mut self) -> Result<()> {
+        let mut done = self.cx.synchronize_blocking();
+        self.ports.outputs(|output| {
+            let copied = output.synchronize_blocking();
+            if done.is_ok() {
+                done = copied;
+            }
+        });
+        done.map_err(|error| self.failed("synchronize", error))
     }
 }
 
