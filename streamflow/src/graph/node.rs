@@ -23,7 +23,6 @@ pub struct Node<O: Operator> {
     count: Option<u64>,
     /// By input, in the order of declaration: whether `stream_done` names it. Empty if none is named.
     awaited: Box<[bool]>,
-    alone: bool,
     started: bool,
 }
 
@@ -61,10 +60,9 @@ pub fn node<O: Operator>(
     Ok(Node {
         operator,
         ports,
-        cx: ExecutionContext::new(platform, name, on, streams, O::STREAM_NAMES),
+        cx: ExecutionContext::new(platform, name, on, streams, O::STREAM_NAMES, options.alone),
         count: options.count,
         awaited,
-        alone: options.alone,
         started: false,
     })
 }
@@ -253,11 +251,11 @@ impl<O: Operator> Node<O> {
         name: &'static str,
         call: impl FnOnce(&mut O, &mut O::Ports, &ExecutionContext) -> Result<()>,
     ) -> Result<()> {
-        let Self { operator, ports, cx, alone, .. } = self;
+        let Self { operator, ports, cx, .. } = self;
         // An error is large, and a hook runs in every tick: one that succeeds moves none.
         cx.enter(name);
         let called = catch_unwind(AssertUnwindSafe(|| call(operator, ports, cx)));
-        let closed = cx.close(*alone);
+        let closed = cx.close();
         let error = match called {
             Ok(Ok(())) => closed.err(),
             Ok(Err(error)) => Some(error),
