@@ -130,6 +130,8 @@ pub enum Error {
         asked: Vec<u32>,
         /// What is wrong, and which sizes are legal.
         problem: String,
+        /// What the driver said, where it is the one who refused.
+        cause: Option<Box<DriverError>>,
     },
 
     /// Two moments have no time between them.

@@ -57,7 +57,7 @@ pub mod prelude {
 /// What the macros' expansions use. Not covered by semantic versioning.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::context::{ExecutionContext, StreamName};
+    pub use crate::context::{Alone, ExecutionContext, StreamName};
     pub use crate::driver::{HostArgs, HostKernel};
     pub use crate::error::Result;
     pub use crate::graph::check::{

@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         .both("tensors_outlive_their_allocator", outlives)
         .seeded("what_is_above_the_threshold_goes_back", threshold)
         .seeded("a_warm_block_pool_asks_the_driver_for_nothing", warm)
+        .seeded("page_locked_blocks_that_were_not_freed_stay", page_locked)
         .run()
 }
 
@@ -285,4 +286,22 @@ fn warm(seed: u64) -> Result<(), Failed> {
     graph.run()?;
     let made: Vec<_> = recorder.calls().into_iter().filter(Call::changes_resources).collect();
     check(made.is_empty(), || format!("{made:?}"))
+}
+
+/// Out of page-locked memory, and the driver does not take the first idle block back: the others are
+/// still there, and go back the next time.
+fn page_locked(seed: u64) -> Result<(), Failed> {
+    let driver = Arc::new(HostDriver::builder().seed(seed).build());
+    let failing = Arc::new(FailNth::new(driver, CallKind::FreePinned, 0));
+    let (recorder, platform) = recorded(failing)?;
+    let freed = || recorder.count(|call| matches!(call, Call::FreePinned { .. }));
+    let idle: Vec<_> =
+        (0..3).map(|_| platform.pinned::<f32>(device(0), LEN)).collect::<Result<_>>()?;
+    drop(idle);
+    // More than any machine has.
+    let ask = || platform.pinned::<u8>(device(0), 1 << 50).map(drop);
+    check_text(&check_error("free", ask(), |_| true)?, &["free_pinned", "INJECTED"])?;
+    check(freed() == 1, || format!("{} were freed", freed()))?;
+    check_text(&check_error("none", ask(), |_| true)?, &["out of memory"])?;
+    check(freed() == 3, || format!("{} of 3 were freed", freed()))
 }

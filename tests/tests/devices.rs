@@ -21,6 +21,7 @@ fn main() -> ExitCode {
         .devices("the_default_stream_is_the_adopted_streams_devices", 2, default_after_adopting)
         .devices("a_library_leaves_another_device_bound", 2, left_bound)
         .devices("receiving_makes_the_device_current", 2, made_current)
+        .devices("reading_a_far_download_leaves_the_device_current", 2, still_current)
         .run()
 }
 
@@ -279,4 +280,54 @@ fn made_current(on: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     Receiving::new(&platform, seen.clone())?.run()?;
     check(seen::all(&seen) == [true; 2], || format!("{seen:?}"))
+}
+
+/// Reads what another device has sent to the host.
+#[operator]
+struct ReadsFar {
+    #[input]
+    values: &Download<f32>,
+    blocking: bool,
+    seen: Seen<bool>,
+}
+
+impl Compute for ReadsFar {
+    fn compute(&mut self, io: ReadsFarIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let values = io.values.receive().into_data();
+        let stream = cx.default_stream()?;
+        if self.blocking {
+            values.wait_blocking()?;
+        } else {
+            values.try_get()?;
+        }
+        // As above.
+        let made = cx.platform().driver().create_event(stream.device());
+        note(&self.seen, made.is_ok());
+        Ok(())
+    }
+}
+
+graph! {
+    struct FarDownload(blocking: bool, seen: Seen<bool>) {
+        const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1)).max_size(2);
+
+        #[streams(FAR)] #[when(count(3))]
+        let tx: Tx = Tx::new(0.0, true, 0);
+        #[streams(FAR)]
+        let fetch: Fetch = Fetch::new(None);
+        let reads: ReadsFar = ReadsFar::new(blocking, seen);
+
+        tx.image >> fetch.image;
+        fetch.values >> reads.values;
+    }
+}
+
+fn still_current(on: &Platform) -> Result<(), Failed> {
+    let platform = Platform::from_driver(Arc::new(Bound::new(on.driver().clone())))?;
+    for blocking in [true, false] {
+        let seen = Seen::default();
+        FarDownload::new(&platform, blocking, seen.clone())?.run()?;
+        check(seen::all(&seen) == [true; 3], || format!("blocking: {blocking}, {seen:?}"))?;
+    }
+    Ok(())
 }

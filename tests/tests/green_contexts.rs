@@ -8,10 +8,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use streamflow::GreenContext;
-use streamflow::driver::Call;
 use streamflow::driver::host::HostDriver;
+use streamflow::driver::{Call, DriverError};
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{multiprocessor, slow_copy, slow_fill};
+use streamflow_tests::layers::{CallKind, FailNth};
 use streamflow_tests::setup::recorded;
 use streamflow_tests::stereo::{Camera, Cast, Show};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
     Suite::new()
         .both("sizes_are_asked_from_the_device", sizes)
         .both("a_wrong_size_lists_the_legal_ones", wrong_sizes)
+        .both("a_division_that_the_driver_refuses_lists_the_legal_sizes", refused)
         .both("a_leftover_that_is_not_there", no_leftover)
         .both("kernels_stay_on_their_multiprocessors", stays)
         .ordered("events_cross_between_green_and_primary_streams", crossing)
@@ -70,6 +72,24 @@ fn wrong_sizes(platform: &Platform) -> Result<(), Failed> {
     let description = CudaStreamPool::new().on(MANY.context(0));
     let pool = platform.stream_pool("MANY", &description);
     check_error("stream_pool", pool, is_about_sizes).map(drop)
+}
+
+/// Each size is legal, and the driver refuses them all the same. Asked once more, it divides.
+fn refused(on: &Platform) -> Result<(), Failed> {
+    let refuses = FailNth::new(on.driver().clone(), CallKind::CreateGreenContexts, 0);
+    let platform = Platform::from_driver(Arc::new(refuses))?;
+    let sizes = platform.sm_sizes(device(0), Coscheduling::Kept)?;
+    let legal: Vec<String> = sizes.legal().map(|size| size.to_string()).collect();
+    let is_right = |error: &Error| match error {
+        Error::GreenContexts { cause, .. } => {
+            matches!(cause.as_deref(), Some(DriverError::Call { .. }))
+        }
+        _ => false,
+    };
+    let text = check_error("refused", platform.green_contexts(&GREEN), is_right)?;
+    check_text(&text, &["device 0", "[8, 16]", &legal.join(", "), "INJECTED"])?;
+    let parts = platform.green_contexts(&GREEN)?.partitions().len();
+    check(parts == 2, || format!("{parts} partitions"))
 }
 
 fn no_leftover(platform: &Platform) -> Result<(), Failed> {

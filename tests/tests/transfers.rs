@@ -9,10 +9,10 @@ use streamflow::driver::host::HostDriver;
 use streamflow::driver::{Call, CopyKind, Recorder};
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{add_one, fill, slow_copy, slow_fill};
-use streamflow_tests::layers::Bound;
+use streamflow_tests::layers::{Bound, CallKind, FailNth};
 use streamflow_tests::ordered::{Drops, Program, platform, right, without};
 use streamflow_tests::stereo::Show;
-use streamflow_tests::{Failed, Suite, check};
+use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
 const LEN: usize = 1003;
 /// About 10 ms on a GPU.
@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         .devices("a_peer_copy_by_hand", 2, |on| right(by_hand, on))
         .devices("the_right_device_is_bound", 2, bound)
         .seeded("a_transfer_is_one_peer_copy", one_copy)
+        .seeded("a_copy_that_nobody_received_is_waited_for", unreceived)
         .seeded("a_warm_transfer_makes_nothing", warm);
     CONTROLS
         .iter()
@@ -362,4 +363,42 @@ fn warm(seed: u64) -> Result<(), Failed> {
     graph.run()?;
     let made = recorder.calls().into_iter().filter(Call::changes_resources).collect::<Vec<_>>();
     check(made.is_empty(), || format!("{made:?}"))
+}
+
+/// Never receives.
+#[operator]
+struct Leaves {
+    #[input]
+    image: &Tensor<f32>,
+}
+
+impl Compute for Leaves {
+    fn compute(&mut self, io: LeavesIo<'_>, _: &ExecutionContext) -> Result<()> {
+        io.image.leave();
+        Ok(())
+    }
+}
+
+graph! {
+    struct Unreceived {
+        const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1)).max_size(1);
+
+        #[when(count(1))]
+        let source: QuickSource = QuickSource::new(LEN);
+        #[streams(FAR)]
+        let leaves: Leaves = Leaves::new();
+
+        #[transfer]
+        source.image >> leaves.image;
+    }
+}
+
+/// At the end of a run the device is asked for what went wrong on the source's stream, and then on the
+/// edge's, where nobody else ever asks.
+fn unreceived(seed: u64) -> Result<(), Failed> {
+    let driver = Arc::new(HostDriver::builder().devices(2).seed(seed).build());
+    let failing = FailNth::new(driver, CallKind::SynchronizeStream, 1);
+    let run = Unreceived::new(&platform(Arc::new(failing))?)?.run();
+    let text = check_error("run", run, |error| matches!(error, Error::Operator { .. }))?;
+    check_text(&text, &["`source` failed in `synchronize`", "INJECTED", "on device 1"])
 }

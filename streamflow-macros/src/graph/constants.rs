@@ -202,14 +202,24 @@ pub(super) fn device(graph: &Graph, port: &Port) -> TokenStream {
     }
 }
 
-/// Whether all operators together have one stream, so that none ever waits for another.
+/// How many streams all operators together declare: with one, and none that comes to light while running,
+/// no stream ever waits for another.
 pub(super) fn alone(graph: &Graph) -> TokenStream {
     let streams = graph
         .nodes
         .iter()
         .filter(|node| !matches!(node.streams, Streams::None))
         .map(|node| item(&node.ty, "STREAMS"));
-    quote!(const __ALONE: bool = 0 #(+ #streams)* <= 1;)
+    let alone = alone_name();
+    quote! {
+        const __DECLARED: usize = 0 #(+ #streams)*;
+        let #alone = ::streamflow::__private::Alone::new(__DECLARED);
+    }
+}
+
+/// What the nodes share, under a name that none of the user's hides.
+pub(super) fn alone_name() -> Ident {
+    Ident::new("__alone", Span::mixed_site())
 }
 
 /// A call of a function of ours that rustc underlines from one token of the user's to another.

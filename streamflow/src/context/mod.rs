@@ -1,5 +1,6 @@
 //! What an operator gets beside its ports: streams, memory, and where it is.
 
+mod alone;
 mod stream;
 mod streams;
 
@@ -8,6 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub use alone::Alone;
 pub use stream::{OnStream, Stream, StreamName};
 
 use crate::driver::{DeviceId, Note};
@@ -32,6 +34,8 @@ pub struct ExecutionContext {
     /// The node's name in its graph.
     node: String,
     streams: Streams,
+    /// Of the whole graph.
+    alone: Alone,
     internal: OnceCell<CudaStream>,
     /// The names that the operator declared, and their streams.
     names: &'static [&'static str],
@@ -56,12 +60,14 @@ impl ExecutionContext {
         device: DeviceId,
         streams: Streams,
         names: &'static [&'static str],
+        alone: &Alone,
     ) -> Self {
         Self {
             platform: platform.clone(),
             device,
             node: node.to_owned(),
             streams,
+            alone: alone.clone(),
             internal: OnceCell::new(),
             names,
             named: names.iter().map(|_| OnceCell::new()).collect(),
@@ -196,8 +202,8 @@ impl ExecutionContext {
 
     /// After a hook, however it ended: records what it queued, once per stream (law 8), unless only
     /// one stream can ever need it.
-    pub(crate) fn close(&self, alone: bool) -> Result<()> {
-        if alone {
+    pub(crate) fn close(&self) -> Result<()> {
+        if self.alone.holds() {
             return Ok(());
         }
         self.own_streams().try_for_each(|stream| stream.timeline().close())?;

@@ -37,6 +37,7 @@ impl ExecutionContext {
         }
         let stream = self.allocate(name)?;
         stream.timeline().bind()?;
+        self.alone.with_another(&stream);
         let index = self.found.push((name.to_owned(), stream));
         Ok(Stream::new(&self.found[index].1))
     }
@@ -44,7 +45,9 @@ impl ExecutionContext {
     fn declared(&self, index: usize) -> Result<Stream<'_>> {
         let cell = &self.named[index];
         if cell.get().is_none() {
-            let _first = cell.set(self.allocate(self.names[index])?);
+            let stream = self.allocate(self.names[index])?;
+            self.alone.with(&stream);
+            let _first = cell.set(stream);
         }
         current(cell)
     }
@@ -106,7 +109,9 @@ impl ExecutionContext {
     fn default_stream_of(&self, device: DeviceId) -> Result<Stream<'_>> {
         let stream = &self.defaults[device.index()];
         if stream.get().is_none() {
-            let _first = stream.set(self.platform.default_stream(device)?);
+            let default = self.platform.default_stream(device)?;
+            self.alone.with_another(&default);
+            let _first = stream.set(default);
         }
         current(stream)
     }
@@ -153,7 +158,10 @@ impl ExecutionContext {
                 Some(self.platform.stream_of(named))
             });
             match (found, default.or(H::DEFAULT.then(|| self.device()))) {
-                (Some(stream), _) => drop(self.internal.set(stream)),
+                (Some(stream), _) => {
+                    self.alone.with(&stream);
+                    let _first = self.internal.set(stream);
+                }
                 (None, Some(device)) => {
                     // Each port gives one stream.
                     let device = self.on_default.get().unwrap_or(device);

@@ -23,7 +23,6 @@ pub struct Node<O: Operator> {
     count: Option<u64>,
     /// By input, in the order of declaration: whether `stream_done` names it. Empty if none is named.
     awaited: Box<[bool]>,
-    alone: bool,
     started: bool,
 }
 
@@ -61,10 +60,9 @@ pub fn node<O: Operator>(
     Ok(Node {
         operator,
         ports,
-        cx: ExecutionContext::new(platform, name, on, streams, O::STREAM_NAMES),
+        cx: ExecutionContext::new(platform, name, on, streams, O::STREAM_NAMES, options.alone),
         count: options.count,
         awaited,
-        alone: options.alone,
         started: false,
     })
 }
@@ -104,11 +102,12 @@ pub trait AnyNode: Send {
     /// # Errors
     /// The operator's, with node, hook and tick.
     fn stop(&mut self) -> Result<()>;
-    /// Blocks until all work of its streams is complete.
+    /// Blocks until all work of its streams is complete, and of those that copy what it sent to other
+    /// devices.
     ///
     /// # Errors
     /// The driver's; an error of earlier work is reported here.
-    fn synchronize_blocking(&self) -> Result<()>;
+    fn synchronize_blocking(&mut self) -> Result<()>;
 }
 
 impl<O: Compute> AnyNode for Node<O> {
@@ -184,8 +183,15 @@ impl<O: Compute> AnyNode for Node<O> {
         done
     }
 
-    fn synchronize_blocking(&self) -> Result<()> {
-        self.cx.synchronize_blocking().map_err(|error| self.failed("synchronize", error))
+    fn synchronize_blocking(&mut self) -> Result<()> {
+        let mut done = self.cx.synchronize_blocking();
+        self.ports.outputs(|output| {
+            let copied = output.synchronize_blocking();
+            if done.is_ok() {
+                done = copied;
+            }
+        });
+        done.map_err(|error| self.failed("synchronize", error))
     }
 }
 
@@ -245,11 +251,11 @@ impl<O: Operator> Node<O> {
         name: &'static str,
         call: impl FnOnce(&mut O, &mut O::Ports, &ExecutionContext) -> Result<()>,
     ) -> Result<()> {
-        let Self { operator, ports, cx, alone, .. } = self;
+        let Self { operator, ports, cx, .. } = self;
         // An error is large, and a hook runs in every tick: one that succeeds moves none.
         cx.enter(name);
         let called = catch_unwind(AssertUnwindSafe(|| call(operator, ports, cx)));
-        let closed = cx.close(*alone);
+        let closed = cx.close();
         let error = match called {
             Ok(Ok(())) => closed.err(),
             Ok(Err(error)) => Some(error),

@@ -83,14 +83,16 @@ impl PinnedPool {
         Ok(Owned::new(Box::new(block), 0, self))
     }
 
-    /// Frees the free blocks that nothing uses any more.
+    /// Frees the free blocks that nothing uses any more. After an error the others stay, and the one
+    /// that could not be freed is lost: whether the driver has it back, nobody knows.
     fn free_complete(&self) -> Result<()> {
         for blocks in self.lock().all() {
-            for block in std::mem::take(blocks) {
-                if block.is_complete(&self.table, AccessMode::Write)? {
+            let mut index = 0;
+            while let Some(block) = blocks.get(index) {
+                if !block.is_complete(&self.table, AccessMode::Write)? {
+                    index += 1;
+                } else if let Some(block) = blocks.remove(index) {
                     self.free(&block)?;
-                } else {
-                    blocks.push_back(block);
                 }
             }
         }

@@ -180,6 +180,12 @@ impl<T> EdgeCopy<T> {
         closed?;
         Ok((copied?, ready))
     }
+
+    /// Blocks until all copies are complete that were made on a stream of the edge's own.
+    pub(super) fn synchronize_blocking(&self) -> Result<()> {
+        let stream = self.transfer.as_ref().and_then(|transfer| transfer.stream.as_ref());
+        stream.map_or(Ok(()), CudaStream::synchronize_blocking)
+    }
 }
 
 impl Transfer {

@@ -141,6 +141,12 @@ impl<T: Message> Outlet<T> {
         self.edges.iter_mut().for_each(|edge| edge.copied = None);
     }
 
+    /// Blocks until what the edges' own streams copy is complete.
+    pub(super) fn synchronize_blocking(&self) -> Result<()> {
+        let mut copies = self.edges.iter().filter_map(|edge| edge.copy.as_ref());
+        copies.try_for_each(EdgeCopy::synchronize_blocking)
+    }
+
     /// What a tick emitted, for a test that stands in for the edges.
     pub(crate) fn take_pending(&mut self) -> Option<Envelope<T::Item>> {
         self.pending.take()
@@ -181,6 +187,11 @@ pub trait AnyOutput {
     fn publish(&mut self);
     /// Forgets what the tick emitted.
     fn cancel(&mut self);
+    /// Blocks until the streams of edges to other devices have done all their work.
+    ///
+    /// # Errors
+    /// The driver's; an error of a copy that nobody received is reported here.
+    fn synchronize_blocking(&self) -> Result<()>;
 }
 
 /// All ports of an operator. Made by `#[operator]`.

@@ -51,6 +51,10 @@ impl<P: OutputPort> AnyOutput for Output<P> {
     fn cancel(&mut self) {
         self.outlet.cancel();
     }
+
+    fn synchronize_blocking(&self) -> Result<()> {
+        self.outlet.synchronize_blocking()
+    }
 }
 
 /// State of an output: it sends on the operator's internal stream.

@@ -54,7 +54,7 @@ pub fn run(graph: &mut dyn Graph) -> Result<()> {
     }
     // Also after an error: what was queued must not run on while its operators are being dropped by
     // the caller. After a sticky error nothing waits.
-    for node in &nodes {
+    for node in &mut nodes {
         if platform.driver().sticky_error().is_none() {
             followed.extend(node.synchronize_blocking().err());
         }

@@ -4,7 +4,7 @@
 use std::sync::{Arc, PoisonError};
 
 use super::{CudaStream, StreamTable};
-use crate::driver::{Coscheduling, DeviceId, GreenContext, SmSizes};
+use crate::driver::{Coscheduling, DeviceId, DriverError, GreenContext, SmSizes};
 use crate::error::{Error, Result};
 
 /// Describes how a device's multiprocessors (SMs) are divided. Holoscan's `CudaGreenContextPool`.
@@ -218,26 +218,31 @@ impl GreenContexts {
         };
         found.ok_or_else(|| {
             let problem = "nothing is left over; make a partition smaller, or name one of them";
-            refused(&self.pool, problem.to_owned())
+            refused(&self.pool, problem.to_owned(), None)
         })
     }
 }
 
-fn refused(pool: &CudaGreenContextPool, problem: String) -> Error {
-    Error::GreenContexts { device: pool.device, asked: pool.sizes.to_vec(), problem }
+fn refused(pool: &CudaGreenContextPool, problem: String, cause: Option<DriverError>) -> Error {
+    let cause = cause.map(Box::new);
+    Error::GreenContexts { device: pool.device, asked: pool.sizes.to_vec(), problem, cause }
+}
+
+/// All sizes that a partition can have, for messages.
+fn list(sizes: &SmSizes) -> String {
+    sizes.legal().map(|size| size.to_string()).collect::<Vec<_>>().join(", ")
 }
 
 /// Says what is wrong with the sizes, if something is.
 fn check(pool: &CudaGreenContextPool, sizes: &SmSizes) -> Result<()> {
     let SmSizes { total, .. } = *sizes;
     if let Some(wrong) = pool.sizes.iter().find(|size| !sizes.is_legal(**size)) {
-        let legal: Vec<_> = sizes.legal().map(|size| size.to_string()).collect();
-        let legal = legal.join(", ");
-        return Err(refused(pool, format!("{wrong} is none of its sizes, which are {legal}")));
+        let problem = format!("{wrong} is none of its sizes, which are {}", list(sizes));
+        return Err(refused(pool, problem, None));
     }
     let sum: u64 = pool.sizes.iter().map(|&size| u64::from(size)).sum();
     if sum > u64::from(total) {
-        return Err(refused(pool, format!("together they are {sum}, and it has {total}")));
+        return Err(refused(pool, format!("together they are {sum}, and it has {total}"), None));
     }
     Ok(())
 }
@@ -256,11 +261,32 @@ impl StreamTable {
         }
         let driver = self.driver();
         driver.bind(pool.device)?;
-        check(pool, &driver.sm_sizes(pool.device, pool.coscheduling)?)?;
-        let made = driver.create_green_contexts(pool.device, pool.coscheduling, pool.sizes)?;
+        let sizes = driver.sm_sizes(pool.device, pool.coscheduling)?;
+        check(pool, &sizes)?;
+        let made = driver.create_green_contexts(pool.device, pool.coscheduling, pool.sizes);
+        let made = made.map_err(|cause| self.not_divided(pool, &sizes, cause))?;
         let made = GreenContexts { pool: *pool, contexts: made.into() };
         known.push(made.clone());
         Ok(made)
+    }
+
+    /// Sizes that are legal one by one can be too much for the hardware together: which multiprocessors
+    /// can be in one partition is known to the driver alone.
+    fn not_divided(
+        &self,
+        pool: &CudaGreenContextPool,
+        sizes: &SmSizes,
+        cause: DriverError,
+    ) -> Error {
+        if !matches!(cause, DriverError::Call { .. }) || self.driver().sticky_error().is_some() {
+            return cause.into();
+        }
+        let problem = format!(
+            "the driver refused these together, though each is one of its sizes, which are {}; make \
+             some smaller, or name them in another order: {cause}",
+            list(sizes)
+        );
+        refused(pool, problem, Some(cause))
     }
 
     /// The one that a description names.

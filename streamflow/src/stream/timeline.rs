@@ -280,21 +280,27 @@ impl Timeline {
         Ok(())
     }
 
-    /// The slot whose record covers `epoch`, recording now if none does.
-    fn covering<'a>(&self, ring: &'a mut Ring, epoch: u64) -> DriverResult<&'a Slot> {
+    /// Which slot has a record that covers `epoch`, if one was made.
+    fn covered(&self, ring: &Ring, epoch: u64) -> Option<usize> {
         let exact = epoch as usize % RING;
         if ring[exact].number == epoch {
-            return Ok(&ring[exact]);
+            return Some(exact);
         }
-        if epoch <= self.recorded.load(Ordering::Relaxed) {
-            // Overwritten: the oldest record that is left is the one that waits least too long.
-            let left = ring.iter().enumerate().filter(|(_, slot)| slot.number >= epoch);
-            if let Some((index, _)) = left.min_by_key(|(_, slot)| slot.number) {
-                return Ok(&ring[index]);
-            }
+        if epoch > self.recorded.load(Ordering::Relaxed) {
+            return None;
         }
-        let number = self.record_locked(ring)?;
-        Ok(&ring[number as usize % RING])
+        // Overwritten: the oldest record that is left is the one that waits least too long.
+        let left = ring.iter().enumerate().filter(|(_, slot)| slot.number >= epoch);
+        left.min_by_key(|(_, slot)| slot.number).map(|(index, _)| index)
+    }
+
+    /// The slot whose record covers `epoch`, recording now if none does.
+    fn covering<'a>(&self, ring: &'a mut Ring, epoch: u64) -> DriverResult<&'a Slot> {
+        let index = match self.covered(ring, epoch) {
+            Some(index) => index,
+            None => self.record_locked(ring)? as usize % RING,
+        };
+        Ok(&ring[index])
     }
 
     /// Whether work queued here now is ordered after `point` already. The point is one of this
@@ -358,7 +364,6 @@ impl Timeline {
             table.tell(&Note::Relies { on: self.raw(), by: None });
             return Ok(true);
         }
-        self.bind()?;
         let (event, number) = self.event_for(epoch)?;
         let done = event.query()?;
         if done {
@@ -379,9 +384,24 @@ impl Timeline {
         }
     }
 
+    /// The event of the record that covers `epoch`, for the host to ask: with any device bound, and
+    /// whoever asks may be in a hook, which goes on with its own. Only to record on a default stream, its
+    /// device is bound.
     fn event_for(&self, epoch: u64) -> DriverResult<(Arc<OwnedEvent>, u64)> {
+        if BOUND.get().is_none_or(|(platform, _)| platform != self.platform) {
+            self.bind()?;
+        }
         let mut ring = self.lock();
-        let slot = self.covering(&mut ring, epoch)?;
+        let index = match self.covered(&ring, epoch) {
+            Some(index) => index,
+            None => {
+                if self.is_default {
+                    self.bind()?;
+                }
+                self.record_locked(&mut ring)? as usize % RING
+            }
+        };
+        let slot = &ring[index];
         Ok((slot.event.clone(), slot.number))
     }
 
@@ -390,7 +410,6 @@ impl Timeline {
             table.tell(&Note::Relies { on: self.raw(), by: None });
             return Ok(());
         }
-        self.bind()?;
         let (event, number) = self.event_for(epoch)?;
         event.synchronize()?;
         self.found_complete(table, number);

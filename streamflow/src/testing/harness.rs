@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use crate::context::Alone;
 use crate::error::{Error, Result};
 use crate::graph::{AnyNode, Node, NodeOptions, NodeStreams, Readiness, node};
 use crate::memory::{Recycler, Shared};
@@ -37,7 +38,8 @@ impl<O: Compute> OperatorHarness<O> {
             streams: NodeStreams::Pool(&pool),
             count: None,
             stream_done: &[],
-            alone: false,
+            // What is pushed comes on another stream.
+            alone: &Alone::new(2),
         };
         let node = node(O::NAME, operator, O::__ports(), platform, options)?;
         let stream = own.allocate("the harness")?;

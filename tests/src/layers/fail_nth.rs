@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use streamflow::driver::{
-    Copy, DeviceId, Driver, DriverError, DriverResult, HostFunction, Image, KernelSource, Launch,
-    Layer, LoadedKernel, MemoryRange, RawEvent, RawModule, RawStream, StreamOptions,
+    Copy, Coscheduling, DeviceId, Driver, DriverError, DriverResult, GreenContext, HostFunction,
+    Image, KernelSource, Launch, Layer, LoadedKernel, MemoryRange, RawEvent, RawModule, RawStream,
+    StreamOptions,
 };
 
 /// Makes the n-th call of a kind fail, without passing it on; all others pass.
@@ -95,6 +96,7 @@ macro_rules! calls {
 calls! {
     Bind [] fn bind(device: DeviceId) -> (), on device;
     CreateStream [] fn create_stream(device: DeviceId, options: StreamOptions) -> RawStream, on device;
+    CreateGreenContexts [] fn create_green_contexts(device: DeviceId, coscheduling: Coscheduling, sizes: &[u32]) -> Vec<GreenContext>, on device;
     DestroyStream [unsafe] fn destroy_stream(stream: RawStream) -> (), on stream.device();
     QueryStream [unsafe] fn query_stream(stream: RawStream) -> bool, on stream.device();
     SynchronizeStream [unsafe] fn synchronize_stream(stream: RawStream) -> (), on stream.device();

@@ -1,7 +1,7 @@
 //! Makes the graph of a plan, by the calls that `graph!` expands to.
 
 use streamflow::__private::{
-    EdgeOptions, Policy, begin, connect, connect_copy, connect_transfer, edge,
+    Alone, EdgeOptions, Policy, begin, connect, connect_copy, connect_transfer, edge,
 };
 use streamflow::graph::{AnyNode, NodeOptions, NodeStreams};
 use streamflow::prelude::*;
@@ -180,7 +180,8 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
     let far = if plan.far.is_empty() { near.clone() } else { pool("FAR", 1)? };
     let is_source = |step: &Step| matches!(step, Step::Source(_));
     // What `graph!` counts while compiling.
-    let alone = plan.adopting && plan.steps.iter().filter(|step| is_source(step)).count() <= 1;
+    let declaring = plan.steps.iter().filter(|step| is_source(step) || !plan.adopting);
+    let alone = Alone::new(declaring.count());
     let mut nodes: Vec<Box<dyn AnyNode>> = Vec::new();
     for (index, (step, ports)) in plan.steps.iter().zip(ports).enumerate() {
         let own = is_source(step) || !plan.adopting;
@@ -195,7 +196,7 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
                 Step::Sink(Reading::Done, _) => &["data"],
                 _ => &[],
             },
-            alone,
+            alone: &alone,
         };
         let name = format!("{index}");
         nodes.push(match (*step, ports) {
