@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use streamflow::prelude::*;
-use streamflow_tests::kernels::fill;
+use streamflow_tests::kernels::{fill, slow_fill};
 use streamflow_tests::layers::Bound;
 use streamflow_tests::seen::{self, Seen, note};
 use streamflow_tests::stereo::{Camera, Cast, Show};
@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         .devices("a_library_leaves_another_device_bound", 2, left_bound)
         .devices("receiving_makes_the_device_current", 2, made_current)
         .devices("reading_a_far_download_leaves_the_device_current", 2, still_current)
+        .devices("a_library_switches_devices_between_two_streams", 2, switched)
         .run()
 }
 
@@ -330,4 +331,45 @@ fn still_current(on: &Platform) -> Result<(), Failed> {
         check(seen::all(&seen) == [true; 3], || format!("blocking: {blocking}, {seen:?}"))?;
     }
     Ok(())
+}
+
+/// Orders a stream and the default stream by their data, after a library has bound another device: what
+/// is recorded on a default stream, or waits there, goes to the bound device's one.
+#[operator(streams(work))]
+struct Switches {
+    #[output]
+    image: Tensor<f32>,
+}
+
+impl Compute for Switches {
+    fn compute(&mut self, io: SwitchesIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let driver = cx.platform().driver();
+        let work = cx.allocate_cuda_stream(io.work)?;
+        let default = cx.default_stream()?;
+        let mut image = cx.tensor([LEN], &default)?;
+        default.launch::<slow_fill>(LEN, (&mut image, -1.0, SLOW))?;
+        driver.bind(device(1))?;
+        // Records on the default stream.
+        work.launch::<slow_fill>(LEN, (&mut image, cx.tick() as f32, SLOW))?;
+        driver.bind(device(1))?;
+        // The default stream waits.
+        io.image.set_cuda_stream(&default).emit(image)
+    }
+}
+
+graph! {
+    struct Switching(seen: Seen<bool>) {
+        #[when(count(3))]
+        let switches: Switches = Switches::new();
+        let sink: Sink = Sink::new(false, seen);
+
+        switches.image >> sink.image;
+    }
+}
+
+fn switched(on: &Platform) -> Result<(), Failed> {
+    let platform = Platform::from_driver(Arc::new(Bound::new(on.driver().clone())))?;
+    let seen = Seen::default();
+    Switching::new(&platform, seen.clone())?.run()?;
+    check(seen::all(&seen) == [true; 3], || format!("{seen:?}"))
 }

@@ -328,15 +328,13 @@ impl Timeline {
             return Ok(());
         }
         let mut ring = other.lock();
-        // An event is recorded with its own device bound: a default stream's handle says no device.
-        let elsewhere = other.device() != self.device();
-        if elsewhere {
+        // An event is recorded with its own device bound. Also on the same device: a default stream's
+        // handle says none, and a library may have bound another one since.
+        if other.is_default || other.device() != self.device() {
             other.bind()?;
         }
         let slot = other.covering(&mut ring, point.epoch);
-        if elsewhere {
-            self.bind()?;
-        }
+        self.ready()?;
         let slot = slot?;
         self.stream.wait(&slot.event)?;
         self.seen.merge(&slot.seen);
