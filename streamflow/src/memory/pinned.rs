@@ -84,19 +84,24 @@ impl PinnedPool {
     }
 
     /// Frees the free blocks that nothing uses any more. After an error the others stay, and the one
-    /// that could not be freed is lost: whether the driver has it back, nobody knows.
+    /// that could not be freed is lost: whether the driver has it back, nobody knows. Without the lock,
+    /// since to free one may mean to wait for the device.
     fn free_complete(&self) -> Result<()> {
-        for blocks in self.lock().all() {
-            let mut index = 0;
-            while let Some(block) = blocks.get(index) {
-                if !block.is_complete(&self.table, AccessMode::Write)? {
-                    index += 1;
-                } else if let Some(block) = blocks.remove(index) {
-                    self.free(&block)?;
-                }
+        let blocks = self.lock().take_all();
+        let mut freed = Ok(());
+        for block in blocks {
+            let complete = match freed {
+                Ok(()) => block.is_complete(&self.table, AccessMode::Write),
+                Err(_) => Ok(false),
+            };
+            if let Ok(true) = complete {
+                freed = self.free(&block);
+            } else {
+                self.give_back(0, block);
+                freed = freed.and(complete.map(drop));
             }
         }
-        Ok(())
+        freed
     }
 
     fn touched(&self, range: MemoryRange, mode: AccessMode, location: SourceLocation) {

@@ -2,11 +2,17 @@
 //! policy executes nothing before somebody waits for it.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use super::*;
 use crate::driver::host::{HostDriver, Policy};
-use crate::driver::{Call, Place, Recorder, StreamName};
+use crate::driver::{
+    Call, DeviceId, Driver, DriverError, DriverResult, Layer, MemoryRange, Place, Recorder,
+    StreamName,
+};
 use crate::{CudaStream, CudaStreamPool, Platform, StreamPool, device};
 
 const LEN: usize = 1003;
@@ -315,4 +321,65 @@ fn who_waits_for_the_latest_use_waits_once() {
     bench.recorder.clear();
     let _next = bench.buffer(&a);
     assert_eq!(bench.count(is_wait), 1);
+}
+
+/// Has no page-locked memory left once, and waits while it frees some: until another thread has dropped
+/// what it is given. To free the first block fails.
+#[derive(Debug)]
+struct Short {
+    below: HostDriver,
+    left: AtomicUsize,
+    meanwhile: Mutex<Option<Pinned<u8>>>,
+    freed: AtomicUsize,
+}
+
+// SAFETY: a call that fails promises nothing; all others are handed on.
+unsafe impl Layer for Short {
+    fn below(&self) -> &dyn Driver {
+        &self.below
+    }
+
+    fn allocate_pinned(&self, device: DeviceId, bytes: u64) -> DriverResult<MemoryRange> {
+        match self.left.fetch_sub(1, Ordering::Relaxed) {
+            0 => Err(DriverError::OutOfMemory { device, requested: bytes }),
+            _ => self.below.allocate_pinned(device, bytes),
+        }
+    }
+
+    unsafe fn free_pinned(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
+        if let Some(dropped) = self.meanwhile.lock().unwrap().take() {
+            let (done, is_done) = mpsc::channel();
+            thread::spawn(move || {
+                drop(dropped);
+                done.send(())
+            });
+            is_done.recv_timeout(Duration::from_secs(10)).expect("nobody can drop anything");
+        }
+        if self.freed.fetch_add(1, Ordering::Relaxed) == 0 {
+            return Err(DriverError::OutOfMemory { device, requested: 0 });
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.below.free_pinned(device, range) }
+    }
+}
+
+/// Freeing page-locked memory waits for the device: others must not wait for that.
+#[test]
+fn memory_can_be_given_back_while_some_is_freed() {
+    let driver = Arc::new(Short {
+        below: HostDriver::builder().build(),
+        left: AtomicUsize::new(3),
+        meanwhile: Mutex::new(None),
+        freed: AtomicUsize::new(0),
+    });
+    let platform = Platform::from_driver(driver.clone()).unwrap();
+    let pinned = |granules: usize| platform.pinned::<u8>(device(0), granules * 4096);
+    let [one, two, three] = [1, 2, 3].map(|granules| pinned(granules).unwrap());
+    drop((one, two));
+    *driver.meanwhile.lock().unwrap() = Some(three);
+    assert!(pinned(4).is_err(), "the first could not be freed");
+    assert_eq!(driver.freed.load(Ordering::Relaxed), 1, "so the others stay");
+    drop((pinned(2).unwrap(), pinned(3).unwrap()));
+    drop(platform);
+    assert_eq!(driver.freed.load(Ordering::Relaxed), 3, "each once");
 }
