@@ -135,15 +135,17 @@ impl Shared {
     /// A thread calls for the first time, or has used another checker meanwhile.
     #[cold]
     fn introduce(&self, checked: &mut Checked) -> u32 {
-        let (number, alive) = me::number();
-        let thread = checked.state.thread(number, alive);
-        me::set_place(self.number, thread);
         let owner = self.owner.load(Ordering::Relaxed);
         if owner != me::NEVER && !checked.state.is_alive(owner) {
-            // What its owner noted last is seen now that the owner was seen to be gone.
+            // What its owner noted last is seen now that the owner was seen to be gone. Only then may
+            // another thread get its index.
             self.drain(checked);
             self.owner.store(me::NEVER, Ordering::Relaxed);
         }
+        let (number, alive) = me::number();
+        let owner = self.owner.load(Ordering::Relaxed);
+        let thread = checked.state.thread(number, alive, owner);
+        me::set_place(self.number, thread);
         thread
     }
 
@@ -192,10 +194,13 @@ impl Locked<'_> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::sync::{Arc, mpsc};
     use std::thread;
 
     use super::*;
-    use crate::driver::DeviceId;
+    use crate::driver::{AccessMode, DeviceId, MemoryRange};
 
     #[test]
     fn the_owner_of_a_full_journal_that_others_have_read_begins_anew() {
@@ -215,5 +220,48 @@ mod tests {
             shared.event(Verb::Record, stream, event);
             assert_eq!(noted(), 0, "the lock was taken, and all was read");
         }
+    }
+
+    /// Another thread has read the journal, and not yet seen that its owner is gone.
+    #[test]
+    fn what_the_owner_noted_last_is_its_own_and_not_of_who_gets_its_index() {
+        let shared = Arc::new(Shared::new(Box::default()));
+        let (begun, has_begun) = mpsc::channel();
+        let (go_on, may_go_on) = mpsc::channel();
+        let owner = thread::spawn({
+            let shared = shared.clone();
+            move || {
+                let [a, b] = [1, 2].map(|handle| RawStream::new(DeviceId(0), handle));
+                let range = MemoryRange { address: 4096, bytes: 512 };
+                let access = Access { range, mode: AccessMode::Write, argument: "" };
+                {
+                    let mut locked = shared.lock();
+                    let thread = locked.thread;
+                    locked.state().allocate(thread, a, range, None);
+                }
+                shared.work(a, Action::Fill, 0, &[access]);
+                {
+                    // It finds that complete.
+                    let mut locked = shared.lock();
+                    let thread = locked.thread;
+                    let order = &mut locked.state().order;
+                    let stream = order.stream(a);
+                    order.ask_stream(thread, stream);
+                    order.answer(thread);
+                }
+                begun.send(()).unwrap();
+                may_go_on.recv().unwrap();
+                shared.work(b, Action::Fill, 0, &[access]);
+            }
+        });
+        has_begun.recv().unwrap();
+        let mut guard = shared.state.lock();
+        shared.drain(&mut guard);
+        go_on.send(()).unwrap();
+        owner.join().unwrap();
+        shared.introduce(&mut guard);
+        drop(guard);
+        let races = shared.take();
+        assert!(races.is_empty(), "{races}");
     }
 }

@@ -83,13 +83,14 @@ impl State {
         self.threads.iter().any(|thread| thread.id == id && thread.lives())
     }
 
-    /// The index of a thread; a new one takes that of one that is gone.
-    pub(super) fn thread(&mut self, id: u64, alive: Arc<AtomicBool>) -> u32 {
+    /// The index of a thread; a new one takes that of one that is gone, but not the `owner`'s of the
+    /// journal: what that noted last may not have been read yet.
+    pub(super) fn thread(&mut self, id: u64, alive: Arc<AtomicBool>, owner: u64) -> u32 {
         if let Some(index) = self.threads.iter().position(|thread| thread.id == id) {
             return index as u32;
         }
         let fresh = Thread { id, alive, hook: None, tick: 0 };
-        match self.threads.iter().position(|thread| !thread.lives()) {
+        match self.threads.iter().position(|thread| thread.id != owner && !thread.lives()) {
             Some(index) => {
                 self.threads[index] = fresh;
                 self.order.forget_thread(index as u32);
