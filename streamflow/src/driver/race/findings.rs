@@ -36,15 +36,13 @@ impl State {
             let Some(block) = self.history.find_block(later.range) else { continue };
             let start = later.range.address.max(earlier.range.address) - block.range.address;
             let end = later.range.end().min(earlier.range.end()) - block.range.address;
-            let report = RaceReport {
+            reports.push(RaceReport {
                 earlier: self.side(block, earlier),
                 later: self.side(block, later),
                 overlap: start..end,
                 allocation: block.range.bytes,
                 times: 1,
-            };
-            tracing::debug!(%report, "a race");
-            reports.push(report);
+            });
         }
         reports.into_iter().for_each(|report| self.reports.add(report));
     }

@@ -160,7 +160,10 @@ impl Shared {
     }
 
     pub(super) fn take(&self) -> RaceReports {
-        self.lock().state().take()
+        let reports = self.lock().state().take();
+        // Without the lock: a subscriber may take its time, and call the driver itself.
+        reports.races.iter().for_each(|report| tracing::debug!(%report, "a race"));
+        reports
     }
 }
 

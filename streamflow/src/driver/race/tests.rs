@@ -3,6 +3,11 @@
 
 use std::sync::{Arc, mpsc};
 use std::thread;
+use std::time::Duration;
+
+use tracing::span::{Attributes, Id, Record};
+use tracing::subscriber::with_default;
+use tracing::{Event, Metadata, Subscriber};
 
 use super::RaceChecker;
 use crate::driver::host::HostDriver;
@@ -123,4 +128,50 @@ fn what_one_thread_has_waited_for_another_does_not_know() {
         driver.fill(a, memory, 3).unwrap();
         assert!(driver.take_races().is_empty());
     }
+}
+
+/// Asks for races whenever somebody logs something.
+struct Asks(Arc<dyn Driver>);
+
+impl Subscriber for Asks {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, _: &Event<'_>) {
+        assert!(self.0.take_races().is_empty(), "they are logged when they were taken");
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+#[test]
+fn a_subscriber_may_ask_for_races_itself() {
+    let (done, is_done) = mpsc::channel();
+    thread::spawn(move || {
+        let driver = checker();
+        let stream = || driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
+        let (a, b) = (stream(), stream());
+        let races = with_default(Asks(driver.clone()), || {
+            // SAFETY: as above.
+            unsafe {
+                let memory = driver.allocate(a, 4096).unwrap();
+                driver.fill(a, memory, 1).unwrap();
+                driver.fill(b, memory, 2).unwrap();
+            }
+            driver.take_races()
+        });
+        done.send(races.races.len()).unwrap();
+    });
+    assert_eq!(is_done.recv_timeout(Duration::from_secs(10)), Ok(1));
 }
