@@ -41,6 +41,7 @@ impl PinnedPool {
             if blocks[index].is_complete(&self.table, AccessMode::Write)?
                 && let Some(block) = blocks.remove(index)
             {
+                drop(free);
                 self.touched(block.range(), AccessMode::Write, Location::caller());
                 return Ok(Owned::new(block, 0, self));
             }
