@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use streamflow::driver::{Call, Recorder};
 use streamflow::prelude::*;
@@ -18,6 +18,7 @@ fn main() -> ExitCode {
     Suite::new()
         .both("a_hook_that_fails_is_named", hooks_that_fail)
         .both("a_hook_that_panics_is_named", hooks_that_panic)
+        .both("a_message_that_panics_when_it_is_dropped", dropped_message_panics)
         .both("what_follows_the_first_error_is_listed", several_errors)
         .both("an_operator_stops_the_graph", stopped)
         .both("a_constructor_that_fails_gives_back_what_was_made", constructor)
@@ -331,4 +332,82 @@ fn missing_device(platform: &Platform) -> Result<(), Failed> {
         let text = check_error("new", made, |error| matches!(error, Error::NoSuchDevice { .. }))?;
         check_text(&text, &["`FAR`", "device 63"])
     })
+}
+
+/// Panics when it is dropped, once.
+struct Bomb(Arc<AtomicBool>);
+
+impl Drop for Bomb {
+    #[allow(clippy::panic, reason = "that is what is tested")]
+    fn drop(&mut self) {
+        if self.0.swap(false, Ordering::Relaxed) {
+            panic!("out of hand");
+        }
+    }
+}
+
+#[operator]
+struct Arms {
+    #[output]
+    bomb: HostData<Bomb>,
+    armed: Arc<AtomicBool>,
+}
+
+impl Compute for Arms {
+    fn compute(&mut self, io: ArmsIo<'_>, _: &ExecutionContext) -> Result<()> {
+        io.bomb.emit(HostData(Bomb(self.armed.clone())))
+    }
+}
+
+/// Says only that a bomb was armed.
+#[operator]
+struct Warns {
+    #[input]
+    bomb: &HostData<Bomb>,
+    #[output]
+    warning: bool,
+}
+
+impl Compute for Warns {
+    fn compute(&mut self, io: WarnsIo<'_>, _: &ExecutionContext) -> Result<()> {
+        let bomb = io.bomb.receive().into_data();
+        if bomb.0.0.load(Ordering::Relaxed) { io.warning.emit(true) } else { Ok(()) }
+    }
+}
+
+#[operator]
+struct Warned {
+    #[input]
+    warning: &bool,
+    warned: Arc<AtomicBool>,
+}
+
+impl Compute for Warned {
+    fn compute(&mut self, io: WarnedIo<'_>, _: &ExecutionContext) -> Result<()> {
+        self.warned.store(*io.warning.receive().into_data(), Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+graph! {
+    struct Bombs(armed: Arc<AtomicBool>, warned: Arc<AtomicBool>) {
+        #[when(count(1))]
+        let arms: Arms = Arms::new(armed);
+        let warns: Warns = Warns::new();
+        let sink: Warned = Warned::new(warned);
+
+        arms.bomb >> warns.bomb;
+        warns.warning >> sink.warning;
+    }
+}
+
+/// The tick that received it has failed, so it sends nothing, then or in a later run.
+fn dropped_message_panics(platform: &Platform) -> Result<(), Failed> {
+    let [armed, warned] = [true, false].map(|is| Arc::new(AtomicBool::new(is)));
+    let mut graph = Bombs::new(platform, armed, warned.clone())?;
+    let is_right = |error: &Error| matches!(error, Error::Operator { node, .. } if node == "warns");
+    let text = check_error("run", graph.run(), is_right)?;
+    check_text(&text, &["`warns`", "`compute`", "out of hand"])?;
+    graph.run()?;
+    check(!warned.load(Ordering::Relaxed), || "a tick that failed has sent something".into())
 }

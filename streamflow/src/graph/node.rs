@@ -10,7 +10,7 @@ use crate::context::{ExecutionContext, Streams};
 use crate::error::{Error, Result};
 use crate::operator::{Compute, Operator};
 use crate::platform::{Platform, device};
-use crate::port::{Emission, Handled, PortInfo, Ports};
+use crate::port::{AnyInput, Emission, Handled, PortInfo, Ports};
 use crate::stream::{CudaStreamPool, Point};
 
 /// An operator within a graph.
@@ -206,7 +206,7 @@ impl<O: Compute> Node<O> {
         let mut untouched = None;
         // An operator without inputs makes messages, so it is never asked whether it changed something.
         let (mut inputs, mut changed) = (0, self.cx.is_finished());
-        self.ports.inputs(|input| {
+        let finish = |input: &mut dyn AnyInput| {
             inputs += 1;
             match input.finish() {
                 Handled::Taken => changed = true,
@@ -214,9 +214,14 @@ impl<O: Compute> Node<O> {
                 Handled::Untouched if input.is_optional() => {}
                 Handled::Untouched => untouched = untouched.or(Some(input.name())),
             }
-        });
+        };
+        // Messages are dropped here, and what they do then is the user's, too.
+        let finished = catch_unwind(AssertUnwindSafe(|| self.ports.inputs(finish)));
         if let Err(error) = done {
             return Err(self.undo(error));
+        }
+        if let Err(panic) = finished {
+            return Err(self.undo(self.failed("compute", Error::panicked(&*panic))));
         }
         if let Some(port) = untouched {
             let error = Error::Unhandled { node: self.cx.node().to_owned(), port };
@@ -226,7 +231,11 @@ impl<O: Compute> Node<O> {
         self.ports.outputs(|output| match output.emission() {
             Emission::Nothing => {}
             Emission::Fits => changed = true,
-            Emission::TooMuch => full = full.take().or_else(|| output.full()),
+            Emission::TooMuch => {
+                // Its consumer may make room just now, and then there is no error.
+                changed = true;
+                full = full.take().or_else(|| output.full());
+            }
         });
         if let Some(full) = full {
             return Err(self.undo(self.failed("compute", full)));
