@@ -19,8 +19,11 @@ pub(crate) struct Block {
     /// What its owner takes it for. Here, so that owners are small: messages are moved often.
     shape: Shape,
     uses: Lock<Uses>,
-    /// The number of the stream that the only write is on, and 1; else 0. It changes under the lock, and
-    /// whoever may read the memory has got it, by whatever road, after its writes were noted.
+    /// The number of the stream that the only write is on, and 1; else 0. It changes under the lock.
+    ///
+    /// It is read without: a write takes the memory by `&mut` until it is noted, also a write of a part,
+    /// past the driver, or without an order, and who sends the memory has it by value. Between the two
+    /// lies whatever handed it over, and that orders threads.
     writer: AtomicU32,
 }
 
