@@ -353,7 +353,8 @@ unsafe impl Layer for Short {
                 drop(dropped);
                 done.send(())
             });
-            is_done.recv_timeout(Duration::from_secs(10)).expect("nobody can drop anything");
+            let waited = is_done.recv_timeout(Duration::from_secs(10));
+            assert_eq!(waited, Ok(()), "nobody can drop anything meanwhile");
         }
         if self.freed.fetch_add(1, Ordering::Relaxed) == 0 {
             return Err(DriverError::OutOfMemory { device, requested: 0 });
