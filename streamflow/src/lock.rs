@@ -14,8 +14,8 @@ use spin::mutex::{SpinMutex, SpinMutexGuard};
 ///
 /// The standard library's costs two locked instructions, since who leaves it must see whether somebody
 /// sleeps. Here nobody is woken, so leaving is a plain store: a tick of the seed's application takes a fifth
-/// less of our own time. Who finds it taken looks again, and in between lets others run. A holder that
-/// panics gives it up, and it is not poisoned then: what it holds is whole before each call that could.
+/// less of our own time. Who finds it taken looks again, and in between lets others run. Nothing
+/// within panics; if a driver did, the lock would be given up, and not be poisoned.
 pub(crate) type Lock<T> = SpinMutex<T, LookAgain>;
 
 /// What a lock holds, while it is held.
