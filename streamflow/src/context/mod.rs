@@ -191,13 +191,14 @@ impl ExecutionContext {
         metadata.clone()
     }
 
-    /// Before a hook.
-    pub(crate) fn enter(&self, hook: &'static str) {
+    /// Before a hook: binds the device, since libraries switch it.
+    pub(crate) fn enter(&self, hook: &'static str) -> Result<()> {
         if self.platform.is_watched() {
             self.platform.tell(&Note::Enter { node: &self.node, hook, tick: self.tick() });
         }
         self.metadata.borrow_mut().clear();
         self.on_default.set(None);
+        Ok(self.platform.driver().bind(self.device())?)
     }
 
     /// After a hook, however it ended: records what it queued, once per stream (law 8), unless only

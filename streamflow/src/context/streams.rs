@@ -10,7 +10,7 @@ use crate::stream::{CudaStream, Point};
 
 impl ExecutionContext {
     /// A stream that the operator declared, allocated from its pool the first time, and the same one
-    /// from then on, in `start` as in `compute`. Its device is current on this thread now. Holoscan's `allocate_cuda_stream`; its
+    /// from then on, in `start` as in `compute`. Holoscan's `allocate_cuda_stream`; its
     /// `device_from_stream` is [`stream.device()`](CudaStream::device), which can't fail.
     ///
     /// # Errors
@@ -32,11 +32,9 @@ impl ExecutionContext {
         }
         let known = self.found.iter().find(|(_, (known, _))| known == name);
         if let Some((_, (_, stream))) = known {
-            stream.timeline().bind()?;
             return Ok(Stream::new(stream));
         }
         let stream = self.allocate(name)?;
-        stream.timeline().bind()?;
         self.alone.with_another(&stream);
         let index = self.found.push((name.to_owned(), stream));
         Ok(Stream::new(&self.found[index].1))
@@ -49,7 +47,7 @@ impl ExecutionContext {
             self.alone.with(&stream);
             let _first = cell.set(stream);
         }
-        current(cell)
+        stored(cell)
     }
 
     fn allocate(&self, name: &str) -> Result<CudaStream> {
@@ -97,8 +95,7 @@ impl ExecutionContext {
     }
 
     /// The legacy default stream of the operator's device. Work on it waits for streams that are
-    /// made blocking, and they for it; order against all others comes with the data, as always. The
-    /// device is current on this thread now.
+    /// made blocking, and they for it; order against all others comes with the data, as always.
     ///
     /// # Errors
     /// The driver's.
@@ -113,7 +110,7 @@ impl ExecutionContext {
             self.alone.with_another(&default);
             let _first = stream.set(default);
         }
-        current(stream)
+        stored(stream)
     }
 
     /// The internal stream, found as `H` says, which now waits for `sent`.
@@ -122,6 +119,9 @@ impl ExecutionContext {
         sent: impl Iterator<Item = Point> + Clone,
     ) -> Result<Stream<'_>> {
         let stream = self.internal_stream::<H>(sent.clone())?;
+        // Bound before the hook, but not for certain any more: a library may have bound another, and an
+        // adopted stream may be on one.
+        stream.timeline().bind()?;
         for point in sent {
             stream.timeline().wait(self.table(), point)?;
         }
@@ -171,7 +171,7 @@ impl ExecutionContext {
                 (None, None) => return Err(self.nothing_to_adopt::<H>()),
             }
         }
-        current(&self.internal)
+        stored(&self.internal)
     }
 
     fn nothing_to_adopt<H: How>(&self) -> Error {
@@ -191,14 +191,9 @@ impl ExecutionContext {
     }
 }
 
-/// The stream that was stored, its device current on this thread: an operator that gets a stream may use
-/// libraries on it, which switch devices, too.
-fn current(cell: &OnceCell<CudaStream>) -> Result<Stream<'_>> {
+fn stored(cell: &OnceCell<CudaStream>) -> Result<Stream<'_>> {
     match cell.get() {
-        Some(stream) => {
-            stream.timeline().bind()?;
-            Ok(Stream::new(stream))
-        }
+        Some(stream) => Ok(Stream::new(stream)),
         None => unreachable!("the stream was stored just now"),
     }
 }

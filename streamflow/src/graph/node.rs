@@ -254,7 +254,7 @@ impl<O: Compute> Node<O> {
 }
 
 impl<O: Operator> Node<O> {
-    /// Calls a hook, and closes what it queued however it ends.
+    /// Calls a hook with the device bound, and closes what it queued however it ends.
     fn hook(
         &mut self,
         name: &'static str,
@@ -262,13 +262,17 @@ impl<O: Operator> Node<O> {
     ) -> Result<()> {
         let Self { operator, ports, cx, .. } = self;
         // An error is large, and a hook runs in every tick: one that succeeds moves none.
-        cx.enter(name);
-        let called = catch_unwind(AssertUnwindSafe(|| call(operator, ports, cx)));
-        let closed = cx.close();
-        let error = match called {
-            Ok(Ok(())) => closed.err(),
-            Ok(Err(error)) => Some(error),
-            Err(panic) => Some(Error::panicked(&*panic)),
+        let error = match cx.enter(name) {
+            Err(error) => Some(error),
+            Ok(()) => {
+                let called = catch_unwind(AssertUnwindSafe(|| call(operator, ports, cx)));
+                let closed = cx.close();
+                match called {
+                    Ok(Ok(())) => closed.err(),
+                    Ok(Err(error)) => Some(error),
+                    Err(panic) => Some(Error::panicked(&*panic)),
+                }
+            }
         };
         cx.leave();
         match error {
