@@ -19,6 +19,8 @@ fn main() -> ExitCode {
         .both("a_hook_that_fails_is_named", hooks_that_fail)
         .both("a_hook_that_panics_is_named", hooks_that_panic)
         .both("a_message_that_panics_when_it_is_dropped", dropped_message_panics)
+        .both("a_message_that_panics_when_nobody_received_it", left_message_panics)
+        .both("a_message_that_panics_when_it_is_not_sent", unsent_message_panics)
         .both("what_follows_the_first_error_is_listed", several_errors)
         .both("an_operator_stops_the_graph", stopped)
         .both("a_constructor_that_fails_gives_back_what_was_made", constructor)
@@ -410,4 +412,72 @@ fn dropped_message_panics(platform: &Platform) -> Result<(), Failed> {
     check_text(&text, &["`warns`", "`compute`", "out of hand"])?;
     graph.run()?;
     check(!warned.load(Ordering::Relaxed), || "a tick that failed has sent something".into())
+}
+
+/// Ends the run with a message in front of it.
+#[operator]
+struct Leaves {
+    #[input]
+    bomb: &HostData<Bomb>,
+}
+
+impl Compute for Leaves {
+    fn compute(&mut self, io: LeavesIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.bomb.leave();
+        cx.stop_graph();
+        Ok(())
+    }
+}
+
+graph! {
+    struct LeftBomb(armed: Arc<AtomicBool>) {
+        #[when(count(1))]
+        let arms: Arms = Arms::new(armed);
+        let leaves: Leaves = Leaves::new();
+
+        arms.bomb >> leaves.bomb;
+    }
+}
+
+fn left_message_panics(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = LeftBomb::new(platform, Arc::new(AtomicBool::new(true)))?;
+    let is_right =
+        |error: &Error| matches!(error, Error::Operator { node, .. } if node == "leaves");
+    let text = check_error("run", graph.run(), is_right)?;
+    check_text(&text, &["`leaves`", "`stop`", "out of hand"])
+}
+
+/// Fails after it has emitted.
+#[operator]
+struct Regrets {
+    #[output]
+    bomb: HostData<Bomb>,
+    armed: Arc<AtomicBool>,
+}
+
+impl Compute for Regrets {
+    fn compute(&mut self, io: RegretsIo<'_>, _: &ExecutionContext) -> Result<()> {
+        io.bomb.emit(HostData(Bomb(self.armed.clone())))?;
+        Err(Error::other("changed its mind"))
+    }
+}
+
+graph! {
+    struct UnsentBomb(armed: Arc<AtomicBool>) {
+        #[when(count(1))]
+        let regrets: Regrets = Regrets::new(armed);
+
+        regrets.bomb >> _;
+    }
+}
+
+/// What made the tick fail is told, and not what followed.
+fn unsent_message_panics(platform: &Platform) -> Result<(), Failed> {
+    let armed = Arc::new(AtomicBool::new(true));
+    let mut graph = UnsentBomb::new(platform, armed.clone())?;
+    let is_right =
+        |error: &Error| matches!(error, Error::Operator { node, .. } if node == "regrets");
+    let text = check_error("run", graph.run(), is_right)?;
+    check_text(&text, &["`regrets`", "`compute`", "changed its mind"])?;
+    check(!armed.load(Ordering::Relaxed), || "the message is still there".into())
 }

@@ -179,8 +179,10 @@ impl<O: Compute> AnyNode for Node<O> {
         } else {
             Ok(())
         };
-        self.ports.inputs(|input| input.clear());
-        done
+        // Messages are dropped here, and what they do then is the user's, too.
+        let clear = || self.ports.inputs(|input| input.clear());
+        let cleared = catch_unwind(AssertUnwindSafe(clear));
+        done.and(cleared.map_err(|panic| self.failed("stop", Error::panicked(&*panic))))
     }
 
     fn synchronize_blocking(&mut self) -> Result<()> {
@@ -247,7 +249,9 @@ impl<O: Compute> Node<O> {
     /// Of a tick that failed nothing is sent.
     #[cold]
     fn undo(&mut self, error: Error) -> Error {
-        self.ports.outputs(|output| output.cancel());
+        let cancel = || self.ports.outputs(|output| output.cancel());
+        // If dropping a message panics, that has told itself; `error` came first.
+        let _second = catch_unwind(AssertUnwindSafe(cancel));
         self.cx.count_tick();
         error
     }
