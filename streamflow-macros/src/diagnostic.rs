@@ -20,6 +20,22 @@ impl Errors {
         self.list.push(error);
     }
 
+    /// A mistake that syn found in these tokens. At their end there is nothing that could be underlined, so
+    /// their last token is.
+    pub(crate) fn parse(&mut self, error: syn::Error, tokens: impl ToTokens) {
+        let Some(expected) =
+            error.to_string().strip_prefix("unexpected end of input").map(|rest| {
+                let rest = rest.trim_start_matches(", ");
+                if rest.is_empty() { "expected more".to_owned() } else { rest.to_owned() }
+            })
+        else {
+            self.push(error);
+            return;
+        };
+        let last = tokens.into_token_stream().into_iter().last();
+        self.at(last, format!("{expected} after this"));
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

@@ -40,7 +40,11 @@ pub(super) fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
                 errors.at(all, "`unsafe cuda` takes no parentheses: write `unsafe cuda = \"…\"`");
                 return Ok(());
             }
-            let name = input.call(Ident::parse_any)?;
+            let Ok(name) = input.call(Ident::parse_any) else {
+                errors.at(start.parse::<TokenStream>()?, format!("expected an option; {FORMS}"));
+                input.parse::<TokenStream>()?;
+                return Ok(());
+            };
             match name.to_string().as_str() {
                 "cuda" => {
                     if has_cuda {
@@ -80,10 +84,15 @@ pub(super) fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
                     input.parse::<TokenStream>()?;
                 }
             }
+            let rest: TokenStream = input.parse()?;
+            if !rest.is_empty() {
+                errors.at(rest, format!("expected `,` between options; {FORMS}"));
+            }
             Ok(())
         };
+        let whole = option.clone();
         if let Err(error) = Parser::parse2(&mut one, option) {
-            errors.push(error);
+            errors.parse(error, whole);
         }
     }
     options.has_cuda = has_cuda;
