@@ -1,8 +1,10 @@
 //! Small questions about tokens.
 
+use std::collections::HashSet;
+
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote_spanned};
-use syn::Type;
+use quote::{ToTokens, format_ident, quote_spanned};
+use syn::{GenericArgument, Generics, PathArguments, Type};
 
 /// Traits that imply none of ours, nor that a type lives for ever or may move between threads.
 #[rustfmt::skip]
@@ -36,11 +38,64 @@ const MESSAGES: &[&str] = &[
     "f64",
 ];
 
+/// The types of which these can be made.
+const ELEMENTS: &[&str] =
+    &["f16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", "f64"];
+
 /// Whether a type has the name of a message that comes with the library. Of others, only rustc can say.
 pub(crate) fn is_message(ty: &Type) -> bool {
     let Type::Path(path) = ty else { return false };
     let last = path.path.segments.last().map(|last| last.ident.to_string());
     last.is_some_and(|last| MESSAGES.contains(&last.as_str()))
+}
+
+/// Whether a type has the name of an element that comes with the library. Of others, only rustc can say.
+pub(crate) fn is_element(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    path.path.get_ident().is_some_and(|name| ELEMENTS.iter().any(|element| name == element))
+}
+
+/// What must hold so that these types are messages, where only rustc can say whether it does: as clauses it is
+/// told once, at the type, and taken for granted in all that is made from it. Each is there once: of two for the
+/// same type that is higher-ranked, as `HostData<fn(&u8)>`, rustc can't choose one.
+pub(crate) fn doubts<'a>(
+    types: impl Iterator<Item = &'a Type>,
+    generics: &Generics,
+) -> Vec<TokenStream> {
+    let mut told = HashSet::new();
+    types
+        .filter_map(|ty| doubt(ty, generics))
+        .filter(|clause| told.insert(clause.to_string()))
+        .collect()
+}
+
+fn doubt(ty: &Type, generics: &Generics) -> Option<TokenStream> {
+    // The same type may be spelled in several ways then.
+    let higher_ranked = ["fn", "Fn", "FnMut", "FnOnce", "for"];
+    if higher_ranked.iter().any(|word| mentions(ty.to_token_stream(), &format_ident!("{word}"))) {
+        return None;
+    }
+    if !is_message(ty) {
+        return Some(must_be(ty, |at| quote_spanned!(at=> ::streamflow::__private::Message)));
+    }
+    let element = element(ty)?;
+    // A parameter's bounds are looked at by themselves.
+    let known = is_element(element)
+        || matches!(element, Type::Path(path)
+            if generics.type_params().any(|param| path.path.is_ident(&param.ident)));
+    (!known).then(|| must_be(element, |at| quote_spanned!(at=> ::streamflow::__private::Element)))
+}
+
+/// `T` of `Tensor<T>`.
+fn element(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ty else { return None };
+    let PathArguments::AngleBracketed(list) = &path.path.segments.last()?.arguments else {
+        return None;
+    };
+    match (list.args.first(), list.args.len()) {
+        (Some(GenericArgument::Type(ty)), 1) => Some(ty),
+        _ => None,
+    }
 }
 
 /// The tokens between commas.
@@ -129,6 +184,18 @@ mod tests {
         assert!(is_message(&parse_quote!(streamflow::Tensor<T>)));
         assert!(!is_message(&parse_quote!(HostData<Tensor<T>>)));
         assert!(!is_message(&parse_quote!([u8; 4])));
+    }
+
+    #[test]
+    fn elements_are_known_by_their_names() {
+        let generics = parse_quote!(<T: Element>);
+        let doubt = |ty| doubt(&ty, &generics).map(|clause| clause.to_string());
+        assert_eq!(doubt(parse_quote!(Tensor<f32>)), None);
+        assert_eq!(doubt(parse_quote!(Tensor<T>)), None);
+        let clause = doubt(parse_quote!(Tensor<bool>)).unwrap_or_default();
+        assert!(clause.starts_with("bool :") && clause.ends_with("Element"), "{clause}");
+        let clause = doubt(parse_quote!(HostData<u8>)).unwrap_or_default();
+        assert!(clause.ends_with("Message"), "{clause}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{GenericParam, Generics, Lifetime, LifetimeParam, parse_quote};
 
 use super::fields::Message;
-use crate::tokens::{is_message, must_be};
+use crate::tokens::doubts;
 
 pub(super) fn message(message: &Message) -> TokenStream {
     let Message { ident, fields, .. } = message;
@@ -131,9 +131,8 @@ fn made_of(message: &Message, generics: &Generics) -> Option<TokenStream> {
 /// at the field's type, and takes it for granted in the rest.
 fn bounded(message: &Message) -> Generics {
     let mut generics = message.generics.clone();
-    for (_, ty) in message.fields.iter().filter(|(_, ty)| !is_message(ty)) {
-        let must = must_be(ty, |at| quote_spanned!(at=> ::streamflow::__private::Message));
-        generics.make_where_clause().predicates.push(parse_quote!(#must));
+    for clause in doubts(message.fields.iter().map(|(_, ty)| ty), &message.generics) {
+        generics.make_where_clause().predicates.push(parse_quote!(#clause));
     }
     generics
 }

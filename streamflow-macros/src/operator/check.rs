@@ -14,6 +14,8 @@ use crate::tokens::{STANDARD_TRAITS, mentions};
 
 /// The operator, as far as it can be understood.
 pub(super) fn operator(options: Options, input: DeriveInput, errors: &mut Errors) -> Operator {
+    let mut input = input;
+    once(&mut input.attrs, errors);
     let whole = without_marks(&input).to_token_stream();
     let DeriveInput { attrs, vis, ident, generics, data } = input;
     let mut expandable = lifetimes(&generics, errors);
@@ -100,6 +102,19 @@ pub(super) fn operator(options: Options, input: DeriveInput, errors: &mut Errors
         ports,
         expandable,
     }
+}
+
+/// A second `#[operator]` would find no ports.
+fn once(attrs: &mut Vec<Attribute>, errors: &mut Errors) {
+    attrs.retain(|attr| {
+        let path = attr.path().to_token_stream().to_string().replace(' ', "");
+        let again =
+            ["operator", "streamflow::operator", "::streamflow::operator"].contains(&path.as_str());
+        if again {
+            errors.at(attr, "`#[operator]` is given twice; remove one");
+        }
+        !again
+    });
 }
 
 /// The item without `#[input]` and `#[output]`, for where it stays as it is: rustc does not know them.

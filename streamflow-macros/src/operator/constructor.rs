@@ -51,15 +51,14 @@ fn new(operator: &Operator, state: &[Field], marked: bool) -> TokenStream {
     let text = format!("Makes a `{ident}` of its state, in the order of its fields.");
     // With the struct's place, which rustc shows where the arguments are wrong.
     let function = quote_spanned!(ident.span()=> fn new(#(#conditions #names: #types,)*) -> Self);
+    let body = braced(ident.span(), quote!(Self { #(#conditions #names,)* #marker }));
     quote! {
         #cfgs
         #[allow(clippy::new_without_default, clippy::too_many_arguments, dead_code)]
         impl #impl_generics #ident #type_generics #where_clause {
             #[doc = #text]
             #[must_use]
-            #visibility #function {
-                Self { #(#conditions #names,)* #marker }
-            }
+            #visibility #function #body
         }
     }
 }

@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use syn::{GenericParam, Generics};
 
 use super::constructor::definition;
-use super::generics::{assuming_messages, doubtful, phantom, unused};
+use super::generics::{assuming_messages, doubts, phantom, unused};
 use super::model::{Direction, Expandable, Operator, Port, Size};
 use super::structs::{Names, angled, argument, end, form, may_share, names, structs};
 use crate::tokens::{braced, spelled};
@@ -52,7 +52,10 @@ fn marker(operator: &Operator, port: &Port) -> TokenStream {
     quote! {
         #cfgs
         #[doc(hidden)]
-        #[allow(dead_code, non_camel_case_types, missing_debug_implementations)]
+        #[allow(
+            dead_code, missing_copy_implementations, missing_debug_implementations,
+            non_camel_case_types
+        )]
         #visibility #keyword #marker #params (#all) #where_clause #end
     }
 }
@@ -84,7 +87,7 @@ fn operator_impl(operator: &Operator, names: &Names) -> TokenStream {
         .then(|| quote!(__tick: (::core::marker::PhantomData, ::core::marker::PhantomData),));
     let streams_marker =
         stream_names.is_empty().then(|| quote!(__tick: ::core::marker::PhantomData,));
-    let hidden = hidden(&operator.ports);
+    let hidden = hidden(generics, &operator.ports);
     let items = quote! {
         const NAME: &'static str = #name;
         const INPUTS: &'static [::streamflow::__private::PortInfo] = &[#(#inputs,)*];
@@ -132,8 +135,9 @@ fn operator_impl(operator: &Operator, names: &Names) -> TokenStream {
 
 /// Keeps rustc from listing what else implements a trait, where a type does not; but where this one's
 /// clause may not hold, rustc shall say so.
-fn hidden(ports: &[Port]) -> Option<TokenStream> {
-    doubtful(ports).next().is_none().then(|| quote!(#[diagnostic::do_not_recommend]))
+fn hidden(generics: &Generics, ports: &[Port]) -> Option<TokenStream> {
+    let sure = doubts(generics, ports).is_empty();
+    sure.then(|| quote!(#[diagnostic::do_not_recommend]))
 }
 
 /// Whether a port carries device data, by way of the port's own type: what is wrong with the message
@@ -206,7 +210,7 @@ fn ports_impl(operator: &Operator, names: &Names) -> TokenStream {
 fn end_of_edge(operator: &Operator, port: &Port, names: &Names) -> TokenStream {
     let (impl_generics, type_generics, _) = operator.generics.split_for_impl();
     let only = std::slice::from_ref(port);
-    let hidden = hidden(only);
+    let hidden = hidden(&operator.generics, only);
     let where_clause = assuming_messages(&operator.generics, only).where_clause;
     let Port { marker, message, .. } = port;
     let tick = &names.tick;

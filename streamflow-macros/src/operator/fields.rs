@@ -6,13 +6,14 @@ use proc_macro2::Ident;
 use quote::{ToTokens, format_ident};
 use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Field, Meta, Token, Type, Visibility};
+use syn::{Attribute, Field, Meta, Token, Type, Visibility, parse_quote};
 
 use super::docs::text;
 use super::input_options::{InputOptions, input_options};
 use super::model::{Direction, Port, Size};
 use super::port_type::{PortType, input, output, ungrouped};
 use crate::diagnostic::{Errors, similar};
+use crate::tokens::spelled;
 
 /// The fields of the user's struct.
 pub(super) struct Sorted {
@@ -44,10 +45,7 @@ pub(super) fn sort(
             errors.at(&ident, text);
             continue;
         }
-        let mark = mark(&mut field, errors).or_else(|| {
-            // Most likely an input; as state it would not compile.
-            borrowed(&ident, &field.ty, errors).then(|| Mark::Input(InputOptions::default()))
-        });
+        let mark = mark(&mut field, errors).or_else(|| borrowed(&ident, &mut field.ty, errors));
         match mark {
             Some(mark) => sorted.ports.push(port(operator, ident, mark, field, errors)),
             None => sorted.state.push(field),
@@ -152,12 +150,23 @@ fn port_attributes(port: &Ident, attrs: Vec<Attribute>, errors: &mut Errors) -> 
     docs
 }
 
-/// Whether the field is a reference without a lifetime: a port whose attribute was forgotten, or state
-/// that must be owned. What rustc says of it (introduce a lifetime parameter) leads astray.
-fn borrowed(ident: &Ident, ty: &Type, errors: &mut Errors) -> bool {
-    let Type::Reference(reference) = ungrouped(ty) else { return false };
-    let borrowed = reference.lifetime.is_none();
-    if borrowed {
+/// Of a reference without a lifetime: a port whose attribute was forgotten, or state that must be owned. What
+/// rustc says of it (introduce a lifetime parameter) leads astray.
+fn borrowed(ident: &Ident, ty: &mut Type, errors: &mut Errors) -> Option<Mark> {
+    let Type::Reference(reference) = ungrouped(ty) else { return None };
+    if reference.lifetime.is_some() {
+        return None;
+    }
+    let owned: Option<Type> = match ungrouped(&reference.elem) {
+        Type::Path(path) if path.path.is_ident("str") => Some(parse_quote!(::std::string::String)),
+        Type::Slice(slice) => {
+            let element = &slice.elem;
+            Some(parse_quote!(::std::vec::Vec<#element>))
+        }
+        _ => None,
+    };
+    let Some(owned) = owned else {
+        // Most likely an input; as state it would not compile.
         errors.at(
             ty,
             format!(
@@ -165,6 +174,14 @@ fn borrowed(ident: &Ident, ty: &Type, errors: &mut Errors) -> bool {
                  state: an operator lives as long as its graph"
             ),
         );
-    }
-    borrowed
+        return Some(Mark::Input(InputOptions::default()));
+    };
+    // What has no size can be no port.
+    let name = spelled(&owned).replace("::std::string::", "").replace("::std::vec::", "");
+    let text = format!(
+        "`{ident}` borrows, and an operator lives as long as its graph; own it, as `{name}`"
+    );
+    errors.at(&*ty, text);
+    *ty = owned;
+    None
 }

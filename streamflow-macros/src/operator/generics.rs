@@ -1,11 +1,11 @@
 //! Which type parameters the generated types have.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
-use syn::{GenericParam, Generics, Type, parse_quote};
+use quote::{ToTokens, quote};
+use syn::{GenericParam, Generics, parse_quote};
 
 use super::model::Port;
-use crate::tokens::{is_message, mentions, must_be};
+use crate::tokens::{self, mentions};
 
 /// The type parameters that occur nowhere in the tokens. A struct must use all of its own.
 pub(super) fn unused<'a>(generics: &'a Generics, tokens: &TokenStream) -> Vec<&'a Ident> {
@@ -59,17 +59,15 @@ pub(super) fn needed(generics: &Generics, tokens: &TokenStream) -> Generics {
 /// the port's type, and takes it for granted in all that is made from the operator.
 pub(super) fn assuming_messages(generics: &Generics, ports: &[Port]) -> Generics {
     let mut assuming = generics.clone();
-    for ty in doubtful(ports) {
-        let clause = assuming.make_where_clause();
-        let message = must_be(ty, |at| quote_spanned!(at=> ::streamflow::__private::Message));
-        clause.predicates.push(parse_quote!(#message));
+    for clause in doubts(generics, ports) {
+        assuming.make_where_clause().predicates.push(parse_quote!(#clause));
     }
     assuming
 }
 
-/// The messages of which only rustc can say whether they are some.
-pub(super) fn doubtful(ports: &[Port]) -> impl Iterator<Item = &Type> {
-    ports.iter().map(|port| &port.message).filter(|ty| !is_message(ty))
+/// What must hold of the ports' messages, where only rustc can say whether it does.
+pub(super) fn doubts(generics: &Generics, ports: &[Port]) -> Vec<TokenStream> {
+    tokens::doubts(ports.iter().map(|port| &port.message), generics)
 }
 
 /// A lifetime has none here: no operator has lifetime parameters.

@@ -7,6 +7,7 @@ mod expand;
 mod fields;
 mod generics;
 mod input_options;
+mod message_type;
 mod model;
 mod parse;
 mod port_type;
@@ -23,7 +24,9 @@ pub(crate) fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let options = parse::options(options, &mut errors);
     let Some(input) = parse::item(item.clone(), &mut errors) else {
-        // What is no type is not ours to change.
+        // What is no type is not ours to change. A struct that can't be read would be told once more, and
+        // its ports' attributes with it.
+        let item = if parse::is_struct(item.clone()) { TokenStream::new() } else { item };
         return [item, errors.into_tokens()].into_iter().collect();
     };
     let operator = check::operator(options, input, &mut errors);

@@ -1,6 +1,6 @@
 //! Reads the attribute's options and the type that it stands on.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
@@ -17,6 +17,14 @@ const STREAMS_FORM: &str = "name the streams that this operator allocates: `stre
 pub(super) fn item(item: TokenStream, errors: &mut Errors) -> Option<DeriveInput> {
     match syn::parse2(item.clone()) {
         Ok(input) => Some(input),
+        Err(error) if is_struct(item.clone()) => {
+            // rustc, which read it before, says more of it.
+            errors.parse(
+                syn::Error::new(error.span(), format!("{error}; so this struct can't be read")),
+                item,
+            );
+            None
+        }
         Err(_) => {
             errors.at(
                 item,
@@ -26,6 +34,15 @@ pub(super) fn item(item: TokenStream, errors: &mut Errors) -> Option<DeriveInput
             None
         }
     }
+}
+
+/// Whether the item is meant to be a struct.
+pub(super) fn is_struct(item: TokenStream) -> bool {
+    let words = item.into_iter().take_while(|token| match token {
+        TokenTree::Group(group) => group.delimiter() != Delimiter::Brace,
+        _ => true,
+    });
+    words.into_iter().any(|token| matches!(token, TokenTree::Ident(word) if word == "struct"))
 }
 
 /// The options. Each is parsed by itself, so that one mistake hides no other.

@@ -1,7 +1,8 @@
 //! What the type of a port says, and what to write instead of types that say nothing.
 
-use syn::{GenericArgument, Path, PathArguments, Type};
+use syn::{GenericArgument, Path, PathArguments, Type, parse_quote};
 
+use super::message_type::message;
 use super::model::Form;
 use crate::diagnostic::Errors;
 use crate::tokens::spelled;
@@ -41,7 +42,8 @@ pub(super) fn input(ty: &Type, errors: &mut Errors) -> PortType {
             }
             let mut reference = reference.clone();
             reference.lifetime = None;
-            let message = (*reference.elem).clone();
+            let message = message(&reference.elem, errors);
+            *reference.elem = message.clone();
             let written = Type::Reference(reference);
             PortType { written, message, form: Form::Reads, optional: false }
         }
@@ -58,16 +60,19 @@ pub(super) fn input(ty: &Type, errors: &mut Errors) -> PortType {
                 return PortType { optional: true, ..input(inner, errors) };
             }
             match argument(&path.path, "Shared") {
-                Some(message) => PortType {
-                    written: ty.clone(),
-                    message: message.clone(),
-                    form: Form::Shares,
-                    optional: false,
-                },
-                None => takes(ty.clone()),
+                Some(shared) => {
+                    let message = message(shared, errors);
+                    let mut written = path.clone();
+                    if let Some(last) = written.path.segments.last_mut() {
+                        last.arguments = PathArguments::AngleBracketed(parse_quote!(<#message>));
+                    }
+                    let written = Type::Path(written);
+                    PortType { written, message, form: Form::Shares, optional: false }
+                }
+                None => takes(message(ty, errors)),
             }
         }
-        _ => takes(ty.clone()),
+        _ => takes(message(ty, errors)),
     }
 }
 
@@ -96,9 +101,9 @@ pub(super) fn output(ty: &Type, errors: &mut Errors) -> PortType {
                 );
                 output(inner, errors)
             }
-            None => takes(ty.clone()),
+            None => takes(message(ty, errors)),
         },
-        _ => takes(ty.clone()),
+        _ => takes(message(ty, errors)),
     }
 }
 

@@ -28,7 +28,12 @@ pub(super) fn names(operator: &Operator) -> Names {
     let name = operator.ident.unraw();
     let span = operator.ident.span();
     let types = operator.ports.iter().map(|port| &port.written);
-    let types = quote!(#(#types,)*);
+    // A const parameter may say how many messages there are.
+    let sizes = operator.ports.iter().filter_map(|port| match &port.size {
+        Size::Exactly(size) => Some(size),
+        Size::One | Size::Many => None,
+    });
+    let types = quote!(#(#types,)* #(#sizes,)*);
     let io_generics = needed(&operator.generics, &types);
     let params = &operator.generics.params;
     let where_clause = &operator.generics.where_clause;
@@ -83,7 +88,9 @@ fn ports(operator: &Operator, names: &Names) -> TokenStream {
     quote! {
         #cfgs
         #[doc = #text]
-        #[allow(dead_code, missing_debug_implementations, trivial_bounds)]
+        #[allow(
+            dead_code, missing_copy_implementations, missing_debug_implementations, trivial_bounds
+        )]
         #visibility struct #ident #params #where_clause { #(#fields)* #marker }
     }
 }
@@ -160,7 +167,9 @@ fn streams(operator: &Operator, names: &Names) -> TokenStream {
     quote! {
         #cfgs
         #[doc = #text]
-        #[allow(dead_code, missing_debug_implementations, trivial_bounds)]
+        #[allow(
+            dead_code, missing_copy_implementations, missing_debug_implementations, trivial_bounds
+        )]
         #visibility struct #ident<#tick> { #fields #marker }
     }
 }

@@ -1,0 +1,143 @@
+//! Types that can be no message, whatever their names stand for. Each is told once, and another type stands
+//! for it in what is made from the operator: rustc would tell it at each use.
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote};
+use syn::{Type, TypeReference, parse_quote};
+
+use super::port_type::ungrouped;
+use crate::diagnostic::Errors;
+use crate::tokens::{is_element, mentions, spelled};
+
+/// The type, or what stands for it.
+pub(super) fn message(ty: &Type, errors: &mut Errors) -> Type {
+    let ty = ungrouped(ty);
+    let text = spelled(ty);
+    match ty {
+        Type::Slice(_) | Type::TraitObject(_) => sized(ty, errors),
+        Type::Path(path) if path.path.is_ident("str") => sized(ty, errors),
+        Type::Reference(TypeReference { elem, .. }) => {
+            let owned = spelled(elem);
+            errors.at(ty, format!("a message borrows nothing, and `{text}` does; write `{owned}`"));
+            message(elem, errors)
+        }
+        Type::Tuple(_) | Type::Array(_) => {
+            errors.at(
+                ty,
+                format!(
+                    "`{text}` is not a message; send a struct with `#[derive(Message)]`, or \
+                     `HostData<{text}>` if it is for the host alone"
+                ),
+            );
+            host_data(ty)
+        }
+        Type::FnPtr(_) => {
+            errors.at(ty, format!("`{text}` is not a message; write `HostData<{text}>`"));
+            host_data(ty)
+        }
+        Type::Ptr(_) => {
+            errors.at(
+                ty,
+                format!(
+                    "`{text}` is not a message: nothing tells how long it is valid; send a `Tensor` \
+                     or a `Buffer`"
+                ),
+            );
+            host_data(&parse_quote!(()))
+        }
+        Type::ImplTrait(_) => {
+            errors.at(
+                ty,
+                format!(
+                    "a port's type has a name, and `{text}` has none; make it a type parameter of \
+                     the operator"
+                ),
+            );
+            host_data(&parse_quote!(()))
+        }
+        _ => named(ty, errors),
+    }
+}
+
+/// What a type without a size is as a message.
+fn sized(ty: &Type, errors: &mut Errors) -> Type {
+    let (write, stands) = match ty {
+        Type::Slice(slice) => {
+            let element = &slice.elem;
+            let text = spelled(element);
+            let tensor = is_element(element);
+            let write = if tensor {
+                format!("`Tensor<{text}>`, or `HostData<Vec<{text}>>` if it is for the host alone")
+            } else {
+                format!("`HostData<Vec<{text}>>`")
+            };
+            let stands = if tensor {
+                parse_quote!(::streamflow::Tensor<#element>)
+            } else {
+                host_data(&parse_quote!(::std::vec::Vec<#element>))
+            };
+            (write, stands)
+        }
+        Type::TraitObject(_) => ("`HostData<Box<…>>`".to_owned(), host_data(&parse_quote!(()))),
+        _ => ("`String`".to_owned(), parse_quote!(::std::string::String)),
+    };
+    let text = spelled(ty);
+    errors.at(ty, format!("a message is owned, and `{text}` has no size; write {write}"));
+    stands
+}
+
+fn host_data(ty: &Type) -> Type {
+    parse_quote!(::streamflow::HostData<#ty>)
+}
+
+/// A type with a name: what stands in its brackets must be known, and borrow nothing.
+fn named(ty: &Type, errors: &mut Errors) -> Type {
+    let (tokens, text) = (ty.to_token_stream(), spelled(ty));
+    let mut found = false;
+    // Of functions, arguments and result may borrow.
+    let borrows = !mentions(tokens.clone(), &format_ident!("for")) && !text.contains("->");
+    let mut owned = TokenStream::new();
+    let mut rest = tokens.into_iter().peekable();
+    while let Some(token) = rest.next() {
+        match &token {
+            TokenTree::Ident(name) if name == "_" || name == "Self" => {
+                let text = if name == "_" {
+                    "a port's type is written in full; write what `_` stands for"
+                } else {
+                    "`Self` is the operator, and no part of its ports' types; name the message"
+                };
+                errors.at(&token, text);
+                found = true;
+                owned.extend(quote!(f32));
+            }
+            TokenTree::Punct(punct) if punct.as_char() == '\'' && borrows => {
+                let fixed = matches!(rest.peek(), Some(TokenTree::Ident(name)) if name == "static");
+                let name = rest.next();
+                if !fixed {
+                    found = true;
+                    let lifetime: TokenStream = [token.clone()].into_iter().chain(name).collect();
+                    errors.at(lifetime, BORROWS);
+                    owned.extend(quote!('static));
+                } else {
+                    owned.extend([token.clone()].into_iter().chain(name));
+                }
+            }
+            TokenTree::Punct(punct) if punct.as_char() == '&' && borrows => {
+                let named =
+                    matches!(rest.peek(), Some(TokenTree::Punct(next)) if next.as_char() == '\'');
+                owned.extend([token.clone()]);
+                if !named {
+                    found = true;
+                    errors.at(&token, BORROWS);
+                    owned.extend(quote!('static));
+                }
+            }
+            _ => owned.extend([token.clone()]),
+        }
+    }
+    let owned = found.then(|| syn::parse2(owned).ok()).flatten();
+    owned.unwrap_or_else(|| ty.clone())
+}
+
+const BORROWS: &str =
+    "a message borrows nothing: it may outlive the tick that sent it; own the data";
