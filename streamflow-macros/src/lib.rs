@@ -9,7 +9,8 @@
 //! build what shall be written anew: `touch src/main.rs; STREAMFLOW_EXPAND=$PWD/expanded cargo check`.
 //!
 //! What the macros write begins with `::streamflow`. A crate that knows streamflow by another name says
-//! `extern crate other_name as streamflow;` at its root.
+//! `extern crate other_name as streamflow;` at its root. One with `#![no_implicit_prelude]` can't use `#[operator]`,
+//! `#[derive(Message)]` and `graph!`: rustc then knows no `#[diagnostic::…]`, which they write.
 
 mod diagnostic;
 #[cfg(test)]
@@ -254,7 +255,7 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 ///
 /// # What does not compile
 /// What is no struct with named fields; a lifetime parameter; `&mut T` or `Option<T>`
-/// as an input, a reference as an output; a name that is given twice, or reserved; state that is not
+/// as an input, a reference as an output; what can be no message, as `[f32]`, `str` or a tuple; a name that is given twice, or reserved; state that is not
 /// `Send`, as a tick's `Stream` (what needs a stream beyond the tick is an `OnStream`); a missing
 /// `impl Compute`, where a graph names the operator.
 ///

@@ -177,7 +177,7 @@ fn count(
             errors.at(whole, "`count` is given twice; a node has one number of ticks");
         }
         Ok(number) => node.count = Some(number),
-        Err(error) => errors.push(error),
+        Err(_) => errors.at(whole, "`count` takes one expression, the number of ticks: `count(n)`"),
     }
 }
 

@@ -2,18 +2,18 @@
 
 use std::collections::{HashMap, HashSet};
 
+use syn::ext::IdentExt;
+
 use super::attribute::{self, NodeAttributes};
 use super::edge_attribute;
 use super::model::{
     Carries, Discard, Draft, Edge, EdgeStatement, Graph, Header, Leftover, Node, NodeStatement,
     Port, Statement, Streams, Target,
 };
+use super::names::{Names, accessors, as_declared, declared, hides_operator, unknown_nodes};
 use super::pools;
 use super::toposort::{self, Cycle};
-use crate::diagnostic::{Errors, similar};
-
-/// Names that the struct has beside those of its nodes.
-const OF_GRAPH: &[&str] = &["new", "run", "nodes", "platform", "__platform"];
+use crate::diagnostic::Errors;
 
 /// The graph, as far as it can be expanded.
 pub(super) fn graph(mut header: Header, statements: Vec<Statement>, errors: &mut Errors) -> Graph {
@@ -29,6 +29,7 @@ pub(super) fn graph(mut header: Header, statements: Vec<Statement>, errors: &mut
         order: Vec::new(),
         leftovers: Vec::new(),
         unknown_nodes: Vec::new(),
+        hides_operator: false,
     };
     let mut edges = Vec::new();
     for statement in statements {
@@ -52,16 +53,19 @@ pub(super) fn graph(mut header: Header, statements: Vec<Statement>, errors: &mut
                 if let Some(name) = node
                     && names.declare(&name, errors)
                 {
-                    names.without_type.insert(name.to_string());
+                    names.without_type.insert(name.unraw().to_string());
                 }
             }
         }
     }
     pools::not_nodes(&mut graph, &mut names.without_type, errors);
+    hides_operator(&mut graph, errors);
     accessors(&mut graph, errors);
     pools::of_nodes(&mut graph, errors);
     pools::default_green(&mut graph, errors);
-    for statement in edges {
+    let declared = declared(&graph);
+    for mut statement in edges {
+        statement.ports_mut().for_each(|port| as_declared(port, &declared));
         connect(statement, &names, &mut graph, errors);
     }
     transfers(&graph, errors);
@@ -77,25 +81,6 @@ pub(super) fn graph(mut header: Header, statements: Vec<Statement>, errors: &mut
     graph
 }
 
-/// What nodes there are.
-#[derive(Default)]
-struct Names {
-    all: HashSet<String>,
-    /// Declared, but wrongly: edges to them can't be checked, and are no further mistake.
-    without_type: HashSet<String>,
-}
-
-impl Names {
-    /// Whether the name is new.
-    fn declare(&mut self, name: &proc_macro2::Ident, errors: &mut Errors) -> bool {
-        let new = self.all.insert(name.to_string());
-        if !new {
-            errors.at(name, format!("node `{name}` is declared twice; give one another name"));
-        }
-        new
-    }
-}
-
 fn header(header: &mut Header, errors: &mut Errors) {
     header.green = attribute::of_graph(&mut header.attributes, errors);
     for attribute in &header.attributes {
@@ -104,6 +89,14 @@ fn header(header: &mut Header, errors: &mut Errors) {
                 .at(attribute, "`cfg` stands before `graph!`: more than the struct depends on it");
         }
     }
+    header.attributes.retain(|attribute| {
+        let of_node = ["streams", "when"].into_iter().find(|name| attribute.path().is_ident(name));
+        if let Some(name) = of_node {
+            let text = format!("`#[{name}]` is for nodes: put it on the node that it is about");
+            errors.at(attribute, text);
+        }
+        of_node.is_none()
+    });
     let mut params = HashSet::new();
     header.params.retain(|param| {
         let name = &param.name;
@@ -128,45 +121,12 @@ fn node(statement: NodeStatement, errors: &mut Errors) -> Node {
     Node { docs, name, ty, value, streams, count, stream_done, has_methods: true }
 }
 
-/// The struct's methods are named after its nodes.
-fn accessors(graph: &mut Graph, errors: &mut Errors) {
-    let names: HashSet<String> = graph.nodes.iter().map(Node::text).collect();
-    for node in &mut graph.nodes {
-        let name = node.text();
-        let text = if OF_GRAPH.contains(&name.as_str()) {
-            format!("a node cannot be named `{name}`: the graph has that name for itself")
-        } else if let Some(other) = name.strip_suffix("_mut").filter(|name| names.contains(*name)) {
-            format!(
-                "node `{name}` has the name of the method that lends node `{other}`; give one \
-                 another name"
-            )
-        } else {
-            continue;
-        };
-        errors.at(&node.name, text);
-        node.has_methods = false;
-    }
-}
-
-/// Beside a `compile_error!`, rustc does not tell which names it can't find.
-fn unknown_nodes(graph: &Graph, errors: &mut Errors) {
-    let nodes: Vec<String> = graph.nodes.iter().map(Node::text).collect();
-    let nodes: Vec<&str> = nodes.iter().map(String::as_str).collect();
-    for name in &graph.unknown_nodes {
-        let hint = match similar(&name.to_string(), &nodes) {
-            Some(similar) => format!("did you mean `{similar}`?"),
-            None => format!("declare it: `let {name}: Operator = …;`"),
-        };
-        errors.at(name, format!("there is no node `{name}` in this graph; {hint}"));
-    }
-}
-
 fn connect(statement: EdgeStatement, names: &Names, graph: &mut Graph, errors: &mut Errors) {
     let EdgeStatement { attributes, from, arrow, to } = statement;
     let options = edge_attribute::of_edge(&attributes, errors);
     // Whether the port's node is there, as far as can be said here.
     let mut is_there = |port: &Port| {
-        let node = port.node.to_string();
+        let node = port.node.unraw().to_string();
         if names.without_type.contains(&node) {
             return false;
         }

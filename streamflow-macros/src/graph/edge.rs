@@ -3,6 +3,7 @@
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
+use syn::parse::discouraged::Speculative;
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Token, parenthesized, token};
 
@@ -57,6 +58,9 @@ pub(super) fn statement(
             None => return Ok(Statement::Draft(draft)),
         }
     };
+    if let Target::One(port) = &to {
+        others(&from, port, input, errors)?;
+    }
     if input.peek(Token![>>]) {
         let rest: TokenStream = input.parse()?;
         errors.at(
@@ -66,6 +70,30 @@ pub(super) fn statement(
         );
     }
     Ok(Statement::Edges(EdgeStatement { attributes, from, arrow, to }))
+}
+
+/// `, c.in`: inputs of the same output, without their parentheses.
+fn others(from: &Port, to: &Port, input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<()> {
+    let ahead = input.fork();
+    let mut tokens = TokenStream::new();
+    while ahead.peek(Token![,]) && ahead.peek2(syn::Ident) && ahead.peek3(Token![.]) {
+        // The comma, the node, the dot and the port.
+        for _ in 0..4 {
+            tokens.extend(ahead.parse::<Option<TokenTree>>()?);
+        }
+    }
+    if tokens.is_empty() || ahead.peek(Token![>>]) {
+        return Ok(());
+    }
+    let (output, input_text) = (from.text(), to.text());
+    errors.at(
+        tokens,
+        format!(
+            "several inputs of one output stand in parentheses: `{output} >> ({input_text}, …);`"
+        ),
+    );
+    input.advance_to(&ahead);
+    Ok(())
 }
 
 #[derive(Clone, Copy)]
@@ -119,7 +147,9 @@ fn port(
             dot.to_tokens(&mut tokens);
             wrong.to_tokens(&mut tokens);
             input.parse::<TokenStream>()?;
-            errors.at(tokens, format!("expected the name of a port after `{node}.`"));
+            let hint = wrong.map(|word| format!("; a keyword is written `{node}.r#{word}`"));
+            let hint = hint.unwrap_or_default();
+            errors.at(tokens, format!("expected the name of a port after `{node}.`{hint}"));
             return Ok(None);
         }
     };

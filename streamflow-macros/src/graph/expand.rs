@@ -8,6 +8,7 @@ use syn::Type;
 use super::chunk::{self, Chunk};
 use super::model::{Graph, Leftover, Node, Streams};
 use super::{constants, diagram, wiring};
+use crate::tokens::braced;
 
 /// All that is made from a graph. `sound` says whether no mistake was found.
 pub(super) fn graph(graph: &Graph, sound: bool) -> TokenStream {
@@ -53,19 +54,20 @@ pub(super) fn graph(graph: &Graph, sound: bool) -> TokenStream {
 fn definition(graph: &Graph, mermaid: &str) -> TokenStream {
     let header = &graph.header;
     let (attributes, visibility, name) = (&header.attributes, &header.visibility, &header.name);
+    let keyword = &header.keyword;
     let nodes = graph.nodes.iter().map(|node| {
         let (name, ty) = (&node.name, &node.ty);
         let node = constants::item(ty, "__Node");
         quote!(#name: #node)
     });
     let picture = format!("\n```mermaid\n{mermaid}```");
+    // With the graph's place, which rustc shows where another item has its name.
+    let fields = quote!(#(#nodes,)* __platform: ::streamflow::__private::Platform,);
+    let fields = braced(name.span(), fields);
     quote! {
         #(#attributes)*
         #[doc = #picture]
-        #visibility struct #name {
-            #(#nodes,)*
-            __platform: ::streamflow::__private::Platform,
-        }
+        #visibility #keyword #name #fields
     }
 }
 
@@ -78,7 +80,21 @@ fn implementation(graph: &Graph, mermaid: &str, sound: bool) -> TokenStream {
         let (name, ty) = (&param.name, &param.ty);
         quote!(#name: #ty)
     });
+    // With the graph's place, which rustc shows where the arguments are wrong. What the user's expressions see
+    // keeps its own.
+    let place = header.keyword.span;
+    let new = quote_spanned!(place=> fn new);
+    let arguments = quote!(platform: &::streamflow::__private::Platform, #(#params,)*);
     let body = body(graph, sound);
+    let mut arguments = Group::new(Delimiter::Parenthesis, arguments);
+    arguments.set_span(place);
+    let body = braced(place, body);
+    let result = quote_spanned!(place=> -> ::streamflow::__private::Result<Self> #body);
+    let run = quote_spanned! {place=>
+        fn run(&mut self) -> ::streamflow::__private::Result<()> {
+            ::streamflow::__private::run(self)
+        }
+    };
     let nodes = graph.nodes.iter().filter(|node| node.has_methods);
     let operators = nodes.map(|node| operator(graph, node));
     quote! {
@@ -90,12 +106,7 @@ fn implementation(graph: &Graph, mermaid: &str, sound: bool) -> TokenStream {
             /// Those of the operators' constructors; a `count` of 0; the platform's, when it has no
             /// such device or can't make a reserved stream.
             #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
-            #visibility fn new(
-                platform: &::streamflow::__private::Platform,
-                #(#params,)*
-            ) -> ::streamflow::__private::Result<Self> {
-                #body
-            }
+            #visibility #new #arguments #result
 
             /// The graph as a flow chart of Mermaid, left to right.
             #visibility const MERMAID: &'static str = #mermaid;
@@ -108,9 +119,7 @@ fn implementation(graph: &Graph, mermaid: &str, sound: bool) -> TokenStream {
             /// # Errors
             /// The first error, or panic, of an operator or of the device, with node and tick, and
             /// what followed from it. Everything is released.
-            #visibility fn run(&mut self) -> ::streamflow::__private::Result<()> {
-                ::streamflow::__private::run(self)
-            }
+            #visibility #run
 
             #(#operators)*
         }

@@ -9,6 +9,8 @@ mod edge;
 mod edge_attribute;
 mod expand;
 mod model;
+mod names;
+mod node_type;
 mod parse;
 mod pools;
 mod statement;
@@ -28,6 +30,10 @@ pub(crate) fn graph(tokens: TokenStream) -> TokenStream {
         return errors.into_tokens();
     };
     let graph = check::graph(header, statements, &mut errors);
+    if graph.hides_operator {
+        // Its struct would be taken for the operator, in each place.
+        return errors.into_tokens();
+    }
     // The errors come last: an editor then completes in what stands before them.
     let expanded = expand::graph(&graph, errors.is_empty());
     [expanded, errors.into_tokens()].into_iter().collect()

@@ -12,6 +12,7 @@ use super::edge_attribute::EdgeAttributes;
 pub(super) struct Header {
     pub(super) attributes: Vec<Attribute>,
     pub(super) visibility: Visibility,
+    pub(super) keyword: Token![struct],
     pub(super) name: Ident,
     pub(super) params: Vec<Param>,
     /// `#[green_contexts(GREEN)]`
@@ -66,6 +67,16 @@ impl EdgeStatement {
             Target::Discard(_) => &[],
         };
         std::iter::once(&self.from).chain(consumers)
+    }
+
+    /// The same, to be changed.
+    pub(super) fn ports_mut(&mut self) -> impl Iterator<Item = &mut Port> {
+        let consumers = match &mut self.to {
+            Target::One(port) => std::slice::from_mut(port),
+            Target::Several(ports) => ports,
+            Target::Discard(_) => &mut [],
+        };
+        std::iter::once(&mut self.from).chain(consumers)
     }
 }
 
@@ -146,6 +157,8 @@ pub(super) struct Graph {
     pub(super) leftovers: Vec<Leftover>,
     /// Nodes that edges name and that are not there. rustc reports them, if nothing else is wrong.
     pub(super) unknown_nodes: Vec<Ident>,
+    /// It has the name of one of its operators.
+    pub(super) hides_operator: bool,
 }
 
 /// An operator of the graph.

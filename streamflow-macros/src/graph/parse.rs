@@ -1,6 +1,7 @@
 //! Reads what stands before the body, and takes the body apart at its semicolons.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Attribute, Token, Type, Visibility, braced, parenthesized, token};
 
@@ -19,7 +20,7 @@ pub(super) fn graph(tokens: TokenStream, errors: &mut Errors) -> Option<(Header,
             input.parse::<TokenStream>()?;
         }
         let Some(header) = header else { return Ok(None) };
-        let statements = body(input, errors)?;
+        let statements = body(&header.name, input, errors)?;
         if !input.is_empty() {
             errors.at(input.parse::<TokenStream>()?, "a graph ends with its body; remove this");
         }
@@ -36,6 +37,10 @@ pub(super) fn graph(tokens: TokenStream, errors: &mut Errors) -> Option<(Header,
 
 /// `#[…] pub struct Name(parameters)`
 fn header(input: ParseStream<'_>, errors: &mut Errors) -> Option<Header> {
+    if let Err(error) = statement::no_inner_attributes(input, errors) {
+        errors.push(error);
+        return None;
+    }
     let attributes = match input.call(Attribute::parse_outer) {
         Ok(attributes) => attributes,
         Err(error) => {
@@ -46,10 +51,10 @@ fn header(input: ParseStream<'_>, errors: &mut Errors) -> Option<Header> {
     let start = input.fork();
     let named = (|| {
         let visibility: Visibility = input.parse()?;
-        input.parse::<Token![struct]>()?;
-        Ok::<_, syn::Error>((visibility, input.parse::<Ident>()?))
+        let keyword: Token![struct] = input.parse()?;
+        Ok::<_, syn::Error>((visibility, keyword, input.parse::<Ident>()?))
     })();
-    let Ok((visibility, name)) = named else {
+    let Ok((visibility, keyword, name)) = named else {
         let rest: TokenStream = start.parse().unwrap_or_default();
         // Up to where a body or parameters would begin: the rest is not what is wrong.
         let wrong = rest.into_iter().take_while(|token| !matches!(token, TokenTree::Group(_)));
@@ -69,7 +74,8 @@ fn header(input: ParseStream<'_>, errors: &mut Errors) -> Option<Header> {
             Err(error) => errors.push(error),
         }
     }
-    Some(Header { attributes, visibility, name, params, green: None })
+    clause(input, errors);
+    Some(Header { attributes, visibility, keyword, name, params, green: None })
 }
 
 /// `<T>` is understood, so that it is the only mistake.
@@ -99,11 +105,45 @@ fn generics(input: ParseStream<'_>, errors: &mut Errors) {
     );
 }
 
-/// `name: Type, …`
+/// `where T: Element` is no further mistake.
+fn clause(input: ParseStream<'_>, errors: &mut Errors) {
+    if !input.peek(Token![where]) {
+        return;
+    }
+    let mut tokens = TokenStream::new();
+    while !input.peek(token::Brace)
+        && let Ok(token) = input.parse::<TokenTree>()
+    {
+        tokens.extend([token]);
+    }
+    errors.at(tokens, "a graph has no clauses, as it has no generic parameters; remove this");
+}
+
+/// `name: Type, …`. One mistake hides no other.
 fn params(list: TokenStream, params: &mut Vec<Param>, errors: &mut Errors) {
     let parser = |input: ParseStream<'_>| {
         while !input.is_empty() {
-            params.push(input.parse()?);
+            for attribute in input.call(Attribute::parse_outer)? {
+                let text = if statement::is_doc(&attribute) {
+                    "a parameter has no comment of its own; write about it above the graph"
+                } else {
+                    "a parameter of a graph takes no attributes; remove this"
+                };
+                errors.at(attribute, text);
+            }
+            match input.parse() {
+                Ok(param) => params.push(param),
+                Err(error) => errors.push(error),
+            }
+            if input.is_empty() {
+                break;
+            }
+            if !input.peek(Token![,]) {
+                // What remains of one that could not be read was told.
+                while !input.is_empty() && !input.peek(Token![,]) {
+                    input.parse::<TokenTree>()?;
+                }
+            }
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
             }
@@ -126,10 +166,11 @@ impl Parse for Param {
 }
 
 /// `{ statement; … }`. Each statement is parsed by itself, so that one mistake hides no other.
-fn body(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Vec<Statement>> {
+fn body(name: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Vec<Statement>> {
     if !input.peek(token::Brace) {
         let rest: TokenStream = input.parse()?;
-        errors.at(rest, format!("this graph has no body; {FORM}"));
+        let wrong = if rest.is_empty() { name.to_token_stream() } else { rest };
+        errors.at(wrong, format!("this graph has no body; {FORM}"));
         return Ok(Vec::new());
     }
     let content;
@@ -137,9 +178,11 @@ fn body(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Vec<Statemen
     let mut statements = Vec::new();
     for Chunk { tokens, ended } in chunks(content.parse()?) {
         let last = tokens.clone().into_iter().last();
+        // A comma there was told.
+        let comma = matches!(&last, Some(TokenTree::Punct(last)) if last.as_char() == ',');
         statement::statements(tokens, &mut statements, errors);
         // Of a statement with another mistake, the end is not to be seen yet.
-        if !ended && !matches!(statements.last(), Some(Statement::Draft(_))) {
+        if !ended && !comma && !matches!(statements.last(), Some(Statement::Draft(_))) {
             errors.at(last, "missing `;` after this statement");
         }
     }

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 
 use quote::ToTokens;
+use syn::Type;
+use syn::ext::IdentExt;
 
 use super::model::{Graph, Leftover, Node, Pool, Streams};
 use crate::diagnostic::{Errors, similar};
@@ -34,7 +36,7 @@ pub(super) fn not_nodes(
     for Node { name, ty, value, .. } in taken {
         let text = format!("node `{name}` has the name of a stream pool; give it another name");
         errors.at(&name, text);
-        without_type.insert(name.to_string());
+        without_type.insert(name.unraw().to_string());
         graph.leftovers.push(Leftover { ty: Some(ty), value: Some(value) });
     }
 }
@@ -107,6 +109,15 @@ pub(super) fn unused(graph: &Graph, errors: &mut Errors) {
             );
         }
     }
+}
+
+/// Whether a type has the name of a pool.
+pub(super) fn is_pool(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    path.path.segments.last().is_some_and(|last| {
+        (last.ident == "CudaStreamPool" || last.ident == "CudaGreenContextPool")
+            && last.arguments.is_none()
+    })
 }
 
 /// Whether it is a pool of green contexts, as far as its type tells.

@@ -5,9 +5,10 @@ use quote::ToTokens;
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Expr, Pat, Token, Type};
 
-use super::edge;
 use super::model::{Draft, Leftover, NodeStatement, Pool, Statement};
+use super::{edge, node_type, pools};
 use crate::diagnostic::Errors;
+use crate::tokens::spelled;
 
 /// What stands between two semicolons: one statement, or several where a semicolon is missing.
 pub(super) fn statements(
@@ -21,13 +22,19 @@ pub(super) fn statements(
             if input.is_empty() {
                 return Ok(());
             }
-            let next = input.fork().parse::<TokenTree>()?;
-            if !matches!(&next, TokenTree::Ident(_)) && !input.peek(Token![#]) {
-                // No statement begins like that.
+            if input.peek(Token![,]) {
+                let comma: Token![,] = input.parse()?;
+                errors.at(comma, "the statements of a graph end with `;`; write it for this comma");
+                if input.is_empty() {
+                    return Ok(());
+                }
+                continue;
+            }
+            if !begins(input) {
                 errors.at(input.parse::<TokenStream>()?, "expected `;`");
                 return Ok(());
             }
-            errors.at(next, "missing `;` before this");
+            errors.at(input.fork().parse::<TokenTree>()?, "missing `;` before this");
         }
     };
     if let Err(error) = parser.parse2(tokens) {
@@ -36,11 +43,39 @@ pub(super) fn statements(
     }
 }
 
+/// Whether a statement may begin like that.
+fn begins(input: ParseStream<'_>) -> bool {
+    input.peek(syn::Ident)
+        || input.peek(Token![let])
+        || input.peek(Token![const])
+        || input.peek(Token![#])
+}
+
+/// Comments that begin with `//!`, and attributes of what is around them: a graph has none.
+pub(super) fn no_inner_attributes(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<()> {
+    while input.peek(Token![#]) && input.peek2(Token![!]) {
+        for attribute in input.call(Attribute::parse_inner)? {
+            let text = if is_doc(&attribute) {
+                "a comment about what follows begins with `///`; one for the reader of the code, \
+                 with `//`"
+            } else {
+                "an attribute stands before what it is for, as `#[…]`"
+            };
+            errors.at(attribute, text);
+        }
+    }
+    Ok(())
+}
+
 /// One statement. Where it is wrong, all of the input is read.
 fn statement(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Statement> {
+    no_inner_attributes(input, errors)?;
     let attributes = input.call(Attribute::parse_outer)?;
     if input.is_empty() {
-        let last = attributes.last();
+        let Some(last) = attributes.last() else {
+            // A comment for the whole body, which was told.
+            return Ok(Statement::Draft(Draft::default()));
+        };
         errors.at(last, "an attribute stands before the node or the edge that it is for");
         return Ok(Statement::Draft(Draft::default()));
     }
@@ -99,7 +134,7 @@ fn node(
     errors: &mut Errors,
 ) -> syn::Result<Statement> {
     let whole: TokenStream = input.fork().parse()?;
-    input.parse::<Token![let]>()?;
+    let token: Token![let] = input.parse()?;
     let pattern = input.call(Pat::parse_single);
     let Some(name) = pattern.ok().and_then(|pattern| node_name(pattern, errors)) else {
         input.parse::<TokenStream>()?;
@@ -112,13 +147,17 @@ fn node(
     };
     let ty = if input.peek(Token![:]) {
         input.parse::<Token![:]>()?;
-        match input.parse::<Type>() {
-            Ok(ty) => Some(ty),
-            Err(error) => {
-                errors.push(error);
-                input.parse::<TokenStream>()?;
-                return Ok(draft(None, None));
-            }
+        let form = format!("expected the type of node `{name}`: `let {name}: Operator = …;`");
+        if input.peek(Token![=]) {
+            errors.at(input.fork().parse::<TokenTree>()?, form);
+            None
+        } else if let Ok(ty) = input.parse::<Type>() {
+            Some(ty)
+        } else {
+            let rest: TokenStream = input.parse()?;
+            let wrong = rest.into_iter().next().or_else(|| whole.into_iter().last());
+            errors.at(wrong, form);
+            return Ok(draft(None, None));
         }
     } else {
         errors.at(
@@ -138,6 +177,21 @@ fn node(
     }
     input.parse::<Token![=]>()?;
     Ok(match (ty, expression(&whole, input, errors)?) {
+        (Some(ty), Some(description)) if pools::is_pool(&ty) => {
+            errors.at(
+                token,
+                format!(
+                    "a stream pool is declared with `const`: `const {name}: {} = …;`",
+                    spelled(&ty)
+                ),
+            );
+            Statement::Pool(Pool { docs: Vec::new(), name, ty, description })
+        }
+        (Some(ty), value) if node_type::is_none(&name, &ty, errors) => {
+            // What is left to infer in a part of a type, nothing says any more.
+            let value = value.filter(|_| !node_type::has_gaps(&ty));
+            draft(None, value)
+        }
         (Some(ty), Some(value)) => Statement::Node(NodeStatement { attributes, name, ty, value }),
         (ty, value) => draft(ty, value),
     })
@@ -146,7 +200,7 @@ fn node(
 /// The name, where the pattern is one.
 fn node_name(pattern: Pat, errors: &mut Errors) -> Option<Ident> {
     let Pat::Ident(pattern) = pattern else { return None };
-    if pattern.by_ref.is_some() || pattern.subpat.is_some() {
+    if pattern.by_ref.is_some() || pattern.subpat.is_some() || pattern.ident == "self" {
         return None;
     }
     if let Some(token) = pattern.mutability {
@@ -172,7 +226,7 @@ fn expression(
     match input.parse() {
         Ok(value) => Ok(Some(value)),
         Err(error) => {
-            errors.push(error);
+            errors.parse(error, whole);
             input.parse::<TokenStream>()?;
             Ok(None)
         }

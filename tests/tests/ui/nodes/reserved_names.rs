@@ -1,0 +1,21 @@
+// Names that the graph's struct has for itself, keywords, and one name in two spellings.
+use streamflow::prelude::*;
+use streamflow_tests::stereo::Counter;
+
+graph! {
+    pub struct App {
+        let __sized: Counter = Counter::new();
+        let __platform: Counter = Counter::new();
+        let MERMAID: Counter = Counter::new();
+        let self: Counter = Counter::new();
+        let counter: Counter = Counter::new();
+        let r#counter: Counter = Counter::new();
+
+        __sized.number >> _;
+        __platform.number >> _;
+        MERMAID.number >> _;
+        counter.number >> _;
+    }
+}
+
+fn main() {}

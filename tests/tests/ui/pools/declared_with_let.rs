@@ -1,0 +1,14 @@
+// A pool is declared as nodes are; its uses are no further mistakes.
+use streamflow::prelude::*;
+use streamflow_tests::stereo::Camera;
+
+graph! {
+    pub struct App {
+        let GPU: CudaStreamPool = CudaStreamPool::new();
+        #[streams(GPU)]
+        let camera: Camera = Camera::new(1, 1);
+        camera.frame >> _;
+    }
+}
+
+fn main() {}
