@@ -75,14 +75,14 @@ pub(super) fn of_pools(graph: &Graph) -> TokenStream {
             if nodes.is_empty() {
                 return None;
             }
-            let (name, text) = (&pool.name, pool.name.to_string());
+            let (lent, text) = (lent(pool), pool.name.to_string());
             let needs = nodes.iter().map(|node| {
                 let (ty, name) = (&node.ty, node.text());
                 let streams = item(ty, "STREAMS");
                 quote!((#name, #streams))
             });
             let (first, last) = ends(pool.description.to_token_stream());
-            let args = quote!(#text, &#name, &[#(#needs,)*]);
+            let args = quote!(#text, #lent, &[#(#needs,)*]);
             let check = call("check_pool", &args, first, last);
             Some(quote! {
                 const _: () = {
@@ -92,6 +92,12 @@ pub(super) fn of_pools(graph: &Graph) -> TokenStream {
             })
         })
         .collect()
+}
+
+/// `&STREAMS`, underlined where the pool is declared: one of another type is told there.
+pub(super) fn lent(pool: &Pool) -> TokenStream {
+    let name = &pool.name;
+    quote_spanned!(name.span()=> &#name)
 }
 
 /// Whether each operator on a pool has a use for it, underlined where the node names the pool.
@@ -183,7 +189,10 @@ fn end(graph: &Graph, node: &Node, port: &Port, ports: &str) -> TokenStream {
     // With the declaration's place: what is wrong with the pool is said there.
     let has_green = graph.header.green.is_some() && matches!(node.streams, Streams::Default);
     let pool = match pool {
-        Some(Pool { name, .. }) => quote!(::core::option::Option::Some(&#name)),
+        Some(pool) => {
+            let lent = lent(pool);
+            quote!(::core::option::Option::Some(#lent))
+        }
         None if has_green => quote!(::core::option::Option::Some(&__GREEN)),
         None => quote!(::core::option::Option::None),
     };

@@ -208,8 +208,9 @@ fn body(graph: &Graph, sound: bool) -> TokenStream {
             .nodes
             .iter()
             .any(|node| matches!(&node.streams, Streams::Pool(name) if *name == pool.name));
-        let (name, text) = (&pool.name, pool.name.to_string());
-        used.then(|| quote!(let #live = #platform.stream_pool(#text, &#name)?;))
+        let (lent, text) = (constants::lent(pool), pool.name.to_string());
+        let function = Ident::new("stream_pool", pool.name.span());
+        used.then(|| quote!(let #live = #platform.#function(#text, #lent)?;))
     });
     let alone = constants::alone(graph);
     let chunks: Vec<Chunk<'_>> = chunk::chunks(graph);
