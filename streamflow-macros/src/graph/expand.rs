@@ -88,8 +88,6 @@ fn implementation(graph: &Graph, mermaid: &str, sound: bool) -> TokenStream {
     let body = body(graph, sound);
     let mut arguments = Group::new(Delimiter::Parenthesis, arguments);
     arguments.set_span(place);
-    let body = braced(place, body);
-    let result = quote_spanned!(place=> -> ::streamflow::__private::Result<Self> #body);
     let run = quote_spanned! {place=>
         fn run(&mut self) -> ::streamflow::__private::Result<()> {
             ::streamflow::__private::run(self)
@@ -106,7 +104,9 @@ fn implementation(graph: &Graph, mermaid: &str, sound: bool) -> TokenStream {
             /// Those of the operators' constructors; a `count` of 0; the platform's, when it has no
             /// such device or can't make a reserved stream.
             #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
-            #visibility #new #arguments #result
+            #visibility #new #arguments -> ::streamflow::__private::Result<Self> {
+                #body
+            }
 
             /// The graph as a flow chart of Mermaid, left to right.
             #visibility const MERMAID: &'static str = #mermaid;

@@ -12,6 +12,9 @@ use crate::diagnostic::{Errors, similar};
 /// Names that the struct has beside those of its nodes.
 const OF_GRAPH: &[&str] = &["new", "run", "nodes", "platform", "MERMAID", "DOT"];
 
+/// Names of fields and constants that the expansion has. Such a node is left out.
+const HIDDEN: &[&str] = &["__platform", "__sized", "__GREEN", "__ALONE"];
+
 /// What nodes there are.
 #[derive(Default)]
 pub(super) struct Names {
@@ -24,8 +27,11 @@ impl Names {
     /// Whether the name is new.
     pub(super) fn declare(&mut self, name: &Ident, errors: &mut Errors) -> bool {
         let text = name.unraw().to_string();
-        if text.starts_with("__") {
-            errors.at(name, "names that begin with `__` are reserved; give the node another one");
+        if HIDDEN.contains(&text.as_str()) {
+            errors.at(
+                name,
+                format!("a node cannot be named `{text}`: the graph has that name for itself"),
+            );
             self.all.insert(text.clone());
             self.without_type.insert(text);
             return false;

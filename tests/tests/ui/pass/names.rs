@@ -50,13 +50,17 @@ graph! {
         let io: Io = Io::new(result);
         let r#match: Ports = Ports::new();
         let result: Ports = Ports::new();
+        let __: Ports = Ports::new();
+        let __ports: Ports = Ports::new();
 
         camera.frame >> cast.src;
         cast.dst >> io.cx;
         io.outlet >> r#match.edge;
         io.inputs >> result.edge;
-        r#match.connect >> _;
-        result.connect >> _;
+        r#match.connect >> __.edge;
+        __.connect >> __ports.edge;
+        __ports.connect >> _;
+        r#result.connect >> _;
     }
 }
 
