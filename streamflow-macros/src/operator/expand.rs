@@ -188,17 +188,17 @@ fn ports_impl(operator: &Operator, names: &Names) -> TokenStream {
     let outputs = operator.outputs().map(|port| &port.ident);
     quote! {
         #[diagnostic::do_not_recommend]
-        #[allow(unused_variables, unused_mut)]
+        #[allow(unused_variables)]
         impl #impl_generics ::streamflow::__private::Ports for #ident #type_generics #where_clause {
             fn inputs(
                 &mut self,
-                mut visit: impl ::core::ops::FnMut(&mut dyn ::streamflow::__private::AnyInput),
+                visit: &mut dyn ::core::ops::FnMut(&mut dyn ::streamflow::__private::AnyInput),
             ) {
                 #(visit(&mut self.#inputs);)*
             }
             fn outputs(
                 &mut self,
-                mut visit: impl ::core::ops::FnMut(&mut dyn ::streamflow::__private::AnyOutput),
+                visit: &mut dyn ::core::ops::FnMut(&mut dyn ::streamflow::__private::AnyOutput),
             ) {
                 #(visit(&mut self.#outputs);)*
             }

@@ -124,7 +124,7 @@ impl<O: Compute> AnyNode for Node<O> {
             return Ok(Readiness::Done);
         }
         let (mut all_required, mut inputs, mut waiting, mut required) = (true, 0, 0, 0);
-        self.ports.inputs(|input| {
+        self.ports.inputs(&mut |input| {
             inputs += 1;
             waiting += usize::from(input.has_message());
             if !input.is_optional() {
@@ -137,7 +137,7 @@ impl<O: Compute> AnyNode for Node<O> {
             return Ok(Readiness::Blocked);
         }
         let mut room = true;
-        self.ports.outputs(|output| room &= output.has_room());
+        self.ports.outputs(&mut |output| room &= output.has_room());
         if !room {
             return Ok(Readiness::Blocked);
         }
@@ -150,7 +150,7 @@ impl<O: Compute> AnyNode for Node<O> {
 
     fn start(&mut self, stop: &Arc<AtomicBool>) -> Result<()> {
         let mut begins = Ok(());
-        self.ports.inputs(|input| {
+        self.ports.inputs(&mut |input| {
             if begins.is_ok() {
                 begins = input.check_start();
             }
@@ -163,13 +163,13 @@ impl<O: Compute> AnyNode for Node<O> {
 
     fn tick(&mut self) -> Result<bool> {
         let changed = self.tick_unpublished()?;
-        self.ports.outputs(|output| output.publish());
+        self.ports.outputs(&mut |output| output.publish());
         Ok(changed)
     }
 
     fn waiting(&mut self) -> Vec<&'static str> {
         let mut waiting = Vec::new();
-        self.ports.inputs(|input| waiting.extend(input.would_lose().then(|| input.name())));
+        self.ports.inputs(&mut |input| waiting.extend(input.would_lose().then(|| input.name())));
         waiting
     }
 
@@ -180,14 +180,14 @@ impl<O: Compute> AnyNode for Node<O> {
             Ok(())
         };
         // Messages are dropped here, and what they do then is the user's, too.
-        let clear = || self.ports.inputs(|input| input.clear());
+        let clear = || self.ports.inputs(&mut |input| input.clear());
         let cleared = catch_unwind(AssertUnwindSafe(clear));
         done.and(cleared.map_err(|panic| self.failed("stop", Error::panicked(&*panic))))
     }
 
     fn synchronize_blocking(&mut self) -> Result<()> {
         let mut done = self.cx.synchronize_blocking();
-        self.ports.outputs(|output| {
+        self.ports.outputs(&mut |output| {
             let copied = output.synchronize_blocking();
             if done.is_ok() {
                 done = copied;
@@ -208,7 +208,7 @@ impl<O: Compute> Node<O> {
         let mut untouched = None;
         // An operator without inputs makes messages, so it is never asked whether it changed something.
         let (mut inputs, mut changed) = (0, self.cx.is_finished());
-        let finish = |input: &mut dyn AnyInput| {
+        let mut finish = |input: &mut dyn AnyInput| {
             inputs += 1;
             match input.finish() {
                 Handled::Taken => changed = true,
@@ -218,7 +218,7 @@ impl<O: Compute> Node<O> {
             }
         };
         // Messages are dropped here, and what they do then is the user's, too.
-        let finished = catch_unwind(AssertUnwindSafe(|| self.ports.inputs(finish)));
+        let finished = catch_unwind(AssertUnwindSafe(|| self.ports.inputs(&mut finish)));
         if let Err(error) = done {
             return Err(self.undo(error));
         }
@@ -230,7 +230,7 @@ impl<O: Compute> Node<O> {
             return Err(self.undo(self.failed("compute", error)));
         }
         let mut full = None;
-        self.ports.outputs(|output| match output.emission() {
+        self.ports.outputs(&mut |output| match output.emission() {
             Emission::Nothing => {}
             Emission::Fits => changed = true,
             Emission::TooMuch => {
@@ -249,7 +249,7 @@ impl<O: Compute> Node<O> {
     /// Of a tick that failed nothing is sent.
     #[cold]
     fn undo(&mut self, error: Error) -> Error {
-        let cancel = || self.ports.outputs(|output| output.cancel());
+        let cancel = || self.ports.outputs(&mut |output| output.cancel());
         // If dropping a message panics, that has told itself; `error` came first.
         let _second = catch_unwind(AssertUnwindSafe(cancel));
         self.cx.count_tick();
@@ -291,7 +291,7 @@ impl<O: Operator> Node<O> {
     fn unfinished(&mut self) -> Result<Option<Point>> {
         let Self { ports, awaited, cx, .. } = self;
         let (mut awaited, mut found) = (awaited.iter(), Ok(None));
-        ports.inputs(|input| {
+        ports.inputs(&mut |input| {
             if awaited.next() != Some(&true) {
                 return;
             }

@@ -197,7 +197,7 @@ pub trait AnyOutput {
 /// All ports of an operator. Made by `#[operator]`.
 pub trait Ports: Send + 'static {
     /// Visits the inputs in order of declaration.
-    fn inputs(&mut self, visit: impl FnMut(&mut dyn AnyInput));
+    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn AnyInput));
     /// Visits the outputs in order of declaration.
-    fn outputs(&mut self, visit: impl FnMut(&mut dyn AnyOutput));
+    fn outputs(&mut self, visit: &mut dyn FnMut(&mut dyn AnyOutput));
 }

@@ -126,7 +126,7 @@ impl<O: Compute> OperatorHarness<O> {
             return Ok(false);
         }
         // What nobody took of the tick before.
-        self.node.ports.outputs(|output| output.cancel());
+        self.node.ports.outputs(&mut |output| output.cancel());
         self.node.tick_unpublished()?;
         self.races()?;
         Ok(true)
