@@ -17,6 +17,7 @@ fn main() -> ExitCode {
         .plain("constants", constants)
         .plain("types_made_inside_of_a_function", inside_of_a_function)
         .both("a_source_sends_on_the_stream_it_chose", source)
+        .both("what_was_emitted_is_downloaded_with_its_shape", emitted)
         .both("an_input_that_takes_is_written_in_place", in_place)
         .both("a_shared_input_is_kept_for_the_next_tick", delay)
         .both("host_data_and_names_that_want_care", names)
@@ -105,6 +106,21 @@ fn source(platform: &Platform) -> Result<(), Failed> {
         check(emitted.sent.is_some(), || "no point".into())?;
         check_equal(harness.stream().download_blocking(&emitted.message)?, vec![tick as f32; 3])?;
     }
+    Ok(harness.stop()?)
+}
+
+/// What `take` gives is shared, and downloaded as it is.
+fn emitted(platform: &Platform) -> Result<(), Failed> {
+    let mut harness = OperatorHarness::new(platform, Delay::new(None))?;
+    for first in [0.0, 10.0] {
+        let image = uploaded(platform, &[first, 1.0, 2.0, 3.0, 4.0, 5.0], harness.stream())?;
+        harness.push(|ports| &mut ports.now, image.reshape([2, 3])?)?;
+        check(harness.tick()?, || "it is ready".into())?;
+    }
+    let emitted = harness.take(|ports| &mut ports.before).ok_or(Failed::new("nothing"))?;
+    let download = platform.download(&emitted.message, harness.stream())?;
+    check_equal(download.shape(), &[2, 3])?;
+    check_equal(download.wait_blocking()?, &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0])?;
     Ok(harness.stop()?)
 }
 

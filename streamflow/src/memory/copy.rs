@@ -4,14 +4,16 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use super::{
-    Block, Buffer, DeviceSlice, Download, Element, Pinned, PinnedPool, Shape, Tensor, View, ViewMut,
+    Block, Buffer, DeviceSlice, Download, Element, Pinned, PinnedPool, Shape, Shared, Tensor, View,
+    ViewMut,
 };
 use crate::driver::{AccessMode, Copy, CopyKind, MemoryRange, Note};
 use crate::error::{Error, Result};
 use crate::stream::{CudaStream, Point};
 
 impl CudaStream {
-    /// Queues a copy of page-locked host memory to the device. Does not block.
+    /// Queues a copy of page-locked host memory to the device. Does not block. [`Pinned`] shows a source that
+    /// uploads what it reads.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`]; the driver's.
@@ -188,6 +190,17 @@ impl<T: Element> Downloadable<T> for Tensor<T> {
 
     fn shape(&self) -> Shape {
         *self.block().shape()
+    }
+}
+
+// What was emitted, and what several owners read, is shared.
+impl<T: Element, D: Downloadable<T>> Downloadable<T> for Shared<D> {
+    fn elements(&self) -> &DeviceSlice<T> {
+        (**self).elements()
+    }
+
+    fn shape(&self) -> Shape {
+        (**self).shape()
     }
 }
 
