@@ -44,11 +44,11 @@ pub use streamflow_macros::{Message, graph, kernel, operator};
 /// What programs use: `use streamflow::prelude::*;`.
 pub mod prelude {
     pub use crate::{
-        Buffer, Compute, Coscheduling, CudaGreenContext, CudaGreenContextPool, CudaStream,
-        CudaStreamPool, DeviceId, DeviceSlice, Download, Element, Error, ExecutionContext, Graph,
-        Grid, HostData, In, Many, Message, Metadata, OnStream, Operator, Out, Pinned, Platform,
-        PlatformOptions, Result, Shared, Stream, StreamFlags, StreamPool, Tensor, Timestamp,
-        device, f16, kernel, operator,
+        Allocator, Buffer, Compute, Coscheduling, CudaGreenContext, CudaGreenContextPool,
+        CudaStream, CudaStreamPool, DeviceId, DeviceSlice, Download, Element, Error,
+        ExecutionContext, Graph, Grid, HostData, In, Many, MemoryLimits, Message, Metadata,
+        OnStream, Operator, Out, Pinned, Platform, PlatformOptions, Result, Shared, Stream,
+        StreamFlags, StreamPool, Tensor, Timestamp, device, f16, kernel, operator,
     };
     // The macro alone, and not the module of the same name.
     pub use streamflow_macros::graph;

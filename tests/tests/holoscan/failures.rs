@@ -2,7 +2,6 @@
 //! that is not there.
 
 use streamflow::prelude::*;
-use streamflow::{Allocator, MemoryLimits};
 use streamflow_tests::Suite;
 use streamflow_tests::kernels::{slow_copy, slow_fill};
 

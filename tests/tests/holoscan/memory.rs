@@ -4,7 +4,6 @@
 //! on another stream, freed while it is being read, and so used again in the next tick.
 
 use streamflow::prelude::*;
-use streamflow::{Allocator, MemoryLimits};
 use streamflow_tests::Suite;
 use streamflow_tests::kernels::{slow_copy, slow_fill};
 
