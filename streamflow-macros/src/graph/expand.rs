@@ -114,7 +114,8 @@ fn implementation(graph: &Graph, mermaid: &str, sound: bool) -> TokenStream {
             #visibility const DOT: &'static str = #dot;
 
             /// Runs the graph on this thread, until all its sources are done and all their messages
-            /// consumed, or an operator asks for the end.
+            /// consumed, or an operator asks for the end. In another run the operators keep their state, but
+            /// their ticks and counts begin at 0 again.
             ///
             /// # Errors
             /// The first error, or panic, of an operator or of the device, with node and tick, and

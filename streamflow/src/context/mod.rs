@@ -101,7 +101,9 @@ impl ExecutionContext {
         &self.node
     }
 
-    /// How many ticks this operator has done before this one.
+    /// How many ticks this operator has done in this run before this one: 0 in the first. Another
+    /// [`run`](crate::schedule::run) of the same graph counts from 0 again, though the operator keeps its
+    /// state.
     pub fn tick(&self) -> u64 {
         self.tick.get()
     }

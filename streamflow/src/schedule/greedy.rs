@@ -27,6 +27,9 @@ const ASK: u32 = 15_000;
 ///
 /// While a node waits for a stream, all others that can run do.
 ///
+/// A graph may be run again. Its operators keep their state, but a `count` and
+/// [`ExecutionContext::tick`](crate::ExecutionContext::tick) begin at 0 in each run.
+///
 /// # Errors
 /// The first error of an operator or of the device, or [`Error::Races`] with all races that were found, with those that followed while the graph was
 /// being stopped. Everything is released: no message is left in a queue.
