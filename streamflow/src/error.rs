@@ -36,10 +36,9 @@ pub enum Error {
 
     /// All blocks of an allocator with a fixed number of them are lent.
     #[error(
-        "block pool `{pool}` is exhausted: `{who}` asked for a block, but all {blocks} are held by {}; \
-         it would need at least {}: raise its number of blocks, or drop tensors earlier; while ticks \
-         overlap, twice as many as one tick makes are usual",
-        counts(holders), .blocks.saturating_add(1)
+        "block pool `{pool}` is exhausted: `{who}` asked for a block, but all {blocks} are in use{}; \
+         it would need at least {}: raise its number of blocks, or drop tensors earlier",
+        allocated_for(holders), .blocks.saturating_add(1)
     )]
     BlocksExhausted {
         /// The allocator's name.
@@ -48,7 +47,7 @@ pub enum Error {
         who: String,
         /// How many blocks it has.
         blocks: u64,
-        /// Who holds how many of them: by the streams that they were allocated for.
+        /// For whose streams how many of them were allocated. Who keeps them now may be another.
         holders: Vec<(String, usize)>,
     },
 
@@ -69,8 +68,8 @@ pub enum Error {
     /// An allocator has as much memory as it may have.
     #[error(
         "allocator `{pool}` is exhausted: `{who}` asked for {requested} bytes, but {used} of {max_size} \
-         are in use, by {}; it would need at least {}: raise `max_size`, or drop tensors earlier",
-        counts(holders), .used.saturating_add(*.requested)
+         are in use{}; it would need at least {}: raise `max_size`, or drop tensors earlier",
+        allocated_for(holders), .used.saturating_add(*.requested)
     )]
     MemoryExhausted {
         /// The allocator's name.
@@ -83,7 +82,8 @@ pub enum Error {
         used: u64,
         /// How much it may have.
         max_size: u64,
-        /// Who holds how many tensors and buffers: by the streams that they were allocated for.
+        /// For whose streams how many tensors and buffers were allocated. Who keeps them now may be
+        /// another.
         holders: Vec<(String, usize)>,
     },
 
@@ -104,7 +104,7 @@ pub enum Error {
     )]
     ForeignPlatform {
         /// What it is.
-        what: &'static str,
+        what: String,
     },
 
     /// Memory of one device was used on a stream of another.
@@ -401,12 +401,14 @@ fn texts(errors: &[Error]) -> String {
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
-fn counts(holders: &[(String, usize)]) -> String {
+/// Of memory that is in use only this is known, and not where messages have carried it.
+fn allocated_for(holders: &[(String, usize)]) -> String {
     if holders.is_empty() {
-        return "nobody".to_owned();
+        return String::new();
     }
     let each = holders.iter().map(|(holder, count)| format!("`{holder}` ({count})"));
-    each.collect::<Vec<_>>().join(", ")
+    let each = each.collect::<Vec<_>>().join(", ");
+    format!(", allocated for the streams {each}, whoever keeps them now")
 }
 
 fn list(names: &[String]) -> String {

@@ -185,6 +185,10 @@ fn platforms_do_not_mix(a: &Platform, b: &Platform) -> Result<(), Failed> {
     for (what, result) in calls {
         check_error(what, result, |error| matches!(error, Error::ForeignPlatform { .. }))?;
     }
+    let allocator = a.allocator("MINE", device(0), MemoryLimits::unbounded())?;
+    let is_foreign = |error: &Error| matches!(error, Error::ForeignPlatform { .. });
+    let text = check_error("an allocator", allocator.buffer::<f32>(3, &there), is_foreign)?;
+    check_text(&text, &["allocator `MINE` belongs to another platform"])?;
     check(here.download_blocking(&mine)? == [1.0; 3], || "mine was written".into())?;
     check(there.download_blocking(&theirs)? == [2.0; 3], || "theirs was written".into())
 }

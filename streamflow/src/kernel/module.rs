@@ -48,7 +48,7 @@ impl CudaStream {
         pass: impl FnOnce(&mut Passing<'a>),
     ) -> Result<()> {
         if function.table.platform() != self.table().platform() {
-            return Err(Error::ForeignPlatform { what: "a function" });
+            return Err(Error::ForeignPlatform { what: "a function".into() });
         }
         if function.device != self.device() {
             return Err(Error::WrongDevice {

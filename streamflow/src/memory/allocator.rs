@@ -13,6 +13,110 @@ use crate::stream::{CudaStream, StreamTable};
 /// which is another handle of the same.
 ///
 /// Its tensors and buffers are like all others, and outlive it.
+///
+/// # In a graph
+/// An operator has it among its fields, and the expression of its node makes it: there `platform` is the
+/// graph's, and `?` may be used.
+///
+/// ```
+/// use streamflow::prelude::*;
+///
+/// /// data[i] = value
+/// #[kernel(unsafe cuda = "unsigned long long i = thread_index(); if (i < data_len) data[i] = value;")]
+/// fn fill(data: &mut [f32], value: f32) {
+///     data.fill(value);
+/// }
+///
+/// /// out[i] = weight * a[i] + (1 - weight) * b[i]
+/// #[kernel(
+///     unsafe cuda = "
+///         unsigned long long i = thread_index();
+///         if (i < out_len) out[i] = weight * a[i] + (1.0f - weight) * b[i];
+///     ",
+///     requires(a.len() == out.len(), b.len() == out.len())
+/// )]
+/// fn mix(out: &mut [f32], a: &[f32], b: &[f32], weight: f32) {
+///     for (out, (a, b)) in out.iter_mut().zip(a.iter().zip(b)) {
+///         *out = weight * a + (1.0 - weight) * b;
+///     }
+/// }
+///
+/// /// Images of one value, with memory of the platform.
+/// #[operator(streams(work))]
+/// struct Source {
+///     #[output] image: Tensor<f32>,
+///     len: usize,
+///     value: f32,
+/// }
+///
+/// impl Compute for Source {
+///     fn compute(&mut self, io: SourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
+///         let stream = cx.allocate_cuda_stream(io.work)?;
+///         let mut image = cx.tensor([self.len], &stream)?;
+///         stream.launch::<fill>(self.len, (&mut image, self.value))?;
+///         io.image.set_cuda_stream(&stream).emit(image)
+///     }
+/// }
+///
+/// /// Blends two images, in blocks of its own.
+/// #[operator]
+/// struct Blend {
+///     #[input] a: &Tensor<f32>,
+///     #[input] b: &Tensor<f32>,
+///     #[output] out: Tensor<f32>,
+///     weight: f32,
+///     memory: Allocator,
+/// }
+///
+/// impl Compute for Blend {
+///     fn compute(&mut self, io: BlendIo<'_>, cx: &ExecutionContext) -> Result<()> {
+///         let (a, stream) = io.a.receive().receive_cuda_stream(cx)?;
+///         let (b, _) = io.b.receive().receive_cuda_stream(cx)?;
+///         let mut out = self.memory.tensor(a.shape(), &stream)?; // not `cx.tensor`
+///         stream.launch::<mix>(out.len(), (&mut out, a, b, self.weight))?;
+///         io.out.emit(out)
+///     }
+/// }
+///
+/// /// Keeps the first value of each image.
+/// #[operator]
+/// struct Keep {
+///     #[input] image: &Tensor<f32>,
+///     seen: Vec<f32>,
+/// }
+///
+/// impl Compute for Keep {
+///     fn compute(&mut self, io: KeepIo<'_>, cx: &ExecutionContext) -> Result<()> {
+///         let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+///         self.seen.extend(cx.download(image, &stream)?.wait_blocking()?.first());
+///         Ok(())
+///     }
+/// }
+///
+/// /// Four blocks, each for one image of 1000 values.
+/// const BLENDED: MemoryLimits = MemoryLimits::blocks(4 * 1000, 4);
+///
+/// graph! {
+///     struct Blended(count: u64) {
+///         #[when(count(count))] let dark: Source = Source::new(1000, 0.0);
+///         #[when(count(count))] let light: Source = Source::new(1000, 4.0);
+///         let blend: Blend = Blend::new(0.25, platform.allocator("BLENDED", device(0), BLENDED)?);
+///         let keep: Keep = Keep::new(Vec::new());
+///         dark.image >> blend.a;
+///         light.image >> blend.b;
+///         blend.out >> keep.image;
+///     }
+/// }
+///
+/// # fn main() -> Result<()> {
+/// let mut graph = Blended::new(&Platform::detect()?, 2)?;
+/// graph.run()?;
+/// assert_eq!(graph.keep().seen, [3.0, 3.0]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// For operators that shall share one, make it before the graph, and give clones as its parameter.
 #[derive(Clone)]
 pub struct Allocator(Arc<MemoryPool>);
 
@@ -77,16 +181,21 @@ impl Allocator {
 
     fn check(&self, stream: &CudaStream) -> Result<()> {
         if stream.table().platform() != self.0.platform() {
-            return Err(Error::ForeignPlatform { what: "a stream" });
+            return Err(Error::ForeignPlatform { what: self.who() });
         }
         if stream.device() != self.device() {
             return Err(Error::WrongDevice {
-                what: format!("allocator `{}`", self.name()),
+                what: self.who(),
                 memory: self.device(),
                 stream: stream.device(),
             });
         }
         Ok(())
+    }
+
+    /// For messages.
+    fn who(&self) -> String {
+        format!("allocator `{}`", self.name())
     }
 }
 

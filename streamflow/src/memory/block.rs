@@ -154,7 +154,7 @@ impl Block {
         if self.platform == stream.timeline().platform() {
             return Ok(());
         }
-        Err(Error::ForeignPlatform { what: "memory" })
+        Err(Error::ForeignPlatform { what: "memory".into() })
     }
 
     /// Refuses a stream of another platform or device.
