@@ -2,6 +2,99 @@
 //!
 //! `graph!` makes a struct whose fields are [`Node`]s, and implements [`Graph`] for it. A scheduler
 //! sees the nodes as [`AnyNode`]s, in an order in which producers come before their consumers.
+//!
+//! # A tensor for the next tick
+//!
+//! `#[feedback(initial = …)]` carries a message into the next tick. Its expression is made as those of the
+//! nodes are: it sees the parameters and `platform`, and may use `?`.
+//!
+//! ```
+//! use streamflow::prelude::*;
+//!
+//! /// out[i] = a[i] + b
+//! #[kernel(
+//!     unsafe cuda = "unsigned long long i = thread_index(); if (i < out_len) out[i] = a[i] + b;",
+//!     requires(a.len() == out.len())
+//! )]
+//! fn add(out: &mut [f32], a: &[f32], b: f32) {
+//!     for (out, a) in out.iter_mut().zip(a) {
+//!         *out = a + b;
+//!     }
+//! }
+//!
+//! /// Sends 1, 2, 3.
+//! #[operator]
+//! struct Numbers {
+//!     #[output] number: f32,
+//! }
+//!
+//! impl Compute for Numbers {
+//!     fn compute(&mut self, io: NumbersIo<'_>, cx: &ExecutionContext) -> Result<()> {
+//!         io.number.emit(cx.tick() as f32 + 1.0)
+//!     }
+//! }
+//!
+//! /// Adds each number to what it sent before.
+//! #[operator]
+//! struct Sum {
+//!     #[input] number: f32,
+//!     #[input] before: &Tensor<f32>,
+//!     #[output] sum: Tensor<f32>,
+//! }
+//!
+//! impl Compute for Sum {
+//!     fn compute(&mut self, io: SumIo<'_>, cx: &ExecutionContext) -> Result<()> {
+//!         let number = io.number.receive().into_data();
+//!         let (before, stream) = io.before.receive().receive_cuda_stream(cx)?;
+//!         let mut sum = cx.tensor(before.shape(), &stream)?;
+//!         stream.launch::<add>(sum.len(), (&mut sum, before, number))?;
+//!         io.sum.emit(sum)
+//!     }
+//! }
+//!
+//! /// Keeps the last value of each sum.
+//! #[operator]
+//! struct Keep {
+//!     #[input] image: &Tensor<f32>,
+//!     seen: Vec<f32>,
+//! }
+//!
+//! impl Compute for Keep {
+//!     fn compute(&mut self, io: KeepIo<'_>, cx: &ExecutionContext) -> Result<()> {
+//!         let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+//!         self.seen.extend(cx.download(image, &stream)?.wait_blocking()?.last());
+//!         Ok(())
+//!     }
+//! }
+//!
+//! /// What the first tick adds to. It may still be under way when the graph gets it.
+//! fn zeros(platform: &Platform, len: usize) -> Result<Tensor<f32>> {
+//!     let stream = platform.stream_pool("FIRST", &CudaStreamPool::new())?.allocate("zeros")?;
+//!     let mut image = platform.tensor([len], &stream)?;
+//!     stream.fill_bytes(&mut image, 0)?;
+//!     Ok(image)
+//! }
+//!
+//! graph! {
+//!     struct Running(len: usize, count: u64) {
+//!         #[when(count(count))] let numbers: Numbers = Numbers::new();
+//!         let sum: Sum = Sum::new();
+//!         let keep: Keep = Keep::new(Vec::new());
+//!
+//!         numbers.number >> sum.number;
+//!         #[feedback(initial = zeros(platform, len)?)]
+//!         sum.sum >> sum.before;
+//!         sum.sum >> keep.image;
+//!     }
+//! }
+//!
+//! # fn main() -> Result<()> {
+//! let mut graph = Running::new(&Platform::detect()?, 1000, 3)?;
+//! graph.run()?;
+//! assert_eq!(graph.keep().seen, [1.0, 3.0, 6.0]);
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod check;
 mod node;

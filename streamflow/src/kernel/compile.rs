@@ -41,7 +41,44 @@ pub(super) fn load(
 }
 
 /// Compiles a kernel for a compute capability, as `(9, 0)`. Needs NVRTC but no GPU, and uses no
-/// cache: for the checks of a build server.
+/// cache: for the checks of a build server. The simulator runs the Rust body alone, so where there is no
+/// GPU nothing else reads the CUDA body.
+///
+/// ```
+/// use streamflow::kernel::{Kernel, compile_for, nvrtc_version};
+/// use streamflow::prelude::*;
+///
+/// /// out[i] = the mean of image[i] and its neighbours; 0 at the ends
+/// #[kernel(
+///     unsafe cuda = "
+///         unsigned long long i = thread_index();
+///         if (i >= out_len) return;
+///         bool inside = i > 0 && i + 1 < out_len;
+///         out[i] = inside ? (image[i - 1] + image[i] + image[i + 1]) / 3.0f : 0.0f;
+///     ",
+///     requires(image.len() == out.len())
+/// )]
+/// fn blur(out: &mut [f32], image: &[f32]) {
+///     out.fill(0.0);
+///     for (i, three) in image.windows(3).enumerate() {
+///         out[i + 1] = three.iter().sum::<f32>() / 3.0;
+///     }
+/// }
+///
+/// # fn main() -> Result<()> {
+/// // In a test of your own project, for each kernel and each GPU that it shall run on. Of a generic kernel
+/// // name an instance: `<cast<u8, f32> as Kernel>::INFO`.
+/// match nvrtc_version() {
+///     Ok(_) => {
+///         let image = compile_for(<blur as Kernel>::INFO, (9, 0))?;
+///         assert!(!image.0.is_empty());
+///     }
+///     // On a build server, let this fail.
+///     Err(missing) => println!("skipped: {missing}"),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// The image is a CUBIN, or PTX (with its final NUL) where this NVRTC does not know the compute
 /// capability.

@@ -158,6 +158,60 @@ impl fmt::Debug for PinnedPool {
 ///
 /// Copies from and to it run on a stream while the host goes on. The host reads it only when all
 /// copies *to* it are complete, and writes it only when all copies are. Dropping it does not wait.
+///
+/// # A source that uploads
+/// A source of frames that come from the host, as from a camera, takes memory anew in each tick. It is
+/// pooled: what a tick before has dropped is used again once its copy is complete, and the host waits for
+/// no copy.
+///
+/// ```
+/// use streamflow::prelude::*;
+/// use streamflow::testing::OperatorHarness;
+///
+/// /// Instead of a camera's library.
+/// struct Device(f32);
+///
+/// impl Device {
+///     fn read_into(&mut self, frame: &mut [f32]) -> Result<()> {
+///         self.0 += 1.0;
+///         frame.fill(self.0);
+///         Ok(())
+///     }
+/// }
+///
+/// /// Sends the frames of a device.
+/// #[operator(streams(upload))]
+/// struct Camera {
+///     #[output] frame: Tensor<f32>,
+///     device: Device,
+///     rows: usize,
+///     cols: usize,
+/// }
+///
+/// impl Compute for Camera {
+///     fn compute(&mut self, io: CameraIo<'_>, cx: &ExecutionContext) -> Result<()> {
+///         let stream = cx.allocate_cuda_stream(io.upload)?;
+///         let mut pinned = cx.pinned(self.rows * self.cols)?;
+///         // No copy uses it yet, so this does not block.
+///         self.device.read_into(pinned.as_mut_slice_blocking()?)?;
+///         let mut frame = cx.tensor([self.rows, self.cols], &stream)?;
+///         stream.upload(&pinned, &mut frame)?; // is queued; `pinned` may be dropped
+///         io.frame.set_cuda_stream(&stream).emit(frame)
+///     }
+/// }
+///
+/// # fn main() -> Result<()> {
+/// let platform = Platform::detect()?;
+/// let mut camera = OperatorHarness::new(&platform, Camera::new(Device(0.0), 2, 3))?;
+/// for value in [1.0, 2.0, 3.0] {
+///     camera.tick()?;
+///     let sent = camera.take(|ports| &mut ports.frame).expect("it sends a frame in each tick");
+///     let frame = platform.download(&sent.message, camera.stream())?;
+///     assert_eq!((frame.shape(), frame.wait_blocking()?), (&[2, 3][..], &[value; 6][..]));
+/// }
+/// camera.stop()
+/// # }
+/// ```
 pub struct Pinned<T: Element> {
     owner: Owned<PinnedPool>,
     len: usize,

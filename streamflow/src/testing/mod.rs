@@ -4,6 +4,123 @@
 //! orders in which a device may execute its work, and [`Explorer`] also under all of them, on the host
 //! simulator.
 //!
+//! # An operator, and then its graph
+//!
+//! A harness stands for the graph: push what the operator receives, let it tick, take what it emitted and
+//! look at it. A test of a whole graph reads what its sink has kept. Written as a function of a platform, it
+//! goes to [`explore`].
+//!
+//! ```
+//! use streamflow::prelude::*;
+//! use streamflow::testing::{OperatorHarness, explore};
+//!
+//! /// data[i] = value
+//! #[kernel(unsafe cuda = "unsigned long long i = thread_index(); if (i < data_len) data[i] = value;")]
+//! fn fill(data: &mut [f32], value: f32) {
+//!     data.fill(value);
+//! }
+//!
+//! /// data[i] *= factor
+//! #[kernel(unsafe cuda = "unsigned long long i = thread_index(); if (i < data_len) data[i] *= factor;")]
+//! fn scale(data: &mut [f32], factor: f32) {
+//!     data.iter_mut().for_each(|x| *x *= factor);
+//! }
+//!
+//! /// Counts the ticks in images of 4 values.
+//! #[operator(streams(work))]
+//! struct Source {
+//!     #[output] image: Tensor<f32>,
+//! }
+//!
+//! impl Compute for Source {
+//!     fn compute(&mut self, io: SourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
+//!         let stream = cx.allocate_cuda_stream(io.work)?;
+//!         let mut image = cx.tensor([4], &stream)?;
+//!         stream.launch::<fill>(4, (&mut image, cx.tick() as f32))?;
+//!         io.image.set_cuda_stream(&stream).emit(image)
+//!     }
+//! }
+//!
+//! /// The operator under test: scales in place.
+//! #[operator]
+//! struct Gain {
+//!     #[input] image: Tensor<f32>,
+//!     #[output] scaled: Tensor<f32>,
+//!     factor: f32,
+//! }
+//!
+//! impl Compute for Gain {
+//!     fn compute(&mut self, io: GainIo<'_>, cx: &ExecutionContext) -> Result<()> {
+//!         assert!(self.factor.is_finite(), "the factor is {}", self.factor);
+//!         let (mut image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+//!         stream.launch::<scale>(image.len(), (&mut image, self.factor))?;
+//!         io.scaled.emit(image)
+//!     }
+//! }
+//!
+//! /// The sink: keeps the last value of each image.
+//! #[operator]
+//! struct Keep {
+//!     #[input] image: &Tensor<f32>,
+//!     seen: Vec<f32>,
+//! }
+//!
+//! impl Compute for Keep {
+//!     fn compute(&mut self, io: KeepIo<'_>, cx: &ExecutionContext) -> Result<()> {
+//!         let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+//!         self.seen.extend(cx.download(image, &stream)?.wait_blocking()?.last());
+//!         Ok(())
+//!     }
+//! }
+//!
+//! graph! {
+//!     struct Scaled(count: u64, factor: f32) {
+//!         #[when(count(count))] let source: Source = Source::new();
+//!         let gain: Gain = Gain::new(factor);
+//!         let keep: Keep = Keep::new(Vec::new());
+//!         source.image >> gain.image;
+//!         gain.scaled >> keep.image;
+//!     }
+//! }
+//!
+//! fn one_operator(platform: &Platform) -> Result<()> {
+//!     let mut harness = OperatorHarness::new(platform, Gain::new(0.5))?;
+//!     assert!(!harness.tick()?, "without a message it is not ready");
+//!     let mut image = platform.tensor([2], harness.stream())?;
+//!     harness.stream().upload_blocking(&[2.0, 4.0], &mut image)?;
+//!     harness.push(|ports| &mut ports.image, image)?;
+//!     assert!(harness.tick()?);
+//!     let out = harness.take(|ports| &mut ports.scaled).expect("it emits in each tick");
+//!     let scaled = platform.download(&out.message, harness.stream())?;
+//!     assert_eq!(scaled.wait_blocking()?, [1.0, 2.0]);
+//!     harness.stop()
+//! }
+//!
+//! fn whole_graph(platform: &Platform) -> Result<()> {
+//!     let mut graph = Scaled::new(platform, 3, 10.0)?;
+//!     graph.run()?;
+//!     assert_eq!(graph.keep().seen, [0.0, 10.0, 20.0]);
+//!     Ok(())
+//! }
+//!
+//! /// A panic in an operator ends the run like an error: what asserts inside of one needs no more.
+//! fn panics_are_errors(platform: &Platform) -> Result<()> {
+//!     let error = Scaled::new(platform, 3, f32::NAN)?.run().expect_err("it asserts");
+//!     let text = "operator `gain` failed in `compute`, tick 0: it panicked: the factor is NaN";
+//!     assert_eq!(error.to_string(), text);
+//!     Ok(())
+//! }
+//!
+//! // In a project each of them is in a `#[test]`.
+//! fn main() -> Result<()> {
+//!     explore(one_operator)?;
+//!     explore(whole_graph)?;
+//!     panics_are_errors(&Platform::host().build()?)
+//! }
+//! ```
+//!
+//! # Streams without operators
+//!
 //! ```
 //! use streamflow::prelude::*;
 //! use streamflow::testing::{Explorer, explore};
