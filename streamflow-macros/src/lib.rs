@@ -105,7 +105,8 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 ///
 /// It becomes a struct with
-/// - `new(platform: &Platform, parameters) -> Result<Self>` and `run(&mut self) -> Result<()>`,
+/// - `new(platform: &Platform, parameters) -> Result<Self>` and `run(&mut self) -> Result<()>`
+///   (in another run the operators keep their state, but ticks and counts begin at 0 again),
 /// - for each node `name(&self) -> &Operator` and `name_mut(&mut self) -> &mut Operator`,
 /// - `MERMAID` and `DOT`, the graph as a picture,
 ///
@@ -140,7 +141,9 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// - `const NAME: CudaGreenContextPool = …;` describes how the multiprocessors of a device are divided,
 ///   for stream pools that are `.on(NAME.context(0))`.
 /// - `let name: Operator = …;` is a node. The operator's type must be written. The expression sees
-///   the parameters and `platform`, and may use `?`.
+///   the parameters and `platform`, and may use `?`, as in
+///   `Blend::new(0.25, platform.allocator("BLENDED", device(0), LIMITS)?)`; `streamflow::Allocator` has
+///   the whole program.
 /// - `a.out >> b.in;` is an edge, and `a.out >> (b.in, c.in);` are several. Each input has one
 ///   producer, one that is `#[input(many)]` any number, and one of a size as many as it says; the order
 ///   of their edges is that of the messages. An output may have any number of consumers; several share one message, so each reads
@@ -173,7 +176,13 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 ///   producer does not run before there is room.
 /// - `#[feedback(initial = value)]`: its messages are for the next tick, and `value` is that of the first.
 ///   It may close a cycle, and it is the only edge that may. What waits there at the end of a run is state,
-///   like the operators' fields: another run begins with it.
+///   like the operators' fields: another run begins with it. The expression sees the parameters and
+///   `platform`, and may use `?`, so that device data can be made there:
+///   ```text
+///   #[feedback(initial = zeros(platform, len)?)]    // zeros(…) -> Result<Tensor<f32>>
+///   sum.sum >> sum.before;
+///   ```
+///   The whole program is in the documentation of the module `streamflow::graph`.
 ///
 /// # What is checked, and when
 /// | Mistake | Found by | Told at |

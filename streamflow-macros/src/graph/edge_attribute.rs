@@ -140,7 +140,7 @@ fn feedback(attribute: &Attribute, errors: &mut Errors) -> Option<Expr> {
             errors.at(
                 attribute,
                 "`#[feedback]` needs the message with which the consumer begins: \
-                 `#[feedback(initial = 0.0)]`",
+                 `#[feedback(initial = …)]`, with a value of the edge's type",
             );
             None
         }
