@@ -20,6 +20,7 @@ fn main() -> ExitCode {
         .both("an_initializer_that_fails", failing)
         .both("a_count_of_nothing", count_zero)
         .both("a_graph_runs_again", again)
+        .both("each_run_counts_its_ticks_from_0", ticks_of_each_run)
         .plain("pictures", pictures)
         .plain("the_order_of_nodes", order)
         .run()
@@ -66,6 +67,35 @@ fn again(platform: &Platform) -> Result<(), Failed> {
     graph.run()?;
     let seen: Vec<f32> = graph.show().seen().iter().map(|(value, _)| *value).collect();
     check_equal(seen, vec![1.0, 1.0, 7.0, 7.0])
+}
+
+/// Keeps its ticks.
+#[operator]
+struct Ticks {
+    #[output]
+    tick: u64,
+    seen: Vec<u64>,
+}
+
+impl Compute for Ticks {
+    fn compute(&mut self, io: TicksIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        self.seen.push(cx.tick());
+        io.tick.emit(cx.tick())
+    }
+}
+
+graph! {
+    struct Ticking {
+        #[when(count(2))] let ticks: Ticks = Ticks::new(Vec::new());
+        ticks.tick >> _;
+    }
+}
+
+fn ticks_of_each_run(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = Ticking::new(platform)?;
+    graph.run()?;
+    graph.run()?;
+    check_equal(graph.ticks().seen.as_slice(), &[0, 1, 0, 1])
 }
 
 graph! {
