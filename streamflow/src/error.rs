@@ -389,6 +389,13 @@ impl Error {
         Self::Other(error.to_string())
     }
 
+    /// Out of line: each launch could be the one that makes it.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn foreign(what: &str) -> Self {
+        Self::ForeignPlatform { what: what.to_owned() }
+    }
+
     /// From what a panic carries.
     pub(crate) fn panicked(panic: &(dyn Any + Send)) -> Self {
         let text = panic.downcast_ref::<&str>().copied();

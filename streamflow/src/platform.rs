@@ -332,7 +332,7 @@ impl Platform {
 
     fn of(&self, stream: &CudaStream) -> Result<&Device> {
         if stream.table().platform() != self.0.table.platform() {
-            return Err(Error::ForeignPlatform { what: "a stream".into() });
+            return Err(Error::foreign("a stream"));
         }
         self.device(stream.device(), "a stream")
     }

@@ -48,7 +48,7 @@ impl CudaStream {
         pass: impl FnOnce(&mut Passing<'a>),
     ) -> Result<()> {
         if function.table.platform() != self.table().platform() {
-            return Err(Error::ForeignPlatform { what: "a function".into() });
+            return Err(Error::foreign("a function"));
         }
         if function.device != self.device() {
             return Err(Error::WrongDevice {

@@ -181,7 +181,7 @@ impl Allocator {
 
     fn check(&self, stream: &CudaStream) -> Result<()> {
         if stream.table().platform() != self.0.platform() {
-            return Err(Error::ForeignPlatform { what: self.who() });
+            return Err(Error::foreign(&self.who()));
         }
         if stream.device() != self.device() {
             return Err(Error::WrongDevice {

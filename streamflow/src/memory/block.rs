@@ -82,6 +82,7 @@ impl Block {
     ///
     /// `point` is the stream's [open point](Timeline::open_point). The work is queued after this call,
     /// and then told by [`queued`](Self::queued), whether or not that succeeded.
+    #[inline]
     pub(crate) fn claim(
         &self,
         stream: &CudaStream,
@@ -154,21 +155,19 @@ impl Block {
         if self.platform == stream.timeline().platform() {
             return Ok(());
         }
-        Err(Error::ForeignPlatform { what: "memory".into() })
+        Err(Error::foreign("memory"))
     }
 
     /// Refuses a stream of another platform or device.
     pub(crate) fn check(&self, stream: &CudaStream, what: &str) -> Result<()> {
-        let timeline = stream.timeline();
         self.check_platform(stream)?;
-        if self.device != timeline.device() {
-            return Err(Error::WrongDevice {
-                what: what.to_owned(),
-                memory: self.device,
-                stream: timeline.device(),
-            });
-        }
-        Ok(())
+        if self.device == stream.device() { Ok(()) } else { Err(self.elsewhere(stream, what)) }
+    }
+
+    #[cold]
+    fn elsewhere(&self, stream: &CudaStream, what: &str) -> Error {
+        let (memory, stream) = (self.device, stream.device());
+        Error::WrongDevice { what: what.to_owned(), memory, stream }
     }
 
     /// Whether work queued on `timeline` now comes after all uses anyway.

@@ -314,7 +314,7 @@ impl Timeline {
     #[inline]
     pub(crate) fn wait(&self, table: &StreamTable, point: Point) -> Result<()> {
         if point.platform != self.platform {
-            return Err(Error::ForeignPlatform { what: "a point".into() });
+            return Err(Error::foreign("a point"));
         }
         if self.implies(point) { Ok(()) } else { Ok(self.wait_for(table, point)?) }
     }

@@ -46,7 +46,7 @@ impl TimingEvent {
     /// than 12.8; the driver's, and an error of earlier work may be reported here.
     pub fn elapsed_blocking(&self, end: &Self) -> Result<Duration> {
         if self.platform != end.platform {
-            return Err(Error::ForeignPlatform { what: "a moment".into() });
+            return Err(Error::foreign("a moment"));
         }
         let (start_on, end_on) = (self.on.device(), end.on.device());
         if start_on != end_on {
