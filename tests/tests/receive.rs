@@ -3,10 +3,13 @@
 
 use std::process::ExitCode;
 
-use streamflow::driver::{Call, StreamName};
+use std::sync::Arc;
+
+use streamflow::driver::{Call, Driver, StreamName};
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::kernels::{slow_copy, slow_fill};
+use streamflow_tests::layers::{CallKind, FailNth};
 use streamflow_tests::seen::{self, all, note};
 use streamflow_tests::setup::recorded;
 use streamflow_tests::tensors::{LEN, SLOW, Sink, Tx, holds};
@@ -21,6 +24,7 @@ fn main() -> ExitCode {
         .both("an_exhausted_pool_alone", exhausted)
         .both("no_stream_and_no_default", nothing)
         .both("sync_to_default_where_asked", to_default)
+        .both("a_wait_that_fails_where_nothing_can_say_so", unordered_handle)
         .run()
 }
 
@@ -249,4 +253,44 @@ fn to_default(platform: &Platform) -> Result<(), Failed> {
         harness.stop()?;
     }
     Ok(())
+}
+
+/// Receives two messages, and then asks for the handle.
+#[operator]
+struct AsksForHandle {
+    #[input]
+    a: &Tensor<f32>,
+    #[input]
+    b: &Tensor<f32>,
+    failing: Arc<FailNth>,
+}
+
+impl Compute for AsksForHandle {
+    fn compute(&mut self, io: AsksForHandleIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (_, stream) = io.a.receive().receive_cuda_stream(cx)?;
+        io.b.receive().receive_cuda_stream(cx)?;
+        self.failing.fail_next();
+        stream.raw();
+        Ok(())
+    }
+}
+
+graph! {
+    struct Handles(failing: Arc<FailNth>) {
+        #[when(count(2))] let a: Tx = Tx::new(0.0, true, SLOW);
+        #[when(count(2))] let b: Tx = Tx::new(0.0, true, SLOW);
+        let rx: AsksForHandle = AsksForHandle::new(failing);
+        a.image >> rx.a;
+        b.image >> rx.b;
+    }
+}
+
+/// The waits that a handle needs fail where it is asked for, which can't be an error there. The hook ends
+/// with it.
+fn unordered_handle(platform: &Platform) -> Result<(), Failed> {
+    let driver = platform.driver().clone();
+    let failing = Arc::new(FailNth::new(driver, CallKind::WaitEvent, u64::MAX));
+    let built = Platform::from_driver(failing.clone() as Arc<dyn Driver>)?;
+    let text = check_error("a handle", Handles::new(&built, failing)?.run(), |_| true)?;
+    check_text(&text, &["`rx`", "compute", "wait_event", "INJECTED"])
 }

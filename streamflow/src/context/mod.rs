@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::memory::{Buffer, Download, Downloadable, Element, IntoShape, Pinned, Tensor};
 use crate::message::{Metadata, Timestamp};
 use crate::platform::Platform;
+use crate::port::{PortInfo, PortSize};
 use crate::stream::{CudaStream, StreamPool, StreamTable};
 
 /// Where the streams of a node come from.
@@ -39,6 +40,8 @@ pub struct ExecutionContext {
     internal: OnceCell<CudaStream>,
     /// The names that the operator declared, and their streams.
     names: &'static [&'static str],
+    /// A tick receives one message of device data, so that no other can imply its wait.
+    receives_one: bool,
     named: Box<[OnceCell<CudaStream>]>,
     /// Those that it named while running.
     found: boxcar::Vec<(String, CudaStream)>,
@@ -70,6 +73,7 @@ impl ExecutionContext {
             alone: alone.clone(),
             internal: OnceCell::new(),
             names,
+            receives_one: false,
             named: names.iter().map(|_| OnceCell::new()).collect(),
             found: boxcar::Vec::new(),
             defaults: (0..platform.device_count()).map(|_| OnceCell::new()).collect(),
@@ -79,6 +83,13 @@ impl ExecutionContext {
             finished: Cell::new(false),
             stop: Arc::default(),
         }
+    }
+
+    /// Says what the operator receives.
+    pub(crate) fn set_inputs(&mut self, inputs: &[PortInfo]) {
+        let mut device = inputs.iter().filter(|port| port.device);
+        let only = device.next().filter(|_| device.next().is_none());
+        self.receives_one = only.is_some_and(|port| port.size == PortSize::One);
     }
 
     /// The platform that the graph runs on.
@@ -209,7 +220,10 @@ impl ExecutionContext {
         if self.alone.holds() {
             return Ok(());
         }
-        self.own_streams().try_for_each(|stream| stream.timeline().close())?;
+        self.own_streams(|stream| {
+            stream.kept_failure()?;
+            Ok(stream.timeline().close()?)
+        })?;
         self.default_streams().try_for_each(|stream| {
             // The handle of a default stream names no device, and the hook may have bound another.
             stream.timeline().bind()?;
@@ -239,20 +253,24 @@ impl ExecutionContext {
 
     /// Blocks until all work of the operator's streams is complete.
     pub(crate) fn synchronize_blocking(&self) -> Result<()> {
-        self.own_streams()
-            .chain(self.default_streams())
-            .try_for_each(CudaStream::synchronize_blocking)
+        self.own_streams(CudaStream::synchronize_blocking)?;
+        self.default_streams().try_for_each(CudaStream::synchronize_blocking)
     }
 
     fn default_streams(&self) -> impl Iterator<Item = &CudaStream> {
         self.defaults.iter().filter_map(OnceCell::get)
     }
 
-    fn own_streams(&self) -> impl Iterator<Item = &CudaStream> {
-        let fixed = std::iter::once(&self.internal).chain(&self.named).filter_map(OnceCell::get);
+    /// Visits each stream of the operator's own, until an error.
+    fn own_streams(&self, mut visit: impl FnMut(&CudaStream) -> Result<()>) -> Result<()> {
+        // Not as a chain, which in each hook costs more than what is done with them.
+        self.internal.get().map_or(Ok(()), &mut visit)?;
+        self.named.iter().filter_map(OnceCell::get).try_for_each(&mut visit)?;
         // Rare, and to go through none costs more than to see that there is none.
-        let found = (self.found.count() > 0).then(|| self.found.iter());
-        fixed.chain(found.into_iter().flatten().map(|(_, (_, stream))| stream))
+        if self.found.count() > 0 {
+            self.found.iter().try_for_each(|(_, (_, stream))| visit(stream))?;
+        }
+        Ok(())
     }
 }
 

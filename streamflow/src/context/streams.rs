@@ -88,8 +88,9 @@ impl ExecutionContext {
         streams: impl IntoIterator<Item = Option<StreamRef>>,
         target: &Stream<'c>,
     ) -> Result<Synchronized<'c>> {
+        target.timeline().ready()?;
         for stream in streams.into_iter().flatten() {
-            target.wait(stream.point())?;
+            target.wait_before_work(stream.point())?;
         }
         Ok(Synchronized::new(*target))
     }
@@ -123,11 +124,11 @@ impl ExecutionContext {
         // adopted stream may be on one.
         stream.timeline().bind()?;
         for point in sent {
-            stream.timeline().wait(self.table(), point)?;
+            stream.wait_before_work(point)?;
         }
         if H::TO_DEFAULT {
             let default = self.default_stream()?;
-            if default.raw() != stream.raw() {
+            if default.timeline().id() != stream.timeline().id() {
                 default.wait(stream.record()?)?;
             }
         }
@@ -160,6 +161,9 @@ impl ExecutionContext {
             match (found, default.or(H::DEFAULT.then(|| self.device()))) {
                 (Some(stream), _) => {
                     self.alone.with(&stream);
+                    if self.receives_one {
+                        stream.wait_at_once();
+                    }
                     let _first = self.internal.set(stream);
                 }
                 (None, Some(device)) => {

@@ -57,14 +57,9 @@ pub fn node<O: Operator>(
         }
         NodeStreams::None => (Streams::Adopt, device(0)),
     };
-    Ok(Node {
-        operator,
-        ports,
-        cx: ExecutionContext::new(platform, name, on, streams, O::STREAM_NAMES, options.alone),
-        count: options.count,
-        awaited,
-        started: false,
-    })
+    let mut cx = ExecutionContext::new(platform, name, on, streams, O::STREAM_NAMES, options.alone);
+    cx.set_inputs(O::INPUTS);
+    Ok(Node { operator, ports, cx, count: options.count, awaited, started: false })
 }
 
 /// The node as schedulers see it. `graph!` names the operator's type in the call, so that rustc says

@@ -65,7 +65,7 @@ fn launch_kernel(
     order: Order,
     location: SourceLocation,
 ) -> Result<()> {
-    stream.timeline().ready()?;
+    stream.ready()?;
     let (table, device) = (stream.table(), stream.device());
     // Each instance of a generic kernel has an `INFO` of its own.
     let key = std::ptr::from_ref(info).addr();
@@ -91,7 +91,7 @@ pub(super) fn submit(
     location: SourceLocation,
 ) -> Result<()> {
     let Some(shape) = grid.resolve(name, loaded, threads)? else { return Ok(()) };
-    let (timeline, raw) = (stream.timeline(), stream.raw());
+    let timeline = stream.timeline();
     let point = timeline.open_point();
     for (block, access) in passing.blocks() {
         match order {
@@ -112,7 +112,7 @@ pub(super) fn submit(
     // SAFETY: the parameters are the kernel's: `Kernel` is an unsafe trait that promises it, and so
     // does the caller of `launch_function`. The memory is alive: its blocks are given up only after
     // the uses that were noted.
-    let queued = unsafe { timeline.driver().launch(raw, &launch) };
+    let queued = unsafe { timeline.driver().launch(timeline.raw(), &launch) };
     // `Block::queued`, with one look for all of them.
     if order == Order::ByCaller || !timeline.is_open(point) {
         passing.blocks().for_each(|(block, access)| block.note(stream, access.mode));

@@ -59,7 +59,7 @@ impl CudaStream {
         }
         let mut passing = Passing::new();
         pass(&mut passing);
-        self.timeline().ready()?;
+        self.ready()?;
         let kernel = (&*function.name, &function.loaded, None);
         submit(self, kernel, grid.into(), &passing, Order::ByData, Location::caller())
     }

@@ -186,7 +186,7 @@ impl Block {
 
     /// Makes `timeline` wait for all uses.
     pub(super) fn retire(&mut self, timeline: &Timeline, table: &StreamTable) -> Result<()> {
-        self.uses_mut().latest_first().try_for_each(|point| timeline.wait(table, point))
+        self.uses_mut().wait_for_all(timeline, table)
     }
 
     /// Records the uses on other streams than `home` that no record covers yet, so that a later wait
@@ -242,7 +242,7 @@ impl Uses {
     fn order(&self, stream: &CudaStream, mode: AccessMode) -> Result<()> {
         let (timeline, table) = (stream.timeline(), stream.table());
         match mode {
-            AccessMode::Write => self.latest_first().try_for_each(|it| timeline.wait(table, it)),
+            AccessMode::Write => self.wait_for_all(timeline, table),
             AccessMode::Read => self.writes.iter().try_for_each(|it| timeline.wait(table, *it)),
         }
     }
@@ -262,10 +262,13 @@ impl Uses {
         self.reads.push(point);
     }
 
-    /// All uses, to wait for: who has waited for a use need not wait for what that came after. A read
-    /// comes after the writes, and perhaps after earlier reads.
-    fn latest_first(&self) -> impl Iterator<Item = Point> {
-        self.reads.iter().rev().chain(self.writes.iter().rev()).copied()
+    /// Makes `timeline` wait for all uses, the latest first: who has waited for a use need not wait for what
+    /// that came after. A read comes after the writes, and perhaps after earlier reads.
+    #[inline(always)]
+    fn wait_for_all(&self, timeline: &Timeline, table: &StreamTable) -> Result<()> {
+        // Not as a chain, which costs more than most of these lists.
+        self.reads.iter().rev().try_for_each(|read| timeline.wait(table, *read))?;
+        self.writes.iter().rev().try_for_each(|write| timeline.wait(table, *write))
     }
 
     fn all(&self) -> impl Iterator<Item = Point> {

@@ -124,14 +124,16 @@ impl CudaStream {
     /// The driver's.
     #[track_caller]
     pub fn fill_bytes<T: Element>(&self, target: &mut DeviceSlice<T>, byte: u8) -> Result<()> {
-        self.timeline().ready()?;
+        self.ready()?;
         let point = self.timeline().open_point();
         target.block().claim(self, AccessMode::Write, point, "the memory to fill")?;
         if !target.is_empty() {
             self.table().tell(&Note::At(Location::caller()));
             // SAFETY: the range lies in a block that is alive; it is freed only after the use that
             // was noted.
-            let queued = unsafe { self.timeline().driver().fill(self.raw(), target.range(), byte) };
+            let queued = unsafe {
+                self.timeline().driver().fill(self.timeline().raw(), target.range(), byte)
+            };
             target.block().queued(self, AccessMode::Write, point);
             queued?;
         }
@@ -140,7 +142,7 @@ impl CudaStream {
 
     #[track_caller]
     fn copy_between(&self, kind: CopyKind, source: Side<'_>, target: Side<'_>) -> Result<()> {
-        self.timeline().ready()?;
+        self.ready()?;
         let point = self.timeline().open_point();
         source.claim(self, AccessMode::Read, point)?;
         target.claim(self, AccessMode::Write, point)?;
@@ -150,7 +152,7 @@ impl CudaStream {
             // SAFETY: both ranges have one length, checked by the callers, and are alive: device and
             // page-locked blocks are given up only after the uses that were noted; ordinary host memory
             // is borrowed for the call, and such copies return only when they are done with it.
-            let queued = unsafe { self.timeline().driver().copy(self.raw(), &copy) };
+            let queued = unsafe { self.timeline().driver().copy(self.timeline().raw(), &copy) };
             // Also when it failed: a blocking copy may fail after it was queued.
             source.queued(self, AccessMode::Read, point);
             target.queued(self, AccessMode::Write, point);
@@ -168,6 +170,8 @@ pub(crate) fn download<T: Element>(
     source: &DeviceSlice<T>,
     shape: &Shape,
 ) -> Result<Download<T>> {
+    // Which memory may be used again depends on what the stream comes after.
+    stream.issue_noted()?;
     let mut pinned = Pinned::for_stream(pool, stream, source.len())?;
     stream.download_into(source, &mut pinned)?;
     // Somebody will ask for it, and shall not wait for what is queued later.

@@ -103,7 +103,7 @@ impl MemoryPool {
         bytes: u64,
     ) -> Result<Owned<Self>> {
         let timeline = stream.timeline();
-        timeline.ready()?;
+        stream.ready()?;
         self.table.tell(&Note::At(Location::caller()));
         let bytes = self.limits.block_for(bytes, &self.name)?;
         let block = match self.reuse(timeline, bytes)? {

@@ -53,10 +53,11 @@ impl CudaStream {
             }
         }
         self.timeline().bind()?;
+        self.issue_noted()?;
         let point = self.timeline().open_point();
         memory.block().claim(self, mode, point, "memory")?;
         let _note = Noted(self, memory, mode, point);
-        let (stream, range, location) = (self.raw(), memory.range(), Location::caller());
+        let (stream, range, location) = (self.timeline().raw(), memory.range(), Location::caller());
         self.table().tell(&Note::ForeignAccess { stream, range, mode, location });
         Ok(queue(memory.range().address))
     }

@@ -59,7 +59,7 @@ impl<'c> Synchronized<'c> {
         if self.target.table().is_default(point.stream()) {
             return self.target.wait(point);
         }
-        if self.target.timeline().implies(point) {
+        if self.target.will_imply(point) {
             return Ok(());
         }
         Err(Error::NotSynchronized { node: node.to_owned(), port })

@@ -45,6 +45,16 @@ impl Copied {
         Self { known: 0, in_place: [0; IN_PLACE], more: Vec::new() }
     }
 
+    /// The latest record of `stream` that was waited for; 0 for none.
+    pub(super) fn get(&self, stream: u32) -> u64 {
+        let stream = stream as usize;
+        match self.in_place.get(stream) {
+            Some(number) if self.known & (1 << stream) != 0 => *number,
+            Some(_) => 0,
+            None => self.more.get(stream - IN_PLACE).copied().unwrap_or(0),
+        }
+    }
+
     /// Shows each stream that was waited for, and its latest record that was.
     pub(super) fn for_each(&self, mut visit: impl FnMut(u32, u64)) {
         for_each(self.known, |stream| visit(stream as u32, self.in_place[stream]));

@@ -61,7 +61,7 @@ impl Drop for ExternalStream<'_> {
 
 impl fmt::Debug for ExternalStream<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ExternalStream").field(&self.raw()).finish()
+        f.debug_tuple("ExternalStream").field(&self.timeline().raw()).finish()
     }
 }
 

@@ -5,12 +5,14 @@
 //! their events and reuse them, so a point is a plain value that is never given back.
 //!
 //! Which stream has already waited for what is kept by timelines, so that a wait which is
-//! implied by earlier ones, also by way of a third stream, costs no driver call.
+//! implied by earlier ones, also by way of a third stream, costs no driver call. Waits for what operators
+//! receive are issued when the next work is queued, so that later ones count as well.
 
 mod clock;
 mod external;
 mod green;
 mod live_pool;
+mod noted;
 mod pool;
 mod table;
 #[cfg(test)]
@@ -34,6 +36,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use noted::Noted;
+
 use crate::driver::{DeviceId, RawStream};
 use crate::error::Result;
 
@@ -47,6 +51,7 @@ pub struct CudaStream {
     timeline: Arc<Timeline>,
     table: Arc<StreamTable>,
     lease: Option<live_pool::Lease>,
+    noted: Noted,
     _one_thread_at_a_time: PhantomData<Cell<()>>,
 }
 
@@ -56,7 +61,8 @@ impl CudaStream {
         table: Arc<StreamTable>,
         lease: Option<live_pool::Lease>,
     ) -> Self {
-        Self { timeline, table, lease, _one_thread_at_a_time: PhantomData }
+        let noted = Noted::new(timeline.is_lent());
+        Self { timeline, table, lease, noted, _one_thread_at_a_time: PhantomData }
     }
 
     /// The legacy default stream of a device.
@@ -87,7 +93,12 @@ impl CudaStream {
     ///
     /// Work that is queued through it is ordered with this stream's, but streamflow does not see
     /// which memory it touches.
+    ///
+    /// This call issues the waits for what was received so far, and from then on such waits are issued at
+    /// once. If that fails, the next call on this stream that can fail says so, at the latest the end of the
+    /// operator's hook.
     pub fn raw(&self) -> RawStream {
+        self.share();
         self.timeline.raw()
     }
 
@@ -96,7 +107,7 @@ impl CudaStream {
     /// # Errors
     /// The driver's, when the record fails.
     pub fn record(&self) -> Result<Point> {
-        self.timeline.ready()?;
+        self.ready()?;
         Ok(self.timeline.record()?)
     }
 
@@ -107,7 +118,7 @@ impl CudaStream {
     /// [`Error::ForeignPlatform`](crate::Error::ForeignPlatform) for a point of another platform;
     /// the driver's, when the wait fails.
     pub fn wait(&self, point: Point) -> Result<()> {
-        self.timeline.ready()?;
+        self.ready()?;
         self.timeline.wait(&self.table, point)
     }
 
@@ -116,7 +127,7 @@ impl CudaStream {
     /// # Errors
     /// The driver's; an error of earlier work may be reported here.
     pub fn is_complete(&self) -> Result<bool> {
-        self.timeline.ready()?;
+        self.ready()?;
         let complete = self.timeline.query()?;
         if complete {
             self.table.inspect(self.device())?;
@@ -129,7 +140,7 @@ impl CudaStream {
     /// # Errors
     /// The driver's; an error of earlier work may be reported here.
     pub fn synchronize_blocking(&self) -> Result<()> {
-        self.timeline.ready()?;
+        self.ready()?;
         self.timeline.synchronize(&self.table)?;
         self.table.inspect(self.device())
     }
@@ -138,6 +149,9 @@ impl CudaStream {
 impl fmt::Debug for CudaStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pool = self.lease.as_ref().map(live_pool::Lease::pool_name);
-        f.debug_struct("CudaStream").field("raw", &self.raw()).field("pool", &pool).finish()
+        f.debug_struct("CudaStream")
+            .field("raw", &self.timeline.raw())
+            .field("pool", &pool)
+            .finish()
     }
 }

@@ -7,6 +7,9 @@
 //!
 //! A stream owns a ring of events. Recording again into a slot is later on the same stream, so
 //! whoever still refers to the slot's older record waits longer, never too little.
+//!
+//! A wait is issued here at once; those that can be put off until work is queued are noted before, by
+//! [`noted`](super::noted).
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -90,6 +93,12 @@ struct Slot {
     seen: Copied,
 }
 
+/// Of a record that was overwritten: the oldest one that is left is the one that waits least too long.
+fn oldest_since(ring: &Ring, epoch: u64) -> Option<usize> {
+    let left = ring.iter().enumerate().filter(|(_, slot)| slot.number >= epoch);
+    left.min_by_key(|(_, slot)| slot.number).map(|(index, _)| index)
+}
+
 impl Timeline {
     pub(super) fn new(
         platform: PlatformNumber,
@@ -166,15 +175,24 @@ impl Timeline {
         Ok(())
     }
 
-    /// To be called before work is queued on the stream. Its handle says where it is, whatever is current,
+    /// Whether others may queue work on the stream, unseen: it is a default stream or somebody else's.
+    pub(super) fn is_lent(&self) -> bool {
+        self.stream.is_lent()
+    }
+
+    /// To be called before work is queued on the stream; who has a [`CudaStream`](super::CudaStream) calls
+    /// its `ready`, which also issues its waits. A stream's handle says where it is, whatever is current,
     /// and only that of a default stream means the current device. The first time on a thread is for
     /// drivers that want something to be current at all.
     #[inline]
     pub(crate) fn ready(&self) -> DriverResult<()> {
-        if !self.is_default && BOUND.get() == Some((self.platform, self.device())) {
-            return Ok(());
-        }
-        self.bind()
+        if self.is_ready() { Ok(()) } else { self.bind() }
+    }
+
+    /// Whether [`ready`](Self::ready) has nothing to do.
+    #[inline]
+    pub(super) fn is_ready(&self) -> bool {
+        !self.is_default && BOUND.get() == Some((self.platform, self.device()))
     }
 
     /// The point that covers all work queued before this call. To be asked *after* the work was
@@ -196,7 +214,12 @@ impl Timeline {
     }
 
     fn point(&self, epoch: u64) -> Point {
-        Point { platform: self.platform, stream: self.id, epoch }
+        self.point_on(self.id, epoch)
+    }
+
+    /// A point of a stream of this platform.
+    pub(super) fn point_on(&self, stream: u32, epoch: u64) -> Point {
+        Point { platform: self.platform, stream, epoch }
     }
 
     /// Records an event if a use was noted since the last record: later waits for those uses then
@@ -281,6 +304,7 @@ impl Timeline {
     }
 
     /// Which slot has a record that covers `epoch`, if one was made.
+    #[inline]
     fn covered(&self, ring: &Ring, epoch: u64) -> Option<usize> {
         let exact = epoch as usize % RING;
         if ring[exact].number == epoch {
@@ -289,18 +313,16 @@ impl Timeline {
         if epoch > self.recorded.load(Ordering::Relaxed) {
             return None;
         }
-        // Overwritten: the oldest record that is left is the one that waits least too long.
-        let left = ring.iter().enumerate().filter(|(_, slot)| slot.number >= epoch);
-        left.min_by_key(|(_, slot)| slot.number).map(|(index, _)| index)
+        oldest_since(ring, epoch)
     }
 
-    /// The slot whose record covers `epoch`, recording now if none does.
-    fn covering<'a>(&self, ring: &'a mut Ring, epoch: u64) -> DriverResult<&'a Slot> {
-        let index = match self.covered(ring, epoch) {
-            Some(index) => index,
-            None => self.record_locked(ring)? as usize % RING,
-        };
-        Ok(&ring[index])
+    /// Whether whoever waits for record `epoch` of this stream comes after `point`, too. Not where it is
+    /// not recorded yet.
+    #[cold]
+    pub(super) fn record_implies(&self, epoch: u64, point: Point) -> bool {
+        let ring = self.lock();
+        let covered = self.covered(&ring, epoch);
+        covered.is_some_and(|index| ring[index].seen.get(point.stream) >= point.epoch)
     }
 
     /// Whether work queued here now is ordered after `point` already. The point is one of this
@@ -313,13 +335,20 @@ impl Timeline {
     /// Makes work queued here from now on wait for `point`, unless it does already.
     #[inline]
     pub(crate) fn wait(&self, table: &StreamTable, point: Point) -> Result<()> {
-        if point.platform != self.platform {
+        if !self.is_of(point) {
             return Err(Error::foreign("a point"));
         }
         if self.implies(point) { Ok(()) } else { Ok(self.wait_for(table, point)?) }
     }
 
-    fn wait_for(&self, table: &StreamTable, point: Point) -> DriverResult<()> {
+    /// Whether a point is one of this platform.
+    #[inline]
+    pub(super) fn is_of(&self, point: Point) -> bool {
+        point.platform == self.platform
+    }
+
+    /// As [`wait`](Self::wait), for a point of this platform that is not implied.
+    pub(super) fn wait_for(&self, table: &StreamTable, point: Point) -> DriverResult<()> {
         let other = table.timeline(point.stream);
         if other.completed.load(Ordering::Acquire) >= point.epoch {
             // Some thread found it complete, perhaps another one.
@@ -328,17 +357,37 @@ impl Timeline {
             return Ok(());
         }
         let mut ring = other.lock();
-        // An event is recorded with its own device bound. Also on the same device: a default stream's
-        // handle says none, and a library may have bound another one since.
-        if other.is_default || other.device() != self.device() {
-            other.bind()?;
-        }
-        let slot = other.covering(&mut ring, point.epoch);
+        let index = match other.covered(&ring, point.epoch) {
+            Some(index) => index,
+            None => other.record_for(self, &mut ring)?,
+        };
         self.ready()?;
-        let slot = slot?;
+        let slot = &ring[index];
         self.stream.wait(&slot.event)?;
         self.seen.merge(&slot.seen);
         Ok(())
+    }
+
+    /// Records for a stream that is to wait for it. If that fails, its device is bound again. Which slot it is.
+    fn record_for(&self, waiting: &Self, ring: &mut Ring) -> DriverResult<usize> {
+        // An event is recorded with its own device bound. Also on the same device: a default stream's
+        // handle says none, and a library may have bound another one since.
+        if self.is_default || self.device() != waiting.device() {
+            self.bind()?;
+        }
+        match self.record_locked(ring) {
+            Ok(number) => Ok(number as usize % RING),
+            Err(error) => waiting.ready().and(Err(error)),
+        }
+    }
+
+    /// Says that work queued here now is ordered after `point`, which is one of this platform, by a wait that
+    /// did not say so: for something complete.
+    #[cold]
+    pub(super) fn comes_after(&self, point: Point) {
+        if !self.implies(point) {
+            self.seen.raise(point.stream, point.epoch);
+        }
     }
 
     /// To be called when the stream gets a new holder.

@@ -18,7 +18,6 @@ use super::runs::{Mutation, Subject, Trial};
 struct Tally {
     /// Noticed, by what was taken away.
     noticed: BTreeMap<&'static str, u64>,
-    redundant: Vec<String>,
     order_nothing: u64,
     holes: Vec<String>,
 }
@@ -28,7 +27,6 @@ impl Tally {
         for (kind, count) in other.noticed {
             *self.noticed.entry(kind).or_default() += count;
         }
-        self.redundant.extend(other.redundant);
         self.order_nothing += other.order_nothing;
         self.holes.extend(other.holes);
     }
@@ -55,14 +53,11 @@ pub(crate) fn all() -> Result<(), Failed> {
 
 #[allow(clippy::print_stdout, reason = "the numbers are what the test is for")]
 fn report(tally: &Tally, graphs: usize) -> Result<(), Failed> {
-    let Tally { noticed, redundant, order_nothing, holes } = tally;
+    let Tally { noticed, order_nothing, holes } = tally;
     let all: u64 = noticed.values().sum();
     let kinds: Vec<_> = noticed.iter().map(|(kind, count)| format!("{count} {kind}s")).collect();
     println!("{all} mutations of {graphs} graphs: {}.", kinds.join(", "));
     println!("Each is noticed by the race checker, and without it by the data.");
-    for edge in redundant {
-        println!("Redundant, by what comes before what in all runs: {edge}.");
-    }
     println!(
         "{order_nothing} more declarations order nothing: no run lacks an order without them."
     );
@@ -83,24 +78,17 @@ fn one(subject: &Subject) -> Tally {
     let mut seeds = seeds();
     let mut tally = Tally::default();
     let mutations = control(subject, &seeds, &mut tally);
-    let mut unseen: BTreeSet<&str> = subject.redundant().iter().copied().collect();
     for mutation in &mutations {
-        let text = mutation.to_string();
-        let place = format!("{}, {text}", subject.name());
+        let place = format!("{}, {mutation}", subject.name());
         match notice(subject, mutation, &mut seeds) {
             Outcome::Noticed => *tally.noticed.entry(kind(mutation)).or_default() += 1,
             Outcome::OrdersNothing => tally.order_nothing += 1,
-            Outcome::Redundant(runs) if unseen.remove(&*text) => {
-                tally.redundant.push(format!("{place} ({runs})"));
-            }
-            Outcome::Redundant(_) => {
-                tally.holes.push(format!("{place}: the runtime can do without"));
+            Outcome::Redundant(runs) => {
+                tally.holes.push(format!("{place}: the runtime can do without ({runs})"));
             }
             Outcome::Hole(hole) => tally.holes.push(format!("{place}: {hole}")),
         }
     }
-    let name = subject.name();
-    tally.holes.extend(unseen.iter().map(|edge| format!("{name}, {edge}: it is not redundant")));
     tally
 }
 

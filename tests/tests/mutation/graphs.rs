@@ -50,9 +50,7 @@ pub(crate) fn plans() -> Vec<Plan> {
         Plan::new(
             "half a diamond, the old message first",
             &[S, Unary(Map, 0), Combine(0, 1), Sink(Late, 2)],
-        )
-        // The operator could launch before it receives the other message, which implies this wait.
-        .redundant(&["2.compute: wait 0 on `2` for `0.fill`"]),
+        ),
         Plan::new(
             "diamond with a copy",
             &[S, Unary(Map, 0), Taking(0, true), Combine(1, 2), Sink(Late, 3)],

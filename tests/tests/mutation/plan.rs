@@ -84,14 +84,12 @@ pub(crate) struct Plan {
     pub(crate) far: &'static [usize],
     /// Nodes own no streams, sources aside.
     pub(crate) adopting: bool,
-    /// Edges that others imply, which is not known when they are made.
-    pub(crate) redundant: &'static [&'static str],
 }
 
 impl Plan {
     pub(crate) fn new(name: &str, steps: &[Step]) -> Self {
         let (name, steps) = (name.to_owned(), steps.to_vec());
-        Self { name, steps, memory: MEMORY, far: &[], adopting: false, redundant: &[] }
+        Self { name, steps, memory: MEMORY, far: &[], adopting: false }
     }
 
     pub(crate) fn in_flight(mut self, blocks: usize) -> Self {
@@ -117,11 +115,6 @@ impl Plan {
 
     pub(crate) fn device(&self, node: usize) -> DeviceId {
         device(self.far.contains(&node).into())
-    }
-
-    pub(crate) fn redundant(mut self, edges: &'static [&'static str]) -> Self {
-        self.redundant = edges;
-        self
     }
 
     /// A source's value in a tick.

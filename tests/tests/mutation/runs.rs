@@ -36,14 +36,6 @@ impl Subject {
         }
     }
 
-    /// Edges that are known to be redundant.
-    pub(crate) fn redundant(&self) -> &'static [&'static str] {
-        match self {
-            Self::Seed => &[],
-            Self::Plan(plan) => plan.redundant,
-        }
-    }
-
     /// How many devices it needs.
     pub(crate) fn devices(&self) -> usize {
         match self {
