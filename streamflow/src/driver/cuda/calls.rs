@@ -219,7 +219,8 @@ unsafe impl Driver for CudaDriver {
     }
 
     unsafe fn recycle(&self, _stream: RawStream, _range: MemoryRange) -> DriverResult<()> {
-        Ok(())
+        // CUDA is not asked; who asks for memory shall learn all the same that nothing executes any more.
+        STICKY.usable("cuMemAllocFromPoolAsync")
     }
 
     /// Memory counts as free when CUDA knows that the work before its `free` is complete: after a
