@@ -13,6 +13,7 @@ mod external;
 mod green;
 mod live_pool;
 mod noted;
+mod point;
 mod pool;
 mod table;
 #[cfg(test)]
@@ -24,9 +25,9 @@ mod wakeup;
 pub use external::ExternalStream;
 pub use green::{CudaGreenContext, CudaGreenContextPool, GreenContexts};
 pub use live_pool::StreamPool;
+pub use point::Point;
 pub use pool::CudaStreamPool;
 pub(crate) use table::{Attached, PlatformNumber, StreamTable};
-pub use timeline::Point;
 pub(crate) use timeline::Timeline;
 pub use timing::TimingEvent;
 pub(crate) use wakeup::Wakeup;

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::clock::{Clock, Copied};
-use super::{PlatformNumber, StreamTable};
+use super::{PlatformNumber, Point, StreamTable};
 use crate::driver::{
     DeviceId, Driver, DriverError, DriverResult, Note, OwnedEvent, OwnedStream, RawStream, Signal,
     StreamOptions,
@@ -27,29 +27,6 @@ use crate::lock::{Held, Lock};
 
 /// Events per stream. More than the records of one stream that others may still ask for.
 const RING: usize = 16;
-
-/// A moment in a stream's work: everything that was queued before its `epoch`th record.
-///
-/// Plain data: it can be copied, kept and sent, and stays meaningful as long as its platform lives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Point {
-    /// Which platform: streams of different platforms can't be ordered.
-    platform: PlatformNumber,
-    stream: u32,
-    epoch: u64,
-}
-
-impl Point {
-    /// The stream's number within its platform.
-    pub const fn stream(self) -> u32 {
-        self.stream
-    }
-
-    /// The number of the record, from 1.
-    pub const fn epoch(self) -> u64 {
-        self.epoch
-    }
-}
 
 thread_local! {
     /// The device that a stream bound last on this thread. Others may have bound another one since.
