@@ -2,6 +2,9 @@
 //! allocation; the driver sees launches, copies, records, waits and queries alone.
 #![allow(missing_docs, reason = "a test binary")]
 
+#[path = "transfers/leaves.rs"]
+mod leaves;
+
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,6 +18,8 @@ use streamflow_tests::kernels::{add_one, fill};
 use streamflow_tests::setup::recorded;
 use streamflow_tests::tensors::{LEN, Tx};
 use streamflow_tests::{Failed, Suite, check};
+
+use leaves::Leaves;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -254,20 +259,6 @@ impl Compute for ReadsAll {
         // As above.
         cx.default_stream()?.synchronize_blocking()?;
         (self.on_tick)(cx.tick())
-    }
-}
-
-/// Never receives.
-#[operator]
-struct Leaves {
-    #[input]
-    image: &Tensor<f32>,
-}
-
-impl Compute for Leaves {
-    fn compute(&mut self, io: LeavesIo<'_>, _: &ExecutionContext) -> Result<()> {
-        io.image.leave();
-        Ok(())
     }
 }
 

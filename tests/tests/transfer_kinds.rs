@@ -2,17 +2,22 @@
 //! policy that drops, with feedback. The data is right, and each call is made with its own device bound.
 #![allow(missing_docs, reason = "a test binary")]
 
+#[path = "transfers/operators.rs"]
+mod operators;
+
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use streamflow::MemoryOptions;
 use streamflow::prelude::*;
-use streamflow_tests::kernels::{add_one, fill, slow_copy, slow_fill};
+use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};
 use streamflow_tests::layers::Bound;
 use streamflow_tests::seen::{self, Seen, note};
 use streamflow_tests::stereo::Show;
 use streamflow_tests::tensors::{LEN, SLOW, Tx, holds};
 use streamflow_tests::{Failed, Suite, check};
+
+use operators::{AddOne, SlowSource};
 
 type Program = fn(&Platform) -> Result<bool>;
 
@@ -35,40 +40,6 @@ fn right(on: &Platform, program: Program) -> Result<(), Failed> {
     let driver = Arc::new(Bound::new(on.driver().clone()));
     let memory = MemoryOptions { in_flight: 1, ..MemoryOptions::default() };
     check(program(&Platform::with_memory(driver, memory)?)?, || "the data is wrong".into())
-}
-
-/// Writes `tick + 1` everywhere, slowly, over what was there.
-#[operator(streams(work))]
-struct SlowSource {
-    #[output]
-    image: Tensor<f32>,
-}
-
-impl Compute for SlowSource {
-    fn compute(&mut self, io: SlowSourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        let stream = cx.allocate_cuda_stream(io.work)?;
-        let mut image = cx.tensor([LEN], &stream)?;
-        stream.launch::<fill>(LEN, (&mut image, -1.0))?;
-        stream.launch::<slow_fill>(LEN, (&mut image, cx.tick() as f32 + 1.0, SLOW))?;
-        io.image.set_cuda_stream(&stream).emit(image)
-    }
-}
-
-/// Adds one in place.
-#[operator]
-struct AddOne {
-    #[input]
-    image: Tensor<f32>,
-    #[output]
-    sum: Tensor<f32>,
-}
-
-impl Compute for AddOne {
-    fn compute(&mut self, io: AddOneIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        let (mut image, stream) = io.image.receive().receive_cuda_stream(cx)?;
-        stream.launch::<add_one>(image.len(), (&mut image,))?;
-        io.sum.emit(image)
-    }
 }
 
 graph! {

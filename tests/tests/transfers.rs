@@ -2,21 +2,26 @@
 //! control in which the waits of one kind are taken away, and the data must be wrong.
 #![allow(missing_docs, reason = "a test binary")]
 
+#[path = "transfers/leaves.rs"]
+mod leaves;
+#[path = "transfers/operators.rs"]
+mod operators;
+
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use streamflow::driver::host::HostDriver;
 use streamflow::driver::{Call, CopyKind, Recorder};
 use streamflow::prelude::*;
-use streamflow_tests::kernels::{add_one, fill, slow_copy, slow_fill};
+use streamflow_tests::kernels::{fill, slow_copy, slow_fill};
 use streamflow_tests::layers::{Bound, CallKind, FailNth};
 use streamflow_tests::ordered::{Drops, Program, platform, right, without};
 use streamflow_tests::stereo::Show;
+use streamflow_tests::tensors::{LEN, SLOW};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
-const LEN: usize = 1003;
-/// About 10 ms on a GPU.
-const SLOW: u64 = 20_000_000;
+use leaves::Leaves;
+use operators::{AddOne, SlowSource};
 
 /// How many of a control's 100 seeds must show the missing edge.
 const MUST_SHOW: usize = 15;
@@ -51,40 +56,6 @@ const CONTROLS: &[(&str, Program, Drops)] = &[
         stream.device() == device(0) && event.device() == device(1)
     }),
 ];
-
-/// Writes `tick + 1` everywhere, slowly, over what was there.
-#[operator(streams(work))]
-struct SlowSource {
-    #[output]
-    image: Tensor<f32>,
-}
-
-impl Compute for SlowSource {
-    fn compute(&mut self, io: SlowSourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        let stream = cx.allocate_cuda_stream(io.work)?;
-        let mut image = cx.tensor([LEN], &stream)?;
-        stream.launch::<fill>(LEN, (&mut image, -1.0))?;
-        stream.launch::<slow_fill>(LEN, (&mut image, cx.tick() as f32 + 1.0, SLOW))?;
-        io.image.set_cuda_stream(&stream).emit(image)
-    }
-}
-
-/// Adds one in place: it takes what it receives, on its own device.
-#[operator]
-struct AddOne {
-    #[input]
-    image: Tensor<f32>,
-    #[output]
-    sum: Tensor<f32>,
-}
-
-impl Compute for AddOne {
-    fn compute(&mut self, io: AddOneIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        let (mut image, stream) = io.image.receive().receive_cuda_stream(cx)?;
-        stream.launch::<add_one>(image.len(), (&mut image,))?;
-        io.sum.emit(image)
-    }
-}
 
 graph! {
     /// A slow producer on device 0, a reader there, and one on device 1.
@@ -363,20 +334,6 @@ fn warm(seed: u64) -> Result<(), Failed> {
     graph.run()?;
     let made = recorder.calls().into_iter().filter(Call::changes_resources).collect::<Vec<_>>();
     check(made.is_empty(), || format!("{made:?}"))
-}
-
-/// Never receives.
-#[operator]
-struct Leaves {
-    #[input]
-    image: &Tensor<f32>,
-}
-
-impl Compute for Leaves {
-    fn compute(&mut self, io: LeavesIo<'_>, _: &ExecutionContext) -> Result<()> {
-        io.image.leave();
-        Ok(())
-    }
 }
 
 graph! {

@@ -1,0 +1,17 @@
+//! A reader that lets messages wait.
+
+use streamflow::prelude::*;
+
+/// Never receives.
+#[operator]
+pub(crate) struct Leaves {
+    #[input]
+    image: &Tensor<f32>,
+}
+
+impl Compute for Leaves {
+    fn compute(&mut self, io: LeavesIo<'_>, _: &ExecutionContext) -> Result<()> {
+        io.image.leave();
+        Ok(())
+    }
+}
