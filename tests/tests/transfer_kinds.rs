@@ -8,10 +8,10 @@ mod operators;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use streamflow::MemoryOptions;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};
 use streamflow_tests::layers::Bound;
+use streamflow_tests::ordered::platform;
 use streamflow_tests::seen::{self, Seen, note};
 use streamflow_tests::stereo::Show;
 use streamflow_tests::tensors::{LEN, SLOW, Tx, holds};
@@ -38,8 +38,7 @@ fn main() -> ExitCode {
 /// One freed block in flight: the next allocation of its size takes it, and must wait for it.
 fn right(on: &Platform, program: Program) -> Result<(), Failed> {
     let driver = Arc::new(Bound::new(on.driver().clone()));
-    let memory = MemoryOptions { in_flight: 1, ..MemoryOptions::default() };
-    check(program(&Platform::with_memory(driver, memory)?)?, || "the data is wrong".into())
+    check(program(&platform(driver)?)?, || "the data is wrong".into())
 }
 
 graph! {
