@@ -1,4 +1,4 @@
-//! The two forms of the application behind one face, and how they are compared.
+//! The forms of the application behind one face, and how they are compared.
 
 #![allow(clippy::print_stdout, reason = "a benchmark")]
 
@@ -7,7 +7,7 @@ use std::time::Instant;
 use streamflow::prelude::*;
 use streamflow::schedule;
 
-use crate::{BATCHES, LATENCIES, TICKS};
+use crate::{LATENCIES, TICKS};
 
 /// One form of the application.
 pub(crate) trait Form {
@@ -18,6 +18,9 @@ pub(crate) trait Form {
     /// Seconds for one tick, until its sums are on the host.
     fn latency(&mut self) -> Result<f64>;
 }
+
+/// A form, and what it is called.
+pub(crate) type Named<'a> = (&'static str, &'a mut dyn Form);
 
 /// Wired by hand: a tick is a call.
 pub(crate) struct ByHand<F>(pub(crate) F);
@@ -174,41 +177,62 @@ impl Times {
     }
 
     /// Medians of host and wall time, and of latency the median and the slow end.
-    fn quantiles(mut self) -> [Option<f64>; 4] {
+    fn quantiles(&self) -> [Option<f64>; 4] {
         [
-            quantile(&mut self.host, 0.5),
-            quantile(&mut self.wall, 0.5),
-            quantile(&mut self.latency, 0.5),
-            quantile(&mut self.latency, 0.99),
+            quantile(&self.host, 0.5),
+            quantile(&self.wall, 0.5),
+            quantile(&self.latency, 0.5),
+            quantile(&self.latency, 0.99),
+        ]
+    }
+
+    /// The medians of what each turn took, divided by what `other` took in the same turn; and of the latency
+    /// the quantiles, divided.
+    fn ratios(&self, other: &Self) -> [Option<f64>; 4] {
+        let turns =
+            |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a / b).collect() };
+        let latency = |q| Some(quantile(&self.latency, q)? / quantile(&other.latency, q)?);
+        [
+            quantile(&turns(&self.host, &other.host), 0.5),
+            quantile(&turns(&self.wall, &other.wall), 0.5),
+            latency(0.5),
+            latency(0.99),
         ]
     }
 }
 
-/// Measures two forms of the same work in turns, and prints both and their ratio.
-pub(crate) fn compare(name: &str, by_hand: &mut dyn Form, graph: &mut dyn Form) -> Result<()> {
-    let (mut a, mut b) = (Times::default(), Times::default());
-    for batch in 0..=BATCHES {
-        // The first is the warm-up.
-        a.batch(by_hand, batch > 0)?;
-        b.batch(graph, batch > 0)?;
+/// Measures forms of the same work in turns, and prints each, and the ratio of each to those before it.
+pub(crate) fn compare<const N: usize>(
+    name: &str,
+    batches: usize,
+    mut forms: [Named<'_>; N],
+) -> Result<()> {
+    let mut times: [Times; N] = std::array::from_fn(|_| Times::default());
+    for batch in 0..=batches {
+        for ((_, form), times) in forms.iter_mut().zip(&mut times) {
+            // The first is the warm-up.
+            times.batch(&mut **form, batch > 0)?;
+        }
     }
     for _ in 0..LATENCIES {
-        a.latency.push(by_hand.latency()? * 1e6);
-        b.latency.push(graph.latency()? * 1e6);
+        for ((_, form), times) in forms.iter_mut().zip(&mut times) {
+            times.latency.push(form.latency()? * 1e6);
+        }
     }
-    let (a, b) = (a.quantiles(), b.quantiles());
-    row(name, "by hand", a);
-    row(name, "graph", b);
-    let ratio = [0, 1, 2, 3].map(|i| a[i].zip(b[i]).map(|(a, b)| b / a));
-    row(name, "ratio", ratio);
+    for (index, (form, _)) in forms.iter().enumerate() {
+        row(name, form, times[index].quantiles());
+        for (other, (before, _)) in forms[..index].iter().enumerate() {
+            row(name, &format!("{form} / {before}"), times[index].ratios(&times[other]));
+        }
+    }
     Ok(())
 }
 
 fn row(name: &str, form: &str, [host, wall, p50, p99]: [Option<f64>; 4]) {
     // A form that reads has no time until all was queued.
-    let text = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.2}"));
+    let text = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.3}"));
     println!(
-        "  {name:<17} {form:<8} host {:>9}  wall {:>9}  latency p50 {:>9} p99 {:>9}",
+        "  {name:<17} {form:<15} host {:>9}  wall {:>9}  latency p50 {:>9} p99 {:>9}",
         text(host),
         text(wall),
         text(p50),
@@ -216,7 +240,8 @@ fn row(name: &str, form: &str, [host, wall, p50, p99]: [Option<f64>; 4]) {
     );
 }
 
-fn quantile(values: &mut [f64], q: f64) -> Option<f64> {
+fn quantile(values: &[f64], q: f64) -> Option<f64> {
+    let mut values = values.to_vec();
     values.sort_by(f64::total_cmp);
     let last = values.len().checked_sub(1)?;
     Some(values[(last as f64 * q).round() as usize])

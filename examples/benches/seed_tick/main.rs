@@ -1,13 +1,14 @@
 //! What a tick of the seed's application costs the host: wired by hand, and as a graph.
 //!
 //! ```text
-//! cargo bench -p streamflow-examples --bench seed_tick -- [--ptx FILE] [--platform host|cuda] [--size RxC]...
+//! cargo bench -p streamflow-examples --bench seed_tick -- [--ptx FILE [--cpp LIB]] [--platform host|cuda] [--size RxC]...
 //! ```
 //!
 //! The measures are those of a hand-written CUDA C++ program with two buffers of each kind, streams
 //! and events: the host's time per tick while 200 ticks are queued, the wall time per tick until the
 //! device has done them, and the latency of one tick. Medians of 15 batches, after warm-up; latency
-//! over 500 ticks. The two forms take turns, so that a machine that changes its speed changes both.
+//! over 500 ticks. The forms take turns, so that a machine that changes its speed changes all, and ratios
+//! are medians of those of the turns.
 //!
 //! `queued`: nobody reads before all ticks are queued, as in the C++ program. `read`: each tick is read
 //! on the host one tick later, as the example does it; its graph also waits with `stream_done`. A
@@ -15,9 +16,11 @@
 //!
 //! With `--ptx` the kernels are also those of that file: `source(float*, int)` and
 //! `mulsum(const float*, const float*, float*, int)` as C++ mangles them, so that both programs run
-//! the same PTX.
+//! the same PTX. With `--cpp` that program takes turns, too, as the library that `cpp.cu` makes of it: a process
+//! of its own may run on another core, at another speed.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark")]
 
+mod cpp;
 mod foreign;
 mod forms;
 
@@ -30,8 +33,9 @@ use streamflow_examples::deliver::{Deliver, Report};
 use streamflow_examples::seed_app::{HandWired, Streams};
 use streamflow_examples::seed_graph::{CombineAndSum, CudaStreamApp, Source};
 
+use cpp::Cpp;
 use foreign::{Foreign, ForeignCombine, ForeignSource, Functions};
-use forms::{ByHand, Graph, Last, Readable, Reading};
+use forms::{ByHand, Graph, Last, Named, Readable, Reading};
 
 /// Measures a tick of the seed's application, by hand and as a graph.
 #[derive(Debug, Parser)]
@@ -41,6 +45,12 @@ struct Args {
     /// PTX with more kernels to run, beside our own
     #[arg(long)]
     ptx: Option<std::path::PathBuf>,
+    /// The C++ program as a library, to take turns with the kernels of `--ptx`
+    #[arg(long, requires = "ptx")]
+    cpp: Option<std::path::PathBuf>,
+    /// How many times 200 ticks are queued
+    #[arg(long, default_value_t = 15)]
+    batches: usize,
     /// Rows and columns, as 128x256
     #[arg(long, value_parser = size)]
     size: Vec<(u32, u32)>,
@@ -58,7 +68,6 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 }
 
 const TICKS: u64 = 200;
-const BATCHES: usize = 15;
 const LATENCIES: usize = 500;
 
 graph! {
@@ -143,31 +152,52 @@ fn run(args: &Args) -> Result<(), Failure> {
             let mut by_hand = HandWired::new(p, n, cols, Streams::Pool)?;
             let graph = |count| Queued::new(p, n, cols, count);
             let mut graph = Graph::new(graph(TICKS)?, graph(1)?);
-            forms::compare("queued", &mut ByHand(|| by_hand.tick()), &mut graph)?;
+            let mut by_hand = ByHand(|| by_hand.tick());
+            let forms: [Named<'_>; 2] = [("by hand", &mut by_hand), ("graph", &mut graph)];
+            forms::compare("queued", args.batches, forms)?;
         }
         if let Some(ptx) = &ptx {
-            same_ptx(p, ptx, (rows, cols))?;
+            same_ptx(p, args, ptx, (rows, cols))?;
         }
         let mut by_hand = HandWired::new(p, n, cols, Streams::Pool)?;
         let graph = |count| CudaStreamApp::new(p, n, cols, count, looked_at());
         let mut graph = Reading::graph(graph(TICKS)?, graph(1)?);
-        forms::compare("read", &mut Reading::by_hand(|| by_hand.tick()), &mut graph)?;
+        let mut by_hand = Reading::by_hand(|| by_hand.tick());
+        let forms: [Named<'_>; 2] = [("by hand", &mut by_hand), ("graph", &mut graph)];
+        forms::compare("read", args.batches, forms)?;
     }
     Ok(())
 }
 
-fn same_ptx(p: &Platform, ptx: &[u8], (rows, cols): (u32, u32)) -> Result<(), Failure> {
+fn same_ptx(
+    p: &Platform,
+    args: &Args,
+    ptx: &[u8],
+    (rows, cols): (u32, u32),
+) -> Result<(), Failure> {
     let (n, m) = (rows as usize, cols as usize);
     let f = Functions::new(p, ptx)?;
     {
         let mut by_hand = Foreign::new(p, [n, m], f.clone())?;
         let graph = |count| QueuedForeign::new(p, n, m, count, f.clone());
         let mut graph = Graph::new(graph(TICKS)?, graph(1)?);
-        forms::compare("same PTX, queued", &mut ByHand(|| by_hand.tick()), &mut graph)?;
+        let mut by_hand = ByHand(|| by_hand.tick());
+        let [by_hand, graph]: [Named<'_>; 2] = [("by hand", &mut by_hand), ("graph", &mut graph)];
+        let name = "same PTX, queued";
+        match &args.cpp {
+            None => forms::compare(name, args.batches, [by_hand, graph])?,
+            Some(cpp) => {
+                let library = cpp::open(cpp)?;
+                let mut cpp = Cpp::new(library, rows, cols)?;
+                forms::compare(name, args.batches, [("C++", &mut cpp), by_hand, graph])?;
+            }
+        }
     }
     let mut by_hand = Foreign::new(p, [n, m], f.clone())?;
     let graph = |count| ReadForeign::new(p, n, m, count, f.clone(), looked_at());
     let mut graph = Reading::graph(graph(TICKS)?, graph(1)?);
-    forms::compare("same PTX, read", &mut Reading::by_hand(|| by_hand.tick()), &mut graph)?;
+    let mut by_hand = Reading::by_hand(|| by_hand.tick());
+    let forms: [Named<'_>; 2] = [("by hand", &mut by_hand), ("graph", &mut graph)];
+    forms::compare("same PTX, read", args.batches, forms)?;
     Ok(())
 }
