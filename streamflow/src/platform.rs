@@ -12,7 +12,7 @@ use crate::driver::race::RaceReports;
 use crate::driver::{BorrowedStream, Coscheduling, DeviceId, DeviceInfo, Driver, Note, SmSizes};
 use crate::error::{Error, Result};
 use crate::memory::{
-    self, Allocator, Buffer, Download, Downloadable, Element, IntoShape, MemoryLimits,
+    self, Allocator, Buffer, Download, Downloadable, Element, IntoShape, Lender, MemoryLimits,
     MemoryOptions, MemoryPool, Pinned, PinnedPool, Tensor,
 };
 use crate::stream::{
@@ -44,8 +44,8 @@ struct Inner {
 
 struct Device {
     info: DeviceInfo,
-    memory: Arc<MemoryPool>,
-    pinned: Arc<PinnedPool>,
+    memory: Lender<MemoryPool>,
+    pinned: Lender<PinnedPool>,
 }
 
 impl Platform {

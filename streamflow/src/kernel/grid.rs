@@ -79,13 +79,14 @@ impl From<[usize; 3]> for Grid {
     }
 }
 
-/// A grid as the driver takes it.
+/// A grid as the driver takes it. No arrays, since the compiler copies those in pieces other than those in which
+/// they were just written, and a processor waits then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct GridShape {
     /// Blocks in x, y and z.
-    pub(super) grid: [u32; 3],
+    pub(super) grid: (u32, u32, u32),
     /// Threads per block in x, y and z.
-    pub(super) block: [u32; 3],
+    pub(super) block: (u32, u32, u32),
     /// Bytes of dynamic shared memory per block.
     pub(super) shared_bytes: u32,
 }
@@ -114,50 +115,80 @@ impl Grid {
         self
     }
 
-    /// The grid for a kernel on its device; `None` when there is nothing to launch. `fixed` is the
-    /// block size that the kernel was written for, if it was for one.
+    /// The grid for a kernel on its device, if it is legal and there is something to launch; else
+    /// [`refuse`](Self::refuse) says why not. `fixed` is the block size that the kernel was written for, if it was
+    /// for one.
+    #[inline(always)]
+    pub(super) fn shape(
+        &self,
+        loaded: &LoadedKernel,
+        fixed: Option<[u32; 3]>,
+    ) -> Option<GridShape> {
+        let [bx, by, bz] = self.block(loaded, fixed)?;
+        let most = u64::from(loaded.max_block_size);
+        let [x, y, z] = [0, 1, 2].map(|axis| self.blocks_in(axis, [bx, by, bz]));
+        let is_legal = is_legal([bx, by, bz], most)
+            && is_within(x, MAX_BLOCKS[0])
+            && is_within(y, MAX_BLOCKS[1])
+            && is_within(z, MAX_BLOCKS[2])
+            && self.shared_bytes <= u64::from(u32::MAX);
+        // All were compared with limits that 32 bits hold.
+        is_legal.then_some(GridShape {
+            grid: (x as u32, y as u32, z as u32),
+            block: (bx as u32, by as u32, bz as u32),
+            shared_bytes: self.shared_bytes as u32,
+        })
+    }
+
+    /// The threads of a block; `None` where others are asked for than the kernel is written for.
+    #[inline(always)]
+    fn block(&self, loaded: &LoadedKernel, fixed: Option<[u32; 3]>) -> Option<[u64; 3]> {
+        match (self.threads, fixed) {
+            (None, None) => Some(self.default_block(loaded.block_size)),
+            (Some([x, y, z]), None) => Some([x, y, z]),
+            (asked, Some([x, y, z])) => {
+                let [x, y, z] = [u64::from(x), u64::from(y), u64::from(z)];
+                let is_same = asked.is_none_or(|[ax, ay, az]| ax == x && ay == y && az == z);
+                is_same.then_some([x, y, z])
+            }
+        }
+    }
+
+    /// The blocks along an axis. Most sizes are 1 in y and z, and a division takes as long as all the rest; blocks
+    /// of 0 threads are refused in any case.
+    #[inline(always)]
+    fn blocks_in(&self, axis: usize, block: [u64; 3]) -> u64 {
+        let (size, threads) = (self.size[axis], block[axis]);
+        if self.blocks || size <= 1 || threads == 0 { size } else { size.div_ceil(threads) }
+    }
+
+    /// Why there is no [shape](Self::shape). To launch nothing is no mistake, with a block that is legal.
     ///
     /// # Errors
     /// [`Error::Grid`] when CUDA or this kernel permits no such grid.
-    pub(super) fn resolve(
+    #[cold]
+    #[inline(never)]
+    pub(super) fn refuse(
         &self,
         kernel: &str,
         loaded: &LoadedKernel,
         fixed: Option<[u32; 3]>,
-    ) -> Result<Option<GridShape>> {
-        let refuse = |problem| Error::Grid { kernel: kernel.into(), problem };
-        let fixed = fixed.map(|fixed| fixed.map(u64::from));
-        let block = match (self.threads, fixed) {
-            (Some(asked), Some(fixed)) if asked != fixed => {
-                return Err(refuse(other_block(asked, fixed)));
+    ) -> Result<()> {
+        let most = u64::from(loaded.max_block_size);
+        let problem = match self.block(loaded, fixed) {
+            None => other_block(self.threads.unwrap_or_default(), fixed.unwrap_or_default()),
+            Some(block) if !is_legal(block, most) => illegal_block(block, most),
+            Some(_) if self.size.contains(&0) => return Ok(()),
+            Some(block) => {
+                let [x, y, z] = [0, 1, 2].map(|axis| self.blocks_in(axis, block));
+                if x > MAX_BLOCKS[0] || y > MAX_BLOCKS[1] || z > MAX_BLOCKS[2] {
+                    too_many_blocks([x, y, z])
+                } else {
+                    format!("{} bytes of shared memory per block", self.shared_bytes)
+                }
             }
-            (None, Some(fixed)) => fixed,
-            (Some(asked), _) => asked,
-            (None, None) => self.default_block(loaded.block_size),
         };
-        if !is_legal(block, loaded.max_block_size) {
-            return Err(refuse(illegal_block(block, loaded.max_block_size)));
-        }
-        if self.size.contains(&0) {
-            return Ok(None);
-        }
-        let mut grid = self.size;
-        if !self.blocks {
-            // Most sizes are 1 in y and z, and a division takes as long as all the rest.
-            for (blocks, threads) in grid.iter_mut().zip(block).filter(|(size, _)| **size > 1) {
-                *blocks = blocks.div_ceil(threads);
-            }
-        }
-        let [x, y, z] = grid;
-        if x > MAX_BLOCKS[0] || y > MAX_BLOCKS[1] || z > MAX_BLOCKS[2] {
-            return Err(refuse(too_many_blocks(grid)));
-        }
-        let shared_bytes = u32::try_from(self.shared_bytes).map_err(|_| {
-            refuse(format!("{} bytes of shared memory per block", self.shared_bytes))
-        })?;
-        // All were compared with limits below `u32::MAX`.
-        let narrow = |size: [u64; 3]| size.map(|n| n as u32);
-        Ok(Some(GridShape { grid: narrow(grid), block: narrow(block), shared_bytes }))
+        Err(Error::Grid { kernel: kernel.into(), problem })
     }
 
     /// Rows of a warp's width in two and three dimensions, so that neighbours in x read
@@ -172,16 +203,25 @@ impl Grid {
     }
 }
 
-/// Whether a block may have these threads. `most` is the kernel's limit.
-fn is_legal([x, y, z]: [u64; 3], most: u32) -> bool {
+/// From 1 to `most`.
+#[inline(always)]
+fn is_within(number: u64, most: u64) -> bool {
     // One comparison for both ends: 0 wraps.
-    let within = |threads: u64, axis: usize| threads.wrapping_sub(1) < MAX_THREADS[axis];
+    number.wrapping_sub(1) < most
+}
+
+/// Whether a block may have these threads. `most` is the kernel's limit.
+#[inline(always)]
+fn is_legal([x, y, z]: [u64; 3], most: u64) -> bool {
     // Where all are within, the product does not overflow.
-    within(x, 0) && within(y, 1) && within(z, 2) && x * y * z <= u64::from(most)
+    is_within(x, MAX_THREADS[0])
+        && is_within(y, MAX_THREADS[1])
+        && is_within(z, MAX_THREADS[2])
+        && x * y * z <= most
 }
 
 #[cold]
-fn other_block([ax, ay, az]: [u64; 3], [x, y, z]: [u64; 3]) -> String {
+fn other_block([ax, ay, az]: [u64; 3], [x, y, z]: [u32; 3]) -> String {
     format!(
         "blocks of {ax}x{ay}x{az} threads were asked for, but the kernel is written for blocks of \
          {x}x{y}x{z}; leave `threads` out"
@@ -190,7 +230,7 @@ fn other_block([ax, ay, az]: [u64; 3], [x, y, z]: [u64; 3]) -> String {
 
 /// What is wrong with a block that is not [legal](is_legal).
 #[cold]
-fn illegal_block(block: [u64; 3], most: u32) -> String {
+fn illegal_block(block: [u64; 3], most: u64) -> String {
     if block.contains(&0) {
         return "0 threads per block; a block has at least one".into();
     }
@@ -223,12 +263,24 @@ mod tests {
     fn resolve(grid: impl Into<Grid>) -> Result<Option<GridShape>> {
         let function = RawFunction::new(DeviceId::default(), 0);
         let loaded = LoadedKernel { function, block_size: 256, max_block_size: 768 };
-        grid.into().resolve("blur", &loaded, None)
+        resolve_for("blur", grid.into(), &loaded, None)
+    }
+
+    fn resolve_for(
+        kernel: &str,
+        grid: Grid,
+        loaded: &LoadedKernel,
+        fixed: Option<[u32; 3]>,
+    ) -> Result<Option<GridShape>> {
+        match grid.shape(loaded, fixed) {
+            None => grid.refuse(kernel, loaded, fixed).map(|()| None),
+            shape => Ok(shape),
+        }
     }
 
     fn shape(grid: impl Into<Grid>) -> ([u32; 3], [u32; 3]) {
         let shape = resolve(grid).unwrap().unwrap();
-        (shape.grid, shape.block)
+        (shape.grid.into(), shape.block.into())
     }
 
     fn problem(grid: impl Into<Grid>) -> String {
@@ -250,7 +302,7 @@ mod tests {
     #[test]
     fn takes_blocks_as_they_are() {
         let grid = Grid::blocks([7, 5]).threads([16, 16]).shared_bytes(4096);
-        let expected = GridShape { grid: [7, 5, 1], block: [16, 16, 1], shared_bytes: 4096 };
+        let expected = GridShape { grid: (7, 5, 1), block: (16, 16, 1), shared_bytes: 4096 };
         assert_eq!(resolve(grid), Ok(Some(expected)));
         assert_eq!(shape(Grid::blocks(3)), ([3, 1, 1], [256, 1, 1]));
     }
@@ -282,16 +334,16 @@ mod tests {
     fn a_small_kernel_still_gets_a_block_in_two_dimensions() {
         let function = RawFunction::new(DeviceId::default(), 0);
         let loaded = LoadedKernel { function, block_size: 1, max_block_size: 1 };
-        let shape = Grid::from([3, 2]).resolve("serial", &loaded, None).unwrap().unwrap();
-        assert_eq!((shape.grid, shape.block), ([3, 2, 1], [1, 1, 1]));
+        let shape = resolve_for("serial", Grid::from([3, 2]), &loaded, None).unwrap().unwrap();
+        assert_eq!((shape.grid, shape.block), ((3, 2, 1), (1, 1, 1)));
     }
 
     #[test]
     fn a_kernels_own_block_size_is_kept() {
         let function = RawFunction::new(DeviceId::default(), 0);
         let loaded = LoadedKernel { function, block_size: 512, max_block_size: 768 };
-        let resolve = |grid: Grid, fixed| grid.resolve("sum_rows", &loaded, Some(fixed));
-        let block = |grid, fixed| resolve(grid, fixed).unwrap().unwrap().block;
+        let resolve = |grid: Grid, fixed| resolve_for("sum_rows", grid, &loaded, Some(fixed));
+        let block = |grid, fixed| <[u32; 3]>::from(resolve(grid, fixed).unwrap().unwrap().block);
         assert_eq!(block(Grid::elements(1000), [256, 1, 1]), [256, 1, 1]);
         assert_eq!(block(Grid::blocks([3, 4]), [16, 8, 2]), [16, 8, 2]);
         assert_eq!(block(Grid::blocks(3).threads(256), [256, 1, 1]), [256, 1, 1]);

@@ -90,7 +90,9 @@ pub(super) fn submit(
     order: Order,
     location: SourceLocation,
 ) -> Result<()> {
-    let Some(shape) = grid.resolve(name, loaded, threads)? else { return Ok(()) };
+    let Some(shape) = grid.shape(loaded, threads) else {
+        return grid.refuse(name, loaded, threads);
+    };
     let timeline = stream.timeline();
     let point = timeline.open_point();
     for (block, access) in passing.blocks() {
@@ -102,8 +104,8 @@ pub(super) fn submit(
     let launch = Launch {
         function: loaded.function,
         name,
-        grid: shape.grid,
-        block: shape.block,
+        grid: shape.grid.into(),
+        block: shape.block.into(),
         shared_bytes: shape.shared_bytes,
         params: passing.params(),
         accesses: passing.accesses(),

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::owned::Lender;
 use super::{Buffer, Element, IntoShape, MemoryLimits, MemoryOptions, MemoryPool, Tensor};
 use crate::driver::DeviceId;
 use crate::error::{Error, Result};
@@ -118,7 +119,7 @@ use crate::stream::{CudaStream, StreamTable};
 ///
 /// For operators that shall share one, make it before the graph, and give clones as its parameter.
 #[derive(Clone)]
-pub struct Allocator(Arc<MemoryPool>);
+pub struct Allocator(Arc<Lender<MemoryPool>>);
 
 impl Allocator {
     pub(crate) fn new(
@@ -128,7 +129,7 @@ impl Allocator {
         name: &str,
         limits: MemoryLimits,
     ) -> Result<Self> {
-        Ok(Self(MemoryPool::limited(table, device, options, name, limits)?))
+        Ok(Self(Arc::new(MemoryPool::limited(table, device, options, name, limits)?)))
     }
 
     /// A tensor on the stream's device, as [`Platform::tensor`](crate::Platform::tensor).

@@ -1,6 +1,6 @@
 //! One allocation and who uses it: the place where ordering by data (law 7) is kept.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use smallvec::SmallVec;
 
@@ -19,12 +19,46 @@ pub(crate) struct Block {
     /// What its owner takes it for. Here, so that owners are small: messages are moved often.
     shape: Shape,
     uses: Lock<Uses>,
-    /// The number of the stream that the only write is on, and 1; else 0. It changes under the lock.
+    /// The [only write](Sole), if there is one. It changes under the lock.
     ///
     /// It is read without: a write takes the memory by `&mut` until it is noted, also a write of a part,
     /// past the driver, or without an order, and who sends the memory has it by value. Between the two
     /// lies whatever handed it over, and that orders threads.
-    writer: AtomicU32,
+    sole: AtomicU64,
+}
+
+/// The only write of a block, and whether something has read the memory since, in one word: 0 if there is none,
+/// or if its numbers are too large for that, which only costs a lock.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Sole(u64);
+
+impl Sole {
+    const NONE: Self = Self(0);
+    const EPOCH_BITS: u32 = 40;
+    const READ: u64 = 1 << (Self::EPOCH_BITS - 1);
+
+    #[inline]
+    fn write(point: Point) -> Self {
+        let stream = u64::from(point.stream()) + 1;
+        let fits = stream < 1 << (64 - Self::EPOCH_BITS) && point.epoch() < Self::READ;
+        if fits { Self(stream << Self::EPOCH_BITS | point.epoch()) } else { Self::NONE }
+    }
+
+    /// Whether it is this one, and nothing has read the memory since.
+    #[inline]
+    fn is(self, point: Point) -> bool {
+        self == Self::write(point) && self != Self::NONE
+    }
+
+    /// Whether it is on this stream.
+    #[inline]
+    fn is_on(self, stream: u32) -> bool {
+        self.0 >> Self::EPOCH_BITS == u64::from(stream) + 1
+    }
+
+    fn and_read(self) -> Self {
+        if self == Self::NONE { self } else { Self(self.0 | Self::READ) }
+    }
 }
 
 /// The uses that later work must be ordered after.
@@ -45,7 +79,7 @@ impl Block {
             range,
             shape: Shape::SCALAR,
             uses: Lock::default(),
-            writer: AtomicU32::new(0),
+            sole: AtomicU64::new(Sole::NONE.0),
         }
     }
 
@@ -71,7 +105,7 @@ impl Block {
     pub(crate) fn order(&self, stream: &CudaStream, what: &str) -> Result<()> {
         self.check(stream, what)?;
         // Nearly always: who sends memory has written it.
-        if self.writer.load(Ordering::Relaxed) == stream.timeline().id() + 1 {
+        if self.sole().is_on(stream.timeline().id()) {
             return Ok(());
         }
         self.lock().order(stream, AccessMode::Read)
@@ -107,16 +141,41 @@ impl Block {
 
     #[inline]
     fn claim_checked(&self, stream: &CudaStream, mode: AccessMode, point: Point) -> Result<()> {
+        if mode == AccessMode::Write && self.sole().is(point) {
+            // Nearly always: who writes it has just had it allocated. It stands there already, and there is
+            // nothing to wait for. Another thread that writes another part, and now waits for this point, has
+            // recorded it then; so `queued` sees that, as after any claim.
+            return Ok(());
+        }
+        self.claim_locked(stream, mode, point)
+    }
+
+    #[inline(never)]
+    fn claim_locked(&self, stream: &CudaStream, mode: AccessMode, point: Point) -> Result<()> {
         let mut uses = self.lock();
         uses.order(stream, mode)?;
         match mode {
             AccessMode::Write => {
                 uses.only(point);
-                self.writer.store(point.stream() + 1, Ordering::Relaxed);
+                self.set_sole(Sole::write(point));
             }
-            AccessMode::Read => uses.read_at(point),
+            AccessMode::Read => {
+                uses.read_at(point);
+                self.set_sole(self.sole().and_read());
+            }
         }
         Ok(())
+    }
+
+    #[inline]
+    fn sole(&self) -> Sole {
+        Sole(self.sole.load(Ordering::Relaxed))
+    }
+
+    /// To be called under the lock.
+    #[inline]
+    fn set_sole(&self, sole: Sole) {
+        self.sole.store(sole.0, Ordering::Relaxed);
     }
 
     /// The work of an access that was [claimed](Self::claim) is queued. If another thread has recorded
@@ -144,10 +203,14 @@ impl Block {
                 uses.reads.retain(|read| !timeline.implies(*read));
                 uses.writes.retain(|write| !timeline.implies(*write));
                 uses.writes.push(point);
-                let writer = if uses.writes.len() == 1 { point.stream() + 1 } else { 0 };
-                self.writer.store(writer, Ordering::Relaxed);
+                let is_sole = uses.writes.len() == 1;
+                let sole = if is_sole { Sole::write(point) } else { Sole::NONE };
+                self.set_sole(if uses.reads.is_empty() { sole } else { sole.and_read() });
             }
-            AccessMode::Read => uses.read_at(point),
+            AccessMode::Read => {
+                uses.read_at(point);
+                self.set_sole(self.sole().and_read());
+            }
         }
     }
 
@@ -180,8 +243,9 @@ impl Block {
     /// Notes that `timeline` gives the block to a new owner, after [`retire`](Self::retire) if it had
     /// one before: what that owner queues anywhere comes after what `timeline` came after.
     pub(super) fn allocated_on(&mut self, timeline: &Timeline) {
-        self.uses_mut().only(timeline.open_point());
-        *self.writer.get_mut() = timeline.id() + 1;
+        let point = timeline.open_point();
+        self.uses_mut().only(point);
+        *self.sole.get_mut() = Sole::write(point).0;
     }
 
     /// Makes `timeline` wait for all uses.
@@ -192,8 +256,13 @@ impl Block {
     /// Records the uses on other streams than `home` that no record covers yet, so that a later wait
     /// for them waits for no more than them.
     pub(super) fn close_uses(&mut self, table: &StreamTable, home: u32) -> Result<()> {
-        let foreign = self.uses_mut().all().filter(|point| point.stream() != home);
-        foreign.into_iter().try_for_each(|point| Ok(table.close(point)?))
+        // Not as a chain: it is done for each block that is dropped.
+        let Uses { writes, reads } = self.uses_mut();
+        let mut close = |point: &Point| {
+            if point.stream() == home { Ok(()) } else { Ok(table.close(*point)?) }
+        };
+        writes.iter().try_for_each(&mut close)?;
+        reads.iter().try_for_each(close)
     }
 
     /// Whether the host may touch the memory now: to read it all writes must be complete, to write

@@ -1,13 +1,18 @@
 //! The books of a memory pool: which blocks are free, and what is lent to whom.
 
-use super::Block;
-use super::owned::FreeList;
+use super::MemoryPool;
+use super::owned::{FreeList, Homed};
+
+/// A block of a memory pool.
+pub(super) type PoolBlock = Box<Homed<MemoryPool>>;
 
 #[derive(Default)]
 pub(super) struct State {
     /// By stream number.
-    pub(super) free: Vec<FreeList>,
+    pub(super) free: Vec<FreeList<MemoryPool>>,
     pub(super) free_bytes: u64,
+    /// Nothing is lent any more, and nothing that comes back is kept.
+    pub(super) closed: bool,
     pub(super) ledger: Ledger,
 }
 
@@ -24,17 +29,17 @@ pub(super) struct Ledger {
 
 impl State {
     /// The oldest free block of a size: one of this stream if there is one, else of another.
-    pub(super) fn pop_of(&mut self, stream: u32, bytes: u64) -> Option<Box<Block>> {
+    pub(super) fn pop_of(&mut self, stream: u32, bytes: u64) -> Option<PoolBlock> {
         let own = self.of(stream).of(bytes).pop_front();
         own.or_else(|| self.free.iter_mut().find_map(|list| list.of(bytes).pop_front()))
     }
 
     /// Any free block.
-    pub(super) fn pop_any(&mut self) -> Option<Box<Block>> {
+    pub(super) fn pop_any(&mut self) -> Option<PoolBlock> {
         self.free.iter_mut().flat_map(FreeList::all).find_map(|blocks| blocks.pop_front())
     }
 
-    pub(super) fn of(&mut self, stream: u32) -> &mut FreeList {
+    pub(super) fn of(&mut self, stream: u32) -> &mut FreeList<MemoryPool> {
         let stream = stream as usize;
         if self.free.len() <= stream {
             self.free.resize_with(stream + 1, FreeList::default);

@@ -44,6 +44,7 @@ pub(crate) use copy::download;
 pub use download::Download;
 pub use element::{Element, Scalar};
 pub use limits::{MemoryLimits, MemoryOptions};
+pub(crate) use owned::Lender;
 pub use pinned::Pinned;
 pub(crate) use pinned::PinnedPool;
 pub(crate) use pool::MemoryPool;

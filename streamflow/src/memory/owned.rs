@@ -1,56 +1,136 @@
 //! Blocks between owners: the free lists, and the duty to give a block back.
+//!
+//! A block keeps its home alive, also while it is free: so lending one, or giving it back, counts no owners of
+//! the home. That would be a circle for ever, if a home were not closed when its last [`Lender`] is gone: then it
+//! gives up its free blocks, and keeps none that comes back later.
 
 use std::collections::VecDeque;
-use std::ops::Deref;
+use std::fmt;
+use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::Block;
 
-/// Free blocks by size, the oldest of each size first.
-#[derive(Default)]
-pub(super) struct FreeList {
-    /// Programs use few sizes, so looking through them is faster than any map.
-    classes: Vec<(u64, VecDeque<Box<Block>>)>,
+/// A block, and where it goes back to.
+pub(crate) struct Homed<H> {
+    block: Block,
+    /// The number of the stream that it is lent for, or was last; of no meaning for host memory.
+    pub(super) stream: u32,
+    home: Arc<H>,
 }
 
-impl FreeList {
+impl<H> Homed<H> {
+    pub(super) fn new(block: Block, stream: u32, home: &Arc<H>) -> Box<Self> {
+        Box::new(Self { block, stream, home: home.clone() })
+    }
+
+    /// The home, for as long as the caller likes.
+    ///
+    /// # Safety
+    /// It is not used any more once the block may be gone: when it was dropped, or when it was put into a free
+    /// list and the list's lock was given up.
+    pub(super) unsafe fn home<'a>(&self) -> &'a H {
+        // SAFETY: `self` keeps it alive while it is there, and the caller uses it no longer. Of a block in a
+        // list: who takes it out to drop it has the list's lock before.
+        unsafe { &*Arc::as_ptr(&self.home) }
+    }
+}
+
+impl<H> Deref for Homed<H> {
+    type Target = Block;
+
+    fn deref(&self) -> &Block {
+        &self.block
+    }
+}
+
+impl<H> DerefMut for Homed<H> {
+    fn deref_mut(&mut self) -> &mut Block {
+        &mut self.block
+    }
+}
+
+/// Free blocks by size, the oldest of each size first.
+pub(super) struct FreeList<H> {
+    /// Programs use few sizes, so looking through them is faster than any map.
+    classes: Vec<(u64, VecDeque<Box<Homed<H>>>)>,
+}
+
+impl<H> Default for FreeList<H> {
+    fn default() -> Self {
+        Self { classes: Vec::new() }
+    }
+}
+
+impl<H> FreeList<H> {
     /// The free blocks of a size.
-    pub(super) fn of(&mut self, bytes: u64) -> &mut VecDeque<Box<Block>> {
+    pub(super) fn of(&mut self, bytes: u64) -> &mut VecDeque<Box<Homed<H>>> {
         let found = self.classes.iter().position(|(size, _)| *size == bytes);
-        let index = found.unwrap_or_else(|| {
-            self.classes.push((bytes, VecDeque::new()));
-            self.classes.len() - 1
-        });
+        let index = found.unwrap_or_else(|| self.add(bytes));
         &mut self.classes[index].1
     }
 
+    #[cold]
+    fn add(&mut self, bytes: u64) -> usize {
+        self.classes.push((bytes, VecDeque::new()));
+        self.classes.len() - 1
+    }
+
     /// The free blocks of all sizes.
-    pub(super) fn all(&mut self) -> impl Iterator<Item = &mut VecDeque<Box<Block>>> {
+    pub(super) fn all(&mut self) -> impl Iterator<Item = &mut VecDeque<Box<Homed<H>>>> {
         self.classes.iter_mut().map(|(_, blocks)| blocks)
     }
 
     /// Takes all blocks out.
-    pub(super) fn take_all(&mut self) -> impl Iterator<Item = Box<Block>> + use<> {
+    pub(super) fn take_all(&mut self) -> impl Iterator<Item = Box<Homed<H>>> + use<H> {
         std::mem::take(&mut self.classes).into_iter().flat_map(|(_, blocks)| blocks)
     }
 }
 
 /// Where blocks go back to.
-pub(super) trait Home {
-    /// Takes a block back whose owner is gone; its uses may not be complete. `stream` is the one
-    /// that it was allocated for.
-    fn give_back(&self, stream: u32, block: Box<Block>);
+pub(crate) trait Home: Sized {
+    /// Takes a block back whose owner is gone; its uses may not be complete.
+    fn give_back(block: Box<Homed<Self>>);
+
+    /// Gives up the free blocks, and keeps none from now on.
+    fn close(&self);
+}
+
+/// Who may have blocks of a home lent. With the last one the home is closed.
+pub(crate) struct Lender<H: Home>(Arc<H>);
+
+impl<H: Home> Lender<H> {
+    pub(super) fn new(home: H) -> Self {
+        Self(Arc::new(home))
+    }
+}
+
+impl<H: Home> Deref for Lender<H> {
+    type Target = Arc<H>;
+
+    fn deref(&self) -> &Arc<H> {
+        &self.0
+    }
+}
+
+impl<H: Home> Drop for Lender<H> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+impl<H: Home + fmt::Debug> fmt::Debug for Lender<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 /// A block with its owner's duty: to give it back.
-#[derive(Debug)]
 pub(super) struct Owned<H: Home> {
     /// From `Box::into_raw`: slices keep pointers to the block, which a box that moves would not
     /// allow.
-    block: NonNull<Block>,
-    stream: u32,
-    home: Arc<H>,
+    block: NonNull<Homed<H>>,
 }
 
 // SAFETY: an `Owned` is a box of a block, which is `Send` and `Sync`, and an `Arc`.
@@ -59,21 +139,20 @@ unsafe impl<H: Home + Send + Sync> Send for Owned<H> {}
 unsafe impl<H: Home + Send + Sync> Sync for Owned<H> {}
 
 impl<H: Home> Owned<H> {
-    pub(super) fn new(block: Box<Block>, stream: u32, home: &Arc<H>) -> Self {
-        Self { block: NonNull::from(Box::leak(block)), stream, home: home.clone() }
+    pub(super) fn new(block: Box<Homed<H>>) -> Self {
+        Self { block: NonNull::from(Box::leak(block)) }
     }
 
     pub(super) fn home(&self) -> &H {
-        &self.home
+        // SAFETY: it came from a box that only `drop` rebuilds.
+        unsafe { &self.block.as_ref().home }
     }
-}
 
-impl<H: Home> Owned<H> {
     /// The block, to change. Slices of it from before are not to be used any more.
     pub(super) fn block_mut(&mut self) -> &mut Block {
         // SAFETY: it came from a box that only `drop` rebuilds. `&mut self`: nobody borrows the block
         // from its owner, and the owner's own slices are made anew afterwards.
-        unsafe { self.block.as_mut() }
+        unsafe { &mut self.block.as_mut().block }
     }
 }
 
@@ -82,7 +161,7 @@ impl<H: Home> Deref for Owned<H> {
 
     fn deref(&self) -> &Block {
         // SAFETY: it came from a box that only `drop` rebuilds.
-        unsafe { self.block.as_ref() }
+        unsafe { &self.block.as_ref().block }
     }
 }
 
@@ -90,7 +169,12 @@ impl<H: Home> Drop for Owned<H> {
     fn drop(&mut self) {
         // SAFETY: it came from a box, `drop` runs once, and slices of the block borrow from its
         // owner or lie beside it in the same value, which is being dropped.
-        let block = unsafe { Box::from_raw(self.block.as_ptr()) };
-        self.home.give_back(self.stream, block);
+        H::give_back(unsafe { Box::from_raw(self.block.as_ptr()) });
+    }
+}
+
+impl<H: Home> fmt::Debug for Owned<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Owned").field(&**self).finish()
     }
 }

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::owned::{FreeList, Home, Owned};
+use super::owned::{FreeList, Home, Homed, Lender, Owned};
 use super::{Block, Element, Shape};
 use crate::driver::{
     AccessMode, DeviceId, DriverError, MemoryRange, Note, SourceLocation, report_in_drop,
@@ -22,13 +22,24 @@ pub(crate) struct PinnedPool {
     device: DeviceId,
     /// How many blocks of a size may be busy before a stream waits for the oldest.
     in_flight: usize,
-    free: Lock<FreeList>,
+    free: Lock<Free>,
+}
+
+#[derive(Default)]
+struct Free {
+    blocks: FreeList<PinnedPool>,
+    /// What comes back is not kept any more.
+    closed: bool,
 }
 
 impl PinnedPool {
-    pub(crate) fn new(table: &Arc<StreamTable>, device: DeviceId, in_flight: usize) -> Arc<Self> {
+    pub(crate) fn new(
+        table: &Arc<StreamTable>,
+        device: DeviceId,
+        in_flight: usize,
+    ) -> Lender<Self> {
         let free = Lock::default();
-        Arc::new(Self { table: table.clone(), device, in_flight: in_flight.max(1), free })
+        Lender::new(Self { table: table.clone(), device, in_flight: in_flight.max(1), free })
     }
 
     /// Memory that the host may touch at once.
@@ -36,14 +47,14 @@ impl PinnedPool {
     fn for_host(self: &Arc<Self>, bytes: u64) -> Result<Owned<Self>> {
         let bytes = granules(bytes);
         let mut free = self.lock();
-        let blocks = free.of(bytes);
+        let blocks = free.blocks.of(bytes);
         for index in 0..blocks.len() {
             if blocks[index].is_complete(&self.table, AccessMode::Write)?
                 && let Some(block) = blocks.remove(index)
             {
                 drop(free);
                 self.touched(block.range(), AccessMode::Write, Location::caller());
-                return Ok(Owned::new(block, 0, self));
+                return Ok(Owned::new(block));
             }
         }
         drop(free);
@@ -54,12 +65,12 @@ impl PinnedPool {
     fn for_stream(self: &Arc<Self>, stream: &CudaStream, bytes: u64) -> Result<Owned<Self>> {
         let bytes = granules(bytes);
         let mut free = self.lock();
-        let blocks = free.of(bytes);
+        let blocks = free.blocks.of(bytes);
         let ready = blocks.iter_mut().position(|b| b.is_ordered_before(stream.timeline()));
         let index = ready.or((blocks.len() >= self.in_flight).then_some(0));
         // The copy itself waits for the uses of the block that it gets.
         if let Some(block) = index.and_then(|index| blocks.remove(index)) {
-            return Ok(Owned::new(block, 0, self));
+            return Ok(Owned::new(block));
         }
         drop(free);
         self.make(bytes)
@@ -81,14 +92,14 @@ impl PinnedPool {
         // without a content in Rust's sense; from here on it has one.
         unsafe { std::ptr::write_bytes(range.address as *mut u8, 0, range.bytes as usize) };
         let block = Block::new(self.table.platform(), self.device, range);
-        Ok(Owned::new(Box::new(block), 0, self))
+        Ok(Owned::new(Homed::new(block, 0, self)))
     }
 
     /// Frees the free blocks that nothing uses any more. After an error the others stay, and the one
     /// that could not be freed is lost: whether the driver has it back, nobody knows. Without the lock,
     /// since to free one may mean to wait for the device.
     fn free_complete(&self) -> Result<()> {
-        let blocks = self.lock().take_all();
+        let blocks = self.lock().blocks.take_all();
         let mut freed = Ok(());
         for block in blocks {
             let complete = match freed {
@@ -98,7 +109,7 @@ impl PinnedPool {
             if let Ok(true) = complete {
                 freed = self.free(&block);
             } else {
-                self.give_back(0, block);
+                Self::give_back(block);
                 freed = freed.and(complete.map(drop));
             }
         }
@@ -118,7 +129,16 @@ impl PinnedPool {
         Ok(unsafe { driver.free_pinned(self.device, block.range()) }?)
     }
 
-    fn lock(&self) -> Held<'_, FreeList> {
+    /// Frees a block that nobody gets any more, once its uses are complete.
+    fn free_in_drop(&self, block: &Block) {
+        if self.table.driver().sticky_error().is_none() {
+            let complete = block.wait(&self.table, AccessMode::Write);
+            let freed = complete.and_then(|()| self.free(block));
+            report_in_drop("freeing page-locked memory", freed);
+        }
+    }
+
+    fn lock(&self) -> Held<'_, Free> {
         self.free.lock()
     }
 }
@@ -128,23 +148,24 @@ fn granules(bytes: u64) -> u64 {
 }
 
 impl Home for PinnedPool {
-    fn give_back(&self, _stream: u32, block: Box<Block>) {
-        let bytes = block.range().bytes;
-        self.lock().of(bytes).push_back(block);
-    }
-}
-
-impl Drop for PinnedPool {
-    fn drop(&mut self) {
-        let blocks = self.lock().take_all();
-        for block in blocks {
-            if self.table.driver().sticky_error().is_some() {
-                return;
-            }
-            let complete = block.wait(&self.table, AccessMode::Write);
-            let freed = complete.and_then(|()| self.free(&block));
-            report_in_drop("freeing page-locked memory", freed);
+    fn give_back(block: Box<Homed<Self>>) {
+        // SAFETY: used until the block is in a list and its lock is given up, or else before it is dropped.
+        let pool: &Self = unsafe { block.home() };
+        let mut free = pool.lock();
+        if !free.closed {
+            let bytes = block.range().bytes;
+            return free.blocks.of(bytes).push_back(block);
         }
+        drop(free);
+        pool.free_in_drop(&block);
+    }
+
+    fn close(&self) {
+        let mut free = self.lock();
+        free.closed = true;
+        let blocks = free.blocks.take_all();
+        drop(free);
+        blocks.for_each(|block| self.free_in_drop(&block));
     }
 }
 

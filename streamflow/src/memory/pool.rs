@@ -14,9 +14,9 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use super::Block;
-use super::books::{Ledger, State};
+use super::books::{Ledger, PoolBlock, State};
 use super::limits::{MemoryLimits, MemoryOptions};
-use super::owned::{Home, Owned};
+use super::owned::{Home, Homed, Lender, Owned};
 use crate::driver::{DeviceId, DriverError, DriverResult, Note, StreamOptions, report_in_drop};
 use crate::error::{Error, Result};
 use crate::lock::{Held, Lock};
@@ -43,7 +43,7 @@ impl MemoryPool {
         table: &Arc<StreamTable>,
         device: DeviceId,
         options: MemoryOptions,
-    ) -> DriverResult<Arc<Self>> {
+    ) -> DriverResult<Lender<Self>> {
         Self::limited(table, device, options, "", MemoryLimits::unbounded())
     }
 
@@ -53,8 +53,8 @@ impl MemoryPool {
         options: MemoryOptions,
         name: &str,
         limits: MemoryLimits,
-    ) -> DriverResult<Arc<Self>> {
-        let pool = Arc::new(Self {
+    ) -> DriverResult<Lender<Self>> {
+        let pool = Lender::new(Self {
             table: table.clone(),
             device,
             name: name.to_owned(),
@@ -113,10 +113,10 @@ impl MemoryPool {
                 None => self.make(timeline, bytes)?,
             },
         };
-        Ok(Owned::new(block, timeline.id(), self))
+        Ok(Owned::new(block))
     }
 
-    fn reuse(&self, timeline: &Timeline, bytes: u64) -> Result<Option<Box<Block>>> {
+    fn reuse(&self, timeline: &Timeline, bytes: u64) -> Result<Option<PoolBlock>> {
         let mut state = self.lock();
         let blocks = state.of(timeline.id()).of(bytes);
         let ready = blocks.iter_mut().position(|block| block.is_ordered_before(timeline));
@@ -135,10 +135,11 @@ impl MemoryPool {
     fn lend_free(
         &self,
         state: &mut State,
-        mut block: Box<Block>,
+        mut block: PoolBlock,
         timeline: &Timeline,
-    ) -> Result<Box<Block>> {
+    ) -> Result<PoolBlock> {
         let bytes = block.range().bytes;
+        block.stream = timeline.id();
         if let Err(error) = self.hand_over(&mut block, timeline) {
             state.of(timeline.id()).of(bytes).push_back(block);
             return Err(error);
@@ -164,7 +165,7 @@ impl MemoryPool {
 
     /// Sees to it that a block may be made, which then counts as lent; or finds a free one that was
     /// made for another stream.
-    fn make_room(&self, timeline: &Timeline, bytes: u64) -> Result<Option<Box<Block>>> {
+    fn make_room(&self, timeline: &Timeline, bytes: u64) -> Result<Option<PoolBlock>> {
         let mut state = self.lock();
         let mut given_back = Vec::new();
         if !self.limits.allows(state.ledger.reserved, bytes)
@@ -220,7 +221,7 @@ impl MemoryPool {
     }
 
     /// A new block; there is room for it.
-    fn make(&self, timeline: &Timeline, bytes: u64) -> Result<Box<Block>> {
+    fn make(self: &Arc<Self>, timeline: &Timeline, bytes: u64) -> Result<PoolBlock> {
         let made = self.make_block(timeline, bytes);
         if made.is_err() {
             self.forget(timeline, bytes);
@@ -228,7 +229,7 @@ impl MemoryPool {
         made
     }
 
-    fn make_block(&self, timeline: &Timeline, bytes: u64) -> Result<Box<Block>> {
+    fn make_block(self: &Arc<Self>, timeline: &Timeline, bytes: u64) -> Result<PoolBlock> {
         let driver = self.table.driver();
         // SAFETY: the timeline owns its stream.
         let allocate = || unsafe { driver.allocate(timeline.raw(), bytes) };
@@ -247,7 +248,7 @@ impl MemoryPool {
         };
         let mut block = Block::new(self.table.platform(), self.device, range);
         block.allocated_on(timeline);
-        Ok(Box::new(block))
+        Ok(Homed::new(block, timeline.id(), self))
     }
 
     /// Gives a block back to the driver once all its uses are complete, without waiting for that.
@@ -271,7 +272,7 @@ impl MemoryPool {
         self.release_each(free.into_iter().flat_map(|mut list| list.take_all()))
     }
 
-    fn release_each(&self, blocks: impl IntoIterator<Item = Box<Block>>) -> Result<()> {
+    fn release_each(&self, blocks: impl IntoIterator<Item = PoolBlock>) -> Result<()> {
         blocks.into_iter().map(|mut block| self.release(&mut block)).fold(Ok(()), Result::and)
     }
 
@@ -281,29 +282,34 @@ impl MemoryPool {
 }
 
 impl Home for MemoryPool {
-    fn give_back(&self, stream: u32, mut block: Box<Block>) {
-        let closed = block.close_uses(&self.table, stream);
+    fn give_back(mut block: PoolBlock) {
+        // SAFETY: used until the block is in a list and its lock is given up, or else before it is dropped.
+        let pool: &Self = unsafe { block.home() };
+        let (stream, bytes) = (block.stream, block.range().bytes);
+        let closed = block.close_uses(&pool.table, stream);
         // After a sticky error nothing is recorded any more, and that was reported once.
-        if closed.is_err() && self.table.driver().sticky_error().is_none() {
+        if closed.is_err() && pool.table.driver().sticky_error().is_none() {
             report_in_drop("recording the last uses of memory", closed);
         }
-        let mut state = self.lock();
-        let bytes = block.range().bytes;
-        self.take_back(&mut state.ledger, stream, bytes);
-        if state.free_bytes.saturating_add(bytes) <= self.release_threshold {
+        let mut state = pool.lock();
+        pool.take_back(&mut state.ledger, stream, bytes);
+        if !state.closed && state.free_bytes.saturating_add(bytes) <= pool.release_threshold {
             state.free_bytes += bytes;
-            state.of(stream).of(bytes).push_back(block);
-            return;
+            return state.of(stream).of(bytes).push_back(block);
         }
         state.ledger.reserved -= bytes;
         drop(state);
-        report_in_drop("freeing device memory", self.release(&mut block));
+        report_in_drop("freeing device memory", pool.release(&mut block));
+    }
+
+    fn close(&self) {
+        self.lock().closed = true;
+        report_in_drop("freeing a device's memory", self.release_all());
     }
 }
 
 impl Drop for MemoryPool {
     fn drop(&mut self) {
-        report_in_drop("freeing a device's memory", self.release_all());
         self.table.give_back(self.reclaim.clone());
     }
 }

@@ -20,13 +20,30 @@ pub(super) struct Clock {
     more: boxcar::Vec<AtomicU64>,
 }
 
-/// The entries of a [`Clock`] at some moment.
+/// The entries of a [`Clock`] at some moment, of streams whose entries lie in place; who keeps it has those of
+/// more streams beside it.
+///
+/// It is written by one thread at a time and may be read meanwhile: then it says nothing, and whoever reads finds
+/// that out by itself.
 #[derive(Debug)]
 pub(super) struct Copied {
+    known: AtomicU64,
+    /// Only the known entries count. Of the first [`FEW`] the others are 0.
+    in_place: [AtomicU64; IN_PLACE],
+}
+
+/// So many streams are few: their entries are copied and merged as they lie, which is faster than to ask of each
+/// whether it is known.
+const FEW: usize = 8;
+
+/// The bits of streams that are not among the few.
+const OTHERS: u64 = !0 << FEW;
+
+/// A copy of a [`Copied`] that knows few streams.
+#[derive(Debug)]
+pub(super) struct Few {
     known: u64,
-    /// Only the known entries count.
-    in_place: [u64; IN_PLACE],
-    more: Vec<u64>,
+    numbers: [u64; FEW],
 }
 
 /// Calls `visit` with each stream whose bit is set.
@@ -42,24 +59,38 @@ fn for_each(mut bits: u64, mut visit: impl FnMut(usize)) {
 impl Copied {
     /// Of a clock that has waited for nothing.
     pub(super) fn new() -> Self {
-        Self { known: 0, in_place: [0; IN_PLACE], more: Vec::new() }
+        Self { known: AtomicU64::new(0), in_place: [const { AtomicU64::new(0) }; IN_PLACE] }
     }
 
     /// The latest record of `stream` that was waited for; 0 for none.
-    pub(super) fn get(&self, stream: u32) -> u64 {
+    pub(super) fn get(&self, more: &[u64], stream: u32) -> u64 {
         let stream = stream as usize;
         match self.in_place.get(stream) {
-            Some(number) if self.known & (1 << stream) != 0 => *number,
+            Some(number) if self.known() & (1 << stream) != 0 => number.load(Ordering::Relaxed),
             Some(_) => 0,
-            None => self.more.get(stream - IN_PLACE).copied().unwrap_or(0),
+            None => more.get(stream - IN_PLACE).copied().unwrap_or(0),
         }
     }
 
     /// Shows each stream that was waited for, and its latest record that was.
-    pub(super) fn for_each(&self, mut visit: impl FnMut(u32, u64)) {
-        for_each(self.known, |stream| visit(stream as u32, self.in_place[stream]));
-        let more = self.more.iter().enumerate().filter(|(_, number)| **number > 0);
+    pub(super) fn for_each(&self, more: &[u64], mut visit: impl FnMut(u32, u64)) {
+        for_each(self.known(), |stream| {
+            visit(stream as u32, self.in_place[stream].load(Ordering::Relaxed));
+        });
+        let more = more.iter().enumerate().filter(|(_, number)| **number > 0);
         more.for_each(|(index, number)| visit((IN_PLACE + index) as u32, *number));
+    }
+
+    /// All of it, if those are few.
+    #[inline]
+    pub(super) fn few(&self) -> Option<Few> {
+        let known = self.known();
+        let number = |stream: usize| self.in_place[stream].load(Ordering::Relaxed);
+        (known & OTHERS == 0).then(|| Few { known, numbers: std::array::from_fn(number) })
+    }
+
+    fn known(&self) -> u64 {
+        self.known.load(Ordering::Relaxed)
     }
 }
 
@@ -100,32 +131,42 @@ impl Clock {
         }
     }
 
-    /// Notes all waits of `other`.
-    pub(super) fn merge(&self, other: &Copied) {
-        for_each(other.known, |stream| raise(&self.in_place[stream], other.in_place[stream]));
-        self.learn(other.known);
-        for (index, &number) in other.more.iter().enumerate() {
-            self.raise_more(index, number);
-        }
+    /// Notes all waits of `other`, and those of `more` streams.
+    pub(super) fn merge(&self, other: &Copied, more: &[u64]) {
+        other.for_each(more, |stream, number| self.raise(stream, number));
     }
 
-    /// Copies all entries, and `number` for `stream`. Whatever else is in the copy was queued before.
-    pub(super) fn copy_into(&self, copy: &mut Copied, stream: u32, number: u64) {
-        let stream = stream as usize;
-        copy.known = self.known.load(Ordering::Acquire);
-        for_each(copy.known, |stream| {
-            copy.in_place[stream] = self.in_place[stream].load(Ordering::Acquire);
-        });
-        if let Some(own) = copy.in_place.get_mut(stream) {
-            *own = number;
-            copy.known |= 1 << stream;
+    /// Notes all waits of `other`.
+    #[inline]
+    pub(super) fn merge_few(&self, other: &Few) {
+        for (entry, number) in self.in_place.iter().zip(other.numbers) {
+            raise(entry, number);
         }
-        copy.more.clear();
+        self.learn(other.known);
+    }
+
+    /// Copies all entries, those of more streams into `more`, and `number` for `stream`. Whatever else is in the
+    /// copy was queued before.
+    pub(super) fn copy_into(&self, copy: &Copied, more: &mut Vec<u64>, stream: u32, number: u64) {
+        let stream = stream as usize;
+        let mut known = self.known.load(Ordering::Acquire);
+        let copy_one = |stream: usize| {
+            let entry = self.in_place[stream].load(Ordering::Acquire);
+            copy.in_place[stream].store(entry, Ordering::Relaxed);
+        };
+        (0..FEW).for_each(copy_one);
+        for_each(known & OTHERS, copy_one);
+        if let Some(own) = copy.in_place.get(stream) {
+            own.store(number, Ordering::Relaxed);
+            known |= 1 << stream;
+        }
+        copy.known.store(known, Ordering::Relaxed);
+        more.clear();
         if stream >= IN_PLACE || self.more.count() > 0 {
-            copy.more.extend(self.more.iter().map(|(_, entry)| entry.load(Ordering::Acquire)));
+            more.extend(self.more.iter().map(|(_, entry)| entry.load(Ordering::Acquire)));
             if let Some(index) = stream.checked_sub(IN_PLACE) {
-                copy.more.resize(copy.more.len().max(index + 1), 0);
-                copy.more[index] = number;
+                more.resize(more.len().max(index + 1), 0);
+                more[index] = number;
             }
         }
     }
@@ -179,14 +220,32 @@ mod tests {
         from.raise(63, 5);
         from.raise(100, 4);
         into.raise(2, 10);
-        let mut copy = Copied::new();
-        from.copy_into(&mut copy, 3, 6);
-        into.merge(&copy);
+        let (copy, mut more) = (Copied::new(), Vec::new());
+        from.copy_into(&copy, &mut more, 3, 6);
+        into.merge(&copy, &more);
         let all = [2, 100, 0, 3, 63, 99].map(|stream| into.get(stream));
         assert_eq!(all, [10, 4, 0, 6, 5, 0]);
-        from.copy_into(&mut copy, 200, 1);
-        into.merge(&copy);
+        from.copy_into(&copy, &mut more, 200, 1);
+        into.merge(&copy, &more);
         assert_eq!((into.get(200), into.get(199), into.get(100)), (1, 0, 4));
+        assert!(copy.few().is_none());
+    }
+
+    #[test]
+    fn few_streams_are_copied_as_they_are() {
+        let (from, into) = (Clock::new(), Clock::new());
+        from.raise(0, 4);
+        from.raise(7, 9);
+        into.raise(7, 10);
+        let (copy, mut more) = (Copied::new(), Vec::new());
+        from.copy_into(&copy, &mut more, 3, 6);
+        let few = copy.few();
+        assert!(few.is_some());
+        few.iter().for_each(|few| into.merge_few(few));
+        assert_eq!([0, 3, 7, 1].map(|stream| into.get(stream)), [4, 6, 10, 0]);
+        from.raise(8, 1);
+        from.copy_into(&copy, &mut more, 3, 6);
+        assert!(copy.few().is_none());
     }
 
     #[test]
@@ -195,9 +254,9 @@ mod tests {
         clock.raise(5, 2);
         clock.forget();
         clock.raise(6, 3);
-        let (mut copy, into) = (Copied::new(), Clock::new());
-        clock.copy_into(&mut copy, 7, 1);
-        into.merge(&copy);
+        let (copy, mut more, into) = (Copied::new(), Vec::new(), Clock::new());
+        clock.copy_into(&copy, &mut more, 7, 1);
+        into.merge(&copy, &more);
         assert_eq!([5, 6, 7].map(|stream| into.get(stream)), [0, 3, 1]);
     }
 }

@@ -15,6 +15,7 @@ mod live_pool;
 mod noted;
 mod point;
 mod pool;
+mod slot;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -5,8 +5,8 @@
 //! record (`open_point`), so one event covers all that was queued before it, and no event is
 //! recorded unless another stream or the host asks.
 //!
-//! A stream owns a ring of events. Recording again into a slot is later on the same stream, so
-//! whoever still refers to the slot's older record waits longer, never too little.
+//! A stream owns a ring of [slots](super::slot) with an event each. Recording again into a slot is later on the
+//! same stream, so whoever still refers to the slot's older record waits longer, never too little.
 //!
 //! A wait is issued here at once; those that can be put off until work is queued are noted before, by
 //! [`noted`](super::noted).
@@ -16,7 +16,8 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::clock::{Clock, Copied};
+use super::clock::Clock;
+use super::slot::Slot;
 use super::{PlatformNumber, Point, StreamTable};
 use crate::driver::{
     DeviceId, Driver, DriverError, DriverResult, Note, OwnedEvent, OwnedStream, RawStream, Signal,
@@ -54,27 +55,12 @@ pub(crate) struct Timeline {
     holder: Lock<Cow<'static, str>>,
     /// What this stream has waited for.
     seen: Clock,
-    ring: Lock<Ring>,
+    ring: Box<[Slot]>,
+    recording: Lock<Recording>,
 }
 
-type Ring = Vec<Slot>;
-
-#[derive(Debug)]
-struct Slot {
-    /// Shared with whoever waits for it on the host, without the lock.
-    event: Arc<OwnedEvent>,
-    /// The number of the record that the event holds; 0 for none.
-    number: u64,
-    /// What the stream had waited for at that record, and the record itself: whoever waits for it has
-    /// waited for all that.
-    seen: Copied,
-}
-
-/// Of a record that was overwritten: the oldest one that is left is the one that waits least too long.
-fn oldest_since(ring: &Ring, epoch: u64) -> Option<usize> {
-    let left = ring.iter().enumerate().filter(|(_, slot)| slot.number >= epoch);
-    left.min_by_key(|(_, slot)| slot.number).map(|(index, _)| index)
-}
+/// Who has its lock may record. By slot: what the streams had waited for that have no entry in place.
+type Recording = [Vec<u64>; RING];
 
 impl Timeline {
     pub(super) fn new(
@@ -83,12 +69,8 @@ impl Timeline {
         stream: OwnedStream,
         options: StreamOptions,
     ) -> DriverResult<Self> {
-        let ring = (0..RING)
-            .map(|_| {
-                let event = OwnedEvent::create(stream.driver(), stream.raw().device())?;
-                Ok(Slot { event: Arc::new(event), number: 0, seen: Copied::new() })
-            })
-            .collect::<DriverResult<_>>()?;
+        let event = || OwnedEvent::create(stream.driver(), stream.raw().device());
+        let ring = (0..RING).map(|_| event().map(Slot::new)).collect::<DriverResult<_>>()?;
         Ok(Self {
             platform,
             id,
@@ -101,7 +83,8 @@ impl Timeline {
             left: AtomicBool::new(false),
             holder: Lock::default(),
             seen: Clock::new(),
-            ring: Lock::new(ring),
+            ring,
+            recording: Lock::default(),
         })
     }
 
@@ -172,6 +155,13 @@ impl Timeline {
         !self.is_default && BOUND.get() == Some((self.platform, self.device()))
     }
 
+    /// Binds first, as a default stream's handle says no device.
+    #[cold]
+    fn close_bound(&self) -> DriverResult<()> {
+        self.bind()?;
+        self.close()
+    }
+
     /// The point that covers all work queued before this call. To be asked *after* the work was
     /// queued: a record by another thread may be under way, and then it is not known whether that
     /// record covers the work, so the next one must. `recorded` is raised before the driver call
@@ -219,26 +209,22 @@ impl Timeline {
         Ok(self.point(number))
     }
 
-    fn record_locked(&self, ring: &mut Ring) -> DriverResult<u64> {
+    fn record_locked(&self, recording: &mut Recording) -> DriverResult<u64> {
         let number = self.recorded.load(Ordering::Relaxed) + 1;
         if self.left.load(Ordering::Acquire) {
             // Nothing was queued since the last record. If that failed, nothing stands for what was.
             let last = number - 1;
-            return if ring[last as usize % RING].number == last {
-                Ok(last)
-            } else {
-                Err(self.lost())
-            };
+            return if self.slot(last).number() == last { Ok(last) } else { Err(self.lost()) };
         }
         self.open.store(false, Ordering::Release);
         self.recorded.store(number, Ordering::Release);
-        let slot = &mut ring[number as usize % RING];
+        let (slot, more) = (self.slot(number), &mut recording[number as usize % RING]);
         // Until the record succeeds the slot stands for nothing.
-        slot.number = 0;
+        slot.clear();
         // Before the record: a wait that is queued later is not covered by it.
-        self.seen.copy_into(&mut slot.seen, self.id, number);
+        self.seen.copy_into(&slot.seen, more, self.id, number);
         self.stream.record(&slot.event)?;
-        slot.number = number;
+        slot.set(number, !more.is_empty());
         Ok(number)
     }
 
@@ -270,36 +256,43 @@ impl Timeline {
     /// Another stream with the handle of the one that was left, or the same: it goes on where that was.
     pub(super) fn come_back(&self) -> DriverResult<()> {
         self.bind()?;
-        let ring = self.lock();
+        let _recording = self.lock();
         let last = self.recorded.load(Ordering::Relaxed);
-        let slot = &ring[last as usize % RING];
-        if slot.number == last {
+        let slot = self.slot(last);
+        if slot.number() == last {
             self.stream.wait(&slot.event)?;
         }
         self.left.store(false, Ordering::Release);
         Ok(())
     }
 
-    /// Which slot has a record that covers `epoch`, if one was made.
+    /// The slot of a record, which may hold a later one.
     #[inline]
-    fn covered(&self, ring: &Ring, epoch: u64) -> Option<usize> {
-        let exact = epoch as usize % RING;
-        if ring[exact].number == epoch {
-            return Some(exact);
+    fn slot(&self, number: u64) -> &Slot {
+        &self.ring[number as usize % RING]
+    }
+
+    /// The number of a record that covers `epoch` and that a slot holds, if there is one.
+    fn covered(&self, epoch: u64) -> Option<u64> {
+        if self.slot(epoch).number() == epoch {
+            return Some(epoch);
         }
         if epoch > self.recorded.load(Ordering::Relaxed) {
             return None;
         }
-        oldest_since(ring, epoch)
+        // It was overwritten: the oldest one that is left is the one that waits least too long.
+        self.ring.iter().map(Slot::number).filter(|number| *number >= epoch).min()
     }
 
     /// Whether whoever waits for record `epoch` of this stream comes after `point`, too. Not where it is
     /// not recorded yet.
     #[cold]
     pub(super) fn record_implies(&self, epoch: u64, point: Point) -> bool {
-        let ring = self.lock();
-        let covered = self.covered(&ring, epoch);
-        covered.is_some_and(|index| ring[index].seen.get(point.stream) >= point.epoch)
+        let recording = self.lock();
+        self.covered(epoch).is_some_and(|number| {
+            let more = &recording[number as usize % RING];
+            self.slot(number).seen.get(more, point.stream) >= point.epoch
+        })
     }
 
     /// Whether work queued here now is ordered after `point` already. The point is one of this
@@ -333,28 +326,43 @@ impl Timeline {
             self.seen.raise(point.stream, point.epoch);
             return Ok(());
         }
-        let mut ring = other.lock();
-        let index = match other.covered(&ring, point.epoch) {
-            Some(index) => index,
-            None => other.record_for(self, &mut ring)?,
+        if let Some(seen) = other.slot(point.epoch).record(point.epoch) {
+            self.ready()?;
+            self.stream.wait(&other.slot(point.epoch).event)?;
+            self.seen.merge_few(&seen);
+            return Ok(());
+        }
+        self.wait_locked(other, point)
+    }
+
+    /// As [`wait_for`](Self::wait_for), where nothing was recorded yet, or it takes the lock to see what.
+    #[inline(never)]
+    fn wait_locked(&self, other: &Self, point: Point) -> DriverResult<()> {
+        let mut recording = other.lock();
+        let number = match other.covered(point.epoch) {
+            Some(number) => number,
+            None => other.record_for(self, &mut recording)?,
         };
         self.ready()?;
-        let slot = &ring[index];
+        let slot = other.slot(number);
         self.stream.wait(&slot.event)?;
-        self.seen.merge(&slot.seen);
+        match slot.record(number) {
+            Some(few) => self.seen.merge_few(&few),
+            None => self.seen.merge(&slot.seen, &recording[number as usize % RING]),
+        }
         Ok(())
     }
 
-    /// Records for a stream that is to wait for it. If that fails, its device is bound again. Which slot it is.
-    fn record_for(&self, waiting: &Self, ring: &mut Ring) -> DriverResult<usize> {
+    /// Records for a stream that is to wait for it. If that fails, its device is bound again.
+    fn record_for(&self, waiting: &Self, recording: &mut Recording) -> DriverResult<u64> {
         // An event is recorded with its own device bound. Also on the same device: a default stream's
         // handle says none, and a library may have bound another one since.
         if self.is_default || self.device() != waiting.device() {
             self.bind()?;
         }
-        match self.record_locked(ring) {
-            Ok(number) => Ok(number as usize % RING),
+        match self.record_locked(recording) {
             Err(error) => waiting.ready().and(Err(error)),
+            recorded => recorded,
         }
     }
 
@@ -399,10 +407,10 @@ impl Timeline {
     /// Notes that the host has found a record complete, and with it all that it came after.
     fn found_complete(&self, table: &StreamTable, number: u64) {
         self.completed.fetch_max(number, Ordering::AcqRel);
-        let ring = self.lock();
-        let slot = &ring[number as usize % RING];
-        if slot.number == number {
-            slot.seen.for_each(|stream, number| {
+        let recording = self.lock();
+        let slot = self.slot(number);
+        if slot.number() == number {
+            slot.seen.for_each(&recording[number as usize % RING], |stream, number| {
                 table.timeline(stream).completed.fetch_max(number, Ordering::AcqRel);
             });
         }
@@ -415,18 +423,17 @@ impl Timeline {
         if BOUND.get().is_none_or(|(platform, _)| platform != self.platform) {
             self.bind()?;
         }
-        let mut ring = self.lock();
-        let index = match self.covered(&ring, epoch) {
-            Some(index) => index,
+        let mut recording = self.lock();
+        let number = match self.covered(epoch) {
+            Some(number) => number,
             None => {
                 if self.is_default {
                     self.bind()?;
                 }
-                self.record_locked(&mut ring)? as usize % RING
+                self.record_locked(&mut recording)?
             }
         };
-        let slot = &ring[index];
-        Ok((slot.event.clone(), slot.number))
+        Ok((self.slot(number).event.clone(), number))
     }
 
     fn synchronize_epoch(&self, table: &StreamTable, epoch: u64) -> DriverResult<()> {
@@ -447,7 +454,7 @@ impl Timeline {
         }
         // A number of its own without an event: once it is complete nobody asks for the event.
         let number = {
-            let _ring = self.lock();
+            let _recording = self.lock();
             self.recorded.fetch_add(1, Ordering::AcqRel) + 1
         };
         self.stream.synchronize()?;
@@ -455,8 +462,8 @@ impl Timeline {
         Ok(())
     }
 
-    fn lock(&self) -> Held<'_, Ring> {
-        self.ring.lock()
+    fn lock(&self) -> Held<'_, Recording> {
+        self.recording.lock()
     }
 }
 
@@ -468,13 +475,14 @@ impl StreamTable {
 
     /// Records what `point`, which is one of this platform, stands for, if nothing was recorded for it
     /// yet.
+    #[inline]
     pub(crate) fn close(&self, point: Point) -> DriverResult<()> {
         let timeline = self.timeline(point.stream);
         if point.epoch > timeline.recorded.load(Ordering::Acquire) {
-            timeline.bind()?;
-            timeline.close()?;
+            timeline.close_bound()
+        } else {
+            Ok(())
         }
-        Ok(())
     }
 
     /// Blocks until the work before `point`, which is one of this platform, is complete.
