@@ -90,6 +90,7 @@ pub(super) fn submit(
     order: Order,
     location: SourceLocation,
 ) -> Result<()> {
+    passing.check(name)?;
     let Some(shape) = grid.shape(loaded, threads) else {
         return grid.refuse(name, loaded, threads);
     };

@@ -1,19 +1,22 @@
 //! The arguments of one launch, collected without the heap.
 
-use smallvec::SmallVec;
+use arrayvec::ArrayVec;
 
-use crate::driver::{Access, AccessMode, MAX_PARAMS, Param};
+use crate::driver::{Access, AccessMode, DriverError, MAX_PARAMS, Param};
+use crate::error::Result;
 use crate::memory::{Block, DeviceSlice, Scalar};
 
 /// Collects what a kernel is launched with: parameters, accesses, and the blocks they lie in.
 ///
-/// A slice becomes two parameters, its address and its length. `#[kernel]` refuses a function with
-/// more than [`MAX_PARAMS`] parameters, so nothing here allocates.
+/// A slice becomes two parameters, its address and its length. There is room for [`MAX_PARAMS`] parameters;
+/// `#[kernel]` refuses a function with more, and a launch of another one is an error.
 #[derive(Debug, Default)]
 pub struct Passing<'a> {
-    params: SmallVec<[Param; MAX_PARAMS]>,
-    accesses: SmallVec<[Access; 8]>,
-    blocks: SmallVec<[&'a Block; 8]>,
+    params: ArrayVec<Param, MAX_PARAMS>,
+    /// How many there was no room for.
+    beyond: usize,
+    accesses: ArrayVec<Access, MAX_PARAMS>,
+    blocks: ArrayVec<&'a Block, MAX_PARAMS>,
 }
 
 impl<'a> Passing<'a> {
@@ -45,12 +48,12 @@ impl<'a> Passing<'a> {
 
     /// Passes a value.
     pub fn scalar<T: Scalar>(&mut self, value: T) {
-        self.params.push(Param::new(value));
+        self.param(Param::new(value));
     }
 
     /// Adds a parameter that is no argument: the address of a [bounds report](super::bounds).
     pub(super) fn report(&mut self, address: u64) {
-        self.params.push(Param::new(address));
+        self.param(Param::new(address));
     }
 
     /// The parameters in order.
@@ -64,22 +67,46 @@ impl<'a> Passing<'a> {
     }
 
     /// The same, each with the block that it lies in. A block can occur more than once.
+    #[inline]
     pub(super) fn blocks(&self) -> impl Iterator<Item = (&'a Block, &Access)> {
-        self.blocks.iter().copied().zip(&*self.accesses)
+        self.blocks.iter().copied().zip(self.accesses.iter())
     }
 
     fn slice<T>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>, mode: AccessMode) {
         self.address(argument, slice, mode);
-        self.params.push(Param::new(slice.len() as u64));
+        self.param(Param::new(slice.len() as u64));
     }
 
     fn address<T>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>, mode: AccessMode) {
         let range = slice.range();
-        self.params.push(Param::new(range.address));
-        if range.bytes > 0 {
+        self.param(Param::new(range.address));
+        // There is room for one of each parameter; of more, the launch is refused.
+        if range.bytes > 0 && !self.accesses.is_full() {
             self.accesses.push(Access { range, mode, argument });
             self.blocks.push(slice.block());
         }
+    }
+
+    #[inline]
+    fn param(&mut self, param: Param) {
+        if self.params.try_push(param).is_err() {
+            self.beyond += 1;
+        }
+    }
+
+    /// Refuses a launch with more parameters than there is room for.
+    #[inline]
+    pub(super) fn check(&self, kernel: &str) -> Result<()> {
+        if self.beyond == 0 { Ok(()) } else { Err(self.too_many(kernel)) }
+    }
+
+    #[cold]
+    fn too_many(&self, kernel: &str) -> crate::Error {
+        let passed = self.params.len() + self.beyond;
+        let message = format!(
+            "it was launched with {passed} parameters, and {MAX_PARAMS} is the most; a slice counts as two"
+        );
+        DriverError::Kernel { kernel: kernel.to_owned(), message }.into()
     }
 }
 

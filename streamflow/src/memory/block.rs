@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use smallvec::SmallVec;
 
 use super::Shape;
+use super::points::Points;
 use crate::driver::{AccessMode, DeviceId, MemoryRange};
 use crate::error::{Error, Result};
 use crate::lock::{Held, Lock};
@@ -66,9 +67,9 @@ impl Sole {
 struct Uses {
     /// The writes that no other use is known to come after: one, unless parts of the memory are
     /// written on several streams.
-    writes: SmallVec<[Point; 2]>,
+    writes: Points,
     /// Likewise the reads, the latest of each stream, in the order in which they were noted.
-    reads: SmallVec<[Point; 4]>,
+    reads: Points,
 }
 
 impl Block {
@@ -160,7 +161,7 @@ impl Block {
                 self.set_sole(Sole::write(point));
             }
             AccessMode::Read => {
-                uses.read_at(point);
+                uses.reads.replace(point);
                 self.set_sole(self.sole().and_read());
             }
         }
@@ -208,7 +209,7 @@ impl Block {
                 self.set_sole(if uses.reads.is_empty() { sole } else { sole.and_read() });
             }
             AccessMode::Read => {
-                uses.read_at(point);
+                uses.reads.replace(point);
                 self.set_sole(self.sole().and_read());
             }
         }
@@ -235,9 +236,9 @@ impl Block {
 
     /// Whether work queued on `timeline` now comes after all uses anyway.
     pub(super) fn is_ordered_before(&mut self, timeline: &Timeline) -> bool {
-        let is_implied = |point: &Point| timeline.implies(*point);
+        let is_implied = |point| timeline.implies(point);
         let Uses { writes, reads } = self.uses_mut();
-        reads.iter().all(is_implied) && writes.iter().all(is_implied)
+        reads.all(is_implied) && writes.all(is_implied)
     }
 
     /// Notes that `timeline` gives the block to a new owner, after [`retire`](Self::retire) if it had
@@ -256,13 +257,12 @@ impl Block {
     /// Records the uses on other streams than `home` that no record covers yet, so that a later wait
     /// for them waits for no more than them.
     pub(super) fn close_uses(&mut self, table: &StreamTable, home: u32) -> Result<()> {
-        // Not as a chain: it is done for each block that is dropped.
         let Uses { writes, reads } = self.uses_mut();
-        let mut close = |point: &Point| {
-            if point.stream() == home { Ok(()) } else { Ok(table.close(*point)?) }
+        let close = |point: Point| {
+            if point.stream() == home { Ok(()) } else { Ok(table.close(point)?) }
         };
-        writes.iter().try_for_each(&mut close)?;
-        reads.iter().try_for_each(close)
+        writes.try_for_each(close)?;
+        reads.try_for_each(close)
     }
 
     /// Whether the host may touch the memory now: to read it all writes must be complete, to write
@@ -291,8 +291,8 @@ impl Block {
     fn in_the_way(&self, mode: AccessMode) -> SmallVec<[Point; 5]> {
         let uses = self.lock();
         match mode {
-            AccessMode::Read => uses.writes.iter().copied().collect(),
-            AccessMode::Write => uses.all().collect(),
+            AccessMode::Read => uses.writes.iter().collect(),
+            AccessMode::Write => uses.writes.iter().chain(uses.reads.iter()).collect(),
         }
     }
 
@@ -312,7 +312,7 @@ impl Uses {
         let (timeline, table) = (stream.timeline(), stream.table());
         match mode {
             AccessMode::Write => self.wait_for_all(timeline, table),
-            AccessMode::Read => self.writes.iter().try_for_each(|it| timeline.wait(table, *it)),
+            AccessMode::Read => self.writes.try_for_each(|it| timeline.wait(table, it)),
         }
     }
 
@@ -323,24 +323,11 @@ impl Uses {
         self.writes.push(point);
     }
 
-    fn read_at(&mut self, point: Point) {
-        // Nearly always the last, if there is one.
-        if let Some(earlier) = self.reads.iter().rposition(|read| read.stream() == point.stream()) {
-            self.reads.remove(earlier);
-        }
-        self.reads.push(point);
-    }
-
     /// Makes `timeline` wait for all uses, the latest first: who has waited for a use need not wait for what
     /// that came after. A read comes after the writes, and perhaps after earlier reads.
     #[inline(always)]
     fn wait_for_all(&self, timeline: &Timeline, table: &StreamTable) -> Result<()> {
-        // Not as a chain, which costs more than most of these lists.
-        self.reads.iter().rev().try_for_each(|read| timeline.wait(table, *read))?;
-        self.writes.iter().rev().try_for_each(|write| timeline.wait(table, *write))
-    }
-
-    fn all(&self) -> impl Iterator<Item = Point> {
-        self.writes.iter().chain(&self.reads).copied()
+        self.reads.try_for_each(|read| timeline.wait(table, read))?;
+        self.writes.try_for_each(|write| timeline.wait(table, write))
     }
 }

@@ -27,6 +27,7 @@ mod element;
 mod limits;
 mod owned;
 mod pinned;
+mod points;
 mod pool;
 mod raw;
 mod shape;

@@ -64,16 +64,23 @@ impl PinnedPool {
     /// Memory that a copy on `stream` may write.
     fn for_stream(self: &Arc<Self>, stream: &CudaStream, bytes: u64) -> Result<Owned<Self>> {
         let bytes = granules(bytes);
+        let timeline = stream.timeline();
         let mut free = self.lock();
         let blocks = free.blocks.of(bytes);
-        let ready = blocks.iter_mut().position(|b| b.is_ordered_before(stream.timeline()));
+        let ready = blocks.iter_mut().position(|block| block.is_ordered_before(timeline));
         let index = ready.or((blocks.len() >= self.in_flight).then_some(0));
-        // The copy itself waits for the uses of the block that it gets.
-        if let Some(block) = index.and_then(|index| blocks.remove(index)) {
-            return Ok(Owned::new(block));
-        }
+        let block = index.and_then(|index| blocks.remove(index));
         drop(free);
-        self.make(bytes)
+        let mut owned = match block {
+            Some(block) => Owned::new(block),
+            None => self.make(bytes)?,
+        };
+        // The copy comes after all that used it before, and what uses it next after the copy.
+        if ready.is_none() {
+            owned.block_mut().retire(timeline, &self.table)?;
+        }
+        owned.block_mut().allocated_on(timeline);
+        Ok(owned)
     }
 
     fn make(self: &Arc<Self>, bytes: u64) -> Result<Owned<Self>> {

@@ -106,47 +106,43 @@ impl MemoryPool {
         stream.ready()?;
         self.table.tell(&Note::At(Location::caller()));
         let bytes = self.limits.block_for(bytes, &self.name)?;
-        let block = match self.reuse(timeline, bytes)? {
-            Some(block) => block,
-            None => match self.make_room(timeline, bytes)? {
-                Some(block) => block,
-                None => self.make(timeline, bytes)?,
-            },
+        let free = match self.reuse(timeline, bytes) {
+            None => self.make_room(timeline, bytes)?.map(|block| (block, false)),
+            reused => reused,
         };
-        Ok(Owned::new(block))
+        let Some((block, ready)) = free else {
+            return Ok(Owned::new(self.make(timeline, bytes)?));
+        };
+        // If it can't be handed over, it goes back.
+        let mut owned = Owned::new(block);
+        self.hand_over(owned.block_mut(), timeline, ready)?;
+        Ok(owned)
     }
 
-    fn reuse(&self, timeline: &Timeline, bytes: u64) -> Result<Option<PoolBlock>> {
+    /// A free block of the stream, and whether its uses come earlier on the stream anyway.
+    #[inline]
+    fn reuse(&self, timeline: &Timeline, bytes: u64) -> Option<(PoolBlock, bool)> {
         let mut state = self.lock();
         let blocks = state.of(timeline.id()).of(bytes);
         let ready = blocks.iter_mut().position(|block| block.is_ordered_before(timeline));
         let index = match ready {
             Some(index) => index,
             None if blocks.len() >= self.in_flight => 0,
-            None => return Ok(None),
+            None => return None,
         };
         // Nearly always the oldest, and that is cheaper to take.
-        let taken = if index == 0 { blocks.pop_front() } else { blocks.remove(index) };
-        let Some(block) = taken else { return Ok(None) };
-        self.lend_free(&mut state, block, timeline).map(Some)
+        let block = if index == 0 { blocks.pop_front() } else { blocks.remove(index) };
+        Some((self.lend_free(&mut state, block?, timeline), ready.is_some()))
     }
 
-    /// Gives a block that was free to a new owner.
-    fn lend_free(
-        &self,
-        state: &mut State,
-        mut block: PoolBlock,
-        timeline: &Timeline,
-    ) -> Result<PoolBlock> {
+    /// Books a block that was free as lent.
+    #[inline]
+    fn lend_free(&self, state: &mut State, mut block: PoolBlock, timeline: &Timeline) -> PoolBlock {
         let bytes = block.range().bytes;
         block.stream = timeline.id();
-        if let Err(error) = self.hand_over(&mut block, timeline) {
-            state.of(timeline.id()).of(bytes).push_back(block);
-            return Err(error);
-        }
         state.free_bytes -= bytes;
         self.lend(&mut state.ledger, timeline, bytes);
-        Ok(block)
+        block
     }
 
     fn lend(&self, ledger: &mut Ledger, timeline: &Timeline, bytes: u64) {
@@ -171,7 +167,7 @@ impl MemoryPool {
         if !self.limits.allows(state.ledger.reserved, bytes)
             && let Some(block) = state.pop_of(timeline.id(), bytes)
         {
-            return self.lend_free(&mut state, block, timeline).map(Some);
+            return Ok(Some(self.lend_free(&mut state, block, timeline)));
         }
         // What is free is given back only where that helps.
         let is_possible = self.limits.allows(state.ledger.used, bytes);
@@ -211,10 +207,14 @@ impl MemoryPool {
         self.take_back(ledger, timeline.id(), bytes);
     }
 
-    fn hand_over(&self, block: &mut Block, timeline: &Timeline) -> Result<()> {
-        block.retire(timeline, &self.table)?;
-        // SAFETY: the block is allocated, its last owner is gone, and `retire` has ordered this
-        // stream after all that its owner had queued.
+    /// Gives a block that was free to its new owner: the stream comes after its uses then. `ready` says that it did
+    /// before.
+    fn hand_over(&self, block: &mut Block, timeline: &Timeline, ready: bool) -> Result<()> {
+        if !ready {
+            block.retire(timeline, &self.table)?;
+        }
+        // SAFETY: the block is allocated, its last owner is gone, and this stream comes after all that
+        // its owner had queued: `retire` has seen to it, or it did before.
         unsafe { self.table.driver().recycle(timeline.raw(), block.range()) }?;
         block.allocated_on(timeline);
         Ok(())
