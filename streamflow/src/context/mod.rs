@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub use alone::Alone;
 pub use stream::{OnStream, Stream, StreamName};
 
-use crate::driver::{DeviceId, Note};
+use crate::driver::{DeviceId, DriverResult, Note};
 use crate::error::Result;
 use crate::memory::{Buffer, Download, Downloadable, Element, IntoShape, Pinned, Tensor};
 use crate::message::{Metadata, Timestamp};
@@ -47,6 +47,8 @@ pub struct ExecutionContext {
     found: boxcar::Vec<(String, CudaStream)>,
     /// The default streams that it used, by device: what an adopting operator works on says where it is.
     defaults: Box<[OnceCell<CudaStream>]>,
+    /// Whether there is one in `found` or `defaults`. Most operators have none, and each hook asks.
+    has_others: Cell<bool>,
     /// The device on whose default stream this tick works, for want of another.
     on_default: Cell<Option<DeviceId>>,
     tick: Cell<u64>,
@@ -77,6 +79,7 @@ impl ExecutionContext {
             named: names.iter().map(|_| OnceCell::new()).collect(),
             found: boxcar::Vec::new(),
             defaults: (0..platform.device_count()).map(|_| OnceCell::new()).collect(),
+            has_others: Cell::new(false),
             on_default: Cell::new(None),
             tick: Cell::new(0),
             metadata: RefCell::default(),
@@ -220,15 +223,36 @@ impl ExecutionContext {
         if self.alone.holds() {
             return Ok(());
         }
-        self.own_streams(|stream| {
+        Ok(self.close_streams()?)
+    }
+
+    /// Not as a chain of iterators, which in each hook costs more than what is done here.
+    fn close_streams(&self) -> DriverResult<()> {
+        if let Some(stream) = self.internal.get() {
             stream.kept_failure()?;
-            Ok(stream.timeline().close()?)
-        })?;
-        self.default_streams().try_for_each(|stream| {
+            stream.timeline().close()?;
+        }
+        for cell in &self.named {
+            if let Some(stream) = cell.get() {
+                stream.kept_failure()?;
+                stream.timeline().close()?;
+            }
+        }
+        if self.has_others.get() { self.close_others() } else { Ok(()) }
+    }
+
+    #[inline(never)]
+    fn close_others(&self) -> DriverResult<()> {
+        for (_, (_, stream)) in &self.found {
+            stream.kept_failure()?;
+            stream.timeline().close()?;
+        }
+        for stream in self.default_streams() {
             // The handle of a default stream names no device, and the hook may have bound another.
             stream.timeline().bind()?;
-            Ok(stream.timeline().close()?)
-        })
+            stream.timeline().close()?;
+        }
+        Ok(())
     }
 
     /// After a hook that was [entered](Self::enter), whether or not that succeeded.
@@ -253,24 +277,15 @@ impl ExecutionContext {
 
     /// Blocks until all work of the operator's streams is complete.
     pub(crate) fn synchronize_blocking(&self) -> Result<()> {
-        self.own_streams(CudaStream::synchronize_blocking)?;
+        let named = self.named.iter().filter_map(OnceCell::get);
+        let mut own = self.internal.get().into_iter().chain(named);
+        own.try_for_each(CudaStream::synchronize_blocking)?;
+        self.found.iter().try_for_each(|(_, (_, stream))| stream.synchronize_blocking())?;
         self.default_streams().try_for_each(CudaStream::synchronize_blocking)
     }
 
     fn default_streams(&self) -> impl Iterator<Item = &CudaStream> {
         self.defaults.iter().filter_map(OnceCell::get)
-    }
-
-    /// Visits each stream of the operator's own, until an error.
-    fn own_streams(&self, mut visit: impl FnMut(&CudaStream) -> Result<()>) -> Result<()> {
-        // Not as a chain, which in each hook costs more than what is done with them.
-        self.internal.get().map_or(Ok(()), &mut visit)?;
-        self.named.iter().filter_map(OnceCell::get).try_for_each(&mut visit)?;
-        // Rare, and to go through none costs more than to see that there is none.
-        if self.found.count() > 0 {
-            self.found.iter().try_for_each(|(_, (_, stream))| visit(stream))?;
-        }
-        Ok(())
     }
 }
 

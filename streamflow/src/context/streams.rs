@@ -8,6 +8,20 @@ use crate::error::{Error, Result};
 use crate::port::{How, StreamRef, Synchronized};
 use crate::stream::{CudaStream, Point};
 
+/// A [`How`], as a value: what is done once per stream is compiled once.
+#[derive(Clone, Copy)]
+struct Way {
+    allocate: bool,
+    adopt: bool,
+    default: bool,
+}
+
+impl Way {
+    fn of<H: How>() -> Self {
+        Self { allocate: H::ALLOCATE, adopt: H::ADOPT, default: H::DEFAULT }
+    }
+}
+
 impl ExecutionContext {
     /// A stream that the operator declared, allocated from its pool the first time, and the same one
     /// from then on, in `start` as in `compute`. Holoscan's `allocate_cuda_stream`; its
@@ -37,6 +51,7 @@ impl ExecutionContext {
         let stream = self.allocate(name)?;
         self.alone.with_another(&stream);
         let index = self.found.push((name.to_owned(), stream));
+        self.has_others.set(true);
         Ok(Stream::new(&self.found[index].1))
     }
 
@@ -110,16 +125,21 @@ impl ExecutionContext {
             let default = self.platform.default_stream(device)?;
             self.alone.with_another(&default);
             let _first = stream.set(default);
+            self.has_others.set(true);
         }
         stored(stream)
     }
 
     /// The internal stream, found as `H` says, which now waits for `sent`.
+    #[inline]
     pub(crate) fn receive_stream<H: How>(
         &self,
         sent: impl Iterator<Item = Point> + Clone,
     ) -> Result<Stream<'_>> {
-        let stream = self.internal_stream::<H>(sent.clone())?;
+        let stream = match self.internal.get() {
+            Some(stream) => Stream::new(stream),
+            None => self.find_internal(Way::of::<H>(), &mut sent.clone())?,
+        };
         // Bound before the hook, but not for certain any more: a library may have bound another, and an
         // adopted stream may be on one.
         stream.timeline().bind()?;
@@ -127,60 +147,66 @@ impl ExecutionContext {
             stream.wait_before_work(point)?;
         }
         if H::TO_DEFAULT {
-            let default = self.default_stream()?;
-            if default.timeline().id() != stream.timeline().id() {
-                default.wait(stream.record()?)?;
-            }
+            self.wait_on_default(stream)?;
         }
         Ok(stream)
     }
 
-    fn internal_stream<H: How>(&self, mut sent: impl Iterator<Item = Point>) -> Result<Stream<'_>> {
-        if self.internal.get().is_none() {
-            let allocated = match &self.streams {
-                // That it is exhausted may be found in every tick.
-                Streams::Pool(pool) if H::ALLOCATE && H::ADOPT => {
-                    pool.allocate_if_free(&self.node)?
-                }
-                Streams::Pool(pool) if H::ALLOCATE => Some(pool.allocate(self.node.clone())?),
-                _ => None,
-            };
-            // A node without a pool said that it works where its messages do.
-            let mut default = None;
-            let found = allocated.or_else(|| {
-                let named = sent.find(|point| {
-                    let is_default = self.table().is_default(point.stream());
-                    if is_default && matches!(self.streams, Streams::Adopt) {
-                        let device = self.table().timeline(point.stream()).device();
-                        default.get_or_insert(device);
-                    }
-                    !is_default
-                })?;
-                Some(self.platform.stream_of(named))
-            });
-            match (found, default.or(H::DEFAULT.then(|| self.device()))) {
-                (Some(stream), _) => {
-                    self.alone.with(&stream);
-                    if self.receives_one {
-                        stream.wait_at_once();
-                    }
-                    let _first = self.internal.set(stream);
-                }
-                (None, Some(device)) => {
-                    // Each port gives one stream.
-                    let device = self.on_default.get().unwrap_or(device);
-                    self.on_default.set(Some(device));
-                    return self.default_stream_of(device);
-                }
-                (None, None) => return Err(self.nothing_to_adopt::<H>()),
-            }
+    /// The default stream waits for the internal one.
+    fn wait_on_default(&self, stream: Stream<'_>) -> Result<()> {
+        let default = self.default_stream()?;
+        if default.timeline().id() != stream.timeline().id() {
+            default.wait(stream.record()?)?;
         }
-        stored(&self.internal)
+        Ok(())
     }
 
-    fn nothing_to_adopt<H: How>(&self) -> Error {
+    /// Finds the internal stream, or a default stream for this tick.
+    #[inline(never)]
+    fn find_internal(
+        &self,
+        way: Way,
+        sent: &mut dyn Iterator<Item = Point>,
+    ) -> Result<Stream<'_>> {
+        let allocated = match &self.streams {
+            // That it is exhausted may be found in every tick.
+            Streams::Pool(pool) if way.allocate && way.adopt => pool.allocate_if_free(&self.node)?,
+            Streams::Pool(pool) if way.allocate => Some(pool.allocate(self.node.clone())?),
+            _ => None,
+        };
+        // A node without a pool said that it works where its messages do.
+        let (mut found, mut default) = (allocated, None);
+        while found.is_none()
+            && let Some(point) = sent.next()
+        {
+            if !self.table().is_default(point.stream()) {
+                found = Some(self.platform.stream_of(point));
+            } else if matches!(self.streams, Streams::Adopt) {
+                default = default.or(Some(self.table().timeline(point.stream()).device()));
+            }
+        }
+        match (found, default.or(way.default.then(|| self.device()))) {
+            (Some(stream), _) => {
+                self.alone.with(&stream);
+                if self.receives_one {
+                    stream.wait_at_once();
+                }
+                let _first = self.internal.set(stream);
+                stored(&self.internal)
+            }
+            (None, Some(device)) => {
+                // Each port gives one stream.
+                let device = self.on_default.get().unwrap_or(device);
+                self.on_default.set(Some(device));
+                self.default_stream_of(device)
+            }
+            (None, None) => Err(self.nothing_to_adopt(way)),
+        }
+    }
+
+    fn nothing_to_adopt(&self, way: Way) -> Error {
         let exhausted = match &self.streams {
-            Streams::Pool(pool) if H::ALLOCATE => Some(pool.name().to_owned()),
+            Streams::Pool(pool) if way.allocate => Some(pool.name().to_owned()),
             _ => None,
         };
         Error::NothingToAdopt { node: self.node.clone(), exhausted }

@@ -1,8 +1,9 @@
 //! The receiving end of edges: their queues, and the messages that this tick received.
 
-use std::collections::VecDeque;
-use std::collections::vec_deque;
+use std::slice;
 use std::sync::Arc;
+
+use smallvec::SmallVec;
 
 use super::queue::{EdgeOptions, Queue};
 use crate::error::{Error, Result};
@@ -25,23 +26,54 @@ pub enum PortSize {
 #[derive(Debug)]
 pub struct Inlet<T> {
     pub(super) name: &'static str,
-    /// In the order of the edges.
-    queues: Vec<Arc<Queue<T>>>,
-    /// What this tick received and did not hand out yet, likewise. Or what the next one will.
-    batch: VecDeque<Envelope<T>>,
-    /// Whether it is the latter.
+    /// Nearly all inputs have one.
+    edges: SmallVec<[InEdge<T>; 1]>,
+    /// The messages of so many edges were handed out in this tick.
+    handed: usize,
+    /// Whether what the edges have is what the next tick will receive, and not what this one did.
     staged: bool,
     recycler: Recycler<T>,
     /// What this tick did with the port.
     pub(super) handled: Handled,
 }
 
+/// An edge that leads here.
+#[derive(Debug)]
+struct InEdge<T> {
+    queue: Arc<Queue<T>>,
+    /// What this tick received and did not hand out yet. Or what the next one will.
+    message: Option<Envelope<T>>,
+}
+
+/// The messages that were received and not handed out yet, in the order of the edges.
+#[derive(Debug)]
+pub(super) struct Batch<'a, T>(slice::Iter<'a, InEdge<T>>);
+
+impl<'a, T> Iterator for Batch<'a, T> {
+    type Item = &'a Envelope<T>;
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a Envelope<T>> {
+        loop {
+            if let Some(envelope) = &self.0.next()?.message {
+                return Some(envelope);
+            }
+        }
+    }
+}
+
+impl<T> Clone for Batch<'_, T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
 impl<T> Inlet<T> {
     pub(super) fn new(name: &'static str) -> Self {
         Self {
             name,
-            queues: Vec::new(),
-            batch: VecDeque::with_capacity(1),
+            edges: SmallVec::new(),
+            handed: 0,
             staged: false,
             recycler: Recycler::new(),
             handled: Handled::Untouched,
@@ -51,8 +83,7 @@ impl<T> Inlet<T> {
     /// Connects it, and gives the producer its end.
     pub(super) fn connect(&mut self, options: EdgeOptions) -> Arc<Queue<T>> {
         let queue = Arc::new(Queue::new(options));
-        self.queues.push(queue.clone());
-        self.batch.reserve(self.queues.len());
+        self.edges.push(InEdge { queue: queue.clone(), message: None });
         queue
     }
 
@@ -60,34 +91,49 @@ impl<T> Inlet<T> {
     /// and whatever comes meanwhile is for a later tick.
     pub(super) fn stage(&mut self) {
         if !self.staged {
-            self.batch.extend(self.queues.iter().filter_map(|queue| queue.hold()));
-            self.staged = !self.batch.is_empty();
+            for edge in &mut self.edges {
+                edge.queue.hold_into(&mut edge.message);
+            }
+            self.staged = self.has_message();
         }
     }
 
     /// Takes one message of each edge.
     pub(super) fn receive(&mut self) {
-        if std::mem::take(&mut self.staged) {
-            self.queues.iter().for_each(|queue| queue.release());
-        } else {
-            self.queues.iter().for_each(|queue| queue.pop_into(&mut self.batch));
+        let staged = std::mem::take(&mut self.staged);
+        self.handled = Handled::Left;
+        for edge in &mut self.edges {
+            if staged {
+                edge.queue.release();
+            } else {
+                edge.queue.pop_into(&mut edge.message);
+            }
+            if edge.message.is_some() {
+                self.handled = Handled::Taken;
+            }
         }
-        self.handled = if self.batch.is_empty() { Handled::Left } else { Handled::Taken };
     }
 
     pub(super) fn discard(&mut self) {
         self.receive();
-        self.batch.clear();
+        self.drop_batch();
     }
 
     /// What was received and not handed out yet, in the order of the edges.
-    pub(super) fn batch(&self) -> vec_deque::Iter<'_, Envelope<T>> {
-        self.batch.iter()
+    pub(super) fn batch(&self) -> Batch<'_, T> {
+        Batch(self.edges.iter())
+    }
+
+    fn drop_batch(&mut self) {
+        self.handed = 0;
+        for edge in &mut self.edges {
+            edge.message = None;
+        }
     }
 
     /// The message, to read. The scheduler runs an operator only when its required inputs have one.
     pub fn read(&self) -> &T {
-        match self.batch.front() {
+        match self.batch().next() {
             Some(envelope) => &envelope.message,
             None => unreachable!("`{}` was opened without a message", self.name),
         }
@@ -95,22 +141,33 @@ impl<T> Inlet<T> {
 
     /// Whether a message was received.
     pub fn has_message(&self) -> bool {
-        !self.batch.is_empty()
+        self.batch().next().is_some()
     }
 
     /// How many messages were received and not handed out yet.
     pub fn len(&self) -> usize {
-        self.batch.len()
+        self.batch().count()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.batch.is_empty()
+        !self.has_message()
+    }
+
+    /// Hands out the next message.
+    fn next(&mut self) -> Option<Envelope<T>> {
+        while let Some(edge) = self.edges.get_mut(self.handed) {
+            self.handed += 1;
+            if edge.message.is_some() {
+                return edge.message.take();
+            }
+        }
+        None
     }
 
     /// The next message, to keep or to hand on.
     pub fn share(&mut self) -> Shared<T> {
-        match self.batch.pop_front() {
+        match self.next() {
             Some(envelope) => envelope.message.into_shared(&self.recycler),
             None => unreachable!("`{}` was opened without a message", self.name),
         }
@@ -118,7 +175,7 @@ impl<T> Inlet<T> {
 
     /// The next message itself. Only edges with one reader lead to inputs that take.
     pub fn take(&mut self) -> T {
-        match self.batch.pop_front() {
+        match self.next() {
             Some(Envelope { message: Payload::One(message), .. }) => message,
             Some(_) => unreachable!("the message of `{}` may have another owner", self.name),
             None => unreachable!("`{}` was opened without a message", self.name),
@@ -164,53 +221,54 @@ pub trait AnyInput {
 
 impl<T> Inlet<T> {
     pub(super) fn waits(&self) -> bool {
-        self.queues.iter().any(|queue| queue.has_message())
+        self.edges.iter().any(|edge| edge.queue.has_message())
     }
 
     pub(super) fn has_all(&self) -> bool {
-        !self.queues.is_empty() && self.queues.iter().all(|queue| queue.has_message())
+        !self.edges.is_empty() && self.edges.iter().all(|edge| edge.queue.has_message())
     }
 
     pub(super) fn would_lose(&self) -> bool {
-        self.queues.iter().any(|queue| !queue.is_feedback() && queue.has_message())
+        let mut queues = self.edges.iter().map(|edge| &edge.queue);
+        queues.any(|queue| !queue.is_feedback() && queue.has_message())
     }
 
     pub(super) fn check_start(&self) -> Result<()> {
-        let lost = self.queues.iter().find(|queue| queue.is_feedback() && !queue.has_message());
+        let mut queues = self.edges.iter().map(|edge| &edge.queue);
+        let lost = queues.find(|queue| queue.is_feedback() && !queue.has_message());
         lost.map_or(Ok(()), |queue| Err(Error::FeedbackLost { edge: queue.name() }))
     }
 
     pub(super) fn finish(&mut self) -> Handled {
         if !self.staged {
-            // One by one, since there is nearly always one: that is faster.
-            while self.batch.pop_front().is_some() {}
+            self.drop_batch();
         }
         std::mem::replace(&mut self.handled, Handled::Untouched)
     }
 
     pub(super) fn clear(&mut self) {
         if std::mem::take(&mut self.staged) {
-            for queue in &self.queues {
-                queue.put_back(|| self.batch.pop_front());
+            for edge in &mut self.edges {
+                edge.queue.put_back(&mut edge.message);
             }
         }
-        self.batch.clear();
-        self.queues.iter().for_each(|queue| queue.clear());
+        self.drop_batch();
+        self.edges.iter().for_each(|edge| edge.queue.clear());
     }
 
     /// Puts a message on the edge that was connected last.
     pub(super) fn push_last(&mut self, envelope: Envelope<T>) {
-        if let Some(queue) = self.queues.last() {
-            queue.push(envelope);
+        if let Some(edge) = self.edges.last() {
+            edge.queue.push_from(&mut Some(envelope));
         }
     }
 
     /// Puts a message in front, for a test that stands in for an edge. The `edge`th is made if there
     /// are fewer.
     pub(crate) fn push(&mut self, edge: usize, envelope: Envelope<T>) {
-        while self.queues.len() <= edge {
+        while self.edges.len() <= edge {
             self.connect(EdgeOptions::default());
         }
-        self.queues[edge].push(envelope);
+        self.edges[edge].queue.push_from(&mut Some(envelope));
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::AnyInput;
 use super::copy::EdgeCopy;
 use super::queue::Queue;
@@ -19,7 +21,8 @@ pub(super) type CopyMessage<T> = fn(&T, &CudaStream, &ExecutionContext) -> Resul
 /// The sending end: the queues it feeds, and the message that this tick emitted.
 pub struct Outlet<T: Message> {
     pub(super) name: &'static str,
-    edges: Vec<OutEdge<T::Item>>,
+    /// Nearly all outputs have one.
+    edges: SmallVec<[OutEdge<T::Item>; 1]>,
     /// How many edges get the message itself, and no copy.
     readers: usize,
     pending: Option<Envelope<T::Item>>,
@@ -28,19 +31,25 @@ pub struct Outlet<T: Message> {
 
 struct OutEdge<T> {
     queue: Arc<Queue<T>>,
-    copy: Option<EdgeCopy<T>>,
-    /// The copy for this edge, made when the message was emitted.
+    /// Of an edge that gets a copy of its own.
+    copy: Option<Box<OwnCopy<T>>>,
+}
+
+struct OwnCopy<T> {
+    how: EdgeCopy<T>,
+    /// Made when the message was emitted.
     copied: Option<Envelope<T>>,
 }
 
 impl<T: Message> Outlet<T> {
     pub(super) fn new(name: &'static str) -> Self {
-        Self { name, edges: Vec::new(), readers: 0, pending: None, recycler: Recycler::new() }
+        Self { name, edges: SmallVec::new(), readers: 0, pending: None, recycler: Recycler::new() }
     }
 
     pub(super) fn connect(&mut self, queue: Arc<Queue<T::Item>>, copy: Option<EdgeCopy<T::Item>>) {
         self.readers += usize::from(copy.is_none());
-        self.edges.push(OutEdge { queue, copy, copied: None });
+        let copy = copy.map(|how| Box::new(OwnCopy { how, copied: None }));
+        self.edges.push(OutEdge { queue, copy });
     }
 
     /// Keeps a message until the tick has succeeded. `stream` is the one that it is sent on.
@@ -57,7 +66,25 @@ impl<T: Message> Outlet<T> {
             message::order(&message, stream)?;
             message::pass(&message, cx.platform(), self.name, Direction::Outward);
         }
-        let mut message = message.into_payload();
+        let message = message.into_payload();
+        let is_for_one = self.readers == 1 && self.edges.len() == 1;
+        if !is_for_one && !self.edges.is_empty() {
+            return self.emit_to_several(message, metadata, stream, cx);
+        }
+        let sent = stream.map(|stream| stream.timeline().open_point());
+        self.pending = Some(Envelope { message, metadata, sent });
+        Ok(())
+    }
+
+    /// Shares the message, or copies it, as its edges demand.
+    #[inline(never)]
+    fn emit_to_several(
+        &mut self,
+        mut message: Payload<T::Item>,
+        metadata: Metadata,
+        stream: Option<&CudaStream>,
+        cx: &ExecutionContext,
+    ) -> Result<()> {
         if self.readers > 1 {
             message = Payload::Many(message.into_shared(&self.recycler));
         }
@@ -66,7 +93,7 @@ impl<T: Message> Outlet<T> {
             self.copy(&message, &metadata, stream, cx)?;
         }
         // Where all edges have copies of their own nobody waits for the message itself.
-        let waits = self.readers > 0 || self.edges.is_empty();
+        let waits = self.readers > 0;
         let sent = stream.filter(|_| waits).map(|stream| stream.timeline().open_point());
         self.pending = Some(Envelope { message, metadata, sent });
         Ok(())
@@ -82,9 +109,9 @@ impl<T: Message> Outlet<T> {
     ) -> Result<()> {
         for edge in &mut self.edges {
             let Some(copy) = &mut edge.copy else { continue };
-            let (copied, ready) = copy.make(message, stream, cx)?;
+            let (copied, ready) = copy.how.make(message, stream, cx)?;
             let (message, sent) = (Payload::One(copied), Some(ready));
-            edge.copied = Some(Envelope { message, metadata: metadata.clone(), sent });
+            copy.copied = Some(Envelope { message, metadata: metadata.clone(), sent });
         }
         Ok(())
     }
@@ -95,28 +122,29 @@ impl<T: Message> Outlet<T> {
 
     /// Hands the emitted message to all edges.
     pub(super) fn publish(&mut self) {
-        let Some(envelope) = self.pending.take() else {
-            // Of an `emit` that failed, and whose error the operator kept to itself.
-            return self.cancel();
-        };
-        // Nearly all outputs have one.
-        if let [OutEdge { queue, copy: None, .. }] = &*self.edges {
-            return queue.push(envelope);
+        if let [OutEdge { queue, copy: None }] = &*self.edges {
+            queue.push_from(&mut self.pending);
+        } else if self.pending.is_some() {
+            self.publish_to_each();
         }
-        let (mut envelope, mut readers) = (Some(envelope), self.readers);
-        for edge in &mut self.edges {
-            if edge.copy.is_some() {
-                if let Some(copied) = edge.copied.take() {
-                    edge.queue.push(copied);
-                }
+        // What found no room, or an `emit` that failed, and whose error the operator kept to itself, has left.
+        self.cancel();
+    }
+
+    fn publish_to_each(&mut self) {
+        let mut readers = self.readers;
+        for OutEdge { queue, copy } in &mut self.edges {
+            if let Some(own) = copy {
+                queue.push_from(&mut own.copied);
                 continue;
             }
             // A message with several readers is shared; the last of them gets the handle itself.
             readers -= 1;
-            let other = envelope.as_ref().filter(|_| readers > 0).and_then(Envelope::another);
-            if let Some(envelope) = std::mem::replace(&mut envelope, other) {
-                edge.queue.push(envelope);
-            }
+            let mut other = match &self.pending {
+                Some(envelope) if readers > 0 => envelope.another(),
+                _ => self.pending.take(),
+            };
+            queue.push_from(&mut other);
         }
     }
 
@@ -140,13 +168,17 @@ impl<T: Message> Outlet<T> {
 
     pub(super) fn cancel(&mut self) {
         self.pending = None;
-        self.edges.iter_mut().for_each(|edge| edge.copied = None);
+        for edge in &mut self.edges {
+            if let Some(copy) = &mut edge.copy {
+                copy.copied = None;
+            }
+        }
     }
 
     /// Blocks until what the edges' own streams copy is complete.
     pub(super) fn synchronize_blocking(&self) -> Result<()> {
         let mut copies = self.edges.iter().filter_map(|edge| edge.copy.as_ref());
-        copies.try_for_each(EdgeCopy::synchronize_blocking)
+        copies.try_for_each(|copy| copy.how.synchronize_blocking())
     }
 
     /// What a tick emitted, for a test that stands in for the edges.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, Result};
-use crate::lock::{Held, Lock};
+use crate::lock::Lock;
 use crate::message::Envelope;
 
 /// What becomes of a message for which an edge has no room.
@@ -58,33 +58,52 @@ impl Default for EdgeOptions {
 }
 
 /// The messages of one edge, oldest first.
+///
+/// They are large, and go from place to place: from the producer's to the queue's to the consumer's, and
+/// are moved only there.
 #[derive(Debug)]
 pub(super) struct Queue<T> {
-    waiting: Lock<Waiting<T>>,
+    options: EdgeOptions,
     /// How many, with the held one, so that schedulers can ask without the lock. Changed under it.
     count: AtomicUsize,
-    options: EdgeOptions,
+    waiting: Lock<Waiting<T>>,
 }
 
 #[derive(Debug)]
 struct Waiting<T> {
-    messages: VecDeque<Envelope<T>>,
     /// Whether the consumer has taken one out that it has not received yet: it still takes room.
     held: bool,
+    /// Most edges have room for one message, so that it lies here. If there is none, there are no others.
+    first: Option<Envelope<T>>,
+    others: VecDeque<Envelope<T>>,
 }
 
 impl<T> Waiting<T> {
-    fn len(&self) -> usize {
-        self.messages.len() + usize::from(self.held)
+    /// Takes the first message, and puts it into `place`, which is empty. Whether there was one.
+    fn pop_into(&mut self, place: &mut Option<Envelope<T>>) -> bool {
+        *place = self.first.take();
+        if !self.others.is_empty() {
+            self.first = self.others.pop_front();
+        }
+        place.is_some()
+    }
+
+    /// Takes the message out of `place` and puts it behind all others.
+    fn push_from(&mut self, place: &mut Option<Envelope<T>>) {
+        if self.first.is_none() {
+            self.first = place.take();
+        } else {
+            self.others.extend(place.take());
+        }
     }
 }
 
 impl<T> Queue<T> {
     pub(super) fn new(options: EdgeOptions) -> Self {
         // A large one grows to what is really used.
-        let messages = VecDeque::with_capacity(options.capacity.min(64));
-        let waiting = Lock::new(Waiting { messages, held: false });
-        Self { waiting, count: AtomicUsize::new(0), options }
+        let others = VecDeque::with_capacity(options.capacity.min(64) - 1);
+        let waiting = Lock::new(Waiting { held: false, first: None, others });
+        Self { options, count: AtomicUsize::new(0), waiting }
     }
 
     pub(super) fn name(&self) -> &'static str {
@@ -117,77 +136,73 @@ impl<T> Queue<T> {
         self.count.load(Ordering::Acquire) > 0
     }
 
-    /// Adds a message, by the edge's policy. Whoever runs producers has asked
-    /// [`has_room`](Self::has_room) and [`would_fault`](Self::would_fault).
-    pub(super) fn push(&self, envelope: Envelope<T>) {
+    /// Takes the message out of `place`, if there is one, and adds it, by the edge's policy, which may leave it
+    /// there. Whoever runs producers has asked [`has_room`](Self::has_room) and
+    /// [`would_fault`](Self::would_fault).
+    pub(super) fn push_from(&self, place: &mut Option<Envelope<T>>) {
+        if place.is_none() {
+            return;
+        }
         let EdgeOptions { capacity, policy, .. } = self.options;
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
+        let count = self.count.load(Ordering::Relaxed);
+        if policy == Policy::Reject && count >= capacity {
+            return;
+        }
         // What is held was taken: it is not there to be dropped.
-        let oldest = match policy {
-            Policy::Reject if waiting.len() >= capacity => return,
-            Policy::Pop if waiting.messages.len() >= capacity => waiting.messages.pop_front(),
-            _ => None,
-        };
-        waiting.messages.push_back(envelope);
-        self.count.store(waiting.len(), Ordering::Release);
-        drop(waiting);
-        // Without the lock, as everywhere: a message may do anything when it is dropped.
-        drop(oldest);
+        if policy == Policy::Pop && count - usize::from(waiting.held) >= capacity {
+            let mut oldest = None;
+            waiting.pop_into(&mut oldest);
+            waiting.push_from(place);
+            // Without the lock, as everywhere: a message may do anything when it is dropped.
+            drop(waiting);
+            return drop(oldest);
+        }
+        waiting.push_from(place);
+        self.count.store(count + 1, Ordering::Release);
     }
 
-    /// Takes the first message, and puts it behind what `batch` has.
-    pub(super) fn pop_into(&self, batch: &mut VecDeque<Envelope<T>>) {
-        let mut waiting = self.lock();
-        if let Some(first) = waiting.messages.pop_front() {
-            batch.push_back(first);
+    /// Takes the first message, and puts it into `place`, which is empty.
+    pub(super) fn pop_into(&self, place: &mut Option<Envelope<T>>) {
+        let mut waiting = self.waiting.lock();
+        if waiting.pop_into(place) {
+            self.count.store(self.count.load(Ordering::Relaxed) - 1, Ordering::Release);
         }
-        self.count.store(waiting.len(), Ordering::Release);
     }
 
     /// Takes the first message, of which the consumer will say later that it
     /// [received](Self::release) it: no policy drops it any more, and it still takes room.
-    pub(super) fn hold(&self) -> Option<Envelope<T>> {
-        self.change(|waiting| {
-            let first = waiting.messages.pop_front();
-            waiting.held |= first.is_some();
-            first
-        })
+    pub(super) fn hold_into(&self, place: &mut Option<Envelope<T>>) {
+        let mut waiting = self.waiting.lock();
+        waiting.held = waiting.pop_into(place);
     }
 
-    /// The message that is held was received.
+    /// The message that is held, if one is, was received.
     pub(super) fn release(&self) {
-        self.change(|waiting| waiting.held = false);
+        let mut waiting = self.waiting.lock();
+        if std::mem::take(&mut waiting.held) {
+            self.count.store(self.count.load(Ordering::Relaxed) - 1, Ordering::Release);
+        }
     }
 
-    /// The message that is held, if one is, was not received, and is the first again.
-    pub(super) fn put_back(&self, held: impl FnOnce() -> Option<Envelope<T>>) {
-        self.change(|waiting| {
-            if std::mem::take(&mut waiting.held)
-                && let Some(first) = held()
-            {
-                waiting.messages.push_front(first);
-            }
-        });
+    /// The message in `place`, if one is held, was not received, and is the first again.
+    pub(super) fn put_back(&self, place: &mut Option<Envelope<T>>) {
+        let mut waiting = self.waiting.lock();
+        if std::mem::take(&mut waiting.held)
+            && let Some(next) = std::mem::replace(&mut waiting.first, place.take())
+        {
+            waiting.others.push_front(next);
+        }
     }
 
     /// Drops all messages but those of a feedback edge, without the lock.
     pub(super) fn clear(&self) {
         while !self.is_feedback() {
-            match self.change(|waiting| waiting.messages.pop_front()) {
-                Some(dropped) => drop(dropped),
-                None => return,
+            let mut dropped = None;
+            self.pop_into(&mut dropped);
+            if dropped.is_none() {
+                return;
             }
         }
-    }
-
-    fn change<R>(&self, change: impl FnOnce(&mut Waiting<T>) -> R) -> R {
-        let mut waiting = self.lock();
-        let changed = change(&mut waiting);
-        self.count.store(waiting.len(), Ordering::Release);
-        changed
-    }
-
-    fn lock(&self) -> Held<'_, Waiting<T>> {
-        self.waiting.lock()
     }
 }

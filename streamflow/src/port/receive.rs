@@ -1,11 +1,11 @@
 //! How an input hands its message out, by the type that the user wrote for it.
 
-use std::collections::vec_deque;
 use std::fmt;
 
 use super::Inlet;
+use super::inlet::Batch;
 use crate::memory::Shared;
-use crate::message::{Device, Envelope, Host, Message, Place};
+use crate::message::{Device, Host, Message, Place};
 
 /// What an input gives: `&T` reads the message in this tick, [`Shared<T>`] may keep it or hand it on,
 /// `T` takes it; an `Option` of these for an optional input.
@@ -80,12 +80,12 @@ impl<'t, T: Message> ReceiveEach<'t> for &'t T {
     }
 
     fn left(messages: &Read<'t, T>) -> usize {
-        messages.0.len()
+        messages.0.clone().count()
     }
 }
 
 /// Messages that are read.
-pub struct Read<'t, T>(vec_deque::Iter<'t, Envelope<T>>);
+pub struct Read<'t, T>(Batch<'t, T>);
 
 impl<T> Clone for Read<'_, T> {
     fn clone(&self) -> Self {
@@ -95,7 +95,7 @@ impl<T> Clone for Read<'_, T> {
 
 impl<T> fmt::Debug for Read<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Read({})", self.0.len())
+        write!(f, "Read({})", self.0.clone().count())
     }
 }
 
