@@ -208,26 +208,23 @@ impl ExecutionContext {
     }
 
     /// Before a hook: binds the device, since libraries switch it.
-    pub(crate) fn enter(&self, hook: &'static str) -> Result<()> {
+    #[inline]
+    pub(crate) fn enter(&mut self, hook: &'static str) -> DriverResult<()> {
         if self.platform.is_watched() {
             self.platform.tell(&Note::Enter { node: &self.node, hook, tick: self.tick() });
         }
-        self.metadata.borrow_mut().clear();
+        self.metadata.get_mut().clear();
         self.on_default.set(None);
-        Ok(self.platform.driver().bind(self.device())?)
+        self.platform.driver().bind(self.device())
     }
 
     /// After a hook, however it ended: records what it queued, once per stream (law 8), unless only
     /// one stream can ever need it.
-    pub(crate) fn close(&self) -> Result<()> {
+    pub(crate) fn close(&self) -> DriverResult<()> {
         if self.alone.holds() {
             return Ok(());
         }
-        Ok(self.close_streams()?)
-    }
-
-    /// Not as a chain of iterators, which in each hook costs more than what is done here.
-    fn close_streams(&self) -> DriverResult<()> {
+        // Not as a chain of iterators, which in each hook costs more than what is done here.
         if let Some(stream) = self.internal.get() {
             stream.kept_failure()?;
             stream.timeline().close()?;

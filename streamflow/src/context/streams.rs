@@ -163,14 +163,12 @@ impl ExecutionContext {
 
     /// Finds the internal stream, or a default stream for this tick.
     #[inline(never)]
-    fn find_internal(
-        &self,
-        way: Way,
-        sent: &mut dyn Iterator<Item = Point>,
-    ) -> Result<Stream<'_>> {
+    fn find_internal(&self, way: Way, sent: &mut dyn Iterator<Item = Point>) -> Result<Stream<'_>> {
         let allocated = match &self.streams {
             // That it is exhausted may be found in every tick.
-            Streams::Pool(pool) if way.allocate && way.adopt => pool.allocate_if_free(&self.node)?,
+            Streams::Pool(pool) if way.allocate && way.adopt => {
+                pool.allocate_if_free(&self.node)?
+            }
             Streams::Pool(pool) if way.allocate => Some(pool.allocate(self.node.clone())?),
             _ => None,
         };

@@ -97,6 +97,7 @@
 //! ```
 
 pub mod check;
+mod frame;
 mod node;
 mod options;
 mod text;

@@ -1,17 +1,17 @@
 //! A node: an operator, its ports, its context, and when it runs.
 
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use super::frame::{Finished, Frame, Hooked, Hooks};
 use super::{NodeOptions, NodeStreams, Readiness};
 use crate::context::{ExecutionContext, Streams};
 use crate::error::{Error, Result};
 use crate::operator::{Compute, Operator};
 use crate::platform::{Platform, device};
-use crate::port::{AnyInput, Emission, Handled, PortInfo, Ports};
-use crate::stream::{CudaStreamPool, Point};
+use crate::port::{AnyInput, AnyOutput, Handled, PortInfo, Ports, Supply};
+use crate::stream::CudaStreamPool;
 
 /// An operator within a graph.
 pub struct Node<O: Operator> {
@@ -19,11 +19,7 @@ pub struct Node<O: Operator> {
     pub operator: O,
     /// Its ports.
     pub ports: O::Ports,
-    cx: ExecutionContext,
-    count: Option<u64>,
-    /// By input, in the order of declaration: whether `stream_done` names it. Empty if none is named.
-    awaited: Box<[bool]>,
-    started: bool,
+    frame: Frame,
 }
 
 /// Makes a node of an operator and its ports, connected or not.
@@ -59,7 +55,8 @@ pub fn node<O: Operator>(
     };
     let mut cx = ExecutionContext::new(platform, name, on, streams, O::STREAM_NAMES, options.alone);
     cx.set_inputs(O::INPUTS);
-    Ok(Node { operator, ports, cx, count: options.count, awaited, started: false })
+    let frame = Frame::new(cx, options.count, awaited);
+    Ok(Node { operator, ports, frame })
 }
 
 /// The node as schedulers see it. `graph!` names the operator's type in the call, so that rustc says
@@ -107,7 +104,7 @@ pub trait AnyNode: Send {
 
 impl<O: Compute> AnyNode for Node<O> {
     fn name(&self) -> &str {
-        self.cx.node()
+        self.frame.cx.node()
     }
 
     fn operator(&self) -> &'static str {
@@ -115,51 +112,18 @@ impl<O: Compute> AnyNode for Node<O> {
     }
 
     fn readiness(&mut self) -> Result<Readiness> {
-        if self.cx.is_finished() || self.count.is_some_and(|count| self.cx.tick() >= count) {
-            return Ok(Readiness::Done);
-        }
-        let (mut all_required, mut inputs, mut waiting, mut required) = (true, 0, 0, 0);
-        self.ports.inputs(&mut |input| {
-            inputs += 1;
-            waiting += usize::from(input.has_message());
-            if !input.is_optional() {
-                required += 1;
-                all_required &= input.has_all();
-            }
-        });
-        // With optional inputs alone it runs for any message, since it would run for ever for none.
-        if !all_required || (inputs > 0 && required == 0 && waiting == 0) {
-            return Ok(Readiness::Blocked);
-        }
-        let mut room = true;
-        self.ports.outputs(&mut |output| room &= output.has_room());
-        if !room {
-            return Ok(Readiness::Blocked);
-        }
-        let unfinished = if self.awaited.is_empty() { Ok(None) } else { self.unfinished() };
-        match unfinished.map_err(|error| self.failed("readiness", error))? {
-            Some(point) => Ok(Readiness::AfterStream(point)),
-            None => Ok(Readiness::Ready),
-        }
+        let (frame, mut hooks) = self.split();
+        frame.readiness(&mut hooks)
     }
 
     fn start(&mut self, stop: &Arc<AtomicBool>) -> Result<()> {
-        let mut begins = Ok(());
-        self.ports.inputs(&mut |input| {
-            if begins.is_ok() {
-                begins = input.check_start();
-            }
-        });
-        begins?;
-        self.cx.begin(stop);
-        self.started = true;
-        self.hook("start", |operator, _, cx| operator.start(O::__stream_names(cx), cx))
+        let (frame, mut hooks) = self.split();
+        frame.start(&mut hooks, stop)
     }
 
     fn tick(&mut self) -> Result<bool> {
-        let changed = self.tick_unpublished()?;
-        self.ports.outputs(&mut |output| output.publish());
-        Ok(changed)
+        let (frame, mut hooks) = self.split();
+        frame.tick(&mut hooks)
     }
 
     fn waiting(&mut self) -> Vec<&'static str> {
@@ -169,146 +133,92 @@ impl<O: Compute> AnyNode for Node<O> {
     }
 
     fn stop(&mut self) -> Result<()> {
-        let done = if std::mem::take(&mut self.started) {
-            self.hook("stop", |operator, _, cx| operator.stop(cx))
-        } else {
-            Ok(())
-        };
-        // Messages are dropped here, and what they do then is the user's, too.
-        let clear = || self.ports.inputs(&mut |input| input.clear());
-        let cleared = catch_unwind(AssertUnwindSafe(clear));
-        done.and(cleared.map_err(|panic| self.failed("stop", Error::panicked(&*panic))))
+        let (frame, mut hooks) = self.split();
+        frame.stop(&mut hooks)
     }
 
     fn synchronize_blocking(&mut self) -> Result<()> {
-        let mut done = self.cx.synchronize_blocking();
-        self.ports.outputs(&mut |output| {
-            let copied = output.synchronize_blocking();
-            if done.is_ok() {
-                done = copied;
-            }
-        });
-        done.map_err(|error| self.failed("synchronize", error))
+        let (frame, mut hooks) = self.split();
+        frame.synchronize_blocking(&mut hooks)
     }
 }
 
 impl<O: Compute> Node<O> {
     /// Calls `compute`. What it emitted stays in the outputs; of a tick that failed, nothing does.
-    /// Whether it changed anything.
-    pub(crate) fn tick_unpublished(&mut self) -> Result<bool> {
-        let done = self.hook("compute", |operator, ports, cx| {
-            let io = O::__io(ports, cx);
-            operator.compute(io, cx)
-        });
-        let mut untouched = None;
-        // An operator without inputs makes messages, so it is never asked whether it changed something.
-        let (mut inputs, mut changed) = (0, self.cx.is_finished());
-        let mut finish = |input: &mut dyn AnyInput| {
-            inputs += 1;
-            match input.finish() {
-                Handled::Taken => changed = true,
-                Handled::Left => {}
-                Handled::Untouched if input.is_optional() => {}
-                Handled::Untouched => untouched = untouched.or(Some(input.name())),
-            }
-        };
-        // Messages are dropped here, and what they do then is the user's, too.
-        let finished = catch_unwind(AssertUnwindSafe(|| self.ports.inputs(&mut finish)));
-        if let Err(error) = done {
-            return Err(self.undo(error));
-        }
-        if let Err(panic) = finished {
-            return Err(self.undo(self.failed("compute", Error::panicked(&*panic))));
-        }
-        if let Some(port) = untouched {
-            let error = Error::Unhandled { node: self.cx.node().to_owned(), port };
-            return Err(self.undo(self.failed("compute", error)));
-        }
-        let mut full = None;
-        self.ports.outputs(&mut |output| match output.emission() {
-            Emission::Nothing => {}
-            Emission::Fits => changed = true,
-            Emission::TooMuch => {
-                // Its consumer may make room just now, and then there is no error.
-                changed = true;
-                full = full.take().or_else(|| output.full());
-            }
-        });
-        if let Some(full) = full {
-            return Err(self.undo(self.failed("compute", full)));
-        }
-        self.cx.count_tick();
-        Ok(changed || inputs == 0)
+    pub(crate) fn tick_unpublished(&mut self) -> Result<()> {
+        let (frame, mut hooks) = self.split();
+        frame.tick_unpublished(&mut hooks)
     }
 
-    /// Of a tick that failed nothing is sent.
-    #[cold]
-    fn undo(&mut self, error: Error) -> Error {
-        let cancel = || self.ports.outputs(&mut |output| output.cancel());
-        // If dropping a message panics, that has told itself; `error` came first.
-        let _second = catch_unwind(AssertUnwindSafe(cancel));
-        self.cx.count_tick();
-        error
+    fn split(&mut self) -> (&mut Frame, Parts<'_, O>) {
+        let Self { operator, ports, frame } = self;
+        (frame, Parts { operator, ports })
     }
 }
 
-impl<O: Operator> Node<O> {
-    /// Calls a hook with the device bound, and closes what it queued however it ends.
-    fn hook(
-        &mut self,
-        name: &'static str,
-        call: impl FnOnce(&mut O, &mut O::Ports, &ExecutionContext) -> Result<()>,
-    ) -> Result<()> {
-        let Self { operator, ports, cx, .. } = self;
-        // An error is large, and a hook runs in every tick: one that succeeds moves none.
-        let error = match cx.enter(name) {
-            Err(error) => Some(error),
-            Ok(()) => {
-                let called = catch_unwind(AssertUnwindSafe(|| call(operator, ports, cx)));
-                let closed = cx.close();
-                match called {
-                    Ok(Ok(())) => closed.err(),
-                    Ok(Err(error)) => Some(error),
-                    Err(panic) => Some(Error::panicked(&*panic)),
-                }
-            }
-        };
-        cx.leave();
-        match error {
-            None => Ok(()),
-            Some(error) => Err(self.failed(name, error)),
-        }
+/// What of a node depends on its operator's type.
+struct Parts<'a, O: Operator> {
+    operator: &'a mut O,
+    ports: &'a mut O::Ports,
+}
+
+impl<O: Compute> Hooks for Parts<'_, O> {
+    fn start(&mut self, cx: &ExecutionContext) -> Hooked {
+        self.operator.start(O::__stream_names(cx), cx).map_err(Box::new)
     }
 
-    /// The first of the awaited inputs' messages whose device data is not ready. From the first call on
-    /// it is decided which messages the tick receives, so that none comes in between unawaited, and no
-    /// queue's policy drops one for a later one for ever.
-    fn unfinished(&mut self) -> Result<Option<Point>> {
-        let Self { ports, awaited, cx, .. } = self;
-        let (mut awaited, mut found) = (awaited.iter(), Ok(None));
-        ports.inputs(&mut |input| {
-            if awaited.next() != Some(&true) {
-                return;
-            }
-            input.stage(&mut |point| {
-                if let Ok(None) = found {
-                    let complete = cx.platform().is_complete(point);
-                    found = complete.map(|complete| (!complete).then_some(point));
-                }
-            });
+    fn compute(&mut self, cx: &ExecutionContext) -> Hooked {
+        self.operator.compute(O::__io(self.ports, cx), cx).map_err(Box::new)
+    }
+
+    fn stop(&mut self, cx: &ExecutionContext) -> Hooked {
+        self.operator.stop(cx).map_err(Box::new)
+    }
+
+    fn can_run(&mut self) -> bool {
+        let (mut lacks, mut waits) = (false, O::INPUTS.is_empty());
+        self.ports.inputs(&mut |input| match input.supply() {
+            Supply::Lacks => lacks = true,
+            Supply::Waits => waits = true,
+            Supply::Nothing => {}
         });
-        found
+        // With optional inputs alone it runs for any message, since it would run for ever for none.
+        let mut can_run = waits && !lacks;
+        self.ports.outputs(&mut |output| can_run &= output.has_room());
+        can_run
     }
 
-    #[cold]
-    fn failed(&self, hook: &'static str, cause: Error) -> Error {
-        let (node, tick) = (self.cx.node().to_owned(), self.cx.tick());
-        Error::Operator { node, hook, tick, cause: Box::new(cause) }
+    fn finish(&mut self) -> Finished {
+        let mut finished = Finished { changed: O::INPUTS.is_empty(), untouched: None };
+        self.ports.inputs(&mut |input| match input.finish() {
+            Handled::Taken => finished.changed = true,
+            Handled::Left => {}
+            Handled::Untouched if input.is_optional() => {}
+            Handled::Untouched => finished.untouched = finished.untouched.or(Some(input.name())),
+        });
+        finished
+    }
+
+    fn publish(&mut self) -> bool {
+        let mut emitted = false;
+        self.ports.outputs(&mut |output| emitted |= output.publish());
+        emitted
+    }
+
+    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn AnyInput)) {
+        self.ports.inputs(visit);
+    }
+
+    fn outputs(&mut self, visit: &mut dyn FnMut(&mut dyn AnyOutput)) {
+        self.ports.outputs(visit);
     }
 }
 
 impl<O: Operator> fmt::Debug for Node<O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Node").field("name", &self.cx.node()).field("operator", &O::NAME).finish()
+        f.debug_struct("Node")
+            .field("name", &self.frame.cx.node())
+            .field("operator", &O::NAME)
+            .finish()
     }
 }

@@ -183,6 +183,17 @@ impl<T> Inlet<T> {
     }
 }
 
+/// What waits at an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Supply {
+    /// The operator may not run: an edge has no message.
+    Lacks,
+    /// Nothing, and the operator may run without.
+    Nothing,
+    /// What the operator may run for: a message, of a required input one on every edge.
+    Waits,
+}
+
 /// What a tick did with an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Handled {
@@ -200,10 +211,8 @@ pub trait AnyInput {
     fn name(&self) -> &'static str;
     /// Whether the operator may run without a message here.
     fn is_optional(&self) -> bool;
-    /// Whether a message waits.
-    fn has_message(&self) -> bool;
-    /// Whether one waits on every edge.
-    fn has_all(&self) -> bool;
+    /// What waits for the next tick.
+    fn supply(&self) -> Supply;
     /// Whether a message waits that is lost when the run ends.
     fn would_lose(&self) -> bool;
     /// Whether a run can begin: each feedback edge carries a message into it.
@@ -220,12 +229,16 @@ pub trait AnyInput {
 }
 
 impl<T> Inlet<T> {
-    pub(super) fn waits(&self) -> bool {
-        self.edges.iter().any(|edge| edge.queue.has_message())
-    }
-
-    pub(super) fn has_all(&self) -> bool {
-        !self.edges.is_empty() && self.edges.iter().all(|edge| edge.queue.has_message())
+    pub(super) fn supply(&self, optional: bool) -> Supply {
+        let mut supply = if optional { Supply::Nothing } else { Supply::Lacks };
+        for edge in &self.edges {
+            if edge.queue.has_message() {
+                supply = Supply::Waits;
+            } else if !optional {
+                return Supply::Lacks;
+            }
+        }
+        supply
     }
 
     pub(super) fn would_lose(&self) -> bool {

@@ -8,7 +8,8 @@ use super::how::{
     Unsynchronized,
 };
 use super::{
-    AnyInput, CarriesStream, Handled, Inlet, InputPort, Plain, Receive, StreamRef, Synchronized,
+    AnyInput, CarriesStream, Handled, Inlet, InputPort, Plain, Receive, StreamRef, Supply,
+    Synchronized,
 };
 use crate::context::{ExecutionContext, Stream};
 use crate::driver::Direction;
@@ -44,12 +45,8 @@ impl<P: InputPort> AnyInput for Input<P> {
         P::OPTIONAL
     }
 
-    fn has_message(&self) -> bool {
-        self.inlet.waits()
-    }
-
-    fn has_all(&self) -> bool {
-        self.inlet.has_all()
+    fn supply(&self) -> Supply {
+        self.inlet.supply(P::OPTIONAL)
     }
 
     fn would_lose(&self) -> bool {

@@ -28,9 +28,9 @@ pub use how::{
     Adopted, Allocated, AllocatedOrAdopted, How, MayMiss, Open, OrDefault, ToDefault,
     Unsynchronized,
 };
-pub use inlet::{AnyInput, Handled, Inlet, PortSize};
+pub use inlet::{AnyInput, Handled, Inlet, PortSize, Supply};
 pub use input::{HasMessage, In, Input, Pending, Received, StreamReady, Unreceived};
-pub use outlet::{AnyOutput, Emission, Outlet, Ports};
+pub use outlet::{AnyOutput, Outlet, Ports};
 pub use output::{Initial, Internal, On, Out, Output, Sends, Unchosen, Unset};
 pub use queue::{EdgeOptions, Policy};
 pub use receive::{CarriesStream, Many, Plain, Read, Receive, ReceiveEach};

@@ -120,15 +120,17 @@ impl<T: Message> Outlet<T> {
         self.edges.iter().all(|edge| edge.queue.has_room())
     }
 
-    /// Hands the emitted message to all edges.
-    pub(super) fn publish(&mut self) {
+    /// Hands the emitted message to all edges. Whether there was one.
+    pub(super) fn publish(&mut self) -> bool {
+        let emitted = self.pending.is_some();
         if let [OutEdge { queue, copy: None }] = &*self.edges {
             queue.push_from(&mut self.pending);
-        } else if self.pending.is_some() {
+        } else if emitted {
             self.publish_to_each();
         }
-        // What found no room, or an `emit` that failed, and whose error the operator kept to itself, has left.
+        // What is left of a message that found no room, or of an `emit` whose error the operator kept to itself.
         self.cancel();
+        emitted
     }
 
     fn publish_to_each(&mut self) {
@@ -148,17 +150,12 @@ impl<T: Message> Outlet<T> {
         }
     }
 
-    pub(super) fn emission(&self) -> Emission {
-        if self.pending.is_none() {
-            Emission::Nothing
-        } else if self.edges.iter().any(|edge| edge.queue.would_fault()) {
-            Emission::TooMuch
-        } else {
-            Emission::Fits
-        }
+    pub(super) fn may_fault(&self) -> bool {
+        self.edges.iter().any(|edge| edge.queue.may_fault())
     }
 
     pub(super) fn full(&self) -> Option<Error> {
+        self.pending.as_ref()?;
         let full = self.edges.iter().find(|edge| edge.queue.would_fault());
         full.map(|OutEdge { queue, .. }| Error::QueueFull {
             edge: queue.name(),
@@ -196,29 +193,19 @@ impl<T: Message> fmt::Debug for Outlet<T> {
     }
 }
 
-/// What a tick emitted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Emission {
-    /// Nothing.
-    Nothing,
-    /// A message, which all edges take.
-    Fits,
-    /// A message, for which an edge has no room whose policy is to fail.
-    TooMuch,
-}
-
 /// What the scheduler sees of an output.
 pub trait AnyOutput {
     /// The port's name.
     fn name(&self) -> &'static str;
     /// Whether all edges have room for one message, or a policy for when they have none.
     fn has_room(&self) -> bool;
-    /// What the tick emitted.
-    fn emission(&self) -> Emission;
-    /// The error about the edge that has no room for it: [`Error::QueueFull`].
+    /// Whether an edge may refuse a message.
+    fn may_fault(&self) -> bool;
+    /// The error about the edge that has no room for what the tick emitted, if it did and one has:
+    /// [`Error::QueueFull`].
     fn full(&self) -> Option<Error>;
-    /// Hands what the tick emitted to the edges.
-    fn publish(&mut self);
+    /// Hands what the tick emitted to the edges. Whether it emitted anything.
+    fn publish(&mut self) -> bool;
     /// Forgets what the tick emitted.
     fn cancel(&mut self);
     /// Blocks until the streams of edges to other devices have done all their work.

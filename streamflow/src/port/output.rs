@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{AnyOutput, Emission, Outlet, OutputPort};
+use super::{AnyOutput, Outlet, OutputPort};
 use crate::context::{ExecutionContext, Stream};
 use crate::error::{Error, Result};
 use crate::message::{Device, Host, Message, Metadata, Timestamp};
@@ -36,16 +36,16 @@ impl<P: OutputPort> AnyOutput for Output<P> {
         self.outlet.has_room()
     }
 
-    fn emission(&self) -> Emission {
-        self.outlet.emission()
+    fn may_fault(&self) -> bool {
+        self.outlet.may_fault()
     }
 
     fn full(&self) -> Option<Error> {
         self.outlet.full()
     }
 
-    fn publish(&mut self) {
-        self.outlet.publish();
+    fn publish(&mut self) -> bool {
+        self.outlet.publish()
     }
 
     fn cancel(&mut self) {

@@ -80,6 +80,7 @@ struct Waiting<T> {
 
 impl<T> Waiting<T> {
     /// Takes the first message, and puts it into `place`, which is empty. Whether there was one.
+    #[inline]
     fn pop_into(&mut self, place: &mut Option<Envelope<T>>) -> bool {
         *place = self.first.take();
         if !self.others.is_empty() {
@@ -89,6 +90,7 @@ impl<T> Waiting<T> {
     }
 
     /// Takes the message out of `place` and puts it behind all others.
+    #[inline]
     fn push_from(&mut self, place: &mut Option<Envelope<T>>) {
         if self.first.is_none() {
             self.first = place.take();
@@ -123,9 +125,14 @@ impl<T> Queue<T> {
         self.options.policy != Policy::BackPressure || !self.is_full()
     }
 
+    /// Whether it is an error when there is no room.
+    pub(super) fn may_fault(&self) -> bool {
+        self.options.policy == Policy::Fault
+    }
+
     /// Whether one more message is an error.
     pub(super) fn would_fault(&self) -> bool {
-        self.options.policy == Policy::Fault && self.is_full()
+        self.may_fault() && self.is_full()
     }
 
     fn is_full(&self) -> bool {

@@ -1,0 +1,243 @@
+//! What is done around an operator's hooks. It does not know the operator's type, so that it is compiled
+//! once, and stays in the processor's cache from one node to the next.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::Readiness;
+use crate::context::ExecutionContext;
+use crate::driver::DriverError;
+use crate::error::{Error, Result};
+use crate::port::{AnyInput, AnyOutput};
+use crate::stream::Point;
+
+/// An error is large, and hooks run in every tick: in here it lies elsewhere, so that success moves none.
+pub(super) type Hooked = Result<(), Box<Error>>;
+
+/// What of a node depends on its operator's type: the hooks, with their ports made for them, and what each tick
+/// asks of all ports together.
+pub(super) trait Hooks {
+    fn start(&mut self, cx: &ExecutionContext) -> Hooked;
+    fn compute(&mut self, cx: &ExecutionContext) -> Hooked;
+    fn stop(&mut self, cx: &ExecutionContext) -> Hooked;
+    /// Whether the messages are there that the operator needs, and room for what it sends.
+    fn can_run(&mut self) -> bool;
+    /// Ends a tick of the inputs: drops what they received.
+    fn finish(&mut self) -> Finished;
+    /// Hands what the tick emitted to the edges. Whether it emitted anything.
+    fn publish(&mut self) -> bool;
+    /// Visits the inputs in order of declaration.
+    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn AnyInput));
+    /// Visits the outputs in order of declaration.
+    fn outputs(&mut self, visit: &mut dyn FnMut(&mut dyn AnyOutput));
+}
+
+/// What a tick did with the inputs.
+pub(super) struct Finished {
+    /// Whether it took a message; of an operator without inputs, which makes messages, always.
+    pub(super) changed: bool,
+    /// The first required input that it neither received, left nor discarded.
+    pub(super) untouched: Option<&'static str>,
+}
+
+/// A node without its operator and ports, which each call is given.
+pub(super) struct Frame {
+    pub(super) cx: ExecutionContext,
+    count: Option<u64>,
+    /// By input, in the order of declaration: whether `stream_done` names it. Empty if none is named.
+    awaited: Box<[bool]>,
+    /// Whether an edge may refuse a message, and so fail the tick. Known when it was started.
+    may_fault: bool,
+    started: bool,
+}
+
+impl Frame {
+    pub(super) fn new(cx: ExecutionContext, count: Option<u64>, awaited: Box<[bool]>) -> Self {
+        Self { cx, count, awaited, may_fault: false, started: false }
+    }
+
+    pub(super) fn readiness(&mut self, hooks: &mut dyn Hooks) -> Result<Readiness> {
+        if self.cx.is_finished() || self.count.is_some_and(|count| self.cx.tick() >= count) {
+            return Ok(Readiness::Done);
+        }
+        if !hooks.can_run() {
+            return Ok(Readiness::Blocked);
+        }
+        if self.awaited.is_empty() {
+            return Ok(Readiness::Ready);
+        }
+        match self.unfinished(hooks) {
+            Ok(Some(point)) => Ok(Readiness::AfterStream(point)),
+            Ok(None) => Ok(Readiness::Ready),
+            Err(error) => Err(*self.failed("readiness", Box::new(error))),
+        }
+    }
+
+    pub(super) fn start(&mut self, hooks: &mut dyn Hooks, stop: &Arc<AtomicBool>) -> Result<()> {
+        let mut begins = Ok(());
+        hooks.inputs(&mut |input| {
+            if begins.is_ok() {
+                begins = input.check_start();
+            }
+        });
+        begins?;
+        self.may_fault = false;
+        hooks.outputs(&mut |output| self.may_fault |= output.may_fault());
+        self.cx.begin(stop);
+        self.started = true;
+        self.hook("start", |cx| hooks.start(cx)).map_err(|error| *error)
+    }
+
+    pub(super) fn tick(&mut self, hooks: &mut dyn Hooks) -> Result<bool> {
+        match self.compute(hooks) {
+            Ok(changed) => Ok(hooks.publish() | changed),
+            Err(error) => Err(self.undo(hooks, error)),
+        }
+    }
+
+    /// Calls `compute`. What it emitted stays in the outputs; of a tick that failed, nothing does. Whether it
+    /// changed anything beside what it emitted.
+    pub(super) fn tick_unpublished(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
+        match self.compute(hooks) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(self.undo(hooks, error)),
+        }
+    }
+
+    /// Calls `compute` and ends the tick of the inputs. Whether it changed anything beside what it emitted.
+    #[inline]
+    fn compute(&mut self, hooks: &mut dyn Hooks) -> Result<bool, Box<Error>> {
+        let done = self.hook("compute", |cx| hooks.compute(cx));
+        // Messages are dropped here, and what they do then is the user's, too.
+        let finished = catch_unwind(AssertUnwindSafe(|| hooks.finish()));
+        done?;
+        let changed = match finished {
+            Ok(Finished { changed, untouched: None }) => changed,
+            Ok(Finished { untouched: Some(port), .. }) => return Err(self.unhandled(port)),
+            Err(panic) => return Err(self.failed("compute", panicked(&*panic))),
+        };
+        if self.may_fault
+            && let Some(full) = full(hooks)
+        {
+            return Err(self.failed("compute", full));
+        }
+        self.cx.count_tick();
+        Ok(changed || self.cx.is_finished())
+    }
+
+    /// Of a tick that failed nothing is sent.
+    #[cold]
+    #[inline(never)]
+    fn undo(&mut self, hooks: &mut dyn Hooks, error: Box<Error>) -> Error {
+        let cancel = || hooks.outputs(&mut |output| output.cancel());
+        // If dropping a message panics, that has told itself; `error` came first.
+        let _second = catch_unwind(AssertUnwindSafe(cancel));
+        self.cx.count_tick();
+        *error
+    }
+
+    pub(super) fn stop(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
+        let done = if std::mem::take(&mut self.started) {
+            self.hook("stop", |cx| hooks.stop(cx))
+        } else {
+            Ok(())
+        };
+        // Messages are dropped here, and what they do then is the user's, too.
+        let clear = || hooks.inputs(&mut |input| input.clear());
+        let cleared = catch_unwind(AssertUnwindSafe(clear));
+        let cleared = cleared.map_err(|panic| self.failed("stop", panicked(&*panic)));
+        done.and(cleared).map_err(|error| *error)
+    }
+
+    pub(super) fn synchronize_blocking(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
+        let mut done = self.cx.synchronize_blocking();
+        hooks.outputs(&mut |output| {
+            let copied = output.synchronize_blocking();
+            if done.is_ok() {
+                done = copied;
+            }
+        });
+        done.map_err(|error| *self.failed("synchronize", Box::new(error)))
+    }
+
+    /// Calls a hook with the device bound, and closes what it queued however it ends.
+    fn hook(
+        &mut self,
+        name: &'static str,
+        call: impl FnOnce(&ExecutionContext) -> Hooked,
+    ) -> Hooked {
+        let entered = self.cx.enter(name);
+        let cx = &self.cx;
+        let done = match entered {
+            Err(error) => Err(driver(error)),
+            Ok(()) => {
+                let called = catch_unwind(AssertUnwindSafe(|| call(cx)));
+                let closed = cx.close();
+                match called {
+                    Ok(Ok(())) => closed.map_err(driver),
+                    Ok(Err(error)) => Err(error),
+                    Err(panic) => Err(panicked(&*panic)),
+                }
+            }
+        };
+        cx.leave();
+        done.map_err(|error| self.failed(name, error))
+    }
+
+    /// The first of the awaited inputs' messages whose device data is not ready. From the first call on
+    /// it is decided which messages the tick receives, so that none comes in between unawaited, and no
+    /// queue's policy drops one for a later one for ever.
+    fn unfinished(&self, hooks: &mut dyn Hooks) -> Result<Option<Point>> {
+        let Self { awaited, cx, .. } = self;
+        let (mut awaited, mut found) = (awaited.iter(), Ok(None));
+        hooks.inputs(&mut |input| {
+            if awaited.next() != Some(&true) {
+                return;
+            }
+            input.stage(&mut |point| {
+                if let Ok(None) = found {
+                    let complete = cx.platform().is_complete(point);
+                    found = complete.map(|complete| (!complete).then_some(point));
+                }
+            });
+        });
+        found
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn unhandled(&self, port: &'static str) -> Box<Error> {
+        let node = self.cx.node().to_owned();
+        self.failed("compute", Box::new(Error::Unhandled { node, port }))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn failed(&self, hook: &'static str, cause: Box<Error>) -> Box<Error> {
+        let (node, tick) = (self.cx.node().to_owned(), self.cx.tick());
+        Box::new(Error::Operator { node, hook, tick, cause })
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn panicked(panic: &(dyn Any + Send)) -> Box<Error> {
+    Box::new(Error::panicked(panic))
+}
+
+#[cold]
+#[inline(never)]
+fn driver(error: DriverError) -> Box<Error> {
+    Box::new(error.into())
+}
+
+/// The error about the first edge that has no room for what was emitted, and whose policy is to fail. Its
+/// consumer may have made room since the operator was found ready, and then there is none.
+#[cold]
+fn full(hooks: &mut dyn Hooks) -> Option<Box<Error>> {
+    let mut full = None;
+    hooks.outputs(&mut |output| full = full.take().or_else(|| output.full()));
+    full.map(Box::new)
+}
