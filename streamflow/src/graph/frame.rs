@@ -10,7 +10,7 @@ use super::Readiness;
 use crate::context::ExecutionContext;
 use crate::driver::DriverError;
 use crate::error::{Error, Result};
-use crate::port::{AnyInput, AnyOutput};
+use crate::port::{AnyInput, AnyOutput, Handled};
 use crate::stream::Point;
 
 /// An error is large, and hooks run in every tick: in here it lies elsewhere, so that success moves none.
@@ -22,24 +22,15 @@ pub(super) trait Hooks {
     fn start(&mut self, cx: &ExecutionContext) -> Hooked;
     fn compute(&mut self, cx: &ExecutionContext) -> Hooked;
     fn stop(&mut self, cx: &ExecutionContext) -> Hooked;
-    /// Whether the messages are there that the operator needs, and room for what it sends.
-    fn can_run(&mut self) -> bool;
-    /// Ends a tick of the inputs: drops what they received.
-    fn finish(&mut self) -> Finished;
+    /// Ends a tick of the inputs: drops what they received. What it did with them: of an operator without
+    /// inputs, which makes messages, [`Handled::Taken`].
+    fn finish(&mut self) -> Handled;
     /// Hands what the tick emitted to the edges. Whether it emitted anything.
     fn publish(&mut self) -> bool;
     /// Visits the inputs in order of declaration.
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn AnyInput));
     /// Visits the outputs in order of declaration.
     fn outputs(&mut self, visit: &mut dyn FnMut(&mut dyn AnyOutput));
-}
-
-/// What a tick did with the inputs.
-pub(super) struct Finished {
-    /// Whether it took a message; of an operator without inputs, which makes messages, always.
-    pub(super) changed: bool,
-    /// The first required input that it neither received, left nor discarded.
-    pub(super) untouched: Option<&'static str>,
 }
 
 /// A node without its operator and ports, which each call is given.
@@ -58,16 +49,20 @@ impl Frame {
         Self { cx, count, awaited, may_fault: false, started: false }
     }
 
-    pub(super) fn readiness(&mut self, hooks: &mut dyn Hooks) -> Result<Readiness> {
-        if self.cx.is_finished() || self.count.is_some_and(|count| self.cx.tick() >= count) {
-            return Ok(Readiness::Done);
-        }
-        if !hooks.can_run() {
-            return Ok(Readiness::Blocked);
-        }
-        if self.awaited.is_empty() {
-            return Ok(Readiness::Ready);
-        }
+    /// Whether it will not run again.
+    #[inline]
+    pub(super) fn is_done(&self) -> bool {
+        self.cx.is_finished() || self.count.is_some_and(|count| self.cx.tick() >= count)
+    }
+
+    /// Whether it waits for streams.
+    #[inline]
+    pub(super) fn awaits(&self) -> bool {
+        !self.awaited.is_empty()
+    }
+
+    /// Whether the streams that it waits for are done.
+    pub(super) fn after_streams(&self, hooks: &mut dyn Hooks) -> Result<Readiness> {
         match self.unfinished(hooks) {
             Ok(Some(point)) => Ok(Readiness::AfterStream(point)),
             Ok(None) => Ok(Readiness::Ready),
@@ -114,8 +109,9 @@ impl Frame {
         let finished = catch_unwind(AssertUnwindSafe(|| hooks.finish()));
         done?;
         let changed = match finished {
-            Ok(Finished { changed, untouched: None }) => changed,
-            Ok(Finished { untouched: Some(port), .. }) => return Err(self.unhandled(port)),
+            Ok(Handled::Left) => self.cx.is_finished(),
+            Ok(Handled::Taken) => true,
+            Ok(Handled::Untouched) => return Err(self.unhandled(hooks)),
             Err(panic) => return Err(self.failed("compute", panicked(&*panic))),
         };
         if self.may_fault
@@ -124,7 +120,7 @@ impl Frame {
             return Err(self.failed("compute", full));
         }
         self.cx.count_tick();
-        Ok(changed || self.cx.is_finished())
+        Ok(changed)
     }
 
     /// Of a tick that failed nothing is sent.
@@ -208,8 +204,14 @@ impl Frame {
 
     #[cold]
     #[inline(never)]
-    fn unhandled(&self, port: &'static str) -> Box<Error> {
-        let node = self.cx.node().to_owned();
+    fn unhandled(&self, hooks: &mut dyn Hooks) -> Box<Error> {
+        let (node, mut untouched) = (self.cx.node().to_owned(), None);
+        hooks.inputs(&mut |input| {
+            if input.finish() == Handled::Untouched {
+                untouched = untouched.or(Some(input.name()));
+            }
+        });
+        let port = untouched.unwrap_or_default();
         self.failed("compute", Box::new(Error::Unhandled { node, port }))
     }
 

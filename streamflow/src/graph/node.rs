@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::frame::{Finished, Frame, Hooked, Hooks};
+use super::frame::{Frame, Hooked, Hooks};
 use super::{NodeOptions, NodeStreams, Readiness};
 use crate::context::{ExecutionContext, Streams};
 use crate::error::{Error, Result};
@@ -112,8 +112,17 @@ impl<O: Compute> AnyNode for Node<O> {
     }
 
     fn readiness(&mut self) -> Result<Readiness> {
+        if self.frame.is_done() {
+            return Ok(Readiness::Done);
+        }
+        if !self.can_run() {
+            return Ok(Readiness::Blocked);
+        }
+        if !self.frame.awaits() {
+            return Ok(Readiness::Ready);
+        }
         let (frame, mut hooks) = self.split();
-        frame.readiness(&mut hooks)
+        frame.after_streams(&mut hooks)
     }
 
     fn start(&mut self, stop: &Arc<AtomicBool>) -> Result<()> {
@@ -150,6 +159,20 @@ impl<O: Compute> Node<O> {
         frame.tick_unpublished(&mut hooks)
     }
 
+    /// Whether the messages are there that the operator needs, and room for what it sends.
+    fn can_run(&mut self) -> bool {
+        let (mut lacks, mut waits) = (false, O::INPUTS.is_empty());
+        self.ports.inputs(&mut |input| match input.supply() {
+            Supply::Lacks => lacks = true,
+            Supply::Waits => waits = true,
+            Supply::Nothing => {}
+        });
+        // With optional inputs alone it runs for any message, since it would run for ever for none.
+        let mut can_run = waits && !lacks;
+        self.ports.outputs(&mut |output| can_run &= output.has_room());
+        can_run
+    }
+
     fn split(&mut self) -> (&mut Frame, Parts<'_, O>) {
         let Self { operator, ports, frame } = self;
         (frame, Parts { operator, ports })
@@ -175,28 +198,10 @@ impl<O: Compute> Hooks for Parts<'_, O> {
         self.operator.stop(cx).map_err(Box::new)
     }
 
-    fn can_run(&mut self) -> bool {
-        let (mut lacks, mut waits) = (false, O::INPUTS.is_empty());
-        self.ports.inputs(&mut |input| match input.supply() {
-            Supply::Lacks => lacks = true,
-            Supply::Waits => waits = true,
-            Supply::Nothing => {}
-        });
-        // With optional inputs alone it runs for any message, since it would run for ever for none.
-        let mut can_run = waits && !lacks;
-        self.ports.outputs(&mut |output| can_run &= output.has_room());
-        can_run
-    }
-
-    fn finish(&mut self) -> Finished {
-        let mut finished = Finished { changed: O::INPUTS.is_empty(), untouched: None };
-        self.ports.inputs(&mut |input| match input.finish() {
-            Handled::Taken => finished.changed = true,
-            Handled::Left => {}
-            Handled::Untouched if input.is_optional() => {}
-            Handled::Untouched => finished.untouched = finished.untouched.or(Some(input.name())),
-        });
-        finished
+    fn finish(&mut self) -> Handled {
+        let mut handled = if O::INPUTS.is_empty() { Handled::Taken } else { Handled::Left };
+        self.ports.inputs(&mut |input| handled = handled.max(input.finish()));
+        handled
     }
 
     fn publish(&mut self) -> bool {

@@ -68,7 +68,9 @@ impl Values {
     }
 
     fn clear(&mut self) {
-        if let Some(entries) = &mut self.0 {
+        if !self.is_empty()
+            && let Some(entries) = &mut self.0
+        {
             entries.clear();
         }
     }
@@ -76,6 +78,13 @@ impl Values {
     fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
         let found = self.0.as_mut()?.iter_mut().find(|(found, _)| found == name);
         found.map(|(_, value)| value)
+    }
+
+    #[inline(never)]
+    fn copied(&self) -> Self {
+        let mut copy = Self::default();
+        self.iter().for_each(|entry| copy.push(entry.clone()));
+        copy
     }
 
     #[cold]
@@ -107,9 +116,7 @@ impl PartialEq for Values {
 impl Clone for Values {
     #[inline]
     fn clone(&self) -> Self {
-        let mut copy = Self::default();
-        self.iter().for_each(|entry| copy.push(entry.clone()));
-        copy
+        if self.is_empty() { Self(None) } else { self.copied() }
     }
 }
 
@@ -153,11 +160,19 @@ impl Metadata {
     }
 
     /// Takes over what another message of the same tick carries.
+    #[inline]
     pub(crate) fn merge(&mut self, other: &Self) {
         self.acquired = match (self.acquired, other.acquired) {
             (Some(mine), Some(theirs)) => Some(mine.min(theirs)),
             (mine, theirs) => mine.or(theirs),
         };
+        if !other.values.is_empty() {
+            self.merge_values(other);
+        }
+    }
+
+    #[inline(never)]
+    fn merge_values(&mut self, other: &Self) {
         for (name, value) in other.values.iter() {
             self.set(name.clone(), value.clone());
         }

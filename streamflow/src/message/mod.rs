@@ -16,7 +16,7 @@ pub use place::{Device, Host, Place};
 use std::ops::Deref;
 
 use crate::driver::{DeviceId, Direction, Note};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory::{Block, DeviceSlice, Pinned, Recycler, Shared};
 use crate::platform::Platform;
 use crate::port::{Owned, Receive, ReceiveEach};
@@ -93,7 +93,8 @@ pub enum Several {}
 pub struct MemoryVisitor<'a> {
     /// What is done with each piece.
     purpose: Purpose<'a>,
-    result: Result<()>,
+    /// The first error. Elsewhere, since an error is large, and nearly always there is none.
+    failed: Option<Box<Error>>,
 }
 
 /// Why the memory of a message is visited. Not a closure: it is done for each message of each tick.
@@ -115,7 +116,7 @@ impl std::fmt::Debug for MemoryVisitor<'_> {
 impl<'a> MemoryVisitor<'a> {
     /// Shows all device memory of `message`.
     fn visit<M: Message>(message: &M, purpose: Purpose<'a>) -> Self {
-        let mut visitor = Self { purpose, result: Ok(()) };
+        let mut visitor = Self { purpose, failed: None };
         message.memory(&mut visitor);
         visitor
     }
@@ -133,10 +134,10 @@ impl<'a> MemoryVisitor<'a> {
     fn block(&mut self, block: &Block) {
         match &mut self.purpose {
             Purpose::Order(stream) => {
-                if self.result.is_ok()
+                if self.failed.is_none()
                     && let Err(error) = block.order(stream, "the message")
                 {
-                    self.result = Err(error);
+                    self.failed = Some(Box::new(error));
                 }
             }
             Purpose::Find(device) => **device = device.or(Some(block.device())),
@@ -151,7 +152,10 @@ impl<'a> MemoryVisitor<'a> {
 /// Makes `stream` wait for the last write of all device memory in a message, so that a point on
 /// `stream` stands for the message (law 7).
 pub(crate) fn order<M: Message>(message: &M, stream: &CudaStream) -> Result<()> {
-    MemoryVisitor::visit(message, Purpose::Order(stream)).result
+    match MemoryVisitor::visit(message, Purpose::Order(stream)).failed {
+        None => Ok(()),
+        Some(error) => Err(*error),
+    }
 }
 
 /// When the device data of a message is ready that nobody sends: a point on the default stream of its

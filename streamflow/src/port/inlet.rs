@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::queue::{EdgeOptions, Queue};
+use super::queue::{EdgeOptions, Queue, Slot};
 use crate::error::{Error, Result};
 use crate::memory::{Recycler, Shared};
 use crate::message::{Envelope, Payload};
@@ -33,7 +33,7 @@ pub struct Inlet<T> {
     /// Whether what the edges have is what the next tick will receive, and not what this one did.
     staged: bool,
     recycler: Recycler<T>,
-    /// What this tick did with the port.
+    /// What this tick, or the last one, did with the port.
     pub(super) handled: Handled,
 }
 
@@ -42,7 +42,7 @@ pub struct Inlet<T> {
 struct InEdge<T> {
     queue: Arc<Queue<T>>,
     /// What this tick received and did not hand out yet. Or what the next one will.
-    message: Option<Envelope<T>>,
+    message: Slot<T>,
 }
 
 /// The messages that were received and not handed out yet, in the order of the edges.
@@ -55,7 +55,7 @@ impl<'a, T> Iterator for Batch<'a, T> {
     #[inline]
     fn next(&mut self) -> Option<&'a Envelope<T>> {
         loop {
-            if let Some(envelope) = &self.0.next()?.message {
+            if let Some(envelope) = &*self.0.next()?.message {
                 return Some(envelope);
             }
         }
@@ -83,7 +83,7 @@ impl<T> Inlet<T> {
     /// Connects it, and gives the producer its end.
     pub(super) fn connect(&mut self, options: EdgeOptions) -> Arc<Queue<T>> {
         let queue = Arc::new(Queue::new(options));
-        self.edges.push(InEdge { queue: queue.clone(), message: None });
+        self.edges.push(InEdge { queue: queue.clone(), message: Slot::default() });
         queue
     }
 
@@ -127,7 +127,7 @@ impl<T> Inlet<T> {
     fn drop_batch(&mut self) {
         self.handed = 0;
         for edge in &mut self.edges {
-            edge.message = None;
+            *edge.message = None;
         }
     }
 
@@ -194,23 +194,21 @@ pub enum Supply {
     Waits,
 }
 
-/// What a tick did with an input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a tick did with an input; with all, the greatest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Handled {
-    /// Nothing: it was neither received, left nor discarded.
-    Untouched,
     /// Its message was left in the queue, or there was none.
     Left,
     /// Its message was received or discarded.
     Taken,
+    /// Nothing: it was neither received, left nor discarded.
+    Untouched,
 }
 
 /// What the scheduler sees of an input.
 pub trait AnyInput {
     /// The port's name.
     fn name(&self) -> &'static str;
-    /// Whether the operator may run without a message here.
-    fn is_optional(&self) -> bool;
     /// What waits for the next tick.
     fn supply(&self) -> Supply;
     /// Whether a message waits that is lost when the run ends.
@@ -222,7 +220,8 @@ pub trait AnyInput {
     fn check_start(&self) -> Result<()>;
     /// Decides which messages the next tick receives, and shows when the device data of each is ready.
     fn stage(&mut self, visit: &mut dyn FnMut(Point));
-    /// Ends a tick: drops what it received. What the tick did with the port.
+    /// Ends a tick: drops what it received. What the tick did with the port; one that is optional need not be
+    /// touched.
     fn finish(&mut self) -> Handled;
     /// Drops all messages, but those that a feedback edge carries into the next run.
     fn clear(&mut self);
@@ -256,7 +255,7 @@ impl<T> Inlet<T> {
         if !self.staged {
             self.drop_batch();
         }
-        std::mem::replace(&mut self.handled, Handled::Untouched)
+        self.handled
     }
 
     pub(super) fn clear(&mut self) {
@@ -272,7 +271,7 @@ impl<T> Inlet<T> {
     /// Puts a message on the edge that was connected last.
     pub(super) fn push_last(&mut self, envelope: Envelope<T>) {
         if let Some(edge) = self.edges.last() {
-            edge.queue.push_from(&mut Some(envelope));
+            edge.queue.push_from(&mut Box::new(Some(envelope)));
         }
     }
 
@@ -282,6 +281,6 @@ impl<T> Inlet<T> {
         while self.edges.len() <= edge {
             self.connect(EdgeOptions::default());
         }
-        self.edges[edge].queue.push_from(&mut Some(envelope));
+        self.edges[edge].queue.push_from(&mut Box::new(Some(envelope)));
     }
 }

@@ -32,6 +32,7 @@ impl<P: InputPort> Input<P> {
 
     /// The input for one tick.
     pub fn io<'t>(&'t mut self, cx: &'t ExecutionContext) -> In<'t, P::Arg<'t>> {
+        self.inlet.handled = if P::OPTIONAL { Handled::Left } else { Handled::Untouched };
         In { inlet: &mut self.inlet, cx, _state: PhantomData }
     }
 }
@@ -39,10 +40,6 @@ impl<P: InputPort> Input<P> {
 impl<P: InputPort> AnyInput for Input<P> {
     fn name(&self) -> &'static str {
         P::NAME
-    }
-
-    fn is_optional(&self) -> bool {
-        P::OPTIONAL
     }
 
     fn supply(&self) -> Supply {

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::AnyInput;
 use super::copy::EdgeCopy;
-use super::queue::Queue;
+use super::queue::{Queue, Slot};
 use crate::context::ExecutionContext;
 use crate::driver::Direction;
 use crate::error::{Error, Result};
@@ -25,31 +25,27 @@ pub struct Outlet<T: Message> {
     edges: SmallVec<[OutEdge<T::Item>; 1]>,
     /// How many edges get the message itself, and no copy.
     readers: usize,
-    pending: Option<Envelope<T::Item>>,
+    pending: Slot<T::Item>,
     recycler: Recycler<T::Item>,
 }
 
 struct OutEdge<T> {
     queue: Arc<Queue<T>>,
     /// Of an edge that gets a copy of its own.
-    copy: Option<Box<OwnCopy<T>>>,
-}
-
-struct OwnCopy<T> {
-    how: EdgeCopy<T>,
-    /// Made when the message was emitted.
-    copied: Option<Envelope<T>>,
+    copy: Option<Box<EdgeCopy<T>>>,
+    /// That copy, made when the message was emitted; or one handle more of a message with several readers.
+    another: Slot<T>,
 }
 
 impl<T: Message> Outlet<T> {
     pub(super) fn new(name: &'static str) -> Self {
-        Self { name, edges: SmallVec::new(), readers: 0, pending: None, recycler: Recycler::new() }
+        let (edges, pending) = (SmallVec::new(), Slot::default());
+        Self { name, edges, readers: 0, pending, recycler: Recycler::new() }
     }
 
     pub(super) fn connect(&mut self, queue: Arc<Queue<T::Item>>, copy: Option<EdgeCopy<T::Item>>) {
         self.readers += usize::from(copy.is_none());
-        let copy = copy.map(|how| Box::new(OwnCopy { how, copied: None }));
-        self.edges.push(OutEdge { queue, copy });
+        self.edges.push(OutEdge { queue, copy: copy.map(Box::new), another: Slot::default() });
     }
 
     /// Keeps a message until the tick has succeeded. `stream` is the one that it is sent on.
@@ -72,7 +68,9 @@ impl<T: Message> Outlet<T> {
             return self.emit_to_several(message, metadata, stream, cx);
         }
         let sent = stream.map(|stream| stream.timeline().open_point());
-        self.pending = Some(Envelope { message, metadata, sent });
+        // In its final place, which is empty.
+        *self.pending = None;
+        *self.pending = Some(Envelope { message, metadata, sent });
         Ok(())
     }
 
@@ -95,7 +93,7 @@ impl<T: Message> Outlet<T> {
         // Where all edges have copies of their own nobody waits for the message itself.
         let waits = self.readers > 0;
         let sent = stream.filter(|_| waits).map(|stream| stream.timeline().open_point());
-        self.pending = Some(Envelope { message, metadata, sent });
+        *self.pending = Some(Envelope { message, metadata, sent });
         Ok(())
     }
 
@@ -109,9 +107,9 @@ impl<T: Message> Outlet<T> {
     ) -> Result<()> {
         for edge in &mut self.edges {
             let Some(copy) = &mut edge.copy else { continue };
-            let (copied, ready) = copy.how.make(message, stream, cx)?;
+            let (copied, ready) = copy.make(message, stream, cx)?;
             let (message, sent) = (Payload::One(copied), Some(ready));
-            copy.copied = Some(Envelope { message, metadata: metadata.clone(), sent });
+            *edge.another = Some(Envelope { message, metadata: metadata.clone(), sent });
         }
         Ok(())
     }
@@ -123,31 +121,34 @@ impl<T: Message> Outlet<T> {
     /// Hands the emitted message to all edges. Whether there was one.
     pub(super) fn publish(&mut self) -> bool {
         let emitted = self.pending.is_some();
-        if let [OutEdge { queue, copy: None }] = &*self.edges {
+        if let [OutEdge { queue, copy: None, .. }] = &*self.edges {
             queue.push_from(&mut self.pending);
-        } else if emitted {
+            // If it found no room.
+            *self.pending = None;
+        } else {
             self.publish_to_each();
         }
-        // What is left of a message that found no room, or of an `emit` whose error the operator kept to itself.
-        self.cancel();
         emitted
     }
 
+    #[inline(never)]
     fn publish_to_each(&mut self) {
         let mut readers = self.readers;
-        for OutEdge { queue, copy } in &mut self.edges {
-            if let Some(own) = copy {
-                queue.push_from(&mut own.copied);
-                continue;
+        if self.pending.is_some() {
+            for OutEdge { queue, copy, another } in &mut self.edges {
+                if copy.is_none() {
+                    // A message with several readers is shared; the last of them gets the handle itself.
+                    readers -= 1;
+                    **another = match &*self.pending {
+                        Some(envelope) if readers > 0 => envelope.another(),
+                        _ => self.pending.take(),
+                    };
+                }
+                queue.push_from(another);
             }
-            // A message with several readers is shared; the last of them gets the handle itself.
-            readers -= 1;
-            let mut other = match &self.pending {
-                Some(envelope) if readers > 0 => envelope.another(),
-                _ => self.pending.take(),
-            };
-            queue.push_from(&mut other);
         }
+        // What found no room; or copies of an `emit` that failed, and whose error the operator kept to itself.
+        self.cancel();
     }
 
     pub(super) fn may_fault(&self) -> bool {
@@ -155,7 +156,7 @@ impl<T: Message> Outlet<T> {
     }
 
     pub(super) fn full(&self) -> Option<Error> {
-        self.pending.as_ref()?;
+        (*self.pending).as_ref()?;
         let full = self.edges.iter().find(|edge| edge.queue.would_fault());
         full.map(|OutEdge { queue, .. }| Error::QueueFull {
             edge: queue.name(),
@@ -164,18 +165,16 @@ impl<T: Message> Outlet<T> {
     }
 
     pub(super) fn cancel(&mut self) {
-        self.pending = None;
+        *self.pending = None;
         for edge in &mut self.edges {
-            if let Some(copy) = &mut edge.copy {
-                copy.copied = None;
-            }
+            *edge.another = None;
         }
     }
 
     /// Blocks until what the edges' own streams copy is complete.
     pub(super) fn synchronize_blocking(&self) -> Result<()> {
         let mut copies = self.edges.iter().filter_map(|edge| edge.copy.as_ref());
-        copies.try_for_each(|copy| copy.how.synchronize_blocking())
+        copies.try_for_each(|copy| copy.synchronize_blocking())
     }
 
     /// What a tick emitted, for a test that stands in for the edges.

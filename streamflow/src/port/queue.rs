@@ -1,6 +1,7 @@
 //! Where messages wait: the queue of one edge, and what it does when it is full.
 
 use std::collections::VecDeque;
+use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, Result};
@@ -57,10 +58,11 @@ impl Default for EdgeOptions {
     }
 }
 
+/// A place for a message. Messages are large: one goes from the producer to the queue and on to the consumer
+/// while these exchange their slots.
+pub(super) type Slot<T> = Box<Option<Envelope<T>>>;
+
 /// The messages of one edge, oldest first.
-///
-/// They are large, and go from place to place: from the producer's to the queue's to the consumer's, and
-/// are moved only there.
 #[derive(Debug)]
 pub(super) struct Queue<T> {
     options: EdgeOptions,
@@ -73,29 +75,29 @@ pub(super) struct Queue<T> {
 struct Waiting<T> {
     /// Whether the consumer has taken one out that it has not received yet: it still takes room.
     held: bool,
-    /// Most edges have room for one message, so that it lies here. If there is none, there are no others.
-    first: Option<Envelope<T>>,
+    /// Most edges have room for one message. If there is none, there are no others.
+    first: Slot<T>,
     others: VecDeque<Envelope<T>>,
 }
 
 impl<T> Waiting<T> {
-    /// Takes the first message, and puts it into `place`, which is empty. Whether there was one.
+    /// Takes the first message, and puts it into `slot`, which is empty. Whether there was one.
     #[inline]
-    fn pop_into(&mut self, place: &mut Option<Envelope<T>>) -> bool {
-        *place = self.first.take();
+    fn pop_into(&mut self, slot: &mut Slot<T>) -> bool {
+        mem::swap(&mut self.first, slot);
         if !self.others.is_empty() {
-            self.first = self.others.pop_front();
+            *self.first = self.others.pop_front();
         }
-        place.is_some()
+        slot.is_some()
     }
 
-    /// Takes the message out of `place` and puts it behind all others.
+    /// Takes the message out of `slot` and puts it behind all others.
     #[inline]
-    fn push_from(&mut self, place: &mut Option<Envelope<T>>) {
+    fn push_from(&mut self, slot: &mut Slot<T>) {
         if self.first.is_none() {
-            self.first = place.take();
+            mem::swap(&mut self.first, slot);
         } else {
-            self.others.extend(place.take());
+            self.others.extend(slot.take());
         }
     }
 }
@@ -104,7 +106,7 @@ impl<T> Queue<T> {
     pub(super) fn new(options: EdgeOptions) -> Self {
         // A large one grows to what is really used.
         let others = VecDeque::with_capacity(options.capacity.min(64) - 1);
-        let waiting = Lock::new(Waiting { held: false, first: None, others });
+        let waiting = Lock::new(Waiting { held: false, first: Slot::default(), others });
         Self { options, count: AtomicUsize::new(0), waiting }
     }
 
@@ -143,14 +145,29 @@ impl<T> Queue<T> {
         self.count.load(Ordering::Acquire) > 0
     }
 
-    /// Takes the message out of `place`, if there is one, and adds it, by the edge's policy, which may leave it
+    /// Takes the message out of `slot`, if there is one, and adds it, by the edge's policy, which may leave it
     /// there. Whoever runs producers has asked [`has_room`](Self::has_room) and
     /// [`would_fault`](Self::would_fault).
-    pub(super) fn push_from(&self, place: &mut Option<Envelope<T>>) {
-        if place.is_none() {
+    pub(super) fn push_from(&self, slot: &mut Slot<T>) {
+        if slot.is_none() {
             return;
         }
+        match self.options.policy {
+            Policy::BackPressure | Policy::Fault => self.add(&mut self.waiting.lock(), slot),
+            Policy::Pop | Policy::Reject => self.push_or_drop(slot),
+        }
+    }
+
+    #[inline]
+    fn add(&self, waiting: &mut Waiting<T>, slot: &mut Slot<T>) {
+        waiting.push_from(slot);
+        self.count.store(self.count.load(Ordering::Relaxed) + 1, Ordering::Release);
+    }
+
+    #[inline(never)]
+    fn push_or_drop(&self, slot: &mut Slot<T>) {
         let EdgeOptions { capacity, policy, .. } = self.options;
+        let mut oldest = None;
         let mut waiting = self.waiting.lock();
         let count = self.count.load(Ordering::Relaxed);
         if policy == Policy::Reject && count >= capacity {
@@ -158,58 +175,59 @@ impl<T> Queue<T> {
         }
         // What is held was taken: it is not there to be dropped.
         if policy == Policy::Pop && count - usize::from(waiting.held) >= capacity {
-            let mut oldest = None;
-            waiting.pop_into(&mut oldest);
-            waiting.push_from(place);
-            // Without the lock, as everywhere: a message may do anything when it is dropped.
-            drop(waiting);
-            return drop(oldest);
+            oldest = mem::replace(&mut *waiting.first, None);
+            if !waiting.others.is_empty() {
+                *waiting.first = waiting.others.pop_front();
+            }
+            self.count.store(count - 1, Ordering::Relaxed);
         }
-        waiting.push_from(place);
-        self.count.store(count + 1, Ordering::Release);
+        self.add(&mut waiting, slot);
+        // Without the lock, as everywhere: a message may do anything when it is dropped.
+        drop(waiting);
+        drop(oldest);
     }
 
-    /// Takes the first message, and puts it into `place`, which is empty.
-    pub(super) fn pop_into(&self, place: &mut Option<Envelope<T>>) {
+    /// Takes the first message, and puts it into `slot`. What a tick that failed has left there is dropped.
+    pub(super) fn pop_into(&self, slot: &mut Slot<T>) {
+        **slot = None;
         let mut waiting = self.waiting.lock();
-        if waiting.pop_into(place) {
+        if waiting.pop_into(slot) {
             self.count.store(self.count.load(Ordering::Relaxed) - 1, Ordering::Release);
         }
     }
 
     /// Takes the first message, of which the consumer will say later that it
     /// [received](Self::release) it: no policy drops it any more, and it still takes room.
-    pub(super) fn hold_into(&self, place: &mut Option<Envelope<T>>) {
+    pub(super) fn hold_into(&self, slot: &mut Slot<T>) {
+        **slot = None;
         let mut waiting = self.waiting.lock();
-        waiting.held = waiting.pop_into(place);
+        waiting.held = waiting.pop_into(slot);
     }
 
     /// The message that is held, if one is, was received.
     pub(super) fn release(&self) {
         let mut waiting = self.waiting.lock();
-        if std::mem::take(&mut waiting.held) {
+        if mem::take(&mut waiting.held) {
             self.count.store(self.count.load(Ordering::Relaxed) - 1, Ordering::Release);
         }
     }
 
-    /// The message in `place`, if one is held, was not received, and is the first again.
-    pub(super) fn put_back(&self, place: &mut Option<Envelope<T>>) {
+    /// The message in `slot`, if one is held, was not received, and is the first again.
+    pub(super) fn put_back(&self, slot: &mut Slot<T>) {
         let mut waiting = self.waiting.lock();
-        if std::mem::take(&mut waiting.held)
-            && let Some(next) = std::mem::replace(&mut waiting.first, place.take())
-        {
-            waiting.others.push_front(next);
+        if mem::take(&mut waiting.held) {
+            mem::swap(&mut waiting.first, slot);
+            if let Some(second) = slot.take() {
+                waiting.others.push_front(second);
+            }
         }
     }
 
     /// Drops all messages but those of a feedback edge, without the lock.
     pub(super) fn clear(&self) {
-        while !self.is_feedback() {
-            let mut dropped = None;
+        let mut dropped = Slot::default();
+        while !self.is_feedback() && self.has_message() {
             self.pop_into(&mut dropped);
-            if dropped.is_none() {
-                return;
-            }
         }
     }
 }
