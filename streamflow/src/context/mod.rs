@@ -211,11 +211,16 @@ impl ExecutionContext {
     #[inline]
     pub(crate) fn enter(&mut self, hook: &'static str) -> DriverResult<()> {
         if self.platform.is_watched() {
-            self.platform.tell(&Note::Enter { node: &self.node, hook, tick: self.tick() });
+            self.tell_enter(hook);
         }
         self.metadata.get_mut().clear();
         self.on_default.set(None);
         self.platform.driver().bind(self.device())
+    }
+
+    #[cold]
+    fn tell_enter(&self, hook: &'static str) {
+        self.platform.tell(&Note::Enter { node: &self.node, hook, tick: self.tick() });
     }
 
     /// After a hook, however it ended: records what it queued, once per stream (law 8), unless only

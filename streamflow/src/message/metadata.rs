@@ -67,10 +67,16 @@ impl Values {
         self.0.get_or_insert_with(|| room().pop().unwrap_or_default()).push(entry);
     }
 
+    #[inline]
     fn clear(&mut self) {
-        if !self.is_empty()
-            && let Some(entries) = &mut self.0
-        {
+        if !self.is_empty() {
+            self.forget();
+        }
+    }
+
+    #[inline(never)]
+    fn forget(&mut self) {
+        if let Some(entries) = &mut self.0 {
             entries.clear();
         }
     }

@@ -170,6 +170,7 @@ pub(crate) fn ready<M: Message>(message: &M, platform: &Platform) -> Result<Opti
 }
 
 /// Tells the driver that a message's memory passes a port of the hook that runs.
+#[inline]
 pub(crate) fn pass<M: Message>(
     message: &M,
     platform: &Platform,

@@ -62,27 +62,21 @@ impl<T: Message> Outlet<T> {
             message::order(&message, stream)?;
             message::pass(&message, cx.platform(), self.name, Direction::Outward);
         }
-        let message = message.into_payload();
-        let is_for_one = self.readers == 1 && self.edges.len() == 1;
-        if !is_for_one && !self.edges.is_empty() {
-            return self.emit_to_several(message, metadata, stream, cx);
-        }
-        let sent = stream.map(|stream| stream.timeline().open_point());
+        // Nearly always. Where all edges have copies of their own nobody waits for the message itself.
+        let is_for_one = self.readers <= 1 && self.readers == self.edges.len();
+        let sent = stream.filter(|_| is_for_one).map(|stream| stream.timeline().open_point());
         // In its final place, which is empty.
         *self.pending = None;
-        *self.pending = Some(Envelope { message, metadata, sent });
-        Ok(())
+        *self.pending = Some(Envelope { message: message.into_payload(), metadata, sent });
+        if is_for_one { Ok(()) } else { self.share_and_copy(stream, cx) }
     }
 
-    /// Shares the message, or copies it, as its edges demand.
+    /// Shares the message that was emitted, or copies it, as its edges demand.
     #[inline(never)]
-    fn emit_to_several(
-        &mut self,
-        mut message: Payload<T::Item>,
-        metadata: Metadata,
-        stream: Option<&CudaStream>,
-        cx: &ExecutionContext,
-    ) -> Result<()> {
+    fn share_and_copy(&mut self, stream: Option<&CudaStream>, cx: &ExecutionContext) -> Result<()> {
+        let Some(Envelope { mut message, metadata, .. }) = self.pending.take() else {
+            return Ok(());
+        };
         if self.readers > 1 {
             message = Payload::Many(message.into_shared(&self.recycler));
         }
@@ -90,9 +84,8 @@ impl<T: Message> Outlet<T> {
         if let Some(stream) = stream.filter(|_| self.readers < self.edges.len()) {
             self.copy(&message, &metadata, stream, cx)?;
         }
-        // Where all edges have copies of their own nobody waits for the message itself.
-        let waits = self.readers > 0;
-        let sent = stream.filter(|_| waits).map(|stream| stream.timeline().open_point());
+        let sent = stream.filter(|_| self.readers > 0);
+        let sent = sent.map(|stream| stream.timeline().open_point());
         *self.pending = Some(Envelope { message, metadata, sent });
         Ok(())
     }

@@ -86,9 +86,15 @@ impl<T> Waiting<T> {
     fn pop_into(&mut self, slot: &mut Slot<T>) -> bool {
         mem::swap(&mut self.first, slot);
         if !self.others.is_empty() {
-            *self.first = self.others.pop_front();
+            self.move_up();
         }
         slot.is_some()
+    }
+
+    /// The second message is the first now.
+    #[inline(never)]
+    fn move_up(&mut self) {
+        *self.first = self.others.pop_front();
     }
 
     /// Takes the message out of `slot` and puts it behind all others.
@@ -97,8 +103,13 @@ impl<T> Waiting<T> {
         if self.first.is_none() {
             mem::swap(&mut self.first, slot);
         } else {
-            self.others.extend(slot.take());
+            self.push_other(slot);
         }
+    }
+
+    #[inline(never)]
+    fn push_other(&mut self, slot: &mut Slot<T>) {
+        self.others.extend(slot.take());
     }
 }
 
@@ -175,10 +186,8 @@ impl<T> Queue<T> {
         }
         // What is held was taken: it is not there to be dropped.
         if policy == Policy::Pop && count - usize::from(waiting.held) >= capacity {
-            oldest = mem::replace(&mut *waiting.first, None);
-            if !waiting.others.is_empty() {
-                *waiting.first = waiting.others.pop_front();
-            }
+            oldest = waiting.first.take();
+            waiting.move_up();
             self.count.store(count - 1, Ordering::Relaxed);
         }
         self.add(&mut waiting, slot);
