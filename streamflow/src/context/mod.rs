@@ -198,6 +198,7 @@ impl ExecutionContext {
     }
 
     /// What a message that is emitted now carries.
+    #[inline]
     pub(crate) fn metadata(&self) -> Metadata {
         let mut metadata = self.metadata.borrow_mut();
         if metadata.acquired().is_none() {
@@ -225,6 +226,7 @@ impl ExecutionContext {
 
     /// After a hook, however it ended: records what it queued, once per stream (law 8), unless only
     /// one stream can ever need it.
+    #[inline]
     pub(crate) fn close(&self) -> DriverResult<()> {
         if self.alone.holds() {
             return Ok(());

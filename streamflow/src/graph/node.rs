@@ -161,16 +161,12 @@ impl<O: Compute> Node<O> {
 
     /// Whether the messages are there that the operator needs, and room for what it sends.
     fn can_run(&mut self) -> bool {
-        let (mut lacks, mut waits) = (false, O::INPUTS.is_empty());
-        self.ports.inputs(&mut |input| match input.supply() {
-            Supply::Lacks => lacks = true,
-            Supply::Waits => waits = true,
-            Supply::Nothing => {}
-        });
         // With optional inputs alone it runs for any message, since it would run for ever for none.
-        let mut can_run = waits && !lacks;
-        self.ports.outputs(&mut |output| can_run &= output.has_room());
-        can_run
+        let mut supply = if O::INPUTS.is_empty() { Supply::Waits } else { Supply::Nothing };
+        self.ports.inputs(&mut |input| supply = supply.max(input.supply()));
+        let mut room = true;
+        self.ports.outputs(&mut |output| room &= output.has_room());
+        supply == Supply::Waits && room
     }
 
     fn split(&mut self) -> (&mut Frame, Parts<'_, O>) {

@@ -183,15 +183,15 @@ impl<T> Inlet<T> {
     }
 }
 
-/// What waits at an input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What waits at an input; at all, the greatest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Supply {
-    /// The operator may not run: an edge has no message.
-    Lacks,
     /// Nothing, and the operator may run without.
     Nothing,
     /// What the operator may run for: a message, of a required input one on every edge.
     Waits,
+    /// The operator may not run: an edge has no message.
+    Lacks,
 }
 
 /// What a tick did with an input; with all, the greatest.
