@@ -88,7 +88,7 @@ impl Frame {
     pub(super) fn tick(&mut self, hooks: &mut dyn Hooks) -> Result<bool> {
         match self.compute(hooks) {
             Ok(changed) => Ok(hooks.publish() | changed),
-            Err(error) => Err(self.undo(hooks, error)),
+            Err(error) => Err(self.undo(hooks, *error)),
         }
     }
 
@@ -97,7 +97,7 @@ impl Frame {
     pub(super) fn tick_unpublished(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
         match self.compute(hooks) {
             Ok(_) => Ok(()),
-            Err(error) => Err(self.undo(hooks, error)),
+            Err(error) => Err(self.undo(hooks, *error)),
         }
     }
 
@@ -126,12 +126,12 @@ impl Frame {
     /// Of a tick that failed nothing is sent.
     #[cold]
     #[inline(never)]
-    fn undo(&mut self, hooks: &mut dyn Hooks, error: Box<Error>) -> Error {
+    fn undo(&mut self, hooks: &mut dyn Hooks, error: Error) -> Error {
         let cancel = || hooks.outputs(&mut |output| output.cancel());
         // If dropping a message panics, that has told itself; `error` came first.
         let _second = catch_unwind(AssertUnwindSafe(cancel));
         self.cx.count_tick();
-        *error
+        error
     }
 
     pub(super) fn stop(&mut self, hooks: &mut dyn Hooks) -> Result<()> {

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::queue::{EdgeOptions, Queue, Slot};
+use crate::driver::Direction;
 use crate::error::{Error, Result};
 use crate::memory::{Recycler, Shared};
-use crate::message::{Envelope, Payload};
+use crate::message::{self, Envelope, Message, Payload};
+use crate::platform::Platform;
 use crate::stream::Point;
 
 /// How many edges lead to an input; it receives one message from each.
@@ -179,6 +181,17 @@ impl<T> Inlet<T> {
             Some(Envelope { message: Payload::One(message), .. }) => message,
             Some(_) => unreachable!("the message of `{}` may have another owner", self.name),
             None => unreachable!("`{}` was opened without a message", self.name),
+        }
+    }
+}
+
+impl<T: Message> Inlet<T> {
+    /// Tells whoever watches which memory the batch brings.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn tell_batch(&self, platform: &Platform) {
+        for envelope in self.batch() {
+            message::pass(&*envelope.message, platform, self.name, Direction::Inward);
         }
     }
 }

@@ -12,9 +12,8 @@ use super::{
     Synchronized,
 };
 use crate::context::{ExecutionContext, Stream};
-use crate::driver::Direction;
 use crate::error::Result;
-use crate::message::{self, Message, Metadata};
+use crate::message::{Message, Metadata};
 use crate::stream::Point;
 
 /// An input port of a node.
@@ -290,12 +289,9 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
 
     /// Tells whoever watches which memory this port brings.
     fn came_in(&self) {
-        let (platform, port) = (self.cx.platform(), self.inlet.name);
-        if !platform.is_watched() {
-            return;
-        }
-        for envelope in self.inlet.batch() {
-            message::pass(&*envelope.message, platform, port, Direction::Inward);
+        let platform = self.cx.platform();
+        if platform.is_watched() {
+            self.inlet.tell_batch(platform);
         }
     }
 }

@@ -6,10 +6,9 @@
 use super::how::Allocated;
 use super::{In, Inlet, Internal, Out, Outlet};
 use crate::context::ExecutionContext;
-use crate::driver::Direction;
 use crate::error::Result;
 use crate::memory::Tensor;
-use crate::message::{self, Timestamp};
+use crate::message::Timestamp;
 use crate::stream::CudaStream;
 
 /// What an operator does with its input.
@@ -41,9 +40,9 @@ pub fn without_states(
     inlet.batch().for_each(|envelope| of_input.note_metadata(&envelope.metadata));
     let sent = inlet.batch().filter_map(|envelope| envelope.sent);
     let stream = cx.receive_stream::<Allocated>(sent)?;
-    let (platform, port) = (of_input.platform(), inlet.name);
-    for envelope in inlet.batch() {
-        message::pass(&*envelope.message, platform, port, Direction::Inward);
+    let platform = of_input.platform();
+    if platform.is_watched() {
+        inlet.tell_batch(platform);
     }
     let made = work(inlet.read(), &stream)?;
     let stream = of_output.sending_stream(outlet.name)?;
