@@ -92,8 +92,7 @@ impl Frame {
         }
     }
 
-    /// Calls `compute`. What it emitted stays in the outputs; of a tick that failed, nothing does. Whether it
-    /// changed anything beside what it emitted.
+    /// Calls `compute`. What it emitted stays in the outputs; of a tick that failed, nothing does.
     pub(super) fn tick_unpublished(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
         match self.compute(hooks) {
             Ok(_) => Ok(()),
