@@ -108,7 +108,11 @@ mod tests {
         let later = record(0);
         points.replace(later);
         let seen = RefCell::new(Vec::new());
-        points.try_for_each(|point| Ok::<_, ()>(seen.borrow_mut().push(point))).unwrap();
+        let see = |point| {
+            seen.borrow_mut().push(point);
+            Ok::<_, ()>(())
+        };
+        points.try_for_each(see).unwrap();
         assert_eq!(seen.into_inner(), [later, c, b]);
         points.retain(|point| *point != later && *point != b);
         assert_eq!((points.len(), points.iter().collect::<Vec<_>>()), (1, vec![c]));
