@@ -96,10 +96,18 @@ pub(super) fn submit(
     };
     let timeline = stream.timeline();
     let point = timeline.open_point();
-    for (block, access) in passing.blocks() {
-        match order {
-            Order::ByData => block.claim(stream, access.mode, point, access.argument)?,
-            Order::ByCaller => block.check(stream, access.argument)?,
+    for (index, (block, access)) in passing.blocks().enumerate() {
+        let claimed = match order {
+            Order::ByData => block.claim(stream, access.mode, point, access.argument),
+            Order::ByCaller => block.check(stream, access.argument),
+        };
+        if claimed.is_err() {
+            // A claim is told also when nothing is queued: it may have taken the place of a later use.
+            if order == Order::ByData {
+                let before = passing.blocks().take(index);
+                before.for_each(|(block, access)| block.queued(stream, access.mode, point));
+            }
+            return claimed;
         }
     }
     let launch = Launch {

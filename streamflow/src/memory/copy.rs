@@ -135,8 +135,9 @@ impl CudaStream {
                 self.timeline().driver().fill(self.timeline().raw(), target.range(), byte)
             };
             target.block().queued(self, AccessMode::Write, point);
-            queued?;
+            return Ok(queued?);
         }
+        target.block().queued(self, AccessMode::Write, point);
         Ok(())
     }
 
@@ -145,7 +146,10 @@ impl CudaStream {
         self.ready()?;
         let point = self.timeline().open_point();
         source.claim(self, AccessMode::Read, point)?;
-        target.claim(self, AccessMode::Write, point)?;
+        if let Err(error) = target.claim(self, AccessMode::Write, point) {
+            source.queued(self, AccessMode::Read, point);
+            return Err(error);
+        }
         let copy = Copy { kind, target: target.range, source: source.range };
         if copy.source.bytes > 0 {
             self.table().tell(&Note::At(Location::caller()));
@@ -156,8 +160,10 @@ impl CudaStream {
             // Also when it failed: a blocking copy may fail after it was queued.
             source.queued(self, AccessMode::Read, point);
             target.queued(self, AccessMode::Write, point);
-            queued?;
+            return Ok(queued?);
         }
+        source.queued(self, AccessMode::Read, point);
+        target.queued(self, AccessMode::Write, point);
         Ok(())
     }
 }
@@ -170,8 +176,8 @@ pub(crate) fn download<T: Element>(
     source: &DeviceSlice<T>,
     shape: &Shape,
 ) -> Result<Download<T>> {
-    // Which memory may be used again depends on what the stream comes after.
-    stream.issue_noted()?;
+    // Which memory may be used again depends on what the stream comes after, and it may have to wait for that.
+    stream.ready()?;
     let mut pinned = Pinned::for_stream(pool, stream, source.len())?;
     stream.download_into(source, &mut pinned)?;
     // Somebody will ask for it, and shall not wait for what is queued later.

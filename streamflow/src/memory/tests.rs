@@ -384,3 +384,185 @@ fn memory_can_be_given_back_while_some_is_freed() {
     drop(platform);
     assert_eq!(driver.freed.load(Ordering::Relaxed), 3, "each once");
 }
+
+/// Calls a closure once, when a stream is made to wait.
+struct Meanwhile {
+    below: HostDriver,
+    then: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+}
+
+impl std::fmt::Debug for Meanwhile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Meanwhile")
+    }
+}
+
+// SAFETY: all calls are handed on.
+unsafe impl Layer for Meanwhile {
+    fn below(&self) -> &dyn Driver {
+        &self.below
+    }
+
+    unsafe fn wait_event(
+        &self,
+        stream: crate::driver::RawStream,
+        event: crate::driver::RawEvent,
+    ) -> DriverResult<()> {
+        let then = self.then.lock().unwrap().take();
+        if let Some(then) = then {
+            then();
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.below.wait_event(stream, event) }
+    }
+}
+
+#[crate::kernel(unsafe cuda = "")]
+fn three(_first: &[u8], _second: &[u8], _third: &[u8]) {}
+
+/// Two threads have a handle each of a default stream, and read one buffer. While the launch of the first waits
+/// for another argument, the second records and reads; then the first launch is refused.
+#[test]
+fn a_launch_that_is_refused_forgets_no_use_of_another_thread() {
+    let driver = Arc::new(Meanwhile {
+        below: HostDriver::builder().devices(2).policy(Policy::Lazy).build(),
+        then: Mutex::new(None),
+    });
+    let platform = Platform::from_driver(driver.clone()).unwrap();
+    let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
+    let (writer, other) = (pool.allocate("w").unwrap(), pool.allocate("o").unwrap());
+    let default = |index| platform.default_stream(device(index)).unwrap();
+    let first = default(0);
+    let waited_for = platform.buffer::<u8>(LEN, &other).unwrap();
+    let source = Arc::new(platform.buffer::<u8>(LEN, &first).unwrap());
+    let elsewhere = platform.buffer::<u8>(LEN, &default(1)).unwrap();
+    let (read, is_read) = mpsc::channel();
+    let second = default(0);
+    let mut copy = platform.buffer::<u8>(LEN, &first).unwrap();
+    let shared = source.clone();
+    *driver.then.lock().unwrap() = Some(Box::new(move || {
+        thread::spawn(move || {
+            second.record().unwrap();
+            second.copy(&shared, &mut copy).unwrap();
+            read.send((second.timeline().open_point(), copy)).unwrap();
+        })
+        .join()
+        .unwrap();
+    }));
+    assert!(first.launch::<three>(LEN, (&waited_for, &source, &elsewhere)).is_err());
+    let (read, _copy) = is_read.recv().unwrap();
+    let mut source = Arc::into_inner(source).unwrap();
+    writer.fill_bytes(&mut source, 1).unwrap();
+    assert!(
+        writer.timeline().implies(read),
+        "the write does not come after the other thread's read"
+    );
+}
+
+#[derive(Debug)]
+struct Bound {
+    below: HostDriver,
+    fail_bind: std::sync::atomic::AtomicBool,
+    unbound: AtomicUsize,
+}
+thread_local! { static IS_BOUND: std::cell::Cell<bool> = const { std::cell::Cell::new(false) }; }
+
+// SAFETY: handed on.
+unsafe impl Layer for Bound {
+    fn below(&self) -> &dyn Driver {
+        &self.below
+    }
+    fn bind(&self, device: DeviceId) -> DriverResult<()> {
+        if self.fail_bind.load(Ordering::Relaxed) {
+            return Err(DriverError::OutOfMemory { device, requested: 0 });
+        }
+        IS_BOUND.set(true);
+        self.below.bind(device)
+    }
+    unsafe fn record_event(
+        &self,
+        event: crate::driver::RawEvent,
+        stream: crate::driver::RawStream,
+    ) -> DriverResult<()> {
+        if !IS_BOUND.get() {
+            self.unbound.fetch_add(1, Ordering::Relaxed);
+        }
+        // SAFETY: as the caller says.
+        unsafe { self.below.record_event(event, stream) }
+    }
+}
+
+fn bound() -> (Arc<Bound>, Platform) {
+    let driver = Arc::new(Bound {
+        below: HostDriver::builder().policy(Policy::Lazy).build(),
+        fail_bind: Default::default(),
+        unbound: Default::default(),
+    });
+    let platform = Platform::with_memory(
+        driver.clone(),
+        MemoryOptions { in_flight: 1, ..MemoryOptions::default() },
+    )
+    .unwrap();
+    (driver, platform)
+}
+
+#[test]
+fn a_download_on_a_fresh_thread_binds_first() {
+    let (driver, platform) = bound();
+    let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
+    let (a, b) = (pool.allocate("a").unwrap(), pool.allocate("b").unwrap());
+    let mut target = platform.buffer::<u8>(LEN, &a).unwrap();
+    let source = platform.buffer::<u8>(LEN, &b).unwrap();
+    let pinned = platform.pinned::<u8>(device(0), LEN).unwrap();
+    a.upload(&pinned, &mut target).unwrap();
+    drop(pinned);
+    thread::scope(|scope| {
+        let (platform, source) = (&platform, &source);
+        scope.spawn(move || drop(platform.download(source, &b).unwrap()));
+    });
+    assert_eq!(driver.unbound.load(Ordering::Relaxed), 0, "recorded with nothing bound");
+}
+
+#[test]
+fn an_external_stream_that_could_not_be_left_is_no_order() {
+    let (driver, platform) = bound();
+    let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
+    let a = pool.allocate("a").unwrap();
+    let raw = Driver::create_stream(&*driver, device(0), Default::default()).unwrap();
+    // SAFETY: alive.
+    let borrowed = unsafe { crate::BorrowedStream::new(device(0), raw.handle()) };
+    let external = platform.external_stream(borrowed).unwrap();
+    let mut memory = platform.buffer::<u8>(LEN, &external).unwrap();
+    external.fill_bytes(&mut memory, 7).unwrap();
+    driver.fail_bind.store(true, Ordering::Relaxed);
+    drop(external);
+    driver.fail_bind.store(false, Ordering::Relaxed);
+    match a.download_blocking(&memory) {
+        Err(_) => {}
+        Ok(read) => assert_eq!(read, [7; LEN], "read without an order"),
+    }
+}
+
+/// What comes back when its platform is gone is freed, once each, also on other threads.
+#[test]
+fn what_comes_back_late_is_freed() {
+    let Bench { recorder, platform, pool } = bench(MemoryOptions::default());
+    let stream = pool.allocate("a test").unwrap();
+    let other = pool.allocate("a test").unwrap();
+    let mut memory: Vec<_> = (0..6).map(|_| platform.buffer::<u8>(LEN, &stream).unwrap()).collect();
+    let pinned: Vec<_> = (0..6).map(|_| platform.pinned::<u8>(device(0), LEN).unwrap()).collect();
+    for (pinned, memory) in pinned.iter().zip(&mut memory) {
+        other.upload(pinned, memory).unwrap();
+    }
+    let late = (memory.split_off(3), pinned.into_iter().skip(3).collect::<Vec<_>>());
+    drop(memory);
+    drop(platform);
+    thread::spawn(move || drop(late)).join().unwrap();
+    let count = |wanted: &str| {
+        recorder.calls().iter().filter(|call| format!("{call:?}").starts_with(wanted)).count()
+    };
+    let counts = ["Allocate {", "Free {", "AllocatePinned", "FreePinned"].map(count);
+    assert_eq!(counts, [6, 6, 6, 6]);
+    drop((stream, other, pool));
+    assert_eq!(Arc::strong_count(&recorder), 1, "something keeps the platform");
+}

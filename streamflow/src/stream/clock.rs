@@ -163,7 +163,11 @@ impl Clock {
         copy.known.store(known, Ordering::Relaxed);
         more.clear();
         if stream >= IN_PLACE || self.more.count() > 0 {
-            more.extend(self.more.iter().map(|(_, entry)| entry.load(Ordering::Acquire)));
+            for (index, entry) in self.more.iter() {
+                // Entries that are being added are passed over.
+                more.resize(index, 0);
+                more.push(entry.load(Ordering::Acquire));
+            }
             if let Some(index) = stream.checked_sub(IN_PLACE) {
                 more.resize(more.len().max(index + 1), 0);
                 more[index] = number;
@@ -258,5 +262,36 @@ mod tests {
         clock.copy_into(&copy, &mut more, 7, 1);
         into.merge(&copy, &more);
         assert_eq!([5, 6, 7].map(|stream| into.get(stream)), [0, 3, 1]);
+    }
+
+    #[test]
+    fn entries_of_more_streams_do_not_shift() {
+        use std::sync::Barrier;
+        const N: u32 = 40;
+        for _ in 0..3000 {
+            let clock = Clock::new();
+            let start = Barrier::new(4);
+            std::thread::scope(|scope| {
+                for part in 0..3 {
+                    let (clock, start) = (&clock, &start);
+                    scope.spawn(move || {
+                        start.wait();
+                        for i in 0..N {
+                            if i % 3 == part {
+                                clock.raise(64 + i, u64::from(i) + 1);
+                            }
+                        }
+                    });
+                }
+                let (copy, mut more) = (Copied::new(), Vec::new());
+                start.wait();
+                for _ in 0..30 {
+                    clock.copy_into(&copy, &mut more, 0, 1);
+                    for (i, number) in more.iter().enumerate() {
+                        assert!(*number == 0 || *number == i as u64 + 1, "{i}: {number}");
+                    }
+                }
+            });
+        }
     }
 }

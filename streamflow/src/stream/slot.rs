@@ -57,3 +57,45 @@ impl Slot {
         if self.number.load(Ordering::Relaxed) == number { few } else { None }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use std::sync::atomic::AtomicBool;
+    use std::thread;
+
+    use super::super::clock::Clock;
+    use super::*;
+    use crate::driver::host::HostDriver;
+    use crate::driver::{DeviceId, Driver};
+
+    #[test]
+    fn who_reads_while_it_is_overwritten_reads_one_record_or_none() {
+        let driver: Arc<dyn Driver> = Arc::new(HostDriver::builder().build());
+        let slot = Slot::new(OwnedEvent::create(&driver, DeviceId::default()).unwrap());
+        let (clock, done) = (Clock::new(), AtomicBool::new(false));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut more = Vec::new();
+                for number in 1..200_000 {
+                    (0..7).for_each(|stream| clock.raise(stream, number));
+                    slot.clear();
+                    clock.copy_into(&slot.seen, &mut more, 7, number);
+                    slot.set(number, false);
+                }
+                done.store(true, Ordering::Release);
+            });
+            let mut read = 0;
+            while !done.load(Ordering::Acquire) {
+                let number = slot.number();
+                if let Some(few) = (number > 0).then(|| slot.record(number)).flatten() {
+                    let into = Clock::new();
+                    into.merge_few(&few);
+                    (0..8).for_each(|stream| assert_eq!(into.get(stream), number));
+                    read += 1;
+                }
+            }
+            assert!(read > 0);
+        });
+    }
+}

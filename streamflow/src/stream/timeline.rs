@@ -235,6 +235,12 @@ impl Timeline {
             Ok(_) => Ok(()),
             Err(_) => self.synchronize(table),
         });
+        if covered.is_err() {
+            // A number without an event: what was queued since the last record is lost, and that does not stand
+            // for it.
+            let _recording = self.lock();
+            self.recorded.fetch_add(1, Ordering::AcqRel);
+        }
         self.left.store(true, Ordering::Release);
         covered
     }
