@@ -2,11 +2,10 @@
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
 
 use super::owned::Owned;
 use super::slice::Stored;
-use super::{DeviceSlice, Element, MemoryPool, Shape};
+use super::{DeviceSlice, Element, Lender, MemoryPool, Shape};
 use crate::error::Result;
 use crate::stream::CudaStream;
 
@@ -24,9 +23,13 @@ pub struct Buffer<T: Element> {
 impl<T: Element> Buffer<T> {
     /// The shape's elements, which were counted without overflow.
     #[track_caller]
-    pub(crate) fn new(pool: &Arc<MemoryPool>, stream: &CudaStream, shape: &Shape) -> Result<Self> {
+    pub(crate) fn new(
+        pool: &Lender<MemoryPool>,
+        stream: &CudaStream,
+        shape: &Shape,
+    ) -> Result<Self> {
         let bytes = (shape.count() * size_of::<T>()) as u64;
-        let mut owner = pool.allocate(stream, bytes)?;
+        let mut owner = pool.home().allocate(stream, bytes)?;
         let elements = Self::shaped(&mut owner, shape);
         Ok(Self { elements, owner })
     }

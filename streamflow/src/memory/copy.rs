@@ -1,11 +1,10 @@
 //! Copies and fills on streams, ordered by what they touch.
 
 use std::panic::Location;
-use std::sync::Arc;
 
 use super::{
-    Block, Buffer, DeviceSlice, Download, Element, Pinned, PinnedPool, Shape, Shared, Tensor, View,
-    ViewMut,
+    Block, Buffer, DeviceSlice, Download, Element, Lender, Pinned, PinnedPool, Shape, Shared,
+    Tensor, View, ViewMut,
 };
 use crate::driver::{AccessMode, Copy, CopyKind, MemoryRange, Note};
 use crate::error::{Error, Result};
@@ -172,7 +171,7 @@ impl CudaStream {
 #[track_caller]
 pub(crate) fn download<T: Element>(
     stream: &CudaStream,
-    pool: &Arc<PinnedPool>,
+    pool: &Lender<PinnedPool>,
     source: &DeviceSlice<T>,
     shape: &Shape,
 ) -> Result<Download<T>> {

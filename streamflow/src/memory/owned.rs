@@ -12,17 +12,18 @@ use std::sync::Arc;
 
 use super::Block;
 
-/// A block, and where it goes back to.
+/// A block, and where it goes back to. Aligned to lines of the cache, as [`Block`] is laid out for.
+#[repr(C, align(64))]
 pub(crate) struct Homed<H> {
-    block: Block,
+    home: Arc<H>,
     /// The number of the stream that it is lent for, or was last; of no meaning for host memory.
     pub(super) stream: u32,
-    home: Arc<H>,
+    block: Block,
 }
 
 impl<H> Homed<H> {
     pub(super) fn new(block: Block, stream: u32, home: &Arc<H>) -> Box<Self> {
-        Box::new(Self { block, stream, home: home.clone() })
+        Box::new(Self { home: home.clone(), stream, block })
     }
 
     /// The home, for as long as the caller likes.
@@ -104,12 +105,17 @@ impl<H: Home> Lender<H> {
     pub(super) fn new(home: H) -> Self {
         Self(Arc::new(home))
     }
+
+    /// The home, for who lends a block of it right now.
+    pub(super) fn home(&self) -> &Arc<H> {
+        &self.0
+    }
 }
 
 impl<H: Home> Deref for Lender<H> {
-    type Target = Arc<H>;
+    type Target = H;
 
-    fn deref(&self) -> &Arc<H> {
+    fn deref(&self) -> &H {
         &self.0
     }
 }
@@ -128,12 +134,11 @@ impl<H: Home + fmt::Debug> fmt::Debug for Lender<H> {
 
 /// A block with its owner's duty: to give it back.
 pub(super) struct Owned<H: Home> {
-    /// From `Box::into_raw`: slices keep pointers to the block, which a box that moves would not
-    /// allow.
+    /// From `Box::leak`: slices keep pointers to the block, which a box that moves would not allow.
     block: NonNull<Homed<H>>,
 }
 
-// SAFETY: an `Owned` is a box of a block, which is `Send` and `Sync`, and an `Arc`.
+// SAFETY: an `Owned` is a box of a block, which is `Send` and `Sync`, and of an `Arc` of its home.
 unsafe impl<H: Home + Send + Sync> Send for Owned<H> {}
 // SAFETY: as above.
 unsafe impl<H: Home + Send + Sync> Sync for Owned<H> {}

@@ -248,18 +248,18 @@ pub struct Pinned<T: Element> {
 
 impl<T: Element> Pinned<T> {
     #[track_caller]
-    pub(crate) fn for_host(pool: &Arc<PinnedPool>, len: usize) -> Result<Self> {
+    pub(crate) fn for_host(pool: &Lender<PinnedPool>, len: usize) -> Result<Self> {
         let len = Shape::new(&[len])?.count();
-        let owner = pool.for_host((len * size_of::<T>()) as u64)?;
+        let owner = pool.home().for_host((len * size_of::<T>()) as u64)?;
         Ok(Self { owner, len, _items: PhantomData })
     }
 
     pub(super) fn for_stream(
-        pool: &Arc<PinnedPool>,
+        pool: &Lender<PinnedPool>,
         stream: &CudaStream,
         len: usize,
     ) -> Result<Self> {
-        let owner = pool.for_stream(stream, (len * size_of::<T>()) as u64)?;
+        let owner = pool.home().for_stream(stream, (len * size_of::<T>()) as u64)?;
         Ok(Self { owner, len, _items: PhantomData })
     }
 

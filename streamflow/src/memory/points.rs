@@ -7,8 +7,13 @@ use crate::stream::Point;
 pub(super) struct Points {
     latest: Option<Point>,
     /// The others, in the order in which they were added. None without a latest.
-    earlier: Vec<Point>,
+    earlier: Earlier,
 }
+
+/// Made when it is first needed, and kept. Boxed, so that who has none is small: blocks are looked at when nothing of
+/// ours is in the cache.
+#[allow(clippy::box_collection, reason = "a third of the size")]
+type Earlier = Option<Box<Vec<Point>>>;
 
 impl Points {
     #[inline]
@@ -17,15 +22,19 @@ impl Points {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.earlier.len() + usize::from(self.latest.is_some())
+        self.earlier().len() + usize::from(self.latest.is_some())
+    }
+
+    fn earlier(&self) -> &[Point] {
+        self.earlier.as_deref().map_or(&[], Vec::as_slice)
     }
 
     /// Keeps none.
     #[inline]
     pub(super) fn clear(&mut self) {
         self.latest = None;
-        if !self.earlier.is_empty() {
-            self.earlier.clear();
+        if let Some(earlier) = &mut self.earlier {
+            earlier.clear();
         }
     }
 
@@ -33,7 +42,7 @@ impl Points {
     #[inline]
     pub(super) fn push(&mut self, point: Point) {
         if let Some(before) = self.latest.replace(point) {
-            self.earlier.push(before);
+            self.earlier.get_or_insert_default().push(before);
         }
     }
 
@@ -42,7 +51,9 @@ impl Points {
     pub(super) fn replace(&mut self, point: Point) {
         match self.latest {
             Some(latest) if latest.stream() != point.stream() => {
-                self.earlier.retain(|earlier| earlier.stream() != point.stream());
+                if let Some(earlier) = &mut self.earlier {
+                    earlier.retain(|earlier| earlier.stream() != point.stream());
+                }
                 self.push(point);
             }
             _ => self.latest = Some(point),
@@ -51,9 +62,14 @@ impl Points {
 
     /// Keeps those of which `keep` says so.
     pub(super) fn retain(&mut self, keep: impl Fn(&Point) -> bool) {
-        self.earlier.retain(&keep);
-        if !self.latest.as_ref().is_some_and(keep) {
-            self.latest = self.earlier.pop();
+        let earlier = self.earlier.as_deref_mut();
+        let is_latest_kept = self.latest.as_ref().is_some_and(&keep);
+        let next = earlier.and_then(|earlier| {
+            earlier.retain(keep);
+            if is_latest_kept { None } else { earlier.pop() }
+        });
+        if !is_latest_kept {
+            self.latest = next;
         }
     }
 
@@ -69,22 +85,21 @@ impl Points {
         if let Some(latest) = self.latest {
             visit(latest)?;
             // Not as a chain, which costs more than most of these lists.
-            if !self.earlier.is_empty() {
+            if self.earlier.is_some() {
                 return self.visit_earlier(visit);
             }
         }
         Ok(())
     }
 
-    #[cold]
     #[inline(never)]
     fn visit_earlier<E>(&self, visit: impl Fn(Point) -> Result<(), E>) -> Result<(), E> {
-        self.earlier.iter().rev().try_for_each(|point| visit(*point))
+        self.earlier().iter().rev().try_for_each(|point| visit(*point))
     }
 
     /// All of them.
     pub(super) fn iter(&self) -> impl Iterator<Item = Point> {
-        self.earlier.iter().copied().chain(self.latest)
+        self.earlier().iter().copied().chain(self.latest)
     }
 }
 

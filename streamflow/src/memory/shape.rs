@@ -8,7 +8,9 @@ use crate::error::{Error, Result};
 pub const MAX_RANK: usize = 8;
 
 /// The lengths of a tensor's dimensions, outermost first; or its strides, in elements.
+// In this order, so that what small ones need lies together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(C)]
 pub struct Shape {
     rank: u8,
     dims: [usize; MAX_RANK],

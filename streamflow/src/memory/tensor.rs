@@ -2,9 +2,8 @@
 
 use std::fmt;
 use std::ops::{Deref, DerefMut, Range};
-use std::sync::Arc;
 
-use super::{Buffer, DeviceSlice, Element, MemoryPool, Shape, View};
+use super::{Buffer, DeviceSlice, Element, Lender, MemoryPool, Shape, View};
 use crate::error::{Error, Result};
 use crate::stream::CudaStream;
 
@@ -20,7 +19,11 @@ pub struct Tensor<T: Element> {
 
 impl<T: Element> Tensor<T> {
     #[track_caller]
-    pub(crate) fn new(pool: &Arc<MemoryPool>, stream: &CudaStream, shape: &Shape) -> Result<Self> {
+    pub(crate) fn new(
+        pool: &Lender<MemoryPool>,
+        stream: &CudaStream,
+        shape: &Shape,
+    ) -> Result<Self> {
         Ok(Self { elements: Buffer::new(pool, stream, shape)? })
     }
 

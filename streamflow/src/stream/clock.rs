@@ -5,45 +5,32 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Streams whose entry lies in place; more are possible, and a little slower.
 const IN_PLACE: usize = 64;
 
+/// So many streams with numbers in a row: streams that are used together were mostly made together.
+const TOGETHER: usize = 8;
+
+/// The entries of a stream and its neighbours: those are copied and merged as they lie, which is faster than to ask of
+/// each stream whether it is known.
+pub(super) type Neighbours = [AtomicU64; TOGETHER];
+
+/// The first of a stream's neighbours. Those of a stream without an entry in place are the last that have one.
+pub(super) fn first_neighbour(stream: u32) -> u32 {
+    (stream as usize).min(IN_PLACE - 1) as u32 / TOGETHER as u32 * TOGETHER as u32
+}
+
 /// By stream number: the latest record that was waited for.
 ///
 /// It may be read and raised by several threads without a lock. An entry that is raised by two at
 /// once may keep the lower number, and then a wait is issued that was not needed.
 ///
-/// What it costs to copy and to merge grows with the streams that were waited for, and not with those
-/// that there are.
+/// What it costs to go through it grows with the streams that were waited for, and not with those that there are.
+// In this order, so that what is nearly always used lies together.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Clock {
-    in_place: [AtomicU64; IN_PLACE],
-    /// The bits of the entries in place that were ever raised, set after the entry.
+    /// The bits of the entries in place that were raised since they were forgotten, set after the entry.
     known: AtomicU64,
+    in_place: [AtomicU64; IN_PLACE],
     more: boxcar::Vec<AtomicU64>,
-}
-
-/// The entries of a [`Clock`] at some moment, of streams whose entries lie in place; who keeps it has those of
-/// more streams beside it.
-///
-/// It is written by one thread at a time and may be read meanwhile: then it says nothing, and whoever reads finds
-/// that out by itself.
-#[derive(Debug)]
-pub(super) struct Copied {
-    known: AtomicU64,
-    /// Only the known entries count. Of the first [`FEW`] the others are 0.
-    in_place: [AtomicU64; IN_PLACE],
-}
-
-/// So many streams are few: their entries are copied and merged as they lie, which is faster than to ask of each
-/// whether it is known.
-const FEW: usize = 8;
-
-/// The bits of streams that are not among the few.
-const OTHERS: u64 = !0 << FEW;
-
-/// A copy of a [`Copied`] that knows few streams.
-#[derive(Debug)]
-pub(super) struct Few {
-    known: u64,
-    numbers: [u64; FEW],
 }
 
 /// Calls `visit` with each stream whose bit is set.
@@ -53,44 +40,6 @@ fn for_each(mut bits: u64, mut visit: impl FnMut(usize)) {
         // Below 64, and so the compiler knows that it is.
         visit(bits.trailing_zeros() as usize % IN_PLACE);
         bits &= bits - 1;
-    }
-}
-
-impl Copied {
-    /// Of a clock that has waited for nothing.
-    pub(super) fn new() -> Self {
-        Self { known: AtomicU64::new(0), in_place: [const { AtomicU64::new(0) }; IN_PLACE] }
-    }
-
-    /// The latest record of `stream` that was waited for; 0 for none.
-    pub(super) fn get(&self, more: &[u64], stream: u32) -> u64 {
-        let stream = stream as usize;
-        match self.in_place.get(stream) {
-            Some(number) if self.known() & (1 << stream) != 0 => number.load(Ordering::Relaxed),
-            Some(_) => 0,
-            None => more.get(stream - IN_PLACE).copied().unwrap_or(0),
-        }
-    }
-
-    /// Shows each stream that was waited for, and its latest record that was.
-    pub(super) fn for_each(&self, more: &[u64], mut visit: impl FnMut(u32, u64)) {
-        for_each(self.known(), |stream| {
-            visit(stream as u32, self.in_place[stream].load(Ordering::Relaxed));
-        });
-        let more = more.iter().enumerate().filter(|(_, number)| **number > 0);
-        more.for_each(|(index, number)| visit((IN_PLACE + index) as u32, *number));
-    }
-
-    /// All of it, if those are few.
-    #[inline]
-    pub(super) fn few(&self) -> Option<Few> {
-        let known = self.known();
-        let number = |stream: usize| self.in_place[stream].load(Ordering::Relaxed);
-        (known & OTHERS == 0).then(|| Few { known, numbers: std::array::from_fn(number) })
-    }
-
-    fn known(&self) -> u64 {
-        self.known.load(Ordering::Relaxed)
     }
 }
 
@@ -121,56 +70,55 @@ impl Clock {
     }
 
     /// Notes a wait for record `number` of `stream`, after the wait was queued.
+    #[inline(always)]
     pub(super) fn raise(&self, stream: u32, number: u64) {
         match self.in_place.get(stream as usize) {
+            // Nearly always: a record covers much that was waited for before.
+            Some(entry) if entry.load(Ordering::Relaxed) >= number => {}
             Some(entry) => {
-                raise(entry, number);
+                entry.store(number, Ordering::Release);
                 self.learn(1 << stream);
             }
             None => self.raise_more(stream as usize - IN_PLACE, number),
         }
     }
 
-    /// Notes all waits of `other`, and those of `more` streams.
-    pub(super) fn merge(&self, other: &Copied, more: &[u64]) {
-        other.for_each(more, |stream, number| self.raise(stream, number));
+    /// The entries of neighbours, from the first.
+    #[inline(always)]
+    pub(super) fn neighbours(&self, first: u32) -> &[AtomicU64] {
+        let first = first as usize % IN_PLACE;
+        &self.in_place[first..first + TOGETHER]
     }
 
-    /// Notes all waits of `other`.
-    #[inline]
-    pub(super) fn merge_few(&self, other: &Few) {
-        for (entry, number) in self.in_place.iter().zip(other.numbers) {
-            raise(entry, number);
-        }
-        self.learn(other.known);
-    }
-
-    /// Copies all entries, those of more streams into `more`, and `number` for `stream`. Whatever else is in the
-    /// copy was queued before.
-    pub(super) fn copy_into(&self, copy: &Copied, more: &mut Vec<u64>, stream: u32, number: u64) {
-        let stream = stream as usize;
-        let mut known = self.known.load(Ordering::Acquire);
-        let copy_one = |stream: usize| {
-            let entry = self.in_place[stream].load(Ordering::Acquire);
-            copy.in_place[stream].store(entry, Ordering::Relaxed);
-        };
-        (0..FEW).for_each(copy_one);
-        for_each(known & OTHERS, copy_one);
-        if let Some(own) = copy.in_place.get(stream) {
-            own.store(number, Ordering::Relaxed);
-            known |= 1 << stream;
-        }
-        copy.known.store(known, Ordering::Relaxed);
-        more.clear();
-        if stream >= IN_PLACE || self.more.count() > 0 {
-            for (index, entry) in self.more.iter() {
-                // Entries that are being added are passed over.
-                more.resize(index, 0);
-                more.push(entry.load(Ordering::Acquire));
+    /// Notes waits for records of neighbours, after they were queued.
+    #[inline(always)]
+    pub(super) fn raise_neighbours(&self, first: u32, numbers: [u64; TOGETHER]) {
+        let mut raised = 0;
+        for (at, (entry, number)) in self.neighbours(first).iter().zip(numbers).enumerate() {
+            if entry.load(Ordering::Relaxed) < number {
+                entry.store(number, Ordering::Release);
+                raised |= 1 << at;
             }
-            if let Some(index) = stream.checked_sub(IN_PLACE) {
-                more.resize(more.len().max(index + 1), 0);
-                more[index] = number;
+        }
+        self.learn(raised << first);
+    }
+
+    /// Shows each stream that was waited for and is none of these neighbours, and its latest record that was. What is
+    /// shown was queued before.
+    #[inline]
+    pub(super) fn for_each_other(&self, first: u32, mut visit: impl FnMut(u32, u64)) {
+        let neighbours = ((1 << TOGETHER) - 1) << first;
+        let others = self.known.load(Ordering::Acquire) & !neighbours;
+        for_each(others, |stream| {
+            visit(stream as u32, self.in_place[stream].load(Ordering::Acquire));
+        });
+        if self.more.count() > 0 {
+            // With their places, since entries that are being added are passed over.
+            for (index, entry) in self.more.iter() {
+                match entry.load(Ordering::Acquire) {
+                    0 => {}
+                    number => visit((IN_PLACE + index) as u32, number),
+                }
             }
         }
     }
@@ -184,10 +132,16 @@ impl Clock {
     fn learn(&self, streams: u64) {
         // Nearly always known: then the line stays shared.
         if streams & !self.known.load(Ordering::Relaxed) != 0 {
-            self.known.fetch_or(streams, Ordering::AcqRel);
+            self.learn_new(streams);
         }
     }
 
+    #[cold]
+    fn learn_new(&self, streams: u64) {
+        self.known.fetch_or(streams, Ordering::AcqRel);
+    }
+
+    #[inline(never)]
     fn raise_more(&self, index: usize, number: u64) {
         if number == 0 {
             return;
@@ -218,50 +172,15 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_merges_into_another() {
-        let (from, into) = (Clock::new(), Clock::new());
-        from.raise(2, 9);
-        from.raise(63, 5);
-        from.raise(100, 4);
-        into.raise(2, 10);
-        let (copy, mut more) = (Copied::new(), Vec::new());
-        from.copy_into(&copy, &mut more, 3, 6);
-        into.merge(&copy, &more);
-        let all = [2, 100, 0, 3, 63, 99].map(|stream| into.get(stream));
-        assert_eq!(all, [10, 4, 0, 6, 5, 0]);
-        from.copy_into(&copy, &mut more, 200, 1);
-        into.merge(&copy, &more);
-        assert_eq!((into.get(200), into.get(199), into.get(100)), (1, 0, 4));
-        assert!(copy.few().is_none());
-    }
-
-    #[test]
-    fn few_streams_are_copied_as_they_are() {
-        let (from, into) = (Clock::new(), Clock::new());
-        from.raise(0, 4);
-        from.raise(7, 9);
-        into.raise(7, 10);
-        let (copy, mut more) = (Copied::new(), Vec::new());
-        from.copy_into(&copy, &mut more, 3, 6);
-        let few = copy.few();
-        assert!(few.is_some());
-        few.iter().for_each(|few| into.merge_few(few));
-        assert_eq!([0, 3, 7, 1].map(|stream| into.get(stream)), [4, 6, 10, 0]);
-        from.raise(8, 1);
-        from.copy_into(&copy, &mut more, 3, 6);
-        assert!(copy.few().is_none());
-    }
-
-    #[test]
-    fn what_was_forgotten_is_not_copied() {
+    fn what_was_forgotten_is_not_shown() {
         let clock = Clock::new();
         clock.raise(5, 2);
+        clock.raise(100, 4);
         clock.forget();
         clock.raise(6, 3);
-        let (copy, mut more, into) = (Copied::new(), Vec::new(), Clock::new());
-        clock.copy_into(&copy, &mut more, 7, 1);
-        into.merge(&copy, &more);
-        assert_eq!([5, 6, 7].map(|stream| into.get(stream)), [0, 3, 1]);
+        let mut seen = Vec::new();
+        clock.for_each_other(8, |stream, number| seen.push((stream, number)));
+        assert_eq!(seen, [(6, 3), (100, 4)], "those of more streams stay");
     }
 
     #[test]
@@ -283,13 +202,11 @@ mod tests {
                         }
                     });
                 }
-                let (copy, mut more) = (Copied::new(), Vec::new());
                 start.wait();
                 for _ in 0..30 {
-                    clock.copy_into(&copy, &mut more, 0, 1);
-                    for (i, number) in more.iter().enumerate() {
-                        assert!(*number == 0 || *number == i as u64 + 1, "{i}: {number}");
-                    }
+                    clock.for_each_other(0, |stream, number| {
+                        assert_eq!(number, u64::from(stream) - 64 + 1, "{stream}");
+                    });
                 }
             });
         }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::clock::Clock;
-use super::slot::Slot;
+use super::slot::{More, Slot};
 use super::{PlatformNumber, Point, StreamTable};
 use crate::driver::{
     DeviceId, Driver, DriverError, DriverResult, Note, OwnedEvent, OwnedStream, RawStream, Signal,
@@ -26,8 +26,9 @@ use crate::driver::{
 use crate::error::{Error, Result};
 use crate::lock::{Held, Lock};
 
-/// Events per stream. More than the records of one stream that others may still ask for.
-const RING: usize = 16;
+/// Events per stream. About as many as the records of one stream that others may still ask for: who asks for one that
+/// was overwritten waits for a later one. No more, since what lies in the cache is what was used last.
+const RING: usize = 8;
 
 thread_local! {
     /// The device that a stream bound last on this thread. Others may have bound another one since.
@@ -35,32 +36,34 @@ thread_local! {
 }
 
 /// One stream and all that is known about its order. See the [module](self).
+// In this order, so that what each use needs lies in three lines of the cache, where the driver leaves nothing of ours.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Timeline {
+    stream: OwnedStream,
     platform: PlatformNumber,
     id: u32,
-    options: StreamOptions,
-    stream: OwnedStream,
-    is_default: bool,
     /// Records made, or being made: raised *before* the driver call. See [`Timeline::open_point`].
     recorded: AtomicU64,
+    is_default: bool,
     /// Whether a use was noted since the last record.
     open: AtomicBool,
-    /// Records that are known to be complete.
-    completed: AtomicU64,
     /// The stream was somebody else's and may be gone: nothing is queued on it any more, and all that was
     /// is covered by the last record.
     left: AtomicBool,
-    /// Who has the stream, or had it last, for messages.
-    holder: Lock<Cow<'static, str>>,
+    /// Records that are known to be complete.
+    completed: AtomicU64,
+    ring: Box<[Slot]>,
+    recording: Lock<Box<Recording>>,
     /// What this stream has waited for.
     seen: Clock,
-    ring: Box<[Slot]>,
-    recording: Lock<Recording>,
+    options: StreamOptions,
+    /// Who has the stream, or had it last, for messages.
+    holder: Lock<Cow<'static, str>>,
 }
 
-/// Who has its lock may record. By slot: what the streams had waited for that have no entry in place.
-type Recording = [Vec<u64>; RING];
+/// Who has its lock may record. By slot.
+type Recording = [More; RING];
 
 impl Timeline {
     pub(super) fn new(
@@ -70,7 +73,9 @@ impl Timeline {
         options: StreamOptions,
     ) -> DriverResult<Self> {
         let event = || OwnedEvent::create(stream.driver(), stream.raw().device());
-        let ring = (0..RING).map(|_| event().map(Slot::new)).collect::<DriverResult<_>>()?;
+        let ring = (0..RING)
+            .map(|_| event().map(|event| Slot::new(event, id)))
+            .collect::<DriverResult<_>>()?;
         Ok(Self {
             platform,
             id,
@@ -219,12 +224,11 @@ impl Timeline {
         self.open.store(false, Ordering::Release);
         self.recorded.store(number, Ordering::Release);
         let (slot, more) = (self.slot(number), &mut recording[number as usize % RING]);
-        // Until the record succeeds the slot stands for nothing.
-        slot.clear();
-        // Before the record: a wait that is queued later is not covered by it.
-        self.seen.copy_into(&slot.seen, more, self.id, number);
-        self.stream.record(&slot.event)?;
-        slot.set(number, !more.is_empty());
+        // Before the record: a wait that is queued later is not covered by it. If it fails, the slot stands for
+        // nothing.
+        slot.prepare(&self.seen, more, self.id, number);
+        self.stream.record(slot.event())?;
+        slot.set(number, more);
         Ok(number)
     }
 
@@ -266,7 +270,7 @@ impl Timeline {
         let last = self.recorded.load(Ordering::Relaxed);
         let slot = self.slot(last);
         if slot.number() == last {
-            self.stream.wait(&slot.event)?;
+            self.stream.wait(slot.event())?;
         }
         self.left.store(false, Ordering::Release);
         Ok(())
@@ -296,8 +300,11 @@ impl Timeline {
     pub(super) fn record_implies(&self, epoch: u64, point: Point) -> bool {
         let recording = self.lock();
         self.covered(epoch).is_some_and(|number| {
-            let more = &recording[number as usize % RING];
-            self.slot(number).seen.get(more, point.stream) >= point.epoch
+            let (more, mut implied) = (&recording[number as usize % RING], false);
+            self.slot(number).for_each(more, |stream, number| {
+                implied |= stream == point.stream && number >= point.epoch;
+            });
+            implied
         })
     }
 
@@ -332,11 +339,9 @@ impl Timeline {
             self.seen.raise(point.stream, point.epoch);
             return Ok(());
         }
-        if let Some(seen) = other.slot(point.epoch).record(point.epoch) {
-            self.ready()?;
-            self.stream.wait(&other.slot(point.epoch).event)?;
-            self.seen.merge_few(&seen);
-            return Ok(());
+        let wait = |event: &_| self.ready().and_then(|()| self.stream.wait(event));
+        if let Some(waited) = other.slot(point.epoch).wait(point.epoch, &self.seen, wait) {
+            return waited;
         }
         self.wait_locked(other, point)
     }
@@ -351,11 +356,9 @@ impl Timeline {
         };
         self.ready()?;
         let slot = other.slot(number);
-        self.stream.wait(&slot.event)?;
-        match slot.record(number) {
-            Some(few) => self.seen.merge_few(&few),
-            None => self.seen.merge(&slot.seen, &recording[number as usize % RING]),
-        }
+        self.stream.wait(slot.event())?;
+        let more = &recording[number as usize % RING];
+        slot.for_each(more, |stream, number| self.seen.raise(stream, number));
         Ok(())
     }
 
@@ -416,7 +419,7 @@ impl Timeline {
         let recording = self.lock();
         let slot = self.slot(number);
         if slot.number() == number {
-            slot.seen.for_each(&recording[number as usize % RING], |stream, number| {
+            slot.for_each(&recording[number as usize % RING], |stream, number| {
                 table.timeline(stream).completed.fetch_max(number, Ordering::AcqRel);
             });
         }
@@ -425,7 +428,7 @@ impl Timeline {
     /// The event of the record that covers `epoch`, for the host to ask: with any device bound, and
     /// whoever asks may be in a hook, which goes on with its own. Only to record on a default stream, its
     /// device is bound.
-    fn event_for(&self, epoch: u64) -> DriverResult<(Arc<OwnedEvent>, u64)> {
+    fn event_for(&self, epoch: u64) -> DriverResult<(&OwnedEvent, u64)> {
         if BOUND.get().is_none_or(|(platform, _)| platform != self.platform) {
             self.bind()?;
         }
@@ -439,7 +442,7 @@ impl Timeline {
                 self.record_locked(&mut recording)?
             }
         };
-        Ok((self.slot(number).event.clone(), number))
+        Ok((self.slot(number).event(), number))
     }
 
     fn synchronize_epoch(&self, table: &StreamTable, epoch: u64) -> DriverResult<()> {
@@ -468,7 +471,7 @@ impl Timeline {
         Ok(())
     }
 
-    fn lock(&self) -> Held<'_, Recording> {
+    fn lock(&self) -> Held<'_, Box<Recording>> {
         self.recording.lock()
     }
 }
