@@ -17,7 +17,8 @@ pub type Program = fn(&Platform) -> Result<bool>;
 pub type Drops = fn(RawStream, RawEvent) -> bool;
 
 /// One freed block in flight: the next allocation of its size takes it, and must wait for it.
-pub const MEMORY: MemoryOptions = MemoryOptions { in_flight: 1, release_threshold: u64::MAX };
+pub const MEMORY: MemoryOptions =
+    MemoryOptions { in_flight: 1, small_in_flight: 1, release_threshold: u64::MAX };
 
 /// Seeds of a control, and how many of them must show the missing edge.
 const CONTROL_SEEDS: u64 = 100;

@@ -245,6 +245,26 @@ impl Block {
         reads.all(is_implied) && writes.all(is_implied)
     }
 
+    /// Whether nobody need wait for its uses, or `timeline` comes after those that are not known to be complete.
+    pub(super) fn is_known_complete(&mut self, timeline: &Timeline, table: &StreamTable) -> bool {
+        let is_known = |point| timeline.implies(point) || table.is_known_complete(point);
+        let Uses { writes, reads } = self.uses_mut();
+        reads.all(is_known) && writes.all(is_known)
+    }
+
+    /// Asks whether the uses are complete that `timeline` does not come after, so that it is known from now on.
+    pub(super) fn ask(&mut self, timeline: &Timeline, table: &StreamTable) -> Result<()> {
+        let ask = |point| {
+            if !timeline.implies(point) {
+                table.is_complete(point)?;
+            }
+            Ok(())
+        };
+        let Uses { writes, reads } = self.uses_mut();
+        reads.try_for_each(ask)?;
+        writes.try_for_each(ask)
+    }
+
     /// Notes that `timeline` gives the block to a new owner, after [`retire`](Self::retire) if it had
     /// one before: what that owner queues anywhere comes after what `timeline` came after.
     pub(super) fn allocated_on(&mut self, timeline: &Timeline) {

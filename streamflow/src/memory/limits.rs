@@ -14,6 +14,10 @@ pub struct MemoryOptions {
     /// allocation waits for the oldest instead of taking more memory. More lets the host run further
     /// ahead; 2, the default, is double buffering.
     pub in_flight: usize,
+    /// The same for blocks of up to [`SMALL_BLOCK`](Self::SMALL_BLOCK) bytes, of which more cost little; 8 by
+    /// default. From 4 on, a stream that would have to wait asks the driver instead whether the device is done with an
+    /// earlier use, once for several allocations: the waits of a tick of small kernels cost more than that.
+    pub small_in_flight: usize,
     /// How many bytes of freed memory to keep for later allocations; what is above goes back to the
     /// driver. The default keeps everything.
     pub release_threshold: u64,
@@ -21,7 +25,17 @@ pub struct MemoryOptions {
 
 impl Default for MemoryOptions {
     fn default() -> Self {
-        Self { in_flight: 2, release_threshold: u64::MAX }
+        Self { in_flight: 2, small_in_flight: 8, release_threshold: u64::MAX }
+    }
+}
+
+impl MemoryOptions {
+    /// What counts as small, in bytes.
+    pub const SMALL_BLOCK: u64 = 64 << 10;
+
+    /// How many free blocks of a size may be in use.
+    pub(super) fn in_flight_of(&self, bytes: u64) -> usize {
+        if bytes <= Self::SMALL_BLOCK { self.small_in_flight } else { self.in_flight }
     }
 }
 
@@ -135,6 +149,7 @@ impl MemoryLimits {
 
     /// How many free blocks may be in use before an allocation waits for one instead of taking more
     /// memory; `otherwise` for those without a fixed number.
+    #[inline]
     pub(super) fn in_flight(self, otherwise: usize) -> usize {
         match self.0 {
             Kind::Blocks { count, .. } => usize::try_from(count).unwrap_or(usize::MAX),

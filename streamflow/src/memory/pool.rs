@@ -9,6 +9,7 @@
 //! A pool with [limits](MemoryLimits) that are reached takes a free block of any stream, gives blocks of
 //! other sizes back to the driver, and only then says that nothing is left.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
@@ -22,6 +23,9 @@ use crate::error::{Error, Result};
 use crate::lock::{Held, Lock};
 use crate::stream::{CudaStream, PlatformNumber, StreamTable, Timeline};
 
+/// With so many blocks the stream is asked how far it is, instead of being waited for.
+const ENOUGH_TO_ASK: usize = 4;
+
 /// Memory of one device: all that it has, or what limits allow.
 pub(crate) struct MemoryPool {
     table: Arc<StreamTable>,
@@ -29,8 +33,7 @@ pub(crate) struct MemoryPool {
     /// For messages.
     name: String,
     limits: MemoryLimits,
-    /// See [`MemoryOptions`].
-    in_flight: usize,
+    options: MemoryOptions,
     release_threshold: u64,
     /// Frees what goes back to the driver, so that no stream of a user waits for that.
     reclaim: Arc<Timeline>,
@@ -59,7 +62,7 @@ impl MemoryPool {
             device,
             name: name.to_owned(),
             limits,
-            in_flight: limits.in_flight(options.in_flight),
+            options,
             release_threshold: limits.kept(options.release_threshold),
             reclaim: table.take(device, StreamOptions::default())?,
             state: Lock::default(),
@@ -106,7 +109,7 @@ impl MemoryPool {
         stream.ready()?;
         self.table.tell(&Note::At(Location::caller()));
         let bytes = self.limits.block_for(bytes, &self.name)?;
-        let free = match self.reuse(timeline, bytes) {
+        let free = match self.reuse(timeline, bytes)? {
             None => self.make_room(timeline, bytes)?.map(|block| (block, false)),
             reused => reused,
         };
@@ -121,18 +124,43 @@ impl MemoryPool {
 
     /// A free block of the stream, and whether its uses come earlier on the stream anyway.
     #[inline]
-    fn reuse(&self, timeline: &Timeline, bytes: u64) -> Option<(PoolBlock, bool)> {
+    fn reuse(&self, timeline: &Timeline, bytes: u64) -> Result<Option<(PoolBlock, bool)>> {
+        let most = self.limits.in_flight(self.options.in_flight_of(bytes));
         let mut state = self.lock();
         let blocks = state.of(timeline.id()).of(bytes);
-        let ready = blocks.iter_mut().position(|block| block.is_ordered_before(timeline));
-        let index = match ready {
-            Some(index) => index,
-            None if blocks.len() >= self.in_flight => 0,
-            None => return None,
-        };
+        let Some((index, ready)) = self.choose(blocks, timeline, most)? else { return Ok(None) };
         // Nearly always the oldest, and that is cheaper to take.
         let block = if index == 0 { blocks.pop_front() } else { blocks.remove(index) };
-        Some((self.lend_free(&mut state, block?, timeline), ready.is_some()))
+        Ok(block.map(|block| (self.lend_free(&mut state, block, timeline), ready)))
+    }
+
+    /// Which of the free blocks of a size, the oldest first, to take, and whether its uses come earlier on the stream
+    /// anyway. None, if one more may be made and those that there are would have to be waited for.
+    fn choose(
+        &self,
+        blocks: &mut VecDeque<PoolBlock>,
+        timeline: &Timeline,
+        most: usize,
+    ) -> Result<Option<(usize, bool)>> {
+        let Some(oldest) = blocks.front_mut() else { return Ok(None) };
+        if oldest.is_ordered_before(timeline) {
+            return Ok(Some((0, true)));
+        }
+        if most < ENOUGH_TO_ASK {
+            let ready = blocks.iter_mut().position(|block| block.is_ordered_before(timeline));
+            let oldest = (blocks.len() >= most).then_some((0, false));
+            return Ok(ready.map(|index| (index, true)).or(oldest));
+        }
+        // To be told of in the end, as a wait that needs no driver.
+        if oldest.is_known_complete(timeline, &self.table) {
+            return Ok(Some((0, false)));
+        }
+        if blocks.len() < most {
+            return Ok(None);
+        }
+        // If the one in the middle is complete, nobody need ask for all that are older.
+        blocks[most / 2].ask(timeline, &self.table)?;
+        Ok(Some((0, false)))
     }
 
     /// Books a block that was free as lent.

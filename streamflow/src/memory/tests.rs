@@ -23,6 +23,11 @@ struct Bench {
     pool: StreamPool,
 }
 
+/// So many blocks of any size.
+fn in_flight(blocks: usize) -> MemoryOptions {
+    MemoryOptions { in_flight: blocks, small_in_flight: blocks, ..MemoryOptions::default() }
+}
+
 fn bench(options: MemoryOptions) -> Bench {
     let host = HostDriver::builder().policy(Policy::Lazy).build();
     let recorder = Arc::new(Recorder::new(Arc::new(host)));
@@ -56,7 +61,7 @@ fn is_wait(call: &Call) -> bool {
 
 #[test]
 fn memory_that_is_free_in_stream_order_is_preferred() {
-    let bench = bench(MemoryOptions { in_flight: 1, ..MemoryOptions::default() });
+    let bench = bench(in_flight(1));
     let ((a, _), (b, _)) = (bench.stream(), bench.stream());
     let (mut elsewhere, mut here) = (bench.buffer(&a), bench.buffer(&a));
     let addresses = [elsewhere.range().address, here.range().address];
@@ -80,8 +85,8 @@ fn memory_that_is_free_in_stream_order_is_preferred() {
 
 #[test]
 fn a_slow_consumer_bounds_memory() {
-    for in_flight in [1, 2, 5] {
-        let bench = bench(MemoryOptions { in_flight, ..MemoryOptions::default() });
+    for most in [1, 2, 5] {
+        let bench = bench(in_flight(most));
         let ((a, _), (slow, _)) = (bench.stream(), bench.stream());
         let mut last = bench.platform.buffer::<u8>(10 * LEN, &slow).unwrap();
         bench.recorder.clear();
@@ -92,7 +97,7 @@ fn a_slow_consumer_bounds_memory() {
             slow.copy(&data, &mut part).unwrap();
         }
         let made = bench.count(|call| matches!(call, Call::Allocate { .. }));
-        assert_eq!(made, in_flight);
+        assert_eq!(made, most);
         let found = slow.download_blocking(&last).unwrap();
         assert_eq!(found[..LEN], [999_u32 as u8; LEN], "the last tick's");
     }
@@ -126,7 +131,7 @@ fn a_drop_makes_no_stream_of_a_user_wait() {
 fn memory_is_kept_up_to_the_threshold() {
     // 1003 bytes take 1024.
     for (threshold, freed) in [(0, 3), (1023, 3), (1024, 2), (2048, 1), (u64::MAX, 0)] {
-        let options = MemoryOptions { release_threshold: threshold, in_flight: 9 };
+        let options = MemoryOptions { release_threshold: threshold, ..in_flight(9) };
         let bench = bench(options);
         let (a, _) = bench.stream();
         for _ in 0..2 {
@@ -196,13 +201,13 @@ fn a_download_cannot_be_read_before_it_is_complete() {
 /// Nobody read the first, so its copy may still run while the memory has a new owner.
 #[test]
 fn a_download_that_was_dropped_does_not_write_into_the_next() {
-    for in_flight in [1, 2] {
-        let bench = bench(MemoryOptions { in_flight, ..MemoryOptions::default() });
+    for most in [1, 2] {
+        let bench = bench(in_flight(most));
         let ((a, _), (b, _)) = (bench.stream(), bench.stream());
         let (mut old, mut new) = (bench.buffer(&a), bench.buffer(&b));
         a.fill_bytes(&mut old, 1).unwrap();
         b.fill_bytes(&mut new, 2).unwrap();
-        for _ in 0..in_flight {
+        for _ in 0..most {
             drop(bench.platform.download(&old, &a).unwrap());
         }
         let download = bench.platform.download(&new, &b).unwrap();
@@ -290,7 +295,7 @@ fn reading_a_download_does_not_wait_for_later_work() {
 /// Law 8 for memory: its next owner waits for its last users, not for what they queue later.
 #[test]
 fn dropping_memory_records_its_users_on_other_streams() {
-    let bench = bench(MemoryOptions { in_flight: 1, ..MemoryOptions::default() });
+    let bench = bench(in_flight(1));
     let ((a, _), (b, _)) = (bench.stream(), bench.stream());
     let source = bench.buffer(&a);
     let mut copy = bench.buffer(&b);
@@ -307,7 +312,7 @@ fn dropping_memory_records_its_users_on_other_streams() {
 /// Law 8: a reader has waited for the write, so who waits for the reader need not.
 #[test]
 fn who_waits_for_the_latest_use_waits_once() {
-    let bench = bench(MemoryOptions { in_flight: 1, ..MemoryOptions::default() });
+    let bench = bench(in_flight(1));
     let ((a, _), (b, _), (c, _), (d, _)) =
         (bench.stream(), bench.stream(), bench.stream(), bench.stream());
     let mut source = bench.buffer(&a);
@@ -498,11 +503,7 @@ fn bound() -> (Arc<Bound>, Platform) {
         fail_bind: Default::default(),
         unbound: Default::default(),
     });
-    let platform = Platform::with_memory(
-        driver.clone(),
-        MemoryOptions { in_flight: 1, ..MemoryOptions::default() },
-    )
-    .unwrap();
+    let platform = Platform::with_memory(driver.clone(), in_flight(1)).unwrap();
     (driver, platform)
 }
 

@@ -482,6 +482,13 @@ impl StreamTable {
         self.timeline(point.stream).is_epoch_complete(self, point.epoch)
     }
 
+    /// Whether somebody has found the work before `point`, which is one of this platform, complete. Who relies on that
+    /// has to [say so](Note::Relies), as a [wait](Timeline::wait) does.
+    #[inline]
+    pub(crate) fn is_known_complete(&self, point: Point) -> bool {
+        self.timeline(point.stream).completed.load(Ordering::Acquire) >= point.epoch
+    }
+
     /// Records what `point`, which is one of this platform, stands for, if nothing was recorded for it
     /// yet.
     #[inline]

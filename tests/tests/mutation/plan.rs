@@ -94,6 +94,7 @@ impl Plan {
 
     pub(crate) fn in_flight(mut self, blocks: usize) -> Self {
         self.memory.in_flight = blocks;
+        self.memory.small_in_flight = blocks;
         self
     }
 
