@@ -14,7 +14,7 @@ pub struct MemoryOptions {
     /// allocation waits for the oldest instead of taking more memory. More lets the host run further
     /// ahead; 2, the default, is double buffering.
     pub in_flight: usize,
-    /// The same for blocks of up to [`SMALL_BLOCK`](Self::SMALL_BLOCK) bytes, of which more cost little; 8 by
+    /// The same for blocks of up to [`SMALL_BLOCK`](Self::SMALL_BLOCK) bytes, of which more cost little; 16 by
     /// default. From 4 on, a stream that would have to wait asks the driver instead whether the device is done with an
     /// earlier use, once for several allocations: the waits of a tick of small kernels cost more than that.
     pub small_in_flight: usize,
@@ -25,7 +25,7 @@ pub struct MemoryOptions {
 
 impl Default for MemoryOptions {
     fn default() -> Self {
-        Self { in_flight: 2, small_in_flight: 8, release_threshold: u64::MAX }
+        Self { in_flight: 2, small_in_flight: 16, release_threshold: u64::MAX }
     }
 }
 

@@ -158,8 +158,8 @@ impl MemoryPool {
         if blocks.len() < most {
             return Ok(None);
         }
-        // If the one in the middle is complete, nobody need ask for all that are older.
-        blocks[most / 2].ask(timeline, &self.table)?;
+        // If a younger one is complete, nobody need ask for all that are older.
+        blocks[most - most / 4 - 1].ask(timeline, &self.table)?;
         Ok(Some((0, false)))
     }
 
