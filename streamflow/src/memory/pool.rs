@@ -6,6 +6,11 @@
 //! for their users; from then on the oldest is taken, and the stream of its *new* owner waits. So the
 //! steady state needs no driver, memory is bounded, and a drop never makes anybody wait.
 //!
+//! Of small blocks there may be [many](MemoryOptions::small_in_flight). Then the stream need not wait: once for
+//! several allocations the driver is asked whether the device is done with a block that was dropped lately, and if it
+//! is, it is done with all that were dropped before. On an H200 the three such waits in a tick of three small kernels
+//! and a copy cost 3 to 4 % of it.
+//!
 //! A pool with [limits](MemoryLimits) that are reached takes a free block of any stream, gives blocks of
 //! other sizes back to the driver, and only then says that nothing is left.
 
