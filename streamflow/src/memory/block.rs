@@ -245,24 +245,17 @@ impl Block {
         reads.all(is_implied) && writes.all(is_implied)
     }
 
-    /// Whether nobody need wait for its uses, or `timeline` comes after those that are not known to be complete.
+    /// Whether each use is known to be complete, or comes earlier on `timeline`.
     pub(super) fn is_known_complete(&mut self, timeline: &Timeline, table: &StreamTable) -> bool {
         let is_known = |point| timeline.implies(point) || table.is_known_complete(point);
         let Uses { writes, reads } = self.uses_mut();
         reads.all(is_known) && writes.all(is_known)
     }
 
-    /// Asks whether the uses are complete that `timeline` does not come after, so that it is known from now on.
-    pub(super) fn ask(&mut self, timeline: &Timeline, table: &StreamTable) -> Result<()> {
-        let ask = |point| {
-            if !timeline.implies(point) {
-                table.is_complete(point)?;
-            }
-            Ok(())
-        };
+    /// The uses that `timeline` does not come after.
+    pub(super) fn waited_for_by(&mut self, timeline: &Timeline) -> SmallVec<[Point; 4]> {
         let Uses { writes, reads } = self.uses_mut();
-        reads.try_for_each(ask)?;
-        writes.try_for_each(ask)
+        writes.iter().chain(reads.iter()).filter(|point| !timeline.implies(*point)).collect()
     }
 
     /// Notes that `timeline` gives the block to a new owner, after [`retire`](Self::retire) if it had

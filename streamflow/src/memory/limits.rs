@@ -14,9 +14,10 @@ pub struct MemoryOptions {
     /// allocation waits for the oldest instead of taking more memory. More lets the host run further
     /// ahead; 2, the default, is double buffering.
     pub in_flight: usize,
-    /// The same for blocks of up to [`SMALL_BLOCK`](Self::SMALL_BLOCK) bytes, of which more cost little; 16 by
-    /// default. From 4 on, a stream that would have to wait asks the driver instead whether the device is done with an
-    /// earlier use, once for several allocations: the waits of a tick of small kernels cost more than that.
+    /// The same for blocks of device memory of up to [`SMALL_BLOCK`](Self::SMALL_BLOCK) bytes, of which more cost
+    /// little; 16 by default. With 4 or more, of either kind, a stream that would have to wait asks the driver first
+    /// whether the device is done with an earlier use, once for several allocations: where it is, that saves the
+    /// waits, which in a tick of small kernels are a few percent.
     pub small_in_flight: usize,
     /// How many bytes of freed memory to keep for later allocations; what is above goes back to the
     /// driver. The default keeps everything.
@@ -31,7 +32,7 @@ impl Default for MemoryOptions {
 
 impl MemoryOptions {
     /// What counts as small, in bytes.
-    pub const SMALL_BLOCK: u64 = 64 << 10;
+    pub const SMALL_BLOCK: u64 = 256 << 10;
 
     /// How many free blocks of a size may be in use.
     pub(super) fn in_flight_of(&self, bytes: u64) -> usize {

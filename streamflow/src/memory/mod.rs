@@ -30,6 +30,7 @@ mod pinned;
 mod points;
 mod pool;
 mod raw;
+mod reuse;
 mod shape;
 mod shared;
 mod slice;

@@ -52,10 +52,19 @@ impl<H> DerefMut for Homed<H> {
     }
 }
 
-/// Free blocks by size, the oldest of each size first.
+/// Free blocks by size.
 pub(super) struct FreeList<H> {
     /// Programs use few sizes, so looking through them is faster than any map.
-    classes: Vec<(u64, VecDeque<Box<Homed<H>>>)>,
+    classes: Vec<Class<H>>,
+}
+
+/// The free blocks of one size.
+pub(super) struct Class<H> {
+    bytes: u64,
+    /// The oldest first.
+    pub(super) blocks: VecDeque<Box<Homed<H>>>,
+    /// For so many allocations nobody is [asked](super::reuse) about them.
+    pub(super) patience: usize,
 }
 
 impl<H> Default for FreeList<H> {
@@ -65,27 +74,31 @@ impl<H> Default for FreeList<H> {
 }
 
 impl<H> FreeList<H> {
+    pub(super) fn class(&mut self, bytes: u64) -> &mut Class<H> {
+        let found = self.classes.iter().position(|class| class.bytes == bytes);
+        let index = found.unwrap_or_else(|| self.add(bytes));
+        &mut self.classes[index]
+    }
+
     /// The free blocks of a size.
     pub(super) fn of(&mut self, bytes: u64) -> &mut VecDeque<Box<Homed<H>>> {
-        let found = self.classes.iter().position(|(size, _)| *size == bytes);
-        let index = found.unwrap_or_else(|| self.add(bytes));
-        &mut self.classes[index].1
+        &mut self.class(bytes).blocks
     }
 
     #[cold]
     fn add(&mut self, bytes: u64) -> usize {
-        self.classes.push((bytes, VecDeque::new()));
+        self.classes.push(Class { bytes, blocks: VecDeque::new(), patience: 0 });
         self.classes.len() - 1
     }
 
     /// The free blocks of all sizes.
     pub(super) fn all(&mut self) -> impl Iterator<Item = &mut VecDeque<Box<Homed<H>>>> {
-        self.classes.iter_mut().map(|(_, blocks)| blocks)
+        self.classes.iter_mut().map(|class| &mut class.blocks)
     }
 
     /// Takes all blocks out.
     pub(super) fn take_all(&mut self) -> impl Iterator<Item = Box<Homed<H>>> + use<H> {
-        std::mem::take(&mut self.classes).into_iter().flat_map(|(_, blocks)| blocks)
+        std::mem::take(&mut self.classes).into_iter().flat_map(|class| class.blocks)
     }
 }
 

@@ -1,20 +1,14 @@
 //! Device memory: who gets which block, and when (law 9).
 //!
 //! A dropped block goes to the free list of the stream that it was allocated for, uses and all. The
-//! next allocation of that size for that stream takes a block whose uses come earlier on the stream
-//! anyway, if there is one. Else a new block is made, until [`MemoryOptions::in_flight`] blocks wait
-//! for their users; from then on the oldest is taken, and the stream of its *new* owner waits. So the
-//! steady state needs no driver, memory is bounded, and a drop never makes anybody wait.
-//!
-//! Of small blocks there may be [many](MemoryOptions::small_in_flight). Then the stream need not wait: once for
-//! several allocations the driver is asked whether the device is done with a block that was dropped lately, and if it
-//! is, it is done with all that were dropped before. On an H200 the three such waits in a tick of three small kernels
-//! and a copy cost 3 to 4 % of it.
+//! next allocation of that size for that stream [takes one](super::reuse) whose uses come earlier on the
+//! stream anyway, if there is one. Else a new block is made, until [`MemoryOptions::in_flight`] blocks wait
+//! for their users; from then on the oldest is taken, and the stream of its *new* owner comes after its uses.
+//! So memory is bounded, the steady state makes none, and a drop never makes anybody wait.
 //!
 //! A pool with [limits](MemoryLimits) that are reached takes a free block of any stream, gives blocks of
 //! other sizes back to the driver, and only then says that nothing is left.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
@@ -28,18 +22,15 @@ use crate::error::{Error, Result};
 use crate::lock::{Held, Lock};
 use crate::stream::{CudaStream, PlatformNumber, StreamTable, Timeline};
 
-/// With so many blocks the stream is asked how far it is, instead of being waited for.
-const ENOUGH_TO_ASK: usize = 4;
-
 /// Memory of one device: all that it has, or what limits allow.
 pub(crate) struct MemoryPool {
-    table: Arc<StreamTable>,
+    pub(super) table: Arc<StreamTable>,
     device: DeviceId,
     /// For messages.
     name: String,
-    limits: MemoryLimits,
-    options: MemoryOptions,
-    release_threshold: u64,
+    pub(super) limits: MemoryLimits,
+    pub(super) options: MemoryOptions,
+    pub(super) release_threshold: u64,
     /// Frees what goes back to the driver, so that no stream of a user waits for that.
     reclaim: Arc<Timeline>,
     state: Lock<State>,
@@ -114,7 +105,7 @@ impl MemoryPool {
         stream.ready()?;
         self.table.tell(&Note::At(Location::caller()));
         let bytes = self.limits.block_for(bytes, &self.name)?;
-        let free = match self.reuse(timeline, bytes)? {
+        let free = match self.reuse(timeline, bytes) {
             None => self.make_room(timeline, bytes)?.map(|block| (block, false)),
             reused => reused,
         };
@@ -127,50 +118,14 @@ impl MemoryPool {
         Ok(owned)
     }
 
-    /// A free block of the stream, and whether its uses come earlier on the stream anyway.
-    #[inline]
-    fn reuse(&self, timeline: &Timeline, bytes: u64) -> Result<Option<(PoolBlock, bool)>> {
-        let most = self.limits.in_flight(self.options.in_flight_of(bytes));
-        let mut state = self.lock();
-        let blocks = state.of(timeline.id()).of(bytes);
-        let Some((index, ready)) = self.choose(blocks, timeline, most)? else { return Ok(None) };
-        // Nearly always the oldest, and that is cheaper to take.
-        let block = if index == 0 { blocks.pop_front() } else { blocks.remove(index) };
-        Ok(block.map(|block| (self.lend_free(&mut state, block, timeline), ready)))
-    }
-
-    /// Which of the free blocks of a size, the oldest first, to take, and whether its uses come earlier on the stream
-    /// anyway. None, if one more may be made and those that there are would have to be waited for.
-    fn choose(
-        &self,
-        blocks: &mut VecDeque<PoolBlock>,
-        timeline: &Timeline,
-        most: usize,
-    ) -> Result<Option<(usize, bool)>> {
-        let Some(oldest) = blocks.front_mut() else { return Ok(None) };
-        if oldest.is_ordered_before(timeline) {
-            return Ok(Some((0, true)));
-        }
-        if most < ENOUGH_TO_ASK {
-            let ready = blocks.iter_mut().position(|block| block.is_ordered_before(timeline));
-            let oldest = (blocks.len() >= most).then_some((0, false));
-            return Ok(ready.map(|index| (index, true)).or(oldest));
-        }
-        // To be told of in the end, as a wait that needs no driver.
-        if oldest.is_known_complete(timeline, &self.table) {
-            return Ok(Some((0, false)));
-        }
-        if blocks.len() < most {
-            return Ok(None);
-        }
-        // If a younger one is complete, nobody need ask for all that are older.
-        blocks[most - most / 4 - 1].ask(timeline, &self.table)?;
-        Ok(Some((0, false)))
-    }
-
     /// Books a block that was free as lent.
     #[inline]
-    fn lend_free(&self, state: &mut State, mut block: PoolBlock, timeline: &Timeline) -> PoolBlock {
+    pub(super) fn lend_free(
+        &self,
+        state: &mut State,
+        mut block: PoolBlock,
+        timeline: &Timeline,
+    ) -> PoolBlock {
         let bytes = block.range().bytes;
         block.stream = timeline.id();
         state.free_bytes -= bytes;
@@ -309,7 +264,7 @@ impl MemoryPool {
         blocks.into_iter().map(|mut block| self.release(&mut block)).fold(Ok(()), Result::and)
     }
 
-    fn lock(&self) -> Held<'_, State> {
+    pub(super) fn lock(&self) -> Held<'_, State> {
         self.state.lock()
     }
 }

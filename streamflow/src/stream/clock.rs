@@ -110,7 +110,11 @@ impl Clock {
         let neighbours = ((1 << TOGETHER) - 1) << first;
         let others = self.known.load(Ordering::Acquire) & !neighbours;
         for_each(others, |stream| {
-            visit(stream as u32, self.in_place[stream].load(Ordering::Acquire));
+            match self.in_place[stream].load(Ordering::Acquire) {
+                // Forgotten while it was raised.
+                0 => {}
+                number => visit(stream as u32, number),
+            }
         });
         if self.more.count() > 0 {
             // With their places, since entries that are being added are passed over.

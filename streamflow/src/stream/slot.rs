@@ -31,6 +31,8 @@ pub(super) struct Slot {
     covered: Neighbours,
 }
 
+const _: () = assert!(size_of::<Slot>() == 128);
+
 impl Slot {
     /// For records of `stream`.
     pub(super) fn new(event: OwnedEvent, stream: u32) -> Self {

@@ -27,8 +27,8 @@ use crate::error::{Error, Result};
 use crate::lock::{Held, Lock};
 
 /// Events per stream. About as many as the records of one stream that others may still ask for: who asks for one that
-/// was overwritten waits for a later one. No more, since what lies in the cache is what was used last.
-const RING: usize = 8;
+/// was overwritten waits for a later one.
+const RING: usize = 16;
 
 thread_local! {
     /// The device that a stream bound last on this thread. Others may have bound another one since.
@@ -36,7 +36,7 @@ thread_local! {
 }
 
 /// One stream and all that is known about its order. See the [module](self).
-// In this order, so that what each use needs lies in three lines of the cache, where the driver leaves nothing of ours.
+// In this order, so that what each use needs lies in four lines of the cache, where the driver leaves nothing of ours.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Timeline {
