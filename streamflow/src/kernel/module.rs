@@ -170,6 +170,14 @@ mod tests {
             // SAFETY: it takes nothing and does nothing.
             unsafe { stream.launch_function(&function, 1, |_| ()) }.unwrap();
         }
+        // SAFETY: as above.
+        let many = unsafe {
+            stream.launch_function(&module.function("nothing").unwrap(), 1, |args| {
+                (0..33).for_each(|value: i32| args.scalar(value));
+            })
+        };
+        let text = many.unwrap_err().to_string();
+        assert!(text.contains("33 parameters, and 32 is the most"), "{text}");
         assert!(module.function("missing").is_err());
         stream.synchronize_blocking().unwrap();
         assert_eq!(driver.modules.load(Ordering::Relaxed), 1);
