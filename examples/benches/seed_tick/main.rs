@@ -35,7 +35,7 @@ use streamflow_examples::seed_graph::{CombineAndSum, CudaStreamApp, Source};
 
 use cpp::Cpp;
 use foreign::{Foreign, ForeignCombine, ForeignSource, Functions};
-use forms::{ByHand, Graph, Last, Named, Readable, Reading};
+use forms::{ByHand, Form, Graph, Last, Named, Readable, Reading};
 
 /// Measures a tick of the seed's application, by hand and as a graph.
 #[derive(Debug, Parser)]
@@ -153,8 +153,7 @@ fn run(args: &Args) -> Result<(), Failure> {
             let graph = |count| Queued::new(p, n, cols, count);
             let mut graph = Graph::new(graph(TICKS)?, graph(1)?);
             let mut by_hand = ByHand(|| by_hand.tick());
-            let forms: [Named<'_>; 2] = [("by hand", &mut by_hand), ("graph", &mut graph)];
-            forms::compare("queued", args.batches, forms)?;
+            forms::compare("queued", args.batches, ours(&mut by_hand, &mut graph))?;
         }
         if let Some(ptx) = &ptx {
             same_ptx(p, args, ptx, (rows, cols))?;
@@ -163,10 +162,14 @@ fn run(args: &Args) -> Result<(), Failure> {
         let graph = |count| CudaStreamApp::new(p, n, cols, count, looked_at());
         let mut graph = Reading::graph(graph(TICKS)?, graph(1)?);
         let mut by_hand = Reading::by_hand(|| by_hand.tick());
-        let forms: [Named<'_>; 2] = [("by hand", &mut by_hand), ("graph", &mut graph)];
-        forms::compare("read", args.batches, forms)?;
+        forms::compare("read", args.batches, ours(&mut by_hand, &mut graph))?;
     }
     Ok(())
+}
+
+/// The two forms of the application that are ours.
+fn ours<'a>(by_hand: &'a mut dyn Form, graph: &'a mut dyn Form) -> [Named<'a>; 2] {
+    [("by hand", by_hand), ("graph", graph)]
 }
 
 fn same_ptx(
@@ -182,7 +185,7 @@ fn same_ptx(
         let graph = |count| QueuedForeign::new(p, n, m, count, f.clone());
         let mut graph = Graph::new(graph(TICKS)?, graph(1)?);
         let mut by_hand = ByHand(|| by_hand.tick());
-        let [by_hand, graph]: [Named<'_>; 2] = [("by hand", &mut by_hand), ("graph", &mut graph)];
+        let [by_hand, graph] = ours(&mut by_hand, &mut graph);
         let name = "same PTX, queued";
         match &args.cpp {
             None => forms::compare(name, args.batches, [by_hand, graph])?,
@@ -197,7 +200,6 @@ fn same_ptx(
     let graph = |count| ReadForeign::new(p, n, m, count, f.clone(), looked_at());
     let mut graph = Reading::graph(graph(TICKS)?, graph(1)?);
     let mut by_hand = Reading::by_hand(|| by_hand.tick());
-    let forms: [Named<'_>; 2] = [("by hand", &mut by_hand), ("graph", &mut graph)];
-    forms::compare("same PTX, read", args.batches, forms)?;
+    forms::compare("same PTX, read", args.batches, ours(&mut by_hand, &mut graph))?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! What a driver says when a call fails.
 
-use super::DeviceId;
+use super::{DeviceId, MAX_PARAMS};
 
 /// A failed driver call: which call, on which device, and what the driver said.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -70,6 +70,17 @@ pub enum DriverError {
         /// Why, and what to do.
         message: String,
     },
+}
+
+impl DriverError {
+    /// Of a launch.
+    #[cold]
+    pub(crate) fn too_many_params(kernel: &str, passed: usize) -> Self {
+        let message = format!(
+            "it was launched with {passed} parameters, and {MAX_PARAMS} is the most; a slice counts as two"
+        );
+        Self::Kernel { kernel: kernel.to_owned(), message }
+    }
 }
 
 /// The error after which a device executes nothing any more.

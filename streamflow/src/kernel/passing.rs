@@ -102,11 +102,7 @@ impl<'a> Passing<'a> {
 
     #[cold]
     fn too_many(&self, kernel: &str) -> crate::Error {
-        let passed = self.params.len() + self.beyond;
-        let message = format!(
-            "it was launched with {passed} parameters, and {MAX_PARAMS} is the most; a slice counts as two"
-        );
-        DriverError::Kernel { kernel: kernel.to_owned(), message }.into()
+        DriverError::too_many_params(kernel, self.params.len() + self.beyond).into()
     }
 }
 

@@ -126,18 +126,17 @@ impl CudaStream {
         self.ready()?;
         let point = self.timeline().open_point();
         target.block().claim(self, AccessMode::Write, point, "the memory to fill")?;
+        let mut queued = Ok(());
         if !target.is_empty() {
             self.table().tell(&Note::At(Location::caller()));
             // SAFETY: the range lies in a block that is alive; it is freed only after the use that
             // was noted.
-            let queued = unsafe {
+            queued = unsafe {
                 self.timeline().driver().fill(self.timeline().raw(), target.range(), byte)
             };
-            target.block().queued(self, AccessMode::Write, point);
-            return Ok(queued?);
         }
         target.block().queued(self, AccessMode::Write, point);
-        Ok(())
+        Ok(queued?)
     }
 
     #[track_caller]
@@ -150,20 +149,18 @@ impl CudaStream {
             return Err(error);
         }
         let copy = Copy { kind, target: target.range, source: source.range };
+        let mut queued = Ok(());
         if copy.source.bytes > 0 {
             self.table().tell(&Note::At(Location::caller()));
             // SAFETY: both ranges have one length, checked by the callers, and are alive: device and
             // page-locked blocks are given up only after the uses that were noted; ordinary host memory
             // is borrowed for the call, and such copies return only when they are done with it.
-            let queued = unsafe { self.timeline().driver().copy(self.timeline().raw(), &copy) };
-            // Also when it failed: a blocking copy may fail after it was queued.
-            source.queued(self, AccessMode::Read, point);
-            target.queued(self, AccessMode::Write, point);
-            return Ok(queued?);
+            queued = unsafe { self.timeline().driver().copy(self.timeline().raw(), &copy) };
         }
+        // Also when it failed: a blocking copy may fail after it was queued.
         source.queued(self, AccessMode::Read, point);
         target.queued(self, AccessMode::Write, point);
-        Ok(())
+        Ok(queued?)
     }
 }
 

@@ -89,14 +89,7 @@ impl CudaDriver {
         }
         let mut params = [std::ptr::null_mut(); MAX_PARAMS];
         let Some(slots) = params.get_mut(..launch.params.len()) else {
-            return Err(DriverError::Kernel {
-                kernel: launch.name.to_owned(),
-                message: format!(
-                    "it was launched with {} parameters, and {MAX_PARAMS} is the most; a slice \
-                     counts as two",
-                    launch.params.len()
-                ),
-            });
+            return Err(DriverError::too_many_params(launch.name, launch.params.len()));
         };
         for (slot, param) in slots.iter_mut().zip(launch.params) {
             *slot = param.as_ptr().cast_mut();

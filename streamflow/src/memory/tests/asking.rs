@@ -1,0 +1,116 @@
+//! Many small blocks, and what the driver is asked about them.
+
+use super::*;
+
+/// Four blocks of `a`, dropped one after the other while `b`, of which nothing has executed, still copies each into its
+/// part of the result.
+fn four_in_use(bench: &Bench, a: &CudaStream, b: &CudaStream) -> (Buffer<u8>, Vec<u64>) {
+    let mut copies = bench.platform.buffer::<u8>(4 * LEN, b).unwrap();
+    let addresses = (0..4).map(|tick| {
+        let mut data = bench.buffer(a);
+        a.fill_bytes(&mut data, tick as u8).unwrap();
+        b.copy(&data, &mut copies.slice_mut(tick * LEN..(tick + 1) * LEN).unwrap()).unwrap();
+        data.range().address
+    });
+    let addresses = addresses.collect();
+    bench.recorder.clear();
+    (copies, addresses)
+}
+
+fn is_query(call: &Call) -> bool {
+    matches!(call, Call::QueryEvent { .. })
+}
+
+/// With a control: where nobody knows that the device is done, the stream waits; and were that said and not so, the
+/// earlier reader would find the new owner's values.
+#[test]
+fn memory_whose_uses_are_known_complete_is_handed_over_without_a_wait() {
+    for (is_known, is_true) in [(true, true), (true, false), (false, true)] {
+        let bench = bench(in_flight(4));
+        let ((a, _), (b, _)) = (bench.stream(), bench.stream());
+        let (copies, addresses) = four_in_use(&bench, &a, &b);
+        match (is_known, is_true) {
+            (true, true) => b.synchronize_blocking().unwrap(),
+            (true, false) => b.timeline().lie(),
+            (false, _) => {}
+        }
+        bench.recorder.clear();
+        let mut next = bench.buffer(&a);
+        assert_eq!(next.range().address, addresses[0], "the oldest");
+        assert_eq!(bench.count(is_wait), usize::from(!is_known));
+        assert_eq!(bench.count(is_query), usize::from(!is_known), "else nobody need ask");
+        a.fill_bytes(&mut next, 9).unwrap();
+        assert_eq!(a.download_blocking(&next).unwrap(), [9; LEN]);
+        let found = if is_true { 0 } else { 9 };
+        assert_eq!(b.download_blocking(&copies).unwrap()[..LEN], [found; LEN], "{is_known}");
+    }
+}
+
+#[test]
+fn the_driver_is_asked_once_for_several_allocations() {
+    let bench = bench(in_flight(4));
+    let ((a, _), (b, _), (c, _)) = (bench.stream(), bench.stream(), bench.stream());
+    let (copies, addresses) = four_in_use(&bench, &a, &b);
+    // The device is done, and nobody has noted that of `b`.
+    c.wait(b.record().unwrap()).unwrap();
+    c.synchronize_blocking().unwrap();
+    bench.recorder.clear();
+    let taken: Vec<_> = (0..3).map(|_| bench.buffer(&a)).collect();
+    let of_taken: Vec<_> = taken.iter().map(|buffer| buffer.range().address).collect();
+    assert_eq!(of_taken, addresses[..3]);
+    assert_eq!((bench.count(is_query), bench.count(is_wait)), (1, 0), "{}", bench.recorder.text());
+    drop(copies);
+}
+
+/// The oldest is in use elsewhere, younger ones are not, and there is no room for more.
+#[test]
+fn memory_that_is_free_in_stream_order_is_preferred_also_of_many() {
+    for most in [2, 4] {
+        let bench = bench(MemoryOptions::default());
+        let ((a, _), (slow, _)) = (bench.stream(), bench.stream());
+        let limits = MemoryLimits::blocks(LEN as u64, most);
+        let allocator = bench.platform.allocator("POOL", device(0), limits).unwrap();
+        let make = || allocator.buffer::<u8>(LEN, &a).unwrap();
+        let mut all: Vec<_> = (0..most).map(|_| make()).collect();
+        let mut copy = bench.buffer(&slow);
+        all.iter_mut().for_each(|data| a.fill_bytes(data, 1).unwrap());
+        slow.copy(&all[0], &mut copy).unwrap();
+        drop(all);
+        bench.recorder.clear();
+        let _next = make();
+        assert_eq!(bench.count(is_wait), 0, "most {most}: {}", bench.recorder.text());
+    }
+}
+
+/// The block that would be asked about cannot be asked about: then the oldest is taken, which may be another.
+#[test]
+fn a_block_that_cannot_be_asked_for_does_not_end_all_allocation() {
+    for blocks in [3, 4] {
+        let (driver, platform) = bound_with(blocks);
+        let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
+        let (a, b) = (pool.allocate("a").unwrap(), pool.allocate("b").unwrap());
+        let raw = Driver::create_stream(&*driver, device(0), Default::default()).unwrap();
+        // SAFETY: alive.
+        let borrowed = unsafe { crate::BorrowedStream::new(device(0), raw.handle()) };
+        let external = platform.external_stream(borrowed).unwrap();
+        let mut memory: Vec<_> =
+            (0..blocks).map(|_| platform.buffer::<u8>(LEN, &a).unwrap()).collect();
+        for (index, data) in memory.iter_mut().enumerate() {
+            let stream = if index == 2 { &*external } else { &b };
+            stream.fill_bytes(data, 7).unwrap();
+        }
+        driver.fail_bind.store(true, Ordering::Relaxed);
+        drop(external);
+        driver.fail_bind.store(false, Ordering::Relaxed);
+        drop(memory);
+        let failed = (0..12).filter(|_| {
+            let made = platform.buffer::<u8>(LEN, &a);
+            if let Ok(mut made) = made {
+                b.fill_bytes(&mut made, 1).unwrap();
+                return false;
+            }
+            true
+        });
+        assert!(failed.count() < 6, "{blocks} blocks");
+    }
+}
