@@ -187,9 +187,11 @@ mod choices;
 mod explore;
 mod harness;
 mod outcome;
+mod scope;
 mod search;
 mod variables;
 
 pub use explore::{Explorer, explore};
 pub use harness::{Emitted, OperatorHarness};
 pub use outcome::{Exploration, Failing, Limit, Stopped};
+pub use scope::{Scope, ScopedJoinHandle, scope};
