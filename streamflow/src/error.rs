@@ -339,6 +339,15 @@ pub enum Error {
     #[error("{0}")]
     Explored(Box<Exploration>),
 
+    /// In a test that is explored, a thread can't be given turns: see [`testing::scope`](crate::testing::scope).
+    #[error("thread `{thread}` {problem}")]
+    Thread {
+        /// Its name, or its number, or where it was spawned.
+        thread: String,
+        /// What is wrong, and what to do.
+        problem: String,
+    },
+
     /// A kernel's `requires(…)` does not hold for the arguments of a launch. Nothing was launched.
     #[error("kernel `{kernel}` requires `{requirement}`, which these arguments break: {values}")]
     KernelRequirement {

@@ -20,6 +20,7 @@ pub mod port;
 pub mod schedule;
 pub mod stream;
 pub mod testing;
+mod turns;
 
 pub use context::{ExecutionContext, OnStream, Stream, StreamName};
 pub use driver::{BorrowedStream, Coscheduling, DeviceId, GreenContext, SmSizes, StreamFlags};

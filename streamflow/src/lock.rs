@@ -8,6 +8,8 @@ use std::time::Duration;
 use spin::RelaxStrategy;
 use spin::mutex::{SpinMutex, SpinMutexGuard};
 
+use crate::turns;
+
 /// A lock around a few instructions and, at most, a few driver calls that don't wait for the device, but
 /// where a stream is so full that CUDA holds up who queues more. It is nearly always free, and a tick takes
 /// tens of them. No code of a user runs within: no message is dropped there, and nothing is logged.
@@ -16,6 +18,10 @@ use spin::mutex::{SpinMutex, SpinMutexGuard};
 /// sleeps. Here nobody is woken, so leaving is a plain store: a tick of the seed's application takes a fifth
 /// less of our own time. Who finds it taken looks again, and in between lets others run. Nothing
 /// within panics; if a driver did, the lock would be given up, and not be poisoned.
+///
+/// A kernel that the simulator executes is code of a user within: the simulator is called under these locks.
+/// Where its body uses the platform that executes it, it can find one taken by its own thread, and panics after
+/// many looks.
 pub(crate) type Lock<T> = SpinMutex<T, LookAgain>;
 
 /// What a lock holds, while it is held.
@@ -37,7 +43,18 @@ const NAP: Duration = Duration::from_micros(20);
 impl RelaxStrategy for LookAgain {
     #[cold]
     #[inline(never)]
+    #[allow(
+        clippy::panic,
+        reason = "`lock` has no other way to end, and who calls the kernel catches it"
+    )]
     fn relax() {
+        // The holder may have handed on its turn in a call of the driver.
+        turns::rest();
+        if turns::is_stuck() {
+            panic!(
+                "it uses its platform, and what it needs is locked by the call that executes it"
+            );
+        }
         thread_local! {
             // It goes on from one lock to the next, which only changes where a round begins.
             static LOOKS: Cell<u32> = const { Cell::new(0) };

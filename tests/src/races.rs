@@ -7,6 +7,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use streamflow::prelude::*;
+use streamflow::testing;
 
 use crate::foreign;
 use crate::kernels::{add_one, slow_copy, slow_fill};
@@ -208,7 +209,7 @@ fn drop_on_another_thread(platform: &Platform) -> Result<bool> {
     let source = filled(platform, &c, 7.0)?;
     let mut slow = filled(platform, &a, 0.0)?;
     a.launch::<slow_copy>(LEN, (&mut slow, &source, SLOW))?;
-    let joined = std::thread::spawn(move || drop(source)).join().is_ok();
+    let joined = testing::scope(|scope| scope.spawn(move || drop(source)).join().is_ok());
     let reused = reuse(platform, &c, || ())?;
     Ok(joined & reused & holds(&a, &slow, 7.0)?)
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::{DriverResult, HostFunction, OwnedStream};
+use crate::turns;
 
 /// Counts how often streams have raised it; a thread can sleep until that changes.
 ///
@@ -23,8 +24,12 @@ impl Signal {
         *self.lock()
     }
 
-    /// Sleeps until it was raised more than `seen` times, or `at_most` has passed.
+    /// Sleeps until it was raised more than `seen` times, or `at_most` has passed; where threads take turns, until
+    /// others had theirs.
     pub(crate) fn sleep(&self, seen: u64, at_most: Duration) {
+        if turns::rest() {
+            return;
+        }
         let unchanged = |raised: &mut u64| *raised == seen;
         let slept = self.changed.wait_timeout_while(self.lock(), at_most, unchanged);
         drop(slept);

@@ -119,11 +119,13 @@ pub(super) fn submit(
         params: passing.params(),
         accesses: passing.accesses(),
     };
+    crate::turns::point("a launch after its claims");
     stream.table().tell(&Note::At(location));
     // SAFETY: the parameters are the kernel's: `Kernel` is an unsafe trait that promises it, and so
     // does the caller of `launch_function`. The memory is alive: its blocks are given up only after
     // the uses that were noted.
     let queued = unsafe { timeline.driver().launch(timeline.raw(), &launch) };
+    crate::turns::point("a launch before its claims are looked at");
     // `Block::queued`, with one look for all of them.
     if order == Order::ByCaller || !timeline.is_open(point) {
         passing.blocks().for_each(|(block, access)| block.note(stream, access.mode));

@@ -146,6 +146,7 @@ impl Block {
 
     #[inline]
     fn claim_checked(&self, stream: &CudaStream, mode: AccessMode, point: Point) -> Result<()> {
+        crate::turns::point("a claim");
         if mode == AccessMode::Write && self.sole().is(point) {
             // Nearly always: who writes it has just had it allocated. It stands there already, and there is
             // nothing to wait for. Another thread that writes another part, and now waits for this point, has
@@ -159,6 +160,7 @@ impl Block {
     fn claim_locked(&self, stream: &CudaStream, mode: AccessMode, point: Point) -> Result<()> {
         let mut uses = self.lock();
         uses.order(stream, mode)?;
+        crate::turns::point("a claim that is ordered and not noted");
         match mode {
             AccessMode::Write => {
                 uses.only(point);
@@ -187,6 +189,7 @@ impl Block {
     /// on the stream meanwhile, `point` may not cover it, and it is noted once more.
     #[inline]
     pub(crate) fn queued(&self, stream: &CudaStream, mode: AccessMode, point: Point) {
+        crate::turns::point("queued work before its claim is looked at");
         if !stream.timeline().is_open(point) {
             self.note(stream, mode);
         }
@@ -199,6 +202,7 @@ impl Block {
     /// on other streams at the same time, and were not waited for.
     #[cold]
     pub(crate) fn note(&self, stream: &CudaStream, mode: AccessMode) {
+        crate::turns::point("a note of queued work");
         let timeline = stream.timeline();
         let mut uses = self.lock();
         // Under the lock, so that of two uses on one stream the later point is noted last.

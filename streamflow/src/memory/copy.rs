@@ -128,6 +128,7 @@ impl CudaStream {
         target.block().claim(self, AccessMode::Write, point, "the memory to fill")?;
         let mut queued = Ok(());
         if !target.is_empty() {
+            crate::turns::point("a fill after its claim");
             self.table().tell(&Note::At(Location::caller()));
             // SAFETY: the range lies in a block that is alive; it is freed only after the use that
             // was noted.
@@ -151,6 +152,7 @@ impl CudaStream {
         let copy = Copy { kind, target: target.range, source: source.range };
         let mut queued = Ok(());
         if copy.source.bytes > 0 {
+            crate::turns::point("a copy after its claims");
             self.table().tell(&Note::At(Location::caller()));
             // SAFETY: both ranges have one length, checked by the callers, and are alive: device and
             // page-locked blocks are given up only after the uses that were noted; ordinary host memory

@@ -57,6 +57,7 @@ impl CudaStream {
         let point = self.timeline().open_point();
         memory.block().claim(self, mode, point, "memory")?;
         let _note = Noted(self, memory, mode, point);
+        crate::turns::point("raw memory after its claim");
         let (stream, range, location) = (self.timeline().raw(), memory.range(), Location::caller());
         self.table().tell(&Note::ForeignAccess { stream, range, mode, location });
         Ok(queue(memory.range().address))

@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::graph::{AnyNode, Graph, Readiness};
 use crate::platform::Platform;
 use crate::stream::{Point, Wakeup};
+use crate::turns;
 
 /// How often streams are asked without a pause: some 20 µs on a GPU. A count and not a time, here and below,
 /// so that the simulator stays a function of its seed.
@@ -115,6 +116,7 @@ fn passes(
             return Ok(());
         }
         match seen {
+            None if turns::rest() => {}
             None if asked <= SPIN => std::hint::spin_loop(),
             None => std::thread::yield_now(),
             // Whatever wakes it, all are asked again: a wake-up can be early, but not be lost.

@@ -176,6 +176,7 @@ impl Timeline {
     #[inline]
     pub(crate) fn open_point(&self) -> Point {
         self.open.store(true, Ordering::Release);
+        crate::turns::point("an open point");
         self.point(self.recorded.load(Ordering::Acquire) + 1)
     }
 
@@ -224,12 +225,14 @@ impl Timeline {
             return if self.slot(last).number() == last { Ok(last) } else { Err(self.lost()) };
         }
         self.open.store(false, Ordering::Release);
+        crate::turns::point("a record that begins");
         self.recorded.store(number, Ordering::Release);
         let (slot, more) = (self.slot(number), &mut recording[number as usize % RING]);
         // Before the record: a wait that is queued later is not covered by it. If it fails, the slot stands for
         // nothing.
         slot.prepare(&self.seen, more, self.id, number);
         self.stream.record(slot.event())?;
+        crate::turns::point("a record before its slot is set");
         slot.set(number, more);
         Ok(number)
     }

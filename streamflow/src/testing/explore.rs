@@ -8,16 +8,23 @@ use std::time::{Duration, Instant};
 use super::choices::{Choices, Replay};
 use super::outcome::{Exploration, Failing, Limit, Stopped};
 use super::search::{Search, Shared};
+use super::switches::Switches;
 use super::variables;
 use crate::driver::host::{Chooser, HostDriver};
 use crate::error::{Error, Result};
 use crate::platform::{Platform, PlatformOptions};
+use crate::turns::{Pct, Turns};
 
 /// How many seeds are tried unless something else is said.
 const SEEDS: u64 = 64;
 
 /// How many states are visited unless something else is said: some 100 bytes each.
 const STATES: usize = 1_000_000;
+
+/// So often an exhaustive exploration switches away from a thread that could go on. Most faults of several
+/// threads need no more (Musuvathi, Qadeer: *Iterative context bounding*, PLDI 2007), and with each more there
+/// are many times as many orders.
+const PREEMPTIONS: u32 = 2;
 
 /// Runs a test under 64 seeds of the simulator, as [`Explorer::run`] does; that one fails is an error.
 ///
@@ -116,12 +123,16 @@ impl Explorer {
             Some(seed) => (seed, 1),
             None => (self.first_seed, self.count()?),
         };
-        let mut found = Exploration { runs: 0, states: None, failing: None, stopped: None };
+        let mut found = Exploration::default();
         for seed in (first..=u64::MAX).take(usize::try_from(count).unwrap_or(usize::MAX)) {
             found.runs += 1;
-            let driver = HostDriver::builder().devices(self.devices).seed(seed).build();
-            let made = Platform::with_options(Arc::new(driver), self.options());
-            let done = made.and_then(|platform| caught(|| test(&platform)));
+            let turns = Turns::new(Box::new(Pct::new(seed)));
+            let driver = HostDriver::builder().devices(self.devices).seed(seed);
+            let driver = driver.turns(turns.clone()).build();
+            let done = taking_turns(&turns, || {
+                let made = Platform::with_options(Arc::new(driver), self.options());
+                made.and_then(|platform| caught(|| test(&platform)))
+            });
             if let Err(cause) = done {
                 let replay = format!("{}={seed}", variables::SEED);
                 found.failing = Some(Failing { seed: Some(seed), replay, cause });
@@ -154,7 +165,7 @@ impl Explorer {
         }
         let begun = Instant::now();
         let search = Shared::new(Search::new(self.max_states));
-        let mut found = Exploration { runs: 0, states: Some(0), failing: None, stopped: None };
+        let mut found = Exploration::default();
         let mut limit = None;
         while limit.is_none() && found.failing.is_none() && search.lock().is_open() {
             if found.runs >= self.max_runs {
@@ -167,7 +178,10 @@ impl Explorer {
             }
             found.runs += 1;
             search.lock().begin();
-            let done = self.chosen(search.clone(), &mut test);
+            let (done, threads) = self.chosen(search.clone(), &mut test);
+            if threads > 1 {
+                found.preemptions = Some(PREEMPTIONS);
+            }
             let search = search.lock();
             if let Err(cause) = done {
                 found.failing = Some(failing(&Choices::new(search.choices()), cause));
@@ -189,7 +203,7 @@ impl Explorer {
         test: impl FnMut(&Platform) -> Result<()>,
     ) -> Result<Exploration> {
         let replay = Replay::new(choices.clone());
-        let done = self.chosen(replay.clone(), test);
+        let (done, _) = self.chosen(replay.clone(), test);
         if replay.is_misfit() {
             return Err(Error::Variable {
                 name: variables::SCHEDULE,
@@ -198,26 +212,45 @@ impl Explorer {
             });
         }
         let failing = done.err().map(|cause| failing(choices, cause));
-        Ok(Exploration { runs: 1, states: None, failing, stopped: None })
+        Ok(Exploration { runs: 1, failing, ..Exploration::default() })
     }
 
     fn options(&self) -> PlatformOptions {
         PlatformOptions { race_check: self.race_check, ..PlatformOptions::default() }
     }
 
-    /// Runs the test once, in an order that is chosen.
+    /// Runs the test once, in an order that is chosen. Also says how many threads it had.
     fn chosen(
         &self,
         chooser: impl Chooser + 'static,
         mut test: impl FnMut(&Platform) -> Result<()>,
-    ) -> Result<()> {
-        let builder = HostDriver::builder().devices(self.devices);
+    ) -> (Result<()>, usize) {
+        let switches = Switches::new(PREEMPTIONS);
+        let turns = Turns::new(Box::new(switches.clone()));
+        let builder = HostDriver::builder().devices(self.devices).turns(turns.clone());
         let driver = Arc::new(builder.build_chosen(Box::new(chooser)));
-        let platform = Platform::with_options(driver.clone(), self.options())?;
-        let done = caught(|| test(&platform));
-        // What the platform does when it is dropped is no part of the test.
-        driver.end_choices();
-        done
+        switches.choose_with(&driver);
+        let done = taking_turns(&turns, || {
+            let platform = Platform::with_options(driver.clone(), self.options())?;
+            let done = caught(|| test(&platform));
+            // What the platform does when it is dropped is no part of the test.
+            driver.end_choices();
+            done
+        });
+        (done, turns.threads())
+    }
+}
+
+/// Runs a test whose threads take turns. What is wrong with them is the cause of whatever else went wrong.
+fn taking_turns(turns: &Arc<Turns>, test: impl FnOnce() -> Result<()>) -> Result<()> {
+    let seat = turns.enter();
+    let done = test();
+    drop(seat);
+    match turns.trouble() {
+        Some(trouble) => {
+            Err(Error::Thread { thread: trouble.thread().to_owned(), problem: trouble.problem() })
+        }
+        None => done,
     }
 }
 

@@ -189,9 +189,12 @@ mod harness;
 mod outcome;
 mod scope;
 mod search;
+mod switches;
+#[cfg(test)]
+mod tests;
 mod variables;
 
 pub use explore::{Explorer, explore};
 pub use harness::{Emitted, OperatorHarness};
 pub use outcome::{Exploration, Failing, Limit, Stopped};
-pub use scope::{Scope, ScopedJoinHandle, scope};
+pub use scope::{Scope, ScopedJoinHandle, scope, yield_now};

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::error::{Error, Result};
 
 /// What an [`Explorer`](super::Explorer) has found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 #[must_use = "a test that failed is told here; `check` makes it an error"]
 pub struct Exploration {
@@ -13,9 +13,14 @@ pub struct Exploration {
     pub runs: u64,
     /// How many states were visited. `None` for seeds, which don't tell states apart.
     pub states: Option<usize>,
+    /// How many preemptions, which are switches away from a thread that could go on, an exhaustive
+    /// exploration has tried at most in each run. `None` where the test had one thread, and for seeds. With
+    /// several threads not every state is visited, but those that so many preemptions lead to.
+    pub preemptions: Option<u32>,
     /// The run that failed. Nothing was run after it.
     pub failing: Option<Failing>,
-    /// Why not every state was visited. `None` if all were, or a run failed, or seeds were tried.
+    /// Why not every state was visited that was to be. `None` if all were, or a run failed, or seeds were
+    /// tried.
     pub stopped: Option<Stopped>,
 }
 
@@ -54,7 +59,7 @@ pub enum Limit {
     /// [`Explorer::max_time`](super::Explorer::max_time).
     Time,
     /// The test did not do the same again when it was answered the same: it depends on the time, on
-    /// chance, on an earlier run, or on several threads that use the device at once.
+    /// chance, on an earlier run, or on something that threads share beside the device.
     Diverged,
 }
 
@@ -73,18 +78,25 @@ impl Exploration {
 
 impl fmt::Display for Exploration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { runs, states, failing, stopped } = self;
+        let Self { runs, states, preemptions, failing, stopped } = self;
         if let Some(states) = states {
             write!(f, "{states} states in ")?;
         }
-        write!(f, "{runs} run{}, ", if *runs == 1 { "" } else { "s" })?;
+        write!(f, "{runs} run{}", if *runs == 1 { "" } else { "s" })?;
+        if let Some(preemptions) = preemptions {
+            write!(f, " with up to {preemptions} preemptions")?;
+        }
+        write!(f, ", ")?;
         match failing {
             Some(failing) => write!(f, "the last of which {failing}")?,
             None => write!(f, "none failed")?,
         }
         match stopped {
             Some(stopped) => write!(f, "; {stopped}"),
-            None if states.is_some() && failing.is_none() => write!(f, "; no state is left"),
+            None if states.is_some() && failing.is_none() => match preemptions {
+                None => write!(f, "; no state is left"),
+                Some(_) => write!(f, "; no other state is reached with so few"),
+            },
             None => Ok(()),
         }
     }
@@ -114,11 +126,15 @@ mod tests {
 
     #[test]
     fn an_outcome_says_how_much_and_what_to_do() {
-        let fine = Exploration { runs: 64, states: None, failing: None, stopped: None };
+        let fine = Exploration { runs: 64, ..Exploration::default() };
         assert_eq!(fine.to_string(), "64 runs, none failed");
         let all = Exploration { runs: 1, states: Some(3), ..fine.clone() };
         assert_eq!(all.to_string(), "3 states in 1 run, none failed; no state is left");
         assert_eq!((fine.check(), all.check()), (Ok(()), Ok(())));
+        let threads = Exploration { preemptions: Some(2), ..all };
+        let text = "3 states in 1 run with up to 2 preemptions, none failed; no other state is reached with \
+                    so few";
+        assert_eq!(threads.to_string(), text);
 
         let replay = "STREAMFLOW_TEST_SEED=5".to_owned();
         let cause = Error::other("wrong data");

@@ -1,8 +1,11 @@
 //! Threads of a test.
 
 use std::fmt;
+use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Thread};
+
+use crate::turns::{self, Place};
 
 /// Runs `body`, which may spawn threads that borrow from outside of it, and waits for all of them: as
 /// [`std::thread::scope`].
@@ -46,15 +49,60 @@ where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 {
     thread::scope(|inner| {
-        // It is to live as long as its threads, which the compiler knows of nothing that is made in here.
-        let scope: &Scope<'_, '_> = Box::leak(Box::new(Scope { inner }));
+        let current = turns::current();
+        let number = current.as_ref().map_or(0, turns::Thread::new_scope);
+        // It is to live as long as its threads, for which the compiler wants what was made outside of here.
+        let scope: &Scope<'_, '_> = Box::leak(Box::new(Scope { inner, number }));
+        // Also when `body` panics: the turn is needed by the threads that are waited for then.
+        let _wait = current.map(|me| WaitForAll { me, number });
         body(scope)
     })
+}
+
+/// Lets other threads run, as [`std::thread::yield_now`]: for a loop in which a thread waits for what another
+/// one does on the host, as for a message of a channel.
+///
+/// In a test that is explored a thread that *blocks* for it would keep the others from their turns, and the
+/// run ends with an [`Error::Thread`](crate::Error::Thread) that names it.
+///
+/// ```
+/// use std::sync::mpsc::{TryRecvError, channel};
+/// use streamflow::testing::{scope, yield_now};
+///
+/// let (send, receive) = channel();
+/// scope(|scope| {
+///     scope.spawn(move || send.send(1));
+///     let received = loop {
+///         match receive.try_recv() {
+///             Err(TryRecvError::Empty) => yield_now(),
+///             received => break received,
+///         }
+///     };
+///     assert_eq!(received, Ok(1));
+/// });
+/// ```
+pub fn yield_now() {
+    if !turns::rest() {
+        thread::yield_now();
+    }
+}
+
+/// Dropped, it waits for all threads of a scope whose threads take turns.
+struct WaitForAll {
+    me: turns::Thread,
+    number: u64,
+}
+
+impl Drop for WaitForAll {
+    fn drop(&mut self) {
+        self.me.join_scope(self.number);
+    }
 }
 
 /// Spawns threads: see [`scope`]. As [`std::thread::Scope`].
 pub struct Scope<'scope, 'env> {
     inner: &'scope thread::Scope<'scope, 'env>,
+    number: u64,
 }
 
 impl<'scope> Scope<'scope, '_> {
@@ -62,6 +110,7 @@ impl<'scope> Scope<'scope, '_> {
     ///
     /// # Panics
     /// If the operating system makes no thread.
+    #[track_caller]
     pub fn spawn<F, T>(&'scope self, body: F) -> ScopedJoinHandle<'scope, T>
     where
         F: FnOnce() -> T + Send + 'scope,
@@ -69,11 +118,20 @@ impl<'scope> Scope<'scope, '_> {
     {
         let returned = Arc::new(Mutex::new(None));
         let to = returned.clone();
+        let (me, caller) = (turns::current(), Location::caller());
+        let place = me.as_ref().map(|me| me.place(self.number, caller));
+        let member = place.as_ref().map(Place::thread);
         let inner = self.inner.spawn(move || {
+            // Until all that the thread has is dropped.
+            let _seat = place.map(Place::sit);
             let value = body();
             *to.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+            drop(to);
         });
-        ScopedJoinHandle { inner, returned }
+        if let Some(me) = me {
+            me.spawned();
+        }
+        ScopedJoinHandle { inner, member, returned }
     }
 }
 
@@ -86,11 +144,13 @@ impl fmt::Debug for Scope<'_, '_> {
 /// A thread of a [`scope`]. As [`std::thread::ScopedJoinHandle`].
 pub struct ScopedJoinHandle<'scope, T> {
     inner: thread::ScopedJoinHandle<'scope, ()>,
+    /// If it takes turns.
+    member: Option<turns::Thread>,
     returned: Arc<Mutex<Option<T>>>,
 }
 
 impl<T> ScopedJoinHandle<'_, T> {
-    /// The thread.
+    /// The thread, as [`std::thread::ScopedJoinHandle::thread`].
     pub fn thread(&self) -> &Thread {
         self.inner.thread()
     }
@@ -100,6 +160,9 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// # Errors
     /// If the thread panicked, what it panicked with.
     pub fn join(self) -> thread::Result<T> {
+        if let (Some(me), Some(other)) = (turns::current(), &self.member) {
+            me.join(other);
+        }
         self.inner.join()?;
         let returned = self.returned.lock().unwrap_or_else(PoisonError::into_inner).take();
         match returned {
@@ -110,7 +173,10 @@ impl<T> ScopedJoinHandle<'_, T> {
 
     /// Whether the thread has come to its end.
     pub fn is_finished(&self) -> bool {
-        self.inner.is_finished()
+        // Who asks in a loop lets the thread get there.
+        turns::rest();
+        let ended = self.member.as_ref().and_then(turns::Thread::has_ended);
+        ended.unwrap_or_else(|| self.inner.is_finished())
     }
 }
 

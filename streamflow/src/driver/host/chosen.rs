@@ -14,7 +14,8 @@
 //! - the order in which host functions were called, and between which calls of the host.
 //!
 //! The host's own state is not looked at. It is a function of what the driver answered, so programs must
-//! be deterministic otherwise, and call the driver from one thread at a time. What the host reads in
+//! be deterministic otherwise. Where threads take [turns], whose turn it is, is a choice like the others, and
+//! the key covers which thread was answered what, and the order in which they had their turns. What the host reads in
 //! page-locked memory *while* a copy to it is under way is no part of the state. Such a read is seen in
 //! some run, since every choice of every state is made in one; but not in all runs that could follow it.
 //!
@@ -32,6 +33,7 @@ use super::schedule::Locked;
 use super::sim::Sim;
 use super::{HostDriver, memory};
 use crate::driver::MemoryRange;
+use crate::turns;
 
 /// Decides wherever host and device could go on in more than one way.
 pub(crate) trait Chooser: fmt::Debug + Send {
@@ -49,10 +51,10 @@ pub(super) struct Chosen {
     chooser: Box<dyn Chooser>,
     /// All that the host was answered, as a hash.
     history: u64,
-    /// What was asked in vain since the host last did anything else.
-    in_vain: Vec<Point>,
+    /// What was asked in vain since the host last did anything else, and by which thread.
+    in_vain: Vec<(usize, Point)>,
     /// Those of them that were asked since something was executed.
-    just_now: Vec<Point>,
+    just_now: Vec<(usize, Point)>,
     /// What was copied to ordinary host memory: a sum, since no two of these copies overlap.
     copied: u64,
     /// By device and block: what was copied to page-locked memory, in order. It is not looked at
@@ -80,17 +82,18 @@ impl Chosen {
 
     /// The host learns something by an answer. Submissions answer nothing, but are counted.
     fn answer(&mut self, answer: u64) {
-        self.history = hash(&[self.history, answer, self.called]);
+        self.history = hash(&[self.history, answer, self.called, turns::me() as u64]);
         self.in_vain.clear();
         self.just_now.clear();
     }
 
     fn refuse(&mut self, question: Point) {
-        if !self.in_vain.contains(&question) {
-            self.history = hash(&[self.history, u64::MAX, self.called]);
-            self.in_vain.push(question);
+        let me = turns::me();
+        if !self.in_vain.contains(&(me, question)) {
+            self.history = hash(&[self.history, u64::MAX, self.called, me as u64]);
+            self.in_vain.push((me, question));
         }
-        self.just_now.push(question);
+        self.just_now.push((me, question));
     }
 }
 
@@ -154,7 +157,8 @@ impl Sim {
         let mut runnable = std::mem::take(&mut self.scratch);
         self.runnable_into(&mut runnable);
         let again = question
-            .is_some_and(|question| chosen.just_now.contains(&question) && !self.reached(question));
+            .map(|question| (turns::me(), question))
+            .is_some_and(|asked| chosen.just_now.contains(&asked) && !self.reached(asked.1));
         let go_on = may_go_on && (runnable.is_empty() || !again);
         let options = runnable.len() + usize::from(go_on);
         let choice = if options == 0 {
@@ -180,7 +184,8 @@ impl Sim {
         if let Some(question) = question {
             // The number of a submission says its stream, too. Any other call forgets what was asked.
             state.write_u64(question.number);
-            let just_now = chosen.just_now.iter().map(|question| hash(&[question.number]));
+            let just_now = chosen.just_now.iter();
+            let just_now = just_now.map(|(thread, asked)| hash(&[*thread as u64, asked.number]));
             state.write_u64(just_now.fold(0, u64::wrapping_add));
         }
         for (&(device, block), &content) in &chosen.pinned {
@@ -190,6 +195,8 @@ impl Sim {
             self.devices.iter().fold(0, |hash, device| mix(hash ^ device.memory.digest()))
         });
         state.write_u64(hash(&[chosen.history, chosen.copied, chosen.called, memory]));
+        // Whose call it is. Before a choice of the turn, who has it.
+        state.write_usize(turns::me());
         state.finish()
     }
 }
@@ -213,6 +220,21 @@ impl HostDriver {
             Some(index) => (self.step(sim, index), true),
             None => (sim, false),
         }
+    }
+
+    /// Which thread of the host has the turn, of several.
+    pub(crate) fn choose_turn(&self, threads: &[usize]) -> usize {
+        let mut sim = self.lock();
+        let Some(mut chosen) = sim.chosen.take() else { return threads[0] };
+        let mut choice = 0;
+        if threads.len() > 1 {
+            let state = hash(&[sim.state(&mut chosen, None), threads.len() as u64]);
+            choice = chosen.chooser.choose(state, threads.len());
+        }
+        let next = threads.get(choice).copied().unwrap_or(threads[0]);
+        chosen.history = hash(&[chosen.history, next as u64]);
+        sim.chosen = Some(chosen);
+        next
     }
 
     /// Says that the program is at its end: from here on nobody chooses, and work is executed when it

@@ -10,6 +10,7 @@ use std::ptr;
 
 use smallvec::SmallVec;
 
+use super::body;
 use super::log::{LogAction, LogEntry};
 use super::memory::{POISON_ALLOCATED, POISON_FREED, pointer, poison};
 use super::queue::{Op, Poison};
@@ -92,13 +93,14 @@ impl Sim {
         let device = stream.device;
         let params: SmallVec<[Param; MAX_PARAMS]> = stream.params.drain(..params).collect();
         let function = &self.functions[function as usize];
-        let body = function.body;
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let run = || {
             // SAFETY: the parameters are the kernel's and their memory is allocated until now, by
             // the contract of `Driver::launch`. Nobody else touches that memory: kernels, copies
             // and fills run one at a time under this lock.
-            unsafe { body(HostArgs { params: &params }) }
-        }));
+            unsafe { (function.body)(HostArgs { params: &params }) }
+        };
+        let outcome =
+            catch_unwind(AssertUnwindSafe(|| body::call(self.number, &function.name, run)));
         if let Err(panic) = outcome {
             let failure = Sticky {
                 call: "launch",

@@ -18,6 +18,8 @@
 //!   execute, without the simulator's lock, so it may wait for another thread but not for the one
 //!   that submits. It may not call the driver (`CUDA_ERROR_NOT_PERMITTED`), and may not unwind: a
 //!   panic in an `extern "C"` function aborts the process.
+//! - A kernel's body runs under the simulator's lock, on the thread whose call executes it. It may not call
+//!   the driver either: such calls return an error that names the kernel.
 //! - A copy from or to pageable memory returns when it has executed.
 //! - Memory freed on a stream is reused on that stream at once, elsewhere when the free has
 //!   executed.
@@ -34,6 +36,7 @@
 //! Dropping the driver drops queued work, uncalled host functions included, and gives the memory
 //! back.
 
+mod body;
 mod calls;
 mod chosen;
 mod clock;
@@ -56,7 +59,7 @@ pub use memory::{POISON_ALLOCATED, POISON_FREED};
 pub use options::{HostBuilder, Policy};
 
 use std::fmt;
-use std::sync::{Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
 use fail::{call_error, invalid_handle, invalid_value};
@@ -69,12 +72,18 @@ use super::{
     GreenContext, HostFunction, Image, KernelSource, Launch, LoadedKernel, MemoryRange, RawEvent,
     RawFunction, RawModule, RawStream, SmSizes, Sticky, StreamFlags, StreamOptions,
 };
+use crate::turns::Turns;
 
 /// The simulator. See the [module](self).
 pub struct HostDriver {
     sim: Mutex<Sim>,
     /// Something was executed while a thread sleeps in a call.
     changed: Condvar,
+    /// As in `sim`.
+    number: u64,
+    policy: Policy,
+    /// The threads of a test that take turns in here.
+    turns: Option<Arc<Turns>>,
     devices: usize,
     memory: u64,
 }
@@ -86,9 +95,13 @@ impl HostDriver {
     }
 
     fn new(options: &HostBuilder, chooser: Option<Box<dyn Chooser>>) -> Self {
+        let sim = Sim::new(options, chooser);
         Self {
-            sim: Mutex::new(Sim::new(options, chooser)),
+            number: sim.number,
+            policy: sim.policy,
+            sim: Mutex::new(sim),
             changed: Condvar::new(),
+            turns: options.turns.clone(),
             devices: options.devices,
             memory: options.memory,
         }
@@ -96,13 +109,33 @@ impl HostDriver {
 
     /// In which order this simulator executes.
     pub fn policy(&self) -> Policy {
-        self.lock().policy
+        self.policy
     }
 
     /// What was executed so far, in order. Empty unless the builder was told to
-    /// [trace](HostBuilder::trace).
+    /// [trace](HostBuilder::trace), and inside of a kernel's body.
     pub fn log(&self) -> Vec<LogEntry> {
+        if body::running(self.number).is_some() {
+            return Vec::new();
+        }
         self.lock().log.clone().unwrap_or_default()
+    }
+
+    /// To be called first by each call, without the lock: the turn may go to another thread. Refuses calls from
+    /// inside of a kernel's body, and from threads that the test doesn't own.
+    fn begin(&self, call: &'static str, device: DeviceId) -> DriverResult<()> {
+        self.check_device(call, device)?;
+        let refuse =
+            |message: &str| Err(call_error(call, device, 800, "CUDA_ERROR_NOT_PERMITTED", message));
+        if let Some(kernel) = body::running(self.number) {
+            return refuse(&format!(
+                "it was called from inside of kernel `{kernel}`, and a kernel's body may not call the driver"
+            ));
+        }
+        match self.turns.as_ref().map_or(Ok(()), |turns| turns.step(call)) {
+            Ok(()) => Ok(()),
+            Err(trouble) => refuse(&trouble.to_string()),
+        }
     }
 
     fn check_device(&self, call: &'static str, device: DeviceId) -> DriverResult<()> {
@@ -128,7 +161,7 @@ impl HostDriver {
 
     /// The lock, for a call that concerns a device.
     fn enter(&self, call: &'static str, device: DeviceId) -> DriverResult<Locked<'_>> {
-        self.check_device(call, device)?;
+        self.begin(call, device)?;
         let sim = self.lock();
         self.permit(&sim, call, device)?;
         Ok(sim)

@@ -1,6 +1,9 @@
 //! How a simulator is set up: devices, seed, order of execution.
 
+use std::sync::Arc;
+
 use super::{Chooser, HostDriver};
+use crate::turns::Turns;
 
 /// In which of the legal orders the simulator executes queued work.
 ///
@@ -46,11 +49,19 @@ pub struct HostBuilder {
     pub(super) policy: Option<Policy>,
     pub(super) memory: u64,
     pub(super) trace: bool,
+    pub(super) turns: Option<Arc<Turns>>,
 }
 
 impl Default for HostBuilder {
     fn default() -> Self {
-        Self { devices: 1, seed: 0, policy: None, memory: DEFAULT_MEMORY, trace: false }
+        Self {
+            devices: 1,
+            seed: 0,
+            policy: None,
+            memory: DEFAULT_MEMORY,
+            trace: false,
+            turns: None,
+        }
     }
 }
 
@@ -84,6 +95,12 @@ impl HostBuilder {
     /// Whether executed operations are logged for [`HostDriver::log`]; off by default.
     pub fn trace(mut self, trace: bool) -> Self {
         self.trace = trace;
+        self
+    }
+
+    /// The threads that are to take turns. No other may call.
+    pub(crate) fn turns(mut self, turns: Arc<Turns>) -> Self {
+        self.turns = Some(turns);
         self
     }
 

@@ -9,6 +9,7 @@ use super::options::Policy;
 use super::queue::{Op, Point, Running, StreamKind};
 use super::sim::Sim;
 use crate::driver::{DriverError, DriverResult};
+use crate::turns;
 
 /// How many operations a stream holds. CUDA's streams are bounded as well: a submission to a full
 /// one blocks until there is room. So a program that never waits can't fill the memory.
@@ -226,7 +227,9 @@ impl HostDriver {
             Err(_) => {
                 // A host function runs on another thread: let it.
                 drop(sim);
-                thread::yield_now();
+                if !turns::rest() {
+                    thread::yield_now();
+                }
                 self.lock()
             }
         }
@@ -283,7 +286,13 @@ impl HostDriver {
             return Err(DriverError::Deadlock { call, detail: sim.describe(target) });
         }
         sim.sleepers += 1;
-        let mut sim = self.changed.wait(sim).unwrap_or_else(PoisonError::into_inner);
+        let mut sim = if turns::takes_turns() {
+            drop(sim);
+            turns::rest();
+            self.lock()
+        } else {
+            self.changed.wait(sim).unwrap_or_else(PoisonError::into_inner)
+        };
         sim.sleepers -= 1;
         mark(&mut sim, false);
         Ok(sim)

@@ -1,6 +1,7 @@
 //! The simulator's state: handles, submissions, memory.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::chosen::{Chooser, Chosen};
 use super::fail::invalid_handle;
@@ -16,6 +17,8 @@ use crate::driver::{
 
 #[derive(Debug)]
 pub(super) struct Sim {
+    /// Tells simulators apart within a process.
+    pub(super) number: u64,
     pub(super) policy: Policy,
     pub(super) chance: Chance,
     /// Under the random policy a call executes nothing in this many of this many plus one cases.
@@ -50,7 +53,9 @@ pub(super) struct Sim {
 
 impl Sim {
     pub(super) fn new(options: &HostBuilder, chooser: Option<Box<dyn Chooser>>) -> Self {
+        static SIMULATORS: AtomicU64 = AtomicU64::new(0);
         let mut sim = Self {
+            number: SIMULATORS.fetch_add(1, Ordering::Relaxed),
             policy: options.policy.unwrap_or(Policy::of_seed(options.seed)),
             chance: Chance::new(options.seed),
             idle: 1 + (mix(options.seed ^ 0x5eed) % 3) as usize,

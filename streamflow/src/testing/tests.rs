@@ -1,0 +1,99 @@
+//! Threads of tests that are explored: who is next is the seed's alone.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::mpsc::{self, TryRecvError};
+
+use super::{scope, yield_now};
+use crate::driver::host::HostDriver;
+use crate::driver::race::RaceReports;
+use crate::turns::{Pct, Turns};
+use crate::{Buffer, CudaStream, CudaStreamPool, Download, Error, Platform, Result};
+
+/// What the simulator executed under a seed, in order.
+fn log_of(seed: u64, test: impl Fn(&Platform) -> Result<()>) -> String {
+    let turns = Turns::new(Box::new(Pct::new(seed)));
+    let driver = HostDriver::builder().seed(seed).trace(true).turns(turns.clone()).build();
+    let driver = Arc::new(driver);
+    let seat = turns.enter();
+    let platform = Platform::from_driver(driver.clone()).unwrap();
+    test(&platform).unwrap();
+    let log = driver.log().iter().map(|entry| format!("{entry}\n")).collect();
+    assert_eq!(platform.take_races(), RaceReports::default());
+    drop(platform);
+    drop(seat);
+    assert_eq!(turns.trouble(), None);
+    log
+}
+
+fn streams<const N: usize>(platform: &Platform) -> Result<[CudaStream; N]> {
+    let pool = platform.stream_pool("TEST", &CudaStreamPool::new())?;
+    Ok(std::array::from_fn(|index| pool.allocate(index.to_string()).unwrap()))
+}
+
+/// Fills and downloads in turns, each time in another byte.
+fn work(platform: &Platform, stream: &CudaStream, name: u8, times: u8) -> Result<()> {
+    for time in 0..times {
+        let mut data: Buffer<u8> = platform.buffer(4, stream)?;
+        stream.fill_bytes(&mut data, name + time)?;
+        assert_eq!(platform.download(&data, stream)?.wait_blocking()?, [name + time; 4]);
+    }
+    Ok(())
+}
+
+/// One thread queues, another one waits for the downloads.
+fn second_thread_waits(platform: &Platform) -> Result<()> {
+    let [stream] = streams(platform)?;
+    let (send, receive) = mpsc::channel::<Download<u8>>();
+    scope(|scope| {
+        let waits = scope.spawn(move || {
+            let mut sum = 0;
+            loop {
+                match receive.try_recv() {
+                    Ok(download) => sum += u32::from(download.wait_blocking()?[0]),
+                    Err(TryRecvError::Empty) => yield_now(),
+                    Err(TryRecvError::Disconnected) => return Ok::<_, Error>(sum),
+                }
+            }
+        });
+        for value in 0..6 {
+            let mut data = platform.buffer::<u8>(4, &stream)?;
+            stream.fill_bytes(&mut data, value)?;
+            send.send(platform.download(&data, &stream)?).unwrap();
+        }
+        drop(send);
+        assert_eq!(waits.join().unwrap()?, 15);
+        Ok(())
+    })
+}
+
+#[test]
+fn a_seed_repeats_a_test_whose_second_thread_waits_for_downloads() {
+    for seed in 0..64 {
+        let (first, second) =
+            (log_of(seed, second_thread_waits), log_of(seed, second_thread_waits));
+        assert!(first.lines().count() > 10, "{first}");
+        assert_eq!(first, second, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_seed_repeats_three_threads_and_another_one_orders_them_otherwise() {
+    let three = |platform: &Platform| {
+        let [a, b, c] = streams(platform)?;
+        scope(|scope| {
+            let first = scope.spawn(move || work(platform, &a, 10, 4));
+            let second = scope.spawn(move || work(platform, &b, 20, 5));
+            work(platform, &c, 30, 3)?;
+            first.join().unwrap().and(second.join().unwrap())
+        })
+    };
+    let mut logs = HashSet::new();
+    for seed in 0..64 {
+        let (first, second) = (log_of(seed, three), log_of(seed, three));
+        assert_eq!(first, second, "seed {seed}");
+        logs.insert(first);
+    }
+    assert!(logs.len() > 32, "{} different logs", logs.len());
+}
