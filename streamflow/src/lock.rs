@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::hint::spin_loop;
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::Duration;
 
@@ -26,6 +27,20 @@ pub(crate) type Lock<T> = SpinMutex<T, LookAgain>;
 
 /// What a lock holds, while it is held.
 pub(crate) type Held<'a, T> = SpinMutexGuard<'a, T, LookAgain>;
+
+/// Locks a mutex of the standard library, for what may be held for long: those that wait sleep. Whoever locks
+/// it takes it by this, if it is held in calls of the driver: a thread that takes turns hands on its own until
+/// it is free, and inside of a kernel's body one that is never free ends by a panic.
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    while turns::takes_turns() || turns::is_kept() {
+        match mutex.try_lock() {
+            Ok(guard) => return guard,
+            Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => LookAgain::relax(),
+        }
+    }
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// What a thread does between two looks at a lock that another has.
 #[derive(Debug)]

@@ -8,16 +8,20 @@ mod explore {
     pub(crate) mod limits;
     pub(crate) mod replay;
     pub(crate) mod seed_application;
+    pub(crate) mod threads;
 }
 
 use std::process::ExitCode;
 
-use explore::{counts, edges, limits, replay, seed_application};
+use explore::{counts, edges, limits, replay, seed_application, threads};
 use streamflow_tests::{Suite, child, races};
 
 fn main() -> ExitCode {
     if let Some(role) = child::role() {
-        return child::play(&role, replay::child);
+        return child::play(&role, |role| match role {
+            "two threads" => threads::child(),
+            other => replay::child(other),
+        });
     }
     let suite = races::ALL.iter().fold(Suite::new(), |suite, &(name, program)| {
         suite
@@ -43,5 +47,11 @@ fn main() -> ExitCode {
         .plain("a_seed_is_replayed", replay::seed)
         .plain("a_schedule_is_replayed", replay::schedule)
         .plain("bad_variables_are_refused", replay::bad_variables)
+        .plain("a_fault_of_two_threads_is_found_and_repeated_by_a_seed", threads::found_by_a_seed)
+        .plain("a_fault_of_two_threads_is_found_exhaustively", threads::found_exhaustively)
+        .plain("threads_are_right_with_two_preemptions", threads::right_with_two_preemptions)
+        .plain("a_foreign_thread_is_named", threads::foreign)
+        .plain("a_thread_that_is_blocked_outside_is_named", threads::blocked)
+        .plain("a_panic_of_a_thread_is_as_in_std", threads::panics)
         .run()
 }

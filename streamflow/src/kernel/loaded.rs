@@ -1,8 +1,9 @@
 //! Kernels that are loaded on a device, found again without a lock.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 use crate::driver::{DriverResult, LoadedKernel};
+use crate::lock::locked;
 
 /// More kernels than programs have; beyond that each launch takes the lock.
 const SLOTS: usize = 512;
@@ -44,7 +45,7 @@ impl LoadedKernels {
         load: impl FnOnce() -> DriverResult<LoadedKernel>,
     ) -> DriverResult<LoadedKernel> {
         // Held while loading: two threads compile a kernel once.
-        let mut overflow = self.overflow.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut overflow = locked(&self.overflow);
         let in_slots = self.probe(key).map_while(OnceLock::get);
         if let Some((_, kernel)) = in_slots.chain(overflow.iter()).find(|(found, _)| *found == key)
         {

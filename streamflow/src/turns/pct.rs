@@ -12,7 +12,7 @@ use super::Order;
 const DEPTH: usize = 3;
 
 /// The steps that a run is expected to have, as powers of two.
-const SCALES: std::ops::Range<u64> = 3..13;
+const SCALES: std::ops::Range<u64> = 4..11;
 
 /// An order that a seed decides alone.
 ///

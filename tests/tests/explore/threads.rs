@@ -1,0 +1,247 @@
+//! Tests of several threads: their order is explored, and repeated.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread::{self, ThreadId};
+
+use streamflow::driver::{Driver, DriverResult, Layer, RawEvent, RawStream};
+use streamflow::prelude::*;
+use streamflow::testing::{Explorer, explore, scope};
+use streamflow_tests::kernels::{add_one, fill};
+use streamflow_tests::{Failed, check, check_error, check_text, child};
+
+/// Loses a wait if another thread has recorded or waited since this one recorded: a fault that needs two threads,
+/// and a turn of the other one in between two calls.
+struct Interrupted {
+    below: Arc<dyn Driver>,
+    last: Mutex<Option<ThreadId>>,
+}
+
+impl Interrupted {
+    /// The platform of a test, with the fault.
+    fn platform(platform: &Platform) -> Result<Platform> {
+        let below = platform.driver().clone();
+        Platform::from_driver(Arc::new(Self { below, last: Mutex::default() }))
+    }
+
+    fn last(&self) -> MutexGuard<'_, Option<ThreadId>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Interrupted").finish_non_exhaustive()
+    }
+}
+
+// SAFETY: it does not keep a driver's promises, on purpose. What a race does in the program below is wrong
+// data in memory that is allocated.
+unsafe impl Layer for Interrupted {
+    fn below(&self) -> &dyn Driver {
+        &*self.below
+    }
+
+    unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
+        *self.last() = Some(thread::current().id());
+        // SAFETY: the caller's contract.
+        unsafe { self.below.record_event(event, stream) }
+    }
+
+    unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
+        self.below.bind(stream.device())?;
+        let me = Some(thread::current().id());
+        if self.last().replace(thread::current().id()) != me {
+            return Ok(());
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.below.wait_event(stream, event) }
+    }
+}
+
+/// Hands buffers from one stream to another.
+fn hand_over(platform: &Platform, a: &CudaStream, b: &CudaStream, times: u8) -> Result<()> {
+    (0..times).try_for_each(|time| {
+        let value = f32::from(time);
+        let mut data = platform.buffer::<f32>(4, a)?;
+        a.launch::<fill>(4, (&mut data, value))?;
+        b.launch::<add_one>(4, (&mut data,))?;
+        let right = b.download_blocking(&data)? == [value + 1.0; 4];
+        if right { Ok(()) } else { Err(Error::other("the data is wrong")) }
+    })
+}
+
+/// Two threads hand over, each on streams of its own.
+fn two_threads(platform: &Platform, times: u8) -> Result<()> {
+    let pool = platform.stream_pool("TEST", &CudaStreamPool::new())?;
+    let (a, b, c, d) =
+        (pool.allocate("a")?, pool.allocate("b")?, pool.allocate("c")?, pool.allocate("d")?);
+    scope(|scope| {
+        let other = scope.spawn(move || hand_over(platform, &c, &d, times));
+        let mine = hand_over(platform, &a, &b, times);
+        other.join().map_err(|_| Error::other("the thread panicked"))?.and(mine)
+    })
+}
+
+fn one_thread(platform: &Platform) -> Result<()> {
+    let pool = platform.stream_pool("TEST", &CudaStreamPool::new())?;
+    let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
+    hand_over(platform, &a, &b, 4)?;
+    hand_over(platform, &b, &a, 4)
+}
+
+/// A test with the fault. Its data is right under most policies; the race checker below the fault sees the calls.
+fn interrupted(platform: &Platform, test: impl FnOnce(&Platform) -> Result<()>) -> Result<()> {
+    let done = test(&Interrupted::platform(platform)?);
+    let races = platform.take_races();
+    if races.is_empty() { done } else { Err(Error::Races(races)) }
+}
+
+fn two_threads_interrupted(platform: &Platform) -> Result<()> {
+    interrupted(platform, |platform| two_threads(platform, 3))
+}
+
+/// Small, since the states multiply.
+fn two_threads_interrupted_once(platform: &Platform) -> Result<()> {
+    interrupted(platform, |platform| two_threads(platform, 1))
+}
+
+pub(crate) fn found_by_a_seed() -> Result<(), Failed> {
+    explore(|platform| two_threads(platform, 3))?;
+    explore(|platform| interrupted(platform, one_thread))?;
+
+    let found = Explorer::new().race_check(true).run(two_threads_interrupted)?;
+    let mut c = Vec::new();
+    for seed in 0..256 {
+        if Explorer::new()
+            .first_seed(seed)
+            .seeds(1)
+            .race_check(true)
+            .run(two_threads_interrupted)?
+            .failing
+            .is_some()
+        {
+            c.push(seed)
+        }
+    }
+    let Some(failing) = &found.failing else { return Err(Failed::new(found)) };
+    check(matches!(failing.cause, Error::Races(_)), || found.to_string())?;
+    // Alone, it does the same.
+    let Some(seed) = failing.seed else { return Err(Failed::new(&failing.replay)) };
+    let again =
+        Explorer::new().first_seed(seed).seeds(1).race_check(true).run(two_threads_interrupted)?;
+    check(again.failing == found.failing, || format!("{again}, after {found}"))
+}
+
+pub(crate) fn found_exhaustively() -> Result<(), Failed> {
+    let found = Explorer::new().race_check(true).run_exhaustively(two_threads_interrupted_once)?;
+    let Some(failing) = &found.failing else { return Err(Failed::new(found)) };
+    check_text(&found.to_string(), &["up to 2 preemptions"])?;
+    check(matches!(failing.cause, Error::Races(_)), || found.to_string())?;
+    let Some((variable, value)) = failing.replay.split_once('=') else {
+        return Err(Failed::new(&failing.replay));
+    };
+    child::run("two threads", &[(variable, value)])
+}
+
+/// The run of a schedule, in a process of its own.
+pub(crate) fn child() -> Result<(), Failed> {
+    let again = Explorer::new().race_check(true).run_exhaustively(two_threads_interrupted_once)?;
+    let cause = again.failing.as_ref().map(|failing| &failing.cause);
+    check(again.runs == 1 && matches!(cause, Some(Error::Races(_))), || again.to_string())
+}
+
+/// Without the fault no order is wrong; and nobody says that all were tried.
+pub(crate) fn right_with_two_preemptions() -> Result<(), Failed> {
+    let records = |platform: &Platform, times: usize| {
+        let pool = platform.stream_pool("TEST", &CudaStreamPool::new())?;
+        let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
+        scope(|scope| {
+            let other = scope.spawn(move || (0..times).try_for_each(|_| b.record().map(drop)));
+            (0..times).try_for_each(|_| a.record().map(drop))?;
+            other.join().map_err(|_| Error::other("the thread panicked"))?
+        })
+    };
+    let mut runs = 0;
+    for times in [1, 2, 3] {
+        let found = Explorer::new().run_exhaustively(|platform| records(platform, times))?;
+        found.check()?;
+        check(found.preemptions == Some(2) && found.runs > runs, || found.to_string())?;
+        let text = found.to_string();
+        check_text(&text, &["up to 2 preemptions", "no other state is reached with so few"])?;
+        check(!text.contains("no state is left"), || text.clone())?;
+        runs = found.runs;
+    }
+    Ok(())
+}
+
+/// A thread that the test does not own.
+pub(crate) fn foreign() -> Result<(), Failed> {
+    let test = |name: &'static str| {
+        move |platform: &Platform| {
+            let pool = platform.stream_pool("TEST", &CudaStreamPool::new())?;
+            let stream = pool.allocate("a")?;
+            let thread = thread::Builder::new().name(name.to_owned());
+            let spawned = thread.spawn(move || stream.synchronize_blocking().is_ok());
+            // Whatever becomes of it there, the run fails.
+            let _unseen = spawned.map_err(Error::other)?.join();
+            Ok(())
+        }
+    };
+    for exhaustively in [false, true] {
+        let explorer = Explorer::new();
+        let test = test("worker 7");
+        let found =
+            if exhaustively { explorer.run_exhaustively(test) } else { explorer.run(test) }?;
+        let cause = found.failing.as_ref().map(|failing| failing.cause.clone());
+        let Some(Error::Thread { thread, problem }) = cause else {
+            return Err(Failed::new(found));
+        };
+        check(thread == "worker 7" && found.runs == 1, || found.to_string())?;
+        check_text(&problem, &["testing::scope"])?;
+    }
+    // Where nothing is explored it just runs.
+    test("worker 8")(&Platform::host().build()?)?;
+    Ok(())
+}
+
+/// A thread that waits on the host for another one, which has to wait for its turn.
+pub(crate) fn blocked() -> Result<(), Failed> {
+    let test = |platform: &Platform| {
+        let pool = platform.stream_pool("TEST", &CudaStreamPool::new())?;
+        let stream = pool.allocate("a")?;
+        let (send, receive) = mpsc::channel();
+        scope(|scope| {
+            scope.spawn(move || {
+                // Asked for first, so that it never is the thread that had the turn first.
+                let done = stream.synchronize_blocking();
+                let _nobody_listens = send.send(done);
+            });
+            receive.recv().map_err(Error::other)?
+        })
+    };
+    let found = Explorer::new().seeds(64).run(test)?;
+    let text = check_error("blocked", found.check(), |error| matches!(error, Error::Explored(_)))?;
+    let me = thread::current().name().unwrap_or_default().to_owned();
+    check_text(&text, &[&format!("thread `{me}"), "blocked", "yield_now", "STREAMFLOW_TEST_SEED="])
+}
+
+/// A panic in a thread is its handle's, or the scope's.
+pub(crate) fn panics() -> Result<(), Failed> {
+    explore(|_| {
+        let joined = scope(|scope| scope.spawn(|| panic!("on purpose")).join());
+        let said = joined.err().and_then(|panic| panic.downcast_ref::<&str>().copied());
+        if said == Some("on purpose") {
+            Ok(())
+        } else {
+            Err(Error::other("it said something else"))
+        }
+    })?;
+    let found = Explorer::new().run(|_| {
+        scope(|scope| {
+            scope.spawn(|| panic!("on purpose"));
+        });
+        Ok(())
+    })?;
+    check_text(&found.to_string(), &["a scoped thread panicked", "STREAMFLOW_TEST_SEED=0"])
+}
