@@ -88,7 +88,21 @@ impl RelaxStrategy for LookAgain {
 
 #[cfg(test)]
 mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
     use super::*;
+
+    #[test]
+    fn what_its_own_thread_has_is_a_panic_inside_of_a_kernel() {
+        let (spin, sleep) = (Lock::new(1), Mutex::new(2));
+        let (one, two) = (spin.lock(), locked(&sleep));
+        let again = catch_unwind(AssertUnwindSafe(|| turns::keep(|| *spin.lock())));
+        assert!(again.is_err());
+        let again = catch_unwind(AssertUnwindSafe(|| turns::keep(|| *locked(&sleep))));
+        assert!(again.is_err());
+        drop((one, two));
+        assert_eq!(turns::keep(|| (*spin.lock(), *locked(&sleep))), (1, 2));
+    }
 
     #[test]
     fn threads_that_meet_go_one_after_the_other() {

@@ -2,7 +2,7 @@
 //!
 //! [`OperatorHarness`] lets one operator tick without a graph. [`explore`] runs a test under many of the
 //! orders in which a device may execute its work, and [`Explorer`] also under all of them, on the host
-//! simulator.
+//! simulator. [`scope`] spawns threads whose order is explored as well.
 //!
 //! # An operator, and then its graph
 //!
@@ -153,12 +153,64 @@
 //! # }
 //! ```
 //!
+//! # Threads
+//!
+//! Threads of a test are spawned by [`scope`], which is used as [`std::thread::scope`]. Under [`explore`] and
+//! an [`Explorer`] they take turns: one goes on, until it calls the driver, finds a lock of the platform taken,
+//! or waits; in debug builds also at points between two steps of the runtime that belong together. Then the
+//! seed says who is next. So a run repeats itself, bit for bit, with all its threads.
+//!
+//! The seed orders threads by *probabilistic concurrency testing* with depth 3 (Burckhardt et al., ASPLOS
+//! 2010): threads have random priorities, the highest of those that could go on does, and at two random steps
+//! the one that goes on falls below the others. Few switches at the right places find most faults, and need
+//! no luck at all the other places.
+//!
+//! ```
+//! use std::sync::atomic::{AtomicU32, Ordering};
+//! use streamflow::prelude::*;
+//! use streamflow::testing::{Explorer, scope};
+//!
+//! /// Two threads count up, and meet between reading and writing under some orders.
+//! fn test(platform: &Platform) -> Result<()> {
+//!     let count = AtomicU32::new(0);
+//!     let pool = platform.stream_pool("TEST", &CudaStreamPool::new())?;
+//!     let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
+//!     let add = |stream: CudaStream| {
+//!         let read = count.load(Ordering::Relaxed);
+//!         stream.record()?;
+//!         count.store(read + 1, Ordering::Relaxed);
+//!         Ok::<_, Error>(())
+//!     };
+//!     scope(|scope| {
+//!         let thread = scope.spawn(|| add(a));
+//!         add(b)?;
+//!         thread.join().expect("it does not panic")
+//!     })?;
+//!     assert_eq!(count.into_inner(), 2);
+//!     Ok(())
+//! }
+//!
+//! # fn main() -> Result<()> {
+//! let found = Explorer::new().run(test)?;
+//! println!("{found}"); // 12 runs, the last of which failed: it panicked: assertion …; repeat it with …
+//! # assert!(found.failing.is_some());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The test must own its threads. A thread that was spawned by something else and calls the driver ends the
+//! run with an [`Error::Thread`](crate::Error::Thread) that names it. So does one that has the turn and does
+//! nothing for 10 seconds, since it is blocked by a lock or a channel of the standard library, while the
+//! thread that would go on with it waits for its turn: on the host, threads wait for each other by
+//! [`join`](ScopedJoinHandle::join), or in a loop with [`yield_now`].
+//!
 //! # Repeating a failure
 //!
 //! What failed says how to repeat it: `STREAMFLOW_TEST_SEED=5` makes [`Explorer::run`] and [`explore`] try
 //! that seed alone, and `STREAMFLOW_TEST_SCHEDULE=3:1,7:2` makes [`Explorer::run_exhaustively`] repeat that
 //! run alone (in choice 3 take 1, in choice 7 take 2, else 0). `STREAMFLOW_TEST_SEEDS=n` tries the seeds
-//! `0..n` where a test does not say how many.
+//! `0..n` where a test does not say how many. A test with several threads is repeated by the same profile: in
+//! release builds there are fewer places where another thread may get the turn.
 //!
 //! # What exhaustive means
 //!
@@ -172,13 +224,19 @@
 //! that lead to the same state are not tried twice; so operations that don't touch each other's memory
 //! count in one order alone, and those that race in each order that makes a difference. This assumes that
 //! - the test does the same when it is answered the same: no clock, no chance, nothing kept from one run
-//!   for the next, one thread at a time that uses the device. That it does not is noticed, most often:
+//!   for the next, no thread but those of a [`scope`]. That it does not is noticed, most often:
 //!   [`Limit::Diverged`];
 //! - how often it asked for something in vain, without doing anything else, makes no difference;
 //! - kernels touch nothing but device memory;
 //! - the host looks at page-locked memory only when nothing is being copied there. Where it does look,
 //!   that is seen, but not in combination with everything that may follow;
 //! - two states with one 64-bit hash are the same.
+//!
+//! With several threads, who is next is a choice like the others, and of these not all are made: a run switches
+//! at most twice away from a thread that could go on. So it visits what up to 2 preemptions lead to, which
+//! [`Exploration::preemptions`] says, and not every state. Threads share more than the device, so the state is
+//! then also what each of them was answered, and in which order they had their turns: few orders lead to the
+//! same state, and two threads with ten calls each are many runs.
 //!
 //! States multiply with each stream that works on its own: take small sizes, for the content of memory is
 //! looked at after each operation, and few ticks. A graph of four streams and two ticks has some 3000.

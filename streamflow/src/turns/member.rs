@@ -69,6 +69,11 @@ impl Members {
         self.all.len()
     }
 
+    /// Whether at most one is not at its end.
+    pub(super) fn are_alone(&self) -> bool {
+        self.all.iter().filter(|member| member.waits != Waits::Ended).count() <= 1
+    }
+
     /// The one that has the turn.
     pub(super) fn current(&self) -> &Member {
         &self.all[self.turn]

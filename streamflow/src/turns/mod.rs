@@ -45,6 +45,9 @@ pub(crate) trait Order: fmt::Debug + Send {
     /// Which of the `ready` threads, at least two in rising order, goes on. `current` is the one that has
     /// the turn, if it is among them.
     fn next(&mut self, current: Option<usize>, ready: &[usize]) -> usize;
+
+    /// There are several threads again, after there was only one for a while.
+    fn begin(&mut self);
 }
 
 /// A place in the code where another thread may get the turn. Not in release builds.
@@ -171,7 +174,13 @@ impl Turns {
     }
 
     fn add(self: &Arc<Self>, name: String, scope: u64) -> Place {
-        let index = self.lock().members.add(name, scope);
+        let mut state = self.lock();
+        let State { order, members, .. } = &mut *state;
+        if members.are_alone() {
+            order.begin();
+        }
+        let index = members.add(name, scope);
+        drop(state);
         if index > 0 {
             self.several.store(true, Ordering::Release);
         }

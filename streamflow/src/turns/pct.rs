@@ -17,33 +17,39 @@ const SCALES: std::ops::Range<u64> = 4..11;
 /// An order that a seed decides alone.
 ///
 /// How many steps a run has is not known before, and what earlier runs had must make no difference: the same
-/// seed is to give the same run when it is repeated alone. So a seed also draws how long it takes the run to
-/// be.
+/// seed is to give the same run when it is repeated alone. So it is drawn as well how long the run is taken to
+/// be. A run that has several threads, then one, then several again counts as as many runs.
 #[derive(Debug)]
 pub(crate) struct Pct {
-    seed: u64,
+    /// The state of the generator.
+    random: u64,
     step: u64,
-    /// The steps in which the thread that runs falls, the last of them to the bottom.
+    /// The steps in which the thread that runs falls.
     falls: [u64; DEPTH - 1],
-    /// What threads have fallen to: below all others, the latest lowest.
-    fallen: Vec<usize>,
+    /// By thread; the highest goes on.
+    priorities: Vec<u64>,
+    /// How often threads fell: each time below all others.
+    fallen: u64,
 }
 
 impl Pct {
     pub(crate) fn new(seed: u64) -> Self {
-        let mut drawn = (1..).map(|it| mix(mix(seed ^ 0x7475_726e) ^ it));
-        let mut draw = |bound: u64| drawn.next().map_or(0, |it: u64| it % bound);
-        let scale = SCALES.start + draw(SCALES.end - SCALES.start);
-        let falls = std::array::from_fn(|_| 1 + draw(1 << scale));
-        Self { seed, step: 0, falls, fallen: Vec::new() }
+        let random = mix(seed ^ 0x7475_726e);
+        Self { random, step: 0, falls: [0; DEPTH - 1], priorities: Vec::new(), fallen: 0 }
     }
 
-    /// The higher goes on. Those that have fallen are below those that have not.
-    fn priority(&self, thread: usize) -> (bool, u64) {
-        match self.fallen.iter().position(|fallen| *fallen == thread) {
-            Some(place) => (false, u64::MAX - place as u64),
-            None => (true, mix(self.seed ^ mix(thread as u64 + 1))),
+    fn draw(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mix(self.random)
+    }
+
+    fn priority(&mut self, thread: usize) -> u64 {
+        while self.priorities.len() <= thread {
+            // Above all that have fallen.
+            let drawn = self.draw() | 1 << 63;
+            self.priorities.push(drawn);
         }
+        self.priorities[thread]
     }
 }
 
@@ -53,17 +59,24 @@ impl Order for Pct {
         if let Some(current) = current
             && self.falls.contains(&self.step)
         {
-            self.fallen.retain(|fallen| *fallen != current);
-            self.fallen.push(current);
+            self.fallen += 1;
+            let _drawn_before = self.priority(current);
+            self.priorities[current] = (1 << 63) - self.fallen;
         }
         let highest = ready.iter().copied().max_by_key(|thread| self.priority(*thread));
         highest.or(current).unwrap_or(0)
+    }
+
+    fn begin(&mut self) {
+        let steps = 1 << (SCALES.start + self.draw() % (SCALES.end - SCALES.start));
+        let falls = [self.draw(), self.draw()];
+        (self.step, self.falls) = (0, falls.map(|drawn| 1 + drawn % steps));
+        self.priorities.clear();
     }
 }
 
 /// A number's bits, spread over all 64: the last step of splitmix64.
 const fn mix(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     value ^ (value >> 31)

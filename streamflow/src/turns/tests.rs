@@ -1,1 +1,162 @@
+//! Who has the turn, without a simulator.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::sync::atomic::AtomicU32;
+use std::sync::mpsc;
+
+use super::*;
+use crate::lock::{Lock, locked};
+use crate::testing::scope;
+
+/// Runs a test under each of 64 seeds, and says what is wrong with its threads.
+fn under_seeds(test: impl Fn(&Turns)) -> Vec<Option<Trouble>> {
+    let run = |seed| {
+        let turns = Turns::with_patience(Box::new(Pct::new(seed)), PATIENCE);
+        let seat = turns.enter();
+        test(&turns);
+        drop(seat);
+        turns.trouble()
+    };
+    (0..64).map(run).collect()
+}
+
+/// What three threads do in each order that 64 seeds give them: their numbers, a number for each step.
+fn orders() -> Vec<Vec<u8>> {
+    let orders = Mutex::new(Vec::new());
+    let wrong = under_seeds(|turns| {
+        let (order, inside) = (Mutex::new(Vec::new()), AtomicU32::new(0));
+        let steps = |name: u8| {
+            for _ in 0..20 {
+                assert_eq!(inside.fetch_add(1, Ordering::Relaxed), 0, "two go on at once");
+                locked(&order).push(name);
+                thread::yield_now();
+                inside.fetch_sub(1, Ordering::Relaxed);
+                turns.step("a step").unwrap();
+            }
+        };
+        scope(|scope| {
+            scope.spawn(|| steps(1));
+            scope.spawn(|| steps(2));
+            steps(0);
+        });
+        orders.lock().unwrap().push(order.into_inner().unwrap());
+    });
+    assert!(wrong.iter().all(Option::is_none), "{wrong:?}");
+    orders.into_inner().unwrap()
+}
+
+#[test]
+fn one_thread_goes_on_at_a_time_in_an_order_that_the_seed_repeats() {
+    let first = orders();
+    assert_eq!(first, orders());
+    // Each thread comes first under some seed, and some are interrupted.
+    for name in 0..3 {
+        assert!(first.iter().any(|order| order[0] == name), "{name} is never first");
+    }
+    let switches = |order: &Vec<u8>| order.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    assert!(first.iter().any(|order| switches(order) > 2));
+    // The main thread's steps before the others are there, two falls, and three ends.
+    assert!(first.iter().all(|order| switches(order) <= 6));
+}
+
+#[test]
+fn who_finds_a_lock_taken_gives_its_turn_to_others() {
+    let wrong = under_seeds(|turns| {
+        let (spin, sleep) = (Lock::new(0), Mutex::new(0));
+        let add = || {
+            for _ in 0..5 {
+                // Both are held across steps, as a stream's is across a record.
+                let mut one = spin.lock();
+                turns.step("one").unwrap();
+                let mut two = locked(&sleep);
+                turns.step("two").unwrap();
+                *one += 1;
+                *two += 1;
+                drop((one, two));
+                turns.step("none").unwrap();
+            }
+        };
+        scope(|scope| {
+            scope.spawn(add);
+            scope.spawn(add);
+            add();
+        });
+        assert_eq!((spin.into_inner(), sleep.into_inner().unwrap()), (15, 15));
+    });
+    assert!(wrong.iter().all(Option::is_none), "{wrong:?}");
+}
+
+#[test]
+fn a_thread_that_asks_again_and_again_does_not_keep_the_turn_for_ever() {
+    let wrong = under_seeds(|turns| {
+        let done = AtomicBool::new(false);
+        scope(|scope| {
+            let asks = scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    turns.step("asking").unwrap();
+                }
+            });
+            (0..3).for_each(|_| turns.step("working").unwrap());
+            done.store(true, Ordering::Relaxed);
+            while !asks.is_finished() {}
+            asks.join().unwrap();
+        });
+    });
+    assert!(wrong.iter().all(Option::is_none), "{wrong:?}");
+}
+
+#[test]
+fn a_thread_that_takes_no_turns_is_named_and_the_others_go_on() {
+    let wrong = under_seeds(|turns| {
+        let refused = thread::scope(|scope| {
+            let foreign = thread::Builder::new().name("foreign".to_owned());
+            let spawned = foreign.spawn_scoped(scope, || turns.step("a step").is_err());
+            spawned.unwrap().join().unwrap()
+        });
+        assert!(refused);
+        assert_eq!(turns.step("a step"), Ok(()));
+    });
+    let foreign = Some(Trouble::Foreign { thread: "foreign".to_owned() });
+    assert!(wrong.iter().all(|trouble| *trouble == foreign), "{wrong:?}");
+}
+
+#[test]
+fn a_thread_that_waits_outside_with_the_turn_is_named_and_nothing_hangs() {
+    let run = |seed| {
+        let turns = Turns::with_patience(Box::new(Pct::new(seed)), Duration::from_secs(1));
+        let seat = turns.enter();
+        let (send, receive) = mpsc::channel();
+        let line = line!() + 2;
+        scope(|scope| {
+            let waits = scope.spawn(move || receive.recv());
+            let sends = scope.spawn(move || send.send(5));
+            assert_eq!(waits.join().unwrap(), Ok(5));
+            sends.join().unwrap().unwrap();
+        });
+        drop(seat);
+        let trouble = turns.trouble()?;
+        let place = format!("tests.rs:{line}:");
+        assert!(trouble.thread().contains(&place), "{trouble}, and not the one at {place}");
+        assert!(matches!(trouble, Trouble::Blocked { .. }), "{trouble}");
+        Some(trouble)
+    };
+    // Where the one that sends comes first, nobody waits.
+    assert!((0..64).find_map(run).is_some());
+}
+
+#[test]
+fn a_thread_may_end_a_run_inside_of_a_run() {
+    let inner = || {
+        let turns = Turns::new(Box::new(Pct::new(1)));
+        let seat = turns.enter();
+        assert_eq!(turns.step("inside"), Ok(()));
+        drop(seat);
+        // What it kept may be used afterwards.
+        assert_eq!(turns.step("afterwards"), Ok(()));
+    };
+    let wrong = under_seeds(|turns| {
+        inner();
+        assert_eq!(turns.step("outside"), Ok(()));
+    });
+    assert!(wrong.iter().all(Option::is_none), "{wrong:?}");
+}

@@ -7,6 +7,7 @@
               its contract or breaks only the order that is tested"
 )]
 
+mod body;
 mod chosen;
 mod failure;
 mod green;

@@ -1,0 +1,127 @@
+//! Kernels whose body calls the simulator that executes it.
+
+use std::cell::RefCell;
+
+use super::*;
+
+type Body = Box<dyn FnOnce()>;
+
+thread_local! {
+    static BODY: RefCell<Option<Body>> = const { RefCell::new(None) };
+}
+
+/// Does what `BODY` says, on the thread that executes it.
+unsafe fn nested(_: HostArgs<'_>) {
+    if let Some(body) = BODY.take() {
+        body();
+    }
+}
+
+/// Executes `body` as that of the kernel `nested`.
+fn inside(bench: &Bench, body: impl FnOnce() + 'static) {
+    let kernel = load(&bench.driver, "nested", nested);
+    let stream = bench.stream();
+    BODY.set(Some(Box::new(body)));
+    bench.launch(stream, kernel, &[]);
+    bench.wait(stream);
+    assert!(BODY.take().is_none(), "it was not executed");
+}
+
+#[test]
+fn each_call_names_the_kernel() {
+    for policy in ALL {
+        let bench = Box::leak(Box::new(Bench::new(policy, 3)));
+        let driver: &'static HostDriver = &bench.driver;
+        let (stream, event) = (bench.stream(), bench.event());
+        let buffer = bench.settled_buffer();
+        let pinned = driver.allocate_pinned(DEVICE, BYTES).unwrap();
+        let (function, image) = (load(driver, "set", set), Image(Vec::new()));
+        inside(bench, move || {
+            let kind = CopyKind::DeviceToDevice;
+            let copy = Copy { kind, target: buffer, source: buffer };
+            let code = |_| unreachable!();
+            let source =
+                KernelSource { name: "", entry: "", host: Some(set), code: Code::Image(&code) };
+            unsafe extern "C" fn never(_: *mut std::ffi::c_void) {}
+            let host_function = HostFunction { call: never, data: std::ptr::null_mut() };
+            let refused = |what: &str, result: DriverResult<()>| {
+                let text = result.unwrap_err().to_string();
+                let named = "called from inside of kernel `nested`";
+                assert!(text.contains(named) && text.contains(what), "{what}: {text}");
+            };
+            refused("device_info", driver.device_info(DEVICE).map(drop));
+            refused("bind", driver.bind(DEVICE));
+            refused(
+                "create_stream",
+                driver.create_stream(DEVICE, StreamOptions::default()).map(drop),
+            );
+            refused("sm_sizes", driver.sm_sizes(DEVICE, Coscheduling::Kept).map(drop));
+            let green = driver.create_green_contexts(DEVICE, Coscheduling::Kept, &[8]);
+            refused("create_green_contexts", green.map(drop));
+            refused("create_event", driver.create_event(DEVICE).map(drop));
+            refused("create_event", driver.create_timing_event(DEVICE).map(drop));
+            refused("allocate_pinned", driver.allocate_pinned(DEVICE, 4).map(drop));
+            refused("trim", driver.trim(DEVICE, 0));
+            unsafe {
+                refused("destroy_stream", driver.destroy_stream(stream));
+                refused("query_stream", driver.query_stream(stream).map(drop));
+                refused("synchronize_stream", driver.synchronize_stream(stream));
+                refused("elapsed", driver.elapsed(event, event).map(drop));
+                refused("destroy_event", driver.destroy_event(event));
+                refused("record_event", driver.record_event(event, stream));
+                refused("wait_event", driver.wait_event(stream, event));
+                refused("query_event", driver.query_event(event).map(drop));
+                refused("synchronize_event", driver.synchronize_event(event));
+                refused("allocate", driver.allocate(stream, 4).map(drop));
+                refused("free", driver.free(stream, buffer));
+                refused("recycle", driver.recycle(stream, buffer));
+                refused("free_pinned", driver.free_pinned(DEVICE, pinned));
+                refused("copy", driver.copy(stream, &copy));
+                refused("fill", driver.fill(stream, buffer, 0));
+                refused("load_module", driver.load_module(DEVICE, "", &image).map(drop));
+                refused("load_kernel", driver.load_kernel(DEVICE, &source).map(drop));
+                refused("launch", launch(driver, stream, function, &[]));
+                refused("host_function", driver.launch_host_function(stream, host_function));
+            }
+            assert_eq!(driver.sticky_error(), None);
+            assert_eq!((driver.log().len(), driver.name(), driver.device_count()), (0, "host", 1));
+            assert_eq!(driver.default_stream(DEVICE).device(), DEVICE);
+            let _ = (driver.policy(), format!("{driver:?}"));
+        });
+        // It is as good as before, and so are all of them.
+        assert_eq!(driver.sticky_error(), None);
+        bench.set(stream, buffer, 5);
+        assert_eq!(bench.download(stream, buffer), 5);
+    }
+}
+
+#[test]
+fn another_simulator_may_be_called_and_not_the_first_one_from_there() {
+    let (outer, inner) = (Bench::new(Policy::Lazy, 0), Bench::new(Policy::Eager, 0));
+    let outer = Box::leak(Box::new(outer));
+    let driver = &outer.driver;
+    inside(outer, move || {
+        let stream = inner.stream();
+        let buffer = inner.buffer(stream);
+        inner.set(stream, buffer, 7);
+        assert_eq!(inner.download(stream, buffer), 7);
+        inside(&inner, || {
+            let text = driver.bind(DEVICE).unwrap_err().to_string();
+            assert!(text.contains("kernel `nested`"), "{text}");
+        });
+    });
+    assert_eq!(outer.driver.bind(DEVICE), Ok(()));
+}
+
+#[test]
+fn a_body_that_panics_is_left() {
+    let bench = Bench::new(Policy::Eager, 0);
+    let kernel = load(&bench.driver, "nested", nested);
+    let stream = bench.stream();
+    BODY.set(Some(Box::new(|| panic!("on purpose"))));
+    assert_eq!(launch(&bench.driver, stream, kernel, &[]), Ok(()));
+    let refused = unsafe { bench.driver.synchronize_stream(stream) };
+    assert_eq!(code_of(refused), (719, "KERNEL_PANICKED".to_owned()));
+    // The sticky error is one of the device, and not of a call from inside.
+    assert!(bench.driver.sticky_error().is_some_and(|it| it.message.contains("on purpose")));
+}

@@ -1,0 +1,54 @@
+//! A driver that is wrong where two threads meet.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+
+use streamflow::driver::{Driver, DriverResult, Layer, RawEvent, RawStream};
+
+/// Loses a wait if another thread has recorded or waited since this one recorded: a fault that needs two threads,
+/// and a turn of the other one in between two calls.
+pub struct Interrupted {
+    below: Arc<dyn Driver>,
+    last: Mutex<Option<ThreadId>>,
+}
+
+impl Interrupted {
+    /// Wraps a driver.
+    pub fn new(below: Arc<dyn Driver>) -> Self {
+        Self { below, last: Mutex::default() }
+    }
+
+    fn last(&self) -> MutexGuard<'_, Option<ThreadId>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Interrupted").finish_non_exhaustive()
+    }
+}
+
+// SAFETY: it does not keep a driver's promises, on purpose: see `DropWaits`.
+unsafe impl Layer for Interrupted {
+    fn below(&self) -> &dyn Driver {
+        &*self.below
+    }
+
+    unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
+        *self.last() = Some(thread::current().id());
+        // SAFETY: the caller's contract.
+        unsafe { self.below.record_event(event, stream) }
+    }
+
+    unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
+        self.below.bind(stream.device())?;
+        let me = Some(thread::current().id());
+        if self.last().replace(thread::current().id()) != me {
+            return Ok(());
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.below.wait_event(stream, event) }
+    }
+}
