@@ -37,6 +37,9 @@ pub(crate) use seat::{
 /// For how long a thread may have the turn without a word, before it is said to be blocked.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How often a thread that waits for its turn looks in that time whether the others go on.
+const LOOKS: u32 = 16;
+
 /// Tells runs apart. None has the number 0.
 static RUNS: AtomicU64 = AtomicU64::new(1);
 
@@ -214,13 +217,17 @@ impl Turns {
     /// Sleeps until it is the thread's turn.
     fn wait<'a>(&'a self, mut state: MutexGuard<'a, State>, index: usize) {
         let wake = state.members.wake(index);
+        let (mut moves, mut looks) = (state.members.moves(), 0);
         while !state.members.has_turn(index) && !self.is_over() {
-            let moves = state.members.moves();
-            let waited = wake.wait_timeout(state, self.patience);
+            let waited = wake.wait_timeout(state, self.patience / LOOKS);
             let (after, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
             state = after;
-            let still = moves == state.members.moves() && !state.members.has_turn(index);
-            if still && timeout.timed_out() {
+            if moves != state.members.moves() {
+                (moves, looks) = (state.members.moves(), 0);
+                continue;
+            }
+            looks += u32::from(timeout.timed_out());
+            if looks > LOOKS && !state.members.has_turn(index) {
                 let Member { name, last, .. } = state.members.current();
                 let trouble = Trouble::Blocked { thread: name.clone(), since: last };
                 state.trouble.get_or_insert(trouble);
