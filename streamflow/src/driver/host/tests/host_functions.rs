@@ -1,10 +1,13 @@
 //! Host functions: blocking, progress of others, deadlock.
 
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 
 use super::*;
+use crate::testing::{scope, yield_now};
+use crate::turns::{Pct, Turns};
 
 /// Queues a closure; it is leaked if the simulator never calls it.
 pub(super) fn queue<F: FnOnce() + Send>(driver: &dyn Driver, stream: RawStream, run: F) {
@@ -156,4 +159,33 @@ fn dropping_the_simulator_calls_no_host_function() {
     });
     drop(bench);
     assert!(called.try_recv().is_err());
+}
+
+/// Where threads take turns, who sleeps in a call hands on the turn.
+#[test]
+fn a_host_function_may_wait_for_a_thread_that_takes_turns() {
+    for seed in 0..64 {
+        let turns = Turns::new(Box::new(Pct::new(seed)));
+        let seat = turns.enter();
+        let driver = HostDriver::builder().seed(seed).turns(turns.clone()).build();
+        let stream = driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
+        let open = AtomicBool::new(false);
+        let wait = || unsafe { driver.synchronize_stream(stream) }.unwrap();
+        scope(|scope| {
+            scope.spawn(|| {
+                (0..3).for_each(|_| driver.bind(DEVICE).unwrap());
+                open.store(true, Ordering::Relaxed);
+            });
+            scope.spawn(wait);
+            scope.spawn(wait);
+            queue(&driver, stream, || {
+                while !open.load(Ordering::Relaxed) {
+                    yield_now();
+                }
+            });
+            wait();
+        });
+        drop(seat);
+        assert_eq!(turns.trouble(), None, "seed {seed}");
+    }
 }
