@@ -59,7 +59,7 @@ pub enum Limit {
     /// [`Explorer::max_time`](super::Explorer::max_time).
     Time,
     /// The test did not do the same again when it was answered the same: it depends on the time, on
-    /// chance, on an earlier run, or on something that threads share beside the device.
+    /// chance, on an earlier run, or on a thread that it does not own.
     Diverged,
 }
 

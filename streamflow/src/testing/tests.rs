@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::sync::mpsc::{self, TryRecvError};
+use std::sync::{Arc, Mutex};
 
 use super::{scope, yield_now};
 use crate::driver::host::HostDriver;
@@ -96,4 +96,41 @@ fn a_seed_repeats_three_threads_and_another_one_orders_them_otherwise() {
         logs.insert(first);
     }
     assert!(logs.len() > 32, "{} different logs", logs.len());
+}
+
+#[test]
+fn a_thread_spawns_others_and_all_have_ended_after_the_scope() {
+    let nested = |platform: &Platform| {
+        let streams: [CudaStream; 3] = streams(platform)?;
+        let ended = Mutex::new(Vec::new());
+        let returned = scope(|scope| {
+            let mut streams = streams.into_iter();
+            let ended = &ended;
+            let mut on_a_stream = |name: u8| {
+                let stream = streams.next().unwrap();
+                move || {
+                    work(platform, &stream, name, 2).unwrap();
+                    ended.lock().unwrap().push(name);
+                    name
+                }
+            };
+            let (first, second, third) = (on_a_stream(1), on_a_stream(2), on_a_stream(3));
+            scope.spawn(first);
+            let inner = scope.spawn(|| {
+                // It is not joined by the thread that has spawned it, but by the scope.
+                scope.spawn(second);
+                scope.spawn(third)
+            });
+            inner.join().unwrap().join().unwrap()
+        });
+        let mut ended = ended.into_inner().unwrap();
+        ended.sort_unstable();
+        assert_eq!((returned, ended), (3, vec![1, 2, 3]));
+        Ok(())
+    };
+    for seed in 0..64 {
+        assert_eq!(log_of(seed, nested), log_of(seed, nested), "seed {seed}");
+    }
+    // Ordinary threads do the same.
+    nested(&Platform::host().build().unwrap()).unwrap();
 }
