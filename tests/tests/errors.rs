@@ -20,6 +20,8 @@ fn main() -> ExitCode {
         .both("missing_devices_are_named", missing_devices)
         .both("lengths_must_agree", lengths)
         .both("impossible_shapes_are_refused", shapes)
+        .both("strides_are_checked_as_lengths_are", strides_as_lengths)
+        .both("blocks_larger_than_any_memory_are_refused", blocks_larger_than_any_memory)
         .both("too_much_memory_is_refused", too_much_memory)
         .seeded("platforms_do_not_mix", |seed| platforms_do_not_mix(&host(seed)?, &host(seed + 1)?))
         .cuda("platforms_do_not_mix", |platform| platforms_do_not_mix(platform, &host(0)?))
@@ -134,11 +136,51 @@ fn shapes(platform: &Platform) -> Result<(), Failed> {
     check_error("page-locked", platform.pinned::<f64>(device(0), most / 8), shape)?;
     let tensor = platform.tensor::<u8>([0, 1 << 30, 4], &s)?;
     let strides = tensor.strides();
-    check(strides.dims() == [1 << 32, 4, 1], || format!("strides {strides:?}"))?;
+    check(*strides == [1 << 32, 4, 1], || format!("strides {strides:?}"))?;
     check(tensor.view().transpose().shape() == [4, 1 << 30, 0], || "transposed".into())?;
     check_error("reshape", tensor.reshape([0, most, most]), shape)?;
     let scalar = platform.tensor::<u8>([], &s)?;
     check((scalar.len(), scalar.rows(), scalar.cols()) == (1, 1, 1), || format!("{scalar:?}"))
+}
+
+/// The strides of a tensor without elements can be large: taken as lengths they name more bytes than there are.
+fn strides_as_lengths(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    let shape = |error: &Error| matches!(error, Error::Shape { .. });
+    for dims in [[0, 2, 1 << 30], [0, 1 << 29, 1 << 29]] {
+        let empty = platform.tensor::<f64>(dims, &s)?;
+        let strides = empty.strides();
+        check_error("a tensor", platform.tensor::<f64>(strides, &s), shape)?;
+        check_error("a tensor of small elements", platform.tensor::<u8>(strides, &s), shape)?;
+        check_error("a slice of them", platform.tensor::<f64>(&strides[..], &s), shape)?;
+        check_error(
+            "the strides of a view",
+            platform.tensor::<f64>(empty.view().strides(), &s),
+            shape,
+        )?;
+        let other = platform.tensor::<f64>([0], &s)?;
+        check_error("another shape", other.reshape(strides), shape)?;
+        let of_blocks = platform.allocator("BLOCKS", device(0), MemoryLimits::blocks(4096, 2))?;
+        check_error("a tensor in a block", of_blocks.tensor::<f64>(strides, &s), shape)?;
+    }
+    // Strides that are lengths, too.
+    let image = platform.tensor::<f64>([2, 3, 4], &s)?;
+    let table = platform.tensor::<u32>(image.strides(), &s)?;
+    check(table.shape() == [12, 4, 1] && table.len() == 48, || format!("{table:?}"))
+}
+
+/// Their size can't be rounded up to what is asked of the driver.
+fn blocks_larger_than_any_memory(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    for block_bytes in [u64::MAX, u64::MAX - 100, u64::MAX - 511] {
+        let limits = MemoryLimits::blocks(block_bytes, 2);
+        let allocator = platform.allocator("BLOCKS", device(0), limits)?;
+        check_error("a block", allocator.buffer::<f64>(1000, &s), |error| {
+            matches!(error, Error::Driver(DriverError::OutOfMemory { .. }))
+        })?;
+        check(allocator.used() == 0, || format!("{} bytes are in use", allocator.used()))?;
+    }
+    Ok(())
 }
 
 /// More than the device has, and then less.

@@ -21,22 +21,20 @@ pub struct Buffer<T: Element> {
 }
 
 impl<T: Element> Buffer<T> {
-    /// The shape's elements, which were counted without overflow.
     #[track_caller]
     pub(crate) fn new(
         pool: &Lender<MemoryPool>,
         stream: &CudaStream,
         shape: &Shape,
     ) -> Result<Self> {
-        let bytes = (shape.count() * size_of::<T>()) as u64;
-        let mut owner = pool.home().allocate(stream, bytes)?;
-        let elements = Self::shaped(&mut owner, shape);
+        let mut owner = pool.home().allocate(stream, shape.bytes::<T>())?;
+        let elements = Self::shaped(&mut owner, shape)?;
         Ok(Self { elements, owner })
     }
 
-    fn shaped(owner: &mut Owned<MemoryPool>, shape: &Shape) -> Stored<T> {
+    fn shaped(owner: &mut Owned<MemoryPool>, shape: &Shape) -> Result<Stored<T>> {
         owner.block_mut().set_shape(shape);
-        Stored::whole(owner, shape.count())
+        Stored::whole(owner, shape)
     }
 
     pub(super) fn shape(&self) -> &Shape {
@@ -44,8 +42,9 @@ impl<T: Element> Buffer<T> {
     }
 
     /// Takes the elements for a shape that has as many.
-    pub(super) fn reshape(&mut self, shape: &Shape) {
-        self.elements = Self::shaped(&mut self.owner, shape);
+    pub(super) fn reshape(&mut self, shape: &Shape) -> Result<()> {
+        self.elements = Self::shaped(&mut self.owner, shape)?;
+        Ok(())
     }
 }
 

@@ -176,7 +176,7 @@ pub(crate) fn download<T: Element>(
 ) -> Result<Download<T>> {
     // Which memory may be used again depends on what the stream comes after, and it may have to wait for that.
     stream.ready()?;
-    let mut pinned = Pinned::for_stream(pool, stream, source.len())?;
+    let mut pinned = Pinned::for_stream(pool, stream, &Shape::of_slice(source))?;
     stream.download_into(source, &mut pinned)?;
     // Somebody will ask for it, and shall not wait for what is queued later.
     stream.timeline().close()?;
@@ -220,7 +220,7 @@ macro_rules! downloadable {
             }
 
             fn shape(&self) -> Shape {
-                Shape::of(&[self.len()])
+                Shape::of_slice(self)
             }
         }
     )*};

@@ -171,10 +171,8 @@ impl MemoryLimits {
             Kind::Blocks { bytes: block_bytes, .. } if bytes > block_bytes => {
                 Err(Error::BlockSize { pool: pool.to_owned(), block_bytes, requested: bytes })
             }
-            Kind::Blocks { bytes, .. } => Ok(bytes.next_multiple_of(GRANULE)),
-            Kind::Unbounded | Kind::StreamOrdered { .. } => {
-                Ok(bytes.max(1).next_multiple_of(GRANULE))
-            }
+            Kind::Blocks { bytes, .. } => Ok(granules(bytes)),
+            Kind::Unbounded | Kind::StreamOrdered { .. } => Ok(granules(bytes.max(1))),
         }
     }
 
@@ -182,7 +180,7 @@ impl MemoryLimits {
     pub(super) fn allows(self, reserved: u64, bytes: u64) -> bool {
         let most = match self.0 {
             Kind::Unbounded => return true,
-            Kind::Blocks { bytes, count } => bytes.next_multiple_of(GRANULE).saturating_mul(count),
+            Kind::Blocks { bytes, count } => granules(bytes).saturating_mul(count),
             Kind::StreamOrdered { max, .. } => max,
         };
         reserved.checked_add(bytes).is_some_and(|sum| sum <= most)
@@ -217,4 +215,9 @@ impl MemoryLimits {
             Kind::Unbounded => unreachable!("there is no limit to be met"),
         }
     }
+}
+
+/// Rounded up; what can't be is more than any device has, and stays so.
+fn granules(bytes: u64) -> u64 {
+    bytes.checked_next_multiple_of(GRANULE).unwrap_or(u64::MAX - u64::MAX % GRANULE)
 }

@@ -50,7 +50,7 @@ pub(crate) use owned::Lender;
 pub use pinned::Pinned;
 pub(crate) use pinned::PinnedPool;
 pub(crate) use pool::MemoryPool;
-pub use shape::{IntoShape, MAX_RANK, Shape};
+pub use shape::{IntoShape, MAX_RANK, Shape, Strides};
 pub use shared::{Recycler, Shared};
 pub use slice::{DeviceSlice, View, ViewMut};
 pub use tensor::{Tensor, TensorView};

@@ -8,6 +8,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use super::owned::{FreeList, Home, Homed, Lender, Owned};
+use super::slice::fits;
 use super::{Block, Element, Shape};
 use crate::driver::{
     AccessMode, DeviceId, DriverError, MemoryRange, Note, SourceLocation, report_in_drop,
@@ -249,18 +250,25 @@ pub struct Pinned<T: Element> {
 impl<T: Element> Pinned<T> {
     #[track_caller]
     pub(crate) fn for_host(pool: &Lender<PinnedPool>, len: usize) -> Result<Self> {
-        let len = Shape::new(&[len])?.count();
-        let owner = pool.home().for_host((len * size_of::<T>()) as u64)?;
-        Ok(Self { owner, len, _items: PhantomData })
+        let shape = Shape::new(&[len])?;
+        let owner = pool.home().for_host(shape.bytes::<T>())?;
+        Self::holding(owner, &shape)
     }
 
     pub(super) fn for_stream(
         pool: &Lender<PinnedPool>,
         stream: &CudaStream,
-        len: usize,
+        shape: &Shape,
     ) -> Result<Self> {
-        let owner = pool.home().for_stream(stream, (len * size_of::<T>()) as u64)?;
-        Ok(Self { owner, len, _items: PhantomData })
+        let owner = pool.home().for_stream(stream, shape.bytes::<T>())?;
+        Self::holding(owner, shape)
+    }
+
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) when the memory is smaller than that.
+    fn holding(owner: Owned<PinnedPool>, shape: &Shape) -> Result<Self> {
+        fits::<T>(&owner, shape)?;
+        Ok(Self { owner, len: shape.count(), _items: PhantomData })
     }
 
     /// How many elements.

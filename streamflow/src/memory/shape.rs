@@ -1,22 +1,52 @@
 //! Shapes and strides, in fixed space: no allocation when a tensor is made.
 
 use std::fmt;
+use std::ops::Deref;
 
+use super::{DeviceSlice, Element};
 use crate::error::{Error, Result};
 
 /// The most dimensions that a tensor can have.
 pub const MAX_RANK: usize = 8;
 
-/// The lengths of a tensor's dimensions, outermost first; or its strides, in elements.
+/// The lengths of a tensor's dimensions, outermost first.
+///
+/// An array of this shape has an address for each of its bytes, whatever its elements are, and so have its
+/// strides: each way to make a shape sees to that.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Shape(Numbers);
+
+/// Numbers of dimensions.
 // In this order, so that what small ones need lies together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(C)]
-pub struct Shape {
+struct Numbers {
     rank: u8,
-    dims: [usize; MAX_RANK],
+    each: [usize; MAX_RANK],
+}
+
+impl Numbers {
+    /// At most [`MAX_RANK`].
+    fn of(numbers: &[usize]) -> Self {
+        let mut each = [0; MAX_RANK];
+        each[..numbers.len()].copy_from_slice(numbers);
+        Self { rank: numbers.len() as u8, each }
+    }
+
+    fn get(&self) -> &[usize] {
+        &self.each[..self.rank as usize]
+    }
+
+    fn get_mut(&mut self) -> &mut [usize] {
+        &mut self.each[..self.rank as usize]
+    }
 }
 
 impl Shape {
+    /// The size of the largest element.
+    const ELEMENT: usize = 16;
+
     /// From the dimensions, outermost first. None at all is a scalar: one element.
     ///
     /// # Errors
@@ -29,32 +59,26 @@ impl Shape {
         }
         // Strides are products of the dimensions that are not 0, so these must fit, too.
         let count = dims.iter().try_fold(1_usize, |count, &dim| count.checked_mul(dim.max(1)));
-        // Sixteen bytes are the largest element.
         if count
-            .and_then(|count| count.checked_mul(16))
+            .and_then(|count| count.checked_mul(Self::ELEMENT))
             .is_none_or(|bytes| bytes > isize::MAX as usize)
         {
             return Err(error("its number of bytes overflows"));
         }
-        Ok(Self::of(dims))
+        Ok(Self(Numbers::of(dims)))
     }
 
     /// Without dimensions: one element.
-    pub(super) const SCALAR: Self = Self { rank: 0, dims: [0; MAX_RANK] };
+    pub(super) const SCALAR: Self = Self(Numbers { rank: 0, each: [0; MAX_RANK] });
 
-    pub(super) fn of(dims: &[usize]) -> Self {
-        let mut all = [0; MAX_RANK];
-        all[..dims.len()].copy_from_slice(dims);
-        Self { rank: dims.len() as u8, dims: all }
+    /// Of the elements of a slice, which has no more of them than the shape that its memory was made for.
+    pub(super) fn of_slice<T>(slice: &DeviceSlice<T>) -> Self {
+        Self(Numbers::of(&[slice.len()]))
     }
 
     /// The dimensions, outermost first.
     pub fn dims(&self) -> &[usize] {
-        &self.dims[..self.rank as usize]
-    }
-
-    pub(super) fn dims_mut(&mut self) -> &mut [usize] {
-        &mut self.dims[..self.rank as usize]
+        self.0.get()
     }
 
     /// How many elements an array of this shape has.
@@ -62,15 +86,62 @@ impl Shape {
         self.dims().iter().product()
     }
 
+    /// How many bytes an array of this shape has.
+    pub(super) fn bytes<T: Element>(&self) -> u64 {
+        const { assert!(size_of::<T>() <= Self::ELEMENT, "`Shape::new` counts with smaller elements") };
+        (self.count() * size_of::<T>()) as u64
+    }
+
+    /// The dimensions in reverse order.
+    pub(super) fn reversed(mut self) -> Self {
+        self.0.get_mut().reverse();
+        self
+    }
+
+    /// With another length in one dimension. `None` if there is no such dimension, or it is shorter than that.
+    pub(super) fn narrowed(mut self, dimension: usize, to: usize) -> Option<Self> {
+        let length = self.0.get_mut().get_mut(dimension).filter(|length| to <= **length)?;
+        *length = to;
+        Some(self)
+    }
+
     /// The strides of a dense array of this shape, the last dimension varying fastest.
-    pub(super) fn dense_strides(&self) -> Self {
-        let mut strides = *self;
+    pub(super) fn dense_strides(&self) -> Strides {
+        let mut strides = self.0;
         let mut step = 1;
-        for (stride, &dim) in strides.dims_mut().iter_mut().zip(self.dims()).rev() {
+        for (stride, &dim) in strides.get_mut().iter_mut().zip(self.dims()).rev() {
             *stride = step;
             step *= dim.max(1);
         }
-        strides
+        Strides(strides)
+    }
+}
+
+/// How far apart, in elements, neighbours in each dimension of a tensor are, outermost first. It derefs to
+/// these numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Strides(Numbers);
+
+impl Strides {
+    /// The dimensions in reverse order.
+    pub(super) fn reversed(mut self) -> Self {
+        self.0.get_mut().reverse();
+        self
+    }
+}
+
+impl Deref for Strides {
+    type Target = [usize];
+
+    fn deref(&self) -> &[usize] {
+        self.0.get()
+    }
+}
+
+impl fmt::Debug for Strides {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
     }
 }
 
@@ -92,6 +163,13 @@ pub trait IntoShape {
 impl IntoShape for Shape {
     fn into_shape(self) -> Result<Shape> {
         Ok(self)
+    }
+}
+
+/// As lengths, as for a table of them: they are checked as all others.
+impl IntoShape for Strides {
+    fn into_shape(self) -> Result<Shape> {
+        Shape::new(&self)
     }
 }
 

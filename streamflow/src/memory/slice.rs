@@ -4,8 +4,9 @@ use std::marker::PhantomData;
 use std::ops::{Bound, Deref, DerefMut, RangeBounds};
 use std::ptr::NonNull;
 
-use super::{Block, Element};
+use super::{Block, Element, Shape};
 use crate::driver::{DeviceId, MemoryRange};
+use crate::error::{Error, Result};
 
 /// Elements in device memory, one after the other: what `[T]` is to host memory.
 ///
@@ -38,17 +39,37 @@ unsafe impl<T: Element, U: ?Sized> Send for DeviceSlice<T, U> {}
 unsafe impl<T: Element, U: ?Sized> Sync for DeviceSlice<T, U> {}
 
 impl<T: Element> Stored<T> {
-    /// The first `len` elements of a block, which the caller keeps alive as long as the slice.
-    pub(super) fn whole(block: &Block, len: usize) -> Self {
-        debug_assert!(len as u64 * size_of::<T>() as u64 <= block.range().bytes);
-        Self {
+    /// The elements of a shape, at the start of a block, which the caller keeps alive as long as the slice.
+    ///
+    /// All addresses of this and of parts of it are in the block, so nothing that is computed from them overflows.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] when the block is smaller than that.
+    pub(super) fn whole(block: &Block, shape: &Shape) -> Result<Self> {
+        fits::<T>(block, shape)?;
+        Ok(Self {
             block: NonNull::from(block),
             address: block.range().address,
-            len,
+            len: shape.count(),
             _items: PhantomData,
             _unsized: [],
-        }
+        })
     }
+}
+
+/// Whether a block has room for the elements of a shape. What reads and writes memory by its length relies on it,
+/// so it is asked in every build.
+///
+/// # Errors
+/// [`Error::Shape`] when it has not.
+#[inline]
+pub(super) fn fits<T: Element>(block: &Block, shape: &Shape) -> Result<()> {
+    if shape.bytes::<T>() <= block.range().bytes { Ok(()) } else { Err(beyond(shape)) }
+}
+
+#[cold]
+fn beyond(shape: &Shape) -> Error {
+    Error::Shape { shape: shape.dims().to_vec(), reason: "the memory that it was given is smaller" }
 }
 
 impl<T> DeviceSlice<T> {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut, Range};
 
-use super::{Buffer, DeviceSlice, Element, Lender, MemoryPool, Shape, View};
+use super::{Buffer, DeviceSlice, Element, Lender, MemoryPool, Shape, Strides, View};
 use crate::error::{Error, Result};
 use crate::stream::CudaStream;
 
@@ -33,7 +33,7 @@ impl<T: Element> Tensor<T> {
     }
 
     /// How far apart, in elements, neighbours in each dimension are.
-    pub fn strides(&self) -> Shape {
+    pub fn strides(&self) -> Strides {
         self.elements.shape().dense_strides()
     }
 
@@ -58,7 +58,7 @@ impl<T: Element> Tensor<T> {
         if source_len != target_len {
             return Err(Error::LengthMismatch { what: "reshape", source_len, target_len });
         }
-        self.elements.reshape(&shape);
+        self.elements.reshape(&shape)?;
         Ok(self)
     }
 
@@ -103,7 +103,7 @@ pub struct TensorView<'a, T: Element> {
     elements: &'a DeviceSlice<T>,
     offset: usize,
     shape: Shape,
-    strides: Shape,
+    strides: Strides,
 }
 
 impl<'a, T: Element> TensorView<'a, T> {
@@ -114,32 +114,27 @@ impl<'a, T: Element> TensorView<'a, T> {
 
     /// How far apart, in elements, neighbours in each dimension are.
     pub fn strides(&self) -> &[usize] {
-        self.strides.dims()
+        &self.strides
     }
 
     /// The dimensions in reverse order.
-    pub fn transpose(mut self) -> Self {
-        self.shape.dims_mut().reverse();
-        self.strides.dims_mut().reverse();
-        self
+    pub fn transpose(self) -> Self {
+        Self { shape: self.shape.reversed(), strides: self.strides.reversed(), ..self }
     }
 
     /// A range of one dimension. `None` if there is no such dimension, or the range does not lie
     /// within it.
-    pub fn slice(mut self, dimension: usize, range: Range<usize>) -> Option<Self> {
-        let length = self.shape.dims_mut().get_mut(dimension)?;
-        if range.start > range.end || range.end > *length {
-            return None;
-        }
-        *length = range.end - range.start;
-        self.offset += range.start * self.strides.dims()[dimension];
-        Some(self)
+    pub fn slice(self, dimension: usize, range: Range<usize>) -> Option<Self> {
+        let from_start = self.shape.narrowed(dimension, range.end)?;
+        let shape = from_start.narrowed(dimension, range.end.checked_sub(range.start)?)?;
+        let offset = self.offset + range.start * self.strides[dimension];
+        Some(Self { offset, shape, ..self })
     }
 
     /// Whether the elements lie one after the other, the last dimension varying fastest.
     pub fn is_contiguous(&self) -> bool {
         let dense = self.shape.dense_strides();
-        let dims = self.shape().iter().zip(self.strides().iter().zip(dense.dims()));
+        let dims = self.shape().iter().zip(self.strides().iter().zip(dense.iter()));
         self.shape.count() == 0 || dims.into_iter().all(|(&dim, (a, b))| dim == 1 || a == b)
     }
 
