@@ -65,7 +65,7 @@ pub mod __private {
         EdgeEnd, check_devices, check_inputs, check_outputs, check_pool, check_pool_use,
         check_second, check_sizes, check_transfer,
     };
-    pub use crate::graph::{AnyNode, Graph, Node, NodeOptions, NodeStreams, any_node};
+    pub use crate::graph::{AnyNode, Graph, Node, NodeOptions, NodeStreams, any_node, apart};
     pub use crate::kernel::expansion::*;
     pub use crate::kernel::{Kernel, KernelInfo, ParamInfo, ParamKind, Passing};
     pub use crate::memory::{DeviceSlice, Element, Scalar, Shared};

@@ -32,7 +32,7 @@ pub trait Operator: Send + Sized + 'static {
     type Io<'t>;
     /// The names of its declared streams, for [`Compute::start`].
     type StreamNames<'t>;
-    /// `Node<Self>`, by the same road as [`__node`](Self::__node).
+    /// `Box<Node<Self>>`, by the same road as [`__node`](Self::__node).
     #[doc(hidden)]
     type __Node;
 
@@ -51,7 +51,7 @@ pub trait Operator: Send + Sized + 'static {
         name: &str,
         platform: &Platform,
         options: NodeOptions<'_>,
-    ) -> Result<Node<Self>> {
+    ) -> Result<Box<Node<Self>>> {
         graph::node(name, self, ports, platform, options)
     }
 }

@@ -23,6 +23,7 @@ pub(super) fn graph(mut header: Header, statements: Vec<Statement>, errors: &mut
         header,
         pools: Vec::new(),
         nodes: Vec::new(),
+        places: HashMap::new(),
         edges: Vec::new(),
         discards: Vec::new(),
         probes: Vec::new(),
@@ -63,6 +64,8 @@ pub(super) fn graph(mut header: Header, statements: Vec<Statement>, errors: &mut
     accessors(&mut graph, errors);
     pools::of_nodes(&mut graph, errors);
     pools::default_green(&mut graph, errors);
+    graph.places =
+        graph.nodes.iter().enumerate().map(|(place, node)| (node.text(), place)).collect();
     let declared = declared(&graph);
     for mut statement in edges {
         statement.ports_mut().for_each(|port| as_declared(port, &declared));
@@ -178,7 +181,7 @@ fn connect(statement: EdgeStatement, names: &Names, graph: &mut Graph, errors: &
 /// The copy is made on the consumer's device, which must be known.
 fn transfers(graph: &Graph, errors: &mut Errors) {
     for edge in graph.edges.iter().filter(|edge| edge.attributes.carries == Carries::Transfer) {
-        let consumer = graph.nodes.iter().find(|node| node.name == edge.to.node);
+        let consumer = graph.node_of(&edge.to);
         if let Some(Node { streams: Streams::None, name, .. }) = consumer {
             let text = format!(
                 "`#[transfer]` copies to the device of `{name}`, but `{name}` is marked \
@@ -222,7 +225,7 @@ fn ends(graph: &mut Graph, errors: &mut Errors) {
 }
 
 fn order(graph: &mut Graph, errors: &mut Errors) {
-    let index = |port: &Port| graph.nodes.iter().position(|node| node.name == port.node);
+    let index = |port: &Port| graph.place_of(port);
     // Edges of unknown nodes decide nothing, and what comes in the next tick waits for nobody.
     let known: Vec<(usize, (usize, usize))> = graph
         .edges

@@ -1,18 +1,42 @@
-//! The nodes, made in parts.
+//! A graph, made in parts.
+//!
+//! The user's values, the nodes and the edges are made in closures of a few each, and each closure is called in a
+//! stack frame of its own: in one function, each of a thousand values would have its place on the stack, and each of
+//! a thousand calls that may panic would be followed by what is to be dropped then, for which rustc would need a time
+//! that grows with the square of the number of nodes.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
 use super::constants;
 use super::expand::{at_type, hidden};
 use super::model::{Graph, Node, Streams};
 
-/// How many nodes are made in one function.
-const NODES_OF_CHUNK: usize = 16;
+/// How many nodes, or edges, are made in one function.
+const OF_CHUNK: usize = 16;
 
-/// Some of the nodes. Their ports, and they themselves, are made in a closure and held in one variable: in one
-/// function, each of a thousand calls that may panic would be followed by what is to be dropped then, and
-/// rustc would need a time that grows with the square of the number of nodes.
+/// Statements, which may use `?`, and then a value, in a frame of their own.
+fn apart(ty: &TokenStream, statements: &TokenStream, value: &TokenStream) -> TokenStream {
+    quote! {
+        ::streamflow::__private::apart(|| -> ::streamflow::__private::Result<#ty> {
+            #statements
+            ::core::result::Result::Ok(#value)
+        })?
+    }
+}
+
+/// Statements that make nothing, in chunks.
+pub(super) fn in_chunks(statements: &[TokenStream]) -> TokenStream {
+    let chunks = statements.chunks(OF_CHUNK);
+    chunks
+        .map(|statements| {
+            let apart = apart(&quote!(()), &statements.iter().cloned().collect(), &quote!(()));
+            quote!(#apart;)
+        })
+        .collect()
+}
+
+/// Some of the nodes.
 pub(super) struct Chunk<'a> {
     index: usize,
     /// With their places in the graph.
@@ -21,76 +45,95 @@ pub(super) struct Chunk<'a> {
 
 pub(super) fn chunks(graph: &Graph) -> Vec<Chunk<'_>> {
     let nodes: Vec<(usize, &Node)> = graph.nodes.iter().enumerate().collect();
-    let chunks = nodes.chunks(NODES_OF_CHUNK).enumerate();
+    let chunks = nodes.chunks(OF_CHUNK).enumerate();
     chunks.map(|(index, nodes)| Chunk { index, nodes: nodes.to_vec() }).collect()
 }
 
 impl Chunk<'_> {
-    /// A struct that holds something of each node: what is wrong with an operator's type is told at the type.
-    fn holder(&self, name: &Ident, of_operator: &str) -> TokenStream {
-        let fields = self.nodes.iter().map(|(_, node)| {
-            let (field, ty) =
-                (at_type(&node.name, &node.ty), constants::item(&node.ty, of_operator));
-            quote!(#field: #ty)
-        });
-        // On the last field hangs whether the size is known: with a type that is no operator it is not, and would
-        // be told in many places.
-        quote!(struct #name { #(#fields,)* __sized: () })
-    }
-
-    /// The ports of its nodes, lent under the nodes' names.
-    pub(super) fn ports(&self) -> TokenStream {
-        let (ports, holder) = (hidden("ports", self.index), hidden("Ports", self.index));
-        let definition = self.holder(&holder, "Ports");
-        let made = self.nodes.iter().map(|(_, node)| {
-            let made = constants::item_call(&node.ty, "__ports", TokenStream::new());
-            let field = at_type(&node.name, &node.ty);
-            quote!(#field: #made)
-        });
-        let lent = self.nodes.iter().map(|(_, node)| {
-            let (field, name) = (at_type(&node.name, &node.ty), &node.name);
+    /// What the user wrote for its nodes: the operators, and how often they run. In a box, so that the frame of
+    /// `new` holds an address alone.
+    pub(super) fn values(&self) -> TokenStream {
+        let values = self.nodes.iter().map(|&(index, node)| {
+            let (operator, ty, value) = (hidden("operator", index), &node.ty, &node.value);
+            let count = node.count.as_ref().map(|number| {
+                let count = hidden("count", index);
+                let (first, _) = constants::ends(number.to_token_stream());
+                let ty = quote_spanned!(first=> u64);
+                quote!(let #count: #ty = #number;)
+            });
             quote! {
-                #[allow(unused_variables)]
-                let #name = #field;
+                let #operator: #ty = #value;
+                #count
             }
         });
-        let names = self.names();
-        quote! {
-            #[allow(non_camel_case_types, dead_code)]
-            #definition
-            let mut #ports = (|| #holder { #(#made,)* __sized: () })();
-            let #holder { #(#names,)* .. } = &mut #ports;
-            #(#lent)*
-        }
+        let (made, names) = (hidden("values", self.index), self.value_names());
+        let apart = apart(&quote!(_), &values.collect(), &quote!(::std::boxed::Box::new(#names)));
+        quote!(let #made = #apart;)
     }
 
-    /// The nodes, made of their operators and ports.
+    /// The operators and counts, as a tuple.
+    fn value_names(&self) -> TokenStream {
+        let names = self.nodes.iter().map(|&(index, node)| {
+            let (operator, count) = (hidden("operator", index), hidden("count", index));
+            let count = node.count.is_some().then(|| quote!(#count,));
+            quote!(#operator, #count)
+        });
+        quote!((#(#names)*))
+    }
+
+    /// The nodes, made of their operators. Each is in a box.
+    ///
+    /// They leave the closure in a struct: what is wrong with an operator's type is told at the type, where a field
+    /// has it, and not where one is inferred.
     pub(super) fn nodes(
         &self,
         graph: &Graph,
         platform: &Ident,
         live_pools: &[Ident],
     ) -> TokenStream {
-        let (ports, nodes) = (hidden("ports", self.index), hidden("nodes", self.index));
-        let (holder, of_ports) = (hidden("Nodes", self.index), hidden("Ports", self.index));
-        let names = self.names();
-        let definition = self.holder(&holder, "__Node");
+        let (values, names) = (hidden("values", self.index), self.value_names());
+        let holder = hidden("Nodes", self.index);
+        let types = self.nodes.iter().map(|(_, node)| {
+            let (field, ty) = (at_type(&node.name, &node.ty), constants::item(&node.ty, "__Node"));
+            quote!(#field: #ty)
+        });
         let made = self.nodes.iter().map(|&(index, node)| {
             let (operator, field) = (hidden("operator", index), at_type(&node.name, &node.ty));
             let (ty, text) = (&node.ty, node.text());
+            let ports = constants::item_call(ty, "__ports", TokenStream::new());
             let options = options(graph, index, node, live_pools);
-            let args = quote!(#operator, #field, #text, #platform, #options);
+            let args = quote!(#operator, #ports, #text, #platform, #options);
             let made = constants::item_call(ty, "__node", args);
             let end = quote_spanned!(constants::ends(ty.to_token_stream()).1=> ?);
             quote!(#field: #made #end)
         });
+        let made = quote!(#holder { #(#made,)* __sized: () });
+        let apart = apart(&holder.to_token_stream(), &quote!(let #names = *#values;), &made);
+        let nodes = hidden("nodes", self.index);
+        // On the last field hangs whether the size is known: with a type that is no operator it is not, and would
+        // be told in many places.
         quote! {
             #[allow(non_camel_case_types, dead_code)]
-            #definition
-            let #nodes = (|| -> ::streamflow::__private::Result<#holder> {
-                let #of_ports { #(#names,)* .. } = #ports;
-                ::core::result::Result::Ok(#holder { #(#made,)* __sized: () })
-            })()?;
+            struct #holder { #(#types,)* __sized: () }
+            let mut #nodes = #apart;
+        }
+    }
+
+    /// Its nodes' ports, under the nodes' names.
+    pub(super) fn ports(&self) -> TokenStream {
+        let (holder, nodes) = (hidden("Nodes", self.index), hidden("nodes", self.index));
+        let lent = self.nodes.iter().map(|(_, node)| {
+            let (name, field) = (&node.name, at_type(&node.name, &node.ty));
+            let ports = quote_spanned!(field.span()=> &mut #field.ports);
+            quote! {
+                #[allow(unused_variables)]
+                let #name = #ports;
+            }
+        });
+        let names = self.names();
+        quote! {
+            let #holder { #(#names,)* .. } = &mut #nodes;
+            #(#lent)*
         }
     }
 
@@ -103,6 +146,37 @@ impl Chunk<'_> {
 
     pub(super) fn names(&self) -> Vec<Ident> {
         self.nodes.iter().map(|(_, node)| at_type(&node.name, &node.ty)).collect()
+    }
+}
+
+/// The nodes as schedulers see them, in the order in which they run, out of the variables with their names.
+pub(super) fn any_nodes(graph: &Graph) -> TokenStream {
+    let list = Ident::new("__nodes", Span::mixed_site());
+    let chunks = graph.order.chunks(OF_CHUNK).map(|chunk| {
+        let nodes = chunk.iter().map(|&index| {
+            let (name, ty) = (&graph.nodes[index].name, &graph.nodes[index].ty);
+            // The type is named, and all underlined there, so that what it lacks is said there.
+            let (first, last) = constants::ends(ty.to_token_stream());
+            let path = quote_spanned!(first=> ::streamflow::__private::any_node::<);
+            let name = at_type(name, ty);
+            let args = quote_spanned!(last=> >);
+            let mut node = Group::new(Delimiter::Parenthesis, quote!(#name));
+            node.set_span(last);
+            quote!(#path #ty #args #node)
+        });
+        quote! {
+            {
+                let #list = &mut #list;
+                ::streamflow::__private::apart(move || #list.extend([#(#nodes,)*]));
+            }
+        }
+    });
+    let count = graph.order.len();
+    quote! {
+        let mut #list: ::std::vec::Vec<&mut dyn ::streamflow::__private::AnyNode> =
+            ::std::vec::Vec::with_capacity(#count);
+        #(#chunks)*
+        #list
     }
 }
 

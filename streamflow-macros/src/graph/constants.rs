@@ -1,5 +1,8 @@
 //! Checks that need the operators' types: constants that fail to evaluate at the user's token.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Type;
@@ -15,25 +18,46 @@ pub(super) fn text(port: &Ident) -> String {
 
 /// Whether every input is connected and every output consumed.
 pub(super) fn of_nodes(graph: &Graph) -> TokenStream {
-    graph.nodes.iter().map(|node| of_node(graph, node)).collect()
+    let mut ends: Vec<Ends> = graph.nodes.iter().map(|_| Ends::default()).collect();
+    let discarded = graph.discards.iter().map(|discard| &discard.from);
+    for port in graph.edges.iter().flat_map(|edge| [&edge.from, &edge.to]).chain(discarded) {
+        if let Some(place) = graph.place_of(port) {
+            ends[place].named.push(text(&port.port));
+        }
+    }
+    for edge in &graph.edges {
+        if let Some(place) = graph.place_of(&edge.to) {
+            ends[place].count_producer(text(&edge.to.port));
+        }
+    }
+    graph.nodes.iter().zip(ends).map(|(node, ends)| of_node(node, &ends)).collect()
 }
 
-fn of_node(graph: &Graph, node: &Node) -> TokenStream {
+/// What edges name of a node.
+#[derive(Default)]
+struct Ends {
+    /// All ports, on either side: an edge the wrong way round is one mistake and not three.
+    named: Vec<String>,
+    /// For each input, how many edges lead to it.
+    producers: Vec<(String, usize)>,
+}
+
+impl Ends {
+    fn count_producer(&mut self, input: String) {
+        match self.producers.iter_mut().find(|(other, _)| *other == input) {
+            Some((_, count)) => *count += 1,
+            None => self.producers.push((input, 1)),
+        }
+    }
+}
+
+fn of_node(node: &Node, Ends { named, producers }: &Ends) -> TokenStream {
     let (ty, name, span) = (&node.ty, node.text(), node.name.span());
-    // All ports of this node that any edge names, on either side: an edge the wrong way round is one
-    // mistake and not three.
-    let ports = graph
-        .edges
-        .iter()
-        .flat_map(|edge| [&edge.from, &edge.to])
-        .chain(graph.discards.iter().map(|discard| &discard.from))
-        .filter(|port| port.node == node.name)
-        .map(|port| text(&port.port));
     let [operator, inputs, outputs] = ["NAME", "INPUTS", "OUTPUTS"].map(|name| item(ty, name));
-    let args = quote!(#name, #operator, #inputs, #outputs, &[#(#ports,)*]);
+    let args = quote!(#name, #operator, #inputs, #outputs, &[#(#named,)*]);
     let check_inputs = call("check_inputs", &args, span, span);
     let check_outputs = call("check_outputs", &args, span, span);
-    let producers = producers(graph, node);
+    let producers = producers.iter().map(|(port, count)| quote!((#port, #count)));
     let args = quote!(#name, #inputs, &[#(#producers,)*]);
     let check_sizes = call("check_sizes", &args, span, span);
     quote! {
@@ -46,19 +70,6 @@ fn of_node(graph: &Graph, node: &Node) -> TokenStream {
             const every_size_is_met: () = #check_sizes;
         };
     }
-}
-
-/// For each input that edges name, how many do.
-fn producers(graph: &Graph, node: &Node) -> Vec<TokenStream> {
-    let mut counts: Vec<(String, usize)> = Vec::new();
-    for edge in graph.edges.iter().filter(|edge| edge.to.node == node.name) {
-        let port = text(&edge.to.port);
-        match counts.iter_mut().find(|(other, _)| *other == port) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((port, 1)),
-        }
-    }
-    counts.into_iter().map(|(port, count)| quote!((#port, #count))).collect()
 }
 
 /// Whether each pool has as many streams as the operators on it declare.
@@ -126,17 +137,21 @@ pub(super) fn of_pool_uses(graph: &Graph) -> TokenStream {
 /// device data are on one device, or on two where it is marked `#[transfer]`.
 pub(super) fn of_edges(graph: &Graph) -> TokenStream {
     let devices = graph.edges.iter().filter_map(|edge| of_edge(graph, edge));
-    let seconds = (0..graph.edges.len()).filter_map(|index| of_second(graph, index));
+    let mut first: HashMap<String, String> = HashMap::new();
+    let seconds = graph.edges.iter().filter_map(|edge| match first.entry(edge.to.text()) {
+        Entry::Occupied(first) => of_second(graph, edge, first.get()),
+        Entry::Vacant(none) => {
+            none.insert(edge.from.text());
+            None
+        }
+    });
     seconds.chain(devices).collect()
 }
 
-/// Whether the input of an edge may have the producers that it has before this edge.
-fn of_second(graph: &Graph, index: usize) -> Option<TokenStream> {
-    let edge = &graph.edges[index];
-    let input = edge.to.text();
-    let first = graph.edges[..index].iter().find(|other| other.to.text() == input)?;
-    let node = graph.nodes.iter().find(|node| node.name == edge.to.node)?;
-    let (other, port, inputs) = (first.from.text(), text(&edge.to.port), item(&node.ty, "INPUTS"));
+/// Whether the input of an edge may have the producers that it has before this edge; `other` is the first.
+fn of_second(graph: &Graph, edge: &Edge, other: &str) -> Option<TokenStream> {
+    let (input, node) = (edge.to.text(), graph.node_of(&edge.to)?);
+    let (port, inputs) = (text(&edge.to.port), item(&node.ty, "INPUTS"));
     let [first, middle, last] = edge.spans();
     let args = quote!(#input, #inputs, #port, #other);
     let check = wiring::call(first, middle, last, "check_second", args);
@@ -150,8 +165,7 @@ fn of_second(graph: &Graph, index: usize) -> Option<TokenStream> {
 
 /// Where both ends are on one pool, or on none, they are on one device.
 fn of_edge(graph: &Graph, edge: &Edge) -> Option<TokenStream> {
-    let find = |port: &Port| graph.nodes.iter().find(|node| node.name == port.node);
-    let (from, to) = (find(&edge.from)?, find(&edge.to)?);
+    let (from, to) = (graph.node_of(&edge.from)?, graph.node_of(&edge.to)?);
     let transfer = edge.attributes.carries == Carries::Transfer;
     match (&from.streams, &to.streams) {
         // It works where its message is.
@@ -203,8 +217,7 @@ fn end(graph: &Graph, node: &Node, port: &Port, ports: &str) -> TokenStream {
 
 /// The device of a node, for the edges that copy to it.
 pub(super) fn device(graph: &Graph, port: &Port) -> TokenStream {
-    let node = graph.nodes.iter().find(|node| node.name == port.node);
-    match node.map(|node| &node.streams) {
+    match graph.node_of(port).map(|node| &node.streams) {
         Some(Streams::Pool(pool)) => quote!(#pool.get_device()),
         _ if graph.header.green.is_some() => quote!(__GREEN.get_device()),
         _ => quote!(::streamflow::__private::device(0)),

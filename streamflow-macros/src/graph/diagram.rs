@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use proc_macro2::Ident;
 use syn::ext::IdentExt;
 
 use super::model::{Carries, Discard, Edge, Graph, Node, Streams};
@@ -106,17 +105,14 @@ fn groups(graph: &Graph) -> Vec<(Option<String>, Vec<&Node>)> {
 
 /// The edges whose nodes are there.
 fn edges(graph: &Graph) -> impl Iterator<Item = (&Edge, &Node, &Node)> {
-    let node = |name: &Ident| graph.nodes.iter().find(|node| node.name == *name);
     graph
         .edges
         .iter()
-        .filter_map(move |edge| Some((edge, node(&edge.from.node)?, node(&edge.to.node)?)))
+        .filter_map(|edge| Some((edge, graph.node_of(&edge.from)?, graph.node_of(&edge.to)?)))
 }
 
 fn discards(graph: &Graph) -> impl Iterator<Item = (&Discard, &Node)> {
-    graph.discards.iter().filter_map(|discard| {
-        Some((discard, graph.nodes.iter().find(|node| node.name == discard.from.node)?))
-    })
+    graph.discards.iter().filter_map(|discard| Some((discard, graph.node_of(&discard.from)?)))
 }
 
 /// `source1: Source`

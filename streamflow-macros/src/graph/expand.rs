@@ -175,22 +175,9 @@ pub(super) fn hidden(name: &str, index: usize) -> Ident {
 }
 
 /// The body of `new`. First all that the user wrote, where parameters are not yet hidden by nodes of
-/// the same name; then each node's ports, under the node's name, and the edges; then the nodes.
+/// the same name; then the nodes; then each node's ports, under the node's name, and the edges.
 fn body(graph: &Graph, sound: bool) -> TokenStream {
     let platform = Ident::new("__platform", Span::mixed_site());
-    let values = graph.nodes.iter().enumerate().map(|(index, node)| {
-        let (operator, ty, value) = (hidden("operator", index), &node.ty, &node.value);
-        let count = node.count.as_ref().map(|number| {
-            let count = hidden("count", index);
-            let (first, _) = constants::ends(number.to_token_stream());
-            let ty = quote_spanned!(first=> u64);
-            quote!(let #count: #ty = #number;)
-        });
-        quote! {
-            let #operator: #ty = #value;
-            #count
-        }
-    });
     let leftovers = graph.leftovers.iter().map(|Leftover { ty, value }| {
         let ty = ty.as_ref().map(|ty| quote!(let _: ::core::option::Option<#ty>;));
         let value = value.as_ref().map(|value| quote!(let _ = #value;));
@@ -215,9 +202,10 @@ fn body(graph: &Graph, sound: bool) -> TokenStream {
     });
     let alone = constants::alone(graph);
     let chunks: Vec<Chunk<'_>> = chunk::chunks(graph);
-    let ports = chunks.iter().map(Chunk::ports);
+    let values = chunks.iter().map(Chunk::values);
     let (edge_values, wiring) = (wiring::values(graph), wiring::wiring(graph));
     let nodes = chunks.iter().map(|chunk| chunk.nodes(graph, &platform, &live_pools));
+    let ports = chunks.iter().map(Chunk::ports);
     let taken_out = chunks.iter().map(Chunk::taken_out);
     let names = chunks.iter().flat_map(Chunk::names);
     quote! {
@@ -227,10 +215,10 @@ fn body(graph: &Graph, sound: bool) -> TokenStream {
         #edge_values
         #(#pools)*
         #alone
+        #(#nodes)*
         #(#ports)*
         #wiring
         #(#leftovers)*
-        #(#nodes)*
         let #platform = ::core::clone::Clone::clone(#platform);
         #(#taken_out)*
         ::core::result::Result::Ok(Self { #(#names,)* __platform: #platform })
@@ -240,23 +228,13 @@ fn body(graph: &Graph, sound: bool) -> TokenStream {
 /// What schedulers see.
 fn any_graph(graph: &Graph) -> TokenStream {
     let name = &graph.header.name;
-    let nodes = graph.order.iter().map(|&index| {
-        let (name, ty) = (&graph.nodes[index].name, &graph.nodes[index].ty);
-        // The type is named, and all underlined there, so that what it lacks is said there.
-        let (first, last) = constants::ends(ty.to_token_stream());
-        let path = quote_spanned!(first=> ::streamflow::__private::any_node::<);
-        let name = at_type(name, ty);
-        let args = quote_spanned!(last=> >);
-        let mut node = Group::new(Delimiter::Parenthesis, quote!(#name));
-        node.set_span(last);
-        quote!(#path #ty #args #node)
-    });
+    let nodes = chunk::any_nodes(graph);
     let fields = graph.nodes.iter().map(|node| at_type(&node.name, &node.ty));
     quote! {
         impl ::streamflow::__private::Graph for #name {
             fn nodes(&mut self) -> ::std::vec::Vec<&mut dyn ::streamflow::__private::AnyNode> {
                 let Self { #(#fields,)* .. } = self;
-                ::std::vec![#(#nodes,)*]
+                #nodes
             }
 
             fn platform(&self) -> &::streamflow::__private::Platform {

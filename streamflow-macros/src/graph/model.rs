@@ -1,5 +1,7 @@
 //! What a graph is, once it is understood.
 
+use std::collections::HashMap;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt;
@@ -146,6 +148,8 @@ pub(super) struct Graph {
     pub(super) header: Header,
     pub(super) pools: Vec<Pool>,
     pub(super) nodes: Vec<Node>,
+    /// The nodes' places among them, by their names.
+    pub(super) places: HashMap<String, usize>,
     /// One per consumer. The nodes may be missing: rustc says so, at the name.
     pub(super) edges: Vec<Edge>,
     pub(super) discards: Vec<Discard>,
@@ -159,6 +163,18 @@ pub(super) struct Graph {
     pub(super) unknown_nodes: Vec<Ident>,
     /// It has the name of one of its operators.
     pub(super) hides_operator: bool,
+}
+
+impl Graph {
+    /// The place of a port's node, if that is there.
+    pub(super) fn place_of(&self, port: &Port) -> Option<usize> {
+        self.places.get(&port.node.unraw().to_string()).copied()
+    }
+
+    /// The node of a port, if it is there.
+    pub(super) fn node_of(&self, port: &Port) -> Option<&Node> {
+        self.place_of(port).map(|place| &self.nodes[place])
+    }
 }
 
 /// An operator of the graph.

@@ -9,6 +9,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Expr;
 use syn::spanned::Spanned;
 
+use super::chunk;
 use super::constants::{self, ends};
 use super::edge_attribute::{EdgeAttributes, Policy};
 use super::expand::hidden;
@@ -23,13 +24,13 @@ pub(super) fn wiring(graph: &Graph) -> TokenStream {
         .nodes
         .iter()
         .flat_map(|node| node.stream_done.iter().map(|port| stream_done(&node.name, port)));
+    let all: Vec<TokenStream> = edges.chain(discards).chain(conditions).collect();
+    let all = chunk::in_chunks(&all);
     quote! {
         #[allow(unused, unexpected_cfgs, clippy::all)]
         {
             #(#probes)*
-            #(#edges)*
-            #(#discards)*
-            #(#conditions)*
+            #all
         }
     }
 }

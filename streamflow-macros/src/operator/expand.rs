@@ -97,7 +97,7 @@ fn operator_impl(operator: &Operator, names: &Names) -> TokenStream {
         type Ports = #ports #type_generics;
         type Io<#tick> = #io<#tick, #(#io_params,)*>;
         type StreamNames<#tick> = #streams<#tick>;
-        type __Node = ::streamflow::__private::Node<Self>;
+        type __Node = ::std::boxed::Box<::streamflow::__private::Node<Self>>;
 
         fn __ports() -> #ports #type_generics {
             #ports { #(#port_names: ::streamflow::__private::#ends::new(),)* #ports_marker }

@@ -1,6 +1,6 @@
 //! Graphs: nodes that hold operators, ready to be scheduled.
 //!
-//! `graph!` makes a struct whose fields are [`Node`]s, and implements [`Graph`] for it. A scheduler
+//! `graph!` makes a struct whose fields are boxes of [`Node`]s, and implements [`Graph`] for it. A scheduler
 //! sees the nodes as [`AnyNode`]s, in an order in which producers come before their consumers.
 //!
 //! # A tensor for the next tick
@@ -102,7 +102,7 @@ mod node;
 mod options;
 mod text;
 
-pub use node::{AnyNode, Node, any_node, node};
+pub use node::{AnyNode, Node, any_node, apart, node};
 pub use options::{NodeOptions, NodeStreams, Readiness};
 
 use crate::platform::Platform;

@@ -22,7 +22,13 @@ pub struct Node<O: Operator> {
     frame: Frame,
 }
 
-/// Makes a node of an operator and its ports, connected or not.
+/// Calls a function, whose variables are then in a stack frame of their own, whoever calls it.
+#[inline(never)]
+pub fn apart<R>(call: impl FnOnce() -> R) -> R {
+    call()
+}
+
+/// Makes a node of an operator and its ports, connected or not. In a box, so that the stack holds only its address.
 ///
 /// # Errors
 /// [`Error::CountZero`]; the platform's, when it has no such device or stream.
@@ -32,7 +38,7 @@ pub fn node<O: Operator>(
     ports: O::Ports,
     platform: &Platform,
     options: NodeOptions<'_>,
-) -> Result<Node<O>> {
+) -> Result<Box<Node<O>>> {
     let is_awaited = |port: &PortInfo| options.stream_done.contains(&port.name);
     let awaited = match options.stream_done {
         [] => Box::default(),
@@ -56,7 +62,7 @@ pub fn node<O: Operator>(
     let mut cx = ExecutionContext::new(platform, name, on, streams, O::STREAM_NAMES, options.alone);
     cx.set_inputs(O::INPUTS);
     let frame = Frame::new(cx, options.count, awaited);
-    Ok(Node { operator, ports, frame })
+    Ok(Box::new(Node { operator, ports, frame }))
 }
 
 /// The node as schedulers see it. `graph!` names the operator's type in the call, so that rustc says

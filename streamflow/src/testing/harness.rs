@@ -19,7 +19,7 @@ use crate::stream::{CudaStream, CudaStreamPool, Point};
 /// Device data is pushed on the harness's own [`stream`](Self::stream), so the operator must order
 /// itself after it as in a graph; and what it emits comes with the point at which it is ready.
 pub struct OperatorHarness<O: Compute> {
-    node: Node<O>,
+    node: Box<Node<O>>,
     stream: CudaStream,
     platform: Platform,
     started: bool,

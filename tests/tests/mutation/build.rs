@@ -201,27 +201,19 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
         let name = format!("{index}");
         nodes.push(match (*step, ports) {
             (Step::Source(origin), Ports::Source(ports)) => {
-                Box::new(Source::new(origin, index).__node(ports, &name, platform, options)?)
+                Source::new(origin, index).__node(ports, &name, platform, options)?
             }
             (Step::Unary(how, _), Ports::Unary(ports)) => {
-                Box::new(Unary::new(how, None).__node(ports, &name, platform, options)?)
+                Unary::new(how, None).__node(ports, &name, platform, options)?
             }
             (Step::Sink(reading, _), Ports::Sink(ports)) => {
                 let sink = Sink::new(reading, values[index].clone(), Vec::new(), 0);
-                Box::new(sink.__node(ports, &name, platform, options)?)
+                sink.__node(ports, &name, platform, options)?
             }
-            (_, Ports::Taking(ports)) => {
-                Box::new(Taking::new().__node(ports, &name, platform, options)?)
-            }
-            (_, Ports::Relay(ports)) => {
-                Box::new(Relay::new().__node(ports, &name, platform, options)?)
-            }
-            (_, Ports::Keep(ports)) => {
-                Box::new(Keep::new(None).__node(ports, &name, platform, options)?)
-            }
-            (_, Ports::Combine(ports)) => {
-                Box::new(Combine::new().__node(ports, &name, platform, options)?)
-            }
+            (_, Ports::Taking(ports)) => Taking::new().__node(ports, &name, platform, options)?,
+            (_, Ports::Relay(ports)) => Relay::new().__node(ports, &name, platform, options)?,
+            (_, Ports::Keep(ports)) => Keep::new(None).__node(ports, &name, platform, options)?,
+            (_, Ports::Combine(ports)) => Combine::new().__node(ports, &name, platform, options)?,
             (step, _) => return Err(Error::other(format!("{step:?} has other ports"))),
         });
     }
