@@ -1,7 +1,5 @@
 //! What can go wrong: one type, each variant saying who, what and what to do.
 
-use std::any::Any;
-
 use crate::driver::race::RaceReports;
 use crate::driver::{DeviceId, DriverError};
 use crate::testing::Exploration;
@@ -403,13 +401,6 @@ impl Error {
     #[inline(never)]
     pub(crate) fn foreign(what: &str) -> Self {
         Self::ForeignPlatform { what: what.to_owned() }
-    }
-
-    /// From what a panic carries.
-    pub(crate) fn panicked(panic: &(dyn Any + Send)) -> Self {
-        let text = panic.downcast_ref::<&str>().copied();
-        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        Self::Panicked { message: text.unwrap_or("(no text)").to_owned() }
     }
 }
 

@@ -4,6 +4,7 @@
 #[allow(unused_extern_crates, reason = "only tests and doc tests use the macros here")]
 extern crate self as streamflow;
 
+mod caught;
 mod context;
 pub mod docs;
 pub mod driver;

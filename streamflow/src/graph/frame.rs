@@ -1,12 +1,11 @@
 //! What is done around an operator's hooks. It does not know the operator's type, so that it is compiled
 //! once, and stays in the processor's cache from one node to the next.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::Readiness;
+use crate::caught::{caught_as_error, drop_all};
 use crate::context::ExecutionContext;
 use crate::driver::DriverError;
 use crate::error::{Error, Result};
@@ -86,51 +85,56 @@ impl Frame {
     }
 
     pub(super) fn tick(&mut self, hooks: &mut dyn Hooks) -> Result<bool> {
-        match self.compute(hooks) {
-            Ok(changed) => Ok(hooks.publish() | changed),
-            Err(error) => Err(self.undo(hooks, *error)),
-        }
+        self.compute(hooks, true).map_err(|error| self.undo(hooks, *error))
     }
 
     /// Calls `compute`. What it emitted stays in the outputs; of a tick that failed, nothing does.
     pub(super) fn tick_unpublished(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
-        match self.compute(hooks) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(self.undo(hooks, *error)),
-        }
+        self.compute(hooks, false).map(drop).map_err(|error| self.undo(hooks, *error))
     }
 
-    /// Calls `compute` and ends the tick of the inputs. Whether it changed anything beside what it emitted.
+    /// Calls `compute`, ends the tick of the inputs, and hands what was emitted to the edges, if it is to be.
+    /// Whether the tick changed anything.
     #[inline]
-    fn compute(&mut self, hooks: &mut dyn Hooks) -> Result<bool, Box<Error>> {
+    fn compute(&mut self, hooks: &mut dyn Hooks, publish: bool) -> Result<bool, Box<Error>> {
         let done = self.hook("compute", |cx| hooks.compute(cx));
+        let may_fault = self.may_fault;
         // Messages are dropped here, and what they do then is the user's, too.
-        let finished = catch_unwind(AssertUnwindSafe(|| hooks.finish()));
+        let ended = caught_as_error(|| {
+            let handled = hooks.finish();
+            if done.is_err() || handled == Handled::Untouched {
+                return Ok((handled, false));
+            }
+            if may_fault && let Some(full) = full(hooks) {
+                return Err(full);
+            }
+            Ok((handled, publish && hooks.publish()))
+        });
         done?;
-        let changed = match finished {
-            Ok(Handled::Left) => self.cx.is_finished(),
-            Ok(Handled::Taken) => true,
-            Ok(Handled::Untouched) => return Err(self.unhandled(hooks)),
-            Err(panic) => return Err(self.failed("compute", panicked(&*panic))),
+        let emitted = match ended {
+            Ok(Ok((Handled::Left, emitted))) => emitted | self.cx.is_finished(),
+            Ok(Ok((Handled::Taken, _))) => true,
+            Ok(Ok((Handled::Untouched, _))) => return Err(self.unhandled(hooks)),
+            Ok(Err(error)) | Err(error) => return Err(self.failed("compute", error)),
         };
-        if self.may_fault
-            && let Some(full) = full(hooks)
-        {
-            return Err(self.failed("compute", full));
-        }
         self.cx.count_tick();
-        Ok(changed)
+        Ok(emitted)
     }
 
     /// Of a tick that failed nothing is sent.
     #[cold]
     #[inline(never)]
-    fn undo(&mut self, hooks: &mut dyn Hooks, error: Error) -> Error {
-        let cancel = || hooks.outputs(&mut |output| output.cancel());
+    fn undo(&self, hooks: &mut dyn Hooks, error: Error) -> Error {
         // If dropping a message panics, that has told itself; `error` came first.
-        let _second = catch_unwind(AssertUnwindSafe(cancel));
+        let _second = self.cancel(hooks);
         self.cx.count_tick();
         error
+    }
+
+    /// Drops what was emitted and not handed to the edges.
+    pub(super) fn cancel(&self, hooks: &mut dyn Hooks) -> Result<()> {
+        let cancelled = drop_all(|| hooks.outputs(&mut |output| output.cancel()));
+        cancelled.map_err(|error| *self.failed("compute", error))
     }
 
     pub(super) fn stop(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
@@ -140,10 +144,8 @@ impl Frame {
             Ok(())
         };
         // Messages are dropped here, and what they do then is the user's, too.
-        let clear = || hooks.inputs(&mut |input| input.clear());
-        let cleared = catch_unwind(AssertUnwindSafe(clear));
-        let cleared = cleared.map_err(|panic| self.failed("stop", panicked(&*panic)));
-        done.and(cleared).map_err(|error| *error)
+        let cleared = drop_all(|| hooks.inputs(&mut |input| input.clear()));
+        done.and(cleared.map_err(|error| self.failed("stop", error))).map_err(|error| *error)
     }
 
     pub(super) fn synchronize_blocking(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
@@ -168,12 +170,11 @@ impl Frame {
         let done = match entered {
             Err(error) => Err(driver(error)),
             Ok(()) => {
-                let called = catch_unwind(AssertUnwindSafe(|| call(cx)));
+                let called = caught_as_error(|| call(cx));
                 let closed = cx.close();
                 match called {
                     Ok(Ok(())) => closed.map_err(driver),
-                    Ok(Err(error)) => Err(error),
-                    Err(panic) => Err(panicked(&*panic)),
+                    Ok(Err(error)) | Err(error) => Err(error),
                 }
             }
         };
@@ -220,12 +221,6 @@ impl Frame {
         let (node, tick) = (self.cx.node().to_owned(), self.cx.tick());
         Box::new(Error::Operator { node, hook, tick, cause })
     }
-}
-
-#[cold]
-#[inline(never)]
-fn panicked(panic: &(dyn Any + Send)) -> Box<Error> {
-    Box::new(Error::panicked(panic))
 }
 
 #[cold]

@@ -165,6 +165,12 @@ impl<O: Compute> Node<O> {
         frame.tick_unpublished(&mut hooks)
     }
 
+    /// Drops what a tick emitted that was not published.
+    pub(crate) fn cancel(&mut self) -> Result<()> {
+        let (frame, mut hooks) = self.split();
+        frame.cancel(&mut hooks)
+    }
+
     /// Whether the messages are there that the operator needs, and room for what it sends.
     fn can_run(&mut self) -> bool {
         // With optional inputs alone it runs for any message, since it would run for ever for none.

@@ -1,7 +1,6 @@
 //! Running a test under many orders of execution, or all.
 
 use std::num::NonZero;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,6 +9,7 @@ use super::outcome::{Exploration, Failing, Limit, Stopped};
 use super::search::{Search, Shared};
 use super::switches::Switches;
 use super::variables;
+use crate::caught::caught_as_error;
 use crate::driver::host::{Chooser, HostDriver};
 use crate::error::{Error, Result};
 use crate::platform::{Platform, PlatformOptions};
@@ -261,5 +261,5 @@ fn failing(choices: &Choices, cause: Error) -> Failing {
 
 /// A panic is a failure like others.
 fn caught(test: impl FnOnce() -> Result<()>) -> Result<()> {
-    catch_unwind(AssertUnwindSafe(test)).unwrap_or_else(|panic| Err(Error::panicked(&*panic)))
+    caught_as_error(test).unwrap_or_else(|error| Err(*error))
 }

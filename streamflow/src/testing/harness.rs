@@ -11,7 +11,7 @@ use crate::memory::{Recycler, Shared};
 use crate::message::{Envelope, Message, Metadata, Payload};
 use crate::operator::Compute;
 use crate::platform::Platform;
-use crate::port::{Input, InputPort, Output, OutputPort, Ports};
+use crate::port::{Input, InputPort, Output, OutputPort};
 use crate::stream::{CudaStream, CudaStreamPool, Point};
 
 /// One operator without a graph: push messages into its inputs, let it tick, take what it emitted.
@@ -126,7 +126,7 @@ impl<O: Compute> OperatorHarness<O> {
             return Ok(false);
         }
         // What nobody took of the tick before.
-        self.node.ports.outputs(&mut |output| output.cancel());
+        self.node.cancel()?;
         self.node.tick_unpublished()?;
         self.races()?;
         Ok(true)

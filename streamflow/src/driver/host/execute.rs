@@ -4,8 +4,6 @@
 //! program forgot gives wrong data, but never two threads in the same bytes. Memory that was freed
 //! is still mapped and holds poison; see [`Arena`](super::memory::Arena).
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
 use smallvec::SmallVec;
@@ -15,6 +13,7 @@ use super::log::{LogAction, LogEntry};
 use super::memory::{POISON_ALLOCATED, POISON_FREED, pointer, poison};
 use super::queue::{Op, Poison};
 use super::sim::Sim;
+use crate::caught::caught;
 use crate::driver::{CopyKind, HostArgs, HostFunction, MAX_PARAMS, MemoryRange, Param, Sticky};
 
 impl Sim {
@@ -99,14 +98,13 @@ impl Sim {
             // and fills run one at a time under this lock.
             unsafe { (function.body)(HostArgs { params: &params }) }
         };
-        let outcome =
-            catch_unwind(AssertUnwindSafe(|| body::call(self.number, &function.name, run)));
+        let outcome = caught(|| body::call(self.number, &function.name, run));
         if let Err(panic) = outcome {
             let failure = Sticky {
                 call: "launch",
                 code: 719,
                 name: "KERNEL_PANICKED".to_owned(),
-                message: format!("kernel `{}` panicked: {}", function.name, text_of(&*panic)),
+                message: format!("kernel `{}` panicked: {panic}", function.name),
             };
             self.fail(device, failure);
         }
@@ -133,16 +131,5 @@ impl Sim {
         if let Some(log) = &mut self.log {
             log.push(LogEntry { device, stream, action });
         }
-    }
-}
-
-/// What a panic says, if it says something.
-fn text_of(panic: &(dyn Any + Send)) -> &str {
-    if let Some(text) = panic.downcast_ref::<&str>() {
-        text
-    } else if let Some(text) = panic.downcast_ref::<String>() {
-        text
-    } else {
-        "no message"
     }
 }
