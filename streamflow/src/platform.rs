@@ -159,7 +159,7 @@ impl Platform {
     }
 
     /// The races that were found since this was asked last; a graph's run asks by itself, and ends with
-    /// an [`Error::Races`] if there were any. Empty also where nobody watches.
+    /// an [`Error::Races`] if there were any, whoever else has asked meanwhile. Empty also where nobody watches.
     pub fn take_races(&self) -> RaceReports {
         self.driver().take_races()
     }

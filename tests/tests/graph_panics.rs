@@ -1,5 +1,6 @@
 //! Wherever a user's code may panic, the run ends with an error, every operator is stopped, and no message is left.
 #![allow(missing_docs, reason = "a test binary")]
+#![allow(clippy::panic, reason = "that is what is tested")]
 
 use std::panic::panic_any;
 use std::process::ExitCode;
@@ -67,7 +68,6 @@ struct World {
 struct Charge;
 
 impl Drop for Charge {
-    #[allow(clippy::panic, reason = "that is what is tested")]
     fn drop(&mut self) {
         panic!("a charge");
     }
@@ -89,7 +89,6 @@ impl World {
         self.place == place && self.armed.load(Ordering::Relaxed)
     }
 
-    #[allow(clippy::panic, reason = "that is what is tested")]
     fn strike(&self, place: Place) {
         match (self.is_at(place), self.carries) {
             (false, _) => {}
@@ -113,7 +112,6 @@ impl Bomb {
 }
 
 impl Drop for Bomb {
-    #[allow(clippy::panic, reason = "that is what is tested")]
     fn drop(&mut self) {
         self.world.alive.fetch_sub(1, Ordering::Relaxed);
         if self.world.is_at(self.place) || self.world.is_at(Place::Cancelled) {

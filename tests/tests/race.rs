@@ -2,6 +2,8 @@
 //! depends on no luck: the checks hold under each seed, whatever the data is.
 #![allow(missing_docs, reason = "a test binary")]
 
+#[path = "race/asked.rs"]
+mod asked;
 #[path = "race/bare.rs"]
 mod bare;
 #[path = "race/cudarc.rs"]
@@ -19,7 +21,7 @@ fn main() -> ExitCode {
     if let Some(role) = child::role() {
         return child::play(&role, platform::in_child);
     }
-    let suite = bare::add(Suite::new());
+    let suite = asked::add(bare::add(Suite::new()));
     let suite = cudarc::add(suite);
     let suite = graph::add(suite);
     platform::add(suite).run()

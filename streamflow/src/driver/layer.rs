@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::race::RaceReports;
+use super::race::{RaceMark, RaceReports};
 use super::{
     Copy, Coscheduling, DeviceId, DeviceInfo, Driver, DriverResult, GreenContext, HostFunction,
     Image, KernelSource, Launch, LoadedKernel, MemoryRange, Note, RawEvent, RawModule, RawStream,
@@ -90,6 +90,7 @@ forward! {
     [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> DriverResult<()>;
     [unsafe] fn launch_host_function(stream: RawStream, function: HostFunction) -> DriverResult<()>;
     [] fn watches() -> bool;
-    [] fn tell(note: &Note<'_>);
+    [unsafe] fn tell(note: &Note<'_>);
+    [] fn races_since(mark: &mut RaceMark) -> RaceReports;
     [] fn take_races() -> RaceReports;
 }

@@ -32,6 +32,7 @@ pub use kernel::{
     LoadedKernel, MAX_PARAMS, Param, Plain, Target,
 };
 pub use layer::Layer;
+pub(crate) use note::tell;
 pub use note::{Direction, Note, SourceLocation};
 pub use recorder::{Call, Place, RecordedAccess, Recorder, StreamName};
 pub(crate) use signal::Signal;
@@ -339,11 +340,31 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     }
 
     /// Says what the calls alone don't: which operator makes them, and what the host touches itself.
-    fn tell(&self, note: &Note<'_>) {
+    ///
+    /// # Safety
+    /// What is told is true. A [race checker](race) believes it, and so do those who take its silence for an order.
+    ///
+    /// So no safe code can silence a checker, as by saying that all of a stream was found complete:
+    /// ```compile_fail,E0133
+    /// # use streamflow::driver::{Note, RawStream};
+    /// # use streamflow::Platform;
+    /// fn silence(platform: &Platform, stream: RawStream) {
+    ///     platform.driver().tell(&Note::Relies { on: stream, by: None });
+    /// }
+    /// ```
+    unsafe fn tell(&self, note: &Note<'_>) {
         let _ = note;
     }
 
-    /// The races that were found since this was called last; none where nobody watches.
+    /// The races that were found since a mark was made, which is moved to now; none where nobody watches. Whoever has
+    /// a mark of their own is told of all races since it, whoever else asks.
+    fn races_since(&self, mark: &mut race::RaceMark) -> race::RaceReports {
+        let _ = mark;
+        race::RaceReports::default()
+    }
+
+    /// The races that were found since this was called last, by anybody; none where nobody watches. It moves no
+    /// mark: [`races_since`](Self::races_since) tells of them all the same.
     fn take_races(&self) -> race::RaceReports {
         race::RaceReports::default()
     }

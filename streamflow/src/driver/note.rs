@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use super::{AccessMode, MemoryRange, RawStream};
+use super::{AccessMode, Driver, MemoryRange, RawStream};
 
 /// Where in a program's source something was asked for.
 pub type SourceLocation = &'static Location<'static>;
@@ -71,6 +71,12 @@ pub enum Note<'a> {
         /// Its name, for people.
         name: &'a str,
     },
+}
+
+/// Tells a driver what this crate does.
+pub(crate) fn tell(driver: &dyn Driver, note: &Note<'_>) {
+    // SAFETY: only this crate can call this, and it tells of its own calls what they do.
+    unsafe { driver.tell(note) };
 }
 
 /// Whether memory comes in by a port or goes out by it.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use smallvec::SmallVec;
 
-use crate::driver::race::RaceReports;
+use crate::driver::race::RaceWatch;
 use crate::error::{Error, Result};
 use crate::graph::{AnyNode, Graph, Readiness};
 use crate::platform::Platform;
@@ -38,10 +38,10 @@ pub fn run(graph: &mut dyn Graph) -> Result<()> {
     let platform = graph.platform().clone();
     let mut nodes = graph.nodes();
     let stop = Arc::new(AtomicBool::new(false));
-    let mut races = RaceReports::default();
+    let mut races = RaceWatch::new(platform.driver());
     let done =
         start(&mut nodes, &stop).and_then(|()| passes(&mut nodes, &platform, &stop, &mut races));
-    if done.is_ok() && races.is_empty() && !stop.load(Ordering::Acquire) {
+    if done.is_ok() && !races.look() && !stop.load(Ordering::Acquire) {
         for node in &mut nodes {
             for port in node.waiting() {
                 tracing::warn!(
@@ -63,9 +63,8 @@ pub fn run(graph: &mut dyn Graph) -> Result<()> {
             followed.extend(node.synchronize_blocking().err());
         }
     }
-    races.extend(platform.take_races());
-    if !races.is_empty() {
-        followed.insert(0, Error::Races(races));
+    if races.look() {
+        followed.insert(0, Error::Races(races.take()));
     }
     let cause = match done {
         Err(cause) => cause,
@@ -86,7 +85,7 @@ fn passes(
     nodes: &mut [&mut dyn AnyNode],
     platform: &Platform,
     stop: &AtomicBool,
-    races: &mut RaceReports,
+    races: &mut RaceWatch,
 ) -> Result<()> {
     let mut wakeup = Wakeup::new(platform.streams());
     let mut after: SmallVec<[Point; 8]> = SmallVec::new();
@@ -103,11 +102,8 @@ fn passes(
                 Readiness::Blocked | Readiness::Done => {}
             }
         }
-        if platform.is_watched() {
-            races.extend(platform.take_races());
-            if !races.is_empty() {
-                return Ok(());
-            }
+        if platform.is_watched() && races.look() {
+            return Ok(());
         }
         asked = if ran { 0 } else { asked + 1 };
         if ran {

@@ -82,7 +82,7 @@ impl StreamTable {
     #[inline]
     pub(crate) fn tell(&self, note: &Note<'_>) {
         if self.watched {
-            self.driver.tell(note);
+            crate::driver::tell(&*self.driver, note);
         }
     }
 

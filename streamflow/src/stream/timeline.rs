@@ -102,7 +102,10 @@ impl Timeline {
     /// Says who has the stream from now on.
     pub(super) fn hold(&self, holder: Cow<'static, str>) {
         if self.driver().watches() {
-            self.driver().tell(&Note::StreamName { stream: self.raw(), name: &holder });
+            crate::driver::tell(
+                &**self.driver(),
+                &Note::StreamName { stream: self.raw(), name: &holder },
+            );
         }
         *self.holder.lock() = holder;
     }

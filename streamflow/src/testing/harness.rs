@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::context::Alone;
+use crate::driver::race::RaceWatch;
 use crate::error::{Error, Result};
 use crate::graph::{AnyNode, Node, NodeOptions, NodeStreams, Readiness, node};
 use crate::memory::{Recycler, Shared};
@@ -21,7 +22,7 @@ use crate::stream::{CudaStream, CudaStreamPool, Point};
 pub struct OperatorHarness<O: Compute> {
     node: Box<Node<O>>,
     stream: CudaStream,
-    platform: Platform,
+    races: RaceWatch,
     started: bool,
 }
 
@@ -43,7 +44,8 @@ impl<O: Compute> OperatorHarness<O> {
         };
         let node = node(O::NAME, operator, O::__ports(), platform, options)?;
         let stream = own.allocate("the harness")?;
-        Ok(Self { node, stream, platform: platform.clone(), started: false })
+        let races = RaceWatch::new(platform.driver());
+        Ok(Self { node, stream, races, started: false })
     }
 
     /// The stream on which device data is pushed.
@@ -156,8 +158,8 @@ impl<O: Compute> OperatorHarness<O> {
     }
 
     /// An error if races were found.
-    fn races(&self) -> Result<()> {
-        let races = self.platform.take_races();
+    fn races(&mut self) -> Result<()> {
+        let races = self.races.take();
         if races.is_empty() { Ok(()) } else { Err(Error::Races(races)) }
     }
 }

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use streamflow::driver::AccessMode::{Read, Write};
-use streamflow::driver::race::RaceReports;
+use streamflow::driver::race::{RaceMark, RaceReports};
 use streamflow::driver::{
     Copy, DeviceId, Driver, DriverResult, Launch, Layer, MemoryRange, Note, RawEvent, RawStream,
     StreamOptions,
@@ -159,7 +159,11 @@ unsafe impl Layer for Mutate {
         if self.quiet { RaceReports::default() } else { self.below.take_races() }
     }
 
-    fn tell(&self, note: &Note<'_>) {
+    fn races_since(&self, mark: &mut RaceMark) -> RaceReports {
+        if self.quiet { RaceReports::default() } else { self.below.races_since(mark) }
+    }
+
+    unsafe fn tell(&self, note: &Note<'_>) {
         match *note {
             Note::Enter { node, hook, .. } => {
                 declared::enter(node);
@@ -172,7 +176,8 @@ unsafe impl Layer for Mutate {
             }
             _ => {}
         }
-        self.below.tell(note);
+        // SAFETY: the caller's contract.
+        unsafe { self.below.tell(note) };
     }
 
     unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {

@@ -1,6 +1,7 @@
 //! From what the history found to reports that say it.
 
 use super::history::Block;
+use super::log::RaceMark;
 use super::report::{RaceAccess, RaceAction, RaceHook, RaceReport, RaceReports};
 use super::site::{Action, Passage, Site};
 use super::state::State;
@@ -9,7 +10,15 @@ use super::uses::{Access, HOST, Race};
 impl State {
     /// What was found since it was taken last.
     pub(super) fn take(&mut self) -> RaceReports {
-        let mut reports = std::mem::take(&mut self.reports);
+        let mut told = std::mem::take(&mut self.told);
+        let reports = self.since(&mut told);
+        self.told = told;
+        reports
+    }
+
+    /// What was found since a mark was made, which is moved.
+    pub(super) fn since(&self, mark: &mut RaceMark) -> RaceReports {
+        let mut reports = self.log.since(mark);
         (reports.forgotten, reports.unknown) = (self.found.forgotten, self.found.unknown);
         reports
     }
@@ -44,7 +53,7 @@ impl State {
                 times: 1,
             });
         }
-        reports.into_iter().for_each(|report| self.reports.add(report));
+        reports.into_iter().for_each(|report| self.log.add(report));
     }
 
     fn side(&self, block: &Block, access: &Access) -> RaceAccess {

@@ -2,6 +2,7 @@
 
 use super::RaceChecker;
 use super::host_function;
+use super::log::RaceMark;
 use super::me;
 use super::op::{Verb, Work, function_number};
 use super::order::Kind;
@@ -36,8 +37,13 @@ unsafe impl Layer for RaceChecker {
         self.shared.take()
     }
 
-    fn tell(&self, note: &Note<'_>) {
-        self.below.tell(note);
+    fn races_since(&self, mark: &mut RaceMark) -> RaceReports {
+        self.shared.since(mark)
+    }
+
+    unsafe fn tell(&self, note: &Note<'_>) {
+        // SAFETY: the caller's contract.
+        unsafe { self.below.tell(note) };
         if let Note::At(location) = note {
             return me::set_location(location);
         }

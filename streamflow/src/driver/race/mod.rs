@@ -73,6 +73,7 @@ mod history;
 mod host_function;
 mod journal;
 mod layer;
+mod log;
 mod me;
 mod op;
 mod order;
@@ -83,11 +84,14 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod uses;
+mod watch;
 
 use std::sync::Arc;
 
+pub use log::RaceMark;
 pub use report::{RaceAccess, RaceAction, RaceHook, RaceReport, RaceReports};
 use shared::Shared;
+pub(crate) use watch::RaceWatch;
 
 use super::{DeviceId, Driver};
 

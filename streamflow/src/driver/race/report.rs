@@ -7,7 +7,7 @@ use crate::driver::AccessMode;
 use crate::driver::note::{Direction, SourceLocation};
 
 /// Reports that are kept until somebody takes them; of more there is only the number.
-const MOST: usize = 32;
+pub(super) const MOST: usize = 32;
 
 /// Two accesses to the same bytes, one of them a write, and nothing that makes one come after the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,7 +104,7 @@ impl RaceReport {
     }
 
     /// Whether the two are the same race, perhaps in another tick and of another allocation.
-    fn is_like(&self, other: &Self) -> bool {
+    pub(super) fn is_like(&self, other: &Self) -> bool {
         self.earlier.is_like(&other.earlier) && self.later.is_like(&other.later)
     }
 }
@@ -114,7 +114,7 @@ impl RaceAccess {
         self.stream.as_deref().unwrap_or("the host")
     }
 
-    fn is_like(&self, other: &Self) -> bool {
+    pub(super) fn is_like(&self, other: &Self) -> bool {
         let place = |hook: &Option<RaceHook>| {
             hook.as_ref().map(|hook| (hook.node.clone(), hook.hook.clone(), hook.port))
         };

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::journal::Journal;
+use super::log::RaceMark;
 use super::me;
 use super::op::{self, Calls, Verb, Work};
 use super::report::RaceReports;
@@ -157,6 +158,10 @@ impl Shared {
             self.owner.store(me, Ordering::Relaxed);
             locked.guard.owner = locked.thread;
         }
+    }
+
+    pub(super) fn since(&self, mark: &mut RaceMark) -> RaceReports {
+        self.lock().state().since(mark)
     }
 
     pub(super) fn take(&self) -> RaceReports {

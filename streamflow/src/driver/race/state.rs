@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::history::History;
+use super::log::{Log, RaceMark};
 use super::op::{Calls, Noted, Verb, Work, function_number};
 use super::order::{Host, Kind, Order, Queued};
-use super::report::RaceReports;
 use super::site::{Action, Hook, Names, Passage, Site, Sites};
 use super::uses::{Access, By, Found, HOST};
 use crate::driver::note::{Direction, SourceLocation};
@@ -46,7 +46,9 @@ pub(super) struct State {
     pub(super) sites: Sites,
     pub(super) functions: HashMap<u64, Box<str>>,
     threads: Vec<Thread>,
-    pub(super) reports: RaceReports,
+    pub(super) log: Log,
+    /// What was taken.
+    pub(super) told: RaceMark,
     pub(super) found: Found,
     /// The default streams of the devices.
     defaults: Box<[RawStream]>,
@@ -65,7 +67,8 @@ impl State {
             sites: Sites::new(),
             functions: HashMap::new(),
             threads: Vec::new(),
-            reports: RaceReports::default(),
+            log: Log::default(),
+            told: RaceMark::default(),
             found: Found::default(),
             defaults,
         }
