@@ -17,7 +17,6 @@ use crate::error::Result;
 use crate::memory::{Buffer, Download, Downloadable, Element, IntoShape, Pinned, Tensor};
 use crate::message::{Metadata, Timestamp};
 use crate::platform::Platform;
-use crate::port::{PortInfo, PortSize};
 use crate::stream::{CudaStream, StreamPool, StreamTable};
 
 /// Where the streams of a node come from.
@@ -40,8 +39,6 @@ pub struct ExecutionContext {
     internal: OnceCell<CudaStream>,
     /// The names that the operator declared, and their streams.
     names: &'static [&'static str],
-    /// A tick receives one message of device data, so that no other can imply its wait.
-    receives_one: bool,
     named: Box<[OnceCell<CudaStream>]>,
     /// Those that it named while running.
     found: boxcar::Vec<(String, CudaStream)>,
@@ -75,7 +72,6 @@ impl ExecutionContext {
             alone: alone.clone(),
             internal: OnceCell::new(),
             names,
-            receives_one: false,
             named: names.iter().map(|_| OnceCell::new()).collect(),
             found: boxcar::Vec::new(),
             defaults: (0..platform.device_count()).map(|_| OnceCell::new()).collect(),
@@ -86,13 +82,6 @@ impl ExecutionContext {
             finished: Cell::new(false),
             stop: Arc::default(),
         }
-    }
-
-    /// Says what the operator receives.
-    pub(crate) fn set_inputs(&mut self, inputs: &[PortInfo]) {
-        let mut device = inputs.iter().filter(|port| port.device);
-        let only = device.next().filter(|_| device.next().is_none());
-        self.receives_one = only.is_some_and(|port| port.size == PortSize::One);
     }
 
     /// The platform that the graph runs on.
@@ -233,12 +222,10 @@ impl ExecutionContext {
         }
         // Not as a chain of iterators, which in each hook costs more than what is done here.
         if let Some(stream) = self.internal.get() {
-            stream.kept_failure()?;
             stream.timeline().close()?;
         }
         for cell in &self.named {
             if let Some(stream) = cell.get() {
-                stream.kept_failure()?;
                 stream.timeline().close()?;
             }
         }
@@ -248,7 +235,6 @@ impl ExecutionContext {
     #[inline(never)]
     fn close_others(&self) -> DriverResult<()> {
         for (_, (_, stream)) in &self.found {
-            stream.kept_failure()?;
             stream.timeline().close()?;
         }
         for stream in self.default_streams() {

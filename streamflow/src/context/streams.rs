@@ -103,11 +103,11 @@ impl ExecutionContext {
         streams: impl IntoIterator<Item = Option<StreamRef>>,
         target: &Stream<'c>,
     ) -> Result<Synchronized<'c>> {
-        target.timeline().ready()?;
+        let mut after = Synchronized::new(*target);
         for stream in streams.into_iter().flatten() {
-            target.wait_before_work(stream.point())?;
+            after.wait(stream.point())?;
         }
-        Ok(Synchronized::new(*target))
+        Ok(after)
     }
 
     /// The legacy default stream of the operator's device. Work on it waits for streams that are
@@ -144,7 +144,7 @@ impl ExecutionContext {
         // adopted stream may be on one.
         stream.timeline().bind()?;
         for point in sent {
-            stream.wait_before_work(point)?;
+            stream.timeline().wait(stream.table(), point)?;
         }
         if H::TO_DEFAULT {
             self.wait_on_default(stream)?;
@@ -186,9 +186,6 @@ impl ExecutionContext {
         match (found, default.or(way.default.then(|| self.device()))) {
             (Some(stream), _) => {
                 self.alone.with(&stream);
-                if self.receives_one {
-                    stream.wait_at_once();
-                }
                 let _first = self.internal.set(stream);
                 stored(&self.internal)
             }

@@ -161,11 +161,6 @@ impl OwnedStream {
         self.raw
     }
 
-    /// Whether it is a default stream or somebody else's.
-    pub(crate) fn is_lent(&self) -> bool {
-        self.lent
-    }
-
     pub(crate) fn driver(&self) -> &Arc<dyn Driver> {
         &self.driver
     }

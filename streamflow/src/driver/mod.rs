@@ -215,7 +215,8 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// As for [`destroy_stream`](Driver::destroy_stream).
     unsafe fn destroy_event(&self, event: RawEvent) -> DriverResult<()>;
 
-    /// Records `event` on `stream`: it completes when everything queued there before has.
+    /// Records `event` on `stream`: it completes when everything queued there before has. If that fails, the event
+    /// keeps the record that it had.
     ///
     /// # Safety
     /// Both are live.

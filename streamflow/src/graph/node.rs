@@ -59,8 +59,7 @@ pub fn node<O: Operator>(
         }
         NodeStreams::None => (Streams::Adopt, device(0)),
     };
-    let mut cx = ExecutionContext::new(platform, name, on, streams, O::STREAM_NAMES, options.alone);
-    cx.set_inputs(O::INPUTS);
+    let cx = ExecutionContext::new(platform, name, on, streams, O::STREAM_NAMES, options.alone);
     let frame = Frame::new(cx, options.count, awaited);
     Ok(Box::new(Node { operator, ports, frame }))
 }

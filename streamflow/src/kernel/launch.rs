@@ -6,7 +6,8 @@ use super::bounds::{self, Bounds};
 use super::state::KernelState;
 use super::{Grid, Kernel, KernelInfo, Passing};
 use crate::driver::{Launch, LoadedKernel, Note, SourceLocation};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::memory::access::{self, Order, Use};
 use crate::stream::CudaStream;
 
 impl CudaStream {
@@ -47,15 +48,6 @@ impl CudaStream {
     }
 }
 
-/// Who orders a launch after what its arguments must come after.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
-    /// Each argument knows.
-    ByData,
-    /// The caller vouches for it.
-    ByCaller,
-}
-
 /// Not generic, so that it is compiled once.
 fn launch_kernel(
     stream: &CudaStream,
@@ -65,7 +57,7 @@ fn launch_kernel(
     order: Order,
     location: SourceLocation,
 ) -> Result<()> {
-    stream.ready()?;
+    stream.timeline().ready()?;
     let (table, device) = (stream.table(), stream.device());
     // Each instance of a generic kernel has an `INFO` of its own.
     let key = std::ptr::from_ref(info).addr();
@@ -94,22 +86,6 @@ pub(super) fn submit(
     let Some(shape) = grid.shape(loaded, threads) else {
         return grid.refuse(name, loaded, threads);
     };
-    let timeline = stream.timeline();
-    let point = timeline.open_point();
-    for (index, (block, access)) in passing.blocks().enumerate() {
-        let claimed = match order {
-            Order::ByData => block.claim(stream, access.mode, point, access.argument),
-            Order::ByCaller => block.check(stream, access.argument),
-        };
-        if claimed.is_err() {
-            // A claim is told also when nothing is queued: it may have taken the place of a later use.
-            if order == Order::ByData {
-                let before = passing.blocks().take(index);
-                before.for_each(|(block, access)| block.queued(stream, access.mode, point));
-            }
-            return claimed;
-        }
-    }
     let launch = Launch {
         function: loaded.function,
         name,
@@ -119,16 +95,15 @@ pub(super) fn submit(
         params: passing.params(),
         accesses: passing.accesses(),
     };
-    crate::turns::point("a launch after its claims");
-    stream.table().tell(&Note::At(location));
-    // SAFETY: the parameters are the kernel's: `Kernel` is an unsafe trait that promises it, and so
-    // does the caller of `launch_function`. The memory is alive: its blocks are given up only after
-    // the uses that were noted.
-    let queued = unsafe { timeline.driver().launch(timeline.raw(), &launch) };
-    crate::turns::point("a launch before its claims are looked at");
-    // `Block::queued`, with one look for all of them.
-    if order == Order::ByCaller || !timeline.is_open(point) {
-        passing.blocks().for_each(|(block, access)| block.note(stream, access.mode));
-    }
-    Ok(queued?)
+    let uses =
+        passing.blocks().map(|(block, access)| Use::new(block, access.mode, access.argument));
+    access::queue(stream, order, uses, || {
+        stream.table().tell(&Note::At(location));
+        let timeline = stream.timeline();
+        // SAFETY: the parameters are the kernel's: `Kernel` is an unsafe trait that promises it, and so
+        // does the caller of `launch_function`. The memory is alive: its blocks are given up only after
+        // the uses that are noted.
+        unsafe { timeline.driver().launch(timeline.raw(), &launch) }
+    })?
+    .map_err(Error::from)
 }

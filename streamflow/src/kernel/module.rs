@@ -3,10 +3,11 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::launch::{Order, submit};
+use super::launch::submit;
 use super::{Grid, Passing};
 use crate::driver::{Code, DeviceId, Image, KernelSource, LoadedKernel, RawModule};
 use crate::error::{Error, Result};
+use crate::memory::access::Order;
 use crate::platform::Platform;
 use crate::stream::{CudaStream, StreamTable};
 
@@ -59,7 +60,7 @@ impl CudaStream {
         }
         let mut passing = Passing::new();
         pass(&mut passing);
-        self.ready()?;
+        self.timeline().ready()?;
         let kernel = (&*function.name, &function.loaded, None);
         submit(self, kernel, grid.into(), &passing, Order::ByData, Location::caller())
     }

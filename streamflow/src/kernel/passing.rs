@@ -68,7 +68,7 @@ impl<'a> Passing<'a> {
 
     /// The same, each with the block that it lies in. A block can occur more than once.
     #[inline]
-    pub(super) fn blocks(&self) -> impl Iterator<Item = (&'a Block, &Access)> {
+    pub(super) fn blocks(&self) -> impl Iterator<Item = (&'a Block, &Access)> + Clone {
         self.blocks.iter().copied().zip(self.accesses.iter())
     }
 

@@ -1,14 +1,16 @@
 //! Copies and fills on streams, ordered by what they touch.
 
+use std::iter;
 use std::panic::Location;
 
+use super::access::{self, Order, Use};
 use super::{
     Block, Buffer, DeviceSlice, Download, Element, Lender, Pinned, PinnedPool, Shape, Shared,
     Tensor, View, ViewMut,
 };
 use crate::driver::{AccessMode, Copy, CopyKind, MemoryRange, Note};
 use crate::error::{Error, Result};
-use crate::stream::{CudaStream, Point};
+use crate::stream::CudaStream;
 
 impl CudaStream {
     /// Queues a copy of page-locked host memory to the device. Does not block. [`Pinned`] shows a source that
@@ -123,46 +125,39 @@ impl CudaStream {
     /// The driver's.
     #[track_caller]
     pub fn fill_bytes<T: Element>(&self, target: &mut DeviceSlice<T>, byte: u8) -> Result<()> {
-        self.ready()?;
-        let point = self.timeline().open_point();
-        target.block().claim(self, AccessMode::Write, point, "the memory to fill")?;
-        let mut queued = Ok(());
-        if !target.is_empty() {
-            crate::turns::point("a fill after its claim");
+        self.timeline().ready()?;
+        let using = Use::new(target.block(), AccessMode::Write, "the memory to fill");
+        access::queue(self, Order::ByData, iter::once(using), || {
+            if target.is_empty() {
+                return Ok(());
+            }
             self.table().tell(&Note::At(Location::caller()));
+            let timeline = self.timeline();
             // SAFETY: the range lies in a block that is alive; it is freed only after the use that
-            // was noted.
-            queued = unsafe {
-                self.timeline().driver().fill(self.timeline().raw(), target.range(), byte)
-            };
-        }
-        target.block().queued(self, AccessMode::Write, point);
-        Ok(queued?)
+            // is noted.
+            unsafe { timeline.driver().fill(timeline.raw(), target.range(), byte) }
+        })?
+        .map_err(Error::from)
     }
 
     #[track_caller]
     fn copy_between(&self, kind: CopyKind, source: Side<'_>, target: Side<'_>) -> Result<()> {
-        self.ready()?;
-        let point = self.timeline().open_point();
-        source.claim(self, AccessMode::Read, point)?;
-        if let Err(error) = target.claim(self, AccessMode::Write, point) {
-            source.queued(self, AccessMode::Read, point);
-            return Err(error);
-        }
+        self.timeline().ready()?;
+        let uses = [source.using(AccessMode::Read), target.using(AccessMode::Write)];
         let copy = Copy { kind, target: target.range, source: source.range };
-        let mut queued = Ok(());
-        if copy.source.bytes > 0 {
-            crate::turns::point("a copy after its claims");
-            self.table().tell(&Note::At(Location::caller()));
+        let location = Location::caller();
+        access::queue(self, Order::ByData, uses.into_iter().flatten(), || {
+            if copy.source.bytes == 0 {
+                return Ok(());
+            }
+            self.table().tell(&Note::At(location));
+            let timeline = self.timeline();
             // SAFETY: both ranges have one length, checked by the callers, and are alive: device and
-            // page-locked blocks are given up only after the uses that were noted; ordinary host memory
+            // page-locked blocks are given up only after the uses that are noted; ordinary host memory
             // is borrowed for the call, and such copies return only when they are done with it.
-            queued = unsafe { self.timeline().driver().copy(self.timeline().raw(), &copy) };
-        }
-        // Also when it failed: a blocking copy may fail after it was queued.
-        source.queued(self, AccessMode::Read, point);
-        target.queued(self, AccessMode::Write, point);
-        Ok(queued?)
+            unsafe { timeline.driver().copy(timeline.raw(), &copy) }
+        })?
+        .map_err(Error::from)
     }
 }
 
@@ -175,7 +170,7 @@ pub(crate) fn download<T: Element>(
     shape: &Shape,
 ) -> Result<Download<T>> {
     // Which memory may be used again depends on what the stream comes after, and it may have to wait for that.
-    stream.ready()?;
+    stream.timeline().ready()?;
     let mut pinned = Pinned::for_stream(pool, stream, &Shape::of_slice(source))?;
     stream.download_into(source, &mut pinned)?;
     // Somebody will ask for it, and shall not wait for what is queued later.
@@ -246,18 +241,13 @@ impl<'a> Side<'a> {
         Self { block: None, range, peer: false }
     }
 
-    fn claim(&self, stream: &CudaStream, mode: AccessMode, point: Point) -> Result<()> {
-        match self.block {
-            None => Ok(()),
-            Some(block) if self.peer => block.claim_peer(stream, mode, point),
-            Some(block) => block.claim(stream, mode, point, "memory to copy"),
-        }
-    }
-
-    fn queued(&self, stream: &CudaStream, mode: AccessMode, point: Point) {
-        if let Some(block) = self.block {
-            block.queued(stream, mode, point);
-        }
+    fn using(&self, mode: AccessMode) -> Option<Use<'a>> {
+        let block = self.block?;
+        Some(if self.peer {
+            Use::peer(block, mode)
+        } else {
+            Use::new(block, mode, "memory to copy")
+        })
     }
 }
 

@@ -17,6 +17,7 @@
 //! | [`Pinned<T>`] | page-locked host memory, which copies need to be asynchronous |
 //! | [`Download<T>`] | a copy to the host that can't be read before it is complete |
 
+pub(crate) mod access;
 mod allocator;
 mod block;
 mod books;
@@ -34,6 +35,7 @@ mod reuse;
 mod shape;
 mod shared;
 mod slice;
+mod sole;
 mod tensor;
 #[cfg(test)]
 mod tests;

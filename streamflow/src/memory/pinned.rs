@@ -47,18 +47,16 @@ impl PinnedPool {
     #[track_caller]
     fn for_host(self: &Arc<Self>, bytes: u64) -> Result<Owned<Self>> {
         let bytes = granules(bytes);
-        let mut free = self.lock();
-        let blocks = free.blocks.of(bytes);
-        for index in 0..blocks.len() {
-            if blocks[index].is_complete(&self.table, AccessMode::Write)?
-                && let Some(block) = blocks.remove(index)
-            {
-                drop(free);
+        let free = self.lock().blocks.of(bytes).len();
+        for _ in 0..free {
+            let Some(block) = self.lock().blocks.of(bytes).pop_front() else { break };
+            // Without the lock: the driver is asked. If it can't say, or says no, the block goes back.
+            let block = Owned::new(block);
+            if block.is_complete(&self.table, AccessMode::Write)? {
                 self.touched(block.range(), AccessMode::Write, Location::caller());
-                return Ok(Owned::new(block));
+                return Ok(block);
             }
         }
-        drop(free);
         self.make(bytes)
     }
 

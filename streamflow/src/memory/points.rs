@@ -21,8 +21,9 @@ impl Points {
         self.latest.is_none()
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.earlier().len() + usize::from(self.latest.is_some())
+    /// The only one; `None` for none or several.
+    pub(super) fn only(&self) -> Option<Point> {
+        if self.earlier().is_empty() { self.latest } else { None }
     }
 
     fn earlier(&self) -> &[Point] {
@@ -38,14 +39,6 @@ impl Points {
         }
     }
 
-    /// Adds one, which is the latest now.
-    #[inline]
-    pub(super) fn push(&mut self, point: Point) {
-        if let Some(before) = self.latest.replace(point) {
-            self.earlier.get_or_insert_default().push(before);
-        }
-    }
-
     /// Adds one, in place of an earlier one on the same stream.
     #[inline]
     pub(super) fn replace(&mut self, point: Point) {
@@ -54,7 +47,8 @@ impl Points {
                 if let Some(earlier) = &mut self.earlier {
                     earlier.retain(|earlier| earlier.stream() != point.stream());
                 }
-                self.push(point);
+                self.latest = Some(point);
+                self.earlier.get_or_insert_default().push(latest);
             }
             _ => self.latest = Some(point),
         }
@@ -73,41 +67,16 @@ impl Points {
         }
     }
 
-    /// Whether `holds` says so of each.
-    #[inline(always)]
-    pub(super) fn all(&self, holds: impl Fn(Point) -> bool) -> bool {
-        self.try_for_each(|point| if holds(point) { Ok(()) } else { Err(()) }).is_ok()
-    }
-
-    /// Visits each, the latest first, until an error.
-    #[inline(always)]
-    pub(super) fn try_for_each<E>(&self, visit: impl Fn(Point) -> Result<(), E>) -> Result<(), E> {
-        if let Some(latest) = self.latest {
-            visit(latest)?;
-            // Not as a chain, which costs more than most of these lists.
-            if self.earlier.is_some() {
-                return self.visit_earlier(visit);
-            }
-        }
-        Ok(())
-    }
-
-    #[inline(never)]
-    fn visit_earlier<E>(&self, visit: impl Fn(Point) -> Result<(), E>) -> Result<(), E> {
-        self.earlier().iter().rev().try_for_each(|point| visit(*point))
-    }
-
-    /// All of them.
-    pub(super) fn iter(&self) -> impl Iterator<Item = Point> {
-        self.earlier().iter().copied().chain(self.latest)
+    /// All of them, the latest first.
+    #[inline]
+    pub(super) fn latest_first(&self) -> impl Iterator<Item = Point> {
+        self.latest.into_iter().chain(self.earlier().iter().rev().copied())
     }
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-    use std::cell::RefCell;
 
     use super::*;
     use crate::{Platform, device};
@@ -117,21 +86,18 @@ mod tests {
         let platform = Platform::host().devices(3).build().unwrap();
         let record = |index| platform.default_stream(device(index)).unwrap().record().unwrap();
         let mut points = Points::default();
-        assert!(points.is_empty() && points.all(|_| false));
+        assert!(points.is_empty() && points.only().is_none());
         let [a, b, c] = [0, 1, 2].map(record);
-        [a, b, c].into_iter().for_each(|point| points.replace(point));
+        points.replace(a);
+        assert_eq!(points.only(), Some(a));
+        [b, c].into_iter().for_each(|point| points.replace(point));
         let later = record(0);
         points.replace(later);
-        let seen = RefCell::new(Vec::new());
-        let see = |point| {
-            seen.borrow_mut().push(point);
-            Ok::<_, ()>(())
-        };
-        points.try_for_each(see).unwrap();
-        assert_eq!(seen.into_inner(), [later, c, b]);
+        assert_eq!(points.latest_first().collect::<Vec<_>>(), [later, c, b]);
+        assert_eq!(points.only(), None);
         points.retain(|point| *point != later && *point != b);
-        assert_eq!((points.len(), points.iter().collect::<Vec<_>>()), (1, vec![c]));
+        assert_eq!(points.only(), Some(c));
         points.clear();
-        assert!(points.is_empty() && points.iter().next().is_none());
+        assert!(points.is_empty() && points.latest_first().next().is_none());
     }
 }

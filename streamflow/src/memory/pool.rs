@@ -102,7 +102,7 @@ impl MemoryPool {
         bytes: u64,
     ) -> Result<Owned<Self>> {
         let timeline = stream.timeline();
-        stream.ready()?;
+        timeline.ready()?;
         self.table.tell(&Note::At(Location::caller()));
         let bytes = self.limits.block_for(bytes, &self.name)?;
         let free = match self.reuse(timeline, bytes) {

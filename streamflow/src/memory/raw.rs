@@ -1,11 +1,13 @@
 //! The way down to bare addresses, with the use registered.
 
+use std::iter;
 use std::panic::Location;
 
+use super::access::{self, Order, Use};
 use super::{DeviceSlice, Element};
 use crate::driver::{AccessMode, Note};
 use crate::error::Result;
-use crate::stream::{CudaStream, Point};
+use crate::stream::CudaStream;
 
 impl CudaStream {
     /// Gives the device address of memory to `queue`, which may queue work on
@@ -45,21 +47,12 @@ impl CudaStream {
         mode: AccessMode,
         queue: impl FnOnce(u64) -> R,
     ) -> Result<R> {
-        /// Ends the claim also when `queue` unwinds, since it may have queued something before.
-        struct Noted<'a, T: Element>(&'a CudaStream, &'a DeviceSlice<T>, AccessMode, Point);
-        impl<T: Element> Drop for Noted<'_, T> {
-            fn drop(&mut self) {
-                self.1.block().queued(self.0, self.2, self.3);
-            }
-        }
         self.timeline().bind()?;
-        self.issue_noted()?;
-        let point = self.timeline().open_point();
-        memory.block().claim(self, mode, point, "memory")?;
-        let _note = Noted(self, memory, mode, point);
-        crate::turns::point("raw memory after its claim");
         let (stream, range, location) = (self.timeline().raw(), memory.range(), Location::caller());
-        self.table().tell(&Note::ForeignAccess { stream, range, mode, location });
-        Ok(queue(memory.range().address))
+        let using = Use::new(memory.block(), mode, "memory");
+        access::queue(self, Order::ByData, iter::once(using), || {
+            self.table().tell(&Note::ForeignAccess { stream, range, mode, location });
+            queue(range.address)
+        })
     }
 }

@@ -2,7 +2,7 @@
 //! policy executes nothing before somebody waits for it.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -245,38 +245,6 @@ fn shapes_have_strides_also_where_a_dimension_is_zero() {
     }
 }
 
-/// Two threads that use halves of one block: the second claims after the first has, and before the
-/// first has queued its work. Its wait records the first one's stream, which is then noticed.
-#[test]
-fn a_use_that_was_not_waited_for_is_not_forgotten() {
-    use crate::driver::AccessMode::{Read, Write};
-    for (first, second) in [(Write, Write), (Read, Write), (Write, Read)] {
-        let bench = bench(MemoryOptions::default());
-        let ((a, _), (b, _), (c, _)) = (bench.stream(), bench.stream(), bench.stream());
-        let buffer = bench.buffer(&c);
-        let block = buffer.block();
-        let uses = [(&a, first), (&b, second)];
-        let points = uses.map(|(stream, mode)| {
-            let point = stream.timeline().open_point();
-            block.claim(stream, mode, point, "a half").unwrap();
-            point
-        });
-        let open = [a.timeline().is_open(points[0]), b.timeline().is_open(points[1])];
-        assert_eq!(open, [false, true], "{first:?} and {second:?}");
-        block.note(&a, first);
-        bench.recorder.clear();
-        let claim = |stream: &CudaStream, mode| {
-            block.claim(stream, mode, stream.timeline().open_point(), "all").unwrap();
-        };
-        claim(&c, Write);
-        assert_eq!(bench.count(is_wait), 2, "{first:?} and {second:?}");
-        bench.recorder.clear();
-        claim(&c, Write);
-        claim(&a, Read);
-        assert_eq!(bench.count(is_wait), 1, "what was waited for is forgotten");
-    }
-}
-
 /// Law 8: a consumer waits for what it needs, not for what was queued later.
 #[test]
 fn reading_a_download_does_not_wait_for_later_work() {
@@ -390,10 +358,11 @@ fn memory_can_be_given_back_while_some_is_freed() {
     assert_eq!(driver.freed.load(Ordering::Relaxed), 3, "each once");
 }
 
-/// Calls a closure once, when a stream is made to wait.
+/// Calls a closure once, when a stream is made to wait, and refuses the wait after that.
 struct Meanwhile {
     below: HostDriver,
     then: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+    refuse_next: AtomicBool,
 }
 
 impl std::fmt::Debug for Meanwhile {
@@ -402,7 +371,7 @@ impl std::fmt::Debug for Meanwhile {
     }
 }
 
-// SAFETY: all calls are handed on.
+// SAFETY: a call that is refused promises nothing; all others are handed on.
 unsafe impl Layer for Meanwhile {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -416,6 +385,9 @@ unsafe impl Layer for Meanwhile {
         let then = self.then.lock().unwrap().take();
         if let Some(then) = then {
             then();
+            self.refuse_next.store(true, Ordering::Relaxed);
+        } else if self.refuse_next.swap(false, Ordering::Relaxed) {
+            return Err(DriverError::OutOfMemory { device: stream.device(), requested: 0 });
         }
         // SAFETY: the caller's contract.
         unsafe { self.below.wait_event(stream, event) }
@@ -426,23 +398,24 @@ unsafe impl Layer for Meanwhile {
 fn three(_first: &[u8], _second: &[u8], _third: &[u8]) {}
 
 /// Two threads have a handle each of a default stream, and read one buffer. While the launch of the first waits
-/// for another argument, the second records and reads; then the first launch is refused.
+/// for another argument, the second records and reads; then the wait for a third one is refused.
 #[test]
 fn a_launch_that_is_refused_forgets_no_use_of_another_thread() {
     let driver = Arc::new(Meanwhile {
-        below: HostDriver::builder().devices(2).policy(Policy::Lazy).build(),
+        below: HostDriver::builder().policy(Policy::Lazy).build(),
         then: Mutex::new(None),
+        refuse_next: AtomicBool::new(false),
     });
     let platform = Platform::from_driver(driver.clone()).unwrap();
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
     let (writer, other) = (pool.allocate("w").unwrap(), pool.allocate("o").unwrap());
-    let default = |index| platform.default_stream(device(index)).unwrap();
-    let first = default(0);
+    let default = || platform.default_stream(device(0)).unwrap();
+    let (first, third) = (default(), pool.allocate("t").unwrap());
     let waited_for = platform.buffer::<u8>(LEN, &other).unwrap();
     let source = Arc::new(platform.buffer::<u8>(LEN, &first).unwrap());
-    let elsewhere = platform.buffer::<u8>(LEN, &default(1)).unwrap();
+    let refused = platform.buffer::<u8>(LEN, &third).unwrap();
     let (read, is_read) = mpsc::channel();
-    let second = default(0);
+    let second = default();
     let mut copy = platform.buffer::<u8>(LEN, &first).unwrap();
     let shared = source.clone();
     *driver.then.lock().unwrap() = Some(Box::new(move || {
@@ -454,8 +427,8 @@ fn a_launch_that_is_refused_forgets_no_use_of_another_thread() {
         .join()
         .unwrap();
     }));
-    assert!(first.launch::<three>(LEN, (&waited_for, &source, &elsewhere)).is_err());
-    let (read, _copy) = is_read.recv().unwrap();
+    assert!(first.launch::<three>(LEN, (&waited_for, &source, &refused)).is_err());
+    let (read, _copy) = is_read.try_recv().unwrap();
     let mut source = Arc::into_inner(source).unwrap();
     writer.fill_bytes(&mut source, 1).unwrap();
     assert!(
@@ -467,7 +440,7 @@ fn a_launch_that_is_refused_forgets_no_use_of_another_thread() {
 #[derive(Debug)]
 struct Bound {
     below: HostDriver,
-    fail_bind: std::sync::atomic::AtomicBool,
+    fail_bind: AtomicBool,
     unbound: AtomicUsize,
 }
 thread_local! { static IS_BOUND: std::cell::Cell<bool> = const { std::cell::Cell::new(false) }; }
@@ -572,5 +545,6 @@ fn what_comes_back_late_is_freed() {
     assert_eq!(Arc::strong_count(&recorder), 1, "something keeps the platform");
 }
 
+mod access;
 mod asking;
 mod shapes;

@@ -15,7 +15,7 @@ pub use place::{Device, Host, Place};
 
 use std::ops::Deref;
 
-use crate::driver::{DeviceId, Direction, Note};
+use crate::driver::{AccessMode, DeviceId, Direction, Note};
 use crate::error::{Error, Result};
 use crate::memory::{Block, DeviceSlice, Pinned, Recycler, Shared};
 use crate::platform::Platform;
@@ -135,7 +135,9 @@ impl<'a> MemoryVisitor<'a> {
         match &mut self.purpose {
             Purpose::Order(stream) => {
                 if self.failed.is_none()
-                    && let Err(error) = block.order(stream, "the message")
+                    && let Err(error) = block
+                        .check(stream, "the message")
+                        .and_then(|()| block.order(stream, AccessMode::Read))
                 {
                     self.failed = Some(Box::new(error));
                 }

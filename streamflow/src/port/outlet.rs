@@ -57,8 +57,6 @@ impl<T: Message> Outlet<T> {
         cx: &ExecutionContext,
     ) -> Result<()> {
         if let Some(stream) = stream {
-            // Whoever waits for the message waits for what was received before it.
-            stream.issue_noted()?;
             message::order(&message, stream)?;
             message::pass(&message, cx.platform(), self.name, Direction::Outward);
         }

@@ -1,5 +1,7 @@
 //! Streams that messages came with, as names; and the proof that one stream comes after them.
 
+use smallvec::SmallVec;
+
 use crate::context::Stream;
 use crate::driver::DeviceId;
 use crate::error::{Error, Result};
@@ -38,14 +40,27 @@ impl StreamRef {
 
 /// Work queued on [`target`](Self::target) comes after the streams that
 /// [`ExecutionContext::synchronize_streams`](crate::ExecutionContext::synchronize_streams) was given.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Synchronized<'c> {
     target: Stream<'c>,
+    /// The latest of each stream. They are kept here, since a stream remembers only some of its waits.
+    after: SmallVec<[Point; 8]>,
 }
 
 impl<'c> Synchronized<'c> {
     pub(crate) fn new(target: Stream<'c>) -> Self {
-        Self { target }
+        Self { target, after: SmallVec::new() }
+    }
+
+    /// Makes the target come after a point.
+    pub(crate) fn wait(&mut self, point: Point) -> Result<()> {
+        self.target.wait(point)?;
+        match self.after.iter_mut().find(|known| known.stream() == point.stream()) {
+            Some(known) if known.epoch() >= point.epoch() => {}
+            Some(known) => *known = point,
+            None => self.after.push(point),
+        }
+        Ok(())
     }
 
     /// The stream that comes after them.
@@ -59,7 +74,9 @@ impl<'c> Synchronized<'c> {
         if self.target.table().is_default(point.stream()) {
             return self.target.wait(point);
         }
-        if self.target.will_imply(point) {
+        let is_after =
+            |known: &Point| known.stream() == point.stream() && known.epoch() >= point.epoch();
+        if self.target.timeline().implies(point) || self.after.iter().any(is_after) {
             return Ok(());
         }
         Err(Error::NotSynchronized { node: node.to_owned(), port })

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use super::{CudaStream, StreamTable, Timeline};
-use crate::driver::{BorrowedStream, OwnedStream, StreamOptions, report_in_drop};
+use crate::driver::{BorrowedStream, OwnedStream, RawStream, StreamOptions, report_in_drop};
 use crate::error::Result;
 
 /// A stream that somebody else made, as cudarc, a CUDA library or a program around this one, for as long
@@ -54,7 +54,7 @@ impl Drop for ExternalStream<'_> {
         }
         if is_covered {
             let table = self.stream.table();
-            table.left.lock().unwrap_or_else(PoisonError::into_inner).push(timeline.clone());
+            table.left.lock().push(timeline.clone());
         }
     }
 }
@@ -70,16 +70,25 @@ impl StreamTable {
     /// yet.
     fn external(&self, borrowed: BorrowedStream<'_>) -> Result<Arc<Timeline>> {
         let raw = borrowed.raw();
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(index) = left.iter().position(|timeline| timeline.raw() == raw) {
-            left[index].come_back()?;
-            return Ok(left.swap_remove(index));
+        if let Some(timeline) = self.take_left(raw) {
+            return match timeline.come_back() {
+                Ok(()) => Ok(timeline),
+                Err(error) => {
+                    self.left.lock().push(timeline);
+                    Err(error.into())
+                }
+            };
         }
-        drop(left);
         self.driver().bind(raw.device())?;
         let stream = OwnedStream::lent(self.driver(), borrowed);
         let timeline = self.add_external(stream, StreamOptions::default())?;
         timeline.hold(format!("an external stream of {}", raw.device()).into());
         Ok(timeline)
+    }
+
+    fn take_left(&self, raw: RawStream) -> Option<Arc<Timeline>> {
+        let mut left = self.left.lock();
+        let index = left.iter().position(|timeline| timeline.raw() == raw)?;
+        Some(left.swap_remove(index))
     }
 }

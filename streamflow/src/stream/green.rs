@@ -1,7 +1,7 @@
 //! Green contexts: partitions of a device's multiprocessors, for operators that shall not slow each
 //! other down.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use super::{CudaStream, StreamTable};
 use crate::driver::{Coscheduling, DeviceId, DriverError, GreenContext, SmSizes};
@@ -255,7 +255,7 @@ impl StreamTable {
             let (who, device) = ("a green context pool".to_owned(), pool.device);
             return Err(Error::NoSuchDevice { who, device, devices });
         }
-        let mut known = self.green.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.green.lock();
         if let Some(found) = known.iter().find(|known| known.pool.divides_as(pool)) {
             return Ok(GreenContexts { pool: *pool, contexts: found.contexts.clone() });
         }

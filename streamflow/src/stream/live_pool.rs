@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use super::{CudaStream, CudaStreamPool, StreamTable, Timeline};
 use crate::driver::{DeviceId, StreamOptions};
 use crate::error::{Error, Result};
+use crate::lock::Lock;
 
 /// A live pool: lends streams, and takes them back when they are dropped.
 ///
@@ -20,7 +21,7 @@ struct Shared {
     description: CudaStreamPool,
     options: StreamOptions,
     table: Arc<StreamTable>,
-    state: Mutex<State>,
+    state: Lock<State>,
 }
 
 #[derive(Debug, Default)]
@@ -63,12 +64,12 @@ impl StreamPool {
             description: *description,
             options,
             table: table.clone(),
-            state: Mutex::default(),
+            state: Lock::default(),
         };
         for _ in 0..description.reserved_size {
             // On an error the pool is dropped, and gives back what it has.
             let timeline = table.take(device, options)?;
-            pool.lock().idle.push(timeline);
+            pool.state.lock().idle.push(timeline);
         }
         Ok(Self(Arc::new(pool)))
     }
@@ -84,7 +85,7 @@ impl StreamPool {
 
     fn allocate_for(&self, holder: Cow<'static, str>) -> Result<CudaStream> {
         let pool = &*self.0;
-        let mut state = pool.lock();
+        let mut state = pool.state.lock();
         match pool.exhausted_at(&state) {
             None => self.lend(&mut state, holder),
             Some(max_size) => Err(Error::PoolExhausted {
@@ -102,7 +103,7 @@ impl StreamPool {
     /// # Errors
     /// The driver's, when a stream can't be made.
     pub(crate) fn allocate_if_free(&self, holder: &str) -> Result<Option<CudaStream>> {
-        let mut state = self.0.lock();
+        let mut state = self.0.state.lock();
         if self.0.exhausted_at(&state).is_some() {
             return Ok(None);
         }
@@ -139,7 +140,7 @@ impl StreamPool {
 
     /// How many streams are lent now.
     pub fn lent(&self) -> usize {
-        self.0.lock().holders.len()
+        self.0.state.lock().holders.len()
     }
 }
 
@@ -148,15 +149,11 @@ impl Shared {
     fn exhausted_at(&self, state: &State) -> Option<u32> {
         self.description.max_size.filter(|max_size| state.holders.len() >= *max_size as usize)
     }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        for timeline in self.lock().idle.drain(..) {
+        for timeline in self.state.get_mut().idle.drain(..) {
             self.table.give_back(timeline);
         }
     }
@@ -176,7 +173,7 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let mut state = self.pool.lock();
+        let mut state = self.pool.state.lock();
         state.holders.retain(|(id, _)| *id != self.timeline.id());
         state.idle.push(self.timeline.clone());
     }

@@ -5,17 +5,17 @@
 //! their events and reuse them, so a point is a plain value that is never given back.
 //!
 //! Which stream has already waited for what is kept by timelines, so that a wait which is
-//! implied by earlier ones, also by way of a third stream, costs no driver call. Waits for what operators
-//! receive are issued when the next work is queued, so that later ones count as well.
+//! implied by earlier ones, also by way of a third stream, costs no driver call.
 
 mod clock;
 mod external;
 mod green;
 mod live_pool;
-mod noted;
+mod order;
 mod point;
 mod pool;
-mod slot;
+mod progress;
+mod ring;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -38,8 +38,6 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use noted::Noted;
-
 use crate::driver::{DeviceId, RawStream};
 use crate::error::Result;
 
@@ -53,7 +51,6 @@ pub struct CudaStream {
     timeline: Arc<Timeline>,
     table: Arc<StreamTable>,
     lease: Option<live_pool::Lease>,
-    noted: Noted,
     _one_thread_at_a_time: PhantomData<Cell<()>>,
 }
 
@@ -63,8 +60,7 @@ impl CudaStream {
         table: Arc<StreamTable>,
         lease: Option<live_pool::Lease>,
     ) -> Self {
-        let noted = Noted::new(timeline.is_lent());
-        Self { timeline, table, lease, noted, _one_thread_at_a_time: PhantomData }
+        Self { timeline, table, lease, _one_thread_at_a_time: PhantomData }
     }
 
     /// The legacy default stream of a device.
@@ -95,12 +91,7 @@ impl CudaStream {
     ///
     /// Work that is queued through it is ordered with this stream's, but streamflow does not see
     /// which memory it touches.
-    ///
-    /// This call issues the waits for what was received so far, and from then on such waits are issued at
-    /// once. If that fails, the next call on this stream that can fail says so, at the latest the end of the
-    /// operator's hook.
     pub fn raw(&self) -> RawStream {
-        self.share();
         self.timeline.raw()
     }
 
@@ -109,7 +100,7 @@ impl CudaStream {
     /// # Errors
     /// The driver's, when the record fails.
     pub fn record(&self) -> Result<Point> {
-        self.ready()?;
+        self.timeline.ready()?;
         Ok(self.timeline.record()?)
     }
 
@@ -120,7 +111,7 @@ impl CudaStream {
     /// [`Error::ForeignPlatform`](crate::Error::ForeignPlatform) for a point of another platform;
     /// the driver's, when the wait fails.
     pub fn wait(&self, point: Point) -> Result<()> {
-        self.ready()?;
+        self.timeline.ready()?;
         self.timeline.wait(&self.table, point)
     }
 
@@ -129,7 +120,7 @@ impl CudaStream {
     /// # Errors
     /// The driver's; an error of earlier work may be reported here.
     pub fn is_complete(&self) -> Result<bool> {
-        self.ready()?;
+        self.timeline.ready()?;
         let complete = self.timeline.query()?;
         if complete {
             self.table.inspect(self.device())?;
@@ -142,7 +133,7 @@ impl CudaStream {
     /// # Errors
     /// The driver's; an error of earlier work may be reported here.
     pub fn synchronize_blocking(&self) -> Result<()> {
-        self.ready()?;
+        self.timeline.ready()?;
         self.timeline.synchronize(&self.table)?;
         self.table.inspect(self.device())
     }

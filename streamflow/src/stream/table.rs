@@ -4,13 +4,15 @@ use std::any::Any;
 use std::fmt;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
+use super::timeline::Parts;
 use super::{GreenContexts, Timeline};
 use crate::driver::{
     DeviceId, Driver, DriverResult, Note, OwnedStream, StreamFlags, StreamOptions, report_in_drop,
 };
 use crate::error::Result;
+use crate::lock::Lock;
 
 /// Tells platforms apart within a process. Not zero, so that a point that there may not be is as small
 /// as one.
@@ -35,13 +37,15 @@ pub(crate) struct StreamTable {
     watched: bool,
     /// Numbers `0..device_count` are the default streams.
     timelines: boxcar::Vec<Arc<Timeline>>,
-    /// Streams that no pool holds. Locked while one is made, so that numbers are given in order.
-    idle: Mutex<Vec<Arc<Timeline>>>,
+    /// Streams that no pool holds.
+    idle: Lock<Vec<Arc<Timeline>>>,
+    /// Locked while a stream gets its number.
+    numbering: Lock<()>,
     attached: OnceLock<Box<dyn Attached>>,
     /// Streams of others whose wrappers are gone.
-    pub(super) left: Mutex<Vec<Arc<Timeline>>>,
+    pub(super) left: Lock<Vec<Arc<Timeline>>>,
     /// The divisions of devices that were asked for so far.
-    pub(super) green: Mutex<Vec<GreenContexts>>,
+    pub(super) green: Lock<Vec<GreenContexts>>,
 }
 
 impl StreamTable {
@@ -50,10 +54,11 @@ impl StreamTable {
         let table = Self {
             platform: NonZero::<u32>::MIN.saturating_add(PLATFORMS.fetch_add(1, Ordering::Relaxed)),
             timelines: boxcar::Vec::new(),
-            idle: Mutex::new(Vec::new()),
+            idle: Lock::default(),
+            numbering: Lock::default(),
             attached: OnceLock::new(),
-            left: Mutex::default(),
-            green: Mutex::default(),
+            left: Lock::default(),
+            green: Lock::default(),
             watched: driver.watches(),
             driver,
         };
@@ -63,7 +68,7 @@ impl StreamTable {
             let options =
                 StreamOptions { flags: StreamFlags::Blocking, ..StreamOptions::default() };
             let stream = OwnedStream::default_of(&table.driver, device);
-            let timeline = table.add(&table.lock_idle(), stream, options)?;
+            let timeline = table.add(Parts::new(stream, options)?);
             timeline.hold(format!("the default stream of {device}").into());
         }
         Ok(Arc::new(table))
@@ -123,20 +128,23 @@ impl StreamTable {
         device: DeviceId,
         options: StreamOptions,
     ) -> DriverResult<Arc<Timeline>> {
-        let mut idle = self.lock_idle();
-        let fits = |t: &Arc<Timeline>| t.device() == device && t.options() == options;
-        if let Some(found) = idle.iter().position(fits) {
-            let found = idle.swap_remove(found);
-            found.forget_waits();
-            return Ok(found);
+        if let Some(idle) = self.take_idle(device, options) {
+            return Ok(idle);
         }
         let stream = OwnedStream::create(&self.driver, device, options)?;
-        self.add(&idle, stream, options)
+        Ok(self.add(Parts::new(stream, options)?))
+    }
+
+    fn take_idle(&self, device: DeviceId, options: StreamOptions) -> Option<Arc<Timeline>> {
+        let mut idle = self.idle.lock();
+        let fits = |t: &Arc<Timeline>| t.device() == device && t.options() == options;
+        let index = idle.iter().position(fits)?;
+        Some(idle.swap_remove(index))
     }
 
     /// Takes a stream back that a pool no longer needs.
     pub(crate) fn give_back(&self, timeline: Arc<Timeline>) {
-        self.lock_idle().push(timeline);
+        self.idle.lock().push(timeline);
     }
 
     /// Adds a stream of somebody else's.
@@ -145,28 +153,21 @@ impl StreamTable {
         stream: OwnedStream,
         options: StreamOptions,
     ) -> DriverResult<Arc<Timeline>> {
-        self.add(&self.lock_idle(), stream, options)
+        Ok(self.add(Parts::new(stream, options)?))
     }
 
-    fn add(
-        &self,
-        _numbers_in_order: &MutexGuard<'_, Vec<Arc<Timeline>>>,
-        stream: OwnedStream,
-        options: StreamOptions,
-    ) -> DriverResult<Arc<Timeline>> {
+    /// Gives a stream its number.
+    fn add(&self, parts: Parts) -> Arc<Timeline> {
+        let _numbering = self.numbering.lock();
         let id = self.timelines.count() as u32;
-        let timeline = Arc::new(Timeline::new(self.platform, id, stream, options)?);
+        let timeline = Arc::new(Timeline::new(self.platform, id, parts));
         self.timelines.push(timeline.clone());
-        Ok(timeline)
+        timeline
     }
 
     /// To be called when the host has found work of `device` complete.
     pub(crate) fn inspect(&self, device: DeviceId) -> Result<()> {
         self.attached.get().map_or(Ok(()), |attached| attached.inspect(device))
-    }
-
-    fn lock_idle(&self) -> MutexGuard<'_, Vec<Arc<Timeline>>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

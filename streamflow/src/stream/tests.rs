@@ -1,6 +1,8 @@
 //! Which calls streams and pools make, and which they save: seen by a recorder over the simulator.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod order;
+
 use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::time::Duration;
 

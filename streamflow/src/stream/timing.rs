@@ -29,7 +29,6 @@ impl CudaStream {
     pub fn record_timing(&self) -> Result<TimingEvent> {
         let timeline = self.timeline();
         timeline.bind()?;
-        self.issue_noted()?;
         let event = OwnedEvent::with_timing(timeline.driver(), self.device())?;
         timeline.record_on(&event)?;
         Ok(TimingEvent { event, on: timeline.raw(), platform: timeline.platform() })

@@ -15,6 +15,8 @@
 //! This module knows nothing of the others, so that all of them can use it. A thread that takes part in no
 //! run is not slowed down: there is one look at a thread-local variable in places that are cold.
 
+#[cfg(test)]
+pub(crate) mod hooks;
 mod member;
 mod pct;
 mod seat;
@@ -58,6 +60,8 @@ pub(crate) trait Order: fmt::Debug + Send {
 pub(crate) fn point(_name: &'static str) {
     #[cfg(debug_assertions)]
     seat::point(_name);
+    #[cfg(test)]
+    hooks::reached(_name);
 }
 
 /// What is wrong with the threads of a run.

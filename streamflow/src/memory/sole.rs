@@ -1,0 +1,76 @@
+//! The only write of a block, in one word that is read without a lock.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::driver::AccessMode;
+use crate::stream::{Point, Timeline};
+
+/// The only write of a block, and whether something has read the memory since. Nothing if there are several writes, or if
+/// the numbers are too large for a word: that costs a lock.
+///
+/// It changes under the block's lock, and is read without. An access takes the memory by a borrow, and whatever handed
+/// that over orders threads: so all conflicting uses of the same elements, which ended before, are seen. A use of *other*
+/// elements by another thread may be missed; there is nothing to wait for, and [`stands_for`](Self::stands_for) says why
+/// nothing is lost either.
+#[derive(Debug)]
+pub(super) struct Sole(AtomicU64);
+
+/// A word: the stream, counted from 1, then whether it was read, then the record. 0 for no such write.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Word(u64);
+
+impl Word {
+    const NONE: Self = Self(0);
+    const STREAM_AT: u32 = 44;
+    const READ: u64 = 1 << (Self::STREAM_AT - 1);
+
+    #[inline]
+    fn write(point: Point) -> Self {
+        let stream = u64::from(point.stream()) + 1;
+        let fits = stream < 1 << (u64::BITS - Self::STREAM_AT) && point.epoch() < Self::READ;
+        if fits { Self(stream << Self::STREAM_AT | point.epoch()) } else { Self::NONE }
+    }
+}
+
+impl Sole {
+    pub(super) const fn none() -> Self {
+        Self(AtomicU64::new(Word::NONE.0))
+    }
+
+    #[inline]
+    fn word(&self) -> Word {
+        Word(self.0.load(Ordering::Relaxed))
+    }
+
+    /// Whether work on the stream comes after all that an access must come after.
+    #[inline]
+    pub(super) fn is_before(&self, timeline: &Timeline, mode: AccessMode) -> bool {
+        let Word(word) = self.word();
+        let (is_read, record) = (word & Word::READ != 0, word & (Word::READ - 1));
+        match (word >> Word::STREAM_AT) as u32 {
+            0 => false,
+            _ if is_read && mode == AccessMode::Write => false,
+            stream => timeline.comes_after(stream - 1, record),
+        }
+    }
+
+    /// Whether a write need not be noted, since the only write has its very point, and nothing has read since. `point`
+    /// was asked for after the write was queued.
+    ///
+    /// Where another thread has just noted a use of other elements, and the word is not the latest: it may have
+    /// forgotten the point for that use only after the point's record was begun, which was after the write was queued
+    /// (rule 2 of `stream::order`). So that use stands for this one, too.
+    #[inline]
+    pub(super) fn stands_for(&self, point: Point) -> bool {
+        let word = self.word();
+        word != Word::NONE && word == Word::write(point)
+    }
+
+    /// The writes are these now, and whether there are reads. To be called under the block's lock.
+    #[inline]
+    pub(super) fn set(&self, only: Option<Point>, is_read: bool) {
+        let word = only.map_or(Word::NONE, Word::write);
+        let read = if is_read && word != Word::NONE { Word::READ } else { 0 };
+        self.0.store(word.0 | read, Ordering::Relaxed);
+    }
+}

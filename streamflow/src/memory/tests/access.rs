@@ -1,0 +1,150 @@
+//! Uses of memory by several threads: rules 1 and 6 of `stream::order`, and what may be forgotten. What another thread does
+//! is done by the same thread at a named point, as in `stream::tests::order`.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+use super::*;
+use crate::driver::AccessMode::{Read, Write};
+use crate::turns::hooks;
+
+const QUEUED: &str = "the work is queued, and its uses are not noted yet";
+const NOT_QUEUED: &str = "the stream comes after what memory needs, and the work is not queued yet";
+const FORGOTTEN: &str = "uses are forgotten, and the point is not asked for yet";
+
+/// Another handle of a stream, as another thread may have one.
+fn other(bench: &Bench, stream: &CudaStream) -> CudaStream {
+    CudaStream::adopted(bench.platform.streams(), stream.timeline().open_point())
+}
+
+/// Another thread waits for the stream, and so records it, when the work is about to be queued. That record does not
+/// cover the work.
+#[test]
+fn a_use_is_noted_with_a_point_from_after_its_work() {
+    let bench = bench(MemoryOptions::default());
+    let ((a, _), (b, _), (c, _)) = (bench.stream(), bench.stream(), bench.stream());
+    let (mut data, mut copy) = (bench.buffer(&a), bench.buffer(&b));
+    let of_a = a.timeline().clone();
+    hooks::at(NOT_QUEUED, move || c.wait(of_a.open_point()).unwrap());
+    a.fill_bytes(&mut data, 7).unwrap();
+    assert!(hooks::are_done());
+    b.copy(&data, &mut copy).unwrap();
+    assert_eq!(b.download_blocking(&copy).unwrap(), [7; LEN]);
+}
+
+/// Also if what queues it unwinds, or fails, after it was queued.
+#[test]
+fn work_that_was_queued_before_a_panic_is_noted() {
+    let bench = bench(MemoryOptions::default());
+    let ((a, _), (b, _)) = (bench.stream(), bench.stream());
+    let (mut data, mut copy) = (bench.buffer(&a), bench.buffer(&b));
+    a.record().unwrap();
+    b.wait(a.record().unwrap()).unwrap();
+    let range = data.range();
+    let driver = bench.platform.driver().clone();
+    let unwound = catch_unwind(AssertUnwindSafe(|| {
+        a.write_raw(&mut data, |_| {
+            // SAFETY: the stream and the memory are alive.
+            unsafe { driver.fill(a.raw(), range, 7) }.unwrap();
+            std::panic::resume_unwind(Box::new(()));
+        })
+    }));
+    assert!(unwound.is_err());
+    b.copy(&data, &mut copy).unwrap();
+    assert_eq!(b.download_blocking(&copy).unwrap(), [7; LEN]);
+}
+
+/// The left half is written on `a`. A read of the right half on `c` is noted when that is queued, and only then `a` is
+/// made to wait for it: after `a` was recorded. A write of the right half must wait for `c` itself.
+#[test]
+fn a_use_that_the_stream_came_after_too_late_is_kept() {
+    let bench = Rc::new(bench(MemoryOptions::default()));
+    let ((a, _), (b, _), (c, _)) = (bench.stream(), bench.stream(), bench.stream());
+    let data = bench.buffer(&b);
+    let block = data.block();
+    b.record().unwrap();
+    a.wait(b.record().unwrap()).unwrap();
+    c.wait(b.record().unwrap()).unwrap();
+    // What another thread does while the write's use is noted: after the point of a note that asks too early.
+    block.note(c.timeline(), Read);
+    let of_c = c.record().unwrap();
+    let again = other(&bench, &a);
+    hooks::at(FORGOTTEN, move || {
+        again.record().unwrap();
+        again.wait(of_c).unwrap();
+    });
+    block.note(a.timeline(), Write);
+    assert!(hooks::are_done());
+    bench.recorder.clear();
+    block.order(&b, Write).unwrap();
+    // For `a`, and for `c`, whether or not one of them implies the other.
+    let waits = bench.count(is_wait);
+    assert!(b.timeline().implies(of_c), "{}", bench.recorder.text());
+    assert_eq!(waits, 2, "{}", bench.recorder.text());
+}
+
+/// Two threads read; the one whose note comes last on the stream has the latest point.
+#[test]
+fn a_read_does_not_take_the_place_of_a_later_one_on_its_stream() {
+    let bench = bench(MemoryOptions::default());
+    let ((a, _), (b, _)) = (bench.stream(), bench.stream());
+    let (mut data, mut copies) = (bench.buffer(&b), [(); 2].map(|()| bench.buffer(&a)));
+    b.fill_bytes(&mut data, 1).unwrap();
+    let [first, second] = &mut copies;
+    let again = other(&bench, &a);
+    let mut second = std::mem::replace(second, bench.buffer(&a));
+    let shared = Arc::new(data);
+    let read = shared.clone();
+    let (done, seen) = mpsc::channel();
+    hooks::at(QUEUED, move || {
+        again.record().unwrap();
+        again.copy(&read, &mut second).unwrap();
+        drop(read);
+        done.send(second).unwrap();
+    });
+    a.copy(&shared, first).unwrap();
+    let second = seen.try_recv().unwrap();
+    let mut data = Arc::into_inner(shared).unwrap();
+    b.fill_bytes(&mut data, 2).unwrap();
+    b.synchronize_blocking().unwrap();
+    for copy in [&copies[0], &second] {
+        assert_eq!(a.download_blocking(copy).unwrap(), [1; LEN]);
+    }
+}
+
+/// Uses on two streams that were not ordered: of halves. Whoever uses all of it waits for both, once.
+#[test]
+fn uses_that_are_not_ordered_are_kept_both() {
+    for (first, second) in [(Write, Write), (Read, Write), (Write, Read)] {
+        let bench = bench(MemoryOptions::default());
+        let ((a, _), (b, _), (c, _)) = (bench.stream(), bench.stream(), bench.stream());
+        let buffer = bench.buffer(&c);
+        let block = buffer.block();
+        block.note(a.timeline(), first);
+        block.note(b.timeline(), second);
+        bench.recorder.clear();
+        let using = |stream: &CudaStream, mode| {
+            block.order(stream, mode).unwrap();
+            block.note(stream.timeline(), mode);
+        };
+        using(&c, Write);
+        assert_eq!(bench.count(is_wait), 2, "{first:?} and {second:?}");
+        bench.recorder.clear();
+        using(&c, Write);
+        using(&a, Read);
+        assert_eq!(bench.count(is_wait), 1, "what was waited for is forgotten");
+    }
+}
+
+/// The only write is looked at without a lock: a write must not miss that something has read since.
+#[test]
+fn a_write_waits_for_a_read_after_the_only_write() {
+    let bench = bench(MemoryOptions::default());
+    let ((a, _), (b, _)) = (bench.stream(), bench.stream());
+    let (mut data, mut copy) = (bench.buffer(&a), bench.buffer(&b));
+    a.fill_bytes(&mut data, 1).unwrap();
+    b.copy(&data, &mut copy).unwrap();
+    a.fill_bytes(&mut data, 2).unwrap();
+    a.synchronize_blocking().unwrap();
+    assert_eq!(b.download_blocking(&copy).unwrap(), [1; LEN]);
+}

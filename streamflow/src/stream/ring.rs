@@ -1,0 +1,105 @@
+//! The latest records of one stream: an event each, and what the record covers.
+
+use super::clock::{ENTRIES, Entry, Snapshot};
+use crate::driver::{DeviceId, Driver, DriverResult, OwnedEvent};
+use std::sync::Arc;
+
+/// Events per stream. About as many as the records of one stream that others may still ask for: a wait for one that
+/// was overwritten is a wait for a later one.
+pub(super) const RING: usize = 16;
+
+/// The events of a ring, in the order of its slots. They never change, so they are used without the ring's lock.
+pub(super) type Events = Box<[OwnedEvent]>;
+
+/// Makes the events of a stream. The device's context must be bound.
+pub(super) fn events(driver: &Arc<dyn Driver>, device: DeviceId) -> DriverResult<Events> {
+    (0..RING).map(|_| OwnedEvent::create(driver, device)).collect()
+}
+
+/// A record that an event of the ring holds, and what its stream had waited for by then. Work that waits for the event
+/// comes after all of that: the event may hold a later record of the stream meanwhile, and that comes after this one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Record {
+    pub(super) number: u64,
+    pub(super) covered: Snapshot,
+}
+
+/// The records that the events hold, by slot.
+#[derive(Debug)]
+pub(super) struct Ring([Record; RING]);
+
+impl Default for Ring {
+    fn default() -> Self {
+        Self([Record { number: 0, covered: [Entry::NONE; ENTRIES] }; RING])
+    }
+}
+
+/// The slot that a record lies in, until a later one does.
+pub(super) fn slot(number: u64) -> usize {
+    number as usize % RING
+}
+
+impl Ring {
+    /// The slot of a record stands for none until that is [made](Self::made).
+    pub(super) fn prepare(&mut self, number: u64, covered: Snapshot) {
+        self.0[slot(number)] = Record { number: 0, covered };
+    }
+
+    /// The driver has taken the record.
+    pub(super) fn made(&mut self, number: u64) {
+        self.0[slot(number)].number = number;
+    }
+
+    /// Whether the record was made and is still there.
+    pub(super) fn holds(&self, number: u64) -> bool {
+        self.0[slot(number)].number == number
+    }
+
+    /// The record itself, or the next later one that is there; `None` if nothing was recorded since.
+    #[inline]
+    pub(super) fn covering(&self, number: u64) -> Option<&Record> {
+        if self.holds(number) {
+            return Some(&self.0[slot(number)]);
+        }
+        self.0.iter().filter(|record| record.number >= number).min_by_key(|record| record.number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::*;
+    use crate::stream::clock::Clock;
+
+    fn record(ring: &mut Ring, number: u64) {
+        let clock = Clock::new();
+        clock.raise(1, 1000 + number);
+        ring.prepare(number, clock.snapshot());
+        ring.made(number);
+    }
+
+    #[test]
+    fn a_record_that_was_overwritten_is_covered_by_the_oldest_that_is_left() {
+        let mut ring = Ring::default();
+        assert!(ring.covering(1).is_none());
+        (1..=40).for_each(|number| record(&mut ring, number));
+        for (asked, found) in [(1, 25), (24, 25), (25, 25), (30, 30), (40, 40)] {
+            let covering = ring.covering(asked).unwrap();
+            assert_eq!(covering.number, found);
+            // What it covers is its own, and not that of the record that was asked for.
+            assert_eq!(covering.covered[1].record(), 1000 + found);
+        }
+        assert!(ring.covering(41).is_none());
+    }
+
+    #[test]
+    fn a_record_that_failed_stands_for_nothing() {
+        let mut ring = Ring::default();
+        (1..=20).for_each(|number| record(&mut ring, number));
+        ring.prepare(21, Clock::new().snapshot());
+        assert!(!ring.holds(21) && !ring.holds(5) && ring.covering(21).is_none());
+        assert_eq!(ring.covering(5).unwrap().number, 6);
+        record(&mut ring, 22);
+        assert_eq!(ring.covering(21).unwrap().number, 22);
+    }
+}

@@ -1,0 +1,208 @@
+//! The rules of `stream::order`, each with an interleaving that goes wrong without it. What another thread does is done
+//! by the same thread in the middle of a driver call: it is the order of the steps that counts.
+
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::*;
+use crate::driver::{Driver, DriverError, DriverResult, Layer, RawEvent};
+use crate::turns::hooks;
+
+/// Hands every call on, and stops at named points; refuses as many records and waits as it is told.
+#[derive(Debug)]
+struct Stops {
+    below: HostDriver,
+    refuse_records: AtomicU32,
+    refuse_waits: AtomicU32,
+}
+
+const RECORDED: &str = "the driver has recorded";
+const RECORDING: &str = "the driver is about to record";
+const ASKED: &str = "the driver has answered";
+
+fn refused(left: &AtomicU32, device: DeviceId) -> DriverResult<()> {
+    let refuse = |left: u32| left.checked_sub(1);
+    match left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, refuse) {
+        Ok(_) => Err(DriverError::OutOfMemory { device, requested: 0 }),
+        Err(_) => Ok(()),
+    }
+}
+
+// SAFETY: a call that is refused promises nothing; all others are handed on.
+unsafe impl Layer for Stops {
+    fn below(&self) -> &dyn Driver {
+        &self.below
+    }
+
+    unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
+        refused(&self.refuse_records, stream.device())?;
+        crate::turns::point(RECORDING);
+        // SAFETY: the caller's contract.
+        unsafe { self.below.record_event(event, stream) }?;
+        crate::turns::point(RECORDED);
+        Ok(())
+    }
+
+    unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
+        refused(&self.refuse_waits, stream.device())?;
+        // SAFETY: the caller's contract.
+        unsafe { self.below.wait_event(stream, event) }
+    }
+
+    unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
+        // SAFETY: the caller's contract.
+        let answer = unsafe { self.below.query_event(event) };
+        crate::turns::point(ASKED);
+        answer
+    }
+}
+
+struct Steps {
+    driver: Arc<Stops>,
+    recorder: Arc<Recorder>,
+    platform: Platform,
+    pool: StreamPool,
+}
+
+fn steps() -> Steps {
+    let below = HostDriver::builder().policy(Policy::Lazy).build();
+    let driver = Arc::new(Stops {
+        below,
+        refuse_records: AtomicU32::new(0),
+        refuse_waits: AtomicU32::new(0),
+    });
+    let recorder = Arc::new(Recorder::new(driver.clone()));
+    let options = crate::PlatformOptions { race_check: Some(false), ..Default::default() };
+    let platform = Platform::with_options(recorder.clone(), options).unwrap();
+    let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
+    Steps { driver, recorder, platform, pool }
+}
+
+impl Steps {
+    fn stream(&self) -> Rc<CudaStream> {
+        Rc::new(self.pool.allocate("a test").unwrap())
+    }
+
+    /// Another handle of a stream, as another thread may have one.
+    fn other(&self, stream: &CudaStream) -> Rc<CudaStream> {
+        Rc::new(CudaStream::adopted(self.platform.streams(), stream.timeline().point(1)))
+    }
+
+    fn waits(&self) -> usize {
+        let waits = self.recorder.count(|call| matches!(call, Call::WaitEvent { .. }));
+        self.recorder.clear();
+        waits
+    }
+}
+
+#[test]
+fn a_record_that_is_under_way_does_not_count() {
+    for at in [RECORDING, RECORDED] {
+        let steps = steps();
+        let a = steps.stream();
+        let (other, asked) = (steps.other(&a), Rc::new(std::cell::Cell::new(None)));
+        let answer = asked.clone();
+        hooks::at(at, move || answer.set(Some(other.timeline().open_point())));
+        let recorded = a.record().unwrap();
+        let asked = asked.get().unwrap();
+        assert_eq!((recorded.epoch(), asked.epoch()), (1, 2), "{at}");
+    }
+}
+
+/// `b` waits for `c` while `b` records: before the driver has the record, or just after. Either way nobody may conclude
+/// from the record that it comes after `c`.
+#[test]
+fn a_wait_that_is_queued_during_a_record_is_not_covered() {
+    for at in [RECORDING, RECORDED] {
+        let steps = steps();
+        let (a, b, c) = (steps.stream(), steps.stream(), steps.stream());
+        let of_c = c.record().unwrap();
+        let other = steps.other(&b);
+        hooks::at(at, move || other.wait(of_c).unwrap());
+        let of_b = b.record().unwrap();
+        assert!(hooks::are_done() && b.timeline().implies(of_c));
+        a.wait(of_b).unwrap();
+        steps.waits();
+        a.wait(of_c).unwrap();
+        assert_eq!(steps.waits(), 1, "{at}");
+    }
+}
+
+#[test]
+fn a_wait_that_the_driver_refused_is_made_again() {
+    let steps = steps();
+    let (a, b) = (steps.stream(), steps.stream());
+    let of_b = b.record().unwrap();
+    steps.driver.refuse_waits.store(1, Ordering::Relaxed);
+    a.wait(of_b).unwrap_err();
+    assert!(!a.timeline().implies(of_b));
+    steps.waits();
+    a.wait(of_b).unwrap();
+    assert_eq!((steps.waits(), a.timeline().implies(of_b)), (1, true));
+}
+
+#[test]
+fn a_record_that_failed_stands_for_nothing() {
+    let steps = steps();
+    let (a, b) = (steps.stream(), steps.stream());
+    let mut data = steps.platform.buffer::<u8>(3, &a).unwrap();
+    let mut copy = steps.platform.buffer::<u8>(3, &b).unwrap();
+    a.fill_bytes(&mut data, 1).unwrap();
+    a.record().unwrap();
+    a.fill_bytes(&mut data, 7).unwrap();
+    steps.driver.refuse_records.store(1, Ordering::Relaxed);
+    a.record().unwrap_err();
+    b.copy(&data, &mut copy).unwrap();
+    assert_eq!(b.download_blocking(&copy).unwrap(), [7; 3]);
+}
+
+/// The host asks for a record of `b`. It is told that the record is complete, and until it notes that, 16 more records
+/// were made, of which the last took its place and covers what is not complete.
+#[test]
+fn what_an_overwritten_record_covers_is_not_taken_for_complete() {
+    let steps = steps();
+    let (b, c) = (steps.stream(), steps.stream());
+    let of_b = b.record().unwrap();
+    b.synchronize_blocking().unwrap();
+    let of_b = { (b.record().unwrap(), of_b).0 };
+    // Executed, but nobody has noted that it is complete.
+    let raw = b.raw();
+    // SAFETY: the stream is alive.
+    unsafe { Driver::synchronize_stream(&*steps.driver, raw) }.unwrap();
+    let mut data = steps.platform.buffer::<u8>(3, &c).unwrap();
+    c.fill_bytes(&mut data, 7).unwrap();
+    let of_c = c.record().unwrap();
+    let other = steps.other(&b);
+    hooks::at(ASKED, move || {
+        other.wait(of_c).unwrap();
+        (0..crate::stream::ring::RING).for_each(|_| assert!(other.record().is_ok()));
+    });
+    let table = steps.platform.streams();
+    assert_eq!(table.is_complete(of_b), Ok(true));
+    assert!(hooks::are_done() && !table.is_known_complete(of_c));
+}
+
+/// Waiting for 8 streams more than a clock has room for: what was forgotten is waited for again, and that is all.
+#[test]
+fn what_a_clock_has_no_room_for_is_waited_for_again() {
+    let steps = steps();
+    let streams: Vec<_> = (0..2 * crate::stream::clock::ENTRIES).map(|_| steps.stream()).collect();
+    let a = steps.stream();
+    let mut data: Vec<_> =
+        streams.iter().map(|stream| steps.platform.buffer::<u8>(3, stream).unwrap()).collect();
+    let mut sum = steps.platform.buffer::<u8>(3, &a).unwrap();
+    for round in 0..3 {
+        for (stream, data) in streams.iter().zip(&mut data) {
+            stream.fill_bytes(data, 10 + round).unwrap();
+        }
+        for data in &data {
+            a.copy(data, &mut sum).unwrap();
+            assert_eq!(a.download_blocking(&sum).unwrap(), [10 + round; 3]);
+        }
+    }
+    let last = streams[0].record().unwrap();
+    a.wait(last).unwrap();
+    steps.waits();
+    a.wait(last).unwrap();
+    assert_eq!(steps.waits(), 0);
+}
