@@ -17,10 +17,27 @@ fn other(bench: &Bench, stream: &CudaStream) -> CudaStream {
     CudaStream::adopted(bench.platform.streams(), stream.timeline().open_point())
 }
 
-/// Another thread waits for the stream, and so records it, when the work is about to be queued. That record does not
-/// cover the work.
+/// Another thread waits for the stream, and so records it, just before the work is queued. That record does not cover the
+/// work.
 #[test]
 fn a_use_is_noted_with_a_point_from_after_its_work() {
+    let bench = bench(MemoryOptions::default());
+    let ((a, _), (b, _), (c, _)) = (bench.stream(), bench.stream(), bench.stream());
+    let (mut data, mut copy) = (bench.buffer(&a), bench.buffer(&b));
+    let (range, driver) = (data.range(), bench.platform.driver().clone());
+    let queue = |_| {
+        c.wait(a.timeline().open_point()).unwrap();
+        // SAFETY: the stream and the memory are alive.
+        unsafe { driver.fill(a.raw(), range, 7) }
+    };
+    a.write_raw(&mut data, queue).unwrap().unwrap();
+    b.copy(&data, &mut copy).unwrap();
+    assert_eq!(b.download_blocking(&copy).unwrap(), [7; LEN]);
+}
+
+/// As above, between the order and the work.
+#[test]
+fn a_record_between_the_order_and_the_work_does_not_cover_the_work() {
     let bench = bench(MemoryOptions::default());
     let ((a, _), (b, _), (c, _)) = (bench.stream(), bench.stream(), bench.stream());
     let (mut data, mut copy) = (bench.buffer(&a), bench.buffer(&b));
