@@ -114,3 +114,50 @@ fn a_block_that_cannot_be_asked_for_does_not_end_all_allocation() {
         assert!(failed.count() < 6, "{blocks} blocks");
     }
 }
+
+/// Lets another thread drop page-locked memory while the driver is asked about some.
+#[derive(Debug)]
+struct Asked {
+    below: HostDriver,
+    meanwhile: Mutex<Option<Pinned<u8>>>,
+    dropped: AtomicUsize,
+}
+
+// SAFETY: all calls are handed on.
+unsafe impl Layer for Asked {
+    fn below(&self) -> &dyn Driver {
+        &self.below
+    }
+
+    unsafe fn query_event(&self, event: crate::driver::RawEvent) -> DriverResult<bool> {
+        if let Some(memory) = self.meanwhile.lock().unwrap().take() {
+            let (done, is_done) = mpsc::channel();
+            thread::spawn(move || {
+                drop(memory);
+                done.send(())
+            });
+            let waited = is_done.recv_timeout(Duration::from_secs(10));
+            self.dropped.store(usize::from(waited.is_ok()), Ordering::Relaxed);
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.below.query_event(event) }
+    }
+}
+
+#[test]
+fn the_driver_is_asked_about_page_locked_memory_without_the_lock_of_its_pool() {
+    let below = HostDriver::builder().policy(Policy::Lazy).build();
+    let driver =
+        Arc::new(Asked { below, meanwhile: Mutex::default(), dropped: AtomicUsize::new(0) });
+    let platform = Platform::from_driver(driver.clone()).unwrap();
+    let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
+    let stream = pool.allocate("a test").unwrap();
+    let mut data = platform.buffer::<u8>(LEN, &stream).unwrap();
+    let pinned = || platform.pinned::<u8>(device(0), LEN).unwrap();
+    let other = pinned();
+    stream.upload(&pinned(), &mut data).unwrap();
+    // The upload's memory came back, and its copy has not run: the driver is asked about it.
+    *driver.meanwhile.lock().unwrap() = Some(other);
+    drop(pinned());
+    assert_eq!(driver.dropped.load(Ordering::Relaxed), 1);
+}
