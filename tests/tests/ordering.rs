@@ -7,13 +7,24 @@ use std::sync::Arc;
 
 use streamflow::prelude::*;
 use streamflow_tests::layers::DropWaits;
-use streamflow_tests::{Failed, Suite, check, races};
+use streamflow_tests::ordered::{right, without_waits};
+use streamflow_tests::{Failed, Suite, check, old_messages, races};
 
 fn main() -> ExitCode {
     let suite = races::ALL
         .iter()
         .fold(Suite::new(), |suite, &(name, program)| suite.ordered(name, program));
     suite
+        .both("law7_an_old_message_beside_a_late_one", |platform| {
+            right(old_messages::beside_a_late_one, platform)
+        })
+        // Fewer seeds show it than of the others: the host waits for most of the streams before.
+        .control_on("law7_an_old_message_beside_a_late_one_control", 1, 10, |driver| {
+            without_waits(old_messages::beside_a_late_one, driver)
+        })
+        .both("law14_an_old_message_and_an_early_look", |platform| {
+            check(old_messages::and_an_early_look(platform)?, || "read before it is written".into())
+        })
         .both("blocking_streams_share_the_default_barrier", |platform| {
             let seen = ordered(platform.driver().clone(), StreamFlags::Blocking)?;
             check(seen, || "a blocking stream is not ordered with the default stream".into())
