@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::{Turns, Until};
 
-/// Looks at a lock that others hold for a few instructions: some hundred milliseconds.
-const MANY: u32 = 500_000;
+/// Looks at a lock that others hold for a few instructions: some ten milliseconds, in which others may run.
+const MANY: u32 = 20_000;
 
 thread_local! {
     /// The runs that this thread takes part in, the innermost last.

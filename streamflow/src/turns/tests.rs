@@ -123,7 +123,7 @@ fn a_thread_that_takes_no_turns_is_named_and_the_others_go_on() {
 #[test]
 fn a_thread_that_waits_outside_with_the_turn_is_named_and_nothing_hangs() {
     let run = |seed| {
-        let turns = Turns::with_patience(Box::new(Pct::new(seed)), Duration::from_secs(1));
+        let turns = Turns::with_patience(Box::new(Pct::new(seed)), Duration::from_secs(3));
         let seat = turns.enter();
         let (send, receive) = mpsc::channel();
         let line = line!() + 2;
