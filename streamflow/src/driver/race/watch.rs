@@ -24,9 +24,13 @@ impl RaceWatch {
 
     /// Whether there are any that were not [taken](Self::take).
     pub(crate) fn look(&mut self) -> bool {
-        self.found.extend(self.driver.races_since(&mut self.mark));
-        // They will be reported from here.
-        self.driver.take_races();
+        let later = self.driver.races_since(&mut self.mark);
+        let is_new = !later.is_empty();
+        self.found.extend(later);
+        if is_new {
+            // They will be reported from here.
+            self.driver.take_races();
+        }
         !self.found.is_empty()
     }
 
