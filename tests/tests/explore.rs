@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         .plain("asking_until_it_is_done_ends", counts::polling)
         .plain("two_questions_are_answered_in_every_way", counts::two_questions)
         .plain("the_seeds_application_with_two_ticks", seed_application::right)
+        .plain("the_seeds_application_in_two_threads", seed_application::in_two_threads)
         .plain("the_seeds_application_without_waits_is_found", seed_application::found)
         .plain("limits_say_where_it_stopped", limits::each)
         .plain("a_test_that_does_not_repeat_itself_is_noticed", limits::diverged)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use streamflow::prelude::*;
-use streamflow::testing::Explorer;
+use streamflow::testing::{Explorer, explore, scope};
 use streamflow_examples::seed_app;
 use streamflow_examples::seed_graph::CudaStreamApp;
 use streamflow_tests::layers::DropWaits;
@@ -35,6 +35,18 @@ pub(crate) fn right() -> Result<(), Failed> {
     // Some 1400 pairs of what was submitted and executed, and more states by what was answered.
     check(found.states > Some(1400), || found.to_string())?;
     check(found.runs > 100, || found.to_string())
+}
+
+/// Two of them on one platform, each on a thread of its own.
+pub(crate) fn in_two_threads() -> Result<(), Failed> {
+    explore(|platform| {
+        scope(|scope| {
+            let other = scope.spawn(|| run(platform));
+            run(platform)?;
+            other.join().map_err(|_| Error::other("the thread panicked"))?
+        })
+    })?;
+    Ok(())
 }
 
 pub(crate) fn found() -> Result<(), Failed> {
