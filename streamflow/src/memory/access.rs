@@ -67,8 +67,8 @@ pub(crate) fn queue<'a, R>(
             it.block.order(stream, it.mode)?;
         }
     }
-    crate::turns::point("the stream comes after what memory needs, and the work is not queued yet");
     let _noted = Noted { stream, uses };
+    crate::turns::point("the stream comes after what memory needs, and the work is not queued yet");
     Ok(queue())
 }
 

@@ -547,4 +547,5 @@ fn what_comes_back_late_is_freed() {
 
 mod access;
 mod asking;
+mod room;
 mod shapes;

@@ -15,6 +15,8 @@ mod output;
 mod queue;
 mod receive;
 mod stream_ref;
+#[cfg(test)]
+mod tests;
 #[cfg(streamflow_zero_cost)]
 pub mod zero_cost;
 

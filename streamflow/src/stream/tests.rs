@@ -1,6 +1,7 @@
 //! Which calls streams and pools make, and which they save: seen by a recorder over the simulator.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod external;
 mod order;
 
 use std::sync::{Arc, Barrier, Mutex, mpsc};

@@ -131,14 +131,18 @@ fn a_wait_that_is_queued_during_a_record_is_not_covered() {
 #[test]
 fn a_wait_that_the_driver_refused_is_made_again() {
     let steps = steps();
-    let (a, b) = (steps.stream(), steps.stream());
+    let (a, b, c) = (steps.stream(), steps.stream(), steps.stream());
+    let of_c = c.record().unwrap();
+    b.wait(of_c).unwrap();
     let of_b = b.record().unwrap();
     steps.driver.refuse_waits.store(1, Ordering::Relaxed);
     a.wait(of_b).unwrap_err();
-    assert!(!a.timeline().implies(of_b));
+    // Nor does it come after what the record covers.
+    assert_eq!([of_b, of_c].map(|point| a.timeline().implies(point)), [false; 2]);
     steps.waits();
     a.wait(of_b).unwrap();
-    assert_eq!((steps.waits(), a.timeline().implies(of_b)), (1, true));
+    assert_eq!(steps.waits(), 1);
+    assert_eq!([of_b, of_c].map(|point| a.timeline().implies(point)), [true; 2]);
 }
 
 #[test]

@@ -1,0 +1,40 @@
+//! Room in a pool with limits.
+
+use super::*;
+
+/// A driver that reuses the freed memory does so in the order of streams. So the new block's stream comes after the
+/// frees, else the driver would have to take more memory than the pool's limit.
+#[test]
+fn a_block_that_takes_the_room_of_others_comes_after_their_frees() {
+    let bench = bench(MemoryOptions::default());
+    let ((a, of_a), (b, of_b)) = (bench.stream(), bench.stream());
+    let limits = MemoryLimits::stream_ordered().max_size(4096);
+    let allocator = bench.platform.allocator("ROOM", device(0), limits).unwrap();
+    let mut small: [Buffer<u8>; 2] = [(); 2].map(|()| allocator.buffer(2048, &a).unwrap());
+    small.iter_mut().for_each(|small| b.fill_bytes(small, 1).unwrap());
+    drop(small);
+    bench.recorder.clear();
+    let large = allocator.buffer::<u8>(4096, &a).unwrap();
+    let calls = bench.recorder.calls();
+    let freed: Vec<_> = calls.iter().filter(|call| matches!(call, Call::Free { .. })).collect();
+    let reclaim = freed[0].stream().unwrap();
+    assert!(freed.len() == 2 && reclaim != of_a && reclaim != of_b, "{}", bench.recorder.text());
+    let at = |wanted: &dyn Fn(&Call) -> bool| calls.iter().rposition(wanted);
+    let free = at(&|call| matches!(call, Call::Free { .. }));
+    let record = at(&|call| matches!(call, Call::RecordEvent { stream, .. } if *stream == reclaim));
+    let recorded = record.and_then(|at| match &calls[at] {
+        Call::RecordEvent { event, .. } => Some(*event),
+        _ => None,
+    });
+    let is_wait = |call: &Call| {
+        matches!(call, Call::WaitEvent { stream, event }
+            if *stream == of_a && Some(*event) == recorded)
+    };
+    let allocate = at(&|call| matches!(call, Call::Allocate { .. }));
+    assert!(
+        free < record && record < at(&is_wait) && at(&is_wait) < allocate,
+        "{}",
+        bench.recorder.text()
+    );
+    drop(large);
+}

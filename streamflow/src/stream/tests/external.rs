@@ -1,0 +1,69 @@
+//! Streams of others that come back.
+
+use super::*;
+use crate::driver::{Driver, DriverResult, Layer, MemoryRange, RawEvent};
+use crate::{BorrowedStream, ExternalStream};
+
+/// One handle that stands for one stream, and then for another: as a driver gives the handle of a stream that was
+/// destroyed to the next one.
+#[derive(Debug)]
+struct SameHandle {
+    below: HostDriver,
+    handle: RawStream,
+    stands_for: Mutex<RawStream>,
+}
+
+impl SameHandle {
+    fn real(&self, stream: RawStream) -> RawStream {
+        if stream == self.handle { *self.stands_for.lock().unwrap() } else { stream }
+    }
+}
+
+// SAFETY: both streams live as long as the driver, and whoever has the handle means the one that it stands for.
+unsafe impl Layer for SameHandle {
+    fn below(&self) -> &dyn Driver {
+        &self.below
+    }
+
+    unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
+        // SAFETY: the caller's contract, here and below.
+        unsafe { self.below.record_event(event, self.real(stream)) }
+    }
+
+    unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
+        // SAFETY: as above.
+        unsafe { self.below.wait_event(self.real(stream), event) }
+    }
+
+    unsafe fn fill(&self, stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()> {
+        // SAFETY: as above.
+        unsafe { self.below.fill(self.real(stream), range, byte) }
+    }
+}
+
+/// Streams are taken for the same by their handles. Another one that has the handle must come after all that was queued
+/// on the first.
+#[test]
+fn a_stream_with_the_handle_of_one_that_was_left_comes_after_it() {
+    let below = HostDriver::builder().policy(Policy::Lazy).build();
+    let [first, second] =
+        [(); 2].map(|()| Driver::create_stream(&below, device(0), Default::default()).unwrap());
+    let driver = Arc::new(SameHandle { below, handle: first, stands_for: Mutex::new(first) });
+    let platform = Platform::from_driver(driver.clone()).unwrap();
+    let ours = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap().allocate("a").unwrap();
+    let mut data = platform.buffer::<u8>(3, &ours).unwrap();
+    ours.synchronize_blocking().unwrap();
+    let borrow = || -> ExternalStream<'_> {
+        // SAFETY: both streams are alive until the driver goes.
+        let borrowed = unsafe { BorrowedStream::new(device(0), first.handle()) };
+        platform.external_stream(borrowed).unwrap()
+    };
+    borrow().fill_bytes(&mut data, 1).unwrap();
+    *driver.stands_for.lock().unwrap() = second;
+    borrow().fill_bytes(&mut data, 2).unwrap();
+    assert_eq!(ours.download_blocking(&data).unwrap(), [2; 3]);
+    // Whatever is left to be executed on the first one.
+    // SAFETY: it is alive.
+    unsafe { driver.below.synchronize_stream(first) }.unwrap();
+    assert_eq!(ours.download_blocking(&data).unwrap(), [2; 3]);
+}
