@@ -203,6 +203,36 @@ pub fn copy(
     Ok(copied??)
 }
 
+/// Queues a copy through the driver on a stream's handle, which waits for nothing: a race, unless the caller has seen
+/// to it. Both are of one length. Blocks until it is done, so that the memory is not used again before.
+///
+/// # Errors
+/// The platform's; the driver's.
+pub fn copy_unordered(
+    platform: &Platform,
+    stream: &CudaStream,
+    source: &DeviceSlice<f32>,
+    target: &mut DeviceSlice<f32>,
+) -> Result<()> {
+    let bytes = (source.len().min(target.len()) * size_of::<f32>()) as u64;
+    // The address is asked for on a stream that has nothing to do with it.
+    let pool = CudaStreamPool::new().device(stream.device());
+    let aside = platform.stream_pool("ASIDE", &pool)?.allocate("an address")?;
+    let (source, target) = (aside.read_raw(source, |it| it)?, stream.write_raw(target, |it| it)?);
+    let copy = Copy {
+        kind: CopyKind::DeviceToDevice,
+        target: MemoryRange { address: target, bytes },
+        source: MemoryRange { address: source, bytes },
+    };
+    let raw = stream.raw();
+    platform.driver().bind(raw.device())?;
+    // SAFETY: both addresses are of memory at least this long, which is kept until the copy is done: it is waited for
+    // here.
+    Ok(unsafe {
+        platform.driver().copy(raw, &copy).and_then(|()| platform.driver().synchronize_stream(raw))
+    }?)
+}
+
 /// Launches without waiting for what the arguments must come after: a race, unless the caller has seen
 /// to it.
 ///
@@ -226,4 +256,23 @@ pub fn launch_unordered<K: Kernel>(
 pub fn synchronize_event(driver: &dyn Driver, event: RawEvent) -> DriverResult<()> {
     // SAFETY: these tests destroy their events last.
     unsafe { driver.synchronize_event(event) }
+}
+
+/// Blocks until a stream is idle.
+///
+/// # Errors
+/// The driver's.
+pub fn synchronize_stream(driver: &dyn Driver, stream: RawStream) -> DriverResult<()> {
+    // SAFETY: these tests destroy their streams last.
+    unsafe { driver.synchronize_stream(stream) }
+}
+
+/// Makes an event on the device that is bound, as a library does that was told `device`, and gives it back.
+///
+/// # Errors
+/// The driver's, also when another device is bound.
+pub fn make_event(driver: &dyn Driver, device: DeviceId) -> DriverResult<()> {
+    let event = driver.create_event(device)?;
+    // SAFETY: made just now, and nobody else knows it.
+    unsafe { driver.destroy_event(event) }
 }

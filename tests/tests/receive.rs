@@ -1,8 +1,10 @@
 //! How an operator comes to its internal stream, and what it can do without one.
 #![allow(missing_docs, reason = "a test binary")]
 
-use std::process::ExitCode;
+#[path = "receive/uses.rs"]
+mod uses;
 
+use std::process::ExitCode;
 use std::sync::Arc;
 
 use streamflow::driver::{Call, Driver, StreamName};
@@ -16,7 +18,7 @@ use streamflow_tests::tensors::{LEN, SLOW, Sink, Tx, holds};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
 fn main() -> ExitCode {
-    Suite::new()
+    let suite = Suite::new()
         .ordered("an_exhausted_pool_and_or_adopt", |platform| adopts(platform, Way::OrAdopt))
         .ordered("allocation_declined", |platform| adopts(platform, Way::Adopt))
         .ordered("without_a_pool", adopts_without_a_pool)
@@ -24,8 +26,8 @@ fn main() -> ExitCode {
         .both("an_exhausted_pool_alone", exhausted)
         .both("no_stream_and_no_default", nothing)
         .both("sync_to_default_where_asked", to_default)
-        .both("a_wait_that_fails_where_nothing_can_say_so", unordered_handle)
-        .run()
+        .both("a_wait_that_fails_where_nothing_can_say_so", unordered_handle);
+    uses::add(suite).run()
 }
 
 #[derive(Clone, Copy, PartialEq)]
