@@ -269,9 +269,35 @@ fn names(platform: &Platform) -> Result<(), Failed> {
 
 fn inside_of_a_function(platform: &Platform) -> Result<(), Failed> {
     graph! {
-        struct Inner { #[when(count(1))] let a: Counter = Counter::new(); a.number >> _; }
+        struct Inner {
+            #[when(count(3))] let counter: Counter = Counter::new();
+            #[when(count(3))] let wrap: Wrap = Wrap::new();
+            let all: Collect<(u8, f32)> = Collect::new(Vec::new());
+            counter.number >> all.number;
+            wrap.item >> all.item;
+        }
     }
-    Ok(Inner::new(platform)?.run()?)
+    let first = Inner::new(platform)?;
+    // The same name once more, as only items of a block can have it.
+    let second = {
+        graph! {
+            struct Inner {
+                #[when(count(2))] let counter: Counter = Counter::new();
+                #[when(count(2))] let wrap: Wrap = Wrap::new();
+                let plus_one: Keywords = Keywords::new();
+                let all: Collect<(u8, f32)> = Collect::new(Vec::new());
+                counter.number >> plus_one.r#in;
+                plus_one.r#type >> all.number;
+                wrap.item >> all.item;
+            }
+        }
+        let mut inner = Inner::new(platform)?;
+        inner.run()?;
+        inner.all().items.clone()
+    };
+    let mut first = first;
+    first.run()?;
+    check_equal((&first.all().items[..], &second[..]), (&[0, 1, 2][..], &[1, 2][..]))
 }
 
 macro_rules! counting {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use streamflow::prelude::*;
 use streamflow_tests::kernels::slow_fill;
+use streamflow_tests::setup::recorded;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
 fn main() -> ExitCode {
@@ -42,14 +43,18 @@ fn exhausted(platform: &Platform) -> Result<(), Failed> {
 
 /// The next holder's work queues up behind what is still running.
 fn reused(platform: &Platform) -> Result<(), Failed> {
+    let (recorder, platform) = recorded(platform.driver().clone())?;
     let pool = platform.stream_pool("ONE", &CudaStreamPool::new().max_size(1))?;
     let first = pool.allocate("first")?;
     let handle = first.raw();
     let mut data = platform.buffer(1003, &first)?;
     first.launch::<slow_fill>(1003, (&mut data, 7.0, 2_000_000))?;
+    recorder.clear();
     drop(first);
     let second = pool.allocate("second")?;
     check(second.raw() == handle, || "another stream was made".into())?;
+    // Neither waits, nor asks, nor makes the stream wait for anything.
+    check(recorder.calls().is_empty(), || recorder.text())?;
     let data = second.download_blocking(&data)?;
     check(data.iter().all(|&value| value == 7.0), || "the data is wrong".into())
 }
