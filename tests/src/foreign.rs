@@ -182,13 +182,16 @@ pub fn fill(
 ///
 /// # Errors
 /// The platform's; the driver's.
-pub fn copy(
+pub fn copy<T: Element>(
     platform: &Platform,
     stream: &CudaStream,
-    source: &DeviceSlice<f32>,
-    target: &mut DeviceSlice<f32>,
+    source: &DeviceSlice<T>,
+    target: &mut DeviceSlice<T>,
 ) -> Result<()> {
-    let bytes = (source.len().min(target.len()) * size_of::<f32>()) as u64;
+    let bytes = (source.len().min(target.len()) * size_of::<T>()) as u64;
+    if bytes == 0 {
+        return Ok(());
+    }
     let copied: Result<DriverResult<()>> = stream.read_raw(source, |source| {
         stream.write_raw(target, |target| {
             let copy = Copy {
@@ -231,6 +234,34 @@ pub fn copy_unordered(
     Ok(unsafe {
         platform.driver().copy(raw, &copy).and_then(|()| platform.driver().synchronize_stream(raw))
     }?)
+}
+
+/// Queues a copy through the driver on the raw stream, from an address of memory of which streamflow is
+/// not told that it is read. It is at least as long as `target`, and the caller keeps it until then.
+///
+/// # Errors
+/// The platform's; the driver's.
+pub fn copy_from<T: Element>(
+    platform: &Platform,
+    stream: &CudaStream,
+    source: u64,
+    target: &mut DeviceSlice<T>,
+) -> Result<()> {
+    let bytes = (target.len() * size_of::<T>()) as u64;
+    if bytes == 0 {
+        return Ok(());
+    }
+    let copied: DriverResult<()> = stream.write_raw(target, |target| {
+        let copy = Copy {
+            kind: CopyKind::DeviceToDevice,
+            target: MemoryRange { address: target, bytes },
+            source: MemoryRange { address: source, bytes },
+        };
+        // SAFETY: both addresses are of memory at least this long: the one was just told, and the
+        // caller vouches for the other.
+        unsafe { platform.driver().copy(stream.raw(), &copy) }
+    })?;
+    Ok(copied?)
 }
 
 /// Launches without waiting for what the arguments must come after: a race, unless the caller has seen

@@ -1,6 +1,8 @@
-//! The tests' kernels: [slow](fill), [broken](trap), and [of every type](axpy).
+//! The tests' kernels: [slow](fill), [broken](trap), [of every type](axpy), and those whose result
+//! [tells what went in](mixing).
 
 mod broken;
+pub mod mixing;
 mod slow;
 mod typed;
 
@@ -8,9 +10,17 @@ pub use broken::{read_at, trap, write_past_the_end, write_to_nowhere};
 pub use slow::{add_one, dot, fill, multiprocessor, slow_copy, slow_fill, spin};
 pub use typed::{axpy, reverse, scalars, transpose};
 
-use streamflow::kernel::KernelInfo;
+use streamflow::kernel::{Kernel, KernelInfo};
 
 /// Every kernel of this package, a generic one for each type.
 pub fn kernels() -> Vec<&'static KernelInfo> {
-    [slow::kernels(), broken::kernels(), typed::kernels(), crate::stereo::kernels()].concat()
+    let mixing = vec![
+        mixing::make::INFO,
+        mixing::map::INFO,
+        mixing::join::INFO,
+        mixing::change::INFO,
+        mixing::both::INFO,
+    ];
+    [slow::kernels(), broken::kernels(), typed::kernels(), mixing, crate::stereo::kernels()]
+        .concat()
 }

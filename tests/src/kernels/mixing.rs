@@ -1,0 +1,107 @@
+//! Kernels whose result tells all that went into it: each element of the output depends on every element
+//! of the inputs, on a tag, and on its own index. None is ever 0. On a GPU each can be slow: it waits for
+//! `cycles` clock cycles before it reads anything.
+
+use streamflow::prelude::*;
+
+/// One step of the mixing.
+pub fn step(hash: u32, value: u32) -> u32 {
+    let hash = (hash ^ value).wrapping_mul(0x85eb_ca6b);
+    hash ^ (hash >> 13)
+}
+
+/// All of `values`, mixed into `hash`.
+pub fn fold(hash: u32, values: &[u32]) -> u32 {
+    values.iter().fold(hash, |hash, value| step(hash, *value))
+}
+
+/// Element `i` of an output.
+pub fn element(hash: u32, i: usize) -> u32 {
+    step(hash, i as u32) | 1
+}
+
+/// Writes what the tag says.
+#[kernel(unsafe cuda = "
+    auto step = [](unsigned int h, unsigned int x) { h = (h ^ x) * 0x85ebca6bu; return h ^ (h >> 13); };
+    long long start = clock64();
+    while (clock64() - start < (long long)cycles) {}
+    unsigned long long i = thread_index();
+    if (i < out_len) out[i] = step(tag, (unsigned int)i) | 1u;
+")]
+pub fn make(out: &mut [u32], tag: u32, cycles: u64) {
+    let _ = cycles;
+    out.iter_mut().enumerate().for_each(|(i, out)| *out = element(tag, i));
+}
+
+/// Writes what the tag and all of `a` say.
+#[kernel(unsafe cuda = "
+    auto step = [](unsigned int h, unsigned int x) { h = (h ^ x) * 0x85ebca6bu; return h ^ (h >> 13); };
+    long long start = clock64();
+    while (clock64() - start < (long long)cycles) {}
+    // Volatile, so that the compiler can't read before the wait.
+    const volatile unsigned int* from = a;
+    unsigned long long i = thread_index();
+    unsigned int hash = tag;
+    for (unsigned long long j = 0; j < a_len; j++) hash = step(hash, from[j]);
+    if (i < out_len) out[i] = step(hash, (unsigned int)i) | 1u;
+")]
+pub fn map(out: &mut [u32], a: &[u32], tag: u32, cycles: u64) {
+    let _ = cycles;
+    let hash = fold(tag, a);
+    out.iter_mut().enumerate().for_each(|(i, out)| *out = element(hash, i));
+}
+
+/// Writes what the tag, all of `a` and then all of `b` say.
+#[kernel(unsafe cuda = "
+    auto step = [](unsigned int h, unsigned int x) { h = (h ^ x) * 0x85ebca6bu; return h ^ (h >> 13); };
+    long long start = clock64();
+    while (clock64() - start < (long long)cycles) {}
+    const volatile unsigned int* first = a;
+    const volatile unsigned int* second = b;
+    unsigned long long i = thread_index();
+    unsigned int hash = tag;
+    for (unsigned long long j = 0; j < a_len; j++) hash = step(hash, first[j]);
+    for (unsigned long long j = 0; j < b_len; j++) hash = step(hash, second[j]);
+    if (i < out_len) out[i] = step(hash, (unsigned int)i) | 1u;
+")]
+pub fn join(out: &mut [u32], a: &[u32], b: &[u32], tag: u32, cycles: u64) {
+    let _ = cycles;
+    let hash = fold(fold(tag, a), b);
+    out.iter_mut().enumerate().for_each(|(i, out)| *out = element(hash, i));
+}
+
+/// Changes each element in place, by the tag and all of `a`.
+#[kernel(unsafe cuda = "
+    auto step = [](unsigned int h, unsigned int x) { h = (h ^ x) * 0x85ebca6bu; return h ^ (h >> 13); };
+    long long start = clock64();
+    while (clock64() - start < (long long)cycles) {}
+    const volatile unsigned int* from = a;
+    volatile unsigned int* to = data;
+    unsigned long long i = thread_index();
+    unsigned int hash = tag;
+    for (unsigned long long j = 0; j < a_len; j++) hash = step(hash, from[j]);
+    if (i < data_len) to[i] = step(step(hash, to[i]), (unsigned int)i) | 1u;
+")]
+pub fn change(data: &mut [u32], a: &[u32], tag: u32, cycles: u64) {
+    let _ = cycles;
+    let hash = fold(tag, a);
+    data.iter_mut().enumerate().for_each(|(i, data)| *data = element(step(hash, *data), i));
+}
+
+/// Changes each element of both in place, by the tag.
+#[kernel(unsafe cuda = "
+    auto step = [](unsigned int h, unsigned int x) { h = (h ^ x) * 0x85ebca6bu; return h ^ (h >> 13); };
+    long long start = clock64();
+    while (clock64() - start < (long long)cycles) {}
+    volatile unsigned int* first = a;
+    volatile unsigned int* second = b;
+    unsigned long long i = thread_index();
+    if (i < a_len) first[i] = step(step(tag, first[i]), (unsigned int)i) | 1u;
+    if (i < b_len) second[i] = step(step(tag, second[i]), (unsigned int)i) | 1u;
+")]
+pub fn both(a: &mut [u32], b: &mut [u32], tag: u32, cycles: u64) {
+    let _ = cycles;
+    for data in [a, b] {
+        data.iter_mut().enumerate().for_each(|(i, data)| *data = element(step(tag, *data), i));
+    }
+}
