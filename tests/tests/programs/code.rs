@@ -1,0 +1,81 @@
+//! Prints a program as code: a file with the kernels and a `main`, for `tests/examples` or a package of its
+//! own that depends on streamflow and on streamflow-tests.
+
+use super::shrink::Failing;
+use super::{graphs, threads};
+
+/// A file without its own documentation and without what it uses of this test.
+fn text(file: &str) -> String {
+    let mut lines = Vec::new();
+    let mut is_use = false;
+    for line in file.lines() {
+        is_use |= line.starts_with("use ");
+        if !is_use && !line.starts_with("//!") {
+            lines.push(line);
+        }
+        is_use &= !line.ends_with(';');
+    }
+    lines.join("\n").trim().to_owned()
+}
+
+/// The program, and the run in which it failed.
+pub(crate) fn print(failing: &Failing) -> String {
+    let Failing { program, how, .. } = failing;
+    let mixing = text(include_str!("../../src/kernels/mixing.rs"));
+    let pieces = text(include_str!("pieces.rs"));
+    let mut out = format!(
+        "// {how}\n#![allow(unused, unused_parens, missing_docs, clippy::all)]\n\
+         use std::collections::VecDeque;\nuse std::sync::{{Arc, Mutex, PoisonError}};\n\
+         use streamflow::driver::host::HostDriver;\nuse streamflow::memory::{{View, ViewMut}};\n\
+         use streamflow::testing::{{Explorer, scope}};\nuse streamflow::{{MemoryOptions, Point, prelude::*}};\n\
+         use streamflow_tests::foreign;\n\nmod mixing {{\nuse streamflow::prelude::*;\n\n{mixing}\n}}\n\n{pieces}\n"
+    );
+    let mut calls = Vec::new();
+    if let Some(plan) = &program.threads {
+        out += "\n#[derive(Default)]\nstruct Own {\n    slot0: Option<Owned>,\n    slot1: Option<Owned>,\n    \
+                slot2: Option<Owned>,\n    pending: VecDeque<Pending>,\n}\n\n\
+                fn threads(platform: &Platform) -> Result<()> {\n";
+        out += &threads::print(plan);
+        out += "}\n";
+        calls.push("threads(platform)");
+    }
+    if let Some(flow) = &program.flow {
+        out += &format!("\n{}\n{}", text(graphs::ITEM), graphs::print(flow));
+        calls.push("Flow::new(platform)?.run()");
+    }
+    let body = match *calls {
+        [one] => one.to_owned(),
+        [one, other] => format!(
+            "scope(|scope| {{\n        let other = scope.spawn(|| {other});\n        let done = {one};\n        \
+             other.join().expect(\"it does not panic\").and(done)\n    }})"
+        ),
+        _ => "Ok(())".to_owned(),
+    };
+    let body = body.replace(
+        "|| Flow::new(platform)?.run()",
+        "|| Flow::new(platform).and_then(|mut flow| flow.run())",
+    );
+    let options = program.memory.options();
+    out += &format!(
+        "\nfn once(platform: &Platform) -> Result<()> {{\n    let done = {body};\n    \
+         let races = platform.take_races();\n    \
+         if races.is_empty() {{ done }} else {{ Err(Error::Races(races)) }}\n}}\n\n\
+         fn main() -> Result<()> {{\n    let memory = MemoryOptions {{ in_flight: {}, small_in_flight: {}, \
+         release_threshold: {} }};\n    let options = PlatformOptions {{ memory, race_check: Some({}) }};\n",
+        options.in_flight, options.small_in_flight, options.release_threshold, how.checked
+    );
+    let (seed, checked) = (how.seed, how.checked);
+    out += &if how.turns {
+        format!(
+            "    let run = |platform: &Platform| once(&Platform::with_options(platform.driver().clone(), options)?);\n    \
+             Explorer::new().first_seed({seed}).seeds(200).race_check({checked}).run(run)?.check()\n}}\n"
+        )
+    } else {
+        format!(
+            "    for seed in {seed}..{seed} + 200 {{\n        \
+             let driver = Arc::new(HostDriver::builder().seed(seed).build());\n        \
+             once(&Platform::with_options(driver, options)?)?;\n    }}\n    Ok(())\n}}\n"
+        )
+    };
+    out
+}

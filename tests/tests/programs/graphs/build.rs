@@ -1,0 +1,237 @@
+//! Makes a graph, by the calls that `graph!` expands to.
+
+use streamflow::__private::{
+    Alone, EdgeOptions, Policy, begin, connect, connect_copy, connect_shared, edge,
+};
+use streamflow::graph::{AnyNode, NodeOptions, NodeStreams};
+use streamflow::prelude::*;
+
+use super::item::Item;
+use super::operators::{Clock, Forward, Merge, Unary, Work};
+use super::plan::{Carries, EdgePlan, Flow, Full, Kind, Port};
+use super::script::Core;
+use crate::programs::pieces;
+
+/// The ports of a node that is not made yet.
+#[allow(clippy::large_enum_variant, reason = "there are a few for a moment")]
+enum Ports {
+    Work(<Work as Operator>::Ports),
+    Unary(<Unary as Operator>::Ports),
+    Forward(<Forward as Operator>::Ports),
+    Merge(<Merge as Operator>::Ports),
+}
+
+impl Ports {
+    fn of(kind: Kind) -> Self {
+        match kind {
+            Kind::Work => Self::Work(Work::__ports()),
+            Kind::Unary => Self::Unary(Unary::__ports()),
+            Kind::Forward => Self::Forward(Forward::__ports()),
+            Kind::Merge => Self::Merge(Merge::__ports()),
+        }
+    }
+}
+
+/// Does something with the input of an edge.
+macro_rules! with_input {
+    ($to:expr, $port:expr, $input:ident => $do:expr) => {
+        match ($to, $port) {
+            (Ports::Work(ports), Port::Read) => {
+                let $input = &mut ports.read;
+                $do
+            }
+            (Ports::Work(ports), Port::Also) => {
+                let $input = &mut ports.also;
+                $do
+            }
+            (Ports::Work(ports), Port::Share) => {
+                let $input = &mut ports.share;
+                $do
+            }
+            (Ports::Work(ports), Port::All) => {
+                let $input = &mut ports.all;
+                $do
+            }
+            (Ports::Unary(ports), Port::Read) => {
+                let $input = &mut ports.read;
+                $do
+            }
+            (Ports::Forward(ports), Port::Share) => {
+                let $input = &mut ports.share;
+                $do
+            }
+            (Ports::Merge(ports), Port::All) => {
+                let $input = &mut ports.all;
+                $do
+            }
+            _ => Err(unfit()),
+        }
+    };
+}
+
+/// Does something with the output of an edge.
+macro_rules! with_output {
+    ($from:expr, $shared:expr, $output:ident => $do:expr) => {
+        match ($from, $shared) {
+            (Ports::Work(ports), false) => {
+                let $output = &mut ports.out;
+                $do
+            }
+            (Ports::Unary(ports), false) => {
+                let $output = &mut ports.out;
+                $do
+            }
+            (Ports::Merge(ports), false) => {
+                let $output = &mut ports.out;
+                $do
+            }
+            (Ports::Work(ports), true) => {
+                let $output = &mut ports.passed;
+                $do
+            }
+            (Ports::Forward(ports), true) => {
+                let $output = &mut ports.passed;
+                $do
+            }
+            _ => Err(unfit()),
+        }
+    };
+}
+
+fn unfit() -> Error {
+    Error::other("an edge leads from or to a port that is not there")
+}
+
+fn wire(
+    from: &mut Ports,
+    to: &mut Ports,
+    plan: &EdgePlan,
+    carries: Carries,
+    options: EdgeOptions,
+) -> Result<()> {
+    match (plan.port, &mut *to) {
+        (Port::Take, Ports::Work(ports)) => {
+            let input = &mut ports.take;
+            if carries == Carries::Copy {
+                return with_output!(from, plan.shared, output => {
+                    connect_copy(edge(output, input).with(options));
+                    Ok(())
+                });
+            }
+            match from {
+                Ports::Work(ports) => connect(edge(&mut ports.out, input).with(options)),
+                Ports::Unary(ports) => connect(edge(&mut ports.out, input).with(options)),
+                Ports::Merge(ports) => connect(edge(&mut ports.out, input).with(options)),
+                Ports::Forward(_) => return Err(unfit()),
+            }
+            Ok(())
+        }
+        _ => with_input!(to, plan.port, input => {
+            with_output!(from, plan.shared, output => {
+                let edge = edge(output, input).with(options);
+                if carries == Carries::Itself { connect(edge) } else { connect_shared(edge) }
+                Ok(())
+            })
+        }),
+    }
+}
+
+/// What a feedback edge begins with.
+fn first(plan: &EdgePlan, to: &mut Ports, platform: &Platform, stream: &CudaStream) -> Result<()> {
+    let mut item = Item::new(platform, stream, 5)?;
+    pieces::make(stream, &mut item, 10_000 + plan.to as u32, true)?;
+    match (plan.port, to) {
+        (Port::Take, Ports::Work(ports)) => begin(&mut ports.take, item, platform),
+        (port, to) => with_input!(to, port, input => begin(input, item, platform)),
+    }
+}
+
+/// A graph whose nodes were decided at run time.
+pub(crate) struct Built {
+    platform: Platform,
+    nodes: Vec<Box<dyn AnyNode>>,
+    /// Not given back before the end, so that no node gets it.
+    _first: CudaStream,
+}
+
+impl Graph for Built {
+    fn nodes(&mut self) -> Vec<&mut dyn AnyNode> {
+        self.nodes.iter_mut().map(|node| &mut **node as &mut dyn AnyNode).collect()
+    }
+
+    fn platform(&self) -> &Platform {
+        &self.platform
+    }
+}
+
+/// Makes the graph.
+pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
+    let first_on =
+        platform.stream_pool("FIRST", &CudaStreamPool::new())?.allocate("what begins")?;
+    let mut clock = Clock::__ports();
+    let mut ports: Vec<Ports> = flow.nodes.iter().map(|node| Ports::of(node.kind)).collect();
+    for ports in &mut ports {
+        if let Ports::Work(ports) = ports {
+            // Room for all: a node that waits stops no other.
+            let options = EdgeOptions::new("clock", flow.ticks as usize + 1, Policy::BackPressure)?;
+            connect_shared(edge(&mut clock.tick, &mut ports.clock).with(options));
+        }
+    }
+    for (plan, carries) in flow.wiring() {
+        let policy = match plan.full {
+            Full::BackPressure => Policy::BackPressure,
+            Full::Pop => Policy::Pop,
+            Full::Reject => Policy::Reject,
+        };
+        let options = EdgeOptions::new("an edge", plan.capacity, policy)?;
+        if plan.from < plan.to {
+            let (before, after) = ports.split_at_mut(plan.to);
+            wire(&mut before[plan.from], &mut after[0], plan, carries, options)?;
+        } else {
+            let (before, after) = ports.split_at_mut(plan.from);
+            let to = &mut before[plan.to];
+            wire(&mut after[0], to, plan, carries, options.feedback())?;
+            first(plan, to, platform, &first_on)?;
+        }
+    }
+    let pool = platform.stream_pool("POOL", &CudaStreamPool::new())?;
+    let alone = Alone::new(3 * flow.nodes.len() + 1);
+    let options = |streams| NodeOptions { streams, count: None, stream_done: &[], alone: &alone };
+    let clock_options = NodeOptions { count: Some(flow.ticks), ..options(NodeStreams::None) };
+    let mut nodes: Vec<Box<dyn AnyNode>> =
+        vec![Box::new(Clock::new(flow.ticks).__node(clock, "clock", platform, clock_options)?)];
+    for (index, (plan, ports)) in flow.nodes.iter().zip(ports).enumerate() {
+        let (name, core) = (format!("n{index}"), Core::new(flow.script(index)));
+        let streams = if plan.adopts { NodeStreams::None } else { NodeStreams::Pool(&pool) };
+        let mut options = options(streams);
+        if plan.awaits {
+            options.stream_done = match plan.kind {
+                Kind::Work => &[],
+                Kind::Unary => &["read"],
+                Kind::Forward => &["share"],
+                Kind::Merge => &["all"],
+            };
+        }
+        nodes.push(match ports {
+            Ports::Work(ports) => {
+                options.streams = NodeStreams::Pool(&pool);
+                Box::new(Work::new(core).__node(ports, &name, platform, options)?)
+            }
+            Ports::Unary(ports) => {
+                Box::new(Unary::new(core).__node(ports, &name, platform, options)?)
+            }
+            Ports::Forward(ports) => {
+                Box::new(Forward::new(core).__node(ports, &name, platform, options)?)
+            }
+            Ports::Merge(ports) => {
+                Box::new(Merge::new(core).__node(ports, &name, platform, options)?)
+            }
+        });
+    }
+    Ok(Built { platform: platform.clone(), nodes, _first: first_on })
+}
+
+/// Runs it, and compares what its nodes download.
+pub(crate) fn run(flow: &Flow, platform: &Platform) -> Result<()> {
+    streamflow::schedule::run(&mut build(flow, platform)?)
+}

@@ -1,0 +1,361 @@
+//! What a node does: its script, on the ports of a tick.
+
+use std::collections::VecDeque;
+
+use streamflow::driver::RawStream;
+use streamflow::port::{CarriesStream, In, Receive};
+use streamflow::prelude::*;
+use streamflow::{OnStream, Point};
+
+use super::item::{Cell, Item, copied, made, part, share, take_own, unseen};
+use super::operators::{Input, Ports};
+use super::plan::{Act, Call, Fate, From, Of, On, Phase, Port, REGISTERS, Way};
+use crate::programs::count;
+use crate::programs::pieces::{self, Pending};
+
+/// The state of a node.
+#[derive(Default)]
+pub(crate) struct Core {
+    script: Vec<Phase>,
+    registers: [Option<Cell>; REGISTERS],
+    pending: VecDeque<Pending>,
+    points: Vec<Point>,
+    handle: Option<(On, OnStream<RawStream>)>,
+}
+
+/// One tick.
+struct Tick<'t> {
+    cx: &'t ExecutionContext,
+    ports: Ports<'t>,
+    internal: Option<Stream<'t>>,
+    /// What was received, and the stream that comes after it.
+    read: Option<(&'t Item, Stream<'t>)>,
+    also: Option<(&'t Item, Stream<'t>)>,
+    all: Vec<(&'t Item, Stream<'t>)>,
+}
+
+impl Core {
+    pub(crate) fn new(script: Vec<Phase>) -> Self {
+        Self { script, ..Self::default() }
+    }
+
+    /// Waits for what was downloaded.
+    pub(super) fn stop(&mut self) -> Result<()> {
+        self.pending.drain(..).try_for_each(|pending| pending.wait())
+    }
+
+    pub(super) fn tick<'t>(
+        &mut self,
+        tick: u64,
+        ports: Ports<'t>,
+        cx: &'t ExecutionContext,
+    ) -> Result<()> {
+        let mut now = Tick { cx, ports, internal: None, read: None, also: None, all: Vec::new() };
+        let script = std::mem::take(&mut self.script);
+        let mut begins = 0;
+        let phase = script.iter().find(|phase| {
+            begins += phase.ticks;
+            tick < begins
+        });
+        let calls = phase.filter(|phase| tick.is_multiple_of(phase.every.max(1)));
+        let mut calls = calls.iter().flat_map(|phase| &phase.calls);
+        let done = calls.try_for_each(|call| self.call(call, tick, &mut now));
+        self.script = script;
+        done?;
+        now.leave();
+        Ok(())
+    }
+
+    fn call<'t>(&mut self, call: &Call, tick: u64, now: &mut Tick<'t>) -> Result<()> {
+        count::called();
+        let tag = call.tag.wrapping_add((tick as u32).wrapping_mul(7919));
+        match call.act {
+            Act::Receive(port, way, register) => {
+                return self.receive(port, way, register, call.on, now);
+            }
+            Act::Discard(port) => {
+                now.discard(port);
+                return Ok(());
+            }
+            Act::Drop(register) => {
+                self.registers[register] = None;
+                return Ok(());
+            }
+            Act::Look => return self.pending.iter().try_for_each(Pending::look),
+            Act::Await => return self.pending.pop_front().map_or(Ok(()), |oldest| oldest.wait()),
+            Act::Forget => {
+                self.pending.pop_front();
+                return Ok(());
+            }
+            _ => {}
+        }
+        let Some(s) = now.stream(call.on)? else { return Ok(()) };
+        let platform = now.cx.platform();
+        match call.act {
+            Act::New(register, len) => {
+                let mut item = Item::new(platform, &s, len)?;
+                pieces::make(&s, &mut item, tag, call.slow)?;
+                self.registers[register] = Some(Cell::Own(item));
+            }
+            Act::Upload(register, len) => {
+                let mut item = Item::new(platform, &s, len)?;
+                pieces::upload(platform, &s, &mut item, tag)?;
+                self.registers[register] = Some(Cell::Own(item));
+            }
+            Act::Map(register, from, len) => {
+                let from = self.section(from, now)?;
+                let item = made(platform, &s, [from.as_ref(), None], len, (tag, call.slow))?;
+                self.registers[register] = Some(Cell::Own(item));
+            }
+            Act::Join(register, a, b, len) => {
+                let (a, b) = (self.section(a, now)?, self.section(b, now)?);
+                let item = made(platform, &s, [a.as_ref(), b.as_ref()], len, (tag, call.slow))?;
+                self.registers[register] = Some(Cell::Own(item));
+            }
+            Act::Change(register, from) | Act::Copy(register, from) => {
+                let Some(mut item) = take_own(&mut self.registers[register]) else { return Ok(()) };
+                if let Some(from) = self.section(from, now)? {
+                    match call.act {
+                        Act::Copy(..) => pieces::copy(&s, &mut item, &from)?,
+                        _ => pieces::change(&s, &mut item, &from, tag, call.slow)?,
+                    }
+                }
+                self.registers[register] = Some(Cell::Own(item));
+            }
+            Act::Download(from, fate) => {
+                let Some(from) = self.section(from, now)? else { return Ok(()) };
+                let pending = pieces::download(platform, &s, &from)?;
+                match fate {
+                    Fate::Awaited => pending.wait()?,
+                    Fate::Kept => self.pending.push_back(pending),
+                    Fate::Dropped => {}
+                }
+            }
+            Act::Emit(register) => {
+                let Some(out) = now.ports.out.take() else { return Ok(()) };
+                match take_own(&mut self.registers[register]) {
+                    Some(item) => out.set_cuda_stream(&s).emit(item)?,
+                    _ => now.ports.out = Some(out),
+                }
+            }
+            Act::Pass(register) => {
+                let Some(item) = share(&mut self.registers[register]) else { return Ok(()) };
+                if let Some(out) = now.ports.passed.take() {
+                    out.set_cuda_stream(&s).emit(item)?;
+                }
+            }
+            Act::Record => self.points.push(s.record()?),
+            Act::Wait(ago) => {
+                if let Some(point) = self.points.iter().rev().nth(ago) {
+                    s.wait(*point)?;
+                }
+            }
+            Act::IsComplete => {
+                s.is_complete()?;
+            }
+            Act::Synchronize => s.synchronize_blocking()?,
+            Act::Timing => {
+                s.record_timing()?;
+            }
+            Act::Raw => {
+                s.raw();
+            }
+            Act::Unseen(register, from) => {
+                let Some((item, received_on)) = now.received(from.of) else { return Ok(()) };
+                let target = if call.on == On::Internal { received_on } else { s };
+                if let Some(copy) = unseen(platform, item, &received_on, &target)? {
+                    self.registers[register] = Some(Cell::Own(copy));
+                }
+            }
+            Act::CopyRaw(register, from) => {
+                let Some(from) = self.section(from, now)? else { return Ok(()) };
+                let copy = copied(platform, &s, &from)?;
+                self.registers[register] = Some(Cell::Own(copy));
+            }
+            Act::OnStream(register, from) => {
+                if self.handle.as_ref().is_none_or(|(on, _)| *on != call.on) {
+                    self.handle = Some((call.on, now.cx.on_stream(&s, |s| Ok(s.raw()))?));
+                }
+                let Some((_, mut handle)) = self.handle.take() else { return Ok(()) };
+                let Some(from) = self.section(from, now)? else { return Ok(()) };
+                // Which stream is the internal one, and whether it is, may have changed since.
+                let copy = match handle.with(&s, |_| copied(platform, &s, &from)) {
+                    Ok(copy) => copy?,
+                    Err(Error::OtherStream { .. }) => return Ok(()),
+                    Err(error) => return Err(error),
+                };
+                self.handle = Some((call.on, handle));
+                self.registers[register] = Some(Cell::Own(copy));
+            }
+            Act::Receive(..)
+            | Act::Discard(_)
+            | Act::Drop(_)
+            | Act::Look
+            | Act::Await
+            | Act::Forget => {}
+        }
+        Ok(())
+    }
+
+    fn section<'a, 't: 'a>(
+        &'a self,
+        from: From,
+        now: &Tick<'t>,
+    ) -> Result<Option<pieces::Section<'a>>> {
+        let item: Option<&'a Item> = match from.of {
+            Of::Register(register) => self.registers[register].as_ref().map(Cell::item),
+            of => now.received(of).map(|(item, _)| item),
+        };
+        part(item, from.skip)
+    }
+
+    fn receive<'t>(
+        &mut self,
+        port: Port,
+        way: Way,
+        register: usize,
+        on: On,
+        now: &mut Tick<'t>,
+    ) -> Result<()> {
+        let cx = now.cx;
+        let target = if way == Way::Synchronized { now.stream(on)? } else { None };
+        match port {
+            Port::Read => {
+                let Some(input) = now.ports.read.take() else { return Ok(()) };
+                let (item, s) = input.receive(way, target, cx)?;
+                now.read = item.map(|item| (item, s));
+                now.received_on(way, s);
+            }
+            Port::Also => {
+                let Some(input) = now.ports.also.take() else { return Ok(()) };
+                let (item, s) = input.receive(way, target, cx)?;
+                now.also = item.map(|item| (item, s));
+                now.received_on(way, s);
+            }
+            Port::Share => {
+                let Some(input) = now.ports.share.take() else { return Ok(()) };
+                let (item, s) = input.receive(way, target, cx)?;
+                if let Some(item) = item {
+                    self.registers[register] = Some(Cell::Shared(item));
+                }
+                now.received_on(way, s);
+            }
+            Port::Take => {
+                let Some(input) = now.ports.take.take() else { return Ok(()) };
+                let (item, s) = input.receive(way, target, cx)?;
+                if let Some(item) = item {
+                    self.registers[register] = Some(Cell::Own(item));
+                }
+                now.received_on(way, s);
+            }
+            Port::All => {
+                let Some(input) = now.ports.all.take() else { return Ok(()) };
+                let (items, s) = receive(input, way, target, cx)?;
+                now.all = items.map(|item| (item, s)).collect();
+                now.received_on(way, s);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'t> Tick<'t> {
+    /// The first stream of a node that owns none is the internal one.
+    fn stream(&self, on: On) -> Result<Option<Stream<'t>>> {
+        let own = |index: usize, name| match self.ports.streams {
+            Some(streams) => self.cx.allocate_cuda_stream(streams[index]).map(Some),
+            None => match self.cx.allocate_cuda_stream_named(name) {
+                Err(Error::NoPool { .. }) => Ok(self.internal),
+                found => found.map(Some),
+            },
+        };
+        match (on, self.internal) {
+            (On::Internal, Some(internal)) => Ok(Some(internal)),
+            (On::Internal | On::First, _) => own(0, "first"),
+            (On::Second, _) => own(1, "second"),
+            (On::Default, _) => self.cx.default_stream().map(Some),
+        }
+    }
+
+    fn received_on(&mut self, way: Way, s: Stream<'t>) {
+        if way != Way::Synchronized {
+            self.internal = Some(s);
+        }
+    }
+
+    fn received(&self, of: Of) -> Option<(&'t Item, Stream<'t>)> {
+        match of {
+            Of::Read => self.read,
+            Of::Also => self.also,
+            Of::All(index) => self.all.get(index % self.all.len().max(1)).copied(),
+            Of::Register(_) => None,
+        }
+    }
+
+    fn discard(&mut self, port: Port) {
+        match port {
+            Port::Read => self.ports.read.take().map(Input::discard),
+            Port::Also => self.ports.also.take().map(Input::discard),
+            Port::Share => self.ports.share.take().map(Input::discard),
+            Port::Take => self.ports.take.take().map(Input::discard),
+            Port::All => self.ports.all.take().map(In::discard),
+        };
+    }
+
+    /// Optional messages stay where they are; required ones are dropped, so that the node goes on.
+    fn leave(mut self) {
+        let is_work = self.ports.streams.is_some();
+        for port in Port::EACH.into_iter().filter(|_| !is_work) {
+            self.discard(port);
+        }
+    }
+}
+
+impl<'t, A: Receive<'t>> Input<'t, A>
+where
+    <A::Message as Message>::Place: CarriesStream<A::Message>,
+{
+    fn receive(
+        self,
+        way: Way,
+        target: Option<Stream<'t>>,
+        cx: &'t ExecutionContext,
+    ) -> Result<(Option<A>, Stream<'t>)> {
+        match self {
+            Self::Required(input) => {
+                receive(input, way, target, cx).map(|(item, s)| (Some(item), s))
+            }
+            Self::Optional(input) => receive(input, way, target, cx),
+        }
+    }
+}
+
+impl<'t, A: Receive<'t>> Input<'t, A> {
+    fn discard(self) {
+        match self {
+            Self::Required(input) => input.discard(),
+            Self::Optional(input) => input.discard(),
+        }
+    }
+}
+
+fn receive<'t, A: Receive<'t>>(
+    input: In<'t, A>,
+    way: Way,
+    target: Option<Stream<'t>>,
+    cx: &'t ExecutionContext,
+) -> Result<(A, Stream<'t>)>
+where
+    <A::Message as Message>::Place: CarriesStream<A::Message>,
+{
+    let input = input.receive();
+    match (way, target) {
+        (Way::OrAdopt, _) => input.or_adopt().receive_cuda_stream(cx),
+        (Way::ToDefault, _) => input.sync_to_default().receive_cuda_stream(cx),
+        (Way::Synchronized, Some(target)) => {
+            let after = cx.synchronize_streams(input.streams(), &target)?;
+            Ok((input.into_synchronized_data(&after)?, target))
+        }
+        _ => input.receive_cuda_stream(cx),
+    }
+}

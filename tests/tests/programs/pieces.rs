@@ -1,0 +1,270 @@
+//! Device memory, and beside it what it must hold: each call queues work on the device and does the same on
+//! the host, in the order of the program. What is downloaded is compared with that.
+//!
+//! This file is also the beginning of each program that is printed.
+
+use std::sync::{Mutex, PoisonError};
+
+use streamflow::Point;
+use streamflow::memory::{View, ViewMut};
+use streamflow::prelude::*;
+
+use streamflow_tests::kernels::mixing;
+
+/// How the error about wrong data begins.
+pub(crate) const WRONG: &str = "wrong data";
+
+/// Clock cycles of a slow kernel on a GPU: some 100 µs. The simulator makes work late by itself.
+pub(crate) const SLOW: u64 = 170_000;
+
+/// What can be read.
+pub(crate) trait Reads {
+    fn data(&self) -> &DeviceSlice<u32>;
+    /// What it holds when all that was queued so far is done.
+    fn value(&self) -> &[u32];
+}
+
+/// What can be written.
+pub(crate) trait Writes: Reads {
+    fn parts(&mut self) -> (&mut DeviceSlice<u32>, &mut [u32]);
+}
+
+/// A buffer.
+pub(crate) struct Owned {
+    data: Buffer<u32>,
+    value: Vec<u32>,
+}
+
+/// Part of a buffer, which other threads have other parts of.
+pub(crate) struct Part<'a> {
+    data: ViewMut<'a, u32>,
+    value: &'a mut [u32],
+}
+
+/// Part of something, to read.
+pub(crate) struct Section<'a> {
+    data: View<'a, u32>,
+    value: &'a [u32],
+}
+
+macro_rules! reads {
+    ($($ty:ty),*) => {$(
+        impl Reads for $ty {
+            fn data(&self) -> &DeviceSlice<u32> {
+                &self.data
+            }
+
+            fn value(&self) -> &[u32] {
+                &self.value
+            }
+        }
+    )*};
+}
+reads!(Owned, Part<'_>, Section<'_>);
+
+impl Writes for Owned {
+    fn parts(&mut self) -> (&mut DeviceSlice<u32>, &mut [u32]) {
+        (&mut self.data, &mut self.value)
+    }
+}
+
+impl Writes for Part<'_> {
+    fn parts(&mut self) -> (&mut DeviceSlice<u32>, &mut [u32]) {
+        (&mut self.data, self.value)
+    }
+}
+
+fn outside() -> Error {
+    Error::other("a part lies outside of its whole")
+}
+
+/// Two parts of something.
+pub(crate) fn split(whole: &mut dyn Writes, at: usize) -> Result<(Part<'_>, Part<'_>)> {
+    let (data, value) = whole.parts();
+    let (left, right) = data.split_at_mut(at).ok_or_else(outside)?;
+    let (first, second) = value.split_at_mut(at);
+    Ok((Part { data: left, value: first }, Part { data: right, value: second }))
+}
+
+/// The elements from `first` to the end.
+pub(crate) fn section(whole: &dyn Reads, first: usize) -> Result<Section<'_>> {
+    let data = whole.data().slice(first..).ok_or_else(outside)?;
+    Ok(Section { data, value: &whole.value()[first..] })
+}
+
+fn cycles(slow: bool) -> u64 {
+    if slow { SLOW } else { 0 }
+}
+
+/// A new buffer, written on the stream that it is allocated on.
+pub(crate) fn new(
+    platform: &Platform,
+    s: &CudaStream,
+    len: usize,
+    tag: u32,
+    slow: bool,
+) -> Result<Owned> {
+    let mut owned = Owned { data: platform.buffer(len, s)?, value: vec![0; len] };
+    make(s, &mut owned, tag, slow)?;
+    Ok(owned)
+}
+
+pub(crate) fn make(s: &CudaStream, out: &mut dyn Writes, tag: u32, slow: bool) -> Result<()> {
+    let (data, value) = out.parts();
+    mixing::make(value, tag, 0);
+    s.launch::<mixing::make>(data.len(), (data, tag, cycles(slow)))
+}
+
+pub(crate) fn map(
+    s: &CudaStream,
+    out: &mut dyn Writes,
+    a: &dyn Reads,
+    tag: u32,
+    slow: bool,
+) -> Result<()> {
+    let (data, value) = out.parts();
+    mixing::map(value, a.value(), tag, 0);
+    s.launch::<mixing::map>(data.len(), (data, a.data(), tag, cycles(slow)))
+}
+
+pub(crate) fn join(
+    s: &CudaStream,
+    out: &mut dyn Writes,
+    (a, b): (&dyn Reads, &dyn Reads),
+    tag: u32,
+    slow: bool,
+) -> Result<()> {
+    let (data, value) = out.parts();
+    mixing::join(value, a.value(), b.value(), tag, 0);
+    s.launch::<mixing::join>(data.len(), (data, a.data(), b.data(), tag, cycles(slow)))
+}
+
+pub(crate) fn change(
+    s: &CudaStream,
+    out: &mut dyn Writes,
+    a: &dyn Reads,
+    tag: u32,
+    slow: bool,
+) -> Result<()> {
+    let (data, value) = out.parts();
+    mixing::change(value, a.value(), tag, 0);
+    s.launch::<mixing::change>(data.len(), (data, a.data(), tag, cycles(slow)))
+}
+
+pub(crate) fn both(
+    s: &CudaStream,
+    a: &mut dyn Writes,
+    b: &mut dyn Writes,
+    tag: u32,
+    slow: bool,
+) -> Result<()> {
+    let ((a, first), (b, second)) = (a.parts(), b.parts());
+    mixing::both(first, second, tag, 0);
+    s.launch::<mixing::both>(a.len().max(b.len()), (a, b, tag, cycles(slow)))
+}
+
+/// Copies as much as both have.
+pub(crate) fn copy(s: &CudaStream, to: &mut dyn Writes, from: &dyn Reads) -> Result<()> {
+    let (data, value) = to.parts();
+    let len = data.len().min(from.data().len());
+    value[..len].copy_from_slice(&from.value()[..len]);
+    let source = from.data().slice(..len).ok_or_else(outside)?;
+    let mut target = data.slice_mut(..len).ok_or_else(outside)?;
+    s.copy(&source, &mut target)
+}
+
+/// Sets all bytes.
+pub(crate) fn fill(s: &CudaStream, out: &mut dyn Writes, tag: u32) -> Result<()> {
+    let byte = tag as u8 | 1;
+    let (data, value) = out.parts();
+    value.fill(u32::from_ne_bytes([byte; 4]));
+    s.fill_bytes(data, byte)
+}
+
+/// Uploads from page-locked memory, which is given back at once.
+pub(crate) fn upload(
+    platform: &Platform,
+    s: &CudaStream,
+    out: &mut dyn Writes,
+    tag: u32,
+) -> Result<()> {
+    let (data, value) = out.parts();
+    mixing::make(value, tag, 0);
+    let mut pinned = platform.pinned(s.device(), value.len())?;
+    pinned.as_mut_slice_blocking()?.copy_from_slice(value);
+    s.upload(&pinned, data)
+}
+
+/// Uploads from ordinary memory.
+pub(crate) fn upload_blocking(s: &CudaStream, out: &mut dyn Writes, tag: u32) -> Result<()> {
+    let (data, value) = out.parts();
+    mixing::make(value, tag, 0);
+    s.upload_blocking(value, data)
+}
+
+fn compare(found: &[u32], expected: &[u32]) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(Error::other(format!("{WRONG}: {found:x?}, and not {expected:x?}")))
+}
+
+pub(crate) fn download_blocking(s: &CudaStream, from: &dyn Reads) -> Result<()> {
+    compare(&s.download_blocking(from.data())?, from.value())
+}
+
+/// A download, and what it must be.
+pub(crate) struct Pending {
+    download: Download<u32>,
+    value: Vec<u32>,
+}
+
+pub(crate) fn download(platform: &Platform, s: &CudaStream, from: &dyn Reads) -> Result<Pending> {
+    let value = from.value().to_vec();
+    Ok(Pending { download: platform.download(from.data(), s)?, value })
+}
+
+impl Pending {
+    /// Waits for it.
+    pub(crate) fn wait(&self) -> Result<()> {
+        compare(self.download.wait_blocking()?, &self.value)
+    }
+
+    /// Looks at it if it is there.
+    pub(crate) fn look(&self) -> Result<()> {
+        self.download.try_get()?.map_or(Ok(()), |found| compare(found, &self.value))
+    }
+}
+
+/// What threads tell each other: points of their streams, and buffers that they hand over.
+#[derive(Default)]
+pub(crate) struct Board {
+    points: Mutex<Vec<Point>>,
+    handed: Mutex<Vec<Owned>>,
+}
+
+impl Board {
+    pub(crate) fn record(&self, s: &CudaStream) -> Result<()> {
+        let point = s.record()?;
+        self.points.lock().unwrap_or_else(PoisonError::into_inner).push(point);
+        Ok(())
+    }
+
+    /// Waits for the point that was recorded so many points ago, by whomever.
+    pub(crate) fn wait(&self, s: &CudaStream, ago: usize) -> Result<()> {
+        let point = {
+            let points = self.points.lock().unwrap_or_else(PoisonError::into_inner);
+            points.iter().rev().nth(ago).copied()
+        };
+        point.map_or(Ok(()), |point| s.wait(point))
+    }
+
+    pub(crate) fn hand(&self, owned: Option<Owned>) {
+        self.handed.lock().unwrap_or_else(PoisonError::into_inner).extend(owned);
+    }
+
+    /// What was handed over last.
+    pub(crate) fn take(&self) -> Option<Owned> {
+        self.handed.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+}

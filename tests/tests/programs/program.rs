@@ -1,0 +1,218 @@
+//! A random program as a value, and one run of it.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+
+use streamflow::MemoryOptions;
+use streamflow::driver::host::HostDriver;
+use streamflow::prelude::*;
+use streamflow::testing::{Explorer, scope};
+use streamflow_tests::random::Random;
+
+use super::graphs::{self, Flow};
+use super::pieces::{self, WRONG};
+use super::threads::{self, Threads};
+
+/// A program without a fault: whatever it shows is one of the library.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Program {
+    pub(crate) memory: Reuse,
+    pub(crate) threads: Option<Threads>,
+    /// Beside the threads, on one of its own.
+    pub(crate) flow: Option<Flow>,
+}
+
+/// How memory that was dropped is used again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reuse {
+    Default,
+    /// The next allocation takes it, and waits.
+    AtOnce,
+    /// It goes back to the driver.
+    Never,
+}
+
+impl Reuse {
+    pub(crate) fn options(self) -> MemoryOptions {
+        let default = MemoryOptions::default();
+        match self {
+            Self::Default => default,
+            Self::AtOnce => MemoryOptions { in_flight: 1, small_in_flight: 1, ..default },
+            Self::Never => MemoryOptions { release_threshold: 0, ..default },
+        }
+    }
+}
+
+/// Streams that are there before threads take turns.
+const WARM: u32 = 40;
+
+impl Program {
+    /// The program of a seed.
+    pub(crate) fn of_seed(seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let memory = [Reuse::Default, Reuse::AtOnce, Reuse::Never][random.below(3)];
+        let (mut threads, mut flow) = (None, None);
+        let family = random.below(8);
+        if family < 4 {
+            threads = Some(threads::draw(&mut random));
+        }
+        if family > 2 {
+            flow = Some(graphs::draw(&mut random));
+        }
+        Self { memory, threads, flow }
+    }
+
+    /// Whether it has several threads, so that their order matters.
+    pub(crate) fn has_threads(&self) -> bool {
+        let several = |plan: &Threads| plan.rounds.iter().any(|round| round.threads.len() > 1);
+        self.threads.as_ref().is_some_and(|plan| self.flow.is_some() || several(plan))
+    }
+
+    /// Runs it, and compares what it downloads.
+    pub(crate) fn run(&self, platform: &Platform, together: bool) -> Result<()> {
+        match (&self.threads, &self.flow) {
+            (None, None) => Ok(()),
+            (Some(threads), None) => threads::run(threads, platform, together),
+            (None, Some(flow)) => graphs::run(flow, platform),
+            (Some(threads), Some(flow)) => scope(|scope| {
+                let graph = scope.spawn(|| graphs::run(flow, platform));
+                let done = threads::run(threads, platform, together);
+                let flown = graph.join().unwrap_or_else(|panic| resume_unwind(panic));
+                done.and(flown)
+            }),
+        }
+    }
+}
+
+/// How a program is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct How {
+    /// The simulator's.
+    pub(crate) seed: u64,
+    /// With the race checker; else the data alone says whether all is right.
+    pub(crate) checked: bool,
+    /// The seed owns the threads; else they are ordinary ones.
+    pub(crate) turns: bool,
+}
+
+impl fmt::Display for How {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { seed, checked, turns } = self;
+        let checked = if *checked { "with" } else { "without" };
+        let threads = if *turns { "threads by turns" } else { "real threads" };
+        write!(f, "seed {seed} of the simulator, {checked} the race checker, {threads}")
+    }
+}
+
+/// What a run has shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// A report of the race checker.
+    Race(String),
+    /// Wrong data.
+    Wrong(String),
+    /// An error or a panic.
+    Failed(String),
+}
+
+impl Fault {
+    pub(crate) fn of(error: &Error) -> Self {
+        let mut worst = None;
+        visit(error, &mut |error| {
+            let text = error.to_string();
+            let fault = match error {
+                Error::Races(_) => Self::Race(text),
+                Error::Other(_) if text.contains(WRONG) => Self::Wrong(text),
+                _ => Self::Failed(text),
+            };
+            if worst.as_ref().is_none_or(|worst| matches!(worst, Self::Failed(_))) {
+                worst = Some(fault);
+            }
+        });
+        worst.unwrap_or_else(|| Self::Failed(error.to_string()))
+    }
+
+    /// Whether both tell of a missing order, or both of something else.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        matches!(self, Self::Failed(_)) == matches!(other, Self::Failed(_))
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Race(text) | Self::Wrong(text) | Self::Failed(text) => f.write_str(text),
+        }
+    }
+}
+
+/// Shows each error that is no list of others.
+fn visit(error: &Error, show: &mut impl FnMut(&Error)) {
+    match error {
+        Error::Run { cause, followed } => {
+            visit(cause, show);
+            followed.iter().for_each(|error| visit(error, show));
+        }
+        Error::Operator { cause, .. } => visit(cause, show),
+        other => show(other),
+    }
+}
+
+/// Runs a program once on the simulator.
+pub(crate) fn attempt(program: &Program, how: How) -> Option<Fault> {
+    let options =
+        PlatformOptions { memory: program.memory.options(), race_check: Some(how.checked) };
+    if how.turns {
+        let explorer = Explorer::new().first_seed(how.seed).seeds(1).race_check(how.checked);
+        // Another one on the same simulator, since an explorer's uses memory again as all do by default.
+        let again =
+            |platform: &Platform| Platform::with_options(platform.driver().clone(), options);
+        let found = explorer.run(|platform| {
+            let platform = again(platform)?;
+            warm(&platform)?;
+            checked(program, &platform, false)
+        });
+        return match found {
+            Ok(found) => found.failing.map(|failing| Fault::of(&failing.cause)),
+            Err(error) => Some(Fault::of(&error)),
+        };
+    }
+    let driver = Arc::new(HostDriver::builder().seed(how.seed).build());
+    match Platform::with_options(driver, options) {
+        Ok(platform) => on(program, &platform),
+        Err(error) => Some(Fault::of(&error)),
+    }
+}
+
+/// Makes streams, and loads a kernel: the library holds a lock meanwhile that threads which take turns would
+/// wait for in vain.
+fn warm(platform: &Platform) -> Result<()> {
+    let pool = platform.stream_pool("WARM", &CudaStreamPool::new().reserved_size(WARM))?;
+    let s = pool.allocate("warm")?;
+    let (mut a, mut b) =
+        (pieces::new(platform, &s, 1, 1, false)?, pieces::new(platform, &s, 1, 1, false)?);
+    pieces::map(&s, &mut a, &b, 1, false)?;
+    pieces::join(&s, &mut a, (&b, &b), 1, false)?;
+    pieces::change(&s, &mut a, &b, 1, false)?;
+    pieces::both(&s, &mut a, &mut b, 1, false)?;
+    s.synchronize_blocking()
+}
+
+/// Runs a program once on a platform.
+pub(crate) fn on(program: &Program, platform: &Platform) -> Option<Fault> {
+    match catch_unwind(AssertUnwindSafe(|| checked(program, platform, true))) {
+        Ok(done) => done.err().map(|error| Fault::of(&error)),
+        Err(panic) => {
+            let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+            let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+            Some(Fault::Failed(format!("panicked: {}", text.unwrap_or_default())))
+        }
+    }
+}
+
+fn checked(program: &Program, platform: &Platform, together: bool) -> Result<()> {
+    program.run(platform, together)?;
+    let races = platform.take_races();
+    if races.is_empty() { Ok(()) } else { Err(Error::Races(races)) }
+}

@@ -1,0 +1,99 @@
+//! Makes a failing program smaller while it fails.
+
+use std::time::{Duration, Instant};
+
+use super::program::{Fault, How, Program, Reuse, attempt};
+use super::{graphs, threads};
+
+/// Lists without one of their elements.
+pub(crate) fn each_without<T: Clone>(list: &[T]) -> Vec<Vec<T>> {
+    (0..list.len())
+        .map(|index| {
+            let mut fewer = list.to_vec();
+            fewer.remove(index);
+            fewer
+        })
+        .collect()
+}
+
+/// Lists without a half, a quarter and so on, and at last without one of their elements.
+pub(crate) fn without_chunks<T: Clone>(list: &[T]) -> Vec<Vec<T>> {
+    let mut all = Vec::new();
+    let mut size = list.len().div_ceil(2);
+    while size > 0 {
+        for start in (0..list.len()).step_by(size) {
+            let end = (start + size).min(list.len());
+            all.push([&list[..start], &list[end..]].concat());
+        }
+        size /= 2;
+    }
+    all
+}
+
+/// Each a little smaller than the program.
+fn smaller(program: &Program) -> Vec<Program> {
+    let mut all = Vec::new();
+    if program.threads.is_some() && program.flow.is_some() {
+        all.push(Program { threads: None, ..program.clone() });
+        all.push(Program { flow: None, ..program.clone() });
+    }
+    if let Some(plan) = &program.threads {
+        let plans = threads::smaller(plan).into_iter();
+        all.extend(plans.map(|plan| Program { threads: Some(plan), ..program.clone() }));
+    }
+    if let Some(flow) = &program.flow {
+        let flows = graphs::smaller(flow).into_iter();
+        all.extend(flows.map(|flow| Program { flow: Some(flow), ..program.clone() }));
+    }
+    if program.memory != Reuse::Default {
+        all.push(Program { memory: Reuse::Default, ..program.clone() });
+    }
+    all
+}
+
+/// A program that failed, how, and with what.
+#[derive(Debug, Clone)]
+pub(crate) struct Failing {
+    pub(crate) program: Program,
+    pub(crate) how: How,
+    pub(crate) fault: Fault,
+}
+
+/// What is found when a program is tried in the same way, and in others like it: where something is left out, a
+/// seed stands for another order.
+fn again(program: &Program, like: &Failing, wanted: usize) -> Option<Failing> {
+    let How { seed, checked, turns } = like.how;
+    let several = program.threads.is_some();
+    let tries = if several { 40 } else { 8 };
+    let hows = (0..tries).map(|number| How {
+        seed: if number == 0 || (several && !turns && number < 20) { seed } else { seed + number },
+        checked,
+        turns,
+    });
+    let found = hows.filter_map(|how| {
+        let fault = attempt(program, how).filter(|fault| fault.is_like(&like.fault))?;
+        Some(Failing { program: program.clone(), how, fault })
+    });
+    found.take(wanted).collect::<Vec<_>>().into_iter().nth(wanted - 1)
+}
+
+/// The smallest that was found, in so much time.
+pub(crate) fn shrink(mut failing: Failing, time: Duration) -> Failing {
+    let end = Instant::now() + time;
+    let (mut at, mut unchanged) = (0, 0);
+    // What fails under several seeds also does so as the code that is printed, where all else differs a little.
+    let often = !failing.program.has_threads() && again(&failing.program, &failing, 2).is_some();
+    let wanted = if often { 2 } else { 1 };
+    loop {
+        let candidates = smaller(&failing.program);
+        // All of them in vain.
+        if unchanged >= candidates.len() || Instant::now() >= end {
+            return failing;
+        }
+        // Where the last one was found; those before are tried again later.
+        match again(&candidates[at % candidates.len()], &failing, wanted) {
+            Some(smaller) => (failing, unchanged) = (smaller, 0),
+            None => (at, unchanged) = (at + 1, unchanged + 1),
+        }
+    }
+}
