@@ -199,7 +199,7 @@ pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
     let options = |streams| NodeOptions { streams, count: None, stream_done: &[], alone: &alone };
     let clock_options = NodeOptions { count: Some(flow.ticks), ..options(NodeStreams::None) };
     let mut nodes: Vec<Box<dyn AnyNode>> =
-        vec![Box::new(Clock::new(flow.ticks).__node(clock, "clock", platform, clock_options)?)];
+        vec![Clock::new(flow.ticks).__node(clock, "clock", platform, clock_options)?];
     for (index, (plan, ports)) in flow.nodes.iter().zip(ports).enumerate() {
         let (name, core) = (format!("n{index}"), Core::new(flow.script(index)));
         let streams = if plan.adopts { NodeStreams::None } else { NodeStreams::Pool(&pool) };
@@ -215,17 +215,11 @@ pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
         nodes.push(match ports {
             Ports::Work(ports) => {
                 options.streams = NodeStreams::Pool(&pool);
-                Box::new(Work::new(core).__node(ports, &name, platform, options)?)
+                Work::new(core).__node(ports, &name, platform, options)?
             }
-            Ports::Unary(ports) => {
-                Box::new(Unary::new(core).__node(ports, &name, platform, options)?)
-            }
-            Ports::Forward(ports) => {
-                Box::new(Forward::new(core).__node(ports, &name, platform, options)?)
-            }
-            Ports::Merge(ports) => {
-                Box::new(Merge::new(core).__node(ports, &name, platform, options)?)
-            }
+            Ports::Unary(ports) => Unary::new(core).__node(ports, &name, platform, options)?,
+            Ports::Forward(ports) => Forward::new(core).__node(ports, &name, platform, options)?,
+            Ports::Merge(ports) => Merge::new(core).__node(ports, &name, platform, options)?,
         });
     }
     Ok(Built { platform: platform.clone(), nodes, _first: first_on })
