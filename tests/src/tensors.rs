@@ -35,6 +35,25 @@ impl Compute for Tx {
     }
 }
 
+/// As `Tx`, but what it sends on one stream was written on another.
+#[operator(streams(write, send))]
+#[derive(Debug)]
+pub struct Elsewhere {
+    /// What was made.
+    #[output]
+    image: Tensor<f32>,
+    first: f32,
+}
+
+impl Compute for Elsewhere {
+    fn compute(&mut self, io: ElsewhereIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let write = cx.allocate_cuda_stream(io.write)?;
+        let mut image = cx.tensor([LEN], &write)?;
+        write.launch::<slow_fill>(LEN, (&mut image, self.first + cx.tick() as f32, SLOW))?;
+        io.image.set_cuda_stream(&cx.allocate_cuda_stream(io.send)?).emit(image)
+    }
+}
+
 /// Whether all of a tensor is `value`, by a copy on `stream` alone.
 ///
 /// # Errors

@@ -2,6 +2,8 @@
 //! control in which the waits of one kind are taken away, and the data must be wrong.
 #![allow(missing_docs, reason = "a test binary")]
 
+#[path = "transfers/goes_on.rs"]
+mod goes_on;
 #[path = "transfers/leaves.rs"]
 mod leaves;
 #[path = "transfers/operators.rs"]
@@ -13,7 +15,6 @@ use std::sync::Arc;
 use streamflow::driver::host::HostDriver;
 use streamflow::driver::{Call, CopyKind, Recorder};
 use streamflow::prelude::*;
-use streamflow_tests::foreign;
 use streamflow_tests::kernels::{fill, slow_copy, slow_fill};
 use streamflow_tests::layers::{Bound, CallKind, FailNth};
 use streamflow_tests::ordered::{Drops, Program, platform, right, without};
@@ -35,7 +36,7 @@ fn main() -> ExitCode {
         .devices("a_struct_with_host_data_is_transferred", 2, |on| right(pairs, on))
         .devices("a_peer_copy_by_hand", 2, |on| right(by_hand, on))
         .devices("the_right_device_is_bound", 2, bound)
-        .devices("a_hook_goes_on_with_its_own_device", 2, goes_on)
+        .devices("a_hook_goes_on_with_its_own_device", 2, goes_on::goes_on)
         .seeded("a_transfer_is_one_peer_copy", one_copy)
         .seeded("a_copy_that_nobody_received_is_waited_for", unreceived)
         .seeded("a_warm_transfer_makes_nothing", warm);
@@ -296,45 +297,6 @@ fn bound(on: &Platform) -> Result<(), Failed> {
         & by_hand(&platform)?
         & default_streams(&platform)?;
     check(right, || "the data is wrong".into())
-}
-
-/// Sends, and then makes something on the device that is bound, as a library does.
-#[operator(streams(work))]
-struct MakesLater {
-    #[output]
-    image: Tensor<f32>,
-}
-
-impl Compute for MakesLater {
-    fn compute(&mut self, io: MakesLaterIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        let stream = cx.allocate_cuda_stream(io.work)?;
-        let mut image = cx.tensor([LEN], &stream)?;
-        stream.launch::<fill>(LEN, (&mut image, 1.0))?;
-        io.image.set_cuda_stream(&stream).emit(image)?;
-        Ok(foreign::make_event(&**cx.platform().driver(), cx.device())?)
-    }
-}
-
-graph! {
-    struct GoesOn {
-        const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1)).max_size(1);
-
-        #[when(count(2))]
-        let source: MakesLater = MakesLater::new();
-        #[streams(FAR)]
-        let there: Show = Show::new(Vec::new());
-
-        #[transfer]
-        source.image >> there.image;
-    }
-}
-
-/// The copy to the other device was queued within the hook, with that device bound.
-fn goes_on(on: &Platform) -> Result<(), Failed> {
-    let mut graph = GoesOn::new(&platform(Arc::new(Bound::new(on.driver().clone())))?)?;
-    graph.run()?;
-    let seen = graph.there().seen();
-    check(seen == [(1.0, None); 2], || format!("{seen:?}"))
 }
 
 /// The handles of two default streams differ by the device that is bound alone.

@@ -10,11 +10,11 @@ use streamflow::driver::{Driver, RawStream};
 use streamflow::port::Many;
 use streamflow::prelude::*;
 use streamflow_tests::foreign::{self, ForeignStream};
-use streamflow_tests::kernels::{slow_copy, slow_fill};
+use streamflow_tests::kernels::slow_copy;
 use streamflow_tests::layers::DropWaits;
 use streamflow_tests::ordered;
 use streamflow_tests::seen::{self, all, note};
-use streamflow_tests::tensors::{LEN, SLOW, Tx};
+use streamflow_tests::tensors::{Elsewhere, LEN, SLOW, Tx};
 use streamflow_tests::{Failed, Suite, check};
 
 /// What is done with the received stream.
@@ -138,31 +138,26 @@ fn are_there(
     stream: &CudaStream,
     images: &[Shared<Tensor<f32>>],
 ) -> Result<bool> {
+    are_there_by(cx, stream, images, |image, copy| {
+        foreign::launch_unordered::<slow_copy>(stream, LEN, (copy, image, 0))
+    })
+}
+
+/// The same, by copies on `stream`.
+fn are_there_by(
+    cx: &ExecutionContext,
+    stream: &CudaStream,
+    images: &[Shared<Tensor<f32>>],
+    copy: impl Fn(&Tensor<f32>, &mut Buffer<f32>) -> Result<()>,
+) -> Result<bool> {
     let mut right = images.len() == FIRST.len();
     for (image, first) in images.iter().zip(FIRST) {
-        let mut copy = cx.platform().buffer::<f32>(LEN, stream)?;
-        foreign::launch_unordered::<slow_copy>(stream, LEN, (&mut copy, image, 0))?;
-        let found = stream.download_blocking(&copy)?;
+        let mut copied = cx.platform().buffer(LEN, stream)?;
+        copy(image, &mut copied)?;
+        let found = stream.download_blocking(&copied)?;
         right &= found.iter().all(|&value| value == first + cx.tick() as f32);
     }
     Ok(right)
-}
-
-/// As `Tx`, but what it sends on one stream was written on another.
-#[operator(streams(write, send))]
-struct Elsewhere {
-    #[output]
-    image: Tensor<f32>,
-    first: f32,
-}
-
-impl Compute for Elsewhere {
-    fn compute(&mut self, io: ElsewhereIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        let write = cx.allocate_cuda_stream(io.write)?;
-        let mut image = cx.tensor([LEN], &write)?;
-        write.launch::<slow_fill>(LEN, (&mut image, self.first + cx.tick() as f32, SLOW))?;
-        io.image.set_cuda_stream(&cx.allocate_cuda_stream(io.send)?).emit(image)
-    }
 }
 
 /// Uses the stream that it receives.
@@ -228,16 +223,9 @@ impl Use {
     ) -> Result<Option<bool>> {
         let Streams { earlier, stream, other } = streams;
         let right = match self {
-            Self::RawHandle => {
-                let mut right = images.len() == FIRST.len();
-                for (image, first) in images.iter().zip(FIRST) {
-                    let mut copy = cx.buffer(LEN, stream)?;
-                    foreign::copy_unordered(cx.platform(), stream, image, &mut copy)?;
-                    let found = stream.download_blocking(&copy)?;
-                    right &= found.iter().all(|&value| value == first + cx.tick() as f32);
-                }
-                right
-            }
+            Self::RawHandle => are_there_by(cx, stream, images, |image, copy| {
+                foreign::copy_unordered(cx.platform(), stream, image, copy)
+            })?,
             Self::Record => {
                 other.wait(stream.record()?)?;
                 are_there(cx, other, images)?

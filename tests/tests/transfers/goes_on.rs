@@ -1,0 +1,50 @@
+//! The device that a hook is left with when it has sent to another one.
+
+use std::sync::Arc;
+
+use streamflow::prelude::*;
+use streamflow_tests::kernels::fill;
+use streamflow_tests::layers::Bound;
+use streamflow_tests::ordered::platform;
+use streamflow_tests::stereo::Show;
+use streamflow_tests::tensors::LEN;
+use streamflow_tests::{Failed, check, foreign};
+
+/// Sends, and then makes something on the device that is bound, as a library does.
+#[operator(streams(work))]
+struct MakesLater {
+    #[output]
+    image: Tensor<f32>,
+}
+
+impl Compute for MakesLater {
+    fn compute(&mut self, io: MakesLaterIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.work)?;
+        let mut image = cx.tensor([LEN], &stream)?;
+        stream.launch::<fill>(LEN, (&mut image, 1.0))?;
+        io.image.set_cuda_stream(&stream).emit(image)?;
+        Ok(foreign::make_event(&**cx.platform().driver(), cx.device())?)
+    }
+}
+
+graph! {
+    struct GoesOn {
+        const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1)).max_size(1);
+
+        #[when(count(2))]
+        let source: MakesLater = MakesLater::new();
+        #[streams(FAR)]
+        let there: Show = Show::new(Vec::new());
+
+        #[transfer]
+        source.image >> there.image;
+    }
+}
+
+/// The copy to the other device was queued within the hook, with that device bound.
+pub(super) fn goes_on(on: &Platform) -> Result<(), Failed> {
+    let mut graph = GoesOn::new(&platform(Arc::new(Bound::new(on.driver().clone())))?)?;
+    graph.run()?;
+    let seen = graph.there().seen();
+    check(seen == [(1.0, None); 2], || format!("{seen:?}"))
+}
