@@ -138,7 +138,7 @@ impl Block {
 
     /// Makes `timeline` wait for all uses.
     pub(super) fn retire(&mut self, timeline: &Timeline, table: &StreamTable) -> Result<()> {
-        self.uses.get_mut().latest_first().try_for_each(|point| timeline.wait(table, point))
+        self.uses.get_mut().try_for_each(|point| timeline.wait(table, point))
     }
 
     /// Notes that `timeline` gives the block to a new owner, after [`retire`](Self::retire) if it had
@@ -155,9 +155,9 @@ impl Block {
     /// Records the uses on other streams than `home` that no record covers yet, so that a later wait
     /// for them waits for no more than them.
     pub(super) fn close_uses(&mut self, table: &StreamTable, home: u32) -> Result<()> {
-        let mut elsewhere =
-            self.uses.get_mut().latest_first().filter(|point| point.stream() != home);
-        elsewhere.try_for_each(|point| Ok(table.close(point)?))
+        self.uses.get_mut().try_for_each(|point| {
+            if point.stream() == home { Ok(()) } else { Ok(table.close(point)?) }
+        })
     }
 
     /// Whether the host may touch the memory now: to read it all writes must be complete, to write
@@ -199,7 +199,15 @@ impl Uses {
         self.reads.latest_first().chain(self.writes.latest_first())
     }
 
-    fn all(&self, holds: impl FnMut(Point) -> bool) -> bool {
-        self.latest_first().all(holds)
+    /// Visits all uses in that order, until an error.
+    #[inline(always)]
+    fn try_for_each<E>(&self, mut visit: impl FnMut(Point) -> Result<(), E>) -> Result<(), E> {
+        self.reads.try_for_each(&mut visit)?;
+        self.writes.try_for_each(visit)
+    }
+
+    #[inline(always)]
+    fn all(&self, holds: impl Fn(Point) -> bool) -> bool {
+        self.try_for_each(|point| if holds(point) { Ok(()) } else { Err(()) }).is_ok()
     }
 }

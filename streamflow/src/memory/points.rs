@@ -67,6 +67,23 @@ impl Points {
         }
     }
 
+    /// Visits each, the latest first, until an error.
+    #[inline(always)]
+    pub(super) fn try_for_each<E>(
+        &self,
+        mut visit: impl FnMut(Point) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(latest) = self.latest else { return Ok(()) };
+        visit(latest)?;
+        // Nearly always none. Not as a chain of iterators, which costs more than most of these lists.
+        if self.earlier.is_none() { Ok(()) } else { self.visit_earlier(&mut visit) }
+    }
+
+    #[inline(never)]
+    fn visit_earlier<E>(&self, visit: &mut dyn FnMut(Point) -> Result<(), E>) -> Result<(), E> {
+        self.earlier().iter().rev().try_for_each(|point| visit(*point))
+    }
+
     /// All of them, the latest first.
     #[inline]
     pub(super) fn latest_first(&self) -> impl Iterator<Item = Point> {

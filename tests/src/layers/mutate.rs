@@ -1,12 +1,13 @@
 //! A driver that drops one edge of a graph.
 //!
-//! What the runtime orders with (waits, records, frees that it defers) is named by where in the graph it
-//! happens, so that the same [`Edge`] can be found again in each tick and each run. A layer lists the
+//! What the runtime orders with (waits, records, frees that it defers, waits and questions of the host) is named by
+//! where in the graph it happens, so that the same [`Edge`] can be found again in each tick and each run. A layer lists the
 //! edges that pass, and swallows one of them. It stands above a race checker and below the runtime: the
 //! checker sees what is executed, and the runtime believes in its edge.
 
 mod declared;
 mod edge;
+mod host;
 mod log;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -39,7 +40,8 @@ pub struct Mutate {
 
 #[derive(Default)]
 struct State {
-    visit: Visit,
+    /// Of each host thread.
+    visits: HashMap<usize, Visit>,
     names: Names,
     edges: BTreeSet<Edge>,
     log: Log,
@@ -53,6 +55,12 @@ struct State {
 impl fmt::Debug for Mutate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Mutate").field("dropped", &self.dropped).finish_non_exhaustive()
+    }
+}
+
+impl State {
+    fn visit(&mut self) -> &mut Visit {
+        self.visits.entry(host::THREAD.get()).or_default()
     }
 }
 
@@ -114,7 +122,7 @@ impl Mutate {
     }
 
     /// Lists an edge; whether it is the one to be dropped.
-    fn drops(&self, mut state: MutexGuard<'_, State>, edge: Edge) -> bool {
+    fn drops(&self, state: &mut State, edge: Edge) -> bool {
         let drops = self.dropped.as_ref() == Some(&edge);
         state.times += u64::from(drops);
         state.edges.insert(edge);
@@ -167,10 +175,11 @@ unsafe impl Layer for Mutate {
         match *note {
             Note::Enter { node, hook, .. } => {
                 declared::enter(node);
-                self.lock().visit.enter(node, hook);
+                self.lock().visit().enter(node, hook);
             }
-            Note::Leave => self.lock().visit.leave(),
+            Note::Leave => self.lock().visit().leave(),
             Note::StreamName { stream, name } => self.lock().names.name_stream(stream, name),
+            Note::Relies { by, .. } => self.note(|_| Step::Relies { by }),
             Note::HostAccess { range, mode, .. } => {
                 self.note(|log| Step::Host { accesses: log.accesses(&[(range, mode)]) });
             }
@@ -183,9 +192,9 @@ unsafe impl Layer for Mutate {
     unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
         if let Some(mut state) = self.running() {
             let on = state.names.recorded(event, stream);
-            let edge = state.visit.edge(EdgeKind::Record, on, None);
-            let dropped = self.drops(state, edge);
-            self.note(|_| Step::Record { event, stream, dropped });
+            let edge = state.visit().edge(EdgeKind::Record, on, None);
+            let dropped = self.drops(&mut state, edge);
+            state.log.push(Step::Record { event, stream, dropped });
             if dropped {
                 return Ok(());
             }
@@ -198,9 +207,9 @@ unsafe impl Layer for Mutate {
         if let Some(mut state) = self.running() {
             state.waited.insert(stream);
             let (waiting, on) = (state.names.stream(stream), state.names.event(event));
-            let edge = state.visit.edge(EdgeKind::Wait, waiting, Some(on));
-            let dropped = self.drops(state, edge);
-            self.note(|_| Step::Wait { event, stream, dropped });
+            let edge = state.visit().edge(EdgeKind::Wait, waiting, Some(on));
+            let dropped = self.drops(&mut state, edge);
+            state.log.push(Step::Wait { event, stream, dropped });
             if dropped {
                 return Ok(());
             }
@@ -212,33 +221,33 @@ unsafe impl Layer for Mutate {
     unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
         // SAFETY: the caller's contract.
         let complete = unsafe { self.below.query_event(event) }?;
-        if complete {
-            self.note(|_| Step::EventComplete { event });
-        }
-        Ok(complete)
+        let of = |names: &Names| names.event(event);
+        Ok(self.answers(complete, of, |dropped| Step::EventComplete { event, dropped }))
     }
 
     unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
+        let of = |names: &Names| names.event(event);
+        if self.goes_on(of, |dropped| Step::EventComplete { event, dropped }) {
+            return Ok(());
+        }
         // SAFETY: the caller's contract.
-        unsafe { self.below.synchronize_event(event) }?;
-        self.note(|_| Step::EventComplete { event });
-        Ok(())
+        unsafe { self.below.synchronize_event(event) }
     }
 
     unsafe fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
         // SAFETY: the caller's contract.
         let complete = unsafe { self.below.query_stream(stream) }?;
-        if complete {
-            self.note(|_| Step::StreamComplete { stream });
-        }
-        Ok(complete)
+        let of = |names: &Names| names.stream(stream);
+        Ok(self.answers(complete, of, |dropped| Step::StreamComplete { stream, dropped }))
     }
 
     unsafe fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()> {
+        let of = |names: &Names| names.stream(stream);
+        if self.goes_on(of, |dropped| Step::StreamComplete { stream, dropped }) {
+            return Ok(());
+        }
         // SAFETY: the caller's contract.
-        unsafe { self.below.synchronize_stream(stream) }?;
-        self.note(|_| Step::StreamComplete { stream });
-        Ok(())
+        unsafe { self.below.synchronize_stream(stream) }
     }
 
     unsafe fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
@@ -255,10 +264,11 @@ unsafe impl Layer for Mutate {
         let mut instead = None;
         if let Some(mut state) = self.running() {
             let name = state.names.stream(stream);
-            let edge = state.visit.edge(EdgeKind::Free, name, None);
+            let edge = state.visit().edge(EdgeKind::Free, name, None);
             // What nobody uses any more is not deferred.
-            let deferred = state.waited.remove(&stream).then_some(state);
-            if deferred.is_some_and(|state| self.drops(state, edge)) {
+            let dropped = state.waited.remove(&stream) && self.drops(&mut state, edge);
+            drop(state);
+            if dropped {
                 instead = Some(self.bare_stream(stream.device())?);
             }
             self.note(|log| {

@@ -9,8 +9,8 @@ use streamflow::prelude::*;
 use streamflow_tests::kernels::fill;
 
 use super::operators::LEN;
-use super::operators::{Combine, Keep, Relay, Sink, Source, Taking, Unary};
-use super::plan::{FIRST, Plan, Reading, Step};
+use super::operators::{Clock, Combine, Keep, Late, Relay, Sink, Source, Taking, Unary};
+use super::plan::{FIRST, LATE_BY, Plan, Reading, Step};
 
 /// The ports of a node that is not made yet.
 enum Ports {
@@ -20,6 +20,8 @@ enum Ports {
     Relay(<Relay as Operator>::Ports),
     Keep(<Keep as Operator>::Ports),
     Combine(<Combine as Operator>::Ports),
+    Late(<Late as Operator>::Ports),
+    Clock(<Clock as Operator>::Ports),
     Sink(<Sink as Operator>::Ports),
 }
 
@@ -32,6 +34,8 @@ impl Ports {
             Step::Relay(_) => Self::Relay(Relay::__ports()),
             Step::Keep(_) => Self::Keep(Keep::__ports()),
             Step::Combine(..) => Self::Combine(Combine::__ports()),
+            Step::Late(..) => Self::Late(Late::__ports()),
+            Step::Clock => Self::Clock(Clock::__ports()),
             Step::Sink(..) => Self::Sink(Sink::__ports()),
         }
     }
@@ -59,23 +63,24 @@ enum Carries {
 
 /// Connects `$from` to `$to`; messages of `$given` kinds can go there themselves.
 macro_rules! wire {
-    ($from:expr, [$($given:ident),*], $to:expr, $carries:expr) => {
+    ($from:expr, [$($given:ident),*], $to:expr, $carries:expr, $options:expr) => {
         match $carries {
             Carries::Itself => {
-                connect_from!($from, [$($given),*], out => connect(edge(out, $to)));
+                connect_from!($from, [$($given),*],
+                    out => connect(edge(out, $to).with($options)));
             }
             Carries::Copy => {
-                connect_from!($from, [Source, Unary, Taking, Relay, Keep, Combine],
-                    out => connect_copy(edge(out, $to)));
+                connect_from!($from, [Source, Unary, Taking, Relay, Keep, Combine, Late],
+                    out => connect_copy(edge(out, $to).with($options)));
             }
             Carries::Transfer(device, name) => {
-                connect_from!($from, [Source, Unary, Taking, Relay, Keep, Combine],
-                    out => connect_transfer(edge(out, $to), device, name));
+                connect_from!($from, [Source, Unary, Taking, Relay, Keep, Combine, Late],
+                    out => connect_transfer(edge(out, $to).with($options), device, name));
             }
         }
     };
-    ($from:expr, $to:expr, $carries:expr) => {
-        wire!($from, [Source, Unary, Taking, Relay, Keep, Combine], $to, $carries)
+    ($from:expr, $to:expr, $carries:expr, $options:expr) => {
+        wire!($from, [Source, Unary, Taking, Relay, Keep, Combine, Late], $to, $carries, $options)
     };
 }
 
@@ -96,7 +101,7 @@ fn wire_back(
         }
         (Some(Ports::Combine(to)), from) => {
             let to = &mut to.b;
-            connect_from!(from, [Source, Unary, Taking, Relay, Keep, Combine],
+            connect_from!(from, [Source, Unary, Taking, Relay, Keep, Combine, Late],
                 out => connect(edge(out, &mut *to).with(options)));
             to
         }
@@ -121,26 +126,41 @@ fn carries(plan: &Plan, from: usize, to: usize) -> Carries {
     }
 }
 
-fn wire(plan: &Plan, ports: &mut [Ports], node: usize) {
+fn wire(plan: &Plan, ports: &mut [Ports], node: usize) -> Result<()> {
+    let options = EdgeOptions::new("edge", plan.capacity, Policy::BackPressure)?;
     let (before, this) = ports.split_at_mut(node);
     let inputs = plan.steps[node].inputs().into_iter().enumerate();
     for (nth, from) in inputs.filter(|(_, from)| *from < node) {
         let carries = carries(plan, from, node);
         let from = &mut before[from];
         match &mut this[0] {
-            Ports::Source(_) => {}
-            Ports::Unary(to) => wire!(from, &mut to.src, carries),
+            Ports::Source(_) | Ports::Clock(_) => {}
+            Ports::Unary(to) => wire!(from, &mut to.src, carries, options),
             // What a relay sends has several owners, and can't be taken.
             Ports::Taking(to) => {
-                wire!(from, [Source, Unary, Taking, Keep, Combine], &mut to.data, carries);
+                wire!(
+                    from,
+                    [Source, Unary, Taking, Keep, Combine, Late],
+                    &mut to.data,
+                    carries,
+                    options
+                );
             }
-            Ports::Relay(to) => wire!(from, &mut to.data, carries),
-            Ports::Keep(to) => wire!(from, &mut to.now, carries),
-            Ports::Combine(to) if nth == 0 => wire!(from, &mut to.a, carries),
-            Ports::Combine(to) => wire!(from, &mut to.b, carries),
-            Ports::Sink(to) => wire!(from, &mut to.data, carries),
+            Ports::Relay(to) => wire!(from, &mut to.data, carries, options),
+            Ports::Keep(to) => wire!(from, &mut to.now, carries, options),
+            Ports::Combine(to) if nth == 0 => wire!(from, &mut to.a, carries, options),
+            Ports::Combine(to) => wire!(from, &mut to.b, carries, options),
+            Ports::Late(to) if nth == 0 => wire!(from, &mut to.a, carries, options),
+            Ports::Late(to) => wire!(from, &mut to.b, carries, options),
+            Ports::Sink(to) => wire!(from, &mut to.data, carries, options),
         }
     }
+    if let (Step::Late(_, _, clock), Ports::Late(to)) = (plan.steps[node], &mut this[0])
+        && let Ports::Clock(from) = &mut before[clock]
+    {
+        connect(edge(&mut from.tick, &mut to.tick).with(options));
+    }
+    Ok(())
 }
 
 /// A graph whose nodes were decided at run time.
@@ -166,7 +186,7 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
     let values = plan.values(ticks);
     let mut ports: Vec<Ports> = plan.steps.iter().map(|step| Ports::of(*step)).collect();
     for node in 0..plan.steps.len() {
-        wire(plan, &mut ports, node);
+        wire(plan, &mut ports, node)?;
     }
     let mut others = Vec::new();
     for (node, step) in plan.steps.iter().enumerate() {
@@ -180,18 +200,22 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
     let far = if plan.far.is_empty() { near.clone() } else { pool("FAR", 1)? };
     let is_source = |step: &Step| matches!(step, Step::Source(_));
     // What `graph!` counts while compiling.
-    let declaring = plan.steps.iter().filter(|step| is_source(step) || !plan.adopting);
+    let declares = |step: &Step| *step != Step::Clock && (is_source(step) || !plan.adopting);
+    let declaring = plan.steps.iter().filter(|step| declares(step));
     let alone = Alone::new(declaring.count());
     let mut nodes: Vec<Box<dyn AnyNode>> = Vec::new();
     for (index, (step, ports)) in plan.steps.iter().zip(ports).enumerate() {
-        let own = is_source(step) || !plan.adopting;
         let options = NodeOptions {
-            streams: match (own, plan.device(index) == device(0)) {
+            streams: match (declares(step), plan.device(index) == device(0)) {
                 (true, true) => NodeStreams::Pool(&near),
                 (true, false) => NodeStreams::Pool(&far),
                 (false, _) => NodeStreams::None,
             },
-            count: is_source(step).then_some(ticks as u64),
+            count: match step {
+                Step::Source(_) => Some(ticks as u64),
+                Step::Clock => Some(ticks as u64 + LATE_BY),
+                _ => None,
+            },
             stream_done: match step {
                 Step::Sink(Reading::Done, _) => &["data"],
                 _ => &[],
@@ -214,6 +238,8 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
             (_, Ports::Relay(ports)) => Relay::new().__node(ports, &name, platform, options)?,
             (_, Ports::Keep(ports)) => Keep::new(None).__node(ports, &name, platform, options)?,
             (_, Ports::Combine(ports)) => Combine::new().__node(ports, &name, platform, options)?,
+            (_, Ports::Late(ports)) => Late::new().__node(ports, &name, platform, options)?,
+            (_, Ports::Clock(ports)) => Clock::new().__node(ports, &name, platform, options)?,
             (step, _) => return Err(Error::other(format!("{step:?} has other ports"))),
         });
     }

@@ -12,6 +12,7 @@ use super::graphs;
 use super::notice::{Outcome, notice, seeds};
 use super::order::{Verdict, judge};
 use super::runs::{Mutation, Subject, Trial};
+use super::threads;
 
 /// What became of all mutations.
 #[derive(Debug, Default)]
@@ -19,6 +20,9 @@ struct Tally {
     /// Noticed, by what was taken away.
     noticed: BTreeMap<&'static str, u64>,
     order_nothing: u64,
+    overtaken: Vec<String>,
+    left_running: u64,
+    at_the_end: u64,
     holes: Vec<String>,
 }
 
@@ -28,6 +32,9 @@ impl Tally {
             *self.noticed.entry(kind).or_default() += count;
         }
         self.order_nothing += other.order_nothing;
+        self.overtaken.extend(other.overtaken);
+        self.left_running += other.left_running;
+        self.at_the_end += other.at_the_end;
         self.holes.extend(other.holes);
     }
 }
@@ -35,6 +42,7 @@ impl Tally {
 pub(crate) fn all() -> Result<(), Failed> {
     let mut subjects = vec![Subject::Seed];
     subjects.extend(graphs::plans().into_iter().map(Subject::Plan));
+    subjects.extend(threads::ALL.map(Subject::Threads));
     let (next, tally) = (AtomicUsize::new(0), Mutex::new(Tally::default()));
     let threads = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
@@ -53,15 +61,24 @@ pub(crate) fn all() -> Result<(), Failed> {
 
 #[allow(clippy::print_stdout, reason = "the numbers are what the test is for")]
 fn report(tally: &Tally, graphs: usize) -> Result<(), Failed> {
-    let Tally { noticed, order_nothing, holes } = tally;
+    let Tally { noticed, order_nothing, overtaken, left_running, at_the_end, holes } = tally;
     let all: u64 = noticed.values().sum();
     let kinds: Vec<_> = noticed.iter().map(|(kind, count)| format!("{count} {kind}s")).collect();
-    println!("{all} mutations of {graphs} graphs: {}.", kinds.join(", "));
+    println!("{all} mutations of {graphs} programs: {}.", kinds.join(", "));
     println!("Each is noticed by the race checker, and without it by the data.");
     println!(
         "{order_nothing} more declarations order nothing: no run lacks an order without them."
     );
+    println!(
+        "{left_running} more waits of the host at the end of a run are missed, as work is left queued."
+    );
+    println!(
+        "{at_the_end} more at the end of a run wait for what is complete by then, and ask for errors."
+    );
+    println!("{} more waits are implied by one that is issued next:", overtaken.len());
+    overtaken.iter().for_each(|place| println!("  {place}"));
     check(holes.is_empty(), || format!("{} holes:\n{}", holes.len(), holes.join("\n")))?;
+    check(*left_running > 0, || "no wait at the end of a run is missed".into())?;
     check(all > 300, || format!("only {all} mutations"))
 }
 
@@ -70,6 +87,8 @@ fn kind(mutation: &Mutation) -> &'static str {
         Mutation::Edge(Edge { kind: EdgeKind::Wait, .. }) => "wait",
         Mutation::Edge(Edge { kind: EdgeKind::Record, .. }) => "record",
         Mutation::Edge(Edge { kind: EdgeKind::Free, .. }) => "deferred free",
+        Mutation::Edge(Edge { kind: EdgeKind::HostWait, .. }) => "host wait",
+        Mutation::Edge(Edge { kind: EdgeKind::HostQuery, .. }) => "host querie",
         Mutation::Declaration(_) => "declaration",
     }
 }
@@ -83,6 +102,9 @@ fn one(subject: &Subject) -> Tally {
         match notice(subject, mutation, &mut seeds) {
             Outcome::Noticed => *tally.noticed.entry(kind(mutation)).or_default() += 1,
             Outcome::OrdersNothing => tally.order_nothing += 1,
+            Outcome::LeftRunning => tally.left_running += 1,
+            Outcome::AtTheEnd => tally.at_the_end += 1,
+            Outcome::Overtaken => tally.overtaken.push(place),
             Outcome::Redundant(runs) => {
                 tally.holes.push(format!("{place}: the runtime can do without ({runs})"));
             }
@@ -100,6 +122,7 @@ fn control(subject: &Subject, seeds: &[u64], tally: &mut Tally) -> BTreeSet<Muta
             let run = Trial::new(subject, None, checked).seeded(seed);
             if run.reported
                 || run.wrong
+                || run.left
                 || run.failed.is_some()
                 || judge(&run.log) != Verdict::Implied
             {

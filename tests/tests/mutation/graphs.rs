@@ -2,8 +2,8 @@
 
 use super::plan::How::{Extra, Map, Scratch};
 use super::plan::Origin::{Default, Kernel, Upload};
-use super::plan::Reading::{Done, Late, Next};
-use super::plan::Step::{Combine, Keep, Relay, Sink, Source, Taking, Unary};
+use super::plan::Reading::{ButTheLast, Done, Late, Next};
+use super::plan::Step::{Clock, Combine, Keep, Late as LateBy, Relay, Sink, Source, Taking, Unary};
 use super::plan::{Plan, Step};
 use super::random;
 
@@ -31,6 +31,8 @@ pub(crate) fn plans() -> Vec<Plan> {
         Plan::new("chain that frees", &[S, Unary(Map, 0), Taking(1, false), Sink(Late, 2)])
             .freeing(),
         Plan::new("chain of one stream", &[S, Unary(Map, 0), Sink(Late, 1)]).adopting(),
+        // Only the end of the run waits for the last copy.
+        Plan::new("a download that nobody reads", &[S, Unary(Map, 0), Sink(ButTheLast, 1)]),
         // Fans.
         Plan::new(
             "fan out to two",
@@ -86,6 +88,24 @@ pub(crate) fn plans() -> Vec<Plan> {
             .far(&[1, 3])
             .freeing(),
     ];
+    // Long runs, with messages that wait until each event was recorded again.
+    plans.extend([
+        Plan::new("long", &[S, Unary(Map, 0), Sink(Next, 1)]).long(),
+        Plan::new("received late", &[S, Clock, Unary(Map, 0), LateBy(2, 2, 1), Sink(Late, 3)])
+            .long(),
+        Plan::new(
+            "received late, with what it was made of",
+            &[S, Clock, Unary(Map, 0), LateBy(2, 0, 1), Sink(Late, 3)],
+        )
+        .long()
+        .freeing(),
+        Plan::new(
+            "received late, beside a reader that was in time",
+            &[S, Clock, S, Combine(0, 2), LateBy(3, 0, 1), Sink(Next, 3), Sink(Late, 4)],
+        )
+        .long(),
+        Plan::new("many small blocks", &[S, Unary(Map, 0), Sink(Late, 1)]).in_flight(8).long(),
+    ]);
     plans.extend((0..RANDOM).map(random::plan));
     plans
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use streamflow::prelude::*;
 use streamflow::testing::Explorer;
 
-use super::order::{Verdict, judge};
+use super::order::{Verdict, is_overtaken, judge};
 use super::runs::{Mutation, Run, Subject, Trial};
 
 /// The seeds that are tried: all policies, then the ones that have choices.
@@ -30,8 +30,14 @@ pub(crate) enum Outcome {
     Noticed,
     /// In no run anything came after less than before; which runs.
     Redundant(String),
+    /// A wait that was needed when it was issued, and that others imply which came next.
+    Overtaken,
     /// A declaration that nothing depends on: in no run two accesses were without an order.
     OrdersNothing,
+    /// A wait at the end of a run, without which work was queued when the run returned.
+    LeftRunning,
+    /// A wait at the end of a run for what others have found complete by then: it asks for errors.
+    AtTheEnd,
     /// Something that must not be.
     Hole(String),
 }
@@ -44,11 +50,13 @@ struct Tried {
     verdict: Verdict,
     /// How often the mutation took something away.
     times: u64,
+    /// In each run in which it did, waits were taken away that others overtook.
+    overtaken: bool,
 }
 
 /// Tries seeds, those first that have shown something before, until one does.
 fn try_seeds(trial: Trial<'_>, seeds: &mut [u64], shows: impl Fn(&Run) -> bool) -> Tried {
-    let mut tried = Tried { shown: false, verdict: Verdict::Implied, times: 0 };
+    let mut tried = Tried { shown: false, verdict: Verdict::Implied, times: 0, overtaken: true };
     for index in 0..seeds.len() {
         let run = trial.seeded(seeds[index]);
         let verdict = judge(&run.log);
@@ -58,6 +66,7 @@ fn try_seeds(trial: Trial<'_>, seeds: &mut [u64], shows: impl Fn(&Run) -> bool) 
         }
         tried.verdict = tried.verdict.max(verdict);
         tried.times += run.times;
+        tried.overtaken &= run.times == 0 || is_overtaken(&run.log);
     }
     tried
 }
@@ -70,6 +79,9 @@ fn is_declaration(mutation: &Mutation) -> bool {
 pub(crate) fn notice(subject: &Subject, mutation: &Mutation, seeds: &mut [u64]) -> Outcome {
     let trial = |checked| Trial::new(subject, Some(mutation), checked);
     let (checked, data) = (trial(true), trial(false));
+    if matches!(mutation, Mutation::Edge(edge) if edge.is_at_the_end()) {
+        return left_running(data, seeds);
+    }
     let first = if is_declaration(mutation) { SEEDS_OF_NOTHING } else { seeds.len() };
     let reported = try_seeds(checked, &mut seeds[..first], |run| run.reported);
     if reported.shown && !matches!(reported.verdict, Verdict::Race(_)) {
@@ -86,12 +98,28 @@ pub(crate) fn notice(subject: &Subject, mutation: &Mutation, seeds: &mut [u64]) 
         },
         (false, true) => Outcome::Hole("the checker is silent, and the data is wrong".into()),
         (false, false) => {
-            unnoticed(data, reported.verdict.max(wrong.verdict), reported.times + wrong.times)
+            let verdict = reported.verdict.max(wrong.verdict);
+            let overtaken = reported.overtaken && wrong.overtaken;
+            unnoticed(data, verdict, reported.times + wrong.times, overtaken)
         }
     }
 }
 
-fn unnoticed(trial: Trial<'_>, verdict: Verdict, times: u64) -> Outcome {
+/// No access comes after the end of a run: what shows is that work is still queued.
+fn left_running(trial: Trial<'_>, seeds: &[u64]) -> Outcome {
+    for &seed in &seeds[..SEEDS_OF_NOTHING] {
+        let run = trial.seeded(seed);
+        if run.wrong || run.failed.is_some() {
+            return Outcome::Hole(format!("a wait at the end changes the run: {run:?}"));
+        }
+        if run.left {
+            return Outcome::LeftRunning;
+        }
+    }
+    Outcome::AtTheEnd
+}
+
+fn unnoticed(trial: Trial<'_>, verdict: Verdict, times: u64, overtaken: bool) -> Outcome {
     if times == 0 {
         return Outcome::Hole("nothing was taken away".into());
     }
@@ -103,6 +131,7 @@ fn unnoticed(trial: Trial<'_>, verdict: Verdict, times: u64) -> Outcome {
     }
     let found = explore(trial);
     match verdict.max(found.verdict) {
+        Verdict::Implied if !found.wrong && overtaken => Outcome::Overtaken,
         Verdict::Implied if !found.wrong => Outcome::Redundant(found.text),
         verdict => Outcome::Hole(format!("nobody has noticed it: {verdict:?}; {}", found.text)),
     }

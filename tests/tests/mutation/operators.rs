@@ -4,7 +4,7 @@
 use streamflow::prelude::*;
 use streamflow_tests::layers::mutate::{AddOne, Axpy, Fill, SlowCopy};
 
-use super::plan::{How, Origin, Plan, Reading};
+use super::plan::{How, LATE_BY, Origin, Plan, Reading};
 
 /// Not a multiple of anything.
 pub(crate) const LEN: usize = 5;
@@ -144,6 +144,41 @@ impl Compute for Combine {
     }
 }
 
+#[operator]
+pub(crate) struct Clock {
+    #[output]
+    tick: u64,
+}
+
+impl Compute for Clock {
+    fn compute(&mut self, io: ClockIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick() >= LATE_BY { io.tick.emit(cx.tick()) } else { Ok(()) }
+    }
+}
+
+#[operator]
+pub(crate) struct Late {
+    #[input]
+    a: &Tensor<f32>,
+    #[input]
+    b: &Tensor<f32>,
+    #[input]
+    tick: u64,
+    #[output]
+    out: Tensor<f32>,
+}
+
+impl Compute for Late {
+    fn compute(&mut self, io: LateIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.tick.discard();
+        let (a, stream) = io.a.receive().receive_cuda_stream(cx)?;
+        let (b, _) = io.b.receive().receive_cuda_stream(cx)?;
+        let mut out = cx.tensor([LEN], &stream)?;
+        stream.launch::<Axpy>(LEN, (&mut out, 2.0, a, b))?;
+        io.out.emit(out)
+    }
+}
+
 /// Wrong data is an error that says so.
 #[operator]
 pub(crate) struct Sink {
@@ -185,6 +220,10 @@ impl Compute for Sink {
     }
 
     fn stop(&mut self, _: &ExecutionContext) -> Result<()> {
+        if self.reading == Reading::ButTheLast {
+            self.waiting.pop();
+            self.expected.pop();
+        }
         self.read()?;
         let (read, ticks) = (self.read, self.expected.len());
         if read == ticks {

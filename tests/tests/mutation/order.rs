@@ -1,5 +1,5 @@
 //! What happens before what in a run, computed from its log alone: who judges where the race checker says
-//! nothing. Vector clocks over streams and the one host thread.
+//! nothing. Vector clocks over streams and host threads.
 
 use std::collections::HashMap;
 
@@ -34,7 +34,12 @@ struct Walk {
     index: HashMap<RawStream, usize>,
     streams: Vec<Clock>,
     events: HashMap<RawEvent, Clock>,
-    host: Clock,
+    /// What each host thread knows to be complete.
+    hosts: Vec<Clock>,
+    /// What any of them has ever known.
+    found: Clock,
+    /// The thread that makes the step.
+    thread: usize,
 }
 
 fn merge(into: &mut Clock, other: &Clock) {
@@ -54,11 +59,49 @@ impl Walk {
         index
     }
 
+    /// The thread that makes the next steps.
+    fn goes_on(&mut self, thread: usize) {
+        self.thread = thread;
+        let count = self.hosts.len().max(thread + 1);
+        self.hosts.resize(count, Clock::new());
+    }
+
     /// What is queued on a stream now comes after what the host knows to be complete.
     fn submit(&mut self, raw: RawStream) -> usize {
         let stream = self.stream(raw);
-        merge(&mut self.streams[stream], &self.host);
+        merge(&mut self.streams[stream], &self.hosts[self.thread]);
         stream
+    }
+
+    /// The thread has found a record complete.
+    fn finds_record(&mut self, event: RawEvent) {
+        if let Some(record) = self.events.get(&event) {
+            merge(&mut self.hosts[self.thread], record);
+            merge(&mut self.found, record);
+        }
+    }
+
+    /// The thread has found complete what was queued on a stream.
+    fn finds_stream(&mut self, raw: RawStream) {
+        let stream = self.stream(raw);
+        merge(&mut self.hosts[self.thread], &self.streams[stream]);
+        merge(&mut self.found, &self.streams[stream]);
+    }
+
+    /// A stream, or the thread, goes by what somebody has found. Perhaps by less: this is no judge of whether it may.
+    fn relies(&mut self, by: Option<RawStream>) {
+        match by.map(|raw| self.stream(raw)) {
+            Some(stream) => merge(&mut self.streams[stream], &self.found),
+            None => merge(&mut self.hosts[self.thread], &self.found),
+        }
+    }
+
+    fn joined(&mut self) {
+        let all = self.hosts.iter().fold(Clock::new(), |mut all, host| {
+            merge(&mut all, host);
+            all
+        });
+        self.hosts.fill(all);
     }
 
     fn touch<'a>(&mut self, raw: RawStream, what: &'a str, accesses: &'a [Access]) -> Touch<'a> {
@@ -74,7 +117,8 @@ impl Walk {
 fn touches(log: &Log, with_edge: bool) -> Vec<Touch<'_>> {
     let mut walk = Walk::default();
     let mut touches = Vec::new();
-    for step in log.steps() {
+    for (thread, step) in log.steps() {
+        walk.goes_on(*thread);
         match step {
             Step::Work { stream, what, accesses } => {
                 touches.push(walk.touch(*stream, what, accesses));
@@ -99,17 +143,20 @@ fn touches(log: &Log, with_edge: bool) -> Vec<Touch<'_>> {
                     merge(&mut walk.streams[stream], record);
                 }
             }
-            Step::EventComplete { event } => {
-                if let Some(record) = walk.events.get(event) {
-                    merge(&mut walk.host, record);
+            Step::EventComplete { event, dropped } => {
+                if with_edge || !dropped {
+                    walk.finds_record(*event);
                 }
             }
-            Step::StreamComplete { stream } => {
-                let stream = walk.stream(*stream);
-                merge(&mut walk.host, &walk.streams[stream]);
+            Step::StreamComplete { stream, dropped } => {
+                if with_edge || !dropped {
+                    walk.finds_stream(*stream);
+                }
             }
+            Step::Relies { by } => walk.relies(*by),
+            Step::Joined => walk.joined(),
             Step::Host { accesses } => {
-                let after = walk.host.clone();
+                let after = walk.hosts[walk.thread].clone();
                 touches.push(Touch { at: None, after, accesses, what: "the host" });
             }
         }
@@ -119,27 +166,34 @@ fn touches(log: &Log, with_edge: bool) -> Vec<Touch<'_>> {
 
 /// The first two accesses that nothing orders.
 fn race(touches: &[Touch<'_>]) -> Option<String> {
-    touches.iter().enumerate().find_map(|(index, later)| {
-        let races = |earlier: &&Touch<'_>| {
-            // What the host does comes before what it queues later.
-            let Some((stream, number)) = earlier.at else { return false };
-            later.after.get(stream).is_none_or(|after| *after < number) && conflict(earlier, later)
-        };
-        let earlier = touches[..index].iter().find(races)?;
-        Some(format!(
-            "`{}` and `{}` on {:?} and {:?}",
-            earlier.what, later.what, earlier.at, later.at
-        ))
-    })
+    // By block, so that long runs are looked through once.
+    let mut of_block: HashMap<u32, Vec<(&Touch<'_>, &Access)>> = HashMap::new();
+    for later in touches {
+        for access in later.accesses {
+            let earlier = of_block.entry(access.block).or_default();
+            let races = |(earlier, other): &&(&Touch<'_>, &Access)| {
+                // What the host does comes before what it queues later.
+                let Some((stream, number)) = earlier.at else { return false };
+                let is_after = later.after.get(stream).is_some_and(|after| *after >= number);
+                !is_after && conflict(other, access)
+            };
+            if let Some((earlier, _)) = earlier.iter().find(races) {
+                return Some(format!(
+                    "`{}` and `{}` on {:?} and {:?}",
+                    earlier.what, later.what, earlier.at, later.at
+                ));
+            }
+        }
+        for access in later.accesses {
+            of_block.entry(access.block).or_default().push((later, access));
+        }
+    }
+    None
 }
 
-fn conflict(earlier: &Touch<'_>, later: &Touch<'_>) -> bool {
-    earlier.accesses.iter().any(|a| {
-        later.accesses.iter().any(|b| {
-            let overlap = a.block == b.block && a.start < b.end && b.start < a.end;
-            overlap && (a.mode == AccessMode::Write || b.mode == AccessMode::Write)
-        })
-    })
+fn conflict(a: &Access, b: &Access) -> bool {
+    let overlap = a.start < b.end && b.start < a.end;
+    overlap && (a.mode == AccessMode::Write || b.mode == AccessMode::Write)
 }
 
 /// Judges a run in which an edge was dropped.
@@ -155,4 +209,73 @@ pub(crate) fn judge(log: &Log) -> Verdict {
     };
     let implied = with.iter().zip(&without).all(|(a, b)| a.at == b.at && same(&a.after, &b.after));
     if implied { Verdict::Implied } else { Verdict::Unneeded }
+}
+
+/// Whether each wait that was dropped was needed when it was issued, and is implied by others that the same stream issued
+/// before it was used again: as for a message, where one that is received next was sent after it. No wait is put off, so
+/// nobody can know of the second one when the first is issued.
+pub(crate) fn is_overtaken(log: &Log) -> bool {
+    let mut walk = Walk::default();
+    let mut pending: Vec<(usize, Clock)> = Vec::new();
+    let covers = |mine: &Clock, other: &Clock| {
+        other.iter().enumerate().all(|(i, of)| mine.get(i).unwrap_or(&0) >= of)
+    };
+    let mut found = false;
+    for (thread, step) in log.steps() {
+        walk.goes_on(*thread);
+        let used = match step {
+            Step::Wait { event, stream, dropped } => {
+                let index = walk.submit(*stream);
+                if let Some(record) = walk.events.get(event) {
+                    if !dropped {
+                        merge(&mut walk.streams[index], record);
+                    } else if covers(&walk.streams[index], record) {
+                        return false;
+                    } else {
+                        found = true;
+                        pending.push((index, record.clone()));
+                    }
+                }
+                None
+            }
+            Step::Work { stream, what, accesses } => {
+                walk.touch(*stream, what, accesses);
+                Some(walk.stream(*stream))
+            }
+            Step::Free { stream, accesses, .. } => {
+                walk.touch(*stream, "free", accesses);
+                Some(walk.stream(*stream))
+            }
+            Step::Record { event, stream, .. } => {
+                let index = walk.submit(*stream);
+                walk.events.insert(*event, walk.streams[index].clone());
+                Some(index)
+            }
+            Step::EventComplete { event, .. } => {
+                walk.finds_record(*event);
+                None
+            }
+            Step::StreamComplete { stream, .. } => {
+                walk.finds_stream(*stream);
+                Some(walk.stream(*stream))
+            }
+            Step::Relies { by } => {
+                walk.relies(*by);
+                None
+            }
+            Step::Joined => {
+                walk.joined();
+                None
+            }
+            Step::Host { .. } => None,
+        };
+        if let Some(used) = used {
+            let mine = &walk.streams[used];
+            if pending.iter().any(|(stream, record)| *stream == used && !covers(mine, record)) {
+                return false;
+            }
+            pending.retain(|(stream, _)| *stream != used);
+        }
+    }
+    found
 }

@@ -41,6 +41,8 @@ pub(crate) enum Reading {
     Next,
     /// At once, after `stream_done`.
     Done,
+    /// All of it but the last at the end of the run. Nobody waits for the last.
+    ButTheLast,
 }
 
 /// An operator, and the nodes that feed it.
@@ -56,19 +58,26 @@ pub(crate) enum Step {
     Keep(usize),
     /// Twice the one, and the other. That may be of this or a later node: then it is of the tick before.
     Combine(usize, usize),
+    /// Twice the one, and the other, of [`LATE_BY`] ticks of the third before, a clock: what both have sent waits so long.
+    Late(usize, usize, usize),
+    /// Says that a tick more has passed, when `LATE_BY` have.
+    Clock,
     Sink(Reading, usize),
 }
+
+/// More than a stream has events, so that each of them was recorded again before a late consumer asks.
+pub(crate) const LATE_BY: u64 = 24;
 
 impl Step {
     pub(crate) fn inputs(self) -> Vec<usize> {
         match self {
-            Self::Source(_) => vec![],
+            Self::Source(_) | Self::Clock => vec![],
             Self::Unary(_, from)
             | Self::Taking(from, _)
             | Self::Relay(from)
             | Self::Keep(from)
             | Self::Sink(_, from) => vec![from],
-            Self::Combine(a, b) => vec![a, b],
+            Self::Combine(a, b) | Self::Late(a, b, _) => vec![a, b],
         }
     }
 }
@@ -84,12 +93,20 @@ pub(crate) struct Plan {
     pub(crate) far: &'static [usize],
     /// Nodes own no streams, sources aside.
     pub(crate) adopting: bool,
+    /// How often sources run.
+    pub(crate) ticks: usize,
+    /// How many messages an edge has room for.
+    pub(crate) capacity: usize,
 }
+
+/// Enough for memory to be used three times, where it is used again at once.
+pub(crate) const TICKS: usize = 6;
 
 impl Plan {
     pub(crate) fn new(name: &str, steps: &[Step]) -> Self {
         let (name, steps) = (name.to_owned(), steps.to_vec());
-        Self { name, steps, memory: MEMORY, far: &[], adopting: false }
+        let (ticks, capacity) = (TICKS, 1);
+        Self { name, steps, memory: MEMORY, far: &[], adopting: false, ticks, capacity }
     }
 
     pub(crate) fn in_flight(mut self, blocks: usize) -> Self {
@@ -106,6 +123,12 @@ impl Plan {
 
     pub(crate) fn adopting(mut self) -> Self {
         self.adopting = true;
+        self
+    }
+
+    /// Long enough for each stream's events to be recorded three times, with room for messages to wait.
+    pub(crate) fn long(mut self) -> Self {
+        (self.ticks, self.capacity) = (48, 64);
         self
     }
 
@@ -139,7 +162,8 @@ impl Plan {
                     Step::Unary(_, from) | Step::Taking(from, _) => of(from) + 1.0,
                     Step::Relay(from) | Step::Sink(_, from) => of(from),
                     Step::Keep(from) => 2.0 * values[from][tick.saturating_sub(1)] + of(from),
-                    Step::Combine(a, b) => 2.0 * of(a) + of(b),
+                    Step::Combine(a, b) | Step::Late(a, b, _) => 2.0 * of(a) + of(b),
+                    Step::Clock => 0.0,
                 };
                 values[node].push(sent);
             }

@@ -18,7 +18,8 @@ use streamflow_tests::ordered::MEMORY;
 
 use super::build::build;
 use super::operators::WRONG;
-use super::plan::Plan;
+use super::plan::{Plan, TICKS};
+use super::threads::Threads;
 
 /// What is run.
 #[derive(Debug, Clone)]
@@ -26,6 +27,8 @@ pub(crate) enum Subject {
     /// The seed's application.
     Seed,
     Plan(Plan),
+    /// Host threads without a graph.
+    Threads(Threads),
 }
 
 impl Subject {
@@ -33,6 +36,7 @@ impl Subject {
         match self {
             Self::Seed => "the seed's application",
             Self::Plan(plan) => &plan.name,
+            Self::Threads(threads) => threads.name,
         }
     }
 
@@ -44,23 +48,38 @@ impl Subject {
         }
     }
 
+    /// How often sources run.
+    fn ticks(&self) -> usize {
+        match self {
+            Self::Seed => TICKS,
+            Self::Plan(plan) => plan.ticks,
+            Self::Threads(_) => TICKS,
+        }
+    }
+
     fn memory(&self) -> MemoryOptions {
         match self {
-            Self::Seed => MEMORY,
+            Self::Seed | Self::Threads(_) => MEMORY,
             Self::Plan(plan) => plan.memory,
         }
     }
 
     /// Wrong data is an error that says so. `end` is called when all work is complete, before anything is
     /// given back.
-    fn run(&self, ticks: usize, platform: &Platform, end: impl FnOnce()) -> Result<()> {
+    fn run(
+        &self,
+        ticks: usize,
+        platform: &Platform,
+        layer: &Mutate,
+        end: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
         let mut graph: Box<dyn Graph> = match self {
             Self::Seed => Box::new(seed_application(ticks, platform)?),
             Self::Plan(plan) => Box::new(build(plan, ticks, platform)?),
+            Self::Threads(threads) => return threads.run(ticks, platform, layer, end),
         };
         let done = streamflow::schedule::run(&mut *graph);
-        end();
-        done
+        done.and(end())
     }
 }
 
@@ -101,15 +120,14 @@ pub(crate) struct Run {
     pub(crate) wrong: bool,
     /// Another error.
     pub(crate) failed: Option<String>,
+    /// Work was queued when the run had returned.
+    pub(crate) left: bool,
     /// How often the mutation took something away.
     pub(crate) times: u64,
     pub(crate) edges: BTreeSet<Edge>,
     pub(crate) declarations: BTreeSet<Declaration>,
     pub(crate) log: Log,
 }
-
-/// How often sources run: enough for memory to be used three times, where it is used again at once.
-const TICKS: usize = 6;
 
 /// A run to be made.
 #[derive(Clone, Copy)]
@@ -123,7 +141,7 @@ pub(crate) struct Trial<'a> {
 
 impl<'a> Trial<'a> {
     pub(crate) fn new(subject: &'a Subject, mutation: Option<&'a Mutation>, checked: bool) -> Self {
-        Self { subject, mutation, ticks: TICKS, checked }
+        Self { subject, mutation, ticks: subject.ticks(), checked }
     }
 
     /// Runs it under a seed.
@@ -142,12 +160,17 @@ impl<'a> Trial<'a> {
         };
         let layer = Mutate::new(below, edge);
         let layer = Arc::new(if self.checked { layer } else { layer.quiet() });
+        let mut left = false;
         let (done, declarations, misdeclared) = declarations(declaration, || {
             // The checker has its place below the layer.
             let options =
                 PlatformOptions { memory: self.subject.memory(), race_check: Some(false) };
             let platform = Platform::with_options(layer.clone(), options)?;
-            self.subject.run(self.ticks, &platform, || layer.end())
+            self.subject.run(self.ticks, &platform, &layer, || {
+                layer.end();
+                left = !layer.is_idle()?;
+                Ok(())
+            })
         });
         let (mut reported, mut wrong, mut failed) = (false, false, None);
         if let Err(error) = &done {
@@ -159,7 +182,7 @@ impl<'a> Trial<'a> {
         }
         let times = layer.times() + misdeclared;
         let (edges, log) = (layer.edges(), layer.take_log());
-        Run { reported, wrong, failed, times, edges, declarations, log }
+        Run { reported, wrong, failed, left, times, edges, declarations, log }
     }
 }
 

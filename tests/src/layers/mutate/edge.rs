@@ -16,6 +16,11 @@ pub enum EdgeKind {
     /// Memory goes back to the driver, on a stream that has waited for its users. Dropping it means
     /// that it goes back at once.
     Free,
+    /// The host blocks until an event or a stream is complete. Dropping it means that it goes on at once.
+    HostWait,
+    /// The host asks whether an event or a stream is complete, and it is not. Dropping it means that it is told so
+    /// nevertheless.
+    HostQuery,
 }
 
 /// One static edge: the same in each tick.
@@ -25,12 +30,20 @@ pub struct Edge {
     pub kind: EdgeKind,
     /// The node and its hook, or what followed that hook.
     pub place: Arc<str>,
-    /// The stream that waits, records or frees.
+    /// The stream that waits, records or frees, or that the host waits for.
     pub stream: Arc<str>,
     /// The stream that is waited for.
     pub on: Option<Arc<str>>,
     /// Which of several such in one visit of the place, from 0.
     pub nth: u32,
+}
+
+impl Edge {
+    /// Whether it is a wait of the host for all that a graph has queued, before a run of it returns.
+    pub fn is_at_the_end(&self) -> bool {
+        let follows = self.place.starts_with("after ") && self.place.ends_with(".stop");
+        self.kind == EdgeKind::HostWait && follows
+    }
 }
 
 impl fmt::Display for Edge {
@@ -40,6 +53,8 @@ impl fmt::Display for Edge {
             EdgeKind::Wait => "wait",
             EdgeKind::Record => "record",
             EdgeKind::Free => "deferred free",
+            EdgeKind::HostWait => "wait of the host",
+            EdgeKind::HostQuery => "question of the host",
         };
         write!(f, "{place}: {kind} {nth} on `{stream}`")?;
         on.as_ref().map_or(Ok(()), |on| write!(f, " for `{on}`"))
@@ -74,6 +89,11 @@ impl Visit {
         self.latest.clear();
     }
 
+    /// An edge that stands for all of its kind in this visit: how often the host asks depends on the answers.
+    pub(super) fn only(&self, kind: EdgeKind, stream: Arc<str>) -> Edge {
+        Edge { kind, place: self.place.clone(), stream, on: None, nth: 0 }
+    }
+
     /// The edge that is made now.
     pub(super) fn edge(&mut self, kind: EdgeKind, stream: Arc<str>, on: Option<Arc<str>>) -> Edge {
         let same = |it: &&mut Edge| it.kind == kind && it.stream == stream && it.on == on;
@@ -97,6 +117,13 @@ pub(super) struct Names {
 impl Names {
     pub(super) fn name_stream(&mut self, stream: RawStream, name: &str) {
         self.streams.insert(stream, name.into());
+    }
+
+    /// The streams that have a name, in an order that is always the same.
+    pub(super) fn streams(&self) -> Vec<RawStream> {
+        let mut streams: Vec<_> = self.streams.keys().copied().collect();
+        streams.sort_unstable();
+        streams
     }
 
     /// Of the runtime's own streams, those that give memory back have no name.

@@ -29,31 +29,35 @@ pub enum Step {
     Record { event: RawEvent, stream: RawStream, dropped: bool },
     /// A stream waits for an event.
     Wait { event: RawEvent, stream: RawStream, dropped: bool },
-    /// The host has found an event's record complete.
-    EventComplete { event: RawEvent },
-    /// The host has found complete what was queued on a stream.
-    StreamComplete { stream: RawStream },
+    /// The host has found an event's record complete, or believes so.
+    EventComplete { event: RawEvent, dropped: bool },
+    /// The host has found complete what was queued on a stream, or believes so.
+    StreamComplete { stream: RawStream, dropped: bool },
     /// The host touches memory.
     Host { accesses: Vec<Access> },
+    /// A stream, or the thread, goes by what some thread has found complete.
+    Relies { by: Option<RawStream> },
+    /// All threads come after what each of them has done.
+    Joined,
 }
 
 /// The steps of a run, in order.
 #[derive(Debug, Default)]
 pub struct Log {
-    steps: Vec<Step>,
+    steps: Vec<(usize, Step)>,
     /// Allocations by address, the latest of each place.
     blocks: HashMap<u64, (u32, u64)>,
     count: u32,
 }
 
 impl Log {
-    /// The steps.
-    pub fn steps(&self) -> &[Step] {
+    /// The steps, each with the number of the host thread that has made it.
+    pub fn steps(&self) -> &[(usize, Step)] {
         &self.steps
     }
 
     pub(super) fn push(&mut self, step: Step) {
-        self.steps.push(step);
+        self.steps.push((super::host::THREAD.get(), step));
     }
 
     pub(super) fn allocate(&mut self, range: MemoryRange) {
