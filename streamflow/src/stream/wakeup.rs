@@ -94,12 +94,13 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::driver::host::HostDriver;
+    use crate::driver::host::{HostDriver, LogAction};
     use crate::driver::{Call, Recorder};
     use crate::platform::{Platform, device};
     use crate::stream::{CudaStream, CudaStreamPool};
 
     struct Bench {
+        host: Arc<HostDriver>,
         recorder: Arc<Recorder>,
         platform: Platform,
         wakeup: Wakeup,
@@ -107,11 +108,11 @@ mod tests {
 
     impl Bench {
         fn new(seed: u64) -> Self {
-            let driver = HostDriver::builder().devices(2).seed(seed).build();
-            let recorder = Arc::new(Recorder::new(Arc::new(driver)));
+            let host = Arc::new(HostDriver::builder().devices(2).seed(seed).trace(true).build());
+            let recorder = Arc::new(Recorder::new(host.clone()));
             let platform = Platform::from_driver(recorder.clone()).unwrap();
             let wakeup = Wakeup::new(platform.streams());
-            Self { recorder, platform, wakeup }
+            Self { host, recorder, platform, wakeup }
         }
 
         fn stream(&self, index: u32) -> CudaStream {
@@ -153,6 +154,20 @@ mod tests {
             let devices: Vec<_> =
                 bench.wakeup.watchers.iter().map(|w| w.timeline.device()).collect();
             assert_eq!(devices, [device(0), device(0), device(1)]);
+        }
+    }
+
+    /// A signal that is raised too early is no fault, since the sleeper asks again, but it would never sleep.
+    #[test]
+    fn what_is_watched_is_reached_before_the_signal() {
+        for seed in 0..32 {
+            let mut bench = Bench::new(seed);
+            let stream = bench.stream(0);
+            let mut data = bench.platform.buffer::<u8>(1, &stream).unwrap();
+            stream.fill_bytes(&mut data, 1).unwrap();
+            assert_eq!(bench.raised_by(&[stream.record().unwrap()]), 1);
+            let is_fill = |action: &LogAction| matches!(action, LogAction::Fill { .. });
+            assert!(bench.host.log().iter().any(|it| is_fill(&it.action)), "seed {seed}");
         }
     }
 
