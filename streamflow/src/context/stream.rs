@@ -105,15 +105,17 @@ impl<H> OnStream<H> {
         Self { stream: name_of(stream), value }
     }
 
-    /// Uses it. `stream` must be the one that it was made for.
+    /// Uses it, with the stream's device current on this thread. `stream` must be the one that it was made for.
     ///
     /// # Errors
-    /// [`Error::OtherStream`] when it is another.
+    /// [`Error::OtherStream`] when it is another; the driver's.
     pub fn with<R>(&mut self, stream: &Stream<'_>, use_it: impl FnOnce(&mut H) -> R) -> Result<R> {
         let used_on = name_of(stream);
         if self.stream != used_on {
             return Err(Error::OtherStream { made_for: self.stream.1, used_on: used_on.1 });
         }
+        // A drop in the hook may have bound another one.
+        stream.timeline().bind()?;
         Ok(use_it(&mut self.value))
     }
 }

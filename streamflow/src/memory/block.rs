@@ -1,5 +1,6 @@
 //! One allocation and its uses: the place where ordering by data (law 7) is kept.
 
+use arrayvec::ArrayVec;
 use smallvec::SmallVec;
 
 use super::Shape;
@@ -89,9 +90,30 @@ impl Block {
     #[inline(never)]
     fn order_locked(&self, stream: &CudaStream, mode: AccessMode) -> Result<()> {
         let (timeline, table) = (stream.timeline(), stream.table());
-        // A copy, so that the lock is not held during calls of the driver.
-        let in_the_way = self.in_the_way(mode);
-        in_the_way.into_iter().try_for_each(|point| timeline.wait(table, point))
+        loop {
+            // Copies, so that the lock is not held during calls of the driver; a few at a time, so that they need no heap.
+            let missing = self.missing(timeline, mode);
+            missing.iter().try_for_each(|point| timeline.wait(table, *point))?;
+            // Not where the stream remembers all of its waits itself, which is nearly always.
+            if missing.is_full() || !missing.iter().all(|point| timeline.implies(*point)) {
+                self.uses.lock().mark(&missing, timeline.id());
+            }
+            if !missing.is_full() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Some of the uses that an access must come after, and that the stream does not come after yet.
+    fn missing(&self, timeline: &Timeline, mode: AccessMode) -> ArrayVec<Point, 8> {
+        let uses = self.uses.lock();
+        let stream = timeline.id();
+        let reads = match mode {
+            AccessMode::Read => None,
+            AccessMode::Write => Some(uses.reads.not_waited_for_by(stream)),
+        };
+        let all = reads.into_iter().flatten().chain(uses.writes.not_waited_for_by(stream));
+        all.filter(|point| !timeline.implies(*point)).take(8).collect()
     }
 
     /// Notes an access that was queued on `timeline` just now (rules 1 and 6 of `stream::order`).
@@ -109,8 +131,8 @@ impl Block {
         let Uses { writes, reads } = &mut *uses;
         match mode {
             AccessMode::Write => {
-                reads.retain(|read| !timeline.implies(*read));
-                writes.retain(|write| !timeline.implies(*write));
+                reads.forget(timeline.id(), |read| timeline.implies(read));
+                writes.forget(timeline.id(), |write| timeline.implies(write));
                 crate::turns::point("uses are forgotten, and the point is not asked for yet");
                 writes.replace(timeline.open_point());
             }
@@ -193,6 +215,12 @@ impl Block {
 }
 
 impl Uses {
+    /// Remembers that a stream has waited for these.
+    fn mark(&mut self, points: &[Point], stream: u32) {
+        self.reads.mark(points, stream);
+        self.writes.mark(points, stream);
+    }
+
     /// All uses. In this order a wait for one often spares the wait for the next: a read came after the writes, and
     /// perhaps after earlier reads.
     fn latest_first(&self) -> impl Iterator<Item = Point> {

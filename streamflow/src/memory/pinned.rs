@@ -48,14 +48,19 @@ impl PinnedPool {
     fn for_host(self: &Arc<Self>, bytes: u64) -> Result<Owned<Self>> {
         let bytes = granules(bytes);
         let free = self.lock().blocks.of(bytes).len();
-        for _ in 0..free {
-            let Some(block) = self.lock().blocks.of(bytes).pop_front() else { break };
-            // Without the lock: the driver is asked. If it can't say, or says no, the block goes back.
-            let block = Owned::new(block);
-            if block.is_complete(&self.table, AccessMode::Write)? {
+        for index in 0..free {
+            let Some(block) = self.lock().blocks.of(bytes).remove(index) else { break };
+            // Without the lock: the driver is asked.
+            let complete = block.is_complete(&self.table, AccessMode::Write);
+            if let Ok(true) = complete {
                 self.touched(block.range(), AccessMode::Write, Location::caller());
-                return Ok(block);
+                return Ok(Owned::new(block));
             }
+            let mut free = self.lock();
+            let blocks = free.blocks.of(bytes);
+            // Where it was, since the oldest is the first to be used again.
+            blocks.insert(index.min(blocks.len()), block);
+            complete?;
         }
         self.make(bytes)
     }

@@ -76,7 +76,7 @@ impl<'c> Synchronized<'c> {
         }
         let is_after =
             |known: &Point| known.stream() == point.stream() && known.epoch() >= point.epoch();
-        if self.target.timeline().implies(point) || self.after.iter().any(is_after) {
+        if self.target.timeline().id() == point.stream() || self.after.iter().any(is_after) {
             return Ok(());
         }
         Err(Error::NotSynchronized { node: node.to_owned(), port })

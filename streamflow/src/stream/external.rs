@@ -18,7 +18,7 @@ use crate::error::Result;
 /// on one side and [`wait`](CudaStream::wait) on the other, both ways. It is not taken by ports: a message
 /// is sent on a stream of its operator, which waits for this one by itself.
 ///
-/// Each stream that is wrapped takes 16 events. Wrap it once and keep it; wrapping the same one again,
+/// Each stream that is wrapped takes 17 events. Wrap it once and keep it; wrapping the same one again,
 /// after the first wrapper is gone, takes no more.
 pub struct ExternalStream<'a> {
     stream: CudaStream,

@@ -12,12 +12,28 @@ impl Timeline {
         if self.is_found_complete(table, epoch) {
             return Ok(true);
         }
-        let (record, event) = self.record_to_ask_for(epoch)?;
-        let done = event.query()?;
-        if done {
+        let (record, event) = match self.is_overwritten(epoch) {
+            true => self.record_kept_for_the_host()?,
+            false => self.record_to_ask_for(epoch)?,
+        };
+        if event.query()? {
             self.found_complete(table, &record);
         }
-        Ok(done)
+        Ok(self.completed.load(Ordering::Acquire) >= epoch)
+    }
+
+    /// A record that is kept until the host has found it complete. The oldest one that the ring has left would not do: it
+    /// moves with the host, which would never be told that it is complete while it is so far ahead of the device.
+    fn record_kept_for_the_host(&self) -> DriverResult<(Record, &OwnedEvent)> {
+        self.ready_to_ask()?;
+        let mut kept = self.kept.record.lock();
+        if kept.number <= self.completed.load(Ordering::Acquire) {
+            if self.is_default() {
+                self.bind()?;
+            }
+            *kept = self.record_beside_the_ring(&self.kept.event)?;
+        }
+        Ok((*kept, &self.kept.event))
     }
 
     /// Blocks until the work before record `epoch` is complete.

@@ -28,9 +28,15 @@ pub(super) struct Record {
 #[derive(Debug)]
 pub(super) struct Ring([Record; RING]);
 
+impl Default for Record {
+    fn default() -> Self {
+        Self { number: 0, covered: [Entry::NONE; ENTRIES] }
+    }
+}
+
 impl Default for Ring {
     fn default() -> Self {
-        Self([Record { number: 0, covered: [Entry::NONE; ENTRIES] }; RING])
+        Self([Record::default(); RING])
     }
 }
 
@@ -53,6 +59,11 @@ impl Ring {
     /// Whether the record was made and is still there.
     pub(super) fn holds(&self, number: u64) -> bool {
         self.0[slot(number)].number == number
+    }
+
+    /// The latest record that is there.
+    pub(super) fn latest(&self) -> Option<u64> {
+        self.0.iter().map(|record| record.number).max().filter(|number| *number > 0)
     }
 
     /// The record itself, or the next later one that is there; `None` if nothing was recorded since.

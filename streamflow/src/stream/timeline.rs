@@ -43,11 +43,19 @@ pub(crate) struct Timeline {
     events: Events,
     /// Whoever has its lock may record.
     ring: Lock<Box<Ring>>,
+    pub(super) kept: Kept,
     /// What this stream has waited for.
     pub(super) seen: Clock,
     options: StreamOptions,
     /// Who has the stream, or had it last, for messages.
     holder: Lock<Cow<'static, str>>,
+}
+
+/// A record for the host's questions about what the ring has overwritten; 0 for none yet.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) record: Lock<Record>,
+    pub(super) event: OwnedEvent,
 }
 
 /// The lowest bit of a stream's state: a point was asked for since the last record. Above it stands the number of
@@ -58,20 +66,23 @@ const OPEN: u64 = 1;
 pub(super) struct Parts {
     stream: OwnedStream,
     events: Events,
+    kept: OwnedEvent,
     options: StreamOptions,
 }
 
 impl Parts {
     /// The stream's device must be bound.
     pub(super) fn new(stream: OwnedStream, options: StreamOptions) -> DriverResult<Self> {
-        let events = ring::events(stream.driver(), stream.raw().device())?;
-        Ok(Self { stream, events, options })
+        let (driver, device) = (stream.driver(), stream.raw().device());
+        let events = ring::events(driver, device)?;
+        let kept = OwnedEvent::create(driver, device)?;
+        Ok(Self { stream, events, kept, options })
     }
 }
 
 impl Timeline {
     pub(super) fn new(platform: PlatformNumber, id: u32, parts: Parts) -> Self {
-        let Parts { stream, events, options } = parts;
+        let Parts { stream, events, kept, options } = parts;
         Self {
             platform,
             id,
@@ -85,6 +96,7 @@ impl Timeline {
             seen: Clock::new(),
             events,
             ring: Lock::default(),
+            kept: Kept { record: Lock::default(), event: kept },
         }
     }
 
@@ -198,10 +210,20 @@ impl Timeline {
     /// Records an event if a point was asked for since the last record: later waits for such points then
     /// wait for no more than them.
     pub(crate) fn close(&self) -> DriverResult<()> {
-        if self.state.load(Ordering::Acquire) & OPEN != 0 {
-            self.record_locked(&mut self.lock())?;
+        if !self.is_open() {
+            return Ok(());
+        }
+        let mut ring = self.lock();
+        // Another thread may have recorded meanwhile, or left the stream.
+        if self.is_open() && !self.is_left() {
+            self.record_locked(&mut ring)?;
         }
         Ok(())
+    }
+
+    /// Whether a point was asked for since the last record.
+    fn is_open(&self) -> bool {
+        self.state.load(Ordering::Acquire) & OPEN != 0
     }
 
     /// Records an event that is not of the ring.
@@ -229,6 +251,23 @@ impl Timeline {
         crate::turns::point("a record is made, and its slot does not say so yet");
         ring.made(number);
         Ok(number)
+    }
+
+    /// Whether the record was begun, and is not in the ring, while later ones may be.
+    pub(super) fn is_overwritten(&self, epoch: u64) -> bool {
+        epoch <= self.recorded() && !self.is_left() && !self.lock().holds(epoch)
+    }
+
+    /// As [`record`](Self::record), on an event that is not of the ring. No wait can be for it.
+    pub(super) fn record_beside_the_ring(&self, event: &OwnedEvent) -> DriverResult<Record> {
+        let _ring = self.lock();
+        if self.is_left() {
+            return Err(self.lost());
+        }
+        let number = self.begin_record();
+        let covered = self.seen.snapshot();
+        self.stream.record(event)?;
+        Ok(Record { number, covered })
     }
 
     /// The record that covers `epoch`, and its event; `bind` is called before one is made for it.
@@ -271,17 +310,26 @@ impl Timeline {
     /// Covers all that was queued by a record, after which the stream is not used any more. If it can't
     /// be recorded, waits for it.
     pub(super) fn leave(&self, table: &StreamTable) -> DriverResult<()> {
-        let covered = self.bind().and_then(|()| match self.record() {
-            Ok(_) => Ok(()),
+        let covered = self.bind().and_then(|()| match self.record_last() {
+            Ok(()) => Ok(()),
             Err(_) => self.synchronize(table),
         });
+        let _ring = self.lock();
         if covered.is_err() {
             // A number without an event: what was queued since the last record is lost, and that does not stand
             // for it.
-            self.number_without_event();
+            self.begin_record();
         }
         self.left.store(true, Ordering::Release);
         covered
+    }
+
+    /// Records, and under the same lock says that the stream was left: nobody else records it afterwards.
+    fn record_last(&self) -> DriverResult<()> {
+        let mut ring = self.lock();
+        self.record_locked(&mut ring)?;
+        self.left.store(true, Ordering::Release);
+        Ok(())
     }
 
     #[cold]
@@ -302,8 +350,7 @@ impl Timeline {
     pub(super) fn come_back(&self) -> DriverResult<()> {
         self.bind()?;
         let ring = self.lock();
-        let last = self.recorded();
-        if ring.holds(last) {
+        if let Some(last) = ring.latest() {
             self.stream.wait(&self.events[ring::slot(last)])?;
         }
         self.left.store(false, Ordering::Release);

@@ -59,6 +59,18 @@ struct Event {
     /// Where it was recorded, and when; epoch 0 for never.
     stream: u32,
     epoch: u64,
+    /// The same of the record before, which the event keeps when a record fails.
+    before: (Clock, u32, u64),
+}
+
+impl Event {
+    /// Takes the record before for the latest, and the other way round.
+    fn swap(&mut self) {
+        let Self { clock, stream, epoch, before } = self;
+        std::mem::swap(clock, &mut before.0);
+        std::mem::swap(stream, &mut before.1);
+        std::mem::swap(epoch, &mut before.2);
+    }
 }
 
 #[derive(Debug, Default)]
@@ -268,15 +280,16 @@ impl Order {
         let index = self.event(raw);
         let event = &mut self.events[index as usize];
         let released = &mut self.streams[stream as usize];
+        event.swap();
         event.clock.copy_from(&released.clock);
         (event.stream, event.epoch) = (stream, epoch);
         released.advance(stream);
     }
 
-    /// The record failed: nobody can go by the event.
+    /// The record failed: the event keeps the one that it had.
     pub(super) fn unrecord(&mut self, raw: RawEvent) {
         if let Some(index) = self.event_of.get(raw) {
-            self.events[index as usize].epoch = 0;
+            self.events[index as usize].swap();
         }
     }
 

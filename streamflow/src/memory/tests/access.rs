@@ -165,3 +165,31 @@ fn a_write_waits_for_a_read_after_the_only_write() {
     a.synchronize_blocking().unwrap();
     assert_eq!(b.download_blocking(&copy).unwrap(), [1; LEN]);
 }
+
+/// More readers than a stream remembers waits for. The first write waits for each, and forgets them all.
+#[test]
+fn a_write_waits_once_for_each_of_many_readers() {
+    for readers in [7, 8, 9, 16, 17, 40] {
+        let bench = bench(MemoryOptions::default());
+        let (a, _) = bench.stream();
+        let mut data = bench.buffer(&a);
+        a.fill_bytes(&mut data, 1).unwrap();
+        let mut copies = Vec::new();
+        for _ in 0..readers {
+            let (stream, _) = bench.stream();
+            let mut copy = bench.buffer(&stream);
+            stream.copy(&data, &mut copy).unwrap();
+            copies.push((stream, copy));
+        }
+        bench.recorder.clear();
+        for waits in [readers, 0, 0] {
+            a.fill_bytes(&mut data, 2).unwrap();
+            assert_eq!(bench.count(is_wait), waits, "{readers} readers");
+            bench.recorder.clear();
+        }
+        a.synchronize_blocking().unwrap();
+        for (stream, copy) in &copies {
+            assert_eq!(stream.download_blocking(copy).unwrap(), [1; LEN], "{readers} readers");
+        }
+    }
+}
