@@ -1,9 +1,11 @@
 //! The one place where a wait between streams is decided.
 //!
 //! [`Timeline::wait`] makes work of a stream come after a [`Point`]. It leaves the driver's call out where that order
-//! holds already. It is called for each use of memory (by `memory::access`), when a message's stream is received, when
-//! memory passes to a new owner, and by [`CudaStream::wait`](super::CudaStream::wait). Nobody else decides on a wait, and
-//! none is put off: when `wait` returns, the driver has taken it.
+//! holds already. These call it: each use of memory and each message that is sent (`memory::block`), memory that passes to
+//! a new owner (`memory::{pool, pinned}`), a message's stream that is received and `synchronize_streams` (`context`), the
+//! stream that watches for the host (`stream::wakeup`), and [`CudaStream::wait`](super::CudaStream::wait). Nobody else
+//! decides on a wait, and none is put off: when `wait` returns, the driver has taken it. One more wait is made, by
+//! `Timeline::come_back`, and that one is never left out.
 //!
 //! # The rules
 //!
@@ -21,21 +23,30 @@
 //! 3. **What a record covers is copied before the driver records**: all that the stream had waited for by then. A wait
 //!    that another thread queues during the record is not covered by it.
 //!    `stream::tests::order::a_wait_that_is_queued_during_a_record_is_not_covered`
-//! 4. **A stream's clock is raised after the driver has taken the wait**, by that record and what it covers. An event
-//!    that holds a later record meanwhile makes the wait longer, and never shorter.
+//! 4. **A stream's clock is raised after the driver has taken the wait**, by that record and what it covers; or for a
+//!    record that was found complete, where there is nothing to wait for. An event that holds a later record meanwhile
+//!    makes the wait longer, and never shorter.
 //!    `stream::tests::order::a_wait_that_the_driver_refused_is_made_again`,
 //!    `stream::tests::events_that_were_used_again_are_never_too_early`
 //! 5. **A wait is left out only if** the point is on the same stream; or the clock says that a wait for that record, a
 //!    later one of that stream, or a record that covers it was *issued*; or that record was found complete.
 //!    `stream::tests::a_wait_that_is_implied_by_a_third_stream_makes_no_call`
 //! 6. **A use is forgotten for a later one only if** the later one's stream had come after it before the later one's
-//!    point was asked for. Another thread may make the stream wait at any time, and that wait is behind the point.
-//!    `memory::tests::access::a_use_that_the_stream_came_after_too_late_is_kept`
+//!    point was asked for: the clock says so, or a mark at the use. Another thread may make the stream wait at any time,
+//!    and that wait is behind the point.
+//!    `memory::tests::access::a_use_that_the_stream_came_after_too_late_is_kept`,
+//!    `memory::tests::access::a_write_waits_once_for_each_of_many_readers`
 //! 7. **A record that failed stands for nothing**; a later one that was made stands for it. The event keeps its record
 //!    from before (a promise of [`Driver::record_event`](crate::driver::Driver::record_event)).
 //!    `stream::tests::order::a_record_that_failed_stands_for_nothing`
-//! 8. **Complete is what the host was told about a record that it asked for**, and what that same record covers.
-//!    `stream::tests::order::what_an_overwritten_record_covers_is_not_taken_for_complete`
+//! 8. **Complete is what the host was told about a record that it asked for**, and what that same record covers; or all
+//!    that was queued on a stream before the host waited for the stream. While the host is more records ahead than a ring
+//!    has, it asks for one record that is kept until it is complete.
+//!    `stream::tests::order::what_an_overwritten_record_covers_is_not_taken_for_complete`,
+//!    `stream::tests::order::what_the_ring_has_overwritten_is_found_complete_while_the_stream_goes_on`
+//! 9. **A stream that was left is not recorded any more**: its owner may have destroyed it. The last record and the word that
+//!    it was left are made under one lock.
+//!    `stream::tests::external::a_stream_that_was_left_is_not_recorded`
 //!
 //! A clock has [room](super::clock::ENTRIES) for a fixed number of streams, and a ring for a fixed number of records. What
 //! they forget costs a wait that was not needed (0.09 µs on an H200), and never an order. So the cost of a record and a
@@ -43,8 +54,8 @@
 //!
 //! # Locks
 //!
-//! A ring is locked while its stream records, and for a look. No other lock is taken meanwhile, and none of memory is
-//! held during a call of the driver.
+//! A ring is locked while its stream records, and for a look. No other lock of streams or memory is taken meanwhile, and
+//! none of memory is held during a call of the driver.
 
 use super::{Point, StreamTable, Timeline};
 use crate::driver::{DriverResult, Note};

@@ -213,6 +213,7 @@ impl Timeline {
         if !self.is_open() {
             return Ok(());
         }
+        crate::turns::point("a record is due, and the ring is not locked yet");
         let mut ring = self.lock();
         // Another thread may have recorded meanwhile, or left the stream.
         if self.is_open() && !self.is_left() {

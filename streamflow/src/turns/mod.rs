@@ -82,7 +82,7 @@ pub(crate) enum Trouble {
 }
 
 impl Trouble {
-    /// Who is meant.
+    /// The thread that caused it.
     pub(crate) fn thread(&self) -> &str {
         match self {
             Self::Foreign { thread } | Self::Blocked { thread, .. } => thread,

@@ -153,7 +153,7 @@ impl Place {
         Self { turns, index }
     }
 
-    /// Who will have it.
+    /// The thread that will take it.
     pub(crate) fn thread(&self) -> Thread {
         Thread { turns: self.turns.clone(), index: self.index }
     }

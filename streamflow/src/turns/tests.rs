@@ -1,4 +1,4 @@
-//! Who has the turn, without a simulator.
+//! Turns of threads, without a simulator.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::atomic::AtomicU32;

@@ -63,7 +63,7 @@ impl Log {
                 reports.add(RaceReport { times, ..report.clone() });
             }
         }
-        // Of those that are not kept any more, nobody knows how often they were found.
+        // Reports that are not kept any more are not counted.
         let first = self.kept.front().map_or(self.kinds, |(kind, _)| *kind);
         reports.more += first.saturating_sub(mark.kinds);
         mark.total = self.total;

@@ -175,3 +175,22 @@ fn a_subscriber_may_ask_for_races_itself() {
     });
     assert_eq!(is_done.recv_timeout(Duration::from_secs(10)), Ok(1));
 }
+
+/// The record is refused, since the stream is of another device. Then the event still stands for its record from before.
+#[test]
+fn a_record_that_fails_leaves_the_event_as_it_was() {
+    let driver: Arc<dyn Driver> =
+        Arc::new(RaceChecker::new(Arc::new(HostDriver::builder().devices(2).build())));
+    let stream = |device| driver.create_stream(DeviceId(device), StreamOptions::default()).unwrap();
+    let (a, b, far) = (stream(0), stream(0), stream(1));
+    let event = driver.create_event(DEVICE).unwrap();
+    // SAFETY: all are of this driver, and nothing is given back before it goes.
+    let memory = unsafe { driver.allocate(a, 4096) }.unwrap();
+    write(&*driver, a, memory, event);
+    // SAFETY: as above.
+    unsafe { driver.record_event(event, far) }.unwrap_err();
+    wait(&*driver, b, event);
+    // SAFETY: as above.
+    unsafe { driver.fill(b, memory, 2) }.unwrap();
+    assert!(driver.take_races().is_empty());
+}

@@ -67,3 +67,33 @@ fn a_stream_with_the_handle_of_one_that_was_left_comes_after_it() {
     unsafe { driver.below.synchronize_stream(first) }.unwrap();
     assert_eq!(ours.download_blocking(&data).unwrap(), [2; 3]);
 }
+
+/// Another thread drops memory that was used on the stream, and is about to record that. Then the stream is left, and its
+/// owner may destroy it: it is not recorded any more.
+#[test]
+fn a_stream_that_was_left_is_not_recorded() {
+    let bench = bench(Policy::Lazy);
+    let driver = bench.platform.driver().clone();
+    let raw = driver.create_stream(device(0), Default::default()).unwrap();
+    // SAFETY: alive until it is destroyed below, where the wrapper is gone.
+    let borrowed = unsafe { BorrowedStream::new(device(0), raw.handle()) };
+    let external = bench.platform.external_stream(borrowed).unwrap();
+    let ours = bench.stream();
+    let mut data = bench.platform.buffer::<u8>(3, &ours).unwrap();
+    external.fill_bytes(&mut data, 1).unwrap();
+    let timeline = external.timeline().clone();
+    bench.recorder.clear();
+    let left = std::mem::ManuallyDrop::new(external);
+    let left = timeline_leaver(left.timeline().clone(), bench.platform.streams().clone());
+    crate::turns::hooks::at("a record is due, and the ring is not locked yet", left);
+    timeline.close().unwrap();
+    assert!(crate::turns::hooks::are_done());
+    assert_eq!(bench.records_and_waits().0, 1, "the record of `leave` alone");
+    ours.wait(timeline.point(1)).unwrap();
+    assert_eq!(bench.records_and_waits(), (0, 1), "what was queued is covered");
+}
+
+/// What the drop of the wrapper does.
+fn timeline_leaver(timeline: Arc<Timeline>, table: Arc<StreamTable>) -> impl FnOnce() {
+    move || timeline.leave(&table).unwrap()
+}

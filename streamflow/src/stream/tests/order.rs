@@ -210,3 +210,58 @@ fn what_a_clock_has_no_room_for_is_waited_for_again() {
     a.wait(last).unwrap();
     assert_eq!(steps.waits(), 0);
 }
+
+/// A device that is some records behind the host: it answers "not yet" for the latest ones.
+#[derive(Debug)]
+struct Behind {
+    below: HostDriver,
+    by: u64,
+    records: Mutex<(u64, std::collections::HashMap<RawEvent, u64>)>,
+}
+
+// SAFETY: "not yet" promises nothing; all calls are handed on.
+unsafe impl Layer for Behind {
+    fn below(&self) -> &dyn Driver {
+        &self.below
+    }
+
+    unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
+        let mut records = self.records.lock().unwrap();
+        records.0 += 1;
+        let number = records.0;
+        records.1.insert(event, number);
+        // SAFETY: the caller's contract.
+        unsafe { self.below.record_event(event, stream) }
+    }
+
+    unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
+        let records = self.records.lock().unwrap();
+        Ok(records.1.get(&event).is_none_or(|number| number + self.by <= records.0))
+    }
+}
+
+/// However far the host is ahead of the device, it is told at last that old work is complete.
+#[test]
+fn what_the_ring_has_overwritten_is_found_complete_while_the_stream_goes_on() {
+    for by in [1, 15, 16, 17, 40, 100] {
+        let below = HostDriver::builder().policy(Policy::Eager).build();
+        let platform =
+            Platform::from_driver(Arc::new(Behind { below, by, records: Mutex::default() }))
+                .unwrap();
+        let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
+        let stream = pool.allocate("a test").unwrap();
+        let mut points = std::collections::VecDeque::new();
+        let mut found = 0;
+        for _ in 0..1000 {
+            points.push_back(stream.record().unwrap());
+            while points.front().is_some_and(|point| platform.is_complete(*point).unwrap()) {
+                points.pop_front();
+                found += 1;
+            }
+        }
+        assert!(
+            found >= 1000 - 3 * by - 16,
+            "{by} records behind: {found} of 1000 were found complete"
+        );
+    }
+}
