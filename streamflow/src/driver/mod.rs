@@ -135,6 +135,8 @@ pub struct StreamOptions {
 ///   nobody else's until it is freed. Page-locked memory can be accessed by the host.
 /// - A stream executes its work in order, and after what [`wait_event`](Driver::wait_event) made it
 ///   wait for.
+/// - Calls of several threads for one stream take effect one after the other, as under a lock: the thread of a later one sees
+///   what the thread of an earlier one had written before its call.
 /// - Work that a query or a synchronisation says is complete has executed, and the host sees what it
 ///   wrote.
 /// - A copy that [blocks the host](CopyKind::blocks_host) touches the host's memory no more once it

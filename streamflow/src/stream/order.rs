@@ -17,8 +17,9 @@
 //!    that conflicts with the use, so nobody needs the note earlier.
 //!    `memory::tests::access::a_use_is_noted_with_a_point_from_after_its_work`
 //! 2. **A point does not count on a record that was begun before the point was asked for.** The number of records is
-//!    raised before the driver records, and a point is asked for by a locked instruction on that number. So a record
-//!    that the asker did not see is made after the asker's work was queued, on every processor.
+//!    raised before the driver records. The driver takes the calls for a stream one after the other, as under a lock (a
+//!    promise of [`Driver`](crate::driver::Driver)). So either the work was queued before the record, or the thread that
+//!    queued it sees the record's number when it asks for the point behind it, on every processor.
 //!    `stream::tests::order::a_record_that_is_under_way_does_not_count`
 //! 3. **What a record covers is copied before the driver records**: all that the stream had waited for by then. A wait
 //!    that another thread queues during the record is not covered by it.

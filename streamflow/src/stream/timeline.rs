@@ -177,8 +177,13 @@ impl Timeline {
     /// queued.
     #[inline]
     pub(crate) fn open_point(&self) -> Point {
-        // A locked instruction, by rule 2.
-        self.point((self.state.fetch_or(OPEN, Ordering::AcqRel) >> 1) + 1)
+        let state = self.state.load(Ordering::Acquire);
+        // Nearly always somebody has asked since the last record.
+        let state = match state & OPEN {
+            0 => self.state.fetch_or(OPEN, Ordering::AcqRel),
+            _ => state,
+        };
+        self.point((state >> 1) + 1)
     }
 
     /// A point of this stream.
