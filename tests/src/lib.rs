@@ -12,7 +12,6 @@ mod harness;
 pub mod kernels;
 pub mod layers;
 pub mod numbers;
-pub mod old_messages;
 pub mod operators;
 pub mod ordered;
 pub mod races;

@@ -2,13 +2,18 @@
 //! waits are taken away below it.
 #![allow(missing_docs, reason = "a test binary")]
 
+mod ordering {
+    pub(crate) mod old_messages;
+}
+
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use ordering::old_messages;
 use streamflow::prelude::*;
 use streamflow_tests::layers::DropWaits;
 use streamflow_tests::ordered::{right, without_waits};
-use streamflow_tests::{Failed, Suite, check, old_messages, races};
+use streamflow_tests::{Failed, Suite, check, races};
 
 fn main() -> ExitCode {
     let suite = races::ALL
@@ -26,17 +31,17 @@ fn main() -> ExitCode {
             check(old_messages::and_an_early_look(platform)?, || "read before it is written".into())
         })
         .both("blocking_streams_share_the_default_barrier", |platform| {
-            let seen = ordered(platform.driver().clone(), StreamFlags::Blocking)?;
+            let seen = barrier(platform.driver().clone(), StreamFlags::Blocking)?;
             check(seen, || "a blocking stream is not ordered with the default stream".into())
         })
         .control("blocking_streams_share_the_default_barrier", |driver| {
-            ordered(driver, StreamFlags::NonBlocking)
+            barrier(driver, StreamFlags::NonBlocking)
         })
         .run()
 }
 
 /// Whether the default stream's barrier alone kept the order.
-fn ordered(
+fn barrier(
     driver: Arc<dyn streamflow::driver::Driver>,
     flags: StreamFlags,
 ) -> Result<bool, Failed> {

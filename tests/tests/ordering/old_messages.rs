@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use streamflow::prelude::*;
 
-use crate::kernels::{slow_copy, slow_fill};
+use streamflow_tests::kernels::{slow_copy, slow_fill};
 
 const LEN: usize = 1003;
 
@@ -186,18 +186,12 @@ fn joined(platform: &Platform, reads: Reads) -> Result<bool> {
 }
 
 /// `join` reads `late`'s message. Whether the data was right.
-///
-/// # Errors
-/// The run's.
-pub fn beside_a_late_one(platform: &Platform) -> Result<bool> {
+pub(crate) fn beside_a_late_one(platform: &Platform) -> Result<bool> {
     joined(platform, Reads::Message)
 }
 
 /// `join` has received `late`'s message and waits on the host for its own stream; then it looks at a download of `late`,
 /// which it did not wait for. Whether the data was right, or not there yet.
-///
-/// # Errors
-/// The run's.
-pub fn and_an_early_look(platform: &Platform) -> Result<bool> {
+pub(crate) fn and_an_early_look(platform: &Platform) -> Result<bool> {
     joined(platform, Reads::Download)
 }
