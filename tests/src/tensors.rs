@@ -38,15 +38,15 @@ impl Compute for Tx {
 /// As `Tx`, but what it sends on one stream was written on another.
 #[operator(streams(write, send))]
 #[derive(Debug)]
-pub struct Elsewhere {
+pub struct SourceElsewhere {
     /// What was made.
     #[output]
     image: Tensor<f32>,
     first: f32,
 }
 
-impl Compute for Elsewhere {
-    fn compute(&mut self, io: ElsewhereIo<'_>, cx: &ExecutionContext) -> Result<()> {
+impl Compute for SourceElsewhere {
+    fn compute(&mut self, io: SourceElsewhereIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let write = cx.allocate_cuda_stream(io.write)?;
         let mut image = cx.tensor([LEN], &write)?;
         write.launch::<slow_fill>(LEN, (&mut image, self.first + cx.tick() as f32, SLOW))?;

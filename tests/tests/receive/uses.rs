@@ -14,7 +14,7 @@ use streamflow_tests::kernels::slow_copy;
 use streamflow_tests::layers::DropWaits;
 use streamflow_tests::ordered;
 use streamflow_tests::seen::{self, all, note};
-use streamflow_tests::tensors::{Elsewhere, LEN, SLOW, Tx};
+use streamflow_tests::tensors::{LEN, SLOW, SourceElsewhere, Tx};
 use streamflow_tests::{Failed, Suite, check};
 
 /// What is done with the received stream.
@@ -111,7 +111,7 @@ macro_rules! used {
                 const SOURCES: CudaStreamPool = CudaStreamPool::new().max_size(4);
                 const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(4);
                 #[streams(SOURCES)] #[when(count(TICKS))] let earlier: Tx = Tx::new(0.0, true, 0);
-                #[streams(SOURCES)] #[when(count(TICKS))] let a: Elsewhere = Elsewhere::new(FIRST[0]);
+                #[streams(SOURCES)] #[when(count(TICKS))] let a: SourceElsewhere = SourceElsewhere::new(FIRST[0]);
                 #[streams(SOURCES)] #[when(count(TICKS))] let b: Tx = Tx::new(FIRST[1], true, SLOW);
                 #[streams(STREAMS)]
                 let rx: Rx = Rx::new(using, seen.clone(), received, kept.clone());
