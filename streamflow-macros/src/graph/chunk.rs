@@ -83,8 +83,8 @@ impl Chunk<'_> {
 
     /// The nodes, made of their operators. Each is in a box.
     ///
-    /// They leave the closure in a struct: what is wrong with an operator's type is told at the type, where a field
-    /// has it, and not where one is inferred.
+    /// They leave the closure in a struct: rustc reports a mistake about an operator's type where a field names
+    /// that type, and not where it is inferred.
     pub(super) fn nodes(
         &self,
         graph: &Graph,

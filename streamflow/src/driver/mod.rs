@@ -345,7 +345,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// Says what the calls alone don't: which operator makes them, and what the host touches itself.
     ///
     /// # Safety
-    /// What is told is true. A [race checker](race) believes it, and so do those who take its silence for an order.
+    /// The note is true. A [race checker](race) believes it, and a program whose checker reports nothing may rely on that.
     ///
     /// So no safe code can silence a checker, as by saying that all of a stream was found complete:
     /// ```compile_fail,E0133
@@ -359,8 +359,8 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         let _ = note;
     }
 
-    /// The races that were found since a mark was made, which is moved to now; none where nobody watches. Whoever has
-    /// a mark of their own is told of all races since it, whoever else asks.
+    /// The races that were found since a mark was made, which is moved to now; none without a race checker. Marks
+    /// are independent: a question with one takes nothing away from another.
     fn races_since(&self, mark: &mut race::RaceMark) -> race::RaceReports {
         let _ = mark;
         race::RaceReports::default()

@@ -173,7 +173,7 @@ impl<T> ScopedJoinHandle<'_, T> {
 
     /// Whether the thread has come to its end.
     pub fn is_finished(&self) -> bool {
-        // Who asks in a loop lets the thread get there.
+        // A loop that asks lets the thread get there.
         turns::rest();
         let ended = self.member.as_ref().and_then(turns::Thread::has_ended);
         ended.unwrap_or_else(|| self.inner.is_finished())

@@ -257,7 +257,7 @@ impl Bare {
 
     /// The calling thread, or a stream, goes by what was found complete of another stream.
     pub fn relies(&self, on: RawStream, by: Option<RawStream>) {
-        // SAFETY: who uses it says what the calls are to mean; nothing but the checker hears it.
+        // SAFETY: the test decides what its calls mean, and nothing but the checker gets the note.
         unsafe { self.driver.tell(&Note::Relies { on, by }) };
     }
 

@@ -8,7 +8,7 @@ use super::*;
 use crate::driver::{Driver, DriverError, DriverResult, Layer, RawEvent};
 use crate::turns::hooks;
 
-/// Hands every call on, and stops at named points; refuses as many records and waits as it is told.
+/// Hands every call on, and stops at named points; refuses as many records and waits as a test asks for.
 #[derive(Debug)]
 struct Stops {
     below: HostDriver,
@@ -160,7 +160,7 @@ fn a_record_that_failed_stands_for_nothing() {
     assert_eq!(b.download_blocking(&copy).unwrap(), [7; 3]);
 }
 
-/// The host asks for a record of `b`. It is told that the record is complete, and until it notes that, 16 more records
+/// The host asks for a record of `b`. The answer is "complete", and until the host has noted that, 16 more records
 /// were made, of which the last took its place and covers what is not complete.
 #[test]
 fn what_an_overwritten_record_covers_is_not_taken_for_complete() {
@@ -240,7 +240,7 @@ unsafe impl Layer for Behind {
     }
 }
 
-/// However far the host is ahead of the device, it is told at last that old work is complete.
+/// However far the host is ahead of the device, it learns at last that old work is complete.
 #[test]
 fn what_the_ring_has_overwritten_is_found_complete_while_the_stream_goes_on() {
     for by in [1, 15, 16, 17, 40, 100] {
