@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         .both("an_exhausted_pool_alone", exhausted)
         .both("no_stream_and_no_default", nothing)
         .both("sync_to_default_where_asked", to_default)
-        .both("a_wait_that_fails_where_nothing_can_say_so", unordered_handle);
+        .both("a_wait_that_fails_is_an_error_of_receive", failing_wait);
     uses::add(suite).run()
 }
 
@@ -257,42 +257,44 @@ fn to_default(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Receives two messages, and then asks for the handle.
+/// Receives two messages; the wait for the second fails.
 #[operator]
-struct AsksForHandle {
+struct SecondFails {
     #[input]
     a: &Tensor<f32>,
     #[input]
     b: &Tensor<f32>,
     failing: Arc<FailNth>,
+    received: bool,
 }
 
-impl Compute for AsksForHandle {
-    fn compute(&mut self, io: AsksForHandleIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        let (_, stream) = io.a.receive().receive_cuda_stream(cx)?;
-        io.b.receive().receive_cuda_stream(cx)?;
+impl Compute for SecondFails {
+    fn compute(&mut self, io: SecondFailsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.a.receive().receive_cuda_stream(cx)?;
         self.failing.fail_next();
-        stream.raw();
-        Ok(())
+        let received = io.b.receive().receive_cuda_stream(cx).map(drop);
+        self.received = received.is_ok();
+        received
     }
 }
 
 graph! {
-    struct Handles(failing: Arc<FailNth>) {
-        #[when(count(2))] let a: Tx = Tx::new(0.0, true, SLOW);
-        #[when(count(2))] let b: Tx = Tx::new(0.0, true, SLOW);
-        let rx: AsksForHandle = AsksForHandle::new(failing);
+    struct SecondWaitFails(failing: Arc<FailNth>) {
+        #[when(count(1))] let a: Tx = Tx::new(0.0, true, SLOW);
+        #[when(count(1))] let b: Tx = Tx::new(0.0, true, SLOW);
+        let rx: SecondFails = SecondFails::new(failing, true);
         a.image >> rx.a;
         b.image >> rx.b;
     }
 }
 
-/// The waits that a handle needs fail where it is asked for, which can't be an error there. The hook ends
-/// with it.
-fn unordered_handle(platform: &Platform) -> Result<(), Failed> {
+/// The wait fails in the first tick, where the message is received, and the run ends with it.
+fn failing_wait(platform: &Platform) -> Result<(), Failed> {
     let driver = platform.driver().clone();
     let failing = Arc::new(FailNth::new(driver, CallKind::WaitEvent, u64::MAX));
     let built = Platform::from_driver(failing.clone() as Arc<dyn Driver>)?;
-    let text = check_error("a handle", Handles::new(&built, failing)?.run(), |_| true)?;
-    check_text(&text, &["`rx`", "compute", "wait_event", "INJECTED"])
+    let mut graph = SecondWaitFails::new(&built, failing)?;
+    let text = check_error("a wait", graph.run(), |_| true)?;
+    check(!graph.rx().received, || "the message was received without its wait".into())?;
+    check_text(&text, &["`rx`", "`compute`, tick 0", "wait_event", "INJECTED"])
 }
