@@ -194,16 +194,18 @@ pub fn copy<T: Element>(
     }
     let copied: Result<DriverResult<()>> = stream.read_raw(source, |source| {
         stream.write_raw(target, |target| {
-            let copy = Copy {
-                kind: CopyKind::DeviceToDevice,
-                target: MemoryRange { address: target, bytes },
-                source: MemoryRange { address: source, bytes },
-            };
+            let copy = within_device(source, target, bytes);
             // SAFETY: both addresses are of memory at least this long, and the uses are registered.
             unsafe { platform.driver().copy(stream.raw(), &copy) }
         })
     })?;
     Ok(copied??)
+}
+
+/// A copy within one device, between these addresses.
+fn within_device(source: u64, target: u64, bytes: u64) -> Copy {
+    let [source, target] = [source, target].map(|address| MemoryRange { address, bytes });
+    Copy { kind: CopyKind::DeviceToDevice, target, source }
 }
 
 /// Queues a copy through the driver on a stream's handle, which waits for nothing: a race, unless the caller has seen
@@ -222,11 +224,7 @@ pub fn copy_unordered(
     let pool = CudaStreamPool::new().device(stream.device());
     let aside = platform.stream_pool("ASIDE", &pool)?.allocate("an address")?;
     let (source, target) = (aside.read_raw(source, |it| it)?, stream.write_raw(target, |it| it)?);
-    let copy = Copy {
-        kind: CopyKind::DeviceToDevice,
-        target: MemoryRange { address: target, bytes },
-        source: MemoryRange { address: source, bytes },
-    };
+    let copy = within_device(source, target, bytes);
     let raw = stream.raw();
     platform.driver().bind(raw.device())?;
     // SAFETY: both addresses are of memory at least this long, which is kept until the copy is done: it is waited for
@@ -252,11 +250,7 @@ pub fn copy_from<T: Element>(
         return Ok(());
     }
     let copied: DriverResult<()> = stream.write_raw(target, |target| {
-        let copy = Copy {
-            kind: CopyKind::DeviceToDevice,
-            target: MemoryRange { address: target, bytes },
-            source: MemoryRange { address: source, bytes },
-        };
+        let copy = within_device(source, target, bytes);
         // SAFETY: both addresses are of memory at least this long: the one was just told, and the
         // caller vouches for the other.
         unsafe { platform.driver().copy(stream.raw(), &copy) }

@@ -13,7 +13,7 @@ impl Timeline {
             return Ok(true);
         }
         let (record, event) = match self.is_overwritten(epoch) {
-            true => self.record_kept_for_the_host()?,
+            true => self.record_kept_for_the_host(epoch)?,
             false => self.record_to_ask_for(epoch)?,
         };
         if event.query()? {
@@ -24,16 +24,22 @@ impl Timeline {
 
     /// A record that is kept until the host has found it complete. The oldest one that the ring has left would not do: it
     /// moves with the host, which would never be told that it is complete while it is so far ahead of the device.
-    fn record_kept_for_the_host(&self) -> DriverResult<(Record, &OwnedEvent)> {
+    fn record_kept_for_the_host(&self, epoch: u64) -> DriverResult<(Record, &OwnedEvent)> {
         self.ready_to_ask()?;
         let mut kept = self.kept.record.lock();
         if kept.number <= self.completed.load(Ordering::Acquire) {
-            if self.is_default() {
-                self.bind()?;
+            self.bind_to_record()?;
+            match self.record_beside_the_ring(&self.kept.event)? {
+                Some(record) => *kept = record,
+                None => return self.record_to_ask_for(epoch),
             }
-            *kept = self.record_beside_the_ring(&self.kept.event)?;
         }
         Ok((*kept, &self.kept.event))
+    }
+
+    /// The handle of a default stream says no device.
+    fn bind_to_record(&self) -> DriverResult<()> {
+        if self.is_default() { self.bind() } else { Ok(()) }
     }
 
     /// Blocks until the work before record `epoch` is complete.
@@ -70,7 +76,7 @@ impl Timeline {
     /// hook, which goes on with its own. Only to record on a default stream, its device is bound.
     fn record_to_ask_for(&self, epoch: u64) -> DriverResult<(Record, &OwnedEvent)> {
         self.ready_to_ask()?;
-        self.covering(epoch, || if self.is_default() { self.bind() } else { Ok(()) })
+        self.covering(epoch, || self.bind_to_record())
     }
 
     /// Blocks until all work queued so far is complete.

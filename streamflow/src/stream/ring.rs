@@ -46,14 +46,14 @@ pub(super) fn slot(number: u64) -> usize {
 }
 
 impl Ring {
-    /// The slot of a record stands for none until that is [made](Self::made).
-    pub(super) fn prepare(&mut self, number: u64, covered: Snapshot) {
-        self.0[slot(number)] = Record { number: 0, covered };
+    /// The slot of a record stands for none until that is [set](Self::set).
+    pub(super) fn clear(&mut self, number: u64) {
+        self.0[slot(number)].number = 0;
     }
 
     /// The driver has taken the record.
-    pub(super) fn made(&mut self, number: u64) {
-        self.0[slot(number)].number = number;
+    pub(super) fn set(&mut self, record: Record) {
+        self.0[slot(record.number)] = record;
     }
 
     /// Whether the record was made and is still there.
@@ -85,8 +85,8 @@ mod tests {
     fn record(ring: &mut Ring, number: u64) {
         let clock = Clock::new();
         clock.raise(1, 1000 + number);
-        ring.prepare(number, clock.snapshot());
-        ring.made(number);
+        ring.clear(number);
+        ring.set(Record { number, covered: clock.snapshot() });
     }
 
     #[test]
@@ -107,7 +107,7 @@ mod tests {
     fn a_record_that_failed_stands_for_nothing() {
         let mut ring = Ring::default();
         (1..=20).for_each(|number| record(&mut ring, number));
-        ring.prepare(21, Clock::new().snapshot());
+        ring.clear(21);
         assert!(!ring.holds(21) && !ring.holds(5) && ring.covering(21).is_none());
         assert_eq!(ring.covering(5).unwrap().number, 6);
         record(&mut ring, 22);

@@ -251,12 +251,19 @@ impl Timeline {
         }
         let number = self.begin_record();
         crate::turns::point("a record has its number, and is not made yet");
-        // By rule 3, before the driver records: a wait that is queued later is not covered.
-        ring.prepare(number, self.seen.snapshot());
-        self.stream.record(&self.events[ring::slot(number)])?;
+        ring.clear(number);
+        let record = self.make(number, &self.events[ring::slot(number)])?;
         crate::turns::point("a record is made, and its slot does not say so yet");
-        ring.made(number);
+        ring.set(record);
         Ok(number)
+    }
+
+    /// Makes a record that was [begun](Self::begin_record).
+    fn make(&self, number: u64, event: &OwnedEvent) -> DriverResult<Record> {
+        // By rule 3, before the driver records: a wait that is queued later is not covered.
+        let covered = self.seen.snapshot();
+        self.stream.record(event)?;
+        Ok(Record { number, covered })
     }
 
     /// Whether the record was begun, and is not in the ring, while later ones may be.
@@ -264,16 +271,14 @@ impl Timeline {
         epoch <= self.recorded() && !self.is_left() && !self.lock().holds(epoch)
     }
 
-    /// As [`record`](Self::record), on an event that is not of the ring. No wait can be for it.
-    pub(super) fn record_beside_the_ring(&self, event: &OwnedEvent) -> DriverResult<Record> {
+    /// As [`record`](Self::record), on an event that is not of the ring. No wait can be for it. `None` of a stream that
+    /// was left, whose last record is in the ring.
+    pub(super) fn record_beside_the_ring(
+        &self,
+        event: &OwnedEvent,
+    ) -> DriverResult<Option<Record>> {
         let _ring = self.lock();
-        if self.is_left() {
-            return Err(self.lost());
-        }
-        let number = self.begin_record();
-        let covered = self.seen.snapshot();
-        self.stream.record(event)?;
-        Ok(Record { number, covered })
+        if self.is_left() { Ok(None) } else { self.make(self.begin_record(), event).map(Some) }
     }
 
     /// The record that covers `epoch`, and its event; `bind` is called before one is made for it.
