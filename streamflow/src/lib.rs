@@ -23,20 +23,20 @@ pub mod stream;
 pub mod testing;
 mod turns;
 
-pub use context::{ExecutionContext, OnStream, Stream, StreamName};
+pub use context::{ExecutionContext, OnStream, Stream, StreamName, StreamRef};
 pub use driver::{BorrowedStream, Coscheduling, DeviceId, GreenContext, SmSizes, StreamFlags};
 pub use error::{Error, Result};
-pub use graph::{Graph, Node};
+pub use graph::Graph;
 pub use half::f16;
 pub use kernel::Grid;
 pub use memory::{
     Allocator, Buffer, DeviceSlice, Download, Element, MemoryLimits, MemoryOptions, Pinned, Shared,
     Tensor, TensorView,
 };
-pub use message::{HostData, Message, Metadata, Timestamp};
-pub use operator::{Compute, Operator};
+pub use message::{HostData, Many, Message, Metadata, Timestamp};
+pub use operator::{Compute, Node, Operator};
 pub use platform::{HostPlatform, Platform, PlatformOptions, device};
-pub use port::{In, Many, Out, StreamRef};
+pub use port::{In, Out};
 pub use stream::{
     CudaGreenContext, CudaGreenContextPool, CudaStream, CudaStreamPool, ExternalStream,
     GreenContexts, Point, StreamPool, TimingEvent,
@@ -59,19 +59,21 @@ pub mod prelude {
 /// What the macros' expansions use. Not covered by semantic versioning.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::context::{Alone, ExecutionContext, StreamName};
+    pub use crate::context::{ExecutionContext, SingleStream, StreamName};
     pub use crate::driver::{HostArgs, HostKernel};
     pub use crate::error::Result;
+    pub use crate::graph::Graph;
     pub use crate::graph::check::{
         EdgeEnd, check_devices, check_inputs, check_outputs, check_pool, check_pool_use,
         check_second, check_sizes, check_transfer,
     };
-    pub use crate::graph::{AnyNode, Graph, Node, NodeOptions, NodeStreams, any_node, apart};
     pub use crate::kernel::expansion::*;
     pub use crate::kernel::{Kernel, KernelInfo, ParamInfo, ParamKind, Passing};
     pub use crate::memory::{DeviceSlice, Element, Scalar, Shared};
     pub use crate::message::{Host, MemoryVisitor, Message, Payload, Place, Several, Sole};
-    pub use crate::operator::{Compute, Operator};
+    pub use crate::operator::{
+        AnyNode, Compute, Node, NodeOptions, NodeStreams, Operator, any_node, apart,
+    };
     pub use crate::platform::{Platform, device};
     pub use crate::port::*;
     pub use crate::schedule::run;

@@ -201,13 +201,13 @@ fn options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) -> To
         None => quote!(::core::option::Option::None),
     };
     let stream_done = node.stream_done.iter().map(constants::text);
-    let alone = constants::alone_name();
+    let single_stream = constants::single_stream_name();
     quote! {
         ::streamflow::__private::NodeOptions {
             streams: ::streamflow::__private::NodeStreams::#streams,
             count: #count,
             stream_done: &[#(#stream_done,)*],
-            alone: &#alone,
+            single_stream: &#single_stream,
         }
     }
 }

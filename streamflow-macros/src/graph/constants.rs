@@ -226,22 +226,22 @@ pub(super) fn device(graph: &Graph, port: &Port) -> TokenStream {
 
 /// How many streams all operators together declare: with one, and none that comes to light while running,
 /// no stream ever waits for another.
-pub(super) fn alone(graph: &Graph) -> TokenStream {
+pub(super) fn single_stream(graph: &Graph) -> TokenStream {
     let streams = graph
         .nodes
         .iter()
         .filter(|node| !matches!(node.streams, Streams::None))
         .map(|node| item(&node.ty, "STREAMS"));
-    let alone = alone_name();
+    let single_stream = single_stream_name();
     quote! {
         const __DECLARED: usize = 0 #(+ #streams)*;
-        let #alone = ::streamflow::__private::Alone::new(__DECLARED);
+        let #single_stream = ::streamflow::__private::SingleStream::new(__DECLARED);
     }
 }
 
 /// What the nodes share, under a name that none of the user's hides.
-pub(super) fn alone_name() -> Ident {
-    Ident::new("__alone", Span::mixed_site())
+pub(super) fn single_stream_name() -> Ident {
+    Ident::new("__single_stream", Span::mixed_site())
 }
 
 /// A call of a function of ours that rustc underlines from one token of the user's to another.

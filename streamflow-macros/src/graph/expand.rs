@@ -200,7 +200,7 @@ fn body(graph: &Graph, sound: bool) -> TokenStream {
         let function = Ident::new("stream_pool", pool.name.span());
         used.then(|| quote!(let #live = #platform.#function(#text, #lent)?;))
     });
-    let alone = constants::alone(graph);
+    let single_stream = constants::single_stream(graph);
     let chunks: Vec<Chunk<'_>> = chunk::chunks(graph);
     let values = chunks.iter().map(Chunk::values);
     let (edge_values, wiring) = (wiring::values(graph), wiring::wiring(graph));
@@ -214,7 +214,7 @@ fn body(graph: &Graph, sound: bool) -> TokenStream {
         #(#values)*
         #edge_values
         #(#pools)*
-        #alone
+        #single_stream
         #(#nodes)*
         #(#ports)*
         #wiring

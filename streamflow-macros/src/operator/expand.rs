@@ -192,13 +192,13 @@ fn ports_impl(operator: &Operator, names: &Names) -> TokenStream {
         impl #impl_generics ::streamflow::__private::Ports for #ident #type_generics #where_clause {
             fn inputs(
                 &mut self,
-                visit: &mut dyn ::core::ops::FnMut(&mut dyn ::streamflow::__private::AnyInput),
+                visit: &mut dyn ::core::ops::FnMut(&mut dyn ::streamflow::__private::ReceivingEnd),
             ) {
                 #(visit(&mut self.#inputs);)*
             }
             fn outputs(
                 &mut self,
-                visit: &mut dyn ::core::ops::FnMut(&mut dyn ::streamflow::__private::AnyOutput),
+                visit: &mut dyn ::core::ops::FnMut(&mut dyn ::streamflow::__private::SendingEnd),
             ) {
                 #(visit(&mut self.#outputs);)*
             }

@@ -1,7 +1,9 @@
 //! What an operator gets beside its ports: streams, memory, and where it is.
 
-mod alone;
+mod single_stream;
 mod stream;
+mod stream_policy;
+mod stream_ref;
 mod streams;
 
 use std::cell::{Cell, OnceCell, RefCell};
@@ -9,8 +11,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use alone::Alone;
+pub use single_stream::SingleStream;
 pub use stream::{OnStream, Stream, StreamName};
+pub(crate) use stream_policy::StreamPolicy;
+pub use stream_ref::{StreamRef, Synchronized};
 
 use crate::driver::{DeviceId, DriverResult, Note};
 use crate::error::Result;
@@ -35,7 +39,7 @@ pub struct ExecutionContext {
     node: String,
     streams: Streams,
     /// Of the whole graph.
-    alone: Alone,
+    single_stream: SingleStream,
     internal: OnceCell<CudaStream>,
     /// The names that the operator declared, and their streams.
     names: &'static [&'static str],
@@ -62,14 +66,14 @@ impl ExecutionContext {
         device: DeviceId,
         streams: Streams,
         names: &'static [&'static str],
-        alone: &Alone,
+        single_stream: &SingleStream,
     ) -> Self {
         Self {
             platform: platform.clone(),
             device,
             node: node.to_owned(),
             streams,
-            alone: alone.clone(),
+            single_stream: single_stream.clone(),
             internal: OnceCell::new(),
             names,
             named: names.iter().map(|_| OnceCell::new()).collect(),
@@ -217,7 +221,7 @@ impl ExecutionContext {
     /// one stream can ever need it.
     #[inline]
     pub(crate) fn close(&self) -> DriverResult<()> {
-        if self.alone.holds() {
+        if self.single_stream.holds() {
             return Ok(());
         }
         // Not as a chain of iterators, which in each hook costs more than what is done here.

@@ -2,25 +2,11 @@
 
 use std::cell::OnceCell;
 
-use super::{ExecutionContext, Stream, StreamName, Streams};
+use super::stream_ref::{StreamRef, Synchronized};
+use super::{ExecutionContext, Stream, StreamName, StreamPolicy, Streams};
 use crate::driver::DeviceId;
 use crate::error::{Error, Result};
-use crate::port::{How, StreamRef, Synchronized};
 use crate::stream::{CudaStream, Point};
-
-/// A [`How`], as a value: what is done once per stream is compiled once.
-#[derive(Clone, Copy)]
-struct Way {
-    allocate: bool,
-    adopt: bool,
-    default: bool,
-}
-
-impl Way {
-    fn of<H: How>() -> Self {
-        Self { allocate: H::ALLOCATE, adopt: H::ADOPT, default: H::DEFAULT }
-    }
-}
 
 impl ExecutionContext {
     /// A stream that the operator declared, allocated from its pool the first time, and the same one
@@ -49,7 +35,7 @@ impl ExecutionContext {
             return Ok(Stream::new(stream));
         }
         let stream = self.allocate(name)?;
-        self.alone.with_another(&stream);
+        self.single_stream.with_another(&stream);
         let index = self.found.push((name.to_owned(), stream));
         self.has_others.set(true);
         Ok(Stream::new(&self.found[index].1))
@@ -59,7 +45,7 @@ impl ExecutionContext {
         let cell = &self.named[index];
         if cell.get().is_none() {
             let stream = self.allocate(self.names[index])?;
-            self.alone.with(&stream);
+            self.single_stream.with(&stream);
             let _first = cell.set(stream);
         }
         stored(cell)
@@ -123,22 +109,23 @@ impl ExecutionContext {
         let stream = &self.defaults[device.index()];
         if stream.get().is_none() {
             let default = self.platform.default_stream(device)?;
-            self.alone.with_another(&default);
+            self.single_stream.with_another(&default);
             let _first = stream.set(default);
             self.has_others.set(true);
         }
         stored(stream)
     }
 
-    /// The internal stream, found as `H` says, which now waits for `sent`.
+    /// The internal stream, found as `policy` says, which now waits for `sent`.
     #[inline]
-    pub(crate) fn receive_stream<H: How>(
+    pub(crate) fn receive_stream(
         &self,
+        policy: StreamPolicy,
         sent: impl Iterator<Item = Point> + Clone,
     ) -> Result<Stream<'_>> {
         let stream = match self.internal.get() {
             Some(stream) => Stream::new(stream),
-            None => self.find_internal(Way::of::<H>(), &mut sent.clone())?,
+            None => self.find_internal(policy, &mut sent.clone())?,
         };
         // Bound before the hook, but not for certain any more: a library may have bound another, and an
         // adopted stream may be on one.
@@ -146,7 +133,7 @@ impl ExecutionContext {
         for point in sent {
             stream.timeline().wait(stream.table(), point)?;
         }
-        if H::TO_DEFAULT {
+        if policy.sync_to_default {
             self.wait_on_default(stream)?;
         }
         Ok(stream)
@@ -163,13 +150,17 @@ impl ExecutionContext {
 
     /// Finds the internal stream, or a default stream for this tick.
     #[inline(never)]
-    fn find_internal(&self, way: Way, sent: &mut dyn Iterator<Item = Point>) -> Result<Stream<'_>> {
+    fn find_internal(
+        &self,
+        policy: StreamPolicy,
+        sent: &mut dyn Iterator<Item = Point>,
+    ) -> Result<Stream<'_>> {
         let allocated = match &self.streams {
             // That it is exhausted may be found in every tick.
-            Streams::Pool(pool) if way.allocate && way.adopt => {
+            Streams::Pool(pool) if policy.allocate && policy.adopt => {
                 pool.allocate_if_free(&self.node)?
             }
-            Streams::Pool(pool) if way.allocate => Some(pool.allocate(self.node.clone())?),
+            Streams::Pool(pool) if policy.allocate => Some(pool.allocate(self.node.clone())?),
             _ => None,
         };
         // A node without a pool said that it works where its messages do.
@@ -183,9 +174,9 @@ impl ExecutionContext {
                 default = default.or(Some(self.table().timeline(point.stream()).device()));
             }
         }
-        match (found, default.or(way.default.then(|| self.device()))) {
+        match (found, default.or(policy.or_default.then(|| self.device()))) {
             (Some(stream), _) => {
-                self.alone.with(&stream);
+                self.single_stream.with(&stream);
                 let _first = self.internal.set(stream);
                 stored(&self.internal)
             }
@@ -195,13 +186,13 @@ impl ExecutionContext {
                 self.on_default.set(Some(device));
                 self.default_stream_of(device)
             }
-            (None, None) => Err(self.nothing_to_adopt(way)),
+            (None, None) => Err(self.nothing_to_adopt(policy)),
         }
     }
 
-    fn nothing_to_adopt(&self, way: Way) -> Error {
+    fn nothing_to_adopt(&self, policy: StreamPolicy) -> Error {
         let exhausted = match &self.streams {
-            Streams::Pool(pool) if way.allocate => Some(pool.name().to_owned()),
+            Streams::Pool(pool) if policy.allocate => Some(pool.name().to_owned()),
             _ => None,
         };
         Error::NothingToAdopt { node: self.node.clone(), exhausted }

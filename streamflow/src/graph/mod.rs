@@ -97,13 +97,9 @@
 //! ```
 
 pub mod check;
-mod frame;
-mod node;
-mod options;
 mod text;
 
-pub use node::{AnyNode, Node, any_node, apart, node};
-pub use options::{NodeOptions, NodeStreams, Readiness};
+pub use crate::operator::{AnyNode, Node, NodeOptions, NodeStreams, Readiness, any_node};
 
 use crate::platform::Platform;
 

@@ -2,9 +2,10 @@
 
 use std::ops::{Deref, DerefMut};
 
-use super::{Device, Host, MemoryVisitor, Message, Payload, Several, Sole};
+use super::{
+    Device, Host, Inlet, MemoryVisitor, Message, Payload, Receive, ReceiveEach, Several, Sole,
+};
 use crate::memory::{Buffer, Download, Element, Pinned, Shared, Tensor};
-use crate::port::{Inlet, Receive, ReceiveEach};
 
 /// Any value that is only for the host, as a message. The type can't see what is inside: don't hide
 /// device data in it, which would then travel without its stream.

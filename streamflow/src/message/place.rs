@@ -26,3 +26,33 @@ impl Place for Device {
     type And<Other: Place> = Self;
     const IS_DEVICE: bool = true;
 }
+
+/// Whoever could implement the traits below for other places could open data that is not ready.
+mod sealed {
+    pub trait Device {}
+    impl Device for super::Device {}
+    pub trait Host {}
+    impl Host for super::Host {}
+}
+
+/// Data that comes with a stream: [`Device`].
+#[diagnostic::on_unimplemented(
+    message = "`{M}` carries no stream",
+    label = "this is host data",
+    note = "receive it without a stream: `let data = input.receive().into_data();`"
+)]
+pub trait CarriesStream<M>: Place + sealed::Device {}
+
+#[diagnostic::do_not_recommend]
+impl<M> CarriesStream<M> for Device {}
+
+/// Data that needs no stream: [`Host`].
+#[diagnostic::on_unimplemented(
+    message = "`{M}` is device data, out of reach before its stream was received",
+    label = "device data needs a stream",
+    note = "receive its stream: `let (data, stream) = input.receive_cuda_stream(cx)?;`"
+)]
+pub trait Plain<M>: Place + sealed::Host {}
+
+#[diagnostic::do_not_recommend]
+impl<M> Plain<M> for Host {}

@@ -1,79 +1,17 @@
 //! Edges: which output may lead to which input, decided by types where `graph!` writes the edge.
 
-use super::copy::{CopyOnEdge, EdgeCopy, TransferOnEdge};
-use super::{EdgeOptions, Inlet, Input, Outlet, Output, PortSize, Receive};
+use super::edge_copy::{CopyOnEdge, EdgeCopy, TransferOnEdge};
+use super::info::{InputPort, OutputPort};
+use super::input::Input;
+use super::outlet::Outlet;
+use super::output::Output;
 use crate::driver::DeviceId;
 use crate::error::Result;
-use crate::message::{self, Device, Envelope, Message, Metadata, Payload, Place, Several, Sole};
+use crate::message::{
+    self, Device, EdgeOptions, Envelope, Inlet, Message, Metadata, Payload, Place, Reads, Several,
+    Shares, Sole, Takes,
+};
 use crate::platform::Platform;
-
-/// What is known about a port: for checks, pictures and documentation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PortInfo {
-    /// The field's name.
-    pub name: &'static str,
-    /// Whether the operator may run without a message here; `false` for outputs.
-    pub optional: bool,
-    /// How many edges lead to it; one for outputs, which may have any number.
-    pub size: PortSize,
-    /// Whether its messages carry device data.
-    pub device: bool,
-    /// The type as the user wrote it.
-    pub ty: &'static str,
-    /// The user's documentation.
-    pub doc: &'static str,
-}
-
-/// One input of an operator, as a type of its own. Made by `#[operator]`.
-pub trait InputPort: 'static {
-    /// The field's name.
-    const NAME: &'static str;
-    /// The operator's name.
-    const OPERATOR: &'static str;
-    /// Whether the operator may run without a message here.
-    const OPTIONAL: bool;
-    /// The message below the form.
-    type Message: Message;
-    /// What the operator gets, of all messages together.
-    type Arg<'t>: Receive<'t, Message = Self::Message>;
-    /// [`Reads`], [`Shares`] or [`Takes`].
-    type Form;
-}
-
-/// One output of an operator, as a type of its own. Made by `#[operator]`.
-pub trait OutputPort: 'static {
-    /// The field's name.
-    const NAME: &'static str;
-    /// The operator's name.
-    const OPERATOR: &'static str;
-    /// What is emitted.
-    type Item: Message;
-}
-
-/// Form of an input that is `&T`.
-#[derive(Debug)]
-pub enum Reads {}
-/// Form of an input that is [`Shared<T>`](crate::Shared).
-#[derive(Debug)]
-pub enum Shares {}
-/// Form of an input that is `T`.
-#[derive(Debug)]
-pub enum Takes {}
-
-/// How many owners a message has, as the form of an input that was declared by a name: what the name
-/// stands for, the macro does not know.
-pub trait Owned {
-    /// [`Takes`] or [`Shares`].
-    type Form;
-}
-
-impl Owned for Sole {
-    type Form = Takes;
-}
-
-impl Owned for Several {
-    type Form = Shares;
-}
 
 /// A port at which an edge can begin.
 #[diagnostic::on_unimplemented(
@@ -81,7 +19,7 @@ impl Owned for Several {
     label = "the left-hand side of an edge must be an output port",
     note = "edges are written `producer.output >> consumer.input`"
 )]
-pub trait OutputEnd {
+pub trait EdgeSource {
     /// The port.
     type Port: OutputPort;
     #[doc(hidden)]
@@ -89,7 +27,7 @@ pub trait OutputEnd {
 }
 
 #[diagnostic::do_not_recommend]
-impl<P: OutputPort> OutputEnd for Output<P> {
+impl<P: OutputPort> EdgeSource for Output<P> {
     type Port = P;
 
     fn outlet(&mut self) -> &mut Outlet<P::Item> {
@@ -103,7 +41,7 @@ impl<P: OutputPort> OutputEnd for Output<P> {
     label = "the right-hand side of an edge must be an input port",
     note = "edges are written `producer.output >> consumer.input`"
 )]
-pub trait InputEnd {
+pub trait EdgeTarget {
     /// The port.
     type Port: InputPort;
     #[doc(hidden)]
@@ -111,7 +49,7 @@ pub trait InputEnd {
 }
 
 #[diagnostic::do_not_recommend]
-impl<P: InputPort> InputEnd for Input<P> {
+impl<P: InputPort> EdgeTarget for Input<P> {
     type Port = P;
 
     fn inlet(&mut self) -> &mut Inlet<P::Message> {
@@ -190,13 +128,13 @@ impl<A, B> Edge<'_, A, B> {
     }
 }
 
-type Item<A> = <<<A as OutputEnd>::Port as OutputPort>::Item as Message>::Item;
-type Owners<A> = <<<A as OutputEnd>::Port as OutputPort>::Item as Message>::Owners;
-type Expected<B> = <<B as InputEnd>::Port as InputPort>::Message;
-type Form<B> = <<B as InputEnd>::Port as InputPort>::Form;
+type Item<A> = <<<A as EdgeSource>::Port as OutputPort>::Item as Message>::Item;
+type Owners<A> = <<<A as EdgeSource>::Port as OutputPort>::Item as Message>::Owners;
+type Expected<B> = <<B as EdgeTarget>::Port as InputPort>::Message;
+type Form<B> = <<B as EdgeTarget>::Port as InputPort>::Form;
 
 /// Connects an output to its only input.
-pub fn connect<A: OutputEnd, B: InputEnd>(edge: Edge<'_, A, B>)
+pub fn connect<A: EdgeSource, B: EdgeTarget>(edge: Edge<'_, A, B>)
 where
     Item<A>: Feeds<Expected<B>, A::Port, B::Port>,
     Form<B>: Accepts<Owners<A>, A::Port, B::Port>,
@@ -206,7 +144,7 @@ where
 }
 
 /// Connects an output to one of several inputs.
-pub fn connect_shared<A: OutputEnd, B: InputEnd>(edge: Edge<'_, A, B>)
+pub fn connect_shared<A: EdgeSource, B: EdgeTarget>(edge: Edge<'_, A, B>)
 where
     Item<A>: Feeds<Expected<B>, A::Port, B::Port>,
     Form<B>: Accepts<Several, A::Port, B::Port>,
@@ -216,7 +154,7 @@ where
 }
 
 /// Connects an output to one of several inputs, which gets a copy of its own.
-pub fn connect_copy<A: OutputEnd, B: InputEnd>(edge: Edge<'_, A, B>)
+pub fn connect_copy<A: EdgeSource, B: EdgeTarget>(edge: Edge<'_, A, B>)
 where
     Item<A>: Feeds<Expected<B>, A::Port, B::Port> + CopyOnEdge,
 {
@@ -226,7 +164,7 @@ where
 
 /// Connects an output to an input on another device, `device`, which gets a copy there. `name` is the
 /// edge's, for messages.
-pub fn connect_transfer<A: OutputEnd, B: InputEnd>(
+pub fn connect_transfer<A: EdgeSource, B: EdgeTarget>(
     edge: Edge<'_, A, B>,
     device: DeviceId,
     name: &'static str,
@@ -242,7 +180,7 @@ pub fn connect_transfer<A: OutputEnd, B: InputEnd>(
 ///
 /// # Errors
 /// Memory of another platform; the driver's.
-pub fn begin<B: InputEnd>(to: &mut B, first: Expected<B>, platform: &Platform) -> Result<()> {
+pub fn begin<B: EdgeTarget>(to: &mut B, first: Expected<B>, platform: &Platform) -> Result<()> {
     let sent = message::ready(&first, platform)?;
     let (message, metadata) = (Payload::One(first), Metadata::default());
     to.inlet().push_last(Envelope { message, metadata, sent });
@@ -250,7 +188,7 @@ pub fn begin<B: InputEnd>(to: &mut B, first: Expected<B>, platform: &Platform) -
 }
 
 /// Says that nobody shall receive what an output emits.
-pub fn discard<A: OutputEnd>(_: &mut A) {}
+pub fn discard<A: EdgeSource>(_: &mut A) {}
 
 /// A port that `stream_done` can name.
 #[diagnostic::on_unimplemented(
@@ -258,13 +196,13 @@ pub fn discard<A: OutputEnd>(_: &mut A) {}
     label = "this is an output",
     note = "name the input whose message's stream must be done"
 )]
-pub trait AwaitedEnd {
+pub trait AwaitedTarget {
     /// The port.
     type Port: InputPort;
 }
 
 #[diagnostic::do_not_recommend]
-impl<P: InputPort> AwaitedEnd for Input<P> {
+impl<P: InputPort> AwaitedTarget for Input<P> {
     type Port = P;
 }
 
@@ -279,10 +217,10 @@ pub trait Awaited<M, To>: Place {}
 #[diagnostic::do_not_recommend]
 impl<M, To> Awaited<M, To> for Device {}
 
-type AwaitedMessage<B> = <<B as AwaitedEnd>::Port as InputPort>::Message;
+type AwaitedMessage<B> = <<B as AwaitedTarget>::Port as InputPort>::Message;
 
 /// Checks that an input can be waited for: that its message carries a stream.
-pub fn when_stream_done<B: AwaitedEnd>(_: &mut B)
+pub fn when_stream_done<B: AwaitedTarget>(_: &mut B)
 where
     <AwaitedMessage<B> as Message>::Place: Awaited<AwaitedMessage<B>, B::Port>,
 {

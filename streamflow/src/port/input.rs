@@ -3,17 +3,17 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::how::{
-    Adopted, Allocated, AllocatedOrAdopted, How, MayMiss, Open, OrDefault, ToDefault,
-    Unsynchronized,
+use super::ends::ReceivingEnd;
+use super::info::InputPort;
+use super::states::{
+    HasMessage, MayMiss, Open, Pending, Received, StreamReady, Unreceived, Unsynchronized,
 };
-use super::{
-    AnyInput, CarriesStream, Handled, Inlet, InputPort, Plain, Receive, StreamRef, Supply,
-    Synchronized,
-};
-use crate::context::{ExecutionContext, Stream};
+use super::stream_policy::{Adopted, AllocatedOrAdopted, FindStream, OrDefault, ToDefault};
+use crate::context::{ExecutionContext, Stream, StreamRef, Synchronized};
 use crate::error::Result;
-use crate::message::{Message, Metadata};
+use crate::message::{
+    CarriesStream, Handled, Inlet, InputState, Message, Metadata, Plain, Receive,
+};
 use crate::stream::Point;
 
 /// An input port of a node.
@@ -36,13 +36,13 @@ impl<P: InputPort> Input<P> {
     }
 }
 
-impl<P: InputPort> AnyInput for Input<P> {
+impl<P: InputPort> ReceivingEnd for Input<P> {
     fn name(&self) -> &'static str {
         P::NAME
     }
 
-    fn supply(&self) -> Supply {
-        self.inlet.supply(P::OPTIONAL)
+    fn state(&self) -> InputState {
+        self.inlet.state(P::OPTIONAL)
     }
 
     fn would_lose(&self) -> bool {
@@ -65,53 +65,6 @@ impl<P: InputPort> AnyInput for Input<P> {
     fn clear(&mut self) {
         self.inlet.clear();
     }
-}
-
-/// State of an input: nothing was asked of it in this tick.
-#[derive(Debug)]
-pub enum Pending {}
-
-/// State of an input: its message was received. `H` says how the internal stream is found, for
-/// `receive_cuda_stream`: by default it is [`Allocated`].
-#[derive(Debug)]
-pub struct Received<H = Allocated>(PhantomData<H>);
-
-/// States in which a message was received.
-#[diagnostic::on_unimplemented(
-    message = "the message of this input was not received yet",
-    label = "this input was not received yet",
-    note = "receive first: `let input = input.receive();`"
-)]
-pub trait HasMessage {}
-
-#[diagnostic::do_not_recommend]
-impl<H> HasMessage for Received<H> {}
-
-/// States in which no message was received yet.
-#[diagnostic::on_unimplemented(
-    message = "this input was received already",
-    label = "a message is received once per tick",
-    note = "keep what the first `receive()` returned"
-)]
-pub trait Unreceived {}
-
-#[diagnostic::do_not_recommend]
-impl Unreceived for Pending {}
-
-/// States in which the stream of the message may be asked for.
-#[diagnostic::on_unimplemented(
-    message = "`receive_cuda_stream` is called before `receive` on this input",
-    label = "this input was not received yet",
-    note = "receive first: `let input = input.receive();`, then `input.receive_cuda_stream(cx)?`"
-)]
-pub trait StreamReady {
-    /// How the internal stream is found.
-    type How: How;
-}
-
-#[diagnostic::do_not_recommend]
-impl<H: How> StreamReady for Received<H> {
-    type How = H;
 }
 
 /// An input during one tick. `A` is what the operator declared: `&T`, [`Shared<T>`](crate::Shared) or
@@ -180,7 +133,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         <A::Message as Message>::Place: CarriesStream<A::Message>,
     {
         let sent = self.inlet.batch().filter_map(|envelope| envelope.sent);
-        let stream = cx.receive_stream::<S::How>(sent)?;
+        let stream = cx.receive_stream(S::Policy::POLICY, sent)?;
         self.came_in();
         Ok((A::open(self.inlet), stream))
     }

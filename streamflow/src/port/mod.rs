@@ -6,34 +6,35 @@
 //! vanish: a port is as large as the pointers in it.
 
 mod connect;
-mod copy;
-mod how;
-mod inlet;
+mod edge_copy;
+mod ends;
+mod info;
 mod input;
 mod outlet;
 mod output;
-mod queue;
-mod receive;
-mod stream_ref;
+mod states;
+mod stream_policy;
 #[cfg(test)]
 mod tests;
 #[cfg(streamflow_zero_cost)]
 pub mod zero_cost;
 
+pub use crate::context::{StreamRef, Synchronized};
+pub use crate::message::{
+    CarriesStream, EdgeOptions, Inlet, Many, Owned, Plain, Policy, Read, Reads, Receive,
+    ReceiveEach, Shares, Takes,
+};
 pub use connect::{
-    Accepts, Awaited, AwaitedEnd, Edge, Feeds, InputEnd, InputPort, OutputEnd, OutputPort, Owned,
-    PortInfo, Reads, Shares, Takes, begin, connect, connect_copy, connect_shared, connect_transfer,
-    discard, edge, when_stream_done,
+    Accepts, Awaited, AwaitedTarget, Edge, EdgeSource, EdgeTarget, Feeds, begin, connect,
+    connect_copy, connect_shared, connect_transfer, discard, edge, when_stream_done,
 };
-pub use copy::{CopyOnEdge, CopyPart, CopyParts, MadeOf, Parts, TransferOnEdge};
-pub use how::{
-    Adopted, Allocated, AllocatedOrAdopted, How, MayMiss, Open, OrDefault, ToDefault,
-    Unsynchronized,
-};
-pub use inlet::{AnyInput, Handled, Inlet, PortSize, Supply};
-pub use input::{HasMessage, In, Input, Pending, Received, StreamReady, Unreceived};
-pub use outlet::{AnyOutput, Outlet, Ports};
+pub use edge_copy::{CopyOnEdge, CopyPart, CopyParts, MadeOf, Parts, TransferOnEdge};
+pub use ends::{Ports, ReceivingEnd, SendingEnd};
+pub use info::{InputPort, OutputPort, PortInfo, PortSize};
+pub use input::{In, Input};
+pub use outlet::Outlet;
 pub use output::{Initial, Internal, On, Out, Output, Sends, Unchosen, Unset};
-pub use queue::{EdgeOptions, Policy};
-pub use receive::{CarriesStream, Many, Plain, Read, Receive, ReceiveEach};
-pub use stream_ref::{StreamRef, Synchronized};
+pub use states::{
+    HasMessage, MayMiss, Open, Pending, Received, StreamReady, Unreceived, Unsynchronized,
+};
+pub use stream_policy::{Adopted, Allocated, AllocatedOrAdopted, FindStream, OrDefault, ToDefault};

@@ -5,31 +5,26 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::AnyInput;
-use super::copy::EdgeCopy;
-use super::queue::{Queue, Slot};
+use super::edge_copy::EdgeCopy;
 use crate::context::ExecutionContext;
 use crate::driver::Direction;
 use crate::error::{Error, Result};
 use crate::memory::Recycler;
-use crate::message::{self, Envelope, Message, Metadata, Payload};
+use crate::message::{self, Envelope, Message, Metadata, Payload, Queue, Slot};
 use crate::stream::CudaStream;
-
-/// Copies a message for an edge whose input gets one of its own, on the device of the stream.
-pub(super) type CopyMessage<T> = fn(&T, &CudaStream, &ExecutionContext) -> Result<T>;
 
 /// The sending end: the queues it feeds, and the message that this tick emitted.
 pub struct Outlet<T: Message> {
     pub(super) name: &'static str,
     /// Nearly all outputs have one.
-    edges: SmallVec<[OutEdge<T::Item>; 1]>,
+    edges: SmallVec<[OutgoingEdge<T::Item>; 1]>,
     /// How many edges get the message itself, and no copy.
     readers: usize,
     pending: Slot<T::Item>,
     recycler: Recycler<T::Item>,
 }
 
-struct OutEdge<T> {
+struct OutgoingEdge<T> {
     queue: Arc<Queue<T>>,
     /// Of an edge that gets a copy of its own.
     copy: Option<Box<EdgeCopy<T>>>,
@@ -45,7 +40,7 @@ impl<T: Message> Outlet<T> {
 
     pub(super) fn connect(&mut self, queue: Arc<Queue<T::Item>>, copy: Option<EdgeCopy<T::Item>>) {
         self.readers += usize::from(copy.is_none());
-        self.edges.push(OutEdge { queue, copy: copy.map(Box::new), another: Slot::default() });
+        self.edges.push(OutgoingEdge { queue, copy: copy.map(Box::new), another: Slot::default() });
     }
 
     /// Keeps a message until the tick has succeeded. `stream` is the one that it is sent on.
@@ -112,7 +107,7 @@ impl<T: Message> Outlet<T> {
     /// Hands the emitted message to all edges. Whether there was one.
     pub(super) fn publish(&mut self) -> bool {
         let emitted = self.pending.is_some();
-        if let [OutEdge { queue, copy: None, .. }] = &*self.edges {
+        if let [OutgoingEdge { queue, copy: None, .. }] = &*self.edges {
             queue.push_from(&mut self.pending);
             // If it found no room.
             *self.pending = None;
@@ -126,7 +121,7 @@ impl<T: Message> Outlet<T> {
     fn publish_to_each(&mut self) {
         let mut readers = self.readers;
         if self.pending.is_some() {
-            for OutEdge { queue, copy, another } in &mut self.edges {
+            for OutgoingEdge { queue, copy, another } in &mut self.edges {
                 if copy.is_none() {
                     // A message with several readers is shared; the last of them gets the handle itself.
                     readers -= 1;
@@ -149,7 +144,7 @@ impl<T: Message> Outlet<T> {
     pub(super) fn full(&self) -> Option<Error> {
         (*self.pending).as_ref()?;
         let full = self.edges.iter().find(|edge| edge.queue.would_fault());
-        full.map(|OutEdge { queue, .. }| Error::QueueFull {
+        full.map(|OutgoingEdge { queue, .. }| Error::QueueFull {
             edge: queue.name(),
             capacity: queue.capacity(),
         })
@@ -181,34 +176,4 @@ impl<T: Message> fmt::Debug for Outlet<T> {
             .field("edges", &self.edges.len())
             .finish()
     }
-}
-
-/// What the scheduler sees of an output.
-pub trait AnyOutput {
-    /// The port's name.
-    fn name(&self) -> &'static str;
-    /// Whether all edges have room for one message, or a policy for when they have none.
-    fn has_room(&self) -> bool;
-    /// Whether an edge may refuse a message.
-    fn may_fault(&self) -> bool;
-    /// The error about the edge that has no room for what the tick emitted, if it did and one has:
-    /// [`Error::QueueFull`].
-    fn full(&self) -> Option<Error>;
-    /// Hands what the tick emitted to the edges. Whether it emitted anything.
-    fn publish(&mut self) -> bool;
-    /// Forgets what the tick emitted.
-    fn cancel(&mut self);
-    /// Blocks until the streams of edges to other devices have done all their work.
-    ///
-    /// # Errors
-    /// The driver's; an error of a copy that nobody received is reported here.
-    fn synchronize_blocking(&self) -> Result<()>;
-}
-
-/// All ports of an operator. Made by `#[operator]`.
-pub trait Ports: Send + 'static {
-    /// Visits the inputs in order of declaration.
-    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn AnyInput));
-    /// Visits the outputs in order of declaration.
-    fn outputs(&mut self, visit: &mut dyn FnMut(&mut dyn AnyOutput));
 }

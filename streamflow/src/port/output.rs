@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::{AnyOutput, Outlet, OutputPort};
+use super::ends::SendingEnd;
+use super::info::OutputPort;
+use super::outlet::Outlet;
 use crate::context::{ExecutionContext, Stream};
 use crate::error::{Error, Result};
 use crate::message::{Device, Host, Message, Metadata, Timestamp};
@@ -27,7 +29,7 @@ impl<P: OutputPort> Output<P> {
     }
 }
 
-impl<P: OutputPort> AnyOutput for Output<P> {
+impl<P: OutputPort> SendingEnd for Output<P> {
     fn name(&self) -> &'static str {
         P::NAME
     }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::Outlet;
-use crate::context::{Alone, ExecutionContext, Streams};
+use crate::context::{ExecutionContext, SingleStream, Streams};
 use crate::driver::host::{HostDriver, LogAction, Policy};
 use crate::driver::{Driver, DriverResult, Layer, RawEvent, RawStream};
 use crate::memory::Buffer;
@@ -55,9 +55,16 @@ impl Bench {
     fn send(&self) -> Envelope<Buffer<u8>> {
         let mut data = self.platform.buffer::<u8>(3, &self.writer).unwrap();
         self.writer.fill_bytes(&mut data, 7).unwrap();
-        let alone = Alone::new(0);
+        let single_stream = SingleStream::new(0);
         let streams = Streams::Adopt;
-        let cx = ExecutionContext::new(&self.platform, "a test", device(0), streams, &[], &alone);
+        let cx = ExecutionContext::new(
+            &self.platform,
+            "a test",
+            device(0),
+            streams,
+            &[],
+            &single_stream,
+        );
         let mut outlet = Outlet::<Buffer<u8>>::new("out");
         outlet.emit(data, Metadata::default(), Some(&self.sender), &cx).unwrap();
         outlet.take_pending().unwrap()

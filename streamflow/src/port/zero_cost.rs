@@ -3,7 +3,7 @@
 //! test alone.
 #![allow(missing_docs, clippy::too_many_arguments)]
 
-use super::how::Allocated;
+use super::stream_policy::Allocated;
 use super::{In, Inlet, Internal, Out, Outlet};
 use crate::context::ExecutionContext;
 use crate::error::Result;

@@ -4,13 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::context::Alone;
+use crate::context::SingleStream;
 use crate::driver::race::RaceWatch;
 use crate::error::{Error, Result};
-use crate::graph::{AnyNode, Node, NodeOptions, NodeStreams, Readiness, node};
 use crate::memory::{Recycler, Shared};
 use crate::message::{Envelope, Message, Metadata, Payload};
-use crate::operator::Compute;
+use crate::operator::{AnyNode, Compute, Node, NodeOptions, NodeStreams, Readiness, node};
 use crate::platform::Platform;
 use crate::port::{Input, InputPort, Output, OutputPort};
 use crate::stream::{CudaStream, CudaStreamPool, Point};
@@ -40,7 +39,7 @@ impl<O: Compute> OperatorHarness<O> {
             count: None,
             stream_done: &[],
             // What is pushed comes on another stream.
-            alone: &Alone::new(2),
+            single_stream: &SingleStream::new(2),
         };
         let node = node(O::NAME, operator, O::__ports(), platform, options)?;
         let stream = own.allocate("the harness")?;

@@ -1,7 +1,7 @@
 //! Makes the graph of a plan, by the calls that `graph!` expands to.
 
 use streamflow::__private::{
-    Alone, EdgeOptions, Policy, begin, connect, connect_copy, connect_transfer, edge,
+    EdgeOptions, Policy, SingleStream, begin, connect, connect_copy, connect_transfer, edge,
 };
 use streamflow::graph::{AnyNode, NodeOptions, NodeStreams};
 use streamflow::prelude::*;
@@ -202,7 +202,7 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
     // What `graph!` counts while compiling.
     let declares = |step: &Step| *step != Step::Clock && (is_source(step) || !plan.adopting);
     let declaring = plan.steps.iter().filter(|step| declares(step));
-    let alone = Alone::new(declaring.count());
+    let single_stream = SingleStream::new(declaring.count());
     let mut nodes: Vec<Box<dyn AnyNode>> = Vec::new();
     for (index, (step, ports)) in plan.steps.iter().zip(ports).enumerate() {
         let options = NodeOptions {
@@ -220,7 +220,7 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
                 Step::Sink(Reading::Done, _) => &["data"],
                 _ => &[],
             },
-            alone: &alone,
+            single_stream: &single_stream,
         };
         let name = format!("{index}");
         nodes.push(match (*step, ports) {

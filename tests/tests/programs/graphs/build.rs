@@ -1,7 +1,7 @@
 //! Makes a graph, by the calls that `graph!` expands to.
 
 use streamflow::__private::{
-    Alone, EdgeOptions, Policy, begin, connect, connect_copy, connect_shared, edge,
+    EdgeOptions, Policy, SingleStream, begin, connect, connect_copy, connect_shared, edge,
 };
 use streamflow::graph::{AnyNode, NodeOptions, NodeStreams};
 use streamflow::prelude::*;
@@ -195,8 +195,13 @@ pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
         }
     }
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new())?;
-    let alone = Alone::new(3 * flow.nodes.len() + 1);
-    let options = |streams| NodeOptions { streams, count: None, stream_done: &[], alone: &alone };
+    let single_stream = SingleStream::new(3 * flow.nodes.len() + 1);
+    let options = |streams| NodeOptions {
+        streams,
+        count: None,
+        stream_done: &[],
+        single_stream: &single_stream,
+    };
     let clock_options = NodeOptions { count: Some(flow.ticks), ..options(NodeStreams::None) };
     let mut nodes: Vec<Box<dyn AnyNode>> =
         vec![Clock::new(flow.ticks).__node(clock, "clock", platform, clock_options)?];

@@ -4,36 +4,37 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::Readiness;
+use super::options::Readiness;
 use crate::caught::{caught_as_error, drop_all};
 use crate::context::ExecutionContext;
 use crate::driver::DriverError;
 use crate::error::{Error, Result};
-use crate::port::{AnyInput, AnyOutput, Handled};
+use crate::message::Handled;
+use crate::port::{ReceivingEnd, SendingEnd};
 use crate::stream::Point;
 
 /// An error is large, and hooks run in every tick: in here it lies elsewhere, so that success moves none.
-pub(super) type Hooked = Result<(), Box<Error>>;
+pub(super) type HookResult = Result<(), Box<Error>>;
 
 /// What of a node depends on its operator's type: the hooks, with their ports made for them, and what each tick
 /// asks of all ports together.
 pub(super) trait Hooks {
-    fn start(&mut self, cx: &ExecutionContext) -> Hooked;
-    fn compute(&mut self, cx: &ExecutionContext) -> Hooked;
-    fn stop(&mut self, cx: &ExecutionContext) -> Hooked;
+    fn start(&mut self, cx: &ExecutionContext) -> HookResult;
+    fn compute(&mut self, cx: &ExecutionContext) -> HookResult;
+    fn stop(&mut self, cx: &ExecutionContext) -> HookResult;
     /// Ends a tick of the inputs: drops what they received. What it did with them: of an operator without
     /// inputs, which makes messages, [`Handled::Taken`].
     fn finish(&mut self) -> Handled;
     /// Hands what the tick emitted to the edges. Whether it emitted anything.
     fn publish(&mut self) -> bool;
     /// Visits the inputs in order of declaration.
-    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn AnyInput));
+    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn ReceivingEnd));
     /// Visits the outputs in order of declaration.
-    fn outputs(&mut self, visit: &mut dyn FnMut(&mut dyn AnyOutput));
+    fn outputs(&mut self, visit: &mut dyn FnMut(&mut dyn SendingEnd));
 }
 
 /// A node without its operator and ports, which each call is given.
-pub(super) struct Frame {
+pub(super) struct NodeRunner {
     pub(super) cx: ExecutionContext,
     count: Option<u64>,
     /// By input, in the order of declaration: whether `stream_done` names it. Empty if none is named.
@@ -43,7 +44,7 @@ pub(super) struct Frame {
     started: bool,
 }
 
-impl Frame {
+impl NodeRunner {
     pub(super) fn new(cx: ExecutionContext, count: Option<u64>, awaited: Box<[bool]>) -> Self {
         Self { cx, count, awaited, may_fault: false, started: false }
     }
@@ -163,8 +164,8 @@ impl Frame {
     fn hook(
         &mut self,
         name: &'static str,
-        call: impl FnOnce(&ExecutionContext) -> Hooked,
-    ) -> Hooked {
+        call: impl FnOnce(&ExecutionContext) -> HookResult,
+    ) -> HookResult {
         let entered = self.cx.enter(name);
         let cx = &self.cx;
         let done = match entered {

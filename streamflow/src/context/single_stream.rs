@@ -19,12 +19,12 @@ const SEVERAL: u64 = u64::MAX - 2;
 /// Nothing is ordered by it. Where a record was not made when a hook ended, since its graph had one
 /// stream until then, it is made when a consumer asks.
 #[derive(Debug, Clone)]
-pub struct Alone {
+pub struct SingleStream {
     /// One of the above, or the number of the only stream.
     only: Arc<AtomicU64>,
 }
 
-impl Alone {
+impl SingleStream {
     /// For a graph whose operators declare so many streams.
     pub fn new(declared: usize) -> Self {
         let only = match declared {

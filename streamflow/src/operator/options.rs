@@ -1,6 +1,6 @@
 //! What is said about a node, and what it says about itself.
 
-use crate::context::Alone;
+use crate::context::SingleStream;
 use crate::stream::{CudaStreamPool, Point, StreamPool};
 
 /// Where a node's streams come from.
@@ -28,7 +28,7 @@ pub struct NodeOptions<'a> {
     /// `#[when(stream_done(port))]`: the inputs whose streams must be done before it runs.
     pub stream_done: &'static [&'static str],
     /// Whether the graph has but one stream, so that no other ever needs an event.
-    pub alone: &'a Alone,
+    pub single_stream: &'a SingleStream,
 }
 
 /// Whether a node can run.

@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use super::Inlet;
-use super::inlet::Batch;
+use super::Message;
+use super::inlet::{Batch, Inlet};
 use crate::memory::Shared;
-use crate::message::{Device, Host, Message, Place};
 
 /// What an input gives: `&T` reads the message in this tick, [`Shared<T>`] may keep it or hand it on,
 /// `T` takes it; an `Option` of these for an optional input.
@@ -183,33 +182,3 @@ impl<'t, A: ReceiveEach<'t>, const N: usize> Receive<'t> for [A; N] {
         })
     }
 }
-
-/// Whoever could implement the traits below for other places could open data that is not ready.
-mod sealed {
-    pub trait Device {}
-    impl Device for crate::message::Device {}
-    pub trait Host {}
-    impl Host for crate::message::Host {}
-}
-
-/// Data that comes with a stream: [`Device`].
-#[diagnostic::on_unimplemented(
-    message = "`{M}` carries no stream",
-    label = "this is host data",
-    note = "receive it without a stream: `let data = input.receive().into_data();`"
-)]
-pub trait CarriesStream<M>: Place + sealed::Device {}
-
-#[diagnostic::do_not_recommend]
-impl<M> CarriesStream<M> for Device {}
-
-/// Data that needs no stream: [`Host`].
-#[diagnostic::on_unimplemented(
-    message = "`{M}` is device data, out of reach before its stream was received",
-    label = "device data needs a stream",
-    note = "receive its stream: `let (data, stream) = input.receive_cuda_stream(cx)?;`"
-)]
-pub trait Plain<M>: Place + sealed::Host {}
-
-#[diagnostic::do_not_recommend]
-impl<M> Plain<M> for Host {}

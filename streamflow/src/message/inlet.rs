@@ -5,43 +5,30 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::queue::{EdgeOptions, Queue, Slot};
+use super::{EdgeOptions, Envelope, Message, Payload, Queue, Slot, visit};
 use crate::driver::Direction;
 use crate::error::{Error, Result};
 use crate::memory::{Recycler, Shared};
-use crate::message::{self, Envelope, Message, Payload};
 use crate::platform::Platform;
-use crate::stream::Point;
-
-/// How many edges lead to an input; it receives one message from each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PortSize {
-    /// One.
-    One,
-    /// Any number: `#[input(many)]`.
-    Many,
-    /// As many as it says: `#[input(size = n)]`.
-    Exactly(usize),
-}
 
 /// The receiving end: the queues, and the messages that this tick received.
 #[derive(Debug)]
 pub struct Inlet<T> {
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// Nearly all inputs have one.
-    edges: SmallVec<[InEdge<T>; 1]>,
+    edges: SmallVec<[IncomingEdge<T>; 1]>,
     /// The messages of so many edges were handed out in this tick.
     handed: usize,
     /// Whether what the edges have is what the next tick will receive, and not what this one did.
     staged: bool,
     recycler: Recycler<T>,
     /// What this tick, or the last one, did with the port.
-    pub(super) handled: Handled,
+    pub(crate) handled: Handled,
 }
 
 /// An edge that leads here.
 #[derive(Debug)]
-struct InEdge<T> {
+struct IncomingEdge<T> {
     queue: Arc<Queue<T>>,
     /// What this tick received and did not hand out yet. Or what the next one will.
     message: Slot<T>,
@@ -49,7 +36,7 @@ struct InEdge<T> {
 
 /// The messages that were received and not handed out yet, in the order of the edges.
 #[derive(Debug)]
-pub(super) struct Batch<'a, T>(slice::Iter<'a, InEdge<T>>);
+pub(crate) struct Batch<'a, T>(slice::Iter<'a, IncomingEdge<T>>);
 
 impl<'a, T> Iterator for Batch<'a, T> {
     type Item = &'a Envelope<T>;
@@ -71,7 +58,7 @@ impl<T> Clone for Batch<'_, T> {
 }
 
 impl<T> Inlet<T> {
-    pub(super) fn new(name: &'static str) -> Self {
+    pub(crate) fn new(name: &'static str) -> Self {
         Self {
             name,
             edges: SmallVec::new(),
@@ -83,15 +70,15 @@ impl<T> Inlet<T> {
     }
 
     /// Connects it, and gives the producer its end.
-    pub(super) fn connect(&mut self, options: EdgeOptions) -> Arc<Queue<T>> {
+    pub(crate) fn connect(&mut self, options: EdgeOptions) -> Arc<Queue<T>> {
         let queue = Arc::new(Queue::new(options));
-        self.edges.push(InEdge { queue: queue.clone(), message: Slot::default() });
+        self.edges.push(IncomingEdge { queue: queue.clone(), message: Slot::default() });
         queue
     }
 
     /// Decides which messages the next tick receives: one of each edge. A condition waits for just these,
     /// and whatever comes meanwhile is for a later tick.
-    pub(super) fn stage(&mut self) {
+    pub(crate) fn stage(&mut self) {
         if !self.staged {
             for edge in &mut self.edges {
                 edge.queue.hold_into(&mut edge.message);
@@ -101,7 +88,7 @@ impl<T> Inlet<T> {
     }
 
     /// Takes one message of each edge.
-    pub(super) fn receive(&mut self) {
+    pub(crate) fn receive(&mut self) {
         let staged = std::mem::take(&mut self.staged);
         self.handled = Handled::Left;
         for edge in &mut self.edges {
@@ -116,13 +103,13 @@ impl<T> Inlet<T> {
         }
     }
 
-    pub(super) fn discard(&mut self) {
+    pub(crate) fn discard(&mut self) {
         self.receive();
         self.drop_batch();
     }
 
     /// What was received and not handed out yet, in the order of the edges.
-    pub(super) fn batch(&self) -> Batch<'_, T> {
+    pub(crate) fn batch(&self) -> Batch<'_, T> {
         Batch(self.edges.iter())
     }
 
@@ -189,22 +176,22 @@ impl<T: Message> Inlet<T> {
     /// Tells whoever watches which memory the batch brings.
     #[cold]
     #[inline(never)]
-    pub(super) fn tell_batch(&self, platform: &Platform) {
+    pub(crate) fn tell_batch(&self, platform: &Platform) {
         for envelope in self.batch() {
-            message::pass(&*envelope.message, platform, self.name, Direction::Inward);
+            visit::pass(&*envelope.message, platform, self.name, Direction::Inward);
         }
     }
 }
 
 /// What waits at an input; at all, the greatest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Supply {
+pub enum InputState {
     /// Nothing, and the operator may run without.
-    Nothing,
+    Absent,
     /// What the operator may run for: a message, of a required input one on every edge.
-    Waits,
+    Present,
     /// The operator may not run: an edge has no message.
-    Lacks,
+    Missing,
 }
 
 /// What a tick did with an input; with all, the greatest.
@@ -218,60 +205,38 @@ pub enum Handled {
     Untouched,
 }
 
-/// What the scheduler sees of an input.
-pub trait AnyInput {
-    /// The port's name.
-    fn name(&self) -> &'static str;
-    /// What waits for the next tick.
-    fn supply(&self) -> Supply;
-    /// Whether a message waits that is lost when the run ends.
-    fn would_lose(&self) -> bool;
-    /// Whether a run can begin: each feedback edge carries a message into it.
-    ///
-    /// # Errors
-    /// [`Error::FeedbackLost`].
-    fn check_start(&self) -> Result<()>;
-    /// Decides which messages the next tick receives, and shows when the device data of each is ready.
-    fn stage(&mut self, visit: &mut dyn FnMut(Point));
-    /// Ends a tick: drops what it received. What the tick did with the port; one that is optional need not be
-    /// touched.
-    fn finish(&mut self) -> Handled;
-    /// Drops all messages, but those that a feedback edge carries into the next run.
-    fn clear(&mut self);
-}
-
 impl<T> Inlet<T> {
-    pub(super) fn supply(&self, optional: bool) -> Supply {
-        let mut supply = if optional { Supply::Nothing } else { Supply::Lacks };
+    pub(crate) fn state(&self, optional: bool) -> InputState {
+        let mut state = if optional { InputState::Absent } else { InputState::Missing };
         for edge in &self.edges {
             if edge.queue.has_message() {
-                supply = Supply::Waits;
+                state = InputState::Present;
             } else if !optional {
-                return Supply::Lacks;
+                return InputState::Missing;
             }
         }
-        supply
+        state
     }
 
-    pub(super) fn would_lose(&self) -> bool {
+    pub(crate) fn would_lose(&self) -> bool {
         let mut queues = self.edges.iter().map(|edge| &edge.queue);
         queues.any(|queue| !queue.is_feedback() && queue.has_message())
     }
 
-    pub(super) fn check_start(&self) -> Result<()> {
+    pub(crate) fn check_start(&self) -> Result<()> {
         let mut queues = self.edges.iter().map(|edge| &edge.queue);
         let lost = queues.find(|queue| queue.is_feedback() && !queue.has_message());
         lost.map_or(Ok(()), |queue| Err(Error::FeedbackLost { edge: queue.name() }))
     }
 
-    pub(super) fn finish(&mut self) -> Handled {
+    pub(crate) fn finish(&mut self) -> Handled {
         if !self.staged {
             self.drop_batch();
         }
         self.handled
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         if std::mem::take(&mut self.staged) {
             for edge in &mut self.edges {
                 edge.queue.put_back(&mut edge.message);
@@ -282,7 +247,7 @@ impl<T> Inlet<T> {
     }
 
     /// Puts a message on the edge that was connected last.
-    pub(super) fn push_last(&mut self, envelope: Envelope<T>) {
+    pub(crate) fn push_last(&mut self, envelope: Envelope<T>) {
         if let Some(edge) = self.edges.last() {
             edge.queue.push_from(&mut Box::new(Some(envelope)));
         }

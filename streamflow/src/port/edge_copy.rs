@@ -1,6 +1,5 @@
 //! Edges that copy: `#[copy]` on one device, `#[transfer]` from one device to another.
 
-use super::outlet::CopyMessage;
 use crate::context::ExecutionContext;
 use crate::driver::DeviceId;
 use crate::error::Result;
@@ -128,6 +127,9 @@ pub trait TransferOnEdge: CopyPart + Message {}
 
 #[diagnostic::do_not_recommend]
 impl<M: CopyPart + Message<Place = Device>> TransferOnEdge for M {}
+
+/// Copies a message for an edge whose input gets one of its own, on the device of the stream.
+type CopyMessage<T> = fn(&T, &CudaStream, &ExecutionContext) -> Result<T>;
 
 /// How an edge copies its messages, and where to.
 pub(super) struct EdgeCopy<T> {

@@ -2,13 +2,13 @@
 
 use smallvec::SmallVec;
 
-use crate::context::Stream;
+use super::Stream;
 use crate::driver::DeviceId;
 use crate::error::{Error, Result};
 use crate::stream::{CudaStream, PlatformNumber, Point};
 
 /// The stream that a message was sent on, by name: work can't be queued on it. What
-/// [`In::streams`](super::In::streams) gives.
+/// [`In::streams`](crate::In::streams) gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StreamRef {
     point: Point,
@@ -17,7 +17,7 @@ pub struct StreamRef {
 }
 
 impl StreamRef {
-    pub(super) fn new(point: Point, device: DeviceId, platform: PlatformNumber) -> Self {
+    pub(crate) fn new(point: Point, device: DeviceId, platform: PlatformNumber) -> Self {
         Self { point, device, platform }
     }
 
@@ -70,7 +70,7 @@ impl<'c> Synchronized<'c> {
 
     /// Whether the target comes after a message's point. It is made to where the message names no
     /// stream: that could not be given to `synchronize_streams`.
-    pub(super) fn check(&self, point: Point, node: &str, port: &'static str) -> Result<()> {
+    pub(crate) fn check(&self, point: Point, node: &str, port: &'static str) -> Result<()> {
         if self.target.table().is_default(point.stream()) {
             return self.target.wait(point);
         }

@@ -1,8 +1,15 @@
 //! What an operator is: its ports and streams by `#[operator]`, its work by [`Compute`].
 
+mod node;
+mod options;
+mod runner;
+
+pub(crate) use node::node;
+pub use node::{AnyNode, Node, any_node, apart};
+pub use options::{NodeOptions, NodeStreams, Readiness};
+
 use crate::context::ExecutionContext;
 use crate::error::Result;
-use crate::graph::{self, Node, NodeOptions};
 use crate::platform::Platform;
 use crate::port::{PortInfo, Ports};
 
@@ -52,7 +59,7 @@ pub trait Operator: Send + Sized + 'static {
         platform: &Platform,
         options: NodeOptions<'_>,
     ) -> Result<Box<Node<Self>>> {
-        graph::node(name, self, ports, platform, options)
+        node::node(name, self, ports, platform, options)
     }
 }
 

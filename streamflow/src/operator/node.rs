@@ -4,13 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::frame::{Frame, Hooked, Hooks};
-use super::{NodeOptions, NodeStreams, Readiness};
+use super::options::{NodeOptions, NodeStreams, Readiness};
+use super::runner::{HookResult, Hooks, NodeRunner};
+use super::{Compute, Operator};
 use crate::context::{ExecutionContext, Streams};
 use crate::error::{Error, Result};
-use crate::operator::{Compute, Operator};
+use crate::message::{Handled, InputState};
 use crate::platform::{Platform, device};
-use crate::port::{AnyInput, AnyOutput, Handled, PortInfo, Ports, Supply};
+use crate::port::{PortInfo, Ports, ReceivingEnd, SendingEnd};
 use crate::stream::CudaStreamPool;
 
 /// An operator within a graph.
@@ -19,7 +20,7 @@ pub struct Node<O: Operator> {
     pub operator: O,
     /// Its ports.
     pub ports: O::Ports,
-    frame: Frame,
+    runner: NodeRunner,
 }
 
 /// Calls a function, whose variables are then in a stack frame of their own, whoever calls it.
@@ -32,7 +33,7 @@ pub fn apart<R>(call: impl FnOnce() -> R) -> R {
 ///
 /// # Errors
 /// [`Error::CountZero`]; the platform's, when it has no such device or stream.
-pub fn node<O: Operator>(
+pub(crate) fn node<O: Operator>(
     name: &str,
     operator: O,
     ports: O::Ports,
@@ -59,9 +60,10 @@ pub fn node<O: Operator>(
         }
         NodeStreams::None => (Streams::Adopt, device(0)),
     };
-    let cx = ExecutionContext::new(platform, name, on, streams, O::STREAM_NAMES, options.alone);
-    let frame = Frame::new(cx, options.count, awaited);
-    Ok(Box::new(Node { operator, ports, frame }))
+    let cx =
+        ExecutionContext::new(platform, name, on, streams, O::STREAM_NAMES, options.single_stream);
+    let runner = NodeRunner::new(cx, options.count, awaited);
+    Ok(Box::new(Node { operator, ports, runner }))
 }
 
 /// The node as schedulers see it. `graph!` names the operator's type in the call, so that rustc says
@@ -109,7 +111,7 @@ pub trait AnyNode: Send {
 
 impl<O: Compute> AnyNode for Node<O> {
     fn name(&self) -> &str {
-        self.frame.cx.node()
+        self.runner.cx.node()
     }
 
     fn operator(&self) -> &'static str {
@@ -117,27 +119,27 @@ impl<O: Compute> AnyNode for Node<O> {
     }
 
     fn readiness(&mut self) -> Result<Readiness> {
-        if self.frame.is_done() {
+        if self.runner.is_done() {
             return Ok(Readiness::Done);
         }
         if !self.can_run() {
             return Ok(Readiness::Blocked);
         }
-        if !self.frame.awaits() {
+        if !self.runner.awaits() {
             return Ok(Readiness::Ready);
         }
-        let (frame, mut hooks) = self.split();
-        frame.after_streams(&mut hooks)
+        let (runner, mut hooks) = self.split();
+        runner.after_streams(&mut hooks)
     }
 
     fn start(&mut self, stop: &Arc<AtomicBool>) -> Result<()> {
-        let (frame, mut hooks) = self.split();
-        frame.start(&mut hooks, stop)
+        let (runner, mut hooks) = self.split();
+        runner.start(&mut hooks, stop)
     }
 
     fn tick(&mut self) -> Result<bool> {
-        let (frame, mut hooks) = self.split();
-        frame.tick(&mut hooks)
+        let (runner, mut hooks) = self.split();
+        runner.tick(&mut hooks)
     }
 
     fn waiting(&mut self) -> Vec<&'static str> {
@@ -147,42 +149,42 @@ impl<O: Compute> AnyNode for Node<O> {
     }
 
     fn stop(&mut self) -> Result<()> {
-        let (frame, mut hooks) = self.split();
-        frame.stop(&mut hooks)
+        let (runner, mut hooks) = self.split();
+        runner.stop(&mut hooks)
     }
 
     fn synchronize_blocking(&mut self) -> Result<()> {
-        let (frame, mut hooks) = self.split();
-        frame.synchronize_blocking(&mut hooks)
+        let (runner, mut hooks) = self.split();
+        runner.synchronize_blocking(&mut hooks)
     }
 }
 
 impl<O: Compute> Node<O> {
     /// Calls `compute`. What it emitted stays in the outputs; of a tick that failed, nothing does.
     pub(crate) fn tick_unpublished(&mut self) -> Result<()> {
-        let (frame, mut hooks) = self.split();
-        frame.tick_unpublished(&mut hooks)
+        let (runner, mut hooks) = self.split();
+        runner.tick_unpublished(&mut hooks)
     }
 
     /// Drops what a tick emitted that was not published.
     pub(crate) fn cancel(&mut self) -> Result<()> {
-        let (frame, mut hooks) = self.split();
-        frame.cancel(&mut hooks)
+        let (runner, mut hooks) = self.split();
+        runner.cancel(&mut hooks)
     }
 
     /// Whether the messages are there that the operator needs, and room for what it sends.
     fn can_run(&mut self) -> bool {
         // With optional inputs alone it runs for any message, since it would run for ever for none.
-        let mut supply = if O::INPUTS.is_empty() { Supply::Waits } else { Supply::Nothing };
-        self.ports.inputs(&mut |input| supply = supply.max(input.supply()));
+        let mut state = if O::INPUTS.is_empty() { InputState::Present } else { InputState::Absent };
+        self.ports.inputs(&mut |input| state = state.max(input.state()));
         let mut room = true;
         self.ports.outputs(&mut |output| room &= output.has_room());
-        supply == Supply::Waits && room
+        state == InputState::Present && room
     }
 
-    fn split(&mut self) -> (&mut Frame, Parts<'_, O>) {
-        let Self { operator, ports, frame } = self;
-        (frame, Parts { operator, ports })
+    fn split(&mut self) -> (&mut NodeRunner, Parts<'_, O>) {
+        let Self { operator, ports, runner } = self;
+        (runner, Parts { operator, ports })
     }
 }
 
@@ -193,15 +195,15 @@ struct Parts<'a, O: Operator> {
 }
 
 impl<O: Compute> Hooks for Parts<'_, O> {
-    fn start(&mut self, cx: &ExecutionContext) -> Hooked {
+    fn start(&mut self, cx: &ExecutionContext) -> HookResult {
         self.operator.start(O::__stream_names(cx), cx).map_err(Box::new)
     }
 
-    fn compute(&mut self, cx: &ExecutionContext) -> Hooked {
+    fn compute(&mut self, cx: &ExecutionContext) -> HookResult {
         self.operator.compute(O::__io(self.ports, cx), cx).map_err(Box::new)
     }
 
-    fn stop(&mut self, cx: &ExecutionContext) -> Hooked {
+    fn stop(&mut self, cx: &ExecutionContext) -> HookResult {
         self.operator.stop(cx).map_err(Box::new)
     }
 
@@ -217,11 +219,11 @@ impl<O: Compute> Hooks for Parts<'_, O> {
         emitted
     }
 
-    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn AnyInput)) {
+    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn ReceivingEnd)) {
         self.ports.inputs(visit);
     }
 
-    fn outputs(&mut self, visit: &mut dyn FnMut(&mut dyn AnyOutput)) {
+    fn outputs(&mut self, visit: &mut dyn FnMut(&mut dyn SendingEnd)) {
         self.ports.outputs(visit);
     }
 }
@@ -229,7 +231,7 @@ impl<O: Compute> Hooks for Parts<'_, O> {
 impl<O: Operator> fmt::Debug for Node<O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Node")
-            .field("name", &self.frame.cx.node())
+            .field("name", &self.runner.cx.node())
             .field("operator", &O::NAME)
             .finish()
     }

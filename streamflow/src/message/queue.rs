@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::Envelope;
 use crate::error::{Error, Result};
 use crate::lock::Lock;
-use crate::message::Envelope;
 
 /// What becomes of a message for which an edge has no room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -26,13 +26,13 @@ pub enum Policy {
 #[derive(Debug, Clone, Copy)]
 pub struct EdgeOptions {
     /// `producer.output >> consumer.input`
-    pub(super) name: &'static str,
-    pub(super) capacity: usize,
-    pub(super) policy: Policy,
+    pub(crate) name: &'static str,
+    pub(crate) capacity: usize,
+    pub(crate) policy: Policy,
     /// Whether it carries messages into the next tick. Its first message is there before its
     /// consumer's first tick, so that it holds one more than its capacity; and what waits at the
     /// end of a run is state, with which the next run begins.
-    pub(super) feedback: bool,
+    pub(crate) feedback: bool,
 }
 
 impl EdgeOptions {
@@ -60,11 +60,11 @@ impl Default for EdgeOptions {
 
 /// A place for a message. Messages are large: one goes from the producer to the queue and on to the consumer
 /// while these exchange their slots.
-pub(super) type Slot<T> = Box<Option<Envelope<T>>>;
+pub(crate) type Slot<T> = Box<Option<Envelope<T>>>;
 
 /// The messages of one edge, oldest first.
 #[derive(Debug)]
-pub(super) struct Queue<T> {
+pub(crate) struct Queue<T> {
     options: EdgeOptions,
     /// How many, with the held one, so that schedulers can ask without the lock. Changed under it.
     count: AtomicUsize,
@@ -114,37 +114,37 @@ impl<T> Waiting<T> {
 }
 
 impl<T> Queue<T> {
-    pub(super) fn new(options: EdgeOptions) -> Self {
+    pub(crate) fn new(options: EdgeOptions) -> Self {
         // A large one grows to what is really used.
         let others = VecDeque::with_capacity(options.capacity.min(64) - 1);
         let waiting = Lock::new(Waiting { held: false, first: Slot::default(), others });
         Self { options, count: AtomicUsize::new(0), waiting }
     }
 
-    pub(super) fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         self.options.name
     }
 
-    pub(super) fn capacity(&self) -> usize {
+    pub(crate) fn capacity(&self) -> usize {
         self.options.capacity
     }
 
-    pub(super) fn is_feedback(&self) -> bool {
+    pub(crate) fn is_feedback(&self) -> bool {
         self.options.feedback
     }
 
     /// Whether its producer may run.
-    pub(super) fn has_room(&self) -> bool {
+    pub(crate) fn has_room(&self) -> bool {
         self.options.policy != Policy::BackPressure || !self.is_full()
     }
 
     /// Whether it is an error when there is no room.
-    pub(super) fn may_fault(&self) -> bool {
+    pub(crate) fn may_fault(&self) -> bool {
         self.options.policy == Policy::Fault
     }
 
     /// Whether one more message is an error.
-    pub(super) fn would_fault(&self) -> bool {
+    pub(crate) fn would_fault(&self) -> bool {
         self.may_fault() && self.is_full()
     }
 
@@ -152,14 +152,14 @@ impl<T> Queue<T> {
         self.count.load(Ordering::Acquire) >= self.options.capacity
     }
 
-    pub(super) fn has_message(&self) -> bool {
+    pub(crate) fn has_message(&self) -> bool {
         self.count.load(Ordering::Acquire) > 0
     }
 
     /// Takes the message out of `slot`, if there is one, and adds it, by the edge's policy, which may leave it
     /// there. Whoever runs producers has asked [`has_room`](Self::has_room) and
     /// [`would_fault`](Self::would_fault).
-    pub(super) fn push_from(&self, slot: &mut Slot<T>) {
+    pub(crate) fn push_from(&self, slot: &mut Slot<T>) {
         if slot.is_none() {
             return;
         }
@@ -197,7 +197,7 @@ impl<T> Queue<T> {
     }
 
     /// Takes the first message, and puts it into `slot`. What a tick that failed has left there is dropped.
-    pub(super) fn pop_into(&self, slot: &mut Slot<T>) {
+    pub(crate) fn pop_into(&self, slot: &mut Slot<T>) {
         **slot = None;
         let mut waiting = self.waiting.lock();
         if waiting.pop_into(slot) {
@@ -207,14 +207,14 @@ impl<T> Queue<T> {
 
     /// Takes the first message, of which the consumer will say later that it
     /// [received](Self::release) it: no policy drops it any more, and it still takes room.
-    pub(super) fn hold_into(&self, slot: &mut Slot<T>) {
+    pub(crate) fn hold_into(&self, slot: &mut Slot<T>) {
         **slot = None;
         let mut waiting = self.waiting.lock();
         waiting.held = waiting.pop_into(slot);
     }
 
     /// The message that is held, if one is, was received.
-    pub(super) fn release(&self) {
+    pub(crate) fn release(&self) {
         let mut waiting = self.waiting.lock();
         if mem::take(&mut waiting.held) {
             self.count.store(self.count.load(Ordering::Relaxed) - 1, Ordering::Release);
@@ -222,7 +222,7 @@ impl<T> Queue<T> {
     }
 
     /// The message in `slot`, if one is held, was not received, and is the first again.
-    pub(super) fn put_back(&self, slot: &mut Slot<T>) {
+    pub(crate) fn put_back(&self, slot: &mut Slot<T>) {
         let mut waiting = self.waiting.lock();
         if mem::take(&mut waiting.held) {
             mem::swap(&mut waiting.first, slot);
@@ -233,7 +233,7 @@ impl<T> Queue<T> {
     }
 
     /// Drops all messages but those of a feedback edge, without the lock.
-    pub(super) fn clear(&self) {
+    pub(crate) fn clear(&self) {
         let mut dropped = Slot::default();
         while !self.is_feedback() && self.has_message() {
             self.pop_into(&mut dropped);
