@@ -3,7 +3,7 @@
 //! test alone.
 #![allow(missing_docs, clippy::too_many_arguments)]
 
-use super::stream_policy::Allocated;
+use super::stream_policy::{Allocated, FindStream};
 use super::{In, Inlet, Internal, Out, Outlet};
 use crate::context::ExecutionContext;
 use crate::error::Result;
@@ -39,7 +39,7 @@ pub fn without_states(
     inlet.receive();
     inlet.batch().for_each(|envelope| of_input.note_metadata(&envelope.metadata));
     let sent = inlet.batch().filter_map(|envelope| envelope.sent);
-    let stream = cx.receive_stream::<Allocated>(sent)?;
+    let stream = cx.receive_stream(Allocated::POLICY, sent)?;
     let platform = of_input.platform();
     if platform.is_watched() {
         inlet.tell_batch(platform);
@@ -63,7 +63,7 @@ pub fn without_metadata(
 ) -> Result<()> {
     inlet.receive();
     let sent = inlet.batch().filter_map(|envelope| envelope.sent);
-    let stream = cx.receive_stream::<Allocated>(sent)?;
+    let stream = cx.receive_stream(Allocated::POLICY, sent)?;
     let made = work(inlet.read(), &stream)?;
     let stream = of_output.sending_stream(outlet.name)?;
     outlet.emit(made, of_output.metadata(), Some(stream), of_output)
