@@ -23,10 +23,10 @@ use crate::turns;
 /// A kernel that the simulator executes is code of a user within: the simulator is called under these locks.
 /// Where its body uses the platform that executes it, it can find one taken by its own thread, and panics after
 /// many looks.
-pub(crate) type Lock<T> = SpinMutex<T, LookAgain>;
+pub(crate) type Lock<T> = SpinMutex<T, Backoff>;
 
 /// What a lock holds, while it is held.
-pub(crate) type Held<'a, T> = SpinMutexGuard<'a, T, LookAgain>;
+pub(crate) type Held<'a, T> = SpinMutexGuard<'a, T, Backoff>;
 
 /// Locks a mutex of the standard library, for what may be held for long: those that wait sleep. Whoever locks
 /// it takes it by this, if it is held in calls of the driver: a thread that takes turns hands on its own until
@@ -36,7 +36,7 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
         match mutex.try_lock() {
             Ok(guard) => return guard,
             Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => LookAgain::relax(),
+            Err(TryLockError::WouldBlock) => Backoff::relax(),
         }
     }
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -44,7 +44,7 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// What a thread does between two looks at a lock that another has.
 #[derive(Debug)]
-pub(crate) enum LookAgain {}
+pub(crate) enum Backoff {}
 
 /// So many looks in a row are a round.
 const ROUND: u32 = 256;
@@ -55,7 +55,7 @@ const AT_ONCE: u32 = 128;
 /// The last of a round: also a holder of lower priority gets on then.
 const NAP: Duration = Duration::from_micros(20);
 
-impl RelaxStrategy for LookAgain {
+impl RelaxStrategy for Backoff {
     #[cold]
     #[inline(never)]
     #[allow(

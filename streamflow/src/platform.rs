@@ -12,8 +12,8 @@ use crate::driver::race::RaceReports;
 use crate::driver::{BorrowedStream, Coscheduling, DeviceId, DeviceInfo, Driver, Note, SmSizes};
 use crate::error::{Error, Result};
 use crate::memory::{
-    self, Allocator, Buffer, Download, Downloadable, Element, IntoShape, Lender, MemoryLimits,
-    MemoryOptions, MemoryPool, Pinned, PinnedPool, Tensor,
+    self, Allocator, Buffer, Download, Downloadable, Element, IntoShape, MemoryLimits,
+    MemoryOptions, MemoryPool, Pinned, PinnedPool, PoolHandle, Tensor,
 };
 use crate::stream::{
     CudaGreenContextPool, CudaStream, CudaStreamPool, ExternalStream, GreenContexts, Point,
@@ -44,8 +44,8 @@ struct Inner {
 
 struct Device {
     info: DeviceInfo,
-    memory: Lender<MemoryPool>,
-    pinned: Lender<PinnedPool>,
+    memory: PoolHandle<MemoryPool>,
+    pinned: PoolHandle<PinnedPool>,
 }
 
 impl Platform {

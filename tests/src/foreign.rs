@@ -8,7 +8,7 @@ pub use bare::{BYTES, Bare, part};
 use std::sync::Arc;
 
 use streamflow::driver::{
-    Copy, CopyKind, Driver, DriverResult, MemoryRange, RawEvent, RawStream, StreamOptions,
+    CopyKind, CopyOp, Driver, DriverResult, MemoryRange, RawEvent, RawStream, StreamOptions,
 };
 use streamflow::kernel::{Function, Kernel, Module};
 use streamflow::prelude::*;
@@ -120,7 +120,7 @@ impl ForeignStream {
         let (mut from, mut to) = (0, 0);
         stream.read_raw(source, |address| from = address)?;
         stream.write_raw(target, |address| to = address)?;
-        let copy = Copy {
+        let copy = CopyOp {
             kind: CopyKind::DeviceToDevice,
             target: MemoryRange { address: to, bytes },
             source: MemoryRange { address: from, bytes },
@@ -133,7 +133,7 @@ impl ForeignStream {
 #[derive(Debug)]
 pub struct UnseenCopy<'a> {
     on: &'a ForeignStream,
-    copy: Copy,
+    copy: CopyOp,
 }
 
 impl UnseenCopy<'_> {
@@ -203,9 +203,9 @@ pub fn copy<T: Element>(
 }
 
 /// A copy within one device, between these addresses.
-fn within_device(source: u64, target: u64, bytes: u64) -> Copy {
+fn within_device(source: u64, target: u64, bytes: u64) -> CopyOp {
     let [source, target] = [source, target].map(|address| MemoryRange { address, bytes });
-    Copy { kind: CopyKind::DeviceToDevice, target, source }
+    CopyOp { kind: CopyKind::DeviceToDevice, target, source }
 }
 
 /// Queues a copy through the driver on a stream's handle, which waits for nothing: a race, unless the caller has seen

@@ -51,7 +51,7 @@ fn exhausted_pool(platform: &Platform) -> Result<(), Failed> {
     let other = pool.allocate("source2")?;
     let text = check_error("a third stream", pool.allocate("late"), |_| true)?;
     check_text(&text, &["`late`", "`source1`, `source2`"])?;
-    check(pool.lent() == 2, || format!("{} are lent", pool.lent()))?;
+    check(pool.in_use() == 2, || format!("{} are lent", pool.in_use()))?;
     // The streams are good for work all along.
     for s in [&source, &other] {
         let mut data = platform.buffer(7, s)?;

@@ -91,7 +91,7 @@ fn what_it_drops_hangs_nothing() {
         });
         assert_eq!(value, Ok(1.0));
         drop(stream);
-        assert_eq!(pool.lent(), 0);
+        assert_eq!(pool.in_use(), 0);
         // The platform goes on.
         let stream = pool.allocate("c").unwrap();
         assert_eq!(inside(&platform, &stream, || ()), Ok(1.0));

@@ -7,7 +7,7 @@ mod uses;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use streamflow::driver::{Call, Driver, StreamName};
+use streamflow::driver::{Call, Driver, StreamLabel};
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::kernels::{slow_copy, slow_fill};
@@ -249,7 +249,7 @@ fn to_default(platform: &Platform) -> Result<(), Failed> {
         recorder.clear();
         harness.tick()?;
         let is_wait =
-            |call: &Call| matches!(call, Call::WaitEvent { stream: StreamName::Default(_), .. });
+            |call: &Call| matches!(call, Call::WaitEvent { stream: StreamLabel::Default(_), .. });
         let waits = recorder.calls().iter().filter(|call| is_wait(call)).count();
         check(waits == usize::from(asked), || format!("asked {asked}: {waits} waits"))?;
         harness.stop()?;

@@ -38,7 +38,7 @@ fn exhausted(platform: &Platform) -> Result<(), Failed> {
     let text = check_error("allocate", pool.allocate("late"), |_| true)?;
     check_text(&text, &["`cast`, `show`"])?;
     drop((cast, show));
-    check(pool.lent() == 0, || format!("{} are lent", pool.lent()))
+    check(pool.in_use() == 0, || format!("{} are lent", pool.in_use()))
 }
 
 /// The next holder's work queues up behind what is still running.

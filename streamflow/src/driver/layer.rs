@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::race::{RaceMark, RaceReports};
 use super::{
-    Copy, Coscheduling, DeviceId, DeviceInfo, Driver, DriverResult, GreenContext, HostFunction,
+    CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverResult, GreenContext, HostFunction,
     Image, KernelSource, Launch, LoadedKernel, MemoryRange, Note, RawEvent, RawModule, RawStream,
     SmSizes, Sticky, StreamOptions,
 };
@@ -83,7 +83,7 @@ forward! {
     [] fn trim(device: DeviceId, keep: u64) -> DriverResult<()>;
     [] fn allocate_pinned(device: DeviceId, bytes: u64) -> DriverResult<MemoryRange>;
     [unsafe] fn free_pinned(device: DeviceId, range: MemoryRange) -> DriverResult<()>;
-    [unsafe] fn copy(stream: RawStream, copy: &Copy) -> DriverResult<()>;
+    [unsafe] fn copy(stream: RawStream, copy: &CopyOp) -> DriverResult<()>;
     [unsafe] fn fill(stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()>;
     [unsafe] fn load_module(device: DeviceId, name: &str, image: &Image) -> DriverResult<RawModule>;
     [unsafe] fn load_kernel(device: DeviceId, source: &KernelSource<'_>) -> DriverResult<LoadedKernel>;

@@ -34,7 +34,7 @@ pub use kernel::{
 pub use layer::Layer;
 pub(crate) use note::tell;
 pub use note::{Direction, Note, SourceLocation};
-pub use recorder::{Call, Place, RecordedAccess, Recorder, StreamName};
+pub use recorder::{Call, RecordedAccess, RecordedRange, Recorder, StreamLabel};
 pub(crate) use signal::Signal;
 
 use std::fmt;
@@ -101,7 +101,7 @@ impl CopyKind {
 
 /// One copy, from `source` to `target`, both `bytes` long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Copy {
+pub struct CopyOp {
     /// Which sides are on the host.
     pub kind: CopyKind,
     /// Where the copy writes: a device address, or a host address as an integer.
@@ -284,7 +284,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// # Safety
     /// `stream` is live. Both ranges are allocated and of one length, and stay so until the copy has executed. Host
     /// memory is neither read nor written by others meanwhile in a way that conflicts.
-    unsafe fn copy(&self, stream: RawStream, copy: &Copy) -> DriverResult<()>;
+    unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()>;
 
     /// Queues a fill of `range` with a byte.
     ///

@@ -65,11 +65,11 @@ pub enum Note<'a> {
         by: Option<RawStream>,
     },
     /// What a stream is called from now on.
-    StreamName {
+    StreamLabel {
         /// The stream.
         stream: RawStream,
-        /// Its name, for people.
-        name: &'a str,
+        /// Its label, for people.
+        label: &'a str,
     },
 }
 

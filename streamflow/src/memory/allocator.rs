@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::owned::Lender;
+use super::pooled::PoolHandle;
 use super::{Buffer, Element, IntoShape, MemoryLimits, MemoryOptions, MemoryPool, Tensor};
 use crate::driver::DeviceId;
 use crate::error::{Error, Result};
@@ -119,7 +119,7 @@ use crate::stream::{CudaStream, StreamTable};
 ///
 /// For operators that shall share one, make it before the graph, and give clones as its parameter.
 #[derive(Clone)]
-pub struct Allocator(Arc<Lender<MemoryPool>>);
+pub struct Allocator(Arc<PoolHandle<MemoryPool>>);
 
 impl Allocator {
     pub(crate) fn new(

@@ -4,8 +4,8 @@ use arrayvec::ArrayVec;
 use smallvec::SmallVec;
 
 use super::Shape;
+use super::last_write::PackedLastWrite;
 use super::points::Points;
-use super::sole::Sole;
 use crate::driver::{AccessMode, DeviceId, MemoryRange};
 use crate::error::{Error, Result};
 use crate::lock::Lock;
@@ -20,7 +20,7 @@ pub(crate) struct Block {
     platform: PlatformNumber,
     device: DeviceId,
     range: MemoryRange,
-    sole: Sole,
+    last_write: PackedLastWrite,
     uses: Lock<Uses>,
     /// What its owner takes it for. Here, so that owners are small: messages are moved often.
     shape: Shape,
@@ -38,8 +38,8 @@ struct Uses {
 
 impl Block {
     pub(crate) fn new(platform: PlatformNumber, device: DeviceId, range: MemoryRange) -> Self {
-        let (sole, uses, shape) = (Sole::none(), Lock::default(), Shape::SCALAR);
-        Self { platform, device, range, sole, uses, shape }
+        let (last_write, uses, shape) = (PackedLastWrite::none(), Lock::default(), Shape::SCALAR);
+        Self { platform, device, range, last_write, uses, shape }
     }
 
     pub(crate) fn device(&self) -> DeviceId {
@@ -81,7 +81,7 @@ impl Block {
     #[inline]
     pub(crate) fn order(&self, stream: &CudaStream, mode: AccessMode) -> Result<()> {
         // Nearly always: the memory was allocated for the stream, or the message's stream was received.
-        if self.sole.is_before(stream.timeline(), mode) {
+        if self.last_write.is_before(stream.timeline(), mode) {
             return Ok(());
         }
         self.order_locked(stream, mode)
@@ -120,7 +120,7 @@ impl Block {
     #[inline]
     pub(super) fn note(&self, timeline: &Timeline, mode: AccessMode) {
         // Nearly always of a write: it is the first one since the memory was allocated for its stream.
-        if mode == AccessMode::Read || !self.sole.stands_for(timeline.open_point()) {
+        if mode == AccessMode::Read || !self.last_write.stands_for(timeline.open_point()) {
             self.note_locked(timeline, mode);
         }
     }
@@ -138,7 +138,7 @@ impl Block {
             }
             AccessMode::Read => reads.replace(timeline.open_point()),
         }
-        self.sole.set(writes.only(), !reads.is_empty());
+        self.last_write.set(writes.only(), !reads.is_empty());
     }
 
     /// Whether work queued on `timeline` now comes after all uses anyway.
@@ -171,7 +171,7 @@ impl Block {
         reads.clear();
         writes.clear();
         writes.replace(point);
-        self.sole.set(Some(point), false);
+        self.last_write.set(Some(point), false);
     }
 
     /// Records the uses on other streams than `home` that no record covers yet, so that a later wait

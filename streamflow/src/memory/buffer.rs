@@ -3,9 +3,9 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-use super::owned::Owned;
+use super::pooled::OwnedBlock;
 use super::slice::Stored;
-use super::{DeviceSlice, Element, Lender, MemoryPool, Shape};
+use super::{DeviceSlice, Element, MemoryPool, PoolHandle, Shape};
 use crate::error::Result;
 use crate::stream::CudaStream;
 
@@ -17,22 +17,22 @@ use crate::stream::CudaStream;
 pub struct Buffer<T: Element> {
     elements: Stored<T>,
     // Behind `elements`, which points into it; the block's address is stable.
-    owner: Owned<MemoryPool>,
+    owner: OwnedBlock<MemoryPool>,
 }
 
 impl<T: Element> Buffer<T> {
     #[track_caller]
     pub(crate) fn new(
-        pool: &Lender<MemoryPool>,
+        pool: &PoolHandle<MemoryPool>,
         stream: &CudaStream,
         shape: &Shape,
     ) -> Result<Self> {
-        let mut owner = pool.home().allocate(stream, shape.bytes::<T>())?;
+        let mut owner = pool.pool().allocate(stream, shape.bytes::<T>())?;
         let elements = Self::shaped(&mut owner, shape)?;
         Ok(Self { elements, owner })
     }
 
-    fn shaped(owner: &mut Owned<MemoryPool>, shape: &Shape) -> Result<Stored<T>> {
+    fn shaped(owner: &mut OwnedBlock<MemoryPool>, shape: &Shape) -> Result<Stored<T>> {
         owner.block_mut().set_shape(shape);
         Stored::whole(owner, shape)
     }

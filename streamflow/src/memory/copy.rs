@@ -5,10 +5,10 @@ use std::panic::Location;
 
 use super::access::{self, Order, Use};
 use super::{
-    Block, Buffer, DeviceSlice, Download, Element, Lender, Pinned, PinnedPool, Shape, Shared,
+    Block, Buffer, DeviceSlice, Download, Element, Pinned, PinnedPool, PoolHandle, Shape, Shared,
     Tensor, View, ViewMut,
 };
-use crate::driver::{AccessMode, Copy, CopyKind, MemoryRange, Note};
+use crate::driver::{AccessMode, CopyKind, CopyOp, MemoryRange, Note};
 use crate::error::{Error, Result};
 use crate::stream::CudaStream;
 
@@ -144,7 +144,7 @@ impl CudaStream {
     fn copy_between(&self, kind: CopyKind, source: Side<'_>, target: Side<'_>) -> Result<()> {
         self.timeline().ready()?;
         let uses = [source.using(AccessMode::Read), target.using(AccessMode::Write)];
-        let copy = Copy { kind, target: target.range, source: source.range };
+        let copy = CopyOp { kind, target: target.range, source: source.range };
         let location = Location::caller();
         access::queue(self, Order::ByData, uses.into_iter().flatten(), || {
             if copy.source.bytes == 0 {
@@ -165,7 +165,7 @@ impl CudaStream {
 #[track_caller]
 pub(crate) fn download<T: Element>(
     stream: &CudaStream,
-    pool: &Lender<PinnedPool>,
+    pool: &PoolHandle<PinnedPool>,
     source: &DeviceSlice<T>,
     shape: &Shape,
 ) -> Result<Download<T>> {

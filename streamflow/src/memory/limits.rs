@@ -1,6 +1,6 @@
 //! How much memory an allocator may take, and what it says when that is not enough.
 
-use super::books::Ledger;
+use super::pool_state::PoolUsage;
 use crate::error::{Error, Result};
 use crate::stream::{StreamTable, Timeline};
 
@@ -190,15 +190,15 @@ impl MemoryLimits {
     pub(super) fn exhausted(
         self,
         pool: &str,
-        ledger: &Ledger,
+        usage: &PoolUsage,
         table: &StreamTable,
         who: &Timeline,
         requested: u64,
     ) -> Error {
-        let (pool, who) = (pool.to_owned(), who.holder());
+        let (pool, who) = (pool.to_owned(), who.label());
         let mut holders: Vec<(String, usize)> = Vec::new();
-        for stream in &ledger.lent {
-            let holder = table.timeline(*stream).holder();
+        for stream in &usage.streams {
+            let holder = table.timeline(*stream).label();
             match holders.iter_mut().find(|(name, _)| *name == holder) {
                 Some((_, blocks)) => *blocks += 1,
                 None => holders.push((holder, 1)),
@@ -209,7 +209,7 @@ impl MemoryLimits {
                 Error::BlocksExhausted { pool, who, blocks: count, holders }
             }
             Kind::StreamOrdered { max, .. } => {
-                let used = ledger.used;
+                let used = usage.used;
                 Error::MemoryExhausted { pool, who, requested, used, max_size: max, holders }
             }
             Kind::Unbounded => unreachable!("there is no limit to be met"),

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::owned::{FreeList, Home, Homed, Lender, Owned};
+use super::pooled::{BlockPool, FreeList, OwnedBlock, PoolHandle, PooledBlock};
 use super::slice::fits;
 use super::{Block, Element, Shape};
 use crate::driver::{
@@ -38,14 +38,14 @@ impl PinnedPool {
         table: &Arc<StreamTable>,
         device: DeviceId,
         in_flight: usize,
-    ) -> Lender<Self> {
+    ) -> PoolHandle<Self> {
         let free = Lock::default();
-        Lender::new(Self { table: table.clone(), device, in_flight: in_flight.max(1), free })
+        PoolHandle::new(Self { table: table.clone(), device, in_flight: in_flight.max(1), free })
     }
 
     /// Memory that the host may touch at once.
     #[track_caller]
-    fn for_host(self: &Arc<Self>, bytes: u64) -> Result<Owned<Self>> {
+    fn for_host(self: &Arc<Self>, bytes: u64) -> Result<OwnedBlock<Self>> {
         let bytes = granules(bytes);
         let free = self.lock().blocks.of(bytes).len();
         for index in 0..free {
@@ -54,7 +54,7 @@ impl PinnedPool {
             let complete = block.is_complete(&self.table, AccessMode::Write);
             if let Ok(true) = complete {
                 self.touched(block.range(), AccessMode::Write, Location::caller());
-                return Ok(Owned::new(block));
+                return Ok(OwnedBlock::new(block));
             }
             let mut free = self.lock();
             let blocks = free.blocks.of(bytes);
@@ -66,7 +66,7 @@ impl PinnedPool {
     }
 
     /// Memory that a copy on `stream` may write.
-    fn for_stream(self: &Arc<Self>, stream: &CudaStream, bytes: u64) -> Result<Owned<Self>> {
+    fn for_stream(self: &Arc<Self>, stream: &CudaStream, bytes: u64) -> Result<OwnedBlock<Self>> {
         let bytes = granules(bytes);
         let timeline = stream.timeline();
         let mut free = self.lock();
@@ -76,7 +76,7 @@ impl PinnedPool {
         let block = index.and_then(|index| blocks.remove(index));
         drop(free);
         let mut owned = match block {
-            Some(block) => Owned::new(block),
+            Some(block) => OwnedBlock::new(block),
             None => self.make(bytes)?,
         };
         // The copy comes after all that used it before, and what uses it next after the copy.
@@ -87,7 +87,7 @@ impl PinnedPool {
         Ok(owned)
     }
 
-    fn make(self: &Arc<Self>, bytes: u64) -> Result<Owned<Self>> {
+    fn make(self: &Arc<Self>, bytes: u64) -> Result<OwnedBlock<Self>> {
         let driver = self.table.driver();
         driver.bind(self.device)?;
         let range = match driver.allocate_pinned(self.device, bytes) {
@@ -103,7 +103,7 @@ impl PinnedPool {
         // without a content in Rust's sense; from here on it has one.
         unsafe { std::ptr::write_bytes(range.address as *mut u8, 0, range.bytes as usize) };
         let block = Block::new(self.table.platform(), self.device, range);
-        Ok(Owned::new(Homed::new(block, 0, self)))
+        Ok(OwnedBlock::new(PooledBlock::new(block, 0, self)))
     }
 
     /// Frees the free blocks that nothing uses any more. After an error the others stay, and the one
@@ -158,10 +158,10 @@ fn granules(bytes: u64) -> u64 {
     bytes.max(1).next_multiple_of(4096)
 }
 
-impl Home for PinnedPool {
-    fn give_back(block: Box<Homed<Self>>) {
+impl BlockPool for PinnedPool {
+    fn give_back(block: Box<PooledBlock<Self>>) {
         // SAFETY: used until the block is in a list and its lock is given up, or else before it is dropped.
-        let pool: &Self = unsafe { block.home() };
+        let pool: &Self = unsafe { block.pool() };
         let mut free = pool.lock();
         if !free.closed {
             let bytes = block.range().bytes;
@@ -245,31 +245,31 @@ impl fmt::Debug for PinnedPool {
 /// # }
 /// ```
 pub struct Pinned<T: Element> {
-    owner: Owned<PinnedPool>,
+    owner: OwnedBlock<PinnedPool>,
     len: usize,
     _items: PhantomData<T>,
 }
 
 impl<T: Element> Pinned<T> {
     #[track_caller]
-    pub(crate) fn for_host(pool: &Lender<PinnedPool>, len: usize) -> Result<Self> {
+    pub(crate) fn for_host(pool: &PoolHandle<PinnedPool>, len: usize) -> Result<Self> {
         let shape = Shape::new(&[len])?;
-        let owner = pool.home().for_host(shape.bytes::<T>())?;
+        let owner = pool.pool().for_host(shape.bytes::<T>())?;
         Self::holding(owner, &shape)
     }
 
     pub(super) fn for_stream(
-        pool: &Lender<PinnedPool>,
+        pool: &PoolHandle<PinnedPool>,
         stream: &CudaStream,
         shape: &Shape,
     ) -> Result<Self> {
-        let owner = pool.home().for_stream(stream, shape.bytes::<T>())?;
+        let owner = pool.pool().for_stream(stream, shape.bytes::<T>())?;
         Self::holding(owner, shape)
     }
 
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) when the memory is smaller than that.
-    fn holding(owner: Owned<PinnedPool>, shape: &Shape) -> Result<Self> {
+    fn holding(owner: OwnedBlock<PinnedPool>, shape: &Shape) -> Result<Self> {
         fits::<T>(&owner, shape)?;
         Ok(Self { owner, len: shape.count(), _items: PhantomData })
     }
@@ -290,7 +290,7 @@ impl<T: Element> Pinned<T> {
     /// The driver's, when it can't say.
     #[track_caller]
     pub fn try_as_slice(&self) -> Result<Option<&[T]>> {
-        let table = &self.owner.home().table;
+        let table = &self.owner.pool().table;
         let complete = self.owner.is_complete(table, AccessMode::Read)?;
         if complete {
             table.inspect(self.owner.device())?;
@@ -305,7 +305,7 @@ impl<T: Element> Pinned<T> {
     /// The driver's, when it can't wait; an error of earlier work may be reported here.
     #[track_caller]
     pub fn as_slice_blocking(&self) -> Result<&[T]> {
-        self.owner.synchronize(&self.owner.home().table, AccessMode::Read)?;
+        self.owner.synchronize(&self.owner.pool().table, AccessMode::Read)?;
         self.touched(AccessMode::Read, Location::caller());
         Ok(self.elements())
     }
@@ -316,7 +316,7 @@ impl<T: Element> Pinned<T> {
     /// As for [`as_slice_blocking`](Self::as_slice_blocking).
     #[track_caller]
     pub fn as_mut_slice_blocking(&mut self) -> Result<&mut [T]> {
-        self.owner.synchronize(&self.owner.home().table, AccessMode::Write)?;
+        self.owner.synchronize(&self.owner.pool().table, AccessMode::Write)?;
         self.touched(AccessMode::Write, Location::caller());
         let start = self.range().address as *mut T;
         // SAFETY: the block holds `len` elements, aligned and initialised; no queued work uses
@@ -334,7 +334,7 @@ impl<T: Element> Pinned<T> {
 
     /// The host has the elements from here on.
     fn touched(&self, mode: AccessMode, location: SourceLocation) {
-        self.owner.home().touched(self.range(), mode, location);
+        self.owner.pool().touched(self.range(), mode, location);
     }
 
     /// What a download has of it.

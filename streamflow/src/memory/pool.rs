@@ -14,9 +14,9 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use super::Block;
-use super::books::{Ledger, PoolBlock, State};
 use super::limits::{MemoryLimits, MemoryOptions};
-use super::owned::{Home, Homed, Lender, Owned};
+use super::pool_state::{PoolBlock, PoolState, PoolUsage};
+use super::pooled::{BlockPool, OwnedBlock, PoolHandle, PooledBlock};
 use crate::driver::{DeviceId, DriverError, DriverResult, Note, StreamOptions, report_in_drop};
 use crate::error::{Error, Result};
 use crate::lock::{Held, Lock};
@@ -33,7 +33,7 @@ pub(crate) struct MemoryPool {
     pub(super) release_threshold: u64,
     /// Frees what goes back to the driver, so that no stream of a user waits for that.
     reclaim: Arc<Timeline>,
-    state: Lock<State>,
+    state: Lock<PoolState>,
 }
 
 impl MemoryPool {
@@ -42,7 +42,7 @@ impl MemoryPool {
         table: &Arc<StreamTable>,
         device: DeviceId,
         options: MemoryOptions,
-    ) -> DriverResult<Lender<Self>> {
+    ) -> DriverResult<PoolHandle<Self>> {
         Self::limited(table, device, options, "", MemoryLimits::unbounded())
     }
 
@@ -52,8 +52,8 @@ impl MemoryPool {
         options: MemoryOptions,
         name: &str,
         limits: MemoryLimits,
-    ) -> DriverResult<Lender<Self>> {
-        let pool = Lender::new(Self {
+    ) -> DriverResult<PoolHandle<Self>> {
+        let pool = PoolHandle::new(Self {
             table: table.clone(),
             device,
             name: name.to_owned(),
@@ -87,11 +87,11 @@ impl MemoryPool {
     }
 
     pub(super) fn used(&self) -> u64 {
-        self.lock().ledger.used
+        self.lock().usage.used
     }
 
     pub(super) fn reserved(&self) -> u64 {
-        self.lock().ledger.reserved.max(self.limits.initial())
+        self.lock().usage.reserved.max(self.limits.initial())
     }
 
     /// Memory whose first use may be queued on `stream`, which is one of this device.
@@ -100,7 +100,7 @@ impl MemoryPool {
         self: &Arc<Self>,
         stream: &CudaStream,
         bytes: u64,
-    ) -> Result<Owned<Self>> {
+    ) -> Result<OwnedBlock<Self>> {
         let timeline = stream.timeline();
         timeline.ready()?;
         self.table.tell(&Note::At(Location::caller()));
@@ -110,40 +110,40 @@ impl MemoryPool {
             reused => reused,
         };
         let Some((block, ready)) = free else {
-            return Ok(Owned::new(self.make(timeline, bytes)?));
+            return Ok(OwnedBlock::new(self.make(timeline, bytes)?));
         };
         // If it can't be handed over, it goes back.
-        let mut owned = Owned::new(block);
+        let mut owned = OwnedBlock::new(block);
         self.hand_over(owned.block_mut(), timeline, ready)?;
         Ok(owned)
     }
 
     /// Books a block that was free as lent.
     #[inline]
-    pub(super) fn lend_free(
+    pub(super) fn use_free(
         &self,
-        state: &mut State,
+        state: &mut PoolState,
         mut block: PoolBlock,
         timeline: &Timeline,
     ) -> PoolBlock {
         let bytes = block.range().bytes;
         block.stream = timeline.id();
         state.free_bytes -= bytes;
-        self.lend(&mut state.ledger, timeline, bytes);
+        self.count_use(&mut state.usage, timeline, bytes);
         block
     }
 
-    fn lend(&self, ledger: &mut Ledger, timeline: &Timeline, bytes: u64) {
-        ledger.used += bytes;
+    fn count_use(&self, usage: &mut PoolUsage, timeline: &Timeline, bytes: u64) {
+        usage.used += bytes;
         if self.limits.is_bounded() {
-            ledger.lent.push(timeline.id());
+            usage.streams.push(timeline.id());
         }
     }
 
-    fn take_back(&self, ledger: &mut Ledger, stream: u32, bytes: u64) {
-        ledger.used -= bytes;
-        if let Some(index) = ledger.lent.iter().position(|lent| *lent == stream) {
-            ledger.lent.swap_remove(index);
+    fn count_return(&self, usage: &mut PoolUsage, stream: u32, bytes: u64) {
+        usage.used -= bytes;
+        if let Some(index) = usage.streams.iter().position(|used| *used == stream) {
+            usage.streams.swap_remove(index);
         }
     }
 
@@ -152,27 +152,27 @@ impl MemoryPool {
     fn make_room(&self, timeline: &Timeline, bytes: u64) -> Result<Option<PoolBlock>> {
         let mut state = self.lock();
         let mut given_back = Vec::new();
-        if !self.limits.allows(state.ledger.reserved, bytes)
+        if !self.limits.allows(state.usage.reserved, bytes)
             && let Some(block) = state.pop_of(timeline.id(), bytes)
         {
-            return Ok(Some(self.lend_free(&mut state, block, timeline)));
+            return Ok(Some(self.use_free(&mut state, block, timeline)));
         }
         // What is free is given back only where that helps.
-        let is_possible = self.limits.allows(state.ledger.used, bytes);
-        while !self.limits.allows(state.ledger.reserved, bytes) {
+        let is_possible = self.limits.allows(state.usage.used, bytes);
+        while !self.limits.allows(state.usage.reserved, bytes) {
             let Some(block) = is_possible.then(|| state.pop_any()).flatten() else {
-                let (limits, ledger) = (self.limits, &state.ledger);
-                let error = limits.exhausted(&self.name, ledger, &self.table, timeline, bytes);
+                let (limits, usage) = (self.limits, &state.usage);
+                let error = limits.exhausted(&self.name, usage, &self.table, timeline, bytes);
                 drop(state);
                 let released = self.release_each(given_back);
                 return Err(released.err().unwrap_or(error));
             };
             state.free_bytes -= block.range().bytes;
-            state.ledger.reserved -= block.range().bytes;
+            state.usage.reserved -= block.range().bytes;
             given_back.push(block);
         }
-        state.ledger.reserved += bytes;
-        self.lend(&mut state.ledger, timeline, bytes);
+        state.usage.reserved += bytes;
+        self.count_use(&mut state.usage, timeline, bytes);
         drop(state);
         if !given_back.is_empty() {
             // So that the driver can give the new block what the old ones had.
@@ -190,9 +190,9 @@ impl MemoryPool {
 
     /// Takes a block off the books that was to be made, and was not.
     fn forget(&self, timeline: &Timeline, bytes: u64) {
-        let ledger = &mut self.lock().ledger;
-        ledger.reserved -= bytes;
-        self.take_back(ledger, timeline.id(), bytes);
+        let usage = &mut self.lock().usage;
+        usage.reserved -= bytes;
+        self.count_return(usage, timeline.id(), bytes);
     }
 
     /// Gives a block that was free to its new owner: the stream comes after its uses then. `ready` says that it did
@@ -236,7 +236,7 @@ impl MemoryPool {
         };
         let mut block = Block::new(self.table.platform(), self.device, range);
         block.allocated_on(timeline);
-        Ok(Homed::new(block, timeline.id(), self))
+        Ok(PooledBlock::new(block, timeline.id(), self))
     }
 
     /// Gives a block back to the driver once all its uses are complete, without waiting for that.
@@ -254,7 +254,7 @@ impl MemoryPool {
 
     fn release_all(&self) -> Result<()> {
         let mut state = self.lock();
-        state.ledger.reserved -= std::mem::take(&mut state.free_bytes);
+        state.usage.reserved -= std::mem::take(&mut state.free_bytes);
         let free = std::mem::take(&mut state.free);
         drop(state);
         self.release_each(free.into_iter().flat_map(|mut list| list.take_all()))
@@ -264,15 +264,15 @@ impl MemoryPool {
         blocks.into_iter().map(|mut block| self.release(&mut block)).fold(Ok(()), Result::and)
     }
 
-    pub(super) fn lock(&self) -> Held<'_, State> {
+    pub(super) fn lock(&self) -> Held<'_, PoolState> {
         self.state.lock()
     }
 }
 
-impl Home for MemoryPool {
+impl BlockPool for MemoryPool {
     fn give_back(mut block: PoolBlock) {
         // SAFETY: used until the block is in a list and its lock is given up, or else before it is dropped.
-        let pool: &Self = unsafe { block.home() };
+        let pool: &Self = unsafe { block.pool() };
         let (stream, bytes) = (block.stream, block.range().bytes);
         let closed = block.close_uses(&pool.table, stream);
         // After a sticky error nothing is recorded any more, and that was reported once.
@@ -280,12 +280,12 @@ impl Home for MemoryPool {
             report_in_drop("recording the last uses of memory", closed);
         }
         let mut state = pool.lock();
-        pool.take_back(&mut state.ledger, stream, bytes);
+        pool.count_return(&mut state.usage, stream, bytes);
         if !state.closed && state.free_bytes.saturating_add(bytes) <= pool.release_threshold {
             state.free_bytes += bytes;
             return state.of(stream).of(bytes).push_back(block);
         }
-        state.ledger.reserved -= bytes;
+        state.usage.reserved -= bytes;
         drop(state);
         report_in_drop("freeing device memory", pool.release(&mut block));
     }

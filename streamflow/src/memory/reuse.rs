@@ -8,7 +8,7 @@
 
 use smallvec::SmallVec;
 
-use super::books::{PoolBlock, State};
+use super::pool_state::{PoolBlock, PoolState};
 use super::{MemoryOptions, MemoryPool};
 use crate::stream::{Point, Timeline};
 
@@ -46,12 +46,18 @@ impl MemoryPool {
         let blocks = state.of(timeline.id()).of(bytes);
         // Nearly always the oldest, and that is cheaper to take.
         let block = if index == 0 { blocks.pop_front() } else { blocks.remove(index) };
-        block.map(|block| (self.lend_free(&mut state, block, timeline), ready))
+        block.map(|block| (self.use_free(&mut state, block, timeline), ready))
     }
 
-    fn choose(&self, state: &mut State, timeline: &Timeline, bytes: u64, may_ask: bool) -> Choice {
+    fn choose(
+        &self,
+        state: &mut PoolState,
+        timeline: &Timeline,
+        bytes: u64,
+        may_ask: bool,
+    ) -> Choice {
         let most = self.most_in_flight(bytes);
-        let reserved = state.ledger.reserved;
+        let reserved = state.usage.reserved;
         let class = state.of(timeline.id()).class(bytes);
         let Some(oldest) = class.blocks.front_mut() else { return Choice::Make };
         if oldest.is_ordered_before(timeline) {

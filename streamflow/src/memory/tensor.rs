@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut, Range};
 
-use super::{Buffer, DeviceSlice, Element, Lender, MemoryPool, Shape, Strides, View};
+use super::{Buffer, DeviceSlice, Element, MemoryPool, PoolHandle, Shape, Strides, View};
 use crate::error::{Error, Result};
 use crate::stream::CudaStream;
 
@@ -20,7 +20,7 @@ pub struct Tensor<T: Element> {
 impl<T: Element> Tensor<T> {
     #[track_caller]
     pub(crate) fn new(
-        pool: &Lender<MemoryPool>,
+        pool: &PoolHandle<MemoryPool>,
         stream: &CudaStream,
         shape: &Shape,
     ) -> Result<Self> {

@@ -10,8 +10,8 @@ use std::time::Duration;
 use super::*;
 use crate::driver::host::{HostDriver, Policy};
 use crate::driver::{
-    Call, DeviceId, Driver, DriverError, DriverResult, Layer, MemoryRange, Place, Recorder,
-    StreamName,
+    Call, DeviceId, Driver, DriverError, DriverResult, Layer, MemoryRange, RecordedRange, Recorder,
+    StreamLabel,
 };
 use crate::{CudaStream, CudaStreamPool, Platform, StreamPool, device};
 
@@ -38,7 +38,7 @@ fn bench(options: MemoryOptions) -> Bench {
 
 impl Bench {
     /// A new stream, and what the log calls it.
-    fn stream(&self) -> (CudaStream, StreamName) {
+    fn stream(&self) -> (CudaStream, StreamLabel) {
         let stream = self.pool.allocate("a test").unwrap();
         self.recorder.clear();
         stream.is_complete().unwrap();
@@ -147,7 +147,7 @@ fn memory_is_kept_up_to_the_threshold() {
 /// The number of a page-locked allocation is that of the copy's host side.
 fn uploaded_from(bench: &Bench) -> u32 {
     let source = bench.recorder.calls().into_iter().rev().find_map(|call| match call {
-        Call::Copy { source: Place::Pinned { buffer, .. }, .. } => Some(buffer),
+        Call::Copy { source: RecordedRange::Pinned { buffer, .. }, .. } => Some(buffer),
         _ => None,
     });
     source.unwrap()

@@ -45,16 +45,16 @@ impl Drop for ExternalStream<'_> {
     /// Records what was queued, since the stream may be gone when somebody asks for it.
     fn drop(&mut self) {
         let timeline = self.stream.timeline();
-        let left = timeline.leave(&self.table);
+        let detached = timeline.detach(&self.table);
         // Where that failed, no other stream can go on where this one was.
-        let is_covered = left.is_ok();
+        let is_covered = detached.is_ok();
         // After a sticky error nothing is recorded any more, and that was reported once.
         if timeline.driver().sticky_error().is_none() {
-            report_in_drop("leaving a stream of somebody else's", left);
+            report_in_drop("leaving a stream of somebody else's", detached);
         }
         if is_covered {
             let table = self.stream.table();
-            table.left.lock().push(timeline.clone());
+            table.detached.lock().push(timeline.clone());
         }
     }
 }
@@ -71,10 +71,10 @@ impl StreamTable {
     fn external(&self, borrowed: BorrowedStream<'_>) -> Result<Arc<Timeline>> {
         let raw = borrowed.raw();
         if let Some(timeline) = self.take_left(raw) {
-            return match timeline.come_back() {
+            return match timeline.reattach() {
                 Ok(()) => Ok(timeline),
                 Err(error) => {
-                    self.left.lock().push(timeline);
+                    self.detached.lock().push(timeline);
                     Err(error.into())
                 }
             };
@@ -82,13 +82,13 @@ impl StreamTable {
         self.driver().bind(raw.device())?;
         let stream = OwnedStream::lent(self.driver(), borrowed);
         let timeline = self.add_external(stream, StreamOptions::default())?;
-        timeline.hold(format!("an external stream of {}", raw.device()).into());
+        timeline.set_label(format!("an external stream of {}", raw.device()).into());
         Ok(timeline)
     }
 
     fn take_left(&self, raw: RawStream) -> Option<Arc<Timeline>> {
-        let mut left = self.left.lock();
-        let index = left.iter().position(|timeline| timeline.raw() == raw)?;
-        Some(left.swap_remove(index))
+        let mut detached = self.detached.lock();
+        let index = detached.iter().position(|timeline| timeline.raw() == raw)?;
+        Some(detached.swap_remove(index))
     }
 }

@@ -117,7 +117,7 @@ impl StreamPool {
             Some(timeline) => timeline,
             None => pool.table.take(pool.description.device, pool.options)?,
         };
-        timeline.hold(holder.clone());
+        timeline.set_label(holder.clone());
         state.holders.push((timeline.id(), holder));
         let lease = Lease { pool: self.0.clone(), timeline: timeline.clone() };
         Ok(CudaStream::new(timeline, pool.table.clone(), Some(lease)))
@@ -139,7 +139,7 @@ impl StreamPool {
     }
 
     /// How many streams are lent now.
-    pub fn lent(&self) -> usize {
+    pub fn in_use(&self) -> usize {
         self.0.state.lock().holders.len()
     }
 }

@@ -5,7 +5,7 @@
 //! a new owner (`memory::{pool, pinned}`), a message's stream that is received and `synchronize_streams` (`context`), the
 //! stream that watches for the host (`stream::wakeup`), and [`CudaStream::wait`](super::CudaStream::wait). Nobody else
 //! decides on a wait, and none is put off: when `wait` returns, the driver has taken it. One more wait is made, by
-//! `Timeline::come_back`, and that one is never left out.
+//! `Timeline::reattach`, and that one is never left out.
 //!
 //! # The rules
 //!

@@ -81,7 +81,7 @@ impl Timeline {
 
     /// Blocks until all work queued so far is complete.
     pub(crate) fn synchronize(&self, table: &StreamTable) -> DriverResult<()> {
-        if self.is_left() {
+        if self.is_detached() {
             return self.synchronize_epoch(table, self.recorded());
         }
         // Once it is complete nobody asks for its event.

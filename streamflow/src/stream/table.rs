@@ -43,7 +43,7 @@ pub(crate) struct StreamTable {
     numbering: Lock<()>,
     attached: OnceLock<Box<dyn Attached>>,
     /// Streams of others whose wrappers are gone.
-    pub(super) left: Lock<Vec<Arc<Timeline>>>,
+    pub(super) detached: Lock<Vec<Arc<Timeline>>>,
     /// The divisions of devices that were asked for so far.
     pub(super) green: Lock<Vec<GreenContexts>>,
 }
@@ -57,7 +57,7 @@ impl StreamTable {
             idle: Lock::default(),
             numbering: Lock::default(),
             attached: OnceLock::new(),
-            left: Lock::default(),
+            detached: Lock::default(),
             green: Lock::default(),
             watched: driver.watches(),
             driver,
@@ -69,7 +69,7 @@ impl StreamTable {
                 StreamOptions { flags: StreamFlags::Blocking, ..StreamOptions::default() };
             let stream = OwnedStream::default_of(&table.driver, device);
             let timeline = table.add(Parts::new(stream, options)?);
-            timeline.hold(format!("the default stream of {device}").into());
+            timeline.set_label(format!("the default stream of {device}").into());
         }
         Ok(Arc::new(table))
     }

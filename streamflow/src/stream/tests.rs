@@ -315,9 +315,9 @@ fn reserved_streams_are_made_at_once_and_others_when_asked_for() {
     let pool = bench.platform.stream_pool("RESERVED", &description).unwrap();
     assert_eq!(bench.made() - before, 3);
     let streams: Vec<_> = (0..3).map(|_| pool.allocate("one").unwrap()).collect();
-    assert_eq!((bench.made() - before, pool.lent()), (3, 3));
+    assert_eq!((bench.made() - before, pool.in_use()), (3, 3));
     let fourth = pool.allocate("the fourth").unwrap();
-    assert_eq!((bench.made() - before, pool.lent()), (4, 4));
+    assert_eq!((bench.made() - before, pool.in_use()), (4, 4));
     assert!(pool.allocate("a fifth").is_err());
     let mut handles: Vec<_> = streams.iter().map(|stream| stream.raw().handle()).collect();
     handles.push(fourth.raw().handle());
@@ -333,7 +333,7 @@ fn streams_come_back_and_are_lent_again() {
     let raw = first.raw();
     let made = bench.made();
     drop(first);
-    assert_eq!(bench.pool.lent(), 0);
+    assert_eq!(bench.pool.in_use(), 0);
     let again = bench.stream();
     assert_eq!((again.raw(), bench.made()), (raw, made));
     // A stream outlives the last handle of its pool, and then serves another.

@@ -37,7 +37,7 @@ pub(crate) struct Timeline {
     is_default: bool,
     /// The stream was somebody else's and may be gone: nothing is queued on it any more, and all that was
     /// is covered by the last record.
-    left: AtomicBool,
+    detached: AtomicBool,
     /// Records that are known to be complete.
     pub(super) completed: AtomicU64,
     events: Events,
@@ -48,7 +48,7 @@ pub(crate) struct Timeline {
     pub(super) seen: Clock,
     options: StreamOptions,
     /// Who has the stream, or had it last, for messages.
-    holder: Lock<Cow<'static, str>>,
+    label: Lock<Cow<'static, str>>,
 }
 
 /// A record for the host's questions about what the ring has overwritten; 0 for none yet.
@@ -91,8 +91,8 @@ impl Timeline {
             stream,
             state: AtomicU64::new(0),
             completed: AtomicU64::new(0),
-            left: AtomicBool::new(false),
-            holder: Lock::default(),
+            detached: AtomicBool::new(false),
+            label: Lock::default(),
             seen: Clock::new(),
             events,
             ring: Lock::default(),
@@ -105,20 +105,20 @@ impl Timeline {
     }
 
     /// Says who has the stream from now on.
-    pub(super) fn hold(&self, holder: Cow<'static, str>) {
+    pub(super) fn set_label(&self, label: Cow<'static, str>) {
         if self.driver().watches() {
             crate::driver::tell(
                 &**self.driver(),
-                &Note::StreamName { stream: self.raw(), name: &holder },
+                &Note::StreamLabel { stream: self.raw(), label: &label },
             );
         }
-        *self.holder.lock() = holder;
+        *self.label.lock() = label;
     }
 
     /// Who has the stream, or had it last, for messages.
-    pub(crate) fn holder(&self) -> String {
-        let holder = self.holder.lock();
-        if holder.is_empty() { format!("stream {}", self.id) } else { holder.clone().into_owned() }
+    pub(crate) fn label(&self) -> String {
+        let label = self.label.lock();
+        if label.is_empty() { format!("stream {}", self.id) } else { label.clone().into_owned() }
     }
 
     pub(crate) fn device(&self) -> DeviceId {
@@ -221,7 +221,7 @@ impl Timeline {
         crate::turns::point("a record is due, and the ring is not locked yet");
         let mut ring = self.lock();
         // Another thread may have recorded meanwhile, or left the stream.
-        if self.is_open() && !self.is_left() {
+        if self.is_open() && !self.is_detached() {
             self.record_locked(&mut ring)?;
         }
         Ok(())
@@ -244,7 +244,7 @@ impl Timeline {
     }
 
     fn record_locked(&self, ring: &mut Ring) -> DriverResult<u64> {
-        if self.is_left() {
+        if self.is_detached() {
             // Nothing was queued since the last record. If that failed, nothing stands for what was.
             let last = self.recorded();
             return if ring.holds(last) { Ok(last) } else { Err(self.lost()) };
@@ -268,7 +268,7 @@ impl Timeline {
 
     /// Whether the record was begun, and is not in the ring, while later ones may be.
     pub(super) fn is_overwritten(&self, epoch: u64) -> bool {
-        epoch <= self.recorded() && !self.is_left() && !self.lock().holds(epoch)
+        epoch <= self.recorded() && !self.is_detached() && !self.lock().holds(epoch)
     }
 
     /// As [`record`](Self::record), on an event that is not of the ring. No wait can be for it. `None` of a stream that
@@ -278,7 +278,7 @@ impl Timeline {
         event: &OwnedEvent,
     ) -> DriverResult<Option<Record>> {
         let _ring = self.lock();
-        if self.is_left() { Ok(None) } else { self.make(self.begin_record(), event).map(Some) }
+        if self.is_detached() { Ok(None) } else { self.make(self.begin_record(), event).map(Some) }
     }
 
     /// The record that covers `epoch`, and its event; `bind` is called before one is made for it.
@@ -314,13 +314,13 @@ impl Timeline {
     }
 
     /// Whether the stream was somebody else's and may be gone.
-    pub(super) fn is_left(&self) -> bool {
-        self.left.load(Ordering::Acquire)
+    pub(super) fn is_detached(&self) -> bool {
+        self.detached.load(Ordering::Acquire)
     }
 
     /// Covers all that was queued by a record, after which the stream is not used any more. If it can't
     /// be recorded, waits for it.
-    pub(super) fn leave(&self, table: &StreamTable) -> DriverResult<()> {
+    pub(super) fn detach(&self, table: &StreamTable) -> DriverResult<()> {
         let covered = self.bind().and_then(|()| match self.record_last() {
             Ok(()) => Ok(()),
             Err(_) => self.synchronize(table),
@@ -331,7 +331,7 @@ impl Timeline {
             // for it.
             self.begin_record();
         }
-        self.left.store(true, Ordering::Release);
+        self.detached.store(true, Ordering::Release);
         covered
     }
 
@@ -339,7 +339,7 @@ impl Timeline {
     fn record_last(&self) -> DriverResult<()> {
         let mut ring = self.lock();
         self.record_locked(&mut ring)?;
-        self.left.store(true, Ordering::Release);
+        self.detached.store(true, Ordering::Release);
         Ok(())
     }
 
@@ -358,13 +358,13 @@ impl Timeline {
     }
 
     /// Another stream with the handle of the one that was left, or the same: it goes on where that was.
-    pub(super) fn come_back(&self) -> DriverResult<()> {
+    pub(super) fn reattach(&self) -> DriverResult<()> {
         self.bind()?;
         let ring = self.lock();
         if let Some(last) = ring.latest() {
             self.stream.wait(&self.events[ring::slot(last)])?;
         }
-        self.left.store(false, Ordering::Release);
+        self.detached.store(false, Ordering::Release);
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use streamflow::StreamFlags;
 use streamflow::device;
 use streamflow::driver::race::{RaceChecker, RaceReports};
 use streamflow::driver::{
-    Access, AccessMode, Code, Copy, CopyKind, Driver, DriverError, DriverResult, HostFunction,
+    Access, AccessMode, Code, CopyKind, CopyOp, Driver, DriverError, DriverResult, HostFunction,
     KernelSource, Launch, MemoryRange, Note, Param, RawEvent, RawFunction, RawStream,
     StreamOptions,
 };
@@ -135,7 +135,7 @@ impl Bare {
     ) -> DriverResult<()> {
         let target = MemoryRange { bytes: source.bytes, ..target };
         // SAFETY: as in `write`; ordinary memory is alive during the call, and such copies block.
-        unsafe { self.driver.copy(stream, &Copy { kind, target, source }) }
+        unsafe { self.driver.copy(stream, &CopyOp { kind, target, source }) }
     }
 
     /// Copies to or from ordinary memory of its own.

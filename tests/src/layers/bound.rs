@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use streamflow::driver::{
-    Copy, DeviceId, Driver, DriverError, DriverResult, Launch, Layer, MemoryRange, RawEvent,
+    CopyOp, DeviceId, Driver, DriverError, DriverResult, Launch, Layer, MemoryRange, RawEvent,
     RawStream,
 };
 
@@ -78,7 +78,7 @@ bound! {
     [unsafe] fn synchronize_stream(stream: RawStream) -> (), check_stream stream;
     [unsafe] fn allocate(stream: RawStream, bytes: u64) -> MemoryRange, check_stream stream;
     [unsafe] fn free(stream: RawStream, range: MemoryRange) -> (), check_stream stream;
-    [unsafe] fn copy(stream: RawStream, copy: &Copy) -> (), check_stream stream;
+    [unsafe] fn copy(stream: RawStream, copy: &CopyOp) -> (), check_stream stream;
     [unsafe] fn fill(stream: RawStream, range: MemoryRange, byte: u8) -> (), check_stream stream;
     [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> (), check_stream stream;
 }

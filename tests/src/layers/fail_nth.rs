@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use streamflow::driver::{
-    Copy, Coscheduling, DeviceId, Driver, DriverError, DriverResult, GreenContext, HostFunction,
+    CopyOp, Coscheduling, DeviceId, Driver, DriverError, DriverResult, GreenContext, HostFunction,
     Image, KernelSource, Launch, Layer, LoadedKernel, MemoryRange, RawEvent, RawModule, RawStream,
     StreamOptions,
 };
@@ -112,7 +112,7 @@ calls! {
     Trim [] fn trim(device: DeviceId, keep: u64) -> (), on device;
     AllocatePinned [] fn allocate_pinned(device: DeviceId, bytes: u64) -> MemoryRange, on device;
     FreePinned [unsafe] fn free_pinned(device: DeviceId, range: MemoryRange) -> (), on device;
-    Copy [unsafe] fn copy(stream: RawStream, copy: &Copy) -> (), on stream.device();
+    Copy [unsafe] fn copy(stream: RawStream, copy: &CopyOp) -> (), on stream.device();
     Fill [unsafe] fn fill(stream: RawStream, range: MemoryRange, byte: u8) -> (), on stream.device();
     LoadModule [unsafe] fn load_module(device: DeviceId, name: &str, image: &Image) -> RawModule, on device;
     LoadKernel [unsafe] fn load_kernel(device: DeviceId, source: &KernelSource<'_>) -> LoadedKernel, on device;

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use streamflow::driver::AccessMode::{Read, Write};
 use streamflow::driver::race::{RaceMark, RaceReports};
 use streamflow::driver::{
-    Copy, DeviceId, Driver, DriverResult, Launch, Layer, MemoryRange, Note, RawEvent, RawStream,
+    CopyOp, DeviceId, Driver, DriverResult, Launch, Layer, MemoryRange, Note, RawEvent, RawStream,
     StreamOptions,
 };
 
@@ -178,7 +178,7 @@ unsafe impl Layer for Mutate {
                 self.lock().visit().enter(node, hook);
             }
             Note::Leave => self.lock().visit().leave(),
-            Note::StreamName { stream, name } => self.lock().names.name_stream(stream, name),
+            Note::StreamLabel { stream, label } => self.lock().names.name_stream(stream, label),
             Note::Relies { by, .. } => self.note(|_| Step::Relies { by }),
             Note::HostAccess { range, mode, .. } => {
                 self.note(|log| Step::Host { accesses: log.accesses(&[(range, mode)]) });
@@ -292,7 +292,7 @@ unsafe impl Layer for Mutate {
         Ok(range)
     }
 
-    unsafe fn copy(&self, stream: RawStream, copy: &Copy) -> DriverResult<()> {
+    unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
         self.note(|log| log.work(stream, "copy", &[(copy.source, Read), (copy.target, Write)]));
         // SAFETY: the caller's contract.
         unsafe { self.below.copy(stream, copy) }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use streamflow::driver::{
-    Copy, DeviceId, Driver, DriverResult, Launch, Layer, MemoryRange, RawEvent, RawStream,
+    CopyOp, DeviceId, Driver, DriverResult, Launch, Layer, MemoryRange, RawEvent, RawStream,
 };
 
 /// While it is switched off, the calls of a pipeline that is warm are answered with success and nothing
@@ -67,6 +67,6 @@ nothing! {
     [unsafe] fn synchronize_event(event: RawEvent) -> () = ();
     [unsafe] fn synchronize_stream(stream: RawStream) -> () = ();
     [unsafe] fn recycle(stream: RawStream, range: MemoryRange) -> () = ();
-    [unsafe] fn copy(stream: RawStream, copy: &Copy) -> () = ();
+    [unsafe] fn copy(stream: RawStream, copy: &CopyOp) -> () = ();
     [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> () = ();
 }

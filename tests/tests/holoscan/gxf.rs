@@ -19,14 +19,14 @@ pub(crate) fn tests(suite: Suite) -> Suite {
 fn x1_cuda_stream_event(platform: &Platform) -> Result<(), Failed> {
     let pool = platform.stream_pool("x1", &CudaStreamPool::new().max_size(1))?;
     let stream = pool.allocate("x1")?;
-    check(stream.device() == device(0) && pool.lent() == 1, || format!("{stream:?}"))?;
+    check(stream.device() == device(0) && pool.in_use() == 1, || format!("{stream:?}"))?;
     let mut data = platform.buffer::<f32>(LEN, &stream)?;
     stream.launch::<slow_fill>(LEN, (&mut data, 3.0, SLOW))?;
     let point = stream.record()?;
     stream.synchronize_blocking()?;
     check(stream.is_complete()? && point.epoch() > 0, || "not complete".into())?;
     drop(stream);
-    check(pool.lent() == 0, || "a stream that was dropped is lent".into())?;
+    check(pool.in_use() == 0, || "a stream that was dropped is lent".into())?;
     pool.allocate("again")?;
     Ok(())
 }

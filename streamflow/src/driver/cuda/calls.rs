@@ -9,7 +9,7 @@ use super::module::{self, Module, What};
 use super::submit::{length, stream_of};
 use super::{CudaDriver, device, handle_of, pointer_to, probe};
 use crate::driver::{
-    Code, Copy, Coscheduling, DeviceId, DeviceInfo, Driver, DriverResult, GreenContext,
+    Code, CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverResult, GreenContext,
     HostFunction, Image, KernelSource, Launch, LoadedKernel, MemoryRange, RawEvent, RawModule,
     RawStream, SmSizes, Sticky, StreamFlags, StreamOptions, Target,
 };
@@ -254,7 +254,7 @@ unsafe impl Driver for CudaDriver {
         check_given_back("cuMemFreeHost", device, result)
     }
 
-    unsafe fn copy(&self, stream: RawStream, copy: &Copy) -> DriverResult<()> {
+    unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
         // SAFETY: the caller keeps the same contract.
         unsafe { self.submit_copy(stream, copy) }
     }

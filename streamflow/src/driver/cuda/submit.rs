@@ -7,7 +7,7 @@ use cudarc::driver::sys;
 use super::error::{STICKY, check, explain};
 use super::{CudaDriver, pointer_to};
 use crate::driver::{
-    Copy, CopyKind, Driver, DriverError, DriverResult, Launch, MAX_PARAMS, MemoryRange, RawStream,
+    CopyKind, CopyOp, Driver, DriverError, DriverResult, Launch, MAX_PARAMS, MemoryRange, RawStream,
 };
 
 /// CUDA's handle of a stream.
@@ -26,7 +26,7 @@ impl CudaDriver {
     /// # Safety
     /// As there.
     #[inline]
-    pub(super) unsafe fn submit_copy(&self, stream: RawStream, copy: &Copy) -> DriverResult<()> {
+    pub(super) unsafe fn submit_copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
         let (target, source, bytes) = (copy.target, copy.source, length(copy.source));
         let raw = stream_of(stream);
         let call = match copy.kind {

@@ -265,7 +265,7 @@ unsafe impl Driver for HostDriver {
         sim.check(device, CALL)
     }
 
-    unsafe fn copy(&self, stream: RawStream, copy: &Copy) -> DriverResult<()> {
+    unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
         const CALL: &str = "copy";
         if copy.target.bytes != copy.source.bytes {
             let message = format!(

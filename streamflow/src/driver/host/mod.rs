@@ -68,7 +68,7 @@ use schedule::Locked;
 use sim::Sim;
 
 use super::{
-    Copy, CopyKind, Coscheduling, DeviceId, DeviceInfo, Driver, DriverError, DriverResult,
+    CopyKind, CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverError, DriverResult,
     GreenContext, HostFunction, Image, KernelSource, Launch, LoadedKernel, MemoryRange, RawEvent,
     RawFunction, RawModule, RawStream, SmSizes, Sticky, StreamFlags, StreamOptions,
 };

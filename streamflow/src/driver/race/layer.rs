@@ -10,8 +10,8 @@ use super::report::RaceReports;
 use super::site::Action;
 use crate::driver::note::Note;
 use crate::driver::{
-    Access, AccessMode, Copy, CopyKind, DeviceId, Driver, DriverResult, HostFunction, KernelSource,
-    Launch, Layer, LoadedKernel, MemoryRange, RawEvent, RawStream, StreamOptions,
+    Access, AccessMode, CopyKind, CopyOp, DeviceId, Driver, DriverResult, HostFunction,
+    KernelSource, Launch, Layer, LoadedKernel, MemoryRange, RawEvent, RawStream, StreamOptions,
 };
 
 // When a call is noted matters where threads meet. What gives something back is noted before it is
@@ -68,9 +68,9 @@ unsafe impl Layer for RaceChecker {
                 let (on, by) = (order.stream(on), by.map(|by| order.stream(by)));
                 order.rely(thread, on, by);
             }
-            Note::StreamName { stream, name } => {
+            Note::StreamLabel { stream, label } => {
                 let stream = state.order.stream(stream);
-                state.order.name_stream(stream, name);
+                state.order.name_stream(stream, label);
             }
         }
     }
@@ -203,7 +203,7 @@ unsafe impl Layer for RaceChecker {
         unsafe { self.below.free_pinned(device, range) }
     }
 
-    unsafe fn copy(&self, stream: RawStream, copy: &Copy) -> DriverResult<()> {
+    unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
         // SAFETY: the caller's contract.
         unsafe { self.below.copy(stream, copy) }?;
         let read = Access { range: copy.source, mode: AccessMode::Read, argument: "source" };

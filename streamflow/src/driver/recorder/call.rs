@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::names::{Place, StreamName};
+use super::names::{RecordedRange, StreamLabel};
 use crate::driver::{AccessMode, CopyKind, DeviceId, StreamFlags, StreamOptions};
 
 /// Memory that a recorded launch touches.
@@ -14,7 +14,7 @@ pub struct RecordedAccess {
     /// Read or written.
     pub mode: AccessMode,
     /// Which bytes.
-    pub place: Place,
+    pub place: RecordedRange,
 }
 
 /// One call of a driver, as the [`Recorder`](super::Recorder) keeps it.
@@ -28,51 +28,51 @@ pub enum Call {
     /// [`bind`](crate::driver::Driver::bind).
     Bind { device: DeviceId },
     /// [`create_stream`](crate::driver::Driver::create_stream).
-    CreateStream { stream: StreamName, device: DeviceId, options: StreamOptions },
+    CreateStream { stream: StreamLabel, device: DeviceId, options: StreamOptions },
     /// [`create_green_contexts`](crate::driver::Driver::create_green_contexts).
     CreateGreenContexts { device: DeviceId, sizes: Box<[u32]> },
     /// [`destroy_stream`](crate::driver::Driver::destroy_stream).
-    DestroyStream { stream: StreamName },
+    DestroyStream { stream: StreamLabel },
     /// [`query_stream`](crate::driver::Driver::query_stream), with its answer.
-    QueryStream { stream: StreamName, complete: bool },
+    QueryStream { stream: StreamLabel, complete: bool },
     /// [`synchronize_stream`](crate::driver::Driver::synchronize_stream).
-    SynchronizeStream { stream: StreamName },
+    SynchronizeStream { stream: StreamLabel },
     /// [`create_event`](crate::driver::Driver::create_event), or
     /// [`create_timing_event`](crate::driver::Driver::create_timing_event).
     CreateEvent { event: u32, device: DeviceId },
     /// [`destroy_event`](crate::driver::Driver::destroy_event).
     DestroyEvent { event: u32 },
     /// [`record_event`](crate::driver::Driver::record_event).
-    RecordEvent { event: u32, stream: StreamName },
+    RecordEvent { event: u32, stream: StreamLabel },
     /// [`wait_event`](crate::driver::Driver::wait_event).
-    WaitEvent { stream: StreamName, event: u32 },
+    WaitEvent { stream: StreamLabel, event: u32 },
     /// [`query_event`](crate::driver::Driver::query_event), with its answer.
     QueryEvent { event: u32, complete: bool },
     /// [`synchronize_event`](crate::driver::Driver::synchronize_event).
     SynchronizeEvent { event: u32 },
     /// [`allocate`](crate::driver::Driver::allocate).
-    Allocate { stream: StreamName, place: Place },
+    Allocate { stream: StreamLabel, place: RecordedRange },
     /// [`free`](crate::driver::Driver::free).
-    Free { stream: StreamName, place: Place },
+    Free { stream: StreamLabel, place: RecordedRange },
     /// [`recycle`](crate::driver::Driver::recycle).
-    Recycle { stream: StreamName, place: Place },
+    Recycle { stream: StreamLabel, place: RecordedRange },
     /// [`trim`](crate::driver::Driver::trim).
     Trim { device: DeviceId, keep: u64 },
     /// [`allocate_pinned`](crate::driver::Driver::allocate_pinned).
-    AllocatePinned { device: DeviceId, place: Place },
+    AllocatePinned { device: DeviceId, place: RecordedRange },
     /// [`free_pinned`](crate::driver::Driver::free_pinned).
-    FreePinned { device: DeviceId, place: Place },
+    FreePinned { device: DeviceId, place: RecordedRange },
     /// [`copy`](crate::driver::Driver::copy).
-    Copy { stream: StreamName, kind: CopyKind, target: Place, source: Place },
+    Copy { stream: StreamLabel, kind: CopyKind, target: RecordedRange, source: RecordedRange },
     /// [`fill`](crate::driver::Driver::fill).
-    Fill { stream: StreamName, place: Place, byte: u8 },
+    Fill { stream: StreamLabel, place: RecordedRange, byte: u8 },
     /// [`load_module`](crate::driver::Driver::load_module).
     LoadModule { device: DeviceId, module: Arc<str> },
     /// [`load_kernel`](crate::driver::Driver::load_kernel).
     LoadKernel { device: DeviceId, kernel: Arc<str> },
     /// [`launch`](crate::driver::Driver::launch).
     Launch {
-        stream: StreamName,
+        stream: StreamLabel,
         kernel: Arc<str>,
         grid: [u32; 3],
         block: [u32; 3],
@@ -80,7 +80,7 @@ pub enum Call {
         accesses: Box<[RecordedAccess]>,
     },
     /// [`launch_host_function`](crate::driver::Driver::launch_host_function).
-    HostFunction { stream: StreamName },
+    HostFunction { stream: StreamLabel },
     /// The call of this name failed, with this error. A call that is recorded when it is made stands
     /// before it; one that makes something has only this.
     Failed { call: &'static str, error: Arc<str> },
@@ -88,7 +88,7 @@ pub enum Call {
 
 impl Call {
     /// The stream that the call is about, if it is about one.
-    pub fn stream(&self) -> Option<StreamName> {
+    pub fn stream(&self) -> Option<StreamLabel> {
         match self {
             Self::CreateStream { stream, .. }
             | Self::DestroyStream { stream }

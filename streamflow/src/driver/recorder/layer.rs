@@ -2,7 +2,7 @@
 
 use super::{Call, RecordedAccess, Recorder};
 use crate::driver::{
-    Copy, Coscheduling, DeviceId, Driver, DriverResult, GreenContext, HostFunction, Image,
+    CopyOp, Coscheduling, DeviceId, Driver, DriverResult, GreenContext, HostFunction, Image,
     KernelSource, Launch, Layer, LoadedKernel, MemoryRange, RawEvent, RawModule, RawStream,
     StreamOptions,
 };
@@ -157,7 +157,7 @@ unsafe impl Layer for Recorder {
         self.note_failure("free_pinned", unsafe { self.below.free_pinned(device, range) })
     }
 
-    unsafe fn copy(&self, stream: RawStream, copy: &Copy) -> DriverResult<()> {
+    unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
         self.note_on(stream, |names, stream| Call::Copy {
             stream,
             kind: copy.kind,

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use self::call::{Call, RecordedAccess};
 use self::names::Names;
-pub use self::names::{Place, StreamName};
+pub use self::names::{RecordedRange, StreamLabel};
 use super::{Driver, DriverResult, RawStream};
 
 /// Wraps a driver and records every call, in order, as a [`Call`].
@@ -97,7 +97,7 @@ impl Recorder {
     }
 
     /// Records a call on a stream that is about to be made.
-    fn note_on(&self, stream: RawStream, call: impl FnOnce(&mut Names, StreamName) -> Call) {
+    fn note_on(&self, stream: RawStream, call: impl FnOnce(&mut Names, StreamLabel) -> Call) {
         let default = self.below.default_stream(stream.device());
         self.note(|names| {
             let stream = names.stream(stream, default);

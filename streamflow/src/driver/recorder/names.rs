@@ -8,14 +8,14 @@ use crate::driver::{DeviceId, MemoryRange, RawEvent, RawStream};
 
 /// A stream in a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum StreamName {
+pub enum StreamLabel {
     /// The legacy default stream of a device.
     Default(DeviceId),
     /// Any other, counted from 0 over all devices.
     Numbered(u32),
 }
 
-impl fmt::Display for StreamName {
+impl fmt::Display for StreamLabel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default(device) => write!(f, "default stream of {device}"),
@@ -26,7 +26,7 @@ impl fmt::Display for StreamName {
 
 /// Memory in a log. Lengths and offsets are in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum RecordedRange {
     /// Part of a device allocation, counted from 0 in order of allocation.
     Device {
         /// Which allocation.
@@ -53,7 +53,7 @@ pub enum Place {
     },
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for RecordedRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Device { buffer, offset, bytes } => {
@@ -78,7 +78,7 @@ struct Block {
 /// All numbers given so far.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    streams: HashMap<RawStream, StreamName>,
+    streams: HashMap<RawStream, StreamLabel>,
     next_stream: u32,
     events: HashMap<RawEvent, u32>,
     next_event: u32,
@@ -92,16 +92,16 @@ pub(super) struct Names {
 
 impl Names {
     /// A stream that was just created; its handle may have belonged to another before.
-    pub(super) fn new_stream(&mut self, stream: RawStream) -> StreamName {
-        let name = StreamName::Numbered(next(&mut self.next_stream));
+    pub(super) fn new_stream(&mut self, stream: RawStream) -> StreamLabel {
+        let name = StreamLabel::Numbered(next(&mut self.next_stream));
         self.streams.insert(stream, name);
         name
     }
 
     /// A stream; `default` is the default stream of its device.
-    pub(super) fn stream(&mut self, stream: RawStream, default: RawStream) -> StreamName {
+    pub(super) fn stream(&mut self, stream: RawStream, default: RawStream) -> StreamLabel {
         if stream == default {
-            return StreamName::Default(stream.device());
+            return StreamLabel::Default(stream.device());
         }
         match self.streams.get(&stream) {
             Some(name) => *name,
@@ -124,7 +124,7 @@ impl Names {
     }
 
     /// Memory that was just allocated. What was known to lie there is gone.
-    pub(super) fn new_block(&mut self, range: MemoryRange, pinned: bool) -> Place {
+    pub(super) fn new_block(&mut self, range: MemoryRange, pinned: bool) -> RecordedRange {
         let counter = if pinned { &mut self.next_pinned } else { &mut self.next_device };
         let number = next(counter);
         // An empty block has no address of its own and could not be found again.
@@ -145,7 +145,7 @@ impl Names {
     }
 
     /// Memory somewhere.
-    pub(super) fn place(&self, range: MemoryRange) -> Place {
+    pub(super) fn place(&self, range: MemoryRange) -> RecordedRange {
         let MemoryRange { address, bytes } = range;
         match self.blocks.range(..=address).next_back() {
             Some((start, block))
@@ -153,7 +153,7 @@ impl Names {
             {
                 place(block.number, block.pinned, address - start, bytes)
             }
-            _ => Place::Other { bytes },
+            _ => RecordedRange::Other { bytes },
         }
     }
 
@@ -168,11 +168,11 @@ impl Names {
     }
 }
 
-fn place(buffer: u32, pinned: bool, offset: u64, bytes: u64) -> Place {
+fn place(buffer: u32, pinned: bool, offset: u64, bytes: u64) -> RecordedRange {
     if pinned {
-        Place::Pinned { buffer, offset, bytes }
+        RecordedRange::Pinned { buffer, offset, bytes }
     } else {
-        Place::Device { buffer, offset, bytes }
+        RecordedRange::Device { buffer, offset, bytes }
     }
 }
 

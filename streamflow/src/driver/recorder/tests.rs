@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Call, Place, Recorder, StreamName};
+use super::{Call, RecordedRange, Recorder, StreamLabel};
 use crate::driver::*;
 
 /// Handles are multiples of `step`; allocations of 13 bytes fail.
@@ -121,7 +121,7 @@ unsafe impl Driver for Fake {
     unsafe fn free_pinned(&self, _: DeviceId, _: MemoryRange) -> DriverResult<()> {
         Ok(())
     }
-    unsafe fn copy(&self, _: RawStream, _: &Copy) -> DriverResult<()> {
+    unsafe fn copy(&self, _: RawStream, _: &CopyOp) -> DriverResult<()> {
         Ok(())
     }
     unsafe fn fill(&self, _: RawStream, _: MemoryRange, _: u8) -> DriverResult<()> {
@@ -186,8 +186,8 @@ fn use_everything(driver: &dyn Driver) {
         accesses: &accesses,
     };
     let function = HostFunction { call: nothing, data: std::ptr::null_mut() };
-    let upload = Copy { kind: CopyKind::PageableToDevice, target: device, source: pageable };
-    let download = Copy { kind: CopyKind::DeviceToPinned, target: pinned, source: device };
+    let upload = CopyOp { kind: CopyKind::PageableToDevice, target: device, source: pageable };
+    let download = CopyOp { kind: CopyKind::DeviceToPinned, target: pinned, source: device };
     // SAFETY: the fake driver touches no memory and keeps no handle.
     unsafe {
         driver.copy(default, &upload).unwrap();
@@ -277,8 +277,8 @@ fn a_pause_leaves_calls_out_and_keeps_the_numbers() {
     let stream = driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
     // SAFETY: the fake driver touches no memory and keeps no handle.
     unsafe { driver.allocate(stream, 8) }.unwrap();
-    let name = StreamName::Numbered(1);
-    let place = Place::Device { buffer: 1, offset: 0, bytes: 8 };
+    let name = StreamLabel::Numbered(1);
+    let place = RecordedRange::Device { buffer: 1, offset: 0, bytes: 8 };
     assert_eq!(recorder.calls().last(), Some(&Call::Allocate { stream: name, place }));
     assert_eq!(recorder.count(Call::changes_resources), 2);
     assert_eq!(recorder.count(|call| call.stream() == Some(name)), 2);
@@ -305,7 +305,7 @@ fn a_failed_call_is_in_the_log() {
 fn a_new_allocation_takes_the_name_of_what_lay_there() {
     let mut names = super::Names::default();
     let at = |address, bytes| MemoryRange { address, bytes };
-    let buffer = |buffer, offset, bytes| Place::Device { buffer, offset, bytes };
+    let buffer = |buffer, offset, bytes| RecordedRange::Device { buffer, offset, bytes };
     names.new_block(at(100, 10), false);
     names.new_block(at(110, 10), false);
     names.new_block(at(120, 10), false);
@@ -314,10 +314,13 @@ fn a_new_allocation_takes_the_name_of_what_lay_there() {
     assert_eq!(names.place(at(105, 5)), buffer(0, 5, 5));
     // Covers the end of the first and all of the second, and not the third.
     names.new_block(at(108, 12), false);
-    assert_eq!(names.place(at(100, 4)), Place::Other { bytes: 4 });
+    assert_eq!(names.place(at(100, 4)), RecordedRange::Other { bytes: 4 });
     assert_eq!(names.place(at(112, 8)), buffer(4, 4, 8));
     assert_eq!(names.place(at(120, 10)), buffer(2, 0, 10));
     // What reaches beyond its block is no part of it.
-    assert_eq!(names.place(at(125, 6)), Place::Other { bytes: 6 });
-    assert_eq!(names.new_block(at(500, 1), true), Place::Pinned { buffer: 0, offset: 0, bytes: 1 });
+    assert_eq!(names.place(at(125, 6)), RecordedRange::Other { bytes: 6 });
+    assert_eq!(
+        names.new_block(at(500, 1), true),
+        RecordedRange::Pinned { buffer: 0, offset: 0, bytes: 1 }
+    );
 }

@@ -84,16 +84,16 @@ fn a_stream_that_was_left_is_not_recorded() {
     let timeline = external.timeline().clone();
     bench.recorder.clear();
     let left = std::mem::ManuallyDrop::new(external);
-    let left = timeline_leaver(left.timeline().clone(), bench.platform.streams().clone());
+    let left = detaching(left.timeline().clone(), bench.platform.streams().clone());
     crate::turns::hooks::at("a record is due, and the ring is not locked yet", left);
     timeline.close().unwrap();
     assert!(crate::turns::hooks::are_done());
-    assert_eq!(bench.records_and_waits().0, 1, "the record of `leave` alone");
+    assert_eq!(bench.records_and_waits().0, 1, "the record of `detach` alone");
     ours.wait(timeline.point(1)).unwrap();
     assert_eq!(bench.records_and_waits(), (0, 1), "what was queued is covered");
 }
 
 /// What the drop of the wrapper does.
-fn timeline_leaver(timeline: Arc<Timeline>, table: Arc<StreamTable>) -> impl FnOnce() {
-    move || timeline.leave(&table).unwrap()
+fn detaching(timeline: Arc<Timeline>, table: Arc<StreamTable>) -> impl FnOnce() {
+    move || timeline.detach(&table).unwrap()
 }

@@ -13,7 +13,7 @@ use crate::stream::{Point, Timeline};
 /// elements by another thread may be missed; there is nothing to wait for, and [`stands_for`](Self::stands_for) says why
 /// nothing is lost either.
 #[derive(Debug)]
-pub(super) struct Sole(AtomicU64);
+pub(super) struct PackedLastWrite(AtomicU64);
 
 /// A word: the stream, counted from 1, then whether it was read, then the record. 0 for no such write.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Word {
     }
 }
 
-impl Sole {
+impl PackedLastWrite {
     pub(super) const fn none() -> Self {
         Self(AtomicU64::new(Word::NONE.0))
     }

@@ -1,33 +1,33 @@
 //! The books of a memory pool: which blocks are free, and what is lent to whom.
 
 use super::MemoryPool;
-use super::owned::{FreeList, Homed};
+use super::pooled::{FreeList, PooledBlock};
 
 /// A block of a memory pool.
-pub(super) type PoolBlock = Box<Homed<MemoryPool>>;
+pub(super) type PoolBlock = Box<PooledBlock<MemoryPool>>;
 
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct PoolState {
     /// By stream number.
     pub(super) free: Vec<FreeList<MemoryPool>>,
     pub(super) free_bytes: u64,
     /// Nothing is lent any more, and nothing that comes back is kept.
     pub(super) closed: bool,
-    pub(super) ledger: Ledger,
+    pub(super) usage: PoolUsage,
 }
 
 /// What a pool has made and lent.
 #[derive(Debug, Default)]
-pub(super) struct Ledger {
+pub(super) struct PoolUsage {
     /// Bytes from the driver.
     pub(super) reserved: u64,
     /// Bytes that are lent.
     pub(super) used: u64,
     /// For whose streams, once for each block; only where there are limits.
-    pub(super) lent: Vec<u32>,
+    pub(super) streams: Vec<u32>,
 }
 
-impl State {
+impl PoolState {
     /// The oldest free block of a size: one of this stream if there is one, else of another.
     pub(super) fn pop_of(&mut self, stream: u32, bytes: u64) -> Option<PoolBlock> {
         let own = self.of(stream).of(bytes).pop_front();

@@ -1,7 +1,7 @@
 //! Blocks between owners: the free lists, and the duty to give a block back.
 //!
 //! A block keeps its home alive, also while it is free: so lending one, or giving it back, counts no owners of
-//! the home. That would be a circle for ever, if a home were not closed when its last [`Lender`] is gone: then it
+//! the home. That would be a circle for ever, if a home were not closed when its last [`PoolHandle`] is gone: then it
 //! gives up its free blocks, and keeps none that comes back later.
 
 use std::collections::VecDeque;
@@ -14,16 +14,16 @@ use super::Block;
 
 /// A block, and where it goes back to. Aligned to lines of the cache, as [`Block`] is laid out for.
 #[repr(C, align(64))]
-pub(crate) struct Homed<H> {
-    home: Arc<H>,
+pub(crate) struct PooledBlock<P> {
+    pool: Arc<P>,
     /// The number of the stream that it is lent for, or was last; of no meaning for host memory.
     pub(super) stream: u32,
     block: Block,
 }
 
-impl<H> Homed<H> {
-    pub(super) fn new(block: Block, stream: u32, home: &Arc<H>) -> Box<Self> {
-        Box::new(Self { home: home.clone(), stream, block })
+impl<P> PooledBlock<P> {
+    pub(super) fn new(block: Block, stream: u32, pool: &Arc<P>) -> Box<Self> {
+        Box::new(Self { pool: pool.clone(), stream, block })
     }
 
     /// The home, for as long as the caller likes.
@@ -31,14 +31,14 @@ impl<H> Homed<H> {
     /// # Safety
     /// It is not used any more once the block may be gone: when it was dropped, or when it was put into a free
     /// list and the list's lock was given up.
-    pub(super) unsafe fn home<'a>(&self) -> &'a H {
+    pub(super) unsafe fn pool<'a>(&self) -> &'a P {
         // SAFETY: `self` keeps it alive while it is there, and the caller uses it no longer. Of a block in a
         // list: who takes it out to drop it has the list's lock before.
-        unsafe { &*Arc::as_ptr(&self.home) }
+        unsafe { &*Arc::as_ptr(&self.pool) }
     }
 }
 
-impl<H> Deref for Homed<H> {
+impl<P> Deref for PooledBlock<P> {
     type Target = Block;
 
     fn deref(&self) -> &Block {
@@ -46,42 +46,42 @@ impl<H> Deref for Homed<H> {
     }
 }
 
-impl<H> DerefMut for Homed<H> {
+impl<P> DerefMut for PooledBlock<P> {
     fn deref_mut(&mut self) -> &mut Block {
         &mut self.block
     }
 }
 
 /// Free blocks by size.
-pub(super) struct FreeList<H> {
+pub(super) struct FreeList<P> {
     /// Programs use few sizes, so looking through them is faster than any map.
-    classes: Vec<Class<H>>,
+    classes: Vec<Class<P>>,
 }
 
 /// The free blocks of one size.
-pub(super) struct Class<H> {
+pub(super) struct Class<P> {
     bytes: u64,
     /// The oldest first.
-    pub(super) blocks: VecDeque<Box<Homed<H>>>,
+    pub(super) blocks: VecDeque<Box<PooledBlock<P>>>,
     /// For so many allocations nobody is [asked](super::reuse) about them.
     pub(super) patience: usize,
 }
 
-impl<H> Default for FreeList<H> {
+impl<P> Default for FreeList<P> {
     fn default() -> Self {
         Self { classes: Vec::new() }
     }
 }
 
-impl<H> FreeList<H> {
-    pub(super) fn class(&mut self, bytes: u64) -> &mut Class<H> {
+impl<P> FreeList<P> {
+    pub(super) fn class(&mut self, bytes: u64) -> &mut Class<P> {
         let found = self.classes.iter().position(|class| class.bytes == bytes);
         let index = found.unwrap_or_else(|| self.add(bytes));
         &mut self.classes[index]
     }
 
     /// The free blocks of a size.
-    pub(super) fn of(&mut self, bytes: u64) -> &mut VecDeque<Box<Homed<H>>> {
+    pub(super) fn of(&mut self, bytes: u64) -> &mut VecDeque<Box<PooledBlock<P>>> {
         &mut self.class(bytes).blocks
     }
 
@@ -92,78 +92,78 @@ impl<H> FreeList<H> {
     }
 
     /// The free blocks of all sizes.
-    pub(super) fn all(&mut self) -> impl Iterator<Item = &mut VecDeque<Box<Homed<H>>>> {
+    pub(super) fn all(&mut self) -> impl Iterator<Item = &mut VecDeque<Box<PooledBlock<P>>>> {
         self.classes.iter_mut().map(|class| &mut class.blocks)
     }
 
     /// Takes all blocks out.
-    pub(super) fn take_all(&mut self) -> impl Iterator<Item = Box<Homed<H>>> + use<H> {
+    pub(super) fn take_all(&mut self) -> impl Iterator<Item = Box<PooledBlock<P>>> + use<P> {
         std::mem::take(&mut self.classes).into_iter().flat_map(|class| class.blocks)
     }
 }
 
 /// Where blocks go back to.
-pub(crate) trait Home: Sized {
+pub(crate) trait BlockPool: Sized {
     /// Takes a block back whose owner is gone; its uses may not be complete.
-    fn give_back(block: Box<Homed<Self>>);
+    fn give_back(block: Box<PooledBlock<Self>>);
 
     /// Gives up the free blocks, and keeps none from now on.
     fn close(&self);
 }
 
 /// Who may have blocks of a home lent. With the last one the home is closed.
-pub(crate) struct Lender<H: Home>(Arc<H>);
+pub(crate) struct PoolHandle<P: BlockPool>(Arc<P>);
 
-impl<H: Home> Lender<H> {
-    pub(super) fn new(home: H) -> Self {
-        Self(Arc::new(home))
+impl<P: BlockPool> PoolHandle<P> {
+    pub(super) fn new(pool: P) -> Self {
+        Self(Arc::new(pool))
     }
 
     /// The home, for who lends a block of it right now.
-    pub(super) fn home(&self) -> &Arc<H> {
+    pub(super) fn pool(&self) -> &Arc<P> {
         &self.0
     }
 }
 
-impl<H: Home> Deref for Lender<H> {
-    type Target = H;
+impl<P: BlockPool> Deref for PoolHandle<P> {
+    type Target = P;
 
-    fn deref(&self) -> &H {
+    fn deref(&self) -> &P {
         &self.0
     }
 }
 
-impl<H: Home> Drop for Lender<H> {
+impl<P: BlockPool> Drop for PoolHandle<P> {
     fn drop(&mut self) {
         self.0.close();
     }
 }
 
-impl<H: Home + fmt::Debug> fmt::Debug for Lender<H> {
+impl<P: BlockPool + fmt::Debug> fmt::Debug for PoolHandle<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
 /// A block with its owner's duty: to give it back.
-pub(super) struct Owned<H: Home> {
+pub(super) struct OwnedBlock<P: BlockPool> {
     /// From `Box::leak`: slices keep pointers to the block, which a box that moves would not allow.
-    block: NonNull<Homed<H>>,
+    block: NonNull<PooledBlock<P>>,
 }
 
-// SAFETY: an `Owned` is a box of a block, which is `Send` and `Sync`, and of an `Arc` of its home.
-unsafe impl<H: Home + Send + Sync> Send for Owned<H> {}
+// SAFETY: an `OwnedBlock` is a box of a block, which is `Send` and `Sync`, and of an `Arc` of its home.
+unsafe impl<P: BlockPool + Send + Sync> Send for OwnedBlock<P> {}
 // SAFETY: as above.
-unsafe impl<H: Home + Send + Sync> Sync for Owned<H> {}
+unsafe impl<P: BlockPool + Send + Sync> Sync for OwnedBlock<P> {}
 
-impl<H: Home> Owned<H> {
-    pub(super) fn new(block: Box<Homed<H>>) -> Self {
+impl<P: BlockPool> OwnedBlock<P> {
+    pub(super) fn new(block: Box<PooledBlock<P>>) -> Self {
         Self { block: NonNull::from(Box::leak(block)) }
     }
 
-    pub(super) fn home(&self) -> &H {
+    pub(super) fn pool(&self) -> &P {
         // SAFETY: it came from a box that only `drop` rebuilds.
-        unsafe { &self.block.as_ref().home }
+        unsafe { &self.block.as_ref().pool }
     }
 
     /// The block, to change. Slices of it from before are not to be used any more.
@@ -174,7 +174,7 @@ impl<H: Home> Owned<H> {
     }
 }
 
-impl<H: Home> Deref for Owned<H> {
+impl<P: BlockPool> Deref for OwnedBlock<P> {
     type Target = Block;
 
     fn deref(&self) -> &Block {
@@ -183,16 +183,16 @@ impl<H: Home> Deref for Owned<H> {
     }
 }
 
-impl<H: Home> Drop for Owned<H> {
+impl<P: BlockPool> Drop for OwnedBlock<P> {
     fn drop(&mut self) {
         // SAFETY: it came from a box, `drop` runs once, and slices of the block borrow from its
         // owner or lie beside it in the same value, which is being dropped.
-        H::give_back(unsafe { Box::from_raw(self.block.as_ptr()) });
+        P::give_back(unsafe { Box::from_raw(self.block.as_ptr()) });
     }
 }
 
-impl<H: Home> fmt::Debug for Owned<H> {
+impl<P: BlockPool> fmt::Debug for OwnedBlock<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Owned").field(&**self).finish()
+        f.debug_tuple("OwnedBlock").field(&**self).finish()
     }
 }
