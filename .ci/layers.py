@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""Whether the layers are what CONTRIBUTING.md says, and nothing goes round in circles.
+
+    .ci/layers.py              checks; every arrow that may not be is printed with its places
+    .ci/layers.py --graph      prints who uses whom, as a Mermaid flowchart
+    .ci/layers.py --self-test  checks the check, on small crates that it writes
+
+A module is a row of the table in "The map of the house". It may use the modules of the rows above its own, and none of
+its own row or below. `lib.rs` (with `prelude` and `__private`) may use all, and tests may, too. What counts is every
+path that leads into another module: imports, paths in the code, and `$crate::` in macros.
+
+Within a module, two files must not need each other. A file and its own folder are one idea: a parent names its
+children, and they name what it defines, so these arrows are left out. A name that the parent only passes on leads to
+the file that defines it.
+"""
+
+import re
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+# The sources stay as they are.
+sys.dont_write_bytecode = True
+from rust_source import Crate
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def layers(contributing):
+    """The modules of the table, each with the number of its row."""
+    rows, begun = {}, False
+    for line in contributing.splitlines():
+        if line.startswith("| Module |"):
+            begun = True
+        elif begun and not line.startswith("|"):
+            break
+        elif begun and not line.startswith("|--"):
+            row = 1 + max(rows.values(), default=0)
+            rows.update((name, row) for name in re.findall(r"`(\w+)`", line.split("|")[1]))
+    return rows
+
+
+class Graph:
+    """Who uses whom, each with the places where it does: `path:line (name)`."""
+
+    def __init__(self):
+        self.arrows = defaultdict(list)
+
+    def add(self, user, used, place):
+        if user != used:
+            self.arrows[user, used].append(place)
+
+    def circles(self):
+        """The groups in which each leads to each other."""
+        below = defaultdict(set)
+        for user, used in self.arrows:
+            below[user].add(used)
+        reached = {}
+        for node in list(below):
+            reached[node], open_ = set(), [node]
+            while open_:
+                for next_ in below[open_.pop()] - reached[node]:
+                    reached[node].add(next_)
+                    open_.append(next_)
+        circles = set()
+        for node, there in reached.items():
+            if node in there:
+                circles.add(tuple(sorted(it for it in there if node in reached.get(it, ()))))
+        return sorted(circles)
+
+    def within(self, circle):
+        """The arrows of a circle, as text."""
+        for (user, used), places in sorted(self.arrows.items()):
+            if user in circle and used in circle:
+                yield f"    {user} → {used}: {'; '.join(places)}"
+
+
+def uses(crate, file):
+    """What a file uses: the target, the name and the line; and whether it only passes the name on."""
+    for it in file.imports:
+        if it.name == "*":
+            module = crate.resolve(file, it.path[:-1])
+            if not (module and module.is_module):
+                continue
+            yield module, "::".join(it.path), file.line(it.at), True
+            for name in sorted(file.words) if not it.public else []:
+                # A name that the module does not have resolves to the module itself.
+                target = crate.resolve(file, it.path[:-1] + (name,))
+                if target and (target.file is not module.file or name in module.file.defined):
+                    yield target, "::".join(it.path[:-1] + (name,)), file.line(it.at), False
+        elif target := crate.resolve(file, it.path):
+            passes_on = it.public and it.name not in file.words
+            yield target, "::".join(it.path), file.line(it.at), passes_on or target.is_module
+    for path, at in file.paths():
+        if target := crate.resolve(file, path):
+            yield target, "::".join(path), file.line(at), False
+
+
+def read(crate):
+    """The arrows between the modules of the root, and those between the files of each."""
+    modules, files = Graph(), Graph()
+    for module, file in crate.files.items():
+        if not module:
+            continue
+        short = file.path.relative_to(crate.root)
+        seen = set()
+        for target, name, line, passes_on in uses(crate, file):
+            if (name, line) in seen or not target.entered:
+                continue
+            seen.add((name, line))
+            modules.add(module[0], target.entered, f"{short}:{line} ({name})")
+            above, below = sorted((module, target.file.module), key=len)
+            if not passes_on and below[:1] == module[:1] == above[:1] and below[: len(above)] != above:
+                files.add(str(short), str(target.file.path.relative_to(crate.root)), f"line {line} ({name})")
+    return modules, files
+
+
+def problems(crate, contributing=None):
+    """What is wrong with a crate; its layers are looked at if there is a table of them."""
+    modules, files = read(crate)
+    if contributing is not None:
+        rows, there = layers(contributing), crate.top()
+        yield from (f"`{name}` is in no row of CONTRIBUTING.md's table" for name in sorted(there - set(rows)))
+        yield from (f"CONTRIBUTING.md's table has `{name}`, which is no module" for name in sorted(set(rows) - there))
+        for (user, used), places in sorted(modules.arrows.items()):
+            if user in rows and used in rows and rows[used] >= rows[user]:
+                yield f"{user} → {used}, which is not above it in CONTRIBUTING.md's table:"
+                yield from (f"    {place}" for place in places)
+    for what, graph in (("modules", modules), ("files", files)):
+        for circle in graph.circles():
+            yield f"a circle of {what}: {', '.join(circle)}"
+            yield from graph.within(circle)
+
+
+def mermaid(crate):
+    """The arrows between modules, with their numbers of places."""
+    yield "flowchart BT"
+    for (user, used), places in sorted(read(crate)[0].arrows.items()):
+        yield f"    {user} -->|{len(places)}| {used}"
+
+
+# ---- the check of the check ----------------------------------------------------------------------
+
+TABLE = "| Module | What it owns |\n|---|---|\n| `low` | – |\n| `mid` | – |\n| `high` | – |\n\nText.\n"
+GOOD = {
+    "lib.rs": "mod low; mod mid; mod high; pub use high::High; pub use low::{Low, a::A};",
+    "low/mod.rs": "pub mod a; mod b; pub use b::B; pub struct Low;",
+    "low/a.rs": "pub struct A;",
+    "low/b.rs": "use super::a::A; pub struct B(A);",
+    "mid.rs": "use crate::low::Low; pub struct Mid(Low); pub(in crate::mid) fn only_here() {}",
+    "high.rs": "use crate::{mid::Mid, low::{self, Low}}; pub struct High(Mid, Low, low::B);",
+}
+# What is written into which file, and what must be said of it; nothing where all is well.
+CASES = {
+    "good": ({}, None),
+    "upward": ({"mid.rs": "use crate::high::High;"}, "mid → high"),
+    "line": ({"mid.rs": "\n\nfn f() { crate::high::f() }"}, "mid.rs:3"),
+    "nested": ({"mid.rs": "use crate::{low::{a::A, Low}, high::{High as H}};"}, "(crate::high::High)"),
+    "re-export": ({"mid.rs": "use crate::{Low, High};"}, "(crate::High)"),
+    "re-export of what is below": ({"mid.rs": "use crate::{Low, A};"}, None),
+    "super": ({"low/b.rs": "use super::super::mid::Mid; pub struct B;"}, "low → mid"),
+    "imported module": ({"lib.rs": "pub mod low; pub mod mid; pub mod high;", "mid.rs": "use crate::high; fn f() { high::f() }"}, "mid → high"),
+    "macro": ({"low/a.rs": "pub struct A; macro_rules! m { () => { $crate::mid::f() } }"}, "low → mid"),
+    "own name of the crate": ({"low/a.rs": "pub struct A; fn f(_: ::streamflow::High) {}"}, "low → high"),
+    "glob": ({"mid.rs": "use crate::high::*;"}, "mid → high"),
+    "attribute": ({"mid.rs": "#[cfg(not(test))] use crate::high::High;"}, "mid → high"),
+    "inline module": ({"mid.rs": "mod inner { use super::super::high::High; }"}, "mid → high"),
+    "test": ({"mid.rs": "#[cfg(test)] mod tests { use crate::High; } #[cfg(test)] use crate::high::High;"}, None),
+    "test file": ({"mid.rs": "#[cfg(test)]\nmod probe;", "mid/probe.rs": "use crate::High;"}, None),
+    "comment": ({"mid.rs": "//! [`High`](crate::High)\n/* crate::High /* */ crate::high */ // crate::High"}, None),
+    "string": ({"mid.rs": "const A: (&str, &str, char) = (\"crate::High \\\" crate::High\", r#\"crate::High\"#, '\"');"}, None),
+    "visibility": ({"low/a.rs": "pub(in crate::high) struct A;"}, None),
+    "not in the table": ({"lib.rs": "mod low; mod mid; mod high; mod new;", "new.rs": ""}, "`new` is in no row"),
+    "not in the crate": ({"lib.rs": "mod low; mod mid;"}, "has `high`, which is no module"),
+    "circle": ({"low/a.rs": "pub struct A; fn f() { crate::mid::f() }"}, "a circle of modules: low, mid"),
+    "circle of files": ({"low/a.rs": "pub struct A; use super::b::B;"}, "a circle of files: low/a.rs, low/b.rs"),
+    "circle by the parent": ({"low/a.rs": "pub struct A; use super::B;"}, "a circle of files: low/a.rs, low/b.rs"),
+    "with the parent": ({"low/a.rs": "pub struct A; use super::Low;", "low/mod.rs": "pub mod a; mod b; pub use b::B; pub struct Low(a::A);"}, None),
+    "child of the parent": ({"low/a.rs": "pub struct A; use super::Low;"}, None),
+}
+
+
+def self_test():
+    for name, (changed, expected) in CASES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            for path, source in (GOOD | changed).items():
+                path = Path(folder, path)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(source)
+            said = "\n".join(problems(Crate(folder), TABLE))
+        fits = expected in said if expected else not said
+        assert fits, f"{name}: expected {expected!r}, but the check says {said!r}"
+    print(f"{len(CASES)} small crates are judged as they should be")
+
+
+def main():
+    if "--self-test" in sys.argv:
+        return self_test()
+    library, macros = Crate(ROOT / "streamflow/src"), Crate(ROOT / "streamflow-macros/src")
+    if "--graph" in sys.argv:
+        return print("\n".join(mermaid(library)))
+    found = list(problems(library, (ROOT / "CONTRIBUTING.md").read_text()))
+    found += problems(macros)
+    if found:
+        sys.exit("\n".join(found))
+    print(f"the layers hold: {len(library.files)} files, no arrow up, no circle")
+
+
+main()

@@ -1,0 +1,255 @@
+"""Reads Rust files as far as `.ci/layers.py` needs it: which module names which path, and where."""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+IDENT = r"[A-Za-z_]\w*"
+DEFINED = re.compile(
+    rf"\b(?:struct|enum|trait|union|fn|const|static|type|macro_rules!)\s+(?:mut\s+)?({IDENT})"
+)
+CHILD = re.compile(rf"\bmod\s+({IDENT})\s*;")
+INLINE = re.compile(rf"\bmod\s+({IDENT})\s*\{{")
+TEST = re.compile(r"#\s*\[\s*cfg\s*\(\s*(?:test|all\s*\(\s*test\b[^\]]*)\s*\)\s*\]")
+VISIBLE = re.compile(r"\bpub\s*\(\s*(?:in\s+[\w:\s]+|crate|super|self)\s*\)")
+USE = re.compile(rf"(?:(\bpub)\s+)?\buse\s+([^;]*);")
+PATH = re.compile(rf"(?<![\w:.$])(?:::\s*|\$)?{IDENT}(?:\s*::\s*{IDENT})+|\$crate(?:\s*::\s*{IDENT})+")
+
+
+def blank(text, start, end):
+    """Spaces instead of what stands there; lines stay where they are."""
+    return text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
+
+
+def without_texts(text):
+    """The source without comments, strings and characters."""
+    out, at, size = [], 0, len(text)
+    raw = re.compile(r'(?:b|c)?r(#*)"')
+    char = re.compile(r"b?'(?:\\(?:u\{[^}]*\}|x..|.)|[^\\'\n])'")
+    while at < size:
+        end = None
+        if text.startswith("//", at):
+            end = text.find("\n", at)
+            end = size if end < 0 else end
+        elif text.startswith("/*", at):
+            depth, end = 1, at + 2
+            while depth and end < size:
+                if text.startswith("/*", end):
+                    depth, end = depth + 1, end + 2
+                elif text.startswith("*/", end):
+                    depth, end = depth - 1, end + 2
+                else:
+                    end += 1
+        elif text[at] in "rbc" and not (at and (text[at - 1].isalnum() or text[at - 1] == "_")):
+            if found := raw.match(text, at):
+                close = '"' + found[1]
+                end = text.find(close, found.end())
+                end = size if end < 0 else end + len(close)
+            elif found := char.match(text, at):
+                end = found.end()
+        elif text[at] == '"':
+            end = at + 1
+            while end < size and text[end] != '"':
+                end += 2 if text[end] == "\\" else 1
+            end += 1
+        elif text[at] == "'" and (found := char.match(text, at)):
+            end = found.end()
+        if end is None:
+            out.append(text[at])
+            at += 1
+        else:
+            out.append(re.sub(r"[^\n]", " ", text[at:end]))
+            at = end
+    return "".join(out)
+
+
+def closing(text, at):
+    """Behind the bracket that closes the one at `at`."""
+    depth = 0
+    for index in range(at, len(text)):
+        if text[index] in "{[(":
+            depth += 1
+        elif text[index] in "}])":
+            depth -= 1
+            if depth == 0:
+                return index + 1
+    return len(text)
+
+
+def item_end(text, at):
+    """Behind the item that begins at `at`: its body, or its semicolon."""
+    index = at
+    while index < len(text):
+        if text[index] in "([":
+            index = closing(text, index)
+        elif text[index] == "{":
+            end = closing(text, index)
+            # `use a::{b};` goes on behind its braces.
+            return end + 1 if text[end : end + 1] == ";" else end
+        elif text[index] == ";":
+            return index + 1
+        else:
+            index += 1
+    return len(text)
+
+
+def without_tests(text):
+    """The source without items under `#[cfg(test)]`, and the names of the modules among these."""
+    modules = set()
+    while found := TEST.search(text):
+        end = item_end(text, found.end())
+        modules.update(CHILD.findall(text[found.end() : end]))
+        text = blank(text, found.start(), end)
+    return text, modules
+
+
+def trees(text):
+    """The paths of a use tree, each with the name that it brings: `a::{b, c as d}` as (a, b), b and (a, c), d."""
+    text = text.strip()
+    head = re.match(rf"((?:::\s*)?(?:(?:\$?{IDENT}|\*)\s*(?:::\s*)?)*)", text)[1]
+    path = tuple(part for part in re.split(r"\s*::\s*", head.strip()) if part)
+    rest = text[len(head) :].strip()
+    if rest.startswith("{"):
+        inner, depth, begun = rest[1 : closing(rest, 0) - 1], 0, 0
+        for index, sign in enumerate(inner + ","):
+            depth += (sign == "{") - (sign == "}")
+            if sign == "," and depth == 0:
+                if inner[begun:index].strip():
+                    for below, name in trees(inner[begun:index]):
+                        yield path + below, name
+                begun = index + 1
+        return
+    name = None
+    if path and (renamed := re.fullmatch(rf"({IDENT})\s+as\s+({IDENT})", path[-1])):
+        path, name = path[:-1] + (renamed[1],), renamed[2]
+    if path and path[-1] == "self":
+        path = path[:-1]
+    if path:
+        yield path, name or path[-1]
+
+
+class Import(NamedTuple):
+    path: tuple
+    name: str
+    public: bool
+    at: int
+
+
+class File:
+    """One source file: what it defines, imports and names."""
+
+    def __init__(self, path, module, source):
+        self.path, self.module = path, module
+        text, self.test_modules = without_tests(without_texts(source))
+        # `pub(in crate::a)` says who may see an item; it uses nothing of `a`.
+        text = VISIBLE.sub(lambda it: "pub" + re.sub(r"[^\n]", " ", it[0][3:]), text)
+        self.children = set(CHILD.findall(text))
+        self.inline = [(it[1], it.end(), closing(text, it.end() - 1)) for it in INLINE.finditer(text)]
+        self.defined = set(DEFINED.findall(text)) | {name for name, _, _ in self.inline}
+        self.imports = []
+        for found in USE.finditer(text):
+            # `use<'a>` in a signature is no import.
+            if found[2].lstrip().startswith("<"):
+                continue
+            for path, name in trees(re.sub(r"\s+as\s+", " as ", found[2])):
+                local = self.outside(path, found.start())
+                if local is not None:
+                    self.imports.append(Import(local, name, found[1] is not None, found.start()))
+            text = blank(text, found.start(), found.end())
+        self.text = text
+        self.words = set(re.findall(IDENT, text))
+
+    def outside(self, path, at):
+        """The path as seen from the file: within `mod a { … }` the first `super` is the file itself."""
+        depth = sum(begin <= at < end for _, begin, end in self.inline)
+        while depth and path[:1] == ("super",):
+            path, depth = path[1:], depth - 1
+            if depth == 0 and path[:1] != ("super",):
+                path = ("self",) + path
+        return None if depth and path[:1] == ("self",) else path
+
+    def paths(self):
+        """Every path in the text, outside of imports."""
+        for found in PATH.finditer(self.text):
+            parts = tuple(re.split(r"\s*::\s*", found[0].removeprefix("::").strip()))
+            if (path := self.outside(parts, found.start())) is not None:
+                yield path, found.start()
+
+    def line(self, at):
+        # Blanking keeps the lines, so that this holds for imports, too.
+        return self.text.count("\n", 0, at) + 1
+
+
+class Target(NamedTuple):
+    """What a path leads to: the file that defines it, and the module of the crate by which it was entered."""
+
+    file: File
+    entered: str | None
+    is_module: bool
+
+
+class Crate:
+    """The modules of one crate, by their paths."""
+
+    def __init__(self, root):
+        self.root, self.files = Path(root), {}
+        self._add(self.root / "lib.rs", ())
+
+    def _add(self, path, module):
+        file = self.files[module] = File(path, module, path.read_text())
+        folder = path.parent if path.name in ("lib.rs", "mod.rs") else path.with_suffix("")
+        for child in sorted(file.children):
+            for candidate in (folder / f"{child}.rs", folder / child / "mod.rs"):
+                if candidate.exists() and candidate.name != "tests.rs" and child != "tests":
+                    self._add(candidate, module + (child,))
+
+    def top(self):
+        return {module[0] for module in self.files if module}
+
+    def resolve(self, file, path, seen=frozenset()):
+        """What a path means in a file; `None` for what is not of this crate."""
+        head, module, rest, entered = path[0], file.module, path[1:], None
+        if head in ("crate", "$crate", "streamflow"):
+            module = ()
+        elif head == "self":
+            pass
+        elif head == "super":
+            module = module[:-1]
+            while rest[:1] == ("super",):
+                module, rest = module[:-1], rest[1:]
+        else:
+            return self._name(file, path, seen)
+        if not rest:
+            return Target(self.files[module], module[0] if module else None, True)
+        found = self._name(self.files[module], rest, seen)
+        entered = (module or rest)[0]
+        if found is None:
+            return Target(self.files[module], entered if entered in self.top() else None, False)
+        # A name of the root is entered by the module that the root has it from.
+        return found if not module else found._replace(entered=entered)
+
+    def _name(self, file, path, seen):
+        """The path as one that begins with a name of that file."""
+        name, rest = path[0], path[1:]
+        if (child := file.module + (name,)) in self.files:
+            entered = child[0]
+            if not rest:
+                return Target(self.files[child], entered, True)
+            found = self._name(self.files[child], rest, seen)
+            return (found or Target(self.files[child], entered, False))._replace(entered=entered)
+        if name in file.defined:
+            return Target(file, file.module[0] if file.module else None, False)
+        if (file.module, name) in seen:
+            return None
+        seen = seen | {(file.module, name)}
+        for it in file.imports:
+            if it.name == name and it.path != (name,):
+                if found := self.resolve(file, it.path, seen):
+                    if found.is_module and rest:
+                        return self._name(found.file, rest, seen) or found._replace(is_module=False)
+                    return found
+        for it in file.imports:
+            if it.name == "*" and (found := self.resolve(file, it.path[:-1], seen)) and found.is_module:
+                if below := self._name(found.file, path, seen):
+                    return below
+        return None
