@@ -6,8 +6,6 @@ use std::any::Any;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::error::Error;
-
 /// Calls what runs the user's code: a hook, a kernel's body, or what drops messages.
 ///
 /// # Errors
@@ -15,34 +13,6 @@ use crate::error::Error;
 #[inline]
 pub(crate) fn caught<R>(call: impl FnOnce() -> R) -> Result<R, String> {
     catch_unwind(AssertUnwindSafe(call)).map_err(text_of)
-}
-
-/// As [`caught`].
-///
-/// # Errors
-/// [`Error::Panicked`].
-#[inline]
-pub(crate) fn caught_as_error<R>(call: impl FnOnce() -> R) -> Result<R, Box<Error>> {
-    caught(call).map_err(panicked)
-}
-
-/// Calls what drops messages until nothing is left that panics: each panic costs it one message, and nobody would
-/// come back for the others.
-///
-/// # Errors
-/// The first panic.
-pub(crate) fn drop_all(mut drop: impl FnMut()) -> Result<(), Box<Error>> {
-    let mut done = Ok(());
-    while let Err(error) = caught_as_error(&mut drop) {
-        done = done.and(Err(error));
-    }
-    done
-}
-
-#[cold]
-#[inline(never)]
-fn panicked(message: String) -> Box<Error> {
-    Box::new(Error::Panicked { message })
 }
 
 #[cold]
@@ -80,17 +50,5 @@ mod tests {
         assert_eq!(caught(|| panic!("out of ink")), Err::<(), _>("out of ink".into()));
         assert_eq!(caught(|| panic!("out of {}", "ink")), Err::<(), _>("out of ink".into()));
         assert_eq!(caught(|| panic_any(Again(0))), Err::<(), _>("(no text)".into()));
-    }
-
-    #[test]
-    fn all_is_dropped_whatever_panics() {
-        let mut left = vec![1, 2, 3, 4, 5];
-        let done = drop_all(|| {
-            while let Some(number) = left.pop() {
-                assert!(number % 2 == 0, "{number} is odd");
-            }
-        });
-        assert!(done.is_err_and(|error| error.to_string().contains("5 is odd")));
-        assert!(left.is_empty());
     }
 }

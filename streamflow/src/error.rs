@@ -1,8 +1,12 @@
 //! What can go wrong: one type, each variant saying who, what and what to do.
 
-use crate::driver::race::RaceReports;
-use crate::driver::{DeviceId, DriverError};
-use crate::testing::Exploration;
+mod exploration;
+mod panics;
+
+pub use exploration::{Exploration, Failing, Limit, Stopped};
+pub(crate) use panics::{caught_as_error, drop_all};
+
+use crate::driver::{DeviceId, DriverError, RaceReports};
 
 /// What streamflow's calls return.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

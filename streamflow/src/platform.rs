@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use crate::driver::cuda::CudaDriver;
 use crate::driver::host::HostDriver;
-use crate::driver::race::RaceReports;
-use crate::driver::{BorrowedStream, Coscheduling, DeviceId, DeviceInfo, Driver, Note, SmSizes};
+use crate::driver::{
+    BorrowedStream, Coscheduling, DeviceId, DeviceInfo, Driver, Note, RaceReports, SmSizes,
+};
 use crate::error::{Error, Result};
 use crate::memory::{
     self, Allocator, Buffer, Download, Downloadable, Element, IntoShape, MemoryLimits,

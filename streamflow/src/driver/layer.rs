@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::race::{RaceMark, RaceReports};
+use super::report::{RaceMark, RaceReports};
 use super::{
     CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverResult, GreenContext, HostFunction,
     Image, KernelSource, Launch, LoadedKernel, MemoryRange, Note, RawEvent, RawModule, RawStream,

@@ -18,6 +18,7 @@ mod layer;
 mod note;
 pub mod race;
 mod recorder;
+mod report;
 mod signal;
 
 pub(crate) use error::report_in_drop;
@@ -35,6 +36,8 @@ pub use layer::Layer;
 pub(crate) use note::tell;
 pub use note::{Direction, Note, SourceLocation};
 pub use recorder::{Call, RecordedAccess, RecordedRange, Recorder, StreamLabel};
+use report::RaceMark;
+pub(crate) use report::RaceReports;
 pub(crate) use signal::Signal;
 
 use std::fmt;
@@ -361,14 +364,14 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
 
     /// The races that were found since a mark was made, which is moved to now; none without a race checker. Marks
     /// are independent: a question with one takes nothing away from another.
-    fn races_since(&self, mark: &mut race::RaceMark) -> race::RaceReports {
+    fn races_since(&self, mark: &mut RaceMark) -> RaceReports {
         let _ = mark;
-        race::RaceReports::default()
+        RaceReports::default()
     }
 
     /// The races that were found since this was called last, by anybody; none where nobody watches. It moves no
     /// mark: [`races_since`](Self::races_since) tells of them all the same.
-    fn take_races(&self) -> race::RaceReports {
-        race::RaceReports::default()
+    fn take_races(&self) -> RaceReports {
+        RaceReports::default()
     }
 }

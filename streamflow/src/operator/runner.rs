@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::options::Readiness;
-use crate::caught::{caught_as_error, drop_all};
 use crate::context::ExecutionContext;
 use crate::driver::DriverError;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caught_as_error, drop_all};
 use crate::message::Handled;
 use crate::port::{ReceivingEnd, SendingEnd};
 use crate::stream::Point;

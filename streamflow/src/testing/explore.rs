@@ -5,13 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::choices::{Choices, Replay};
-use super::outcome::{Exploration, Failing, Limit, Stopped};
 use super::search::{Search, Shared};
 use super::switches::Switches;
 use super::variables;
-use crate::caught::caught_as_error;
 use crate::driver::host::{Chooser, HostDriver};
-use crate::error::{Error, Result};
+use crate::error::{Error, Exploration, Failing, Limit, Result, Stopped, caught_as_error};
 use crate::platform::{Platform, PlatformOptions};
 use crate::turns::{Pct, Turns};
 

@@ -244,7 +244,6 @@
 mod choices;
 mod explore;
 mod harness;
-mod outcome;
 mod scope;
 mod search;
 mod switches;
@@ -252,7 +251,7 @@ mod switches;
 mod tests;
 mod variables;
 
+pub use crate::error::{Exploration, Failing, Limit, Stopped};
 pub use explore::{Explorer, explore};
 pub use harness::{Emitted, OperatorHarness};
-pub use outcome::{Exploration, Failing, Limit, Stopped};
 pub use scope::{Scope, ScopedJoinHandle, scope, yield_now};

@@ -1,11 +1,10 @@
 //! From what the history found to reports that say it.
 
 use super::history::Block;
-use super::log::RaceMark;
-use super::report::{RaceAccess, RaceAction, RaceHook, RaceReport, RaceReports};
 use super::site::{Action, Passage, Site};
 use super::state::State;
 use super::uses::{Access, HOST, Race};
+use crate::driver::report::{RaceAccess, RaceAction, RaceHook, RaceMark, RaceReport, RaceReports};
 
 impl State {
     /// What was found since it was taken last.

@@ -2,12 +2,11 @@
 
 use super::RaceChecker;
 use super::host_function;
-use super::log::RaceMark;
 use super::me;
 use super::op::{Verb, Work, function_number};
 use super::order::Kind;
-use super::report::RaceReports;
 use super::site::Action;
+use super::{RaceMark, RaceReports};
 use crate::driver::note::Note;
 use crate::driver::{
     Access, AccessMode, CopyKind, CopyOp, DeviceId, Driver, DriverResult, HostFunction,

@@ -2,29 +2,10 @@
 
 use std::collections::VecDeque;
 
-use super::report::{MOST, RaceReport, RaceReports};
+use crate::driver::report::{MOST, RaceMark, RaceReport, RaceReports};
 
 /// How many kinds of races are kept; of more, the latest.
 const KEPT: usize = 4 * MOST;
-
-/// What somebody has been told of: for [`Driver::races_since`](crate::driver::Driver::races_since), which then tells
-/// what is new. By default nothing.
-#[derive(Debug, Clone, Default)]
-pub struct RaceMark {
-    /// How many races there were.
-    total: u64,
-    /// How many kinds there were.
-    kinds: u64,
-    /// Of each kind that was kept, its number, in order, and how often it was found.
-    times: Vec<(u64, u64)>,
-}
-
-impl RaceMark {
-    fn times_of(&self, kind: u64) -> u64 {
-        let found = self.times.binary_search_by_key(&kind, |(kind, _)| *kind);
-        found.map_or(0, |index| self.times[index].1)
-    }
-}
 
 /// The races so far, each kind once.
 #[derive(Debug, Default)]
@@ -75,9 +56,9 @@ impl Log {
 
 #[cfg(test)]
 mod tests {
-    use super::super::report::{RaceAccess, RaceAction};
     use super::*;
     use crate::driver::AccessMode;
+    use crate::driver::report::{RaceAccess, RaceAction};
 
     fn race(on: usize) -> RaceReport {
         let access = |stream: String| RaceAccess {

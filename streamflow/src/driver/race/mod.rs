@@ -77,7 +77,6 @@ mod log;
 mod me;
 mod op;
 mod order;
-mod report;
 mod shared;
 mod site;
 mod state;
@@ -88,11 +87,10 @@ mod watch;
 
 use std::sync::Arc;
 
-pub use log::RaceMark;
-pub use report::{RaceAccess, RaceAction, RaceHook, RaceReport, RaceReports};
 use shared::Shared;
 pub(crate) use watch::RaceWatch;
 
+pub use super::report::{RaceAccess, RaceAction, RaceHook, RaceMark, RaceReport, RaceReports};
 use super::{DeviceId, Driver};
 
 /// Wraps a driver and looks for races. See the [module](self).

@@ -4,12 +4,11 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::journal::Journal;
-use super::log::RaceMark;
 use super::me;
 use super::op::{self, Calls, Verb, Work};
-use super::report::RaceReports;
 use super::site::Action;
 use super::state::State;
+use super::{RaceMark, RaceReports};
 use crate::driver::{Access, RawEvent, RawStream};
 use crate::lock::{Held, Lock};
 

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::RaceMark;
 use super::history::History;
-use super::log::{Log, RaceMark};
+use super::log::Log;
 use super::op::{Calls, Noted, Verb, Work, function_number};
 use super::order::{Host, Kind, Order, Queued};
 use super::site::{Action, Hook, Names, Passage, Site, Sites};

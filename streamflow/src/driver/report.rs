@@ -1,10 +1,10 @@
-//! What was found, as values and as text.
+//! What a race checker reports, as values and as text.
 
 use std::fmt;
 use std::ops::Range;
 
-use crate::driver::AccessMode;
-use crate::driver::note::{Direction, SourceLocation};
+use super::AccessMode;
+use super::note::{Direction, SourceLocation};
 
 /// Reports that are kept until somebody takes them; of more there is only the number.
 pub(super) const MOST: usize = 32;
@@ -240,6 +240,25 @@ impl RaceReports {
         self.more += later.more;
         self.forgotten = self.forgotten.max(later.forgotten);
         self.unknown = self.unknown.max(later.unknown);
+    }
+}
+
+/// What somebody has been told of: for [`Driver::races_since`](super::Driver::races_since), which then tells
+/// what is new. By default nothing.
+#[derive(Debug, Clone, Default)]
+pub struct RaceMark {
+    /// How many races there were.
+    pub(super) total: u64,
+    /// How many kinds there were.
+    pub(super) kinds: u64,
+    /// Of each kind that was kept, its number, in order, and how often it was found.
+    pub(super) times: Vec<(u64, u64)>,
+}
+
+impl RaceMark {
+    pub(super) fn times_of(&self, kind: u64) -> u64 {
+        let found = self.times.binary_search_by_key(&kind, |(kind, _)| *kind);
+        found.map_or(0, |index| self.times[index].1)
     }
 }
 

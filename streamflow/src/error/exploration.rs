@@ -1,10 +1,10 @@
-//! What came out of an exploration.
+//! What came out of an exploration of schedules: what [`testing`](crate::testing) reports, and an error holds.
 
 use std::fmt;
 
-use crate::error::{Error, Result};
+use super::{Error, Result};
 
-/// What an [`Explorer`](super::Explorer) has found.
+/// What an [`Explorer`](crate::testing::Explorer) has found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 #[must_use = "a test that failed is told here; `check` makes it an error"]
@@ -52,11 +52,11 @@ pub struct Stopped {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Limit {
-    /// [`Explorer::max_states`](super::Explorer::max_states).
+    /// [`Explorer::max_states`](crate::testing::Explorer::max_states).
     States,
-    /// [`Explorer::max_runs`](super::Explorer::max_runs).
+    /// [`Explorer::max_runs`](crate::testing::Explorer::max_runs).
     Runs,
-    /// [`Explorer::max_time`](super::Explorer::max_time).
+    /// [`Explorer::max_time`](crate::testing::Explorer::max_time).
     Time,
     /// The test did not do the same again when it was answered the same: it depends on the time, on
     /// chance, on an earlier run, or on a thread that it does not own.

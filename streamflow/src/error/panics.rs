@@ -1,0 +1,49 @@
+//! Panics of the user's code as errors.
+
+use super::Error;
+use crate::caught::caught;
+
+/// As [`caught`].
+///
+/// # Errors
+/// [`Error::Panicked`].
+#[inline]
+pub(crate) fn caught_as_error<R>(call: impl FnOnce() -> R) -> Result<R, Box<Error>> {
+    caught(call).map_err(panicked)
+}
+
+/// Calls what drops messages until nothing is left that panics: each panic costs it one message, and nobody would
+/// come back for the others.
+///
+/// # Errors
+/// The first panic.
+pub(crate) fn drop_all(mut drop: impl FnMut()) -> Result<(), Box<Error>> {
+    let mut done = Ok(());
+    while let Err(error) = caught_as_error(&mut drop) {
+        done = done.and(Err(error));
+    }
+    done
+}
+
+#[cold]
+#[inline(never)]
+fn panicked(message: String) -> Box<Error> {
+    Box::new(Error::Panicked { message })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_is_dropped_whatever_panics() {
+        let mut left = vec![1, 2, 3, 4, 5];
+        let done = drop_all(|| {
+            while let Some(number) = left.pop() {
+                assert!(number % 2 == 0, "{number} is odd");
+            }
+        });
+        assert!(done.is_err_and(|error| error.to_string().contains("5 is odd")));
+        assert!(left.is_empty());
+    }
+}
