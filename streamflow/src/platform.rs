@@ -1,6 +1,7 @@
 //! Where work runs: real GPUs, or the simulator.
 
 mod host;
+mod module;
 mod options;
 
 use std::fmt;

@@ -8,29 +8,7 @@ use super::{Grid, Passing};
 use crate::driver::{Code, DeviceId, Image, KernelSource, LoadedKernel, RawModule};
 use crate::error::{Error, Result};
 use crate::memory::access::Order;
-use crate::platform::Platform;
 use crate::stream::{CudaStream, StreamTable};
-
-impl Platform {
-    /// Loads compiled code that was not made by [`#[kernel]`](macro@crate::kernel): PTX text, a CUBIN
-    /// or a fatbin. It stays loaded as long as the platform lives.
-    ///
-    /// # Errors
-    /// [`Error::NoSuchDevice`]; the driver's, when the code is refused. The host simulator runs no
-    /// compiled code.
-    ///
-    /// # Safety
-    /// `image` is text, or a complete CUBIN or fatbin. Text that is no PTX is refused; of the other two
-    /// the driver reads as many bytes as they say that they have.
-    pub unsafe fn module(&self, device: DeviceId, image: &[u8]) -> Result<Module> {
-        let table = self.table(device, "`module`")?;
-        let driver = table.driver();
-        driver.bind(device)?;
-        // SAFETY: the caller keeps the same contract.
-        let raw = unsafe { driver.load_module(device, "a module", &Image(image.to_vec())) }?;
-        Ok(Module { table: table.clone(), device, raw })
-    }
-}
 
 impl CudaStream {
     /// Queues a function of a [`Module`], after everything its arguments must come after.
@@ -76,6 +54,22 @@ pub struct Module {
 }
 
 impl Module {
+    /// As [`Platform::module`](crate::Platform::module), on a device of this table.
+    ///
+    /// # Safety
+    /// As there.
+    pub(crate) unsafe fn load(
+        table: &Arc<StreamTable>,
+        device: DeviceId,
+        image: &[u8],
+    ) -> Result<Self> {
+        let driver = table.driver();
+        driver.bind(device)?;
+        // SAFETY: the caller keeps the same contract.
+        let raw = unsafe { driver.load_module(device, "a module", &Image(image.to_vec())) }?;
+        Ok(Self { table: table.clone(), device, raw })
+    }
+
     /// A function of the module, by its name in the compiled code (C++ names are mangled there). All
     /// functions of a module share its variables.
     ///
@@ -108,9 +102,9 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
-    use crate::device;
     use crate::driver::host::HostDriver;
     use crate::driver::{Driver, DriverError, DriverResult, HostArgs, Layer, LoadedKernel};
+    use crate::{Platform, device};
 
     /// Takes any text for a module with the one function `nothing`.
     #[derive(Debug)]
