@@ -16,6 +16,7 @@ pub mod host;
 mod kernel;
 mod layer;
 mod note;
+mod owned;
 pub mod race;
 mod recorder;
 mod report;
@@ -27,7 +28,6 @@ pub use green::{Coscheduling, GreenContext, SmSizes};
 pub use handle::{
     BorrowedStream, DeviceId, MemoryRange, RawEvent, RawFunction, RawModule, RawStream,
 };
-pub(crate) use handle::{OwnedEvent, OwnedPinned, OwnedStream};
 pub use kernel::{
     Access, AccessMode, Code, HostArgs, HostFunction, HostKernel, Image, KernelSource, Launch,
     LoadedKernel, MAX_PARAMS, Param, Plain, Target,
@@ -36,6 +36,7 @@ pub use layer::Layer;
 pub(crate) use note::tell;
 pub use note::{Direction, Note, SourceLocation};
 pub use recorder::{Call, RecordedAccess, RecordedRange, Recorder, StreamLabel};
+pub(crate) use owned::{OwnedEvent, OwnedPinned, OwnedStream};
 use report::RaceMark;
 pub(crate) use report::RaceReports;
 pub(crate) use signal::Signal;

@@ -1,12 +1,12 @@
 //! One device: its context, which the process shares, and its memory pool, which is ours.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::{CudaContext, sys};
 
 use super::error::{STICKY, check, check_given_back, code_of};
-use super::peer::OpenTo;
 use super::probe::{cannot_start, unavailable};
 use super::{handle_of, pointer_to};
 use crate::driver::error::report_in_drop;
@@ -33,6 +33,24 @@ fn shared_context(ordinal: usize) -> DriverResult<Arc<CudaContext>> {
     unsafe { context.disable_event_tracking() };
     contexts.insert(ordinal, context.clone());
     Ok(context)
+}
+
+/// To which peers a device's pool is open already; a bit for each of the first 64.
+#[derive(Debug, Default)]
+pub(super) struct OpenTo(AtomicU64);
+
+impl OpenTo {
+    fn bit(peer: DeviceId) -> u64 {
+        1_u64.checked_shl(peer.0).unwrap_or(0)
+    }
+
+    pub(super) fn contains(&self, peer: DeviceId) -> bool {
+        self.0.load(Ordering::Acquire) & Self::bit(peer) != 0
+    }
+
+    pub(super) fn insert(&self, peer: DeviceId) {
+        self.0.fetch_or(Self::bit(peer), Ordering::AcqRel);
+    }
 }
 
 /// One logical device of a [`CudaDriver`](super::CudaDriver).

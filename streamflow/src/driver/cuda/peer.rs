@@ -7,32 +7,12 @@
 //! `cuCtxEnablePeerAccess` would not do: it says nothing about memory of pools (CUDA C++ Programming
 //! Guide, *Stream ordered memory allocator*, *Device accessibility for multi-GPU support*).
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use cudarc::driver::sys;
 
 use super::CudaDriver;
 use super::device::Device;
 use super::error::check;
 use crate::driver::{DeviceId, DriverResult};
-
-/// To which peers a device's pool is open already; a bit for each of the first 64.
-#[derive(Debug, Default)]
-pub(super) struct OpenTo(AtomicU64);
-
-impl OpenTo {
-    fn bit(peer: DeviceId) -> u64 {
-        1_u64.checked_shl(peer.0).unwrap_or(0)
-    }
-
-    fn contains(&self, peer: DeviceId) -> bool {
-        self.0.load(Ordering::Acquire) & Self::bit(peer) != 0
-    }
-
-    fn insert(&self, peer: DeviceId) {
-        self.0.fetch_or(Self::bit(peer), Ordering::AcqRel);
-    }
-}
 
 impl CudaDriver {
     /// The contexts of two devices, whose pools are open to each other from now on where the hardware

@@ -7,9 +7,9 @@
 //! work on several streams overlaps where a device could overlap it. The default stream's implicit barrier is not
 //! modelled, and no host code takes time. The same seed and calls give the same times.
 
-use std::collections::VecDeque;
-
-use super::queue::{Op, Point, Queued};
+use super::engine::{Engine, REMEMBERED};
+use super::point::Point;
+use super::queue::{Op, Queued};
 use super::sim::Sim;
 use crate::driver::CopyKind;
 
@@ -18,48 +18,6 @@ const OVERHEAD: u64 = 2_000;
 /// Bytes in a nanosecond: copies from and to the host, and all that stays on a device.
 const HOST_SPEED: u64 = 25;
 const DEVICE_SPEED: u64 = 50;
-
-/// How many records of a stream, and spans of an engine, are remembered with their time.
-const REMEMBERED: usize = 64;
-
-#[derive(Debug, Clone, Copy)]
-enum Engine {
-    FromHost,
-    ToHost,
-    Device,
-}
-
-/// When an engine is busy: spans with a beginning and an end, in order.
-#[derive(Debug, Default)]
-pub(super) struct Busy(VecDeque<(u64, u64)>);
-
-impl Busy {
-    /// Takes the first time from `begins` on in which it is free for so long, and says when that ends. The
-    /// simulator does not execute in the order of time, so a gap before other work may be taken.
-    fn take(&mut self, begins: u64, takes: u64) -> u64 {
-        let mut start = begins;
-        let mut place = self.0.len();
-        // Nearly always it is free again after the last of them.
-        let all_over = self.0.back().is_none_or(|&(_, to)| to <= begins);
-        let in_the_way = if all_over { self.0.len() } else { 0 };
-        for (index, &(from, to)) in self.0.iter().enumerate().skip(in_the_way) {
-            if start + takes <= from {
-                place = index;
-                break;
-            }
-            start = start.max(to);
-        }
-        let end = start + takes;
-        self.0.insert(place, (start, end));
-        if self.0.len() > REMEMBERED {
-            // What is that old counts as busy throughout.
-            if let (Some((from, _)), Some(second)) = (self.0.pop_front(), self.0.front_mut()) {
-                second.0 = from;
-            }
-        }
-        end
-    }
-}
 
 impl Sim {
     /// Gives an operation that executes now its place in simulated time.

@@ -1,7 +1,7 @@
 //! Green contexts of the simulator: budgets of multiprocessors, and nothing else. What runs in one runs
 //! as anywhere; only how many multiprocessors a stream says that it has differs.
 
-use super::fail::invalid_value;
+use super::refusal::invalid_value;
 use super::sim::Sim;
 use crate::driver::{Coscheduling, DeviceId, DriverResult, GreenContext, SmSizes, StreamFlags};
 

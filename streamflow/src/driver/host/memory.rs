@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::mem::MaybeUninit;
 use std::{ptr, slice};
 
-use super::options::mix;
-use super::queue::Point;
+use super::chance::mix;
+use super::point::Point;
 use crate::driver::MemoryRange;
 
 /// What fresh memory holds, as repeated 16-bit words: a NaN in `f16`, `f32` and `f64` alike, so

@@ -38,8 +38,11 @@
 
 mod body;
 mod calls;
+mod chance;
+mod chooser;
 mod chosen;
 mod clock;
+mod engine;
 mod execute;
 mod fail;
 mod green;
@@ -47,13 +50,15 @@ mod limits;
 mod log;
 mod memory;
 mod options;
+mod point;
 mod queue;
+mod refusal;
 mod schedule;
 mod sim;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use chosen::Chooser;
+pub(crate) use chooser::Chooser;
 pub use log::{LogAction, LogEntry};
 pub use memory::{POISON_ALLOCATED, POISON_FREED};
 pub use options::{HostBuilder, Policy};
@@ -62,8 +67,9 @@ use std::fmt;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
-use fail::{call_error, invalid_handle, invalid_value};
-use queue::{Function, Op, Point, Poison, SendHostFunction, StreamKind};
+use point::Point;
+use queue::{Function, Op, Poison, SendHostFunction, StreamKind};
+use refusal::{call_error, invalid_handle, invalid_value};
 use schedule::Locked;
 use sim::Sim;
 

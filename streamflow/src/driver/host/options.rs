@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Chooser, HostDriver};
+use super::HostDriver;
+use super::chooser::Chooser;
 use crate::turns::Turns;
 
 /// In which of the legal orders the simulator executes queued work.
@@ -113,33 +114,4 @@ impl HostBuilder {
     pub(crate) fn build_chosen(self, chooser: Box<dyn Chooser>) -> HostDriver {
         HostDriver::new(&self.policy(Policy::Lazy), Some(chooser))
     }
-}
-
-/// The splitmix64 generator (Steele, Lea, Flood: *Fast splittable pseudorandom number generators*,
-/// 2014): one addition and one mix, good enough for choices and the same everywhere.
-#[derive(Debug, Clone)]
-pub(super) struct Chance(u64);
-
-impl Chance {
-    pub(super) const fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mix(self.0)
-    }
-
-    /// A number below `bound`, or 0 if that is 0.
-    pub(super) fn below(&mut self, bound: usize) -> usize {
-        // The high half of the product: no division, and a bias below 2^-32 for small bounds.
-        ((u128::from(self.next()) * bound as u128) >> 64) as usize
-    }
-}
-
-/// A number's bits, spread over all 64.
-pub(super) const fn mix(value: u64) -> u64 {
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
 }

@@ -6,7 +6,8 @@ use std::thread;
 
 use super::HostDriver;
 use super::options::Policy;
-use super::queue::{Op, Point, Running, StreamKind};
+use super::point::Point;
+use super::queue::{Op, Running, StreamKind};
 use super::sim::Sim;
 use crate::driver::{DriverError, DriverResult};
 use crate::turns;

@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::chosen::{Chooser, Chosen};
-use super::fail::invalid_handle;
+use super::chance::{Chance, mix};
+use super::chooser::{Chooser, Chosen};
 use super::log::LogEntry;
 use super::memory::Arena;
-use super::options::{Chance, HostBuilder, Policy, mix};
-use super::queue::{
-    Device, Event, Function, Op, Point, Queued, Running, Stream, StreamKey, StreamKind, reached,
-};
+use super::options::{HostBuilder, Policy};
+use super::point::{Point, StreamKey};
+use super::queue::{Device, Event, Function, Op, Queued, Running, Stream, StreamKind, reached};
+use super::refusal::invalid_handle;
 use crate::driver::{
     DeviceId, DriverError, DriverResult, GreenContext, RawEvent, RawFunction, RawStream,
 };

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use super::super::options::Chance;
+use super::super::chance::Chance;
 use super::*;
 use crate::Platform;
 use crate::testing::Explorer;

@@ -1,0 +1,23 @@
+//! What the simulator answers to calls that can't be right, in CUDA's words.
+
+use crate::driver::{DeviceId, DriverError};
+
+/// CUDA's answer to a handle that it does not know.
+pub(super) fn invalid_handle(call: &'static str, device: DeviceId, what: &str) -> DriverError {
+    call_error(call, device, 400, "CUDA_ERROR_INVALID_HANDLE", what)
+}
+
+/// CUDA's answer to an argument out of range.
+pub(super) fn invalid_value(call: &'static str, device: DeviceId, what: &str) -> DriverError {
+    call_error(call, device, 1, "CUDA_ERROR_INVALID_VALUE", what)
+}
+
+pub(super) fn call_error(
+    call: &'static str,
+    device: DeviceId,
+    code: i32,
+    name: &str,
+    what: &str,
+) -> DriverError {
+    DriverError::Call { call, device, code, name: name.to_owned(), message: what.to_owned() }
+}

@@ -1,0 +1,229 @@
+//! Owners of what a driver made: they give it back.
+
+use std::sync::Arc;
+
+use super::{
+    BorrowedStream, DeviceId, Driver, DriverError, DriverResult, MemoryRange, RawEvent, RawStream,
+    StreamOptions, report_in_drop,
+};
+
+/// A stream that is destroyed with its owner; default streams and those of others are only lent.
+#[derive(Debug)]
+pub(crate) struct OwnedStream {
+    driver: Arc<dyn Driver>,
+    raw: RawStream,
+    lent: bool,
+}
+
+impl OwnedStream {
+    pub(crate) fn create(
+        driver: &Arc<dyn Driver>,
+        device: DeviceId,
+        options: StreamOptions,
+    ) -> DriverResult<Self> {
+        driver.bind(device)?;
+        let raw = driver.create_stream(device, options)?;
+        Ok(Self { driver: driver.clone(), raw, lent: false })
+    }
+
+    pub(crate) fn default_of(driver: &Arc<dyn Driver>, device: DeviceId) -> Self {
+        Self { driver: driver.clone(), raw: driver.default_stream(device), lent: true }
+    }
+
+    /// A stream of somebody else's. Not to be used, but to ask for its handle, once the borrow has ended.
+    pub(crate) fn lent(driver: &Arc<dyn Driver>, borrowed: BorrowedStream<'_>) -> Self {
+        Self { driver: driver.clone(), raw: borrowed.raw(), lent: true }
+    }
+
+    pub(crate) fn raw(&self) -> RawStream {
+        self.raw
+    }
+
+    pub(crate) fn driver(&self) -> &Arc<dyn Driver> {
+        &self.driver
+    }
+
+    /// [`Driver::record_event`]. The device's context must be bound, here and below.
+    pub(crate) fn record(&self, event: &OwnedEvent) -> DriverResult<()> {
+        self.same_driver("record_event", event)?;
+        // SAFETY: both are alive, because they are borrowed from their owners, and of this driver.
+        unsafe { self.driver.record_event(event.raw, self.raw) }
+    }
+
+    /// [`Driver::wait_event`].
+    pub(crate) fn wait(&self, event: &OwnedEvent) -> DriverResult<()> {
+        self.same_driver("wait_event", event)?;
+        // SAFETY: as in `record`.
+        unsafe { self.driver.wait_event(self.raw, event.raw) }
+    }
+
+    /// [`Driver::query_stream`].
+    pub(crate) fn query(&self) -> DriverResult<bool> {
+        // SAFETY: alive while it is borrowed.
+        unsafe { self.driver.query_stream(self.raw) }
+    }
+
+    /// [`Driver::synchronize_stream`].
+    pub(crate) fn synchronize(&self) -> DriverResult<()> {
+        // SAFETY: alive while it is borrowed.
+        unsafe { self.driver.synchronize_stream(self.raw) }
+    }
+
+    /// Handles are numbers: one driver's may be another thing of another driver's.
+    fn same_driver(&self, call: &'static str, event: &OwnedEvent) -> DriverResult<()> {
+        // The address alone: the two may have been made in different places.
+        if Arc::as_ptr(&self.driver).addr() == Arc::as_ptr(&event.driver).addr() {
+            return Ok(());
+        }
+        Err(DriverError::Call {
+            call,
+            device: self.raw.device(),
+            code: 400,
+            name: "INVALID_HANDLE".to_owned(),
+            message: "the event belongs to another driver".to_owned(),
+        })
+    }
+}
+
+impl Drop for OwnedStream {
+    fn drop(&mut self) {
+        if self.lent || self.driver.sticky_error().is_some() {
+            return;
+        }
+        // SAFETY: `raw` came from `create_stream` of this driver and this is its only owner.
+        let done = self
+            .driver
+            .bind(self.raw.device())
+            .and_then(|()| unsafe { self.driver.destroy_stream(self.raw) });
+        report_in_drop("destroying a stream", done);
+    }
+}
+
+/// An event that is destroyed with its owner.
+#[derive(Debug)]
+pub(crate) struct OwnedEvent {
+    driver: Arc<dyn Driver>,
+    raw: RawEvent,
+}
+
+impl OwnedEvent {
+    /// The device's context must be bound.
+    pub(crate) fn create(driver: &Arc<dyn Driver>, device: DeviceId) -> DriverResult<Self> {
+        let raw = driver.create_event(device)?;
+        Ok(Self { driver: driver.clone(), raw })
+    }
+
+    /// As [`create`](Self::create); its records have a time.
+    pub(crate) fn with_timing(driver: &Arc<dyn Driver>, device: DeviceId) -> DriverResult<Self> {
+        let raw = driver.create_timing_event(device)?;
+        Ok(Self { driver: driver.clone(), raw })
+    }
+
+    /// The milliseconds from this record's time to another's, both with timing, recorded, and of this
+    /// driver and device. Blocks until both are complete.
+    pub(crate) fn elapsed_until(&self, end: &Self) -> DriverResult<f64> {
+        self.driver.bind(self.raw.device())?;
+        self.synchronize()?;
+        end.synchronize()?;
+        // SAFETY: both are alive while they are borrowed, and their records are complete.
+        unsafe { self.driver.elapsed(self.raw, end.raw) }
+    }
+
+    /// [`Driver::query_event`]. The device's context must be bound, here and below.
+    pub(crate) fn query(&self) -> DriverResult<bool> {
+        // SAFETY: alive while it is borrowed.
+        unsafe { self.driver.query_event(self.raw) }
+    }
+
+    /// [`Driver::synchronize_event`].
+    pub(crate) fn synchronize(&self) -> DriverResult<()> {
+        // SAFETY: alive while it is borrowed.
+        unsafe { self.driver.synchronize_event(self.raw) }
+    }
+}
+
+impl Drop for OwnedEvent {
+    fn drop(&mut self) {
+        if self.driver.sticky_error().is_some() {
+            return;
+        }
+        // SAFETY: `raw` came from `create_event` of this driver and this is its only owner.
+        let done = self
+            .driver
+            .bind(self.raw.device())
+            .and_then(|()| unsafe { self.driver.destroy_event(self.raw) });
+        report_in_drop("destroying an event", done);
+    }
+}
+
+/// Page-locked memory that is freed with its owner.
+#[derive(Debug)]
+pub(crate) struct OwnedPinned {
+    driver: Arc<dyn Driver>,
+    device: DeviceId,
+    range: MemoryRange,
+}
+
+impl OwnedPinned {
+    /// All zero. The device's context must be bound.
+    pub(crate) fn zeroed(
+        driver: &Arc<dyn Driver>,
+        device: DeviceId,
+        bytes: u64,
+    ) -> DriverResult<Self> {
+        let range = driver.allocate_pinned(device, bytes)?;
+        // SAFETY: just allocated, at least this long, and nobody else knows it.
+        unsafe { std::ptr::write_bytes(range.address as *mut u8, 0, bytes as usize) };
+        Ok(Self { driver: driver.clone(), device, range })
+    }
+
+    pub(crate) fn range(&self) -> MemoryRange {
+        self.range
+    }
+}
+
+impl Drop for OwnedPinned {
+    fn drop(&mut self) {
+        if self.driver.sticky_error().is_some() {
+            return;
+        }
+        // SAFETY: it came from `allocate_pinned` of this driver, and this is its only owner, which
+        // is dropped only when no queued work uses it.
+        let done = self
+            .driver
+            .bind(self.device)
+            .and_then(|()| unsafe { self.driver.free_pinned(self.device, self.range) });
+        report_in_drop("freeing page-locked memory", done);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::driver::host::HostDriver;
+
+    /// A stream and an event with the same numbers, whoever made them.
+    fn owners(driver: &Arc<dyn Driver>) -> (OwnedStream, OwnedEvent) {
+        let device = DeviceId::default();
+        let stream = OwnedStream::create(driver, device, StreamOptions::default()).unwrap();
+        (stream, OwnedEvent::create(driver, device).unwrap())
+    }
+
+    #[test]
+    fn events_of_another_driver_are_refused() {
+        let [a, b]: [Arc<dyn Driver>; 2] =
+            [(); 2].map(|()| Arc::new(HostDriver::builder().build()) as _);
+        let ((stream, event), (_, foreign)) = (owners(&a), owners(&b));
+        stream.record(&event).unwrap();
+        stream.wait(&event).unwrap();
+        stream.synchronize().unwrap();
+        event.synchronize().unwrap();
+        assert!(stream.query().unwrap() && event.query().unwrap());
+        for refused in [stream.record(&foreign), stream.wait(&foreign)] {
+            let text = refused.unwrap_err().to_string();
+            assert!(text.contains("another driver"), "{text}");
+        }
+    }
+}
