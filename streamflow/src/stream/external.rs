@@ -45,7 +45,7 @@ impl Drop for ExternalStream<'_> {
     /// Records what was queued, since the stream may be gone when somebody asks for it.
     fn drop(&mut self) {
         let timeline = self.stream.timeline();
-        let detached = timeline.detach(&self.table);
+        let detached = timeline.detach(|| timeline.synchronize(&self.table));
         // Where that failed, no other stream can go on where this one was.
         let is_covered = detached.is_ok();
         // After a sticky error nothing is recorded any more, and that was reported once.

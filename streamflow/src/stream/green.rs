@@ -3,8 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{CudaStream, StreamTable};
-use crate::driver::{Coscheduling, DeviceId, DriverError, GreenContext, SmSizes};
+use crate::driver::{Coscheduling, DeviceId, DriverError, GreenContext};
 use crate::error::{Error, Result};
 
 /// Describes how a device's multiprocessors (SMs) are divided. Holoscan's `CudaGreenContextPool`.
@@ -34,9 +33,9 @@ use crate::error::{Error, Result};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CudaGreenContextPool {
-    device: DeviceId,
-    coscheduling: Coscheduling,
-    sizes: &'static [u32],
+    pub(super) device: DeviceId,
+    pub(super) coscheduling: Coscheduling,
+    pub(super) sizes: &'static [u32],
     default: Option<usize>,
     smallest: u32,
 }
@@ -114,7 +113,7 @@ impl CudaGreenContextPool {
     }
 
     /// Whether the device is divided in the same way. The other choices say what is meant by names.
-    fn divides_as(&self, other: &Self) -> bool {
+    pub(super) fn divides_as(&self, other: &Self) -> bool {
         (self.device, self.coscheduling, self.sizes)
             == (other.device, other.coscheduling, other.sizes)
     }
@@ -166,7 +165,7 @@ impl Default for CudaGreenContextPool {
 /// One partition of a [`CudaGreenContextPool`]. Holoscan's `CudaGreenContext`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CudaGreenContext {
-    pool: CudaGreenContextPool,
+    pub(super) pool: CudaGreenContextPool,
     which: Which,
 }
 
@@ -188,9 +187,9 @@ impl CudaGreenContext {
 /// [`Platform::green_contexts`](crate::Platform::green_contexts).
 #[derive(Debug, Clone)]
 pub struct GreenContexts {
-    pool: CudaGreenContextPool,
+    pub(super) pool: CudaGreenContextPool,
     /// The partitions, and then the leftover, if there is one.
-    contexts: Arc<[GreenContext]>,
+    pub(super) contexts: Arc<[GreenContext]>,
 }
 
 impl GreenContexts {
@@ -208,7 +207,7 @@ impl GreenContexts {
     ///
     /// # Errors
     /// [`Error::GreenContexts`] for a leftover that is not there.
-    fn get(&self, context: &CudaGreenContext) -> Result<GreenContext> {
+    pub(super) fn get(&self, context: &CudaGreenContext) -> Result<GreenContext> {
         let found = match (context.which, self.pool.default) {
             (Which::Partition(index), _) | (Which::Default, Some(index)) => {
                 self.contexts.get(index).copied()
@@ -223,81 +222,11 @@ impl GreenContexts {
     }
 }
 
-fn refused(pool: &CudaGreenContextPool, problem: String, cause: Option<DriverError>) -> Error {
+pub(super) fn refused(
+    pool: &CudaGreenContextPool,
+    problem: String,
+    cause: Option<DriverError>,
+) -> Error {
     let cause = cause.map(Box::new);
     Error::GreenContexts { device: pool.device, asked: pool.sizes.to_vec(), problem, cause }
-}
-
-/// All sizes that a partition can have, for messages.
-fn list(sizes: &SmSizes) -> String {
-    sizes.legal().map(|size| size.to_string()).collect::<Vec<_>>().join(", ")
-}
-
-/// Says what is wrong with the sizes, if something is.
-fn check(pool: &CudaGreenContextPool, sizes: &SmSizes) -> Result<()> {
-    let SmSizes { total, .. } = *sizes;
-    if let Some(wrong) = pool.sizes.iter().find(|size| !sizes.is_legal(**size)) {
-        let problem = format!("{wrong} is none of its sizes, which are {}", list(sizes));
-        return Err(refused(pool, problem, None));
-    }
-    let sum: u64 = pool.sizes.iter().map(|&size| u64::from(size)).sum();
-    if sum > u64::from(total) {
-        return Err(refused(pool, format!("together they are {sum}, and it has {total}"), None));
-    }
-    Ok(())
-}
-
-impl StreamTable {
-    /// The partitions that a description asks for; the first call makes them.
-    pub(crate) fn green_contexts(&self, pool: &CudaGreenContextPool) -> Result<GreenContexts> {
-        let devices = self.driver().device_count();
-        if pool.device.index() >= devices {
-            let (who, device) = ("a green context pool".to_owned(), pool.device);
-            return Err(Error::NoSuchDevice { who, device, devices });
-        }
-        let mut known = self.green.lock();
-        if let Some(found) = known.iter().find(|known| known.pool.divides_as(pool)) {
-            return Ok(GreenContexts { pool: *pool, contexts: found.contexts.clone() });
-        }
-        let driver = self.driver();
-        driver.bind(pool.device)?;
-        let sizes = driver.sm_sizes(pool.device, pool.coscheduling)?;
-        check(pool, &sizes)?;
-        let made = driver.create_green_contexts(pool.device, pool.coscheduling, pool.sizes);
-        let made = made.map_err(|cause| self.not_divided(pool, &sizes, cause))?;
-        let made = GreenContexts { pool: *pool, contexts: made.into() };
-        known.push(made.clone());
-        Ok(made)
-    }
-
-    /// Sizes that are legal one by one can be too much for the hardware together: which multiprocessors
-    /// can be in one partition is known to the driver alone.
-    fn not_divided(
-        &self,
-        pool: &CudaGreenContextPool,
-        sizes: &SmSizes,
-        cause: DriverError,
-    ) -> Error {
-        if !matches!(cause, DriverError::Call { .. }) || self.driver().sticky_error().is_some() {
-            return cause.into();
-        }
-        let problem = format!(
-            "the driver refused these together, though each is one of its sizes, which are {}; make \
-             some smaller, or name them in another order: {cause}",
-            list(sizes)
-        );
-        refused(pool, problem, Some(cause))
-    }
-
-    /// The one that a description names.
-    pub(super) fn green(&self, context: &CudaGreenContext) -> Result<GreenContext> {
-        self.green_contexts(&context.pool)?.get(context)
-    }
-}
-
-impl CudaStream {
-    /// The green context whose multiprocessors its kernels use; `None` for all of the device's.
-    pub fn green_context(&self) -> Option<GreenContext> {
-        self.timeline().options().green
-    }
 }

@@ -8,6 +8,7 @@
 //! implied by earlier ones, also by way of a third stream, costs no driver call.
 
 mod clock;
+mod division;
 mod external;
 mod green;
 mod live_pool;
@@ -26,9 +27,10 @@ mod wakeup;
 pub use external::ExternalStream;
 pub use green::{CudaGreenContext, CudaGreenContextPool, GreenContexts};
 pub use live_pool::StreamPool;
+pub(crate) use point::PlatformNumber;
 pub use point::Point;
 pub use pool::CudaStreamPool;
-pub(crate) use table::{Attached, PlatformNumber, StreamTable};
+pub(crate) use table::{Attached, StreamTable};
 pub(crate) use timeline::Timeline;
 pub use timing::TimingEvent;
 pub(crate) use wakeup::Wakeup;

@@ -1,6 +1,10 @@
 //! Moments in the work of streams.
 
-use super::PlatformNumber;
+use std::num::NonZero;
+
+/// Tells platforms apart within a process. Not zero, so that a point that there may not be is as small
+/// as one.
+pub(crate) type PlatformNumber = NonZero<u32>;
 
 /// A moment in a stream's work: everything that was queued before its `epoch`th record.
 ///

@@ -7,16 +7,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::timeline::Parts;
-use super::{GreenContexts, Timeline};
+use super::{GreenContexts, PlatformNumber, Timeline};
 use crate::driver::{
     DeviceId, Driver, DriverResult, Note, OwnedStream, StreamFlags, StreamOptions, report_in_drop,
 };
 use crate::error::Result;
 use crate::lock::Lock;
-
-/// Tells platforms apart within a process. Not zero, so that a point that there may not be is as small
-/// as one.
-pub(crate) type PlatformNumber = NonZero<u32>;
 
 static PLATFORMS: AtomicU32 = AtomicU32::new(0);
 

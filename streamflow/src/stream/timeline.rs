@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::clock::Clock;
 use super::ring::{self, Events, Record, Ring};
-use super::{PlatformNumber, Point, StreamTable};
+use super::{PlatformNumber, Point};
 use crate::driver::{
     DeviceId, Driver, DriverError, DriverResult, Note, OwnedEvent, OwnedStream, RawStream, Signal,
     StreamOptions,
@@ -319,11 +319,11 @@ impl Timeline {
     }
 
     /// Covers all that was queued by a record, after which the stream is not used any more. If it can't
-    /// be recorded, waits for it.
-    pub(super) fn detach(&self, table: &StreamTable) -> DriverResult<()> {
+    /// be recorded, calls `synchronize`, which waits for it.
+    pub(super) fn detach(&self, synchronize: impl FnOnce() -> DriverResult<()>) -> DriverResult<()> {
         let covered = self.bind().and_then(|()| match self.record_last() {
             Ok(()) => Ok(()),
-            Err(_) => self.synchronize(table),
+            Err(_) => synchronize(),
         });
         let _ring = self.lock();
         if covered.is_err() {

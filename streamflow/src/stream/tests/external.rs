@@ -95,5 +95,5 @@ fn a_stream_that_was_left_is_not_recorded() {
 
 /// What the drop of the wrapper does.
 fn detaching(timeline: Arc<Timeline>, table: Arc<StreamTable>) -> impl FnOnce() {
-    move || timeline.detach(&table).unwrap()
+    move || timeline.detach(|| timeline.synchronize(&table)).unwrap()
 }

@@ -1,0 +1,80 @@
+//! Dividing a device's multiprocessors: once for each description, and shared by all pools on it.
+
+use super::green::refused;
+use super::{CudaGreenContext, CudaGreenContextPool, CudaStream, GreenContexts, StreamTable};
+use crate::driver::{DriverError, GreenContext, SmSizes};
+use crate::error::{Error, Result};
+
+/// All sizes that a partition can have, for messages.
+fn list(sizes: &SmSizes) -> String {
+    sizes.legal().map(|size| size.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// Says what is wrong with the sizes, if something is.
+fn check(pool: &CudaGreenContextPool, sizes: &SmSizes) -> Result<()> {
+    let SmSizes { total, .. } = *sizes;
+    if let Some(wrong) = pool.sizes.iter().find(|size| !sizes.is_legal(**size)) {
+        let problem = format!("{wrong} is none of its sizes, which are {}", list(sizes));
+        return Err(refused(pool, problem, None));
+    }
+    let sum: u64 = pool.sizes.iter().map(|&size| u64::from(size)).sum();
+    if sum > u64::from(total) {
+        return Err(refused(pool, format!("together they are {sum}, and it has {total}"), None));
+    }
+    Ok(())
+}
+
+impl StreamTable {
+    /// The partitions that a description asks for; the first call makes them.
+    pub(crate) fn green_contexts(&self, pool: &CudaGreenContextPool) -> Result<GreenContexts> {
+        let devices = self.driver().device_count();
+        if pool.device.index() >= devices {
+            let (who, device) = ("a green context pool".to_owned(), pool.device);
+            return Err(Error::NoSuchDevice { who, device, devices });
+        }
+        let mut known = self.green.lock();
+        if let Some(found) = known.iter().find(|known| known.pool.divides_as(pool)) {
+            return Ok(GreenContexts { pool: *pool, contexts: found.contexts.clone() });
+        }
+        let driver = self.driver();
+        driver.bind(pool.device)?;
+        let sizes = driver.sm_sizes(pool.device, pool.coscheduling)?;
+        check(pool, &sizes)?;
+        let made = driver.create_green_contexts(pool.device, pool.coscheduling, pool.sizes);
+        let made = made.map_err(|cause| self.not_divided(pool, &sizes, cause))?;
+        let made = GreenContexts { pool: *pool, contexts: made.into() };
+        known.push(made.clone());
+        Ok(made)
+    }
+
+    /// Sizes that are legal one by one can be too much for the hardware together: which multiprocessors
+    /// can be in one partition is known to the driver alone.
+    fn not_divided(
+        &self,
+        pool: &CudaGreenContextPool,
+        sizes: &SmSizes,
+        cause: DriverError,
+    ) -> Error {
+        if !matches!(cause, DriverError::Call { .. }) || self.driver().sticky_error().is_some() {
+            return cause.into();
+        }
+        let problem = format!(
+            "the driver refused these together, though each is one of its sizes, which are {}; make \
+             some smaller, or name them in another order: {cause}",
+            list(sizes)
+        );
+        refused(pool, problem, Some(cause))
+    }
+
+    /// The one that a description names.
+    pub(super) fn green(&self, context: &CudaGreenContext) -> Result<GreenContext> {
+        self.green_contexts(&context.pool)?.get(context)
+    }
+}
+
+impl CudaStream {
+    /// The green context whose multiprocessors its kernels use; `None` for all of the device's.
+    pub fn green_context(&self) -> Option<GreenContext> {
+        self.timeline().options().green
+    }
+}
