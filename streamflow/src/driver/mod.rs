@@ -35,8 +35,8 @@ pub use kernel::{
 pub use layer::Layer;
 pub(crate) use note::tell;
 pub use note::{Direction, Note, SourceLocation};
-pub use recorder::{Call, RecordedAccess, RecordedRange, Recorder, StreamLabel};
 pub(crate) use owned::{OwnedEvent, OwnedPinned, OwnedStream};
+pub use recorder::{Call, RecordedAccess, RecordedRange, Recorder, StreamLabel};
 use report::RaceMark;
 pub(crate) use report::RaceReports;
 pub(crate) use signal::Signal;

@@ -171,7 +171,7 @@ pub(crate) fn download<T: Element>(
 ) -> Result<Download<T>> {
     // Which memory may be used again depends on what the stream comes after, and it may have to wait for that.
     stream.timeline().ready()?;
-    let mut pinned = Pinned::for_stream(pool, stream, &Shape::of_slice(source))?;
+    let mut pinned = Pinned::for_stream(pool, stream, &Shape::of_slice(source.len()))?;
     stream.download_into(source, &mut pinned)?;
     // Somebody will ask for it, and shall not wait for what is queued later.
     stream.timeline().close()?;
@@ -215,7 +215,7 @@ macro_rules! downloadable {
             }
 
             fn shape(&self) -> Shape {
-                Shape::of_slice(self)
+                Shape::of_slice(self.len())
             }
         }
     )*};

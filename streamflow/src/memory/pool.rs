@@ -15,12 +15,15 @@ use std::sync::Arc;
 
 use super::Block;
 use super::limits::{MemoryLimits, MemoryOptions};
-use super::pool_state::{PoolBlock, PoolState, PoolUsage};
+use super::pool_state::{PoolState, PoolUsage};
 use super::pooled::{BlockPool, OwnedBlock, PoolHandle, PooledBlock};
 use crate::driver::{DeviceId, DriverError, DriverResult, Note, StreamOptions, report_in_drop};
 use crate::error::{Error, Result};
 use crate::lock::{Held, Lock};
 use crate::stream::{CudaStream, PlatformNumber, StreamTable, Timeline};
+
+/// A block of a memory pool.
+pub(super) type PoolBlock = Box<PooledBlock<MemoryPool>>;
 
 /// Memory of one device: all that it has, or what limits allow.
 pub(crate) struct MemoryPool {
@@ -33,7 +36,7 @@ pub(crate) struct MemoryPool {
     pub(super) release_threshold: u64,
     /// Frees what goes back to the driver, so that no stream of a user waits for that.
     reclaim: Arc<Timeline>,
-    state: Lock<PoolState>,
+    state: Lock<PoolState<Self>>,
 }
 
 impl MemoryPool {
@@ -122,7 +125,7 @@ impl MemoryPool {
     #[inline]
     pub(super) fn use_free(
         &self,
-        state: &mut PoolState,
+        state: &mut PoolState<Self>,
         mut block: PoolBlock,
         timeline: &Timeline,
     ) -> PoolBlock {
@@ -264,7 +267,7 @@ impl MemoryPool {
         blocks.into_iter().map(|mut block| self.release(&mut block)).fold(Ok(()), Result::and)
     }
 
-    pub(super) fn lock(&self) -> Held<'_, PoolState> {
+    pub(super) fn lock(&self) -> Held<'_, PoolState<Self>> {
         self.state.lock()
     }
 }

@@ -8,7 +8,8 @@
 
 use smallvec::SmallVec;
 
-use super::pool_state::{PoolBlock, PoolState};
+use super::pool::PoolBlock;
+use super::pool_state::PoolState;
 use super::{MemoryOptions, MemoryPool};
 use crate::stream::{Point, Timeline};
 
@@ -51,7 +52,7 @@ impl MemoryPool {
 
     fn choose(
         &self,
-        state: &mut PoolState,
+        state: &mut PoolState<Self>,
         timeline: &Timeline,
         bytes: u64,
         may_ask: bool,

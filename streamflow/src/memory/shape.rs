@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Deref;
 
-use super::{DeviceSlice, Element};
+use super::Element;
 use crate::error::{Error, Result};
 
 /// The most dimensions that a tensor can have.
@@ -71,9 +71,9 @@ impl Shape {
     /// Without dimensions: one element.
     pub(super) const SCALAR: Self = Self(Numbers { rank: 0, each: [0; MAX_RANK] });
 
-    /// Of the elements of a slice, which has no more of them than the shape that its memory was made for.
-    pub(super) fn of_slice<T>(slice: &DeviceSlice<T>) -> Self {
-        Self(Numbers::of(&[slice.len()]))
+    /// Of as many elements as a slice has: no more of them than the shape that its memory was made for.
+    pub(super) fn of_slice(len: usize) -> Self {
+        Self(Numbers::of(&[len]))
     }
 
     /// The dimensions, outermost first.

@@ -320,7 +320,10 @@ impl Timeline {
 
     /// Covers all that was queued by a record, after which the stream is not used any more. If it can't
     /// be recorded, calls `synchronize`, which waits for it.
-    pub(super) fn detach(&self, synchronize: impl FnOnce() -> DriverResult<()>) -> DriverResult<()> {
+    pub(super) fn detach(
+        &self,
+        synchronize: impl FnOnce() -> DriverResult<()>,
+    ) -> DriverResult<()> {
         let covered = self.bind().and_then(|()| match self.record_last() {
             Ok(()) => Ok(()),
             Err(_) => synchronize(),
