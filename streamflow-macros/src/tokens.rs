@@ -158,6 +158,15 @@ pub(crate) fn spelled(ty: &Type) -> String {
     text.replace("->", " -> ")
 }
 
+/// The type without parentheses, and without the invisible ones around a `macro_rules!` argument.
+pub(crate) fn ungrouped(ty: &Type) -> &Type {
+    match ty {
+        Type::Paren(inner) => ungrouped(&inner.elem),
+        Type::Group(inner) => ungrouped(&inner.elem),
+        other => other,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,9 +11,9 @@ use syn::{Attribute, Field, Meta, Token, Type, Visibility, parse_quote};
 use super::docs::text;
 use super::input_options::{InputOptions, input_options};
 use super::model::{Direction, Port, Size};
-use super::port_type::{PortType, input, output, ungrouped};
+use super::port_type::{PortType, input, output};
 use crate::diagnostic::{Errors, similar};
-use crate::tokens::spelled;
+use crate::tokens::{spelled, ungrouped};
 
 /// The fields of the user's struct.
 pub(super) struct Sorted {

@@ -5,9 +5,8 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Type, TypeReference, parse_quote};
 
-use super::port_type::ungrouped;
 use crate::diagnostic::Errors;
-use crate::tokens::{is_element, mentions, spelled};
+use crate::tokens::{is_element, mentions, spelled, ungrouped};
 
 /// The type, or what stands for it.
 pub(super) fn message(ty: &Type, errors: &mut Errors) -> Type {

@@ -5,7 +5,7 @@ use syn::{GenericArgument, Path, PathArguments, Type, parse_quote};
 use super::message_type::message;
 use super::model::Form;
 use crate::diagnostic::Errors;
-use crate::tokens::spelled;
+use crate::tokens::{spelled, ungrouped};
 
 /// A port's type, taken apart.
 pub(super) struct PortType {
@@ -118,14 +118,5 @@ fn argument<'a>(path: &'a Path, name: &str) -> Option<&'a Type> {
     match (list.args.first(), list.args.len()) {
         (Some(GenericArgument::Type(ty)), 1) => Some(ty),
         _ => None,
-    }
-}
-
-/// The type without parentheses, and without the invisible ones around a `macro_rules!` argument.
-pub(super) fn ungrouped(ty: &Type) -> &Type {
-    match ty {
-        Type::Paren(inner) => ungrouped(&inner.elem),
-        Type::Group(inner) => ungrouped(&inner.elem),
-        other => other,
     }
 }
