@@ -1,4 +1,7 @@
-//! What can go wrong: one type, each variant saying who, what and what to do.
+//! Law 10: No fallback is silent.
+//!
+//! What can go wrong: one type, each variant saying who, what and what to do. A call that can't do what it was
+//! asked for returns one of these, and does nothing else instead.
 
 mod exploration;
 mod panics;

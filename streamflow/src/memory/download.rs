@@ -1,4 +1,6 @@
-//! Copies to the host as values (law 14).
+//! Law 14: A download is read when it is there.
+//!
+//! Copies to the host as values.
 
 use super::{Element, Pinned, Shape};
 use crate::error::Result;

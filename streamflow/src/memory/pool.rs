@@ -1,4 +1,6 @@
-//! Device memory: who gets which block, and when (law 9).
+//! Law 12: The steady state allocates nothing.
+//!
+//! Device memory: who gets which block, and when: after its last use, by law 9.
 //!
 //! A dropped block goes to the free list of the stream that it was allocated for, uses and all. The
 //! next allocation of that size for that stream [takes one](super::reuse) whose uses come earlier on the

@@ -1,3 +1,5 @@
+//! Law 9: Memory is freed after its last use.
+//!
 //! Blocks between owners: the free lists, and the duty to give a block back.
 //!
 //! A block keeps its home alive, also while it is free: so lending one, or giving it back, counts no owners of

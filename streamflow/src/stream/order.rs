@@ -1,3 +1,5 @@
+//! Law 7: Order is carried by data.
+//!
 //! The one place where a wait between streams is decided.
 //!
 //! [`Timeline::wait`] makes work of a stream come after a [`Point`]. It leaves the driver's call out where that order

@@ -1,4 +1,7 @@
-//! One stream and its records.
+//! Law 8: What a tick sends is sent when it ends.
+//!
+//! One stream and its records. What a hook queued on a stream gets one record, when the hook ends
+//! ([`Timeline::close`]): all that it sends is complete with that one.
 //!
 //! Records of a stream are numbered from 1. A use of memory is noted with the number of the *next* record
 //! (`open_point`), so one event covers all that was queued before it, and no event is recorded unless another stream or

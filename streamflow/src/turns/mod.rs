@@ -1,3 +1,5 @@
+//! Law 16: A seed repeats a run, threads included.
+//!
 //! Turns: of the threads of a run, one goes on at a time, and an [`Order`] says which.
 //!
 //! So the order in which threads meet is a function of what the order was made from, as a seed. A thread

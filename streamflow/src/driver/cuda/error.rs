@@ -1,3 +1,5 @@
+//! Law 11: Every return code is checked.
+//!
 //! From CUDA's result codes to [`DriverError`], and the memory of the one that ends everything.
 
 use std::ffi::{CStr, c_char};

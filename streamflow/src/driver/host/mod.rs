@@ -1,3 +1,5 @@
+//! Law 13: The simulator is as strict as CUDA.
+//!
 //! A driver without a device: it simulates CUDA's ordering rules on the host.
 //!
 //! Work is queued and executed later, one operation at a time, in an order that CUDA allows and
