@@ -1,3 +1,5 @@
+//! Law 3: A stream belongs to its tick.
+//!
 //! A hook's streams: what they are, how they are named, and what outlives the hook.
 
 use std::fmt;

@@ -1,3 +1,5 @@
+//! Law 6: A graph that fits together.
+//!
 //! What `graph!` checks in constants: it knows names, the types know ports and streams.
 //!
 //! Each check is a `#[track_caller] const fn` that `graph!` calls at the user's token, so rustc

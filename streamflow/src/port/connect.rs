@@ -1,3 +1,5 @@
+//! Law 5: Reading, sharing, taking.
+//!
 //! Edges: which output may lead to which input, decided by types where `graph!` writes the edge.
 
 use super::edge_copy::{CopyOnEdge, EdgeCopy, TransferOnEdge};

@@ -1,3 +1,5 @@
+//! Law 1: First the message, then its stream.
+//!
 //! Inputs: first the message, then its stream, then its data.
 
 use std::fmt;

@@ -1,3 +1,5 @@
+//! Law 4: A message leaves on the stream that wrote it.
+//!
 //! Outputs: first the stream, then the message, once.
 
 use std::fmt;
