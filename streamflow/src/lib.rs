@@ -6,7 +6,6 @@ extern crate self as streamflow;
 
 mod caught;
 mod context;
-pub mod docs;
 pub mod driver;
 mod error;
 pub mod graph;
