@@ -30,10 +30,10 @@
 //!    record that was found complete, where there is nothing to wait for. An event that holds a later record meanwhile
 //!    makes the wait longer, and never shorter.
 //!    `stream::tests::order::a_wait_that_the_driver_refused_is_made_again`,
-//!    `stream::tests::events_that_were_used_again_are_never_too_early`
+//!    `stream::tests::waits::events_that_were_used_again_are_never_too_early`
 //! 5. **A wait is left out only if** the point is on the same stream; or the clock says that a wait for that record, a
 //!    later one of that stream, or a record that covers it was *issued*; or that record was found complete.
-//!    `stream::tests::a_wait_that_is_implied_by_a_third_stream_makes_no_call`
+//!    `stream::tests::waits::a_wait_that_is_implied_by_a_third_stream_makes_no_call`
 //! 6. **A use is forgotten for a later one only if** the later one's stream had come after it before the later one's
 //!    point was asked for: the clock says so, or a mark at the use. Another thread may make the stream wait at any time,
 //!    and that wait is behind the point.

@@ -1,5 +1,6 @@
 //! Many small blocks, and what the driver is asked about them.
 
+use super::bound::bound_with;
 use super::*;
 
 /// Four blocks of `a`, dropped one after the other while `b`, of which nothing has executed, still copies each into its

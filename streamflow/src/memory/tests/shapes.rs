@@ -45,3 +45,13 @@ fn views_of_a_huge_empty_tensor_stay_within_it() {
     let backwards = empty.view().slice(0, 5..4);
     assert!(backwards.is_none());
 }
+
+#[test]
+fn shapes_have_strides_also_where_a_dimension_is_zero() {
+    assert_eq!(Shape::new(&[2, 3, 4]).unwrap().dense_strides()[..], [12, 4, 1]);
+    assert_eq!(Shape::new(&[2, 0, 4]).unwrap().dense_strides()[..], [4, 4, 1]);
+    assert_eq!(Shape::new(&[]).unwrap().count(), 1);
+    for dims in [[0, usize::MAX, 2], [usize::MAX, 0, 2], [usize::MAX, 2, 0]] {
+        assert!(Shape::new(&dims).is_err(), "{dims:?}");
+    }
+}

@@ -1,0 +1,117 @@
+//! Page-locked memory: when it is lent again, written by the host, and freed.
+
+use super::*;
+
+/// The number of a page-locked allocation is that of the copy's host side.
+fn uploaded_from(bench: &Bench) -> u32 {
+    let source = bench.recorder.calls().into_iter().rev().find_map(|call| match call {
+        Call::Copy { source: RecordedRange::Pinned { buffer, .. }, .. } => Some(buffer),
+        _ => None,
+    });
+    source.unwrap()
+}
+
+#[test]
+fn page_locked_memory_is_lent_again_only_when_no_copy_uses_it() {
+    let bench = bench(MemoryOptions::default());
+    let (a, _) = bench.stream();
+    let (mut first, mut second) = (bench.buffer(&a), bench.buffer(&a));
+    let pinned = |value| {
+        let mut pinned = bench.platform.pinned::<u8>(device(0), LEN).unwrap();
+        pinned.as_mut_slice_blocking().unwrap().fill(value);
+        pinned
+    };
+    a.upload(&pinned(3), &mut first).unwrap();
+    let one = uploaded_from(&bench);
+    // The first is dropped, but its upload has not run.
+    a.upload(&pinned(9), &mut second).unwrap();
+    assert_ne!(uploaded_from(&bench), one);
+    assert_eq!(a.download_blocking(&first).unwrap(), [3; LEN]);
+    assert_eq!(a.download_blocking(&second).unwrap(), [9; LEN]);
+    // Now both are done, and that is known.
+    a.synchronize_blocking().unwrap();
+    bench.recorder.clear();
+    let (third, fourth) = (pinned(4), pinned(5));
+    assert_eq!(bench.count(|call| matches!(call, Call::AllocatePinned { .. })), 0);
+    drop((third, fourth));
+}
+
+#[test]
+fn the_host_waits_before_it_overwrites_what_is_being_uploaded() {
+    let bench = bench(MemoryOptions::default());
+    let ((a, _), (b, _)) = (bench.stream(), bench.stream());
+    let (mut one, mut two) = (bench.buffer(&a), bench.buffer(&b));
+    let mut pinned = bench.platform.pinned::<u8>(device(0), LEN).unwrap();
+    pinned.as_mut_slice_blocking().unwrap().fill(3);
+    a.upload(&pinned, &mut one).unwrap();
+    b.upload(&pinned, &mut two).unwrap();
+    // Reading needs no wait: the uploads only read.
+    bench.recorder.clear();
+    assert_eq!(pinned.as_slice_blocking().unwrap(), [3; LEN]);
+    assert!(!bench.recorder.calls().iter().any(Call::blocks_host));
+    pinned.as_mut_slice_blocking().unwrap().fill(9);
+    assert_eq!(a.download_blocking(&one).unwrap(), [3; LEN]);
+    assert_eq!(b.download_blocking(&two).unwrap(), [3; LEN]);
+}
+
+/// Has no page-locked memory left once, and waits while it frees some: until another thread has dropped
+/// what it is given. To free the first block fails.
+#[derive(Debug)]
+struct Short {
+    below: HostDriver,
+    left: AtomicUsize,
+    meanwhile: Mutex<Option<Pinned<u8>>>,
+    freed: AtomicUsize,
+}
+
+// SAFETY: a call that fails promises nothing; all others are handed on.
+unsafe impl Layer for Short {
+    fn below(&self) -> &dyn Driver {
+        &self.below
+    }
+
+    fn allocate_pinned(&self, device: DeviceId, bytes: u64) -> DriverResult<MemoryRange> {
+        match self.left.fetch_sub(1, Ordering::Relaxed) {
+            0 => Err(DriverError::OutOfMemory { device, requested: bytes }),
+            _ => self.below.allocate_pinned(device, bytes),
+        }
+    }
+
+    unsafe fn free_pinned(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
+        if let Some(dropped) = self.meanwhile.lock().unwrap().take() {
+            let (done, is_done) = mpsc::channel();
+            thread::spawn(move || {
+                drop(dropped);
+                done.send(())
+            });
+            let waited = is_done.recv_timeout(Duration::from_secs(10));
+            assert_eq!(waited, Ok(()), "nobody can drop anything meanwhile");
+        }
+        if self.freed.fetch_add(1, Ordering::Relaxed) == 0 {
+            return Err(DriverError::OutOfMemory { device, requested: 0 });
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.below.free_pinned(device, range) }
+    }
+}
+
+/// Freeing page-locked memory waits for the device: others must not wait for that.
+#[test]
+fn memory_can_be_given_back_while_some_is_freed() {
+    let driver = Arc::new(Short {
+        below: HostDriver::builder().build(),
+        left: AtomicUsize::new(3),
+        meanwhile: Mutex::new(None),
+        freed: AtomicUsize::new(0),
+    });
+    let platform = Platform::from_driver(driver.clone()).unwrap();
+    let pinned = |granules: usize| platform.pinned::<u8>(device(0), granules * 4096);
+    let [one, two, three] = [1, 2, 3].map(|granules| pinned(granules).unwrap());
+    drop((one, two));
+    *driver.meanwhile.lock().unwrap() = Some(three);
+    assert!(pinned(4).is_err(), "the first could not be freed");
+    assert_eq!(driver.freed.load(Ordering::Relaxed), 1, "so the others stay");
+    drop((pinned(2).unwrap(), pinned(3).unwrap()));
+    drop(platform);
+    assert_eq!(driver.freed.load(Ordering::Relaxed), 3, "each once");
+}

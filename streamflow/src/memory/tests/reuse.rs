@@ -1,0 +1,83 @@
+//! Which block an allocation takes, and which waits that makes.
+
+use super::*;
+
+#[test]
+fn memory_that_is_free_in_stream_order_is_preferred() {
+    let bench = bench(in_flight(1));
+    let ((a, _), (b, _)) = (bench.stream(), bench.stream());
+    let (mut elsewhere, mut here) = (bench.buffer(&a), bench.buffer(&a));
+    let addresses = [elsewhere.range().address, here.range().address];
+    let mut copy = bench.buffer(&b);
+    a.fill_bytes(&mut elsewhere, 1).unwrap();
+    a.fill_bytes(&mut here, 2).unwrap();
+    b.copy(&elsewhere, &mut copy).unwrap();
+    // The older one is still read on `b`.
+    drop(elsewhere);
+    drop(here);
+    bench.recorder.clear();
+    let first = bench.buffer(&a);
+    assert_eq!(first.range().address, addresses[1]);
+    assert_eq!(bench.count(is_wait), 0);
+    // Then the older one, for which the *new* owner's stream waits.
+    let second = bench.buffer(&a);
+    assert_eq!(second.range().address, addresses[0]);
+    assert_eq!(bench.count(is_wait), 1);
+    assert_eq!(bench.count(|call| matches!(call, Call::Allocate { .. })), 0);
+}
+
+#[test]
+fn a_slow_consumer_bounds_memory() {
+    for most in [1, 2, 5] {
+        let bench = bench(in_flight(most));
+        let ((a, _), (slow, _)) = (bench.stream(), bench.stream());
+        let mut last = bench.platform.buffer::<u8>(10 * LEN, &slow).unwrap();
+        bench.recorder.clear();
+        for tick in 0..1000 {
+            let mut data = bench.buffer(&a);
+            a.fill_bytes(&mut data, tick as u8).unwrap();
+            let mut part = last.slice_mut(..LEN).unwrap();
+            slow.copy(&data, &mut part).unwrap();
+        }
+        let made = bench.count(|call| matches!(call, Call::Allocate { .. }));
+        assert_eq!(made, most);
+        let found = slow.download_blocking(&last).unwrap();
+        assert_eq!(found[..LEN], [999_u32 as u8; LEN], "the last tick's");
+    }
+}
+
+/// Law 8 for memory: its next owner waits for its last users, not for what they queue later.
+#[test]
+fn dropping_memory_records_its_users_on_other_streams() {
+    let bench = bench(in_flight(1));
+    let ((a, _), (b, _)) = (bench.stream(), bench.stream());
+    let source = bench.buffer(&a);
+    let mut copy = bench.buffer(&b);
+    b.copy(&source, &mut copy).unwrap();
+    bench.recorder.clear();
+    drop(source);
+    let records = |bench: &Bench| bench.count(|call| matches!(call, Call::RecordEvent { .. }));
+    assert_eq!(records(&bench), 1);
+    b.fill_bytes(&mut copy, 1).unwrap();
+    let _next = bench.buffer(&a);
+    assert_eq!(records(&bench), 1, "the next owner waits for the record of before");
+}
+
+/// Law 8: a reader has waited for the write, so who waits for the reader need not.
+#[test]
+fn who_waits_for_the_latest_use_waits_once() {
+    let bench = bench(in_flight(1));
+    let ((a, _), (b, _), (c, _), (d, _)) =
+        (bench.stream(), bench.stream(), bench.stream(), bench.stream());
+    let mut source = bench.buffer(&a);
+    let [mut of_c, mut of_d] = [&c, &d].map(|stream| bench.buffer(stream));
+    b.fill_bytes(&mut source, 7).unwrap();
+    c.copy(&source, &mut of_c).unwrap();
+    // After what `c` has read.
+    d.copy(&of_c, &mut of_d).unwrap();
+    d.copy(&source, &mut of_d).unwrap();
+    drop(source);
+    bench.recorder.clear();
+    let _next = bench.buffer(&a);
+    assert_eq!(bench.count(is_wait), 1);
+}

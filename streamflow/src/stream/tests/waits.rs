@@ -1,0 +1,116 @@
+//! Which waits and records are made, and which are left out.
+
+use std::sync::Barrier;
+use std::time::Duration;
+
+use super::*;
+
+#[test]
+fn a_wait_that_is_implied_makes_no_call() {
+    let bench = bench(Policy::Lazy);
+    let (a, b) = (bench.stream(), bench.stream());
+    let early = a.record().unwrap();
+    let late = a.record().unwrap();
+    bench.records_and_waits();
+    b.wait(late).unwrap();
+    assert_eq!(bench.records_and_waits(), (0, 1));
+    for point in [late, early] {
+        b.wait(point).unwrap();
+        a.wait(point).unwrap();
+    }
+    assert_eq!(bench.records_and_waits(), (0, 0));
+    let next = a.record().unwrap();
+    b.wait(next).unwrap();
+    assert_eq!(bench.records_and_waits(), (1, 1));
+}
+
+#[test]
+fn a_wait_that_is_implied_by_a_third_stream_makes_no_call() {
+    let bench = bench(Policy::Lazy);
+    let (a, b, c, d) = (bench.stream(), bench.stream(), bench.stream(), bench.stream());
+    let of_a = a.record().unwrap();
+    let before = b.record().unwrap();
+    b.wait(of_a).unwrap();
+    let after = b.record().unwrap();
+    c.wait(after).unwrap();
+    bench.records_and_waits();
+    c.wait(of_a).unwrap();
+    assert_eq!(bench.records_and_waits(), (0, 0));
+    // A record from before the wait implies nothing.
+    d.wait(before).unwrap();
+    bench.records_and_waits();
+    d.wait(of_a).unwrap();
+    assert_eq!(bench.records_and_waits(), (0, 1));
+    // Nor does a later moment of `a` follow.
+    let later = a.record().unwrap();
+    c.wait(later).unwrap();
+    assert_eq!(bench.records_and_waits(), (1, 1));
+}
+
+/// More records than a stream has events: a wait for an old one comes no sooner than that one.
+#[test]
+fn events_that_were_used_again_are_never_too_early() {
+    const RECORDS: usize = 100;
+    for oldest_first in [true, false] {
+        let bench = bench(Policy::Lazy);
+        let (a, mut b) = (bench.stream(), bench.stream());
+        let mut data = bench.platform.buffer::<u8>(1, &a).unwrap();
+        let mut points = Vec::new();
+        for _ in 0..RECORDS {
+            a.fill_bytes(&mut data, 1).unwrap();
+            points.push(a.record().unwrap());
+        }
+        let order: Vec<usize> = match oldest_first {
+            true => (0..RECORDS).collect(),
+            false => (0..RECORDS).rev().collect(),
+        };
+        for i in order {
+            b.wait(points[i]).unwrap();
+            b.synchronize_blocking().unwrap();
+            assert!(bench.fills() > i, "{} fills at record {i}", bench.fills());
+            // A stream that has waited for nothing yet.
+            b = bench.stream();
+        }
+        assert_eq!(bench.fills(), RECORDS);
+    }
+}
+
+#[test]
+fn one_record_serves_all_waiters() {
+    let bench = bench(Policy::Lazy);
+    let (a, b, c) = (bench.stream(), bench.stream(), bench.stream());
+    let mut data = bench.platform.buffer::<u8>(9, &a).unwrap();
+    let mut of_b = bench.platform.buffer::<u8>(9, &b).unwrap();
+    let mut of_c = bench.platform.buffer::<u8>(9, &c).unwrap();
+    bench.records_and_waits();
+    a.fill_bytes(&mut data, 1).unwrap();
+    assert_eq!(bench.records_and_waits(), (0, 0), "nobody else asks yet");
+    b.copy(&data, &mut of_b).unwrap();
+    c.copy(&data, &mut of_c).unwrap();
+    assert_eq!(bench.records_and_waits(), (1, 2));
+}
+
+/// Each thread waits for the other's stream, each time for a new moment of it, so that both are locked:
+/// in two orders they would meet sooner or later.
+#[test]
+fn threads_that_wait_for_each_other_do_not_deadlock() {
+    const ROUNDS: usize = 20_000;
+    let platform = Platform::host().build().unwrap();
+    let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
+    let (a, b) = (pool.allocate("a").unwrap(), pool.allocate("b").unwrap());
+    let others = [b.timeline().clone(), a.timeline().clone()];
+    let together = Arc::new(Barrier::new(2));
+    let (done, finished) = mpsc::channel();
+    for (stream, other) in [a, b].into_iter().zip(others) {
+        let (done, together) = (done.clone(), together.clone());
+        std::thread::spawn(move || {
+            together.wait();
+            let waited = (0..ROUNDS).try_for_each(|_| stream.wait(other.open_point()));
+            done.send(waited.and_then(|()| stream.synchronize_blocking())).unwrap();
+        });
+    }
+    for _ in 0..2 {
+        let ended = finished.recv_timeout(Duration::from_secs(60));
+        assert!(matches!(ended, Ok(Ok(()))), "{ended:?}");
+    }
+}
