@@ -1,5 +1,8 @@
 //! Small questions about tokens.
 
+#[cfg(test)]
+mod library_types;
+
 use std::collections::HashSet;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
@@ -14,7 +17,7 @@ pub(crate) const STANDARD_TRAITS: &[&str] = &[
     "PartialEq", "PartialOrd", "Rem", "Send", "Sized", "Sub", "SubAssign", "Sum", "Sync",
 ];
 
-/// The messages that come with the library, whatever is in them.
+/// The messages that come with the library, whatever is in them. `library_types` compares the two lists with the library.
 const MESSAGES: &[&str] = &[
     "Tensor",
     "Buffer",

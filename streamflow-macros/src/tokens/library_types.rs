@@ -1,0 +1,104 @@
+//! The macros can't see the library's types: they know messages and elements by their names, listed here. Each list is
+//! compared with the source of the library that it repeats.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{TokenStream, TokenTree};
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Item, Token, Type};
+
+use super::{ELEMENTS, MESSAGES};
+
+const PAYLOADS: &str = include_str!("../../../streamflow/src/message/payloads.rs");
+const ELEMENT: &str = include_str!("../../../streamflow/src/memory/element.rs");
+
+/// The tokens of each use of a macro.
+fn uses(source: &str, name: &str) -> Vec<TokenStream> {
+    let file = syn::parse_file(source).unwrap();
+    let uses = file.items.into_iter().filter_map(|item| match item {
+        Item::Macro(item) if item.mac.path.is_ident(name) => Some(item.mac.tokens),
+        _ => None,
+    });
+    let uses: Vec<_> = uses.collect();
+    assert!(!uses.is_empty(), "`{name}!` is not used any more");
+    uses
+}
+
+/// The last name of a path. `()`, which has none, is left to rustc.
+fn name(ty: &Type) -> Option<String> {
+    let Type::Path(path) = ty else { return None };
+    path.path.segments.last().map(|last| last.ident.to_string())
+}
+
+fn names(list: &[&str]) -> BTreeSet<String> {
+    let names: BTreeSet<_> = list.iter().map(ToString::to_string).collect();
+    assert_eq!(names.len(), list.len(), "a name is there twice");
+    names
+}
+
+/// `#[…] [generics] Type, …` of `payload!`.
+struct Payload(Type);
+
+impl Parse for Payload {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        input.call(Attribute::parse_outer)?;
+        let _generics: TokenTree = input.parse()?;
+        let payload = Payload(input.parse()?);
+        input.parse::<TokenStream>()?;
+        Ok(payload)
+    }
+}
+
+/// `Type: "…", "…";` of `elements!`.
+struct Row(Type);
+
+impl Parse for Row {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let row = Row(input.parse()?);
+        input.parse::<Token![:]>()?;
+        while !input.is_empty() && !input.peek(Token![;]) {
+            input.parse::<TokenTree>()?;
+        }
+        Ok(row)
+    }
+}
+
+#[test]
+fn the_known_messages_are_those_of_the_library() {
+    let mut found = BTreeSet::new();
+    for tokens in uses(PAYLOADS, "payload") {
+        found.extend(name(&syn::parse2::<Payload>(tokens).unwrap().0));
+    }
+    for tokens in uses(PAYLOADS, "host_payloads") {
+        let types = Punctuated::<Type, Token![,]>::parse_terminated.parse2(tokens).unwrap();
+        found.extend(types.iter().filter_map(name));
+    }
+    assert_eq!(names(MESSAGES), found);
+}
+
+/// An `impl` that is written out asks for more than that what is inside is an element, so rustc is asked about it.
+#[test]
+fn messages_with_other_bounds_are_not_known() {
+    let mut found = BTreeSet::new();
+    for item in syn::parse_file(PAYLOADS).unwrap().items {
+        if let Item::Impl(item) = item
+            && item.trait_.is_some_and(|(path, _)| path.is_ident("Message"))
+        {
+            found.extend(name(&item.self_ty));
+        }
+    }
+    assert_eq!(found, names(&["HostData", "Shared", "Vec"]));
+    assert_eq!(found.intersection(&names(MESSAGES)).count(), 0);
+}
+
+#[test]
+fn the_known_elements_are_those_of_the_library() {
+    let mut found = BTreeSet::new();
+    for tokens in uses(ELEMENT, "elements") {
+        let rows = Punctuated::<Row, Token![;]>::parse_terminated.parse2(tokens).unwrap();
+        found.extend(rows.iter().filter_map(|row| name(&row.0)));
+    }
+    assert_eq!(names(ELEMENTS), found);
+}
