@@ -14,11 +14,12 @@
 //! | [7. Order is carried by data](order_is_carried_by_data) | the compiler and the run |
 //! | [8. What a tick sends is sent when it ends](sent_when_the_tick_ends) | the compiler and the run |
 //! | [9. Memory is freed after its last use](freed_after_its_last_use) | the compiler and the run |
-//! | [10. Nothing falls back in silence](no_silent_fallback) | the compiler and the run |
+//! | [10. No fallback is silent](no_silent_fallback) | the compiler and the run |
 //! | [11. Every return code is checked](every_code_is_checked) | the run |
-//! | [12. In the steady state nothing is allocated](nothing_is_allocated) | the run |
+//! | [12. The steady state allocates nothing](nothing_is_allocated) | the run |
 //! | [13. The simulator is as strict as CUDA](the_simulator_is_strict) | the compiler and the run |
 //! | [14. A download is read when it is there](a_download_waits) | the compiler and the run |
+//! | [16. A seed repeats a run, threads included](a_seed_repeats_a_run) | the run |
 
 #[doc = include_str!("receive_first.md")]
 pub mod receive_first {}
@@ -64,3 +65,5 @@ pub mod a_download_waits {}
 
 #[doc = include_str!("coming_from_holoscan.md")]
 pub mod coming_from_holoscan {}
+#[doc = include_str!("a_seed_repeats_a_run.md")]
+pub mod a_seed_repeats_a_run {}

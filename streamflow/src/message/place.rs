@@ -1,3 +1,5 @@
+//! Law 2: Device data is behind its stream.
+//!
 //! Where a message's data is, as a type.
 
 /// Whether device data is in a message. [`Host`] or [`Device`]; of several fields together it is

@@ -1,5 +1,3 @@
-//! Law 2: Device data is behind its stream.
-//!
 //! How an input hands its message out, by the type that the user wrote for it.
 
 use std::fmt;

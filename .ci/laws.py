@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Whether each law has one home in the sources, one chapter in the guide and one row in CONTRIBUTING.md, by one title.
+
+    .ci/laws.py              checks
+    .ci/laws.py --self-test  checks the check, on small trees that it writes
+
+A law's home is the file that begins with `//! Law n: Title.`, wherever it is.
+"""
+
+import re
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = ("streamflow/src", "streamflow-macros/src")
+GUIDE = "streamflow/src/guide"
+
+# How many laws there are, and those whose code comes with a later change, by its name. That change removes the entry.
+LAWS = 17
+NOT_YET = {
+    15: "a run says why it ended",
+    17: "the plan predicts, the claims decide",
+}
+
+
+def homes(root):
+    """For each law its homes: the title, and the path below `src`."""
+    found = defaultdict(list)
+    for source in SOURCES:
+        for path in sorted((root / source).rglob("*.rs")):
+            first = path.read_text().split("\n", 1)[0]
+            if law := re.fullmatch(r"//! Law (\d+): (.+)\.", first):
+                found[int(law[1])].append((law[2], str(path.relative_to(root / source))))
+            elif re.match(r"//!? ?Law \d", first):
+                yield None, f"{path.relative_to(root)} begins with {first!r}, and not with `//! Law n: Title.`"
+    yield from found.items()
+
+
+def rows(text, pattern):
+    """For each law the rows of a table that are about it."""
+    found = defaultdict(list)
+    for number, *rest in re.findall(pattern, text, re.M):
+        found[int(number)].append(rest)
+    return found
+
+
+def problems(root, laws=LAWS, not_yet=NOT_YET):
+    """What is wrong, each as a line."""
+    known = {}
+    for law, found in homes(root):
+        if law is None:
+            yield found
+        elif not 1 <= law <= laws:
+            yield f"law {law} has a home, {found[0][1]}, but there are {laws} laws"
+        elif law in not_yet:
+            yield f"law {law} has a home, {found[0][1]}: remove it from NOT_YET in .ci/laws.py"
+        elif len(found) > 1:
+            yield f"law {law} has more than one home: {', '.join(path for _, path in found)}"
+        else:
+            known[law] = found[0]
+    for law in range(1, laws + 1):
+        if law not in known and law not in not_yet:
+            yield f"law {law} has not exactly one home: no other file may begin with `//! Law {law}: Title.`"
+
+    index = rows((root / GUIDE / "mod.rs").read_text(), r"^//! \| \[(\d+)\. (.+)\]\((\w+)\) \|")
+    promises = rows((root / "CONTRIBUTING.md").read_text(), r"^\| (\d+): ([^|]+?) \| `([^`|]+)` \|")
+    for law, (title, home) in sorted(known.items()):
+        if [row[0] for row in index[law]] != [title]:
+            yield f"law {law} is {title!r} in {home}, but {index[law] or 'nothing'} in the guide's table"
+        for _, chapter in index[law]:
+            path = root / GUIDE / f"{chapter}.md"
+            heading = path.read_text().split("\n", 1)[0] if path.exists() else "no file"
+            if heading != f"# {law}. {title}":
+                yield f"law {law} is {title!r} in {home}, but {GUIDE}/{chapter}.md begins with {heading!r}"
+        if promises[law] != [[title, home]]:
+            yield f"law {law} is {title!r} in {home}, but {promises[law] or 'nothing'} in CONTRIBUTING.md's table"
+    for what, table in (("the guide's table", index), ("CONTRIBUTING.md's table", promises)):
+        yield from (f"{what} has a law {law}, which has no home" for law in sorted(table) if table[law] and law not in known)
+
+
+# ---- the check of the check ----------------------------------------------------------------------
+
+GOOD = {
+    "streamflow/src/a.rs": "//! Law 1: First.\n//!\n//! Text.\n",
+    "streamflow/src/b/mod.rs": "//! Law 2: The second.\n",
+    "streamflow/src/c.rs": "//! The home of no law, though it knows of law 1.\n",
+    "streamflow-macros/src/lib.rs": "//! Macros.\n",
+    f"{GUIDE}/mod.rs": "//! | [1. First](one) | the run |\n//! | [2. The second](two) | the run |\n",
+    f"{GUIDE}/one.md": "# 1. First\n",
+    f"{GUIDE}/two.md": "# 2. The second\n",
+    "CONTRIBUTING.md": "| 1: First | `a.rs` | – | – |\n| 2: The second | `b/mod.rs` | – | – |\n",
+}
+# What is written into which file, and what must be said of it; nothing where all is well.
+CASES = {
+    "good": ({}, None),
+    "no home": ({"streamflow/src/a.rs": "//! Text.\n"}, "law 1 has not exactly one home"),
+    "two homes": ({"streamflow-macros/src/lib.rs": "//! Law 1: First.\n"}, "law 1 has more than one home"),
+    "not at the beginning": ({"streamflow/src/a.rs": "//! Text.\n//! Law 1: First.\n"}, "law 1 has not exactly one home"),
+    "another form": ({"streamflow/src/c.rs": "//! Law 1, First\n"}, "c.rs begins with"),
+    "not yet": ({"streamflow/src/c.rs": "//! Law 3: Third.\n"}, "remove it from NOT_YET"),
+    "no such law": ({"streamflow/src/c.rs": "//! Law 4: Fourth.\n"}, "there are 3 laws"),
+    "another title": ({"streamflow/src/a.rs": "//! Law 1: Else.\n"}, "'Else'"),
+    "another title in the guide": ({f"{GUIDE}/one.md": "# 1. Else\n"}, "one.md begins with '# 1. Else'"),
+    "no chapter": ({f"{GUIDE}/mod.rs": "//! | [1. First](one) | – |\n"}, "nothing in the guide's table"),
+    "no file of the chapter": ({f"{GUIDE}/mod.rs": GOOD[f"{GUIDE}/mod.rs"].replace("(two)", "(three)")}, "'no file'"),
+    "no row": ({"CONTRIBUTING.md": "| 1: First | `a.rs` | – | – |\n"}, "nothing in CONTRIBUTING.md's table"),
+    "two rows": ({"CONTRIBUTING.md": GOOD["CONTRIBUTING.md"] + "| 1: First | `a.rs` | – | – |\n"}, "law 1 is 'First' in a.rs"),
+    "another home in the row": ({"CONTRIBUTING.md": GOOD["CONTRIBUTING.md"].replace("a.rs", "c.rs")}, "'c.rs'"),
+    "a row too many": ({"CONTRIBUTING.md": GOOD["CONTRIBUTING.md"] + "| 3: Third | `c.rs` | – | – |\n"}, "has a law 3"),
+}
+
+
+def self_test():
+    for name, (changed, expected) in CASES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            for path, text in (GOOD | changed).items():
+                path = Path(folder, path)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            said = "\n".join(problems(Path(folder), laws=3, not_yet={3: "a later change"}))
+        fits = expected in said if expected else not said
+        assert fits, f"{name}: expected {expected!r}, but the check says {said!r}"
+    print(f"{len(CASES)} small trees are judged as they should be")
+
+
+def main():
+    if "--self-test" in sys.argv:
+        return self_test()
+    if found := list(problems(ROOT)):
+        sys.exit("\n".join(found))
+    waiting = "; ".join(f"{law}: {name}" for law, name in NOT_YET.items())
+    print(f"{LAWS - len(NOT_YET)} laws have one home each; not yet: {waiting}")
+
+
+main()
