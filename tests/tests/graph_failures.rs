@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use streamflow::driver::{Call, Recorder};
 use streamflow::prelude::*;
+use streamflow::testing::OperatorHarness;
 use streamflow_examples::deliver::{Deliver, Report};
 use streamflow_tests::kernels::{add_one, fill};
 use streamflow_tests::setup::recorded;
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
         .both("a_message_that_panics_when_it_is_dropped", dropped_message_panics)
         .both("a_message_that_panics_when_nobody_received_it", left_message_panics)
         .both("a_message_that_panics_when_it_is_not_sent", unsent_message_panics)
+        .both("a_tick_that_fails_sends_nothing", failed_tick_sends_nothing)
         .both("what_follows_the_first_error_is_listed", several_errors)
         .both("an_operator_stops_the_graph", stopped)
         .both("a_constructor_that_fails_gives_back_what_was_made", constructor)
@@ -480,4 +482,65 @@ fn unsent_message_panics(platform: &Platform) -> Result<(), Failed> {
     let text = check_error("run", graph.run(), is_right)?;
     check_text(&text, &["`regrets`", "`compute`", "changed its mind"])?;
     check(!armed.load(Ordering::Relaxed), || "the message is still there".into())
+}
+
+/// Emits how often it was called, and fails afterwards as long as it is told to.
+#[operator]
+struct Counts {
+    #[output]
+    calls: u64,
+    failures: u64,
+    called: u64,
+}
+
+impl Compute for Counts {
+    fn compute(&mut self, io: CountsIo<'_>, _: &ExecutionContext) -> Result<()> {
+        self.called += 1;
+        io.calls.emit(self.called)?;
+        if self.called <= self.failures { Err(Error::other("changed its mind")) } else { Ok(()) }
+    }
+}
+
+#[operator]
+struct Receives {
+    #[input]
+    calls: &u64,
+    received: Vec<u64>,
+}
+
+impl Compute for Receives {
+    fn compute(&mut self, io: ReceivesIo<'_>, _: &ExecutionContext) -> Result<()> {
+        self.received.push(*io.calls.receive().into_data());
+        Ok(())
+    }
+}
+
+graph! {
+    struct Counted(failures: u64) {
+        #[when(count(2))]
+        let counts: Counts = Counts::new(failures, 0);
+        let receives: Receives = Receives::new(Vec::new());
+
+        counts.calls >> receives.calls;
+    }
+}
+
+/// What was emitted before the error arrives neither in that run nor in the next, and not at a harness.
+fn failed_tick_sends_nothing(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = Counted::new(platform, 1)?;
+    let is_right =
+        |error: &Error| matches!(error, Error::Operator { node, .. } if node == "counts");
+    check_error("run", graph.run(), is_right)?;
+    check(graph.receives().received.is_empty(), || "the first run has sent something".into())?;
+    graph.run()?;
+    let received = &graph.receives().received;
+    check(*received == [2, 3], || format!("of calls 2 and 3, {received:?} were received"))?;
+
+    let mut harness = OperatorHarness::new(platform, Counts::new(1, 0))?;
+    check_error("tick", harness.tick(), |_| true)?;
+    let sent = harness.take(|ports| &mut ports.calls).map(|it| *it.message);
+    check(sent.is_none(), || format!("the failed tick has sent {sent:?}"))?;
+    harness.tick()?;
+    let sent = harness.take(|ports| &mut ports.calls).map(|it| *it.message);
+    check(sent == Some(2), || format!("the second tick has sent {sent:?}"))
 }
