@@ -1,4 +1,5 @@
-//! The laws of streamflow, a chapter each; and a page for those who [come from Holoscan](coming_from_holoscan).
+//! The laws of streamflow, a chapter each; a page for those who [come from Holoscan](coming_from_holoscan); and a
+//! [glossary].
 //!
 //! A law says what a program can rely on, or what it can't do. Where the compiler sees to it, the chapter has a program
 //! that does not compile, and what rustc says of it: both are checked by tests against the compiler.
@@ -63,7 +64,11 @@ pub mod the_simulator_is_strict {}
 #[doc = include_str!("a_download_waits.md")]
 pub mod a_download_waits {}
 
-#[doc = include_str!("coming_from_holoscan.md")]
-pub mod coming_from_holoscan {}
 #[doc = include_str!("a_seed_repeats_a_run.md")]
 pub mod a_seed_repeats_a_run {}
+
+#[doc = include_str!("coming_from_holoscan.md")]
+pub mod coming_from_holoscan {}
+
+#[doc = include_str!("glossary.md")]
+pub mod glossary {}
