@@ -42,9 +42,9 @@ pub(crate) use visit::{order, pass, ready};
 pub trait Message: Send + Sync + 'static {
     /// Whether device data is in it: [`Host`] or [`Device`].
     type Place: Place;
-    /// What is received: the type itself, or what a [`Shared`] shares.
+    /// What is received: the type itself, or what a [`Shared`](crate::Shared) shares.
     type Item: Message;
-    /// How many owners it may have when it is sent: [`Sole`], or [`Several`] for a [`Shared`].
+    /// How many owners it may have when it is sent: [`Sole`], or [`Several`] for a [`Shared`](crate::Shared).
     type Owners: Owned;
     /// The type itself, as what an input gives. By this road, and not by the type, a type that is no message is
     /// told so once, and is then taken for what an input can give.

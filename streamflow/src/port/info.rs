@@ -42,7 +42,7 @@ pub trait InputPort: 'static {
     type Message: Message;
     /// What the operator gets, of all messages together.
     type Arg<'t>: Receive<'t, Message = Self::Message>;
-    /// [`Reads`], [`Shares`] or [`Takes`].
+    /// `Reads`, `Shares` or `Takes`.
     type Form;
 }
 

@@ -5,7 +5,7 @@
 
 use crate::context::StreamPolicy;
 
-/// A [`StreamPolicy`], as a type.
+/// Where the internal stream may come from, as a type.
 pub trait FindStream: sealed::FindStream {
     /// The policy.
     const POLICY: StreamPolicy;
