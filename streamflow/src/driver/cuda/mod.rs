@@ -24,14 +24,14 @@ mod submit;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cudarc::driver::{CudaContext, CudaFunction};
+use cudarc::driver::CudaContext;
 
 use self::device::Device;
 use self::functions::Functions;
 use self::green::Green;
 use self::module::Module;
 use crate::driver::error::report_in_drop;
-use crate::driver::{DeviceId, DriverError, DriverResult, LoadedKernel};
+use crate::driver::{DeviceId, DriverError, DriverResult};
 
 /// Runs on NVIDIA GPUs. See the [module](self).
 ///
@@ -111,23 +111,6 @@ impl CudaDriver {
     /// context must not be reset: everything that streamflow holds would be gone.
     pub unsafe fn context(&self, device: DeviceId) -> Option<&Arc<CudaContext>> {
         self.devices.get(device.index()).map(|device| &device.context)
-    }
-
-    /// Makes a function that was loaded through cudarc launchable here. It is kept until the driver
-    /// is dropped. Binds the device.
-    ///
-    /// # Errors
-    /// When CUDA can't say how the function is best launched, as for one of another device.
-    pub fn adopt_function(
-        &self,
-        device: DeviceId,
-        function: CudaFunction,
-    ) -> DriverResult<LoadedKernel> {
-        error::STICKY.usable("cuOccupancyMaxPotentialBlockSize")?;
-        device::bind(&self.device(device)?.context, device)?;
-        let raw = function.cu_function();
-        self.keep(Module::adopt(device, function));
-        self.functions.add(device, raw)
     }
 
     /// Keeps code on the device until the driver is dropped.

@@ -2,7 +2,7 @@
 
 use std::ffi::{CString, c_void};
 
-use cudarc::driver::{CudaFunction, sys};
+use cudarc::driver::sys;
 
 use super::error::{Failed, NOT_FOUND, STICKY, check_given_back, code_of, failure, sticky_reason};
 use super::{handle_of, pointer_to};
@@ -14,22 +14,11 @@ const LOG_BYTES: usize = 16 * 1024;
 /// Code on a device that stays until the driver goes.
 pub(super) struct Module {
     pub(super) device: DeviceId,
-    code: Code,
-}
-
-enum Code {
-    /// Ours: a `CUmodule`.
-    Loaded(u64),
-    /// A user's, which gives back the module that it came from when it is dropped.
-    Adopted(CudaFunction),
+    /// A `CUmodule`.
+    handle: u64,
 }
 
 impl Module {
-    /// Keeps a function that was loaded through cudarc.
-    pub(super) fn adopt(device: DeviceId, function: CudaFunction) -> Self {
-        Self { device, code: Code::Adopted(function) }
-    }
-
     /// Loads an image into the bound context.
     ///
     /// # Safety
@@ -69,7 +58,7 @@ impl Module {
             )
         };
         if code_of(result) == 0 {
-            return Ok(Self { device, code: Code::Loaded(handle_of(module)) });
+            return Ok(Self { device, handle: handle_of(module) });
         }
         let log = log.split(|byte| *byte == 0).next().unwrap_or_default();
         Err(load_error("cuModuleLoadDataEx", device, what, result, || {
@@ -77,28 +66,17 @@ impl Module {
         }))
     }
 
-    /// The `CUmodule`; 0 for adopted code, of which nobody has more than the function.
+    /// The `CUmodule`.
     pub(super) fn handle(&self) -> u64 {
-        match self.code {
-            Code::Loaded(handle) => handle,
-            Code::Adopted(_) => 0,
-        }
+        self.handle
     }
 
     /// Unloads the code; its context is bound and none of its kernels runs.
     pub(super) fn unload(self) -> DriverResult<()> {
-        match self.code {
-            Code::Loaded(module) => {
-                // SAFETY: this is the module's only owner, and the driver that handed its functions
-                // out is being dropped.
-                let result = unsafe { sys::cuModuleUnload(pointer_to(module)) };
-                check_given_back("cuModuleUnload", self.device, result)
-            }
-            Code::Adopted(function) => {
-                drop(function);
-                Ok(())
-            }
-        }
+        // SAFETY: this is the module's only owner, and the driver that handed its functions
+        // out is being dropped.
+        let result = unsafe { sys::cuModuleUnload(pointer_to(self.handle)) };
+        check_given_back("cuModuleUnload", self.device, result)
     }
 }
 

@@ -64,11 +64,6 @@ impl Recorder {
         self.lock().calls.clear();
     }
 
-    /// Makes room for as many more calls, so that the list of them need not grow.
-    pub fn reserve(&self, more: usize) {
-        self.lock().calls.reserve(more);
-    }
-
     /// Stops recording.
     pub fn pause(&self) {
         self.recording.store(false, Ordering::Release);
