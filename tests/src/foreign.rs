@@ -11,6 +11,7 @@ use streamflow::driver::{
     CopyKind, CopyOp, Driver, DriverResult, MemoryRange, RawEvent, RawStream, StreamOptions,
 };
 use streamflow::kernel::{Function, Kernel, Module};
+use streamflow::port::{Receive, Received};
 use streamflow::prelude::*;
 use streamflow::{BorrowedStream, ExternalStream};
 
@@ -74,6 +75,12 @@ pub fn launch_add(
             to.scalar(value);
         })
     }
+}
+
+/// Device data without its stream, for streamflow's own launches and copies alone.
+pub fn unordered_data<'t, A: Receive<'t>>(input: In<'t, A, Received>) -> A {
+    // SAFETY: as said, each use orders itself.
+    unsafe { input.into_unordered_data() }
 }
 
 /// A stream that streamflow knows nothing of.

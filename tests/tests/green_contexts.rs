@@ -15,7 +15,7 @@ use streamflow_tests::kernels::{multiprocessor, slow_copy, slow_fill};
 use streamflow_tests::layers::{CallKind, FailNth};
 use streamflow_tests::setup::recorded;
 use streamflow_tests::stereo::{Camera, Cast, Show};
-use streamflow_tests::{Failed, Suite, check, check_error, check_text};
+use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
 const LEN: usize = 1003;
 const SLOW: u64 = 20_000_000;
@@ -25,6 +25,7 @@ const GREEN: CudaGreenContextPool = CudaGreenContextPool::new().sms_per_partitio
 fn main() -> ExitCode {
     Suite::new()
         .both("sizes_are_asked_from_the_device", sizes)
+        .both("coscheduling_decides_which_sizes_are_legal", coscheduling)
         .both("a_wrong_size_lists_the_legal_ones", wrong_sizes)
         .both("a_division_that_the_driver_refuses_lists_the_legal_sizes", refused)
         .both("a_leftover_that_is_not_there", no_leftover)
@@ -48,6 +49,26 @@ fn sizes(platform: &Platform) -> Result<(), Failed> {
     let missing = platform.sm_sizes(device(99), Coscheduling::Kept);
     let is_right = |error: &Error| matches!(error, Error::NoSuchDevice { .. });
     check_error("sm_sizes", missing, is_right).map(drop)
+}
+
+/// The smallest size of either rule is divided by that rule, and by the other where it is legal there.
+fn coscheduling(platform: &Platform) -> Result<(), Failed> {
+    for rule in [Coscheduling::Kept, Coscheduling::Ignored] {
+        let smallest = platform.sm_sizes(device(0), rule)?.smallest;
+        // Descriptions are constants: this one is not given back.
+        let sizes: &'static [u32] = Box::leak(Box::new([smallest]));
+        for used in [Coscheduling::Kept, Coscheduling::Ignored] {
+            let pool = CudaGreenContextPool::new().coscheduling(used).sms_per_partition(sizes);
+            let made = platform.green_contexts(&pool);
+            if !platform.sm_sizes(device(0), used)?.is_legal(smallest) {
+                check_error("the other rule", made, is_about_sizes)?;
+                continue;
+            }
+            let part = made?.partitions()[0];
+            check_equal((part.multiprocessors(), part.device()), (smallest, device(0)))?;
+        }
+    }
+    Ok(())
 }
 
 fn is_about_sizes(error: &Error) -> bool {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
+use streamflow_tests::foreign::unordered_data;
 use streamflow_tests::kernels::{slow_copy, slow_fill};
 use streamflow_tests::layers::DropWaits;
 use streamflow_tests::seen::{self, all, note};
@@ -16,6 +17,7 @@ fn main() -> ExitCode {
     Suite::new()
         .ordered("streams_synchronized_by_hand", by_hand)
         .both("a_stream_that_was_left_out", left_out)
+        .ordered("data_without_a_stream_is_ordered_by_its_uses", unordered)
         .both("a_name_without_a_pool_and_one_too_many", names)
         .both("one_output_set_the_other_internal", one_output_set)
         .run()
@@ -80,6 +82,38 @@ fn left_out(platform: &Platform) -> Result<(), Failed> {
     let run = Hand::new(&platform, true, true, Seen::default())?.run();
     let text = check_error("a stream left out", run, |_| true)?;
     check_text(&text, &["`rx.b`", "`synchronize_streams` was not given"])
+}
+
+/// Opens its input by `into_unordered_data`, and works on a stream that waits for nothing by itself.
+#[operator(streams(work))]
+struct Unordered {
+    #[input]
+    image: &Tensor<f32>,
+    seen: Seen,
+}
+
+impl Compute for Unordered {
+    fn compute(&mut self, io: UnorderedIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let image = unordered_data(io.image.receive());
+        let work = cx.allocate_cuda_stream(io.work)?;
+        note(&self.seen, holds(cx, image, &work, cx.tick() as f32)?);
+        Ok(())
+    }
+}
+
+graph! {
+    struct Opened(seen: Seen) {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(3);
+        #[streams(STREAMS)] #[when(count(4))] let one: Tx = Tx::new(0.0, true, SLOW);
+        #[streams(STREAMS)] let opens: Unordered = Unordered::new(seen);
+        one.image >> opens.image;
+    }
+}
+
+fn unordered(platform: &Platform) -> Result<bool> {
+    let seen = Seen::default();
+    Opened::new(platform, seen.clone())?.run()?;
+    Ok(all(&seen) == [true; 4])
 }
 
 /// Asks for streams by names that it makes up. Who asks for any on a pool declares one.

@@ -1,8 +1,13 @@
 //! What `#[operator]` and `#[derive(Message)]` make, used through `OperatorHarness`.
 #![allow(missing_docs, reason = "a test binary")]
 
+mod operators {
+    pub(crate) mod messages;
+}
+
 use std::process::ExitCode;
 
+use operators::messages;
 use streamflow::port::{PortInfo, PortSize};
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
@@ -24,6 +29,8 @@ fn main() -> ExitCode {
         .both("an_optional_input_with_generic_state", apply)
         .both("generic_messages", pass)
         .both("a_message_of_several_fields", several_fields)
+        .both("metadata_is_read_and_changed", messages::metadata)
+        .both("messages_are_pushed_to_one_of_several_edges", messages::edges)
         .run()
 }
 

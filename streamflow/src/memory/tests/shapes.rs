@@ -55,3 +55,45 @@ fn shapes_have_strides_also_where_a_dimension_is_zero() {
         assert!(Shape::new(&dims).is_err(), "{dims:?}");
     }
 }
+
+#[test]
+fn memory_says_its_device_and_whether_it_is_empty() {
+    let bench = bench(in_flight(1));
+    let (stream, _) = bench.stream();
+    for len in [0, LEN] {
+        let data = bench.platform.buffer::<u8>(len, &stream).unwrap();
+        assert_eq!((data.len(), data.is_empty(), data.device()), (len, len == 0, device(0)));
+        let pinned = bench.platform.pinned::<u8>(device(0), len).unwrap();
+        assert_eq!((pinned.len(), pinned.is_empty()), (len, len == 0));
+    }
+}
+
+#[test]
+fn a_view_without_gaps_in_its_order_is_contiguous() {
+    let bench = bench(in_flight(1));
+    let (stream, _) = bench.stream();
+    let matrix = bench.platform.tensor::<u8>([5, 7], &stream).unwrap();
+    let part = |dimension, range| matrix.view().slice(dimension, range).unwrap();
+    assert!(matrix.view().is_contiguous() && part(0, 2..4).is_contiguous());
+    // One row, of which a part is taken; and no rows at all.
+    assert!(part(0, 1..2).slice(1, 3..6).unwrap().is_contiguous());
+    assert!(part(0, 5..5).transpose().is_contiguous());
+    assert!(!part(1, 0..6).is_contiguous() && !matrix.view().transpose().is_contiguous());
+}
+
+#[test]
+fn small_blocks_end_at_the_size_that_is_told() {
+    let options = MemoryOptions { in_flight: 2, small_in_flight: 3, ..MemoryOptions::default() };
+    for (bytes, blocks) in [(MemoryOptions::SMALL_BLOCK, 3), (MemoryOptions::SMALL_BLOCK + 1, 2)] {
+        let bench = bench(options);
+        let ((a, _), (b, _)) = (bench.stream(), bench.stream());
+        let mut last = bench.platform.buffer::<u8>(1, &b).unwrap();
+        bench.recorder.clear();
+        for _ in 0..9 {
+            let data = bench.platform.buffer::<u8>(bytes as usize, &a).unwrap();
+            b.copy(&data.slice(..1).unwrap(), &mut last).unwrap();
+        }
+        let made = bench.count(|call| matches!(call, Call::Allocate { .. }));
+        assert_eq!(made, blocks, "of {bytes} bytes");
+    }
+}

@@ -62,3 +62,13 @@ fn priorities_are_clamped_and_flags_handed_on() {
         }
     }
 }
+
+#[test]
+fn a_description_has_what_was_written() {
+    let plain = CudaStreamPool::new();
+    assert_eq!((plain.get_max_size(), plain.get_reserved_size()), (None, 0));
+    assert_eq!(plain.get_device(), device(0));
+    let described = CudaStreamPool::new().device(device(1)).reserved_size(3).max_size(4);
+    assert_eq!((described.get_max_size(), described.get_reserved_size()), (Some(4), 3));
+    assert_eq!(described.get_device(), device(1));
+}
