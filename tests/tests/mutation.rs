@@ -46,7 +46,7 @@
 //! | a transfer leaves the other device bound | `a_hook_goes_on_with_its_own_device` (`transfers.rs`) |
 //! | `Wakeup::watch` does not wait for what it watches | `stream::wakeup::tests::what_is_watched_is_reached_before_the_signal` |
 //! | a stream that comes back to its pool is waited for, or not lent again | `a_stream_comes_back_and_is_lent_again_without_waiting` (`stream_pools.rs`) |
-//! | the race checker keeps what it knew of memory that is allocated again | `memory_that_the_driver_hands_out_again` (`race/bare.rs`) |
+//! | the race checker keeps what it knew of memory that is allocated again | `memory_that_the_driver_hands_out_again` (`race/bare/host.rs`) |
 //! | the scheduler ends each run at once | `a_graph_inside_of_a_function` (`graphs.rs`), and others |
 #![allow(missing_docs, reason = "a test binary")]
 

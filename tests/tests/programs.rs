@@ -14,7 +14,9 @@ mod programs {
     pub(crate) mod shrink;
     pub(crate) mod graphs {
         mod build;
+        mod calls;
         mod code;
+        mod draw;
         mod generate;
         mod item;
         mod known;

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::plan::{Act, Call, Carries, Fate, Flow, From, Full, Kind, Of, On, Port, Way};
+use super::calls::Arm;
+use super::plan::{Carries, Flow, Full, Kind, Port};
 
 /// What each graph begins with.
 pub(crate) const ITEM: &str = include_str!("item.rs");
@@ -89,7 +90,7 @@ fn add(to: &mut String, depth: usize, text: &str) {
     let _infallible = writeln!(to, "{}{text}", "    ".repeat(depth));
 }
 
-fn port_name(port: Port) -> &'static str {
+pub(super) fn port_name(port: Port) -> &'static str {
     match port {
         Port::Read => "read",
         Port::Also => "also",
@@ -184,11 +185,11 @@ fn print_node(out: &mut String, flow: &Flow, index: usize) {
 }
 
 /// What the code of a node has to know.
-struct Node {
-    work: bool,
-    adopts: bool,
-    ports: Vec<Port>,
-    sends: [bool; 2],
+pub(super) struct Node {
+    pub(super) work: bool,
+    pub(super) adopts: bool,
+    pub(super) ports: Vec<Port>,
+    pub(super) sends: [bool; 2],
 }
 
 impl Node {
@@ -197,247 +198,5 @@ impl Node {
         for port in self.ports.iter().filter(|port| !self.work && !arm.handled.contains(port)) {
             add(out, 4, &format!("io.{}.discard();", port_name(*port)));
         }
-    }
-}
-
-/// What was done so far in a phase.
-#[derive(Default)]
-struct Arm {
-    handled: Vec<Port>,
-    /// Whether something was received on the internal stream.
-    internal: bool,
-    sent: [bool; 2],
-    /// The streams that have a variable, and what makes the variable that the next call needs.
-    named: Vec<&'static str>,
-    before: String,
-    /// Ports that were received, and the variable of the stream.
-    streams: Vec<(Port, &'static str)>,
-}
-
-impl Arm {
-    fn stream(&mut self, node: &Node, on: On) -> Option<&'static str> {
-        let (name, how) = match (on, self.internal) {
-            (On::Internal, true) => return Some("s"),
-            (On::Default, _) => ("default", "cx.default_stream()?"),
-            _ if node.adopts => return self.internal.then_some("s"),
-            (On::Second, _) => ("second", "cx.allocate_cuda_stream(io.second)?"),
-            _ => ("first", "cx.allocate_cuda_stream(io.first)?"),
-        };
-        // Where it is used first, as in the run that failed.
-        if !self.named.contains(&name) {
-            self.named.push(name);
-            self.before = format!("let {name} = {how}; ");
-        }
-        Some(name)
-    }
-
-    fn from(&self, from: From) -> String {
-        let item = match from.of {
-            Of::Register(register) => format!("core.r[{register}].as_ref().map(Cell::item)"),
-            Of::Read if self.has(Port::Read) => "read".to_owned(),
-            Of::Also if self.has(Port::Also) => "also".to_owned(),
-            Of::All(index) if self.has(Port::All) => {
-                format!("all.get({index} % all.len().max(1)).copied()")
-            }
-            _ => "None".to_owned(),
-        };
-        format!("part({item}, {})?", from.skip)
-    }
-
-    fn has(&self, port: Port) -> bool {
-        self.streams.iter().any(|(it, _)| *it == port)
-    }
-
-    fn print(&mut self, node: &Node, call: &Call) -> Option<String> {
-        let text = match call.act {
-            Act::Receive(port, way, register) => {
-                return self.receive(node, port, way, register, call.on);
-            }
-            Act::Discard(port) => {
-                if !node.ports.contains(&port) || self.handled.contains(&port) {
-                    return None;
-                }
-                self.handled.push(port);
-                return Some(format!("io.{}.discard();", port_name(port)));
-            }
-            Act::Drop(register) => return Some(format!("core.r[{register}] = None;")),
-            Act::Look => "core.pending.iter().try_for_each(Pending::look)?;".to_owned(),
-            Act::Await => {
-                "core.pending.pop_front().map_or(Ok(()), |oldest| oldest.wait())?;".to_owned()
-            }
-            Act::Forget => "drop(core.pending.pop_front());".to_owned(),
-            _ => {
-                let s = self.stream(node, call.on)?;
-                return self.queue(node, call, s);
-            }
-        };
-        Some(text)
-    }
-
-    fn queue(&mut self, node: &Node, call: &Call, s: &str) -> Option<String> {
-        let (tag, slow) = (format!("tag({})", call.tag), call.slow);
-        let keep = |register: usize, made: String| {
-            format!("core.r[{register}] = Some(Cell::Own({made}));")
-        };
-        let text = match call.act {
-            Act::New(register, len) => keep(
-                register,
-                format!("made(platform, &{s}, [None, None], {len}, ({tag}, {slow}))?"),
-            ),
-            Act::Upload(register, len) => format!(
-                "{{ let s = {s}; let mut item = Item::new(platform, &s, {len})?; \
-                 upload(platform, &s, &mut item, {tag})?; core.r[{register}] = Some(Cell::Own(item)); }}"
-            ),
-            Act::Map(register, from, len) => {
-                let from = self.from(from);
-                let of = format!("[{from}.as_ref(), None]");
-                keep(register, format!("made(platform, &{s}, {of}, {len}, ({tag}, {slow}))?"))
-            }
-            Act::Join(register, a, b, len) => {
-                let of = format!("[{}.as_ref(), {}.as_ref()]", self.from(a), self.from(b));
-                keep(register, format!("made(platform, &{s}, {of}, {len}, ({tag}, {slow}))?"))
-            }
-            Act::Change(register, from) | Act::Copy(register, from) => {
-                let from = self.from(from);
-                let change = match call.act {
-                    Act::Copy(..) => format!("copy(&{s}, &mut item, &from)?;"),
-                    _ => format!("change(&{s}, &mut item, &from, {tag}, {slow})?;"),
-                };
-                format!(
-                    "if let Some(mut item) = take_own(&mut core.r[{register}]) {{ \
-                     if let Some(from) = {from} {{ {change} }} core.r[{register}] = Some(Cell::Own(item)); }}"
-                )
-            }
-            Act::Download(from, fate) => {
-                let then = match fate {
-                    Fate::Awaited => "pending.wait()?;",
-                    Fate::Kept => "core.pending.push_back(pending);",
-                    Fate::Dropped => "drop(pending);",
-                };
-                let from = self.from(from);
-                format!(
-                    "if let Some(from) = {from} {{ let pending = download(platform, &{s}, &from)?; {then} }}"
-                )
-            }
-            Act::Emit(register) => {
-                let take = format!("take_own(&mut core.r[{register}])");
-                if !node.sends[0] || std::mem::replace(&mut self.sent[0], true) {
-                    return Some(format!("drop({take});"));
-                }
-                format!(
-                    "if let Some(item) = {take} {{ io.out.set_cuda_stream(&{s}).emit(item)?; }}"
-                )
-            }
-            Act::Pass(register) => {
-                let share = format!("share(&mut core.r[{register}])");
-                if !node.sends[1] || std::mem::replace(&mut self.sent[1], true) {
-                    return Some(format!("drop({share});"));
-                }
-                format!(
-                    "if let Some(item) = {share} {{ io.passed.set_cuda_stream(&{s}).emit(item)?; }}"
-                )
-            }
-            Act::Record => format!("core.points.push({s}.record()?);"),
-            Act::Wait(ago) => format!(
-                "if let Some(point) = core.points.iter().rev().nth({ago}) {{ {s}.wait(*point)?; }}"
-            ),
-            Act::IsComplete => format!("{s}.is_complete()?;"),
-            Act::Synchronize => format!("{s}.synchronize_blocking()?;"),
-            Act::Timing => format!("{s}.record_timing()?;"),
-            Act::Raw => format!("{s}.raw();"),
-            Act::Unseen(register, from) => {
-                let port = match from.of {
-                    Of::Read => Port::Read,
-                    Of::Also => Port::Also,
-                    Of::All(_) => Port::All,
-                    Of::Register(_) => return None,
-                };
-                let (_, on) = *self.streams.iter().find(|(it, _)| *it == port)?;
-                let item = match from.of {
-                    Of::All(index) => format!("all.get({index} % all.len().max(1)).copied()"),
-                    _ => port_name(port).to_owned(),
-                };
-                let target = if call.on == On::Internal { on } else { s };
-                format!(
-                    "if let Some(item) = {item} && let Some(copy) = unseen(platform, item, &{on}, &{target})? \
-                     {{ core.r[{register}] = Some(Cell::Own(copy)); }}"
-                )
-            }
-            Act::CopyRaw(register, from) => {
-                let from = self.from(from);
-                format!(
-                    "if let Some(copy) = {from}.map(|from| copied(platform, &{s}, &from)).transpose()? \
-                     {{ core.r[{register}] = Some(Cell::Own(copy)); }}"
-                )
-            }
-            Act::OnStream(register, from) => {
-                let from = self.from(from);
-                format!(
-                    "{{ let s = {s}; let mut handle = cx.on_stream(&s, |_| Ok(()))?; \
-                     if let Some(copy) = {from}.map(|from| handle.with(&s, |()| copied(platform, &s, &from))).transpose()? \
-                     {{ core.r[{register}] = Some(Cell::Own(copy?)); }} }}"
-                )
-            }
-            _ => return None,
-        };
-        Some(text)
-    }
-
-    fn receive(
-        &mut self,
-        node: &Node,
-        port: Port,
-        way: Way,
-        register: usize,
-        on: On,
-    ) -> Option<String> {
-        if !node.ports.contains(&port) || self.handled.contains(&port) {
-            return None;
-        }
-        let target = if way == Way::Synchronized { self.stream(node, on) } else { None };
-        self.handled.push(port);
-        let name = port_name(port);
-        let variable = match port {
-            Port::Share | Port::Take => "item",
-            _ => name,
-        };
-        let (text, s) = match (way, target) {
-            (Way::Synchronized, Some(target)) => (
-                format!(
-                    "let {variable} = io.{name}.receive(); \
-                     let after = cx.synchronize_streams({variable}.streams(), &{target})?; \
-                     let {variable} = {variable}.into_synchronized_data(&after)?;"
-                ),
-                target,
-            ),
-            _ => {
-                self.internal = true;
-                let how = match way {
-                    Way::OrAdopt => ".or_adopt()",
-                    Way::ToDefault => ".sync_to_default()",
-                    _ => "",
-                };
-                (
-                    format!(
-                        "let ({variable}, s) = io.{name}.receive(){how}.receive_cuda_stream(cx)?;"
-                    ),
-                    "s",
-                )
-            }
-        };
-        self.streams.push((port, s));
-        let some = if node.work || port == Port::All { "" } else { " let item = Some(item);" };
-        let kept = |cell: &str| {
-            format!(
-                "{some} if let Some(item) = item {{ core.r[{register}] = Some(Cell::{cell}(item)); }}"
-            )
-        };
-        Some(match port {
-            Port::Share => text + &kept("Shared"),
-            Port::Take => text + &kept("Own"),
-            Port::All => text + " let all: Vec<_> = all.collect();",
-            _ if node.work => text,
-            _ => text + &format!(" let {name} = Some({name});"),
-        })
     }
 }

@@ -1,0 +1,331 @@
+//! Draws what the nodes of a graph do, tick by tick.
+
+use streamflow_tests::random::Random;
+
+use super::plan::{Act, Call, Fate, From, Kind, NodePlan, Of, On, Phase, Port, REGISTERS, Way};
+
+/// What kind of life a node leads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Life {
+    /// The same in each tick, for a long time.
+    Steady,
+    /// Sends something now and then.
+    Rare,
+    /// Lets messages wait, and then takes them.
+    Hoarder,
+    /// Looks at the first messages on the host.
+    Observer,
+    /// Anything.
+    Wild,
+}
+
+pub(super) struct Draw<'a> {
+    pub(super) random: &'a mut Random,
+    pub(super) tag: u32,
+    /// From then on no node waits on the host, so that the device may be late.
+    pub(super) quiet: u64,
+    /// Which streams are used.
+    pub(super) streams: &'static [On],
+    /// Calls beside those that make and send data are drawn so often, out of 8.
+    pub(super) others: usize,
+    /// Whether somebody hears of what the node emits, and of what it shares.
+    pub(super) sends: [bool; 2],
+}
+
+impl Draw<'_> {
+    pub(super) fn node(
+        &mut self,
+        kind: Kind,
+        ports: &[Port],
+        ticks: u64,
+        life: Option<Life>,
+    ) -> NodePlan {
+        let required = kind != Kind::Work;
+        let adopts = required && self.random.below(4) == 0;
+        let awaits = required && self.random.below(12) == 0;
+        // Producers keep the others busy; what is done with messages is seen at the ends.
+        let lives: &[Life] = match (ports.is_empty(), self.sends != [false; 2]) {
+            (true, _) => &[Life::Steady, Life::Steady, Life::Rare],
+            (false, true) => &[
+                Life::Steady,
+                Life::Steady,
+                Life::Steady,
+                Life::Steady,
+                Life::Steady,
+                Life::Rare,
+                Life::Hoarder,
+                Life::Wild,
+            ],
+            (false, false) => {
+                &[Life::Hoarder, Life::Hoarder, Life::Observer, Life::Steady, Life::Wild]
+            }
+        };
+        let life = life.unwrap_or_else(|| lives[self.random.below(lives.len())]);
+        let script = match life {
+            Life::Hoarder => self.hoards(ports),
+            Life::Observer => self.observes(ports, ticks),
+            Life::Rare => self.rare(ports, ticks),
+            Life::Wild => self.wild(ports),
+            Life::Steady => self.steady(ports, ticks),
+        };
+        NodePlan { kind, adopts, awaits, script }
+    }
+
+    /// Nearly always: what nobody takes from a narrow queue would soon stop its producer, and with that
+    /// most of the graph.
+    pub(super) fn drain(&mut self, node: &mut NodePlan, narrow: &[Port]) {
+        if self.random.below(16) == 0 {
+            return;
+        }
+        node.script.push(Self::phase(1000, Vec::new()));
+        for phase in &mut node.script {
+            for port in narrow {
+                let takes = |call: &Call| match call.act {
+                    Act::Receive(taken, ..) | Act::Discard(taken) => taken == *port,
+                    _ => false,
+                };
+                if !phase.calls.iter().any(takes) {
+                    phase.calls.push(self.call(Act::Discard(*port)));
+                }
+            }
+        }
+    }
+
+    fn call(&mut self, act: Act) -> Call {
+        self.tag += 1;
+        let on = self.streams[self.random.below(self.streams.len())];
+        Call { on, act, tag: self.tag, slow: self.random.below(8) == 0 }
+    }
+
+    fn internal(&mut self, act: Act) -> Call {
+        Call { on: On::Internal, ..self.call(act) }
+    }
+
+    fn phase(ticks: usize, calls: Vec<Call>) -> Phase {
+        Phase { ticks: ticks as u64, every: 1, calls }
+    }
+
+    fn register(&mut self) -> usize {
+        self.random.below(REGISTERS)
+    }
+
+    fn len(&mut self) -> usize {
+        [1, 3, 5, 7, 13, 33][self.random.below(6)]
+    }
+
+    /// One of the ports that are read, or a register.
+    fn from(&mut self, ports: &[Port]) -> From {
+        let skip = [0, 0, 0, 1, 4, 50][self.random.below(6)];
+        let port = ports.get(self.random.below(ports.len().max(1)));
+        let of = match port {
+            Some(Port::Read) => Of::Read,
+            Some(Port::Also) => Of::Also,
+            Some(Port::All) => Of::All(self.random.below(3)),
+            // Where `receives` keeps them.
+            Some(Port::Share) => Of::Register(0),
+            Some(Port::Take) => Of::Register(1),
+            None => Of::Register(self.register()),
+        };
+        From {
+            of: if self.random.below(8) == 0 { Of::Register(self.register()) } else { of },
+            skip,
+        }
+    }
+
+    /// Receives most of the messages, in any order.
+    fn receives(&mut self, ports: &[Port]) -> Vec<Call> {
+        let mut ports: Vec<_> =
+            ports.iter().copied().filter(|_| self.random.below(10) > 0).collect();
+        for index in 1..ports.len() {
+            ports.swap(index, self.random.below(index + 1));
+        }
+        let one = |draw: &mut Self, port| {
+            let way = match draw.random.below(16) {
+                0 => Way::OrAdopt,
+                1 => Way::ToDefault,
+                2 => Way::Synchronized,
+                _ => Way::Plain,
+            };
+            let register = usize::from(port != Port::Share);
+            draw.call(Act::Receive(port, way, register))
+        };
+        ports.into_iter().map(|port| one(self, port)).collect()
+    }
+
+    /// Something made of what was received.
+    fn makes(&mut self, ports: &[Port], register: usize) -> Call {
+        let (from, len) = (self.from(ports), self.len());
+        let act = match self.random.below(6) {
+            _ if ports.is_empty() => Act::New(register, len),
+            0 => Act::New(register, len),
+            1 => Act::Upload(register, len),
+            2 | 3 => Act::Join(register, from, self.from(ports), len),
+            _ => Act::Map(register, from, len),
+        };
+        self.call(act)
+    }
+
+    /// Calls that are neither data nor messages.
+    fn other(&mut self, ports: &[Port], at: u64) -> Option<Call> {
+        if self.random.below(8) >= self.others {
+            return None;
+        }
+        let (from, register) = (self.from(ports), self.register());
+        let act = match self.random.below(16) {
+            0 => Act::Record,
+            1 => Act::Wait(self.random.below(4)),
+            2 if at < self.quiet => Act::IsComplete,
+            3 if at < self.quiet => Act::Synchronize,
+            4 => Act::Timing,
+            5 => Act::Raw,
+            6 | 7 => Act::Unseen(register, from),
+            8 | 9 => Act::CopyRaw(register, from),
+            10 | 11 => Act::OnStream(register, from),
+            12 => Act::Change(register, from),
+            13 => Act::Drop(register),
+            14 => Act::Look,
+            _ => Act::Forget,
+        };
+        Some(self.call(act))
+    }
+
+    fn download(&mut self, ports: &[Port], at: u64) -> Call {
+        let fate = match self.random.below(3) {
+            0 if at < self.quiet => Fate::Awaited,
+            1 => Fate::Dropped,
+            _ => Fate::Kept,
+        };
+        let from = self.from(ports);
+        self.call(Act::Download(from, fate))
+    }
+
+    /// What a tick of work is.
+    fn work(&mut self, ports: &[Port], at: u64) -> Vec<Call> {
+        let mut calls = self.receives(ports);
+        calls.extend(self.other(ports, at));
+        for (shared, register) in [(false, 2), (true, 3)] {
+            if !self.sends[usize::from(shared)] {
+                continue;
+            }
+            // Something new, or what came.
+            let handed = self.random.below(4) == 0;
+            let register = match shared {
+                false if handed && ports.contains(&Port::Take) => 1,
+                true if handed && ports.contains(&Port::Share) => 0,
+                _ => register,
+            };
+            if register > 1 {
+                calls.push(self.makes(ports, register));
+            }
+            if register > 0 && self.random.below(4) == 0 {
+                let from = self.from(ports);
+                let acts = [Act::Change(register, from), Act::Copy(register, from)];
+                let act = acts[self.random.below(2)];
+                calls.push(self.call(act));
+            }
+            calls.extend(self.other(ports, at));
+            calls.push(self.internal(if shared {
+                Act::Pass(register)
+            } else {
+                Act::Emit(register)
+            }));
+        }
+        if self.sends == [false; 2] {
+            calls.push(self.makes(ports, 2));
+        }
+        if self.sends == [false; 2] || self.random.below(6) == 0 {
+            calls.push(self.download(ports, at));
+        }
+        calls.extend(self.other(ports, at));
+        calls
+    }
+
+    fn steady(&mut self, ports: &[Port], ticks: u64) -> Vec<Phase> {
+        if self.random.below(2) == 0 {
+            let calls = self.work(ports, ticks);
+            return vec![Phase { every: 1, ticks, calls }];
+        }
+        let first = 1 + self.random.below(10);
+        let (early, late) = (self.work(ports, 0), self.work(ports, ticks));
+        let every = 1 + self.random.below(2) as u64;
+        vec![Self::phase(first, early), Phase { ticks, every, calls: late }]
+    }
+
+    fn rare(&mut self, ports: &[Port], ticks: u64) -> Vec<Phase> {
+        let before = self.random.below(8);
+        let calls = self.work(ports, before as u64);
+        let mut phases = vec![Self::phase(before, Vec::new()), Self::phase(1, calls)];
+        if self.random.below(2) == 0 {
+            let between = 10 + self.random.below(25);
+            let calls = vec![self.call(Act::Look)];
+            phases.push(Self::phase(between, Vec::new()));
+            let work = self.work(ports, ticks);
+            phases.push(Self::phase(1, work));
+            phases.push(Self::phase(ticks as usize, calls));
+        }
+        phases
+    }
+
+    fn hoards(&mut self, ports: &[Port]) -> Vec<Phase> {
+        // More than the records that a stream has events for, most often.
+        let waits = [1, 16, 16][self.random.below(3)] + self.random.below(15);
+        // What comes to the others is taken meanwhile, or dropped: it is new when that is old.
+        let hoarded = ports[self.random.below(ports.len())];
+        let all = self.random.below(4) == 0;
+        let others: Vec<_> =
+            ports.iter().copied().filter(|port| !all && *port != hoarded).collect();
+        let meanwhile = match self.random.below(3) {
+            0 => self.receives(&others),
+            _ => others.iter().map(|port| self.call(Act::Discard(*port))).collect(),
+        };
+        let first = self.receives(ports);
+        let mut phases =
+            vec![Self::phase(self.random.below(3), first), Self::phase(waits, meanwhile)];
+        for _ in 0..1 + self.random.below(3) {
+            let at = waits as u64;
+            let mut calls = self.receives(ports);
+            calls.extend(self.other(ports, at));
+            calls.push(self.makes(ports, 2));
+            // Each of what came is looked at.
+            for port in ports {
+                calls.push(self.download(&[*port], at));
+            }
+            if at < self.quiet {
+                calls.push(self.call(Act::Await));
+            }
+            phases.push(Self::phase(1 + self.random.below(8), calls));
+            phases.push(Self::phase(self.random.below(10), Vec::new()));
+        }
+        phases
+    }
+
+    fn observes(&mut self, ports: &[Port], ticks: u64) -> Vec<Phase> {
+        let mut calls = self.receives(ports);
+        let from = self.from(ports);
+        calls.push(self.call(Act::Download(from, Fate::Awaited)));
+        let looks = 1 + self.random.below(self.quiet.min(20) as usize);
+        let after = if self.random.below(2) == 0 {
+            ports.iter().map(|port| self.call(Act::Discard(*port))).collect()
+        } else {
+            let mut calls = self.receives(ports);
+            calls.push(self.download(ports, ticks));
+            calls
+        };
+        vec![Self::phase(looks, calls), Phase { ticks, every: 1, calls: after }]
+    }
+
+    fn wild(&mut self, ports: &[Port]) -> Vec<Phase> {
+        let phases = 1 + self.random.below(5);
+        let mut begins = 0;
+        (0..phases)
+            .map(|_| {
+                let ticks = [1, 1, 3, 8, 20][self.random.below(5)];
+                let at = begins;
+                begins += ticks as u64;
+                let work = self.work(ports, at);
+                let calls = work.into_iter().filter(|_| self.random.below(4) > 0).collect();
+                Phase { ticks: ticks as u64, every: 1 + self.random.below(3) as u64, calls }
+            })
+            .collect()
+    }
+}

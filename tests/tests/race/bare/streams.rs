@@ -1,0 +1,175 @@
+//! Races between streams, and the edges that take them away: records, waits, and the default stream's barrier.
+
+use streamflow::driver::DriverResult;
+use streamflow::prelude::*;
+use streamflow_tests::foreign::{BYTES, Bare, part};
+
+use super::{STREAM, two};
+
+pub(super) fn read_after_write(bare: &Bare, edge: bool) -> DriverResult<()> {
+    let [a, b] = two(bare)?;
+    let memory = bare.allocate(a)?;
+    bare.order(a, b, true)?;
+    bare.write(a, memory)?;
+    bare.order(a, b, edge)?;
+    bare.read(b, memory)
+}
+
+pub(super) fn write_after_read(bare: &Bare, edge: bool) -> DriverResult<()> {
+    let [a, b] = two(bare)?;
+    let memory = bare.allocate(a)?;
+    bare.write(a, memory)?;
+    bare.order(a, b, true)?;
+    bare.read(b, memory)?;
+    bare.order(b, a, edge)?;
+    bare.write(a, memory)
+}
+
+/// One of the two is waited for: the other is the race.
+pub(super) fn write_after_two_reads(bare: &Bare, edge: bool) -> DriverResult<()> {
+    let ([a, b], c) = (two(bare)?, bare.stream(STREAM)?);
+    let memory = bare.allocate(a)?;
+    bare.write(a, memory)?;
+    for reader in [b, c] {
+        bare.order(a, reader, true)?;
+        bare.read(reader, memory)?;
+    }
+    bare.order(c, a, true)?;
+    bare.order(b, a, edge)?;
+    bare.write(a, memory)
+}
+
+pub(super) fn write_after_write(bare: &Bare, edge: bool) -> DriverResult<()> {
+    let [a, b] = two(bare)?;
+    let memory = bare.allocate(a)?;
+    bare.order(a, b, true)?;
+    bare.write(a, memory)?;
+    bare.order(a, b, edge)?;
+    bare.write(b, memory)
+}
+
+pub(super) fn free_after_read(bare: &Bare, edge: bool) -> DriverResult<()> {
+    let [a, b] = two(bare)?;
+    let memory = bare.allocate(a)?;
+    bare.order(a, b, true)?;
+    bare.read(b, memory)?;
+    bare.order(b, a, edge)?;
+    bare.free(a, memory)
+}
+
+/// Within a pool: neither a free nor an allocation is called.
+pub(super) fn reuse_after_read(bare: &Bare, edge: bool) -> DriverResult<()> {
+    let [a, b] = two(bare)?;
+    let memory = bare.allocate(a)?;
+    bare.order(a, b, true)?;
+    bare.read(b, memory)?;
+    bare.order(b, a, edge)?;
+    bare.recycle(a, memory)
+}
+
+pub(super) fn use_before_allocation(bare: &Bare, edge: bool) -> DriverResult<()> {
+    let [a, b] = two(bare)?;
+    let memory = bare.allocate(a)?;
+    bare.order(a, b, edge)?;
+    bare.write(b, memory)
+}
+
+pub(super) fn overlapping_parts(bare: &Bare, edge: bool) -> DriverResult<()> {
+    let [a, b] = two(bare)?;
+    let memory = bare.allocate(a)?;
+    bare.order(a, b, true)?;
+    bare.write(a, part(memory, 0, 1001))?;
+    bare.order(a, b, edge)?;
+    bare.write(b, part(memory, 1000, BYTES))
+}
+
+pub(super) fn part_of_a_write(bare: &Bare, edge: bool) -> DriverResult<()> {
+    let [a, b] = two(bare)?;
+    let memory = bare.allocate(a)?;
+    bare.order(a, b, true)?;
+    bare.write(a, memory)?;
+    // It covers a part of the write, whose rest is as unordered as before.
+    bare.write(a, part(memory, 0, 512))?;
+    bare.order(a, b, edge)?;
+    bare.read(b, part(memory, 1024, 1028))
+}
+
+pub(super) fn parts(bare: &Bare, _: bool) -> DriverResult<()> {
+    let [a, b] = two(bare)?;
+    let memory = bare.allocate(a)?;
+    bare.order(a, b, true)?;
+    bare.write(a, part(memory, 0, 1000))?;
+    bare.write(b, part(memory, 1000, BYTES))?;
+    bare.read(a, part(memory, 0, 1000))?;
+    bare.write(b, part(memory, 2000, 3000))?;
+    bare.order(b, a, true)
+}
+
+pub(super) fn two_readers(bare: &Bare, _: bool) -> DriverResult<()> {
+    let [a, b] = two(bare)?;
+    let memory = bare.allocate(a)?;
+    bare.write(a, memory)?;
+    bare.order(a, b, true)?;
+    bare.read(a, memory)?;
+    bare.read(b, memory)?;
+    bare.order(b, a, true)
+}
+
+/// An order of two steps; the edge is the first of them.
+pub(super) fn chain(bare: &Bare, edge: bool) -> DriverResult<()> {
+    let ([a, b], c) = (two(bare)?, bare.stream(STREAM)?);
+    let memory = bare.allocate(a)?;
+    bare.order(a, c, true)?;
+    bare.write(a, memory)?;
+    bare.order(a, b, edge)?;
+    bare.order(b, c, true)?;
+    bare.read(c, memory)
+}
+
+/// Only the latest record counts: one of another stream hides the first.
+pub(super) fn recorded_again(bare: &Bare, edge: bool) -> DriverResult<()> {
+    let ([a, b], event) = (two(bare)?, bare.event()?);
+    let memory = bare.allocate(a)?;
+    bare.order(a, b, true)?;
+    bare.write(a, memory)?;
+    bare.record(event, a)?;
+    if !edge {
+        bare.record(event, b)?;
+    }
+    bare.wait(b, event)?;
+    bare.read(b, memory)
+}
+
+/// A wait is for the record that there is, not for one to come.
+pub(super) fn wait_before_record(bare: &Bare, edge: bool) -> DriverResult<()> {
+    let ([a, b], event) = (two(bare)?, bare.event()?);
+    let memory = bare.allocate(a)?;
+    bare.order(a, b, true)?;
+    bare.write(a, memory)?;
+    bare.wait(b, event)?;
+    bare.record(event, a)?;
+    if edge {
+        bare.wait(b, event)?;
+    }
+    bare.read(b, memory)
+}
+
+fn flags(edge: bool) -> StreamFlags {
+    if edge { StreamFlags::Blocking } else { StreamFlags::NonBlocking }
+}
+
+pub(super) fn barrier_before(bare: &Bare, edge: bool) -> DriverResult<()> {
+    let (a, default) = (bare.stream(flags(edge))?, bare.default_stream()?);
+    let memory = bare.allocate(a)?;
+    bare.order(a, default, true)?;
+    bare.write(a, memory)?;
+    bare.read(default, memory)
+}
+
+pub(super) fn barrier_after(bare: &Bare, edge: bool) -> DriverResult<()> {
+    let (a, default) = (bare.stream(flags(edge))?, bare.default_stream()?);
+    let memory = bare.allocate(a)?;
+    bare.order(a, default, true)?;
+    bare.write(default, memory)?;
+    bare.read(a, memory)
+}
