@@ -1,0 +1,223 @@
+//! Messages of ticks that fail.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use streamflow::prelude::*;
+use streamflow::testing::OperatorHarness;
+use streamflow_tests::{Failed, Suite, check, check_error, check_text};
+
+pub(crate) fn add(suite: Suite) -> Suite {
+    suite
+        .both("a_message_that_panics_when_it_is_dropped", dropped_message_panics)
+        .both("a_message_that_panics_when_nobody_received_it", left_message_panics)
+        .both("a_message_that_panics_when_it_is_not_sent", unsent_message_panics)
+        .both("a_tick_that_fails_sends_nothing", failed_tick_sends_nothing)
+}
+
+/// Panics when it is dropped, once.
+struct Bomb(Arc<AtomicBool>);
+
+impl Drop for Bomb {
+    #[allow(clippy::panic, reason = "that is what is tested")]
+    fn drop(&mut self) {
+        if self.0.swap(false, Ordering::Relaxed) {
+            panic!("out of hand");
+        }
+    }
+}
+
+#[operator]
+struct Arms {
+    #[output]
+    bomb: HostData<Bomb>,
+    armed: Arc<AtomicBool>,
+}
+
+impl Compute for Arms {
+    fn compute(&mut self, io: ArmsIo<'_>, _: &ExecutionContext) -> Result<()> {
+        io.bomb.emit(HostData(Bomb(self.armed.clone())))
+    }
+}
+
+/// Says only that a bomb was armed.
+#[operator]
+struct Warns {
+    #[input]
+    bomb: &HostData<Bomb>,
+    #[output]
+    warning: bool,
+}
+
+impl Compute for Warns {
+    fn compute(&mut self, io: WarnsIo<'_>, _: &ExecutionContext) -> Result<()> {
+        let bomb = io.bomb.receive().into_data();
+        if bomb.0.0.load(Ordering::Relaxed) { io.warning.emit(true) } else { Ok(()) }
+    }
+}
+
+#[operator]
+struct Warned {
+    #[input]
+    warning: &bool,
+    warned: Arc<AtomicBool>,
+}
+
+impl Compute for Warned {
+    fn compute(&mut self, io: WarnedIo<'_>, _: &ExecutionContext) -> Result<()> {
+        self.warned.store(*io.warning.receive().into_data(), Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+graph! {
+    struct Bombs(armed: Arc<AtomicBool>, warned: Arc<AtomicBool>) {
+        #[when(count(1))]
+        let arms: Arms = Arms::new(armed);
+        let warns: Warns = Warns::new();
+        let sink: Warned = Warned::new(warned);
+
+        arms.bomb >> warns.bomb;
+        warns.warning >> sink.warning;
+    }
+}
+
+/// The tick that received it has failed, so it sends nothing, then or in a later run.
+fn dropped_message_panics(platform: &Platform) -> Result<(), Failed> {
+    let [armed, warned] = [true, false].map(|is| Arc::new(AtomicBool::new(is)));
+    let mut graph = Bombs::new(platform, armed, warned.clone())?;
+    let is_right = |error: &Error| matches!(error, Error::Operator { node, .. } if node == "warns");
+    let text = check_error("run", graph.run(), is_right)?;
+    check_text(&text, &["`warns`", "`compute`", "out of hand"])?;
+    graph.run()?;
+    check(!warned.load(Ordering::Relaxed), || "a tick that failed has sent something".into())
+}
+
+/// Ends the run with a message in front of it.
+#[operator]
+struct Leaves {
+    #[input]
+    bomb: &HostData<Bomb>,
+}
+
+impl Compute for Leaves {
+    fn compute(&mut self, io: LeavesIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.bomb.leave();
+        cx.stop_graph();
+        Ok(())
+    }
+}
+
+graph! {
+    struct LeftBomb(armed: Arc<AtomicBool>) {
+        #[when(count(1))]
+        let arms: Arms = Arms::new(armed);
+        let leaves: Leaves = Leaves::new();
+
+        arms.bomb >> leaves.bomb;
+    }
+}
+
+fn left_message_panics(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = LeftBomb::new(platform, Arc::new(AtomicBool::new(true)))?;
+    let is_right =
+        |error: &Error| matches!(error, Error::Operator { node, .. } if node == "leaves");
+    let text = check_error("run", graph.run(), is_right)?;
+    check_text(&text, &["`leaves`", "`stop`", "out of hand"])
+}
+
+/// Fails after it has emitted.
+#[operator]
+struct Regrets {
+    #[output]
+    bomb: HostData<Bomb>,
+    armed: Arc<AtomicBool>,
+}
+
+impl Compute for Regrets {
+    fn compute(&mut self, io: RegretsIo<'_>, _: &ExecutionContext) -> Result<()> {
+        io.bomb.emit(HostData(Bomb(self.armed.clone())))?;
+        Err(Error::other("changed its mind"))
+    }
+}
+
+graph! {
+    struct UnsentBomb(armed: Arc<AtomicBool>) {
+        #[when(count(1))]
+        let regrets: Regrets = Regrets::new(armed);
+
+        regrets.bomb >> _;
+    }
+}
+
+/// What made the tick fail is told, and not what followed.
+fn unsent_message_panics(platform: &Platform) -> Result<(), Failed> {
+    let armed = Arc::new(AtomicBool::new(true));
+    let mut graph = UnsentBomb::new(platform, armed.clone())?;
+    let is_right =
+        |error: &Error| matches!(error, Error::Operator { node, .. } if node == "regrets");
+    let text = check_error("run", graph.run(), is_right)?;
+    check_text(&text, &["`regrets`", "`compute`", "changed its mind"])?;
+    check(!armed.load(Ordering::Relaxed), || "the message is still there".into())
+}
+
+/// Emits how often it was called, and fails afterwards as long as it is told to.
+#[operator]
+struct Counts {
+    #[output]
+    calls: u64,
+    failures: u64,
+    called: u64,
+}
+
+impl Compute for Counts {
+    fn compute(&mut self, io: CountsIo<'_>, _: &ExecutionContext) -> Result<()> {
+        self.called += 1;
+        io.calls.emit(self.called)?;
+        if self.called <= self.failures { Err(Error::other("changed its mind")) } else { Ok(()) }
+    }
+}
+
+#[operator]
+struct Receives {
+    #[input]
+    calls: &u64,
+    received: Vec<u64>,
+}
+
+impl Compute for Receives {
+    fn compute(&mut self, io: ReceivesIo<'_>, _: &ExecutionContext) -> Result<()> {
+        self.received.push(*io.calls.receive().into_data());
+        Ok(())
+    }
+}
+
+graph! {
+    struct Counted(failures: u64) {
+        #[when(count(2))]
+        let counts: Counts = Counts::new(failures, 0);
+        let receives: Receives = Receives::new(Vec::new());
+
+        counts.calls >> receives.calls;
+    }
+}
+
+/// What was emitted before the error arrives neither in that run nor in the next, and not at a harness.
+fn failed_tick_sends_nothing(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = Counted::new(platform, 1)?;
+    let is_right =
+        |error: &Error| matches!(error, Error::Operator { node, .. } if node == "counts");
+    check_error("run", graph.run(), is_right)?;
+    check(graph.receives().received.is_empty(), || "the first run has sent something".into())?;
+    graph.run()?;
+    let received = &graph.receives().received;
+    check(*received == [2, 3], || format!("of calls 2 and 3, {received:?} were received"))?;
+
+    let mut harness = OperatorHarness::new(platform, Counts::new(1, 0))?;
+    check_error("tick", harness.tick(), |_| true)?;
+    let sent = harness.take(|ports| &mut ports.calls).map(|it| *it.message);
+    check(sent.is_none(), || format!("the failed tick has sent {sent:?}"))?;
+    harness.tick()?;
+    let sent = harness.take(|ports| &mut ports.calls).map(|it| *it.message);
+    check(sent == Some(2), || format!("the second tick has sent {sent:?}"))
+}
