@@ -11,6 +11,10 @@ DEFINED = re.compile(
 CHILD = re.compile(rf"\bmod\s+({IDENT})\s*;")
 INLINE = re.compile(rf"\bmod\s+({IDENT})\s*\{{")
 TEST = re.compile(r"#\s*\[\s*cfg\s*\(\s*(?:test|all\s*\(\s*test\b[^\]]*)\s*\)\s*\]")
+ITEM = re.compile(
+    r"(?:\s|#\s*\[[^\]]*\]|pub\b(?:\s*\([^)]*\))?)*"
+    r"(?:use|mod|fn|struct|enum|union|trait|impl|const|static|type|unsafe|async|extern|macro_rules)\b"
+)
 VISIBLE = re.compile(r"\bpub\s*\(\s*(?:in\s+[\w:\s]+|crate|super|self)\s*\)")
 USE = re.compile(rf"(?:(\bpub)\s+)?\buse\s+([^;]*);")
 PATH = re.compile(rf"(?<![\w:.$])(?:::\s*|\$)?{IDENT}(?:\s*::\s*{IDENT})+|\$crate(?:\s*::\s*{IDENT})+")
@@ -77,8 +81,8 @@ def closing(text, at):
 
 
 def item_end(text, at):
-    """Behind the item that begins at `at`: its body, or its semicolon."""
-    index = at
+    """Behind what begins at `at`: an item's body or semicolon, or the comma behind a field or a variant."""
+    index, is_item = at, ITEM.match(text, at)
     while index < len(text):
         if text[index] in "([":
             index = closing(text, index)
@@ -86,8 +90,10 @@ def item_end(text, at):
             end = closing(text, index)
             # `use a::{b};` goes on behind its braces.
             return end + 1 if text[end : end + 1] == ";" else end
-        elif text[index] == ";":
+        elif text[index] == ";" or (text[index] == "," and not is_item):
             return index + 1
+        elif text[index] in "}])":
+            return index
         else:
             index += 1
     return len(text)
