@@ -1,23 +1,11 @@
 //! `graph!`.
 
-mod attribute;
 mod check;
-mod chunk;
-mod constants;
-mod diagram;
-mod edge;
-mod edge_attribute;
 mod expand;
 mod model;
-mod names;
-mod node_type;
 mod parse;
-mod pools;
-mod statement;
 #[cfg(test)]
 mod tests;
-mod toposort;
-mod wiring;
 
 use proc_macro2::TokenStream;
 

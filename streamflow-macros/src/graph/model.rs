@@ -8,7 +8,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Token, Type, Visibility};
 
-use super::edge_attribute::EdgeAttributes;
+use super::parse::edge_attributes::EdgeAttributes;
 
 /// What stands before the body.
 pub(super) struct Header {

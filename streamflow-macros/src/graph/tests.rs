@@ -4,8 +4,9 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
+use super::expand::diagram;
 use super::model::{Carries, Graph, Streams};
-use super::{check, diagram, parse};
+use super::{check, parse};
 use crate::diagnostic::Errors;
 
 fn checked(tokens: TokenStream) -> (Option<Graph>, Vec<String>) {

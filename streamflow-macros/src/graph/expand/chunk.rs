@@ -8,9 +8,9 @@
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
-use super::constants;
-use super::expand::{at_type, hidden};
-use super::model::{Graph, Node, Streams};
+use super::assertions;
+use super::{at_type, hidden};
+use crate::graph::model::{Graph, Node, Streams};
 
 /// How many nodes, or edges, are made in one function.
 const OF_CHUNK: usize = 16;
@@ -57,7 +57,7 @@ impl Chunk<'_> {
             let (operator, ty, value) = (hidden("operator", index), &node.ty, &node.value);
             let count = node.count.as_ref().map(|number| {
                 let count = hidden("count", index);
-                let (first, _) = constants::ends(number.to_token_stream());
+                let (first, _) = assertions::ends(number.to_token_stream());
                 let ty = quote_spanned!(first=> u64);
                 quote!(let #count: #ty = #number;)
             });
@@ -94,17 +94,17 @@ impl Chunk<'_> {
         let (values, names) = (hidden("values", self.index), self.value_names());
         let holder = hidden("Nodes", self.index);
         let types = self.nodes.iter().map(|(_, node)| {
-            let (field, ty) = (at_type(&node.name, &node.ty), constants::item(&node.ty, "__Node"));
+            let (field, ty) = (at_type(&node.name, &node.ty), assertions::item(&node.ty, "__Node"));
             quote!(#field: #ty)
         });
         let made = self.nodes.iter().map(|&(index, node)| {
             let (operator, field) = (hidden("operator", index), at_type(&node.name, &node.ty));
             let (ty, text) = (&node.ty, node.text());
-            let ports = constants::item_call(ty, "__ports", TokenStream::new());
+            let ports = assertions::item_call(ty, "__ports", TokenStream::new());
             let options = options(graph, index, node, live_pools);
             let args = quote!(#operator, #ports, #text, #platform, #options);
-            let made = constants::item_call(ty, "__node", args);
-            let end = quote_spanned!(constants::ends(ty.to_token_stream()).1=> ?);
+            let made = assertions::item_call(ty, "__node", args);
+            let end = quote_spanned!(assertions::ends(ty.to_token_stream()).1=> ?);
             quote!(#field: #made #end)
         });
         let made = quote!(#holder { #(#made,)* __sized: () });
@@ -156,7 +156,7 @@ pub(super) fn any_nodes(graph: &Graph) -> TokenStream {
         let nodes = chunk.iter().map(|&index| {
             let (name, ty) = (&graph.nodes[index].name, &graph.nodes[index].ty);
             // The type is named, and all underlined there, so that what it lacks is said there.
-            let (first, last) = constants::ends(ty.to_token_stream());
+            let (first, last) = assertions::ends(ty.to_token_stream());
             let path = quote_spanned!(first=> ::streamflow::__private::any_node::<);
             let name = at_type(name, ty);
             let args = quote_spanned!(last=> >);
@@ -200,8 +200,8 @@ fn options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) -> To
         }
         None => quote!(::core::option::Option::None),
     };
-    let stream_done = node.stream_done.iter().map(constants::text);
-    let single_stream = constants::single_stream_name();
+    let stream_done = node.stream_done.iter().map(assertions::text);
+    let alone = assertions::alone_name();
     quote! {
         ::streamflow::__private::NodeOptions {
             streams: ::streamflow::__private::NodeStreams::#streams,

@@ -1,4 +1,4 @@
-//! Checks that need the operators' types: constants that fail to evaluate at the user's token.
+//! Checks that need the operators' types: assertions that fail to evaluate at the user's token.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -8,8 +8,8 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::Type;
 use syn::ext::IdentExt;
 
-use super::model::{Carries, Edge, Graph, Node, Pool, Port, Streams};
 use super::wiring;
+use crate::graph::model::{Carries, Edge, Graph, Node, Pool, Port, Streams};
 
 /// A port's name, as the operator tells it.
 pub(super) fn text(port: &Ident) -> String {

@@ -5,9 +5,10 @@ use quote::ToTokens;
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Expr, Pat, Token, Type};
 
-use super::model::{Draft, Leftover, NodeStatement, Pool, Statement};
-use super::{edge, node_type, pools};
+use super::{edge, operator_type};
 use crate::diagnostic::Errors;
+use crate::graph::check::pools;
+use crate::graph::model::{Draft, Leftover, NodeStatement, Pool, Statement};
 use crate::tokens::spelled;
 
 /// What stands between two semicolons: one statement, or several where a semicolon is missing.
@@ -187,9 +188,9 @@ fn node(
             );
             Statement::Pool(Pool { docs: Vec::new(), name, ty, description })
         }
-        (Some(ty), value) if node_type::is_none(&name, &ty, errors) => {
+        (Some(ty), value) if operator_type::is_none(&name, &ty, errors) => {
             // What is left to infer in a part of a type, nothing says any more.
-            let value = value.filter(|_| !node_type::has_gaps(&ty));
+            let value = value.filter(|_| !operator_type::has_gaps(&ty));
             draft(None, value)
         }
         (Some(ty), Some(value)) => Statement::Node(NodeStatement { attributes, name, ty, value }),

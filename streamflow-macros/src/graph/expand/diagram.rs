@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use syn::ext::IdentExt;
 
-use super::model::{Carries, Discard, Edge, Graph, Node, Streams};
+use crate::graph::model::{Carries, Discard, Edge, Graph, Node, Streams};
 use crate::tokens::spelled;
 
 /// Words that Mermaid takes for its own where a node's name stands.
@@ -26,7 +26,7 @@ const OF_MERMAID: &[&str] = &[
 ];
 
 /// A flow chart, left to right: nodes in the boxes of their pools, edges named after their ports.
-pub(super) fn mermaid(graph: &Graph) -> String {
+pub(in crate::graph) fn mermaid(graph: &Graph) -> String {
     let mut text = String::from("flowchart LR\n");
     // Writing to a `String` does not fail.
     let write_node = |text: &mut String, indent: &str, node: &Node| {
@@ -55,7 +55,7 @@ pub(super) fn mermaid(graph: &Graph) -> String {
 }
 
 /// The same for Graphviz.
-pub(super) fn dot(graph: &Graph) -> String {
+pub(in crate::graph) fn dot(graph: &Graph) -> String {
     let name = &graph.header.name;
     let mut text = format!("digraph \"{name}\" {{\n    rankdir=LR;\n    node [shape=box];\n");
     let write_node = |text: &mut String, indent: &str, node: &Node| {

@@ -7,8 +7,8 @@ use syn::parse::discouraged::Speculative;
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Token, parenthesized, token};
 
-use super::model::{Draft, EdgeStatement, PartialPort, Port, Statement, Target};
 use crate::diagnostic::Errors;
+use crate::graph::model::{Draft, EdgeStatement, PartialPort, Port, Statement, Target};
 
 const FORM: &str = "an edge is written `producer.output >> consumer.input;`";
 

@@ -1,13 +1,17 @@
 //! The struct, and what it can do.
 
+mod assertions;
+mod chunk;
+pub(super) mod diagram;
+mod wiring;
+
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use syn::Type;
 
-use super::chunk::{self, Chunk};
-use super::model::{Graph, Leftover, Node, Streams};
-use super::{constants, diagram, wiring};
+use self::chunk::Chunk;
+use crate::graph::model::{Graph, Leftover, Node, Streams};
 use crate::tokens::braced;
 
 /// All that is made from a graph. `sound` says whether no mistake was found.
@@ -29,10 +33,10 @@ pub(super) fn graph(graph: &Graph, sound: bool) -> TokenStream {
     let any_graph = any_graph(graph);
     // What a mistake of names would make fail as well is not checked beside it.
     let checked = sound && graph.unknown_nodes.is_empty();
-    let checks_of_nodes = checked.then(|| constants::of_nodes(graph));
-    let checks_of_pools = checked.then(|| constants::of_pools(graph));
-    let checks_of_pool_uses = checked.then(|| constants::of_pool_uses(graph));
-    let checks_of_edges = checked.then(|| constants::of_edges(graph));
+    let checks_of_nodes = checked.then(|| assertions::of_nodes(graph));
+    let checks_of_pools = checked.then(|| assertions::of_pools(graph));
+    let checks_of_pool_uses = checked.then(|| assertions::of_pool_uses(graph));
+    let checks_of_edges = checked.then(|| assertions::of_edges(graph));
     // An editor finds the cursor by its distance from the beginning, in an expansion with more letters at the
     // cursor. So `new`, where it looks, comes before all that repeats what the user wrote, as the pictures.
     quote! {
@@ -57,7 +61,7 @@ fn definition(graph: &Graph, mermaid: &str) -> TokenStream {
     let keyword = &header.keyword;
     let nodes = graph.nodes.iter().map(|node| {
         let (name, ty) = (&node.name, &node.ty);
-        let node = constants::item(ty, "__Node");
+        let node = assertions::item(ty, "__Node");
         quote!(#name: #node)
     });
     let picture = format!("\n```mermaid\n{mermaid}```");
@@ -131,14 +135,14 @@ fn implementation(graph: &Graph, mermaid: &str, sound: bool) -> TokenStream {
 /// same words each time, which rustc then prints once.
 pub(super) fn at_type(name: &Ident, ty: &Type) -> Ident {
     let mut name = name.clone();
-    name.set_span(name.span().located_at(constants::ends(ty.to_token_stream()).1));
+    name.set_span(name.span().located_at(assertions::ends(ty.to_token_stream()).1));
     name
 }
 
 /// `self`, and `self.source1`, underlined where the type stands. Both are the user's tokens for rustc,
 /// which then does not mention the macro.
 fn field(name: &Ident, ty: &Type) -> (Ident, TokenStream) {
-    let (first, last) = constants::ends(ty.to_token_stream());
+    let (first, last) = assertions::ends(ty.to_token_stream());
     let this = Ident::new("self", first);
     let name = at_type(name, ty);
     let field = quote_spanned!(last=> #this.#name);
@@ -196,11 +200,11 @@ fn body(graph: &Graph, sound: bool) -> TokenStream {
             .nodes
             .iter()
             .any(|node| matches!(&node.streams, Streams::Pool(name) if *name == pool.name));
-        let (lent, text) = (constants::lent(pool), pool.name.to_string());
+        let (lent, text) = (assertions::lent(pool), pool.name.to_string());
         let function = Ident::new("stream_pool", pool.name.span());
         used.then(|| quote!(let #live = #platform.#function(#text, #lent)?;))
     });
-    let single_stream = constants::single_stream(graph);
+    let alone = assertions::alone(graph);
     let chunks: Vec<Chunk<'_>> = chunk::chunks(graph);
     let values = chunks.iter().map(Chunk::values);
     let (edge_values, wiring) = (wiring::values(graph), wiring::wiring(graph));

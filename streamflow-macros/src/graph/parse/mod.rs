@@ -1,13 +1,18 @@
 //! Reads what stands before the body, and takes the body apart at its semicolons.
 
+mod edge;
+pub(super) mod edge_attributes;
+pub(super) mod node_attributes;
+mod operator_type;
+mod statement;
+
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Attribute, Token, Type, Visibility, braced, parenthesized, token};
 
-use super::model::{Header, Param, Statement};
-use super::statement;
 use crate::diagnostic::Errors;
+use crate::graph::model::{Header, Param, Statement};
 
 const FORM: &str = "a graph is written `pub struct Name(parameter: Type, …) { … }`";
 

@@ -6,8 +6,8 @@ use quote::ToTokens;
 use syn::Type;
 use syn::ext::IdentExt;
 
-use super::model::{Graph, Leftover, Node, Pool, Streams};
 use crate::diagnostic::{Errors, similar};
+use crate::graph::model::{Graph, Leftover, Node, Pool, Streams};
 use crate::tokens::mentions;
 
 pub(super) fn declare(pool: Pool, pools: &mut Vec<Pool>, errors: &mut Errors) {
@@ -112,7 +112,7 @@ pub(super) fn unused(graph: &Graph, errors: &mut Errors) {
 }
 
 /// Whether a type has the name of a pool.
-pub(super) fn is_pool(ty: &Type) -> bool {
+pub(in crate::graph) fn is_pool(ty: &Type) -> bool {
     let Type::Path(path) = ty else { return false };
     path.path.segments.last().is_some_and(|last| {
         (last.ident == "CudaStreamPool" || last.ident == "CudaGreenContextPool")

@@ -6,8 +6,8 @@ use proc_macro2::Ident;
 use syn::Type;
 use syn::ext::IdentExt;
 
-use super::model::{Graph, Node, Port};
 use crate::diagnostic::{Errors, similar};
+use crate::graph::model::{Graph, Node, Port};
 
 /// Names that the struct has beside those of its nodes.
 const OF_GRAPH: &[&str] = &["new", "run", "nodes", "platform", "MERMAID", "DOT"];

@@ -9,11 +9,11 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Expr;
 use syn::spanned::Spanned;
 
+use super::assertions::{self, ends};
 use super::chunk;
-use super::constants::{self, ends};
-use super::edge_attribute::{EdgeAttributes, Policy};
-use super::expand::hidden;
-use super::model::{Carries, Discard, Edge, Graph, PartialPort, Port};
+use super::hidden;
+use crate::graph::model::{Carries, Discard, Edge, Graph, PartialPort, Port};
+use crate::graph::parse::edge_attributes::{EdgeAttributes, Policy};
 
 /// All edges, discards and conditions.
 pub(super) fn wiring(graph: &Graph) -> TokenStream {
@@ -53,7 +53,7 @@ fn edge(graph: &Graph, index: usize, edge: &Edge) -> TokenStream {
         ports.extend(quote_spanned!(middle=> .with #options));
     }
     if edge.attributes.carries == Carries::Transfer {
-        let (device, name) = (constants::device(graph, to), edge.text());
+        let (device, name) = (assertions::device(graph, to), edge.text());
         ports.extend(quote_spanned!(middle=> , #device, #name));
     }
     let args = parenthesized(middle, ports);

@@ -4,29 +4,29 @@ use proc_macro2::{Ident, TokenStream};
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Expr, ExprLit, Lit, Meta, Token};
 
-use super::attribute::unknown;
-use super::model::Carries;
+use super::node_attributes::unknown;
 use super::statement::is_doc;
 use crate::diagnostic::{Errors, similar};
+use crate::graph::model::Carries;
 
 /// What stands in the attributes of an edge.
 #[derive(Clone, Default)]
-pub(super) struct EdgeAttributes {
+pub(in crate::graph) struct EdgeAttributes {
     /// `#[copy]`, `#[transfer]`
-    pub(super) carries: Carries,
+    pub(in crate::graph) carries: Carries,
     /// `#[capacity(n)]`
-    pub(super) capacity: Option<Expr>,
+    pub(in crate::graph) capacity: Option<Expr>,
     /// `#[policy(…)]`
-    pub(super) policy: Option<Policy>,
+    pub(in crate::graph) policy: Option<Policy>,
     /// Whether there is `#[feedback]`, perhaps a wrong one: it says that a cycle is meant.
-    pub(super) next_tick: bool,
+    pub(in crate::graph) next_tick: bool,
     /// The value of `#[feedback(initial = …)]`.
-    pub(super) feedback: Option<Expr>,
+    pub(in crate::graph) feedback: Option<Expr>,
 }
 
 /// What becomes of a message for which there is no room.
 #[derive(Clone, Copy)]
-pub(super) enum Policy {
+pub(in crate::graph) enum Policy {
     Pop,
     Reject,
     Fault,
@@ -35,12 +35,12 @@ pub(super) enum Policy {
 const OF_EDGES: &str = "an edge takes `#[copy]`, `#[transfer]`, `#[capacity(n)]`, `#[policy(pop)]`, \
                         `#[policy(reject)]`, `#[policy(fault)]` and `#[feedback(initial = …)]`";
 /// Their names.
-pub(super) const KNOWN: &[&str] = &["copy", "transfer", "capacity", "policy", "feedback"];
+pub(in crate::graph) const KNOWN: &[&str] = &["copy", "transfer", "capacity", "policy", "feedback"];
 const POLICIES: &str = "`pop` drops the oldest message, `reject` the new one, and `fault` is an \
                         error; without `#[policy]` the producer waits for room";
 
 /// Reads them.
-pub(super) fn of_edge(attributes: &[Attribute], errors: &mut Errors) -> EdgeAttributes {
+pub(in crate::graph) fn of_edge(attributes: &[Attribute], errors: &mut Errors) -> EdgeAttributes {
     let mut edge = EdgeAttributes::default();
     for attribute in attributes {
         let name = attribute.path().get_ident().map(ToString::to_string).unwrap_or_default();

@@ -1,19 +1,22 @@
 //! What can be decided from names alone.
 
+mod nodes;
+pub(super) mod pools;
+mod toposort;
+
 use std::collections::{HashMap, HashSet};
 
 use syn::ext::IdentExt;
 
-use super::attribute::{self, NodeAttributes};
-use super::edge_attribute;
-use super::model::{
+use self::nodes::{Names, accessors, as_declared, declared, hides_operator, unknown_nodes};
+use self::toposort::Cycle;
+use crate::diagnostic::Errors;
+use crate::graph::model::{
     Carries, Discard, Draft, Edge, EdgeStatement, Graph, Header, Leftover, Node, NodeStatement,
     Port, Statement, Streams, Target,
 };
-use super::names::{Names, accessors, as_declared, declared, hides_operator, unknown_nodes};
-use super::pools;
-use super::toposort::{self, Cycle};
-use crate::diagnostic::Errors;
+use crate::graph::parse::edge_attributes;
+use crate::graph::parse::node_attributes::{self, NodeAttributes};
 
 /// The graph, as far as it can be expanded.
 pub(super) fn graph(mut header: Header, statements: Vec<Statement>, errors: &mut Errors) -> Graph {
@@ -85,7 +88,7 @@ pub(super) fn graph(mut header: Header, statements: Vec<Statement>, errors: &mut
 }
 
 fn header(header: &mut Header, errors: &mut Errors) {
-    header.green = attribute::of_graph(&mut header.attributes, errors);
+    header.green = node_attributes::of_graph(&mut header.attributes, errors);
     for attribute in &header.attributes {
         if attribute.path().is_ident("cfg") || attribute.path().is_ident("cfg_attr") {
             errors
@@ -120,13 +123,13 @@ fn header(header: &mut Header, errors: &mut Errors) {
 fn node(statement: NodeStatement, errors: &mut Errors) -> Node {
     let NodeStatement { attributes, name, ty, value } = statement;
     let NodeAttributes { docs, streams, count, stream_done } =
-        attribute::of_node(attributes, errors);
+        node_attributes::of_node(attributes, errors);
     Node { docs, name, ty, value, streams, count, stream_done, has_methods: true }
 }
 
 fn connect(statement: EdgeStatement, names: &Names, graph: &mut Graph, errors: &mut Errors) {
     let EdgeStatement { attributes, from, arrow, to } = statement;
-    let options = edge_attribute::of_edge(&attributes, errors);
+    let options = edge_attributes::of_edge(&attributes, errors);
     // Whether the port's node is there, as far as can be said here.
     let mut is_there = |port: &Port| {
         let node = port.node.unraw().to_string();
@@ -151,7 +154,7 @@ fn connect(statement: EdgeStatement, names: &Names, graph: &mut Graph, errors: &
             for attribute in &attributes {
                 let name = attribute.path().get_ident().map(ToString::to_string);
                 let name = name.unwrap_or_default();
-                if edge_attribute::KNOWN.contains(&name.as_str()) {
+                if edge_attributes::KNOWN.contains(&name.as_str()) {
                     let text = match name.as_str() {
                         "copy" | "transfer" => {
                             format!("a discarded message is not copied; remove `#[{name}]`")
@@ -193,7 +196,7 @@ fn transfers(graph: &Graph, errors: &mut Errors) {
 }
 
 /// No edge twice; an output has consumers, or is discarded. How many producers an input has, its type
-/// decides: see `constants::of_edges`.
+/// decides: see `expand::assertions::of_edges`.
 fn ends(graph: &mut Graph, errors: &mut Errors) {
     let mut there: HashSet<(String, String)> = HashSet::new();
     let mut consumers: HashMap<String, usize> = HashMap::new();

@@ -4,17 +4,17 @@ use proc_macro2::{Ident, TokenStream};
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Expr, Meta, parenthesized, token};
 
-use super::model::Streams;
 use super::statement::is_doc;
 use crate::diagnostic::{Errors, similar};
+use crate::graph::model::Streams;
 use crate::tokens::split;
 
 /// What stands in the attributes of a node.
-pub(super) struct NodeAttributes {
-    pub(super) docs: Vec<Attribute>,
-    pub(super) streams: Streams,
-    pub(super) count: Option<Expr>,
-    pub(super) stream_done: Vec<Ident>,
+pub(in crate::graph) struct NodeAttributes {
+    pub(in crate::graph) docs: Vec<Attribute>,
+    pub(in crate::graph) streams: Streams,
+    pub(in crate::graph) count: Option<Expr>,
+    pub(in crate::graph) stream_done: Vec<Ident>,
 }
 
 const OF_NODES: &str = "a node takes `#[streams(POOL)]`, `#[streams(none)]`, `#[when(count(n))]` and \
@@ -22,7 +22,7 @@ const OF_NODES: &str = "a node takes `#[streams(POOL)]`, `#[streams(none)]`, `#[
 const OF_EDGES: &[&str] = &["copy", "transfer", "capacity", "policy", "feedback"];
 const CONDITIONS: &str = "the conditions are `count(n)` and `stream_done(input)`";
 
-pub(super) fn of_node(attributes: Vec<Attribute>, errors: &mut Errors) -> NodeAttributes {
+pub(in crate::graph) fn of_node(attributes: Vec<Attribute>, errors: &mut Errors) -> NodeAttributes {
     let mut node = NodeAttributes {
         docs: Vec::new(),
         streams: Streams::Default,
@@ -49,7 +49,10 @@ pub(super) fn of_node(attributes: Vec<Attribute>, errors: &mut Errors) -> NodeAt
 }
 
 /// Takes `#[green_contexts(GREEN)]` out of the attributes of the struct.
-pub(super) fn of_graph(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Option<Ident> {
+pub(in crate::graph) fn of_graph(
+    attributes: &mut Vec<Attribute>,
+    errors: &mut Errors,
+) -> Option<Ident> {
     let mut green = None;
     attributes.retain(|attribute| {
         if !attribute.path().is_ident("green_contexts") {
@@ -71,7 +74,12 @@ pub(super) fn of_graph(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> 
     green
 }
 
-pub(super) fn unknown(attribute: &Attribute, known: &[&str], forms: &str, errors: &mut Errors) {
+pub(in crate::graph) fn unknown(
+    attribute: &Attribute,
+    known: &[&str],
+    forms: &str,
+    errors: &mut Errors,
+) {
     let path = attribute.path();
     let written = path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
     if written == "cfg" || written == "cfg_attr" {
