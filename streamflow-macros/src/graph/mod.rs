@@ -1,9 +1,11 @@
-//! `graph!`.
+//! `graph!`: tokens → `parse` → `syntax` → `check` → `model` → `expand` → tokens.
 
 mod check;
 mod expand;
 mod model;
 mod parse;
+mod spans;
+mod syntax;
 #[cfg(test)]
 mod tests;
 
@@ -11,18 +13,12 @@ use proc_macro2::TokenStream;
 
 use crate::diagnostic::Errors;
 
-/// Parse, check, expand.
+/// Expands one use of `graph!`.
 pub(crate) fn graph(tokens: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let Some((header, statements)) = parse::graph(tokens, &mut errors) else {
-        return errors.into_tokens();
-    };
-    let graph = check::graph(header, statements, &mut errors);
-    if graph.hides_operator {
-        // Its struct would be taken for the operator, in each place.
-        return errors.into_tokens();
-    }
-    // The errors come last: an editor then completes in what stands before them.
-    let expanded = expand::graph(&graph, errors.is_empty());
+    let graph = parse::parse_graph(tokens, &mut errors)
+        .and_then(|parsed| check::check_graph(parsed, &mut errors));
+    let expanded = graph.map(|graph| expand::expand_graph(&graph)).unwrap_or_default();
+    // The errors come last: an editor completes in what comes before them.
     [expanded, errors.into_tokens()].into_iter().collect()
 }

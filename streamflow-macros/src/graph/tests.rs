@@ -11,8 +11,8 @@ use crate::diagnostic::Errors;
 
 fn checked(tokens: TokenStream) -> (Option<Graph>, Vec<String>) {
     let mut errors = Errors::default();
-    let graph = parse::graph(tokens, &mut errors)
-        .map(|(header, statements)| check::graph(header, statements, &mut errors));
+    let graph = parse::parse_graph(tokens, &mut errors)
+        .and_then(|parsed| check::check_graph(parsed, &mut errors));
     (graph, errors.texts())
 }
 
@@ -63,20 +63,20 @@ fn the_tour_is_understood() {
     assert_eq!(graph.header.params.len(), 3);
     assert_eq!(graph.pools.len(), 1);
     let [source1, _, combine, rx] = &graph.nodes[..] else { panic!("four nodes") };
-    assert!(matches!(&source1.streams, Streams::Pool(name) if name == "STREAMS"));
-    assert!(matches!(rx.streams, Streams::None));
-    assert!(source1.count.is_some() && combine.count.is_none());
-    assert_eq!(rx.stream_done, ["tensor"]);
-    assert_eq!(combine.docs.len(), 1);
+    assert!(matches!(&source1.attributes.streams, Streams::Pool(name) if name == "STREAMS"));
+    assert!(matches!(rx.attributes.streams, Streams::None));
+    assert!(source1.attributes.count.is_some() && combine.attributes.count.is_none());
+    assert_eq!(rx.attributes.stream_done, ["tensor"]);
+    assert_eq!(combine.attributes.docs.len(), 1);
     let edges: Vec<_> = graph
         .edges
         .iter()
         .map(|edge| {
             (
-                edge.from.text(),
-                edge.to.text(),
+                edge.output.to_string(),
+                edge.input.to_string(),
                 edge.attributes.carries == Carries::Copy,
-                edge.shared,
+                edge.is_shared,
             )
         })
         .collect();
@@ -178,7 +178,7 @@ fn several_consumers_are_counted_over_all_statements_and_copies_are_not() {
         a.x >> b.three;
         #[copy] a.y >> b.four;
     }));
-    let shared: Vec<bool> = graph.edges.iter().map(|edge| edge.shared).collect();
+    let shared: Vec<bool> = graph.edges.iter().map(|edge| edge.is_shared).collect();
     assert_eq!(shared, [true, false, true, false]);
 }
 

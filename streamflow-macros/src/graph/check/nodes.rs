@@ -1,67 +1,36 @@
-//! What nodes may be named, and which of them are meant.
+//! Checks the names of nodes.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use proc_macro2::Ident;
 use syn::Type;
-use syn::ext::IdentExt;
 
 use crate::diagnostic::{Errors, similar};
-use crate::graph::model::{Graph, Node, Port};
+use crate::graph::model::Node;
 
-/// Names that the struct has beside those of its nodes.
+/// Names that the graph's struct has beside those of its nodes.
 const OF_GRAPH: &[&str] = &["new", "run", "nodes", "platform", "MERMAID", "DOT"];
 
-/// Names of fields and constants that the expansion has. Such a node is left out.
-const HIDDEN: &[&str] = &["__platform", "__sized", "__GREEN", "__ALONE"];
-
-/// What nodes there are.
-#[derive(Default)]
-pub(super) struct Names {
-    pub(super) all: HashSet<String>,
-    /// Declared, but wrongly: edges to them can't be checked, and are no further mistake.
-    pub(super) without_type: HashSet<String>,
-}
-
-impl Names {
-    /// Whether the name is new.
-    pub(super) fn declare(&mut self, name: &Ident, errors: &mut Errors) -> bool {
-        let text = name.unraw().to_string();
-        if HIDDEN.contains(&text.as_str()) {
-            errors.at(
-                name,
-                format!("a node cannot be named `{text}`: the graph has that name for itself"),
-            );
-            self.all.insert(text.clone());
-            self.without_type.insert(text);
-            return false;
-        }
-        let new = self.all.insert(text.clone());
-        if !new {
-            errors.at(name, format!("node `{text}` is declared twice; give one another name"));
-        }
-        new
-    }
-}
-
-/// The graph's struct stands beside its operators.
-pub(super) fn hides_operator(graph: &mut Graph, errors: &mut Errors) {
-    let name = &graph.header.name;
-    for node in &graph.nodes {
-        if matches!(&node.ty, Type::Path(path) if path.path.is_ident(name)) {
+/// Reports nodes whose operator has the name of the graph, and returns whether there are any: the graph's struct would
+/// hide the operator.
+pub(super) fn check_graph_name(graph: &Ident, nodes: &[Node], errors: &mut Errors) -> bool {
+    let mut hides_operator = false;
+    for node in nodes {
+        if matches!(&node.ty, Type::Path(path) if path.path.is_ident(graph)) {
             let text =
-                format!("`{name}` is this graph, and not an operator; give one another name");
+                format!("`{graph}` is this graph, and not an operator; give one another name");
             errors.at(&node.ty, text);
-            graph.hides_operator = true;
+            hides_operator = true;
         }
     }
+    hides_operator
 }
 
-/// The struct's methods are named after its nodes.
-pub(super) fn accessors(graph: &mut Graph, errors: &mut Errors) {
-    let names: HashSet<String> = graph.nodes.iter().map(Node::text).collect();
-    for node in &mut graph.nodes {
-        let name = node.text();
+/// Reports nodes whose methods `name` and `name_mut` would have the name of another item. They get none.
+pub(super) fn check_accessors(nodes: &mut [Node], errors: &mut Errors) {
+    let names: HashSet<String> = nodes.iter().map(Node::unraw_name).collect();
+    for node in nodes {
+        let name = node.unraw_name();
         let text = if OF_GRAPH.contains(&name.as_str()) {
             format!("a node cannot be named `{name}`: the graph has that name for itself")
         } else if let Some(other) = name.strip_suffix("_mut").filter(|name| names.contains(*name)) {
@@ -73,33 +42,19 @@ pub(super) fn accessors(graph: &mut Graph, errors: &mut Errors) {
             continue;
         };
         errors.at(&node.name, text);
-        node.has_methods = false;
+        node.has_accessors = false;
     }
 }
 
-/// Beside a `compile_error!`, rustc does not tell which names it can't find.
-pub(super) fn unknown_nodes(graph: &Graph, errors: &mut Errors) {
-    let nodes: Vec<String> = graph.nodes.iter().map(Node::text).collect();
+/// Reports nodes that only edges name. Beside a `compile_error!`, rustc does not report them.
+pub(super) fn report_unknown_nodes(unknown: &[Ident], nodes: &[Node], errors: &mut Errors) {
+    let nodes: Vec<String> = nodes.iter().map(Node::unraw_name).collect();
     let nodes: Vec<&str> = nodes.iter().map(String::as_str).collect();
-    for name in &graph.unknown_nodes {
+    for name in unknown {
         let hint = match similar(&name.to_string(), &nodes) {
             Some(similar) => format!("did you mean `{similar}`?"),
             None => format!("declare it: `let {name}: Operator = …;`"),
         };
         errors.at(name, format!("there is no node `{name}` in this graph; {hint}"));
-    }
-}
-
-/// The nodes by their names, where `r#camera` is `camera`.
-pub(super) fn declared(graph: &Graph) -> HashMap<String, Ident> {
-    graph.nodes.iter().map(|node| (node.text(), node.name.clone())).collect()
-}
-
-/// Spells the node of a port as its declaration does.
-pub(super) fn as_declared(port: &mut Port, declared: &HashMap<String, Ident>) {
-    if let Some(name) = declared.get(&port.node.unraw().to_string()) {
-        let place = port.node.span();
-        port.node = name.clone();
-        port.node.set_span(place);
     }
 }

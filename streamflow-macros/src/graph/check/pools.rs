@@ -1,16 +1,13 @@
-//! What can be decided of stream pools from names alone.
-
-use std::collections::HashSet;
+//! Checks the names of stream pools and of green context pools.
 
 use quote::ToTokens;
-use syn::Type;
-use syn::ext::IdentExt;
 
 use crate::diagnostic::{Errors, similar};
-use crate::graph::model::{Graph, Leftover, Node, Pool, Streams};
+use crate::graph::model::{Header, Node, Pool, Streams};
 use crate::tokens::mentions;
 
-pub(super) fn declare(pool: Pool, pools: &mut Vec<Pool>, errors: &mut Errors) {
+/// Adds a pool. A name that it can't have is reported, and the pool is left out.
+pub(super) fn declare_pool(pool: Pool, pools: &mut Vec<Pool>, errors: &mut Errors) {
     if pools.iter().any(|other| other.name == pool.name) {
         let name = &pool.name;
         errors.at(name, format!("stream pool `{name}` is declared twice; give one another name"));
@@ -21,31 +18,12 @@ pub(super) fn declare(pool: Pool, pools: &mut Vec<Pool>, errors: &mut Errors) {
     }
 }
 
-/// A node with the name of a pool would be taken for that constant. It is left out, and edges to it are
-/// no further mistake.
-pub(super) fn not_nodes(
-    graph: &mut Graph,
-    without_type: &mut HashSet<String>,
-    errors: &mut Errors,
-) {
-    let pools: HashSet<String> = graph.pools.iter().map(|pool| pool.name.to_string()).collect();
-    let (taken, free): (Vec<_>, Vec<_>) = std::mem::take(&mut graph.nodes)
-        .into_iter()
-        .partition(|node| pools.contains(&node.name.to_string()));
-    graph.nodes = free;
-    for Node { name, ty, value, .. } in taken {
-        let text = format!("node `{name}` has the name of a stream pool; give it another name");
-        errors.at(&name, text);
-        without_type.insert(name.unraw().to_string());
-        graph.leftovers.push(Leftover { ty: Some(ty), value: Some(value) });
-    }
-}
-
-pub(super) fn of_nodes(graph: &mut Graph, errors: &mut Errors) {
-    let pools: Vec<String> = graph.pools.iter().map(|pool| pool.name.to_string()).collect();
+/// Reports nodes whose pool is not declared. They get streams as without the attribute.
+pub(super) fn check_pool_uses(pools: &[Pool], nodes: &mut [Node], errors: &mut Errors) {
+    let pools: Vec<String> = pools.iter().map(|pool| pool.name.to_string()).collect();
     let known: Vec<&str> = pools.iter().map(String::as_str).collect();
-    for node in &mut graph.nodes {
-        let Streams::Pool(pool) = &node.streams else { continue };
+    for node in nodes {
+        let Streams::Pool(pool) = &node.attributes.streams else { continue };
         let written = pool.to_string();
         if known.contains(&written.as_str()) {
             continue;
@@ -57,13 +35,14 @@ pub(super) fn of_nodes(graph: &mut Graph, errors: &mut Errors) {
             }
         };
         errors.at(pool, format!("there is no stream pool `{written}` in this graph; {hint}"));
-        node.streams = Streams::Default;
+        node.attributes.streams = Streams::Default;
     }
 }
 
-pub(super) fn default_green(graph: &mut Graph, errors: &mut Errors) {
-    let Some(name) = &graph.header.green else { return };
-    if graph.pools.iter().all(|pool| pool.name != *name) {
+/// Reports a `#[green_contexts(POOL)]` whose pool is not declared, and removes it.
+pub(super) fn check_green_contexts(pools: &[Pool], header: &mut Header, errors: &mut Errors) {
+    let Some(name) = &header.green_contexts else { return };
+    if pools.iter().all(|pool| pool.name != *name) {
         errors.at(
             name,
             format!(
@@ -71,57 +50,43 @@ pub(super) fn default_green(graph: &mut Graph, errors: &mut Errors) {
                  `const {name}: CudaGreenContextPool = CudaGreenContextPool::new();`"
             ),
         );
-        graph.header.green = None;
+        header.green_contexts = None;
     }
 }
 
-/// rustc does not find these constants unused. A pool that was forgotten at its node would go
-/// unnoticed, since the node then has one of its own.
-pub(super) fn unused(graph: &Graph, errors: &mut Errors) {
-    for pool in &graph.pools {
-        let values = graph.nodes.iter().flat_map(|node| [Some(&node.value), node.count.as_ref()]);
-        let others = graph.pools.iter().map(|other| Some(&other.description));
-        let mentioned = values
-            .chain(others)
-            .flatten()
-            .any(|value| mentions(value.to_token_stream(), &pool.name));
-        let used = graph
-            .nodes
-            .iter()
-            .any(|node| matches!(&node.streams, Streams::Pool(name) if *name == pool.name));
-        let is_default = graph.header.green.as_ref() == Some(&pool.name);
-        if !mentioned && !used && !is_default {
-            let name = &pool.name;
-            if is_green(pool) {
-                let text = format!(
-                    "nothing uses green context pool `{name}`; give its contexts to stream pools, \
-                     `.on({name}.context(0))`, or remove it"
-                );
-                errors.at(name, text);
-                continue;
-            }
-            errors.at(
-                name,
-                format!(
-                    "no node uses stream pool `{name}`; put `#[streams({name})]` on those that \
-                     shall, or remove it"
-                ),
-            );
+/// Reports pools that nothing uses: rustc does not find these constants unused. Otherwise a user who forgets the pool
+/// of a node would not notice, since the node then has a pool of its own.
+pub(super) fn check_unused(pools: &[Pool], nodes: &[Node], header: &Header, errors: &mut Errors) {
+    for pool in pools {
+        let of_nodes = nodes.iter().flat_map(|node| {
+            let (value, count) = (&node.value, node.attributes.count.as_ref());
+            [Some(value), count]
+        });
+        let of_pools = pools.iter().map(|other| Some(&other.description));
+        let mut expressions = of_nodes.chain(of_pools).flatten();
+        let is_mentioned = expressions.any(|value| mentions(value.to_token_stream(), &pool.name));
+        let is_default = header.green_contexts.as_ref() == Some(&pool.name);
+        if is_mentioned || is_default || nodes.iter().any(|node| node.is_on(pool)) {
+            continue;
         }
+        let name = &pool.name;
+        let text = if is_green_context_pool(pool) {
+            format!(
+                "nothing uses green context pool `{name}`; give its contexts to stream pools, \
+                 `.on({name}.context(0))`, or remove it"
+            )
+        } else {
+            format!(
+                "no node uses stream pool `{name}`; put `#[streams({name})]` on those that \
+                 shall, or remove it"
+            )
+        };
+        errors.at(name, text);
     }
 }
 
-/// Whether a type has the name of a pool.
-pub(in crate::graph) fn is_pool(ty: &Type) -> bool {
-    let Type::Path(path) = ty else { return false };
-    path.path.segments.last().is_some_and(|last| {
-        (last.ident == "CudaStreamPool" || last.ident == "CudaGreenContextPool")
-            && last.arguments.is_none()
-    })
-}
-
-/// Whether it is a pool of green contexts, as far as its type tells.
-fn is_green(pool: &Pool) -> bool {
-    let ty = pool.ty.to_token_stream().into_iter().last();
-    ty.is_some_and(|last| last.to_string() == "CudaGreenContextPool")
+/// Whether the type has the name of a green context pool.
+fn is_green_context_pool(pool: &Pool) -> bool {
+    let last = pool.ty.to_token_stream().into_iter().last();
+    last.is_some_and(|last| last.to_string() == "CudaGreenContextPool")
 }

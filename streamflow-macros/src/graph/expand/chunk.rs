@@ -5,15 +5,16 @@
 //! a thousand calls that may panic would be followed by what is to be dropped then, for which rustc would need a time
 //! that grows with the square of the number of nodes.
 
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
-use super::assertions;
-use super::{at_type, hidden};
-use crate::graph::model::{Graph, Node, Streams};
+use super::idents::{self, hidden};
+use super::paths::{operator_call, operator_item};
+use crate::graph::model::{Graph, Node, Streams, unraw_name};
+use crate::graph::spans::first_and_last;
 
 /// How many nodes, or edges, are made in one function.
-const OF_CHUNK: usize = 16;
+pub(super) const SIZE: usize = 16;
 
 /// Statements, which may use `?`, and then a value, in a frame of their own.
 fn apart(ty: &TokenStream, statements: &TokenStream, value: &TokenStream) -> TokenStream {
@@ -27,7 +28,7 @@ fn apart(ty: &TokenStream, statements: &TokenStream, value: &TokenStream) -> Tok
 
 /// Statements that make nothing, in chunks.
 pub(super) fn in_chunks(statements: &[TokenStream]) -> TokenStream {
-    let chunks = statements.chunks(OF_CHUNK);
+    let chunks = statements.chunks(SIZE);
     chunks
         .map(|statements| {
             let apart = apart(&quote!(()), &statements.iter().cloned().collect(), &quote!(()));
@@ -45,7 +46,7 @@ pub(super) struct Chunk<'a> {
 
 pub(super) fn chunks(graph: &Graph) -> Vec<Chunk<'_>> {
     let nodes: Vec<(usize, &Node)> = graph.nodes.iter().enumerate().collect();
-    let chunks = nodes.chunks(OF_CHUNK).enumerate();
+    let chunks = nodes.chunks(SIZE).enumerate();
     chunks.map(|(index, nodes)| Chunk { index, nodes: nodes.to_vec() }).collect()
 }
 
@@ -55,9 +56,9 @@ impl Chunk<'_> {
     pub(super) fn values(&self) -> TokenStream {
         let values = self.nodes.iter().map(|&(index, node)| {
             let (operator, ty, value) = (hidden("operator", index), &node.ty, &node.value);
-            let count = node.count.as_ref().map(|number| {
+            let count = node.attributes.count.as_ref().map(|number| {
                 let count = hidden("count", index);
-                let (first, _) = assertions::ends(number.to_token_stream());
+                let (first, _) = first_and_last(number);
                 let ty = quote_spanned!(first=> u64);
                 quote!(let #count: #ty = #number;)
             });
@@ -75,7 +76,7 @@ impl Chunk<'_> {
     fn value_names(&self) -> TokenStream {
         let names = self.nodes.iter().map(|&(index, node)| {
             let (operator, count) = (hidden("operator", index), hidden("count", index));
-            let count = node.count.is_some().then(|| quote!(#count,));
+            let count = node.attributes.count.is_some().then(|| quote!(#count,));
             quote!(#operator, #count)
         });
         quote!((#(#names)*))
@@ -94,17 +95,17 @@ impl Chunk<'_> {
         let (values, names) = (hidden("values", self.index), self.value_names());
         let holder = hidden("Nodes", self.index);
         let types = self.nodes.iter().map(|(_, node)| {
-            let (field, ty) = (at_type(&node.name, &node.ty), assertions::item(&node.ty, "__Node"));
+            let (field, ty) = (idents::field(node), operator_item(&node.ty, "__Node"));
             quote!(#field: #ty)
         });
         let made = self.nodes.iter().map(|&(index, node)| {
-            let (operator, field) = (hidden("operator", index), at_type(&node.name, &node.ty));
-            let (ty, text) = (&node.ty, node.text());
-            let ports = assertions::item_call(ty, "__ports", TokenStream::new());
-            let options = options(graph, index, node, live_pools);
+            let (operator, field) = (hidden("operator", index), idents::field(node));
+            let (ty, text) = (&node.ty, node.unraw_name());
+            let ports = operator_call(ty, "__ports", TokenStream::new());
+            let options = node_options(graph, index, node, live_pools);
             let args = quote!(#operator, #ports, #text, #platform, #options);
-            let made = assertions::item_call(ty, "__node", args);
-            let end = quote_spanned!(assertions::ends(ty.to_token_stream()).1=> ?);
+            let made = operator_call(ty, "__node", args);
+            let end = quote_spanned!(first_and_last(ty).1=> ?);
             quote!(#field: #made #end)
         });
         let made = quote!(#holder { #(#made,)* __sized: () });
@@ -122,67 +123,37 @@ impl Chunk<'_> {
     /// Its nodes' ports, under the nodes' names.
     pub(super) fn ports(&self) -> TokenStream {
         let (holder, nodes) = (hidden("Nodes", self.index), hidden("nodes", self.index));
-        let lent = self.nodes.iter().map(|(_, node)| {
-            let (name, field) = (&node.name, at_type(&node.name, &node.ty));
+        let ports = self.nodes.iter().map(|(_, node)| {
+            let (name, field) = (&node.name, idents::field(node));
             let ports = quote_spanned!(field.span()=> &mut #field.ports);
             quote! {
                 #[allow(unused_variables)]
                 let #name = #ports;
             }
         });
-        let names = self.names();
+        let fields = self.fields();
         quote! {
-            let #holder { #(#names,)* .. } = &mut #nodes;
-            #(#lent)*
+            let #holder { #(#fields,)* .. } = &mut #nodes;
+            #(#ports)*
         }
     }
 
     /// The nodes out of their holder, under their names.
     pub(super) fn taken_out(&self) -> TokenStream {
         let (holder, nodes) = (hidden("Nodes", self.index), hidden("nodes", self.index));
-        let names = self.names();
-        quote!(let #holder { #(#names,)* .. } = #nodes;)
+        let fields = self.fields();
+        quote!(let #holder { #(#fields,)* .. } = #nodes;)
     }
 
-    pub(super) fn names(&self) -> Vec<Ident> {
-        self.nodes.iter().map(|(_, node)| at_type(&node.name, &node.ty)).collect()
-    }
-}
-
-/// The nodes as schedulers see them, in the order in which they run, out of the variables with their names.
-pub(super) fn any_nodes(graph: &Graph) -> TokenStream {
-    let list = Ident::new("__nodes", Span::mixed_site());
-    let chunks = graph.order.chunks(OF_CHUNK).map(|chunk| {
-        let nodes = chunk.iter().map(|&index| {
-            let (name, ty) = (&graph.nodes[index].name, &graph.nodes[index].ty);
-            // The type is named, and all underlined there, so that what it lacks is said there.
-            let (first, last) = assertions::ends(ty.to_token_stream());
-            let path = quote_spanned!(first=> ::streamflow::__private::any_node::<);
-            let name = at_type(name, ty);
-            let args = quote_spanned!(last=> >);
-            let mut node = Group::new(Delimiter::Parenthesis, quote!(#name));
-            node.set_span(last);
-            quote!(#path #ty #args #node)
-        });
-        quote! {
-            {
-                let #list = &mut #list;
-                ::streamflow::__private::apart(move || #list.extend([#(#nodes,)*]));
-            }
-        }
-    });
-    let count = graph.order.len();
-    quote! {
-        let mut #list: ::std::vec::Vec<&mut dyn ::streamflow::__private::AnyNode> =
-            ::std::vec::Vec::with_capacity(#count);
-        #(#chunks)*
-        #list
+    /// The fields of its nodes.
+    pub(super) fn fields(&self) -> Vec<Ident> {
+        self.nodes.iter().map(|(_, node)| idents::field(node)).collect()
     }
 }
 
-fn options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) -> TokenStream {
-    let streams = match &node.streams {
-        Streams::Default if graph.header.green.is_some() => quote!(Own(&__GREEN)),
+fn node_options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) -> TokenStream {
+    let streams = match &node.attributes.streams {
+        Streams::Default if graph.header.green_contexts.is_some() => quote!(Own(&__GREEN)),
         Streams::Default => quote!(Default),
         Streams::None => quote!(None),
         Streams::Pool(name) => {
@@ -193,21 +164,21 @@ fn options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) -> To
             }
         }
     };
-    let count = match &node.count {
+    let count = match &node.attributes.count {
         Some(_) => {
             let count = hidden("count", index);
             quote!(::core::option::Option::Some(#count))
         }
         None => quote!(::core::option::Option::None),
     };
-    let stream_done = node.stream_done.iter().map(assertions::text);
-    let alone = assertions::alone_name();
+    let stream_done = node.attributes.stream_done.iter().map(unraw_name);
+    let single_stream = idents::single_stream();
     quote! {
         ::streamflow::__private::NodeOptions {
             streams: ::streamflow::__private::NodeStreams::#streams,
             count: #count,
             stream_done: &[#(#stream_done,)*],
-            single_stream: &#single_stream,
+            alone: &#single_stream,
         }
     }
 }

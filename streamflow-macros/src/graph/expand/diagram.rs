@@ -48,7 +48,7 @@ pub(in crate::graph) fn mermaid(graph: &Graph) -> String {
         let _ = writeln!(text, "    {from} -- \"{}\" --> {to}", ports(edge));
     }
     for (index, (discard, from)) in discards(graph).enumerate() {
-        let port = discard.from.port.unraw();
+        let port = discard.output.port.unraw();
         let _ = writeln!(text, "    {} -- \"{port}\" --> {index}_((\" \"))", mermaid_id(from));
     }
     text
@@ -60,7 +60,7 @@ pub(in crate::graph) fn dot(graph: &Graph) -> String {
     let mut text = format!("digraph \"{name}\" {{\n    rankdir=LR;\n    node [shape=box];\n");
     let write_node = |text: &mut String, indent: &str, node: &Node| {
         let label = label(node).replace('\\', "\\\\").replace('"', "\\\"");
-        let _ = writeln!(text, "{indent}\"{}\" [label=\"{label}\"];", node.text());
+        let _ = writeln!(text, "{indent}\"{}\" [label=\"{label}\"];", node.unraw_name());
     };
     for (pool, nodes) in groups(graph) {
         match pool {
@@ -74,11 +74,11 @@ pub(in crate::graph) fn dot(graph: &Graph) -> String {
         }
     }
     for (edge, from, to) in edges(graph) {
-        let (from, to) = (from.text(), to.text());
+        let (from, to) = (from.unraw_name(), to.unraw_name());
         let _ = writeln!(text, "    \"{from}\" -> \"{to}\" [label=\"{}\"];", ports(edge));
     }
     for (index, (discard, from)) in discards(graph).enumerate() {
-        let (from, port) = (from.text(), discard.from.port.unraw());
+        let (from, port) = (from.unraw_name(), discard.output.port.unraw());
         let _ = writeln!(text, "    \"{index}_\" [shape=point, label=\"\"];");
         let _ = writeln!(text, "    \"{from}\" -> \"{index}_\" [label=\"{port}\"];");
     }
@@ -91,7 +91,7 @@ fn groups(graph: &Graph) -> Vec<(Option<String>, Vec<&Node>)> {
     let pools = graph.pools.iter().map(|pool| Some(pool.name.to_string())).chain([None]);
     pools
         .map(|pool| {
-            let of_pool = |node: &&Node| match &node.streams {
+            let of_pool = |node: &&Node| match &node.attributes.streams {
                 Streams::Pool(name) => pool.as_ref().is_some_and(|pool| name == pool),
                 _ => pool.is_none(),
             };
@@ -105,34 +105,36 @@ fn groups(graph: &Graph) -> Vec<(Option<String>, Vec<&Node>)> {
 
 /// The edges whose nodes are there.
 fn edges(graph: &Graph) -> impl Iterator<Item = (&Edge, &Node, &Node)> {
-    graph
-        .edges
-        .iter()
-        .filter_map(|edge| Some((edge, graph.node_of(&edge.from)?, graph.node_of(&edge.to)?)))
+    graph.edges.iter().filter_map(|edge| {
+        Some((edge, graph.nodes.node_of(&edge.output)?, graph.nodes.node_of(&edge.input)?))
+    })
 }
 
 fn discards(graph: &Graph) -> impl Iterator<Item = (&Discard, &Node)> {
-    graph.discards.iter().filter_map(|discard| Some((discard, graph.node_of(&discard.from)?)))
+    graph
+        .discards
+        .iter()
+        .filter_map(|discard| Some((discard, graph.nodes.node_of(&discard.output)?)))
 }
 
 /// `source1: Source`
 fn label(node: &Node) -> String {
-    format!("{}: {}", node.text(), spelled(&node.ty))
+    format!("{}: {}", node.unraw_name(), spelled(&node.ty))
 }
 
 /// `image → in1`
 fn ports(edge: &Edge) -> String {
     let copy = match edge.attributes.carries {
-        Carries::Itself => "",
+        Carries::Message => "",
         Carries::Copy => " (copy)",
         Carries::Transfer => " (transfer)",
     };
-    let feedback = if edge.attributes.feedback.is_some() { " (next tick)" } else { "" };
-    format!("{} → {}{copy}{feedback}", edge.from.port.unraw(), edge.to.port.unraw())
+    let feedback = if edge.attributes.initial.is_some() { " (next tick)" } else { "" };
+    format!("{} → {}{copy}{feedback}", edge.output.port.unraw(), edge.input.port.unraw())
 }
 
 fn mermaid_id(node: &Node) -> String {
-    let name = node.text();
+    let name = node.unraw_name();
     if OF_MERMAID.contains(&name.to_lowercase().as_str()) { format!("{name}_") } else { name }
 }
 

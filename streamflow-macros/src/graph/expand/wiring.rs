@@ -1,95 +1,86 @@
-//! The edges, as calls that carry their bounds, underlined where the user wrote the edge.
-//!
-//! rustc underlines an expression from its first token to its last. So the first token of a call has
-//! the span of the edge's first token, and its parentheses that of the last. All spans are the
-//! user's as they are: then rustc does not mention the macro.
+//! The edges, as calls whose bounds check them, underlined where the user wrote the edge.
 
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::Expr;
 use syn::spanned::Spanned;
 
-use super::assertions::{self, ends};
 use super::chunk;
-use super::hidden;
-use crate::graph::model::{Carries, Discard, Edge, Graph, PartialPort, Port};
-use crate::graph::parse::edge_attributes::{EdgeAttributes, Policy};
+use super::idents::{first_message, hidden, hidden_platform};
+use super::paths::{parenthesized, private_call};
+use crate::graph::model::{
+    Carries, Discard, Edge, EdgeAttributes, Graph, PartialPort, Policy, Port, Streams,
+};
+use crate::graph::spans::{Underline, first_and_last};
 
 /// All edges, discards and conditions.
 pub(super) fn wiring(graph: &Graph) -> TokenStream {
-    let probes = graph.probes.iter().map(probe);
-    let edges = graph.edges.iter().enumerate().map(|(index, edge)| self::edge(graph, index, edge));
+    let completions = graph.completions.iter().map(complete);
+    let edges = graph.edges.iter().enumerate().map(|(index, edge)| connect(graph, index, edge));
     let discards = graph.discards.iter().map(discard);
-    let conditions = graph
-        .nodes
-        .iter()
-        .flat_map(|node| node.stream_done.iter().map(|port| stream_done(&node.name, port)));
+    let conditions = graph.nodes.iter().flat_map(|node| {
+        node.attributes.stream_done.iter().map(|port| stream_done(&node.name, port))
+    });
     let all: Vec<TokenStream> = edges.chain(discards).chain(conditions).collect();
     let all = chunk::in_chunks(&all);
     quote! {
         #[allow(unused, unexpected_cfgs, clippy::all)]
         {
-            #(#probes)*
+            #(#completions)*
             #all
         }
     }
 }
 
-fn edge(graph: &Graph, index: usize, edge: &Edge) -> TokenStream {
-    let (from, to) = (&edge.from, &edge.to);
-    let [first, middle, last] = edge.spans();
+fn connect(graph: &Graph, index: usize, edge: &Edge) -> TokenStream {
+    let underline = edge.underline();
+    let Underline { middle, last, .. } = underline;
     let function = match edge.attributes.carries {
         Carries::Copy => "connect_copy",
         Carries::Transfer => "connect_transfer",
-        Carries::Itself if edge.shared => "connect_shared",
-        Carries::Itself => "connect",
+        Carries::Message if edge.is_shared => "connect_shared",
+        Carries::Message => "connect",
     };
     let function = Ident::new(function, middle);
-    let (output, input) = (port(from), port(to));
-    let mut ports = call(first, middle, last, "edge", quote_spanned!(middle=> #output, #input));
-    if let Some(options) = options(index, edge) {
-        // Ends with the edge's last token, so that rustc still underlines the whole edge.
+    let (output, input) = (borrow_port(&edge.output), borrow_port(&edge.input));
+    let mut ports = private_call(underline, "edge", quote_spanned!(middle=> #output, #input));
+    if let Some(options) = edge_options(index, edge) {
+        // The last token has the span of the edge's last token: rustc then underlines the whole edge.
         let options = parenthesized(last, options);
         ports.extend(quote_spanned!(middle=> .with #options));
     }
     if edge.attributes.carries == Carries::Transfer {
-        let (device, name) = (assertions::device(graph, to), edge.text());
-        ports.extend(quote_spanned!(middle=> , #device, #name));
+        let (device, text) = (device_of(graph, &edge.input), edge.to_string());
+        ports.extend(quote_spanned!(middle=> , #device, #text));
     }
     let args = parenthesized(middle, ports);
-    let begin = edge.attributes.feedback.as_ref().map(|initial| begin(index, to, initial));
+    let begin = edge.attributes.initial.as_ref().map(|value| begin(index, &edge.input, value));
     quote_spanned!(middle=> ::streamflow::__private::#function #args; #begin)
 }
 
-/// The message with which a feedback edge's consumer begins; what is wrong with it is told there.
-fn begin(index: usize, to: &Port, initial: &Expr) -> TokenStream {
-    let (first, last) = ends(initial.to_token_stream());
-    let at = |name: &Ident| {
-        let mut name = name.clone();
-        name.set_span(name.span().located_at(first));
-        name
+/// Gives a feedback edge's consumer its first message. A mistake in it is reported at the user's expression.
+fn begin(index: usize, input: &Port, value: &Expr) -> TokenStream {
+    let underline = Underline::all(value);
+    let first = underline.first;
+    let with_first_span = |ident: &Ident| {
+        let mut ident = ident.clone();
+        ident.set_span(ident.span().located_at(first));
+        ident
     };
-    let (node, port) = (at(&to.node), at(&to.port));
-    let (initial, platform) =
-        (first_message(index, first), at(&Ident::new("__platform", Span::mixed_site())));
-    let args = quote_spanned!(first=> &mut #node.#port, #initial, #platform);
-    let call = call(first, first, last, "begin", args);
+    let (node, port) = (with_first_span(&input.node), with_first_span(&input.port));
+    let (message, platform) = (first_message(index, first), with_first_span(&hidden_platform()));
+    let args = quote_spanned!(first=> &mut #node.#port, #message, #platform);
+    let call = private_call(underline, "begin", args);
     quote_spanned!(first=> #call?;)
 }
 
-/// The variable of a feedback edge's first message. Its place is the user's as it is: then rustc does not
-/// mention the macro.
-fn first_message(index: usize, place: Span) -> Ident {
-    format_ident!("__initial_{}", index, span = place)
-}
-
-/// What the edge's queue is, where it is not what it would be anyway.
-fn options(index: usize, edge: &Edge) -> Option<TokenStream> {
-    let EdgeAttributes { capacity, policy, feedback, .. } = &edge.attributes;
-    if capacity.is_none() && policy.is_none() && feedback.is_none() {
+/// The edge's queue, if it is not the default one.
+fn edge_options(index: usize, edge: &Edge) -> Option<TokenStream> {
+    let EdgeAttributes { capacity, policy, initial, .. } = &edge.attributes;
+    if capacity.is_none() && policy.is_none() && initial.is_none() {
         return None;
     }
-    let text = edge.text();
+    let text = edge.to_string();
     let capacity = match capacity {
         Some(_) => hidden("capacity", index).to_token_stream(),
         None => quote!(1),
@@ -100,7 +91,7 @@ fn options(index: usize, edge: &Edge) -> Option<TokenStream> {
         Some(Policy::Reject) => quote!(Reject),
         Some(Policy::Fault) => quote!(Fault),
     };
-    let feedback = feedback.as_ref().map(|_| quote!(.feedback()));
+    let feedback = initial.as_ref().map(|_| quote!(.feedback()));
     Some(quote! {
         ::streamflow::__private::EdgeOptions::new(
             #text,
@@ -110,18 +101,28 @@ fn options(index: usize, edge: &Edge) -> Option<TokenStream> {
     })
 }
 
-/// What the user wrote in the attributes of edges, evaluated where nodes hide no parameters yet.
+/// The device of an input's node, for an edge that copies there.
+fn device_of(graph: &Graph, input: &Port) -> TokenStream {
+    match graph.nodes.node_of(input).map(|node| &node.attributes.streams) {
+        Some(Streams::Pool(pool)) => quote!(#pool.get_device()),
+        _ if graph.header.green_contexts.is_some() => quote!(__GREEN.get_device()),
+        _ => quote!(::streamflow::__private::device(0)),
+    }
+}
+
+/// The user's expressions in the attributes of edges, evaluated where no node hides a parameter.
 pub(super) fn values(graph: &Graph) -> TokenStream {
     let value = |(index, edge): (usize, &Edge)| {
-        let EdgeAttributes { capacity, feedback, .. } = &edge.attributes;
+        let EdgeAttributes { capacity, initial, .. } = &edge.attributes;
         let capacity = capacity.as_ref().map(|number| {
             let name = hidden("capacity", index);
-            let first = ends(number.to_token_stream()).0;
+            let (first, _) = first_and_last(number);
             let ty = quote_spanned!(first=> usize);
             quote!(let #name: #ty = #number;)
         });
-        let initial = feedback.as_ref().map(|value| {
-            let name = first_message(index, ends(value.to_token_stream()).0);
+        let initial = initial.as_ref().map(|value| {
+            let (first, _) = first_and_last(value);
+            let name = first_message(index, first);
             quote!(let #name = #value;)
         });
         quote!(#capacity #initial)
@@ -130,56 +131,33 @@ pub(super) fn values(graph: &Graph) -> TokenStream {
 }
 
 fn discard(discard: &Discard) -> TokenStream {
-    let Discard { from, arrow, underscore } = discard;
-    let (first, middle, last) = (from.node.span(), arrow.span(), underscore.span());
-    let output = port(from);
-    let call = call(first, middle, last, "discard", output);
-    quote_spanned!(middle=> #call;)
+    let underline = discard.underline();
+    let output = borrow_port(&discard.output);
+    let call = private_call(underline, "discard", output);
+    quote_spanned!(underline.middle=> #call;)
 }
 
-/// The condition stands at the node, so its name is not there to be underlined: the input's is.
+/// A `stream_done` condition. Its attribute does not repeat the node's name, so only the input's is underlined.
 fn stream_done(node: &Ident, input: &Ident) -> TokenStream {
     let span = input.span();
     let mut node = node.clone();
     node.set_span(span.resolved_at(node.span()));
     let argument = quote_spanned!(span=> &mut #node.#input);
-    let call = call(span, span, span, "when_stream_done", argument);
+    let call = private_call(Underline::one(span), "when_stream_done", argument);
     quote_spanned!(span=> #call;)
 }
 
 /// `&mut node.port`
-fn port(port: &Port) -> TokenStream {
+fn borrow_port(port: &Port) -> TokenStream {
     let Port { node, dot, port } = port;
     let first = node.span();
     let lead = quote_spanned!(first=> &mut);
     quote!(#lead #node #dot #port)
 }
 
-/// `::streamflow::__private::function(args)`, underlined from `first` to `last`. What is ours stands
-/// in the middle, so that an editor does not show it for the user's names.
-pub(super) fn call(
-    first: Span,
-    middle: Span,
-    last: Span,
-    function: &str,
-    args: TokenStream,
-) -> TokenStream {
-    let function = Ident::new(function, middle);
-    let lead = quote_spanned!(first=> ::);
-    let path = quote_spanned!(middle=> streamflow::__private::#function);
-    let args = parenthesized(last, args);
-    quote!(#lead #path #args)
-}
-
-fn parenthesized(span: Span, tokens: TokenStream) -> TokenTree {
-    let mut group = Group::new(Delimiter::Parenthesis, tokens);
-    group.set_span(span);
-    TokenTree::Group(group)
-}
-
-/// For editors, which complete in what they take for the same code: the ports that an edge names,
-/// also where it is not written to its end. rustc does not see it.
-fn probe(partial: &PartialPort) -> TokenStream {
+/// A port that an edge names, perhaps not written to its end. An editor finds the same code here and completes it;
+/// rustc does not see it.
+fn complete(partial: &PartialPort) -> TokenStream {
     let PartialPort { node, dot, port } = partial;
     let access = dot.as_ref().map(|dot| {
         let missing = Ident::new("__port", dot.span());

@@ -1,65 +1,55 @@
 //! Reads edges: `a.out >> b.in`, `a.out >> (b.in, c.in)`, `a.out >> _`.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::ToTokens;
-use syn::ext::IdentExt;
+use proc_macro2::{TokenStream, TokenTree};
 use syn::parse::discouraged::Speculative;
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Token, parenthesized, token};
 
+use super::port::{EDGE_FORM, PortResult, Side, parse_port};
 use crate::diagnostic::Errors;
-use crate::graph::model::{Draft, EdgeStatement, PartialPort, Port, Statement, Target};
+use crate::graph::model::{NodeParts, PartialPort, Port};
+use crate::graph::syntax::{BrokenStatement, EdgeStatement, Statement, Target};
+use crate::tokens::split;
 
-const FORM: &str = "an edge is written `producer.output >> consumer.input;`";
-
-/// An edge, or what an editor can make of its beginning. Where it is wrong, all of the input is
-/// read, but for what looks like the next statement.
-pub(super) fn statement(
+/// An edge. If it has a mistake, it takes all of the input, except what looks like the next statement.
+pub(super) fn parse_edge(
     attributes: Vec<Attribute>,
     input: ParseStream<'_>,
     errors: &mut Errors,
 ) -> syn::Result<Statement> {
-    let whole: TokenStream = input.fork().parse()?;
-    let mut draft = Draft::default();
-    let Some(from) = port(input, Side::Output, &mut draft, errors)? else {
-        return Ok(Statement::Draft(draft));
+    let statement: TokenStream = input.fork().parse()?;
+    let output = match parse_port(input, Side::Output, errors)? {
+        Ok(output) => output,
+        Err(partial) => return Ok(broken(partial)),
     };
     if input.is_empty() {
-        let text = from.text();
         errors.at(
-            whole,
+            statement,
             format!(
-                "this edge leads nowhere; write `{text} >> consumer.input;`, or `{text} >> _;` to \
+                "this edge leads nowhere; write `{output} >> consumer.input;`, or `{output} >> _;` to \
                  discard what the output sends"
             ),
         );
-        return Ok(Statement::Draft(draft));
+        return Ok(broken([PartialPort::from(&output)]));
     }
     let Ok(arrow) = input.parse::<Token![>>]>() else {
         input.parse::<TokenStream>()?;
-        errors.at(whole, format!("this is no edge; {FORM}"));
-        return Ok(Statement::Draft(draft));
+        errors.at(statement, format!("this is no edge; {EDGE_FORM}"));
+        return Ok(broken([PartialPort::from(&output)]));
     };
     if input.is_empty() {
-        let from = from.text();
-        errors.at(whole, format!("this edge ends after `>>`; write `{from} >> consumer.input;`"));
-        return Ok(Statement::Draft(draft));
+        let text = format!("this edge ends after `>>`; write `{output} >> consumer.input;`");
+        errors.at(statement, text);
+        return Ok(broken([PartialPort::from(&output)]));
     }
-    let to = if input.peek(Token![_]) {
-        Target::Discard(input.parse()?)
-    } else if input.peek(token::Paren) {
-        match group(&from, input, &mut draft, errors)? {
-            Some(ports) => Target::Several(ports),
-            None => return Ok(Statement::Draft(draft)),
-        }
-    } else {
-        match port(input, Side::Input, &mut draft, errors)? {
-            Some(port) => Target::One(port),
-            None => return Ok(Statement::Draft(draft)),
+    let target = match parse_target(&output, input, errors)? {
+        Ok(target) => target,
+        Err(partials) => {
+            return Ok(broken([PartialPort::from(&output)].into_iter().chain(partials)));
         }
     };
-    if let Target::One(port) = &to {
-        others(&from, port, input, errors)?;
+    if let Target::Input(first) = &target {
+        reject_inputs_without_group(&output, first, input, errors)?;
     }
     if input.peek(Token![>>]) {
         let rest: TokenStream = input.parse()?;
@@ -69,11 +59,38 @@ pub(super) fn statement(
              output of the consumer",
         );
     }
-    Ok(Statement::Edges(EdgeStatement { attributes, from, arrow, to }))
+    Ok(Statement::Edge(EdgeStatement { attributes, output, arrow, target }))
 }
 
-/// `, c.in`: inputs of the same output, without their parentheses.
-fn others(from: &Port, to: &Port, input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<()> {
+/// A statement that can't be read to its end, with the ports that it names.
+fn broken(ports: impl IntoIterator<Item = PartialPort>) -> Statement {
+    let (ports, parts) = (ports.into_iter().collect(), NodeParts::default());
+    Statement::Broken(BrokenStatement { node: None, ports, parts })
+}
+
+/// What follows `>>`, or the ports of it that are only partly written.
+fn parse_target(
+    output: &Port,
+    input: ParseStream<'_>,
+    errors: &mut Errors,
+) -> syn::Result<Result<Target, Vec<PartialPort>>> {
+    if input.peek(Token![_]) {
+        return Ok(Ok(Target::Discard(input.parse()?)));
+    }
+    if input.peek(token::Paren) {
+        return Ok(parse_group(output, input, errors)?.map(Target::Group));
+    }
+    let port = parse_port(input, Side::Input, errors)?;
+    Ok(port.map(Target::Input).map_err(|partial| partial.into_iter().collect()))
+}
+
+/// Skips `, c.in`: further inputs of the same output, without their parentheses.
+fn reject_inputs_without_group(
+    output: &Port,
+    first: &Port,
+    input: ParseStream<'_>,
+    errors: &mut Errors,
+) -> syn::Result<()> {
     let ahead = input.fork();
     let mut tokens = TokenStream::new();
     while ahead.peek(Token![,]) && ahead.peek2(syn::Ident) && ahead.peek3(Token![.]) {
@@ -85,119 +102,61 @@ fn others(from: &Port, to: &Port, input: ParseStream<'_>, errors: &mut Errors) -
     if tokens.is_empty() || ahead.peek(Token![>>]) {
         return Ok(());
     }
-    let (output, input_text) = (from.text(), to.text());
     errors.at(
         tokens,
-        format!(
-            "several inputs of one output stand in parentheses: `{output} >> ({input_text}, …);`"
-        ),
+        format!("several inputs of one output stand in parentheses: `{output} >> ({first}, …);`"),
     );
     input.advance_to(&ahead);
     Ok(())
 }
 
-#[derive(Clone, Copy)]
-enum Side {
-    Output,
-    Input,
-}
-
-/// `node.port`. Where it is wrong, all of the input is read.
-fn port(
+/// `(b.in, c.in)`: the inputs that can be read, or, if there are none, those that are only partly written.
+fn parse_group(
+    output: &Port,
     input: ParseStream<'_>,
-    side: Side,
-    draft: &mut Draft,
     errors: &mut Errors,
-) -> syn::Result<Option<Port>> {
-    let Ok(node) = input.parse::<Ident>() else {
-        let rest: TokenStream = input.parse()?;
-        let several = matches!(rest.clone().into_iter().next(), Some(TokenTree::Group(_)));
-        let text = match side {
-            Side::Output if several => {
-                "an edge has one producer; write one edge for each of them".to_owned()
-            }
-            Side::Output => format!("expected a node, a stream pool or an edge; {FORM}"),
-            Side::Input => format!("expected `consumer.input`; {FORM}"),
-        };
-        errors.at(rest, text);
-        return Ok(None);
-    };
-    let mut partial = PartialPort { node: node.clone(), dot: None, port: None };
-    if !input.peek(Token![.]) {
-        draft.ports.push(partial);
-        let what = match side {
-            Side::Output => "output",
-            Side::Input => "input",
-        };
-        // `source > sink` is no edge for more reasons than one; the form says both.
-        let text = format!("expected a port, written `{node}.{what}`; {FORM}");
-        input.parse::<TokenStream>()?;
-        errors.at(&node, text);
-        return Ok(None);
-    }
-    let dot: Token![.] = input.parse()?;
-    partial.dot = Some(dot);
-    // A port may be named as a keyword is: rustc wants `r#` at its declaration, and so do we.
-    let port = match input.parse::<Ident>() {
-        Ok(port) => port,
-        Err(_) => {
-            let wrong = input.fork().call(Ident::parse_any).ok();
-            draft.ports.push(partial);
-            let mut tokens = node.to_token_stream();
-            dot.to_tokens(&mut tokens);
-            wrong.to_tokens(&mut tokens);
-            input.parse::<TokenStream>()?;
-            let hint = wrong.map(|word| format!("; a keyword is written `{node}.r#{word}`"));
-            let hint = hint.unwrap_or_default();
-            errors.at(tokens, format!("expected the name of a port after `{node}.`{hint}"));
-            return Ok(None);
-        }
-    };
-    partial.port = Some(port.clone());
-    draft.ports.push(partial);
-    Ok(Some(Port { node, dot, port }))
-}
-
-/// `(b.in, c.in)`. The inputs that could be read, and `None` if there is nothing to connect.
-fn group(
-    from: &Port,
-    input: ParseStream<'_>,
-    draft: &mut Draft,
-    errors: &mut Errors,
-) -> syn::Result<Option<Vec<Port>>> {
-    let whole: TokenTree = input.fork().parse()?;
+) -> syn::Result<Result<Vec<Port>, Vec<PartialPort>>> {
+    let group: TokenTree = input.fork().parse()?;
     let content;
     parenthesized!(content in input);
-    let items = crate::tokens::split(content.parse()?);
+    let items = split(content.parse()?);
     if items.is_empty() {
-        let from = from.text();
         errors.at(
-            whole,
+            group,
             format!(
-                "this group has no inputs; write `{from} >> (b.input, c.input);`, or `{from} >> _;` \
+                "this group has no inputs; write `{output} >> (b.input, c.input);`, or `{output} >> _;` \
                  to discard what the output sends"
             ),
         );
     }
-    let mut ports = Vec::new();
+    let (mut inputs, mut partials) = (Vec::new(), Vec::new());
     for item in items {
-        let parser = |input: ParseStream<'_>| {
-            if input.peek(Token![_]) {
-                let text = format!(
-                    "`_` discards an output that has no consumers; remove it, for `{}` has some",
-                    from.text()
-                );
-                errors.at(input.parse::<TokenStream>()?, text);
-            } else if let Some(port) = self::port(input, Side::Input, draft, errors)? {
-                ports.push(port);
-                if !input.is_empty() {
-                    let text = format!("expected `,` between the inputs of a group; {FORM}");
-                    errors.at(input.parse::<TokenStream>()?, text);
-                }
-            }
-            Ok(())
-        };
-        parser.parse2(item)?;
+        let parser = |item: ParseStream<'_>| parse_group_item(output, item, errors);
+        match parser.parse2(item)? {
+            Ok(input) => inputs.push(input),
+            Err(partial) => partials.extend(partial),
+        }
     }
-    Ok((!ports.is_empty()).then_some(ports))
+    Ok(if inputs.is_empty() { Err(partials) } else { Ok(inputs) })
+}
+
+/// One input of a group.
+fn parse_group_item(
+    output: &Port,
+    item: ParseStream<'_>,
+    errors: &mut Errors,
+) -> syn::Result<PortResult> {
+    if item.peek(Token![_]) {
+        let text = format!(
+            "`_` discards an output that has no consumers; remove it, for `{output}` has some"
+        );
+        errors.at(item.parse::<TokenStream>()?, text);
+        return Ok(Err(None));
+    }
+    let input = parse_port(item, Side::Input, errors)?;
+    if input.is_ok() && !item.is_empty() {
+        let text = format!("expected `,` between the inputs of a group; {EDGE_FORM}");
+        errors.at(item.parse::<TokenStream>()?, text);
+    }
+    Ok(input)
 }

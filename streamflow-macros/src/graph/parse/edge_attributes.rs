@@ -4,83 +4,66 @@ use proc_macro2::{Ident, TokenStream};
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Expr, ExprLit, Lit, Meta, Token};
 
-use super::node_attributes::unknown;
-use super::statement::is_doc;
+use super::attribute::{is_doc, reject_unknown_attribute};
 use crate::diagnostic::{Errors, similar};
-use crate::graph::model::Carries;
+use crate::graph::model::{Carries, EdgeAttributes, Policy};
 
-/// What stands in the attributes of an edge.
-#[derive(Clone, Default)]
-pub(in crate::graph) struct EdgeAttributes {
-    /// `#[copy]`, `#[transfer]`
-    pub(in crate::graph) carries: Carries,
-    /// `#[capacity(n)]`
-    pub(in crate::graph) capacity: Option<Expr>,
-    /// `#[policy(…)]`
-    pub(in crate::graph) policy: Option<Policy>,
-    /// Whether there is `#[feedback]`, perhaps a wrong one: it says that a cycle is meant.
-    pub(in crate::graph) next_tick: bool,
-    /// The value of `#[feedback(initial = …)]`.
-    pub(in crate::graph) feedback: Option<Expr>,
-}
-
-/// What becomes of a message for which there is no room.
-#[derive(Clone, Copy)]
-pub(in crate::graph) enum Policy {
-    Pop,
-    Reject,
-    Fault,
-}
-
-const OF_EDGES: &str = "an edge takes `#[copy]`, `#[transfer]`, `#[capacity(n)]`, `#[policy(pop)]`, \
+const FORMS: &str = "an edge takes `#[copy]`, `#[transfer]`, `#[capacity(n)]`, `#[policy(pop)]`, \
                         `#[policy(reject)]`, `#[policy(fault)]` and `#[feedback(initial = …)]`";
-/// Their names.
-pub(in crate::graph) const KNOWN: &[&str] = &["copy", "transfer", "capacity", "policy", "feedback"];
+/// The names of these attributes.
+const KNOWN: &[&str] = &["copy", "transfer", "capacity", "policy", "feedback"];
 const POLICIES: &str = "`pop` drops the oldest message, `reject` the new one, and `fault` is an \
                         error; without `#[policy]` the producer waits for room";
 
-/// Reads them.
-pub(in crate::graph) fn of_edge(attributes: &[Attribute], errors: &mut Errors) -> EdgeAttributes {
+/// The attributes of an edge.
+pub(in crate::graph) fn read_edge_attributes(
+    attributes: &[Attribute],
+    errors: &mut Errors,
+) -> EdgeAttributes {
     let mut edge = EdgeAttributes::default();
     for attribute in attributes {
         let name = attribute.path().get_ident().map(ToString::to_string).unwrap_or_default();
         match name.as_str() {
-            // A comment for the reader.
             _ if is_doc(attribute) => {}
-            "copy" => carries(Carries::Copy, attribute, &mut edge, errors),
-            "transfer" => carries(Carries::Transfer, attribute, &mut edge, errors),
+            "copy" => read_carries(Carries::Copy, attribute, &mut edge, errors),
+            "transfer" => read_carries(Carries::Transfer, attribute, &mut edge, errors),
             "capacity" if edge.capacity.is_some() => {
                 errors.at(attribute, "`#[capacity]` is given twice; an edge has one queue");
             }
-            "capacity" => edge.capacity = capacity(attribute, errors),
+            "capacity" => edge.capacity = read_capacity(attribute, errors),
             "policy" if edge.policy.is_some() => {
                 errors.at(attribute, "`#[policy]` is given twice; an edge has one queue");
             }
-            "policy" => edge.policy = policy(attribute, errors),
-            "feedback" if edge.feedback.is_some() => {
+            "policy" => edge.policy = read_policy(attribute, errors),
+            "feedback" if edge.initial.is_some() => {
                 errors.at(attribute, "`#[feedback]` is given twice");
             }
             "feedback" => {
-                edge.next_tick = true;
-                edge.feedback = feedback(attribute, errors);
+                edge.is_feedback = true;
+                edge.initial = read_initial(attribute, errors);
             }
             "streams" | "when" => {
-                errors.at(attribute, format!("this attribute is for nodes; {OF_EDGES}"));
+                errors.at(attribute, format!("this attribute is for nodes; {FORMS}"));
             }
-            _ => unknown(attribute, KNOWN, OF_EDGES, errors),
+            _ => reject_unknown_attribute(attribute, KNOWN, FORMS, errors),
         }
     }
     edge
 }
 
 /// `#[copy]`, `#[transfer]`
-fn carries(asked: Carries, attribute: &Attribute, edge: &mut EdgeAttributes, errors: &mut Errors) {
+fn read_carries(
+    asked: Carries,
+    attribute: &Attribute,
+    edge: &mut EdgeAttributes,
+    errors: &mut Errors,
+) {
     let name = if asked == Carries::Copy { "copy" } else { "transfer" };
     if !matches!(attribute.meta, Meta::Path(_)) {
         errors.at(attribute, format!("`#[{name}]` takes no options"));
     } else if edge.carries == asked {
         errors.at(attribute, format!("`#[{name}]` is given twice"));
-    } else if edge.carries != Carries::Itself {
+    } else if edge.carries != Carries::Message {
         let text = "`#[transfer]` makes a copy already, on the other device; remove `#[copy]`";
         errors.at(attribute, text);
     }
@@ -88,7 +71,7 @@ fn carries(asked: Carries, attribute: &Attribute, edge: &mut EdgeAttributes, err
 }
 
 /// `#[capacity(n)]`
-fn capacity(attribute: &Attribute, errors: &mut Errors) -> Option<Expr> {
+fn read_capacity(attribute: &Attribute, errors: &mut Errors) -> Option<Expr> {
     let Ok(number) = attribute.parse_args::<Expr>() else {
         errors.at(attribute, "`#[capacity(n)]` takes how many messages wait on the edge at most");
         return None;
@@ -103,7 +86,7 @@ fn capacity(attribute: &Attribute, errors: &mut Errors) -> Option<Expr> {
 }
 
 /// `#[policy(pop)]`
-fn policy(attribute: &Attribute, errors: &mut Errors) -> Option<Policy> {
+fn read_policy(attribute: &Attribute, errors: &mut Errors) -> Option<Policy> {
     let Ok(name) = attribute.parse_args::<Ident>() else {
         errors.at(attribute, format!("`#[policy(…)]` names one policy: {POLICIES}"));
         return None;
@@ -124,7 +107,7 @@ fn policy(attribute: &Attribute, errors: &mut Errors) -> Option<Policy> {
 }
 
 /// `#[feedback(initial = expression)]`
-fn feedback(attribute: &Attribute, errors: &mut Errors) -> Option<Expr> {
+fn read_initial(attribute: &Attribute, errors: &mut Errors) -> Option<Expr> {
     let parser = |input: ParseStream<'_>| {
         let name: Ident = input.parse()?;
         input.parse::<Token![=]>()?;
@@ -144,5 +127,22 @@ fn feedback(attribute: &Attribute, errors: &mut Errors) -> Option<Expr> {
             );
             None
         }
+    }
+}
+
+/// Reports all attributes of edges at a discard, which has no queue and copies nothing.
+pub(in crate::graph) fn reject_at_discard(attributes: &[Attribute], errors: &mut Errors) {
+    for attribute in attributes {
+        let name = attribute.path().get_ident().map(ToString::to_string).unwrap_or_default();
+        let text = match name.as_str() {
+            "copy" | "transfer" => {
+                format!("a discarded message is not copied; remove `#[{name}]`")
+            }
+            name if KNOWN.contains(&name) => {
+                format!("a discarded message waits nowhere; remove `#[{name}]`")
+            }
+            _ => continue,
+        };
+        errors.at(attribute, text);
     }
 }

@@ -1,4 +1,4 @@
-//! Types that can be no operator, whatever their names stand for. rustc would tell it in many words.
+//! Types that are never operators, whatever their names mean. rustc's own report of them is long.
 
 use proc_macro2::Ident;
 use quote::{ToTokens, format_ident};
@@ -7,12 +7,12 @@ use syn::Type;
 use crate::diagnostic::Errors;
 use crate::tokens::{mentions, spelled};
 
-/// Whether the type is no operator, which is told then.
-pub(super) fn is_none(name: &Ident, ty: &Type, errors: &mut Errors) -> bool {
+/// Reports a type that is never an operator, and returns whether it is one of these.
+pub(super) fn reject_non_operator(name: &Ident, ty: &Type, errors: &mut Errors) -> bool {
     let text = spelled(ty);
     let text = match ty {
-        Type::Paren(inner) => return is_none(name, &inner.elem, errors),
-        Type::Group(inner) => return is_none(name, &inner.elem, errors),
+        Type::Paren(inner) => return reject_non_operator(name, &inner.elem, errors),
+        Type::Group(inner) => return reject_non_operator(name, &inner.elem, errors),
         Type::Reference(reference) => {
             format!(
                 "a node owns its operator; write `let {name}: {} = …;`",
@@ -30,7 +30,7 @@ pub(super) fn is_none(name: &Ident, ty: &Type, errors: &mut Errors) -> bool {
             "`{text}` is not an operator; name the struct that is marked `#[operator]`: \
              `let {name}: Operator = …;`"
         ),
-        _ if mentions(ty.to_token_stream(), &format_ident!("_")) => format!(
+        _ if mentions_placeholder(ty) => format!(
             "the type of node `{name}` is written in full, without `_`: its ports and streams are \
              checked by its type"
         ),
@@ -40,7 +40,11 @@ pub(super) fn is_none(name: &Ident, ty: &Type, errors: &mut Errors) -> bool {
     true
 }
 
-/// Whether a part of the type is `_`.
-pub(super) fn has_gaps(ty: &Type) -> bool {
-    !matches!(ty, Type::Infer(_)) && mentions(ty.to_token_stream(), &format_ident!("_"))
+/// Whether a part of the type is `_`, but not all of it.
+pub(super) fn has_placeholder_inside(ty: &Type) -> bool {
+    !matches!(ty, Type::Infer(_)) && mentions_placeholder(ty)
+}
+
+fn mentions_placeholder(ty: &Type) -> bool {
+    mentions(ty.to_token_stream(), &format_ident!("_"))
 }

@@ -1,0 +1,106 @@
+//! Sorts the statements by what they declare.
+
+use std::collections::HashSet;
+
+use proc_macro2::Ident;
+
+use super::pools;
+use crate::diagnostic::Errors;
+use crate::graph::model::{Node, NodeParts, PartialPort, Pool, unraw_name};
+use crate::graph::parse::node_attributes::read_node_attributes;
+use crate::graph::syntax::{BrokenStatement, EdgeStatement, NodeStatement, Statement};
+
+/// Names of fields and constants of the expansion. A node with such a name is left out.
+const HIDDEN: &[&str] = &["__platform", "__sized", "__GREEN", "__ALONE"];
+
+/// The statements of a graph, by kind.
+#[derive(Default)]
+pub(super) struct Declarations {
+    pub(super) pools: Vec<Pool>,
+    pub(super) nodes: Vec<Node>,
+    pub(super) names: NodeNames,
+    pub(super) edges: Vec<EdgeStatement>,
+    /// See `Graph::completions`.
+    pub(super) completions: Vec<PartialPort>,
+    /// See `Graph::left_out`.
+    pub(super) left_out: Vec<NodeParts>,
+}
+
+/// The names of all nodes that are declared.
+#[derive(Default)]
+pub(super) struct NodeNames {
+    pub(super) declared: HashSet<String>,
+    /// The names whose nodes are left out: edges to these can't be checked, and are no further mistake.
+    pub(super) left_out: HashSet<String>,
+}
+
+impl NodeNames {
+    /// Adds a name, and returns whether it is new. A name that no node can have is reported.
+    fn declare(&mut self, name: &Ident, errors: &mut Errors) -> bool {
+        let text = unraw_name(name);
+        if HIDDEN.contains(&text.as_str()) {
+            errors.at(
+                name,
+                format!("a node cannot be named `{text}`: the graph has that name for itself"),
+            );
+            self.declared.insert(text.clone());
+            self.left_out.insert(text);
+            return false;
+        }
+        let is_new = self.declared.insert(text.clone());
+        if !is_new {
+            errors.at(name, format!("node `{text}` is declared twice; give one another name"));
+        }
+        is_new
+    }
+}
+
+/// Sorts the statements, and reports names that are declared twice.
+pub(super) fn collect(statements: Vec<Statement>, errors: &mut Errors) -> Declarations {
+    let mut declarations = Declarations::default();
+    let Declarations { pools, nodes, names, edges, completions, left_out } = &mut declarations;
+    for statement in statements {
+        match statement {
+            Statement::Pool(pool) => pools::declare_pool(pool, pools, errors),
+            Statement::Node(NodeStatement { attributes, name, ty, value }) => {
+                if names.declare(&name, errors) {
+                    let attributes = read_node_attributes(attributes, errors);
+                    nodes.push(Node { attributes, name, ty, value, has_accessors: true });
+                } else {
+                    left_out.push(NodeParts { ty: Some(ty), value: Some(value) });
+                }
+            }
+            Statement::Edge(edge) => {
+                completions.extend(edge.ports().map(PartialPort::from));
+                edges.push(edge);
+            }
+            Statement::Broken(BrokenStatement { node, ports, parts }) => {
+                completions.extend(ports);
+                left_out.push(parts);
+                if let Some(name) = node
+                    && names.declare(&name, errors)
+                {
+                    names.left_out.insert(unraw_name(&name));
+                }
+            }
+        }
+    }
+    declarations
+}
+
+impl Declarations {
+    /// In a pattern, the name of such a node would mean the pool's constant.
+    pub(super) fn leave_out_nodes_named_as_pools(&mut self, errors: &mut Errors) {
+        let pools: HashSet<String> = self.pools.iter().map(|pool| pool.name.to_string()).collect();
+        let (taken, free): (Vec<_>, Vec<_>) = std::mem::take(&mut self.nodes)
+            .into_iter()
+            .partition(|node| pools.contains(&node.name.to_string()));
+        self.nodes = free;
+        for Node { name, ty, value, .. } in taken {
+            let text = format!("node `{name}` has the name of a stream pool; give it another name");
+            errors.at(&name, text);
+            self.names.left_out.insert(unraw_name(&name));
+            self.left_out.push(NodeParts { ty: Some(ty), value: Some(value) });
+        }
+    }
+}

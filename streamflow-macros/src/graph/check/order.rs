@@ -1,0 +1,32 @@
+//! Finds the order in which the nodes run, and reports cycles.
+
+use super::toposort::{self, Cycle};
+use crate::diagnostic::Errors;
+use crate::graph::model::{Edge, Node, Nodes};
+
+/// Indices of nodes, each after all its producers. Edges of unknown nodes are left out, and feedback edges: their
+/// messages are for the next tick.
+pub(super) fn order_nodes(nodes: &Nodes, edges: &[Edge], errors: &mut Errors) -> Vec<usize> {
+    let (ordering, ends): (Vec<&Edge>, Vec<(usize, usize)>) = edges
+        .iter()
+        .filter(|edge| !edge.attributes.is_feedback)
+        .filter_map(|edge| {
+            Some((edge, (nodes.index_of(&edge.output)?, nodes.index_of(&edge.input)?)))
+        })
+        .unzip();
+    let (order, cycles) = toposort::order(nodes.len(), &ends);
+    for Cycle { edge, path } in cycles {
+        let path: Vec<String> =
+            path.into_iter().map(|index| Node::unraw_name(&nodes[index])).collect();
+        let path = path.join(" -> ");
+        errors.at(
+            ordering[edge].underlined_tokens(),
+            format!(
+                "this edge closes a cycle: {path}\neach of these operators would wait for the \
+                 others; mark the edge whose message is for the next tick: \
+                 `#[feedback(initial = …)]`"
+            ),
+        );
+    }
+    order
+}

@@ -1,0 +1,73 @@
+//! The body of `new`.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use super::chunk::{self, Chunk};
+use super::idents::{hidden, hidden_platform, single_stream};
+use super::paths::{operator_item, pool_ref};
+use super::wiring;
+use crate::graph::model::{Graph, NodeParts, Streams};
+
+/// First the expressions of the user, which see the parameters; then the nodes; then the edges, where each node's ports
+/// have the name of the node and may hide a parameter.
+pub(super) fn body(graph: &Graph) -> TokenStream {
+    let platform = hidden_platform();
+    let left_out = graph.left_out.iter().map(|NodeParts { ty, value }| {
+        let ty = ty.as_ref().map(|ty| quote!(let _: ::core::option::Option<#ty>;));
+        let value = value.as_ref().map(|value| quote!(let _ = #value;));
+        quote!(#ty #value)
+    });
+    // Without the nodes that are left out, a parameter may be unused, which is not the user's mistake. Both conditions
+    // have as many letters: see `expand_graph`.
+    let params = graph.header.params.iter().map(|param| &param.name);
+    let condition = if graph.is_sound { quote!(any()) } else { quote!(all()) };
+    let use_params = quote!(#[cfg(#condition)] let _ = (#(&#params,)*););
+    let live_pools: Vec<Ident> =
+        (0..graph.pools.len()).map(|index| hidden("pool", index)).collect();
+    // A pool without nodes is a constant that another pool is made from.
+    let pools = graph.pools.iter().zip(&live_pools).filter_map(|(pool, live)| {
+        let (pool_ref, text) = (pool_ref(pool), pool.name.to_string());
+        let function = Ident::new("stream_pool", pool.name.span());
+        let is_used = graph.nodes_on(pool).next().is_some();
+        is_used.then(|| quote!(let #live = #platform.#function(#text, #pool_ref)?;))
+    });
+    let single_stream = declare_single_stream(graph);
+    let chunks: Vec<Chunk<'_>> = chunk::chunks(graph);
+    let values = chunks.iter().map(Chunk::values);
+    let (edge_values, wiring) = (wiring::values(graph), wiring::wiring(graph));
+    let nodes = chunks.iter().map(|chunk| chunk.nodes(graph, &platform, &live_pools));
+    let ports = chunks.iter().map(Chunk::ports);
+    let taken_out = chunks.iter().map(Chunk::taken_out);
+    let fields = chunks.iter().flat_map(Chunk::fields);
+    quote! {
+        #use_params
+        let #platform = platform;
+        #(#values)*
+        #edge_values
+        #(#pools)*
+        #single_stream
+        #(#nodes)*
+        #(#ports)*
+        #wiring
+        #(#left_out)*
+        let #platform = ::core::clone::Clone::clone(#platform);
+        #(#taken_out)*
+        ::core::result::Result::Ok(Self { #(#fields,)* __platform: #platform })
+    }
+}
+
+/// How many streams all operators together declare: with one, and none that is added while running, no stream ever
+/// waits for another.
+fn declare_single_stream(graph: &Graph) -> TokenStream {
+    let streams = graph
+        .nodes
+        .iter()
+        .filter(|node| !matches!(node.attributes.streams, Streams::None))
+        .map(|node| operator_item(&node.ty, "STREAMS"));
+    let single_stream = single_stream();
+    quote! {
+        const __DECLARED: usize = 0 #(+ #streams)*;
+        let #single_stream = ::streamflow::__private::Alone::new(__DECLARED);
+    }
+}

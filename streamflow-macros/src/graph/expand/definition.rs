@@ -1,0 +1,29 @@
+//! The graph's struct.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::paths::operator_item;
+use crate::graph::model::Graph;
+use crate::tokens::braced;
+
+/// `pub struct Name { … }`, with a field for each node.
+pub(super) fn definition(graph: &Graph, mermaid: &str) -> TokenStream {
+    let header = &graph.header;
+    let (attributes, visibility, name) = (&header.attributes, &header.visibility, &header.name);
+    let keyword = &header.keyword;
+    let nodes = graph.nodes.iter().map(|node| {
+        let (name, ty) = (&node.name, &node.ty);
+        let node = operator_item(ty, "__Node");
+        quote!(#name: #node)
+    });
+    let picture = format!("\n```mermaid\n{mermaid}```");
+    let fields = quote!(#(#nodes,)* __platform: ::streamflow::__private::Platform,);
+    // rustc shows the span of the name where another item has the same name.
+    let fields = braced(name.span(), fields);
+    quote! {
+        #(#attributes)*
+        #[doc = #picture]
+        #visibility #keyword #name #fields
+    }
+}

@@ -1,0 +1,59 @@
+//! The graph as schedulers see it: `impl Graph`.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+
+use super::paths::parenthesized;
+use super::{chunk, idents};
+use crate::graph::model::{Graph, Node};
+use crate::graph::spans::first_and_last;
+
+/// `impl Graph for Name`
+pub(super) fn graph_impl(graph: &Graph) -> TokenStream {
+    let name = &graph.header.name;
+    let nodes = list_nodes(graph);
+    let fields = graph.nodes.iter().map(idents::field);
+    quote! {
+        impl ::streamflow::__private::Graph for #name {
+            fn nodes(&mut self) -> ::std::vec::Vec<&mut dyn ::streamflow::__private::AnyNode> {
+                let Self { #(#fields,)* .. } = self;
+                #nodes
+            }
+
+            fn platform(&self) -> &::streamflow::__private::Platform {
+                &self.__platform
+            }
+        }
+    }
+}
+
+/// The nodes in the order in which they run, from the variables with their names.
+fn list_nodes(graph: &Graph) -> TokenStream {
+    let list = Ident::new("__nodes", Span::mixed_site());
+    let chunks = graph.order.chunks(chunk::SIZE).map(|indices| {
+        let nodes = indices.iter().map(|&index| any_node(&graph.nodes[index]));
+        quote! {
+            {
+                let #list = &mut #list;
+                ::streamflow::__private::apart(move || #list.extend([#(#nodes,)*]));
+            }
+        }
+    });
+    let count = graph.order.len();
+    quote! {
+        let mut #list: ::std::vec::Vec<&mut dyn ::streamflow::__private::AnyNode> =
+            ::std::vec::Vec::with_capacity(#count);
+        #(#chunks)*
+        #list
+    }
+}
+
+/// `any_node::<Type>(node)`. The type is named, and underlined: rustc reports there what it lacks.
+fn any_node(node: &Node) -> TokenStream {
+    let (name, ty) = (idents::field(node), &node.ty);
+    let (first, last) = first_and_last(ty);
+    let path = quote_spanned!(first=> ::streamflow::__private::any_node::<);
+    let end = quote_spanned!(last=> >);
+    let args = parenthesized(last, quote!(#name));
+    quote!(#path #ty #end #args)
+}

@@ -1,0 +1,37 @@
+//! Identifiers of the expansion.
+
+use proc_macro2::{Ident, Span};
+use quote::format_ident;
+
+use crate::graph::model::Node;
+use crate::graph::spans::first_and_last;
+
+/// An identifier that differs from every name of the user's, even if it is spelled alike.
+pub(super) fn hidden(name: &str, index: usize) -> Ident {
+    format_ident!("__{}_{}", name, index, span = Span::mixed_site())
+}
+
+/// The platform, where a node may be named `platform`.
+pub(super) fn hidden_platform() -> Ident {
+    Ident::new("__platform", Span::mixed_site())
+}
+
+/// What tells the nodes whether all of them together have a single stream.
+pub(super) fn single_stream() -> Ident {
+    Ident::new("__alone", Span::mixed_site())
+}
+
+/// A feedback edge's first message. It has the span of the user's expression, unchanged: rustc then does not mention
+/// the macro.
+pub(super) fn first_message(index: usize, span: Span) -> Ident {
+    format_ident!("__initial_{}", index, span = span)
+}
+
+/// The node's name as that of a field. It has the span of the type: rustc reports a mistake of the type there, in the
+/// same words for each use of the field, and prints equal reports once.
+pub(super) fn field(node: &Node) -> Ident {
+    let (_, last) = first_and_last(&node.ty);
+    let mut name = node.name.clone();
+    name.set_span(name.span().located_at(last));
+    name
+}

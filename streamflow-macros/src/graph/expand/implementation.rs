@@ -1,0 +1,97 @@
+//! The methods and constants of the graph's struct.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+
+use super::paths::parenthesized;
+use super::{constructor, diagram, idents};
+use crate::graph::model::{Graph, Node};
+use crate::graph::spans::first_and_last;
+
+/// The constants, `new`, `run`, and the accessors of the operators.
+pub(super) fn implementation(graph: &Graph, mermaid: &str) -> TokenStream {
+    let header = &graph.header;
+    let (visibility, name) = (&header.visibility, &header.name);
+    let dot = diagram::dot(graph);
+    let params = header.params.iter().map(|param| {
+        let (name, ty) = (&param.name, &param.ty);
+        quote!(#name: #ty)
+    });
+    // rustc shows the span of `struct` where a caller's arguments are wrong. The body keeps spans of its own.
+    let span = header.keyword.span;
+    let new = quote_spanned!(span=> fn new);
+    let arguments = quote!(platform: &::streamflow::__private::Platform, #(#params,)*);
+    let arguments = parenthesized(span, arguments);
+    let body = constructor::body(graph);
+    let run = quote_spanned! {span=>
+        fn run(&mut self) -> ::streamflow::__private::Result<()> {
+            ::streamflow::__private::run(self)
+        }
+    };
+    let nodes = graph.nodes.iter().filter(|node| node.has_accessors);
+    let accessors = nodes.map(|node| accessors(graph, node));
+    quote! {
+        #[allow(dead_code)]
+        impl #name {
+            /// Makes the operators, the stream pools and the edges between them. Nothing runs yet.
+            ///
+            /// # Errors
+            /// Those of the operators' constructors; a `count` of 0; the platform's, when it has no
+            /// such device or can't make a reserved stream.
+            #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
+            #visibility #new #arguments -> ::streamflow::__private::Result<Self> {
+                #body
+            }
+
+            /// The graph as a flow chart of Mermaid, left to right.
+            #visibility const MERMAID: &'static str = #mermaid;
+            /// The graph in the language of Graphviz, left to right.
+            #visibility const DOT: &'static str = #dot;
+
+            /// Runs the graph on this thread, until all its sources are done and all their messages
+            /// consumed, or an operator asks for the end. In another run the operators keep their state, but
+            /// their ticks and counts begin at 0 again.
+            ///
+            /// # Errors
+            /// The first error, or panic, of an operator or of the device, with node and tick, and
+            /// what followed from it. Everything is released.
+            #visibility #run
+
+            #(#accessors)*
+        }
+    }
+}
+
+/// `source1()` and `source1_mut()`.
+fn accessors(graph: &Graph, node: &Node) -> TokenStream {
+    let visibility = &graph.header.visibility;
+    let (docs, name, ty) = (&node.attributes.docs, &node.name, &node.ty);
+    let text = format!("The operator `{}`.", node.unraw_name());
+    let text_mut = format!("The operator `{}`, to change it between runs.", node.unraw_name());
+    let name_mut = format_ident!("{}_mut", name);
+    let (this, field) = field_of_self(node);
+    let blank = (!docs.is_empty()).then(|| quote!(#[doc = ""]));
+    quote! {
+        #[doc = #text]
+        #blank
+        #(#docs)*
+        #visibility fn #name(&#this) -> &#ty {
+            &#field.operator
+        }
+
+        #[doc = #text_mut]
+        #visibility fn #name_mut(&mut #this) -> &mut #ty {
+            &mut #field.operator
+        }
+    }
+}
+
+/// `self`, and `self.source1`, underlined at the type. Both have spans of the user's: rustc then does not mention the
+/// macro.
+fn field_of_self(node: &Node) -> (Ident, TokenStream) {
+    let (first, last) = first_and_last(&node.ty);
+    let this = Ident::new("self", first);
+    let name = idents::field(node);
+    let field = quote_spanned!(last=> #this.#name);
+    (this, field)
+}

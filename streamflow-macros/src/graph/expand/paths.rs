@@ -1,0 +1,48 @@
+//! Paths and calls of the expansion, with the spans of what they are about.
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::{quote, quote_spanned};
+use syn::Type;
+
+use crate::graph::model::Pool;
+use crate::graph::spans::{Underline, first_and_last};
+
+/// `::streamflow::__private::function(args)`
+pub(super) fn private_call(underline: Underline, function: &str, args: TokenStream) -> TokenStream {
+    let Underline { first, middle, last } = underline;
+    let function = Ident::new(function, middle);
+    let lead = quote_spanned!(first=> ::);
+    let path = quote_spanned!(middle=> streamflow::__private::#function);
+    let args = parenthesized(last, args);
+    quote!(#lead #path #args)
+}
+
+/// `(tokens)`, where the parentheses have this span.
+pub(super) fn parenthesized(span: Span, tokens: TokenStream) -> TokenTree {
+    let mut group = Group::new(Delimiter::Parenthesis, tokens);
+    group.set_span(span);
+    TokenTree::Group(group)
+}
+
+/// `<Type as Operator>::NAME`, underlined at the type: rustc reports a type that is no operator there, in the same
+/// words for each use, and prints equal reports once.
+pub(super) fn operator_item(ty: &Type, name: &str) -> TokenStream {
+    let (first, last) = first_and_last(ty);
+    let name = Ident::new(name, last);
+    let lead = quote_spanned!(first=> <);
+    let path = quote_spanned!(last=> as ::streamflow::__private::Operator>::#name);
+    quote!(#lead #ty #path)
+}
+
+/// `<Type as Operator>::name(args)`, underlined in the same way.
+pub(super) fn operator_call(ty: &Type, name: &str, args: TokenStream) -> TokenStream {
+    let (function, (_, last)) = (operator_item(ty, name), first_and_last(ty));
+    let args = parenthesized(last, args);
+    quote!(#function #args)
+}
+
+/// `&STREAMS`, underlined at the pool's declaration: rustc reports a pool of another type there.
+pub(super) fn pool_ref(pool: &Pool) -> TokenStream {
+    let name = &pool.name;
+    quote_spanned!(name.span()=> &#name)
+}

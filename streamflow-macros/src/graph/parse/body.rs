@@ -1,0 +1,118 @@
+//! Divides the body into statements.
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::parse::{ParseStream, Parser};
+use syn::{Attribute, Token, braced, token};
+
+use super::attribute::reject_inner_attributes;
+use super::{FORM, edge, node, pool};
+use crate::diagnostic::Errors;
+use crate::graph::syntax::{BrokenStatement, Statement};
+
+/// `{ statement; … }`
+pub(super) fn parse_body(
+    name: &Ident,
+    input: ParseStream<'_>,
+    errors: &mut Errors,
+) -> syn::Result<Vec<Statement>> {
+    if !input.peek(token::Brace) {
+        let rest: TokenStream = input.parse()?;
+        let wrong = if rest.is_empty() { name.to_token_stream() } else { rest };
+        errors.at(wrong, format!("this graph has no body; {FORM}"));
+        return Ok(Vec::new());
+    }
+    let content;
+    braced!(content in input);
+    let mut statements = Vec::new();
+    for Segment { tokens, ended } in split_at_semicolons(content.parse()?) {
+        let last = tokens.clone().into_iter().last();
+        // A comma instead of the semicolon is reported where the statement is read.
+        let comma = matches!(&last, Some(TokenTree::Punct(last)) if last.as_char() == ',');
+        parse_segment(tokens, &mut statements, errors);
+        // The end of a statement with another mistake is unknown.
+        if !ended && !comma && !matches!(statements.last(), Some(Statement::Broken(_))) {
+            errors.at(last, "missing `;` after this statement");
+        }
+    }
+    Ok(statements)
+}
+
+/// The tokens up to a semicolon, or to the end of the body.
+struct Segment {
+    tokens: TokenStream,
+    /// Whether the semicolon is there.
+    ended: bool,
+}
+
+fn split_at_semicolons(body: TokenStream) -> Vec<Segment> {
+    let mut segments = Vec::new();
+    let mut tokens = TokenStream::new();
+    for token in body {
+        match &token {
+            TokenTree::Punct(punct) if punct.as_char() == ';' => {
+                segments.push(Segment { tokens: std::mem::take(&mut tokens), ended: true });
+            }
+            _ => tokens.extend([token]),
+        }
+    }
+    segments.push(Segment { tokens, ended: false });
+    segments.retain(|segment| !segment.tokens.is_empty());
+    segments
+}
+
+/// One statement, or several where a semicolon is missing.
+fn parse_segment(tokens: TokenStream, statements: &mut Vec<Statement>, errors: &mut Errors) {
+    let parser = |input: ParseStream<'_>| {
+        loop {
+            statements.push(parse_statement(input, errors)?);
+            if input.is_empty() {
+                return Ok(());
+            }
+            if input.peek(Token![,]) {
+                let comma: Token![,] = input.parse()?;
+                errors.at(comma, "the statements of a graph end with `;`; write it for this comma");
+                if input.is_empty() {
+                    return Ok(());
+                }
+                continue;
+            }
+            if !may_begin_statement(input) {
+                errors.at(input.parse::<TokenStream>()?, "expected `;`");
+                return Ok(());
+            }
+            errors.at(input.fork().parse::<TokenTree>()?, "missing `;` before this");
+        }
+    };
+    if let Err(error) = parser.parse2(tokens) {
+        errors.push(error);
+        statements.push(Statement::Broken(BrokenStatement::default()));
+    }
+}
+
+fn may_begin_statement(input: ParseStream<'_>) -> bool {
+    input.peek(syn::Ident)
+        || input.peek(Token![let])
+        || input.peek(Token![const])
+        || input.peek(Token![#])
+}
+
+/// One statement. If it has a mistake, it takes all of the input.
+fn parse_statement(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Statement> {
+    reject_inner_attributes(input, errors)?;
+    let attributes = input.call(Attribute::parse_outer)?;
+    if input.is_empty() {
+        // Without any attribute, there was an inner one, which is reported.
+        if let Some(last) = attributes.last() {
+            errors.at(last, "an attribute stands before the node or the edge that it is for");
+        }
+        return Ok(Statement::Broken(BrokenStatement::default()));
+    }
+    if input.peek(Token![const]) {
+        pool::parse_pool(attributes, input, errors)
+    } else if input.peek(Token![let]) {
+        node::parse_node(attributes, input, errors)
+    } else {
+        edge::parse_edge(attributes, input, errors)
+    }
+}

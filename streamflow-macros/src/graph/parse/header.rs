@@ -1,0 +1,140 @@
+//! Reads the header: `#[…] pub struct Name(parameter: Type, …)`.
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::{Attribute, Token, Type, Visibility, parenthesized, token};
+
+use super::FORM;
+use super::attribute::{is_doc, reject_inner_attributes};
+use crate::diagnostic::Errors;
+use crate::graph::model::{Header, Param};
+
+/// The header. `None` if it has no name, which is reported.
+pub(super) fn parse_header(input: ParseStream<'_>, errors: &mut Errors) -> Option<Header> {
+    if let Err(error) = reject_inner_attributes(input, errors) {
+        errors.push(error);
+        return None;
+    }
+    let attributes = match input.call(Attribute::parse_outer) {
+        Ok(attributes) => attributes,
+        Err(error) => {
+            errors.push(error);
+            return None;
+        }
+    };
+    let start = input.fork();
+    let named = (|| {
+        let visibility: Visibility = input.parse()?;
+        let keyword: Token![struct] = input.parse()?;
+        Ok::<_, syn::Error>((visibility, keyword, input.parse::<Ident>()?))
+    })();
+    let Ok((visibility, keyword, name)) = named else {
+        let rest: TokenStream = start.parse().unwrap_or_default();
+        // The mistake ends where parameters or a body begin.
+        let wrong = rest.into_iter().take_while(|token| !matches!(token, TokenTree::Group(_)));
+        errors.at(wrong.collect::<TokenStream>(), format!("this is no graph: {FORM}"));
+        return None;
+    };
+    reject_generics(input, errors);
+    let mut params = Vec::new();
+    if input.peek(token::Paren) {
+        let list = (|| {
+            let content;
+            parenthesized!(content in input);
+            content.parse::<TokenStream>()
+        })();
+        match list {
+            Ok(list) => parse_params(list, &mut params, errors),
+            Err(error) => errors.push(error),
+        }
+    }
+    reject_where_clause(input, errors);
+    Some(Header { attributes, visibility, keyword, name, params, green_contexts: None })
+}
+
+/// Skips `<T>`, so that it is the only mistake.
+fn reject_generics(input: ParseStream<'_>, errors: &mut Errors) {
+    if !input.peek(Token![<]) {
+        return;
+    }
+    let mut tokens = TokenStream::new();
+    let mut depth = 0_i32;
+    while let Ok(token) = input.parse::<TokenTree>() {
+        if let TokenTree::Punct(punct) = &token {
+            depth += match punct.as_char() {
+                '<' => 1,
+                '>' => -1,
+                _ => 0,
+            };
+        }
+        tokens.extend([token]);
+        if depth <= 0 {
+            break;
+        }
+    }
+    errors.at(
+        tokens,
+        "a graph has no generic parameters: its checks look at concrete operators; name their \
+         types in full, `let cast: Cast<u8, f32> = …`, and pass values in parentheses",
+    );
+}
+
+/// Skips `where T: Element`, so that it is the only mistake.
+fn reject_where_clause(input: ParseStream<'_>, errors: &mut Errors) {
+    if !input.peek(Token![where]) {
+        return;
+    }
+    let mut tokens = TokenStream::new();
+    while !input.peek(token::Brace)
+        && let Ok(token) = input.parse::<TokenTree>()
+    {
+        tokens.extend([token]);
+    }
+    errors.at(tokens, "a graph has no clauses, as it has no generic parameters; remove this");
+}
+
+/// `name: Type, …`. Each parameter is read by itself, so that one mistake hides no other.
+fn parse_params(list: TokenStream, params: &mut Vec<Param>, errors: &mut Errors) {
+    let parser = |input: ParseStream<'_>| {
+        while !input.is_empty() {
+            for attribute in input.call(Attribute::parse_outer)? {
+                let text = if is_doc(&attribute) {
+                    "a parameter has no comment of its own; write about it above the graph"
+                } else {
+                    "a parameter of a graph takes no attributes; remove this"
+                };
+                errors.at(attribute, text);
+            }
+            match input.parse() {
+                Ok(param) => params.push(param),
+                Err(error) => errors.push(error),
+            }
+            if input.is_empty() {
+                break;
+            }
+            if !input.peek(Token![,]) {
+                // The rest of a parameter with a mistake, which is reported.
+                while !input.is_empty() && !input.peek(Token![,]) {
+                    input.parse::<TokenTree>()?;
+                }
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(())
+    };
+    if let Err(error) = parser.parse2(list) {
+        errors.push(error);
+    }
+}
+
+impl Parse for Param {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let form = "a parameter of a graph is written `name: Type`";
+        let name: Ident = input.parse().map_err(|error| syn::Error::new(error.span(), form))?;
+        input.parse::<Token![:]>().map_err(|_| syn::Error::new_spanned(&name, form))?;
+        let ty: Type = input.parse()?;
+        Ok(Self { name, ty })
+    }
+}

@@ -1,0 +1,99 @@
+//! Reads nodes: `let name: Operator = …`.
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use syn::parse::ParseStream;
+use syn::{Attribute, Pat, Token, Type};
+
+use super::operator_type::{has_placeholder_inside, reject_non_operator};
+use super::pool::is_pool;
+use super::value::parse_value;
+use crate::diagnostic::Errors;
+use crate::graph::model::{NodeParts, Pool};
+use crate::graph::syntax::{BrokenStatement, NodeStatement, Statement};
+use crate::tokens::spelled;
+
+/// A node. If it has a mistake, it takes all of the input.
+pub(super) fn parse_node(
+    attributes: Vec<Attribute>,
+    input: ParseStream<'_>,
+    errors: &mut Errors,
+) -> syn::Result<Statement> {
+    let statement: TokenStream = input.fork().parse()?;
+    let keyword: Token![let] = input.parse()?;
+    let pattern = input.call(Pat::parse_single);
+    let Some(name) = pattern.ok().and_then(|pattern| node_name(pattern, errors)) else {
+        input.parse::<TokenStream>()?;
+        errors.at(statement, "a node is written `let name: Operator = …;`");
+        return Ok(Statement::Broken(BrokenStatement::default()));
+    };
+    let broken = |ty, value| {
+        let (node, parts) = (Some(name.clone()), NodeParts { ty, value });
+        Statement::Broken(BrokenStatement { node, ports: Vec::new(), parts })
+    };
+    let ty = if input.peek(Token![:]) {
+        input.parse::<Token![:]>()?;
+        let form = format!("expected the type of node `{name}`: `let {name}: Operator = …;`");
+        if input.peek(Token![=]) {
+            errors.at(input.fork().parse::<TokenTree>()?, form);
+            None
+        } else if let Ok(ty) = input.parse::<Type>() {
+            Some(ty)
+        } else {
+            let rest: TokenStream = input.parse()?;
+            let wrong = rest.into_iter().next().or_else(|| statement.into_iter().last());
+            errors.at(wrong, form);
+            return Ok(broken(None, None));
+        }
+    } else {
+        errors.at(
+            &name,
+            format!(
+                "node `{name}` has no type; write `let {name}: Operator = …`: its ports and \
+                 streams are checked by its type"
+            ),
+        );
+        None
+    };
+    if !input.peek(Token![=]) {
+        let text = format!("node `{name}` has no operator; write `let {name}: Operator = …;`");
+        errors.at(statement, text);
+        input.parse::<TokenStream>()?;
+        return Ok(broken(ty, None));
+    }
+    input.parse::<Token![=]>()?;
+    Ok(match (ty, parse_value(&statement, input, errors)?) {
+        (Some(ty), Some(description)) if is_pool(&ty) => {
+            errors.at(
+                keyword,
+                format!(
+                    "a stream pool is declared with `const`: `const {name}: {} = …;`",
+                    spelled(&ty)
+                ),
+            );
+            Statement::Pool(Pool { docs: Vec::new(), name, ty, description })
+        }
+        (Some(ty), value) if reject_non_operator(&name, &ty, errors) => {
+            // Without the type, rustc can't infer what such a value leaves open.
+            let value = value.filter(|_| !has_placeholder_inside(&ty));
+            broken(None, value)
+        }
+        (Some(ty), Some(value)) => Statement::Node(NodeStatement { attributes, name, ty, value }),
+        (ty, value) => broken(ty, value),
+    })
+}
+
+/// The name, if the pattern is one.
+fn node_name(pattern: Pat, errors: &mut Errors) -> Option<Ident> {
+    let Pat::Ident(pattern) = pattern else { return None };
+    if pattern.by_ref.is_some() || pattern.subpat.is_some() || pattern.ident == "self" {
+        return None;
+    }
+    if let Some(keyword) = pattern.mutability {
+        let name = &pattern.ident;
+        errors.at(
+            keyword,
+            format!("a node is not `mut`: the graph owns it, and `{name}_mut()` lends it"),
+        );
+    }
+    Some(pattern.ident)
+}

@@ -1,0 +1,66 @@
+//! Reads ports: `node.port`.
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::quote;
+use syn::Token;
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+
+use crate::diagnostic::Errors;
+use crate::graph::model::{PartialPort, Port};
+
+pub(super) const EDGE_FORM: &str = "an edge is written `producer.output >> consumer.input;`";
+
+/// A port, or, with a mistake, what of it is written.
+pub(super) type PortResult = Result<Port, Option<PartialPort>>;
+
+/// The side of the edge on which a port is.
+#[derive(Clone, Copy)]
+pub(super) enum Side {
+    Output,
+    Input,
+}
+
+/// A port. If it has a mistake, it takes all of the input.
+pub(super) fn parse_port(
+    input: ParseStream<'_>,
+    side: Side,
+    errors: &mut Errors,
+) -> syn::Result<PortResult> {
+    let Ok(node) = input.parse::<Ident>() else {
+        let rest: TokenStream = input.parse()?;
+        let is_group = matches!(rest.clone().into_iter().next(), Some(TokenTree::Group(_)));
+        let text = match side {
+            Side::Output if is_group => {
+                "an edge has one producer; write one edge for each of them".to_owned()
+            }
+            Side::Output => format!("expected a node, a stream pool or an edge; {EDGE_FORM}"),
+            Side::Input => format!("expected `consumer.input`; {EDGE_FORM}"),
+        };
+        errors.at(rest, text);
+        return Ok(Err(None));
+    };
+    if !input.peek(Token![.]) {
+        let port = match side {
+            Side::Output => "output",
+            Side::Input => "input",
+        };
+        // `source > sink` lacks its ports, and has the wrong arrow: the form shows both.
+        let text = format!("expected a port, written `{node}.{port}`; {EDGE_FORM}");
+        input.parse::<TokenStream>()?;
+        errors.at(&node, text);
+        return Ok(Err(Some(PartialPort { node, dot: None, port: None })));
+    }
+    let dot: Token![.] = input.parse()?;
+    // A port that has the name of a keyword is written with `r#`, as in the operator.
+    let Ok(port) = input.parse::<Ident>() else {
+        let keyword = input.fork().call(Ident::parse_any).ok();
+        input.parse::<TokenStream>()?;
+        let tokens = quote!(#node #dot #keyword);
+        let hint = keyword.map(|word| format!("; a keyword is written `{node}.r#{word}`"));
+        let hint = hint.unwrap_or_default();
+        errors.at(tokens, format!("expected the name of a port after `{node}.`{hint}"));
+        return Ok(Err(Some(PartialPort { node, dot: Some(dot), port: None })));
+    };
+    Ok(Ok(Port { node, dot, port }))
+}

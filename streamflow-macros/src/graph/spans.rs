@@ -1,0 +1,81 @@
+//! What a mistake underlines.
+//!
+//! rustc underlines an expression from its first token to its last. So the first and the last token of generated code
+//! have the spans of the user's first and last token. These spans are the user's own, unchanged: rustc then does not
+//! mention the macro.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::spanned::Spanned;
+
+use super::model::{Discard, Edge, Port};
+
+/// The spans of what is underlined: of the first token, of one in the middle, and of the last token. Names of the
+/// expansion get the middle one: an editor then does not show them for the user's names.
+#[derive(Clone, Copy)]
+pub(super) struct Underline {
+    pub(super) first: Span,
+    pub(super) middle: Span,
+    pub(super) last: Span,
+}
+
+impl Underline {
+    /// Underlines one token.
+    pub(super) fn one(span: Span) -> Self {
+        Self { first: span, middle: span, last: span }
+    }
+
+    /// Underlines all the tokens, without one in the middle.
+    pub(super) fn all(tokens: impl ToTokens) -> Self {
+        let (first, last) = first_and_last(tokens);
+        Self { first, middle: first, last }
+    }
+}
+
+/// The spans of the first and the last token.
+pub(super) fn first_and_last(tokens: impl ToTokens) -> (Span, Span) {
+    let mut spans = tokens.into_token_stream().into_iter().map(|token| token.span());
+    let first = spans.next().unwrap_or_else(Span::call_site);
+    (first, spans.last().unwrap_or(first))
+}
+
+impl ToTokens for Port {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.node.to_tokens(tokens);
+        self.dot.to_tokens(tokens);
+        self.port.to_tokens(tokens);
+    }
+}
+
+impl Edge {
+    /// The tokens that a mistake of this edge underlines: of an input in a group, the input alone, because the rest
+    /// belongs to the other edges as well.
+    pub(super) fn underlined_tokens(&self) -> TokenStream {
+        let Self { output, arrow, input, .. } = self;
+        if self.in_group { quote!(#input) } else { quote!(#output #arrow #input) }
+    }
+
+    /// The spans of these tokens.
+    pub(super) fn underline(&self) -> Underline {
+        let last = self.input.port.span();
+        if self.in_group {
+            Underline { first: self.input.node.span(), middle: self.input.dot.span(), last }
+        } else {
+            Underline { first: self.output.node.span(), middle: self.arrow.span(), last }
+        }
+    }
+}
+
+impl Discard {
+    /// The tokens that a mistake of this statement underlines.
+    pub(super) fn underlined_tokens(&self) -> TokenStream {
+        let Self { output, arrow, underscore } = self;
+        quote!(#output #arrow #underscore)
+    }
+
+    /// The spans of these tokens.
+    pub(super) fn underline(&self) -> Underline {
+        let (first, last) = (self.output.node.span(), self.underscore.span());
+        Underline { first, middle: self.arrow.span(), last }
+    }
+}

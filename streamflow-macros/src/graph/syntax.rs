@@ -1,0 +1,80 @@
+//! A graph as it is written: the output of `parse`, and the input of `check`.
+
+use proc_macro2::Ident;
+use syn::{Attribute, Expr, Token, Type};
+
+use super::model::{Header, NodeParts, PartialPort, Pool, Port};
+
+/// The header and the statements of a graph.
+pub(super) struct ParsedGraph {
+    pub(super) header: Header,
+    pub(super) statements: Vec<Statement>,
+}
+
+/// A statement of the body.
+pub(super) enum Statement {
+    Pool(Pool),
+    Node(NodeStatement),
+    Edge(EdgeStatement),
+    /// A statement with a mistake, which is already reported.
+    Broken(BrokenStatement),
+}
+
+/// `#[…] let name: Operator = …;`
+pub(super) struct NodeStatement {
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) name: Ident,
+    pub(super) ty: Type,
+    pub(super) value: Expr,
+}
+
+/// `#[…] node.output >> …;`
+pub(super) struct EdgeStatement {
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) output: Port,
+    pub(super) arrow: Token![>>],
+    pub(super) target: Target,
+}
+
+/// The right side of an edge.
+pub(super) enum Target {
+    /// `node.input`
+    Input(Port),
+    /// `(node.input, …)`
+    Group(Vec<Port>),
+    /// `_`
+    Discard(Token![_]),
+}
+
+impl EdgeStatement {
+    /// The output, then the inputs.
+    pub(super) fn ports(&self) -> impl Iterator<Item = &Port> {
+        let inputs = match &self.target {
+            Target::Input(input) => std::slice::from_ref(input),
+            Target::Group(inputs) => inputs,
+            Target::Discard(_) => &[],
+        };
+        std::iter::once(&self.output).chain(inputs)
+    }
+
+    /// The same ports, to be changed.
+    pub(super) fn ports_mut(&mut self) -> impl Iterator<Item = &mut Port> {
+        let inputs = match &mut self.target {
+            Target::Input(input) => std::slice::from_mut(input),
+            Target::Group(inputs) => inputs,
+            Target::Discard(_) => &mut [],
+        };
+        std::iter::once(&mut self.output).chain(inputs)
+    }
+}
+
+/// What can still be used of a statement with a mistake.
+#[derive(Default)]
+pub(super) struct BrokenStatement {
+    /// The node that it would declare: an edge to this node is no further mistake.
+    pub(super) node: Option<Ident>,
+    /// The ports that it names, as far as they are written: an editor completes them.
+    pub(super) ports: Vec<PartialPort>,
+    /// What the user wrote for the node.
+    pub(super) parts: NodeParts,
+}
