@@ -1,9 +1,9 @@
 //! A graph as it is written: the output of `parse`, and the input of `check`.
 
 use proc_macro2::Ident;
-use syn::{Attribute, Expr, Token, Type};
+use syn::{Expr, Token, Type};
 
-use super::model::{Header, NodeParts, PartialPort, Pool, Port};
+use super::model::{EdgeAttributes, Header, NodeAttributes, NodeParts, PartialPort, Pool, Port};
 
 /// The header and the statements of a graph.
 pub(super) struct ParsedGraph {
@@ -14,7 +14,7 @@ pub(super) struct ParsedGraph {
 /// A statement of the body.
 pub(super) enum Statement {
     Pool(Pool),
-    Node(NodeStatement),
+    Node(Box<NodeStatement>),
     Edge(EdgeStatement),
     /// A statement with a mistake, which is already reported.
     Broken(BrokenStatement),
@@ -22,7 +22,7 @@ pub(super) enum Statement {
 
 /// `#[…] let name: Operator = …;`
 pub(super) struct NodeStatement {
-    pub(super) attributes: Vec<Attribute>,
+    pub(super) attributes: NodeAttributes,
     pub(super) name: Ident,
     pub(super) ty: Type,
     pub(super) value: Expr,
@@ -30,7 +30,7 @@ pub(super) struct NodeStatement {
 
 /// `#[…] node.output >> …;`
 pub(super) struct EdgeStatement {
-    pub(super) attributes: Vec<Attribute>,
+    pub(super) attributes: EdgeAttributes,
     pub(super) output: Port,
     pub(super) arrow: Token![>>],
     pub(super) target: Target,

@@ -7,7 +7,6 @@ use proc_macro2::Ident;
 use super::pools;
 use crate::diagnostic::Errors;
 use crate::graph::model::{Node, NodeParts, PartialPort, Pool, unraw_name};
-use crate::graph::parse::node_attributes::read_node_attributes;
 use crate::graph::syntax::{BrokenStatement, EdgeStatement, NodeStatement, Statement};
 
 /// Names of fields and constants of the expansion. A node with such a name is left out.
@@ -62,9 +61,9 @@ pub(super) fn collect(statements: Vec<Statement>, errors: &mut Errors) -> Declar
     for statement in statements {
         match statement {
             Statement::Pool(pool) => pools::declare_pool(pool, pools, errors),
-            Statement::Node(NodeStatement { attributes, name, ty, value }) => {
+            Statement::Node(node) => {
+                let NodeStatement { attributes, name, ty, value } = *node;
                 if names.declare(&name, errors) {
-                    let attributes = read_node_attributes(attributes, errors);
                     nodes.push(Node { attributes, name, ty, value, has_accessors: true });
                 } else {
                     left_out.push(NodeParts { ty: Some(ty), value: Some(value) });

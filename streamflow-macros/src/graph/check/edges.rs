@@ -8,7 +8,6 @@ use proc_macro2::Ident;
 use super::declarations::NodeNames;
 use crate::diagnostic::Errors;
 use crate::graph::model::{Carries, Discard, Edge, Node, Nodes, Param, Port, Streams, unraw_name};
-use crate::graph::parse::edge_attributes::{self, read_edge_attributes};
 use crate::graph::syntax::{EdgeStatement, Target};
 
 /// The edge statements, one edge for each input.
@@ -31,8 +30,7 @@ pub(super) fn connect(
     let mut connections = Connections::default();
     for mut statement in statements {
         statement.ports_mut().for_each(|port| spell_as_declared(port, nodes));
-        let EdgeStatement { attributes: written, output, arrow, target } = statement;
-        let attributes = read_edge_attributes(&written, errors);
+        let EdgeStatement { attributes, output, arrow, target } = statement;
         let Connections { edges, discards, unknown_nodes } = &mut connections;
         let mut has_node = |port: &Port| {
             let node = unraw_name(&port.node);
@@ -52,7 +50,6 @@ pub(super) fn connect(
         let output_has_node = has_node(&output);
         let (inputs, in_group) = match target {
             Target::Discard(underscore) => {
-                edge_attributes::reject_at_discard(&written, errors);
                 if output_has_node {
                     discards.push(Discard { output, arrow, underscore });
                 }

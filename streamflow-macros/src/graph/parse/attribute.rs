@@ -6,6 +6,12 @@ use syn::{Attribute, Token};
 
 use crate::diagnostic::{Errors, similar};
 
+/// The names of attributes of nodes.
+pub(super) const OF_NODES: &[&str] = &["streams", "when"];
+
+/// The names of attributes of edges.
+pub(super) const OF_EDGES: &[&str] = &["copy", "transfer", "capacity", "policy", "feedback"];
+
 /// Whether this is a comment for the documentation.
 pub(super) fn is_doc(attribute: &Attribute) -> bool {
     attribute.path().is_ident("doc") && attribute.meta.to_token_stream().to_string().contains('=')

@@ -5,6 +5,7 @@ use syn::parse::discouraged::Speculative;
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Token, parenthesized, token};
 
+use super::edge_attributes::{read_edge_attributes, reject_at_discard};
 use super::port::{EDGE_FORM, PortResult, Side, parse_port};
 use crate::diagnostic::Errors;
 use crate::graph::model::{NodeParts, PartialPort, Port};
@@ -58,6 +59,11 @@ pub(super) fn parse_edge(
             "an edge joins one output and its inputs; continue in a statement of its own, from an \
              output of the consumer",
         );
+    }
+    let written = attributes;
+    let attributes = read_edge_attributes(&written, errors);
+    if let Target::Discard(_) = target {
+        reject_at_discard(&written, errors);
     }
     Ok(Statement::Edge(EdgeStatement { attributes, output, arrow, target }))
 }

@@ -4,19 +4,17 @@ use proc_macro2::{Ident, TokenStream};
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Expr, ExprLit, Lit, Meta, Token};
 
-use super::attribute::{is_doc, reject_unknown_attribute};
+use super::attribute::{OF_EDGES, OF_NODES, is_doc, reject_unknown_attribute};
 use crate::diagnostic::{Errors, similar};
 use crate::graph::model::{Carries, EdgeAttributes, Policy};
 
 const FORMS: &str = "an edge takes `#[copy]`, `#[transfer]`, `#[capacity(n)]`, `#[policy(pop)]`, \
                         `#[policy(reject)]`, `#[policy(fault)]` and `#[feedback(initial = …)]`";
-/// The names of these attributes.
-const KNOWN: &[&str] = &["copy", "transfer", "capacity", "policy", "feedback"];
 const POLICIES: &str = "`pop` drops the oldest message, `reject` the new one, and `fault` is an \
                         error; without `#[policy]` the producer waits for room";
 
 /// The attributes of an edge.
-pub(in crate::graph) fn read_edge_attributes(
+pub(super) fn read_edge_attributes(
     attributes: &[Attribute],
     errors: &mut Errors,
 ) -> EdgeAttributes {
@@ -42,10 +40,10 @@ pub(in crate::graph) fn read_edge_attributes(
                 edge.is_feedback = true;
                 edge.initial = read_initial(attribute, errors);
             }
-            "streams" | "when" => {
+            name if OF_NODES.contains(&name) => {
                 errors.at(attribute, format!("this attribute is for nodes; {FORMS}"));
             }
-            _ => reject_unknown_attribute(attribute, KNOWN, FORMS, errors),
+            _ => reject_unknown_attribute(attribute, OF_EDGES, FORMS, errors),
         }
     }
     edge
@@ -131,14 +129,14 @@ fn read_initial(attribute: &Attribute, errors: &mut Errors) -> Option<Expr> {
 }
 
 /// Reports all attributes of edges at a discard, which has no queue and copies nothing.
-pub(in crate::graph) fn reject_at_discard(attributes: &[Attribute], errors: &mut Errors) {
+pub(super) fn reject_at_discard(attributes: &[Attribute], errors: &mut Errors) {
     for attribute in attributes {
         let name = attribute.path().get_ident().map(ToString::to_string).unwrap_or_default();
         let text = match name.as_str() {
             "copy" | "transfer" => {
                 format!("a discarded message is not copied; remove `#[{name}]`")
             }
-            name if KNOWN.contains(&name) => {
+            name if OF_EDGES.contains(&name) => {
                 format!("a discarded message waits nowhere; remove `#[{name}]`")
             }
             _ => continue,

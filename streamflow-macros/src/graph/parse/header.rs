@@ -5,7 +5,7 @@ use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Attribute, Token, Type, Visibility, parenthesized, token};
 
 use super::FORM;
-use super::attribute::{is_doc, reject_inner_attributes};
+use super::attribute::{OF_NODES, is_doc, reject_inner_attributes};
 use crate::diagnostic::Errors;
 use crate::graph::model::{Header, Param};
 
@@ -15,7 +15,7 @@ pub(super) fn parse_header(input: ParseStream<'_>, errors: &mut Errors) -> Optio
         errors.push(error);
         return None;
     }
-    let attributes = match input.call(Attribute::parse_outer) {
+    let mut attributes = match input.call(Attribute::parse_outer) {
         Ok(attributes) => attributes,
         Err(error) => {
             errors.push(error);
@@ -35,6 +35,7 @@ pub(super) fn parse_header(input: ParseStream<'_>, errors: &mut Errors) -> Optio
         errors.at(wrong.collect::<TokenStream>(), format!("this is no graph: {FORM}"));
         return None;
     };
+    let green_contexts = read_graph_attributes(&mut attributes, errors);
     reject_generics(input, errors);
     let mut params = Vec::new();
     if input.peek(token::Paren) {
@@ -49,7 +50,46 @@ pub(super) fn parse_header(input: ParseStream<'_>, errors: &mut Errors) -> Optio
         }
     }
     reject_where_clause(input, errors);
-    Some(Header { attributes, visibility, keyword, name, params, green_contexts: None })
+    Some(Header { attributes, visibility, keyword, name, params, green_contexts })
+}
+
+/// Takes `#[green_contexts(POOL)]` out of the attributes, which are otherwise those of the struct, and removes what a
+/// graph can't have.
+fn read_graph_attributes(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Option<Ident> {
+    let mut pool = None;
+    attributes.retain(|attribute| {
+        let path = attribute.path();
+        if path.is_ident("green_contexts") {
+            read_green_contexts(attribute, &mut pool, errors);
+            return false;
+        }
+        if let Some(name) = OF_NODES.iter().find(|name| path.is_ident(name)) {
+            let text = format!("`#[{name}]` is for nodes: put it on the node that it is about");
+            errors.at(attribute, text);
+            return false;
+        }
+        if path.is_ident("cfg") || path.is_ident("cfg_attr") {
+            let text = "`cfg` stands before `graph!`: more than the struct depends on it";
+            errors.at(attribute, text);
+        }
+        true
+    });
+    pool
+}
+
+/// `#[green_contexts(POOL)]`
+fn read_green_contexts(attribute: &Attribute, pool: &mut Option<Ident>, errors: &mut Errors) {
+    match attribute.parse_args::<Ident>() {
+        Ok(_) if pool.is_some() => {
+            errors.at(attribute, "`#[green_contexts]` is given twice; a graph has one default");
+        }
+        Ok(name) => *pool = Some(name),
+        Err(_) => errors.at(
+            attribute,
+            "this attribute names one green context pool of the graph, \
+             `#[green_contexts(GREEN)]`: nodes without a pool use its default context",
+        ),
+    }
 }
 
 /// Skips `<T>`, so that it is the only mistake.

@@ -3,10 +3,10 @@
 mod attribute;
 mod body;
 mod edge;
-pub(super) mod edge_attributes;
+mod edge_attributes;
 mod header;
 mod node;
-pub(super) mod node_attributes;
+mod node_attributes;
 mod operator_type;
 mod pool;
 mod port;

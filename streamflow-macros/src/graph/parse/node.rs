@@ -4,6 +4,7 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::parse::ParseStream;
 use syn::{Attribute, Pat, Token, Type};
 
+use super::node_attributes::read_node_attributes;
 use super::operator_type::{has_placeholder_inside, reject_non_operator};
 use super::pool::is_pool;
 use super::value::parse_value;
@@ -77,7 +78,10 @@ pub(super) fn parse_node(
             let value = value.filter(|_| !has_placeholder_inside(&ty));
             broken(None, value)
         }
-        (Some(ty), Some(value)) => Statement::Node(NodeStatement { attributes, name, ty, value }),
+        (Some(ty), Some(value)) => {
+            let attributes = read_node_attributes(attributes, errors);
+            Statement::Node(Box::new(NodeStatement { attributes, name, ty, value }))
+        }
         (ty, value) => broken(ty, value),
     })
 }

@@ -4,19 +4,17 @@ use proc_macro2::{Ident, TokenStream};
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Meta, parenthesized, token};
 
-use super::attribute::{is_doc, reject_unknown_attribute};
+use super::attribute::{OF_EDGES, OF_NODES, is_doc, reject_unknown_attribute};
 use crate::diagnostic::{Errors, similar};
 use crate::graph::model::{NodeAttributes, Streams};
 use crate::tokens::split;
 
 const FORMS: &str = "a node takes `#[streams(POOL)]`, `#[streams(none)]`, `#[when(count(n))]` and \
                         `#[when(stream_done(input))]`";
-/// Names of edge attributes: at a node, they are in the wrong place.
-const OF_EDGES: &[&str] = &["copy", "transfer", "capacity", "policy", "feedback"];
 const CONDITIONS: &str = "the conditions are `count(n)` and `stream_done(input)`";
 
 /// The attributes of a node.
-pub(in crate::graph) fn read_node_attributes(
+pub(super) fn read_node_attributes(
     attributes: Vec<Attribute>,
     errors: &mut Errors,
 ) -> NodeAttributes {
@@ -34,36 +32,10 @@ pub(in crate::graph) fn read_node_attributes(
                 format!("`#[{of_edge}]` is for edges: put it on the edge that it is about"),
             );
         } else {
-            reject_unknown_attribute(&attribute, &["streams", "when"], FORMS, errors);
+            reject_unknown_attribute(&attribute, OF_NODES, FORMS, errors);
         }
     }
     node
-}
-
-/// Takes `#[green_contexts(POOL)]` out of the attributes of a graph.
-pub(in crate::graph) fn take_green_contexts(
-    attributes: &mut Vec<Attribute>,
-    errors: &mut Errors,
-) -> Option<Ident> {
-    let mut pool = None;
-    attributes.retain(|attribute| {
-        if !attribute.path().is_ident("green_contexts") {
-            return true;
-        }
-        match attribute.parse_args::<Ident>() {
-            Ok(_) if pool.is_some() => {
-                errors.at(attribute, "`#[green_contexts]` is given twice; a graph has one default")
-            }
-            Ok(name) => pool = Some(name),
-            Err(_) => errors.at(
-                attribute,
-                "this attribute names one green context pool of the graph, \
-                 `#[green_contexts(GREEN)]`: nodes without a pool use its default context",
-            ),
-        }
-        false
-    });
-    pool
 }
 
 /// `#[streams(POOL)]`, `#[streams(none)]`
