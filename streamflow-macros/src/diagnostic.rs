@@ -10,18 +10,18 @@ pub(crate) struct Errors {
 }
 
 impl Errors {
-    /// A mistake; all the given tokens are underlined. Without tokens, the attribute is.
+    /// Adds a mistake, which underlines all the tokens. Without tokens, it underlines the use of the macro.
     pub(crate) fn at(&mut self, tokens: impl ToTokens, message: impl Into<String>) {
         self.list.push(syn::Error::new_spanned(tokens, message.into()));
     }
 
-    /// A mistake that syn found.
+    /// Adds a mistake that syn found.
     pub(crate) fn push(&mut self, error: syn::Error) {
         self.list.push(error);
     }
 
-    /// A mistake that syn found in these tokens. At their end there is nothing that could be underlined, so
-    /// their last token is.
+    /// Adds a mistake that syn found in these tokens. If syn expects more after their end, the last token is
+    /// underlined.
     pub(crate) fn parse(&mut self, error: syn::Error, tokens: impl ToTokens) {
         let Some(expected) =
             error.to_string().strip_prefix("unexpected end of input").map(|rest| {
@@ -52,13 +52,13 @@ impl Errors {
     }
 }
 
-/// The name among `known` that `written` was probably meant to be.
+/// The name among `known` of which `written` is probably a misspelling.
 pub(crate) fn similar<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
-    let near = |name: &&&str| distance(written, name) <= 1 + name.len() / 4;
-    known.iter().filter(near).min_by_key(|name| distance(written, name)).copied()
+    let is_near = |name: &&&str| distance(written, name) <= 1 + name.len() / 4;
+    known.iter().filter(is_near).min_by_key(|name| distance(written, name)).copied()
 }
 
-/// How many letters must be changed, inserted or left out to get from one word to the other.
+/// The Levenshtein distance: how many letters must be changed, inserted or removed to get from one word to the other.
 fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().enumerate() {
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_is_recognised_and_another_word_is_not() {
+    fn a_misspelt_word_is_recognised_and_another_word_is_not() {
         let known = ["cuda", "requires"];
         assert_eq!(similar("cuad", &known), Some("cuda"));
         assert_eq!(similar("cude", &known), Some("cuda"));
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn distances() {
+    fn distances_are_counted_in_letters() {
         assert_eq!(distance("", "abc"), 3);
         assert_eq!(distance("abc", ""), 3);
         assert_eq!(distance("kitten", "sitting"), 3);

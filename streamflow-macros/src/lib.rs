@@ -1,21 +1,21 @@
 //! The macros of streamflow. Use them through the `streamflow` crate.
 //!
-//! Each macro is a pipeline: parse what the user wrote into a model, check the model, expand it. All
-//! mistakes of one use are reported at once, and what can be defined in spite of them is, so that
-//! no further errors follow from the first ones.
+//! Each macro is a pipeline: it parses the user's tokens, checks what it read, and expands it. All mistakes of one use
+//! are reported at once. Whatever can be defined in spite of them is defined, so that no further errors follow.
 //!
-//! With `STREAMFLOW_EXPAND=directory` set, each use also writes what it makes to a file of this directory,
-//! formatted, named after its place and its first item: `main-42-Ramp.rs`. Cargo does not know of the variable, so
-//! build what shall be written anew: `touch src/main.rs; STREAMFLOW_EXPAND=$PWD/expanded cargo check`.
+//! With `STREAMFLOW_EXPAND=directory` set, each use also writes its expansion, formatted, to a file in this directory,
+//! named after its location and its first item: `main-42-Ramp.rs`. Cargo does not know the variable, so change the file
+//! first: `touch src/main.rs; STREAMFLOW_EXPAND=$PWD/expanded cargo check`.
 //!
-//! What the macros write begins with `::streamflow`. A crate that knows streamflow by another name says
+//! Paths in the expansions begin with `::streamflow`. A crate that knows streamflow by another name has
 //! `extern crate other_name as streamflow;` at its root. One with `#![no_implicit_prelude]` can't use `#[operator]`,
-//! `#[derive(Message)]` and `graph!`: rustc then knows no `#[diagnostic::…]`, which they write.
+//! `#[derive(Message)]` and `graph!`: rustc then does not know `#[diagnostic::…]`, which they expand to.
 
 mod diagnostic;
 #[cfg(test)]
 mod fuzz;
 mod graph;
+mod guard;
 mod kernel;
 mod message;
 mod operator;
@@ -23,6 +23,8 @@ mod tokens;
 mod written;
 
 use proc_macro::TokenStream;
+
+use self::guard::guarded;
 
 /// Makes a function a kernel, with a body for CUDA beside the one in Rust.
 ///
@@ -40,7 +42,7 @@ use proc_macro::TokenStream;
 /// // stream.launch::<exp_linspace>(image.len(), (&mut image, 0.0, step))?;
 /// ```
 ///
-/// The function stays as it is, to be called and tested. Beside it stands a type of the same name
+/// The function stays as it is, to be called and tested. Beside it is a type of the same name
 /// that implements `streamflow::kernel::Kernel`, which is what `launch` takes. The host simulator
 /// runs the Rust body, once per launch and whatever the grid.
 ///
@@ -130,7 +132,7 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 /// The attributes of the graph are those of a struct, as `#[derive(Debug)]`, and
 /// `#[green_contexts(NAME)]`: nodes without a pool use the default context of this green context pool
-/// (Holoscan's `add_default_green_context_pool`). Statements stand in any
+/// (Holoscan's `add_default_green_context_pool`). Statements may be in any
 /// order: what runs first follows from the edges.
 ///
 /// A graph takes values, not type parameters: its checks look at concrete operators. Generic operators
@@ -171,8 +173,8 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 ///   not have it. Host data goes anywhere without.
 ///
 /// - `#[capacity(n)]`: how many messages wait on the edge, a `usize`; 1 by default.
-/// - `#[policy(pop)]`, `#[policy(reject)]`, `#[policy(fault)]`: what becomes of a message for which there
-///   is no room. The oldest one is dropped, the new one is, or the producer's tick fails. By default the
+/// - `#[policy(pop)]`, `#[policy(reject)]`, `#[policy(fault)]`: what happens to a message for which there
+///   is no room. The oldest message is dropped, or the new one is, or the producer's tick fails. By default the
 ///   producer does not run before there is room.
 /// - `#[feedback(initial = value)]`: its messages are for the next tick, and `value` is that of the first.
 ///   It may close a cycle, and it is the only edge that may. What waits there at the end of a run is state,
@@ -185,7 +187,7 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 ///   The whole program is in the documentation of the module `streamflow::graph`.
 ///
 /// # What is checked, and when
-/// | Mistake | Found by | Told at |
+/// | Mistake | Found by | Reported at |
 /// |---|---|---|
 /// | a statement that can't be read; an unknown attribute, condition or pool; a pool that no node uses | the macro | the statement, or its part |
 /// | two nodes or pools where one may be; a node named as something of the graph | the macro | the later one |
@@ -193,7 +195,7 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | two producers where one may be | a constant | the later edge |
 /// | an unknown node or port, an operator's wrong arguments | rustc | the name |
 /// | a type that is no operator, or has no `compute` | types | the node's type |
-/// | a port of another type, an edge the wrong way round, a fan-out to an input that takes its message, `#[copy]` or `#[transfer]` of what can't be copied | types | the edge |
+/// | a port of another type, an edge in the wrong direction, a fan-out to an input that takes its message, `#[copy]` or `#[transfer]` of what can't be copied | types | the edge |
 /// | `stream_done` of an output, or of host data | types | the condition |
 /// | a required input without a producer, another number of them than its size, an output that nobody consumes | a constant | the node's name |
 /// | a pool for an operator of the host alone | a constant | the node's `#[streams(…)]` |
@@ -202,9 +204,9 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | a `count` or a `capacity` of 0, a device or stream that the platform has not, a constructor's error | `new` | – |
 /// | device data that reaches another device by way of a node with `#[streams(none)]` | `run` | – |
 ///
-/// All mistakes of names in one graph are told at once, and the struct is still defined, so what uses
-/// it is no further mistake. Constants are evaluated when all names are right. `cargo check` finds all
-/// that the compiler can.
+/// All mistakes of names in one graph are reported at once, and the struct is still defined, so that its uses
+/// are no further mistakes. Constants are evaluated when all names are right. `cargo check` finds all
+/// mistakes that the compiler can find.
 #[proc_macro]
 pub fn graph(tokens: TokenStream) -> TokenStream {
     guarded(TokenStream::new(), || graph::graph(tokens.into()).into())
@@ -233,9 +235,9 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// ```
 ///
 /// The port fields are declarations: the struct keeps the other fields alone, its state. Beside it
-/// stand `CombineAndSumIo<'t>`, what one tick has (a field per port and per stream name),
+/// are `CombineAndSumIo<'t>`, what one tick has (a field per port and per stream name),
 /// `CombineAndSumPorts`, which a graph connects, and `CombineAndSumStreams<'t>`, the names of its
-/// streams for `start`. `streamflow::Operator` tells what is known of all this: names, types and
+/// streams for `start`. `streamflow::Operator` describes all this: names, types and
 /// documentation of the ports, and how many streams it may take from its pool. Each of these has the generic parameters that it needs: those of the Io are
 /// the ones that its ports' types need, and `Self::Io<'_>` always names it. What the operator does is
 /// written in `impl Compute`.
@@ -251,7 +253,7 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// - `#[output] x: T`.
 ///
 /// `T` is a `Message`: a tensor, a number, a `HostData<T>`, a struct with `#[derive(Message)]`. The
-/// documentation of a port stands in a table in that of the struct.
+/// documentation of a port is in a table in that of the struct.
 ///
 /// # Options
 /// In any order, as in `#[operator(streams(fill, copy), no_new)]`:
@@ -290,39 +292,4 @@ pub fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_derive(Message)]
 pub fn message(item: TokenStream) -> TokenStream {
     guarded(TokenStream::new(), || message::message(item.into()).into())
-}
-
-/// A panic of ours becomes an error that says whose mistake it is, and the item stays. What was made is
-/// written to a file where that is asked for.
-fn guarded(item: TokenStream, expand: impl FnOnce() -> TokenStream) -> TokenStream {
-    let expanded = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        let expanded = expand();
-        let unwritten = write(&expanded);
-        [expanded, unwritten].into_iter().collect()
-    }));
-    expanded.unwrap_or_else(|_| {
-        let text = "this is a bug in streamflow: the macro panicked; please report it together with the \
-                    code here";
-        [item, error(text)].into_iter().collect()
-    })
-}
-
-/// Writes an expansion into the directory that `STREAMFLOW_EXPAND` names. Without the variable, nothing is
-/// read or written.
-fn write(expanded: &TokenStream) -> TokenStream {
-    let Some(directory) = std::env::var_os(written::VARIABLE) else { return TokenStream::new() };
-    let here = proc_macro::Span::call_site();
-    let place = written::Place { file: here.file(), line: here.line() };
-    match written::write(directory.as_ref(), &place, expanded.clone().into()) {
-        Ok(_) => TokenStream::new(),
-        Err(why) => error(&format!(
-            "the expansion can't be written to `{}`, which `{}` names: {why}",
-            directory.display(),
-            written::VARIABLE
-        )),
-    }
-}
-
-fn error(text: &str) -> TokenStream {
-    syn::Error::new(proc_macro2::Span::call_site(), text).into_compile_error().into()
 }

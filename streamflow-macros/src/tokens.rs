@@ -1,4 +1,4 @@
-//! Small questions about tokens.
+//! Types that the macros know by name, and how tokens are read and spelled.
 
 #[cfg(test)]
 mod library_types;
@@ -9,7 +9,7 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote_spanned};
 use syn::{GenericArgument, Generics, PathArguments, Type};
 
-/// Traits that imply none of ours, nor that a type lives for ever or may move between threads.
+/// Traits of the standard library that imply neither a trait of streamflow nor `Send + 'static`.
 #[rustfmt::skip]
 pub(crate) const STANDARD_TRAITS: &[&str] = &[
     "Add", "AddAssign", "Clone", "Copy", "Debug", "Default", "Display", "Div", "DivAssign", "Eq",
@@ -45,30 +45,30 @@ const MESSAGES: &[&str] = &[
 const ELEMENTS: &[&str] =
     &["f16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", "f64"];
 
-/// Whether a type has the name of a message that comes with the library. Of others, only rustc can say.
+/// Whether a type has the name of a message that comes with the library. Only rustc knows whether another type is one.
 pub(crate) fn is_message(ty: &Type) -> bool {
     let Type::Path(path) = ty else { return false };
     let last = path.path.segments.last().map(|last| last.ident.to_string());
     last.is_some_and(|last| MESSAGES.contains(&last.as_str()))
 }
 
-/// Whether a type has the name of an element that comes with the library. Of others, only rustc can say.
+/// Whether a type has the name of an element that comes with the library. Only rustc knows whether another type is one.
 pub(crate) fn is_element(ty: &Type) -> bool {
     let Type::Path(path) = ty else { return false };
     path.path.get_ident().is_some_and(|name| ELEMENTS.iter().any(|element| name == element))
 }
 
-/// What must hold so that these types are messages, where only rustc can say whether it does: as clauses it is
-/// told once, at the type, and taken for granted in all that is made from it. Each is there once: of two for the
-/// same type that is higher-ranked, as `HostData<fn(&u8)>`, rustc can't choose one.
+/// The bounds that make these types messages, where only rustc can say whether they hold. As where clauses they are
+/// checked once, at the type, and assumed in all generated code. Each is there once: of two clauses for the same
+/// higher-ranked type, as `HostData<fn(&u8)>`, rustc can't choose one.
 pub(crate) fn doubts<'a>(
     types: impl Iterator<Item = &'a Type>,
     generics: &Generics,
 ) -> Vec<TokenStream> {
-    let mut told = HashSet::new();
+    let mut seen = HashSet::new();
     types
         .filter_map(|ty| doubt(ty, generics))
-        .filter(|clause| told.insert(clause.to_string()))
+        .filter(|clause| seen.insert(clause.to_string()))
         .collect()
 }
 
@@ -82,7 +82,7 @@ fn doubt(ty: &Type, generics: &Generics) -> Option<TokenStream> {
         return Some(must_be(ty, |at| quote_spanned!(at=> ::streamflow::__private::Message)));
     }
     let element = element(ty)?;
-    // A parameter's bounds are looked at by themselves.
+    // The bounds of a type parameter are checked separately.
     let known = is_element(element)
         || matches!(element, Type::Path(path)
             if generics.type_params().any(|param| path.path.is_ident(&param.ident)));
@@ -101,7 +101,7 @@ fn element(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// The tokens between commas.
+/// Splits the tokens at commas, and leaves out empty parts.
 pub(crate) fn split(tokens: TokenStream) -> Vec<TokenStream> {
     let mut parts = vec![TokenStream::new()];
     for token in tokens {
@@ -127,22 +127,22 @@ pub(crate) fn mentions(tokens: TokenStream, name: &Ident) -> bool {
     })
 }
 
-/// `ty: bounds`, for a where clause. All of it has the type's place, where rustc then shows what does not
-/// hold.
+/// `ty: bounds`, for a where clause. All of it has the span of the type: rustc reports a bound that does not hold
+/// there.
 pub(crate) fn must_be(ty: &Type, bounds: impl Fn(Span) -> TokenStream) -> TokenStream {
     let end = ty.to_token_stream().into_iter().last().map_or_else(Span::call_site, |t| t.span());
     let bounds = bounds(end);
     quote_spanned!(end=> #ty: #bounds)
 }
 
-/// `{ tokens }` at a place. An item that begins and ends at places of the user's is shown there.
-pub(crate) fn braced(place: Span, tokens: TokenStream) -> Group {
+/// `{ tokens }`, where the braces have this span. rustc shows an item at its first and last span.
+pub(crate) fn braced(span: Span, tokens: TokenStream) -> Group {
     let mut group = Group::new(Delimiter::Brace, tokens);
-    group.set_span(place);
+    group.set_span(span);
     group
 }
 
-/// A type as people write it: tokens print with spaces everywhere.
+/// A type with the usual spaces: the tokens' own `Display` puts spaces everywhere.
 pub(crate) fn spelled(ty: &Type) -> String {
     let mut text = String::new();
     let spaced = ty.to_token_stream().to_string();
@@ -177,7 +177,7 @@ mod tests {
     use syn::parse_quote;
 
     #[test]
-    fn types_are_spelled_as_people_do() {
+    fn types_are_spelled_with_the_usual_spaces() {
         assert_eq!(spelled(&parse_quote!(&Tensor<f32>)), "&Tensor<f32>");
         assert_eq!(spelled(&parse_quote!(Shared<a::B<C, 3>>)), "Shared<a::B<C, 3>>");
         assert_eq!(spelled(&parse_quote!([u8; 4])), "[u8; 4]");

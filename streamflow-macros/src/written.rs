@@ -1,4 +1,4 @@
-//! `STREAMFLOW_EXPAND=directory`: what the macros make, as files to read.
+//! `STREAMFLOW_EXPAND=directory`: writes the expansions of the macros to files.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,32 +6,36 @@ use std::path::{Path, PathBuf};
 use proc_macro2::TokenStream;
 use syn::{File, Item};
 
-/// The name of the variable.
+/// The environment variable that names the directory.
 pub(crate) const VARIABLE: &str = "STREAMFLOW_EXPAND";
 
-/// Where a use of a macro stands.
-pub(crate) struct Place {
+/// The source location of a use of a macro.
+pub(crate) struct Location {
     /// The file, as rustc names it.
     pub(crate) file: String,
     pub(crate) line: usize,
 }
 
-/// Writes an expansion, formatted, to a file named after its place and its first item.
-pub(crate) fn write(directory: &Path, place: &Place, tokens: TokenStream) -> io::Result<PathBuf> {
+/// Writes an expansion, formatted, to a file named after its location and its first item.
+pub(crate) fn write(
+    directory: &Path,
+    location: &Location,
+    tokens: TokenStream,
+) -> io::Result<PathBuf> {
     let spaced = tokens.to_string();
     let (name, text) = match syn::parse2::<File>(tokens) {
         Ok(file) => (name(&file), prettyplease::unparse(&file)),
-        // An item that is none, of which the attribute has said so.
+        // The attribute is on something that is no item, which the expansion reports.
         Err(_) => (String::from("unreadable"), spaced),
     };
-    let stem = Path::new(&place.file).file_stem().unwrap_or_default().to_string_lossy();
+    let stem = Path::new(&location.file).file_stem().unwrap_or_default().to_string_lossy();
     std::fs::create_dir_all(directory)?;
-    let path = directory.join(format!("{stem}-{}-{name}.rs", place.line));
+    let path = directory.join(format!("{stem}-{}-{name}.rs", location.line));
     std::fs::write(&path, text)?;
     Ok(path)
 }
 
-/// The first item's name.
+/// The name of the first item.
 fn name(file: &File) -> String {
     let named = file.items.iter().find_map(|item| match item {
         Item::Struct(item) => Some(&item.ident),
@@ -51,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_expansion_is_written_as_people_write() {
+    fn an_expansion_is_formatted() {
         let directory = tempfile::tempdir().unwrap();
         let tokens = crate::operator::operator(
             quote!(),
@@ -59,8 +63,8 @@ mod tests {
                 pub struct Blur { #[input] image: Tensor<f32>, radius: usize }
             },
         );
-        let place = Place { file: String::from("src/blur.rs"), line: 7 };
-        let path = write(&directory.path().join("new"), &place, tokens).unwrap();
+        let location = Location { file: String::from("src/blur.rs"), line: 7 };
+        let path = write(&directory.path().join("new"), &location, tokens).unwrap();
         assert_eq!(path.file_name().unwrap(), "blur-7-Blur.rs");
         let text = std::fs::read_to_string(path).unwrap();
         assert!(text.contains("pub struct Blur {\n    radius: usize,\n}\n"), "{text}");
@@ -71,10 +75,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_item_is_written_nevertheless() {
+    fn tokens_that_are_no_item_are_written_unformatted() {
         let directory = tempfile::tempdir().unwrap();
-        let place = Place { file: String::new(), line: 1 };
-        let path = write(directory.path(), &place, quote!(fn)).unwrap();
+        let location = Location { file: String::new(), line: 1 };
+        let path = write(directory.path(), &location, quote!(fn)).unwrap();
         assert_eq!(std::fs::read_to_string(path).unwrap(), "fn");
     }
 }

@@ -1,4 +1,4 @@
-//! Texts, order and pictures, on tokens.
+//! Error texts, order and diagrams of graphs that are given as tokens.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use proc_macro2::{Ident, TokenStream};
@@ -57,7 +57,7 @@ fn names<'a>(graph: &'a Graph, order: &[usize]) -> Vec<&'a Ident> {
 }
 
 #[test]
-fn the_tour_is_understood() {
+fn statements_become_nodes_edges_and_an_order() {
     let graph = sound(tour());
     assert_eq!(graph.header.name, "CudaStreamApp");
     assert_eq!(graph.header.params.len(), 3);
@@ -96,10 +96,10 @@ fn the_tour_is_understood() {
 }
 
 #[test]
-fn the_tour_as_a_picture() {
+fn a_graph_is_drawn_with_its_pools_ports_and_discards() {
     let graph = sound(tour());
     assert_eq!(
-        diagram::mermaid(&graph),
+        diagram::draw_mermaid(&graph),
         "flowchart LR
     subgraph pool_STREAMS[\"STREAMS\"]
         source1[\"source1: Source\"]
@@ -114,14 +114,14 @@ fn the_tour_as_a_picture() {
     rx -- \"seen\" --> 0_((\" \"))
 "
     );
-    let dot = diagram::dot(&graph);
+    let dot = diagram::draw_dot(&graph);
     assert!(dot.starts_with("digraph \"CudaStreamApp\" {\n"), "{dot}");
     assert!(dot.contains("\"source2\" -> \"rx\" [label=\"image → other\"];"), "{dot}");
     assert_eq!(dot.matches('{').count(), dot.matches('}').count());
 }
 
 #[test]
-fn one_bad_statement_is_one_mistake_and_the_rest_is_checked() {
+fn each_bad_statement_is_one_mistake_and_the_others_are_checked() {
     let found = mistakes(quote! {
         const POOL = 3;
         let a: A = A::new();
@@ -151,7 +151,7 @@ fn one_bad_statement_is_one_mistake_and_the_rest_is_checked() {
 }
 
 #[test]
-fn a_cycle_is_told_with_its_path_at_the_edge_that_closes_it() {
+fn a_cycle_is_reported_with_its_path_at_the_edge_that_closes_it() {
     let found = mistakes(quote! {
         let a: A = A::new();
         let b: A = A::new();
@@ -169,7 +169,7 @@ fn a_cycle_is_told_with_its_path_at_the_edge_that_closes_it() {
 }
 
 #[test]
-fn several_consumers_are_counted_over_all_statements_and_copies_are_not() {
+fn an_output_is_shared_by_consumers_of_all_statements_but_not_by_copies() {
     let graph = sound(quote!(struct G {
         let a: A = A::new();
         let b: A = A::new();
@@ -183,7 +183,7 @@ fn several_consumers_are_counted_over_all_statements_and_copies_are_not() {
 }
 
 #[test]
-fn names_that_are_close_are_offered() {
+fn similar_names_are_suggested() {
     let texts = mistakes(quote! {
         const STREAMS: CudaStreamPool = CudaStreamPool::new();
         #[streams(STREMS)]

@@ -6,7 +6,7 @@ use proc_macro2::Ident;
 
 use super::pools;
 use crate::diagnostic::Errors;
-use crate::graph::model::{Node, NodeParts, PartialPort, Pool, unraw_name};
+use crate::graph::model::{Node, NodeParts, Param, PartialPort, Pool, Port, unraw_name};
 use crate::graph::syntax::{BrokenStatement, EdgeStatement, NodeStatement, Statement};
 
 /// Names of fields and constants of the expansion. A node with such a name is left out.
@@ -28,9 +28,9 @@ pub(super) struct Declarations {
 /// The names of all nodes that are declared.
 #[derive(Default)]
 pub(super) struct NodeNames {
-    pub(super) declared: HashSet<String>,
+    declared: HashSet<String>,
     /// The names whose nodes are left out: edges to these can't be checked, and are no further mistake.
-    pub(super) left_out: HashSet<String>,
+    left_out: HashSet<String>,
 }
 
 impl NodeNames {
@@ -52,6 +52,30 @@ impl NodeNames {
         }
         is_new
     }
+
+    /// What the node of a port is.
+    pub(super) fn find(&self, port: &Port, params: &[Param]) -> PortNode {
+        let name = unraw_name(&port.node);
+        if self.left_out.contains(&name) {
+            PortNode::LeftOut
+        } else if self.declared.contains(&name) {
+            PortNode::Declared
+        } else if port.node == "platform" || params.iter().any(|param| param.name == port.node) {
+            PortNode::Param
+        } else {
+            PortNode::Unknown
+        }
+    }
+}
+
+/// What the node of a port is.
+pub(super) enum PortNode {
+    Declared,
+    /// Declared, but with a mistake.
+    LeftOut,
+    /// A parameter of the graph.
+    Param,
+    Unknown,
 }
 
 /// Sorts the statements, and reports names that are declared twice.

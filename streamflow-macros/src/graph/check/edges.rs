@@ -1,17 +1,16 @@
-//! Checks the edges: their nodes, that none is there twice, and what is discarded. How many producers an input may
-//! have, its type decides: see `expand::assertions`.
+//! Makes edges of the edge statements, and checks them. The type of an input decides how many producers it may have:
+//! see `expand::assertions`.
 
 use std::collections::{HashMap, HashSet};
 
 use proc_macro2::Ident;
 
-use super::declarations::NodeNames;
+use super::declarations::{NodeNames, PortNode};
 use crate::diagnostic::Errors;
 use crate::graph::model::{Carries, Discard, Edge, Node, Nodes, Param, Port, Streams, unraw_name};
 use crate::graph::syntax::{EdgeStatement, Target};
 
-/// The edge statements, one edge for each input.
-#[derive(Default)]
+/// The edge statements as edges, one for each input.
 pub(super) struct Connections {
     pub(super) edges: Vec<Edge>,
     pub(super) discards: Vec<Discard>,
@@ -19,7 +18,7 @@ pub(super) struct Connections {
     pub(super) unknown_nodes: Vec<Ident>,
 }
 
-/// Divides the statements into edges, without those whose nodes are left out.
+/// Divides the statements into edges. Those to nodes that are left out, or to parameters, are left out, too.
 pub(super) fn connect(
     statements: Vec<EdgeStatement>,
     nodes: &Nodes,
@@ -27,46 +26,43 @@ pub(super) fn connect(
     params: &[Param],
     errors: &mut Errors,
 ) -> Connections {
-    let mut connections = Connections::default();
+    let (mut edges, mut discards, mut unknown_nodes) = (Vec::new(), Vec::new(), Vec::new());
+    let mut may_connect = |port: &Port| match names.find(port, params) {
+        PortNode::Declared => true,
+        PortNode::Unknown => {
+            unknown_nodes.push(port.node.clone());
+            true
+        }
+        PortNode::LeftOut => false,
+        PortNode::Param => {
+            let name = unraw_name(&port.node);
+            errors.at(&port.node, format!("`{name}` is a parameter of this graph, not a node"));
+            false
+        }
+    };
     for mut statement in statements {
         statement.ports_mut().for_each(|port| spell_as_declared(port, nodes));
         let EdgeStatement { attributes, output, arrow, target } = statement;
-        let Connections { edges, discards, unknown_nodes } = &mut connections;
-        let mut has_node = |port: &Port| {
-            let node = unraw_name(&port.node);
-            if names.left_out.contains(&node) {
-                return false;
-            }
-            if !names.declared.contains(&node) {
-                if params.iter().any(|param| param.name == port.node) || port.node == "platform" {
-                    let text = format!("`{node}` is a parameter of this graph, not a node");
-                    errors.at(&port.node, text);
-                    return false;
-                }
-                unknown_nodes.push(port.node.clone());
-            }
-            true
-        };
-        let output_has_node = has_node(&output);
+        let has_output = may_connect(&output);
         let (inputs, in_group) = match target {
+            Target::Input(input) => (vec![input], false),
+            Target::Group(inputs) => (inputs, true),
             Target::Discard(underscore) => {
-                if output_has_node {
+                if has_output {
                     discards.push(Discard { output, arrow, underscore });
                 }
                 continue;
             }
-            Target::Input(input) => (vec![input], false),
-            Target::Group(inputs) => (inputs, true),
         };
         for input in inputs {
-            if has_node(&input) && output_has_node {
+            if may_connect(&input) && has_output {
                 let (output, attributes) = (output.clone(), attributes.clone());
                 edges.push(Edge { output, arrow, input, attributes, in_group, is_shared: false });
             }
         }
     }
-    mark_shared(&mut connections.edges);
-    connections
+    mark_shared(&mut edges);
+    Connections { edges, discards, unknown_nodes }
 }
 
 /// Spells the node of a port as in its declaration, with or without `r#`.
@@ -90,7 +86,7 @@ fn mark_shared(edges: &mut [Edge]) {
     }
 }
 
-/// A transfer copies to the device of the consumer, which must have one of its own.
+/// Reports transfers to a node with `#[streams(none)]`: it has no device of its own to copy to.
 pub(super) fn check_transfers(edges: &[Edge], nodes: &Nodes, errors: &mut Errors) {
     for edge in edges.iter().filter(|edge| edge.attributes.carries == Carries::Transfer) {
         let Some(Node { name, attributes, .. }) = nodes.node_of(&edge.input) else { continue };
@@ -104,7 +100,7 @@ pub(super) fn check_transfers(edges: &[Edge], nodes: &Nodes, errors: &mut Errors
     }
 }
 
-/// No edge is there twice.
+/// Reports edges that are there twice.
 pub(super) fn check_duplicates(edges: &[Edge], errors: &mut Errors) {
     let mut seen = HashSet::new();
     for edge in edges {
@@ -116,7 +112,7 @@ pub(super) fn check_duplicates(edges: &[Edge], errors: &mut Errors) {
     }
 }
 
-/// An output is discarded once, and only if it has no consumers.
+/// Reports outputs that are discarded twice, or although they have consumers.
 pub(super) fn check_discards(discards: &[Discard], edges: &[Edge], errors: &mut Errors) {
     let consumed: HashSet<String> = edges.iter().map(|edge| edge.output.to_string()).collect();
     let mut discarded = HashSet::new();

@@ -1,4 +1,4 @@
-//! Checks what names alone decide, and makes the graph that is expanded of what is right.
+//! Checks what names alone decide, and makes the graph that is expanded, without what has mistakes.
 
 mod declarations;
 mod edges;
@@ -33,7 +33,7 @@ pub(super) fn check_graph(parsed: ParsedGraph, errors: &mut Errors) -> Option<Gr
     edges::check_discards(&discards, &edges, errors);
     let order = order::order_nodes(&nodes, &edges, errors);
     if errors.is_empty() {
-        // Beside another mistake, the pool may be meant for what is missing there.
+        // With another mistake in the graph, the node that uses the pool may be the one that is missing.
         pools::check_unused(&pools, &nodes, &header, errors);
     }
     if !errors.is_empty() {

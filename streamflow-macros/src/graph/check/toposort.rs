@@ -1,18 +1,20 @@
-//! The order in which nodes run, and the cycles that forbid one.
+//! The topological order of a graph, and its cycles.
 
 use std::collections::VecDeque;
 
-/// The edge with this index closes a cycle, which leads through these nodes; the first is the last.
+/// A cycle.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Cycle {
+    /// The index of the edge that closes it.
     pub(super) edge: usize,
+    /// Its nodes, where the first is also the last.
     pub(super) path: Vec<usize>,
 }
 
-/// Orders `nodes` nodes so that each comes after all that feed it, and otherwise as declared.
+/// Orders `nodes` nodes so that each comes after its producers, and otherwise as declared.
 ///
-/// Edges are taken one by one, as written. One that would close a cycle is reported and left out, so
-/// that there always is an order, and each cycle is reported at the edge that the user wrote last.
+/// Edges are added one by one, as written. One that would close a cycle is reported and not added. So there is always
+/// an order, and each cycle is reported at the edge that the user wrote last.
 pub(super) fn order(nodes: usize, edges: &[(usize, usize)]) -> (Vec<usize>, Vec<Cycle>) {
     let mut consumers: Vec<Vec<usize>> = vec![Vec::new(); nodes];
     let mut cycles = Vec::new();
@@ -28,7 +30,7 @@ pub(super) fn order(nodes: usize, edges: &[(usize, usize)]) -> (Vec<usize>, Vec<
     (sort(&consumers), cycles)
 }
 
-/// The shortest way from one node to another, with both ends.
+/// The shortest path from one node to another, with both.
 fn path(consumers: &[Vec<usize>], from: usize, to: usize) -> Option<Vec<usize>> {
     let mut came_from: Vec<Option<usize>> = vec![None; consumers.len()];
     let mut queue = VecDeque::from([from]);
@@ -54,7 +56,7 @@ fn path(consumers: &[Vec<usize>], from: usize, to: usize) -> Option<Vec<usize>> 
     None
 }
 
-/// Kahn's algorithm; of several nodes that may come next, the one declared first does.
+/// Kahn's algorithm. Of several nodes that may come next, the first in the order of the declarations does.
 fn sort(consumers: &[Vec<usize>]) -> Vec<usize> {
     let mut missing = vec![0_usize; consumers.len()];
     for &consumer in consumers.iter().flatten() {
@@ -118,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn every_node_comes_after_all_that_feed_it_however_the_edges_are_shuffled() {
+    fn every_node_comes_after_its_producers_in_any_order_of_the_edges() {
         for seed in 0..500 {
             let random = &mut Random(seed);
             let nodes = 2 + random.below(30);
@@ -134,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cycle_is_found_and_its_path_is_one() {
+    fn every_cycle_is_found_and_each_path_is_a_cycle() {
         let mut found = 0;
         for seed in 0..500 {
             let random = &mut Random(seed);
@@ -147,7 +149,7 @@ mod tests {
                 .filter(|edge| !refused.contains(edge))
                 .map(|edge| edges[edge])
                 .collect();
-            // What is left has an order, so that every cycle has lost an edge.
+            // The other edges have an order: one edge of every cycle is reported.
             assert_ordered(nodes, &order, &kept);
             for Cycle { edge, path } in &cycles {
                 found += 1;
@@ -162,9 +164,9 @@ mod tests {
         assert!(found > 100, "{found} cycles are too few to test anything");
     }
 
-    /// petgraph is a plain graph library, which knows nothing of ours.
+    /// petgraph finds both with algorithms of its own.
     #[test]
-    fn orders_and_cycles_are_those_of_petgraph() {
+    fn orders_and_cycles_agree_with_petgraph() {
         use petgraph::algo::{is_cyclic_directed, kosaraju_scc, toposort};
         use petgraph::graph::{DiGraph, NodeIndex};
 
@@ -188,7 +190,7 @@ mod tests {
             let whole = graph_of(nodes, &edges);
             let (order, cycles) = order(nodes, &edges);
             assert_eq!(!cycles.is_empty(), is_cyclic_directed(&whole), "seed {seed}");
-            // Each cycle that is reported is one: its nodes all reach each other.
+            // Each path that is reported is a cycle: its nodes all reach each other.
             let components = kosaraju_scc(&whole);
             for Cycle { path, .. } in &cycles {
                 let component =
@@ -198,7 +200,7 @@ mod tests {
                 };
                 assert!(path.iter().all(together), "seed {seed}: {path:?} is no cycle");
             }
-            // Without the edges that were reported there is an order, and ours is one.
+            // Without the edges that are reported, there is an order, and this one is valid.
             let refused: Vec<usize> = cycles.iter().map(|cycle| cycle.edge).collect();
             let kept: Vec<_> = (0..edges.len())
                 .filter(|edge| !refused.contains(edge))
@@ -212,18 +214,18 @@ mod tests {
     }
 
     #[test]
-    fn without_edges_the_order_is_that_of_the_declarations() {
+    fn without_edges_nodes_run_in_the_order_of_their_declarations() {
         assert_eq!(order(4, &[]).0, [0, 1, 2, 3]);
     }
 
     #[test]
-    fn declaration_decides_where_edges_do_not() {
+    fn nodes_that_edges_do_not_order_run_in_the_order_of_their_declarations() {
         // 3 feeds 0; 1 and 2 are free.
         assert_eq!(order(4, &[(3, 0)]).0, [1, 2, 3, 0]);
     }
 
     #[test]
-    fn the_closing_edge_has_the_shortest_path() {
+    fn the_shortest_path_of_a_cycle_is_reported() {
         let (_, cycles) = order(4, &[(0, 1), (1, 2), (0, 2), (2, 0)]);
         assert_eq!(cycles, [Cycle { edge: 3, path: vec![0, 2, 0] }]);
         let (order, cycles) = order(1, &[(0, 0)]);

@@ -1,9 +1,8 @@
-//! A graph, made in parts.
+//! Chunks of a few nodes: the code of each runs in a closure, in a stack frame of its own.
 //!
-//! The user's values, the nodes and the edges are made in closures of a few each, and each closure is called in a
-//! stack frame of its own: in one function, each of a thousand values would have its place on the stack, and each of
-//! a thousand calls that may panic would be followed by what is to be dropped then, for which rustc would need a time
-//! that grows with the square of the number of nodes.
+//! In a single function, each of a thousand values would have its own bytes on the stack. And each of a thousand calls
+//! that may panic would need code that drops all values before it: rustc's time would grow with the square of the
+//! number of nodes.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -13,11 +12,11 @@ use super::paths::{operator_call, operator_item};
 use crate::graph::model::{Graph, Node, Streams, unraw_name};
 use crate::graph::spans::first_and_last;
 
-/// How many nodes, or edges, are made in one function.
+/// How many nodes, or edges, are made in one closure.
 pub(super) const SIZE: usize = 16;
 
-/// Statements, which may use `?`, and then a value, in a frame of their own.
-fn apart(ty: &TokenStream, statements: &TokenStream, value: &TokenStream) -> TokenStream {
+/// A closure, and its call. It runs the statements, which may use `?`, and returns the value.
+fn run_apart(ty: &TokenStream, statements: &TokenStream, value: &TokenStream) -> TokenStream {
     quote! {
         ::streamflow::__private::apart(|| -> ::streamflow::__private::Result<#ty> {
             #statements
@@ -26,12 +25,12 @@ fn apart(ty: &TokenStream, statements: &TokenStream, value: &TokenStream) -> Tok
     }
 }
 
-/// Statements that make nothing, in chunks.
-pub(super) fn in_chunks(statements: &[TokenStream]) -> TokenStream {
+/// Runs statements that return no value, in chunks.
+pub(super) fn run_in_chunks(statements: &[TokenStream]) -> TokenStream {
     let chunks = statements.chunks(SIZE);
     chunks
         .map(|statements| {
-            let apart = apart(&quote!(()), &statements.iter().cloned().collect(), &quote!(()));
+            let apart = run_apart(&quote!(()), &statements.iter().cloned().collect(), &quote!(()));
             quote!(#apart;)
         })
         .collect()
@@ -39,21 +38,23 @@ pub(super) fn in_chunks(statements: &[TokenStream]) -> TokenStream {
 
 /// Some of the nodes.
 pub(super) struct Chunk<'a> {
+    /// The index of this chunk.
     index: usize,
-    /// With their places in the graph.
+    /// The nodes, each with its index in the graph.
     nodes: Vec<(usize, &'a Node)>,
 }
 
-pub(super) fn chunks(graph: &Graph) -> Vec<Chunk<'_>> {
+/// Divides the nodes into chunks.
+pub(super) fn divide_nodes(graph: &Graph) -> Vec<Chunk<'_>> {
     let nodes: Vec<(usize, &Node)> = graph.nodes.iter().enumerate().collect();
     let chunks = nodes.chunks(SIZE).enumerate();
     chunks.map(|(index, nodes)| Chunk { index, nodes: nodes.to_vec() }).collect()
 }
 
 impl Chunk<'_> {
-    /// What the user wrote for its nodes: the operators, and how often they run. In a box, so that the frame of
-    /// `new` holds an address alone.
-    pub(super) fn values(&self) -> TokenStream {
+    /// Evaluates the user's expressions for its nodes: the operators and the counts. They are in a box, so that the
+    /// stack frame of `new` holds only its address.
+    pub(super) fn evaluate_values(&self) -> TokenStream {
         let values = self.nodes.iter().map(|&(index, node)| {
             let (operator, ty, value) = (hidden("operator", index), &node.ty, &node.value);
             let count = node.attributes.count.as_ref().map(|number| {
@@ -68,7 +69,8 @@ impl Chunk<'_> {
             }
         });
         let (made, names) = (hidden("values", self.index), self.value_names());
-        let apart = apart(&quote!(_), &values.collect(), &quote!(::std::boxed::Box::new(#names)));
+        let apart =
+            run_apart(&quote!(_), &values.collect(), &quote!(::std::boxed::Box::new(#names)));
         quote!(let #made = #apart;)
     }
 
@@ -82,11 +84,11 @@ impl Chunk<'_> {
         quote!((#(#names)*))
     }
 
-    /// The nodes, made of their operators. Each is in a box.
+    /// Makes the nodes of their operators, each in a box.
     ///
-    /// They leave the closure in a struct: rustc reports a mistake about an operator's type where a field names
-    /// that type, and not where it is inferred.
-    pub(super) fn nodes(
+    /// The closure returns them in a struct: rustc then reports a mistake of an operator's type where a field names
+    /// the type, and not where the type is inferred.
+    pub(super) fn make_nodes(
         &self,
         graph: &Graph,
         platform: &Ident,
@@ -109,10 +111,10 @@ impl Chunk<'_> {
             quote!(#field: #made #end)
         });
         let made = quote!(#holder { #(#made,)* __sized: () });
-        let apart = apart(&holder.to_token_stream(), &quote!(let #names = *#values;), &made);
+        let apart = run_apart(&holder.to_token_stream(), &quote!(let #names = *#values;), &made);
         let nodes = hidden("nodes", self.index);
-        // On the last field hangs whether the size is known: with a type that is no operator it is not, and would
-        // be told in many places.
+        // The last field of a struct decides whether its size is known. A field whose type is no operator would make
+        // rustc report the size, too, at each use of the struct.
         quote! {
             #[allow(non_camel_case_types, dead_code)]
             struct #holder { #(#types,)* __sized: () }
@@ -120,8 +122,8 @@ impl Chunk<'_> {
         }
     }
 
-    /// Its nodes' ports, under the nodes' names.
-    pub(super) fn ports(&self) -> TokenStream {
+    /// Borrows the ports of its nodes, under the nodes' names.
+    pub(super) fn borrow_ports(&self) -> TokenStream {
         let (holder, nodes) = (hidden("Nodes", self.index), hidden("nodes", self.index));
         let ports = self.nodes.iter().map(|(_, node)| {
             let (name, field) = (&node.name, idents::field(node));
@@ -138,8 +140,8 @@ impl Chunk<'_> {
         }
     }
 
-    /// The nodes out of their holder, under their names.
-    pub(super) fn taken_out(&self) -> TokenStream {
+    /// Takes the nodes out of the struct, under the names of its fields.
+    pub(super) fn take_nodes_out(&self) -> TokenStream {
         let (holder, nodes) = (hidden("Nodes", self.index), hidden("nodes", self.index));
         let fields = self.fields();
         quote!(let #holder { #(#fields,)* .. } = #nodes;)
@@ -151,6 +153,7 @@ impl Chunk<'_> {
     }
 }
 
+/// `NodeOptions { … }`
 fn node_options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) -> TokenStream {
     let streams = match &node.attributes.streams {
         Streams::Default if graph.header.green_contexts.is_some() => quote!(Own(&__GREEN)),

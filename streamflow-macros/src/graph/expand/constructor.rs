@@ -11,7 +11,7 @@ use crate::graph::model::{Graph, NodeParts, Streams};
 
 /// First the expressions of the user, which see the parameters; then the nodes; then the edges, where each node's ports
 /// have the name of the node and may hide a parameter.
-pub(super) fn body(graph: &Graph) -> TokenStream {
+pub(super) fn expand_new(graph: &Graph) -> TokenStream {
     let platform = hidden_platform();
     let left_out = graph.left_out.iter().map(|NodeParts { ty, value }| {
         let ty = ty.as_ref().map(|ty| quote!(let _: ::core::option::Option<#ty>;));
@@ -33,18 +33,18 @@ pub(super) fn body(graph: &Graph) -> TokenStream {
         is_used.then(|| quote!(let #live = #platform.#function(#text, #pool_ref)?;))
     });
     let single_stream = declare_single_stream(graph);
-    let chunks: Vec<Chunk<'_>> = chunk::chunks(graph);
-    let values = chunks.iter().map(Chunk::values);
-    let (edge_values, wiring) = (wiring::values(graph), wiring::wiring(graph));
-    let nodes = chunks.iter().map(|chunk| chunk.nodes(graph, &platform, &live_pools));
-    let ports = chunks.iter().map(Chunk::ports);
-    let taken_out = chunks.iter().map(Chunk::taken_out);
+    let chunks: Vec<Chunk<'_>> = chunk::divide_nodes(graph);
+    let values = chunks.iter().map(Chunk::evaluate_values);
+    let (edge_options, wiring) = (wiring::evaluate_options(graph), wiring::connect_edges(graph));
+    let nodes = chunks.iter().map(|chunk| chunk.make_nodes(graph, &platform, &live_pools));
+    let ports = chunks.iter().map(Chunk::borrow_ports);
+    let nodes_taken_out = chunks.iter().map(Chunk::take_nodes_out);
     let fields = chunks.iter().flat_map(Chunk::fields);
     quote! {
         #use_params
         let #platform = platform;
         #(#values)*
-        #edge_values
+        #edge_options
         #(#pools)*
         #single_stream
         #(#nodes)*
@@ -52,7 +52,7 @@ pub(super) fn body(graph: &Graph) -> TokenStream {
         #wiring
         #(#left_out)*
         let #platform = ::core::clone::Clone::clone(#platform);
-        #(#taken_out)*
+        #(#nodes_taken_out)*
         ::core::result::Result::Ok(Self { #(#fields,)* __platform: #platform })
     }
 }

@@ -8,7 +8,7 @@ use crate::graph::model::Graph;
 use crate::tokens::braced;
 
 /// `pub struct Name { … }`, with a field for each node.
-pub(super) fn definition(graph: &Graph, mermaid: &str) -> TokenStream {
+pub(super) fn expand_struct(graph: &Graph, mermaid: &str) -> TokenStream {
     let header = &graph.header;
     let (attributes, visibility, name) = (&header.attributes, &header.visibility, &header.name);
     let keyword = &header.keyword;

@@ -1,4 +1,4 @@
-//! The graph as a picture: Mermaid and DOT.
+//! The graph as a diagram: Mermaid and DOT.
 
 use std::fmt::Write;
 
@@ -7,8 +7,8 @@ use syn::ext::IdentExt;
 use crate::graph::model::{Carries, Discard, Edge, Graph, Node, Streams};
 use crate::tokens::spelled;
 
-/// Words that Mermaid takes for its own where a node's name stands.
-const OF_MERMAID: &[&str] = &[
+/// Words that Mermaid does not accept as the name of a node.
+const RESERVED_BY_MERMAID: &[&str] = &[
     "call",
     "class",
     "classdef",
@@ -26,11 +26,11 @@ const OF_MERMAID: &[&str] = &[
 ];
 
 /// A flow chart, left to right: nodes in the boxes of their pools, edges named after their ports.
-pub(in crate::graph) fn mermaid(graph: &Graph) -> String {
+pub(in crate::graph) fn draw_mermaid(graph: &Graph) -> String {
     let mut text = String::from("flowchart LR\n");
     // Writing to a `String` does not fail.
     let write_node = |text: &mut String, indent: &str, node: &Node| {
-        let label = entities(&label(node));
+        let label = escape_label(&label(node));
         let _ = writeln!(text, "{indent}{}[\"{label}\"]", mermaid_id(node));
     };
     for (pool, nodes) in groups(graph) {
@@ -45,7 +45,7 @@ pub(in crate::graph) fn mermaid(graph: &Graph) -> String {
     }
     for (edge, from, to) in edges(graph) {
         let (from, to) = (mermaid_id(from), mermaid_id(to));
-        let _ = writeln!(text, "    {from} -- \"{}\" --> {to}", ports(edge));
+        let _ = writeln!(text, "    {from} -- \"{}\" --> {to}", edge_label(edge));
     }
     for (index, (discard, from)) in discards(graph).enumerate() {
         let port = discard.output.port.unraw();
@@ -55,7 +55,7 @@ pub(in crate::graph) fn mermaid(graph: &Graph) -> String {
 }
 
 /// The same for Graphviz.
-pub(in crate::graph) fn dot(graph: &Graph) -> String {
+pub(in crate::graph) fn draw_dot(graph: &Graph) -> String {
     let name = &graph.header.name;
     let mut text = format!("digraph \"{name}\" {{\n    rankdir=LR;\n    node [shape=box];\n");
     let write_node = |text: &mut String, indent: &str, node: &Node| {
@@ -75,7 +75,7 @@ pub(in crate::graph) fn dot(graph: &Graph) -> String {
     }
     for (edge, from, to) in edges(graph) {
         let (from, to) = (from.unraw_name(), to.unraw_name());
-        let _ = writeln!(text, "    \"{from}\" -> \"{to}\" [label=\"{}\"];", ports(edge));
+        let _ = writeln!(text, "    \"{from}\" -> \"{to}\" [label=\"{}\"];", edge_label(edge));
     }
     for (index, (discard, from)) in discards(graph).enumerate() {
         let (from, port) = (from.unraw_name(), discard.output.port.unraw());
@@ -103,7 +103,7 @@ fn groups(graph: &Graph) -> Vec<(Option<String>, Vec<&Node>)> {
         .collect()
 }
 
-/// The edges whose nodes are there.
+/// The edges whose nodes are there, with these nodes.
 fn edges(graph: &Graph) -> impl Iterator<Item = (&Edge, &Node, &Node)> {
     graph.edges.iter().filter_map(|edge| {
         Some((edge, graph.nodes.node_of(&edge.output)?, graph.nodes.node_of(&edge.input)?))
@@ -123,7 +123,7 @@ fn label(node: &Node) -> String {
 }
 
 /// `image → in1`
-fn ports(edge: &Edge) -> String {
+fn edge_label(edge: &Edge) -> String {
     let copy = match edge.attributes.carries {
         Carries::Message => "",
         Carries::Copy => " (copy)",
@@ -135,10 +135,14 @@ fn ports(edge: &Edge) -> String {
 
 fn mermaid_id(node: &Node) -> String {
     let name = node.unraw_name();
-    if OF_MERMAID.contains(&name.to_lowercase().as_str()) { format!("{name}_") } else { name }
+    if RESERVED_BY_MERMAID.contains(&name.to_lowercase().as_str()) {
+        format!("{name}_")
+    } else {
+        name
+    }
 }
 
-/// What means something in a label of Mermaid, by name.
-fn entities(text: &str) -> String {
+/// Replaces the characters that have a meaning in a label of Mermaid.
+fn escape_label(text: &str) -> String {
     text.replace('#', "#35;").replace('<', "#lt;").replace('>', "#gt;").replace('"', "#quot;")
 }

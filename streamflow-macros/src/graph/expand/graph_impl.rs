@@ -9,7 +9,7 @@ use crate::graph::model::{Graph, Node};
 use crate::graph::spans::first_and_last;
 
 /// `impl Graph for Name`
-pub(super) fn graph_impl(graph: &Graph) -> TokenStream {
+pub(super) fn expand_graph_impl(graph: &Graph) -> TokenStream {
     let name = &graph.header.name;
     let nodes = list_nodes(graph);
     let fields = graph.nodes.iter().map(idents::field);
@@ -48,7 +48,8 @@ fn list_nodes(graph: &Graph) -> TokenStream {
     }
 }
 
-/// `any_node::<Type>(node)`. The type is named, and underlined: rustc reports there what it lacks.
+/// `any_node::<Type>(node)`. It names the type and is underlined there: rustc reports a missing `impl Compute` at the
+/// type.
 fn any_node(node: &Node) -> TokenStream {
     let (name, ty) = (idents::field(node), &node.ty);
     let (first, last) = first_and_last(ty);

@@ -16,7 +16,7 @@ pub(super) fn hidden_platform() -> Ident {
     Ident::new("__platform", Span::mixed_site())
 }
 
-/// What tells the nodes whether all of them together have a single stream.
+/// The value, shared by all nodes, that says whether together they have a single stream.
 pub(super) fn single_stream() -> Ident {
     Ident::new("__alone", Span::mixed_site())
 }

@@ -9,27 +9,27 @@ use crate::graph::model::{Graph, Node};
 use crate::graph::spans::first_and_last;
 
 /// The constants, `new`, `run`, and the accessors of the operators.
-pub(super) fn implementation(graph: &Graph, mermaid: &str) -> TokenStream {
+pub(super) fn expand_methods(graph: &Graph, mermaid: &str) -> TokenStream {
     let header = &graph.header;
     let (visibility, name) = (&header.visibility, &header.name);
-    let dot = diagram::dot(graph);
+    let dot = diagram::draw_dot(graph);
     let params = header.params.iter().map(|param| {
         let (name, ty) = (&param.name, &param.ty);
         quote!(#name: #ty)
     });
-    // rustc shows the span of `struct` where a caller's arguments are wrong. The body keeps spans of its own.
+    // rustc shows the span of `struct` as the definition where the arguments of a caller are wrong.
     let span = header.keyword.span;
     let new = quote_spanned!(span=> fn new);
     let arguments = quote!(platform: &::streamflow::__private::Platform, #(#params,)*);
     let arguments = parenthesized(span, arguments);
-    let body = constructor::body(graph);
+    let body = constructor::expand_new(graph);
     let run = quote_spanned! {span=>
         fn run(&mut self) -> ::streamflow::__private::Result<()> {
             ::streamflow::__private::run(self)
         }
     };
     let nodes = graph.nodes.iter().filter(|node| node.has_accessors);
-    let accessors = nodes.map(|node| accessors(graph, node));
+    let accessors = nodes.map(|node| expand_accessors(graph, node));
     quote! {
         #[allow(dead_code)]
         impl #name {
@@ -63,7 +63,7 @@ pub(super) fn implementation(graph: &Graph, mermaid: &str) -> TokenStream {
 }
 
 /// `source1()` and `source1_mut()`.
-fn accessors(graph: &Graph, node: &Node) -> TokenStream {
+fn expand_accessors(graph: &Graph, node: &Node) -> TokenStream {
     let visibility = &graph.header.visibility;
     let (docs, name, ty) = (&node.attributes.docs, &node.name, &node.ty);
     let text = format!("The operator `{}`.", node.unraw_name());

@@ -18,8 +18,8 @@ use super::model::Graph;
 
 /// All items of a graph.
 pub(super) fn expand_graph(graph: &Graph) -> TokenStream {
-    let mermaid = diagram::mermaid(graph);
-    let definition = definition::definition(graph, &mermaid);
+    let mermaid = diagram::draw_mermaid(graph);
+    let definition = definition::expand_struct(graph, &mermaid);
     let pools = graph.pools.iter().map(|pool| {
         let (docs, name, ty, description) = (&pool.docs, &pool.name, &pool.ty, &pool.description);
         quote!(#(#docs)* const #name: #ty = #description;)
@@ -31,16 +31,16 @@ pub(super) fn expand_graph(graph: &Graph) -> TokenStream {
                 ::streamflow::__private::CudaStreamPool::new().on(#green.default_context());
         }
     });
-    let implementation = implementation::implementation(graph, &mermaid);
-    let graph_impl = graph_impl::graph_impl(graph);
+    let implementation = implementation::expand_methods(graph, &mermaid);
+    let graph_impl = graph_impl::expand_graph_impl(graph);
     // A mistake of names would make assertions fail, too. They are left out beside one.
     let has_assertions = graph.is_sound && !graph.has_unknown_nodes;
     let node_assertions = has_assertions.then(|| assertions::assert_nodes(graph));
     let pool_assertions = has_assertions.then(|| assertions::assert_pools(graph));
     let pool_use_assertions = has_assertions.then(|| assertions::assert_pool_uses(graph));
     let edge_assertions = has_assertions.then(|| assertions::assert_edges(graph));
-    // An editor finds the cursor by its distance from the beginning, in an expansion with more letters at the
-    // cursor. It looks in `new`, which thus comes before all that repeats what the user wrote, as the pictures do.
+    // To complete, an editor adds letters at the cursor and expands again, then finds the cursor in `new`, by its
+    // distance from the beginning. So `new` comes before all items that repeat the user's names, as the diagrams do.
     quote! {
         #[allow(non_local_definitions)]
         const _: () = {

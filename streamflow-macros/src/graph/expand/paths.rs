@@ -1,4 +1,4 @@
-//! Paths and calls of the expansion, with the spans of what they are about.
+//! Paths and calls of the expansion, with spans of the user's tokens.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
@@ -7,7 +7,7 @@ use syn::Type;
 use crate::graph::model::Pool;
 use crate::graph::spans::{Underline, first_and_last};
 
-/// `::streamflow::__private::function(args)`
+/// `::streamflow::__private::function(args)`, underlined as given.
 pub(super) fn private_call(underline: Underline, function: &str, args: TokenStream) -> TokenStream {
     let Underline { first, middle, last } = underline;
     let function = Ident::new(function, middle);

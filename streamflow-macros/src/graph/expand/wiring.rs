@@ -14,15 +14,16 @@ use crate::graph::model::{
 use crate::graph::spans::{Underline, first_and_last};
 
 /// All edges, discards and conditions.
-pub(super) fn wiring(graph: &Graph) -> TokenStream {
-    let completions = graph.completions.iter().map(complete);
-    let edges = graph.edges.iter().enumerate().map(|(index, edge)| connect(graph, index, edge));
-    let discards = graph.discards.iter().map(discard);
+pub(super) fn connect_edges(graph: &Graph) -> TokenStream {
+    let completions = graph.completions.iter().map(complete_port);
+    let edges =
+        graph.edges.iter().enumerate().map(|(index, edge)| connect_edge(graph, index, edge));
+    let discards = graph.discards.iter().map(discard_output);
     let conditions = graph.nodes.iter().flat_map(|node| {
-        node.attributes.stream_done.iter().map(|port| stream_done(&node.name, port))
+        node.attributes.stream_done.iter().map(|input| await_stream(&node.name, input))
     });
     let all: Vec<TokenStream> = edges.chain(discards).chain(conditions).collect();
-    let all = chunk::in_chunks(&all);
+    let all = chunk::run_in_chunks(&all);
     quote! {
         #[allow(unused, unexpected_cfgs, clippy::all)]
         {
@@ -32,7 +33,7 @@ pub(super) fn wiring(graph: &Graph) -> TokenStream {
     }
 }
 
-fn connect(graph: &Graph, index: usize, edge: &Edge) -> TokenStream {
+fn connect_edge(graph: &Graph, index: usize, edge: &Edge) -> TokenStream {
     let underline = edge.underline();
     let Underline { middle, last, .. } = underline;
     let function = match edge.attributes.carries {
@@ -54,12 +55,13 @@ fn connect(graph: &Graph, index: usize, edge: &Edge) -> TokenStream {
         ports.extend(quote_spanned!(middle=> , #device, #text));
     }
     let args = parenthesized(middle, ports);
-    let begin = edge.attributes.initial.as_ref().map(|value| begin(index, &edge.input, value));
+    let begin =
+        edge.attributes.initial.as_ref().map(|value| send_first_message(index, &edge.input, value));
     quote_spanned!(middle=> ::streamflow::__private::#function #args; #begin)
 }
 
 /// Gives a feedback edge's consumer its first message. A mistake in it is reported at the user's expression.
-fn begin(index: usize, input: &Port, value: &Expr) -> TokenStream {
+fn send_first_message(index: usize, input: &Port, value: &Expr) -> TokenStream {
     let underline = Underline::all(value);
     let first = underline.first;
     let with_first_span = |ident: &Ident| {
@@ -111,7 +113,7 @@ fn device_of(graph: &Graph, input: &Port) -> TokenStream {
 }
 
 /// The user's expressions in the attributes of edges, evaluated where no node hides a parameter.
-pub(super) fn values(graph: &Graph) -> TokenStream {
+pub(super) fn evaluate_options(graph: &Graph) -> TokenStream {
     let value = |(index, edge): (usize, &Edge)| {
         let EdgeAttributes { capacity, initial, .. } = &edge.attributes;
         let capacity = capacity.as_ref().map(|number| {
@@ -130,7 +132,7 @@ pub(super) fn values(graph: &Graph) -> TokenStream {
     graph.edges.iter().enumerate().map(value).collect()
 }
 
-fn discard(discard: &Discard) -> TokenStream {
+fn discard_output(discard: &Discard) -> TokenStream {
     let underline = discard.underline();
     let output = borrow_port(&discard.output);
     let call = private_call(underline, "discard", output);
@@ -138,7 +140,7 @@ fn discard(discard: &Discard) -> TokenStream {
 }
 
 /// A `stream_done` condition. Its attribute does not repeat the node's name, so only the input's is underlined.
-fn stream_done(node: &Ident, input: &Ident) -> TokenStream {
+fn await_stream(node: &Ident, input: &Ident) -> TokenStream {
     let span = input.span();
     let mut node = node.clone();
     node.set_span(span.resolved_at(node.span()));
@@ -157,7 +159,7 @@ fn borrow_port(port: &Port) -> TokenStream {
 
 /// A port that an edge names, perhaps not written to its end. An editor finds the same code here and completes it;
 /// rustc does not see it.
-fn complete(partial: &PartialPort) -> TokenStream {
+fn complete_port(partial: &PartialPort) -> TokenStream {
     let PartialPort { node, dot, port } = partial;
     let access = dot.as_ref().map(|dot| {
         let missing = Ident::new("__port", dot.span());

@@ -1,0 +1,39 @@
+//! Runs a macro: catches its panics, and writes its expansion to a file if the user wants it.
+
+use proc_macro::TokenStream;
+
+use crate::written;
+
+/// The expansion. After a panic, it is an error that blames streamflow, and `item`, unchanged.
+pub(crate) fn guarded(item: TokenStream, expand: impl FnOnce() -> TokenStream) -> TokenStream {
+    let expanded = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let expanded = expand();
+        let unwritten = write(&expanded);
+        [expanded, unwritten].into_iter().collect()
+    }));
+    expanded.unwrap_or_else(|_| {
+        let text = "this is a bug in streamflow: the macro panicked; please report it together with the \
+                    code here";
+        [item, error(text)].into_iter().collect()
+    })
+}
+
+/// Writes an expansion into the directory that `STREAMFLOW_EXPAND` names, and returns an error if that fails. Without
+/// the variable, nothing is read or written.
+fn write(expanded: &TokenStream) -> TokenStream {
+    let Some(directory) = std::env::var_os(written::VARIABLE) else { return TokenStream::new() };
+    let here = proc_macro::Span::call_site();
+    let location = written::Location { file: here.file(), line: here.line() };
+    match written::write(directory.as_ref(), &location, expanded.clone().into()) {
+        Ok(_) => TokenStream::new(),
+        Err(why) => error(&format!(
+            "the expansion can't be written to `{}`, which `{}` names: {why}",
+            directory.display(),
+            written::VARIABLE
+        )),
+    }
+}
+
+fn error(text: &str) -> TokenStream {
+    syn::Error::new(proc_macro2::Span::call_site(), text).into_compile_error().into()
+}
