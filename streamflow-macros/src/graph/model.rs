@@ -148,12 +148,12 @@ pub(super) struct NodeParts {
 pub(super) struct Port {
     pub(super) node: Ident,
     pub(super) dot: Token![.],
-    pub(super) port: Ident,
+    pub(super) name: Ident,
 }
 
 impl fmt::Display for Port {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.node.unraw(), self.port.unraw())
+        write!(f, "{}.{}", self.node.unraw(), self.name.unraw())
     }
 }
 
@@ -162,13 +162,13 @@ impl fmt::Display for Port {
 pub(super) struct PartialPort {
     pub(super) node: Ident,
     pub(super) dot: Option<Token![.]>,
-    pub(super) port: Option<Ident>,
+    pub(super) name: Option<Ident>,
 }
 
 impl From<&Port> for PartialPort {
     fn from(port: &Port) -> Self {
-        let Port { node, dot, port } = port.clone();
-        Self { node, dot: Some(dot), port: Some(port) }
+        let Port { node, dot, name } = port.clone();
+        Self { node, dot: Some(dot), name: Some(name) }
     }
 }
 

@@ -43,7 +43,7 @@ impl ToTokens for Port {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         self.node.to_tokens(tokens);
         self.dot.to_tokens(tokens);
-        self.port.to_tokens(tokens);
+        self.name.to_tokens(tokens);
     }
 }
 
@@ -57,7 +57,7 @@ impl Edge {
 
     /// The spans of these tokens.
     pub(super) fn underline(&self) -> Underline {
-        let last = self.input.port.span();
+        let last = self.input.name.span();
         if self.in_group {
             Underline { first: self.input.node.span(), middle: self.input.dot.span(), last }
         } else {

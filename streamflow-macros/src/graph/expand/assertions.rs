@@ -29,12 +29,12 @@ pub(super) fn assert_nodes(graph: &Graph) -> TokenStream {
     let discarded = graph.discards.iter().map(|discard| &discard.output);
     for port in graph.edges.iter().flat_map(|edge| [&edge.output, &edge.input]).chain(discarded) {
         if let Some(index) = graph.nodes.index_of(port) {
-            ports[index].named.push(unraw_name(&port.port));
+            ports[index].named.push(unraw_name(&port.name));
         }
     }
     for Edge { input, .. } in &graph.edges {
         if let Some(index) = graph.nodes.index_of(input) {
-            ports[index].count_producer(unraw_name(&input.port));
+            ports[index].count_producer(unraw_name(&input.name));
         }
     }
     graph.nodes.iter().zip(ports).map(|(node, ports)| assert_node(node, &ports)).collect()
@@ -127,7 +127,7 @@ pub(super) fn assert_edges(graph: &Graph) -> TokenStream {
 /// The input of this edge, which `first_output` already feeds, takes several producers.
 fn assert_single_producer(graph: &Graph, edge: &Edge, first_output: &str) -> Option<TokenStream> {
     let (text, node) = (edge.input.to_string(), graph.nodes.node_of(&edge.input)?);
-    let (input, inputs) = (unraw_name(&edge.input.port), operator_item(&node.ty, "INPUTS"));
+    let (input, inputs) = (unraw_name(&edge.input.name), operator_item(&node.ty, "INPUTS"));
     let args = quote!(#text, #inputs, #input, #first_output);
     let check = private_call(edge.underline(), "check_second", args);
     Some(assertion([("an_input_has_one_producer", check)]))
@@ -161,7 +161,7 @@ fn assert_devices(graph: &Graph, edge: &Edge) -> Option<TokenStream> {
 /// `EdgeEnd { … }`
 fn edge_end(graph: &Graph, node: &Node, port: &Port, ports: &str) -> TokenStream {
     let (name, port, ports) =
-        (node.unraw_name(), unraw_name(&port.port), operator_item(&node.ty, ports));
+        (node.unraw_name(), unraw_name(&port.name), operator_item(&node.ty, ports));
     let has_green_contexts = graph.header.green_contexts.is_some();
     let is_default = matches!(node.attributes.streams, Streams::Default);
     let pool = match graph.pools.iter().find(|pool| node.is_on(pool)) {

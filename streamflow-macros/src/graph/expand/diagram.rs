@@ -48,7 +48,7 @@ pub(in crate::graph) fn draw_mermaid(graph: &Graph) -> String {
         let _ = writeln!(text, "    {from} -- \"{}\" --> {to}", edge_label(edge));
     }
     for (index, (discard, from)) in discards(graph).enumerate() {
-        let port = discard.output.port.unraw();
+        let port = discard.output.name.unraw();
         let _ = writeln!(text, "    {} -- \"{port}\" --> {index}_((\" \"))", mermaid_id(from));
     }
     text
@@ -78,7 +78,7 @@ pub(in crate::graph) fn draw_dot(graph: &Graph) -> String {
         let _ = writeln!(text, "    \"{from}\" -> \"{to}\" [label=\"{}\"];", edge_label(edge));
     }
     for (index, (discard, from)) in discards(graph).enumerate() {
-        let (from, port) = (from.unraw_name(), discard.output.port.unraw());
+        let (from, port) = (from.unraw_name(), discard.output.name.unraw());
         let _ = writeln!(text, "    \"{index}_\" [shape=point, label=\"\"];");
         let _ = writeln!(text, "    \"{from}\" -> \"{index}_\" [label=\"{port}\"];");
     }
@@ -130,7 +130,7 @@ fn edge_label(edge: &Edge) -> String {
         Carries::Transfer => " (transfer)",
     };
     let feedback = if edge.attributes.initial.is_some() { " (next tick)" } else { "" };
-    format!("{} → {}{copy}{feedback}", edge.output.port.unraw(), edge.input.port.unraw())
+    format!("{} → {}{copy}{feedback}", edge.output.name.unraw(), edge.input.name.unraw())
 }
 
 fn mermaid_id(node: &Node) -> String {

@@ -69,7 +69,7 @@ fn send_first_message(index: usize, input: &Port, value: &Expr) -> TokenStream {
         ident.set_span(ident.span().located_at(first));
         ident
     };
-    let (node, port) = (with_first_span(&input.node), with_first_span(&input.port));
+    let (node, port) = (with_first_span(&input.node), with_first_span(&input.name));
     let (message, platform) = (first_message(index, first), with_first_span(&hidden_platform()));
     let args = quote_spanned!(first=> &mut #node.#port, #message, #platform);
     let call = private_call(underline, "begin", args);
@@ -151,20 +151,20 @@ fn await_stream(node: &Ident, input: &Ident) -> TokenStream {
 
 /// `&mut node.port`
 fn borrow_port(port: &Port) -> TokenStream {
-    let Port { node, dot, port } = port;
+    let Port { node, dot, name } = port;
     let first = node.span();
     let lead = quote_spanned!(first=> &mut);
-    quote!(#lead #node #dot #port)
+    quote!(#lead #node #dot #name)
 }
 
 /// A port that an edge names, perhaps not written to its end. An editor finds the same code here and completes it;
 /// rustc does not see it.
 fn complete_port(partial: &PartialPort) -> TokenStream {
-    let PartialPort { node, dot, port } = partial;
+    let PartialPort { node, dot, name } = partial;
     let access = dot.as_ref().map(|dot| {
         let missing = Ident::new("__port", dot.span());
-        let port = port.as_ref().unwrap_or(&missing);
-        quote!(#dot #port)
+        let name = name.as_ref().unwrap_or(&missing);
+        quote!(#dot #name)
     });
     quote! {
         #[cfg(rust_analyzer)]

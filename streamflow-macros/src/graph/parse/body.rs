@@ -6,7 +6,8 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Token, braced, token};
 
 use super::attribute::reject_inner_attributes;
-use super::{FORM, edge, node, pool};
+use super::header::GRAPH_FORM;
+use super::{edge, node, pool};
 use crate::diagnostic::Errors;
 use crate::graph::syntax::{BrokenStatement, Statement};
 
@@ -19,7 +20,7 @@ pub(super) fn parse_body(
     if !input.peek(token::Brace) {
         let rest: TokenStream = input.parse()?;
         let wrong = if rest.is_empty() { name.to_token_stream() } else { rest };
-        errors.at(wrong, format!("this graph has no body; {FORM}"));
+        errors.at(wrong, format!("this graph has no body; {GRAPH_FORM}"));
         return Ok(Vec::new());
     }
     let content;
@@ -113,6 +114,6 @@ fn parse_statement(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<S
     } else if input.peek(Token![let]) {
         node::parse_node(attributes, input, errors)
     } else {
-        edge::parse_edge(attributes, input, errors)
+        edge::parse_edge(&attributes, input, errors)
     }
 }

@@ -14,7 +14,7 @@ use crate::tokens::split;
 
 /// An edge. If it has a mistake, it takes all of the input, except what looks like the next statement.
 pub(super) fn parse_edge(
-    attributes: Vec<Attribute>,
+    written: &[Attribute],
     input: ParseStream<'_>,
     errors: &mut Errors,
 ) -> syn::Result<Statement> {
@@ -60,10 +60,9 @@ pub(super) fn parse_edge(
              output of the consumer",
         );
     }
-    let written = attributes;
-    let attributes = read_edge_attributes(&written, errors);
+    let attributes = read_edge_attributes(written, errors);
     if let Target::Discard(_) = target {
-        reject_at_discard(&written, errors);
+        reject_at_discard(written, errors);
     }
     Ok(Statement::Edge(EdgeStatement { attributes, output, arrow, target }))
 }

@@ -4,10 +4,12 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Attribute, Token, Type, Visibility, parenthesized, token};
 
-use super::FORM;
 use super::attribute::{OF_NODES, is_doc, reject_inner_attributes};
 use crate::diagnostic::Errors;
 use crate::graph::model::{Header, Param};
+
+pub(super) const GRAPH_FORM: &str =
+    "a graph is written `pub struct Name(parameter: Type, …) { … }`";
 
 /// The header. `None` if it has no name, which is reported.
 pub(super) fn parse_header(input: ParseStream<'_>, errors: &mut Errors) -> Option<Header> {
@@ -32,7 +34,7 @@ pub(super) fn parse_header(input: ParseStream<'_>, errors: &mut Errors) -> Optio
         let rest: TokenStream = start.parse().unwrap_or_default();
         // The mistake ends where parameters or a body begin.
         let wrong = rest.into_iter().take_while(|token| !matches!(token, TokenTree::Group(_)));
-        errors.at(wrong.collect::<TokenStream>(), format!("this is no graph: {FORM}"));
+        errors.at(wrong.collect::<TokenStream>(), format!("this is no graph: {GRAPH_FORM}"));
         return None;
     };
     let green_contexts = read_graph_attributes(&mut attributes, errors);

@@ -18,8 +18,6 @@ use syn::parse::{ParseStream, Parser};
 use super::syntax::ParsedGraph;
 use crate::diagnostic::Errors;
 
-const FORM: &str = "a graph is written `pub struct Name(parameter: Type, …) { … }`";
-
 /// The graph, as far as it can be read. `None` if it has no name: then nothing can be defined.
 pub(super) fn parse_graph(tokens: TokenStream, errors: &mut Errors) -> Option<ParsedGraph> {
     let parser = |input: ParseStream<'_>| {

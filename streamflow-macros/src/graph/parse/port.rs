@@ -49,18 +49,18 @@ pub(super) fn parse_port(
         let text = format!("expected a port, written `{node}.{port}`; {EDGE_FORM}");
         input.parse::<TokenStream>()?;
         errors.at(&node, text);
-        return Ok(Err(Some(PartialPort { node, dot: None, port: None })));
+        return Ok(Err(Some(PartialPort { node, dot: None, name: None })));
     }
     let dot: Token![.] = input.parse()?;
     // A port that has the name of a keyword is written with `r#`, as in the operator.
-    let Ok(port) = input.parse::<Ident>() else {
+    let Ok(name) = input.parse::<Ident>() else {
         let keyword = input.fork().call(Ident::parse_any).ok();
         input.parse::<TokenStream>()?;
         let tokens = quote!(#node #dot #keyword);
         let hint = keyword.map(|word| format!("; a keyword is written `{node}.r#{word}`"));
         let hint = hint.unwrap_or_default();
         errors.at(tokens, format!("expected the name of a port after `{node}.`{hint}"));
-        return Ok(Err(Some(PartialPort { node, dot: Some(dot), port: None })));
+        return Ok(Err(Some(PartialPort { node, dot: Some(dot), name: None })));
     };
-    Ok(Ok(Port { node, dot, port }))
+    Ok(Ok(Port { node, dot, name }))
 }
