@@ -195,3 +195,15 @@ fn similar_names_are_suggested() {
         assert!(texts.iter().any(|text| text.contains(&format!("did you mean {hint}"))), "{hint}");
     }
 }
+
+#[test]
+fn attributes_of_a_node_that_is_declared_twice_are_read() {
+    let found = mistakes(quote! {
+        let a: A = A::new();
+        #[when(cuont(1))]
+        let a: A = A::new();
+    });
+    let [attribute, name] = &found[..] else { panic!("{found:#?}") };
+    assert!(attribute.starts_with("unknown condition `cuont`"), "{attribute}");
+    assert!(name.starts_with("node `a` is declared twice"), "{name}");
+}

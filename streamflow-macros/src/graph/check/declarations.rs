@@ -112,7 +112,7 @@ pub(super) fn collect(statements: Vec<Statement>, errors: &mut Errors) -> Declar
 }
 
 impl Declarations {
-    /// In a pattern, the name of such a node would mean the pool's constant.
+    /// Leaves out nodes that have the name of a pool: in a pattern, that name would mean the pool's constant.
     pub(super) fn leave_out_nodes_named_as_pools(&mut self, errors: &mut Errors) {
         let pools: HashSet<String> = self.pools.iter().map(|pool| pool.name.to_string()).collect();
         let (taken, free): (Vec<_>, Vec<_>) = std::mem::take(&mut self.nodes)

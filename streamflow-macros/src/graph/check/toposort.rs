@@ -30,7 +30,7 @@ pub(super) fn order(nodes: usize, edges: &[(usize, usize)]) -> (Vec<usize>, Vec<
     (sort(&consumers), cycles)
 }
 
-/// The shortest path from one node to another, with both.
+/// The nodes of the shortest path from one node to another, both included.
 fn path(consumers: &[Vec<usize>], from: usize, to: usize) -> Option<Vec<usize>> {
     let mut came_from: Vec<Option<usize>> = vec![None; consumers.len()];
     let mut queue = VecDeque::from([from]);

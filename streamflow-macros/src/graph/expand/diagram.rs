@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use proc_macro2::Ident;
 use syn::ext::IdentExt;
 
 use crate::graph::model::{Carries, Discard, Edge, Graph, Node, Streams};
@@ -33,7 +34,7 @@ pub(in crate::graph) fn draw_mermaid(graph: &Graph) -> String {
         let label = escape_label(&label(node));
         let _ = writeln!(text, "{indent}{}[\"{label}\"]", mermaid_id(node));
     };
-    for (pool, nodes) in groups(graph) {
+    for (pool, nodes) in nodes_by_pool(graph) {
         match pool {
             Some(pool) => {
                 let _ = writeln!(text, "    subgraph pool_{pool}[\"{pool}\"]");
@@ -43,13 +44,13 @@ pub(in crate::graph) fn draw_mermaid(graph: &Graph) -> String {
             None => nodes.iter().for_each(|node| write_node(&mut text, "    ", node)),
         }
     }
-    for (edge, from, to) in edges(graph) {
-        let (from, to) = (mermaid_id(from), mermaid_id(to));
+    for (edge, producer, consumer) in edges(graph) {
+        let (from, to) = (mermaid_id(producer), mermaid_id(consumer));
         let _ = writeln!(text, "    {from} -- \"{}\" --> {to}", edge_label(edge));
     }
-    for (index, (discard, from)) in discards(graph).enumerate() {
-        let port = discard.output.name.unraw();
-        let _ = writeln!(text, "    {} -- \"{port}\" --> {index}_((\" \"))", mermaid_id(from));
+    for (index, (discard, producer)) in discards(graph).enumerate() {
+        let (from, port) = (mermaid_id(producer), discard.output.name.unraw());
+        let _ = writeln!(text, "    {from} -- \"{port}\" --> {index}_((\" \"))");
     }
     text
 }
@@ -62,7 +63,7 @@ pub(in crate::graph) fn draw_dot(graph: &Graph) -> String {
         let label = label(node).replace('\\', "\\\\").replace('"', "\\\"");
         let _ = writeln!(text, "{indent}\"{}\" [label=\"{label}\"];", node.unraw_name());
     };
-    for (pool, nodes) in groups(graph) {
+    for (pool, nodes) in nodes_by_pool(graph) {
         match pool {
             Some(pool) => {
                 let _ = writeln!(text, "    subgraph \"cluster_{pool}\" {{");
@@ -73,12 +74,12 @@ pub(in crate::graph) fn draw_dot(graph: &Graph) -> String {
             None => nodes.iter().for_each(|node| write_node(&mut text, "    ", node)),
         }
     }
-    for (edge, from, to) in edges(graph) {
-        let (from, to) = (from.unraw_name(), to.unraw_name());
+    for (edge, producer, consumer) in edges(graph) {
+        let (from, to) = (producer.unraw_name(), consumer.unraw_name());
         let _ = writeln!(text, "    \"{from}\" -> \"{to}\" [label=\"{}\"];", edge_label(edge));
     }
-    for (index, (discard, from)) in discards(graph).enumerate() {
-        let (from, port) = (from.unraw_name(), discard.output.name.unraw());
+    for (index, (discard, producer)) in discards(graph).enumerate() {
+        let (from, port) = (producer.unraw_name(), discard.output.name.unraw());
         let _ = writeln!(text, "    \"{index}_\" [shape=point, label=\"\"];");
         let _ = writeln!(text, "    \"{from}\" -> \"{index}_\" [label=\"{port}\"];");
     }
@@ -86,20 +87,19 @@ pub(in crate::graph) fn draw_dot(graph: &Graph) -> String {
     text
 }
 
-/// The nodes of each pool, then those of none, in the order in which they run.
-fn groups(graph: &Graph) -> Vec<(Option<String>, Vec<&Node>)> {
-    let pools = graph.pools.iter().map(|pool| Some(pool.name.to_string())).chain([None]);
+/// The nodes of each pool, then those without a pool, in the order in which they run. Pools without nodes are left out.
+fn nodes_by_pool(graph: &Graph) -> Vec<(Option<&Ident>, Vec<&Node>)> {
+    let pools = graph.pools.iter().map(Some).chain([None]);
     pools
         .map(|pool| {
-            let of_pool = |node: &&Node| match &node.attributes.streams {
-                Streams::Pool(name) => pool.as_ref().is_some_and(|pool| name == pool),
-                _ => pool.is_none(),
+            let is_member = |node: &&Node| match pool {
+                Some(pool) => node.is_on(pool),
+                None => !matches!(node.attributes.streams, Streams::Pool(_)),
             };
-            let nodes: Vec<&Node> =
-                graph.order.iter().map(|&index| &graph.nodes[index]).filter(of_pool).collect();
-            (pool, nodes)
+            let nodes = graph.order.iter().map(|&index| &graph.nodes[index]);
+            (pool.map(|pool| &pool.name), nodes.filter(is_member).collect())
         })
-        .filter(|(_, nodes)| !nodes.is_empty())
+        .filter(|(_, nodes): &(_, Vec<&Node>)| !nodes.is_empty())
         .collect()
 }
 
