@@ -10,7 +10,7 @@ use crate::graph::model::{Node, NodeParts, Param, PartialPort, Pool, Port, unraw
 use crate::graph::syntax::{BrokenStatement, EdgeStatement, NodeStatement, Statement};
 
 /// Names of fields and constants of the expansion. A node with such a name is left out.
-const HIDDEN: &[&str] = &["__platform", "__sized", "__GREEN", "__ALONE"];
+const HIDDEN: &[&str] = &["__platform", "__sized", "__GREEN", "__DECLARED"];
 
 /// The statements of a graph, by kind.
 #[derive(Default)]

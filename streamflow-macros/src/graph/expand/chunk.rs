@@ -181,7 +181,7 @@ fn node_options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) 
             streams: ::streamflow::__private::NodeStreams::#streams,
             count: #count,
             stream_done: &[#(#stream_done,)*],
-            alone: &#single_stream,
+            single_stream: &#single_stream,
         }
     }
 }

@@ -68,6 +68,6 @@ fn declare_single_stream(graph: &Graph) -> TokenStream {
     let single_stream = single_stream();
     quote! {
         const __DECLARED: usize = 0 #(+ #streams)*;
-        let #single_stream = ::streamflow::__private::Alone::new(__DECLARED);
+        let #single_stream = ::streamflow::__private::SingleStream::new(__DECLARED);
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn hidden_platform() -> Ident {
 
 /// The value, shared by all nodes, that says whether together they have a single stream.
 pub(super) fn single_stream() -> Ident {
-    Ident::new("__alone", Span::mixed_site())
+    Ident::new("__single_stream", Span::mixed_site())
 }
 
 /// A feedback edge's first message. It has the span of the user's expression, unchanged: rustc then does not mention
