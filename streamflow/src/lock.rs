@@ -1,4 +1,4 @@
-//! The lock around what is held for a moment.
+//! The locks of the library: a spin lock for short sections, and how a standard mutex is locked.
 
 use std::cell::Cell;
 use std::hint::spin_loop;
@@ -11,26 +11,26 @@ use spin::mutex::{SpinMutex, SpinMutexGuard};
 
 use crate::turns;
 
-/// A lock around a few instructions and, at most, a few driver calls that don't wait for the device, but
-/// where a stream is so full that CUDA holds up who queues more. It is nearly always free, and a tick takes
-/// tens of them. No code of a user runs within: no message is dropped there, and nothing is logged.
+/// A spin lock for a few instructions and, at most, a few driver calls. These calls don't wait for the device,
+/// unless a stream is so full that CUDA blocks the thread that queues more. The lock is almost always free, and a
+/// tick takes tens of them. No user code runs while it is held: no message is dropped, and nothing is logged.
 ///
-/// The standard library's costs two locked instructions, since who leaves it must see whether somebody
-/// sleeps. Here nobody is woken, so leaving is a plain store: a tick of the seed's application takes a fifth
-/// less of our own time. Who finds it taken looks again, and in between lets others run. Nothing
-/// within panics; if a driver did, the lock would be given up, and not be poisoned.
+/// The standard library's mutex costs two locked instructions, since unlocking must check for sleeping threads.
+/// This lock wakes no thread, so unlocking is a plain store: a tick of the seed's application takes a fifth less of
+/// our own time. A thread that finds it taken tries again, and lets other threads run in between. Nothing panics
+/// while it is held; if a driver did, the lock would be released and not poisoned.
 ///
-/// A kernel that the simulator executes is code of a user within: the simulator is called under these locks.
-/// Where its body uses the platform that executes it, it can find one taken by its own thread, and panics after
-/// many looks.
+/// The exception is a kernel that the simulator executes: the simulator is called under these locks, and the
+/// kernel's body is user code. If the body uses the platform that executes it, it can meet a lock that its own
+/// thread holds, and panics after many attempts.
 pub(crate) type Lock<T> = SpinMutex<T, Backoff>;
 
-/// What a lock holds, while it is held.
+/// The guard of a [`Lock`].
 pub(crate) type Held<'a, T> = SpinMutexGuard<'a, T, Backoff>;
 
-/// Locks a mutex of the standard library, for what may be held for long: those that wait sleep. Whoever locks
-/// it takes it by this, if it is held in calls of the driver: a thread that takes turns hands on its own until
-/// it is free, and inside of a kernel's body one that is never free ends by a panic.
+/// Locks a mutex of the standard library, for long sections: waiting threads sleep. Every mutex that is held
+/// during driver calls is locked by this function. A thread that takes turns hands on its turn until the mutex is
+/// free. Inside a kernel's body, a mutex that never becomes free ends in a panic.
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     while turns::takes_turns() || turns::is_kept() {
         match mutex.try_lock() {
@@ -42,46 +42,46 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a thread does between two looks at a lock that another has.
+/// What a thread does between two attempts to take a lock.
 #[derive(Debug)]
 pub(crate) enum Backoff {}
 
-/// So many looks in a row are a round.
+/// Attempts per round. The last one of a round sleeps.
 const ROUND: u32 = 256;
 
-/// The looks of a round for which another core is expected to be done at once.
-const AT_ONCE: u32 = 128;
+/// The attempts at the beginning of a round that spin: a lock that another core holds is mostly free soon.
+const SPINS: u32 = 128;
 
-/// The last of a round: also a holder of lower priority gets on then.
-const NAP: Duration = Duration::from_micros(20);
+/// The sleep at the end of a round, so that a lock holder of lower priority can go on.
+const SLEEP: Duration = Duration::from_micros(20);
 
 impl RelaxStrategy for Backoff {
     #[cold]
     #[inline(never)]
     #[allow(
         clippy::panic,
-        reason = "`lock` has no other way to end, and who calls the kernel catches it"
+        reason = "`lock` has no other way to end, and the caller of the kernel catches it"
     )]
     fn relax() {
-        // The holder may have handed on its turn in a call of the driver.
+        // The thread that holds the lock may have handed on its turn in a driver call.
         turns::rest();
         if turns::is_stuck() {
             panic!(
-                "it uses its platform, and what it needs is locked by the call that executes it"
+                "its body uses its platform, and the call that executes it holds the lock that it needs"
             );
         }
         thread_local! {
-            // It goes on from one lock to the next, which only changes where a round begins.
-            static LOOKS: Cell<u32> = const { Cell::new(0) };
+            // One count for all locks. That only changes where a round begins.
+            static ATTEMPTS: Cell<u32> = const { Cell::new(0) };
         }
-        let looks = LOOKS.get() % ROUND;
-        LOOKS.set(looks + 1);
-        if looks < AT_ONCE {
+        let attempt = ATTEMPTS.get() % ROUND;
+        ATTEMPTS.set(attempt + 1);
+        if attempt < SPINS {
             spin_loop();
-        } else if looks < ROUND - 1 {
+        } else if attempt < ROUND - 1 {
             thread::yield_now();
         } else {
-            thread::sleep(NAP);
+            thread::sleep(SLEEP);
         }
     }
 }
@@ -93,19 +93,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_its_own_thread_has_is_a_panic_inside_of_a_kernel() {
+    fn a_kernel_body_that_needs_a_lock_of_its_own_thread_panics() {
         let (spin, sleep) = (Lock::new(1), Mutex::new(2));
         let (one, two) = (spin.lock(), locked(&sleep));
-        let again = catch_unwind(AssertUnwindSafe(|| turns::keep(|| *spin.lock())));
-        assert!(again.is_err());
-        let again = catch_unwind(AssertUnwindSafe(|| turns::keep(|| *locked(&sleep))));
-        assert!(again.is_err());
+        let second = catch_unwind(AssertUnwindSafe(|| turns::keep(|| *spin.lock())));
+        assert!(second.is_err());
+        let second = catch_unwind(AssertUnwindSafe(|| turns::keep(|| *locked(&sleep))));
+        assert!(second.is_err());
         drop((one, two));
         assert_eq!(turns::keep(|| (*spin.lock(), *locked(&sleep))), (1, 2));
     }
 
     #[test]
-    fn threads_that_meet_go_one_after_the_other() {
+    fn only_one_thread_holds_the_lock_at_a_time() {
         const EACH: u64 = 5_000;
         let shared = Lock::new((0_u64, 0_u64));
         thread::scope(|scope| {
@@ -114,7 +114,7 @@ mod tests {
                     for _ in 0..EACH {
                         let mut both = shared.lock();
                         both.0 += 1;
-                        // Longer than others look without letting anybody run.
+                        // Longer than the other threads spin, so that they yield and sleep.
                         (0..50).for_each(|_| thread::yield_now());
                         both.1 += 1;
                     }
