@@ -83,13 +83,13 @@ fn wrong_sizes(platform: &Platform) -> Result<(), Failed> {
     let legal: Vec<String> = sizes.legal().map(|size| size.to_string()).collect();
     if !sizes.is_legal(9) {
         let text = check_error("odd", platform.green_contexts(&ODD), is_about_sizes)?;
-        check_text(&text, &["device 0", "[8, 9]", "9 is none of its sizes", &legal.join(", ")])?;
+        check_text(&text, &["device 0", "[8, 9]", "9 is not one of its sizes", &legal.join(", ")])?;
     }
     let text = check_error("huge", platform.green_contexts(&HUGE), is_about_sizes)?;
-    check_text(&text, &["1048576 is none", &legal.join(", ")])?;
+    check_text(&text, &["1048576 is not", &legal.join(", ")])?;
     let text = check_error("many", platform.green_contexts(&MANY), is_about_sizes)?;
     let total = sizes.total.to_string();
-    check_text(&text, &["together they are 512", &total])?;
+    check_text(&text, &["their sum is 512", &total])?;
     let description = CudaStreamPool::new().on(MANY.context(0));
     let pool = platform.stream_pool("MANY", &description);
     check_error("stream_pool", pool, is_about_sizes).map(drop)
@@ -126,7 +126,7 @@ fn no_leftover(platform: &Platform) -> Result<(), Failed> {
     let description = CudaStreamPool::new().on(pool.leftover());
     let made = platform.stream_pool("LEFT", &description);
     let text = check_error("leftover", made, is_about_sizes)?;
-    check_text(&text, &["nothing is left over"])?;
+    check_text(&text, &["they leave no leftover"])?;
     // The default is the last partition then.
     let stream = platform
         .stream_pool("LAST", &CudaStreamPool::new().on(pool.default_context()))?

@@ -26,12 +26,12 @@
 //! | rule 5: what a wait implies is not noted | the same |
 //! | rule 6: the point is asked for before what it covers is forgotten | `memory::tests::access::a_use_that_the_stream_came_after_too_late_is_kept` |
 //! | rule 6: `Block::note_locked` forgets all reads | the same, `memory::tests::access::uses_that_are_not_ordered_are_kept_both` |
-//! | rule 7: a record stands for what it covers although it failed | `stream::tests::order::a_record_that_failed_stands_for_nothing` |
+//! | rule 7: a record stands for what it covers although it failed | `stream::tests::order::a_record_that_failed_covers_nothing` |
 //! | rule 8: `found_complete` credits what the slot holds now | `stream::tests::order::what_an_overwritten_record_covers_is_not_taken_for_complete` |
-//! | rule 8: the record after a complete one counts as complete | `stream::tests::complete::what_is_known_to_be_complete_needs_no_wait`, and others |
-//! | who relies on what another thread has found complete does not say so | `stream::tests::complete::what_another_thread_has_found_complete_is_no_race` |
+//! | rule 8: the record after a complete one counts as complete | `stream::tests::complete::work_that_is_known_to_be_complete_needs_no_wait`, and others |
+//! | who relies on what another thread has found complete does not say so | `stream::tests::complete::relying_on_what_another_thread_found_complete_is_no_race` |
 //! | `Clock::get` takes another stream's entry | `stream::clock::tests::a_stream_that_takes_the_place_of_another_makes_it_forgotten` |
-//! | `Timeline::come_back` does not wait | `stream::tests::external::a_stream_with_the_handle_of_one_that_was_left_comes_after_it` |
+//! | `Timeline::reattach` does not wait | `stream::tests::external::a_stream_with_the_handle_of_a_detached_one_comes_after_it` |
 //! | `Sole::is_before` does not look whether something has read | `memory::tests::access::a_write_waits_for_a_read_after_the_only_write` |
 //! | `MemoryPool::make_room` does not wait for what was freed | `memory::tests::room::a_block_that_takes_the_room_of_others_comes_after_their_frees` |
 //! | `MemoryPool::release` does not wait before it frees | `memory::tests::freeing::a_drop_makes_no_stream_of_a_user_wait` |
@@ -44,7 +44,7 @@
 //! | `receive_stream` waits for all messages but the first, or the last | each `received_then_…` (`receive/uses.rs`) |
 //! | `synchronize_streams` passes over the first | `received_by_synchronize_streams` (`receive/uses.rs`) |
 //! | a transfer leaves the other device bound | `a_hook_goes_on_with_its_own_device` (`transfers.rs`) |
-//! | `Wakeup::watch` does not wait for what it watches | `stream::wakeup::tests::what_is_watched_is_reached_before_the_signal` |
+//! | `Wakeup::watch` does not wait for what it watches | `stream::wakeup::tests::a_watched_point_is_reached_before_the_signal` |
 //! | a stream that comes back to its pool is waited for, or not lent again | `a_stream_comes_back_and_is_lent_again_without_waiting` (`stream_pools.rs`) |
 //! | the race checker keeps what it knew of memory that is allocated again | `memory_that_the_driver_hands_out_again` (`race/bare/host.rs`) |
 //! | the scheduler ends each run at once | `a_graph_inside_of_a_function` (`graphs.rs`), and others |

@@ -303,7 +303,7 @@ impl BlockPool for MemoryPool {
 
 impl Drop for MemoryPool {
     fn drop(&mut self) {
-        self.table.give_back(self.reclaim.clone());
+        self.table.return_stream(self.reclaim.clone());
     }
 }
 

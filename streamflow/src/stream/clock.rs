@@ -1,9 +1,9 @@
-//! Which records of other streams a stream has waited for: some of them, in fixed space.
+//! Which records of other streams a stream has waited for, as far as a fixed space holds them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Entries of a clock, each for every 8th stream. Streams that work together were mostly made together, so their
-/// numbers differ in the lowest bits.
+/// Entries of a clock; streams whose numbers are equal modulo this share an entry. Streams that work together were mostly
+/// made together, so their numbers differ in the lowest bits.
 pub(super) const ENTRIES: usize = 8;
 
 /// A clock at one moment.
@@ -19,7 +19,7 @@ impl Entry {
     const RECORD_BITS: u32 = 44;
     const RECORD: u64 = (1 << Self::RECORD_BITS) - 1;
 
-    /// Nothing for numbers that don't fit, which costs waits that were not needed.
+    /// [`NONE`](Self::NONE) for numbers that don't fit, which costs waits that were not needed.
     #[inline]
     fn new(stream: u32, record: u64) -> Self {
         let fits = u64::from(stream) < 1 << (u64::BITS - Self::RECORD_BITS);
@@ -44,8 +44,8 @@ impl Entry {
 
 /// For some streams, the latest record that was waited for.
 ///
-/// A new entry takes the place of another stream's, which is forgotten. Several threads may read and raise it without
-/// a lock: each entry is a statement by itself and stays true, and one that is lost costs a wait that was not needed.
+/// A new entry replaces another stream's, which is forgotten. Several threads may read and raise it without a lock: each
+/// entry is a statement by itself and stays true, and a lost one costs a wait that was not needed.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(super) struct Clock([AtomicU64; ENTRIES]);
@@ -83,7 +83,7 @@ impl Clock {
         std::array::from_fn(|index| Entry(self.0[index].load(Ordering::Acquire)))
     }
 
-    /// Notes all that another stream had waited for, after a wait for that stream; but nothing about `own`.
+    /// Notes everything that another stream had waited for, after a wait for that stream, except entries about `own`.
     #[inline]
     pub(super) fn merge(&self, snapshot: &Snapshot, own: u32) {
         for entry in snapshot {
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(clock.get(199), 0);
     }
 
-    /// An entry is never taken for one of another stream, however many share its place.
+    /// An entry is never taken for another stream's, however many streams share it.
     #[test]
     fn a_stream_that_takes_the_place_of_another_makes_it_forgotten() {
         let clock = Clock::new();
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_had_waited_for_is_merged_without_what_it_knows_of_oneself() {
+    fn a_merge_takes_all_entries_but_those_about_its_own_stream() {
         let (from, into) = (Clock::new(), Clock::new());
         [(1, 9), (2, 4), (3, 5)].iter().for_each(|(stream, record)| from.raise(*stream, *record));
         [(1, 3), (2, 7)].iter().for_each(|(stream, record)| into.raise(*stream, *record));

@@ -5,27 +5,28 @@ use super::{CudaGreenContext, CudaGreenContextPool, CudaStream, GreenContexts, S
 use crate::driver::{DriverError, GreenContext, SmSizes};
 use crate::error::{Error, Result};
 
-/// All sizes that a partition can have, for messages.
+/// All legal sizes of a partition, for messages.
 fn list(sizes: &SmSizes) -> String {
     sizes.legal().map(|size| size.to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Says what is wrong with the sizes, if something is.
+/// Checks the sizes of a description against those of the device.
 fn check(pool: &CudaGreenContextPool, sizes: &SmSizes) -> Result<()> {
     let SmSizes { total, .. } = *sizes;
     if let Some(wrong) = pool.sizes.iter().find(|size| !sizes.is_legal(**size)) {
-        let problem = format!("{wrong} is none of its sizes, which are {}", list(sizes));
+        let problem = format!("{wrong} is not one of its sizes; choose from {}", list(sizes));
         return Err(refused(pool, problem, None));
     }
     let sum: u64 = pool.sizes.iter().map(|&size| u64::from(size)).sum();
     if sum > u64::from(total) {
-        return Err(refused(pool, format!("together they are {sum}, and it has {total}"), None));
+        let problem = format!("their sum is {sum}, and it has {total}; make some smaller");
+        return Err(refused(pool, problem, None));
     }
     Ok(())
 }
 
 impl StreamTable {
-    /// The partitions that a description asks for; the first call makes them.
+    /// The partitions of a description; the first call makes them.
     pub(crate) fn green_contexts(&self, pool: &CudaGreenContextPool) -> Result<GreenContexts> {
         let devices = self.driver().device_count();
         if pool.device.index() >= devices {
@@ -47,8 +48,8 @@ impl StreamTable {
         Ok(made)
     }
 
-    /// Sizes that are legal one by one can be too much for the hardware together: which multiprocessors
-    /// can be in one partition is known to the driver alone.
+    /// The error when the driver refuses sizes that are legal one by one. Together they can be too much for the
+    /// hardware, since only the driver can tell which multiprocessors can be in one partition.
     fn not_divided(
         &self,
         pool: &CudaGreenContextPool,
@@ -59,14 +60,14 @@ impl StreamTable {
             return cause.into();
         }
         let problem = format!(
-            "the driver refused these together, though each is one of its sizes, which are {}; make \
-             some smaller, or name them in another order: {cause}",
+            "each is one of its sizes, which are {}, but the driver refused them together; make some \
+             smaller, or name them in another order: {cause}",
             list(sizes)
         );
         refused(pool, problem, Some(cause))
     }
 
-    /// The one that a description names.
+    /// The green context that a description names.
     pub(super) fn green(&self, context: &CudaGreenContext) -> Result<GreenContext> {
         self.green_contexts(&context.pool)?.get(context)
     }

@@ -1,4 +1,4 @@
-//! Streams of other libraries.
+//! External streams: those that another library made.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,17 +9,17 @@ use super::{CudaStream, StreamTable, Timeline};
 use crate::driver::{BorrowedStream, OwnedStream, RawStream, StreamOptions, report_in_drop};
 use crate::error::Result;
 
-/// A stream that somebody else made, as cudarc, a CUDA library or a program around this one, for as long
-/// as it is borrowed. Made by [`Platform::external_stream`](crate::Platform::external_stream). Holoscan
-/// takes none: `set_cuda_stream` with such a stream logs an error and goes on without order.
+/// A stream that was made outside of streamflow, by cudarc, a CUDA library or a program around this one, for as long
+/// as it is borrowed. Made by [`Platform::external_stream`](crate::Platform::external_stream). Holoscan does not support
+/// such streams: `set_cuda_stream` with one logs an error and goes on without order.
 ///
 /// It derefs to [`CudaStream`], so that launches and copies on it are ordered by their data like all
-/// others. Work that its owner queues on it by itself is ordered by points: [`record`](CudaStream::record)
-/// on one side and [`wait`](CudaStream::wait) on the other, both ways. It is not taken by ports: a message
-/// is sent on a stream of its operator, which waits for this one by itself.
+/// others. Work that its owner queues on it directly is ordered by points, in both directions:
+/// [`record`](CudaStream::record) on one stream and [`wait`](CudaStream::wait) on the other. Ports don't take it: a
+/// message is sent on a stream of its operator, which waits for this one because of the data.
 ///
-/// Each stream that is wrapped takes 17 events. Wrap it once and keep it; wrapping the same one again,
-/// after the first wrapper is gone, takes no more.
+/// Each wrapped stream takes 17 events. Wrap it once and keep the wrapper; wrapping the same stream again, after the
+/// first wrapper was dropped, takes no more.
 pub struct ExternalStream<'a> {
     stream: CudaStream,
     _foreign: PhantomData<&'a ()>,
@@ -42,15 +42,15 @@ impl Deref for ExternalStream<'_> {
 }
 
 impl Drop for ExternalStream<'_> {
-    /// Records what was queued, since the stream may be gone when somebody asks for it.
+    /// Records what was queued, since the stream may be destroyed before another stream needs the record.
     fn drop(&mut self) {
         let timeline = self.stream.timeline();
         let detached = timeline.detach(|| timeline.synchronize(&self.table));
-        // Where that failed, no other stream can go on where this one was.
+        // If that failed, the timeline can't be attached to a stream again.
         let is_covered = detached.is_ok();
-        // After a sticky error nothing is recorded any more, and that was reported once.
+        // After a sticky error nothing is recorded any more, and that error was reported once.
         if timeline.driver().sticky_error().is_none() {
-            report_in_drop("leaving a stream of somebody else's", detached);
+            report_in_drop("detaching an external stream", detached);
         }
         if is_covered {
             let table = self.stream.table();
@@ -66,11 +66,10 @@ impl fmt::Debug for ExternalStream<'_> {
 }
 
 impl StreamTable {
-    /// What is known of a stream of somebody else's: of one with the same handle that was left, or nothing
-    /// yet.
+    /// The timeline of an external stream: that of a detached stream with the same handle, or a new one.
     fn external(&self, borrowed: BorrowedStream<'_>) -> Result<Arc<Timeline>> {
         let raw = borrowed.raw();
-        if let Some(timeline) = self.take_left(raw) {
+        if let Some(timeline) = self.take_detached(raw) {
             return match timeline.reattach() {
                 Ok(()) => Ok(timeline),
                 Err(error) => {
@@ -86,7 +85,7 @@ impl StreamTable {
         Ok(timeline)
     }
 
-    fn take_left(&self, raw: RawStream) -> Option<Arc<Timeline>> {
+    fn take_detached(&self, raw: RawStream) -> Option<Arc<Timeline>> {
         let mut detached = self.detached.lock();
         let index = detached.iter().position(|timeline| timeline.raw() == raw)?;
         Some(detached.swap_remove(index))

@@ -1,4 +1,4 @@
-//! Green contexts: partitions of a device's multiprocessors, for operators that shall not slow each
+//! Green contexts: partitions of a device's multiprocessors, for operators that must not slow each
 //! other down.
 
 use std::sync::Arc;
@@ -8,15 +8,14 @@ use crate::error::{Error, Result};
 
 /// Describes how a device's multiprocessors (SMs) are divided. Holoscan's `CudaGreenContextPool`.
 ///
-/// A plain value, like [`CudaStreamPool`](crate::CudaStreamPool), whose streams it can be given with
-/// [`on`](crate::CudaStreamPool::on). The partitions are made when the first pool on them is, and stay
-/// while the platform lives; descriptions of one device, coscheduling and sizes are one division. Others
-/// divide the whole device once more, so that their partitions *share* multiprocessors with these: a
-/// program has one for each device. Which sizes a device can do is asked from it:
-/// [`Platform::sm_sizes`](crate::Platform::sm_sizes). Multiprocessors that no partition gets are one more,
-/// the [leftover](Self::leftover).
+/// It is a plain value, like [`CudaStreamPool`](crate::CudaStreamPool), whose streams are placed on a partition with
+/// [`on`](crate::CudaStreamPool::on). The partitions are made together with the first pool on them, and stay while the
+/// platform lives. Descriptions with the same device, coscheduling and sizes are one division. A different description
+/// divides the whole device again, so that its partitions *share* multiprocessors with the first ones: use one
+/// description for each device. [`Platform::sm_sizes`](crate::Platform::sm_sizes) returns the sizes that a device
+/// supports. Multiprocessors that no partition gets form one more partition, the [leftover](Self::leftover).
 ///
-/// A partition isolates multiprocessors, and nothing else: caches, memory and copy engines are shared.
+/// A partition isolates multiprocessors only: caches, memory and copy engines are shared.
 ///
 /// ```
 /// use streamflow::{CudaGreenContextPool, CudaStreamPool};
@@ -41,13 +40,13 @@ pub struct CudaGreenContextPool {
 }
 
 impl CudaGreenContextPool {
-    /// On device 0, and not divided yet: all of it is the leftover.
+    /// Device 0 without partitions: all of it is the leftover.
     pub const fn new() -> Self {
         let device = DeviceId(0);
         Self { device, coscheduling: Coscheduling::Kept, sizes: &[], default: None, smallest: 1 }
     }
 
-    /// Which device is divided. Holoscan's `dev_id`.
+    /// The device to divide. Holoscan's `dev_id`.
     pub const fn device(mut self, device: DeviceId) -> Self {
         self.device = device;
         self
@@ -70,22 +69,22 @@ impl CudaGreenContextPool {
         self
     }
 
-    /// Which partition is the default one. Holoscan's `default_context_index`; without it, as there,
-    /// the last one: the leftover, if there is one.
+    /// Which partition is the default one. Holoscan's `default_context_index`. Without this call it is the last one, as
+    /// in Holoscan: the leftover, if there is one.
     ///
     /// # Panics
-    /// For a partition that is not there. In a `const` while compiling.
+    /// For a partition that does not exist. In a `const` while compiling.
     pub const fn default_context_index(mut self, index: usize) -> Self {
         self.default = Some(index);
         self.check();
         self
     }
 
-    /// What each size must be a multiple of, so that a mistake shows while compiling. Holoscan's
+    /// A number that each size must be a multiple of, so that a mistake is an error while compiling. Holoscan's
     /// `min_sm_size`. The device's own rule is checked as well, when the partitions are made.
     ///
     /// # Panics
-    /// For 0, and for one that a size is no multiple of. In a `const` while compiling.
+    /// For 0, and if a size is not a multiple of it. In a `const` while compiling.
     pub const fn min_sm_size(mut self, multiprocessors: u32) -> Self {
         assert!(multiprocessors > 0, "`min_sm_size` is at least 1");
         self.smallest = multiprocessors;
@@ -112,16 +111,16 @@ impl CudaGreenContextPool {
         }
     }
 
-    /// Whether the device is divided in the same way. The other choices say what is meant by names.
+    /// Whether both descriptions divide the device in the same way. The other fields don't matter for that.
     pub(super) fn divides_as(&self, other: &Self) -> bool {
         (self.device, self.coscheduling, self.sizes)
             == (other.device, other.coscheduling, other.sizes)
     }
 
-    /// One of the partitions, from 0. Holoscan's `CudaGreenContext` with an `index`.
+    /// One of the partitions, numbered from 0. Holoscan's `CudaGreenContext` with an `index`.
     ///
     /// # Panics
-    /// For one that is not there. In a `const` while compiling.
+    /// For a partition that does not exist. In a `const` while compiling.
     #[track_caller]
     pub const fn context(self, index: usize) -> CudaGreenContext {
         assert!(
@@ -150,7 +149,7 @@ impl CudaGreenContextPool {
         CudaGreenContext { pool: self, which: Which::Default }
     }
 
-    /// The multiprocessors that no partition got. Using it is an error where nothing is left over.
+    /// The multiprocessors that no partition got. Using it is an error if the partitions use all of them.
     pub const fn leftover(self) -> CudaGreenContext {
         CudaGreenContext { pool: self, which: Which::Leftover }
     }
@@ -177,13 +176,13 @@ enum Which {
 }
 
 impl CudaGreenContext {
-    /// The device that it is part of.
+    /// The device of the partition.
     pub const fn get_device(&self) -> DeviceId {
         self.pool.device
     }
 }
 
-/// A device's multiprocessors as they were divided. Made by
+/// The partitions of a device, as the driver made them. Made by
 /// [`Platform::green_contexts`](crate::Platform::green_contexts).
 #[derive(Debug, Clone)]
 pub struct GreenContexts {
@@ -198,15 +197,15 @@ impl GreenContexts {
         &self.contexts[..self.pool.sizes.len()]
     }
 
-    /// The multiprocessors that no partition got, if there are some.
+    /// The multiprocessors that no partition got, if there are any.
     pub fn leftover(&self) -> Option<GreenContext> {
         self.contexts.get(self.pool.sizes.len()).copied()
     }
 
-    /// One of them.
+    /// The green context of a description.
     ///
     /// # Errors
-    /// [`Error::GreenContexts`] for a leftover that is not there.
+    /// [`Error::GreenContexts`] for a leftover that does not exist.
     pub(super) fn get(&self, context: &CudaGreenContext) -> Result<GreenContext> {
         let found = match (context.which, self.pool.default) {
             (Which::Partition(index), _) | (Which::Default, Some(index)) => {
@@ -216,7 +215,8 @@ impl GreenContexts {
             (Which::Default, None) => self.contexts.last().copied(),
         };
         found.ok_or_else(|| {
-            let problem = "nothing is left over; make a partition smaller, or name one of them";
+            let problem =
+                "they leave no leftover; make a partition smaller, or use one of the partitions";
             refused(&self.pool, problem.to_owned(), None)
         })
     }

@@ -1,4 +1,4 @@
-//! Live pools of streams: they lend, and take back.
+//! Live pools of streams: they allocate streams, and take them back.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use crate::driver::{DeviceId, StreamOptions};
 use crate::error::{Error, Result};
 use crate::lock::Lock;
 
-/// A live pool: lends streams, and takes them back when they are dropped.
+/// A live pool: allocates streams, and takes them back when they are dropped.
 ///
 /// Cloning gives another handle of the same pool.
 #[derive(Debug, Clone)]
@@ -27,12 +27,12 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     idle: Vec<Arc<Timeline>>,
-    /// Who holds the streams that are lent.
-    holders: Vec<(u32, Cow<'static, str>)>,
+    /// The streams in use: number and label.
+    in_use: Vec<(u32, Cow<'static, str>)>,
 }
 
 impl StreamPool {
-    /// `name` is for messages.
+    /// Makes the pool with its reserved streams. `name` is for messages.
     pub(crate) fn new(
         table: &Arc<StreamTable>,
         name: &str,
@@ -52,7 +52,7 @@ impl StreamPool {
         if priority != description.priority {
             tracing::warn!(
                 pool = name,
-                asked = description.priority,
+                requested = description.priority,
                 used = priority,
                 "the device has no such stream priority"
             );
@@ -67,63 +67,63 @@ impl StreamPool {
             state: Lock::default(),
         };
         for _ in 0..description.reserved_size {
-            // On an error the pool is dropped, and gives back what it has.
+            // On an error the pool is dropped, and returns the streams that it has.
             let timeline = table.take(device, options)?;
             pool.state.lock().idle.push(timeline);
         }
         Ok(Self(Arc::new(pool)))
     }
 
-    /// Lends a stream. `holder` says who asks, for the message when the pool is exhausted.
+    /// Allocates a stream. Errors, logs and reports call it by its `label`, for example the name of its user.
     ///
     /// # Errors
-    /// [`Error::PoolExhausted`] when all streams are lent, with the pool, its size and who holds
-    /// them; the driver's, when a stream can't be made.
-    pub fn allocate(&self, holder: impl Into<Cow<'static, str>>) -> Result<CudaStream> {
-        self.allocate_for(holder.into())
+    /// [`Error::PoolExhausted`] when all streams are in use, with the pool, its size and the labels of its
+    /// streams; the driver's, when a stream can't be made.
+    pub fn allocate(&self, label: impl Into<Cow<'static, str>>) -> Result<CudaStream> {
+        self.allocate_labelled(label.into())
     }
 
-    fn allocate_for(&self, holder: Cow<'static, str>) -> Result<CudaStream> {
+    fn allocate_labelled(&self, label: Cow<'static, str>) -> Result<CudaStream> {
         let pool = &*self.0;
         let mut state = pool.state.lock();
         match pool.exhausted_at(&state) {
-            None => self.lend(&mut state, holder),
+            None => self.take_or_make(&mut state, label),
             Some(max_size) => Err(Error::PoolExhausted {
                 pool: pool.name.clone(),
-                who: holder.into_owned(),
+                who: label.into_owned(),
                 max_size,
-                holders: state.holders.iter().map(|(_, holder)| holder.to_string()).collect(),
+                holders: state.in_use.iter().map(|(_, label)| label.to_string()).collect(),
             }),
         }
     }
 
-    /// As [`allocate`](Self::allocate), for who can do without: `None` when all streams are lent, which
-    /// may be so in every tick, and makes no text.
+    /// As [`allocate`](Self::allocate), for a caller that can go on without a stream: `None` when all streams are in
+    /// use. That may happen in every tick, so it formats no text.
     ///
     /// # Errors
     /// The driver's, when a stream can't be made.
-    pub(crate) fn allocate_if_free(&self, holder: &str) -> Result<Option<CudaStream>> {
+    pub(crate) fn allocate_if_free(&self, label: &str) -> Result<Option<CudaStream>> {
         let mut state = self.0.state.lock();
         if self.0.exhausted_at(&state).is_some() {
             return Ok(None);
         }
-        self.lend(&mut state, Cow::Owned(holder.to_owned())).map(Some)
+        self.take_or_make(&mut state, Cow::Owned(label.to_owned())).map(Some)
     }
 
-    /// Lends a stream; not all are lent.
-    fn lend(&self, state: &mut State, holder: Cow<'static, str>) -> Result<CudaStream> {
+    /// An idle stream, or a new one. The pool is not exhausted.
+    fn take_or_make(&self, state: &mut State, label: Cow<'static, str>) -> Result<CudaStream> {
         let pool = &*self.0;
         let timeline = match state.idle.pop() {
             Some(timeline) => timeline,
             None => pool.table.take(pool.description.device, pool.options)?,
         };
-        timeline.set_label(holder.clone());
-        state.holders.push((timeline.id(), holder));
+        timeline.set_label(label.clone());
+        state.in_use.push((timeline.id(), label));
         let lease = Lease { pool: self.0.clone(), timeline: timeline.clone() };
         Ok(CudaStream::new(timeline, pool.table.clone(), Some(lease)))
     }
 
-    /// The name it was made with.
+    /// The name that the pool was made with.
     pub fn name(&self) -> &str {
         &self.0.name
     }
@@ -138,28 +138,28 @@ impl StreamPool {
         self.0.options.priority
     }
 
-    /// How many streams are lent now.
+    /// How many streams are in use now.
     pub fn in_use(&self) -> usize {
-        self.0.state.lock().holders.len()
+        self.0.state.lock().in_use.len()
     }
 }
 
 impl Shared {
-    /// The maximum, if as many streams are lent.
+    /// The maximum number of streams, if that many are in use.
     fn exhausted_at(&self, state: &State) -> Option<u32> {
-        self.description.max_size.filter(|max_size| state.holders.len() >= *max_size as usize)
+        self.description.max_size.filter(|max_size| state.in_use.len() >= *max_size as usize)
     }
 }
 
 impl Drop for Shared {
     fn drop(&mut self) {
         for timeline in self.state.get_mut().idle.drain(..) {
-            self.table.give_back(timeline);
+            self.table.return_stream(timeline);
         }
     }
 }
 
-/// A stream that is lent; dropping gives it back.
+/// A stream in use; dropping this returns it to its pool.
 pub(super) struct Lease {
     pool: Arc<Shared>,
     timeline: Arc<Timeline>,
@@ -174,7 +174,7 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         let mut state = self.pool.state.lock();
-        state.holders.retain(|(id, _)| *id != self.timeline.id());
+        state.in_use.retain(|(id, _)| *id != self.timeline.id());
         state.idle.push(self.timeline.clone());
     }
 }

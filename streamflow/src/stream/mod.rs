@@ -43,12 +43,12 @@ use std::sync::Arc;
 use crate::driver::{DeviceId, RawStream};
 use crate::error::Result;
 
-/// A CUDA stream that its holder owns: an in-order queue of work on one device.
+/// A CUDA stream that a program owns: an in-order queue of work on one device.
 ///
-/// It comes from a [`StreamPool`] and goes back there when it is dropped, without waiting: work
-/// that is still queued executes, and the next holder's work queues up behind it. It may move to
+/// It comes from a [`StreamPool`] and returns there when it is dropped, without waiting: work that
+/// is still queued executes, and the work of its next owner is queued behind that. It may move to
 /// another thread, but two threads can't queue work on it at the same time, because the order
-/// between them would be an accident.
+/// between them would be undefined.
 pub struct CudaStream {
     timeline: Arc<Timeline>,
     table: Arc<StreamTable>,
@@ -70,8 +70,8 @@ impl CudaStream {
         Self::new(table.default_timeline(device), table.clone(), None)
     }
 
-    /// Another handle of the stream that `point` is on. Its owner may queue work on another thread;
-    /// work of both is in order, in the order in which it is queued.
+    /// Another handle of the stream that `point` is on. Its owner may queue work on another thread; the
+    /// work of both handles executes in the order in which it is queued.
     pub(crate) fn adopted(table: &Arc<StreamTable>, point: Point) -> Self {
         Self::new(table.timeline(point.stream()).clone(), table.clone(), None)
     }
@@ -91,13 +91,13 @@ impl CudaStream {
 
     /// The driver's handle: on CUDA, [`RawStream::handle`] is the `CUstream` pointer.
     ///
-    /// Work that is queued through it is ordered with this stream's, but streamflow does not see
+    /// Work that is queued through it is in order with this stream's other work, but streamflow does not see
     /// which memory it touches.
     pub fn raw(&self) -> RawStream {
         self.timeline.raw()
     }
 
-    /// Names everything that is queued so far, by recording an event.
+    /// Records an event, and returns the point that covers everything queued so far.
     ///
     /// # Errors
     /// The driver's, when the record fails.
@@ -106,8 +106,8 @@ impl CudaStream {
         Ok(self.timeline.record()?)
     }
 
-    /// Makes work queued from now on wait for `point`. Does not block the host. Costs nothing when
-    /// the order is implied already.
+    /// Makes work queued from now on wait for `point`. Does not block the host. Makes no driver call if
+    /// an earlier wait implies this one.
     ///
     /// # Errors
     /// [`Error::ForeignPlatform`](crate::Error::ForeignPlatform) for a point of another platform;

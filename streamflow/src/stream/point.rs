@@ -1,17 +1,16 @@
-//! Moments in the work of streams.
+//! Points: places on a stream, by the number of a record.
 
 use std::num::NonZero;
 
-/// Tells platforms apart within a process. Not zero, so that a point that there may not be is as small
-/// as one.
+/// Distinguishes the platforms of a process. Not zero, so that an `Option<Point>` is as small as a [`Point`].
 pub(crate) type PlatformNumber = NonZero<u32>;
 
-/// A moment in a stream's work: everything that was queued before its `epoch`th record.
+/// A place on a stream: it covers everything that was queued before the stream's `epoch`th record.
 ///
 /// Plain data: it can be copied, kept and sent, and stays meaningful as long as its platform lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Point {
-    /// Which platform: streams of different platforms can't be ordered.
+    /// The stream's platform: streams of different platforms can't be ordered.
     pub(super) platform: PlatformNumber,
     pub(super) stream: u32,
     pub(super) epoch: u64,

@@ -58,22 +58,22 @@ impl CudaStreamPool {
         self
     }
 
-    /// How its streams behave against the default stream. Holoscan's `stream_flags`.
+    /// Whether its streams synchronise with the default stream. Holoscan's `stream_flags`.
     ///
     /// # Panics
-    /// For blocking streams of a green context, which CUDA has not. In a `const` while compiling.
+    /// For blocking streams of a green context, which CUDA does not have. In a `const` while compiling.
     pub const fn flags(mut self, flags: StreamFlags) -> Self {
         self.flags = flags;
         self.check();
         self
     }
 
-    /// Streams whose kernels run on the multiprocessors of a green context alone; the device is the
+    /// Restricts the kernels of its streams to the multiprocessors of a green context, and sets the device to the
     /// context's. Holoscan's `cuda_green_context`.
     ///
     /// # Panics
-    /// For a pool of blocking streams: CUDA has none in green contexts; for a pool of which another
-    /// [`device`](Self::device) than 0 was said. In a `const` while compiling:
+    /// For a pool of blocking streams, since CUDA has none in green contexts; for a pool whose
+    /// [`device`](Self::device) is neither 0 nor the context's. In a `const` while compiling:
     /// ```compile_fail
     /// use streamflow::{CudaGreenContextPool, CudaStreamPool, device};
     /// const GREEN: CudaGreenContextPool = CudaGreenContextPool::new();
@@ -90,27 +90,27 @@ impl CudaStreamPool {
         self
     }
 
-    /// CUDA's priority of its streams: lower is more urgent. Clamped to what the device offers, with
+    /// CUDA's priority of its streams: a lower number is more urgent. It is clamped to the device's range, with
     /// a warning in the log. Holoscan's `stream_priority`.
     pub const fn priority(mut self, priority: i32) -> Self {
         self.priority = priority;
         self
     }
 
-    /// How many streams to make at once, when the pool is made. Holoscan's `reserved_size`.
+    /// How many streams to make together with the pool. Holoscan's `reserved_size`.
     pub const fn reserved_size(mut self, streams: u32) -> Self {
         self.reserved_size = streams;
         self.check();
         self
     }
 
-    /// How many streams the pool may lend at a time. Holoscan's `max_size`, whose 0 for "no
-    /// maximum" is not calling this.
+    /// How many streams may be in use at a time. Holoscan's `max_size`. For Holoscan's 0, "no maximum", leave this
+    /// call out.
     ///
     /// # Panics
-    /// For 0: such a pool lends nothing. In a `const` while compiling.
+    /// For 0. In a `const` while compiling.
     pub const fn max_size(mut self, streams: u32) -> Self {
-        assert!(streams > 0, "a stream pool of size 0 lends nothing");
+        assert!(streams > 0, "`max_size` is at least 1; leave it out for no maximum");
         self.max_size = Some(streams);
         self.check();
         self
@@ -142,7 +142,7 @@ impl CudaStreamPool {
         self.max_size
     }
 
-    /// How many streams are made at once.
+    /// How many streams are made together with the pool.
     pub const fn get_reserved_size(&self) -> u32 {
         self.reserved_size
     }

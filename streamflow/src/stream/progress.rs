@@ -1,4 +1,4 @@
-//! How far a stream is, for the host: asking, blocking, and remembering what was found.
+//! How far a stream is, for the host: queries, blocking waits, and what they found.
 
 use std::sync::atomic::Ordering;
 
@@ -7,14 +7,14 @@ use super::{Point, StreamTable, Timeline};
 use crate::driver::{DriverResult, Note, OwnedEvent};
 
 impl Timeline {
-    /// Whether the work before record `epoch` is complete; records if nothing was recorded for it.
+    /// Whether the work before record `epoch` is complete. Makes a record if none covers it yet.
     fn is_epoch_complete(&self, table: &StreamTable, epoch: u64) -> DriverResult<bool> {
         if self.is_found_complete(table, epoch) {
             return Ok(true);
         }
         let (record, event) = match self.is_overwritten(epoch) {
-            true => self.record_kept_for_the_host(epoch)?,
-            false => self.record_to_ask_for(epoch)?,
+            true => self.host_record(epoch)?,
+            false => self.record_to_query(epoch)?,
         };
         if event.query()? {
             self.found_complete(table, &record);
@@ -22,22 +22,23 @@ impl Timeline {
         Ok(self.completed.load(Ordering::Acquire) >= epoch)
     }
 
-    /// A record that is kept until the host has found it complete. The oldest one that the ring has left would not do: it
-    /// moves with the host, which would never be told that it is complete while it is so far ahead of the device.
-    fn record_kept_for_the_host(&self, epoch: u64) -> DriverResult<(Record, &OwnedEvent)> {
-        self.ready_to_ask()?;
-        let mut kept = self.kept.record.lock();
+    /// A record that is kept until the host has found it complete. The oldest record in the ring would not do: it moves
+    /// with the host, so a host that stays more records ahead of the device than the ring has would never find it
+    /// complete.
+    fn host_record(&self, epoch: u64) -> DriverResult<(Record, &OwnedEvent)> {
+        self.ready_to_query()?;
+        let mut kept = self.host_record.record.lock();
         if kept.number <= self.completed.load(Ordering::Acquire) {
             self.bind_to_record()?;
-            match self.record_beside_the_ring(&self.kept.event)? {
+            match self.record_outside_the_ring(&self.host_record.event)? {
                 Some(record) => *kept = record,
-                None => return self.record_to_ask_for(epoch),
+                None => return self.record_to_query(epoch),
             }
         }
-        Ok((*kept, &self.kept.event))
+        Ok((*kept, &self.host_record.event))
     }
 
-    /// The handle of a default stream says no device.
+    /// Binds the device of a default stream, whose handle names none.
     fn bind_to_record(&self) -> DriverResult<()> {
         if self.is_default() { self.bind() } else { Ok(()) }
     }
@@ -47,13 +48,13 @@ impl Timeline {
         if self.is_found_complete(table, epoch) {
             return Ok(());
         }
-        let (record, event) = self.record_to_ask_for(epoch)?;
+        let (record, event) = self.record_to_query(epoch)?;
         event.synchronize()?;
         self.found_complete(table, &record);
         Ok(())
     }
 
-    /// Whether somebody has found it complete before, on which the host relies then.
+    /// Whether a thread has found it complete before. If so, the driver is notified that the host relies on that.
     fn is_found_complete(&self, table: &StreamTable, epoch: u64) -> bool {
         let is_complete = self.completed.load(Ordering::Acquire) >= epoch;
         if is_complete {
@@ -62,7 +63,7 @@ impl Timeline {
         is_complete
     }
 
-    /// Notes that the host has found a record complete, and with it all that it came after (rule 8 of
+    /// Notes that the host has found a record complete, and so everything that it covers (rule 8 of
     /// [`order`](super::order)).
     fn found_complete(&self, table: &StreamTable, record: &Record) {
         self.completed.fetch_max(record.number, Ordering::AcqRel);
@@ -72,10 +73,10 @@ impl Timeline {
         }
     }
 
-    /// The record that covers `epoch`, for the host to ask: with any device bound, and the caller may be in a
-    /// hook, which goes on with its own. Only to record on a default stream, its device is bound.
-    fn record_to_ask_for(&self, epoch: u64) -> DriverResult<(Record, &OwnedEvent)> {
-        self.ready_to_ask()?;
+    /// The record that covers `epoch`, for a query of the host. It leaves the bound device alone, since the caller may be
+    /// in a hook, which goes on with its own device; only a record on a default stream binds that stream's device.
+    fn record_to_query(&self, epoch: u64) -> DriverResult<(Record, &OwnedEvent)> {
+        self.ready_to_query()?;
         self.covering(epoch, || self.bind_to_record())
     }
 
@@ -84,47 +85,46 @@ impl Timeline {
         if self.is_detached() {
             return self.synchronize_epoch(table, self.recorded());
         }
-        // Once it is complete nobody asks for its event.
+        // Once it is complete, no event of it is needed.
         let number = self.number_without_event();
         self.synchronize_stream()?;
         self.completed.fetch_max(number, Ordering::AcqRel);
         Ok(())
     }
 
-    /// Says that all is complete, which is not so: for controls.
+    /// Marks all work as complete although it is not: for controls.
     #[cfg(test)]
-    pub(crate) fn lie(&self) {
+    pub(crate) fn mark_all_complete_wrongly(&self) {
         self.completed.store(u64::MAX, Ordering::Release);
     }
 }
 
 impl StreamTable {
-    /// Whether the work before `point`, which is one of this platform, is complete.
+    /// Whether the work before `point`, which is of this platform, is complete.
     pub(crate) fn is_complete(&self, point: Point) -> DriverResult<bool> {
         self.timeline(point.stream).is_epoch_complete(self, point.epoch)
     }
 
-    /// Whether somebody has found the work before `point`, which is one of this platform, complete. Who relies on that
-    /// has to [say so](Note::Relies), as a [wait](Timeline::wait) does.
+    /// Whether a thread has found the work before `point`, which is of this platform, complete. A caller that relies on
+    /// the answer must [notify the driver](Note::Relies), as a [wait](Timeline::wait) does.
     #[inline]
     pub(crate) fn is_known_complete(&self, point: Point) -> bool {
         self.timeline(point.stream).completed.load(Ordering::Acquire) >= point.epoch
     }
 
-    /// Records what `point`, which is one of this platform, stands for, if nothing was recorded for it
-    /// yet.
+    /// Makes a record that covers `point`, which is of this platform, if there is none yet.
     #[inline]
     pub(crate) fn close(&self, point: Point) -> DriverResult<()> {
         let timeline = self.timeline(point.stream);
         if point.epoch <= timeline.recorded() {
             return Ok(());
         }
-        // A default stream's handle says no device.
+        // A default stream's handle names no device.
         timeline.bind()?;
         timeline.close()
     }
 
-    /// Blocks until the work before `point`, which is one of this platform, is complete.
+    /// Blocks until the work before `point`, which is of this platform, is complete.
     pub(crate) fn synchronize(&self, point: Point) -> DriverResult<()> {
         self.timeline(point.stream).synchronize_epoch(self, point.epoch)
     }

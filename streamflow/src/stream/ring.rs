@@ -4,8 +4,8 @@ use super::clock::{ENTRIES, Entry, Snapshot};
 use crate::driver::{DeviceId, Driver, DriverResult, OwnedEvent};
 use std::sync::Arc;
 
-/// Events per stream. About as many as the records of one stream that others may still ask for: a wait for one that
-/// was overwritten is a wait for a later one.
+/// Events per stream: about as many as the records of one stream that are still waited for. A wait for a record that was
+/// overwritten is a wait for a later one.
 pub(super) const RING: usize = 16;
 
 /// The events of a ring, in the order of its slots. They never change, so they are used without the ring's lock.
@@ -40,33 +40,33 @@ impl Default for Ring {
     }
 }
 
-/// The slot that a record lies in, until a later one does.
+/// The slot of a record, until a later one overwrites it.
 pub(super) fn slot(number: u64) -> usize {
     number as usize % RING
 }
 
 impl Ring {
-    /// The slot of a record stands for none until that is [set](Self::set).
+    /// Empties the slot of a record until that record is [set](Self::set).
     pub(super) fn clear(&mut self, number: u64) {
         self.0[slot(number)].number = 0;
     }
 
-    /// The driver has taken the record.
+    /// Stores a record that the driver has taken.
     pub(super) fn set(&mut self, record: Record) {
         self.0[slot(record.number)] = record;
     }
 
-    /// Whether the record was made and is still there.
+    /// Whether the record was made and is still in the ring.
     pub(super) fn holds(&self, number: u64) -> bool {
         self.0[slot(number)].number == number
     }
 
-    /// The latest record that is there.
+    /// The latest record in the ring.
     pub(super) fn latest(&self) -> Option<u64> {
         self.0.iter().map(|record| record.number).max().filter(|number| *number > 0)
     }
 
-    /// The record itself, or the next later one that is there; `None` if nothing was recorded since.
+    /// The record itself, or the next later one in the ring; `None` if nothing was recorded since.
     #[inline]
     pub(super) fn covering(&self, number: u64) -> Option<&Record> {
         if self.holds(number) {
@@ -90,21 +90,21 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_was_overwritten_is_covered_by_the_oldest_that_is_left() {
+    fn an_overwritten_record_is_covered_by_the_oldest_in_the_ring() {
         let mut ring = Ring::default();
         assert!(ring.covering(1).is_none());
         (1..=40).for_each(|number| record(&mut ring, number));
-        for (asked, found) in [(1, 25), (24, 25), (25, 25), (30, 30), (40, 40)] {
-            let covering = ring.covering(asked).unwrap();
+        for (number, found) in [(1, 25), (24, 25), (25, 25), (30, 30), (40, 40)] {
+            let covering = ring.covering(number).unwrap();
             assert_eq!(covering.number, found);
-            // What it covers is its own, and not that of the record that was asked for.
+            // What it covers is its own, and not that of the record that was looked up.
             assert_eq!(covering.covered[1].record(), 1000 + found);
         }
         assert!(ring.covering(41).is_none());
     }
 
     #[test]
-    fn a_record_that_failed_stands_for_nothing() {
+    fn a_record_that_failed_covers_nothing() {
         let mut ring = Ring::default();
         (1..=20).for_each(|number| record(&mut ring, number));
         ring.clear(21);

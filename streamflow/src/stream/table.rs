@@ -16,36 +16,36 @@ use crate::lock::Lock;
 
 static PLATFORMS: AtomicU32 = AtomicU32::new(0);
 
-/// What a layer above keeps with the streams of a platform, for as long as they live.
+/// A value that a layer above attaches to the streams of a platform, for as long as they live.
 pub(crate) trait Attached: Any + Send + Sync {
-    /// Called when the host has found work of `device` complete: the error that it left behind.
+    /// Called when the host has found work of `device` complete. Returns the error that the work left behind.
     fn inspect(&self, device: DeviceId) -> Result<()>;
 
-    /// Whether queued work of `device` may use what is kept here. Then it is dropped after that work.
+    /// Whether queued work of `device` may use the value. Then it is dropped after that work.
     fn is_used_by(&self, device: DeviceId) -> bool;
 }
 
-/// All streams of one platform, by number. Streams are made once and kept; pools lend them.
+/// All streams of one platform, by number. Streams are made once and kept; pools allocate them.
 pub(crate) struct StreamTable {
     platform: PlatformNumber,
     driver: Arc<dyn Driver>,
-    /// Whether the driver wants to be told things.
+    /// Whether the driver takes notes.
     watched: bool,
     /// Numbers `0..device_count` are the default streams.
     timelines: boxcar::Vec<Arc<Timeline>>,
-    /// Streams that no pool holds.
+    /// Streams that belong to no pool.
     idle: Lock<Vec<Arc<Timeline>>>,
     /// Locked while a stream gets its number.
     numbering: Lock<()>,
     attached: OnceLock<Box<dyn Attached>>,
-    /// Streams of others whose wrappers are gone.
+    /// External streams whose wrappers are dropped.
     pub(super) detached: Lock<Vec<Arc<Timeline>>>,
-    /// The divisions of devices that were asked for so far.
+    /// The divisions of devices that were made so far.
     pub(super) green: Lock<Vec<GreenContexts>>,
 }
 
 impl StreamTable {
-    /// With the default stream of each device.
+    /// A table with the default stream of each device.
     pub(crate) fn new(driver: Arc<dyn Driver>) -> DriverResult<Arc<Self>> {
         let table = Self {
             platform: NonZero::<u32>::MIN.saturating_add(PLATFORMS.fetch_add(1, Ordering::Relaxed)),
@@ -74,12 +74,12 @@ impl StreamTable {
         &self.driver
     }
 
-    /// Whether [`tell`](Self::tell) reaches somebody.
+    /// Whether the driver takes the notes of [`tell`](Self::tell).
     pub(crate) fn is_watched(&self) -> bool {
         self.watched
     }
 
-    /// Tells the driver something, if it wants to be told.
+    /// Passes a note to the driver, if it takes notes.
     #[inline]
     pub(crate) fn tell(&self, note: &Note<'_>) {
         if self.watched {
@@ -92,7 +92,7 @@ impl StreamTable {
         self.platform
     }
 
-    /// The stream of a point or use, which only this table gives out.
+    /// The stream with this number, which a point or a use of this platform has.
     pub(crate) fn timeline(&self, id: u32) -> &Arc<Timeline> {
         &self.timelines[id as usize]
     }
@@ -102,19 +102,18 @@ impl StreamTable {
         (id as usize) < self.driver.device_count()
     }
 
-    /// The device is one of the platform's.
+    /// The default stream of a device of this platform.
     pub(super) fn default_timeline(&self, device: DeviceId) -> Arc<Timeline> {
         self.timelines[device.index()].clone()
     }
 
-    /// What the layer above keeps here; the first call makes it. One layer keeps one thing, always of
-    /// one type.
+    /// The attached value; the first call makes it. One layer attaches one value, always of one type.
     #[inline]
     pub(crate) fn attached<T: Attached>(&self, make: impl Fn(&Arc<dyn Driver>) -> T) -> &T {
         let found: &dyn Any = self.attached.get_or_init(|| Box::new(make(&self.driver))).as_ref();
         match found.downcast_ref() {
             Some(found) => found,
-            None => unreachable!("two layers keep something with one platform"),
+            None => unreachable!("two types are attached to one platform"),
         }
     }
 
@@ -138,12 +137,12 @@ impl StreamTable {
         Some(idle.swap_remove(index))
     }
 
-    /// Takes a stream back that a pool no longer needs.
-    pub(crate) fn give_back(&self, timeline: Arc<Timeline>) {
+    /// Takes a stream back that its pool no longer needs.
+    pub(crate) fn return_stream(&self, timeline: Arc<Timeline>) {
         self.idle.lock().push(timeline);
     }
 
-    /// Adds a stream of somebody else's.
+    /// Adds an external stream.
     pub(super) fn add_external(
         &self,
         stream: OwnedStream,
@@ -168,10 +167,10 @@ impl StreamTable {
 }
 
 impl Drop for StreamTable {
-    /// Waits for work that may use what is attached.
+    /// Waits for work that may use the attached value.
     fn drop(&mut self) {
         if self.driver.sticky_error().is_some() {
-            // Nothing executes any more, and nothing would be given back.
+            // Nothing executes any more, and the driver would free nothing.
             return;
         }
         for (_, timeline) in self.timelines.iter() {
@@ -181,7 +180,7 @@ impl Drop for StreamTable {
             }
             let done = timeline.bind().and_then(|()| timeline.synchronize(self));
             if done.is_err() {
-                // To leak it is a small loss; to take it from running work is not.
+                // Leaking the value costs little; dropping it under running work is unsound.
                 std::mem::forget(std::mem::take(&mut self.attached));
                 return report_in_drop("waiting for a platform's last work", done);
             }

@@ -1,4 +1,4 @@
-//! Which calls streams and pools make, and which they save: seen by a recorder over the simulator.
+//! Which calls streams and pools make, and which they skip: seen by a recorder over the simulator.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod attached;
@@ -35,7 +35,7 @@ impl Bench {
         self.pool.allocate("a test").unwrap()
     }
 
-    /// Records and waits since the last time it was asked.
+    /// The numbers of records and waits since the last call.
     fn records_and_waits(&self) -> (usize, usize) {
         let records = self.recorder.count(|call| matches!(call, Call::RecordEvent { .. }));
         let waits = self.recorder.count(|call| matches!(call, Call::WaitEvent { .. }));

@@ -1,12 +1,11 @@
 //! Law 8: What a tick sends is sent when it ends.
 //!
-//! One stream and its records. What a hook queued on a stream gets one record, when the hook ends
-//! ([`Timeline::close`]): all that it sends is complete with that one.
+//! One stream and its records. The work that a hook queued on a stream gets one record when the hook ends
+//! ([`Timeline::close`]): everything that the hook sends is complete with that record.
 //!
 //! Records of a stream are numbered from 1. A use of memory is noted with the number of the *next* record
-//! (`open_point`), so one event covers all that was queued before it, and no event is recorded unless another stream or
-//! the host asks. What a stream waits for is decided in [`order`](super::order), where the rules stand that all of this
-//! follows.
+//! (`open_point`), so one event covers all work that was queued before it, and no event is recorded unless another stream
+//! or the host needs it. [`order`](super::order) decides what a stream waits for, and has the rules for this file.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -23,69 +22,69 @@ use crate::driver::{
 use crate::lock::{Held, Lock};
 
 thread_local! {
-    /// The device that a stream bound last on this thread. Others may have bound another one since.
+    /// The device that a stream bound last on this thread. Other libraries may have bound another one since.
     static BOUND: Cell<Option<(PlatformNumber, DeviceId)>> = const { Cell::new(None) };
 }
 
 /// One stream and its records. See the [module](self).
-// In this order, so that what each use needs lies in few lines of the cache, where the driver leaves nothing of ours.
+// In this order, so that each use needs few cache lines: a driver call evicts ours from the cache.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Timeline {
     stream: OwnedStream,
     platform: PlatformNumber,
     id: u32,
-    /// How many records were begun, and whether a point was asked for since the last one.
+    /// How many records were begun, and whether a point was taken since the last one.
     state: AtomicU64,
     is_default: bool,
-    /// The stream was somebody else's and may be gone: nothing is queued on it any more, and all that was
-    /// is covered by the last record.
+    /// The stream was an external one and may be destroyed: nothing is queued on it any more, and the last record
+    /// covers all that was.
     detached: AtomicBool,
-    /// Records that are known to be complete.
+    /// The number of the latest record that is known to be complete.
     pub(super) completed: AtomicU64,
     events: Events,
-    /// Whoever has its lock may record.
+    /// Holding this lock permits recording.
     ring: Lock<Box<Ring>>,
-    pub(super) kept: Kept,
+    pub(super) host_record: HostRecord,
     /// What this stream has waited for.
     pub(super) seen: Clock,
     options: StreamOptions,
-    /// Who has the stream, or had it last, for messages.
+    /// The current label, or the last one, for messages.
     label: Lock<Cow<'static, str>>,
 }
 
-/// A record for the host's questions about what the ring has overwritten; 0 for none yet.
+/// A record for the host's queries about records that the ring has overwritten. Its number is 0 before the first one.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct HostRecord {
     pub(super) record: Lock<Record>,
     pub(super) event: OwnedEvent,
 }
 
-/// The lowest bit of a stream's state: a point was asked for since the last record. Above it stands the number of
+/// The lowest bit of a stream's state: a point was taken since the last record. The bits above it are the number of
 /// records.
 const OPEN: u64 = 1;
 
-/// What a stream is made of before it has a number: all that takes calls of the driver.
+/// What a stream consists of before it has a number: everything that needs driver calls.
 pub(super) struct Parts {
     stream: OwnedStream,
     events: Events,
-    kept: OwnedEvent,
+    host_event: OwnedEvent,
     options: StreamOptions,
 }
 
 impl Parts {
-    /// The stream's device must be bound.
+    /// Makes the events of a stream, whose device must be bound.
     pub(super) fn new(stream: OwnedStream, options: StreamOptions) -> DriverResult<Self> {
         let (driver, device) = (stream.driver(), stream.raw().device());
         let events = ring::events(driver, device)?;
-        let kept = OwnedEvent::create(driver, device)?;
-        Ok(Self { stream, events, kept, options })
+        let host_event = OwnedEvent::create(driver, device)?;
+        Ok(Self { stream, events, host_event, options })
     }
 }
 
 impl Timeline {
     pub(super) fn new(platform: PlatformNumber, id: u32, parts: Parts) -> Self {
-        let Parts { stream, events, kept, options } = parts;
+        let Parts { stream, events, host_event, options } = parts;
         Self {
             platform,
             id,
@@ -99,7 +98,7 @@ impl Timeline {
             seen: Clock::new(),
             events,
             ring: Lock::default(),
-            kept: Kept { record: Lock::default(), event: kept },
+            host_record: HostRecord { record: Lock::default(), event: host_event },
         }
     }
 
@@ -107,7 +106,7 @@ impl Timeline {
         self.id
     }
 
-    /// Says who has the stream from now on.
+    /// Sets what the stream is called in messages from now on.
     pub(super) fn set_label(&self, label: Cow<'static, str>) {
         if self.driver().watches() {
             crate::driver::tell(
@@ -118,7 +117,7 @@ impl Timeline {
         *self.label.lock() = label;
     }
 
-    /// Who has the stream, or had it last, for messages.
+    /// What the stream is called in messages: its current label, or its last one.
     pub(crate) fn label(&self) -> String {
         let label = self.label.lock();
         if label.is_empty() { format!("stream {}", self.id) } else { label.clone().into_owned() }
@@ -145,25 +144,24 @@ impl Timeline {
         self.platform
     }
 
-    /// Makes the device current on this thread: for foreign calls, and for what is made on the current
-    /// device.
+    /// Makes the device current on this thread, for foreign calls and for calls that use the current device.
     pub(crate) fn bind(&self) -> DriverResult<()> {
         self.driver().bind(self.device())?;
         BOUND.set(Some((self.platform, self.device())));
         Ok(())
     }
 
-    /// To be called before work is queued on the stream. A stream's handle says where it is, whatever is
-    /// current, and only that of a default stream means the current device. The first time on a thread is for
-    /// drivers that want something to be current at all.
+    /// To be called before work is queued on the stream. A stream's handle names its device, whichever is current;
+    /// only the handle of a default stream means the current device. The first call on a thread always binds, for
+    /// drivers that need any current device.
     #[inline]
     pub(crate) fn ready(&self) -> DriverResult<()> {
         let is_ready = !self.is_default && BOUND.get() == Some((self.platform, self.device()));
         if is_ready { Ok(()) } else { self.bind() }
     }
 
-    /// To be called before the host asks about events of the stream's platform, with whatever device bound.
-    pub(super) fn ready_to_ask(&self) -> DriverResult<()> {
+    /// To be called before the host queries events of the stream's platform. Any device of it may be bound.
+    pub(super) fn ready_to_query(&self) -> DriverResult<()> {
         match BOUND.get() {
             Some((platform, _)) if platform == self.platform => Ok(()),
             _ => self.bind(),
@@ -176,12 +174,11 @@ impl Timeline {
         self.state.load(Ordering::Acquire) >> 1
     }
 
-    /// The point that covers all work queued before this call, in rule 1's sense: to be asked for *after* the work was
-    /// queued.
+    /// The point that covers all work queued before this call. By rule 1, to be taken *after* the work was queued.
     #[inline]
     pub(crate) fn open_point(&self) -> Point {
         let state = self.state.load(Ordering::Acquire);
-        // Nearly always somebody has asked since the last record.
+        // Fast path: a point was already taken since the last record.
         let state = match state & OPEN {
             0 => self.state.fetch_or(OPEN, Ordering::AcqRel),
             _ => state,
@@ -200,8 +197,8 @@ impl Timeline {
         point.platform == self.platform
     }
 
-    /// The number of the next record, which is begun by this call: whatever point was asked for before is at most that
-    /// one. The ring is locked.
+    /// Begins the next record and returns its number: every point that was taken before has at most this number. The
+    /// ring is locked.
     fn begin_record(&self) -> u64 {
         let number = self.recorded() + 1;
         // By rule 2, before the driver records.
@@ -209,33 +206,33 @@ impl Timeline {
         number
     }
 
-    /// A number for all that was queued so far that has no event: only for what the host is about to wait for.
+    /// A record number without an event, for all that was queued so far: only where the host is about to wait for it.
     pub(super) fn number_without_event(&self) -> u64 {
         let _ring = self.lock();
         self.begin_record()
     }
 
-    /// Records an event if a point was asked for since the last record: later waits for such points then
-    /// wait for no more than them.
+    /// Records an event if a point was taken since the last record. Later waits for such points then wait for no later
+    /// work.
     pub(crate) fn close(&self) -> DriverResult<()> {
         if !self.is_open() {
             return Ok(());
         }
         crate::turns::point("a record is due, and the ring is not locked yet");
         let mut ring = self.lock();
-        // Another thread may have recorded meanwhile, or left the stream.
+        // Another thread may have recorded or detached the stream meanwhile.
         if self.is_open() && !self.is_detached() {
             self.record_locked(&mut ring)?;
         }
         Ok(())
     }
 
-    /// Whether a point was asked for since the last record.
+    /// Whether a point was taken since the last record.
     fn is_open(&self) -> bool {
         self.state.load(Ordering::Acquire) & OPEN != 0
     }
 
-    /// Records an event that is not of the ring.
+    /// Records an event that is not in the ring.
     pub(super) fn record_on(&self, event: &OwnedEvent) -> DriverResult<()> {
         self.stream.record(event)
     }
@@ -248,15 +245,15 @@ impl Timeline {
 
     fn record_locked(&self, ring: &mut Ring) -> DriverResult<u64> {
         if self.is_detached() {
-            // Nothing was queued since the last record. If that failed, nothing stands for what was.
+            // Nothing was queued since the last record. If that one failed, no record covers the last work.
             let last = self.recorded();
-            return if ring.holds(last) { Ok(last) } else { Err(self.lost()) };
+            return if ring.holds(last) { Ok(last) } else { Err(self.missing_record()) };
         }
         let number = self.begin_record();
         crate::turns::point("a record has its number, and is not made yet");
         ring.clear(number);
         let record = self.make(number, &self.events[ring::slot(number)])?;
-        crate::turns::point("a record is made, and its slot does not say so yet");
+        crate::turns::point("a record is made, and it is not in its slot yet");
         ring.set(record);
         Ok(number)
     }
@@ -274,9 +271,9 @@ impl Timeline {
         epoch <= self.recorded() && !self.is_detached() && !self.lock().holds(epoch)
     }
 
-    /// As [`record`](Self::record), on an event that is not of the ring. No wait can be for it. `None` of a stream that
-    /// was left, whose last record is in the ring.
-    pub(super) fn record_beside_the_ring(
+    /// As [`record`](Self::record), on an event that is not in the ring, so that no stream waits for it. `None` for a
+    /// detached stream, whose last record is in the ring.
+    pub(super) fn record_outside_the_ring(
         &self,
         event: &OwnedEvent,
     ) -> DriverResult<Option<Record>> {
@@ -284,7 +281,7 @@ impl Timeline {
         if self.is_detached() { Ok(None) } else { self.make(self.begin_record(), event).map(Some) }
     }
 
-    /// The record that covers `epoch`, and its event; `bind` is called before one is made for it.
+    /// The record that covers `epoch`, and its event. If there is none yet, it is made, after a call of `bind`.
     pub(super) fn covering(
         &self,
         epoch: u64,
@@ -298,14 +295,14 @@ impl Timeline {
                 let number = self.record_locked(&mut ring)?;
                 match ring.covering(number) {
                     Some(record) => *record,
-                    None => return Err(self.lost()),
+                    None => return Err(self.missing_record()),
                 }
             }
         };
         Ok((record, &self.events[ring::slot(record.number)]))
     }
 
-    /// Makes the driver wait: what is queued here from now on comes after the event's latest record.
+    /// Queues a wait: work that is queued here from now on comes after the event's latest record.
     pub(super) fn wait_for_event(&self, event: &OwnedEvent) -> DriverResult<()> {
         self.ready()?;
         self.stream.wait(event)
@@ -316,13 +313,13 @@ impl Timeline {
         self.is_default
     }
 
-    /// Whether the stream was somebody else's and may be gone.
+    /// Whether the stream was an external one and may be destroyed.
     pub(super) fn is_detached(&self) -> bool {
         self.detached.load(Ordering::Acquire)
     }
 
-    /// Covers all that was queued by a record, after which the stream is not used any more. If it can't
-    /// be recorded, calls `synchronize`, which waits for it.
+    /// Covers all queued work by a record, after which the stream is not used any more. If the record fails, calls
+    /// `synchronize`, which waits for the work.
     pub(super) fn detach(
         &self,
         synchronize: impl FnOnce() -> DriverResult<()>,
@@ -333,15 +330,14 @@ impl Timeline {
         });
         let _ring = self.lock();
         if covered.is_err() {
-            // A number without an event: what was queued since the last record is lost, and that does not stand
-            // for it.
+            // A number without an event: no record covers the work since the last record, nor does that one.
             self.begin_record();
         }
         self.detached.store(true, Ordering::Release);
         covered
     }
 
-    /// Records, and under the same lock says that the stream was left: nobody else records it afterwards.
+    /// Records, and marks the stream as detached under the same lock: no thread records it afterwards.
     fn record_last(&self) -> DriverResult<()> {
         let mut ring = self.lock();
         self.record_locked(&mut ring)?;
@@ -350,20 +346,21 @@ impl Timeline {
     }
 
     #[cold]
-    fn lost(&self) -> DriverError {
+    fn missing_record(&self) -> DriverError {
         DriverError::Call {
             call: "record_event",
             device: self.device(),
             code: 400,
             name: "INVALID_HANDLE".to_owned(),
             message:
-                "the stream is gone, and what it did could be neither recorded nor waited for; \
-                      the log says why"
+                "the external stream is detached, and its last work could be neither recorded nor waited \
+                      for; the log has the cause"
                     .to_owned(),
         }
     }
 
-    /// Another stream with the handle of the one that was left, or the same: it goes on where that was.
+    /// Uses the timeline again, for the same stream or another one with its handle: new work comes after the last
+    /// record of the detached one.
     pub(super) fn reattach(&self) -> DriverResult<()> {
         self.bind()?;
         let ring = self.lock();
@@ -379,7 +376,7 @@ impl Timeline {
         self.stream.raise(signal)
     }
 
-    /// Whether everything queued so far is complete. Not asked of a stream that was left.
+    /// Whether everything queued so far is complete. Not called for a detached stream.
     pub(super) fn query(&self) -> DriverResult<bool> {
         self.stream.query()
     }

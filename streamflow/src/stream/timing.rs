@@ -6,12 +6,11 @@ use super::{CudaStream, PlatformNumber};
 use crate::driver::{OwnedEvent, RawStream};
 use crate::error::{Error, Result};
 
-/// A moment of a stream's work with a time of the *device's* clock: CUDA's event with timing. Made by
+/// A moment of a stream's work, with the time of the *device's* clock: CUDA's event with timing. Made by
 /// [`CudaStream::record_timing`].
 ///
-/// On the host simulator the time is a simulated one, by a fixed model of engines that copy and compute;
-/// it repeats with the seed, and neither a GPU's time nor the host's can be told from it. See
-/// [`driver::host`](crate::driver::host).
+/// On the host simulator the time is simulated, by a fixed model of copy and compute engines. It repeats with the seed,
+/// and says nothing about the time on a GPU or on the host. See [`driver::host`](crate::driver::host).
 #[derive(Debug)]
 pub struct TimingEvent {
     event: OwnedEvent,
@@ -20,9 +19,9 @@ pub struct TimingEvent {
 }
 
 impl CudaStream {
-    /// Marks the moment when everything that is queued so far is complete, with its time. Does not
-    /// block. Such an event costs several times as much as those that order streams, and makes an event
-    /// of its own: it is for measuring, and not for every tick.
+    /// Marks the moment when everything that is queued so far is complete, with its time. Does not block. It makes a new
+    /// event, which costs several times as much as the events that order streams: use it for measuring, and not in
+    /// every tick.
     ///
     /// # Errors
     /// The driver's.

@@ -1,4 +1,4 @@
-//! Sleeping until a device has got to one of several points.
+//! Sleeping until a device has reached one of several points.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,16 +7,15 @@ use super::{Point, StreamTable, Timeline};
 use crate::driver::{Signal, StreamOptions};
 use crate::error::Result;
 
-/// How long a sleep lasts at most. Whoever sleeps asks the device afterwards in any case, so this bounds
-/// how late a dead context is found, of which nobody is told. On the simulator, where work executes
-/// only in calls, it is how a sleep ends.
+/// How long a sleep lasts at most. The thread queries the device after each sleep, so this bounds how late it finds
+/// a dead context, which raises no signal. On the simulator, where work executes only in calls, every sleep ends
+/// this way.
 const WATCHDOG: Duration = Duration::from_millis(1);
 
 /// Wakes a thread when one of the points that it waits for is reached.
 ///
-/// A point is watched by a stream of its own, which waits for it and then calls the host. So the call
-/// holds up no stream that works; and a point that nobody waits for any more holds up
-/// nothing.
+/// Each point is watched by a stream of its own, which waits for the point and then calls the host. So the call delays no
+/// stream that has other work, and a point that is no longer waited for delays nothing.
 #[derive(Debug)]
 pub(crate) struct Wakeup {
     table: Arc<StreamTable>,
@@ -27,7 +26,7 @@ pub(crate) struct Wakeup {
 #[derive(Debug)]
 struct Watcher {
     timeline: Arc<Timeline>,
-    /// What it was told to watch last.
+    /// The point that it watches, or watched last.
     point: Option<Point>,
 }
 
@@ -36,15 +35,15 @@ impl Wakeup {
         Self { table: table.clone(), signal: Arc::default(), watchers: Vec::new() }
     }
 
-    /// To be asked before the points are: see [`sleep`](Self::sleep).
+    /// How often the signal was raised. To be read before the points are queried: see [`sleep`](Self::sleep).
     pub(crate) fn raised(&self) -> u64 {
         self.signal.raised()
     }
 
-    /// Sleeps until one of these points, which are of this platform and were not reached when `seen` was
-    /// [asked](Self::raised), is reached; or for a short time. Which one, the caller asks again.
+    /// Sleeps until one of these points is reached, or for a short time. The points are of this platform, and were not
+    /// reached when `seen` was [read](Self::raised). The caller queries them again to find out which one is reached.
     ///
-    /// A point that was reached meanwhile has raised the signal since, or does so as soon as it is
+    /// A point that was reached meanwhile has raised the signal since, or raises it as soon as it is
     /// watched, and then this does not sleep.
     pub(crate) fn sleep(&mut self, seen: u64, points: &[Point]) -> Result<()> {
         for &point in points {
@@ -84,7 +83,7 @@ impl Wakeup {
 impl Drop for Wakeup {
     fn drop(&mut self) {
         for watcher in self.watchers.drain(..) {
-            self.table.give_back(watcher.timeline);
+            self.table.return_stream(watcher.timeline);
         }
     }
 }
@@ -117,10 +116,10 @@ mod tests {
 
         fn stream(&self, index: u32) -> CudaStream {
             let pool = CudaStreamPool::new().device(device(index));
-            self.platform.stream_pool("WATCHED", &pool).unwrap().allocate("somebody").unwrap()
+            self.platform.stream_pool("WATCHED", &pool).unwrap().allocate("a test").unwrap()
         }
 
-        /// How often the signal is raised for a sleep, once all that is watched has come to pass.
+        /// How often the signal is raised for a sleep, after all watched points were reached.
         fn raised_by(&mut self, points: &[Point]) -> u64 {
             let seen = self.wakeup.raised();
             self.wakeup.sleep(seen, points).unwrap();
@@ -136,7 +135,7 @@ mod tests {
         }
     }
 
-    /// Whatever is executed when, and whether or not the sleep was over by then.
+    /// In every order of execution, and whether or not the sleep was over by then.
     #[test]
     fn each_point_raises_once() {
         for seed in 0..32 {
@@ -157,9 +156,9 @@ mod tests {
         }
     }
 
-    /// A signal that is raised too early is no fault, since the sleeper asks again, but it would never sleep.
+    /// A signal that is raised too early does no harm, since the thread queries again, but the thread would never sleep.
     #[test]
-    fn what_is_watched_is_reached_before_the_signal() {
+    fn a_watched_point_is_reached_before_the_signal() {
         for seed in 0..32 {
             let mut bench = Bench::new(seed);
             let stream = bench.stream(0);
@@ -173,7 +172,7 @@ mod tests {
 
     /// A point that was reached before it is watched ends the sleep as well.
     #[test]
-    fn what_was_reached_meanwhile_raises() {
+    fn a_point_that_was_reached_meanwhile_raises_the_signal() {
         for seed in 0..32 {
             let mut bench = Bench::new(seed);
             let stream = bench.stream(0);

@@ -32,7 +32,7 @@ fn memory_whose_uses_are_known_complete_is_handed_over_without_a_wait() {
         let (copies, addresses) = four_in_use(&bench, &a, &b);
         match (is_known, is_true) {
             (true, true) => b.synchronize_blocking().unwrap(),
-            (true, false) => b.timeline().lie(),
+            (true, false) => b.timeline().mark_all_complete_wrongly(),
             (false, _) => {}
         }
         bench.recorder.clear();

@@ -1,12 +1,13 @@
-//! What is attached to the streams: it is asked when work is complete, and dropped after the work that uses it.
+//! The value that is attached to the streams: it is inspected when work is complete, and dropped after the work that
+//! uses it.
 
 use super::*;
 use crate::driver::host::LogEntry;
 
-/// Has one error to tell.
-struct Tells(Mutex<Option<Error>>);
+/// Reports one error.
+struct ReportsOnce(Mutex<Option<Error>>);
 
-impl Attached for Tells {
+impl Attached for ReportsOnce {
     fn inspect(&self, _: DeviceId) -> Result<()> {
         self.0.lock().unwrap().take().map_or(Ok(()), Err)
     }
@@ -16,13 +17,13 @@ impl Attached for Tells {
     }
 }
 
-/// By the first answer that work is complete, and by no other.
+/// The first answer that work is complete returns the error, and no other answer does.
 #[test]
-fn what_work_left_behind_is_told_when_it_is_complete() {
+fn an_error_of_work_is_reported_when_the_work_is_complete() {
     let bench = bench(Policy::Lazy);
     let a = bench.stream();
     let mut data = bench.platform.buffer::<u8>(1, &a).unwrap();
-    let tells = a.table().attached(|_| Tells(Mutex::default()));
+    let reports = a.table().attached(|_| ReportsOnce(Mutex::default()));
     let error = Error::Other("an index out of range".to_owned());
     let ways: [&dyn Fn(Point) -> Result<bool>; 3] =
         [&|_| a.is_complete(), &|point| bench.platform.is_complete(point), &|_| {
@@ -31,22 +32,22 @@ fn what_work_left_behind_is_told_when_it_is_complete() {
     for (index, complete) in ways.into_iter().enumerate() {
         a.fill_bytes(&mut data, 1).unwrap();
         let point = a.record().unwrap();
-        *tells.0.lock().unwrap() = Some(error.clone());
+        *reports.0.lock().unwrap() = Some(error.clone());
         let mut answers = (0..100).map(|_| complete(point));
         if index < 2 {
-            assert_eq!(answers.next(), Some(Ok(false)), "executed before anybody asks");
+            assert_eq!(answers.next(), Some(Ok(false)), "executed before the first query");
         }
         assert_eq!(answers.find(|answer| *answer != Ok(false)), Some(Err(error.clone())));
         a.synchronize_blocking().unwrap();
     }
-    let again = a.table().attached(|_| Tells(Mutex::default()));
-    assert!(std::ptr::eq(tells, again), "made once");
+    let again = a.table().attached(|_| ReportsOnce(Mutex::default()));
+    assert!(std::ptr::eq(reports, again), "made once");
 }
 
-/// Is used by work of every device.
-struct Used(mpsc::Sender<usize>, Arc<HostDriver>);
+/// A value that work of every device uses. When it is dropped, it sends how many fills were executed.
+struct UsedByWork(mpsc::Sender<usize>, Arc<HostDriver>);
 
-impl Attached for Used {
+impl Attached for UsedByWork {
     fn inspect(&self, _: DeviceId) -> Result<()> {
         Ok(())
     }
@@ -56,7 +57,7 @@ impl Attached for Used {
     }
 }
 
-impl Drop for Used {
+impl Drop for UsedByWork {
     fn drop(&mut self) {
         let fills = |it: &&LogEntry| matches!(it.action, LogAction::Fill { .. });
         self.0.send(self.1.log().iter().filter(fills).count()).unwrap();
@@ -64,11 +65,11 @@ impl Drop for Used {
 }
 
 #[test]
-fn what_work_uses_is_dropped_after_it() {
+fn an_attached_value_is_dropped_after_the_work_that_uses_it() {
     let bench = bench(Policy::Lazy);
     let (a, b) = (bench.stream(), bench.stream());
     let (dropped, fills) = mpsc::channel();
-    a.table().attached(|_| Used(dropped.clone(), bench.host.clone()));
+    a.table().attached(|_| UsedByWork(dropped.clone(), bench.host.clone()));
     for stream in [a, b] {
         let mut data = bench.platform.buffer::<u8>(1, &stream).unwrap();
         stream.fill_bytes(&mut data, 1).unwrap();

@@ -1,4 +1,4 @@
-//! What the host may take for complete.
+//! Which work the host may take for complete.
 
 use super::*;
 
@@ -21,7 +21,7 @@ fn the_host_never_takes_an_old_record_for_complete_too_early() {
 }
 
 #[test]
-fn what_is_known_to_be_complete_needs_no_wait() {
+fn work_that_is_known_to_be_complete_needs_no_wait() {
     let bench = bench(Policy::Lazy);
     let (a, b, c) = (bench.stream(), bench.stream(), bench.stream());
     let point = a.record().unwrap();
@@ -29,20 +29,20 @@ fn what_is_known_to_be_complete_needs_no_wait() {
     bench.records_and_waits();
     b.wait(point).unwrap();
     assert_eq!(bench.records_and_waits(), (0, 0));
-    // Also where nobody recorded anything.
+    // Also for a point that no record covers.
     let open = a.timeline().open_point();
     a.synchronize_blocking().unwrap();
     c.wait(open).unwrap();
     assert!(a.table().is_complete(open).unwrap());
     assert_eq!(bench.records_and_waits(), (0, 0));
-    // And not for what came after.
+    // But not for later work.
     c.wait(a.timeline().open_point()).unwrap();
     assert_eq!(bench.records_and_waits(), (1, 1));
 }
 
-/// Nobody has asked for `a`, but `b` came after it.
+/// The host has not queried `a`, but `b` came after it.
 #[test]
-fn what_comes_before_something_complete_is_complete() {
+fn work_before_complete_work_is_complete() {
     let bench = bench(Policy::Lazy);
     let (a, b, c) = (bench.stream(), bench.stream(), bench.stream());
     let of_a = a.record().unwrap();
@@ -57,9 +57,9 @@ fn what_comes_before_something_complete_is_complete() {
     assert_eq!(bench.records_and_waits(), (0, 1));
 }
 
-/// What one thread has found complete of `b`, and so of `a`, another one goes by: no race is blamed on it.
+/// One thread finds `b` complete, and so `a`. Another thread relies on that, and no race is reported.
 #[test]
-fn what_another_thread_has_found_complete_is_no_race() {
+fn relying_on_what_another_thread_found_complete_is_no_race() {
     let platform = Platform::host().seed(1).race_check(true).build().unwrap();
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
     let [a, b, c] = ["a", "b", "c"].map(|name| pool.allocate(name).unwrap());

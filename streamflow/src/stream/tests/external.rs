@@ -1,25 +1,25 @@
-//! Streams of others that come back.
+//! External streams that are detached, and attached again.
 
 use super::*;
 use crate::driver::{Driver, DriverResult, Layer, MemoryRange, RawEvent};
 use crate::{BorrowedStream, ExternalStream};
 
-/// One handle that stands for one stream, and then for another: as a driver gives the handle of a stream that was
-/// destroyed to the next one.
+/// One handle that means one stream, and then another, as when a driver gives the handle of a destroyed stream to the
+/// next one.
 #[derive(Debug)]
 struct SameHandle {
     below: HostDriver,
     handle: RawStream,
-    stands_for: Mutex<RawStream>,
+    real: Mutex<RawStream>,
 }
 
 impl SameHandle {
     fn real(&self, stream: RawStream) -> RawStream {
-        if stream == self.handle { *self.stands_for.lock().unwrap() } else { stream }
+        if stream == self.handle { *self.real.lock().unwrap() } else { stream }
     }
 }
 
-// SAFETY: both streams live as long as the driver, and whoever has the handle means the one that it stands for.
+// SAFETY: both streams live as long as the driver, and calls with the handle are meant for the real stream.
 unsafe impl Layer for SameHandle {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -41,14 +41,14 @@ unsafe impl Layer for SameHandle {
     }
 }
 
-/// Streams are taken for the same by their handles. Another one that has the handle must come after all that was queued
-/// on the first.
+/// Streams with equal handles are taken for the same stream. So a second stream with the handle must come after all work
+/// that was queued on the first.
 #[test]
-fn a_stream_with_the_handle_of_one_that_was_left_comes_after_it() {
+fn a_stream_with_the_handle_of_a_detached_one_comes_after_it() {
     let below = HostDriver::builder().policy(Policy::Lazy).build();
     let [first, second] =
         [(); 2].map(|()| Driver::create_stream(&below, device(0), Default::default()).unwrap());
-    let driver = Arc::new(SameHandle { below, handle: first, stands_for: Mutex::new(first) });
+    let driver = Arc::new(SameHandle { below, handle: first, real: Mutex::new(first) });
     let platform = Platform::from_driver(driver.clone()).unwrap();
     let ours = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap().allocate("a").unwrap();
     let mut data = platform.buffer::<u8>(3, &ours).unwrap();
@@ -59,23 +59,23 @@ fn a_stream_with_the_handle_of_one_that_was_left_comes_after_it() {
         platform.external_stream(borrowed).unwrap()
     };
     borrow().fill_bytes(&mut data, 1).unwrap();
-    *driver.stands_for.lock().unwrap() = second;
+    *driver.real.lock().unwrap() = second;
     borrow().fill_bytes(&mut data, 2).unwrap();
     assert_eq!(ours.download_blocking(&data).unwrap(), [2; 3]);
-    // Whatever is left to be executed on the first one.
+    // Executes the rest of the work on the first one.
     // SAFETY: it is alive.
     unsafe { driver.below.synchronize_stream(first) }.unwrap();
     assert_eq!(ours.download_blocking(&data).unwrap(), [2; 3]);
 }
 
-/// Another thread drops memory that was used on the stream, and is about to record that. Then the stream is left, and its
-/// owner may destroy it: it is not recorded any more.
+/// Another thread drops memory that was used on the stream, and is about to record that. Then the stream is detached, and
+/// its owner may destroy it: it is not recorded any more.
 #[test]
-fn a_stream_that_was_left_is_not_recorded() {
+fn a_detached_stream_is_not_recorded() {
     let bench = bench(Policy::Lazy);
     let driver = bench.platform.driver().clone();
     let raw = driver.create_stream(device(0), Default::default()).unwrap();
-    // SAFETY: alive until it is destroyed below, where the wrapper is gone.
+    // SAFETY: the stream is never destroyed in this test.
     let borrowed = unsafe { BorrowedStream::new(device(0), raw.handle()) };
     let external = bench.platform.external_stream(borrowed).unwrap();
     let ours = bench.stream();
@@ -83,9 +83,9 @@ fn a_stream_that_was_left_is_not_recorded() {
     external.fill_bytes(&mut data, 1).unwrap();
     let timeline = external.timeline().clone();
     bench.recorder.clear();
-    let left = std::mem::ManuallyDrop::new(external);
-    let left = detaching(left.timeline().clone(), bench.platform.streams().clone());
-    crate::turns::hooks::at("a record is due, and the ring is not locked yet", left);
+    let external = std::mem::ManuallyDrop::new(external);
+    let detach = detaching(external.timeline().clone(), bench.platform.streams().clone());
+    crate::turns::hooks::at("a record is due, and the ring is not locked yet", detach);
     timeline.close().unwrap();
     assert!(crate::turns::hooks::are_done());
     assert_eq!(bench.records_and_waits().0, 1, "the record of `detach` alone");
@@ -93,7 +93,7 @@ fn a_stream_that_was_left_is_not_recorded() {
     assert_eq!(bench.records_and_waits(), (0, 1), "what was queued is covered");
 }
 
-/// What the drop of the wrapper does.
+/// Does what the drop of the wrapper does.
 fn detaching(timeline: Arc<Timeline>, table: Arc<StreamTable>) -> impl FnOnce() {
     move || timeline.detach(|| timeline.synchronize(&table)).unwrap()
 }

@@ -1,5 +1,5 @@
-//! The rules of `stream::order`, each with an interleaving that goes wrong without it. What another thread does is done
-//! by the same thread in the middle of a driver call: it is the order of the steps that counts.
+//! The rules of `stream::order`, each with an interleaving that goes wrong without it. The steps of a second thread are
+//! done by the same thread in the middle of a driver call: only the order of the steps matters.
 
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -8,7 +8,7 @@ use super::*;
 use crate::driver::{Driver, DriverError, DriverResult, Layer, RawEvent};
 use crate::turns::hooks;
 
-/// Hands every call on, and stops at named points; refuses as many records and waits as a test asks for.
+/// Passes every call on, with hooks at named points. Refuses as many records and waits as a test sets.
 #[derive(Debug)]
 struct Stops {
     below: HostDriver,
@@ -18,17 +18,17 @@ struct Stops {
 
 const RECORDED: &str = "the driver has recorded";
 const RECORDING: &str = "the driver is about to record";
-const ASKED: &str = "the driver has answered";
+const ANSWERED: &str = "the driver has answered";
 
-fn refused(left: &AtomicU32, device: DeviceId) -> DriverResult<()> {
-    let refuse = |left: u32| left.checked_sub(1);
-    match left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, refuse) {
+fn refused(remaining: &AtomicU32, device: DeviceId) -> DriverResult<()> {
+    let refuse = |remaining: u32| remaining.checked_sub(1);
+    match remaining.fetch_update(Ordering::Relaxed, Ordering::Relaxed, refuse) {
         Ok(_) => Err(DriverError::OutOfMemory { device, requested: 0 }),
         Err(_) => Ok(()),
     }
 }
 
-// SAFETY: a call that is refused promises nothing; all others are handed on.
+// SAFETY: a call that is refused promises nothing; all others are passed on.
 unsafe impl Layer for Stops {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -52,7 +52,7 @@ unsafe impl Layer for Stops {
     unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
         // SAFETY: the caller's contract.
         let answer = unsafe { self.below.query_event(event) };
-        crate::turns::point(ASKED);
+        crate::turns::point(ANSWERED);
         answer
     }
 }
@@ -100,17 +100,17 @@ fn a_record_that_is_under_way_does_not_count() {
     for at in [RECORDING, RECORDED] {
         let steps = steps();
         let a = steps.stream();
-        let (other, asked) = (steps.other(&a), Rc::new(std::cell::Cell::new(None)));
-        let answer = asked.clone();
-        hooks::at(at, move || answer.set(Some(other.timeline().open_point())));
+        let (other, taken) = (steps.other(&a), Rc::new(std::cell::Cell::new(None)));
+        let point = taken.clone();
+        hooks::at(at, move || point.set(Some(other.timeline().open_point())));
         let recorded = a.record().unwrap();
-        let asked = asked.get().unwrap();
-        assert_eq!((recorded.epoch(), asked.epoch()), (1, 2), "{at}");
+        let taken = taken.get().unwrap();
+        assert_eq!((recorded.epoch(), taken.epoch()), (1, 2), "{at}");
     }
 }
 
-/// `b` waits for `c` while `b` records: before the driver has the record, or just after. Either way nobody may conclude
-/// from the record that it comes after `c`.
+/// `b` waits for `c` while `b` records: before the driver has the record, or just after. In both cases the record must
+/// not count as coming after `c`.
 #[test]
 fn a_wait_that_is_queued_during_a_record_is_not_covered() {
     for at in [RECORDING, RECORDED] {
@@ -137,7 +137,7 @@ fn a_wait_that_the_driver_refused_is_made_again() {
     let of_b = b.record().unwrap();
     steps.driver.refuse_waits.store(1, Ordering::Relaxed);
     a.wait(of_b).unwrap_err();
-    // Nor does it come after what the record covers.
+    // It comes neither after the record nor after what the record covers.
     assert_eq!([of_b, of_c].map(|point| a.timeline().implies(point)), [false; 2]);
     steps.waits();
     a.wait(of_b).unwrap();
@@ -146,7 +146,7 @@ fn a_wait_that_the_driver_refused_is_made_again() {
 }
 
 #[test]
-fn a_record_that_failed_stands_for_nothing() {
+fn a_record_that_failed_covers_nothing() {
     let steps = steps();
     let (a, b) = (steps.stream(), steps.stream());
     let mut data = steps.platform.buffer::<u8>(3, &a).unwrap();
@@ -160,8 +160,8 @@ fn a_record_that_failed_stands_for_nothing() {
     assert_eq!(b.download_blocking(&copy).unwrap(), [7; 3]);
 }
 
-/// The host asks for a record of `b`. The answer is "complete", and until the host has noted that, 16 more records
-/// were made, of which the last took its place and covers what is not complete.
+/// The host queries a record of `b`. The answer is "complete". Before the host notes that, 16 more records are made; the
+/// last one overwrites the queried one, and covers work that is not complete.
 #[test]
 fn what_an_overwritten_record_covers_is_not_taken_for_complete() {
     let steps = steps();
@@ -169,7 +169,7 @@ fn what_an_overwritten_record_covers_is_not_taken_for_complete() {
     let of_b = b.record().unwrap();
     b.synchronize_blocking().unwrap();
     let of_b = { (b.record().unwrap(), of_b).0 };
-    // Executed, but nobody has noted that it is complete.
+    // Executed, but not yet noted as complete.
     let raw = b.raw();
     // SAFETY: the stream is alive.
     unsafe { Driver::synchronize_stream(&*steps.driver, raw) }.unwrap();
@@ -177,7 +177,7 @@ fn what_an_overwritten_record_covers_is_not_taken_for_complete() {
     c.fill_bytes(&mut data, 7).unwrap();
     let of_c = c.record().unwrap();
     let other = steps.other(&b);
-    hooks::at(ASKED, move || {
+    hooks::at(ANSWERED, move || {
         other.wait(of_c).unwrap();
         (0..crate::stream::ring::RING).for_each(|_| assert!(other.record().is_ok()));
     });
@@ -186,9 +186,9 @@ fn what_an_overwritten_record_covers_is_not_taken_for_complete() {
     assert!(hooks::are_done() && !table.is_known_complete(of_c));
 }
 
-/// Waiting for 8 streams more than a clock has room for: what was forgotten is waited for again, and that is all.
+/// Waits for 8 streams more than a clock has room for: forgotten streams are waited for again, with no other effect.
 #[test]
-fn what_a_clock_has_no_room_for_is_waited_for_again() {
+fn streams_that_a_clock_forgot_are_waited_for_again() {
     let steps = steps();
     let streams: Vec<_> = (0..2 * crate::stream::clock::ENTRIES).map(|_| steps.stream()).collect();
     let a = steps.stream();
@@ -211,7 +211,7 @@ fn what_a_clock_has_no_room_for_is_waited_for_again() {
     assert_eq!(steps.waits(), 0);
 }
 
-/// A device that is some records behind the host: it answers "not yet" for the latest ones.
+/// A device that is `by` records behind the host: it answers "not yet" for the latest ones.
 #[derive(Debug)]
 struct Behind {
     below: HostDriver,
@@ -219,7 +219,7 @@ struct Behind {
     records: Mutex<(u64, std::collections::HashMap<RawEvent, u64>)>,
 }
 
-// SAFETY: "not yet" promises nothing; all calls are handed on.
+// SAFETY: "not yet" promises nothing; all calls are passed on.
 unsafe impl Layer for Behind {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -240,9 +240,9 @@ unsafe impl Layer for Behind {
     }
 }
 
-/// However far the host is ahead of the device, it learns at last that old work is complete.
+/// However far the host is ahead of the device, it finds old work complete in the end.
 #[test]
-fn what_the_ring_has_overwritten_is_found_complete_while_the_stream_goes_on() {
+fn overwritten_records_are_found_complete_while_the_stream_goes_on() {
     for by in [1, 15, 16, 17, 40, 100] {
         let below = HostDriver::builder().policy(Policy::Eager).build();
         let platform =

@@ -1,10 +1,10 @@
-//! How many streams a pool makes, with which options, and when it lends them again.
+//! How many streams a pool makes, with which options, and when it allocates them again.
 
 use super::*;
 use crate::driver::{StreamFlags, StreamOptions};
 
 #[test]
-fn reserved_streams_are_made_at_once_and_others_when_asked_for() {
+fn reserved_streams_are_made_with_the_pool_and_others_on_demand() {
     let bench = bench(Policy::Eager);
     let before = bench.made();
     let description = CudaStreamPool::new().reserved_size(3).max_size(4);
@@ -19,11 +19,11 @@ fn reserved_streams_are_made_at_once_and_others_when_asked_for() {
     handles.push(fourth.raw().handle());
     handles.sort_unstable();
     handles.dedup();
-    assert_eq!(handles.len(), 4, "no stream is lent twice");
+    assert_eq!(handles.len(), 4, "no stream is allocated twice");
 }
 
 #[test]
-fn streams_come_back_and_are_lent_again() {
+fn returned_streams_are_allocated_again() {
     let bench = bench(Policy::Eager);
     let first = bench.stream();
     let raw = first.raw();
@@ -44,15 +44,16 @@ fn streams_come_back_and_are_lent_again() {
 }
 
 #[test]
-fn priorities_are_clamped_and_flags_handed_on() {
+fn priorities_are_clamped_and_flags_passed_on() {
     let (urgent, relaxed) = (-5, 0);
-    for (asked, used) in [(-100, urgent), (urgent, urgent), (-2, -2), (100, relaxed)] {
+    for (requested, used) in [(-100, urgent), (urgent, urgent), (-2, -2), (100, relaxed)] {
         for flags in [StreamFlags::Blocking, StreamFlags::NonBlocking] {
             let bench = bench(Policy::Eager);
             let info = bench.platform.device_info(device(0)).unwrap();
             assert_eq!(info.priorities, (urgent, relaxed));
             bench.recorder.clear();
-            let description = CudaStreamPool::new().priority(asked).flags(flags).reserved_size(1);
+            let description =
+                CudaStreamPool::new().priority(requested).flags(flags).reserved_size(1);
             let _pool = bench.platform.stream_pool("POOL", &description).unwrap();
             let options = bench.recorder.calls().into_iter().find_map(|call| match call {
                 Call::CreateStream { options, .. } => Some(options),

@@ -1,4 +1,4 @@
-//! Which waits and records are made, and which are left out.
+//! Which waits and records are made, and which are skipped.
 
 use std::sync::Barrier;
 use std::time::Duration;
@@ -41,13 +41,13 @@ fn a_wait_that_is_implied_by_a_third_stream_makes_no_call() {
     bench.records_and_waits();
     d.wait(of_a).unwrap();
     assert_eq!(bench.records_and_waits(), (0, 1));
-    // Nor does a later moment of `a` follow.
+    // A later record of `a` is not implied either.
     let later = a.record().unwrap();
     c.wait(later).unwrap();
     assert_eq!(bench.records_and_waits(), (1, 1));
 }
 
-/// More records than a stream has events: a wait for an old one comes no sooner than that one.
+/// More records than a stream has events: a wait for an old record ends no sooner than that record.
 #[test]
 fn events_that_were_used_again_are_never_too_early() {
     const RECORDS: usize = 100;
@@ -84,14 +84,14 @@ fn one_record_serves_all_waiters() {
     let mut of_c = bench.platform.buffer::<u8>(9, &c).unwrap();
     bench.records_and_waits();
     a.fill_bytes(&mut data, 1).unwrap();
-    assert_eq!(bench.records_and_waits(), (0, 0), "nobody else asks yet");
+    assert_eq!(bench.records_and_waits(), (0, 0), "no other stream needs a record yet");
     b.copy(&data, &mut of_b).unwrap();
     c.copy(&data, &mut of_c).unwrap();
     assert_eq!(bench.records_and_waits(), (1, 2));
 }
 
-/// Each thread waits for the other's stream, each time for a new moment of it, so that both are locked:
-/// in two orders they would meet sooner or later.
+/// Each thread waits for the other's stream, each time for a new record of it, so that the rings of both are locked:
+/// with two lock orders the threads would deadlock sooner or later.
 #[test]
 fn threads_that_wait_for_each_other_do_not_deadlock() {
     const ROUNDS: usize = 20_000;
