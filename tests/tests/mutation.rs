@@ -25,19 +25,19 @@
 //! | rule 5: a wait implies what the other stream has waited for *by now* | `stream::tests::waits::a_wait_that_is_implied_by_a_third_stream_makes_no_call` |
 //! | rule 5: what a wait implies is not noted | the same |
 //! | rule 6: the point is asked for before what it covers is forgotten | `memory::tests::access::a_use_that_the_stream_came_after_too_late_is_kept` |
-//! | rule 6: `Block::note_locked` forgets all reads | the same, `memory::tests::access::uses_that_are_not_ordered_are_kept_both` |
+//! | rule 6: `Block::note_locked` forgets all reads | the same, `memory::tests::access::two_unordered_uses_are_both_kept` |
 //! | rule 7: a record stands for what it covers although it failed | `stream::tests::order::a_record_that_failed_covers_nothing` |
 //! | rule 8: `found_complete` credits what the slot holds now | `stream::tests::order::what_an_overwritten_record_covers_is_not_taken_for_complete` |
 //! | rule 8: the record after a complete one counts as complete | `stream::tests::complete::work_that_is_known_to_be_complete_needs_no_wait`, and others |
 //! | who relies on what another thread has found complete does not say so | `stream::tests::complete::relying_on_what_another_thread_found_complete_is_no_race` |
 //! | `Clock::get` takes another stream's entry | `stream::clock::tests::a_stream_that_takes_the_place_of_another_makes_it_forgotten` |
 //! | `Timeline::reattach` does not wait | `stream::tests::external::a_stream_with_the_handle_of_a_detached_one_comes_after_it` |
-//! | `Sole::is_before` does not look whether something has read | `memory::tests::access::a_write_waits_for_a_read_after_the_only_write` |
-//! | `MemoryPool::make_room` does not wait for what was freed | `memory::tests::room::a_block_that_takes_the_room_of_others_comes_after_their_frees` |
+//! | `PackedLastWrite::is_before` does not look whether something has read | `memory::tests::access::a_write_waits_for_a_read_after_the_only_write` |
+//! | `MemoryPool::make_room` does not wait for what was freed | `memory::tests::room::a_block_that_needs_the_room_of_others_comes_after_their_frees` |
 //! | `MemoryPool::release` does not wait before it frees | `memory::tests::freeing::a_drop_makes_no_stream_of_a_user_wait` |
-//! | `MemoryPool::hand_over`: `allocated_on` before `retire` | `memory::tests::reuse::memory_that_is_free_in_stream_order_is_preferred` |
-//! | `PinnedPool::for_stream`: `allocated_on` before `retire` | `memory::tests::downloads::a_download_that_was_dropped_does_not_write_into_the_next` |
-//! | `PinnedPool::for_host` takes a block that is not complete | `memory::tests::pinned::page_locked_memory_is_lent_again_only_when_no_copy_uses_it` |
+//! | `MemoryPool::hand_over`: `allocated_on` before `wait_for_uses` | `memory::tests::reuse::memory_that_is_free_in_stream_order_is_preferred` |
+//! | `PinnedPool::for_stream`: `allocated_on` before `wait_for_uses` | `memory::tests::downloads::a_download_that_was_dropped_does_not_write_into_the_next` |
+//! | `PinnedPool::for_host` takes a block that is not complete | `memory::tests::pinned::page_locked_memory_is_reused_only_when_no_copy_uses_it` |
 //! | `read_raw` and `write_raw` do not order | `law7_raw_addresses` (`ordering.rs`) |
 //! | `Outlet::emit` does not order the message | `port::tests::a_message_is_sent_after_what_was_written_on_another_stream`, each `received_…` (`receive/uses.rs`) |
 //! | `Outlet::emit` asks for the point before it orders the message | `port::tests::a_record_from_before_a_message_was_ordered_does_not_stand_for_it` |

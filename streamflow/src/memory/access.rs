@@ -1,14 +1,14 @@
-//! Work that uses memory, and how it is queued: the one way for launches, copies, fills and foreign work (law 7).
+//! How work that uses memory is queued: the one path for launches, copies, fills and foreign work (law 7).
 //!
-//! First the stream is made to wait for what each use must come after. Then the work is queued. Then the uses are noted,
-//! with a point from after that. `stream::order` has the rules, and why this order of the three is the right one.
+//! First the stream waits for what each use must come after. Then the work is queued. Then the uses are noted, with a
+//! point from after that. `stream::order` has the rules, and why this order of the three steps is the right one.
 
 use super::Block;
 use crate::driver::AccessMode;
 use crate::error::Result;
 use crate::stream::CudaStream;
 
-/// One use of memory by work that is to be queued.
+/// One use of memory by work that will be queued.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Use<'a> {
     block: &'a Block,
@@ -20,12 +20,12 @@ pub(crate) struct Use<'a> {
 }
 
 impl<'a> Use<'a> {
-    /// Of memory on the stream's device.
+    /// A use of memory on the stream's device. `what` is for messages.
     pub(crate) fn new(block: &'a Block, mode: AccessMode, what: &'a str) -> Self {
         Self { block, mode, what, peer: false }
     }
 
-    /// Of memory on any device.
+    /// A use of memory on any device.
     pub(super) fn peer(block: &'a Block, mode: AccessMode) -> Self {
         Self { block, mode, what: "", peer: true }
     }
@@ -39,19 +39,20 @@ impl<'a> Use<'a> {
     }
 }
 
-/// What orders work after what its uses must come after.
+/// How work gets ordered after what its uses must come after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// The memory itself.
+    /// [`queue`] waits for the uses that the memory has noted.
     ByData,
-    /// The caller vouches for it.
+    /// The caller has made the order, and is responsible for it.
     ByCaller,
 }
 
 /// Queues work that uses memory on `stream`. `queue` is called once, unless this fails before.
 ///
 /// # Errors
-/// Memory of another device or platform; the driver's, when a wait fails. What `queue` gives is given back.
+/// For memory of another device or platform; the driver's, when a wait fails. An error of `queue` itself is in the value
+/// that it returns.
 #[inline]
 pub(crate) fn queue<'a, R>(
     stream: &CudaStream,
@@ -67,18 +68,18 @@ pub(crate) fn queue<'a, R>(
             it.block.order(stream, it.mode)?;
         }
     }
-    let _noted = Noted { stream, uses };
+    let _note_uses = NoteUses { stream, uses };
     crate::turns::point("the stream comes after what memory needs, and the work is not queued yet");
     Ok(queue())
 }
 
-/// Notes the uses when the work is queued; also when that failed or unwound.
-struct Noted<'s, 'u, I: Iterator<Item = Use<'u>> + Clone> {
+/// Notes the uses after the work was queued; also if queuing failed or unwound.
+struct NoteUses<'s, 'u, I: Iterator<Item = Use<'u>> + Clone> {
     stream: &'s CudaStream,
     uses: I,
 }
 
-impl<'u, I: Iterator<Item = Use<'u>> + Clone> Drop for Noted<'_, 'u, I> {
+impl<'u, I: Iterator<Item = Use<'u>> + Clone> Drop for NoteUses<'_, 'u, I> {
     #[inline]
     fn drop(&mut self) {
         crate::turns::point("the work is queued, and its uses are not noted yet");

@@ -10,14 +10,14 @@ use crate::error::{Error, Result};
 use crate::stream::{CudaStream, StreamTable};
 
 /// Device memory with [limits](MemoryLimits) of its own. Holoscan's `Allocator`. Made by
-/// [`Platform::allocator`](crate::Platform::allocator); an operator that shall use one keeps a clone,
-/// which is another handle of the same.
+/// [`Platform::allocator`](crate::Platform::allocator). An operator that uses one keeps a clone, which is another
+/// handle of the same allocator.
 ///
-/// Its tensors and buffers are like all others, and outlive it.
+/// Its tensors and buffers are like all others, and may outlive it.
 ///
 /// # In a graph
-/// An operator has it among its fields, and the expression of its node makes it: there `platform` is the
-/// graph's, and `?` may be used.
+/// An operator has the allocator as a field, and the expression of its node makes it: `platform` is the graph's
+/// platform there, and `?` may be used.
 ///
 /// ```
 /// use streamflow::prelude::*;
@@ -117,7 +117,7 @@ use crate::stream::{CudaStream, StreamTable};
 /// # }
 /// ```
 ///
-/// For operators that shall share one, make it before the graph, and give clones as its parameter.
+/// To share one between operators, make it before the graph, and pass clones as the graph's parameter.
 #[derive(Clone)]
 pub struct Allocator(Arc<PoolHandle<MemoryPool>>);
 
@@ -158,7 +158,7 @@ impl Allocator {
         Buffer::new(&self.0, stream, &len.into_shape()?)
     }
 
-    /// The name it was made with.
+    /// The name that the allocator was made with.
     pub fn name(&self) -> &str {
         self.0.name()
     }
@@ -168,13 +168,13 @@ impl Allocator {
         self.0.device()
     }
 
-    /// How many bytes its tensors and buffers have that were not dropped yet. Sizes are rounded up to
-    /// 512 bytes, in a block pool to the block.
+    /// The bytes of its tensors and buffers in use, those that are not dropped yet. Sizes are rounded up to
+    /// 512 bytes, in a block pool to the block size.
     pub fn used(&self) -> u64 {
         self.0.used()
     }
 
-    /// How many bytes it has from its device, in use or free; at least the initial size. Holoscan's
+    /// The bytes that it has from its device, in use or free; at least the initial size. Holoscan's
     /// `pool_size`.
     pub fn reserved(&self) -> u64 {
         self.0.reserved()
@@ -182,11 +182,11 @@ impl Allocator {
 
     fn check(&self, stream: &CudaStream) -> Result<()> {
         if stream.table().platform() != self.0.platform() {
-            return Err(Error::foreign(&self.who()));
+            return Err(Error::foreign(&self.description()));
         }
         if stream.device() != self.device() {
             return Err(Error::WrongDevice {
-                what: self.who(),
+                what: self.description(),
                 memory: self.device(),
                 stream: stream.device(),
             });
@@ -195,7 +195,7 @@ impl Allocator {
     }
 
     /// For messages.
-    fn who(&self) -> String {
+    fn description(&self) -> String {
         format!("allocator `{}`", self.name())
     }
 }

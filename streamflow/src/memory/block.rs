@@ -1,19 +1,19 @@
-//! One allocation and its uses: the place where ordering by data (law 7) is kept.
+//! One allocation and its uses, by which data is ordered (law 7).
 
 use arrayvec::ArrayVec;
 use smallvec::SmallVec;
 
 use super::Shape;
 use super::last_write::PackedLastWrite;
-use super::points::Points;
+use super::points::PointSet;
 use crate::driver::{AccessMode, DeviceId, MemoryRange};
 use crate::error::{Error, Result};
 use crate::lock::Lock;
 use crate::stream::{CudaStream, PlatformNumber, Point, StreamTable, Timeline};
 
 /// An allocation, of a device or of page-locked host memory.
-// In this order, so that all but large shapes lies in two lines of the cache: when a block is looked at, the driver
-// has used the whole cache since.
+// In this order, so that everything but large shapes is in two cache lines: a block is mostly not in the cache when it is
+// read, since driver calls have used the whole cache.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Block {
@@ -22,18 +22,19 @@ pub(crate) struct Block {
     range: MemoryRange,
     last_write: PackedLastWrite,
     uses: Lock<Uses>,
-    /// What its owner takes it for. Here, so that owners are small: messages are moved often.
+    /// The shape that its owner gave it. It is here so that owners are small: messages are moved often.
     shape: Shape,
 }
 
 /// The uses that later work must be ordered after: at most one of each kind on each stream.
 #[derive(Debug, Default)]
 struct Uses {
-    /// The writes that no other use is known to come after: one, unless parts of the memory are
+    /// The writes that no later write is known to come after: one, unless parts of the memory are
     /// written on several streams.
-    writes: Points,
-    /// Likewise the reads, the latest of each stream, in the order in which they were noted.
-    reads: Points,
+    writes: PointSet,
+    /// The reads that no later write is known to come after: the latest of each stream, in the order in which they were
+    /// noted.
+    reads: PointSet,
 }
 
 impl Block {
@@ -46,12 +47,12 @@ impl Block {
         self.device
     }
 
-    /// All of it: what was asked for may be a little less.
+    /// The whole allocation. The requested size may be a little less.
     pub(crate) fn range(&self) -> MemoryRange {
         self.range
     }
 
-    /// What the owner takes it for, who said so by [`set_shape`](Self::set_shape).
+    /// The shape that the owner gave it by [`set_shape`](Self::set_shape).
     pub(super) fn shape(&self) -> &Shape {
         &self.shape
     }
@@ -60,10 +61,10 @@ impl Block {
         self.shape = *shape;
     }
 
-    /// Refuses a stream of another platform or device. `what` is for messages.
+    /// Rejects a stream of another platform or device. `what` is for messages.
     pub(crate) fn check(&self, stream: &CudaStream, what: &str) -> Result<()> {
         self.check_platform(stream)?;
-        if self.device == stream.device() { Ok(()) } else { Err(self.elsewhere(stream, what)) }
+        if self.device == stream.device() { Ok(()) } else { Err(self.wrong_device(stream, what)) }
     }
 
     pub(super) fn check_platform(&self, stream: &CudaStream) -> Result<()> {
@@ -72,15 +73,15 @@ impl Block {
     }
 
     #[cold]
-    fn elsewhere(&self, stream: &CudaStream, what: &str) -> Error {
+    fn wrong_device(&self, stream: &CudaStream, what: &str) -> Error {
         let (memory, stream) = (self.device, stream.device());
         Error::WrongDevice { what: what.to_owned(), memory, stream }
     }
 
-    /// Makes `stream` wait for what an access must come after: the writes, and for a write the reads as well.
+    /// Makes `stream` wait for the uses that an access must come after: the writes, and for a write the reads as well.
     #[inline]
     pub(crate) fn order(&self, stream: &CudaStream, mode: AccessMode) -> Result<()> {
-        // Nearly always: the memory was allocated for the stream, or the message's stream was received.
+        // Fast path: the memory was allocated for this stream, or the message's stream was received.
         if self.last_write.is_before(stream.timeline(), mode) {
             return Ok(());
         }
@@ -91,10 +92,10 @@ impl Block {
     fn order_locked(&self, stream: &CudaStream, mode: AccessMode) -> Result<()> {
         let (timeline, table) = (stream.timeline(), stream.table());
         loop {
-            // Copies, so that the lock is not held during calls of the driver; a few at a time, so that they need no heap.
-            let missing = self.missing(timeline, mode);
+            // Copies, so that the lock is not held during driver calls; a few at a time, so that they need no heap.
+            let missing = self.missing_waits(timeline, mode);
             missing.iter().try_for_each(|point| timeline.wait(table, *point))?;
-            // Not where the stream remembers all of its waits itself, which is nearly always.
+            // Rare: the stream's clock has mostly kept all of these waits.
             if missing.is_full() || !missing.iter().all(|point| timeline.implies(*point)) {
                 self.uses.lock().mark(&missing, timeline.id());
             }
@@ -104,8 +105,8 @@ impl Block {
         }
     }
 
-    /// Some of the uses that an access must come after, and that the stream does not come after yet.
-    fn missing(&self, timeline: &Timeline, mode: AccessMode) -> ArrayVec<Point, 8> {
+    /// Up to 8 of the uses that an access must come after, and that the stream does not come after yet.
+    fn missing_waits(&self, timeline: &Timeline, mode: AccessMode) -> ArrayVec<Point, 8> {
         let uses = self.uses.lock();
         let stream = timeline.id();
         let reads = match mode {
@@ -119,8 +120,8 @@ impl Block {
     /// Notes an access that was queued on `timeline` just now (rules 1 and 6 of `stream::order`).
     #[inline]
     pub(super) fn note(&self, timeline: &Timeline, mode: AccessMode) {
-        // Nearly always of a write: it is the first one since the memory was allocated for its stream.
-        if mode == AccessMode::Read || !self.last_write.stands_for(timeline.open_point()) {
+        // Fast path of a write: the first one since the memory was allocated for its stream.
+        if mode == AccessMode::Read || !self.last_write.covers(timeline.open_point()) {
             self.note_locked(timeline, mode);
         }
     }
@@ -133,7 +134,7 @@ impl Block {
             AccessMode::Write => {
                 reads.forget(timeline.id(), |read| timeline.implies(read));
                 writes.forget(timeline.id(), |write| timeline.implies(write));
-                crate::turns::point("uses are forgotten, and the point is not asked for yet");
+                crate::turns::point("uses are forgotten, and the point is not taken yet");
                 writes.replace(timeline.open_point());
             }
             AccessMode::Read => reads.replace(timeline.open_point()),
@@ -141,7 +142,7 @@ impl Block {
         self.last_write.set(writes.only(), !reads.is_empty());
     }
 
-    /// Whether work queued on `timeline` now comes after all uses anyway.
+    /// Whether work queued on `timeline` now already comes after all uses.
     pub(super) fn is_ordered_before(&mut self, timeline: &Timeline) -> bool {
         self.uses.get_mut().all(|point| timeline.implies(point))
     }
@@ -153,18 +154,18 @@ impl Block {
     }
 
     /// The uses that `timeline` does not come after.
-    pub(super) fn waited_for_by(&mut self, timeline: &Timeline) -> SmallVec<[Point; 4]> {
+    pub(super) fn unordered_uses(&mut self, timeline: &Timeline) -> SmallVec<[Point; 4]> {
         let uses = self.uses.get_mut();
         uses.latest_first().filter(|point| !timeline.implies(*point)).collect()
     }
 
     /// Makes `timeline` wait for all uses.
-    pub(super) fn retire(&mut self, timeline: &Timeline, table: &StreamTable) -> Result<()> {
+    pub(super) fn wait_for_uses(&mut self, timeline: &Timeline, table: &StreamTable) -> Result<()> {
         self.uses.get_mut().try_for_each(|point| timeline.wait(table, point))
     }
 
-    /// Notes that `timeline` gives the block to a new owner, after [`retire`](Self::retire) if it had
-    /// one before: what that owner queues anywhere comes after what `timeline` came after.
+    /// Notes that the block has a new owner, allocated on `timeline`, after [`wait_for_uses`](Self::wait_for_uses) if it
+    /// had one before: work of the new owner on any stream comes after everything that `timeline` came after.
     pub(super) fn allocated_on(&mut self, timeline: &Timeline) {
         let point = timeline.open_point();
         let Uses { writes, reads } = self.uses.get_mut();
@@ -174,18 +175,18 @@ impl Block {
         self.last_write.set(Some(point), false);
     }
 
-    /// Records the uses on other streams than `home` that no record covers yet, so that a later wait
-    /// for them waits for no more than them.
-    pub(super) fn close_uses(&mut self, table: &StreamTable, home: u32) -> Result<()> {
+    /// Records the uses on other streams than `own` that no record covers yet, so that a later wait for them waits for no
+    /// later work.
+    pub(super) fn close_uses(&mut self, table: &StreamTable, own: u32) -> Result<()> {
         self.uses.get_mut().try_for_each(|point| {
-            if point.stream() == home { Ok(()) } else { Ok(table.close(point)?) }
+            if point.stream() == own { Ok(()) } else { Ok(table.close(point)?) }
         })
     }
 
     /// Whether the host may touch the memory now: to read it all writes must be complete, to write
     /// it all reads as well.
     pub(super) fn is_complete(&self, table: &StreamTable, mode: AccessMode) -> Result<bool> {
-        for point in self.in_the_way(mode) {
+        for point in self.conflicting_uses(mode) {
             if !table.is_complete(point)? {
                 return Ok(false);
             }
@@ -193,7 +194,7 @@ impl Block {
         Ok(true)
     }
 
-    /// Blocks until the host may touch the memory, and looks at what kernels have reported.
+    /// Blocks until the host may touch the memory, and returns an error that a kernel has reported.
     pub(super) fn synchronize(&self, table: &StreamTable, mode: AccessMode) -> Result<()> {
         self.wait(table, mode)?;
         table.inspect(self.device)
@@ -201,11 +202,11 @@ impl Block {
 
     /// Blocks until the host may touch the memory.
     pub(super) fn wait(&self, table: &StreamTable, mode: AccessMode) -> Result<()> {
-        self.in_the_way(mode).into_iter().try_for_each(|point| Ok(table.synchronize(point)?))
+        self.conflicting_uses(mode).into_iter().try_for_each(|point| Ok(table.synchronize(point)?))
     }
 
-    /// What an access must come after: a copy, so that no lock is held while anybody waits.
-    fn in_the_way(&self, mode: AccessMode) -> SmallVec<[Point; 5]> {
+    /// The uses that an access must come after: a copy, so that no lock is held while the host waits.
+    fn conflicting_uses(&self, mode: AccessMode) -> SmallVec<[Point; 5]> {
         let uses = self.uses.lock();
         match mode {
             AccessMode::Read => uses.writes.latest_first().collect(),
@@ -215,13 +216,13 @@ impl Block {
 }
 
 impl Uses {
-    /// Remembers that a stream has waited for these.
+    /// Marks these uses: a stream has waited for them.
     fn mark(&mut self, points: &[Point], stream: u32) {
         self.reads.mark(points, stream);
         self.writes.mark(points, stream);
     }
 
-    /// All uses. In this order a wait for one often spares the wait for the next: a read came after the writes, and
+    /// All uses. In this order a wait for one often implies the wait for the next: a read came after the writes, and
     /// perhaps after earlier reads.
     fn latest_first(&self) -> impl Iterator<Item = Point> {
         self.reads.latest_first().chain(self.writes.latest_first())

@@ -12,11 +12,11 @@ use crate::stream::CudaStream;
 /// A run of elements in device memory, owned. Made by
 /// [`Platform::buffer`](crate::Platform::buffer).
 ///
-/// Dropping it does not wait: the memory is used again once everything that was queued with it has
+/// Dropping it does not wait: the memory is reused after everything that was queued with it has
 /// executed.
 pub struct Buffer<T: Element> {
     elements: Stored<T>,
-    // Behind `elements`, which points into it; the block's address is stable.
+    // Declared after `elements`, which points into it; the block's address is stable.
     owner: OwnedBlock<MemoryPool>,
 }
 
@@ -41,7 +41,7 @@ impl<T: Element> Buffer<T> {
         self.owner.shape()
     }
 
-    /// Takes the elements for a shape that has as many.
+    /// Gives the elements another shape with as many elements.
     pub(super) fn reshape(&mut self, shape: &Shape) -> Result<()> {
         self.elements = Self::shaped(&mut self.owner, shape)?;
         Ok(())

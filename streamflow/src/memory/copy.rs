@@ -152,8 +152,8 @@ impl CudaStream {
             }
             self.table().tell(&Note::At(location));
             let timeline = self.timeline();
-            // SAFETY: both ranges have one length, checked by the callers, and are alive: device and
-            // page-locked blocks are given up only after the uses that are noted; ordinary host memory
+            // SAFETY: both ranges have the same length, checked by the callers, and are alive: device and
+            // page-locked blocks are freed or reused only after the uses that are noted; ordinary host memory
             // is borrowed for the call, and such copies return only when they are done with it.
             unsafe { timeline.driver().copy(timeline.raw(), &copy) }
         })?
@@ -169,16 +169,16 @@ pub(crate) fn download<T: Element>(
     source: &DeviceSlice<T>,
     shape: &Shape,
 ) -> Result<Download<T>> {
-    // Which memory may be used again depends on what the stream comes after, and it may have to wait for that.
+    // The choice of the memory may make the stream wait.
     stream.timeline().ready()?;
     let mut pinned = Pinned::for_stream(pool, stream, &Shape::of_slice(source.len()))?;
     stream.download_into(source, &mut pinned)?;
-    // Somebody will ask for it, and shall not wait for what is queued later.
+    // The host will wait for the download, and must not wait for later work.
     stream.timeline().close()?;
     Ok(Download::new(pinned, shape))
 }
 
-/// What can be downloaded: memory of a device with a shape.
+/// A type that can be downloaded: memory of a device with a shape.
 pub trait Downloadable<T: Element> {
     /// The elements.
     fn elements(&self) -> &DeviceSlice<T>;
@@ -196,7 +196,7 @@ impl<T: Element> Downloadable<T> for Tensor<T> {
     }
 }
 
-// What was emitted, and what several owners read, is shared.
+// Emitted messages, and messages with several readers, are shared.
 impl<T: Element, D: Downloadable<T>> Downloadable<T> for Shared<D> {
     fn elements(&self) -> &DeviceSlice<T> {
         (**self).elements()
@@ -220,12 +220,12 @@ macro_rules! downloadable {
         }
     )*};
 }
-// So that a buffer can be given as it is, like a tensor.
+// So that a buffer can be passed directly, like a tensor.
 downloadable!(DeviceSlice<T>, Buffer<T>, View<'_, T>, ViewMut<'_, T>);
 
 /// One side of a copy.
 struct Side<'a> {
-    /// Ordinary host memory has none: such copies block the host.
+    /// `None` for ordinary host memory: such copies block the host.
     block: Option<&'a Block>,
     range: MemoryRange,
     /// It may be on another device than the stream.

@@ -5,14 +5,14 @@
 use super::{Element, Pinned, Shape};
 use crate::error::Result;
 
-/// A copy from a device to the host, perhaps still under way. The elements can't be read before it
+/// A copy from a device to the host, perhaps not complete yet. The elements can't be read before it
 /// is complete.
 ///
 /// Made by [`Platform::download`](crate::Platform::download). Dropping it does not wait.
 #[derive(Debug)]
-#[must_use = "a download that nobody reads was for nothing"]
+#[must_use = "a download that is not read has no effect"]
 pub struct Download<T: Element> {
-    /// The shape is in there, too.
+    /// Its block has the shape, too.
     pinned: Pinned<T>,
 }
 
@@ -22,7 +22,7 @@ impl<T: Element> Download<T> {
         Self { pinned }
     }
 
-    /// The shape of what was downloaded; one dimension for a slice.
+    /// The shape of the downloaded memory; one dimension for a slice.
     pub fn shape(&self) -> &[usize] {
         self.pinned.block().shape().dims()
     }
@@ -30,7 +30,7 @@ impl<T: Element> Download<T> {
     /// The elements, if the copy is complete. Does not block.
     ///
     /// # Errors
-    /// The driver's, when it can't say.
+    /// The driver's, when the query fails; an error of earlier work may be reported here.
     #[track_caller]
     pub fn try_get(&self) -> Result<Option<&[T]>> {
         self.pinned.try_as_slice()
@@ -39,7 +39,7 @@ impl<T: Element> Download<T> {
     /// The elements; blocks until the copy is complete.
     ///
     /// # Errors
-    /// The driver's, when it can't wait; an error of the work before may be reported here.
+    /// The driver's, when the wait fails; an error of earlier work may be reported here.
     #[track_caller]
     pub fn wait_blocking(&self) -> Result<&[T]> {
         self.pinned.as_slice_blocking()

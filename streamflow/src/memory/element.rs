@@ -5,7 +5,7 @@ use std::fmt::{Debug, Display};
 use crate::driver::Plain;
 
 mod sealed {
-    /// Keeps the traits of this file to the types named in it: the CUDA name must be one that NVRTC
+    /// Restricts the traits of this file to the types named in it: the CUDA name must be one that NVRTC
     /// knows without headers, and of the same layout.
     pub trait Sealed {}
 }

@@ -5,17 +5,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::driver::AccessMode;
 use crate::stream::{Point, Timeline};
 
-/// The only write of a block, and whether something has read the memory since. Nothing if there are several writes, or if
-/// the numbers are too large for a word: that costs a lock.
+/// The only write of a block, and whether the memory was read since. Empty if there are several writes, or if the numbers
+/// are too large for a word: then an access takes the lock.
 ///
-/// It changes under the block's lock, and is read without. An access takes the memory by a borrow, and whatever handed
-/// that over orders threads: so all conflicting uses of the same elements, which ended before, are seen. A use of *other*
-/// elements by another thread may be missed; there is nothing to wait for, and [`stands_for`](Self::stands_for) says why
-/// nothing is lost either.
+/// It changes under the block's lock, and is read without it. An access borrows the memory, and passing that borrow between
+/// threads orders the threads. So an access sees all conflicting uses of the same elements, which ended before. It may
+/// miss another thread's use of *other* elements, which it need not wait for; [`covers`](Self::covers) says why no use is
+/// lost either.
 #[derive(Debug)]
 pub(super) struct PackedLastWrite(AtomicU64);
 
-/// A word: the stream, counted from 1, then whether it was read, then the record. 0 for no such write.
+/// A word: the stream's number plus 1, a bit for a read since, and the record. 0 for no such write.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Word(u64);
 
@@ -42,7 +42,7 @@ impl PackedLastWrite {
         Word(self.0.load(Ordering::Relaxed))
     }
 
-    /// Whether work on the stream comes after all that an access must come after.
+    /// Whether work on the stream comes after all uses that an access must come after.
     #[inline]
     pub(super) fn is_before(&self, timeline: &Timeline, mode: AccessMode) -> bool {
         let Word(word) = self.word();
@@ -54,19 +54,19 @@ impl PackedLastWrite {
         }
     }
 
-    /// Whether a write need not be noted, since the only write has its very point, and nothing has read since. `point`
-    /// was asked for after the write was queued.
+    /// Whether a write need not be noted, since the only write has exactly its point, and the memory was not read since.
+    /// `point` was taken after the write was queued.
     ///
-    /// Where another thread has just noted a use of other elements, and the word is not the latest: it may have
-    /// forgotten the point for that use only after the point's record was begun, which was after the write was queued
-    /// (rule 2 of `stream::order`). So that use stands for this one, too.
+    /// This holds also if another thread has just noted a use of other elements, and the word is stale: that thread may
+    /// have forgotten the point for its use only after the point's record was begun, which was after the write was queued
+    /// (rule 2 of `stream::order`). So its use covers this one, too.
     #[inline]
-    pub(super) fn stands_for(&self, point: Point) -> bool {
+    pub(super) fn covers(&self, point: Point) -> bool {
         let word = self.word();
         word != Word::NONE && word == Word::write(point)
     }
 
-    /// The writes are these now, and whether there are reads. To be called under the block's lock.
+    /// Stores the only write, if there is one, and whether there are reads. To be called under the block's lock.
     #[inline]
     pub(super) fn set(&self, only: Option<Point>, is_read: bool) {
         let word = only.map_or(Word::NONE, Word::write);

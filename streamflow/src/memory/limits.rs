@@ -1,25 +1,25 @@
-//! How much memory an allocator may take, and what it says when that is not enough.
+//! How much memory an allocator may take, and its errors when that is not enough.
 
 use super::pool_state::PoolUsage;
 use crate::error::{Error, Result};
 use crate::stream::{StreamTable, Timeline};
 
-/// Sizes are rounded up to this many bytes, so that almost equal ones share blocks.
+/// Sizes are rounded up to a multiple of this many bytes, so that almost equal sizes share blocks.
 const GRANULE: u64 = 512;
 
 /// How a platform manages device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryOptions {
-    /// How many freed blocks of one size and stream may still be in use by the device before an
-    /// allocation waits for the oldest instead of taking more memory. More lets the host run further
+    /// How many dropped blocks of one size and stream may still be in use by the device before an
+    /// allocation waits for the oldest instead of taking more memory. More of them let the host run further
     /// ahead; 2, the default, is double buffering.
     pub in_flight: usize,
-    /// The same for blocks of device memory of up to [`SMALL_BLOCK`](Self::SMALL_BLOCK) bytes, of which more cost
-    /// little; 16 by default. With 4 or more, of either kind, a stream that would have to wait asks the driver first
-    /// whether the device is done with an earlier use, once for several allocations: where it is, that saves the
-    /// waits, which in a tick of small kernels are a few percent.
+    /// The same for blocks of device memory of up to [`SMALL_BLOCK`](Self::SMALL_BLOCK) bytes, since more of these cost
+    /// little; 16 by default. With 4 or more, of either kind, an allocation whose stream would have to wait first
+    /// queries the driver whether the device is done with an earlier use, once for several allocations. If it is, that
+    /// saves the waits, which are a few percent of a tick of small kernels.
     pub small_in_flight: usize,
-    /// How many bytes of freed memory to keep for later allocations; what is above goes back to the
+    /// How many bytes of free memory to keep for later allocations; memory above that returns to the
     /// driver. The default keeps everything.
     pub release_threshold: u64,
 }
@@ -31,10 +31,10 @@ impl Default for MemoryOptions {
 }
 
 impl MemoryOptions {
-    /// What counts as small, in bytes.
+    /// The largest small block, in bytes.
     pub const SMALL_BLOCK: u64 = 256 << 10;
 
-    /// How many free blocks of a size may be in use.
+    /// How many free blocks of a size the device may still use.
     pub(super) fn in_flight_of(&self, bytes: u64) -> usize {
         if bytes <= Self::SMALL_BLOCK { self.small_in_flight } else { self.in_flight }
     }
@@ -43,12 +43,11 @@ impl MemoryOptions {
 /// Describes an [`Allocator`](super::Allocator): how much memory it may take from its device, and in
 /// which portions. A plain value; [`Platform::allocator`](crate::Platform::allocator) makes the live one.
 ///
-/// However it is limited, memory that is dropped is used again only after everything that was queued
-/// with it, on whatever stream, sinks included. So **a pipeline in flight needs more than one tick
-/// does**: while a tick's last kernels still read a tensor and its owner is gone, the next tick's may
-/// get the same memory, whose stream then waits; but a tensor that an operator or a queue still *holds*
-/// takes its memory away. Count the tensors that a tick makes, and add those that wait in front of each
-/// input and those that operators keep: twice a tick's is what most pipelines need.
+/// With any limit, dropped memory is reused only after everything that was queued with it, on all streams, sinks
+/// included. So **a running pipeline needs more memory than one tick**: if a tensor was dropped while a tick's last
+/// kernels still read it, a tensor of the next tick may get the same memory, and its stream waits; but a tensor that an
+/// operator or a queue still *holds* keeps its memory. Count the tensors that a tick makes, and add those that wait in
+/// front of each input and those that operators keep: most pipelines need twice the memory of a tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryLimits(Kind);
 
@@ -60,7 +59,7 @@ enum Kind {
 }
 
 impl MemoryLimits {
-    /// As much as the device has: what tensors of the platform have. Holoscan's `UnboundedAllocator`.
+    /// No limit but the device's memory, as for tensors of the platform. Holoscan's `UnboundedAllocator`.
     pub const fn unbounded() -> Self {
         Self(Kind::Unbounded)
     }
@@ -69,25 +68,25 @@ impl MemoryLimits {
     /// Holoscan's `BlockMemoryPool` with `block_size` and `num_blocks`.
     ///
     /// # Panics
-    /// For no blocks, or blocks of no bytes. In a `const` while compiling.
+    /// For a count or a size of 0. In a `const` while compiling.
     pub const fn blocks(block_bytes: u64, count: u64) -> Self {
         assert!(block_bytes > 0, "a block has at least one byte");
         assert!(count > 0, "a block pool has at least one block");
         Self(Kind::Blocks { bytes: block_bytes, count })
     }
 
-    /// Memory of any size, from an initial to a maximum amount, of which a part is kept when it is free.
-    /// Without further calls nothing is taken beforehand, there is no maximum, and all is kept.
+    /// Blocks of any size, with an initial and a maximum amount of memory, and a limit on the free memory that is kept.
+    /// Without further calls the initial amount is 0, there is no maximum, and all free memory is kept.
     /// Holoscan's `StreamOrderedAllocator`, and its `RMMAllocator`.
     pub const fn stream_ordered() -> Self {
         Self(Kind::StreamOrdered { initial: 0, max: u64::MAX, release: u64::MAX })
     }
 
-    /// How many bytes to take from the device when the allocator is made, so that the first
-    /// allocations up to this size need not ask the system. Holoscan's `device_memory_initial_size`.
+    /// How many bytes to take from the device when the allocator is made, so that the first allocations up to this size
+    /// need no memory from the system. Holoscan's `device_memory_initial_size`.
     ///
     /// # Panics
-    /// For other limits than [`stream_ordered`](Self::stream_ordered), and for more than the maximum.
+    /// For limits other than [`stream_ordered`](Self::stream_ordered), and for more than the maximum.
     /// In a `const` while compiling.
     pub const fn initial_size(self, bytes: u64) -> Self {
         let (_, max, release) = self.amounts();
@@ -103,35 +102,37 @@ impl MemoryLimits {
         Self::checked(initial, bytes, release)
     }
 
-    /// How many bytes of free memory to keep; what is above goes back to the device's driver, which keeps
-    /// it for other memory of this platform until the device has no more. Holoscan's `release_threshold`.
+    /// How many bytes of free memory to keep. Memory above that returns to the device's driver, which keeps it for other
+    /// memory of this platform until the device runs out of memory. Holoscan's `release_threshold`.
     ///
     /// # Panics
-    /// For other limits than [`stream_ordered`](Self::stream_ordered). In a `const` while compiling.
+    /// For limits other than [`stream_ordered`](Self::stream_ordered). In a `const` while compiling.
     pub const fn release_threshold(self, bytes: u64) -> Self {
         let (initial, max, _) = self.amounts();
         Self::checked(initial, max, bytes)
     }
 
-    #[allow(
-        clippy::panic,
-        reason = "while compiling, where it is how a constant says what is wrong"
-    )]
+    #[allow(clippy::panic, reason = "in a constant, a panic is the compile error")]
     const fn amounts(self) -> (u64, u64, u64) {
         match self.0 {
             Kind::StreamOrdered { initial, max, release } => (initial, max, release),
             Kind::Unbounded | Kind::Blocks { .. } => {
-                panic!("only `MemoryLimits::stream_ordered()` has amounts of memory")
+                panic!(
+                    "only `MemoryLimits::stream_ordered()` has these amounts of memory; begin with it"
+                )
             }
         }
     }
 
     const fn checked(initial: u64, max: u64, release: u64) -> Self {
-        assert!(initial <= max, "an allocator takes more at first than it may have");
+        assert!(
+            initial <= max,
+            "an allocator takes more at first than it may have; raise `max_size`, or lower `initial_size`"
+        );
         Self(Kind::StreamOrdered { initial, max, release })
     }
 
-    /// What is taken when the allocator is made.
+    /// The bytes that are taken when the allocator is made.
     pub(super) fn initial(self) -> u64 {
         match self.0 {
             Kind::StreamOrdered { initial, .. } => initial,
@@ -139,22 +140,22 @@ impl MemoryLimits {
         }
     }
 
-    /// How much free memory is kept at most; `unlimited` for those that say nothing.
-    pub(super) fn kept(self, unlimited: u64) -> u64 {
+    /// How many bytes of free memory are kept at most; `default` for limits without a threshold of their own.
+    pub(super) fn kept_at_most(self, default: u64) -> u64 {
         match self.0 {
             Kind::StreamOrdered { release, .. } => release,
-            Kind::Unbounded => unlimited,
+            Kind::Unbounded => default,
             Kind::Blocks { .. } => u64::MAX,
         }
     }
 
-    /// How many free blocks may be in use before an allocation waits for one instead of taking more
-    /// memory; `otherwise` for those without a fixed number.
+    /// How many free blocks the device may still use before an allocation waits for one instead of taking more
+    /// memory; `default` for limits without a fixed number of blocks.
     #[inline]
-    pub(super) fn in_flight(self, otherwise: usize) -> usize {
+    pub(super) fn in_flight(self, default: usize) -> usize {
         match self.0 {
             Kind::Blocks { count, .. } => usize::try_from(count).unwrap_or(usize::MAX),
-            Kind::Unbounded | Kind::StreamOrdered { .. } => otherwise.max(1),
+            Kind::Unbounded | Kind::StreamOrdered { .. } => default.max(1),
         }
     }
 
@@ -162,7 +163,7 @@ impl MemoryLimits {
         !matches!(self.0, Kind::Unbounded)
     }
 
-    /// The block that is made for `bytes`.
+    /// The size of the block for a request of `bytes`.
     ///
     /// # Errors
     /// [`Error::BlockSize`].
@@ -176,7 +177,7 @@ impl MemoryLimits {
         }
     }
 
-    /// Whether a block more of this size may be made when `reserved` bytes are.
+    /// Whether one more block of this size may be made when `reserved` bytes are allocated already.
     pub(super) fn allows(self, reserved: u64, bytes: u64) -> bool {
         let most = match self.0 {
             Kind::Unbounded => return true,
@@ -186,22 +187,22 @@ impl MemoryLimits {
         reserved.checked_add(bytes).is_some_and(|sum| sum <= most)
     }
 
-    /// The error when nothing is left: who wanted how much, and who has it.
+    /// The error when no memory is free: the stream that needs it, the size, and the streams whose blocks are in use.
     pub(super) fn exhausted(
         self,
         pool: &str,
         usage: &PoolUsage,
         table: &StreamTable,
-        who: &Timeline,
+        stream: &Timeline,
         requested: u64,
     ) -> Error {
-        let (pool, who) = (pool.to_owned(), who.label());
+        let (pool, who) = (pool.to_owned(), stream.label());
         let mut holders: Vec<(String, usize)> = Vec::new();
         for stream in &usage.streams {
-            let holder = table.timeline(*stream).label();
-            match holders.iter_mut().find(|(name, _)| *name == holder) {
+            let label = table.timeline(*stream).label();
+            match holders.iter_mut().find(|(known, _)| *known == label) {
                 Some((_, blocks)) => *blocks += 1,
-                None => holders.push((holder, 1)),
+                None => holders.push((label, 1)),
             }
         }
         match self.0 {
@@ -212,12 +213,12 @@ impl MemoryLimits {
                 let used = usage.used;
                 Error::MemoryExhausted { pool, who, requested, used, max_size: max, holders }
             }
-            Kind::Unbounded => unreachable!("there is no limit to be met"),
+            Kind::Unbounded => unreachable!("memory without limits is never exhausted"),
         }
     }
 }
 
-/// Rounded up; what can't be is more than any device has, and stays so.
+/// Rounds up to granules. A size that would overflow gives the largest multiple, which is more than any device has.
 fn granules(bytes: u64) -> u64 {
     bytes.checked_next_multiple_of(GRANULE).unwrap_or(u64::MAX - u64::MAX % GRANULE)
 }

@@ -21,7 +21,7 @@ use crate::stream::{CudaStream, StreamTable};
 pub(crate) struct PinnedPool {
     table: Arc<StreamTable>,
     device: DeviceId,
-    /// How many blocks of a size may be busy before a stream waits for the oldest.
+    /// How many free blocks of a size the device may still use before a stream waits for the oldest.
     in_flight: usize,
     free: Lock<Free>,
 }
@@ -29,7 +29,7 @@ pub(crate) struct PinnedPool {
 #[derive(Default)]
 struct Free {
     blocks: FreeList<PinnedPool>,
-    /// What comes back is not kept any more.
+    /// Returned blocks are freed, and not kept any more.
     closed: bool,
 }
 
@@ -47,18 +47,18 @@ impl PinnedPool {
     #[track_caller]
     fn for_host(self: &Arc<Self>, bytes: u64) -> Result<OwnedBlock<Self>> {
         let bytes = granules(bytes);
-        let free = self.lock().blocks.of(bytes).len();
+        let free = self.lock().blocks.of_size(bytes).len();
         for index in 0..free {
-            let Some(block) = self.lock().blocks.of(bytes).remove(index) else { break };
-            // Without the lock: the driver is asked.
+            let Some(block) = self.lock().blocks.of_size(bytes).remove(index) else { break };
+            // Without the lock, since this queries the driver.
             let complete = block.is_complete(&self.table, AccessMode::Write);
             if let Ok(true) = complete {
                 self.touched(block.range(), AccessMode::Write, Location::caller());
                 return Ok(OwnedBlock::new(block));
             }
             let mut free = self.lock();
-            let blocks = free.blocks.of(bytes);
-            // Where it was, since the oldest is the first to be used again.
+            let blocks = free.blocks.of_size(bytes);
+            // At its old place, since the oldest is reused first.
             blocks.insert(index.min(blocks.len()), block);
             complete?;
         }
@@ -70,7 +70,7 @@ impl PinnedPool {
         let bytes = granules(bytes);
         let timeline = stream.timeline();
         let mut free = self.lock();
-        let blocks = free.blocks.of(bytes);
+        let blocks = free.blocks.of_size(bytes);
         let ready = blocks.iter_mut().position(|block| block.is_ordered_before(timeline));
         let index = ready.or((blocks.len() >= self.in_flight).then_some(0));
         let block = index.and_then(|index| blocks.remove(index));
@@ -79,9 +79,9 @@ impl PinnedPool {
             Some(block) => OwnedBlock::new(block),
             None => self.make(bytes)?,
         };
-        // The copy comes after all that used it before, and what uses it next after the copy.
+        // The copy comes after all earlier uses, and the next use comes after the copy.
         if ready.is_none() {
-            owned.block_mut().retire(timeline, &self.table)?;
+            owned.block_mut().wait_for_uses(timeline, &self.table)?;
         }
         owned.block_mut().allocated_on(timeline);
         Ok(owned)
@@ -99,16 +99,16 @@ impl PinnedPool {
             }
             other => other?,
         };
-        // SAFETY: just allocated, of this length, and nobody else knows it. Page-locked memory comes
-        // without a content in Rust's sense; from here on it has one.
+        // SAFETY: just allocated, of this length, and not shared yet. Page-locked memory is uninitialised
+        // in Rust's sense; from here on it is initialised.
         unsafe { std::ptr::write_bytes(range.address as *mut u8, 0, range.bytes as usize) };
         let block = Block::new(self.table.platform(), self.device, range);
         Ok(OwnedBlock::new(PooledBlock::new(block, 0, self)))
     }
 
-    /// Frees the free blocks that nothing uses any more. After an error the others stay, and the one
-    /// that could not be freed is lost: whether the driver has it back, nobody knows. Without the lock,
-    /// since to free one may mean to wait for the device.
+    /// Frees the free blocks whose uses are complete. After an error the other blocks stay, and the one
+    /// that could not be freed is lost: the driver may or may not have freed it. Without the lock, since
+    /// freeing a block may wait for the device.
     fn free_complete(&self) -> Result<()> {
         let blocks = self.lock().blocks.take_all();
         let mut freed = Ok(());
@@ -120,7 +120,7 @@ impl PinnedPool {
             if let Ok(true) = complete {
                 freed = self.free(&block);
             } else {
-                Self::give_back(block);
+                Self::return_block(block);
                 freed = freed.and(complete.map(drop));
             }
         }
@@ -131,16 +131,16 @@ impl PinnedPool {
         self.table.tell(&Note::HostAccess { range, mode, location });
     }
 
-    /// Frees a block of which all uses are complete.
+    /// Frees a block whose uses are all complete.
     fn free(&self, block: &Block) -> Result<()> {
         let driver = self.table.driver();
         driver.bind(self.device)?;
-        // SAFETY: this driver allocated it, its owner and its place in the free list are gone, and
-        // all its uses are complete.
+        // SAFETY: this driver allocated it, it has no owner and is in no free list, and all its uses are
+        // complete.
         Ok(unsafe { driver.free_pinned(self.device, block.range()) }?)
     }
 
-    /// Frees a block that nobody gets any more, once its uses are complete.
+    /// Waits for the uses of a block that is not kept, and frees it.
     fn free_in_drop(&self, block: &Block) {
         if self.table.driver().sticky_error().is_none() {
             let complete = block.wait(&self.table, AccessMode::Write);
@@ -159,13 +159,14 @@ fn granules(bytes: u64) -> u64 {
 }
 
 impl BlockPool for PinnedPool {
-    fn give_back(block: Box<PooledBlock<Self>>) {
-        // SAFETY: used until the block is in a list and its lock is given up, or else before it is dropped.
+    fn return_block(block: Box<PooledBlock<Self>>) {
+        // SAFETY: used until the block is in a list and the list's lock is released, or else before the block is
+        // dropped.
         let pool: &Self = unsafe { block.pool() };
         let mut free = pool.lock();
         if !free.closed {
             let bytes = block.range().bytes;
-            return free.blocks.of(bytes).push_back(block);
+            return free.blocks.of_size(bytes).push_back(block);
         }
         drop(free);
         pool.free_in_drop(&block);
@@ -192,15 +193,14 @@ impl fmt::Debug for PinnedPool {
 /// copies *to* it are complete, and writes it only when all copies are. Dropping it does not wait.
 ///
 /// # A source that uploads
-/// A source of frames that come from the host, as from a camera, takes memory anew in each tick. It is
-/// pooled: what a tick before has dropped is used again once its copy is complete, and the host waits for
-/// no copy.
+/// A source of frames from the host, for example of a camera, takes new memory in each tick. The memory is pooled: a
+/// block that an earlier tick dropped is reused after its copy is complete, and the host does not wait for a copy.
 ///
 /// ```
 /// use streamflow::prelude::*;
 /// use streamflow::testing::OperatorHarness;
 ///
-/// /// Instead of a camera's library.
+/// /// Stands in for a camera's library.
 /// struct Device(f32);
 ///
 /// impl Device {
@@ -255,7 +255,7 @@ impl<T: Element> Pinned<T> {
     pub(crate) fn for_host(pool: &PoolHandle<PinnedPool>, len: usize) -> Result<Self> {
         let shape = Shape::new(&[len])?;
         let owner = pool.pool().for_host(shape.bytes::<T>())?;
-        Self::holding(owner, &shape)
+        Self::with_block(owner, &shape)
     }
 
     pub(super) fn for_stream(
@@ -264,22 +264,24 @@ impl<T: Element> Pinned<T> {
         shape: &Shape,
     ) -> Result<Self> {
         let owner = pool.pool().for_stream(stream, shape.bytes::<T>())?;
-        Self::holding(owner, shape)
+        Self::with_block(owner, shape)
     }
 
+    /// Elements of a shape, at the start of a block.
+    ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) when the memory is smaller than that.
-    fn holding(owner: OwnedBlock<PinnedPool>, shape: &Shape) -> Result<Self> {
+    /// [`Error::Shape`](crate::Error::Shape) when the block is smaller than the shape.
+    fn with_block(owner: OwnedBlock<PinnedPool>, shape: &Shape) -> Result<Self> {
         fits::<T>(&owner, shape)?;
         Ok(Self { owner, len: shape.count(), _items: PhantomData })
     }
 
-    /// How many elements.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -287,7 +289,7 @@ impl<T: Element> Pinned<T> {
     /// The elements, once all copies to this memory are complete. `None` while one is not.
     ///
     /// # Errors
-    /// The driver's, when it can't say.
+    /// The driver's, when the query fails; an error of earlier work may be reported here.
     #[track_caller]
     pub fn try_as_slice(&self) -> Result<Option<&[T]>> {
         let table = &self.owner.pool().table;
@@ -302,7 +304,7 @@ impl<T: Element> Pinned<T> {
     /// The elements; blocks until all copies to this memory are complete.
     ///
     /// # Errors
-    /// The driver's, when it can't wait; an error of earlier work may be reported here.
+    /// The driver's, when the wait fails; an error of earlier work may be reported here.
     #[track_caller]
     pub fn as_slice_blocking(&self) -> Result<&[T]> {
         self.owner.synchronize(&self.owner.pool().table, AccessMode::Read)?;
@@ -310,7 +312,7 @@ impl<T: Element> Pinned<T> {
         Ok(self.elements())
     }
 
-    /// The elements, to write; blocks until all copies from and to this memory are complete.
+    /// The elements, to be written; blocks until all copies from and to this memory are complete.
     ///
     /// # Errors
     /// As for [`as_slice_blocking`](Self::as_slice_blocking).
@@ -320,7 +322,7 @@ impl<T: Element> Pinned<T> {
         self.touched(AccessMode::Write, Location::caller());
         let start = self.range().address as *mut T;
         // SAFETY: the block holds `len` elements, aligned and initialised; no queued work uses
-        // them, and `&mut self` keeps others from queuing some while the slice lives.
+        // them, and `&mut self` prevents that more is queued while the slice lives.
         Ok(unsafe { std::slice::from_raw_parts_mut(start, self.len) })
     }
 
@@ -332,12 +334,12 @@ impl<T: Element> Pinned<T> {
         unsafe { std::slice::from_raw_parts(start, self.len) }
     }
 
-    /// The host has the elements from here on.
+    /// Notifies the driver that the host accesses the elements from here on.
     fn touched(&self, mode: AccessMode, location: SourceLocation) {
         self.owner.pool().touched(self.range(), mode, location);
     }
 
-    /// What a download has of it.
+    /// Stores the shape of a download.
     pub(super) fn set_shape(&mut self, shape: &Shape) {
         self.owner.block_mut().set_shape(shape);
     }

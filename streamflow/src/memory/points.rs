@@ -1,96 +1,98 @@
-//! A few points of one kind, nearly always none or one.
+//! A small set of points, almost always empty or with one point.
 
 use crate::stream::Point;
 
-/// Points, one for each stream, the latest apart, so that one takes no list.
+/// Points, at most one for each stream. The latest one is stored apart, so that a single point needs no list.
 #[derive(Debug, Default)]
-pub(super) struct Points {
-    latest: Option<Kept>,
-    /// The others, in the order in which they were added. None without a latest.
-    earlier: Earlier,
+pub(super) struct PointSet {
+    latest: Option<MarkedPoint>,
+    /// The other points, in the order in which they were added. Empty if there is no latest one.
+    others: OtherPoints,
 }
 
-/// A point, and a stream that has waited for it. Streams remember only some of their waits; what a use must be forgotten
-/// for is remembered here.
+/// A point, and a stream that has waited for it. A stream's clock forgets some waits; the mark keeps this one, so that the
+/// use can be forgotten.
 #[derive(Debug, Clone, Copy)]
-struct Kept {
+struct MarkedPoint {
     point: Point,
-    waited: Option<u32>,
+    waited_by: Option<u32>,
 }
 
-/// Made when it is first needed, and kept. Boxed, so that who has none is small: blocks are looked at when nothing of
-/// ours is in the cache.
+/// Allocated when it is first needed, and kept. Boxed, so that a set without a list is small: a block is mostly read when
+/// it is not in the cache.
 #[allow(clippy::box_collection, reason = "a third of the size")]
-type Earlier = Option<Box<Vec<Kept>>>;
+type OtherPoints = Option<Box<Vec<MarkedPoint>>>;
 
-impl Points {
+impl PointSet {
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.latest.is_none()
     }
 
-    /// The only one; `None` for none or several.
+    /// The point of a set with exactly one.
     pub(super) fn only(&self) -> Option<Point> {
-        if self.earlier().is_empty() { self.latest.map(|kept| kept.point) } else { None }
+        if self.others().is_empty() { self.latest.map(|latest| latest.point) } else { None }
     }
 
-    fn earlier(&self) -> &[Kept] {
-        self.earlier.as_deref().map_or(&[], Vec::as_slice)
+    fn others(&self) -> &[MarkedPoint] {
+        self.others.as_deref().map_or(&[], Vec::as_slice)
     }
 
-    /// Keeps none.
+    /// Removes all points.
     #[inline]
     pub(super) fn clear(&mut self) {
         self.latest = None;
-        if let Some(earlier) = &mut self.earlier {
-            earlier.clear();
+        if let Some(others) = &mut self.others {
+            others.clear();
         }
     }
 
-    /// Adds one, in place of an earlier one on the same stream.
+    /// Adds a point, and removes an earlier one on the same stream.
     #[inline]
     pub(super) fn replace(&mut self, point: Point) {
-        let new = Kept { point, waited: None };
+        let new = MarkedPoint { point, waited_by: None };
         match self.latest {
             Some(latest) if latest.point.stream() != point.stream() => {
-                if let Some(earlier) = &mut self.earlier {
-                    earlier.retain(|earlier| earlier.point.stream() != point.stream());
+                if let Some(others) = &mut self.others {
+                    others.retain(|other| other.point.stream() != point.stream());
                 }
                 self.latest = Some(new);
-                self.earlier.get_or_insert_default().push(latest);
+                self.others.get_or_insert_default().push(latest);
             }
             _ => self.latest = Some(new),
         }
     }
 
-    /// Forgets those that `stream` has waited for: which are marked so, or of which `is_before` says it.
+    /// Removes the points that `stream` comes after: those with its mark, and those for which `is_before` is true.
     pub(super) fn forget(&mut self, stream: u32, is_before: impl Fn(Point) -> bool) {
-        let keep = |kept: &Kept| kept.waited != Some(stream) && !is_before(kept.point);
-        let earlier = self.earlier.as_deref_mut();
+        let keep =
+            |marked: &MarkedPoint| marked.waited_by != Some(stream) && !is_before(marked.point);
+        let others = self.others.as_deref_mut();
         let is_latest_kept = self.latest.as_ref().is_some_and(keep);
-        let next = earlier.and_then(|earlier| {
-            earlier.retain(keep);
-            if is_latest_kept { None } else { earlier.pop() }
+        let next = others.and_then(|others| {
+            others.retain(keep);
+            if is_latest_kept { None } else { others.pop() }
         });
         if !is_latest_kept {
             self.latest = next;
         }
     }
 
-    /// Marks those of these points that are still there: `stream` has waited for them.
+    /// Marks those of `points` that are still in the set: `stream` has waited for them.
     pub(super) fn mark(&mut self, points: &[Point], stream: u32) {
-        let earlier = self.earlier.as_deref_mut().map_or(&mut [][..], Vec::as_mut_slice);
-        let all = self.latest.iter_mut().chain(earlier);
-        all.filter(|kept| points.contains(&kept.point)).for_each(|kept| kept.waited = Some(stream));
+        let others = self.others.as_deref_mut().map_or(&mut [][..], Vec::as_mut_slice);
+        let all = self.latest.iter_mut().chain(others);
+        all.filter(|marked| points.contains(&marked.point))
+            .for_each(|marked| marked.waited_by = Some(stream));
     }
 
-    /// Those that `stream` is not marked to have waited for, the latest first.
+    /// The points without a mark of `stream`, the latest first.
     pub(super) fn not_waited_for_by(&self, stream: u32) -> impl Iterator<Item = Point> {
-        let all = self.latest.iter().chain(self.earlier().iter().rev());
-        all.filter(move |kept| kept.waited != Some(stream)).map(|kept| kept.point)
+        let all = self.latest.iter().chain(self.others().iter().rev());
+        all.filter(move |marked| marked.waited_by != Some(stream)).map(|marked| marked.point)
     }
 
-    /// Visits each, the latest first, until an error.
+    /// Visits each point, the latest first, until an error.
     #[inline(always)]
     pub(super) fn try_for_each<E>(
         &self,
@@ -98,19 +100,19 @@ impl Points {
     ) -> Result<(), E> {
         let Some(latest) = self.latest else { return Ok(()) };
         visit(latest.point)?;
-        // Nearly always none. Not as a chain of iterators, which costs more than most of these lists.
-        if self.earlier.is_none() { Ok(()) } else { self.visit_earlier(&mut visit) }
+        // Fast path: no list. A chain of iterators would cost more than most of these lists.
+        if self.others.is_none() { Ok(()) } else { self.visit_others(&mut visit) }
     }
 
     #[inline(never)]
-    fn visit_earlier<E>(&self, visit: &mut dyn FnMut(Point) -> Result<(), E>) -> Result<(), E> {
-        self.earlier().iter().rev().try_for_each(|kept| visit(kept.point))
+    fn visit_others<E>(&self, visit: &mut dyn FnMut(Point) -> Result<(), E>) -> Result<(), E> {
+        self.others().iter().rev().try_for_each(|other| visit(other.point))
     }
 
-    /// All of them, the latest first.
+    /// All points, the latest first.
     #[inline]
     pub(super) fn latest_first(&self) -> impl Iterator<Item = Point> {
-        self.latest.iter().chain(self.earlier().iter().rev()).map(|kept| kept.point)
+        self.latest.iter().chain(self.others().iter().rev()).map(|marked| marked.point)
     }
 }
 
@@ -122,10 +124,10 @@ mod tests {
     use crate::{Platform, device};
 
     #[test]
-    fn the_latest_comes_first_and_once_for_each_stream() {
+    fn the_latest_point_comes_first_and_each_stream_has_one() {
         let platform = Platform::host().devices(3).build().unwrap();
         let record = |index| platform.default_stream(device(index)).unwrap().record().unwrap();
-        let mut points = Points::default();
+        let mut points = PointSet::default();
         assert!(points.is_empty() && points.only().is_none());
         let [a, b, c] = [0, 1, 2].map(record);
         points.replace(a);

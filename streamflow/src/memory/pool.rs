@@ -1,15 +1,15 @@
 //! Law 12: The steady state allocates nothing.
 //!
-//! Device memory: who gets which block, and when: after its last use, by law 9.
+//! Pools of device memory: which block an allocation gets. By law 9 it is reused after its last use.
 //!
-//! A dropped block goes to the free list of the stream that it was allocated for, uses and all. The
-//! next allocation of that size for that stream [takes one](super::reuse) whose uses come earlier on the
-//! stream anyway, if there is one. Else a new block is made, until [`MemoryOptions::in_flight`] blocks wait
-//! for their users; from then on the oldest is taken, and the stream of its *new* owner comes after its uses.
-//! So memory is bounded, the steady state makes none, and a drop never makes anybody wait.
+//! A dropped block goes to the free list of the stream that it was allocated for, together with its uses. The
+//! next allocation of that size for that stream [reuses a block](super::reuse) whose uses come earlier on the
+//! stream, if there is one. Else a new block is made, until [`MemoryOptions::in_flight`] free blocks are still
+//! in use by the device; from then on the oldest is reused, and the stream of its *new* owner waits for its uses.
+//! So memory is bounded, the steady state allocates none, and a drop never waits and makes no user's stream wait.
 //!
-//! A pool with [limits](MemoryLimits) that are reached takes a free block of any stream, gives blocks of
-//! other sizes back to the driver, and only then says that nothing is left.
+//! A pool that has reached its [limits](MemoryLimits) takes a free block of any stream, then returns free blocks
+//! of other sizes to the driver, and only then reports that it is exhausted.
 
 use std::fmt;
 use std::panic::Location;
@@ -24,10 +24,10 @@ use crate::error::{Error, Result};
 use crate::lock::{Held, Lock};
 use crate::stream::{CudaStream, PlatformNumber, StreamTable, Timeline};
 
-/// A block of a memory pool.
-pub(super) type PoolBlock = Box<PooledBlock<MemoryPool>>;
+/// A block of device memory, with its pool.
+pub(super) type DeviceBlock = Box<PooledBlock<MemoryPool>>;
 
-/// Memory of one device: all that it has, or what limits allow.
+/// A pool of the memory of one device, with or without limits.
 pub(crate) struct MemoryPool {
     pub(super) table: Arc<StreamTable>,
     device: DeviceId,
@@ -36,13 +36,13 @@ pub(crate) struct MemoryPool {
     pub(super) limits: MemoryLimits,
     pub(super) options: MemoryOptions,
     pub(super) release_threshold: u64,
-    /// Frees what goes back to the driver, so that no stream of a user waits for that.
+    /// The stream on which blocks are freed, so that no stream of a user waits for that.
     reclaim: Arc<Timeline>,
     state: Lock<PoolState<Self>>,
 }
 
 impl MemoryPool {
-    /// Without limits.
+    /// A pool without limits.
     pub(crate) fn new(
         table: &Arc<StreamTable>,
         device: DeviceId,
@@ -64,7 +64,7 @@ impl MemoryPool {
             name: name.to_owned(),
             limits,
             options,
-            release_threshold: limits.kept(options.release_threshold),
+            release_threshold: limits.kept_at_most(options.release_threshold),
             reclaim: table.take(device, StreamOptions::default())?,
             state: Lock::default(),
         });
@@ -72,8 +72,8 @@ impl MemoryPool {
         if initial > 0 {
             pool.reclaim.bind()?;
             let (driver, stream) = (table.driver(), pool.reclaim.raw());
-            // SAFETY: the timeline owns its stream. What is allocated is freed at once, behind it on
-            // the same stream, and nobody else knows it: the driver keeps it for what comes.
+            // SAFETY: the timeline owns its stream. The memory is freed at once, on the same stream, and is
+            // never shared: the driver keeps it for later allocations.
             unsafe { driver.free(stream, driver.allocate(stream, initial)?) }?;
         }
         Ok(pool)
@@ -99,7 +99,7 @@ impl MemoryPool {
         self.lock().usage.reserved.max(self.limits.initial())
     }
 
-    /// Memory whose first use may be queued on `stream`, which is one of this device.
+    /// A block whose first use may be queued on `stream`, which is on this device.
     #[track_caller]
     pub(super) fn allocate(
         self: &Arc<Self>,
@@ -117,20 +117,20 @@ impl MemoryPool {
         let Some((block, ready)) = free else {
             return Ok(OwnedBlock::new(self.make(timeline, bytes)?));
         };
-        // If it can't be handed over, it goes back.
+        // If `hand_over` fails, dropping this returns the block.
         let mut owned = OwnedBlock::new(block);
         self.hand_over(owned.block_mut(), timeline, ready)?;
         Ok(owned)
     }
 
-    /// Books a block that was free as lent.
+    /// Counts a block that was free as in use.
     #[inline]
-    pub(super) fn use_free(
+    pub(super) fn mark_in_use(
         &self,
         state: &mut PoolState<Self>,
-        mut block: PoolBlock,
+        mut block: DeviceBlock,
         timeline: &Timeline,
-    ) -> PoolBlock {
+    ) -> DeviceBlock {
         let bytes = block.range().bytes;
         block.stream = timeline.id();
         state.free_bytes -= bytes;
@@ -152,86 +152,85 @@ impl MemoryPool {
         }
     }
 
-    /// Sees to it that a block may be made, which then counts as lent; or finds a free one that was
-    /// made for another stream.
-    fn make_room(&self, timeline: &Timeline, bytes: u64) -> Result<Option<PoolBlock>> {
+    /// Makes room for a new block, which counts as in use from then on; or returns a free block that was
+    /// allocated for another stream.
+    fn make_room(&self, timeline: &Timeline, bytes: u64) -> Result<Option<DeviceBlock>> {
         let mut state = self.lock();
-        let mut given_back = Vec::new();
+        let mut to_release = Vec::new();
         if !self.limits.allows(state.usage.reserved, bytes)
-            && let Some(block) = state.pop_of(timeline.id(), bytes)
+            && let Some(block) = state.pop_of_size(timeline.id(), bytes)
         {
-            return Ok(Some(self.use_free(&mut state, block, timeline)));
+            return Ok(Some(self.mark_in_use(&mut state, block, timeline)));
         }
-        // What is free is given back only where that helps.
+        // Free blocks are released only if that makes enough room.
         let is_possible = self.limits.allows(state.usage.used, bytes);
         while !self.limits.allows(state.usage.reserved, bytes) {
             let Some(block) = is_possible.then(|| state.pop_any()).flatten() else {
                 let (limits, usage) = (self.limits, &state.usage);
                 let error = limits.exhausted(&self.name, usage, &self.table, timeline, bytes);
                 drop(state);
-                let released = self.release_each(given_back);
+                let released = self.release_each(to_release);
                 return Err(released.err().unwrap_or(error));
             };
             state.free_bytes -= block.range().bytes;
             state.usage.reserved -= block.range().bytes;
-            given_back.push(block);
+            to_release.push(block);
         }
         state.usage.reserved += bytes;
         self.count_use(&mut state.usage, timeline, bytes);
         drop(state);
-        if !given_back.is_empty() {
-            // So that the driver can give the new block what the old ones had.
-            let released = self.release_each(given_back);
+        if !to_release.is_empty() {
+            // So that the driver can reuse their memory for the new block.
+            let released = self.release_each(to_release);
             let freed = self.reclaim.open_point();
             let bound = timeline.bind();
             let ready = released.and(bound.map_err(Error::from));
             if let Err(error) = ready.and_then(|()| timeline.wait(&self.table, freed)) {
-                self.forget(timeline, bytes);
+                self.undo_reservation(timeline, bytes);
                 return Err(error);
             }
         }
         Ok(None)
     }
 
-    /// Takes a block off the books that was to be made, and was not.
-    fn forget(&self, timeline: &Timeline, bytes: u64) {
+    /// Undoes the count of a block that could not be made.
+    fn undo_reservation(&self, timeline: &Timeline, bytes: u64) {
         let usage = &mut self.lock().usage;
         usage.reserved -= bytes;
         self.count_return(usage, timeline.id(), bytes);
     }
 
-    /// Gives a block that was free to its new owner: the stream comes after its uses then. `ready` says that it did
-    /// before.
+    /// Prepares a block that was free for its new owner: makes the stream come after its uses, unless it is `ready`, which
+    /// means that the stream already does.
     fn hand_over(&self, block: &mut Block, timeline: &Timeline, ready: bool) -> Result<()> {
         if !ready {
-            block.retire(timeline, &self.table)?;
+            block.wait_for_uses(timeline, &self.table)?;
         }
-        // SAFETY: the block is allocated, its last owner is gone, and this stream comes after all that
-        // its owner had queued: `retire` has seen to it, or it did before.
+        // SAFETY: the block is allocated, its last owner has dropped it, and this stream comes after everything
+        // that this owner had queued: by `wait_for_uses`, or already before.
         unsafe { self.table.driver().recycle(timeline.raw(), block.range()) }?;
         block.allocated_on(timeline);
         Ok(())
     }
 
-    /// A new block; there is room for it.
-    fn make(self: &Arc<Self>, timeline: &Timeline, bytes: u64) -> Result<PoolBlock> {
+    /// Makes a new block, which is counted already.
+    fn make(self: &Arc<Self>, timeline: &Timeline, bytes: u64) -> Result<DeviceBlock> {
         let made = self.make_block(timeline, bytes);
         if made.is_err() {
-            self.forget(timeline, bytes);
+            self.undo_reservation(timeline, bytes);
         }
         made
     }
 
-    fn make_block(self: &Arc<Self>, timeline: &Timeline, bytes: u64) -> Result<PoolBlock> {
+    fn make_block(self: &Arc<Self>, timeline: &Timeline, bytes: u64) -> Result<DeviceBlock> {
         let driver = self.table.driver();
         // SAFETY: the timeline owns its stream.
         let allocate = || unsafe { driver.allocate(timeline.raw(), bytes) };
         let range = match allocate() {
             Err(DriverError::OutOfMemory { .. }) if self.lock().free_bytes > 0 => {
-                // What is only kept for later is worth less than this allocation. Rare, and the host
-                // waits, so it is said.
+                // This allocation matters more than free memory. It is rare and blocks the host, so it is logged.
                 let device = self.device;
-                tracing::warn!(%device, bytes, "out of memory: giving free memory back and trying again");
+                tracing::warn!(%device, bytes, "out of memory: releasing free memory and trying again");
                 self.release_all()?;
                 self.reclaim.synchronize(&self.table)?;
                 driver.trim(self.device, 0)?;
@@ -244,15 +243,15 @@ impl MemoryPool {
         Ok(PooledBlock::new(block, timeline.id(), self))
     }
 
-    /// Gives a block back to the driver once all its uses are complete, without waiting for that.
+    /// Returns a block to the driver after all its uses, without blocking the host.
     fn release(&self, block: &mut Block) -> Result<()> {
         if self.table.driver().sticky_error().is_some() {
             return Ok(());
         }
         self.reclaim.bind()?;
-        block.retire(&self.reclaim, &self.table)?;
-        // SAFETY: the block was allocated by this driver, its owner and its place in the free list
-        // are gone, and the reclaim stream waits for all its uses.
+        block.wait_for_uses(&self.reclaim, &self.table)?;
+        // SAFETY: the block was allocated by this driver, it has no owner and is in no free list, and the
+        // reclaim stream waits for all its uses.
         unsafe { self.table.driver().free(self.reclaim.raw(), block.range()) }?;
         Ok(())
     }
@@ -265,7 +264,7 @@ impl MemoryPool {
         self.release_each(free.into_iter().flat_map(|mut list| list.take_all()))
     }
 
-    fn release_each(&self, blocks: impl IntoIterator<Item = PoolBlock>) -> Result<()> {
+    fn release_each(&self, blocks: impl IntoIterator<Item = DeviceBlock>) -> Result<()> {
         blocks.into_iter().map(|mut block| self.release(&mut block)).fold(Ok(()), Result::and)
     }
 
@@ -275,12 +274,13 @@ impl MemoryPool {
 }
 
 impl BlockPool for MemoryPool {
-    fn give_back(mut block: PoolBlock) {
-        // SAFETY: used until the block is in a list and its lock is given up, or else before it is dropped.
+    fn return_block(mut block: DeviceBlock) {
+        // SAFETY: used until the block is in a list and the list's lock is released, or else before the block is
+        // dropped.
         let pool: &Self = unsafe { block.pool() };
         let (stream, bytes) = (block.stream, block.range().bytes);
         let closed = block.close_uses(&pool.table, stream);
-        // After a sticky error nothing is recorded any more, and that was reported once.
+        // After a sticky error nothing is recorded any more, and that error was reported once.
         if closed.is_err() && pool.table.driver().sticky_error().is_none() {
             report_in_drop("recording the last uses of memory", closed);
         }
@@ -288,7 +288,7 @@ impl BlockPool for MemoryPool {
         pool.count_return(&mut state.usage, stream, bytes);
         if !state.closed && state.free_bytes.saturating_add(bytes) <= pool.release_threshold {
             state.free_bytes += bytes;
-            return state.of(stream).of(bytes).push_back(block);
+            return state.free_of(stream).of_size(bytes).push_back(block);
         }
         state.usage.reserved -= bytes;
         drop(state);

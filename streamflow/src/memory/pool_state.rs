@@ -1,13 +1,13 @@
-//! The books of a memory pool: which blocks are free, and what is lent to whom.
+//! The state of a memory pool: its free blocks, and how much is in use.
 
 use super::pooled::{FreeList, PooledBlock};
 
-/// What is free and lent of the blocks whose pool is a `P`.
+/// The free blocks of a pool, whose type is `P`, and its counts.
 pub(super) struct PoolState<P> {
-    /// By stream number.
+    /// Free blocks, by the number of the stream that they were allocated for.
     pub(super) free: Vec<FreeList<P>>,
     pub(super) free_bytes: u64,
-    /// Nothing is lent any more, and nothing that comes back is kept.
+    /// No block is allocated any more, and returned blocks are not kept.
     pub(super) closed: bool,
     pub(super) usage: PoolUsage,
 }
@@ -18,30 +18,30 @@ impl<P> Default for PoolState<P> {
     }
 }
 
-/// What a pool has made and lent.
+/// How much memory a pool has, and how much of it is in use.
 #[derive(Debug, Default)]
 pub(super) struct PoolUsage {
-    /// Bytes from the driver.
+    /// Bytes from the driver, in use or free.
     pub(super) reserved: u64,
-    /// Bytes that are lent.
+    /// Bytes in use.
     pub(super) used: u64,
-    /// For whose streams, once for each block; only where there are limits.
+    /// The stream of each block in use. Only filled in a pool with limits.
     pub(super) streams: Vec<u32>,
 }
 
 impl<P> PoolState<P> {
-    /// The oldest free block of a size: one of this stream if there is one, else of another.
-    pub(super) fn pop_of(&mut self, stream: u32, bytes: u64) -> Option<Box<PooledBlock<P>>> {
-        let own = self.of(stream).of(bytes).pop_front();
-        own.or_else(|| self.free.iter_mut().find_map(|list| list.of(bytes).pop_front()))
+    /// Takes the oldest free block of a size: one of this stream if there is one, else one of another stream.
+    pub(super) fn pop_of_size(&mut self, stream: u32, bytes: u64) -> Option<Box<PooledBlock<P>>> {
+        let own = self.free_of(stream).of_size(bytes).pop_front();
+        own.or_else(|| self.free.iter_mut().find_map(|list| list.of_size(bytes).pop_front()))
     }
 
-    /// Any free block.
+    /// Takes any free block.
     pub(super) fn pop_any(&mut self) -> Option<Box<PooledBlock<P>>> {
         self.free.iter_mut().flat_map(FreeList::all).find_map(|blocks| blocks.pop_front())
     }
 
-    pub(super) fn of(&mut self, stream: u32) -> &mut FreeList<P> {
+    pub(super) fn free_of(&mut self, stream: u32) -> &mut FreeList<P> {
         let stream = stream as usize;
         if self.free.len() <= stream {
             self.free.resize_with(stream + 1, FreeList::default);

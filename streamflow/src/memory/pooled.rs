@@ -1,10 +1,10 @@
 //! Law 9: Memory is freed after its last use.
 //!
-//! Blocks between owners: the free lists, and the duty to give a block back.
+//! Blocks between owners: the free lists, and owners that return their block when they are dropped.
 //!
-//! A block keeps its home alive, also while it is free: so lending one, or giving it back, counts no owners of
-//! the home. That would be a circle for ever, if a home were not closed when its last [`PoolHandle`] is gone: then it
-//! gives up its free blocks, and keeps none that comes back later.
+//! A block keeps its pool alive, also while it is free: so allocating or returning a block does not change the pool's
+//! reference count. The pool and its free blocks own each other. That cycle ends when the last [`PoolHandle`] is dropped:
+//! it closes the pool, which releases its free blocks and keeps no block that is returned later.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -14,11 +14,11 @@ use std::sync::Arc;
 
 use super::Block;
 
-/// A block, and where it goes back to. Aligned to lines of the cache, as [`Block`] is laid out for.
+/// A block, and the pool that it returns to. Aligned to cache lines, as the layout of [`Block`] needs.
 #[repr(C, align(64))]
 pub(crate) struct PooledBlock<P> {
     pool: Arc<P>,
-    /// The number of the stream that it is lent for, or was last; of no meaning for host memory.
+    /// The number of the stream that it was last allocated for. Unused for host memory.
     pub(super) stream: u32,
     block: Block,
 }
@@ -28,14 +28,14 @@ impl<P> PooledBlock<P> {
         Box::new(Self { pool: pool.clone(), stream, block })
     }
 
-    /// The home, for as long as the caller likes.
+    /// The pool, with a lifetime that the caller chooses.
     ///
     /// # Safety
-    /// It is not used any more once the block may be gone: when it was dropped, or when it was put into a free
-    /// list and the list's lock was given up.
+    /// The caller uses it only while the block exists: not after it has dropped the block, or has put it into a free list
+    /// and released the list's lock.
     pub(super) unsafe fn pool<'a>(&self) -> &'a P {
-        // SAFETY: `self` keeps it alive while it is there, and the caller uses it no longer. Of a block in a
-        // list: who takes it out to drop it has the list's lock before.
+        // SAFETY: `self` keeps the pool alive while it exists, and the caller uses the pool no longer. A block in a list
+        // exists while the lock is held: a thread that takes it out to drop it locks the list first.
         unsafe { &*Arc::as_ptr(&self.pool) }
     }
 }
@@ -56,17 +56,17 @@ impl<P> DerefMut for PooledBlock<P> {
 
 /// Free blocks by size.
 pub(super) struct FreeList<P> {
-    /// Programs use few sizes, so looking through them is faster than any map.
-    classes: Vec<Class<P>>,
+    /// Programs use few sizes, so a linear search is faster than a map.
+    classes: Vec<SizeClass<P>>,
 }
 
 /// The free blocks of one size.
-pub(super) struct Class<P> {
+pub(super) struct SizeClass<P> {
     bytes: u64,
     /// The oldest first.
     pub(super) blocks: VecDeque<Box<PooledBlock<P>>>,
-    /// For so many allocations nobody is [asked](super::reuse) about them.
-    pub(super) patience: usize,
+    /// Skip the [driver query](super::reuse) for this many allocations.
+    pub(super) queries_to_skip: usize,
 }
 
 impl<P> Default for FreeList<P> {
@@ -76,20 +76,20 @@ impl<P> Default for FreeList<P> {
 }
 
 impl<P> FreeList<P> {
-    pub(super) fn class(&mut self, bytes: u64) -> &mut Class<P> {
+    pub(super) fn size_class(&mut self, bytes: u64) -> &mut SizeClass<P> {
         let found = self.classes.iter().position(|class| class.bytes == bytes);
         let index = found.unwrap_or_else(|| self.add(bytes));
         &mut self.classes[index]
     }
 
     /// The free blocks of a size.
-    pub(super) fn of(&mut self, bytes: u64) -> &mut VecDeque<Box<PooledBlock<P>>> {
-        &mut self.class(bytes).blocks
+    pub(super) fn of_size(&mut self, bytes: u64) -> &mut VecDeque<Box<PooledBlock<P>>> {
+        &mut self.size_class(bytes).blocks
     }
 
     #[cold]
     fn add(&mut self, bytes: u64) -> usize {
-        self.classes.push(Class { bytes, blocks: VecDeque::new(), patience: 0 });
+        self.classes.push(SizeClass { bytes, blocks: VecDeque::new(), queries_to_skip: 0 });
         self.classes.len() - 1
     }
 
@@ -104,16 +104,16 @@ impl<P> FreeList<P> {
     }
 }
 
-/// Where blocks go back to.
+/// A pool that blocks return to.
 pub(crate) trait BlockPool: Sized {
-    /// Takes a block back whose owner is gone; its uses may not be complete.
-    fn give_back(block: Box<PooledBlock<Self>>);
+    /// Takes back a block whose owner was dropped; its uses may not be complete.
+    fn return_block(block: Box<PooledBlock<Self>>);
 
-    /// Gives up the free blocks, and keeps none from now on.
+    /// Releases the free blocks, and keeps none from now on.
     fn close(&self);
 }
 
-/// Who may have blocks of a home lent. With the last one the home is closed.
+/// Access to a pool, to allocate blocks. Dropping it closes the pool.
 pub(crate) struct PoolHandle<P: BlockPool>(Arc<P>);
 
 impl<P: BlockPool> PoolHandle<P> {
@@ -121,7 +121,7 @@ impl<P: BlockPool> PoolHandle<P> {
         Self(Arc::new(pool))
     }
 
-    /// The home, for who lends a block of it right now.
+    /// The pool, for an allocation.
     pub(super) fn pool(&self) -> &Arc<P> {
         &self.0
     }
@@ -147,13 +147,13 @@ impl<P: BlockPool + fmt::Debug> fmt::Debug for PoolHandle<P> {
     }
 }
 
-/// A block with its owner's duty: to give it back.
+/// The owner of a block. Dropping it returns the block to its pool.
 pub(super) struct OwnedBlock<P: BlockPool> {
-    /// From `Box::leak`: slices keep pointers to the block, which a box that moves would not allow.
+    /// From `Box::leak`: slices keep pointers to the block, and moving a box would invalidate them.
     block: NonNull<PooledBlock<P>>,
 }
 
-// SAFETY: an `OwnedBlock` is a box of a block, which is `Send` and `Sync`, and of an `Arc` of its home.
+// SAFETY: an `OwnedBlock` is a box of a block, which is `Send` and `Sync`, and of an `Arc` of its pool.
 unsafe impl<P: BlockPool + Send + Sync> Send for OwnedBlock<P> {}
 // SAFETY: as above.
 unsafe impl<P: BlockPool + Send + Sync> Sync for OwnedBlock<P> {}
@@ -168,10 +168,10 @@ impl<P: BlockPool> OwnedBlock<P> {
         unsafe { &self.block.as_ref().pool }
     }
 
-    /// The block, to change. Slices of it from before are not to be used any more.
+    /// The block, to be changed. Earlier slices of it must not be used any more.
     pub(super) fn block_mut(&mut self) -> &mut Block {
-        // SAFETY: it came from a box that only `drop` rebuilds. `&mut self`: nobody borrows the block
-        // from its owner, and the owner's own slices are made anew afterwards.
+        // SAFETY: it came from a box that only `drop` rebuilds. `&mut self` excludes borrows of the block
+        // from its owner, and the owner makes its own slices again afterwards.
         unsafe { &mut self.block.as_mut().block }
     }
 }
@@ -189,7 +189,7 @@ impl<P: BlockPool> Drop for OwnedBlock<P> {
     fn drop(&mut self) {
         // SAFETY: it came from a box, `drop` runs once, and slices of the block borrow from its
         // owner or lie beside it in the same value, which is being dropped.
-        P::give_back(unsafe { Box::from_raw(self.block.as_ptr()) });
+        P::return_block(unsafe { Box::from_raw(self.block.as_ptr()) });
     }
 }
 

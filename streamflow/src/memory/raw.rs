@@ -1,4 +1,4 @@
-//! The way down to bare addresses, with the use registered.
+//! Access to raw device addresses, with the use noted.
 
 use std::iter;
 use std::panic::Location;
@@ -10,14 +10,14 @@ use crate::error::Result;
 use crate::stream::CudaStream;
 
 impl CudaStream {
-    /// Gives the device address of memory to `queue`, which may queue work on
-    /// [`raw`](CudaStream::raw) that reads it: through cudarc, a library, or another binding.
+    /// Calls `queue` with the device address of memory. `queue` may queue work on [`raw`](CudaStream::raw) that
+    /// reads the memory: through cudarc, a library, or another binding.
     ///
-    /// That work comes after the last write, and whoever writes or frees the memory later comes
-    /// after that work. It must not use the address after `queue` returned, nor on another stream.
+    /// That work comes after the last write, and later writes and the free of the memory come after that
+    /// work. The address must not be used after `queue` has returned, nor on another stream.
     ///
     /// # Errors
-    /// Memory of another device or platform; the driver's. `queue` is not called then.
+    /// For memory of another device or platform; the driver's. Then `queue` is not called.
     #[track_caller]
     pub fn read_raw<T: Element, R>(
         &self,

@@ -1,92 +1,94 @@
-//! Which free block an allocation takes.
+//! Which free block an allocation reuses.
 //!
-//! One whose uses come earlier on the stream anyway costs nothing. Else the stream would wait for the uses of the
-//! oldest. Of small blocks there are [many](MemoryOptions::small_in_flight), and then the driver is asked
-//! whether the device is done with one that was dropped lately: if it is, then nearly always also with those that
-//! were dropped before, and the allocations that take them have nothing to wait for. On an H200 the three waits for
-//! memory in a tick of three small kernels and a copy were 3 to 4 % of it.
+//! A block whose uses come earlier on the stream costs nothing. Else the stream would wait for the uses of the oldest free
+//! block. There are [many](MemoryOptions::small_in_flight) small blocks, and with many, the driver is first asked whether
+//! the device is done with a block that was dropped lately: if it is, it is almost always done with those that were
+//! dropped before, and the allocations that reuse them have nothing to wait for. On an H200 the three waits for memory in
+//! a tick of three small kernels and a copy were 3 to 4 % of it.
 
 use smallvec::SmallVec;
 
-use super::pool::PoolBlock;
+use super::pool::DeviceBlock;
 use super::pool_state::PoolState;
 use super::{MemoryOptions, MemoryPool};
 use crate::stream::{Point, Timeline};
 
-/// So many blocks of a size are many.
-const MANY: usize = 4;
+/// From this many blocks of a size on, asking the driver pays.
+const MIN_BLOCKS_TO_QUERY: usize = 4;
 
-/// What an allocation does about the free blocks of a size.
-enum Choice {
-    /// It takes this one. Whether its uses come earlier on the stream anyway.
-    Take(usize, bool),
-    /// It makes one more.
-    Make,
-    /// It asks about these uses of a block that was dropped lately.
-    Ask(SmallVec<[Point; 4]>),
+/// What an allocation does with the free blocks of a size.
+enum Decision {
+    /// Reuse the block at this index. Whether its uses come earlier on the stream.
+    Reuse(usize, bool),
+    /// Allocate a new block.
+    Allocate,
+    /// Query the driver about these uses of a block that was dropped lately, and decide again.
+    Query(SmallVec<[Point; 4]>),
 }
 
 impl MemoryPool {
-    /// A free block of the stream, and whether its uses come earlier on the stream anyway.
+    /// A free block of the stream, and whether its uses come earlier on the stream.
     #[inline]
-    pub(super) fn reuse(&self, timeline: &Timeline, bytes: u64) -> Option<(PoolBlock, bool)> {
+    pub(super) fn reuse(&self, timeline: &Timeline, bytes: u64) -> Option<(DeviceBlock, bool)> {
         let mut state = self.lock();
-        let mut choice = self.choose(&mut state, timeline, bytes, true);
-        if let Choice::Ask(points) = choice {
-            // Without the lock: the simulator may execute work, and with it a user's code, when it is asked.
+        let mut decision = self.decide(&mut state, timeline, bytes, true);
+        if let Decision::Query(points) = decision {
+            // Without the lock: the simulator may execute work in a query, and so a user's code.
             drop(state);
-            // Only advice: what is wrong is told to who waits for it.
+            // Only a hint: an error is reported where the work is waited for.
             let is_done =
                 points.iter().all(|point| matches!(self.table.is_complete(*point), Ok(true)));
             state = self.lock();
-            let class = state.of(timeline.id()).class(bytes);
-            class.patience = if is_done { 0 } else { class.blocks.len() };
-            choice = self.choose(&mut state, timeline, bytes, false);
+            let class = state.free_of(timeline.id()).size_class(bytes);
+            class.queries_to_skip = if is_done { 0 } else { class.blocks.len() };
+            decision = self.decide(&mut state, timeline, bytes, false);
         }
-        let Choice::Take(index, ready) = choice else { return None };
-        let blocks = state.of(timeline.id()).of(bytes);
-        // Nearly always the oldest, and that is cheaper to take.
+        let Decision::Reuse(index, ready) = decision else { return None };
+        let blocks = state.free_of(timeline.id()).of_size(bytes);
+        // Fast path: the oldest, which is cheaper to take.
         let block = if index == 0 { blocks.pop_front() } else { blocks.remove(index) };
-        block.map(|block| (self.use_free(&mut state, block, timeline), ready))
+        block.map(|block| (self.mark_in_use(&mut state, block, timeline), ready))
     }
 
-    fn choose(
+    fn decide(
         &self,
         state: &mut PoolState<Self>,
         timeline: &Timeline,
         bytes: u64,
-        may_ask: bool,
-    ) -> Choice {
+        may_query: bool,
+    ) -> Decision {
         let most = self.most_in_flight(bytes);
         let reserved = state.usage.reserved;
-        let class = state.of(timeline.id()).class(bytes);
-        let Some(oldest) = class.blocks.front_mut() else { return Choice::Make };
+        let class = state.free_of(timeline.id()).size_class(bytes);
+        let Some(oldest) = class.blocks.front_mut() else { return Decision::Allocate };
         if oldest.is_ordered_before(timeline) {
-            return Choice::Take(0, true);
+            return Decision::Reuse(0, true);
         }
-        let many = most >= MANY;
-        // Not as ready: the stream notes that it comes after them, which needs no driver.
-        if many && oldest.is_known_complete(timeline, &self.table) {
-            return Choice::Take(0, false);
+        let has_many = most >= MIN_BLOCKS_TO_QUERY;
+        // `false`, so that the stream's clock is raised by these uses, which needs no driver call.
+        if has_many && oldest.is_known_complete(timeline, &self.table) {
+            return Decision::Reuse(0, false);
         }
         let ready = class.blocks.iter_mut().position(|block| block.is_ordered_before(timeline));
         if let Some(index) = ready {
-            return Choice::Take(index, true);
+            return Decision::Reuse(index, true);
         }
         let count = class.blocks.len();
         if count < most && self.limits.allows(reserved, bytes) {
-            return Choice::Make;
+            return Decision::Allocate;
         }
-        if many && may_ask && count >= MANY {
-            if class.patience == 0 {
-                return Choice::Ask(class.blocks[count - count / 4 - 1].waited_for_by(timeline));
+        if has_many && may_query && count >= MIN_BLOCKS_TO_QUERY {
+            if class.queries_to_skip == 0 {
+                let late = &mut class.blocks[count - count / 4 - 1];
+                return Decision::Query(late.unordered_uses(timeline));
             }
-            class.patience -= 1;
+            class.queries_to_skip -= 1;
         }
-        Choice::Take(0, false)
+        Decision::Reuse(0, false)
     }
 
-    /// How many free blocks of a size may be in use before the oldest is taken. Not more than are kept.
+    /// How many free blocks of a size may be in use by the device before the oldest is reused. Not more than the pool
+    /// keeps.
     #[inline]
     fn most_in_flight(&self, bytes: u64) -> usize {
         let MemoryOptions { in_flight, small_in_flight, .. } = self.options;

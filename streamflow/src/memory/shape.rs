@@ -1,4 +1,4 @@
-//! Shapes and strides, in fixed space: no allocation when a tensor is made.
+//! Shapes and strides, of a fixed size, so that making a tensor needs no heap.
 
 use std::fmt;
 use std::ops::Deref;
@@ -11,14 +11,14 @@ pub const MAX_RANK: usize = 8;
 
 /// The lengths of a tensor's dimensions, outermost first.
 ///
-/// An array of this shape has an address for each of its bytes, whatever its elements are, and so have its
-/// strides: each way to make a shape sees to that.
+/// The number of bytes of an array of this shape fits an address, for every element type, and so do its strides: each
+/// function that makes a shape ensures that.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Shape(Numbers);
 
-/// Numbers of dimensions.
-// In this order, so that what small ones need lies together.
+/// One number for each dimension.
+// In this order, so that the fields of small shapes are close together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(C)]
 struct Numbers {
@@ -27,7 +27,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// At most [`MAX_RANK`].
+    /// Of at most [`MAX_RANK`] numbers.
     fn of(numbers: &[usize]) -> Self {
         let mut each = [0; MAX_RANK];
         each[..numbers.len()].copy_from_slice(numbers);
@@ -44,10 +44,10 @@ impl Numbers {
 }
 
 impl Shape {
-    /// The size of the largest element.
+    /// The size of the largest element, in bytes.
     const ELEMENT: usize = 16;
 
-    /// From the dimensions, outermost first. None at all is a scalar: one element.
+    /// A shape of these dimensions, outermost first. No dimensions are a scalar: one element.
     ///
     /// # Errors
     /// [`Error::Shape`] with more than [`MAX_RANK`] dimensions, or when the number of elements
@@ -68,10 +68,11 @@ impl Shape {
         Ok(Self(Numbers::of(dims)))
     }
 
-    /// Without dimensions: one element.
+    /// No dimensions: one element.
     pub(super) const SCALAR: Self = Self(Numbers { rank: 0, each: [0; MAX_RANK] });
 
-    /// Of as many elements as a slice has: no more of them than the shape that its memory was made for.
+    /// One dimension, with as many elements as a slice has: at most those of the shape that its memory was made for, so
+    /// this needs no check.
     pub(super) fn of_slice(len: usize) -> Self {
         Self(Numbers::of(&[len]))
     }
@@ -88,7 +89,7 @@ impl Shape {
 
     /// How many bytes an array of this shape has.
     pub(super) fn bytes<T: Element>(&self) -> u64 {
-        const { assert!(size_of::<T>() <= Self::ELEMENT, "`Shape::new` counts with smaller elements") };
+        const { assert!(size_of::<T>() <= Self::ELEMENT, "`Shape::new` assumes smaller elements") };
         (self.count() * size_of::<T>()) as u64
     }
 
@@ -98,14 +99,14 @@ impl Shape {
         self
     }
 
-    /// With another length in one dimension. `None` if there is no such dimension, or it is shorter than that.
+    /// The shape with another length in one dimension. `None` if there is no such dimension, or if it is shorter than that.
     pub(super) fn narrowed(mut self, dimension: usize, to: usize) -> Option<Self> {
         let length = self.0.get_mut().get_mut(dimension).filter(|length| to <= **length)?;
         *length = to;
         Some(self)
     }
 
-    /// The strides of a dense array of this shape, the last dimension varying fastest.
+    /// The strides of a dense array of this shape. The last dimension varies fastest.
     pub(super) fn dense_strides(&self) -> Strides {
         let mut strides = self.0;
         let mut step = 1;
@@ -151,7 +152,7 @@ impl fmt::Debug for Shape {
     }
 }
 
-/// What can be given as a shape: an array or a slice of lengths, or one length.
+/// A value that can be passed as a shape: an array or a slice of lengths, or one length.
 pub trait IntoShape {
     /// The shape.
     ///
@@ -166,7 +167,7 @@ impl IntoShape for Shape {
     }
 }
 
-/// As lengths, as for a table of them: they are checked as all others.
+/// The strides as lengths, for example for a table of them. They are checked like all others.
 impl IntoShape for Strides {
     fn into_shape(self) -> Result<Shape> {
         Shape::new(&self)

@@ -1,31 +1,31 @@
-//! One value, several owners who can only read.
+//! One value with several owners, which can only read it.
 
 use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// A tensor, or any other message, with several owners. They can read it and hand it on, but not
-/// write it, unless one of them is the last: [`try_unwrap`](Self::try_unwrap).
+/// A tensor, or any other message, with several owners. They can read it and pass it on, but not
+/// write it. The last owner can take it: [`try_unwrap`](Self::try_unwrap).
 pub struct Shared<T> {
-    /// `None` only while it is dropped or unwrapped.
+    /// `None` only while this is dropped or unwrapped.
     slot: Option<Arc<Slot<T>>>,
 }
 
 struct Slot<T> {
     /// `None` only while the slot is free.
     value: Option<T>,
-    home: Weak<Free<T>>,
+    recycler: Weak<Free<T>>,
 }
 
+/// The free slots of a recycler.
 type Free<T> = Mutex<Vec<Arc<Slot<T>>>>;
 
-/// Where the slots of shared values come from and go back to, so that sharing a value in every tick
-/// allocates nothing.
+/// A pool of slots for shared values, so that sharing a value in every tick allocates nothing.
 #[derive(Debug)]
 pub struct Recycler<T>(Arc<Free<T>>);
 
 impl<T> Recycler<T> {
-    /// With no slot yet.
+    /// A recycler without slots.
     pub fn new() -> Self {
         Self(Arc::default())
     }
@@ -33,11 +33,11 @@ impl<T> Recycler<T> {
     /// Makes a value shareable, in a slot of this recycler.
     pub fn share(&self, value: T) -> Shared<T> {
         let free = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut slot =
-            free.unwrap_or_else(|| Arc::new(Slot { value: None, home: Arc::downgrade(&self.0) }));
+        let mut slot = free
+            .unwrap_or_else(|| Arc::new(Slot { value: None, recycler: Arc::downgrade(&self.0) }));
         match Arc::get_mut(&mut slot) {
             Some(free) => free.value = Some(value),
-            // Free slots have one owner; if this one had two, it would stay with the other.
+            // Can't happen, since free slots have one owner. Another owner would keep the slot.
             None => return Shared::new(value),
         }
         Shared { slot: Some(slot) }
@@ -53,13 +53,13 @@ impl<T> Default for Recycler<T> {
 impl<T> Shared<T> {
     /// Makes a value shareable.
     pub fn new(value: T) -> Self {
-        Self { slot: Some(Arc::new(Slot { value: Some(value), home: Weak::new() })) }
+        Self { slot: Some(Arc::new(Slot { value: Some(value), recycler: Weak::new() })) }
     }
 
     /// The value itself, if this is its last owner.
     ///
     /// # Errors
-    /// The handle again, when there are other owners.
+    /// The handle itself, when there are other owners.
     pub fn try_unwrap(mut self) -> Result<T, Self> {
         let value = self.slot.as_mut().and_then(Arc::get_mut).and_then(|slot| slot.value.take());
         value.ok_or(self)
@@ -69,11 +69,11 @@ impl<T> Shared<T> {
 impl<T> Drop for Shared<T> {
     fn drop(&mut self) {
         let Some(mut slot) = self.slot.take() else { return };
-        // Two owners that go at the same time may both see the other: then the slot is not reused.
+        // Two owners that are dropped at the same time may each see the other: then the slot is not reused.
         let Some(last) = Arc::get_mut(&mut slot) else { return };
         last.value = None;
-        if let Some(home) = last.home.upgrade() {
-            home.lock().unwrap_or_else(PoisonError::into_inner).push(slot);
+        if let Some(recycler) = last.recycler.upgrade() {
+            recycler.lock().unwrap_or_else(PoisonError::into_inner).push(slot);
         }
     }
 }
@@ -90,7 +90,7 @@ impl<T> Deref for Shared<T> {
     fn deref(&self) -> &T {
         match self.slot.as_ref().and_then(|slot| slot.value.as_ref()) {
             Some(value) => value,
-            None => unreachable!("a shared value is there until its last owner is gone"),
+            None => unreachable!("a shared value exists until its last owner is dropped"),
         }
     }
 }
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slots_are_used_again() {
+    fn slots_are_reused() {
         let recycler = Recycler::new();
         let first = recycler.share(String::from("a"));
         let address = &raw const *first;
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(&raw const *third, address);
         assert_eq!(third.try_unwrap().ok(), Some("b".into()));
         let fourth = recycler.share(String::from("c"));
-        assert_eq!(&raw const *fourth, address, "unwrapping gives the slot back, too");
+        assert_eq!(&raw const *fourth, address, "unwrapping returns the slot, too");
     }
 
     #[test]

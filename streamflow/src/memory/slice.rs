@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 /// [`Buffer`](super::Buffer), [`Tensor`](super::Tensor), [`View`] and [`ViewMut`] deref to it, and
 /// kernels take `&DeviceSlice<T>` and `&mut DeviceSlice<T>`. The host can't read it: download it.
 ///
-/// It has no size of its own, so two of them can't be swapped behind their owners' backs:
+/// It is unsized, so that two of them can't be swapped while their owners stay in place:
 /// ```compile_fail
 /// # use streamflow::{Buffer, DeviceSlice};
 /// fn swap(a: &mut DeviceSlice<f32>, b: &mut DeviceSlice<f32>) {
@@ -29,7 +29,7 @@ pub struct DeviceSlice<T, U: ?Sized = [()]> {
     _unsized: U,
 }
 
-/// What owners and views store; it becomes a [`DeviceSlice`] behind a reference.
+/// The sized form that owners and views store; a reference to it coerces to a [`DeviceSlice`].
 pub(super) type Stored<T> = DeviceSlice<T, [(); 0]>;
 
 // SAFETY: the block is `Sync` and outlives the slice: an owner keeps it beside the slice, a view
@@ -41,7 +41,7 @@ unsafe impl<T: Element, U: ?Sized> Sync for DeviceSlice<T, U> {}
 impl<T: Element> Stored<T> {
     /// The elements of a shape, at the start of a block, which the caller keeps alive as long as the slice.
     ///
-    /// All addresses of this and of parts of it are in the block, so nothing that is computed from them overflows.
+    /// All addresses of the slice and of its parts are in the block, so computing them can't overflow.
     ///
     /// # Errors
     /// [`Error::Shape`] when the block is smaller than that.
@@ -57,39 +57,39 @@ impl<T: Element> Stored<T> {
     }
 }
 
-/// Whether a block has room for the elements of a shape. What reads and writes memory by its length relies on it,
-/// so it is asked in every build.
+/// Checks that a block has room for the elements of a shape. Memory safety depends on it, so it is checked in every
+/// build.
 ///
 /// # Errors
-/// [`Error::Shape`] when it has not.
+/// [`Error::Shape`] when the block is too small.
 #[inline]
 pub(super) fn fits<T: Element>(block: &Block, shape: &Shape) -> Result<()> {
-    if shape.bytes::<T>() <= block.range().bytes { Ok(()) } else { Err(beyond(shape)) }
+    if shape.bytes::<T>() <= block.range().bytes { Ok(()) } else { Err(too_small(shape)) }
 }
 
 #[cold]
-fn beyond(shape: &Shape) -> Error {
+fn too_small(shape: &Shape) -> Error {
     Error::Shape { shape: shape.dims().to_vec(), reason: "the memory that it was given is smaller" }
 }
 
 impl<T> DeviceSlice<T> {
-    /// How many elements.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The device whose memory it is.
+    /// The device of the memory.
     pub fn device(&self) -> DeviceId {
         self.block().device()
     }
 
     pub(crate) fn block(&self) -> &Block {
-        // SAFETY: the owner, or who the view borrows from, keeps the block alive as long as `self`;
+        // SAFETY: the owner, or the owner that a view borrows from, keeps the block alive as long as `self`;
         // its address is stable, since it is boxed.
         unsafe { self.block.as_ref() }
     }
@@ -100,12 +100,12 @@ impl<T> DeviceSlice<T> {
 }
 
 impl<T: Element> DeviceSlice<T> {
-    /// Part of it. `None` if the range does not lie within it.
+    /// A part of the slice. `None` if the range is not within it.
     pub fn slice(&self, range: impl RangeBounds<usize>) -> Option<View<'_, T>> {
         Some(View { part: self.part(range)?, _source: PhantomData })
     }
 
-    /// Part of it, to write to. `None` if the range does not lie within it.
+    /// A part of the slice, to be written. `None` if the range is not within it.
     pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> Option<ViewMut<'_, T>> {
         Some(ViewMut { part: self.part(range)?, _source: PhantomData })
     }
@@ -118,6 +118,7 @@ impl<T: Element> DeviceSlice<T> {
         Some((left, right))
     }
 
+    /// The elements of a range. `None` if the range is not within the slice.
     fn part(&self, range: impl RangeBounds<usize>) -> Option<Stored<T>> {
         let start = match range.start_bound() {
             Bound::Included(&start) => start,
@@ -148,7 +149,7 @@ impl<T: Element, U: ?Sized> std::fmt::Debug for DeviceSlice<T, U> {
     }
 }
 
-/// A borrowed part of device memory, to read.
+/// A borrowed part of device memory, to be read.
 #[derive(Debug)]
 #[must_use = "a view does nothing by itself"]
 pub struct View<'a, T: Element> {
@@ -164,7 +165,7 @@ impl<T: Element> Deref for View<'_, T> {
     }
 }
 
-/// A borrowed part of device memory, to write.
+/// A borrowed part of device memory, to be written.
 #[derive(Debug)]
 #[must_use = "a view does nothing by itself"]
 pub struct ViewMut<'a, T: Element> {

@@ -10,10 +10,10 @@ use crate::stream::CudaStream;
 /// An array in device memory with a shape: owned, dense, the last dimension varying fastest. Made by
 /// [`Platform::tensor`](crate::Platform::tensor).
 ///
-/// It derefs to the [`DeviceSlice`] of its elements, so it can be given to kernels as it is. Parts
+/// It derefs to the [`DeviceSlice`] of its elements, so it can be passed to kernels directly. Parts
 /// and transposed forms are [`TensorView`]s.
 pub struct Tensor<T: Element> {
-    /// The shape is in there, too.
+    /// Their block has the shape, too.
     elements: Buffer<T>,
 }
 
@@ -51,7 +51,7 @@ impl<T: Element> Tensor<T> {
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] when the new shape has another number of elements;
-    /// [`Error::Shape`] when it can't be.
+    /// [`Error::Shape`] for an invalid shape.
     pub fn reshape(mut self, shape: impl super::IntoShape) -> Result<Self> {
         let shape = shape.into_shape()?;
         let (source_len, target_len) = (self.len(), shape.count());
@@ -62,7 +62,7 @@ impl<T: Element> Tensor<T> {
         Ok(self)
     }
 
-    /// All of it, as a view.
+    /// A view of the whole tensor.
     pub fn view(&self) -> TensorView<'_, T> {
         TensorView {
             elements: self,
@@ -95,7 +95,7 @@ impl<T: Element> fmt::Debug for Tensor<T> {
 
 /// Part of a tensor, perhaps with gaps or its dimensions in another order.
 ///
-/// It is no [`DeviceSlice`]: a kernel that takes a bare slice would read the wrong elements. One
+/// It is not a [`DeviceSlice`]: a kernel that takes a slice would read the wrong elements. A view
 /// without gaps becomes a slice by [`as_contiguous`](Self::as_contiguous).
 #[derive(Clone, Copy)]
 #[must_use = "a view does nothing by itself"]
@@ -122,7 +122,7 @@ impl<'a, T: Element> TensorView<'a, T> {
         Self { shape: self.shape.reversed(), strides: self.strides.reversed(), ..self }
     }
 
-    /// A range of one dimension. `None` if there is no such dimension, or the range does not lie
+    /// A range of one dimension. `None` if there is no such dimension, or if the range is not
     /// within it.
     pub fn slice(self, dimension: usize, range: Range<usize>) -> Option<Self> {
         let from_start = self.shape.narrowed(dimension, range.end)?;
@@ -131,14 +131,14 @@ impl<'a, T: Element> TensorView<'a, T> {
         Some(Self { offset, shape, ..self })
     }
 
-    /// Whether the elements lie one after the other, the last dimension varying fastest.
+    /// Whether the elements follow each other without gaps, the last dimension varying fastest.
     pub fn is_contiguous(&self) -> bool {
         let dense = self.shape.dense_strides();
         let dims = self.shape().iter().zip(self.strides().iter().zip(dense.iter()));
         self.shape.count() == 0 || dims.into_iter().all(|(&dim, (a, b))| dim == 1 || a == b)
     }
 
-    /// The elements as kernels take them.
+    /// The elements as a slice, which kernels take.
     ///
     /// # Errors
     /// [`Error::Strided`] when there are gaps between them or they are in another order.

@@ -1,13 +1,13 @@
-//! Who gets which memory and when: seen by a recorder over the simulator, which under the lazy
-//! policy executes nothing before somebody waits for it.
+//! Which memory an allocation gets, and when: seen by a recorder over the simulator, which under the lazy
+//! policy executes no work before it is waited for.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod access;
-mod asking;
 mod bound;
 mod downloads;
 mod freeing;
 mod pinned;
+mod queries;
 mod refused;
 mod reuse;
 mod room;
@@ -34,7 +34,7 @@ struct Bench {
     pool: StreamPool,
 }
 
-/// So many blocks of any size.
+/// Options that let this many free blocks of any size be in use by the device.
 fn in_flight(blocks: usize) -> MemoryOptions {
     MemoryOptions { in_flight: blocks, small_in_flight: blocks, ..MemoryOptions::default() }
 }
@@ -48,7 +48,7 @@ fn bench(options: MemoryOptions) -> Bench {
 }
 
 impl Bench {
-    /// A new stream, and what the log calls it.
+    /// A new stream, and its label in the log.
     fn stream(&self) -> (CudaStream, StreamLabel) {
         let stream = self.pool.allocate("a test").unwrap();
         self.recorder.clear();

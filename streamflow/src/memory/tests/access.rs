@@ -1,5 +1,5 @@
-//! Uses of memory by several threads: rules 1 and 6 of `stream::order`, and what may be forgotten. What another thread does
-//! is done by the same thread at a named point, as in `stream::tests::order`.
+//! Uses of memory by several threads: rules 1 and 6 of `stream::order`, and which uses may be forgotten. The steps of a
+//! second thread are done by the same thread at a named point, as in `stream::tests::order`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use crate::turns::hooks;
 
 const QUEUED: &str = "the work is queued, and its uses are not noted yet";
 const NOT_QUEUED: &str = "the stream comes after what memory needs, and the work is not queued yet";
-const FORGOTTEN: &str = "uses are forgotten, and the point is not asked for yet";
+const FORGOTTEN: &str = "uses are forgotten, and the point is not taken yet";
 
 /// Another handle of a stream, as another thread may have one.
 fn other(bench: &Bench, stream: &CudaStream) -> CudaStream {
@@ -35,7 +35,7 @@ fn a_use_is_noted_with_a_point_from_after_its_work() {
     assert_eq!(b.download_blocking(&copy).unwrap(), [7; LEN]);
 }
 
-/// As above, between the order and the work.
+/// The same, between the order and the work.
 #[test]
 fn a_record_between_the_order_and_the_work_does_not_cover_the_work() {
     let bench = bench(MemoryOptions::default());
@@ -49,7 +49,7 @@ fn a_record_between_the_order_and_the_work_does_not_cover_the_work() {
     assert_eq!(b.download_blocking(&copy).unwrap(), [7; LEN]);
 }
 
-/// Also if what queues it unwinds, or fails, after it was queued.
+/// Also if the closure that queues it unwinds after that.
 #[test]
 fn work_that_was_queued_before_a_panic_is_noted() {
     let bench = bench(MemoryOptions::default());
@@ -82,7 +82,7 @@ fn a_use_that_the_stream_came_after_too_late_is_kept() {
     b.record().unwrap();
     a.wait(b.record().unwrap()).unwrap();
     c.wait(b.record().unwrap()).unwrap();
-    // What another thread does while the write's use is noted: after the point of a note that asks too early.
+    // The steps of another thread while the write is noted: a note that takes its point too early has it from before them.
     block.note(c.timeline(), Read);
     let of_c = c.record().unwrap();
     let again = other(&bench, &a);
@@ -100,9 +100,9 @@ fn a_use_that_the_stream_came_after_too_late_is_kept() {
     assert_eq!(waits, 2, "{}", bench.recorder.text());
 }
 
-/// Two threads read; the one whose note comes last on the stream has the latest point.
+/// Two threads read on one stream. The thread that notes its read last takes the latest point.
 #[test]
-fn a_read_does_not_take_the_place_of_a_later_one_on_its_stream() {
+fn a_read_does_not_replace_a_later_one_on_its_stream() {
     let bench = bench(MemoryOptions::default());
     let ((a, _), (b, _)) = (bench.stream(), bench.stream());
     let (mut data, mut copies) = (bench.buffer(&b), [(); 2].map(|()| bench.buffer(&a)));
@@ -129,9 +129,9 @@ fn a_read_does_not_take_the_place_of_a_later_one_on_its_stream() {
     }
 }
 
-/// Uses on two streams that were not ordered: of halves. Whoever uses all of it waits for both, once.
+/// Uses of two halves, on two streams that were not ordered. A use of the whole block waits for both, once.
 #[test]
-fn uses_that_are_not_ordered_are_kept_both() {
+fn two_unordered_uses_are_both_kept() {
     for (first, second) in [(Write, Write), (Read, Write), (Write, Read)] {
         let bench = bench(MemoryOptions::default());
         let ((a, _), (b, _), (c, _)) = (bench.stream(), bench.stream(), bench.stream());
@@ -149,11 +149,11 @@ fn uses_that_are_not_ordered_are_kept_both() {
         bench.recorder.clear();
         using(&c, Write);
         using(&a, Read);
-        assert_eq!(bench.count(is_wait), 1, "what was waited for is forgotten");
+        assert_eq!(bench.count(is_wait), 1, "uses that were waited for are forgotten");
     }
 }
 
-/// The only write is looked at without a lock: a write must not miss that something has read since.
+/// The only write is read without a lock: a write must not miss a read since then.
 #[test]
 fn a_write_waits_for_a_read_after_the_only_write() {
     let bench = bench(MemoryOptions::default());
@@ -166,7 +166,7 @@ fn a_write_waits_for_a_read_after_the_only_write() {
     assert_eq!(b.download_blocking(&copy).unwrap(), [1; LEN]);
 }
 
-/// More readers than a stream remembers waits for. The first write waits for each, and forgets them all.
+/// More readers than a stream's clock has room for. The first write waits for each of them, and forgets them all.
 #[test]
 fn a_write_waits_once_for_each_of_many_readers() {
     for readers in [7, 8, 9, 16, 17, 40] {

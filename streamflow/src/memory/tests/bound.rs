@@ -1,4 +1,4 @@
-//! The device is bound before the driver is asked for anything, and a failure to bind is no order.
+//! The device is bound before each driver call that needs it, and no work counts as ordered after a failure to bind.
 
 use super::*;
 
@@ -10,7 +10,7 @@ pub(super) struct Bound {
 }
 thread_local! { static IS_BOUND: std::cell::Cell<bool> = const { std::cell::Cell::new(false) }; }
 
-// SAFETY: handed on.
+// SAFETY: all calls are passed on.
 unsafe impl Layer for Bound {
     fn below(&self) -> &dyn Driver {
         &self.below
@@ -30,7 +30,7 @@ unsafe impl Layer for Bound {
         if !IS_BOUND.get() {
             self.unbound.fetch_add(1, Ordering::Relaxed);
         }
-        // SAFETY: as the caller says.
+        // SAFETY: the caller's contract.
         unsafe { self.below.record_event(event, stream) }
     }
 }
@@ -67,7 +67,7 @@ fn a_download_on_a_fresh_thread_binds_first() {
 }
 
 #[test]
-fn an_external_stream_that_could_not_be_left_is_no_order() {
+fn a_failed_detach_of_an_external_stream_is_no_order() {
     let (driver, platform) = bound();
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
     let a = pool.allocate("a").unwrap();

@@ -1,4 +1,4 @@
-//! Downloads are read when they are complete, and never written by the copy of an earlier owner.
+//! Downloads are read when they are complete, and the copy of an earlier owner never writes into them.
 
 use super::*;
 
@@ -10,11 +10,11 @@ fn a_download_cannot_be_read_before_it_is_complete() {
     a.fill_bytes(&mut data, 6).unwrap();
     let download = bench.platform.download(&data, &b).unwrap();
     assert_eq!(download.try_get().unwrap(), None);
-    let asked = (0..100).find(|_| download.try_get().unwrap().is_some());
-    assert!(asked.is_some(), "asking again and again must come to an end");
+    let done = (0..100).find(|_| download.try_get().unwrap().is_some());
+    assert!(done.is_some(), "repeated queries must succeed in the end");
     assert_eq!(download.try_get().unwrap(), Some([6; LEN].as_slice()));
     assert!(!bench.recorder.calls().iter().any(Call::blocks_host));
-    // And once more by waiting.
+    // The same by waiting.
     a.fill_bytes(&mut data, 8).unwrap();
     let next = bench.platform.download(&data, &b).unwrap();
     assert_eq!(next.try_get().unwrap(), None);
@@ -22,7 +22,7 @@ fn a_download_cannot_be_read_before_it_is_complete() {
     assert_eq!(download.wait_blocking().unwrap(), [6; LEN], "the earlier one keeps its values");
 }
 
-/// Nobody read the first, so its copy may still run while the memory has a new owner.
+/// The first download was not read, so its copy may still run while the memory has a new owner.
 #[test]
 fn a_download_that_was_dropped_does_not_write_into_the_next() {
     for most in [1, 2] {
@@ -41,7 +41,7 @@ fn a_download_that_was_dropped_does_not_write_into_the_next() {
     }
 }
 
-/// Law 8: a consumer waits for what it needs, not for what was queued later.
+/// Law 8: a consumer waits for the work that it needs, not for later work.
 #[test]
 fn reading_a_download_does_not_wait_for_later_work() {
     let bench = bench(MemoryOptions::default());

@@ -1,4 +1,4 @@
-//! When memory goes back to the driver, and what waits for that.
+//! When memory returns to the driver, and which stream waits for that.
 
 use super::*;
 
@@ -34,18 +34,18 @@ fn memory_is_kept_up_to_the_threshold() {
         let bench = bench(options);
         let (a, _) = bench.stream();
         for _ in 0..2 {
-            let held = [bench.buffer(&a), bench.buffer(&a), bench.buffer(&a)];
+            let in_use = [bench.buffer(&a), bench.buffer(&a), bench.buffer(&a)];
             bench.recorder.clear();
-            drop(held);
+            drop(in_use);
             let released = bench.count(|call| matches!(call, Call::Free { .. }));
             assert_eq!(released, freed, "with a threshold of {threshold}");
         }
     }
 }
 
-/// What comes back when its platform is gone is freed, once each, also on other threads.
+/// Memory that is dropped after its platform is freed, once each, also on other threads.
 #[test]
-fn what_comes_back_late_is_freed() {
+fn memory_that_is_returned_late_is_freed() {
     let Bench { recorder, platform, pool } = bench(MemoryOptions::default());
     let stream = pool.allocate("a test").unwrap();
     let other = pool.allocate("a test").unwrap();
@@ -64,5 +64,5 @@ fn what_comes_back_late_is_freed() {
     let counts = ["Allocate {", "Free {", "AllocatePinned", "FreePinned"].map(count);
     assert_eq!(counts, [6, 6, 6, 6]);
     drop((stream, other, pool));
-    assert_eq!(Arc::strong_count(&recorder), 1, "something keeps the platform");
+    assert_eq!(Arc::strong_count(&recorder), 1, "a reference to the platform leaks");
 }

@@ -1,8 +1,8 @@
-//! Page-locked memory: when it is lent again, written by the host, and freed.
+//! Page-locked memory: when it is reused, written by the host, and freed.
 
 use super::*;
 
-/// The number of a page-locked allocation is that of the copy's host side.
+/// The number of the page-locked allocation that the last copy reads.
 fn uploaded_from(bench: &Bench) -> u32 {
     let source = bench.recorder.calls().into_iter().rev().find_map(|call| match call {
         Call::Copy { source: RecordedRange::Pinned { buffer, .. }, .. } => Some(buffer),
@@ -12,7 +12,7 @@ fn uploaded_from(bench: &Bench) -> u32 {
 }
 
 #[test]
-fn page_locked_memory_is_lent_again_only_when_no_copy_uses_it() {
+fn page_locked_memory_is_reused_only_when_no_copy_uses_it() {
     let bench = bench(MemoryOptions::default());
     let (a, _) = bench.stream();
     let (mut first, mut second) = (bench.buffer(&a), bench.buffer(&a));
@@ -28,7 +28,7 @@ fn page_locked_memory_is_lent_again_only_when_no_copy_uses_it() {
     assert_ne!(uploaded_from(&bench), one);
     assert_eq!(a.download_blocking(&first).unwrap(), [3; LEN]);
     assert_eq!(a.download_blocking(&second).unwrap(), [9; LEN]);
-    // Now both are done, and that is known.
+    // Now both are complete, and known to be.
     a.synchronize_blocking().unwrap();
     bench.recorder.clear();
     let (third, fourth) = (pinned(4), pinned(5));
@@ -37,7 +37,7 @@ fn page_locked_memory_is_lent_again_only_when_no_copy_uses_it() {
 }
 
 #[test]
-fn the_host_waits_before_it_overwrites_what_is_being_uploaded() {
+fn the_host_waits_for_uploads_before_it_overwrites_their_memory() {
     let bench = bench(MemoryOptions::default());
     let ((a, _), (b, _)) = (bench.stream(), bench.stream());
     let (mut one, mut two) = (bench.buffer(&a), bench.buffer(&b));
@@ -54,24 +54,24 @@ fn the_host_waits_before_it_overwrites_what_is_being_uploaded() {
     assert_eq!(b.download_blocking(&two).unwrap(), [3; LEN]);
 }
 
-/// Has no page-locked memory left once, and waits while it frees some: until another thread has dropped
-/// what it is given. To free the first block fails.
+/// Runs out of page-locked memory once. While it frees a block, it waits until another thread has dropped
+/// the memory in `meanwhile`. Freeing the first block fails.
 #[derive(Debug)]
-struct Short {
+struct RunsOut {
     below: HostDriver,
-    left: AtomicUsize,
+    allocations_left: AtomicUsize,
     meanwhile: Mutex<Option<Pinned<u8>>>,
     freed: AtomicUsize,
 }
 
-// SAFETY: a call that fails promises nothing; all others are handed on.
-unsafe impl Layer for Short {
+// SAFETY: a call that fails promises nothing; all others are passed on.
+unsafe impl Layer for RunsOut {
     fn below(&self) -> &dyn Driver {
         &self.below
     }
 
     fn allocate_pinned(&self, device: DeviceId, bytes: u64) -> DriverResult<MemoryRange> {
-        match self.left.fetch_sub(1, Ordering::Relaxed) {
+        match self.allocations_left.fetch_sub(1, Ordering::Relaxed) {
             0 => Err(DriverError::OutOfMemory { device, requested: bytes }),
             _ => self.below.allocate_pinned(device, bytes),
         }
@@ -85,7 +85,7 @@ unsafe impl Layer for Short {
                 done.send(())
             });
             let waited = is_done.recv_timeout(Duration::from_secs(10));
-            assert_eq!(waited, Ok(()), "nobody can drop anything meanwhile");
+            assert_eq!(waited, Ok(()), "another thread can't drop memory meanwhile");
         }
         if self.freed.fetch_add(1, Ordering::Relaxed) == 0 {
             return Err(DriverError::OutOfMemory { device, requested: 0 });
@@ -95,12 +95,12 @@ unsafe impl Layer for Short {
     }
 }
 
-/// Freeing page-locked memory waits for the device: others must not wait for that.
+/// Freeing page-locked memory waits for the device: other threads must not wait for that.
 #[test]
-fn memory_can_be_given_back_while_some_is_freed() {
-    let driver = Arc::new(Short {
+fn memory_can_be_returned_while_other_memory_is_freed() {
+    let driver = Arc::new(RunsOut {
         below: HostDriver::builder().build(),
-        left: AtomicUsize::new(3),
+        allocations_left: AtomicUsize::new(3),
         meanwhile: Mutex::new(None),
         freed: AtomicUsize::new(0),
     });

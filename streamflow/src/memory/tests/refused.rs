@@ -1,8 +1,8 @@
-//! A launch of which a wait is refused.
+//! A launch whose wait the driver refuses.
 
 use super::*;
 
-/// Calls a closure once, when a stream is made to wait, and refuses the wait after that.
+/// Calls a closure once, at a wait of a stream, and refuses the next wait.
 struct Meanwhile {
     below: HostDriver,
     then: Mutex<Option<Box<dyn FnOnce() + Send>>>,
@@ -15,7 +15,7 @@ impl std::fmt::Debug for Meanwhile {
     }
 }
 
-// SAFETY: a call that is refused promises nothing; all others are handed on.
+// SAFETY: a call that is refused promises nothing; all others are passed on.
 unsafe impl Layer for Meanwhile {
     fn below(&self) -> &dyn Driver {
         &self.below

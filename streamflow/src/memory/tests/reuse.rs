@@ -1,4 +1,4 @@
-//! Which block an allocation takes, and which waits that makes.
+//! Which block an allocation reuses, and which waits that causes.
 
 use super::*;
 
@@ -6,15 +6,15 @@ use super::*;
 fn memory_that_is_free_in_stream_order_is_preferred() {
     let bench = bench(in_flight(1));
     let ((a, _), (b, _)) = (bench.stream(), bench.stream());
-    let (mut elsewhere, mut here) = (bench.buffer(&a), bench.buffer(&a));
-    let addresses = [elsewhere.range().address, here.range().address];
+    let (mut older, mut newer) = (bench.buffer(&a), bench.buffer(&a));
+    let addresses = [older.range().address, newer.range().address];
     let mut copy = bench.buffer(&b);
-    a.fill_bytes(&mut elsewhere, 1).unwrap();
-    a.fill_bytes(&mut here, 2).unwrap();
-    b.copy(&elsewhere, &mut copy).unwrap();
+    a.fill_bytes(&mut older, 1).unwrap();
+    a.fill_bytes(&mut newer, 2).unwrap();
+    b.copy(&older, &mut copy).unwrap();
     // The older one is still read on `b`.
-    drop(elsewhere);
-    drop(here);
+    drop(older);
+    drop(newer);
     bench.recorder.clear();
     let first = bench.buffer(&a);
     assert_eq!(first.range().address, addresses[1]);
@@ -46,9 +46,9 @@ fn a_slow_consumer_bounds_memory() {
     }
 }
 
-/// Law 8 for memory: its next owner waits for its last users, not for what they queue later.
+/// Law 8 for memory: the stream of its next owner waits for its last uses, not for later work on their streams.
 #[test]
-fn dropping_memory_records_its_users_on_other_streams() {
+fn dropping_memory_records_its_uses_on_other_streams() {
     let bench = bench(in_flight(1));
     let ((a, _), (b, _)) = (bench.stream(), bench.stream());
     let source = bench.buffer(&a);
@@ -60,12 +60,12 @@ fn dropping_memory_records_its_users_on_other_streams() {
     assert_eq!(records(&bench), 1);
     b.fill_bytes(&mut copy, 1).unwrap();
     let _next = bench.buffer(&a);
-    assert_eq!(records(&bench), 1, "the next owner waits for the record of before");
+    assert_eq!(records(&bench), 1, "the next owner waits for the earlier record");
 }
 
-/// Law 8: a reader has waited for the write, so who waits for the reader need not.
+/// Law 8: a reader has waited for the write, so a stream that waits for the reader need not wait for the write.
 #[test]
-fn who_waits_for_the_latest_use_waits_once() {
+fn a_new_owner_waits_only_for_the_latest_use() {
     let bench = bench(in_flight(1));
     let ((a, _), (b, _), (c, _), (d, _)) =
         (bench.stream(), bench.stream(), bench.stream(), bench.stream());
@@ -73,7 +73,7 @@ fn who_waits_for_the_latest_use_waits_once() {
     let [mut of_c, mut of_d] = [&c, &d].map(|stream| bench.buffer(stream));
     b.fill_bytes(&mut source, 7).unwrap();
     c.copy(&source, &mut of_c).unwrap();
-    // After what `c` has read.
+    // `d` comes after the read on `c`.
     d.copy(&of_c, &mut of_d).unwrap();
     d.copy(&source, &mut of_d).unwrap();
     drop(source);

@@ -1,11 +1,11 @@
-//! Room in a pool with limits.
+//! Room for a new block in a pool with limits.
 
 use super::*;
 
 /// A driver that reuses the freed memory does so in the order of streams. So the new block's stream comes after the
 /// frees, else the driver would have to take more memory than the pool's limit.
 #[test]
-fn a_block_that_takes_the_room_of_others_comes_after_their_frees() {
+fn a_block_that_needs_the_room_of_others_comes_after_their_frees() {
     let bench = bench(MemoryOptions::default());
     let ((a, of_a), (b, of_b)) = (bench.stream(), bench.stream());
     let limits = MemoryLimits::stream_ordered().max_size(4096);

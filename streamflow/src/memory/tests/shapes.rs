@@ -1,4 +1,4 @@
-//! What every shape keeps, and that no slice goes beyond its memory.
+//! The invariants of shapes, and that no slice goes beyond its memory.
 
 use super::super::slice::Stored;
 use super::*;
@@ -8,7 +8,7 @@ fn is_shape(error: &Error) -> bool {
     matches!(error, Error::Shape { .. })
 }
 
-/// In every build, and without a panic: memory safety hangs on it.
+/// In every build, and without a panic: memory safety depends on it.
 #[test]
 fn no_slice_is_larger_than_its_block() {
     let bench = bench(in_flight(1));
@@ -26,7 +26,7 @@ fn no_slice_is_larger_than_its_block() {
     assert!(error.to_string().contains("memory that it was given is smaller"), "{error}");
 }
 
-/// Views are made of shapes and strides that were checked; what they make of them needs no check.
+/// Views are made of checked shapes and strides, so that their own computations need no check.
 #[test]
 fn views_of_a_huge_empty_tensor_stay_within_it() {
     let bench = bench(in_flight(1));
@@ -41,7 +41,7 @@ fn views_of_a_huge_empty_tensor_stay_within_it() {
         assert_eq!(view.as_contiguous().unwrap().len(), 0);
         assert!(Shape::new(view.shape()).is_ok());
     }
-    #[expect(clippy::reversed_empty_ranges, reason = "it must be refused")]
+    #[expect(clippy::reversed_empty_ranges, reason = "it must be rejected")]
     let backwards = empty.view().slice(0, 5..4);
     assert!(backwards.is_none());
 }

@@ -1,10 +1,10 @@
-//! Many small blocks, and what the driver is asked about them.
+//! Many small blocks, and the driver queries about them.
 
 use super::bound::bound_with;
 use super::*;
 
-/// Four blocks of `a`, dropped one after the other while `b`, of which nothing has executed, still copies each into its
-/// part of the result.
+/// Four blocks of `a`, dropped one after the other while `b` still copies each into its part of the result. No work of
+/// `b` is executed yet.
 fn four_in_use(bench: &Bench, a: &CudaStream, b: &CudaStream) -> (Buffer<u8>, Vec<u64>) {
     let mut copies = bench.platform.buffer::<u8>(4 * LEN, b).unwrap();
     let addresses = (0..4).map(|tick| {
@@ -22,10 +22,10 @@ fn is_query(call: &Call) -> bool {
     matches!(call, Call::QueryEvent { .. })
 }
 
-/// With a control: where nobody knows that the device is done, the stream waits; and were that said and not so, the
-/// earlier reader would find the new owner's values.
+/// With controls: if the uses are not known to be complete, the stream waits; and if they are wrongly marked as complete,
+/// the earlier reader finds the new owner's values.
 #[test]
-fn memory_whose_uses_are_known_complete_is_handed_over_without_a_wait() {
+fn memory_whose_uses_are_known_complete_is_reused_without_a_wait() {
     for (is_known, is_true) in [(true, true), (true, false), (false, true)] {
         let bench = bench(in_flight(4));
         let ((a, _), (b, _)) = (bench.stream(), bench.stream());
@@ -39,7 +39,7 @@ fn memory_whose_uses_are_known_complete_is_handed_over_without_a_wait() {
         let mut next = bench.buffer(&a);
         assert_eq!(next.range().address, addresses[0], "the oldest");
         assert_eq!(bench.count(is_wait), usize::from(!is_known));
-        assert_eq!(bench.count(is_query), usize::from(!is_known), "else nobody need ask");
+        assert_eq!(bench.count(is_query), usize::from(!is_known), "a known use needs no query");
         a.fill_bytes(&mut next, 9).unwrap();
         assert_eq!(a.download_blocking(&next).unwrap(), [9; LEN]);
         let found = if is_true { 0 } else { 9 };
@@ -48,11 +48,11 @@ fn memory_whose_uses_are_known_complete_is_handed_over_without_a_wait() {
 }
 
 #[test]
-fn the_driver_is_asked_once_for_several_allocations() {
+fn the_driver_is_queried_once_for_several_allocations() {
     let bench = bench(in_flight(4));
     let ((a, _), (b, _), (c, _)) = (bench.stream(), bench.stream(), bench.stream());
     let (copies, addresses) = four_in_use(&bench, &a, &b);
-    // The device is done, and nobody has noted that of `b`.
+    // The device is done, but that is not noted for `b`.
     c.wait(b.record().unwrap()).unwrap();
     c.synchronize_blocking().unwrap();
     bench.recorder.clear();
@@ -65,7 +65,7 @@ fn the_driver_is_asked_once_for_several_allocations() {
 
 /// The oldest is in use elsewhere, younger ones are not, and there is no room for more.
 #[test]
-fn memory_that_is_free_in_stream_order_is_preferred_also_of_many() {
+fn memory_that_is_free_in_stream_order_is_preferred_among_many_blocks() {
     for most in [2, 4] {
         let bench = bench(MemoryOptions::default());
         let ((a, _), (slow, _)) = (bench.stream(), bench.stream());
@@ -83,9 +83,9 @@ fn memory_that_is_free_in_stream_order_is_preferred_also_of_many() {
     }
 }
 
-/// The block that would be asked about cannot be asked about: then the oldest is taken, which may be another.
+/// The query about a block fails. Then the oldest block is reused, which may be another one.
 #[test]
-fn a_block_that_cannot_be_asked_for_does_not_end_all_allocation() {
+fn a_block_whose_query_fails_does_not_end_all_allocation() {
     for blocks in [3, 4] {
         let (driver, platform) = bound_with(blocks);
         let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
@@ -116,16 +116,16 @@ fn a_block_that_cannot_be_asked_for_does_not_end_all_allocation() {
     }
 }
 
-/// Lets another thread drop page-locked memory while the driver is asked about some.
+/// Lets another thread drop page-locked memory during a query about some.
 #[derive(Debug)]
-struct Asked {
+struct DropsDuringQuery {
     below: HostDriver,
     meanwhile: Mutex<Option<Pinned<u8>>>,
     dropped: AtomicUsize,
 }
 
-// SAFETY: all calls are handed on.
-unsafe impl Layer for Asked {
+// SAFETY: all calls are passed on.
+unsafe impl Layer for DropsDuringQuery {
     fn below(&self) -> &dyn Driver {
         &self.below
     }
@@ -146,10 +146,10 @@ unsafe impl Layer for Asked {
 }
 
 #[test]
-fn the_driver_is_asked_about_page_locked_memory_without_the_lock_of_its_pool() {
+fn page_locked_memory_is_queried_without_the_lock_of_its_pool() {
     let below = HostDriver::builder().policy(Policy::Lazy).build();
-    let driver =
-        Arc::new(Asked { below, meanwhile: Mutex::default(), dropped: AtomicUsize::new(0) });
+    let (meanwhile, dropped) = (Mutex::default(), AtomicUsize::new(0));
+    let driver = Arc::new(DropsDuringQuery { below, meanwhile, dropped });
     let platform = Platform::from_driver(driver.clone()).unwrap();
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
     let stream = pool.allocate("a test").unwrap();
@@ -157,7 +157,7 @@ fn the_driver_is_asked_about_page_locked_memory_without_the_lock_of_its_pool() {
     let pinned = || platform.pinned::<u8>(device(0), LEN).unwrap();
     let other = pinned();
     stream.upload(&pinned(), &mut data).unwrap();
-    // The upload's memory came back, and its copy has not run: the driver is asked about it.
+    // The upload's memory was returned, and its copy has not run: the driver is queried about it.
     *driver.meanwhile.lock().unwrap() = Some(other);
     drop(pinned());
     assert_eq!(driver.dropped.load(Ordering::Relaxed), 1);
