@@ -1,21 +1,17 @@
-//! Memory that knows who uses it.
-//!
-//! Every allocation is a block: it remembers the [`Point`](crate::stream::Point) of its last
-//! write, and one point for each stream that has read it since. Each launch and each copy compares
-//! its arguments with its stream and inserts the waits that are missing, so a tensor is right on any
-//! stream, in this tick or a later one. The same points decide when memory may be reused: a dropped
-//! tensor's block goes to a free list at once, without blocking the host, and its next owner's stream
-//! waits for whoever still uses it.
+//! Memory that notes its uses, so that work on it is ordered by the data.
 //!
 //! | type | is |
 //! |---|---|
-//! | [`DeviceSlice<T>`] | a run of elements in device memory: what `[T]` is to host memory; the others deref to it |
-//! | [`Buffer<T>`] | an owned run of elements |
+//! | [`DeviceSlice<T>`] | elements in device memory, what `[T]` is to host memory; the next three deref to it |
+//! | [`Buffer<T>`] | elements in device memory, owned |
 //! | [`Tensor<T>`] | an owned, dense, row-major array with a shape |
-//! | [`TensorView<T>`] | part of a tensor, with strides |
-//! | [`Shared<T>`] | anything of the above for several owners, who can only read |
+//! | [`View<T>`](View), [`ViewMut<T>`](ViewMut) | a borrowed part of a slice |
+//! | [`TensorView<T>`] | a part of a tensor, with strides |
+//! | [`Shared<T>`] | one of the above, or another message, with several owners, which can only read it |
 //! | [`Pinned<T>`] | page-locked host memory, which copies need to be asynchronous |
 //! | [`Download<T>`] | a copy to the host that can't be read before it is complete |
+#![doc = ""]
+#![doc = include_str!("README.md")]
 
 pub(crate) mod access;
 mod allocator;

@@ -1,11 +1,10 @@
 //! Streams, the points on them, and the pools that they come from.
 //!
-//! A [`CudaStream`] executes what is queued on it in order. Two streams are ordered only by events.
-//! streamflow names such an event by a [`Point`]: the number of a record on a stream. Streams own
-//! their events and reuse them, so a point is a plain value that is never given back.
-//!
-//! Which stream has already waited for what is kept by timelines, so that a wait which is
-//! implied by earlier ones, also by way of a third stream, costs no driver call.
+//! A [`CudaStream`] executes what is queued on it in order. Two streams are ordered only by events. A [`Point`] names
+//! such an event by the number of a record on a stream. Streams own their events and reuse them, so a point is a plain
+//! value that is never freed.
+#![doc = ""]
+#![doc = include_str!("README.md")]
 
 mod clock;
 mod division;

@@ -81,3 +81,43 @@ fn a_new_owner_waits_only_for_the_latest_use() {
     let _next = bench.buffer(&a);
     assert_eq!(bench.count(is_wait), 1);
 }
+
+/// The steps of `memory/README.md`: the calls of each, and the next record of each stream after it.
+#[test]
+fn the_example_of_the_readme() {
+    let bench = bench(MemoryOptions::default());
+    let ((a, _), (b, _)) = (bench.stream(), bench.stream());
+    let limits = MemoryLimits::blocks(LEN as u64, 1);
+    let allocator = bench.platform.allocator("ONE", device(0), limits).unwrap();
+    let mut y = bench.buffer(&b);
+    let calls = || {
+        let count = |is: fn(&Call) -> bool| bench.count(is);
+        let counts = [
+            count(|call| matches!(call, Call::Allocate { .. })),
+            count(|call| matches!(call, Call::RecordEvent { .. })),
+            count(is_wait),
+            count(|call| matches!(call, Call::Fill { .. } | Call::Copy { .. })),
+        ];
+        bench.recorder.clear();
+        counts
+    };
+    let next = || [&a, &b].map(|stream| stream.timeline().open_point().epoch());
+    let [of_a, of_b] = next();
+    let steps = |a: u64, b: u64| [of_a + a, of_b + b];
+    calls();
+    let mut x = allocator.buffer::<u8>(LEN, &a).unwrap();
+    let address = x.range().address;
+    assert_eq!((calls(), next()), ([1, 0, 0, 0], steps(0, 0)));
+    a.fill_bytes(&mut x, 7).unwrap();
+    assert_eq!((calls(), next()), ([0, 0, 0, 1], steps(0, 0)));
+    b.copy(&x, &mut y).unwrap();
+    assert_eq!((calls(), next()), ([0, 1, 1, 1], steps(1, 0)));
+    drop(x);
+    assert_eq!((calls(), next()), ([0, 1, 0, 0], steps(1, 1)));
+    let mut z = allocator.buffer::<u8>(LEN, &a).unwrap();
+    assert_eq!((calls(), next()), ([0, 0, 1, 0], steps(1, 1)));
+    assert_eq!(z.range().address, address);
+    a.fill_bytes(&mut z, 9).unwrap();
+    assert_eq!((calls(), next()), ([0, 0, 0, 1], steps(1, 1)));
+    assert_eq!(b.download_blocking(&y).unwrap(), [7; LEN]);
+}

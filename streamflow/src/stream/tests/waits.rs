@@ -47,6 +47,39 @@ fn a_wait_that_is_implied_by_a_third_stream_makes_no_call() {
     assert_eq!(bench.records_and_waits(), (1, 1));
 }
 
+/// The steps of `stream/README.md`: the calls of each, and what the clocks hold after it.
+#[test]
+fn the_example_of_the_readme() {
+    let bench = bench(Policy::Lazy);
+    let (a, b, c) = (bench.stream(), bench.stream(), bench.stream());
+    let mut x = bench.platform.buffer::<u8>(9, &a).unwrap();
+    let mut y = bench.platform.buffer::<u8>(9, &b).unwrap();
+    let mut z = bench.platform.buffer::<u8>(9, &b).unwrap();
+    let clock =
+        |stream: &CudaStream, of: &CudaStream| stream.timeline().seen.get(of.timeline().id());
+    let clocks = || (clock(&a, &b), clock(&b, &a));
+    bench.records_and_waits();
+    a.fill_bytes(&mut x, 1).unwrap();
+    assert_eq!((bench.records_and_waits(), clocks()), ((0, 0), (0, 0)));
+    assert_eq!(a.timeline().open_point().epoch(), 1);
+    b.copy(&x, &mut y).unwrap();
+    assert_eq!((bench.records_and_waits(), clocks()), ((1, 1), (0, 1)));
+    b.copy(&x, &mut z).unwrap();
+    assert_eq!((bench.records_and_waits(), clocks()), ((0, 0), (0, 1)));
+    assert_eq!(b.timeline().open_point().epoch(), 1);
+    a.fill_bytes(&mut x, 2).unwrap();
+    assert_eq!((bench.records_and_waits(), clocks()), ((1, 1), (1, 1)));
+    assert_eq!(a.timeline().open_point().epoch(), 2);
+    c.wait(b.timeline().point(1)).unwrap();
+    assert_eq!((bench.records_and_waits(), clock(&c, &b), clock(&c, &a)), ((0, 1), 1, 1));
+    c.wait(a.timeline().point(1)).unwrap();
+    assert_eq!(bench.records_and_waits(), (0, 0));
+    c.wait(a.timeline().point(2)).unwrap();
+    assert_eq!(bench.records_and_waits(), (1, 1));
+    assert_eq!(b.download_blocking(&y).unwrap(), [1; 9]);
+    assert_eq!(b.download_blocking(&z).unwrap(), [1; 9]);
+}
+
 /// More records than a stream has events: a wait for an old record ends no sooner than that record.
 #[test]
 fn events_that_were_used_again_are_never_too_early() {
