@@ -7,7 +7,7 @@ use super::AccessMode;
 use super::note::{Direction, SourceLocation};
 
 /// Reports that are kept until somebody takes them; of more there is only the number.
-pub(super) const MOST: usize = 32;
+pub(super) const MAX_REPORTS: usize = 32;
 
 /// Two accesses to the same bytes, one of them a write, and nothing that makes one come after the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -227,7 +227,7 @@ impl RaceReports {
     pub(super) fn add(&mut self, report: RaceReport) {
         if let Some(known) = self.races.iter_mut().find(|known| known.is_like(&report)) {
             known.times += report.times;
-        } else if self.races.len() < MOST {
+        } else if self.races.len() < MAX_REPORTS {
             self.races.push(report);
         } else {
             self.more += report.times;

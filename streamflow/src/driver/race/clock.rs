@@ -1,10 +1,9 @@
 //! Vector clocks over streams.
 
-/// For each stream, by its index: the latest epoch that something comes after. 0 is before all.
+/// For each stream, by its index: the latest epoch that the clock's owner comes after. 0 is before all.
 ///
-/// A stream's epoch rises whenever what it has done so far is given to somebody else (a record, a
-/// synchronisation). So whoever knows epoch `e` of a stream got it with all that the stream itself
-/// came after then.
+/// A stream's epoch rises whenever its progress is passed on (a record, a synchronisation). So a clock
+/// that has epoch `e` of a stream also has all that the stream itself came after at that point.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Clock(Vec<u64>);
 
@@ -35,31 +34,31 @@ impl Clock {
         }
     }
 
-    /// Comes after all that `other` comes after, too. Whether that was news.
+    /// Raises each entry to that of `other`. Whether an entry rose.
     #[inline(always)]
     pub(super) fn merge(&mut self, other: &Self) -> bool {
         if self.0.len() < other.0.len() {
             self.resize(other.0.len());
         }
-        let mut news = false;
-        for (mine, theirs) in self.0.as_chunks_mut::<GROUP>().0.iter_mut().zip(other.groups()) {
-            for (mine, &theirs) in mine.iter_mut().zip(theirs) {
-                news |= *mine < theirs;
-                *mine = (*mine).max(theirs);
+        let mut risen = false;
+        for (own, theirs) in self.0.as_chunks_mut::<GROUP>().0.iter_mut().zip(other.groups()) {
+            for (own, &theirs) in own.iter_mut().zip(theirs) {
+                risen |= *own < theirs;
+                *own = (*own).max(theirs);
             }
         }
-        news
+        risen
     }
 
-    /// Becomes `other`, in the memory that it has.
+    /// Copies `other` into the memory that this clock has.
     #[inline(always)]
     pub(super) fn copy_from(&mut self, other: &Self) {
         if self.0.len() != other.0.len() {
             self.resize(other.0.len());
         }
-        // A copy by hand: clocks are short, and a call of `memcpy` is longer.
-        let mine = self.0.as_chunks_mut::<GROUP>().0;
-        mine.iter_mut().zip(other.groups()).for_each(|(mine, theirs)| *mine = *theirs);
+        // A loop: clocks are short, and a call of `memcpy` takes longer.
+        let own = self.0.as_chunks_mut::<GROUP>().0;
+        own.iter_mut().zip(other.groups()).for_each(|(own, theirs)| *own = *theirs);
     }
 
     #[inline(always)]
@@ -73,12 +72,12 @@ impl Clock {
         self.0.resize(streams.next_multiple_of(GROUP), 0);
     }
 
-    /// Whether it comes after nothing.
+    /// Whether the clock has no entries: its owner comes after nothing.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Comes after nothing.
+    /// Removes all entries.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }

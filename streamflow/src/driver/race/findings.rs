@@ -1,4 +1,4 @@
-//! From what the history found to reports that say it.
+//! From races that the history found to reports.
 
 use super::history::Block;
 use super::site::{Action, Passage, Site};
@@ -7,38 +7,39 @@ use super::uses::{Access, HOST, Race};
 use crate::driver::report::{RaceAccess, RaceAction, RaceHook, RaceMark, RaceReport, RaceReports};
 
 impl State {
-    /// What was found since it was taken last.
+    /// The races since this was last called.
     pub(super) fn take(&mut self) -> RaceReports {
-        let mut told = std::mem::take(&mut self.told);
-        let reports = self.since(&mut told);
-        self.told = told;
+        let mut taken = std::mem::take(&mut self.taken);
+        let reports = self.since(&mut taken);
+        self.taken = taken;
         reports
     }
 
-    /// What was found since a mark was made, which is moved.
+    /// The races since a mark was made. The mark moves to now.
     pub(super) fn since(&self, mark: &mut RaceMark) -> RaceReports {
         let mut reports = self.log.since(mark);
         (reports.forgotten, reports.unknown) = (self.found.forgotten, self.found.unknown);
         reports
     }
 
-    /// Makes reports of what was found.
+    /// Makes reports of the races that were just found.
     #[cold]
     pub(super) fn report(&mut self) {
         let found = std::mem::take(&mut self.found.races);
-        let is_first = |it: &Access| {
-            matches!(self.sites.get(it.by.site).action, Action::Allocate | Action::Recycle)
+        let begins_memory = |it: &Access| {
+            matches!(self.sites.get(it.origin.site).action, Action::Allocate | Action::Recycle)
         };
         let mut reports = Vec::new();
         for race in &found {
             let Race { earlier, later } = race;
-            // Who missed a stream's use of memory has missed its allocation there as well.
+            // Work that does not come after a stream's use of memory does not come after the memory's
+            // allocation on that stream, either. Only the use is reported.
             let other = |it: &Race| {
                 it.later.range == later.range
-                    && it.earlier.by.stream == earlier.by.stream
-                    && !is_first(&it.earlier)
+                    && it.earlier.origin.stream == earlier.origin.stream
+                    && !begins_memory(&it.earlier)
             };
-            if is_first(earlier) && found.iter().any(other) {
+            if begins_memory(earlier) && found.iter().any(other) {
                 continue;
             }
             let Some(block) = self.history.find_block(later.range) else { continue };
@@ -56,7 +57,7 @@ impl State {
     }
 
     fn side(&self, block: &Block, access: &Access) -> RaceAccess {
-        let Site { action, function, hook, location } = self.sites.get(access.by.site);
+        let Site { action, function, hook, location } = self.sites.get(access.origin.site);
         let argument = access.argument;
         let action = match action {
             Action::Kernel => {
@@ -72,19 +73,19 @@ impl State {
             Action::OnHost => RaceAction::OnHost,
         };
         let hook = hook.map(|hook| {
-            let here = |it: &&Passage| {
-                it.hook == hook && it.tick == access.by.tick && it.range.overlaps(access.range)
+            let in_this_tick = |it: &&Passage| {
+                it.hook == hook && it.tick == access.origin.tick && it.range.overlaps(access.range)
             };
-            let passage = block.passages().iter().find(here);
+            let passage = block.passages().iter().find(in_this_tick);
             RaceHook {
                 node: self.names.name(hook.node()).to_owned(),
                 hook: self.names.name(hook.name()).to_owned(),
-                tick: access.by.tick,
+                tick: access.origin.tick,
                 port: passage.map(|it| (it.direction, it.port)),
             }
         });
-        let stream =
-            (access.by.stream != HOST).then(|| self.order.stream_name(access.by.stream).to_owned());
+        let stream = (access.origin.stream != HOST)
+            .then(|| self.order.stream_name(access.origin.stream).to_owned());
         RaceAccess { action, mode: access.mode, stream, hook, location }
     }
 }

@@ -1,46 +1,47 @@
-//! Which index a driver's handle has here.
+//! From a driver's handle to the checker's index.
 
 use std::marker::PhantomData;
 
 use crate::driver::{DeviceId, RawEvent, RawStream};
 
-/// A map from handles to small numbers, for a lookup in each call: open addressing in a table that is so
-/// empty that one multiplication and one comparison are the rule. It allocates only when it grows.
+/// A map from handles to indices, for a lookup in each call: open addressing in a sparse table, so that one
+/// multiplication and one comparison are enough in most cases. It allocates only when it grows.
 #[derive(Debug)]
 pub(super) struct Handles<K> {
-    /// A power of two of places, few of them taken.
-    places: Box<[Place]>,
-    /// How many there are, less one.
+    /// The table. Its length is a power of two; few slots are occupied.
+    slots: Box<[Slot]>,
+    /// The table's length, less one.
     mask: usize,
-    taken: usize,
+    occupied: usize,
     _keys: PhantomData<fn(K)>,
 }
 
-/// Places at first, and for each handle later.
-const FIRST: usize = 1024;
-const EACH: usize = 4;
+/// The table's first length.
+const INITIAL_SLOTS: usize = 1024;
+/// At least this many slots per handle.
+const SLOTS_PER_HANDLE: usize = 4;
 
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct Slot {
     handle: u64,
     device: DeviceId,
     index: u32,
 }
 
-/// The index of a free place.
+/// The index in a free slot.
 const FREE: u32 = u32::MAX;
 
-/// No handle is of this device: their numbers are less than how many there are.
-const EMPTY: Place = Place { handle: 0, device: DeviceId(u32::MAX), index: FREE };
+/// A free slot. Its device matches no handle: devices have smaller numbers.
+const EMPTY: Slot = Slot { handle: 0, device: DeviceId(u32::MAX), index: FREE };
 
-impl Place {
+impl Slot {
     #[inline(always)]
-    fn is(&self, device: DeviceId, handle: u64) -> bool {
+    fn matches(&self, device: DeviceId, handle: u64) -> bool {
         self.handle == handle && self.device == device
     }
 }
 
-/// What a driver's handle consists of.
+/// A driver's handle, as a device and a number.
 pub(super) trait Handle: Copy {
     fn parts(self) -> (DeviceId, u64);
 }
@@ -59,25 +60,25 @@ impl Handle for RawEvent {
 
 impl<K: Handle> Handles<K> {
     pub(super) fn new() -> Self {
-        let places = vec![EMPTY; FIRST].into();
-        Self { places, mask: FIRST - 1, taken: 0, _keys: PhantomData }
+        let slots = vec![EMPTY; INITIAL_SLOTS].into();
+        Self { slots, mask: INITIAL_SLOTS - 1, occupied: 0, _keys: PhantomData }
     }
 
-    /// As [`get`](Self::get), if that is easy: else there may be one nevertheless.
+    /// As [`get`](Self::get), but looks at the first slot alone: `None` does not mean that the key is absent.
     #[inline(always)]
     pub(super) fn get_fast(&self, key: K) -> Option<u32> {
         let (device, handle) = key.parts();
-        let place = self.places.get(self.home(handle))?;
-        place.is(device, handle).then_some(place.index)
+        let slot = self.slots.get(self.first_slot(handle))?;
+        slot.matches(device, handle).then_some(slot.index)
     }
 
     pub(super) fn get(&self, key: K) -> Option<u32> {
         let (device, handle) = key.parts();
-        let mut at = self.home(handle);
-        // There is always a free place, where the search ends.
-        while self.places[at].index != FREE {
-            if self.places[at].is(device, handle) {
-                return Some(self.places[at].index);
+        let mut at = self.first_slot(handle);
+        // The search ends: there is always a free slot.
+        while self.slots[at].index != FREE {
+            if self.slots[at].matches(device, handle) {
+                return Some(self.slots[at].index);
             }
             at = self.next(at);
         }
@@ -87,52 +88,53 @@ impl<K: Handle> Handles<K> {
     pub(super) fn insert(&mut self, key: K, index: u32) {
         self.make_room();
         let (device, handle) = key.parts();
-        self.put(Place { handle, device, index });
+        self.put(Slot { handle, device, index });
     }
 
     fn make_room(&mut self) {
-        if self.taken * EACH < self.places.len() {
+        if self.occupied * SLOTS_PER_HANDLE < self.slots.len() {
             return;
         }
-        let places = self.places.len() * 2;
-        let old = std::mem::replace(&mut self.places, vec![EMPTY; places].into());
-        (self.mask, self.taken) = (places - 1, 0);
-        old.iter().filter(|place| place.index != FREE).for_each(|place| self.put(*place));
+        let length = self.slots.len() * 2;
+        let old = std::mem::replace(&mut self.slots, vec![EMPTY; length].into());
+        (self.mask, self.occupied) = (length - 1, 0);
+        old.iter().filter(|slot| slot.index != FREE).for_each(|slot| self.put(*slot));
     }
 
-    fn put(&mut self, new: Place) {
-        let mut at = self.home(new.handle);
-        while self.places[at].index != FREE && !self.places[at].is(new.device, new.handle) {
+    fn put(&mut self, new: Slot) {
+        let mut at = self.first_slot(new.handle);
+        while self.slots[at].index != FREE && !self.slots[at].matches(new.device, new.handle) {
             at = self.next(at);
         }
-        self.taken += usize::from(self.places[at].index == FREE);
-        self.places[at] = new;
+        self.occupied += usize::from(self.slots[at].index == FREE);
+        self.slots[at] = new;
     }
 
     pub(super) fn remove(&mut self, key: K) -> Option<u32> {
         let (device, handle) = key.parts();
         let index = self.get(key)?;
-        let mut at = self.home(handle);
-        while !self.places[at].is(device, handle) {
+        let mut at = self.first_slot(handle);
+        while !self.slots[at].matches(device, handle) {
             at = self.next(at);
         }
-        self.places[at] = EMPTY;
-        self.taken -= 1;
-        // What follows may have been pushed there by the one that is gone.
+        self.slots[at] = EMPTY;
+        self.occupied -= 1;
+        // The removed handle may have pushed the following ones to later slots: they are inserted again.
         let mut after = self.next(at);
-        while self.places[after].index != FREE {
-            let place = std::mem::replace(&mut self.places[after], EMPTY);
-            self.taken -= 1;
-            self.put(place);
+        while self.slots[after].index != FREE {
+            let slot = std::mem::replace(&mut self.slots[after], EMPTY);
+            self.occupied -= 1;
+            self.put(slot);
             after = self.next(after);
         }
         Some(index)
     }
 
-    /// The high bits of a product depend on all bits of the handle (Knuth, *Sorting and Searching*,
-    /// 6.4: Fibonacci hashing). Devices seldom have the same ones.
+    /// The slot where the search for a handle begins. The high bits of a product depend on all bits of the
+    /// handle (Knuth, *Sorting and Searching*, 6.4: Fibonacci hashing). The device is left out: two devices
+    /// seldom have handles of the same number.
     #[inline(always)]
-    fn home(&self, handle: u64) -> usize {
+    fn first_slot(&self, handle: u64) -> usize {
         (handle.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & self.mask
     }
 
@@ -162,8 +164,8 @@ mod tests {
         assert_eq!(handles.remove(event(2)), None);
         assert_eq!(handles.get(event(999)), Some(999));
         handles.insert(event(999), 5);
-        assert_eq!(handles.get(event(999)), Some(5), "another one of the same number");
+        assert_eq!(handles.get(event(999)), Some(5), "a new handle with the same number");
         handles.remove(event(999));
-        assert_eq!(handles.get(event(999)), None, "nor anyone else");
+        assert_eq!(handles.get(event(999)), None, "removed as well");
     }
 }

@@ -1,22 +1,22 @@
-//! Who has touched which bytes: the accesses that a later one must come after.
+//! The allocations, each with the accesses that a later one must come after.
 
 use std::collections::VecDeque;
 
 use super::site::Passage;
-use super::uses::{Access, By, Found, Uses};
+use super::uses::{Access, Findings, Origin, Uses};
 use crate::driver::{self, MemoryRange};
 
-/// Freed allocations that are remembered, until their memory is allocated again.
-pub(super) const FREED: usize = 1024;
+/// How many freed allocations are remembered, until their memory is allocated again.
+const MAX_FREED: usize = 1024;
 
-/// Passages through ports that are remembered of one allocation.
-const PASSAGES: usize = 8;
+/// How many passages through ports are remembered per allocation.
+const MAX_PASSAGES: usize = 8;
 
-/// Places of the table that finds an allocation by its address.
-const RECENT: usize = 256;
+/// Slots of the table that finds an allocation by its address.
+const RECENT_SLOTS: usize = 256;
 
-/// No block, at no address that memory has.
-const NOWHERE: (u64, u32) = (0, u32::MAX);
+/// An empty slot of that table. No memory has address 0.
+const NO_BLOCK: (u64, u32) = (0, u32::MAX);
 
 /// One allocation.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(super) struct Block {
     passages: Passages,
 }
 
-/// The latest passages through ports.
+/// The latest passages through ports, as a ring.
 #[derive(Debug, Default)]
 struct Passages {
     latest: Vec<Passage>,
@@ -41,17 +41,17 @@ impl Block {
     }
 }
 
-/// All allocations, and what was forgotten of them.
+/// All allocations that are remembered.
 #[derive(Debug)]
 pub(super) struct History {
     blocks: Vec<Block>,
     vacant: Vec<u32>,
-    /// Start, and block, in order: allocations don't overlap.
+    /// Address and block, sorted by address: allocations don't overlap.
     by_address: Vec<(u64, u32)>,
-    /// Where freed blocks start, the oldest first.
+    /// The addresses of freed blocks, the oldest first.
     freed: VecDeque<u64>,
-    /// Addresses that were asked for last, by some of their bits, and the blocks that contain them.
-    recent: Box<[(u64, u32); RECENT]>,
+    /// A cache: addresses that were searched for last, and the blocks that contain them.
+    recent: Box<[(u64, u32); RECENT_SLOTS]>,
 }
 
 impl History {
@@ -61,12 +61,12 @@ impl History {
             vacant: Vec::new(),
             by_address: Vec::new(),
             freed: VecDeque::new(),
-            recent: Box::new([NOWHERE; RECENT]),
+            recent: Box::new([NO_BLOCK; RECENT_SLOTS]),
         }
     }
 
-    /// Memory that was just allocated. What was there before is over: the driver hands memory out
-    /// only after its `free`.
+    /// Adds memory that was just allocated. Earlier allocations at these addresses have ended: the driver hands
+    /// memory out only after its `free`.
     pub(super) fn allocate(&mut self, range: MemoryRange) {
         if range.bytes == 0 {
             return;
@@ -84,17 +84,17 @@ impl History {
                 self.blocks.len() as u32 - 1
             }
         };
-        let place = self.by_address.partition_point(|(start, _)| *start < range.address);
-        self.by_address.insert(place, (range.address, index));
+        let position = self.by_address.partition_point(|(start, _)| *start < range.address);
+        self.by_address.insert(position, (range.address, index));
     }
 
-    /// Memory was freed in stream order; its accesses are remembered for a while.
-    pub(super) fn free(&mut self, range: MemoryRange, found: &mut Found) {
+    /// Marks memory as freed. Its accesses are remembered for a while.
+    pub(super) fn free(&mut self, range: MemoryRange, found: &mut Findings) {
         let Some(block) = self.find(range.address) else { return };
         block.freed = true;
         let start = block.range.address;
         self.freed.push_back(start);
-        if self.freed.len() > FREED
+        if self.freed.len() > MAX_FREED
             && let Some(address) = self.freed.front().copied()
         {
             found.forgotten += 1;
@@ -102,11 +102,11 @@ impl History {
         }
     }
 
-    /// Forgets the allocations that overlap a range: they are over.
+    /// Removes the allocations that overlap a range: they have ended.
     pub(super) fn remove(&mut self, range: MemoryRange) {
-        let mut place = self.by_address.partition_point(|(start, _)| *start < range.end());
-        while place > 0 {
-            let (start, index) = self.by_address[place - 1];
+        let mut position = self.by_address.partition_point(|(start, _)| *start < range.end());
+        while position > 0 {
+            let (start, index) = self.by_address[position - 1];
             let block = &mut self.blocks[index as usize];
             if !block.range.overlaps(range) {
                 break;
@@ -116,18 +116,18 @@ impl History {
             }
             block.range = MemoryRange::default();
             block.uses = Uses::new(MemoryRange::default());
-            let of_it = self.recent.iter_mut().filter(|(_, known)| *known == index);
-            of_it.for_each(|known| *known = NOWHERE);
-            self.by_address.remove(place - 1);
+            let cached = self.recent.iter_mut().filter(|(_, known)| *known == index);
+            cached.for_each(|known| *known = NO_BLOCK);
+            self.by_address.remove(position - 1);
             self.vacant.push(index);
-            place -= 1;
+            position -= 1;
         }
     }
 
-    /// The allocation that an address lies in.
+    /// The allocation that contains an address.
     #[inline(always)]
     fn find(&mut self, address: u64) -> Option<&mut Block> {
-        let (known, index) = self.recent[place(address)];
+        let (known, index) = self.recent[slot(address)];
         let index = if known == address { index } else { self.search(address)? };
         self.blocks.get_mut(index as usize)
     }
@@ -140,17 +140,17 @@ impl History {
         if !contains(self.blocks[index as usize].range, address) {
             return None;
         }
-        self.recent[place(address)] = (address, index);
+        self.recent[slot(address)] = (address, index);
         Some(index)
     }
 
-    /// The allocation that a range lies in.
+    /// The allocation that contains the start of a range.
     pub(super) fn find_block(&self, range: MemoryRange) -> Option<&Block> {
         self.blocks.iter().find(|block| contains(block.range, range.address))
     }
 
-    /// Checks an access that is not to be remembered.
-    pub(super) fn check(&mut self, access: &Access, clock: &[u64], found: &mut Found) {
+    /// Checks an access without remembering it.
+    pub(super) fn check(&mut self, access: &Access, clock: &[u64], found: &mut Findings) {
         if access.range.bytes == 0 {
             return;
         }
@@ -160,22 +160,22 @@ impl History {
         }
     }
 
-    /// Checks an access by the owner of `clock`, and remembers it.
+    /// Checks an access by the owner of `clock` and remembers it.
     #[inline(always)]
     pub(super) fn access(
         &mut self,
         access: driver::Access,
-        by: &By,
+        origin: &Origin,
         clock: &[u64],
-        found: &mut Found,
+        found: &mut Findings,
     ) {
         match self.find(access.range.address) {
-            Some(block) => block.uses.access(access, by, &block.range, clock, found),
+            Some(block) => block.uses.access(access, origin, &block.range, clock, found),
             None => found.unknown += u64::from(access.range.bytes > 0),
         }
     }
 
-    /// Notes that memory passed a port.
+    /// Remembers that memory passed through a port.
     pub(super) fn pass(&mut self, passage: Passage) {
         let Some(block) = self.find(passage.range.address) else { return };
         let Passages { latest, next } = &mut block.passages;
@@ -183,15 +183,15 @@ impl History {
             Some(oldest) => *oldest = passage,
             None => latest.push(passage),
         }
-        *next = (*next + 1) % PASSAGES;
+        *next = (*next + 1) % MAX_PASSAGES;
     }
 }
 
-/// An address's place in that table: the high bits of a product, since large allocations have the same low
-/// ones.
+/// An address's slot in the cache: the high bits of a product, because the low bits of large allocations'
+/// addresses are equal.
 #[inline(always)]
-fn place(address: u64) -> usize {
-    (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize % RECENT
+fn slot(address: u64) -> usize {
+    (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize % RECENT_SLOTS
 }
 
 fn contains(range: MemoryRange, address: u64) -> bool {
@@ -207,13 +207,13 @@ mod tests {
 
     /// Accesses of streams that nothing orders.
     fn races(history: &mut History, accesses: &[(u32, AccessMode, MemoryRange)]) -> usize {
-        let mut found = Found::default();
+        let mut found = Findings::default();
         for (stream, mode, range) in accesses.iter().copied() {
-            let by = By { epoch: 1, tick: 0, stream, site: 0 };
+            let origin = Origin { epoch: 1, tick: 0, stream, site: 0 };
             let mut clock = [0; 4];
             clock[stream as usize] = 1;
             let access = driver::Access { range, mode, argument: "" };
-            history.access(access, &by, &clock, &mut found);
+            history.access(access, &origin, &clock, &mut found);
         }
         assert_eq!((found.unknown, found.forgotten), (0, 0));
         found.races.len()
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_is_one_until_others_are_used() {
+    fn accesses_to_one_piece_and_to_several_are_checked() {
         use AccessMode::{Read, Write};
         let mut history = History::new();
         history.allocate(WHOLE);
@@ -234,10 +234,10 @@ mod tests {
             0
         );
         assert_eq!(races(&mut history, &[(1, Read, piece)]), 1, "the write");
-        // From here on it is used in parts, and the piece is one of them.
+        // From here on the memory is used in parts, and the piece is one of them.
         assert_eq!(races(&mut history, &[(2, Write, part(128, 512))]), 2, "the write, the read");
         assert_eq!(races(&mut history, &[(2, Write, piece), (0, Read, part(0, 128))]), 3);
-        // In one piece once more, of another length.
+        // Again in one piece, of another length.
         assert_eq!(races(&mut history, &[(2, Write, WHOLE)]), 1, "the read");
         assert_eq!(
             races(&mut history, &[(2, Read, WHOLE), (2, Write, piece), (2, Read, piece)]),
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn an_access_of_no_bytes_is_none() {
+    fn an_access_of_no_bytes_is_ignored() {
         use AccessMode::{Read, Write};
         let mut history = History::new();
         history.allocate(WHOLE);

@@ -1,4 +1,4 @@
-//! Host functions, wrapped: that one is called says that all before it is complete.
+//! A wrapper around host functions: when one is called, all earlier work of its stream is complete.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use crate::driver::HostFunction;
 struct Wrapped {
     function: HostFunction,
     shared: Arc<Shared>,
-    /// What comes before it.
+    /// All that comes before the function.
     before: Clock,
 }
 
-/// Wraps a host function that is about to be queued as the latest of a stream, after all that is
-/// `before`. One that is never called, as after a sticky error, is leaked.
+/// Wraps a host function that is about to be queued on a stream, after all that is `before`. A function that is
+/// never called, as after a sticky error, is leaked.
 pub(super) fn wrap(shared: &Arc<Shared>, before: Clock, function: HostFunction) -> HostFunction {
     let wrapped = Box::new(Wrapped { function, shared: shared.clone(), before });
     HostFunction { call, data: Box::into_raw(wrapped).cast() }
@@ -27,16 +27,16 @@ unsafe extern "C" fn call(data: *mut c_void) {
     // SAFETY: the caller's contract.
     let wrapped = unsafe { Box::from_raw(data.cast::<Wrapped>()) };
     let Wrapped { function, shared, before } = *wrapped;
-    // On whichever thread it is called: what that knows has nothing to do with it, and what the
-    // function knows ends with it.
-    let known = {
+    // The thread that calls the function is any: what it found complete itself does not hold inside, and what
+    // holds inside ends with the function.
+    let saved = {
         let mut locked = shared.lock();
         let thread = locked.thread;
-        locked.state().order.enter(thread, before)
+        locked.state().order.enter_host_function(thread, before)
     };
-    // SAFETY: whoever queued it vouched for the function and its data until this one call.
+    // SAFETY: the caller that queued the function vouched for it and its data until this one call.
     unsafe { (function.call)(function.data) };
     let mut locked = shared.lock();
     let thread = locked.thread;
-    locked.state().order.leave(thread, known);
+    locked.state().order.leave_host_function(thread, saved);
 }

@@ -1,35 +1,35 @@
-//! Calls that one thread has noted without a lock.
+//! The list of calls that one thread notes without a lock.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// A line of a journal. What it says: [`op`](super::op).
+/// A line of a journal. [`op`](super::op) has its encoding.
 pub(super) type Line = [AtomicU64; 4];
 
 /// A bounded list with one writer, which takes no lock, and readers that hold one.
 ///
-/// A lock that is free costs a locked instruction and what goes with it, some 10 ns; to publish is a plain
-/// store here. What the writer published before something that it gave to another thread, that thread
-/// finds in here: `published` is stored with release and loaded with acquire.
+/// A free lock costs some 10 ns, for its locked instruction; publishing a line is a plain store. `published`
+/// is stored with release and loaded with acquire: a thread that gets something from the writer also sees
+/// the lines that the writer published before.
 ///
-/// It is no ring. A writer that finds it full takes the lock for once, reads what is left, and begins
-/// anew: then nobody reads.
+/// The journal is not a ring. A writer that finds it full takes the lock, reads the remaining lines and
+/// clears it; no reader is active then.
 ///
-/// The words are written and read one by one: a line that is copied in larger pieces than it was
-/// written in has the processor wait until those have reached the cache (Intel's optimization manual,
-/// *Store forwarding*).
+/// The words are written and read one by one. Copying a line in larger pieces than it was written in makes
+/// the processor wait until the pieces have reached the cache (Intel's optimization manual, *Store
+/// forwarding*).
 pub(super) struct Journal {
     lines: Box<[Line]>,
     published: AtomicUsize,
 }
 
 impl Journal {
-    /// With less than 65536 lines.
+    /// An empty journal of `lines` lines, fewer than 65536.
     pub(super) fn new(lines: u16) -> Self {
         let line = |_| [const { AtomicU64::new(0) }; 4];
         Self { lines: (0..lines).map(line).collect(), published: AtomicUsize::new(0) }
     }
 
-    /// Adds as many `lines`, which `write` fills in. Whether there was room.
+    /// Adds `lines` lines, which `write` fills in. Whether there was room.
     ///
     /// # Safety
     /// The caller is the writer, of which there is one at a time.
@@ -44,7 +44,7 @@ impl Journal {
         true
     }
 
-    /// What is published, but for the lines that were `read` already.
+    /// The published lines after the first `read`.
     ///
     /// # Safety
     /// The caller holds the lock for as long as it reads.
@@ -54,12 +54,12 @@ impl Journal {
         self.lines.get(read..published).unwrap_or_default()
     }
 
-    /// Begins anew.
+    /// Empties the journal.
     ///
     /// # Safety
     /// The caller is the writer and holds the lock.
     pub(super) unsafe fn clear(&self) {
-        // Who takes the lock next sees it.
+        // The lock makes the store visible to the next thread that takes it.
         self.published.store(0, Ordering::Relaxed);
     }
 }
@@ -79,7 +79,8 @@ mod tests {
         }
     }
 
-    /// Writes blocks of `1..=COUNT` lines that say their number, and returns how often it had to clear.
+    /// Writes `COUNT` blocks of lines that contain the block's number. Returns how often it had to clear the
+    /// journal.
     fn write(journal: &Journal, read: &Mutex<Read>) -> usize {
         let mut cleared = 0;
         for number in 1..=COUNT {
@@ -100,15 +101,15 @@ mod tests {
     #[derive(Default)]
     struct Read {
         place: usize,
-        /// The last number, and how many lines have said it.
+        /// The last number that was read, and how many lines contained it.
         number: u64,
         lines: u64,
     }
 
     impl Read {
-        /// Reads the rest, by whoever holds the lock.
+        /// Reads the remaining lines. The caller holds the lock.
         fn rest(&mut self, journal: &Journal) {
-            // SAFETY: `self` is what is locked.
+            // SAFETY: `self` is behind the lock.
             let lines = unsafe { journal.after(self.place) };
             self.place += lines.len();
             for line in lines {
@@ -119,13 +120,13 @@ mod tests {
                 assert_eq!(words, [self.number; 4]);
                 self.lines += 1;
             }
-            // What is appended at once is seen at once.
+            // Lines that are appended together become visible together.
             assert!(self.number == 0 || self.lines == 1 + self.number % 5);
         }
     }
 
     #[test]
-    fn what_one_thread_writes_others_read_once_and_in_order() {
+    fn lines_are_read_once_and_in_order() {
         let journal = Journal::new(64);
         let read = Mutex::new(Read::default());
         let last = || read.lock().unwrap_or_else(PoisonError::into_inner);
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_there_is_room_for_is_refused_as_a_whole() {
+    fn lines_that_do_not_fit_are_refused_together() {
         let journal = Journal::new(4);
         // SAFETY: there is no other thread.
         unsafe {

@@ -1,9 +1,9 @@
-//! The calls of a [`RaceChecker`], one by one.
+//! The driver calls of a [`RaceChecker`].
 
 use super::RaceChecker;
+use super::current_thread;
 use super::host_function;
-use super::me;
-use super::op::{Verb, Work, function_number};
+use super::op::{EventOp, Work, function_number};
 use super::order::Kind;
 use super::site::Action;
 use super::{RaceMark, RaceReports};
@@ -13,15 +13,16 @@ use crate::driver::{
     KernelSource, Launch, Layer, LoadedKernel, MemoryRange, RawEvent, RawStream, StreamOptions,
 };
 
-// When a call is noted matters where threads meet. What gives something back is noted before it is
-// made, since another thread may get the same number or address from it. A record, too: it covers
-// what was queued before, and no work that another thread queues during the call. All else is noted
-// when it has succeeded: what failed orders nothing and touches nothing.
+// Whether a call is noted before or after it is made matters between threads. A call that gives something
+// back is noted before: another thread may get the same handle or address as soon as it is made. So is a
+// record: it covers what was queued before, and no work that another thread queues during the call. All
+// other calls are noted after they have succeeded: a failed call orders nothing and touches nothing.
 //
-// A launch, a record and a wait are inlined into what `Driver` calls: one call less in what costs most.
+// A launch, a record and a wait are inlined into the `Driver` method: one call less on the most frequent
+// paths.
 //
-// In all SAFETY reasons below: `Layer` asks for the contract of the same method of `Driver`.
-// SAFETY: every call is handed on as it is, and its answer back. A host function is handed on in
+// In all SAFETY reasons below: `Layer` requires the contract of the same method of `Driver`.
+// SAFETY: every call is forwarded unchanged, and so is its answer. A host function is forwarded inside
 // another one that calls it.
 unsafe impl Layer for RaceChecker {
     fn below(&self) -> &dyn Driver {
@@ -44,7 +45,7 @@ unsafe impl Layer for RaceChecker {
         // SAFETY: the caller's contract.
         unsafe { self.below.tell(note) };
         if let Note::At(location) = note {
-            return me::set_location(location);
+            return current_thread::set_location(location);
         }
         let mut locked = self.shared.lock();
         let thread = locked.thread;
@@ -87,20 +88,20 @@ unsafe impl Layer for RaceChecker {
     }
 
     unsafe fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
-        self.ask_stream(stream);
+        self.begin_stream_query(stream);
         // SAFETY: the caller's contract.
         let complete = unsafe { self.below.query_stream(stream) }?;
         if complete {
-            self.answer();
+            self.confirm_query();
         }
         Ok(complete)
     }
 
     unsafe fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()> {
-        self.ask_stream(stream);
+        self.begin_stream_query(stream);
         // SAFETY: the caller's contract.
         unsafe { self.below.synchronize_stream(stream) }?;
-        self.answer();
+        self.confirm_query();
         Ok(())
     }
 
@@ -124,10 +125,10 @@ unsafe impl Layer for RaceChecker {
 
     #[inline(always)]
     unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
-        self.shared.event(Verb::Record, stream, event);
+        self.shared.event(EventOp::Record, stream, event);
         // SAFETY: the caller's contract.
         if let Err(error) = unsafe { self.below.record_event(event, stream) } {
-            self.shared.event(Verb::Unrecord, stream, event);
+            self.shared.event(EventOp::Unrecord, stream, event);
             return Err(error);
         }
         Ok(())
@@ -137,30 +138,30 @@ unsafe impl Layer for RaceChecker {
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
         // SAFETY: the caller's contract.
         unsafe { self.below.wait_event(stream, event) }?;
-        self.shared.event(Verb::Wait, stream, event);
+        self.shared.event(EventOp::Wait, stream, event);
         Ok(())
     }
 
     unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
-        self.ask_event(event);
+        self.begin_event_query(event);
         // SAFETY: the caller's contract.
         let complete = unsafe { self.below.query_event(event) }?;
         if complete {
-            self.answer();
+            self.confirm_query();
         }
         Ok(complete)
     }
 
     unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
-        self.ask_event(event);
+        self.begin_event_query(event);
         // SAFETY: the caller's contract.
         unsafe { self.below.synchronize_event(event) }?;
-        self.answer();
+        self.confirm_query();
         Ok(())
     }
 
     unsafe fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
-        let location = me::take_location();
+        let location = current_thread::take_location();
         // SAFETY: the caller's contract.
         let range = unsafe { self.below.allocate(stream, bytes) }?;
         let mut locked = self.shared.lock();
@@ -170,7 +171,7 @@ unsafe impl Layer for RaceChecker {
     }
 
     unsafe fn free(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        let location = me::take_location();
+        let location = current_thread::take_location();
         let mut locked = self.shared.lock();
         let thread = locked.thread;
         locked.state().free(thread, stream, range, location);
@@ -193,7 +194,7 @@ unsafe impl Layer for RaceChecker {
     }
 
     unsafe fn free_pinned(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
-        let location = me::take_location();
+        let location = current_thread::take_location();
         let mut locked = self.shared.lock();
         let thread = locked.thread;
         locked.state().free_pinned(thread, range, location);
@@ -207,7 +208,7 @@ unsafe impl Layer for RaceChecker {
         unsafe { self.below.copy(stream, copy) }?;
         let read = Access { range: copy.source, mode: AccessMode::Read, argument: "source" };
         let write = write(copy.target, "target");
-        // Ordinary host memory is the caller's for the length of the call, which waits for the copy.
+        // Ordinary host memory belongs to the caller, and the call returns when the copy no longer needs it.
         let accesses: &[Access] = match copy.kind {
             CopyKind::PageableToDevice => &[write],
             CopyKind::DeviceToPageable => &[read],
@@ -215,10 +216,10 @@ unsafe impl Layer for RaceChecker {
         };
         self.shared.work(stream, Action::Copy, 0, accesses);
         if copy.kind == CopyKind::DeviceToPageable {
-            // The data has arrived, so all before it on the stream is complete. That data has left the
-            // host says nothing of where it is.
-            self.ask_stream(stream);
-            self.answer();
+            // The data has arrived, so all earlier work of the stream is complete. A copy from ordinary memory
+            // proves nothing: CUDA may return before the data has arrived on the device.
+            self.begin_stream_query(stream);
+            self.confirm_query();
         }
         Ok(())
     }
@@ -261,30 +262,30 @@ unsafe impl Layer for RaceChecker {
         let before = state.order.snapshot(queued.stream);
         drop(locked);
         let function = host_function::wrap(&self.shared, before, function);
-        // SAFETY: the caller vouches for what is wrapped; the wrapper is valid until its one call.
+        // SAFETY: the caller vouches for the function; the wrapper is valid until its one call.
         unsafe { self.below.launch_host_function(stream, function) }
     }
 }
 
 impl RaceChecker {
-    fn ask_stream(&self, stream: RawStream) {
+    fn begin_stream_query(&self, stream: RawStream) {
         let mut locked = self.shared.lock();
         let (thread, state) = (locked.thread, locked.state());
         let stream = state.order.stream(stream);
-        state.order.ask_stream(thread, stream);
+        state.order.begin_stream_query(thread, stream);
     }
 
-    fn ask_event(&self, event: RawEvent) {
+    fn begin_event_query(&self, event: RawEvent) {
         let mut locked = self.shared.lock();
         let thread = locked.thread;
-        locked.state().order.ask_event(thread, event);
+        locked.state().order.begin_event_query(thread, event);
     }
 
-    /// What this thread has asked for is complete.
-    fn answer(&self) {
+    /// The calling thread's query was answered "complete".
+    fn confirm_query(&self) {
         let mut locked = self.shared.lock();
         let thread = locked.thread;
-        locked.state().order.answer(thread);
+        locked.state().order.confirm_query(thread);
     }
 }
 

@@ -1,11 +1,11 @@
-//! What was found, for whoever asks: to ask takes nothing away from others who do.
+//! The races found so far. Each reader has a mark of its own, so one reader takes nothing from another.
 
 use std::collections::VecDeque;
 
-use crate::driver::report::{MOST, RaceMark, RaceReport, RaceReports};
+use crate::driver::report::{MAX_REPORTS, RaceMark, RaceReport, RaceReports};
 
-/// How many kinds of races are kept; of more, the latest.
-const KEPT: usize = 4 * MOST;
+/// How many kinds of races are kept. The oldest kind is dropped for a new one.
+const MAX_KINDS: usize = 4 * MAX_REPORTS;
 
 /// The races so far, each kind once.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ impl Log {
         match self.kept.iter_mut().find(|(_, known)| known.is_like(&report)) {
             Some((_, known)) => known.times += report.times,
             None => {
-                if self.kept.len() == KEPT {
+                if self.kept.len() == MAX_KINDS {
                     self.kept.pop_front();
                 }
                 self.kept.push_back((self.kinds, report));
@@ -32,7 +32,7 @@ impl Log {
         }
     }
 
-    /// What was found since the mark was made, which is moved.
+    /// The races since the mark was made. The mark moves to now.
     pub(super) fn since(&self, mark: &mut RaceMark) -> RaceReports {
         let mut reports = RaceReports::default();
         if self.total == mark.total {
@@ -44,7 +44,7 @@ impl Log {
                 reports.add(RaceReport { times, ..report.clone() });
             }
         }
-        // Reports that are not kept any more are not counted.
+        // Kinds that were dropped are reported by their number.
         let first = self.kept.front().map_or(self.kinds, |(kind, _)| *kind);
         reports.more += first.saturating_sub(mark.kinds);
         mark.total = self.total;
@@ -77,38 +77,38 @@ mod tests {
         }
     }
 
-    /// How many kinds, how often each, and how many more.
-    fn told(log: &Log, mark: &mut RaceMark) -> (Vec<u64>, u64) {
+    /// How often each kind was found since the mark, and how many more there are.
+    fn counts_since(log: &Log, mark: &mut RaceMark) -> (Vec<u64>, u64) {
         let reports = log.since(mark);
         (reports.races.iter().map(|race| race.times).collect(), reports.more)
     }
 
     #[test]
-    fn each_mark_tells_what_is_new_since_it() {
+    fn each_mark_has_its_own_new_races() {
         let (mut log, mut one, mut other) =
             (Log::default(), RaceMark::default(), RaceMark::default());
-        assert_eq!(told(&log, &mut one), (vec![], 0));
+        assert_eq!(counts_since(&log, &mut one), (vec![], 0));
         log.add(race(1));
         log.add(race(1));
-        assert_eq!(told(&log, &mut one), (vec![2], 0));
-        assert_eq!(told(&log, &mut one), (vec![], 0));
+        assert_eq!(counts_since(&log, &mut one), (vec![2], 0));
+        assert_eq!(counts_since(&log, &mut one), (vec![], 0));
         log.add(race(2));
         log.add(race(1));
-        assert_eq!(told(&log, &mut one), (vec![1, 1], 0));
-        assert_eq!(told(&log, &mut other), (vec![3, 1], 0));
-        assert_eq!(told(&log, &mut other), (vec![], 0));
+        assert_eq!(counts_since(&log, &mut one), (vec![1, 1], 0));
+        assert_eq!(counts_since(&log, &mut other), (vec![3, 1], 0));
+        assert_eq!(counts_since(&log, &mut other), (vec![], 0));
     }
 
     #[test]
-    fn what_is_not_kept_is_counted() {
+    fn dropped_kinds_are_counted() {
         let (mut log, mut mark) = (Log::default(), RaceMark::default());
         log.add(race(0));
         log.since(&mut mark);
-        (1..=KEPT).for_each(|on| log.add(race(on)));
+        (1..=MAX_KINDS).for_each(|on| log.add(race(on)));
         log.add(race(0));
         let reports = log.since(&mut mark);
-        assert_eq!(reports.races.len(), MOST);
-        assert_eq!(reports.more, (KEPT - MOST + 1) as u64, "one kind is kept no more");
+        assert_eq!(reports.races.len(), MAX_REPORTS);
+        assert_eq!(reports.more, (MAX_KINDS - MAX_REPORTS + 1) as u64, "one kind was dropped");
         assert!(log.since(&mut mark).is_empty());
     }
 }

@@ -67,6 +67,7 @@
 //! a wait together cost some 45 ns by the journal and some 65 by the lock (`tests/benches/race_check.rs`).
 
 mod clock;
+mod current_thread;
 mod findings;
 mod handles;
 mod history;
@@ -74,7 +75,6 @@ mod host_function;
 mod journal;
 mod layer;
 mod log;
-mod me;
 mod op;
 mod order;
 mod shared;

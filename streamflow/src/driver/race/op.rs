@@ -1,4 +1,4 @@
-//! Calls as their thread notes them: a line for each call, and one for each access of work.
+//! The encoding of calls in the journal: a line for each call, and one for each access of work.
 
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,26 +14,26 @@ use crate::driver::{Access, AccessMode, DeviceId, MemoryRange, RawEvent, RawFunc
 pub(super) struct Work {
     pub(super) stream: RawStream,
     pub(super) action: Action,
-    /// The kernel's number, if it is one.
+    /// The number of the kernel's function, or 0.
     pub(super) function: u64,
     pub(super) location: Option<SourceLocation>,
 }
 
-/// What a stream does with an event.
+/// What a call does with an event on a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verb {
+pub(super) enum EventOp {
     Record,
-    /// Its record has failed.
+    /// The event's record, noted before, has failed.
     Unrecord,
     Wait,
 }
 
-/// A function's number for a site: a driver's handle names one kernel, on whatever device.
+/// A function's number for a site. A driver's handle names one kernel, whichever the device.
 pub(super) fn function_number(function: RawFunction) -> u64 {
     function.handle()
 }
 
-// How lines are made up. The first byte of a call says what it is.
+// The first byte of a call's first line: which call it is.
 const WORK: u8 = 0;
 const RECORD: u8 = 1;
 const UNRECORD: u8 = 2;
@@ -41,8 +41,8 @@ const WAIT: u8 = 3;
 
 #[inline(always)]
 fn write(line: &Line, words: [u64; 4]) {
-    for (place, word) in line.iter().zip(words) {
-        place.store(word, Ordering::Relaxed);
+    for (target, word) in line.iter().zip(words) {
+        target.store(word, Ordering::Relaxed);
     }
 }
 
@@ -51,7 +51,7 @@ fn read(line: &Line) -> [u64; 4] {
     line.each_ref().map(|word: &AtomicU64| word.load(Ordering::Relaxed))
 }
 
-/// Notes work. Whether there was room.
+/// Notes work in the journal. Whether there was room.
 ///
 /// # Safety
 /// As of [`Journal::append`].
@@ -71,7 +71,7 @@ pub(super) unsafe fn note_work(journal: &Journal, work: &Work, accesses: &[Acces
         for (line, access) in rest.iter().zip(accesses) {
             let MemoryRange { address, bytes } = access.range;
             let name = access.argument.as_ptr().expose_provenance();
-            // No text is so long that it needs the highest bit.
+            // The mode is the lowest bit: no text is so long that its length needs the highest.
             let length = access.argument.len() << 1 | usize::from(access.mode == AccessMode::Write);
             write(line, [address, bytes, name as u64, length as u64]);
         }
@@ -80,75 +80,75 @@ pub(super) unsafe fn note_work(journal: &Journal, work: &Work, accesses: &[Acces
     unsafe { journal.append(1 + count, write) }
 }
 
-/// Notes what a stream does with an event. Whether there was room.
+/// Notes a record or a wait in the journal. Whether there was room.
 ///
 /// # Safety
 /// As of [`Journal::append`].
 #[inline(always)]
 pub(super) unsafe fn note_event(
     journal: &Journal,
-    verb: Verb,
+    event_op: EventOp,
     stream: RawStream,
     event: RawEvent,
 ) -> bool {
-    let verb = match verb {
-        Verb::Record => RECORD,
-        Verb::Unrecord => UNRECORD,
-        Verb::Wait => WAIT,
+    let event_op = match event_op {
+        EventOp::Record => RECORD,
+        EventOp::Unrecord => UNRECORD,
+        EventOp::Wait => WAIT,
     };
-    let head = u64::from(verb) | u64::from(stream.device().0) << 32;
+    let head = u64::from(event_op) | u64::from(stream.device().0) << 32;
     let words = [head, stream.handle(), event.handle(), u64::from(event.device().0)];
     // SAFETY: the caller's contract.
     unsafe { journal.append(1, |lines| lines.iter().for_each(|line| write(line, words))) }
 }
 
-/// A call that was noted.
+/// A call that was read from the journal.
 #[derive(Debug)]
-pub(super) enum Noted<'a> {
+pub(super) enum Call<'a> {
     Work(Work, Accesses<'a>),
-    Event(Verb, RawStream, RawEvent),
+    Event(EventOp, RawStream, RawEvent),
 }
 
-/// The calls in lines of a journal, in their order.
+/// The calls in lines of a journal, in order.
 pub(super) struct Calls<'a>(&'a [Line]);
 
 impl<'a> Calls<'a> {
     /// # Safety
-    /// The lines are published ones, all of them noted by the functions of this module.
+    /// The lines are published, and the functions of this module wrote all of them.
     pub(super) unsafe fn new(lines: &'a [Line]) -> Self {
         Self(lines)
     }
 }
 
 impl<'a> Iterator for Calls<'a> {
-    type Item = Noted<'a>;
+    type Item = Call<'a>;
 
     #[inline(always)]
-    fn next(&mut self) -> Option<Noted<'a>> {
+    fn next(&mut self) -> Option<Call<'a>> {
         let (first, rest) = self.0.split_first()?;
         let [head, stream, second, third] = read(first);
         let stream = RawStream::new(DeviceId((head >> 32) as u32), stream);
-        let verb = match head as u8 {
+        let event_op = match head as u8 {
             WORK => {
                 let (accesses, rest) = rest.split_at_checked((head >> 16) as u16 as usize)?;
                 self.0 = rest;
                 let location = ptr::with_exposed_provenance::<Location<'static>>(third as usize);
-                // SAFETY: it was a `&'static`, or there was none.
+                // SAFETY: a `&'static Location` was stored there, or null.
                 let location = unsafe { location.as_ref() };
                 let action = Action::ALL[(head >> 8) as usize % Action::ALL.len()];
                 let work = Work { stream, action, function: second, location };
-                return Some(Noted::Work(work, Accesses(accesses.iter())));
+                return Some(Call::Work(work, Accesses(accesses.iter())));
             }
-            RECORD => Verb::Record,
-            UNRECORD => Verb::Unrecord,
-            _ => Verb::Wait,
+            RECORD => EventOp::Record,
+            UNRECORD => EventOp::Unrecord,
+            _ => EventOp::Wait,
         };
         self.0 = rest;
-        Some(Noted::Event(verb, stream, RawEvent::new(DeviceId(third as u32), second)))
+        Some(Call::Event(event_op, stream, RawEvent::new(DeviceId(third as u32), second)))
     }
 }
 
-/// The accesses of noted work.
+/// The accesses of work that was read from the journal.
 #[derive(Debug)]
 pub(super) struct Accesses<'a>(slice::Iter<'a, Line>);
 
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_noted_is_read_again() {
+    fn noted_calls_are_read_back() {
         let journal = Journal::new(16);
         let stream = RawStream::new(DeviceId(u32::MAX), u64::MAX);
         let event = RawEvent::new(DeviceId(7), 1 << 63);
@@ -189,30 +189,30 @@ mod tests {
             Access { range: MemoryRange::default(), mode: AccessMode::Read, argument: "größe" },
         ];
         for work in works {
-            for verb in [Verb::Record, Verb::Unrecord, Verb::Wait] {
+            for event_op in [EventOp::Record, EventOp::Unrecord, EventOp::Wait] {
                 // SAFETY: there is no other thread, and all lines are noted here.
                 let mut calls = unsafe {
                     journal.clear();
                     assert!(note_work(&journal, &work, &accesses));
-                    assert!(note_event(&journal, verb, stream, event));
+                    assert!(note_event(&journal, event_op, stream, event));
                     assert!(note_work(&journal, &work, &[]));
                     Calls::new(journal.after(0))
                 };
                 match calls.next() {
-                    Some(Noted::Work(read, of_it)) => {
+                    Some(Call::Work(read, of_it)) => {
                         assert_eq!(read, work);
                         assert!(of_it.eq(accesses));
                     }
                     other => unreachable!("{other:?}"),
                 }
                 match calls.next() {
-                    Some(Noted::Event(read, on, of)) => {
-                        assert_eq!((read, on, of), (verb, stream, event));
+                    Some(Call::Event(read, on, of)) => {
+                        assert_eq!((read, on, of), (event_op, stream, event));
                     }
                     other => unreachable!("{other:?}"),
                 }
                 match calls.next() {
-                    Some(Noted::Work(read, mut none)) => {
+                    Some(Call::Work(read, mut none)) => {
                         assert_eq!((read, none.next()), (work, None));
                     }
                     other => unreachable!("{other:?}"),

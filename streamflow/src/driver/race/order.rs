@@ -1,4 +1,4 @@
-//! What happens before what: the clocks of streams, events and host threads.
+//! The happens-before order: the clocks of streams, events and host threads.
 
 mod hosts;
 
@@ -27,77 +27,77 @@ impl From<StreamFlags> for Kind {
 struct Stream {
     device: DeviceId,
     kind: Kind,
-    /// What work that is queued now comes after.
+    /// All that work queued now comes after.
     clock: Clock,
     /// The stream's own entry of `clock`.
     epoch: u64,
-    /// The version of a thread's clock that is part of `clock` already. [`NEVER`] if what is queued takes
-    /// part in a barrier.
+    /// The version of a thread's clock that `clock` contains already. [`NO_VERSION`] if the stream's work takes
+    /// part in the default stream's barrier.
     host: u64,
-    /// What some thread has found complete by asking for this stream's work, or for what comes after it.
+    /// What some thread has found complete by a query of this stream's work, or of work that comes after it.
     completed: Clock,
-    /// For people.
+    /// The name in reports.
     name: String,
 }
 
-/// No state of a thread's clock.
-const NEVER: u64 = 0;
+/// The version of no thread's clock.
+const NO_VERSION: u64 = 0;
 
 impl Stream {
-    /// Begins the next epoch of this stream, whose number it is.
+    /// Begins the next epoch of this stream, whose index is `index`.
     #[inline(always)]
-    fn advance(&mut self, number: u32) {
+    fn advance(&mut self, index: u32) {
         self.epoch += 1;
-        self.clock.raise(number, self.epoch);
+        self.clock.raise(index, self.epoch);
     }
 }
 
 #[derive(Debug, Default)]
 struct Event {
-    /// What the record comes after.
+    /// All that the latest record comes after.
     clock: Clock,
-    /// Where it was recorded, and when; epoch 0 for never.
+    /// The stream and the epoch of that record; epoch 0 if there is none.
     stream: u32,
     epoch: u64,
-    /// The same of the record before, which the event keeps when a record fails.
-    before: (Clock, u32, u64),
+    /// The same of the previous record, which the event keeps when a record fails.
+    previous: (Clock, u32, u64),
 }
 
 impl Event {
-    /// Takes the record before for the latest, and the other way round.
-    fn swap(&mut self) {
-        let Self { clock, stream, epoch, before } = self;
-        std::mem::swap(clock, &mut before.0);
-        std::mem::swap(stream, &mut before.1);
-        std::mem::swap(epoch, &mut before.2);
+    /// Swaps the latest record and the previous one.
+    fn swap_records(&mut self) {
+        let Self { clock, stream, epoch, previous } = self;
+        std::mem::swap(clock, &mut previous.0);
+        std::mem::swap(stream, &mut previous.1);
+        std::mem::swap(epoch, &mut previous.2);
     }
 }
 
 #[derive(Debug, Default)]
 struct Thread {
-    /// What the thread knows to be complete.
+    /// What the thread has found complete.
     clock: Clock,
-    /// A number for each state of `clock`, and of no other thread's.
+    /// A number for each state of `clock`, unique over all threads.
     version: u64,
-    /// What a call asks for, from before the call until its answer.
-    asked: Clock,
+    /// What the query in progress proves complete if its answer is "complete".
+    queried: Clock,
 }
 
-/// A thread that queues something, for as long as it learns nothing new.
+/// A host thread and the current version of its clock.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Host {
+pub(super) struct HostThread {
     thread: u32,
     version: u64,
 }
 
-/// Something is queued there.
+/// Where work was queued: a stream, by its index, in its current epoch.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Queued {
     pub(super) stream: u32,
     pub(super) epoch: u64,
 }
 
-/// All clocks. Streams and threads are named by index; events by handle, since they come and go.
+/// All clocks. Streams and threads are named by index; events by handle, since programs make and destroy many.
 #[derive(Debug)]
 pub(super) struct Order {
     streams: Vec<Stream>,
@@ -126,7 +126,7 @@ impl Order {
 
     // Streams.
 
-    /// A stream that was just made. Its index is never used again, since its work may outlive it.
+    /// Adds a stream that was just made. Its index is never reused: the stream's work may outlive it.
     pub(super) fn add_stream(&mut self, raw: RawStream, kind: Kind) -> u32 {
         let index = self.streams.len() as u32;
         let mut clock = Clock::default();
@@ -140,7 +140,7 @@ impl Order {
             kind,
             clock,
             epoch: 1,
-            host: NEVER,
+            host: NO_VERSION,
             completed: Clock::default(),
             name,
         });
@@ -148,7 +148,7 @@ impl Order {
         index
     }
 
-    /// The number of a stream.
+    /// The index of a stream.
     #[inline(always)]
     pub(super) fn stream(&mut self, raw: RawStream) -> u32 {
         match self.stream_of.get_fast(raw) {
@@ -157,8 +157,8 @@ impl Order {
         }
     }
 
-    /// A stream that was made before the calls came through here is taken for non-blocking: that assumes
-    /// the least about what orders it.
+    /// The slow path of [`stream`](Self::stream). A stream that was made before the checker counts as
+    /// non-blocking: that assumes the least order.
     #[cold]
     #[inline(never)]
     fn find_stream(&mut self, raw: RawStream) -> u32 {
@@ -172,7 +172,7 @@ impl Order {
         self.stream_of.remove(raw);
     }
 
-    /// What work that is queued on `stream` now comes after.
+    /// All that work queued on `stream` now comes after.
     #[inline]
     pub(super) fn clock(&self, stream: u32) -> &Clock {
         &self.streams[stream as usize].clock
@@ -192,10 +192,10 @@ impl Order {
         }
     }
 
-    /// Something is queued on a stream: it comes after what the thread knows to be complete, and takes
+    /// A thread queues work on a stream: the work comes after all that the thread has found complete, and takes
     /// part in the default stream's barrier.
     #[inline(always)]
-    pub(super) fn queue(&mut self, host: Host, raw: RawStream) -> Queued {
+    pub(super) fn queue(&mut self, host: HostThread, raw: RawStream) -> Queued {
         let stream = self.stream(raw);
         let queued = &self.streams[stream as usize];
         let epoch = queued.epoch;
@@ -207,7 +207,7 @@ impl Order {
 
     #[cold]
     #[inline(never)]
-    fn join(&mut self, host: Host, stream: u32) {
+    fn join(&mut self, host: HostThread, stream: u32) {
         let queued = &mut self.streams[stream as usize];
         queued.clock.merge(&self.threads[host.thread as usize].clock);
         if queued.kind == Kind::NonBlocking {
@@ -233,7 +233,7 @@ impl Order {
         self.scratch = before;
     }
 
-    /// Copies what comes before this point of `stream`, and begins its next epoch.
+    /// Copies the stream's clock into `to`, and begins the stream's next epoch.
     fn release(&mut self, stream: u32, to: &mut Clock) {
         let released = &mut self.streams[stream as usize];
         to.copy_from(&released.clock);
@@ -273,34 +273,34 @@ impl Order {
         self.free_events.extend(self.event_of.remove(raw));
     }
 
-    /// The event is recorded.
+    /// The event is recorded: it gets a copy of the stream's clock.
     #[inline(always)]
-    pub(super) fn record(&mut self, host: Host, stream: RawStream, raw: RawEvent) {
+    pub(super) fn record(&mut self, host: HostThread, stream: RawStream, raw: RawEvent) {
         let Queued { stream, epoch } = self.queue(host, stream);
         let index = self.event(raw);
         let event = &mut self.events[index as usize];
         let released = &mut self.streams[stream as usize];
-        event.swap();
+        event.swap_records();
         event.clock.copy_from(&released.clock);
         (event.stream, event.epoch) = (stream, epoch);
         released.advance(stream);
     }
 
-    /// The record failed: the event keeps the one that it had.
+    /// The record failed: the event keeps the previous one.
     pub(super) fn unrecord(&mut self, raw: RawEvent) {
         if let Some(index) = self.event_of.get(raw) {
-            self.events[index as usize].swap();
+            self.events[index as usize].swap_records();
         }
     }
 
     /// The stream waits for the event's latest record.
     #[inline(always)]
-    pub(super) fn wait(&mut self, host: Host, stream: RawStream, raw: RawEvent) {
+    pub(super) fn wait(&mut self, host: HostThread, stream: RawStream, raw: RawEvent) {
         let Queued { stream, .. } = self.queue(host, stream);
         let index = self.event(raw);
         let event = &self.events[index as usize];
         let waiting = &mut self.streams[stream as usize].clock;
-        // Whoever knows an epoch of a stream got with it all that came before.
+        // A clock that has an epoch of a stream has all that came before it, too.
         if waiting.get(event.stream) < event.epoch {
             waiting.merge(&event.clock);
         }

@@ -1,37 +1,38 @@
-//! The way to the state: by a journal for one thread, by a lock for the others.
+//! Access to the state: through a journal for one thread, under a lock for the others.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::current_thread;
 use super::journal::Journal;
-use super::me;
-use super::op::{self, Calls, Verb, Work};
+use super::op::{self, Calls, EventOp, Work};
 use super::site::Action;
 use super::state::State;
 use super::{RaceMark, RaceReports};
 use crate::driver::{Access, RawEvent, RawStream};
 use crate::lock::{Held, Lock};
 
-/// Lines of the journal. Few, so that they stay in the cache: 8 KiB.
+/// The journal's length in lines: 8 KiB, so that it stays in the cache.
 const LINES: u16 = 256;
 
 /// Tells checkers apart within a process.
 static CHECKERS: AtomicU64 = AtomicU64::new(1);
 
-/// What a checker and the host functions that it wrapped share.
+/// The part of a checker that the host functions that it wrapped share.
 pub(super) struct Shared {
     number: u64,
-    /// The thread that writes the journal: the first that queued something, until it is gone.
+    /// The number of the thread that writes the journal: the first that queued something, until it ends.
     owner: AtomicU64,
     journal: Journal,
-    state: Lock<Checked>,
+    state: Lock<Protected>,
 }
 
-struct Checked {
+/// The data behind the lock.
+struct Protected {
     state: State,
     /// The index of the thread that writes the journal.
     owner: u32,
-    /// Lines of the journal that were read.
+    /// How many lines of the journal were read.
     read: usize,
 }
 
@@ -39,9 +40,9 @@ impl Shared {
     pub(super) fn new(defaults: Box<[RawStream]>) -> Self {
         Self {
             number: CHECKERS.fetch_add(1, Ordering::Relaxed),
-            owner: AtomicU64::new(me::NEVER),
+            owner: AtomicU64::new(current_thread::NO_OWNER),
             journal: Journal::new(LINES),
-            state: Lock::new(Checked { state: State::new(defaults), owner: 0, read: 0 }),
+            state: Lock::new(Protected { state: State::new(defaults), owner: 0, read: 0 }),
         }
     }
 
@@ -54,8 +55,8 @@ impl Shared {
         function: u64,
         accesses: &[Access],
     ) {
-        let work = Work { stream, action, function, location: me::take_location() };
-        // SAFETY: this thread is the writer, as it has just asked.
+        let work = Work { stream, action, function, location: current_thread::take_location() };
+        // SAFETY: this thread is the writer: `is_writer` says so.
         let noted = self.is_writer() && unsafe { op::note_work(&self.journal, &work, accesses) };
         if !noted {
             self.work_locked(work, accesses);
@@ -64,27 +65,27 @@ impl Shared {
 
     /// Notes what a stream does with an event.
     #[inline(always)]
-    pub(super) fn event(&self, verb: Verb, stream: RawStream, event: RawEvent) {
-        // SAFETY: this thread is the writer, as it has just asked.
+    pub(super) fn event(&self, event_op: EventOp, stream: RawStream, event: RawEvent) {
+        // SAFETY: this thread is the writer: `is_writer` says so.
         let noted =
-            self.is_writer() && unsafe { op::note_event(&self.journal, verb, stream, event) };
+            self.is_writer() && unsafe { op::note_event(&self.journal, event_op, stream, event) };
         if !noted {
-            self.event_locked(verb, stream, event);
+            self.event_locked(event_op, stream, event);
         }
     }
 
-    /// Whether the journal is this thread's. Numbers are given once, and another thread becomes the
-    /// owner only when this one has no number to compare with any more.
+    /// Whether the calling thread owns the journal. Numbers are not reused, and another thread becomes the
+    /// owner only after this one has lost the number that is compared here.
     #[inline(always)]
     fn is_writer(&self) -> bool {
-        self.owner.load(Ordering::Relaxed) == me::alone()
+        self.owner.load(Ordering::Relaxed) == current_thread::writer_number()
     }
 
     #[cold]
     #[inline(never)]
     fn work_locked(&self, work: Work, accesses: &[Access]) {
         let mut locked = self.lock();
-        self.claim(&mut locked);
+        self.claim_journal(&mut locked);
         let thread = locked.thread;
         let state = locked.state();
         state.work(&state.caller(thread), work, accesses.iter().copied());
@@ -92,33 +93,33 @@ impl Shared {
 
     #[cold]
     #[inline(never)]
-    fn event_locked(&self, verb: Verb, stream: RawStream, event: RawEvent) {
+    fn event_locked(&self, event_op: EventOp, stream: RawStream, event: RawEvent) {
         let mut locked = self.lock();
-        self.claim(&mut locked);
+        self.claim_journal(&mut locked);
         let thread = locked.thread;
         let state = locked.state();
-        state.event(&state.caller(thread), verb, stream, event);
+        state.event(&state.caller(thread), event_op, stream, event);
     }
 
-    /// The state, with all that was noted before.
+    /// Locks the state and applies all calls that were noted before.
     pub(super) fn lock(&self) -> Locked<'_> {
-        // Nothing in here panics; if it did, an order could be missing, and a race be reported that
-        // there is not.
+        // No code under the lock panics. If it did, an order could be missing, and a race be reported that
+        // does not exist.
         let mut guard = self.state.lock();
         self.drain(&mut guard);
-        let known = me::place(self.number);
+        let known = current_thread::slot(self.number);
         let known = known.filter(|(id, index)| guard.state.is_thread(*index, *id));
         let thread = match known {
             Some((_, index)) => index,
-            None => self.introduce(&mut guard),
+            None => self.register_thread(&mut guard),
         };
         Locked { guard, thread }
     }
 
-    /// Applies what was noted since the last time.
+    /// Applies the calls that were noted since the last time.
     #[inline]
-    fn drain(&self, Checked { state, owner, read }: &mut Checked) {
-        // SAFETY: who has `Checked` holds the lock.
+    fn drain(&self, Protected { state, owner, read }: &mut Protected) {
+        // SAFETY: the lock is held: `Protected` is behind it.
         let lines = unsafe { self.journal.after(*read) };
         if !lines.is_empty() {
             *read += lines.len();
@@ -127,34 +128,37 @@ impl Shared {
         }
         if self.is_writer() {
             *read = 0;
-            // SAFETY: the writer is here, with the lock.
+            // SAFETY: this thread is the writer and holds the lock.
             unsafe { self.journal.clear() };
         }
     }
 
-    /// A thread calls for the first time, or has used another checker meanwhile.
+    /// Finds or makes the index of a thread that calls for the first time, or has used another checker
+    /// meanwhile.
     #[cold]
-    fn introduce(&self, checked: &mut Checked) -> u32 {
+    fn register_thread(&self, protected: &mut Protected) -> u32 {
         let owner = self.owner.load(Ordering::Relaxed);
-        if owner != me::NEVER && !checked.state.is_alive(owner) {
-            // What its owner noted last is seen now that the owner was seen to be gone. Only then may
-            // another thread get its index.
-            self.drain(checked);
-            self.owner.store(me::NEVER, Ordering::Relaxed);
+        if owner != current_thread::NO_OWNER && !protected.state.is_alive(owner) {
+            // The owner has ended, so all that it noted is visible now. It is applied before another thread
+            // gets the owner's index.
+            self.drain(protected);
+            self.owner.store(current_thread::NO_OWNER, Ordering::Relaxed);
         }
-        let (number, alive) = me::number();
+        let (number, alive) = current_thread::number();
         let owner = self.owner.load(Ordering::Relaxed);
-        let thread = checked.state.thread(number, alive, owner);
-        me::set_place(self.number, thread);
+        let thread = protected.state.thread(number, alive, owner);
+        current_thread::set_slot(self.number, thread);
         thread
     }
 
-    /// Gives the journal to a thread that queues something, if it is nobody's.
-    fn claim(&self, locked: &mut Locked<'_>) {
-        let me = me::alone();
-        if self.owner.load(Ordering::Relaxed) == me::NEVER && me != me::NOBODY {
-            // All that is in there was read when the lock was taken.
-            self.owner.store(me, Ordering::Relaxed);
+    /// Makes the calling thread, which queues something, the journal's owner if there is none.
+    fn claim_journal(&self, locked: &mut Locked<'_>) {
+        let writer = current_thread::writer_number();
+        if self.owner.load(Ordering::Relaxed) == current_thread::NO_OWNER
+            && writer != current_thread::NO_NUMBER
+        {
+            // All lines were read when the lock was taken.
+            self.owner.store(writer, Ordering::Relaxed);
             locked.guard.owner = locked.thread;
         }
     }
@@ -165,7 +169,7 @@ impl Shared {
 
     pub(super) fn take(&self) -> RaceReports {
         let reports = self.lock().state().take();
-        // Without the lock: a subscriber may take its time, and call the driver itself.
+        // Without the lock: a subscriber may be slow, and may call the driver itself.
         reports.races.iter().for_each(|report| tracing::debug!(%report, "a race"));
         reports
     }
@@ -175,7 +179,9 @@ impl Drop for Shared {
     fn drop(&mut self) {
         let races = self.take();
         if !races.is_empty() {
-            tracing::error!("races that nobody has asked about: {races}");
+            tracing::error!(
+                "the race checker is dropped with reports that were not taken: {races}"
+            );
         }
     }
 }
@@ -186,10 +192,10 @@ impl fmt::Debug for Shared {
     }
 }
 
-/// The state, for the calling thread.
+/// The locked state, for the calling thread.
 pub(super) struct Locked<'a> {
-    guard: Held<'a, Checked>,
-    /// Its index.
+    guard: Held<'a, Protected>,
+    /// The calling thread's index.
     pub(super) thread: u32,
 }
 
@@ -210,28 +216,28 @@ mod tests {
     use crate::driver::{AccessMode, DeviceId, MemoryRange};
 
     #[test]
-    fn the_owner_of_a_full_journal_that_others_have_read_begins_anew() {
+    fn the_owner_clears_a_full_journal_that_others_have_read() {
         let shared = Shared::new(Box::default());
         let stream = RawStream::new(DeviceId(0), 1);
         let event = RawEvent::new(DeviceId(0), 2);
-        // SAFETY: here is the only thread that notes anything.
+        // SAFETY: no other thread notes anything.
         let noted = || unsafe { shared.journal.after(0) }.len();
-        shared.event(Verb::Record, stream, event);
+        shared.event(EventOp::Record, stream, event);
         for round in 0..3 {
             for lines in 1..=usize::from(LINES) {
-                shared.event(Verb::Record, stream, event);
+                shared.event(EventOp::Record, stream, event);
                 assert_eq!(noted(), lines, "round {round}");
             }
             let read = thread::scope(|scope| scope.spawn(|| shared.lock().guard.read).join());
             assert_eq!(read.ok(), Some(LINES.into()));
-            shared.event(Verb::Record, stream, event);
+            shared.event(EventOp::Record, stream, event);
             assert_eq!(noted(), 0, "the lock was taken, and all was read");
         }
     }
 
-    /// Another thread has read the journal, and not yet seen that its owner is gone.
+    /// Another thread has read the journal, and not yet seen that the owner has ended.
     #[test]
-    fn what_the_owner_noted_last_is_its_own_and_not_of_who_gets_its_index() {
+    fn last_calls_of_an_ended_owner_are_not_attributed_to_its_successor() {
         let shared = Arc::new(Shared::new(Box::default()));
         let (begun, has_begun) = mpsc::channel();
         let (go_on, may_go_on) = mpsc::channel();
@@ -248,13 +254,13 @@ mod tests {
                 }
                 shared.work(a, Action::Fill, 0, &[access]);
                 {
-                    // It finds that complete.
+                    // The owner finds its work complete.
                     let mut locked = shared.lock();
                     let thread = locked.thread;
                     let order = &mut locked.state().order;
                     let stream = order.stream(a);
-                    order.ask_stream(thread, stream);
-                    order.answer(thread);
+                    order.begin_stream_query(thread, stream);
+                    order.confirm_query(thread);
                 }
                 begun.send(()).unwrap();
                 may_go_on.recv().unwrap();
@@ -266,7 +272,7 @@ mod tests {
         shared.drain(&mut guard);
         go_on.send(()).unwrap();
         owner.join().unwrap();
-        shared.introduce(&mut guard);
+        shared.register_thread(&mut guard);
         drop(guard);
         let races = shared.take();
         assert!(races.is_empty(), "{races}");

@@ -1,4 +1,4 @@
-//! Where accesses come from, as the history keeps it: small and without the heap.
+//! Where accesses come from, in the form that the history keeps: small, and without the heap.
 
 use std::num::NonZeroU64;
 use std::ptr;
@@ -6,14 +6,14 @@ use std::ptr;
 use crate::driver::MemoryRange;
 use crate::driver::note::{Direction, SourceLocation};
 
-/// How many places and names are told apart. A program has some hundreds; one that makes up new ones
-/// for ever gets no more.
-const MOST: usize = 1 << 16;
+/// How many sites and names are kept apart. A program has some hundreds; the limit is for one that makes new
+/// ones without end.
+const MAX_SITES: usize = 1 << 16;
 
-/// Places of the table that finds a place again.
-const RECENT: usize = 256;
+/// Slots of the cache of sites.
+const RECENT_SLOTS: usize = 256;
 
-/// The hook that a thread is in: two numbers of [`Names`] as one, which is compared at once.
+/// The hook that a thread is in: two numbers of [`Names`] in one, so that a comparison is one instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Hook(NonZeroU64);
 
@@ -46,7 +46,7 @@ pub(super) enum Action {
 }
 
 impl Action {
-    /// All, each at the place that its number says.
+    /// All actions, each at the index that is its number.
     pub(super) const ALL: [Self; 8] = [
         Self::Kernel,
         Self::Copy,
@@ -59,11 +59,11 @@ impl Action {
     ];
 }
 
-/// A place in the program, within a node: the same in each tick.
+/// A place in the program that accesses memory, within a node: the same in each tick.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Site {
     pub(super) action: Action,
-    /// The kernel, if it is one.
+    /// The number of the kernel's function, or 0.
     pub(super) function: u64,
     pub(super) hook: Option<Hook>,
     pub(super) location: Option<SourceLocation>,
@@ -71,8 +71,8 @@ pub(super) struct Site {
 
 impl Site {
     #[inline(always)]
-    fn is(&self, other: &Self) -> bool {
-        // By address: the same place may have several, and then counts as several.
+    fn matches(&self, other: &Self) -> bool {
+        // Locations are compared by address. A location that has several addresses counts as several.
         let location = |site: &Self| site.location.map_or(ptr::null(), ptr::from_ref);
         let hook = |site: &Self| site.hook.map_or(0, |hook| hook.0.get());
         self.function == other.function
@@ -82,20 +82,20 @@ impl Site {
     }
 }
 
-/// What stands in free places.
+/// The content of free slots.
 const BLANK: Site = Site { action: Action::OnHost, function: 0, hook: None, location: None };
 
-/// Sites by number, so that an access holds four bytes of it.
+/// Sites by number, so that an access needs four bytes for its site.
 #[derive(Debug)]
 pub(super) struct Sites {
     all: Vec<Site>,
-    /// A site that was asked for last, and its number, by some of its bits.
-    recent: Box<[(Site, u32); RECENT]>,
+    /// A cache: sites that were searched for last, with their numbers, by some of their bits.
+    recent: Box<[(Site, u32); RECENT_SLOTS]>,
 }
 
 impl Sites {
     pub(super) fn new() -> Self {
-        Self { all: vec![BLANK], recent: Box::new([(BLANK, 0); RECENT]) }
+        Self { all: vec![BLANK], recent: Box::new([(BLANK, 0); RECENT_SLOTS]) }
     }
 
     #[inline(always)]
@@ -104,21 +104,21 @@ impl Sites {
         let location = site.location.map_or(0, |location| ptr::from_ref(location).addr());
         let hook = site.hook.map_or(0, |hook| hook.0.get()) << 3;
         let bits = (location >> 3) ^ ((function >> 4) ^ function ^ hook) as usize;
-        let (recent, number) = &self.recent[bits % RECENT];
-        if recent.is(&site) { *number } else { self.search(site, bits % RECENT) }
+        let (recent, number) = &self.recent[bits % RECENT_SLOTS];
+        if recent.matches(&site) { *number } else { self.search(site, bits % RECENT_SLOTS) }
     }
 
     #[cold]
     #[inline(never)]
-    fn search(&mut self, site: Site, recent: usize) -> u32 {
-        let found = self.all.iter().position(|known| known.is(&site));
+    fn search(&mut self, site: Site, slot: usize) -> u32 {
+        let found = self.all.iter().position(|known| known.matches(&site));
         let number = found.unwrap_or_else(|| {
-            if self.all.len() < MOST {
+            if self.all.len() < MAX_SITES {
                 self.all.push(site);
             }
             self.all.len() - 1
         }) as u32;
-        self.recent[recent] = (site, number);
+        self.recent[slot] = (site, number);
         number
     }
 
@@ -127,7 +127,7 @@ impl Sites {
     }
 }
 
-/// Memory that passed a port.
+/// Memory that came in or went out through a port, in one tick of a hook.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Passage {
     pub(super) hook: Hook,
@@ -142,11 +142,11 @@ pub(super) struct Passage {
 pub(super) struct Names(Vec<Box<str>>);
 
 impl Names {
-    /// The number of a name. Programs have few, so looking through them is fast.
+    /// The number of a name. Programs have few names, so a linear search is fast.
     pub(super) fn number(&mut self, name: &str) -> u32 {
         let found = self.0.iter().position(|known| **known == *name);
         found.unwrap_or_else(|| {
-            if self.0.len() < MOST {
+            if self.0.len() < MAX_SITES {
                 self.0.push(name.into());
             }
             self.0.len() - 1

@@ -1,4 +1,4 @@
-//! Takes the calls in their order, and looks at each access.
+//! The checker's state: applies the calls in their order and checks each access.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::RaceMark;
 use super::history::History;
 use super::log::Log;
-use super::op::{Calls, Noted, Verb, Work, function_number};
-use super::order::{Host, Kind, Order, Queued};
+use super::op::{Call, Calls, EventOp, Work, function_number};
+use super::order::{HostThread, Kind, Order, Queued};
 use super::site::{Action, Hook, Names, Passage, Site, Sites};
-use super::uses::{Access, By, Found, HOST};
+use super::uses::{Access, Findings, HOST, Origin};
 use crate::driver::note::{Direction, SourceLocation};
 use crate::driver::{self, AccessMode, MemoryRange, RawEvent, RawFunction, RawStream};
 
@@ -24,21 +24,21 @@ struct Thread {
 }
 
 impl Thread {
-    fn lives(&self) -> bool {
-        // Acquire: what the thread has published before it ended is seen then.
+    fn is_running(&self) -> bool {
+        // Acquire: a thread that is seen to have ended has published all its calls.
         self.alive.load(Ordering::Acquire)
     }
 }
 
-/// A thread, for as long as it enters no other hook and learns nothing new.
+/// A thread with its hook and the version of its clock, as they are when it makes a call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Caller {
-    host: Host,
+    host: HostThread,
     hook: Option<Hook>,
     tick: u64,
 }
 
-/// All that is known.
+/// All that the checker keeps.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) order: Order,
@@ -48,9 +48,9 @@ pub(super) struct State {
     pub(super) functions: HashMap<u64, Box<str>>,
     threads: Vec<Thread>,
     pub(super) log: Log,
-    /// What was taken.
-    pub(super) told: RaceMark,
-    pub(super) found: Found,
+    /// Up to where reports were taken.
+    pub(super) taken: RaceMark,
+    pub(super) found: Findings,
     /// The default streams of the devices.
     defaults: Box<[RawStream]>,
 }
@@ -69,32 +69,32 @@ impl State {
             functions: HashMap::new(),
             threads: Vec::new(),
             log: Log::default(),
-            told: RaceMark::default(),
-            found: Found::default(),
+            taken: RaceMark::default(),
+            found: Findings::default(),
             defaults,
         }
     }
 
     // Threads.
 
-    /// The index of a thread if it is this one's.
+    /// Whether `index` is that of the thread with this number.
     pub(super) fn is_thread(&self, index: u32, id: u64) -> bool {
         self.threads.get(index as usize).is_some_and(|thread| thread.id == id)
     }
 
     /// Whether a thread still runs.
     pub(super) fn is_alive(&self, id: u64) -> bool {
-        self.threads.iter().any(|thread| thread.id == id && thread.lives())
+        self.threads.iter().any(|thread| thread.id == id && thread.is_running())
     }
 
-    /// The index of a thread; a new one takes that of one that is gone, but not the `owner`'s of the
-    /// journal: what that noted last may not have been read yet.
+    /// The index of a thread. A new thread takes the index of one that has ended, except that of the journal's
+    /// `owner`: its last calls may not have been read yet.
     pub(super) fn thread(&mut self, id: u64, alive: Arc<AtomicBool>, owner: u64) -> u32 {
         if let Some(index) = self.threads.iter().position(|thread| thread.id == id) {
             return index as u32;
         }
         let fresh = Thread { id, alive, hook: None, tick: 0 };
-        match self.threads.iter().position(|thread| thread.id != owner && !thread.lives()) {
+        match self.threads.iter().position(|thread| thread.id != owner && !thread.is_running()) {
             Some(index) => {
                 self.threads[index] = fresh;
                 self.order.forget_thread(index as u32);
@@ -121,7 +121,7 @@ impl State {
     // Calls.
 
     pub(super) fn create_stream(&mut self, raw: RawStream, kind: Kind) {
-        // The driver may give a number out again whose destruction it still has to report.
+        // The driver may reuse a handle before it has returned from destroying the old stream.
         self.order.forget_stream(raw);
         self.order.add_stream(raw, kind);
     }
@@ -136,24 +136,26 @@ impl State {
         self.functions.insert(function_number(function), name.into());
     }
 
-    /// A thread, as it makes calls now.
+    /// The thread, as it makes calls now.
     pub(super) fn caller(&self, thread: u32) -> Caller {
         let Thread { hook, tick, .. } = self.threads[thread as usize];
         Caller { host: self.order.host(thread), hook, tick }
     }
 
-    /// Applies calls that a thread has noted.
+    /// Applies calls that a thread has noted in the journal.
     pub(super) fn apply(&mut self, thread: u32, calls: Calls<'_>) {
         let caller = self.caller(thread);
         for call in calls {
             match call {
-                Noted::Work(work, accesses) => self.work(&caller, work, accesses),
-                Noted::Event(verb, stream, event) => self.event(&caller, verb, stream, event),
+                Call::Work(work, accesses) => self.work(&caller, work, accesses),
+                Call::Event(event_op, stream, event) => {
+                    self.event(&caller, event_op, stream, event)
+                }
             }
         }
     }
 
-    /// Work is queued.
+    /// Applies a call that queues work.
     #[inline(always)]
     pub(super) fn work(
         &mut self,
@@ -164,33 +166,33 @@ impl State {
         let Caller { host, hook, tick } = *caller;
         let Queued { stream, epoch } = self.order.queue(host, stream);
         let site = self.sites.number(Site { action, function, hook, location });
-        let by = By { epoch, tick, stream, site };
+        let origin = Origin { epoch, tick, stream, site };
         let clock = self.order.clock(stream).entries();
         for access in accesses {
-            self.history.access(access, &by, clock, &mut self.found);
+            self.history.access(access, &origin, clock, &mut self.found);
         }
         if !self.found.races.is_empty() {
             self.report();
         }
     }
 
-    /// A stream does something with an event.
+    /// Applies a record or a wait.
     #[inline(always)]
     pub(super) fn event(
         &mut self,
         caller: &Caller,
-        verb: Verb,
+        event_op: EventOp,
         stream: RawStream,
         event: RawEvent,
     ) {
-        match verb {
-            Verb::Record => self.order.record(caller.host, stream, event),
-            Verb::Unrecord => self.order.unrecord(event),
-            Verb::Wait => self.order.wait(caller.host, stream, event),
+        match event_op {
+            EventOp::Record => self.order.record(caller.host, stream, event),
+            EventOp::Unrecord => self.order.unrecord(event),
+            EventOp::Wait => self.order.wait(caller.host, stream, event),
         }
     }
 
-    /// Memory was allocated in the order of a stream: a write, since nobody may use it before.
+    /// Memory was allocated in the order of a stream. This counts as a write: no use may come before it.
     pub(super) fn allocate(
         &mut self,
         thread: u32,
@@ -202,7 +204,7 @@ impl State {
         self.write(thread, stream, Action::Allocate, range, location);
     }
 
-    /// Memory is freed in the order of a stream: a write, since nobody may use it afterwards.
+    /// Memory is freed in the order of a stream. This counts as a write: no use may come after it.
     pub(super) fn free(
         &mut self,
         thread: u32,
@@ -241,7 +243,7 @@ impl State {
         self.history.remove(range);
     }
 
-    /// The host touches memory. It is not remembered: see the module's text.
+    /// The host touches memory. The access is checked and not remembered: see the folder's README.
     pub(super) fn host_access(
         &mut self,
         thread: u32,
@@ -252,14 +254,15 @@ impl State {
     ) {
         let Thread { hook, tick, .. } = self.threads[thread as usize];
         let site = self.sites.number(Site { action, function: 0, hook, location });
-        let by = By { epoch: 0, tick, stream: HOST, site };
-        let access = Access { range, mode, argument: "", by };
-        self.history.check(&access, self.order.knows(thread).entries(), &mut self.found);
+        let origin = Origin { epoch: 0, tick, stream: HOST, site };
+        let access = Access { range, mode, argument: "", origin };
+        self.history.check(&access, self.order.thread_clock(thread).entries(), &mut self.found);
         if !self.found.races.is_empty() {
             self.report();
         }
     }
 
+    /// Memory came in or went out through a port of the thread's hook.
     pub(super) fn pass(
         &mut self,
         thread: u32,

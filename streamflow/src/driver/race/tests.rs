@@ -1,4 +1,4 @@
-//! Threads that meet in the checker: the one that writes the journal, others, and one that takes it over.
+//! Several threads in the checker: the journal's owner, others, and a thread that takes the journal over.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::{Arc, mpsc};
@@ -20,9 +20,9 @@ fn checker() -> Arc<dyn Driver> {
     Arc::new(RaceChecker::new(Arc::new(HostDriver::builder().build())))
 }
 
-/// Writes on a stream and records.
+/// Writes on a stream and records an event.
 fn write(driver: &dyn Driver, stream: RawStream, memory: MemoryRange, event: RawEvent) {
-    // SAFETY: all are of this driver, and nothing is given back before it goes.
+    // SAFETY: all are of this driver, and nothing is given back before the driver is dropped.
     unsafe {
         driver.fill(stream, memory, 1).unwrap();
         driver.record_event(event, stream).unwrap();
@@ -34,9 +34,9 @@ fn wait(driver: &dyn Driver, stream: RawStream, event: RawEvent) {
     unsafe { driver.wait_event(stream, event).unwrap() };
 }
 
-/// Two threads with a stream each write the same memory in turn. Each waits, on its stream, for what the
-/// other has recorded; the other one leaves that out every `forget`th time.
-fn turns(driver: &Arc<dyn Driver>, forget: usize) -> u64 {
+/// Two threads with a stream each write the same memory alternately. Each makes its stream wait for the other's
+/// record; the second thread leaves the wait out every `forget`th time. Returns how many races were found.
+fn alternate(driver: &Arc<dyn Driver>, forget: usize) -> u64 {
     let stream = || driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
     let event = || driver.create_event(DEVICE).unwrap();
     let (a, b, of_a, of_b) = (stream(), stream(), event(), event());
@@ -67,29 +67,29 @@ fn turns(driver: &Arc<dyn Driver>, forget: usize) -> u64 {
 }
 
 #[test]
-fn an_event_is_handed_from_thread_to_thread() {
-    assert_eq!(turns(&checker(), usize::MAX), 0);
+fn events_order_the_work_of_two_threads() {
+    assert_eq!(alternate(&checker(), usize::MAX), 0);
 }
 
 #[test]
-fn an_event_that_is_forgotten_is_missed_whoever_writes_the_journal() {
-    assert_eq!(turns(&checker(), 5), ROUNDS as u64 / 5);
-    // A thread that is in the middle of something else.
+fn a_missing_wait_is_found_whichever_thread_owns_the_journal() {
+    assert_eq!(alternate(&checker(), 5), ROUNDS as u64 / 5);
+    // A third thread owns the journal.
     let driver = checker();
     let stream = driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
     wait(&*driver, stream, driver.create_event(DEVICE).unwrap());
-    let from_elsewhere = thread::scope(|scope| scope.spawn(|| turns(&driver, 5)).join().unwrap());
-    assert_eq!(from_elsewhere, ROUNDS as u64 / 5);
+    let found = thread::scope(|scope| scope.spawn(|| alternate(&driver, 5)).join().unwrap());
+    assert_eq!(found, ROUNDS as u64 / 5);
 }
 
 #[test]
-fn a_thread_that_is_gone_leaves_the_journal_and_what_it_noted() {
+fn calls_noted_by_an_ended_thread_are_applied() {
     let driver = checker();
     let stream = || driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
     let (a, b, event) = (stream(), stream(), driver.create_event(DEVICE).unwrap());
     // SAFETY: as above.
     let memory = unsafe { driver.allocate(a, 4096) }.unwrap();
-    // In each round a new thread, and the journal is its own once it has queued something.
+    // Each round has a new thread, which owns the journal once it has queued something.
     for round in 0..20 {
         let ordered = round % 2 == 0;
         thread::scope(|scope| {
@@ -110,7 +110,7 @@ fn a_thread_that_is_gone_leaves_the_journal_and_what_it_noted() {
 }
 
 #[test]
-fn what_one_thread_has_waited_for_another_does_not_know() {
+fn a_synchronisation_of_one_thread_orders_nothing_for_another() {
     let driver = checker();
     let stream = || driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
     let (a, b) = (stream(), stream());
@@ -123,17 +123,17 @@ fn what_one_thread_has_waited_for_another_does_not_know() {
         });
         driver.fill(b, memory, 2).unwrap();
         assert_eq!(driver.take_races().races.len(), 1);
-        // By itself, on the same stream.
+        // The same thread synchronises.
         driver.synchronize_stream(b).unwrap();
         driver.fill(a, memory, 3).unwrap();
         assert!(driver.take_races().is_empty());
     }
 }
 
-/// Asks for races whenever somebody logs something.
-struct Asks(Arc<dyn Driver>);
+/// A subscriber that takes the races at each log message.
+struct TakesRaces(Arc<dyn Driver>);
 
-impl Subscriber for Asks {
+impl Subscriber for TakesRaces {
     fn enabled(&self, _: &Metadata<'_>) -> bool {
         true
     }
@@ -147,7 +147,7 @@ impl Subscriber for Asks {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, _: &Event<'_>) {
-        assert!(self.0.take_races().is_empty(), "they are logged when they were taken");
+        assert!(self.0.take_races().is_empty(), "races are logged after they were taken");
     }
 
     fn enter(&self, _: &Id) {}
@@ -156,13 +156,13 @@ impl Subscriber for Asks {
 }
 
 #[test]
-fn a_subscriber_may_ask_for_races_itself() {
+fn a_subscriber_may_take_races() {
     let (done, is_done) = mpsc::channel();
     thread::spawn(move || {
         let driver = checker();
         let stream = || driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
         let (a, b) = (stream(), stream());
-        let races = with_default(Asks(driver.clone()), || {
+        let races = with_default(TakesRaces(driver.clone()), || {
             // SAFETY: as above.
             unsafe {
                 let memory = driver.allocate(a, 4096).unwrap();
@@ -176,7 +176,7 @@ fn a_subscriber_may_ask_for_races_itself() {
     assert_eq!(is_done.recv_timeout(Duration::from_secs(10)), Ok(1));
 }
 
-/// The record is refused, since the stream is of another device. Then the event still stands for its record from before.
+/// The record is refused, because the stream is of another device. The event keeps its previous record.
 #[test]
 fn a_record_that_fails_leaves_the_event_as_it_was() {
     let driver: Arc<dyn Driver> =
@@ -184,7 +184,7 @@ fn a_record_that_fails_leaves_the_event_as_it_was() {
     let stream = |device| driver.create_stream(DeviceId(device), StreamOptions::default()).unwrap();
     let (a, b, far) = (stream(0), stream(0), stream(1));
     let event = driver.create_event(DEVICE).unwrap();
-    // SAFETY: all are of this driver, and nothing is given back before it goes.
+    // SAFETY: all are of this driver, and nothing is given back before the driver is dropped.
     let memory = unsafe { driver.allocate(a, 4096) }.unwrap();
     write(&*driver, a, memory, event);
     // SAFETY: as above.

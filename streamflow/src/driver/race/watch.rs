@@ -1,4 +1,4 @@
-//! Looking for races on behalf of whoever reports them: a run, a harness.
+//! The races of a run or a harness, which reports them.
 
 use std::mem;
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::{RaceMark, RaceReports};
 use crate::driver::Driver;
 
-/// Finds all races from when it was made on, and those before that nobody had asked about. Whoever else asks
-/// meanwhile, as an operator may, hides none from it.
+/// Collects the races since it was made, and those before that were not taken. An operator that takes races
+/// meanwhile removes none from it.
 #[derive(Debug)]
 pub(crate) struct RaceWatch {
     driver: Arc<dyn Driver>,
@@ -22,19 +22,19 @@ impl RaceWatch {
         Self { driver: driver.clone(), mark, found: driver.take_races() }
     }
 
-    /// Whether there are any that were not [taken](Self::take).
+    /// Whether there are races that were not [taken](Self::take).
     pub(crate) fn look(&mut self) -> bool {
         let later = self.driver.races_since(&mut self.mark);
         let is_new = !later.is_empty();
         self.found.extend(later);
         if is_new {
-            // They will be reported from here.
+            // This watch reports them: the platform need not.
             self.driver.take_races();
         }
         !self.found.is_empty()
     }
 
-    /// What was found.
+    /// The races since the last call.
     pub(crate) fn take(&mut self) -> RaceReports {
         self.look();
         mem::take(&mut self.found)

@@ -1,14 +1,14 @@
-//! What host threads find complete, and who goes by it.
+//! What host threads find complete, and the work that relies on it.
 
-use super::{Host, Order, Stream, Thread};
+use super::{HostThread, Order, Stream, Thread};
 use crate::driver::RawEvent;
 use crate::driver::race::clock::Clock;
 
-/// What a thread knows, and what it is just asking for.
+/// The two clocks of a thread: what it has found complete, and its query in progress.
 #[derive(Debug)]
-pub(in crate::driver::race) struct Knowledge {
+pub(in crate::driver::race) struct ThreadClocks {
     clock: Clock,
-    asked: Clock,
+    queried: Clock,
 }
 
 impl Order {
@@ -18,7 +18,7 @@ impl Order {
         self.threads.len() as u32 - 1
     }
 
-    /// The thread is gone, and another one gets its index.
+    /// The thread has ended, and another one gets its index.
     pub(in crate::driver::race) fn forget_thread(&mut self, thread: u32) {
         self.versions += 1;
         let thread = &mut self.threads[thread as usize];
@@ -26,50 +26,50 @@ impl Order {
         thread.version = self.versions;
     }
 
-    /// The thread, as it queues things now.
-    pub(in crate::driver::race) fn host(&self, thread: u32) -> Host {
-        Host { thread, version: self.threads[thread as usize].version }
+    /// The thread with the current version of its clock.
+    pub(in crate::driver::race) fn host(&self, thread: u32) -> HostThread {
+        HostThread { thread, version: self.threads[thread as usize].version }
     }
 
-    pub(in crate::driver::race) fn knows(&self, thread: u32) -> &Clock {
+    pub(in crate::driver::race) fn thread_clock(&self, thread: u32) -> &Clock {
         &self.threads[thread as usize].clock
     }
 
-    /// The thread is about to ask for all that `stream` has queued.
-    pub(in crate::driver::race) fn ask_stream(&mut self, thread: u32, stream: u32) {
-        let mut asked = std::mem::take(&mut self.threads[thread as usize].asked);
-        self.release(stream, &mut asked);
+    /// The thread is about to query all that is queued on `stream`, or to wait for it.
+    pub(in crate::driver::race) fn begin_stream_query(&mut self, thread: u32, stream: u32) {
+        let mut queried = std::mem::take(&mut self.threads[thread as usize].queried);
+        self.release(stream, &mut queried);
         let thread = &mut self.threads[thread as usize];
-        thread.asked = asked;
+        thread.queried = queried;
     }
 
-    /// The thread is about to ask for an event's latest record. Another one, made meanwhile, is not
-    /// what the answer is about.
-    pub(in crate::driver::race) fn ask_event(&mut self, thread: u32, raw: RawEvent) {
+    /// The thread is about to query an event's latest record, or to wait for it. The answer does not cover a
+    /// record that another thread makes meanwhile.
+    pub(in crate::driver::race) fn begin_event_query(&mut self, thread: u32, raw: RawEvent) {
         let thread = &mut self.threads[thread as usize];
-        thread.asked.clear();
+        thread.queried.clear();
         let Some(index) = self.event_of.get(raw) else { return };
         let event = &self.events[index as usize];
         if event.epoch > 0 {
-            thread.asked.copy_from(&event.clock);
+            thread.queried.copy_from(&event.clock);
         }
     }
 
-    /// What the thread asked for last is complete.
-    pub(in crate::driver::race) fn answer(&mut self, thread: u32) {
-        let asking = &mut self.threads[thread as usize];
-        if asking.asked.is_empty() {
+    /// The thread's last query was answered "complete".
+    pub(in crate::driver::race) fn confirm_query(&mut self, thread: u32) {
+        let querying = &mut self.threads[thread as usize];
+        if querying.queried.is_empty() {
             return;
         }
-        if asking.clock.merge(&asking.asked) {
+        if querying.clock.merge(&querying.queried) {
             self.versions += 1;
-            asking.version = self.versions;
+            querying.version = self.versions;
         }
-        Self::complete(&mut self.streams, &asking.asked);
+        Self::note_complete(&mut self.streams, &querying.queried);
     }
 
-    /// That work is complete says so of all that it came after, on whichever stream.
-    fn complete(streams: &mut [Stream], found: &Clock) {
+    /// Notes at each stream that its work up to `found` is complete.
+    fn note_complete(streams: &mut [Stream], found: &Clock) {
         for (index, stream) in streams.iter_mut().enumerate() {
             if found.get(index as u32) > 0 {
                 stream.completed.merge(found);
@@ -77,36 +77,45 @@ impl Order {
         }
     }
 
-    /// A copy of what comes before this point of `stream`.
+    /// A copy of the stream's clock, after which the stream's next epoch begins.
     pub(in crate::driver::race) fn snapshot(&mut self, stream: u32) -> Clock {
         let mut before = Clock::default();
         self.release(stream, &mut before);
         before
     }
 
-    /// A host function is called on `thread`, with all that came `before` it complete. The thread knows
-    /// this and nothing else until [`leave`](Self::leave) gets back what it knew.
-    pub(in crate::driver::race) fn enter(&mut self, thread: u32, before: Clock) -> Knowledge {
-        Self::complete(&mut self.streams, &before);
-        self.exchange(thread, Knowledge { clock: before, asked: Clock::default() })
+    /// A host function is called on `thread`: all `before` it is complete. The thread has found this and nothing
+    /// else complete until [`leave_host_function`](Self::leave_host_function) restores its clocks.
+    pub(in crate::driver::race) fn enter_host_function(
+        &mut self,
+        thread: u32,
+        before: Clock,
+    ) -> ThreadClocks {
+        Self::note_complete(&mut self.streams, &before);
+        self.exchange(thread, ThreadClocks { clock: before, queried: Clock::default() })
     }
 
     /// The host function has returned.
-    pub(in crate::driver::race) fn leave(&mut self, thread: u32, known: Knowledge) {
-        self.exchange(thread, known);
+    pub(in crate::driver::race) fn leave_host_function(
+        &mut self,
+        thread: u32,
+        saved: ThreadClocks,
+    ) {
+        self.exchange(thread, saved);
     }
 
-    fn exchange(&mut self, thread: u32, known: Knowledge) -> Knowledge {
+    fn exchange(&mut self, thread: u32, new: ThreadClocks) -> ThreadClocks {
         self.versions += 1;
         let thread = &mut self.threads[thread as usize];
         thread.version = self.versions;
-        Knowledge {
-            clock: std::mem::replace(&mut thread.clock, known.clock),
-            asked: std::mem::replace(&mut thread.asked, known.asked),
+        ThreadClocks {
+            clock: std::mem::replace(&mut thread.clock, new.clock),
+            queried: std::mem::replace(&mut thread.queried, new.queried),
         }
     }
 
-    /// The thread, or what is queued on `by` from now on, goes by what was found complete of `on`.
+    /// The thread, or the work that is queued on `by` from now on, relies on what any thread has found complete
+    /// of `on`.
     pub(in crate::driver::race) fn rely(&mut self, thread: u32, on: u32, by: Option<u32>) {
         let mut found = std::mem::take(&mut self.scratch);
         found.copy_from(&self.streams[on as usize].completed);

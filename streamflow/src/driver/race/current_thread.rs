@@ -1,0 +1,96 @@
+//! The calling thread: its number, its index in a checker, and the source location of its next call.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::driver::note::SourceLocation;
+
+/// The next thread's number. Numbers are never reused.
+static NEXT_NUMBER: AtomicU64 = AtomicU64::new(1);
+
+/// The number of a thread that has none yet, or whose destructors run.
+pub(super) const NO_NUMBER: u64 = 0;
+
+/// The owner of a journal that has none. It differs from every thread's number and from [`NO_NUMBER`].
+pub(super) const NO_OWNER: u64 = u64::MAX;
+
+thread_local! {
+    // Without a destructor: no check is needed to reach it, and it is there while the thread ends.
+    static CURRENT: CurrentThread = const {
+        CurrentThread {
+            number: Cell::new(NO_NUMBER),
+            writer: Cell::new(NO_NUMBER),
+            slot: Cell::new((0, 0)),
+            location: Cell::new(None),
+        }
+    };
+    static ALIVE: Alive = Alive(Arc::new(AtomicBool::new(true)));
+}
+
+struct CurrentThread {
+    number: Cell<u64>,
+    /// The number, until the thread's destructors run: from then on another thread may write the journal
+    /// that was this thread's.
+    writer: Cell<u64>,
+    /// A checker's number, and the thread's index there.
+    slot: Cell<(u64, u32)>,
+    location: Cell<Option<SourceLocation>>,
+}
+
+/// A flag that its destructor clears when the thread ends.
+struct Alive(Arc<AtomicBool>);
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        CURRENT.with(|current| current.writer.set(NO_NUMBER));
+        // A thread that reads the flag sees all that this thread has published before.
+        self.0.store(false, Ordering::Release);
+    }
+}
+
+/// The thread's number if it may write a journal that it owns, else [`NO_NUMBER`].
+#[inline]
+pub(super) fn writer_number() -> u64 {
+    CURRENT.with(|current| current.writer.get())
+}
+
+/// The thread's number, and whether it is alive. Not for the hot path.
+pub(super) fn number() -> (u64, Arc<AtomicBool>) {
+    // A thread whose destructors run counts as ended: the next thread gets its index.
+    let alive = ALIVE
+        .try_with(|alive| alive.0.clone())
+        .unwrap_or_else(|_| Arc::new(AtomicBool::new(false)));
+    CURRENT.with(|current| {
+        if current.number.get() == NO_NUMBER {
+            current.number.set(NEXT_NUMBER.fetch_add(1, Ordering::Relaxed));
+            let may_write = alive.load(Ordering::Relaxed);
+            current.writer.set(if may_write { current.number.get() } else { NO_NUMBER });
+        }
+        (current.number.get(), alive)
+    })
+}
+
+/// The thread's number and its index in a checker, if that is the checker that it used last.
+#[inline]
+pub(super) fn slot(checker: u64) -> Option<(u64, u32)> {
+    CURRENT.with(|current| {
+        let (known, index) = current.slot.get();
+        (known == checker).then_some((current.number.get(), index))
+    })
+}
+
+pub(super) fn set_slot(checker: u64, index: u32) {
+    CURRENT.with(|current| current.slot.set((checker, index)));
+}
+
+/// Sets the source location of the thread's next call.
+pub(super) fn set_location(location: SourceLocation) {
+    CURRENT.with(|current| current.location.set(Some(location)));
+}
+
+/// The source location of this call, if it was set.
+#[inline]
+pub(super) fn take_location() -> Option<SourceLocation> {
+    CURRENT.with(|current| current.location.take())
+}
