@@ -1,4 +1,4 @@
-//! Where work runs: real GPUs, or the simulator.
+//! Platforms: real GPUs, or the simulator.
 
 mod host;
 mod module;
@@ -37,7 +37,7 @@ pub const fn device(index: u32) -> DeviceId {
 pub struct Platform(Arc<Inner>);
 
 struct Inner {
-    // In the order in which they are torn down: memory before streams, the driver last.
+    // In the order in which they are dropped: memory before streams, the driver last.
     devices: Vec<Device>,
     table: Arc<StreamTable>,
     memory: MemoryOptions,
@@ -54,10 +54,10 @@ impl Platform {
     /// The GPUs of this machine.
     ///
     /// # Errors
-    /// [`DriverError::Unavailable`](crate::driver::DriverError::Unavailable) when there is no CUDA
-    /// driver, no GPU, or the driver is too old, with what to do about it.
+    /// [`DriverError::Unavailable`](crate::driver::DriverError::Unavailable), with a remedy, when there is no
+    /// CUDA driver, no GPU, or the driver is too old.
     pub fn cuda() -> Result<Self> {
-        Self::with_driver(Arc::new(CudaDriver::new()?), "CUDA was asked for")
+        Self::with_driver(Arc::new(CudaDriver::new()?), "CUDA was requested")
     }
 
     /// The simulator: CUDA's ordering rules on the host, with work executed in an order that a seed
@@ -74,8 +74,8 @@ impl Platform {
         HostPlatform::new()
     }
 
-    /// [`cuda`](Self::cuda) when it answers, else [`host`](Self::host). Says which and why, at level
-    /// `info` and in [`why`](Self::why).
+    /// [`cuda`](Self::cuda) if it works, else [`host`](Self::host). Which one and why is logged at level
+    /// `info`, and in [`why`](Self::why).
     ///
     /// # Errors
     /// Only when neither can be started.
@@ -91,7 +91,7 @@ impl Platform {
         Ok(platform)
     }
 
-    /// Any driver: a wrapped one, to record its calls or to make them fail.
+    /// A platform on any driver: for example a wrapped one, to record its calls or to make them fail.
     ///
     /// # Errors
     /// The driver's, when its devices can't be used.
@@ -103,7 +103,7 @@ impl Platform {
         Self::new(driver, why, PlatformOptions::default())
     }
 
-    /// As [`from_driver`](Self::from_driver), with another management of memory.
+    /// As [`from_driver`](Self::from_driver), with options for memory.
     ///
     /// # Errors
     /// The driver's, when its devices can't be used.
@@ -114,11 +114,11 @@ impl Platform {
         )
     }
 
-    /// As [`from_driver`](Self::from_driver), with choices of your own.
+    /// As [`from_driver`](Self::from_driver), with options.
     ///
     /// # Errors
-    /// The driver's, when its devices can't be used; [`Error::Variable`] when the environment decides
-    /// on the race checker and says neither 0 nor 1.
+    /// The driver's, when its devices can't be used; [`Error::Variable`] when the options leave the race checker
+    /// to the environment, and its variable is neither 0 nor 1.
     pub fn with_options(driver: Arc<dyn Driver>, options: PlatformOptions) -> Result<Self> {
         Self::new(driver, "a driver was given", options)
     }
@@ -145,43 +145,43 @@ impl Platform {
         self.driver().name()
     }
 
-    /// Why this platform was chosen, for people.
+    /// Why this platform was chosen, as text.
     pub fn why(&self) -> &str {
         &self.0.why
     }
 
-    /// The driver below, for what streamflow does not offer.
+    /// The platform's driver, for calls that streamflow does not offer.
     pub fn driver(&self) -> &Arc<dyn Driver> {
         self.0.table.driver()
     }
 
-    /// Whether a [race checker](crate::driver::race) watches what the platform does.
+    /// Whether a [race checker](crate::driver::race) watches this platform.
     pub fn is_race_checked(&self) -> bool {
         self.0.table.is_watched()
     }
 
-    /// The races that were found since this was asked last; a graph's run asks by itself, and ends with
-    /// an [`Error::Races`] if there were any, whoever else has asked meanwhile. Empty also where nobody watches.
+    /// The races that were found since the last call; none without a race checker. A graph's run ends with
+    /// [`Error::Races`] if there were any during the run, also if they were taken by this call.
     pub fn take_races(&self) -> RaceReports {
         self.driver().take_races()
     }
 
-    /// Tells the driver something, if it wants to be told.
+    /// Sends a note to the driver, if it uses notes.
     pub(crate) fn tell(&self, note: &Note<'_>) {
         self.0.table.tell(note);
     }
 
-    /// Whether [`tell`](Self::tell) reaches somebody.
+    /// Whether the driver uses notes.
     pub(crate) fn is_watched(&self) -> bool {
         self.0.table.is_watched()
     }
 
-    /// How many devices it has; they are `device(0)` and so on.
+    /// How many devices the platform has; they are `device(0)` and so on.
     pub fn device_count(&self) -> usize {
         self.0.devices.len()
     }
 
-    /// What a device is.
+    /// The properties of a device.
     ///
     /// # Errors
     /// [`Error::NoSuchDevice`].
@@ -189,7 +189,7 @@ impl Platform {
         Ok(&self.device(device, "`device_info`")?.info)
     }
 
-    /// Makes a live pool. `name` is for messages.
+    /// Makes a stream pool. `name` is for messages.
     ///
     /// # Errors
     /// [`Error::NoSuchDevice`]; the driver's, when a reserved stream can't be made.
@@ -197,7 +197,7 @@ impl Platform {
         StreamPool::new(&self.0.table, name, description)
     }
 
-    /// Into which sizes a device's multiprocessors can be divided.
+    /// The sizes into which a device's multiprocessors can be divided.
     ///
     /// # Errors
     /// [`Error::NoSuchDevice`];
@@ -208,8 +208,8 @@ impl Platform {
         Ok(self.driver().sm_sizes(device, coscheduling)?)
     }
 
-    /// Divides a device's multiprocessors, unless that was done already, and says what came out. Pools
-    /// [on](CudaStreamPool::on) a green context do it by themselves.
+    /// Divides a device's multiprocessors, unless that was done already, and returns the partitions. Pools
+    /// [on](CudaStreamPool::on) a green context call this themselves.
     ///
     /// # Errors
     /// As for [`sm_sizes`](Self::sm_sizes), and [`Error::GreenContexts`] with the legal sizes.
@@ -217,8 +217,8 @@ impl Platform {
         self.0.table.green_contexts(pool)
     }
 
-    /// The legacy default stream of a device: streams that were made
-    /// [`Blocking`](crate::StreamFlags::Blocking) wait for it, and it for them.
+    /// The legacy default stream of a device. It and the
+    /// [`Blocking`](crate::StreamFlags::Blocking) streams of the device wait for each other.
     ///
     /// # Errors
     /// [`Error::NoSuchDevice`].
@@ -227,12 +227,12 @@ impl Platform {
         Ok(CudaStream::default_of(&self.0.table, device))
     }
 
-    /// Borrows a stream that somebody else made, as another library or the program around this one. Whoever
-    /// makes the [`BorrowedStream`] vouches for it; for default streams see
+    /// Borrows a stream that other code made, as another library or the surrounding program. The code that makes
+    /// the [`BorrowedStream`] vouches for it; for default streams see
     /// [`default_stream`](Self::default_stream).
     ///
-    /// Our own streams go the other way by [`CudaStream::raw`], whose handle is of use only in calls that
-    /// are `unsafe` themselves.
+    /// For the other direction, [`CudaStream::raw`] returns the handle of a stream of this platform. The calls
+    /// that take such a handle are `unsafe` themselves.
     ///
     /// # Errors
     /// [`Error::NoSuchDevice`]; the driver's.
@@ -242,7 +242,7 @@ impl Platform {
     }
 
     /// A tensor on the stream's device. Its content is undefined; on the simulator it is poison.
-    /// Streams other than `stream` may use it too: they wait for its allocation.
+    /// Other streams may use it, too: they wait for its allocation.
     ///
     /// # Errors
     /// [`Error::Shape`]; the driver's, when memory is exhausted.
@@ -255,7 +255,7 @@ impl Platform {
         Tensor::new(&self.of(stream)?.memory, stream, &shape.into_shape()?)
     }
 
-    /// A run of elements on the stream's device, as [`tensor`](Self::tensor).
+    /// A buffer on the stream's device: elements without a shape, otherwise as [`tensor`](Self::tensor).
     ///
     /// # Errors
     /// As for [`tensor`](Self::tensor).
@@ -267,7 +267,7 @@ impl Platform {
     /// Makes an allocator with limits of its own on a device. `name` is for messages.
     ///
     /// # Errors
-    /// [`Error::NoSuchDevice`]; the driver's, when the initial memory can't be had.
+    /// [`Error::NoSuchDevice`]; the driver's, when it can't allocate the initial memory.
     pub fn allocator(
         &self,
         name: &str,
@@ -278,7 +278,7 @@ impl Platform {
         Allocator::new(&self.0.table, device, self.0.memory, name, limits)
     }
 
-    /// Page-locked host memory that the host may touch at once. Its content is undefined.
+    /// Page-locked host memory that the host may touch immediately. Its content is undefined.
     ///
     /// # Errors
     /// [`Error::NoSuchDevice`], [`Error::Shape`]; the driver's, when memory is exhausted.
@@ -287,8 +287,7 @@ impl Platform {
         Pinned::for_host(&self.device(device, "`pinned`")?.pinned, len)
     }
 
-    /// Queues a copy to the host on `stream`, after what was written to `source` on whatever stream.
-    /// Does not block.
+    /// Queues a copy to the host on `stream`, after all writes to `source`, on any stream. Does not block.
     ///
     /// # Errors
     /// [`Error::WrongDevice`], [`Error::ForeignPlatform`]; the driver's.
@@ -301,23 +300,23 @@ impl Platform {
         memory::download(stream, &self.of(stream)?.pinned, source.elements(), &source.shape())
     }
 
-    /// The streams, after a look whether the device is there. `who` is for messages.
+    /// The stream table, if the device exists. `who` is for messages.
     pub(crate) fn table(&self, device: DeviceId, who: &str) -> Result<&Arc<StreamTable>> {
         self.device(device, who)?;
         Ok(&self.0.table)
     }
 
-    /// All streams.
+    /// The stream table.
     pub(crate) fn streams(&self) -> &Arc<StreamTable> {
         &self.0.table
     }
 
-    /// Another handle of the stream that a point of this platform is on.
+    /// Another handle of the stream of a point, which belongs to this platform.
     pub(crate) fn stream_of(&self, point: Point) -> CudaStream {
         CudaStream::adopted(&self.0.table, point)
     }
 
-    /// Whether the work before a point of this platform is complete.
+    /// Whether the work before a point, which belongs to this platform, is complete.
     pub(crate) fn is_complete(&self, point: Point) -> Result<bool> {
         let complete = self.0.table.is_complete(point)?;
         if complete {

@@ -1,10 +1,10 @@
-//! Indices checked on the device, with `STREAMFLOW_CHECK_BOUNDS=1`.
+//! Checks of indices on the device, with `STREAMFLOW_CHECK_BOUNDS=1`.
 //!
 //! A kernel compiled with checks has one more parameter, the last: the address of a [`Report`] in
-//! page-locked host memory that the device can write. `state` keeps one for each device. It is looked
-//! at where work is known to be complete; the first error since the last look is returned there.
+//! page-locked host memory that the device can write. `state` keeps one report per device. The report is read
+//! where work is found complete, and the first error since it was last read is returned there.
 //!
-//! On the host simulator nothing is needed: there a slice is a Rust slice, whose own check panics.
+//! The host simulator needs no such checks: there a slice is a Rust slice, whose own check panics.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -17,13 +17,13 @@ use super::KernelInfo;
 /// Whether indices are checked on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Bounds {
-    /// Bare pointers.
+    /// Arguments are bare pointers.
     Unchecked,
-    /// Slices that check, and one parameter more.
+    /// Arguments are slices that check, and there is one more parameter.
     Checked,
 }
 
-/// What `STREAMFLOW_CHECK_BOUNDS` says; read once.
+/// The setting of `STREAMFLOW_CHECK_BOUNDS`, which is read once.
 pub(super) fn enabled() -> Bounds {
     static ENABLED: OnceLock<Bounds> = OnceLock::new();
     *ENABLED.get_or_init(|| {
@@ -39,10 +39,10 @@ pub(super) fn enabled() -> Bounds {
     })
 }
 
-/// Where kernels report the first index that was out of range. All zero is empty.
+/// The first index that was out of range, written by a kernel. All zero is empty.
 ///
-/// The layout is that of `struct Report` in `cuda/checked.cuh`. The device writes it while the host
-/// may look, hence the atomics.
+/// The layout is that of `struct Report` in `cuda/checked.cuh`. The fields are atomics because the device may
+/// write them while the host reads.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(super) struct Report {
@@ -53,13 +53,13 @@ pub(super) struct Report {
     length: AtomicU64,
 }
 
-/// The device has written all of it.
+/// The state of a report that the device has written in full.
 const COMPLETE: u32 = 2;
 
 impl Report {
-    /// The error that was reported, if one was; the report is empty afterwards.
+    /// Takes the reported error, if there is one, and empties the report.
     ///
-    /// Later errors are lost until then: the first is the one to mend.
+    /// Until it is emptied, later errors are lost: the first one is the cause to fix.
     pub(super) fn take(&self) -> Option<Error> {
         if self.state.load(Ordering::Acquire) != COMPLETE {
             return None;
@@ -80,19 +80,19 @@ impl Report {
     }
 }
 
-/// The kernels that were compiled with checks, by the number that they report.
+/// The kernels that were compiled with checks, by the number in their reports.
 fn known() -> std::sync::MutexGuard<'static, HashMap<u64, &'static KernelInfo>> {
     static KNOWN: OnceLock<Mutex<HashMap<u64, &'static KernelInfo>>> = OnceLock::new();
     KNOWN.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes a kernel's reports readable.
+/// Remembers a kernel, so that its reports have names.
 pub(super) fn remember(info: &'static KernelInfo) {
     known().insert(kernel_id(info), info);
 }
 
-/// A number for a kernel, the same in every process, since compiled code that holds it is kept on
-/// disk (FNV-1a, 64 bits).
+/// A number for a kernel (FNV-1a, 64 bits). It is the same in every process, because compiled code that contains
+/// it is kept on disk.
 pub(super) fn kernel_id(info: &KernelInfo) -> u64 {
     let line = info.line.to_string();
     let generics = info.generics.iter().flat_map(|(name, cuda)| [*name, *cuda]);
@@ -126,7 +126,7 @@ mod tests {
         host,
     };
 
-    /// What the device does.
+    /// Writes a report as the device does.
     fn write(report: &Report, kernel: u64, argument: u32, index: i64) {
         report.argument.store(argument, Ordering::Relaxed);
         report.kernel.store(kernel, Ordering::Relaxed);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_kernel_argument_and_index_once() {
+    fn a_report_names_kernel_argument_and_index_once() {
         remember(&INFO);
         let report = Report::default();
         assert_eq!(report.take(), None);

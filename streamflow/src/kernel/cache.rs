@@ -1,8 +1,8 @@
 //! Compiled code on disk.
 //!
-//! One file per kernel and compiler setting, named by the hash of all that the code depends on. A
-//! file tells whether it is whole and for this name; one that is not is as good as none, and is
-//! replaced. Nothing here is an error: without a cache, kernels are compiled anew.
+//! One file per kernel and compiler setting, named by the hash of everything that the code depends on. A
+//! checksum shows whether a file is complete and belongs to its name; a file that does not is ignored and
+//! replaced. No failure of the cache is an error: without it, kernels are compiled again.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,17 +12,17 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use sha2::{Digest, Sha256};
 
-/// Begins every file; the number counts the format's versions.
+/// The first bytes of every file, with the version of the format.
 const MAGIC: &[u8; 16] = b"streamflow code1";
-/// No kernel's code is as large; a file that is cannot be ours.
+/// The largest file that is read. No kernel's code is as large.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// The hash of all that compiled code depends on.
+/// The hash of everything that compiled code depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Key([u8; 32]);
 
 impl Key {
-    /// Of texts; where one ends and the next begins counts.
+    /// The key of these parts, in which also their boundaries count.
     pub(super) fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut hash = Sha256::new();
         hash.update(MAGIC);
@@ -38,8 +38,8 @@ impl Key {
         format!("{hex}.bin")
     }
 
-    /// Of the payload and the key: a file under another's name is refused too.
-    fn seal(&self, payload: &[u8]) -> [u8; 32] {
+    /// The checksum of a payload under this key: a file that was renamed is refused, too.
+    fn checksum(&self, payload: &[u8]) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update(self.0);
         hash.update(payload);
@@ -54,12 +54,12 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// The directory that the environment asks for.
+    /// The cache in the directory that the environment sets.
     pub(super) fn from_env() -> Self {
         Self { dir: directory(|name| std::env::var_os(name)) }
     }
 
-    /// The code under a key, if there is a sound file.
+    /// The code under a key, if there is an intact file.
     pub(super) fn load(&self, key: &Key) -> Option<Vec<u8>> {
         let path = self.dir.as_deref()?.join(key.file_name());
         match read(&path, key) {
@@ -72,7 +72,7 @@ impl Cache {
         }
     }
 
-    /// Keeps code under a key. The file appears whole or not at all.
+    /// Stores code under a key. The file appears complete or not at all.
     pub(super) fn store(&self, key: &Key, payload: &[u8]) {
         let Some(dir) = &self.dir else { return };
         if let Err(error) = write(dir, key, payload) {
@@ -87,7 +87,7 @@ fn directory(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     if let Some(dir) = variable("STREAMFLOW_CACHE_DIR") {
         return (!dir.is_empty() && dir != "off").then(|| dir.into());
     }
-    // A relative path is to be ignored (XDG base directory specification).
+    // Relative paths are ignored (XDG base directory specification).
     let xdg = variable("XDG_CACHE_HOME").map(PathBuf::from).filter(|dir| dir.is_absolute());
     let home = || variable("HOME").filter(|dir| !dir.is_empty()).map(PathBuf::from);
     Some(xdg.or_else(|| Some(home()?.join(".cache")))?.join("streamflow/kernels"))
@@ -100,8 +100,8 @@ fn read(path: &Path, key: &Key) -> io::Result<Vec<u8>> {
     }
     let bytes = fs::read(path)?;
     let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| damaged("not a file of this format"))?;
-    let (seal, payload) = rest.split_first_chunk::<32>().ok_or_else(|| damaged("cut off"))?;
-    if *seal != key.seal(payload) {
+    let (checksum, payload) = rest.split_first_chunk::<32>().ok_or_else(|| damaged("cut off"))?;
+    if *checksum != key.checksum(payload) {
         return Err(damaged("its checksum does not match"));
     }
     Ok(payload.to_vec())
@@ -111,19 +111,19 @@ fn write(dir: &Path, key: &Key, payload: &[u8]) -> io::Result<()> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
 
     fs::create_dir_all(dir)?;
-    // A name of its own for each process and call; the rename makes it one file again.
+    // Each process and call writes a file of its own name, and then renames it.
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let temporary = dir.join(format!(".{}.{}.{count}", key.file_name(), std::process::id()));
     let written = (|| {
         let mut file = fs::File::create(&temporary)?;
         file.write_all(MAGIC)?;
-        file.write_all(&key.seal(payload))?;
+        file.write_all(&key.checksum(payload))?;
         file.write_all(payload)?;
         drop(file);
         fs::rename(&temporary, dir.join(key.file_name()))
     })();
     if written.is_err() {
-        // Perhaps it was never made.
+        // The file may not exist.
         let _ = fs::remove_file(&temporary);
     }
     written
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_what_was_stored() {
+    fn stored_code_is_loaded_again() {
         let (_dir, cache, key) = cache();
         assert_eq!(cache.load(&key), None);
         cache.store(&key, b"code");
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn any_damage_is_seen_and_mended() {
+    fn a_damaged_file_is_ignored_and_replaced() {
         let (_dir, cache, key) = cache();
         let path = cache.dir.as_ref().unwrap().join(key.file_name());
         cache.store(&key, b"some code");
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sound_file_under_anothers_name_is_refused() {
+    fn a_renamed_file_is_ignored() {
         let (_dir, cache, key) = cache();
         let other = Key::of([b"source".as_slice(), b"sm_80"]);
         cache.store(&key, b"code");
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_cannot_be_written_is_no_error() {
+    fn a_directory_that_cannot_be_written_is_not_an_error() {
         let (dir, _, key) = cache();
         fs::write(dir.path().join("file"), "").unwrap();
         let cache = Cache { dir: Some(dir.path().join("file")) };
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_see_where_parts_end() {
+    fn keys_depend_on_the_boundaries_of_parts() {
         assert_ne!(Key::of([b"ab".as_slice(), b"c"]), Key::of([b"a".as_slice(), b"bc"]));
         assert_ne!(Key::of([b"ab".as_slice()]), Key::of([b"ab".as_slice(), b""]));
     }

@@ -14,16 +14,16 @@ use super::cache::{Cache, Key};
 use super::nvrtc::{self, Nvrtc};
 use super::{KernelInfo, source};
 
-/// The language is fixed, so that a newer NVRTC compiles the same; line numbers help profilers and
-/// cost nothing at run time.
+/// The language version is fixed, so that a newer NVRTC compiles the same language. Line numbers help profilers
+/// and cost nothing at run time.
 const OPTIONS: [&str; 2] = ["--std=c++17", "--generate-line-info"];
 
-/// Makes a kernel ready to launch on a device: compiled, or taken from a cache. With checks of
-/// indices where [`bounds::enabled`] says so.
+/// Makes a kernel ready to launch on a device: compiles it, or takes its code from a cache. Its indices are
+/// checked if [`bounds::enabled`] says so.
 ///
 /// # Errors
-/// [`DriverError::Unavailable`] without NVRTC, [`DriverError::Kernel`] when it does not compile, and
-/// what the driver says to the code.
+/// [`DriverError::Unavailable`] without NVRTC; [`DriverError::Kernel`] when it does not compile; the driver's,
+/// when it refuses the code.
 pub(super) fn load(
     driver: &dyn Driver,
     device: DeviceId,
@@ -36,13 +36,12 @@ pub(super) fn load(
     let image = |target| cached(info, target, bounds);
     let code = Code::Image(&image);
     let source = KernelSource { name: info.name, entry: info.entry, host: Some(info.host), code };
-    // SAFETY: the image is what NVRTC made, whole: a damaged one in the cache is not used.
+    // SAFETY: NVRTC made the image, and it is complete: the cache ignores a damaged file.
     unsafe { driver.load_kernel(device, &source) }
 }
 
-/// Compiles a kernel for a compute capability, as `(9, 0)`. Needs NVRTC but no GPU, and uses no
-/// cache: for the checks of a build server. The simulator runs the Rust body alone, so where there is no
-/// GPU nothing else reads the CUDA body.
+/// Compiles a kernel for a compute capability, as `(9, 0)`, without a cache. It needs NVRTC but no GPU, so a build
+/// server can check the CUDA bodies: the simulator runs only the Rust body.
 ///
 /// ```
 /// use streamflow::kernel::{Kernel, compile_for, nvrtc_version};
@@ -66,7 +65,7 @@ pub(super) fn load(
 /// }
 ///
 /// # fn main() -> Result<()> {
-/// // In a test of your own project, for each kernel and each GPU that it shall run on. Of a generic kernel
+/// // In a test of your own project, for each kernel and each GPU that it is meant for. For a generic kernel,
 /// // name an instance: `<cast<u8, f32> as Kernel>::INFO`.
 /// match nvrtc_version() {
 ///     Ok(_) => {
@@ -80,8 +79,7 @@ pub(super) fn load(
 /// # }
 /// ```
 ///
-/// The image is a CUBIN, or PTX (with its final NUL) where this NVRTC does not know the compute
-/// capability.
+/// The image is a CUBIN, or PTX (with its final NUL) if this NVRTC does not support the compute capability.
 ///
 /// # Errors
 /// [`DriverError::Unavailable`] without NVRTC, [`DriverError::Kernel`] when it does not compile;
@@ -101,14 +99,14 @@ pub fn compile_checked_for(info: &KernelInfo, compute_capability: (u32, u32)) ->
 /// The version of the NVRTC that kernels are compiled with, as `(13, 0)`.
 ///
 /// # Errors
-/// [`DriverError::Unavailable`] when none is found, with what to do.
+/// [`DriverError::Unavailable`] with a remedy when no NVRTC is found.
 pub fn nvrtc_version() -> Result<(u32, u32)> {
     let (major, minor) = Nvrtc::get()?.version;
     Ok((major.unsigned_abs(), minor.unsigned_abs()))
 }
 
-/// The image that a launch would load, without loading it: from this process, from disk, or compiled
-/// and kept. A program can fill the cache with it before its first run.
+/// The image that a launch would load, without loading it: from this process's cache, from disk, or compiled and
+/// stored. A program can call it to fill the cache before its first run.
 ///
 /// # Errors
 /// As [`compile_for`].
@@ -116,7 +114,7 @@ pub fn image_for(info: &KernelInfo, compute_capability: (u32, u32)) -> Result<Im
     Ok(cached(info, Target { compute_capability }, bounds::enabled())?)
 }
 
-/// The image from this process, from disk, or compiled.
+/// The image from this process's cache or from disk; else compiles and stores it.
 fn cached(info: &KernelInfo, target: Target, bounds: Bounds) -> DriverResult<Image> {
     type Images = Mutex<HashMap<Key, Arc<Vec<u8>>>>;
     static IMAGES: OnceLock<Images> = OnceLock::new();
@@ -126,7 +124,7 @@ fn cached(info: &KernelInfo, target: Target, bounds: Bounds) -> DriverResult<Ima
     let key = job.key();
     let images =
         || IMAGES.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
-    // The lock is not held while compiling: other kernels go on meanwhile.
+    // The lock is not held while compiling: other kernels can be compiled meanwhile.
     if let Some(image) = images().get(&key) {
         return Ok(Image(image.to_vec()));
     }
@@ -159,8 +157,8 @@ impl<'a> Job<'a> {
         let code = nvrtc.code_for((major, minor)).ok_or_else(|| DriverError::Kernel {
             kernel: info.name.into(),
             message: format!(
-                "NVRTC {}.{} compiles no more for compute capability {major}.{minor}; point \
-                 STREAMFLOW_NVRTC_DIR at an older one",
+                "NVRTC {}.{} no longer supports compute capability {major}.{minor}; point \
+                 STREAMFLOW_NVRTC_DIR at an older NVRTC",
                 nvrtc.version.0, nvrtc.version.1
             ),
         })?;
@@ -178,7 +176,8 @@ impl<'a> Job<'a> {
         let refuse =
             |message: String| DriverError::Kernel { kernel: self.info.name.into(), message };
         let c_string = |text: &str| {
-            CString::new(text).map_err(|_| refuse("its CUDA source has a NUL character".into()))
+            CString::new(text)
+                .map_err(|_| refuse("its CUDA source has a NUL character; remove it".into()))
         };
         let name = c_string(&format!("{}.cu", self.info.name))?;
         let source = c_string(&self.source)?;
@@ -198,7 +197,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// The compiler's log with places as `file:line:`, which terminals and editors can open; it says
+/// The compiler's log with places as `file:line:`, which terminals and editors can open. The compiler writes
 /// `file(line):`.
 fn readable(log: &str, file: &str) -> String {
     let place = |line: &str| -> Option<String> {
@@ -215,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_can_be_opened() {
+    fn places_in_the_log_have_the_form_that_editors_open() {
         let log = "src/a(b).rs(12): error: x\n      x\n      ^\n\nsrc/a(b).rs(y): z\n";
         let expected = "src/a(b).rs:12: error: x\n      x\n      ^\n\nsrc/a(b).rs(y): z";
         assert_eq!(readable(log, "src/a(b).rs"), expected);

@@ -1,4 +1,4 @@
-//! What `#[kernel]`'s expansion calls. Public for the macro alone.
+//! Functions that the expansion of `#[kernel]` calls. They are public only for the macro.
 
 use std::fmt::{Display, Write};
 
@@ -11,9 +11,9 @@ use super::KernelInfo;
 /// The slice whose address is parameter `index`.
 ///
 /// # Safety
-/// `T` is an [`Element`]: `KernelInfo` has the one bound, so that a mistake is reported once.
-/// Parameters `index` and `index + 1` are the address and the length of a slice of `T` that is
-/// allocated, and written by nobody, for as long as the result is used.
+/// `T` is an [`Element`]. There is no bound for it here: `KernelInfo` has the one bound, so that a mistake is
+/// reported once. Parameters `index` and `index + 1` are the address and the length of a slice of `T` that is
+/// allocated, and that no other code writes, for as long as the result is used.
 pub unsafe fn slice<'a, T>(args: &HostArgs<'_>, index: usize) -> &'a [T] {
     let (address, len) = range::<T>(args, index);
     // SAFETY: the caller vouches for a non-empty slice; an empty one is aligned and not null.
@@ -23,7 +23,7 @@ pub unsafe fn slice<'a, T>(args: &HostArgs<'_>, index: usize) -> &'a [T] {
 /// The mutable slice whose address is parameter `index`.
 ///
 /// # Safety
-/// As for [`slice`], and nobody else reads it either.
+/// As for [`slice`], and no other code reads the slice.
 pub unsafe fn slice_mut<'a, T>(args: &HostArgs<'_>, index: usize) -> &'a mut [T] {
     let (address, len) = range::<T>(args, index);
     // SAFETY: as above.
@@ -40,7 +40,7 @@ pub unsafe fn scalar<T>(args: &HostArgs<'_>, index: usize) -> T {
     unsafe { args.params[index].as_ptr().cast::<T>().read() }
 }
 
-/// Address and length; a dangling but aligned address when empty, as Rust's slices want it.
+/// Address and length; for an empty slice a dangling but aligned address, which Rust's slices require.
 fn range<T>(args: &HostArgs<'_>, index: usize) -> (*mut T, usize) {
     let address: u64 = args.params[index].get();
     let len: u64 = args.params[index + 1].get();

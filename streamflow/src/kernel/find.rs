@@ -1,11 +1,11 @@
-//! Where NVRTC lies.
+//! The search for NVRTC on disk.
 
 use std::path::{Path, PathBuf};
 
-/// The library itself, and `.13` or so behind it.
+/// The library's file name, which a version as `.13` may follow.
 const LIBRARY: &str = "libnvrtc.so";
-/// What the library loads while it compiles. It is looked for by name only, so a copy that is not
-/// on the loader's path must be loaded before.
+/// The library that NVRTC loads while it compiles. NVRTC searches for it by name only, so a copy that is not on
+/// the loader's path must be loaded before.
 const BUILTINS: &str = "libnvrtc-builtins.so";
 
 /// Names for the system's loader, the newest first.
@@ -25,7 +25,7 @@ pub(super) fn in_directory(dir: &Path) -> Option<Found> {
     Some(Found { library, builtins: newest(dir, BUILTINS) })
 }
 
-/// The directories to search, the most specific first.
+/// The directories to search, in order: those of CUDA_HOME, CUDA_PATH, /usr/local, and Python environments.
 pub(super) fn directories() -> Vec<PathBuf> {
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let mut dirs = Vec::new();
@@ -34,7 +34,7 @@ pub(super) fn directories() -> Vec<PathBuf> {
             toolkit(Path::new(&root), &mut dirs);
         }
     }
-    // `cuda` is a link to the toolkit that the administrator chose: it sorts first.
+    // `cuda` sorts first: it is a link to the toolkit that the administrator chose.
     for root in matching(Path::new("/usr/local"), "cuda") {
         toolkit(&root, &mut dirs);
     }
@@ -66,7 +66,7 @@ fn wheels(lib: &Path, dirs: &mut Vec<PathBuf>) {
     }
 }
 
-/// The entries of a directory whose name starts so, sorted; none when it cannot be read.
+/// The entries of a directory whose name starts with `prefix`, sorted; none if it cannot be read.
 fn matching(dir: &Path, prefix: &str) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };
     let mut found: Vec<_> = entries
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn takes_the_newest_and_no_variant() {
+    fn the_newest_version_is_found_and_no_variant() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(in_directory(dir.path()), None);
         for name in [
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_the_wheels_of_every_python() {
+    fn the_wheels_of_each_python_version_are_found() {
         let lib = tempfile::tempdir().unwrap();
         let wheel = lib.path().join("python3.12/site-packages/nvidia/cu13/lib");
         std::fs::create_dir_all(&wheel).unwrap();

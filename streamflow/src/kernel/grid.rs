@@ -1,4 +1,4 @@
-//! How many threads a kernel runs on.
+//! The grid of a launch: its blocks and threads.
 
 use crate::driver::LoadedKernel;
 use crate::{Error, Result};
@@ -24,12 +24,13 @@ const MAX_THREADS: [u64; 3] = [1024, 1024, 64];
 /// ```
 ///
 /// Without [`threads`](Grid::threads) a block has the size that the kernel was written for
-/// (`#[kernel(threads(256), …)]`), or else the one that keeps the device busiest with this kernel. The last block may reach beyond the elements, so a kernel compares its index with the
-/// length. Zero elements or blocks launch nothing.
+/// (`#[kernel(threads(256), …)]`), or else the one that keeps the device busiest with this kernel. The last block
+/// may reach beyond the elements, so a kernel compares its index with the length. With zero elements or blocks
+/// nothing is launched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Grid {
     size: [u64; 3],
-    /// Whether `size` counts blocks; else it counts elements.
+    /// Whether `size` is in blocks; else it is in elements.
     blocks: bool,
     dimensions: u8,
     threads: Option<[u64; 3]>,
@@ -79,8 +80,8 @@ impl From<[usize; 3]> for Grid {
     }
 }
 
-/// A grid as the driver takes it. No arrays, since the compiler copies those in pieces other than those in which
-/// they were just written, and a processor waits then.
+/// A grid as the driver takes it. The fields are tuples: the compiler copies arrays in other pieces than it has
+/// just written them in, and the processor must wait for that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct GridShape {
     /// Blocks in x, y and z.
@@ -98,7 +99,7 @@ impl Grid {
         Self { size, blocks: false, dimensions, threads: None, shared_bytes: 0 }
     }
 
-    /// So many blocks.
+    /// This many blocks.
     pub fn blocks(size: impl Into<Dim3>) -> Self {
         Self { blocks: true, ..Self::elements(size) }
     }
@@ -115,9 +116,9 @@ impl Grid {
         self
     }
 
-    /// The grid for a kernel on its device, if it is legal and there is something to launch; else
-    /// [`refuse`](Self::refuse) says why not. `fixed` is the block size that the kernel was written for, if it was
-    /// for one.
+    /// The grid for a kernel on its device; `None` if it is illegal or empty, and then
+    /// [`refuse`](Self::refuse) returns the reason. `fixed` is the block size that the kernel was written for, if
+    /// any.
     #[inline(always)]
     pub(super) fn shape(
         &self,
@@ -132,7 +133,7 @@ impl Grid {
             && is_within(y, MAX_BLOCKS[1])
             && is_within(z, MAX_BLOCKS[2])
             && self.shared_bytes <= u64::from(u32::MAX);
-        // All were compared with limits that 32 bits hold.
+        // All numbers are within limits that fit 32 bits.
         is_legal.then_some(GridShape {
             grid: (x as u32, y as u32, z as u32),
             block: (bx as u32, by as u32, bz as u32),
@@ -140,32 +141,33 @@ impl Grid {
         })
     }
 
-    /// The threads of a block; `None` where others are asked for than the kernel is written for.
+    /// The threads of a block; `None` if the launch sets another number than the kernel is written for.
     #[inline(always)]
     fn block(&self, loaded: &LoadedKernel, fixed: Option<[u32; 3]>) -> Option<[u64; 3]> {
         match (self.threads, fixed) {
             (None, None) => Some(self.default_block(loaded.block_size)),
             (Some([x, y, z]), None) => Some([x, y, z]),
-            (asked, Some([x, y, z])) => {
+            (requested, Some([x, y, z])) => {
                 let [x, y, z] = [u64::from(x), u64::from(y), u64::from(z)];
-                let is_same = asked.is_none_or(|[ax, ay, az]| ax == x && ay == y && az == z);
+                let is_same = requested.is_none_or(|[ax, ay, az]| ax == x && ay == y && az == z);
                 is_same.then_some([x, y, z])
             }
         }
     }
 
-    /// The blocks along an axis. Most sizes are 1 in y and z, and a division takes as long as all the rest; blocks
-    /// of 0 threads are refused in any case.
+    /// The blocks along an axis. Most sizes are 1 in y and z, where the division is skipped: it takes as long as the
+    /// rest of the calculation. Blocks of 0 threads are refused elsewhere.
     #[inline(always)]
     fn blocks_in(&self, axis: usize, block: [u64; 3]) -> u64 {
         let (size, threads) = (self.size[axis], block[axis]);
         if self.blocks || size <= 1 || threads == 0 { size } else { size.div_ceil(threads) }
     }
 
-    /// Why there is no [shape](Self::shape). To launch nothing is no mistake, with a block that is legal.
+    /// Returns why there is no [shape](Self::shape): `Ok` for an empty grid with a legal block, which launches
+    /// nothing.
     ///
     /// # Errors
-    /// [`Error::Grid`] when CUDA or this kernel permits no such grid.
+    /// [`Error::Grid`] when CUDA or this kernel does not permit the grid.
     #[cold]
     #[inline(never)]
     pub(super) fn refuse(
@@ -184,7 +186,11 @@ impl Grid {
                 if x > MAX_BLOCKS[0] || y > MAX_BLOCKS[1] || z > MAX_BLOCKS[2] {
                     too_many_blocks([x, y, z])
                 } else {
-                    format!("{} bytes of shared memory per block", self.shared_bytes)
+                    format!(
+                        "{} bytes of shared memory per block, but a launch takes at most {}",
+                        self.shared_bytes,
+                        u32::MAX
+                    )
                 }
             }
         };
@@ -203,7 +209,7 @@ impl Grid {
     }
 }
 
-/// From 1 to `most`.
+/// Whether a number is from 1 to `most`.
 #[inline(always)]
 fn is_within(number: u64, most: u64) -> bool {
     // One comparison for both ends: 0 wraps.
@@ -213,7 +219,7 @@ fn is_within(number: u64, most: u64) -> bool {
 /// Whether a block may have these threads. `most` is the kernel's limit.
 #[inline(always)]
 fn is_legal([x, y, z]: [u64; 3], most: u64) -> bool {
-    // Where all are within, the product does not overflow.
+    // The product does not overflow: it is computed only if all three are within their limits.
     is_within(x, MAX_THREADS[0])
         && is_within(y, MAX_THREADS[1])
         && is_within(z, MAX_THREADS[2])
@@ -223,12 +229,12 @@ fn is_legal([x, y, z]: [u64; 3], most: u64) -> bool {
 #[cold]
 fn other_block([ax, ay, az]: [u64; 3], [x, y, z]: [u32; 3]) -> String {
     format!(
-        "blocks of {ax}x{ay}x{az} threads were asked for, but the kernel is written for blocks of \
+        "the launch has blocks of {ax}x{ay}x{az} threads, but the kernel is written for blocks of \
          {x}x{y}x{z}; leave `threads` out"
     )
 }
 
-/// What is wrong with a block that is not [legal](is_legal).
+/// The error text for a block that is not [legal](is_legal).
 #[cold]
 fn illegal_block(block: [u64; 3], most: u64) -> String {
     if block.contains(&0) {
@@ -288,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn covers_every_element() {
+    fn a_grid_covers_every_element() {
         assert_eq!(shape(1), ([1, 1, 1], [256, 1, 1]));
         assert_eq!(shape(256), ([1, 1, 1], [256, 1, 1]));
         assert_eq!(shape(257), ([2, 1, 1], [256, 1, 1]));
@@ -300,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_blocks_as_they_are() {
+    fn a_grid_of_blocks_is_launched_as_given() {
         let grid = Grid::blocks([7, 5]).threads([16, 16]).shared_bytes(4096);
         let expected = GridShape { grid: (7, 5, 1), block: (16, 16, 1), shared_bytes: 4096 };
         assert_eq!(resolve(grid), Ok(Some(expected)));
@@ -308,14 +314,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_do_launches_nothing() {
+    fn an_empty_grid_launches_nothing() {
         assert_eq!(resolve(0), Ok(None));
         assert_eq!(resolve([5, 0]), Ok(None));
         assert_eq!(resolve(Grid::blocks(0).threads(32)), Ok(None));
     }
 
     #[test]
-    fn limits_are_told() {
+    fn errors_name_the_exceeded_limit() {
         let text = problem(Grid::blocks(1 << 31));
         assert!(text.contains("`blur`") && text.contains("2147483648 blocks in x"), "{text}");
         assert!(text.contains("permits 2147483647"), "{text}");
@@ -351,7 +357,7 @@ mod tests {
         for part in ["`sum_rows`", "128x1x1", "256x1x1"] {
             assert!(text.contains(part), "{text}");
         }
-        // Nothing to launch is no excuse, nor is the same number in another shape.
+        // An empty grid with another block size is refused, and so is the same number of threads in another shape.
         assert!(resolve(Grid::blocks(0).threads(512), [256, 1, 1]).is_err());
         assert!(resolve(Grid::blocks(3).threads([16, 16]), [256, 1, 1]).is_err());
         let text = resolve(Grid::blocks(3), [1024, 1, 1]).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! What a kernel is.
+//! The description of a kernel.
 
 use crate::Result;
 use crate::driver::HostKernel;
@@ -8,9 +8,9 @@ use super::Passing;
 /// A kernel that `CudaStream::launch` takes: made by [`#[kernel]`](macro@crate::kernel).
 ///
 /// # Safety
-/// [`pass`](Kernel::pass) passes what [`INFO`](Kernel::INFO) says, in that order: the host body and
-/// the CUDA body take it for that. `INFO.host` touches no other memory than the slices passed, and
-/// so does `INFO.cuda` for every grid that the arguments' lengths permit.
+/// [`pass`](Kernel::pass) passes the parameters of [`INFO`](Kernel::INFO), in that order: the host body and
+/// the CUDA body rely on it. `INFO.host` touches no other memory than the slices passed, nor does
+/// `INFO.cuda`, for every grid that the arguments' lengths permit.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a kernel",
     label = "not a kernel",
@@ -20,10 +20,10 @@ pub unsafe trait Kernel: 'static {
     /// The arguments of a launch, a tuple: `&mut DeviceSlice<T>`, `&DeviceSlice<T>` and scalars.
     type Args<'a>;
 
-    /// Name, bodies and parameters; of each instance of a generic kernel its own.
+    /// Name, bodies and parameters. Each instance of a generic kernel has its own.
     const INFO: &'static KernelInfo;
 
-    /// Checks the kernel's requirements and hands the arguments on.
+    /// Checks the kernel's requirements and passes the arguments.
     ///
     /// # Errors
     /// [`Error::KernelRequirement`](crate::Error::KernelRequirement) when one does not hold.
@@ -48,8 +48,8 @@ pub struct KernelInfo {
     pub params: &'static [ParamInfo],
     /// Type parameters and the CUDA types that they stand for, as `("T", "float")`.
     pub generics: &'static [(&'static str, &'static str)],
-    /// The block size that the CUDA body is written for, in x, y and z; `None` when it is right for any.
-    /// A grid that names no block size gets this one, and one that names another is refused.
+    /// The block size that the CUDA body is written for, in x, y and z; `None` if any block size is right.
+    /// A grid without a block size gets this one; a grid with another one is refused.
     pub threads: Option<[u32; 3]>,
     /// The host body.
     pub host: HostKernel,
@@ -62,11 +62,11 @@ pub struct ParamInfo {
     pub name: &'static str,
     /// The CUDA type of the scalar, or of the slice's elements.
     pub cuda: &'static str,
-    /// What it is.
+    /// Whether it is a slice or a scalar.
     pub kind: ParamKind,
 }
 
-/// What a kernel's argument is.
+/// The kind of a kernel's argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParamKind {
     /// `&[T]`: passed as `const T* name` and `unsigned long long name_len`.

@@ -1,4 +1,4 @@
-//! Launching kernels on streams: each launch first waits for what its arguments need (law 7).
+//! Launching kernels on streams: the stream first waits for the work that the arguments depend on (law 7).
 
 use std::panic::Location;
 
@@ -11,13 +11,13 @@ use crate::memory::access::{self, Order, Use};
 use crate::stream::CudaStream;
 
 impl CudaStream {
-    /// Queues a kernel, after everything its arguments must come after on whatever stream. Does not
+    /// Queues a kernel, after all work, on any stream, that its arguments must come after. Does not
     /// block the host. `grid` is a number of elements, or a [`Grid`].
     ///
     /// The kernel is compiled the first time that it is launched on a device.
     ///
     /// # Errors
-    /// A requirement of the kernel that does not hold; a grid that can't be; memory of another device
+    /// A requirement of the kernel that does not hold; an illegal grid; memory of another device
     /// or platform; CUDA source that does not compile; the driver's.
     #[track_caller]
     pub fn launch<K: Kernel>(&self, grid: impl Into<Grid>, args: K::Args<'_>) -> Result<()> {
@@ -26,8 +26,8 @@ impl CudaStream {
         launch_kernel(self, K::INFO, grid.into(), &mut passing, Order::ByData, Location::caller())
     }
 
-    /// Queues a kernel as [`launch`](Self::launch) does, but without waiting for what its arguments must
-    /// come after. Whoever uses the memory later waits for it all the same.
+    /// Queues a kernel as [`launch`](Self::launch) does, but without waiting for the work that its arguments must
+    /// come after. Later uses of the memory wait for this kernel all the same.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch).
@@ -35,7 +35,7 @@ impl CudaStream {
     /// # Safety
     /// This stream comes after the last write of each argument, and after the last reads of those that
     /// the kernel writes, allocation and reuse included; or the kernel touches other elements than they
-    /// do. The [race checker](crate::driver::race) finds where it does not.
+    /// do. The [race checker](crate::driver::race) reports launches that break this.
     #[track_caller]
     pub unsafe fn launch_unordered<K: Kernel>(
         &self,
@@ -101,8 +101,8 @@ pub(super) fn submit(
         stream.table().tell(&Note::At(location));
         let timeline = stream.timeline();
         // SAFETY: the parameters are the kernel's: `Kernel` is an unsafe trait that promises it, and so
-        // does the caller of `launch_function`. The memory is alive: its blocks are given up only after
-        // the uses that are noted.
+        // does the caller of `launch_function`. The memory is alive: its blocks are freed only after the uses
+        // that are noted.
         unsafe { timeline.driver().launch(timeline.raw(), &launch) }
     })?
     .map_err(Error::from)

@@ -1,17 +1,17 @@
-//! Kernels that are loaded on a device, found again without a lock.
+//! The kernels that are loaded on a device, found without a lock.
 
 use std::sync::{Mutex, OnceLock};
 
 use crate::driver::{DriverResult, LoadedKernel};
 use crate::lock::locked;
 
-/// More kernels than programs have; beyond that each launch takes the lock.
+/// More than programs have kernels. Each launch of a further kernel takes the lock.
 const SLOTS: usize = 512;
 
-/// The loaded kernels of one device, by the address of what describes them.
+/// The loaded kernels of one device, by the address of their description.
 #[derive(Debug)]
 pub(super) struct LoadedKernels {
-    /// Open addressing: filled once, never emptied.
+    /// A table with open addressing. A slot is filled once and never emptied.
     slots: Box<[OnceLock<(usize, LoadedKernel)>]>,
     overflow: Mutex<Vec<(usize, LoadedKernel)>>,
 }
@@ -44,7 +44,7 @@ impl LoadedKernels {
         key: usize,
         load: impl FnOnce() -> DriverResult<LoadedKernel>,
     ) -> DriverResult<LoadedKernel> {
-        // Held while loading: two threads compile a kernel once.
+        // Held while loading, so that two threads compile a kernel once.
         let mut overflow = locked(&self.overflow);
         let in_slots = self.probe(key).map_while(OnceLock::get);
         if let Some((_, kernel)) = in_slots.chain(overflow.iter()).find(|(found, _)| *found == key)
@@ -60,7 +60,7 @@ impl LoadedKernels {
     }
 
     fn probe(&self, key: usize) -> impl Iterator<Item = &OnceLock<(usize, LoadedKernel)>> {
-        // Descriptions are tens of bytes long and lie side by side.
+        // Descriptions are tens of bytes long and adjacent in memory, so the low bits differ little.
         let start = (key >> 5) % SLOTS;
         self.slots[start..].iter().chain(&self.slots[..start])
     }

@@ -1,12 +1,12 @@
-//! Typed kernels: what [`#[kernel]`](macro@crate::kernel) makes, how it is compiled, and its grid.
+//! Typed kernels: the types that [`#[kernel]`](macro@crate::kernel) makes, their compilation, and their grids.
 //!
-//! A kernel is typed once, in Rust. Its Rust body runs on the host simulator; its CUDA body is
-//! compiled by NVRTC under a signature generated from the Rust one, when it is first needed on a
-//! device, and kept for the process and on disk.
+//! A kernel has one signature, in Rust. Its Rust body runs on the host simulator. NVRTC compiles its CUDA body,
+//! under a signature generated from the Rust one, when it is first launched on a device. The code is kept for
+//! the process and on disk.
 //!
 //! Environment variables, each read once:
-//! - `STREAMFLOW_NVRTC_DIR`: the directory of `libnvrtc.so`, before all other places.
-//! - `STREAMFLOW_CACHE_DIR`: where compiled code is kept; `off` keeps it in memory alone.
+//! - `STREAMFLOW_NVRTC_DIR`: the directory of `libnvrtc.so`; no other is searched.
+//! - `STREAMFLOW_CACHE_DIR`: the directory for compiled code; `off` keeps it in memory only.
 //! - `STREAMFLOW_CHECK_BOUNDS`: `1` checks every index on the device.
 
 mod bounds;

@@ -1,4 +1,4 @@
-//! Compiled code of another origin: modules, their functions, and launching these.
+//! Compiled code that `#[kernel]` did not make: modules, their functions, and launches of these.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use crate::memory::access::Order;
 use crate::stream::{CudaStream, StreamTable};
 
 impl CudaStream {
-    /// Queues a function of a [`Module`], after everything its arguments must come after.
+    /// Queues a function of a [`Module`], after all work that its arguments must come after.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch).
     ///
     /// # Safety
-    /// `pass` passes the parameters that the function has, in their order, and the function touches
-    /// no other device memory than the slices passed, those passed for reading only to read.
+    /// `pass` passes the parameters of the function, in order. The function touches no other device memory than
+    /// the slices passed, and only reads those that are passed for reading.
     #[track_caller]
     pub unsafe fn launch_function<'a>(
         &self,
@@ -44,7 +44,7 @@ impl CudaStream {
     }
 }
 
-/// Compiled code that was not made by [`#[kernel]`](macro@crate::kernel): PTX, a CUBIN or a fatbin.
+/// Compiled code that [`#[kernel]`](macro@crate::kernel) did not make: PTX, a CUBIN or a fatbin.
 /// Made by [`Platform::module`](crate::Platform::module).
 #[derive(Debug, Clone)]
 pub struct Module {
@@ -70,8 +70,8 @@ impl Module {
         Ok(Self { table: table.clone(), device, raw })
     }
 
-    /// A function of the module, by its name in the compiled code (C++ names are mangled there). All
-    /// functions of a module share its variables.
+    /// The function of this name in the compiled code, where C++ names are mangled. All functions of a module
+    /// share its variables.
     ///
     /// # Errors
     /// The driver's, when the code has no such function.
@@ -106,7 +106,7 @@ mod tests {
     use crate::driver::{Driver, DriverError, DriverResult, HostArgs, Layer, LoadedKernel};
     use crate::{Platform, device};
 
-    /// Takes any text for a module with the one function `nothing`.
+    /// A driver that accepts any text as a module, with the one function `nothing`.
     #[derive(Debug)]
     struct Loads {
         below: HostDriver,
@@ -115,7 +115,7 @@ mod tests {
 
     unsafe fn nothing(_: HostArgs<'_>) {}
 
-    // SAFETY: whatever is loaded is a function that does nothing.
+    // SAFETY: each loaded function does nothing.
     unsafe impl Layer for Loads {
         fn below(&self) -> &dyn Driver {
             &self.below
@@ -147,7 +147,7 @@ mod tests {
                 host,
                 code: Code::Module(module),
             };
-            // SAFETY: the simulator looks at the host body alone.
+            // SAFETY: the simulator uses only the host body.
             unsafe { self.below.load_kernel(device, &source) }
         }
     }
@@ -157,12 +157,12 @@ mod tests {
         let below = HostDriver::builder().build();
         let driver = Arc::new(Loads { below, modules: AtomicU32::new(0) });
         let platform = Platform::from_driver(driver.clone()).unwrap();
-        // SAFETY: it is text.
+        // SAFETY: the image is text.
         let module = unsafe { platform.module(device(0), b"text") }.unwrap();
         let stream = platform.default_stream(device(0)).unwrap();
         for _ in 0..3 {
             let function = module.function("nothing").unwrap();
-            // SAFETY: it takes nothing and does nothing.
+            // SAFETY: the function has no parameters and does nothing.
             unsafe { stream.launch_function(&function, 1, |_| ()) }.unwrap();
         }
         // SAFETY: as above.
@@ -176,7 +176,7 @@ mod tests {
         assert!(module.function("missing").is_err());
         stream.synchronize_blocking().unwrap();
         assert_eq!(driver.modules.load(Ordering::Relaxed), 1);
-        // SAFETY: it is text.
+        // SAFETY: the image is text.
         let missing = unsafe { platform.module(device(1), b"text") };
         assert!(matches!(missing, Err(Error::NoSuchDevice { .. })));
     }

@@ -1,7 +1,7 @@
 //! NVRTC, loaded when the first kernel is compiled.
 //!
-//! Its dozen functions have had the same signatures since CUDA 11.2, so any version that is found
-//! serves, whichever CUDA version the driver bindings were chosen for.
+//! Its dozen functions have had the same signatures since CUDA 11.2, so every version since then works,
+//! whichever CUDA version the driver bindings were chosen for.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::Path;
@@ -57,21 +57,21 @@ pub(super) struct Nvrtc {
     symbols: Symbols,
     /// Major and minor.
     pub(super) version: (i32, i32),
-    /// Compute capabilities that it compiles for, as `90`, ascending.
+    /// The compute capabilities that it supports, as `90`, ascending.
     architectures: Vec<u32>,
 }
 
-/// What NVRTC makes for a device.
+/// The kind of code that NVRTC makes for a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Code {
-    /// Machine code for just this compute capability.
+    /// Machine code for this compute capability only.
     Cubin(u32),
-    /// PTX for this and later compute capabilities, which the CUDA driver compiles on.
+    /// PTX for this and later compute capabilities, which the CUDA driver compiles further.
     Ptx(u32),
 }
 
 impl Code {
-    /// The option of NVRTC that asks for it.
+    /// The option of NVRTC for this kind of code.
     pub(super) fn option(self) -> String {
         match self {
             Self::Cubin(cc) => format!("--gpu-architecture=sm_{cc}"),
@@ -80,7 +80,7 @@ impl Code {
     }
 }
 
-/// A compile that was tried: the code, or `None` where the source is wrong; and the compiler's log.
+/// The result of a compilation: the code, or `None` if the source has errors; and the compiler's log.
 pub(super) struct Compiled {
     pub(super) code: Option<Vec<u8>>,
     pub(super) log: String,
@@ -102,11 +102,12 @@ impl Nvrtc {
                     "STREAMFLOW_NVRTC_DIR is {}, which holds no libnvrtc.so",
                     dir.display()
                 ),
-                remedy: "point it at the directory of that file, or unset it".into(),
+                remedy: "set it to the directory of that file, or unset it".into(),
             })?;
             return Self::open(&found).map_err(|problem| DriverError::Unavailable {
                 what: format!("NVRTC cannot be used: {problem}"),
-                remedy: "point STREAMFLOW_NVRTC_DIR at another one, or unset it".into(),
+                remedy: "set STREAMFLOW_NVRTC_DIR to the directory of another one, or unset it"
+                    .into(),
             });
         }
         let mut tried = Vec::new();
@@ -130,7 +131,7 @@ impl Nvrtc {
 
     fn open(found: &Found) -> Result<Self, String> {
         let named = |error: String| format!("{}: {error}", found.library.display());
-        // What the loader said is the cause of libloading's error.
+        // The cause of libloading's error has the loader's message.
         let cause = |error: libloading::Error| {
             let source = std::error::Error::source(&error).map(ToString::to_string);
             named(source.unwrap_or_else(|| error.to_string()))
@@ -138,7 +139,7 @@ impl Nvrtc {
         if let Some(builtins) = &found.builtins {
             // SAFETY: NVIDIA's library; its initialisers have no preconditions.
             match unsafe { Library::new(builtins) } {
-                // Stays loaded: NVRTC finds it by its name when it compiles.
+                // It stays loaded: NVRTC finds it by its name when it compiles.
                 Ok(library) => std::mem::forget(library),
                 Err(error) => return Err(cause(error)),
             }
@@ -150,14 +151,14 @@ impl Nvrtc {
         std::mem::forget(library);
 
         let mut nvrtc = Self { symbols, version: (0, 0), architectures: Vec::new() };
-        nvrtc.introduce().map_err(named)?;
+        nvrtc.query_version().map_err(named)?;
         let (major, minor) = nvrtc.version;
         tracing::info!(library = %found.library.display(), "NVRTC {major}.{minor}");
         Ok(nvrtc)
     }
 
-    /// Asks for version and architectures.
-    fn introduce(&mut self) -> Result<(), String> {
+    /// Queries version and architectures.
+    fn query_version(&mut self) -> Result<(), String> {
         let (mut major, mut minor, mut count) = (0, 0, 0);
         // SAFETY: the pointers are valid for one integer each.
         self.check("nvrtcVersion", unsafe { (self.symbols.version)(&mut major, &mut minor) })?;
@@ -166,7 +167,7 @@ impl Nvrtc {
             (self.symbols.architecture_count)(&mut count)
         })?;
         let mut architectures = vec![0; usize::try_from(count).unwrap_or(0)];
-        // SAFETY: it writes as many integers as the call before said.
+        // SAFETY: the function writes as many integers as the previous call returned.
         self.check("nvrtcGetSupportedArchs", unsafe {
             (self.symbols.architectures)(architectures.as_mut_ptr())
         })?;
@@ -177,8 +178,8 @@ impl Nvrtc {
         Ok(())
     }
 
-    /// What to make for a compute capability: machine code, or PTX where the device is newer than
-    /// this NVRTC. `None` where the device is too old for it.
+    /// The kind of code for a compute capability: machine code, or PTX if the device is newer than
+    /// this NVRTC. `None` if the device is too old for this NVRTC.
     pub(super) fn code_for(&self, (major, minor): (u32, u32)) -> Option<Code> {
         choose(&self.architectures, major * 10 + minor)
     }
@@ -205,7 +206,7 @@ impl Nvrtc {
         })?;
         let program = OwnedProgram { nvrtc: self, raw };
         let options: Vec<_> = options.iter().map(|option| option.as_ptr()).collect();
-        // SAFETY: the program is alive, and there are as many options as said.
+        // SAFETY: the program is alive, and the number of options is right.
         let done = unsafe {
             (self.symbols.compile)(program.raw, options.len() as c_int, options.as_ptr())
         };
@@ -245,7 +246,7 @@ impl Nvrtc {
         // SAFETY: the program is alive and the pointer valid.
         self.check(call, unsafe { size(program.raw, &mut len) })?;
         let mut bytes = vec![0_u8; len];
-        // SAFETY: it writes as many bytes as the call before said.
+        // SAFETY: the function writes as many bytes as the previous call returned.
         self.check(call, unsafe { get(program.raw, bytes.as_mut_ptr().cast()) })?;
         Ok(bytes)
     }
@@ -254,7 +255,7 @@ impl Nvrtc {
         if code == 0 {
             return Ok(());
         }
-        // SAFETY: takes any number, and returns a constant string that ends with NUL.
+        // SAFETY: the function takes any number, and returns a constant string that ends with NUL.
         let text = unsafe { CStr::from_ptr((self.symbols.error_string)(code)) };
         Err(format!("{call} failed: {} ({code})", text.to_string_lossy()))
     }
@@ -277,7 +278,7 @@ impl Drop for OwnedProgram<'_> {
         // SAFETY: the program was created, and this is its only owner.
         let done = unsafe { (self.nvrtc.symbols.destroy)(&mut self.raw) };
         if let Err(error) = self.nvrtc.check("nvrtcDestroyProgram", done) {
-            tracing::error!(%error, "releasing a compiled program");
+            tracing::error!(%error, "destroying a compiled program failed");
         }
     }
 }
@@ -287,7 +288,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn machine_code_where_known_else_ptx_of_the_next_lower() {
+    fn a_known_capability_gets_machine_code_and_others_the_ptx_of_the_next_lower() {
         let known = [75, 80, 90, 100];
         assert_eq!(choose(&known, 90), Some(Code::Cubin(90)));
         assert_eq!(choose(&known, 89), Some(Code::Ptx(80)));

@@ -1,4 +1,4 @@
-//! The arguments of one launch, collected without the heap.
+//! The arguments of one launch, collected without heap allocation.
 
 use arrayvec::ArrayVec;
 
@@ -6,21 +6,21 @@ use crate::driver::{Access, AccessMode, DriverError, MAX_PARAMS, Param};
 use crate::error::Result;
 use crate::memory::{Block, DeviceSlice, Scalar};
 
-/// Collects what a kernel is launched with: parameters, accesses, and the blocks they lie in.
+/// Collects the arguments of a launch: parameters, accesses, and the blocks of memory that they are in.
 ///
-/// A slice becomes two parameters, its address and its length. There is room for [`MAX_PARAMS`] parameters;
-/// `#[kernel]` refuses a function with more, and a launch of another one is an error.
+/// A slice becomes two parameters, its address and its length. There is room for [`MAX_PARAMS`] parameters:
+/// `#[kernel]` refuses a function with more, and a launch of a module's function with more is an error.
 #[derive(Debug, Default)]
 pub struct Passing<'a> {
     params: ArrayVec<Param, MAX_PARAMS>,
-    /// How many there was no room for.
+    /// The number of parameters beyond the limit.
     beyond: usize,
     accesses: ArrayVec<Access, MAX_PARAMS>,
     blocks: ArrayVec<&'a Block, MAX_PARAMS>,
 }
 
 impl<'a> Passing<'a> {
-    /// Nothing passed yet.
+    /// No arguments.
     pub fn new() -> Self {
         Self::default()
     }
@@ -35,13 +35,13 @@ impl<'a> Passing<'a> {
         self.slice(argument, slice, AccessMode::Write);
     }
 
-    /// Passes the address alone of a slice that the function only reads: for functions that were not
-    /// made by `#[kernel]`.
+    /// Passes only the address of a slice that the function only reads: for functions that `#[kernel]` did not
+    /// make.
     pub fn read_address<T>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>) {
         self.address(argument, slice, AccessMode::Read);
     }
 
-    /// As [`read_address`](Self::read_address), of a slice that the function writes.
+    /// As [`read_address`](Self::read_address), for a slice that the function writes.
     pub fn write_address<T>(&mut self, argument: &'static str, slice: &'a mut DeviceSlice<T>) {
         self.address(argument, slice, AccessMode::Write);
     }
@@ -51,7 +51,7 @@ impl<'a> Passing<'a> {
         self.param(Param::new(value));
     }
 
-    /// Adds a parameter that is no argument: the address of a [bounds report](super::bounds).
+    /// Adds a parameter that is not an argument: the address of a [bounds report](super::bounds).
     pub(super) fn report(&mut self, address: u64) {
         self.param(Param::new(address));
     }
@@ -61,12 +61,12 @@ impl<'a> Passing<'a> {
         &self.params
     }
 
-    /// The memory that the kernel touches; empty slices are left out.
+    /// The memory that the kernel touches, without empty slices.
     pub(super) fn accesses(&self) -> &[Access] {
         &self.accesses
     }
 
-    /// The same, each with the block that it lies in. A block can occur more than once.
+    /// The same, each with the block that it is in. A block can occur more than once.
     #[inline]
     pub(super) fn blocks(&self) -> impl Iterator<Item = (&'a Block, &Access)> + Clone {
         self.blocks.iter().copied().zip(self.accesses.iter())
@@ -80,7 +80,7 @@ impl<'a> Passing<'a> {
     fn address<T>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>, mode: AccessMode) {
         let range = slice.range();
         self.param(Param::new(range.address));
-        // There is room for one of each parameter; of more, the launch is refused.
+        // There is room for one access per parameter. With more parameters the launch is refused.
         if range.bytes > 0 && !self.accesses.is_full() {
             self.accesses.push(Access { range, mode, argument });
             self.blocks.push(slice.block());
@@ -135,14 +135,14 @@ mod tests {
         assert_eq!(bias, 2);
     }
 
-    // Arguments with the names that the expansion uses itself.
+    // The arguments have names that the expansion uses itself.
     #[kernel(requires(to == 1, args.len() == 3), unsafe cuda = "args[0] = to + info;")]
     fn host(args: &mut [u64], to: u64, info: u64) {
         args[0] = to + info;
     }
 
     #[test]
-    fn passes_addresses_lengths_values_and_accesses() {
+    fn addresses_lengths_values_and_accesses_are_passed() {
         let mut out = memory::<f64>(3);
         let a = memory::<f64>(3);
         let ranges = [out.range(), a.range()];
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_slice_is_no_access() {
+    fn an_empty_slice_is_not_an_access() {
         let mut out = memory::<f32>(0);
         let a = memory::<f32>(0);
         let mut to = Passing::new();
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_that_differ_are_all_told() {
+    fn the_error_of_a_requirement_has_all_lengths() {
         let mut out = memory::<f32>(4);
         let a = memory::<f32>(3);
         let done = scale::<f32>::pass((&mut out, &a, 0.5, 1), &mut Passing::new());
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn instances_know_their_types_and_place() {
+    fn each_instance_has_its_types_and_its_line() {
         let info = scale::<half::f16>::INFO;
         assert_eq!((info.name, info.entry), ("scale", "scale_kernel"));
         assert_eq!(info.generics, [("T", "half")]);
@@ -238,11 +238,11 @@ mod tests {
     }
 
     #[test]
-    fn names_of_the_expansion_are_free() {
+    fn arguments_may_have_names_that_the_expansion_uses() {
         let mut args = memory::<u64>(3);
         assert!(host::pass((&mut args, 1, 2), &mut Passing::new()).is_ok());
         assert!(host::pass((&mut args, 2, 2), &mut Passing::new()).is_err());
-        // The function is still the user's own.
+        // The user can still call the function.
         let mut numbers = [0];
         host(&mut numbers, 3, 4);
         assert_eq!(numbers, [7]);

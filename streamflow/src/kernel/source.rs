@@ -42,24 +42,24 @@ pub(super) fn generate(info: &KernelInfo, bounds: Bounds) -> String {
     source
 }
 
-/// Has the compiler use no more registers than a block of this size can have.
+/// The attribute that limits a kernel's registers to what a block of this size can have.
 fn launch_bounds(threads: [u32; 3]) -> String {
     format!("__launch_bounds__({}) ", threads.iter().product::<u32>())
 }
 
-/// Writing to a string cannot fail.
+/// Adds a line. Writing to a string cannot fail.
 fn line(source: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = writeln!(source, "{text}");
 }
 
-/// Text of ours, named in messages of the compiler.
+/// Adds a text of streamflow's, with a name for the compiler's messages.
 fn section(source: &mut String, name: &str, text: &str) {
     line(source, format_args!("#line 1 \"streamflow/{name}\"\n{text}"));
 }
 
 fn parameters(info: &KernelInfo, bounds: Bounds) -> String {
     let mut list: Vec<String> = Vec::new();
-    // Under another name when checked: the argument's own is the checked slice's then.
+    // With checks, the pointer has another name: the checked slice has the argument's.
     let pointer = |name| match bounds {
         Bounds::Unchecked => format!("__restrict__ {name}"),
         Bounds::Checked => format!("streamflow_{name}"),
@@ -101,7 +101,7 @@ fn checked_slices(source: &mut String, info: &KernelInfo) {
     }
 }
 
-/// Whether the type is named in the signature, or could be in the body.
+/// Whether the signature has the type `half`, or the body may have it.
 fn uses_half(info: &KernelInfo) -> bool {
     info.params.iter().any(|param| param.cuda == "half")
         || info.generics.iter().any(|(_, cuda)| *cuda == "half")
@@ -139,7 +139,7 @@ mod tests {
     };
 
     #[test]
-    fn signature_and_body() {
+    fn the_body_is_under_the_signature() {
         let source = generate(&INFO, Bounds::Unchecked);
         let (_, own) =
             source.split_once("#line 1 \"streamflow/signature\"\n\n").unwrap_or_default();
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn checked_slices_stand_for_the_pointers() {
+    fn checked_slices_replace_the_pointers() {
         let source = generate(&INFO, Bounds::Checked);
         assert!(source.contains("(float* streamflow_out, unsigned long long out_len, const float* streamflow_a, unsigned long long a_len, int n, streamflow::Report* streamflow_report) {"), "{source}");
         let id = kernel_id(&INFO);
@@ -167,14 +167,14 @@ mod tests {
     }
 
     #[test]
-    fn a_block_size_bounds_the_registers() {
+    fn a_block_size_limits_the_registers() {
         let info = KernelInfo { threads: Some([16, 8, 2]), ..INFO };
         let source = generate(&info, Bounds::Unchecked);
         assert!(source.contains("void __launch_bounds__(256) scale_kernel(float*"), "{source}");
     }
 
     #[test]
-    fn half_comes_where_it_is_used() {
+    fn half_is_defined_where_it_is_used() {
         let generated = |info| generate(&info, Bounds::Unchecked).contains("struct half");
         let params = &[ParamInfo { name: "x", cuda: "half", kind: ParamKind::Scalar }];
         assert!(generated(KernelInfo { params, ..INFO }));

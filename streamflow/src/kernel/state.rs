@@ -1,4 +1,4 @@
-//! What kernels keep with a platform: those that are loaded, and the reports of indices out of range.
+//! The kernel module's state of a platform: the loaded kernels, and the reports of indices out of range.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,18 +8,18 @@ use crate::driver::{DeviceId, Driver, DriverResult, OwnedPinned};
 use crate::error::Result;
 use crate::stream::{Attached, StreamTable};
 
-/// The kernel layer's part of a platform. It lives as long as the platform's streams, and is dropped
-/// when none of them has work any more: kernels write the reports.
+/// The kernel module's state of a platform. It lives as long as the platform's streams, and is dropped when all
+/// their work is complete, because kernels write the reports.
 pub(super) struct KernelState {
     driver: Arc<dyn Driver>,
     /// By device.
     loaded: Box<[LoadedKernels]>,
-    /// By device, made when first asked for.
+    /// By device, made when first used.
     reports: Box<[OnceLock<SharedReport>]>,
 }
 
 impl KernelState {
-    /// The platform's, made when first asked for.
+    /// The platform's state, made when first used.
     pub(super) fn of(table: &StreamTable) -> &Self {
         table.attached(|driver| {
             let devices = 0..driver.device_count();
@@ -43,7 +43,7 @@ impl KernelState {
             return Ok(report.address());
         }
         let fresh = SharedReport::new(&self.driver, device)?;
-        // Where two threads meet, the second one's is given back; no kernel knows it.
+        // If two threads make a report, the second one is freed; no kernel has its address.
         Ok(slot.get_or_init(|| fresh).address())
     }
 }
@@ -73,7 +73,7 @@ impl SharedReport {
 
     fn get(&self) -> &Report {
         // SAFETY: page-locked memory of this size, aligned, zeroed, and alive while it is borrowed. A
-        // `Report` is all atomics, and host and device touch it by these alone.
+        // `Report` has only atomics, and host and device access it only through them.
         unsafe { &*(self.address() as *const Report) }
     }
 }

@@ -1,4 +1,4 @@
-//! The choices for a platform on the host simulator.
+//! The builder of a platform on the host simulator.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use super::{Platform, PlatformOptions};
 use crate::driver::host::{HostBuilder, HostDriver};
 use crate::error::Result;
 
-/// How the simulator is to be. Made by [`Platform::host`]. For more choices make a [`HostDriver`] and
-/// give it to [`Platform::from_driver`].
+/// Builds a platform on the simulator. Made by [`Platform::host`]. For more options make a [`HostDriver`] and
+/// pass it to [`Platform::from_driver`].
 #[derive(Debug, Clone)]
 #[must_use = "call `build`"]
 pub struct HostPlatform {
@@ -20,7 +20,7 @@ impl HostPlatform {
         Self { driver: HostDriver::builder(), options: PlatformOptions::default() }
     }
 
-    /// Which of the legal orders to execute work in; 0, the default, is at once. See
+    /// Which of the legal orders work executes in; with 0, the default, work executes at submission. See
     /// [`Policy::of_seed`](crate::driver::host::Policy::of_seed).
     pub fn seed(self, seed: u64) -> Self {
         Self { driver: self.driver.seed(seed), ..self }
@@ -31,19 +31,19 @@ impl HostPlatform {
         Self { driver: self.driver.devices(devices), ..self }
     }
 
-    /// Whether races are looked for: see [`PlatformOptions::race_check`].
+    /// Whether a race checker watches: see [`PlatformOptions::race_check`].
     pub fn race_check(mut self, check: bool) -> Self {
         self.options.race_check = Some(check);
         self
     }
 
-    /// The platform.
+    /// Makes the platform.
     ///
     /// # Errors
-    /// [`Error::Variable`](crate::Error::Variable) when the environment decides on the race checker and
-    /// says neither 0 nor 1; the driver's.
+    /// [`Error::Variable`](crate::Error::Variable) when the race checker is left to the environment, and its
+    /// variable is neither 0 nor 1; the driver's.
     pub fn build(self) -> Result<Platform> {
         let driver = Arc::new(self.driver.build());
-        Platform::new(driver, "the host simulator was asked for", self.options)
+        Platform::new(driver, "the host simulator was requested", self.options)
     }
 }

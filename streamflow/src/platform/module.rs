@@ -1,4 +1,4 @@
-//! Compiled code of another origin, loaded.
+//! Loading compiled code that `#[kernel]` did not make.
 
 use super::Platform;
 use crate::driver::DeviceId;
@@ -6,16 +6,16 @@ use crate::error::Result;
 use crate::kernel::Module;
 
 impl Platform {
-    /// Loads compiled code that was not made by [`#[kernel]`](macro@crate::kernel): PTX text, a CUBIN
+    /// Loads compiled code that [`#[kernel]`](macro@crate::kernel) did not make: PTX text, a CUBIN
     /// or a fatbin. It stays loaded as long as the platform lives.
     ///
     /// # Errors
-    /// [`Error::NoSuchDevice`](crate::Error::NoSuchDevice); the driver's, when the code is refused. The host simulator
-    /// runs no compiled code.
+    /// [`Error::NoSuchDevice`](crate::Error::NoSuchDevice); the driver's, when it refuses the code. The host
+    /// simulator runs no compiled code.
     ///
     /// # Safety
-    /// `image` is text, or a complete CUBIN or fatbin. Text that is no PTX is refused; of the other two
-    /// the driver reads as many bytes as they say that they have.
+    /// `image` is text, or a complete CUBIN or fatbin. Text that is not PTX is refused. Of a CUBIN or fatbin the
+    /// driver reads as many bytes as its header says.
     pub unsafe fn module(&self, device: DeviceId, image: &[u8]) -> Result<Module> {
         // SAFETY: the caller keeps the same contract.
         unsafe { Module::load(self.table(device, "`module`")?, device, image) }

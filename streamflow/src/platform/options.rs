@@ -1,4 +1,4 @@
-//! The choices for a platform, whatever its driver.
+//! The options of a platform, for any driver.
 
 use std::sync::Arc;
 
@@ -7,19 +7,19 @@ use crate::driver::race::RaceChecker;
 use crate::error::{Error, Result};
 use crate::memory::MemoryOptions;
 
-/// How a platform is to be, whatever its driver. Chosen when it is made, and not changed afterwards.
+/// The options of a platform, for any driver. They are fixed when the platform is made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PlatformOptions {
     /// How device memory is managed.
     pub memory: MemoryOptions,
-    /// Whether a [race checker](crate::driver::race) watches. `None`, the default: as
-    /// `STREAMFLOW_RACE_CHECK` says (1 or 0), and if it says nothing, in debug builds. A driver that has
-    /// a checker keeps it.
+    /// Whether a [race checker](crate::driver::race) watches. With `None`, the default,
+    /// `STREAMFLOW_RACE_CHECK` decides (1 or 0); if it is not set, debug builds have a checker. A driver that
+    /// has a checker keeps it.
     pub race_check: Option<bool>,
 }
 
 impl PlatformOptions {
-    /// The driver, with a race checker if there shall be one.
+    /// The driver, with a race checker if the options say so.
     pub(super) fn checked(self, driver: Arc<dyn Driver>) -> Result<Arc<dyn Driver>> {
         let check = match self.race_check {
             Some(check) => check,
@@ -32,7 +32,7 @@ impl PlatformOptions {
     }
 }
 
-/// What the environment says, or else the kind of build.
+/// Whether the environment, or else the kind of build, enables the race checker.
 fn race_check_by_default() -> Result<bool> {
     const VARIABLE: &str = "STREAMFLOW_RACE_CHECK";
     let Some(value) = std::env::var_os(VARIABLE) else { return Ok(cfg!(debug_assertions)) };

@@ -1,4 +1,4 @@
-// Slices that know their length, for STREAMFLOW_CHECK_BOUNDS=1.
+// Slices with their length, for STREAMFLOW_CHECK_BOUNDS=1.
 namespace streamflow {
 
 /// The first index that was out of range. `kernel/bounds.rs` has the same layout.
@@ -13,8 +13,8 @@ struct Report {
 template <class T> struct Mutable { typedef T Type; };
 template <class T> struct Mutable<const T> { typedef T Type; };
 
-/// Stands for `T*`. An access out of range is reported and goes to an element of the thread's own,
-/// which is zero, so the kernel runs on and no other memory is harmed.
+/// Replaces `T*`. An access out of range is reported and goes to a spare element of the thread,
+/// which is zero, so the kernel continues and no other memory is changed.
 ///
 /// `&slice[i]` and a conversion to `T*` give bare pointers, with which accesses are not checked;
 /// `auto row = slice + n` keeps the checks.
@@ -36,7 +36,7 @@ template <class T> struct Checked {
         return data + offset;
     }
 
-// An overload for each integer type: with one alone, the built-in `T* + long` would be as good.
+// An overload for each integer type: with only one, the built-in `T* + long` would make calls ambiguous.
 #define STREAMFLOW_STEP(I)                                                                         \
     __device__ Checked operator+(I n) const { return moved((long long)n); }                        \
     __device__ Checked operator-(I n) const { return moved(-(long long)n); }                       \
@@ -55,7 +55,7 @@ template <class T> struct Checked {
     __device__ Checked operator--(int) { Checked old = *this; offset -= 1; return old; }
 
 private:
-    // A negative index is a huge one without its sign.
+    // A negative index, cast to unsigned, is larger than every length.
     __device__ T& at(long long index) const {
         if ((unsigned long long)index < length) return data[index];
         if (report != nullptr && atomicCAS(&report->state, 0u, 1u) == 0u) {

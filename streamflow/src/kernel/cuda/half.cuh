@@ -1,4 +1,4 @@
-// The two-byte float. NVRTC alone knows no such type: its header comes with the CUDA toolkit only.
+// The two-byte float. NVRTC does not have the type: its header comes only with the CUDA toolkit.
 //
 // Arithmetic goes through float and is rounded once: for + - * / of two halves that is the correctly
 // rounded result, because float has more than twice the digits. Mixed with another type, the result
@@ -25,7 +25,7 @@ struct half {
     }
 
     __device__ half operator+() const { return *this; }
-    // The sign alone: right for zeros and NaN too.
+    // Flips only the sign bit, which is right for zeros and NaN, too.
     __device__ half operator-() const {
         half result;
         result.bits = bits ^ 0x8000;

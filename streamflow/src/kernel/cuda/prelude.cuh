@@ -1,4 +1,4 @@
-// What every kernel body can use.
+// Functions that every kernel body can call.
 
 /// This thread's index in x over the whole grid. With 64 bits: a grid can have more threads than
 /// 32 bits count.
@@ -16,7 +16,7 @@ static __device__ __forceinline__ unsigned long long thread_index_z() {
     return (unsigned long long)blockIdx.z * blockDim.z + threadIdx.z;
 }
 
-/// The bytes of dynamic shared memory that the launch gave to this block.
+/// The bytes of dynamic shared memory of this block.
 static __device__ __forceinline__ unsigned int shared_bytes() {
     unsigned int bytes;
     asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));
