@@ -1,8 +1,8 @@
-//! What a driver says when a call fails.
+//! The errors of driver calls.
 
 use super::{DeviceId, MAX_PARAMS};
 
-/// A failed driver call: which call, on which device, and what the driver said.
+/// A failed driver call: which call, on which device, and the driver's description.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DriverError {
@@ -11,16 +11,16 @@ pub enum DriverError {
     Call {
         /// The driver's function.
         call: &'static str,
-        /// The device it was called for.
+        /// The device that the call was for.
         device: DeviceId,
         /// The driver's number for the error.
         code: i32,
         /// The driver's name for the error, as `CUDA_ERROR_OUT_OF_MEMORY`.
         name: String,
-        /// What the driver says about it, and what to do where something can be done.
+        /// The driver's description, and what to do about it.
         message: String,
     },
-    /// The device executes nothing any more; this was reported before.
+    /// The device executes nothing any more; an earlier call reported why.
     #[error("{call} was not tried: the device is unusable since: {cause}")]
     Sticky {
         /// The driver's function.
@@ -30,23 +30,23 @@ pub enum DriverError {
     },
     /// Device memory is exhausted.
     #[error(
-        "out of memory on {device}: {requested} bytes were asked for; drop tensors, or make them smaller"
+        "out of memory on {device}: {requested} bytes were requested; drop tensors, or make them smaller"
     )]
     OutOfMemory {
         /// The device.
         device: DeviceId,
-        /// How many bytes were asked for.
+        /// How many bytes were requested.
         requested: u64,
     },
-    /// Work waits for work that can never run. Only the simulator can tell.
+    /// Work waits for work that can never run. Only the simulator detects this.
     #[error("{call} would wait for ever: {detail}")]
     Deadlock {
         /// The call that would not have returned.
         call: &'static str,
-        /// Which streams wait for what.
+        /// The streams that wait for each other.
         detail: String,
     },
-    /// A platform cannot be started.
+    /// A platform or a feature is not available.
     #[error("{what}; {remedy}")]
     Unavailable {
         /// What is missing.
@@ -57,7 +57,7 @@ pub enum DriverError {
     /// Compiled code cannot be loaded.
     #[error("{module} cannot be loaded: {message}")]
     Module {
-        /// What it is called.
+        /// Its name.
         module: String,
         /// Why, and what to do.
         message: String,
@@ -73,11 +73,11 @@ pub enum DriverError {
 }
 
 impl DriverError {
-    /// Of a launch.
+    /// The error of a launch with more than [`MAX_PARAMS`] parameters.
     #[cold]
     pub(crate) fn too_many_params(kernel: &str, passed: usize) -> Self {
         let message = format!(
-            "it was launched with {passed} parameters, and {MAX_PARAMS} is the most; a slice counts as two"
+            "the launch has {passed} parameters, and {MAX_PARAMS} is the most; a slice counts as two"
         );
         Self::Kernel { kernel: kernel.to_owned(), message }
     }
@@ -85,7 +85,7 @@ impl DriverError {
 
 /// The error after which a device executes nothing any more.
 ///
-/// CUDA leaves the process without a usable context then; only a new process helps.
+/// CUDA leaves the process without a usable context, so the process must be started again.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name} ({code}) in {call}: {message}; start the process again")]
 pub struct Sticky {
@@ -95,11 +95,11 @@ pub struct Sticky {
     pub code: i32,
     /// The driver's name for the error.
     pub name: String,
-    /// What the driver says about it.
+    /// The driver's description.
     pub message: String,
 }
 
-/// Says that a call failed where nothing can be returned.
+/// Logs that a call failed where no error can be returned.
 pub(crate) fn report_in_drop(what: &str, result: Result<(), impl std::fmt::Display>) {
     if let Err(error) = result {
         tracing::error!(%error, "{what}");

@@ -1,24 +1,24 @@
-//! Green contexts as they cross the seam: parts of a device's multiprocessors.
+//! Green contexts at the seam: parts of a device's multiprocessors.
 
 use super::DeviceId;
 
-/// A green context as the driver knows it: some of a device's multiprocessors, for the streams that are
-/// made in it. It lives as long as its driver.
+/// A driver's green context: some of a device's multiprocessors, for the streams that are made in it. It
+/// lives as long as its driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct GreenContext {
     pub(crate) device: DeviceId,
-    /// Which of the driver's.
+    /// Its index among the driver's green contexts.
     pub(crate) index: u32,
     pub(crate) multiprocessors: u32,
 }
 
 impl GreenContext {
-    /// The device that it is part of.
+    /// The device that the context is part of.
     pub const fn device(self) -> DeviceId {
         self.device
     }
 
-    /// How many multiprocessors it has.
+    /// How many multiprocessors the context has.
     pub const fn multiprocessors(self) -> u32 {
         self.multiprocessors
     }
@@ -28,27 +28,27 @@ impl GreenContext {
 /// Holoscan's `flags` of a `CudaGreenContextPool`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Coscheduling {
-    /// They do, so that kernels with thread block clusters can run in a partition. Holoscan's 0.
+    /// They stay together, so that kernels with thread block clusters can run in a partition. Holoscan's 0.
     #[default]
     Kept,
-    /// They need not: partitions can be smaller. Holoscan's 1,
+    /// They may be separated: partitions can be smaller. Holoscan's 1,
     /// `CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING`.
     Ignored,
 }
 
-/// Into which sizes a device's multiprocessors can be divided.
+/// The sizes into which a device's multiprocessors can be divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SmSizes {
-    /// All that the device has.
+    /// The device's multiprocessors.
     pub total: u32,
-    /// The fewest that a partition can have.
+    /// The fewest multiprocessors of a partition.
     pub smallest: u32,
-    /// A partition has the fewest, or a multiple of this many more.
+    /// A partition has `smallest` multiprocessors plus a multiple of this number.
     pub step: u32,
 }
 
 impl SmSizes {
-    /// Whether a partition can have this many.
+    /// Whether a partition can have this many multiprocessors.
     pub const fn is_legal(&self, multiprocessors: u32) -> bool {
         multiprocessors >= self.smallest
             && multiprocessors <= self.total

@@ -1,4 +1,4 @@
-//! Names for what a driver owns: plain integers with a type.
+//! Handles of a driver's objects: plain integers with a type.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -30,17 +30,17 @@ macro_rules! handle {
         }
 
         impl $name {
-            /// Only a driver makes these up; what it made is all that others can hold.
+            /// For drivers only: other code can only hold handles that a driver made.
             pub(crate) const fn new(device: DeviceId, handle: u64) -> Self {
                 Self { device, handle }
             }
 
-            /// The device that it belongs to.
+            /// The device that the object belongs to.
             pub const fn device(self) -> DeviceId {
                 self.device
             }
 
-            /// The driver's own name for it: on CUDA the pointer behind the handle.
+            /// The driver's number for the object: on CUDA the pointer behind the handle.
             pub const fn handle(self) -> u64 {
                 self.handle
             }
@@ -55,22 +55,22 @@ macro_rules! handle {
 }
 
 handle!(
-    /// A stream as the driver knows it.
+    /// A driver's handle of a stream.
     RawStream,
     "stream "
 );
 handle!(
-    /// An event as the driver knows it.
+    /// A driver's handle of an event.
     RawEvent,
     "event "
 );
 handle!(
-    /// Loaded code as the driver knows it.
+    /// A driver's handle of loaded code.
     RawModule,
     "module "
 );
 handle!(
-    /// A loaded kernel as the driver knows it.
+    /// A driver's handle of a loaded kernel.
     RawFunction,
     "function "
 );
@@ -102,7 +102,7 @@ impl fmt::Debug for MemoryRange {
     }
 }
 
-/// A stream that somebody else made, for as long as it is borrowed.
+/// A stream that other code made, for as long as it is borrowed.
 #[derive(Debug, Clone, Copy)]
 pub struct BorrowedStream<'a> {
     raw: RawStream,
@@ -110,13 +110,13 @@ pub struct BorrowedStream<'a> {
 }
 
 impl BorrowedStream<'_> {
-    /// From the handle: the `CUstream` pointer, or on the simulator what [`RawStream::handle`] says.
+    /// From the handle: the `CUstream` pointer, or on the simulator the number that [`RawStream::handle`] returns.
     ///
     /// # Safety
-    /// The stream is one of the platform that it is given to, of this device's primary context or of a
-    /// green context of it. It is alive as long as whatever is made from this value, and where such a thing
-    /// is never dropped, as when it is forgotten, as long as that platform is. It captures no graph
-    /// meanwhile, and it is not a default stream.
+    /// The stream belongs to the platform that it is given to, in this device's primary context or in a
+    /// green context of it. It lives as long as each object that is made from this value; if such an object
+    /// is never dropped, as with `mem::forget`, the stream lives as long as the platform. It captures no
+    /// graph meanwhile, and it is not a default stream.
     pub const unsafe fn new(device: DeviceId, handle: u64) -> Self {
         Self { raw: RawStream::new(device, handle), _owner: PhantomData }
     }

@@ -1,4 +1,4 @@
-//! Kernels as they cross the seam: source, parameters, and which memory they touch how.
+//! Kernels at the seam: source, parameters, and the memory that they read and write.
 
 use std::ffi::c_void;
 use std::fmt;
@@ -50,13 +50,13 @@ impl Param {
         Self { bytes }
     }
 
-    /// The value again. The type must be the one it was made from, else the bits are reinterpreted.
+    /// The value. If `T` is not the type that it was made from, its bits are reinterpreted.
     pub fn get<T: Plain>(&self) -> T {
         // SAFETY: `bytes` is 16 bytes long and 16-aligned, and every bit pattern is a `T`.
         unsafe { self.bytes.as_ptr().cast::<T>().read() }
     }
 
-    /// Where the value lies, as the CUDA driver wants it.
+    /// The address of the value, as the CUDA driver takes it.
     pub fn as_ptr(&self) -> *const c_void {
         self.bytes.as_ptr().cast()
     }
@@ -71,9 +71,9 @@ impl fmt::Debug for Param {
 /// Whether memory is read or written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AccessMode {
-    /// Only read.
+    /// Read only.
     Read,
-    /// Written, perhaps also read.
+    /// Written, and perhaps read.
     Write,
 }
 
@@ -82,7 +82,7 @@ pub enum AccessMode {
 pub struct Access {
     /// Which bytes.
     pub range: MemoryRange,
-    /// How.
+    /// Read or written.
     pub mode: AccessMode,
     /// The kernel argument's name.
     pub argument: &'static str,
@@ -91,9 +91,9 @@ pub struct Access {
 /// One kernel launch.
 #[derive(Debug, Clone, Copy)]
 pub struct Launch<'a> {
-    /// What to run.
+    /// The function to run.
     pub function: RawFunction,
-    /// The kernel's name, for people.
+    /// The kernel's name, for messages.
     pub name: &'a str,
     /// Blocks in x, y and z.
     pub grid: [u32; 3],
@@ -107,7 +107,7 @@ pub struct Launch<'a> {
     pub accesses: &'a [Access],
 }
 
-/// What a kernel's host body gets: the parameters, as they were at submission.
+/// The arguments of a kernel's host body: the parameters, as they were at submission.
 #[derive(Debug, Clone, Copy)]
 pub struct HostArgs<'a> {
     /// The parameters in order.
@@ -117,11 +117,11 @@ pub struct HostArgs<'a> {
 /// A kernel's host body.
 ///
 /// # Safety
-/// The parameters are those of the kernel, and the memory they name is allocated and touched by
-/// nobody else during the call.
+/// The parameters are those of the kernel. The memory that they name is allocated, and no other code touches
+/// it during the call.
 pub type HostKernel = unsafe fn(HostArgs<'_>);
 
-/// What a kernel is compiled for.
+/// The target that a kernel is compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Target {
     /// Compute capability, major and minor.
@@ -134,7 +134,7 @@ pub struct Image(pub Vec<u8>);
 
 /// A kernel before it is loaded. A driver takes the body that it can run.
 pub struct KernelSource<'a> {
-    /// The kernel's name, for people.
+    /// The kernel's name, for messages.
     pub name: &'a str,
     /// The function's name within the image.
     pub entry: &'a str,
@@ -144,9 +144,9 @@ pub struct KernelSource<'a> {
     pub code: Code<'a>,
 }
 
-/// Where the compiled body of a kernel comes from.
+/// The source of a kernel's compiled body.
 pub enum Code<'a> {
-    /// Makes the image for a target: compiles, or takes it from a cache. Only asked when needed.
+    /// Makes the image for a target: compiles it, or takes it from a cache. Called only when it is needed.
     Image(&'a dyn Fn(Target) -> DriverResult<Image>),
     /// A module that was loaded by [`Driver::load_module`](super::Driver::load_module). Its functions
     /// share the module's variables.
@@ -176,7 +176,7 @@ impl fmt::Debug for Code<'_> {
 pub struct LoadedKernel {
     /// The driver's handle.
     pub function: RawFunction,
-    /// Threads per block that keep the device busiest, for launches that name none.
+    /// Threads per block that keep the device busiest, for launches without a block size.
     pub block_size: u32,
     /// The most threads a block of this kernel may have on this device.
     pub max_block_size: u32,
@@ -185,8 +185,8 @@ pub struct LoadedKernel {
 /// A call on the host in stream order.
 #[derive(Debug, Clone, Copy)]
 pub struct HostFunction {
-    /// What to call.
+    /// The function.
     pub call: unsafe extern "C" fn(*mut c_void),
-    /// What to call it with.
+    /// The function's argument.
     pub data: *mut c_void,
 }

@@ -1,4 +1,4 @@
-//! Wrappers around a driver.
+//! Layers: drivers that wrap another driver.
 
 use std::fmt;
 
@@ -9,24 +9,23 @@ use super::{
     SmSizes, Sticky, StreamOptions,
 };
 
-/// Lists the methods of [`Driver`] once more, each forwarding to the driver below, and makes every
+/// Defines [`Layer`] with the methods of [`Driver`], each forwarding to the driver below, and makes every
 /// [`Layer`] a [`Driver`].
 macro_rules! forward {
     ($(
         $(#[$attribute:meta])*
         [$($unsafety:tt)*] fn $method:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)?;
     )*) => {
-        /// A driver that wraps another: implement [`below`](Layer::below), and override what should
-        /// differ. Every layer is a [`Driver`].
+        /// A driver that wraps another: implement [`below`](Layer::below), and override the methods that
+        /// should differ. Every layer is a [`Driver`].
         ///
         /// The `unsafe` methods have the contracts of [`Driver`]'s.
         ///
         /// # Safety
-        /// What is left out is answered by the driver below. What is overridden keeps the promises of
-        /// [`Driver`]: it is believed in the same way. A layer that fails calls keeps them, since a
-        /// failed call promises nothing. A layer that swallows waits does not, and makes its users
-        /// race: that is for tests of ordering alone, with kernels that compute plain numbers, whose
-        /// results are wrong then and nothing else.
+        /// The driver below answers the calls that are not overridden. The overridden ones keep the promises
+        /// of [`Driver`]. A layer that makes calls fail keeps them: a failed call promises nothing. A
+        /// layer that drops waits does not, and its programs race. Such a layer is only for tests of
+        /// ordering whose kernels compute plain numbers: then wrong numbers are the only consequence.
         #[allow(clippy::missing_safety_doc, reason = "the trait's text names the contracts")]
         pub unsafe trait Layer: Send + Sync + fmt::Debug {
             /// The driver that is wrapped.
@@ -40,7 +39,7 @@ macro_rules! forward {
             )*
         }
 
-        // SAFETY: every method is the layer's, which promises what a driver must.
+        // SAFETY: every method is the layer's, and a layer makes the promises of a driver.
         unsafe impl<L: Layer> Driver for L {
             $(
                 $($unsafety)* fn $method(&self, $($arg: $ty),*) $(-> $ret)? {

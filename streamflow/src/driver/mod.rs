@@ -1,12 +1,12 @@
-//! The one seam between streamflow and whatever executes its work.
+//! The one seam between streamflow and the driver that executes its work.
 //!
 //! [`Driver`] is the trait; [`cuda`] implements it with a real GPU, [`host`] with a simulator of
-//! CUDA's ordering rules. A [`Layer`] wraps another driver and changes only what it must: the
-//! call [`Recorder`] is one, the [race checker](race) another, and so are the fault injectors of the
-//! tests. Nothing above this module asks which one runs.
+//! CUDA's ordering rules. A [`Layer`] wraps another driver and overrides only the calls that differ:
+//! the call [`Recorder`] is one, the [race checker](race) another, and so are the fault injectors of the
+//! tests. No code above this module depends on which driver runs.
 //!
-//! The seam speaks in raw handles. It knows contexts, streams, events, memory, kernels and host
-//! functions; it knows no ports, no operators and no graphs.
+//! The seam has raw handles: contexts, streams, events, memory, kernels and host functions. Ports,
+//! operators and graphs are above it.
 
 pub mod cuda;
 mod error;
@@ -43,13 +43,13 @@ pub(crate) use signal::Signal;
 
 use std::fmt;
 
-/// What a driver call returns.
+/// The result of a driver call.
 pub type DriverResult<T> = Result<T, DriverError>;
 
-/// What a device is and what it can do.
+/// A device's properties.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceInfo {
-    /// The name that the device gives itself, as `NVIDIA H200`.
+    /// The device's own name, as `NVIDIA H200`.
     pub name: String,
     /// Compute capability, major and minor; `(0, 0)` for a simulated device.
     pub compute_capability: (u32, u32),
@@ -61,20 +61,20 @@ pub struct DeviceInfo {
     pub priorities: (i32, i32),
 }
 
-/// How a stream behaves against the legacy default stream of its device.
+/// How a stream is ordered against the legacy default stream of its device.
 ///
 /// See *Stream synchronization behavior* in the CUDA driver API reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum StreamFlags {
-    /// No implicit ordering against the default stream. streamflow's choice where it has one:
-    /// it makes every dependency explicit, so an implicit barrier can only cost time.
+    /// No implicit ordering against the default stream. streamflow's own streams are like this: it
+    /// makes every dependency explicit, so an implicit barrier can only cost time.
     #[default]
     NonBlocking,
     /// Work on the default stream waits for this stream's and the other way round.
     Blocking,
 }
 
-/// Between which memories a copy is, and how it treats a host side.
+/// The memories that a copy is between, and whether the call waits for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CopyKind {
     /// Page-locked host memory to a device, asynchronous.
@@ -114,49 +114,49 @@ pub struct CopyOp {
     pub source: MemoryRange,
 }
 
-/// What a stream is created with.
+/// The options of a new stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StreamOptions {
-    /// Behaviour against the default stream.
+    /// The order against the default stream.
     pub flags: StreamFlags,
-    /// CUDA's priority: lower is more urgent, 0 the default. Must lie in [`DeviceInfo::priorities`].
+    /// CUDA's priority: lower is more urgent, 0 the default. Must be within [`DeviceInfo::priorities`].
     pub priority: i32,
     /// The green context whose multiprocessors its kernels use; `None` for all of the device's. Such a
     /// stream is non-blocking.
     pub green: Option<GreenContext>,
 }
 
-/// What executes streams, events, copies and kernels. See the [module](self).
+/// Executes streams, events, copies and kernels. See the [module](self).
 ///
-/// Calls may come from any thread. Handles are plain numbers and valid until their destroying call; a
-/// driver may answer a stale one with an error or, on a real GPU, with undefined behaviour, which is
-/// why whatever takes an address or a handle is an `unsafe fn`. A handle is *live* when it came from
-/// this driver and was not destroyed.
+/// Calls may come from any thread. Handles are plain numbers, valid until they are destroyed. The result of
+/// using a stale one is an error or, on a real GPU, undefined behaviour: therefore each method that takes
+/// an address or a handle is an `unsafe fn`. A handle is *live* when it came from this driver and was not
+/// destroyed.
 ///
 /// # Safety
-/// What a driver answers is believed: memory is read and written on its word.
-/// - Memory that it allocates is real, of the size that was asked for, aligned to 256 bytes, and
-///   nobody else's until it is freed. Page-locked memory can be accessed by the host.
-/// - A stream executes its work in order, and after what [`wait_event`](Driver::wait_event) made it
-///   wait for.
-/// - Calls of several threads for one stream take effect one after the other, as under a lock: the thread of a later one sees
-///   what the thread of an earlier one had written before its call.
-/// - Work that a query or a synchronisation says is complete has executed, and the host sees what it
+/// Callers rely on a driver's answers to read and write memory.
+/// - Memory that it allocates is real, of the requested size, aligned to 256 bytes, and has no other owner
+///   until it is freed. Page-locked memory can be accessed by the host.
+/// - A stream executes its work in order, and after the records that
+///   [`wait_event`](Driver::wait_event) made it wait for.
+/// - Calls of several threads for one stream take effect one after the other, as under a lock: the thread of a
+///   later call sees all that the thread of an earlier one had written before its call.
+/// - Work that a query or a synchronisation reports as complete has executed, and the host sees what it
 ///   wrote.
-/// - A copy that [blocks the host](CopyKind::blocks_host) touches the host's memory no more once it
-///   has returned, also with an error.
+/// - A copy that [blocks the host](CopyKind::blocks_host) no longer touches host memory once the call has
+///   returned, also with an error.
 /// - A loaded kernel is the one of its source, and stays loaded while the driver lives.
 pub unsafe trait Driver: Send + Sync + fmt::Debug {
-    /// `"cuda"`, `"host"`, or the name of what a wrapper wraps.
+    /// `"cuda"`, `"host"`, or for a layer the name of the driver below.
     fn name(&self) -> &str;
 
-    /// How many devices there are; they are named `0..device_count()`.
+    /// How many devices there are; their numbers are `0..device_count()`.
     fn device_count(&self) -> usize;
 
-    /// What device `device` is.
+    /// The properties of a device.
     fn device_info(&self, device: DeviceId) -> DriverResult<DeviceInfo>;
 
-    /// Makes the device's context current on the calling thread. Cheap when it is already.
+    /// Makes the device's context current on the calling thread. Cheap when it is current already.
     fn bind(&self, device: DeviceId) -> DriverResult<()>;
 
     /// The error after which the device executes nothing any more, if there was one.
@@ -168,12 +168,12 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// Creates a stream.
     fn create_stream(&self, device: DeviceId, options: StreamOptions) -> DriverResult<RawStream>;
 
-    /// Into which sizes a device's multiprocessors can be divided.
+    /// The sizes into which a device's multiprocessors can be divided.
     fn sm_sizes(&self, device: DeviceId, coscheduling: Coscheduling) -> DriverResult<SmSizes>;
 
-    /// Divides a device's multiprocessors: a green context of each size, which are legal and together no
-    /// more than there are, in order, and one of what is left over, if something is. Another call
-    /// divides the same multiprocessors once more.
+    /// Divides a device's multiprocessors: returns a green context of each size, in order, and one of the
+    /// remaining multiprocessors if there are any. The sizes are legal, and their sum is at most the device's
+    /// total. Another call divides the same multiprocessors again.
     fn create_green_contexts(
         &self,
         device: DeviceId,
@@ -203,12 +203,12 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// Creates an event without timing.
     fn create_event(&self, device: DeviceId) -> DriverResult<RawEvent>;
 
-    /// Creates an event whose records have a time. Recording it costs several times as much.
+    /// Creates an event whose records have a time. A record of it costs several times as much.
     fn create_timing_event(&self, device: DeviceId) -> DriverResult<RawEvent>;
 
     /// The time between the latest records of two events with timing, in milliseconds: negative when
-    /// `end` was reached first. On a GPU the device's clock, with a resolution of about half a
-    /// microsecond. On the simulator a simulated one; see [`host`].
+    /// `end` was reached first. On a GPU the device's clock counts, with a resolution of about half a
+    /// microsecond; on the simulator a simulated clock, see [`host`].
     ///
     /// # Safety
     /// Both are live, of one device, made by [`create_timing_event`](Driver::create_timing_event),
@@ -221,15 +221,15 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// As for [`destroy_stream`](Driver::destroy_stream).
     unsafe fn destroy_event(&self, event: RawEvent) -> DriverResult<()>;
 
-    /// Records `event` on `stream`: it completes when everything queued there before has. If that fails, the event
-    /// keeps the record that it had.
+    /// Records `event` on `stream`: the record is complete when all work queued there before is complete. If the
+    /// call fails, the event keeps its previous record.
     ///
     /// # Safety
     /// Both are live.
     unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()>;
 
-    /// Makes later work on `stream` wait for the latest record of `event`; an event that was never
-    /// recorded is complete.
+    /// Makes later work on `stream` wait for the latest record of `event`. An event that was never
+    /// recorded counts as complete.
     ///
     /// # Safety
     /// Both are live.
@@ -247,8 +247,8 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// `event` is live, until the call returns.
     unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()>;
 
-    /// Allocates device memory in stream order: it may be used by work queued on `stream` after
-    /// this call. The content is not initialised.
+    /// Allocates device memory in stream order: work queued on `stream` after this call may use it. The
+    /// content is not initialised.
     ///
     /// # Safety
     /// `stream` is live.
@@ -261,16 +261,16 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// freed once. Every use of it is complete, or ordered before this point of `stream`.
     unsafe fn free(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()>;
 
-    /// Says that `range` passes to a new owner on `stream` without a call to `free` and `allocate`.
+    /// Notes that `range` passes to a new owner on `stream` without a call to `free` and `allocate`.
     ///
     /// A real driver ignores it. The simulator overwrites the range with poison in stream order, and
-    /// a wrapper that looks for races takes it for a write.
+    /// the race checker counts it as a write.
     ///
     /// # Safety
-    /// `stream` is live, `range` is allocated, and nobody reads its content from before this call any more.
+    /// `stream` is live, `range` is allocated, and no work reads the content from before this call any more.
     unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()>;
 
-    /// Gives memory that is free, beyond `keep` bytes, back to the system.
+    /// Gives free memory beyond `keep` bytes back to the system.
     fn trim(&self, device: DeviceId, keep: u64) -> DriverResult<()>;
 
     /// Allocates page-locked host memory that the device can read and write.
@@ -286,8 +286,8 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// Queues a copy.
     ///
     /// # Safety
-    /// `stream` is live. Both ranges are allocated and of one length, and stay so until the copy has executed. Host
-    /// memory is neither read nor written by others meanwhile in a way that conflicts.
+    /// `stream` is live. Both ranges are allocated and of one length, and stay so until the copy has executed. No
+    /// other code accesses the host memory meanwhile in a way that conflicts.
     unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()>;
 
     /// Queues a fill of `range` with a byte.
@@ -296,12 +296,12 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// `stream` is live, and `range` is device memory that is allocated until the fill has executed.
     unsafe fn fill(&self, stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()>;
 
-    /// Loads compiled code on a device. It stays there while the driver lives. `name` is for
+    /// Loads compiled code on a device. It stays loaded while the driver lives. `name` is for
     /// messages.
     ///
     /// # Safety
-    /// `image` is text, which a CUDA driver compiles as PTX and refuses where it is none, or a complete
-    /// CUBIN or fatbin: the driver reads as many bytes as these say that they have.
+    /// `image` is text or a complete CUBIN or fatbin. A CUDA driver compiles text as PTX, and refuses it
+    /// otherwise. Of a CUBIN or fatbin it reads as many bytes as their header says.
     unsafe fn load_module(
         &self,
         device: DeviceId,
@@ -312,7 +312,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// Makes a kernel ready to launch on a device.
     ///
     /// # Safety
-    /// An image of the source is as [`load_module`](Driver::load_module) asks; a module is one of this
+    /// An image of the source is as [`load_module`](Driver::load_module) requires; a module belongs to this
     /// driver and device.
     unsafe fn load_kernel(
         &self,
@@ -323,35 +323,36 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// Queues a kernel. Parameters are copied before the call returns.
     ///
     /// # Safety
-    /// `stream` and the function are live. The parameters are what the kernel was compiled for, and the
-    /// memory that it touches is
-    /// allocated until it has executed.
+    /// `stream` and the function are live. The parameters are those that the kernel was compiled for, and the
+    /// memory that it touches is allocated until it has executed.
     unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()>;
 
     /// Queues a call on the host. Later work of the stream waits until it has returned.
     ///
     /// # Safety
     /// `stream` is live. `function.data` is valid for `function.call` until the call was made. The callee makes no
-    /// CUDA calls and does not unwind (CUDA driver API, `cuLaunchHostFunc`). After a sticky error it
-    /// may never be called.
+    /// CUDA calls and does not unwind (CUDA driver API, `cuLaunchHostFunc`). After a sticky error the driver
+    /// may never call it.
     unsafe fn launch_host_function(
         &self,
         stream: RawStream,
         function: HostFunction,
     ) -> DriverResult<()>;
 
-    /// Whether [`tell`](Driver::tell) does something. Asked once, when a platform is made: where nobody
-    /// watches, nothing is told.
+    /// Whether the driver uses [notes](Note). A platform queries this once, when it is made, and sends no notes
+    /// to a driver that does not use them.
     fn watches(&self) -> bool {
         false
     }
 
-    /// Says what the calls alone don't: which operator makes them, and what the host touches itself.
+    /// Passes on a note: what the calls alone don't show, as which operator makes them, and what the host
+    /// touches itself.
     ///
     /// # Safety
-    /// The note is true. A [race checker](race) believes it, and a program whose checker reports nothing may rely on that.
+    /// The note is true. A [race checker](race) relies on it, and a program may rely on a checker that reports
+    /// nothing.
     ///
-    /// So no safe code can silence a checker, as by saying that all of a stream was found complete:
+    /// So no safe code can silence a checker, as by a note that all of a stream was found complete:
     /// ```compile_fail,E0133
     /// # use streamflow::driver::{Note, RawStream};
     /// # use streamflow::Platform;
@@ -363,15 +364,15 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         let _ = note;
     }
 
-    /// The races that were found since a mark was made, which is moved to now; none without a race checker. Marks
-    /// are independent: a question with one takes nothing away from another.
+    /// The races that were found since `mark` was made; none without a race checker. The mark moves to now. Marks
+    /// are independent of each other.
     fn races_since(&self, mark: &mut RaceMark) -> RaceReports {
         let _ = mark;
         RaceReports::default()
     }
 
-    /// The races that were found since this was called last, by anybody; none where nobody watches. It moves no
-    /// mark: [`races_since`](Self::races_since) tells of them all the same.
+    /// The races that were found since any caller last called this; none without a race checker. It moves no
+    /// mark: [`races_since`](Self::races_since) returns them, too.
     fn take_races(&self) -> RaceReports {
         RaceReports::default()
     }

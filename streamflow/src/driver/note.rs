@@ -1,15 +1,15 @@
-//! What the layers above tell a driver beside their calls.
+//! Notes: what the modules above the driver report to it beside their calls.
 
 use std::panic::Location;
 
 use super::{AccessMode, Driver, MemoryRange, RawStream};
 
-/// Where in a program's source something was asked for.
+/// The place in a program's source that caused a call or an access.
 pub type SourceLocation = &'static Location<'static>;
 
-/// What the layers above say about themselves, for wrappers that watch: no driver needs it.
+/// A note to a layer that watches, as the race checker. Drivers without such a layer ignore notes.
 ///
-/// All of it concerns the calling thread. It is said only where [`Driver::watches`] answers `true`.
+/// A note is about the calling thread. Notes are sent only where [`Driver::watches`] returns `true`.
 ///
 /// [`Driver::watches`]: super::Driver::watches
 #[derive(Debug, Clone, Copy)]
@@ -21,69 +21,69 @@ pub enum Note<'a> {
         node: &'a str,
         /// `start`, `compute` or `stop`.
         hook: &'static str,
-        /// How many ticks the node has done before.
+        /// How many ticks the node has completed.
         tick: u64,
     },
     /// The hook has ended.
     Leave,
-    /// Where the next call was asked for.
+    /// The source location of the thread's next call.
     At(SourceLocation),
-    /// Memory came in by a port of this hook, or goes out by one.
+    /// Memory came in through a port of this hook, or goes out through one.
     Port {
         /// The memory.
         range: MemoryRange,
         /// The port's name.
         port: &'static str,
-        /// Which of the two.
+        /// In or out.
         direction: Direction,
     },
     /// The host reads or writes memory from here on, through a borrow of its owner.
     HostAccess {
         /// Which bytes.
         range: MemoryRange,
-        /// How.
+        /// Read or written.
         mode: AccessMode,
-        /// Where that was asked for.
+        /// Where the program borrows the memory.
         location: SourceLocation,
     },
     /// Work that touches memory is queued without a call of this driver.
     ForeignAccess {
-        /// On which stream.
+        /// The stream of the work.
         stream: RawStream,
         /// Which bytes.
         range: MemoryRange,
-        /// How.
+        /// Read or written.
         mode: AccessMode,
-        /// Where that was asked for.
+        /// Where the program declares the access.
         location: SourceLocation,
     },
-    /// Somebody goes by what some thread has found complete: the hand-off between threads.
+    /// The caller relies on what another thread may have found complete: an order passed between threads.
     Relies {
-        /// The stream whose work was found complete, by whichever thread.
+        /// The stream whose work was found complete, by any thread.
         on: RawStream,
-        /// Who goes by it: what is queued on this stream from now on, or the calling thread.
+        /// The stream whose later work relies on it; `None` for the calling thread.
         by: Option<RawStream>,
     },
-    /// What a stream is called from now on.
+    /// A stream gets a label.
     StreamLabel {
         /// The stream.
         stream: RawStream,
-        /// Its label, for people.
+        /// Its label from now on.
         label: &'a str,
     },
 }
 
-/// Tells a driver what this crate does.
+/// Sends a note to a driver.
 pub(crate) fn tell(driver: &dyn Driver, note: &Note<'_>) {
-    // SAFETY: only this crate can call this, and it tells of its own calls what they do.
+    // SAFETY: only this crate can call this, and its notes say what it does.
     unsafe { driver.tell(note) };
 }
 
-/// Whether memory comes in by a port or goes out by it.
+/// Whether memory comes in through a port or goes out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// By an input.
+    /// Through an input.
     Inward,
-    /// By an output.
+    /// Through an output.
     Outward,
 }

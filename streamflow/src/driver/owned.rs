@@ -1,4 +1,4 @@
-//! Owners of what a driver made: they give it back.
+//! Owners of a driver's objects, which destroy them when they are dropped.
 
 use std::sync::Arc;
 
@@ -7,12 +7,13 @@ use super::{
     StreamOptions, report_in_drop,
 };
 
-/// A stream that is destroyed with its owner; default streams and those of others are only lent.
+/// A stream that is destroyed with its owner, unless it is a default stream or borrowed from other code.
 #[derive(Debug)]
 pub(crate) struct OwnedStream {
     driver: Arc<dyn Driver>,
     raw: RawStream,
-    lent: bool,
+    /// Whether other code owns the stream.
+    borrowed: bool,
 }
 
 impl OwnedStream {
@@ -23,16 +24,16 @@ impl OwnedStream {
     ) -> DriverResult<Self> {
         driver.bind(device)?;
         let raw = driver.create_stream(device, options)?;
-        Ok(Self { driver: driver.clone(), raw, lent: false })
+        Ok(Self { driver: driver.clone(), raw, borrowed: false })
     }
 
     pub(crate) fn default_of(driver: &Arc<dyn Driver>, device: DeviceId) -> Self {
-        Self { driver: driver.clone(), raw: driver.default_stream(device), lent: true }
+        Self { driver: driver.clone(), raw: driver.default_stream(device), borrowed: true }
     }
 
-    /// A stream of somebody else's. Not to be used, but to ask for its handle, once the borrow has ended.
-    pub(crate) fn lent(driver: &Arc<dyn Driver>, borrowed: BorrowedStream<'_>) -> Self {
-        Self { driver: driver.clone(), raw: borrowed.raw(), lent: true }
+    /// A stream that other code owns. Once the borrow has ended, only its handle may be read.
+    pub(crate) fn borrowed(driver: &Arc<dyn Driver>, stream: BorrowedStream<'_>) -> Self {
+        Self { driver: driver.clone(), raw: stream.raw(), borrowed: true }
     }
 
     pub(crate) fn raw(&self) -> RawStream {
@@ -69,9 +70,9 @@ impl OwnedStream {
         unsafe { self.driver.synchronize_stream(self.raw) }
     }
 
-    /// Handles are numbers: one driver's may be another thing of another driver's.
+    /// Refuses an event of another driver: handles are numbers, and two drivers may use the same number.
     fn same_driver(&self, call: &'static str, event: &OwnedEvent) -> DriverResult<()> {
-        // The address alone: the two may have been made in different places.
+        // Compares the addresses without the vtables, which may differ between compilation units.
         if Arc::as_ptr(&self.driver).addr() == Arc::as_ptr(&event.driver).addr() {
             return Ok(());
         }
@@ -80,14 +81,15 @@ impl OwnedStream {
             device: self.raw.device(),
             code: 400,
             name: "INVALID_HANDLE".to_owned(),
-            message: "the event belongs to another driver".to_owned(),
+            message: "the event belongs to another driver; use one of the stream's platform"
+                .to_owned(),
         })
     }
 }
 
 impl Drop for OwnedStream {
     fn drop(&mut self) {
-        if self.lent || self.driver.sticky_error().is_some() {
+        if self.borrowed || self.driver.sticky_error().is_some() {
             return;
         }
         // SAFETY: `raw` came from `create_stream` of this driver and this is its only owner.
@@ -113,14 +115,14 @@ impl OwnedEvent {
         Ok(Self { driver: driver.clone(), raw })
     }
 
-    /// As [`create`](Self::create); its records have a time.
+    /// As [`create`](Self::create), with a time for each record.
     pub(crate) fn with_timing(driver: &Arc<dyn Driver>, device: DeviceId) -> DriverResult<Self> {
         let raw = driver.create_timing_event(device)?;
         Ok(Self { driver: driver.clone(), raw })
     }
 
-    /// The milliseconds from this record's time to another's, both with timing, recorded, and of this
-    /// driver and device. Blocks until both are complete.
+    /// The milliseconds from this event's record to that of `end`. Both have timing, are recorded, and belong to
+    /// this driver and device. Blocks until both are complete.
     pub(crate) fn elapsed_until(&self, end: &Self) -> DriverResult<f64> {
         self.driver.bind(self.raw.device())?;
         self.synchronize()?;
@@ -165,14 +167,14 @@ pub(crate) struct OwnedPinned {
 }
 
 impl OwnedPinned {
-    /// All zero. The device's context must be bound.
+    /// Allocates memory that is all zero. The device's context must be bound.
     pub(crate) fn zeroed(
         driver: &Arc<dyn Driver>,
         device: DeviceId,
         bytes: u64,
     ) -> DriverResult<Self> {
         let range = driver.allocate_pinned(device, bytes)?;
-        // SAFETY: just allocated, at least this long, and nobody else knows it.
+        // SAFETY: just allocated, at least this long, and without another owner.
         unsafe { std::ptr::write_bytes(range.address as *mut u8, 0, bytes as usize) };
         Ok(Self { driver: driver.clone(), device, range })
     }
@@ -204,7 +206,7 @@ mod tests {
     use super::*;
     use crate::driver::host::HostDriver;
 
-    /// A stream and an event with the same numbers, whoever made them.
+    /// A stream and an event. Two drivers give them the same numbers.
     fn owners(driver: &Arc<dyn Driver>) -> (OwnedStream, OwnedEvent) {
         let device = DeviceId::default();
         let stream = OwnedStream::create(driver, device, StreamOptions::default()).unwrap();

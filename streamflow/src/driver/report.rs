@@ -1,4 +1,4 @@
-//! What a race checker reports, as values and as text.
+//! The reports of a race checker, as values and as text.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,22 +6,22 @@ use std::ops::Range;
 use super::AccessMode;
 use super::note::{Direction, SourceLocation};
 
-/// Reports that are kept until somebody takes them; of more there is only the number.
+/// The most races in one [`RaceReports`]. Beyond that only their number is kept.
 pub(super) const MAX_REPORTS: usize = 32;
 
-/// Two accesses to the same bytes, one of them a write, and nothing that makes one come after the other.
+/// A race: two accesses to the same bytes, one of them a write, that nothing orders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RaceReport {
-    /// The one that was asked for first.
+    /// The access that was queued first.
     pub earlier: RaceAccess,
-    /// The other one.
+    /// The other access.
     pub later: RaceAccess,
     /// The bytes that both touch, counted from the beginning of the allocation.
     pub overlap: Range<u64>,
     /// How long the allocation is, in bytes.
     pub allocation: u64,
-    /// How often the same was found: the same two places, in this tick or others.
+    /// How often this race was found: the same two places, in this tick or others.
     pub times: u64,
 }
 
@@ -29,15 +29,15 @@ pub struct RaceReport {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RaceAccess {
-    /// What touched the memory.
+    /// The kind of work that touched the memory.
     pub action: RaceAction,
-    /// How.
+    /// Read or written.
     pub mode: AccessMode,
-    /// On which stream, by its holder or by number; `None` for the host.
+    /// The stream, by its label or its number; `None` for the host.
     pub stream: Option<String>,
     /// The operator's node, hook and tick; `None` outside of operators.
     pub hook: Option<RaceHook>,
-    /// Where it was asked for, if known.
+    /// The place in the program that caused it, if known.
     pub location: Option<SourceLocation>,
 }
 
@@ -49,13 +49,13 @@ pub struct RaceHook {
     pub node: String,
     /// `start`, `compute` or `stop`.
     pub hook: String,
-    /// How many ticks the node had done before.
+    /// How many ticks the node had completed.
     pub tick: u64,
-    /// The port that the memory came in by or went out by, if it did in this hook.
+    /// The port through which the memory came in or went out in this hook, if it did.
     pub port: Option<(Direction, &'static str)>,
 }
 
-/// What touches memory.
+/// A kind of work that touches memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RaceAction {
@@ -70,13 +70,13 @@ pub enum RaceAction {
     Copy(&'static str),
     /// A fill.
     Fill,
-    /// The allocation: nobody may use the memory before.
+    /// The allocation: no use may come before it.
     Allocate,
-    /// Memory of a dropped value passes to a new owner.
+    /// The memory of a dropped value passes to a new owner.
     Recycle,
-    /// The memory is given back.
+    /// The memory is freed.
     Free,
-    /// Work that was queued past streamflow, with its use declared.
+    /// Work that was queued without streamflow, and its access declared.
     Foreign,
     /// The host itself.
     OnHost,
@@ -103,7 +103,7 @@ impl RaceReport {
         )
     }
 
-    /// Whether the two are the same race, perhaps in another tick and of another allocation.
+    /// Whether the two reports are the same race, perhaps in another tick or on another allocation.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         self.earlier.is_like(&other.earlier) && self.later.is_like(&other.later)
     }
@@ -123,7 +123,7 @@ impl RaceAccess {
             && place(&self.hook) == place(&other.hook)
     }
 
-    /// A node of a flowchart. Its text stands in quotes there.
+    /// The label of a flowchart's node, which is in quotes there.
     fn label(&self) -> String {
         let mut label = format!("{}<br/>{}", self.what(), self.place());
         if let Some(RaceHook { node, hook, tick, .. }) = &self.hook {
@@ -132,7 +132,7 @@ impl RaceAccess {
         label.replace('`', "").replace('"', "'")
     }
 
-    /// What is done, as a sentence.
+    /// The access as a sentence.
     fn what(&self) -> String {
         let touches = match self.mode {
             AccessMode::Read => "reads",
@@ -154,7 +154,7 @@ impl RaceAccess {
 }
 
 impl RaceAccess {
-    /// What, by whom and where, with something between these.
+    /// Writes the access, its hook and its location, separated by `between`.
     fn write(&self, f: &mut fmt::Formatter<'_>, between: &str) -> fmt::Result {
         f.write_str(&self.what())?;
         if let Some(stream) = &self.stream {
@@ -202,18 +202,18 @@ impl fmt::Display for RaceReport {
     }
 }
 
-/// All races that were found since somebody asked last, and what the search did not see.
+/// Races that were found since they were last taken or since a mark, and counts of what the checker did not see.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RaceReports {
     /// The races, in order of discovery, each kind once.
     pub races: Vec<RaceReport>,
-    /// Races beyond these, of which only the number is kept.
+    /// How many more races there were.
     pub more: u64,
-    /// Accesses that were forgotten, because too many had to be remembered: races with them are not
+    /// How many accesses were forgotten because there were too many to remember: races with them are not
     /// found.
     pub forgotten: u64,
-    /// Accesses to memory that was not allocated by this driver: they were not looked at.
+    /// How many accesses were to memory that this driver did not allocate: they were not checked.
     pub unknown: u64,
 }
 
@@ -223,7 +223,7 @@ impl RaceReports {
         self.races.is_empty() && self.more == 0
     }
 
-    /// Adds a race, or counts it if there is one like it.
+    /// Adds a race, or counts it if the same race is there.
     pub(super) fn add(&mut self, report: RaceReport) {
         if let Some(known) = self.races.iter_mut().find(|known| known.is_like(&report)) {
             known.times += report.times;
@@ -243,15 +243,15 @@ impl RaceReports {
     }
 }
 
-/// What somebody has been told of: for [`Driver::races_since`](super::Driver::races_since), which then tells
-/// what is new. By default nothing.
+/// How many races a reader has seen, for [`Driver::races_since`](super::Driver::races_since), which returns the
+/// new ones. By default none.
 #[derive(Debug, Clone, Default)]
 pub struct RaceMark {
     /// How many races there were.
     pub(super) total: u64,
     /// How many kinds there were.
     pub(super) kinds: u64,
-    /// Of each kind that was kept, its number, in order, and how often it was found.
+    /// The number of each kind that was kept, in order, and how often it was found.
     pub(super) times: Vec<(u64, u64)>,
 }
 

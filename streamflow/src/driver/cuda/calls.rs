@@ -1,4 +1,4 @@
-//! [`Driver`] for [`CudaDriver`], call by call.
+//! The implementation of [`Driver`] for [`CudaDriver`].
 
 use cudarc::driver::sys;
 
@@ -30,7 +30,7 @@ fn event_of(event: RawEvent) -> sys::CUevent {
 // In all SAFETY reasons below: a valid handle is a live one, by the contract of the method.
 //
 // SAFETY: CUDA keeps these promises: memory of `cuMemAllocFromPoolAsync` and `cuMemHostAlloc` is as
-// large as asked for, 256 bytes aligned and one owner's (CUDA driver API, *Memory Management*), streams
+// large as requested, 256 bytes aligned and one owner's (CUDA driver API, *Memory Management*), streams
 // are in order, and copies from and to pageable memory are waited for. Every return code is checked.
 unsafe impl Driver for CudaDriver {
     fn name(&self) -> &str {
@@ -64,7 +64,7 @@ unsafe impl Driver for CudaDriver {
         let (most, least) = self.device(device)?.info.priorities;
         let StreamOptions { flags, priority, green } = options;
         if !(most..=least).contains(&priority) {
-            // CUDA would take the nearest one and not say so.
+            // CUDA would silently take the nearest priority.
             return Err(explain(
                 failure(CALL, device, sys::CUresult::CUDA_ERROR_INVALID_VALUE),
                 || format!("priority {priority} is not one of this device's, {most}..={least}"),
@@ -88,7 +88,7 @@ unsafe impl Driver for CudaDriver {
 
     fn sm_sizes(&self, device: DeviceId, coscheduling: Coscheduling) -> DriverResult<SmSizes> {
         STICKY.usable("cuDeviceGetDevResource")?;
-        self.ask_sm_sizes(device, coscheduling)
+        self.probe_sm_sizes(device, coscheduling)
     }
 
     fn create_green_contexts(
@@ -134,7 +134,7 @@ unsafe impl Driver for CudaDriver {
     }
 
     unsafe fn elapsed(&self, start: RawEvent, end: RawEvent) -> DriverResult<f64> {
-        // cudarc's CUDA versions have only this form of it.
+        // cudarc's bindings have only this version of the function.
         const CALL: &str = "cuEventElapsedTime_v2";
         STICKY.usable(CALL)?;
         probe::optional(&[CALL], "times between events", "12.8, release 570 or later")?;
@@ -185,7 +185,7 @@ unsafe impl Driver for CudaDriver {
         check("cuEventSynchronize", event.device(), result)
     }
 
-    /// No bytes are no allocation: the range is empty, at address 0, and needs no CUDA call.
+    /// For 0 bytes the range is empty, at address 0, and CUDA is not called.
     unsafe fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
         const CALL: &str = "cuMemAllocFromPoolAsync";
         STICKY.usable(CALL)?;
@@ -219,11 +219,11 @@ unsafe impl Driver for CudaDriver {
     }
 
     unsafe fn recycle(&self, _stream: RawStream, _range: MemoryRange) -> DriverResult<()> {
-        // CUDA is not asked; who asks for memory shall learn all the same that nothing executes any more.
+        // CUDA is not called. The caller must get the sticky error all the same, as from an allocation.
         STICKY.usable("cuMemAllocFromPoolAsync")
     }
 
-    /// Memory counts as free when CUDA knows that the work before its `free` is complete: after a
+    /// Memory counts as free when CUDA has found the work before its `free` complete: after a
     /// synchronisation of that stream, not before.
     fn trim(&self, device: DeviceId, keep: u64) -> DriverResult<()> {
         STICKY.usable("cuMemPoolTrimTo")?;
@@ -299,12 +299,12 @@ unsafe impl Driver for CudaDriver {
             }
             Code::Image(make) => {
                 let image = make(Target { compute_capability: on.info.compute_capability })?;
-                // After the image: whoever made it may have bound another context.
+                // After `make`, which may have bound another context.
                 device::bind(&on.context, device)?;
                 // SAFETY: the caller vouches for the image.
                 let module = unsafe { Module::load(device, What::Kernel(source.name), &image) }?;
                 let handle = module.handle();
-                // Kept also where the function is not found: to unload means to wait for the device.
+                // The module is kept also if the function is not found: unloading it would wait for the device.
                 self.keep(module);
                 handle
             }

@@ -1,4 +1,4 @@
-//! One device: its context, which the process shares, and its memory pool, which is ours.
+//! One device: its context, which the process shares, and streamflow's own memory pool.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,9 +14,9 @@ use crate::driver::{DeviceId, DeviceInfo, DriverResult};
 
 /// The contexts of this process, by CUDA's own device number.
 ///
-/// cudarc keeps counters and switches in each `CudaContext` object, also when two of them stand for
-/// the same primary context. One object per device keeps these the same for all. Nothing is ever
-/// taken out, so the primary contexts live as long as the process.
+/// cudarc keeps counters and switches in each `CudaContext` object, also when two objects are for the same
+/// primary context. One object per device keeps these consistent. No context is ever removed, so the
+/// primary contexts live as long as the process.
 static CONTEXTS: Mutex<BTreeMap<usize, Arc<CudaContext>>> = Mutex::new(BTreeMap::new());
 
 /// The process's context of a device.
@@ -27,15 +27,15 @@ fn shared_context(ordinal: usize) -> DriverResult<Arc<CudaContext>> {
     }
     let context =
         CudaContext::new(ordinal).map_err(|error| cannot_start("opening the device", error.0))?;
-    // SAFETY: no slice of cudarc's exists on this context yet. Ordering is streamflow's: cudarc's
-    // tracking keeps one read event per slice, so it loses the slower of two readers. Users who
-    // take the context are told so at `CudaDriver::context`.
+    // SAFETY: no slice of cudarc's exists on this context yet. streamflow does the ordering: cudarc's
+    // tracking keeps one read event per slice, so it loses the slower of two readers. The documentation of
+    // `CudaDriver::context` says so to users who take the context.
     unsafe { context.disable_event_tracking() };
     contexts.insert(ordinal, context.clone());
     Ok(context)
 }
 
-/// To which peers a device's pool is open already; a bit for each of the first 64.
+/// The peers that a device's pool is open to; a bit for each of the first 64 devices.
 #[derive(Debug, Default)]
 pub(super) struct OpenTo(AtomicU64);
 
@@ -58,7 +58,7 @@ impl OpenTo {
 pub(super) struct Device {
     pub(super) context: Arc<CudaContext>,
     pub(super) info: DeviceInfo,
-    /// The most dynamic shared memory that a block may ask for, in bytes.
+    /// The most dynamic shared memory of a block, in bytes.
     pub(super) max_shared_bytes: u32,
     pub(super) pool: Pool,
     pub(super) open_to: OpenTo,
@@ -101,14 +101,14 @@ impl Device {
 
 /// Makes a context current on this thread.
 ///
-/// A driver that is shutting down is no error here: the call that follows says so itself or, where
-/// it only gives something back, has nothing left to do.
+/// A driver that is shutting down is not an error here. The next call returns that error or, if it only
+/// frees something, has nothing left to do.
 pub(super) fn bind(context: &CudaContext, device: DeviceId) -> DriverResult<()> {
     let mut current: sys::CUcontext = std::ptr::null_mut();
-    // Asking costs half of setting, and nearly always it is this one.
+    // Fast path: the context is bound already. The query costs half of binding it.
     // SAFETY: `current` is a place for one handle.
-    let asked = unsafe { sys::cuCtxGetCurrent(&raw mut current) };
-    if code_of(asked) == 0 && current == context.cu_ctx() {
+    let result = unsafe { sys::cuCtxGetCurrent(&raw mut current) };
+    if code_of(result) == 0 && current == context.cu_ctx() {
         return Ok(());
     }
     // SAFETY: the registry keeps the context for the life of the process.
@@ -116,7 +116,7 @@ pub(super) fn bind(context: &CudaContext, device: DeviceId) -> DriverResult<()> 
     check_given_back("cuCtxSetCurrent", device, result)
 }
 
-/// A device's number for `what`; never negative for what we ask.
+/// An attribute of a device. The attributes that are queried here are never negative.
 fn attribute(
     id: DeviceId,
     device: sys::CUdevice,
@@ -131,7 +131,7 @@ fn attribute(
 
 fn device_name(id: DeviceId, device: sys::CUdevice) -> DriverResult<String> {
     let mut bytes = [0_u8; 256];
-    // SAFETY: the driver may write 255 bytes, so that the last stays NUL whatever it does.
+    // SAFETY: the driver may write 255 bytes, so the last byte stays NUL.
     let result = unsafe { sys::cuDeviceGetName(bytes.as_mut_ptr().cast(), 255, device) };
     check("cuDeviceGetName", id, result)?;
     let name = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
@@ -155,11 +155,11 @@ fn priorities(id: DeviceId) -> DriverResult<(i32, i32)> {
     Ok((greatest, least))
 }
 
-/// A memory pool of our own on one device.
+/// streamflow's memory pool on one device.
 ///
 /// The device's default pool belongs to the whole process: other libraries set its attributes and
-/// trim it. This one keeps all memory until [`trim`](Pool::trim): with CUDA's own threshold of 0
-/// every synchronisation may give memory back, only to ask for it again.
+/// trim it. This pool keeps all memory until [`trim`](Pool::trim). With CUDA's default threshold of 0
+/// each synchronisation may give memory back to the system that is soon allocated again.
 #[derive(Debug)]
 pub(super) struct Pool {
     context: Arc<CudaContext>,
@@ -170,11 +170,11 @@ pub(super) struct Pool {
 impl Pool {
     fn create(device: DeviceId, context: Arc<CudaContext>) -> DriverResult<Self> {
         // SAFETY: all fields are integers, enums with a value 0, or pointers that may be null; CUDA
-        // asks for zeros wherever nothing is chosen.
+        // requires zeros in all fields that are not set.
         let mut properties: sys::CUmemPoolProps = unsafe { std::mem::zeroed() };
         properties.allocType = sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
         properties.location.type_ = sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
-        // A `CUdevice` is the device's number, which is what a location wants.
+        // A location takes the device's number, and a `CUdevice` is that number.
         properties.location.id = context.cu_device();
 
         let mut pool: sys::CUmemoryPool = std::ptr::null_mut();
@@ -216,8 +216,8 @@ impl Drop for Pool {
             return;
         }
         let destroyed = bind(&self.context, self.device).and_then(|()| {
-            // SAFETY: this is the pool's only owner. CUDA returns at once and lets go of what is
-            // still allocated when that is freed.
+            // SAFETY: this is the pool's only owner. CUDA returns at once, and releases memory that is still
+            // allocated when it is freed.
             let result = unsafe { sys::cuMemPoolDestroy(self.raw()) };
             check_given_back("cuMemPoolDestroy", self.device, result)
         });

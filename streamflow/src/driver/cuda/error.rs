@@ -1,6 +1,6 @@
 //! Law 11: Every return code is checked.
 //!
-//! From CUDA's result codes to [`DriverError`], and the memory of the one that ends everything.
+//! From CUDA's result codes to [`DriverError`], and the process's sticky error.
 
 use std::ffi::{CStr, c_char};
 use std::sync::OnceLock;
@@ -15,24 +15,24 @@ pub(super) const OUT_OF_MEMORY: i32 = 2;
 pub(super) const DEINITIALIZED: i32 = 4;
 /// `CUDA_ERROR_NOT_FOUND`.
 pub(super) const NOT_FOUND: i32 = 500;
-/// `CUDA_ERROR_NOT_READY`: the answer "no" of a query.
+/// `CUDA_ERROR_NOT_READY`: a query's answer "not complete".
 const NOT_READY: i32 = 600;
 
 /// The sticky error of this process.
 ///
-/// It belongs to the process and not to one [`CudaDriver`](super::CudaDriver): the primary context
-/// is shared by all of them, and CUDA says that only a new process helps.
+/// It belongs to the process and not to one [`CudaDriver`](super::CudaDriver): all of them share the primary
+/// context, and according to CUDA only a new process helps.
 pub(super) static STICKY: StickyCell = StickyCell::new();
 
 /// The number of a result.
 ///
-/// Codes are compared as integers from here on. A driver newer than the bindings may know more of
-/// them than the enum lists.
+/// Codes are compared as integers. A driver newer than the bindings may have codes that the enum does not
+/// list.
 pub(super) fn code_of(result: CUresult) -> i32 {
     result as i32
 }
 
-/// Why an error code leaves no usable context behind, or `None` when it doesn't.
+/// Why the context is unusable after this error code, or `None` if it is usable.
 ///
 /// The source is the description of each code in the CUDA driver API reference (*Data types used by
 /// CUDA driver*, `CUresult`). Unless said otherwise it reads that the process is left in an
@@ -46,7 +46,7 @@ pub(super) fn sticky_reason(code: i32) -> Option<&'static str> {
         226 => "a hardware or peer-access fault that the device contained",
         700 => "a kernel or copy touched memory that is not allocated",
         702 => "a kernel ran longer than the display's watchdog allows",
-        // Somebody reset or destroyed the context: all that lived in it is gone with it.
+        // Other code reset or destroyed the context, and with it all objects in it.
         709 => "the device's context was destroyed by another part of the program",
         // The reference: the context can't be used any more, its allocations are invalid.
         710 => "an `assert` in a kernel failed",
@@ -78,7 +78,7 @@ impl StickyCell {
         self.0.get()
     }
 
-    /// Refuses a call that would wait or submit after a sticky error.
+    /// Refuses a call after a sticky error.
     #[inline]
     pub(super) fn usable(&self, call: &'static str) -> DriverResult<()> {
         match self.0.get() {
@@ -87,8 +87,8 @@ impl StickyCell {
         }
     }
 
-    /// Makes an error of a failed call. A sticky one is remembered, and told in full only once: who
-    /// comes later, also at the same moment on another thread, learns that it was told.
+    /// Makes an error of a failed call. The first sticky error is remembered, and only its caller gets it as
+    /// [`DriverError::Call`]. Later callers, also concurrent ones, get [`DriverError::Sticky`].
     #[cold]
     fn failure(&self, call: &'static str, device: DeviceId, failed: Failed) -> DriverError {
         let Failed { code, name, message } = failed;
@@ -110,7 +110,7 @@ impl StickyCell {
     }
 }
 
-/// What the driver says about a code.
+/// The driver's name and description of an error code.
 #[derive(Debug)]
 pub(super) struct Failed {
     pub(super) code: i32,
@@ -121,26 +121,26 @@ pub(super) struct Failed {
 impl Failed {
     pub(super) fn new(result: CUresult) -> Self {
         let code = code_of(result);
-        let name = ask(sys::cuGetErrorName, result)
+        let name = text_of(sys::cuGetErrorName, result)
             .unwrap_or_else(|| format!("an error that this driver has no name for ({code})"));
         let message =
-            ask(sys::cuGetErrorString, result).unwrap_or_else(|| "no description".to_owned());
+            text_of(sys::cuGetErrorString, result).unwrap_or_else(|| "no description".to_owned());
         Self { code, name, message }
     }
 }
 
-/// Asks the driver for a text about a code.
-fn ask(
-    question: unsafe fn(CUresult, *mut *const c_char) -> CUresult,
+/// The driver's text about a code, from one of its functions for that.
+fn text_of(
+    query: unsafe fn(CUresult, *mut *const c_char) -> CUresult,
     result: CUresult,
 ) -> Option<String> {
     let mut text: *const c_char = std::ptr::null();
     // SAFETY: `text` is a place for one pointer. Both functions need no context.
-    let answer = unsafe { question(result, &raw mut text) };
+    let answer = unsafe { query(result, &raw mut text) };
     if code_of(answer) != 0 || text.is_null() {
         return None;
     }
-    // SAFETY: on success the driver points to a string of its own that ends in NUL and stays.
+    // SAFETY: on success the driver returns a static string that ends in NUL.
     Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }
 
@@ -156,8 +156,8 @@ pub(super) fn check(call: &'static str, device: DeviceId, result: CUresult) -> D
     if code_of(result) == 0 { Ok(()) } else { Err(failure(call, device, result)) }
 }
 
-/// As [`check`] for calls that give something back: when the process ends, the driver may be gone
-/// before us, and has then given everything back itself.
+/// As [`check`] for calls that free or destroy: when the process ends, the driver may shut down first, and has
+/// then freed everything itself.
 pub(super) fn check_given_back(
     call: &'static str,
     device: DeviceId,
@@ -179,7 +179,7 @@ pub(super) fn check_allocated(
     }
 }
 
-/// As [`check`] for queries: whether the answer is "complete".
+/// As [`check`] for queries. Returns whether the answer is "complete".
 #[inline]
 pub(super) fn check_query(
     call: &'static str,
@@ -193,10 +193,10 @@ pub(super) fn check_query(
     }
 }
 
-/// Adds to an error's message what only the caller knows.
+/// Adds the caller's explanation to an error's message.
 ///
-/// Not to a sticky one: that is the fault of work that was queued before, and to name this call's
-/// kernel would point at the wrong one.
+/// A sticky error gets none: earlier work caused it, and naming this call's kernel would point at the wrong
+/// one.
 #[cold]
 pub(super) fn explain(error: DriverError, more: impl FnOnce() -> String) -> DriverError {
     match error {
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ordinary_error_is_told_every_time_and_refuses_nothing() {
+    fn an_ordinary_error_is_returned_every_time_and_refuses_nothing() {
         let cell = StickyCell::new();
         for _ in 0..2 {
             let error = cell.failure("f", DeviceId(1), failed(1));
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sticky_error_is_told_once_and_refuses_what_follows() {
+    fn a_sticky_error_is_returned_once_and_refuses_later_calls() {
         let cell = StickyCell::new();
         let first = cell.failure("f", DeviceId(0), failed(700));
         assert!(matches!(&first, DriverError::Call { call: "f", code: 700, .. }), "{first:?}");

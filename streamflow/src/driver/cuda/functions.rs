@@ -1,5 +1,4 @@
-//! What a launch must know about functions: how many threads suit them, and how much dynamic shared
-//! memory they were allowed.
+//! The loaded functions: their best block size, and how much dynamic shared memory a launch may use.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -11,7 +10,7 @@ use super::error::{check, explain};
 use super::{handle_of, pointer_to};
 use crate::driver::{DeviceId, DriverResult, Launch, LoadedKernel, RawFunction};
 
-/// Shared memory that a block gets without asking for more, static and dynamic together, in bytes.
+/// The shared memory of a block whose function has no raised limit, static and dynamic together, in bytes.
 /// The same on all devices (CUDA C++ Programming Guide, *Shared Memory* of each compute capability).
 const DEFAULT_SHARED_BYTES: u32 = 48 * 1024;
 
@@ -19,17 +18,17 @@ const DEFAULT_SHARED_BYTES: u32 = 48 * 1024;
 #[derive(Debug)]
 pub(super) struct Functions {
     known: boxcar::Vec<Function>,
-    /// No known function has a lower limit. A launch that asks for no more need not look its
-    /// function up: that is every launch with ordinary amounts of shared memory.
+    /// The lowest limit of all known functions. A launch that uses no more shared memory than this, as most
+    /// launches, skips the search for its function.
     lowest_limit: AtomicU32,
-    /// Held to raise a limit, so that two launches can't lower each other's.
+    /// Held while a limit is raised, so that two launches can't lower each other's limits.
     raising: Mutex<()>,
 }
 
 #[derive(Debug)]
 struct Function {
     raw: RawFunction,
-    /// Dynamic shared memory that a launch may ask for at present, in bytes. Only grows.
+    /// How much dynamic shared memory a launch may use at present, in bytes. It only grows.
     limit: AtomicU32,
 }
 
@@ -44,7 +43,7 @@ impl Default for Functions {
 }
 
 impl Functions {
-    /// Makes a loaded function known, and asks CUDA how it is best launched. Its device is bound.
+    /// Adds a loaded function, and queries its best block size. Its device is bound.
     pub(super) fn add(
         &self,
         device: DeviceId,
@@ -72,11 +71,11 @@ impl Functions {
         check("cuOccupancyMaxPotentialBlockSize", device, result)?;
 
         let raw = RawFunction::new(device, handle_of(function));
-        // A user may have raised the limit of an adopted function; to raise it again does no harm.
+        // The user may have raised the limit of an adopted function. Raising it again is harmless.
         let limit = allowed.min(DEFAULT_SHARED_BYTES.saturating_sub(fixed));
-        // The limit before the function: a launch that knows the function sees it.
+        // The limit is stored before the function: a launch that finds the function sees the limit.
         self.lowest_limit.fetch_min(limit, Ordering::Release);
-        // A function of a module can be asked for again.
+        // A function of a module can be loaded again.
         if !self.known.iter().any(|(_, known)| known.raw == raw) {
             self.known.push(Function { raw, limit: AtomicU32::new(limit) });
         }
@@ -87,7 +86,7 @@ impl Functions {
         })
     }
 
-    /// Sees that a launch may use the dynamic shared memory that it asks for.
+    /// Raises the function's limit of dynamic shared memory if this launch needs more.
     #[inline]
     pub(super) fn allow_shared(&self, launch: &Launch<'_>, most: u32) -> DriverResult<()> {
         if launch.shared_bytes <= self.lowest_limit.load(Ordering::Acquire) {
@@ -119,7 +118,7 @@ impl Functions {
         check("cuFuncSetAttribute", device, result).map_err(|error| {
             explain(error, || {
                 format!(
-                    "kernel `{}` asked for {wanted} bytes of dynamic shared memory per block, and \
+                    "kernel `{}` was launched with {wanted} bytes of dynamic shared memory per block, and \
                      this device has {most} for static and dynamic together",
                     launch.name
                 )
@@ -132,7 +131,7 @@ impl Functions {
     }
 }
 
-/// What CUDA knows about a function; never negative for what we ask.
+/// An attribute of a function. The attributes that are queried here are never negative.
 fn attribute(
     device: DeviceId,
     function: sys::CUfunction,

@@ -1,7 +1,7 @@
 //! Green contexts: part of a device's multiprocessors, with streams of their own.
 //!
-//! They share the primary context's memory, kernels and events, so nothing but the streams is made in
-//! them (CUDA driver API, *Green Contexts*).
+//! They share the primary context's memory, kernels and events, so only streams are made in them (CUDA driver
+//! API, *Green Contexts*).
 
 use std::sync::{Arc, PoisonError};
 
@@ -14,7 +14,7 @@ use crate::driver::{
     Coscheduling, DeviceId, DriverResult, GreenContext, SmSizes, StreamFlags, StreamOptions,
 };
 
-/// What green contexts need beyond the oldest driver that is supported.
+/// Functions that green contexts need and that the oldest supported driver lacks.
 const FUNCTIONS: &[&str] = &[
     "cuDevResourceGenerateDesc",
     "cuDevSmResourceSplitByCount",
@@ -47,7 +47,7 @@ impl Drop for Green {
             return;
         }
         let destroyed = device::bind(&self.context, self.device).and_then(|()| {
-            // SAFETY: this is its only owner, and its streams hold the driver, so none is left.
+            // SAFETY: this is the context's only owner. Its streams hold the driver, so none is left.
             let result = unsafe { sys::cuGreenCtxDestroy(pointer_to(self.handle)) };
             check_given_back("cuGreenCtxDestroy", self.device, result)
         });
@@ -56,16 +56,16 @@ impl Drop for Green {
 }
 
 impl CudaDriver {
-    /// [`Driver::sm_sizes`](crate::driver::Driver::sm_sizes): asks for one multiprocessor, and for one
-    /// more than that gives. CUDA rounds up to what the device can do.
-    pub(super) fn ask_sm_sizes(
+    /// [`Driver::sm_sizes`](crate::driver::Driver::sm_sizes): splits for one multiprocessor, and then for one
+    /// more than the first split gives. CUDA rounds each size up to a legal one.
+    pub(super) fn probe_sm_sizes(
         &self,
         id: DeviceId,
         coscheduling: Coscheduling,
     ) -> DriverResult<SmSizes> {
         let all = self.all_multiprocessors(id)?;
         let total = count(&all);
-        // A device that can't be divided has one size, and so has one that can't be divided any further.
+        // A device that can't be divided has one size: all its multiprocessors.
         let Some((first, _)) = split(id, &all, coscheduling, 1)? else {
             return Ok(SmSizes { total, smallest: total, step: total.max(1) });
         };
@@ -87,7 +87,7 @@ impl CudaDriver {
         let mut parts = Vec::new();
         for (done, &size) in sizes.iter().enumerate() {
             if done > 0 && is_multiprocessors(&rest) {
-                // What a split leaves can't be split again before it is a green context (CUDA driver
+                // The rest of a split can be split again only after a green context was made of it (CUDA driver
                 // API, `cuDevSmResourceSplitByCount`).
                 rest = self.divisible(id, &mut rest)?;
             }
@@ -100,7 +100,7 @@ impl CudaDriver {
                     let given = other.map_or(0, |(part, _)| count(&part));
                     let invalid = failure(SPLIT, id, sys::CUresult::CUDA_ERROR_INVALID_VALUE);
                     return Err(explain(invalid, || {
-                        format!("{size} multiprocessors were asked for, and {given} given")
+                        format!("{size} multiprocessors were requested, and CUDA offers {given}")
                     }));
                 }
             }
@@ -129,8 +129,8 @@ impl CudaDriver {
         Ok(all)
     }
 
-    /// The same multiprocessors in a form that can be split: those of a green context. It is kept, like
-    /// all of them, and nothing runs in it.
+    /// The same multiprocessors in a form that can be split: as the resource of a new green context. The context
+    /// is kept, like all of them, and has no streams.
     fn divisible(
         &self,
         id: DeviceId,
@@ -242,13 +242,13 @@ fn nothing() -> sys::CUdevResource {
     unsafe { std::mem::zeroed() }
 }
 
-/// How many multiprocessors a resource of CUDA's has.
+/// How many multiprocessors a resource has.
 fn count(resource: &sys::CUdevResource) -> u32 {
-    // SAFETY: it is one of multiprocessors, or all zero.
+    // SAFETY: the resource is one of multiprocessors, or all zero.
     unsafe { resource.__bindgen_anon_1.sm.smCount }
 }
 
-/// CUDA says that nothing is left by another kind of resource.
+/// Whether the resource has multiprocessors. CUDA returns another kind of resource where none are left.
 fn is_multiprocessors(resource: &sys::CUdevResource) -> bool {
     resource.type_ == sys::CUdevResourceType::CU_DEV_RESOURCE_TYPE_SM
 }

@@ -1,7 +1,7 @@
 //! The driver that runs on real GPUs, through cudarc.
 //!
-//! Calls go to cudarc's raw bindings: its safe layer binds the context, and with its tracking on
-//! makes and waits for events, at every call. Ordering is streamflow's own business.
+//! Calls go to cudarc's raw bindings. cudarc's safe layer binds the context at every call and, with its
+//! tracking on, makes and waits for events; streamflow does the ordering itself.
 //!
 //! Handles are CUDA's: [`RawStream::handle`], [`RawEvent::handle`] and [`RawFunction::handle`] are
 //! the `CUstream`, `CUevent` and `CUfunction` pointers as `u64`, so that users can pass them to other
@@ -37,30 +37,29 @@ use crate::driver::{DeviceId, DriverError, DriverResult};
 ///
 /// # The bound context
 /// [`bind`](crate::driver::Driver::bind) makes a device's context current on the calling thread. All
-/// other calls that reach CUDA take it for granted that the device they concern is bound: whoever
-/// enters from a thread that others may have used binds first, also before giving handles and memory
-/// back. Loading kernels and modules binds by itself.
+/// other calls that reach CUDA require that their device is bound. A caller on a thread that other code may
+/// have used binds first, also before it destroys handles and frees memory. Loading kernels and modules binds
+/// by itself.
 ///
 /// # After a sticky error
-/// The first call that meets one returns it as [`DriverError::Call`]. From then on every call that
-/// would submit or wait returns [`DriverError::Sticky`] without asking CUDA, and every call that
-/// gives something back does nothing: the end of the process gives it back. This holds for all
-/// `CudaDriver`s of the process, because CUDA's contexts are the process's.
+/// The first call that fails with one returns it as [`DriverError::Call`]. From then on every call that
+/// would submit or wait returns [`DriverError::Sticky`] without calling CUDA, and every call that frees or
+/// destroys does nothing: the end of the process frees it. This holds for all `CudaDriver`s of the process,
+/// because they share CUDA's contexts.
 pub struct CudaDriver {
     devices: Box<[Device]>,
-    /// Loaded once and kept, because functions are handed out as plain numbers.
+    /// Loaded modules are kept, because functions are handed out as plain numbers.
     modules: Mutex<Vec<Module>>,
     functions: Functions,
     green: Mutex<Vec<Green>>,
 }
 
 impl CudaDriver {
-    /// All devices that CUDA shows, numbered as CUDA numbers them.
+    /// All devices that CUDA lists, with CUDA's numbers.
     ///
     /// # Errors
     /// [`DriverError::Unavailable`] with a remedy when there is no `libcuda`, no device, a driver
-    /// older than CUDA 12.0, or a device that can't be opened or has no memory pools. Never panics
-    /// for any of these.
+    /// older than CUDA 12.0, or a device that can't be opened or has no memory pools. None of these panics.
     pub fn new() -> DriverResult<Self> {
         let count = probe::start()?;
         Self::open(0..count)
@@ -70,11 +69,14 @@ impl CudaDriver {
     /// on. The same number twice makes two devices that share one GPU and its context.
     ///
     /// # Errors
-    /// As [`new`](Self::new), and when `ordinals` is empty or names a device that CUDA doesn't show.
+    /// As [`new`](Self::new), and when `ordinals` is empty or has a number that CUDA does not list.
     pub fn with_devices(ordinals: &[usize]) -> DriverResult<Self> {
         let count = probe::start()?;
         if ordinals.is_empty() {
-            return Err(probe::unavailable("no CUDA device was asked for", "name at least one"));
+            return Err(probe::unavailable(
+                "the list of CUDA devices is empty",
+                "name at least one",
+            ));
         }
         if let Some(missing) = ordinals.iter().find(|ordinal| **ordinal >= count) {
             return Err(probe::unavailable(
@@ -99,16 +101,15 @@ impl CudaDriver {
         })
     }
 
-    /// cudarc's context of a device, to go on with cudarc itself; `None` for a device of another
-    /// platform.
+    /// cudarc's context of a device, for direct use of cudarc; `None` for a device of another platform.
     ///
     /// It is the device's primary context, one object per GPU and process, and never released.
     ///
     /// # Safety
-    /// cudarc's event tracking is off, and with it what makes cudarc's own interface safe: a
-    /// `CudaSlice` made from this context must be ordered by its user wherever it meets a second
-    /// stream, also when it is dropped. The tracking must not be turned on again, and the primary
-    /// context must not be reset: everything that streamflow holds would be gone.
+    /// cudarc's event tracking is off, and cudarc's own interface is safe only with it: the user must order
+    /// the uses of a `CudaSlice` from this context wherever a second stream uses it, also when it is dropped.
+    /// The tracking must not be turned on again. The primary context must not be reset: that would destroy
+    /// all objects of streamflow.
     pub unsafe fn context(&self, device: DeviceId) -> Option<&Arc<CudaContext>> {
         self.devices.get(device.index()).map(|device| &device.context)
     }
@@ -134,13 +135,13 @@ impl fmt::Debug for CudaDriver {
 }
 
 impl Drop for CudaDriver {
-    /// Unloads the kernels. Streams and buffers hold the driver, so none is left by now, but their
-    /// last kernels may still run: this waits for them, because their code must stay until then.
+    /// Unloads the kernels. Streams and buffers hold the driver, so none is left. Their last kernels may still
+    /// run: this waits for them, because their code must stay loaded until then.
     fn drop(&mut self) {
         let slot = self.modules.get_mut().unwrap_or_else(PoisonError::into_inner);
         let mut modules = std::mem::take(slot);
         if error::STICKY.get().is_some() {
-            // cudarc would call CUDA for adopted ones, and nothing is to be called any more.
+            // Dropping an adopted function calls CUDA through cudarc, and CUDA must not be called any more.
             std::mem::forget(modules);
             return;
         }
@@ -151,8 +152,8 @@ impl Drop for CudaDriver {
                 continue;
             }
             let bound = device::bind(&device.context, id);
-            // A context that can't be waited for, as during another library's stream capture, keeps
-            // the modules: to leave them is a small leak, to take them from a kernel is not.
+            // If the context can't be waited for, as during another library's stream capture, the modules stay
+            // loaded. That is a small leak; unloading the code of a running kernel is worse.
             if bound.is_err() || !device::context_is_idle() {
                 report_in_drop("unloading kernels", bound);
                 std::mem::forget(own);
@@ -165,12 +166,12 @@ impl Drop for CudaDriver {
     }
 }
 
-/// A CUDA handle as the number that crosses the seam.
+/// A CUDA handle as the number that the seam uses.
 fn handle_of<T>(pointer: *mut T) -> u64 {
     pointer.expose_provenance() as u64
 }
 
-/// The CUDA handle, or host address, behind a number that crossed the seam.
+/// The CUDA handle, or host address, of a number from the seam.
 fn pointer_to<T>(handle: u64) -> *mut T {
     // Addresses are as wide as `usize` on every platform that CUDA runs on.
     std::ptr::with_exposed_provenance_mut(handle as usize)

@@ -1,4 +1,4 @@
-//! Loading compiled code: the image's way to a function handle.
+//! Loading compiled code: from an image to a function handle.
 
 use std::ffi::{CString, c_void};
 
@@ -8,10 +8,10 @@ use super::error::{Failed, NOT_FOUND, STICKY, check_given_back, code_of, failure
 use super::{handle_of, pointer_to};
 use crate::driver::{DeviceId, DriverError, DriverResult, Image, KernelSource};
 
-/// Bytes for what CUDA's compiler says about bad PTX; it cuts off what doesn't fit.
+/// Bytes for the log of CUDA's PTX compiler, which cuts off a longer one.
 const LOG_BYTES: usize = 16 * 1024;
 
-/// Code on a device that stays until the driver goes.
+/// Code on a device that stays loaded until the driver is dropped.
 pub(super) struct Module {
     pub(super) device: DeviceId,
     /// A `CUmodule`.
@@ -31,17 +31,17 @@ impl Module {
         use sys::CUjit_option as Ask;
 
         if image.0.is_empty() {
-            return Err(what.error("its image is empty".to_owned()));
+            return Err(what.error("its image is empty; give PTX, a CUBIN or a fatbin".to_owned()));
         }
-        // PTX is text that ends in NUL. A CUBIN or fatbin knows its own length.
+        // PTX is text that ends in NUL. A CUBIN or fatbin has its length in its header.
         let mut bytes = Vec::with_capacity(image.0.len() + 1);
         bytes.extend_from_slice(&image.0);
         bytes.push(0);
 
         let mut log = vec![0_u8; LOG_BYTES];
         let mut options = [Ask::CU_JIT_ERROR_LOG_BUFFER, Ask::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
-        // An option's value is the pointer itself or a number in a pointer's place. One byte less
-        // than there is, so that the log ends in NUL.
+        // An option's value is a pointer, or a number in place of a pointer. The size is one byte less than the
+        // buffer's, so that the log ends in NUL.
         let mut values: [*mut c_void; 2] =
             [log.as_mut_ptr().cast(), std::ptr::without_provenance_mut(LOG_BYTES - 1)];
         let mut module: sys::CUmodule = std::ptr::null_mut();
@@ -108,7 +108,7 @@ pub(super) unsafe fn function(
     }))
 }
 
-/// What is being loaded, for errors.
+/// The kernel or module that is being loaded, for errors.
 #[derive(Clone, Copy)]
 pub(super) enum What<'a> {
     Kernel(&'a str),
@@ -124,8 +124,8 @@ impl What<'_> {
     }
 }
 
-/// An error that names the kernel or module. What has nothing to do with it stays a call's error: a
-/// sticky error of earlier work, or memory that is exhausted.
+/// The error of loading a kernel or module, which it names. A sticky error of earlier work is returned as an
+/// error of the call, without that name.
 fn load_error(
     call: &'static str,
     device: DeviceId,

@@ -1,10 +1,10 @@
-//! Memory of one device for another.
+//! Direct access to the memory of another device.
 //!
-//! A peer copy is right without any of this: CUDA then takes it through the host. Where the hardware
-//! can, the memory pools of both devices are opened to each other before the first copy, so that it
-//! goes directly. Not earlier: each allocation of an opened pool is mapped on both devices.
+//! A peer copy is correct without it: CUDA then copies through the host. Where the hardware supports direct
+//! copies, the memory pools of both devices are opened to each other before the first one. Not earlier: each
+//! allocation of an opened pool is mapped on both devices.
 //!
-//! `cuCtxEnablePeerAccess` would not do: it says nothing about memory of pools (CUDA C++ Programming
+//! `cuCtxEnablePeerAccess` is not enough: it does not apply to memory of pools (CUDA C++ Programming
 //! Guide, *Stream ordered memory allocator*, *Device accessibility for multi-GPU support*).
 
 use cudarc::driver::sys;
@@ -15,8 +15,7 @@ use super::error::check;
 use crate::driver::{DeviceId, DriverResult};
 
 impl CudaDriver {
-    /// The contexts of two devices, whose pools are open to each other from now on where the hardware
-    /// can.
+    /// Opens the pools of two devices to each other, where the hardware supports it, and returns their contexts.
     pub(super) fn connect_peers(
         &self,
         a: DeviceId,
@@ -32,7 +31,7 @@ impl CudaDriver {
 /// Lets `peer` reach the pool of `owner`.
 fn open(owner: &Device, owner_id: DeviceId, peer: &Device, peer_id: DeviceId) -> DriverResult<()> {
     let (device, peer_device) = (owner.context.cu_device(), peer.context.cu_device());
-    // One GPU may stand for two devices.
+    // Two devices of the platform may be one GPU.
     if owner.open_to.contains(peer_id) || device == peer_device {
         return Ok(());
     }
@@ -50,7 +49,7 @@ fn open(owner: &Device, owner_id: DeviceId, peer: &Device, peer_id: DeviceId) ->
         let result = unsafe { sys::cuMemPoolSetAccess(owner.pool.raw(), &raw const access, 1) };
         check("cuMemPoolSetAccess", owner_id, result)?;
     } else {
-        tracing::info!(%owner_id, %peer_id, "no direct way between two devices: copies go through the host");
+        tracing::info!(%owner_id, %peer_id, "no direct access between two devices: copies go through the host");
     }
     owner.open_to.insert(peer_id);
     Ok(())

@@ -1,23 +1,23 @@
-//! Asks whether CUDA can be used at all, before anything that would panic without it.
+//! Checks whether CUDA can be used, before any call that would panic without it.
 //!
 //! The bindings load `libcuda` and each of its functions on first use, and panic when one is
-//! missing. So the library, the driver's version and every function that we call are looked up
-//! here first, and a missing one becomes an error with a remedy.
+//! missing. So the library, the driver's version and every function that is called are looked up
+//! here first. A missing one is an error with a remedy.
 
 use cudarc::driver::sys;
 
 use super::error::{Failed, code_of};
 use crate::driver::{DriverError, DriverResult};
 
-/// The oldest driver that is supported, as CUDA counts: 12.0.
+/// The oldest supported driver, in CUDA's numbering: 12.0.
 ///
-/// From 12.0 on the driver has everything that is called here with every version feature offered.
+/// From 12.0 on the driver has all functions that are called, whichever CUDA version feature is chosen.
 const OLDEST_DRIVER: i32 = 12_000;
 
-/// What to do when there is no GPU to be had.
+/// The remedy that needs no GPU.
 const USE_HOST: &str = "or run on the host simulator";
 
-/// All functions of `libcuda` that this module's siblings call, directly or through cudarc.
+/// All functions of `libcuda` that `driver::cuda` calls, directly or through cudarc.
 const FUNCTIONS: &[&str] = &[
     "cuCtxGetCurrent",
     "cuCtxGetStreamPriorityRange",
@@ -70,11 +70,11 @@ const FUNCTIONS: &[&str] = &[
 
 /// Starts CUDA and counts the devices: at least one.
 pub(super) fn start() -> DriverResult<usize> {
-    // SAFETY: loading the driver's library runs its initialisers, which is what we are here for.
+    // SAFETY: loading the driver's library runs its initialisers, as intended.
     if !unsafe { sys::is_culib_present() } {
         return Err(unavailable(
             "the CUDA driver library (libcuda) was not found",
-            "install the NVIDIA driver, release 525 or later, and see that its library is on the \
+            "install the NVIDIA driver, release 525 or later, and make sure that its library is on the \
              library path",
         ));
     }
@@ -82,7 +82,7 @@ pub(super) fn start() -> DriverResult<usize> {
     check_version()?;
     FUNCTIONS.iter().try_for_each(|name| require(name))?;
 
-    // SAFETY: 0 is the only flag that is allowed. It may be called again.
+    // SAFETY: 0 is the only flag that is allowed. The function may be called again.
     let started = unsafe { sys::cuInit(0) };
     if code_of(started) != 0 {
         return Err(cannot_start("cuInit", started));
@@ -95,13 +95,13 @@ pub(super) fn start() -> DriverResult<usize> {
     }
     match usize::try_from(count) {
         Ok(count) if count > 0 => Ok(count),
-        _ => Err(unavailable("CUDA sees no device", NO_DEVICE)),
+        _ => Err(unavailable("CUDA lists no device", NO_DEVICE)),
     }
 }
 
-/// What to do when the driver is there and a GPU isn't.
-const NO_DEVICE: &str = "see whether `nvidia-smi` lists a GPU, whether CUDA_VISIBLE_DEVICES hides \
-                         it, and whether the container was given it";
+/// The remedy when there is a driver and no GPU.
+const NO_DEVICE: &str = "check whether `nvidia-smi` lists a GPU, whether CUDA_VISIBLE_DEVICES hides \
+                         it, and whether the container has access to it";
 
 /// Refuses a driver library without the function `name`.
 fn require(name: &str) -> DriverResult<()> {
@@ -116,14 +116,14 @@ fn require(name: &str) -> DriverResult<()> {
     ))
 }
 
-/// Refuses what needs functions that the oldest supported driver has not.
+/// Refuses a feature whose functions this driver lacks. The oldest supported driver may lack them.
 pub(super) fn optional(functions: &[&str], what: &str, since: &str) -> DriverResult<()> {
     for name in functions {
         // SAFETY: the driver was started, so its library is loaded. The address is only looked up.
         let found = unsafe { sys::culib().get::<unsafe extern "C" fn()>(name.as_bytes()).is_ok() };
         if !found {
             return Err(DriverError::Unavailable {
-                what: format!("{what} need {name}, which this NVIDIA driver has not"),
+                what: format!("{what} need {name}, which this NVIDIA driver lacks"),
                 remedy: format!("update the driver to one of CUDA {since}"),
             });
         }
@@ -135,11 +135,11 @@ pub(super) fn optional(functions: &[&str], what: &str, since: &str) -> DriverRes
 fn check_version() -> DriverResult<()> {
     let mut version = 0;
     // SAFETY: `version` is a place for one integer; the call needs no `cuInit`.
-    let asked = unsafe { sys::cuDriverGetVersion(&raw mut version) };
-    if code_of(asked) != 0 {
-        return Err(cannot_start("cuDriverGetVersion", asked));
+    let result = unsafe { sys::cuDriverGetVersion(&raw mut version) };
+    if code_of(result) != 0 {
+        return Err(cannot_start("cuDriverGetVersion", result));
     }
-    // A stub library and a driver that can't reach its kernel module may say 0: `cuInit` knows more.
+    // A stub library, or a driver that can't reach its kernel module, may return 0: `cuInit` returns the reason.
     if version == 0 || version >= OLDEST_DRIVER {
         return Ok(());
     }
@@ -149,40 +149,40 @@ fn check_version() -> DriverResult<()> {
     ))
 }
 
-/// A version as people write it, from 1000 × major + 10 × minor.
+/// A version in the usual form, from 1000 × major + 10 × minor.
 fn name(version: i32) -> String {
     format!("CUDA {}.{}", version / 1000, version % 1000 / 10)
 }
 
-/// The error for a call without which nothing starts.
+/// The error of a call that CUDA needs to start.
 pub(super) fn cannot_start(call: &str, result: sys::CUresult) -> DriverError {
     let failed = Failed::new(result);
     unavailable(
         &format!(
-            "CUDA cannot be used: {call} says {} ({}): {}",
+            "CUDA cannot be used: {call} returned {} ({}): {}",
             failed.name, failed.code, failed.message
         ),
         remedy(failed.code),
     )
 }
 
-/// What to do about a code that keeps CUDA from starting.
+/// The remedy for an error code that keeps CUDA from starting.
 fn remedy(code: i32) -> &'static str {
     match code {
-        2 => "free memory of the device: `nvidia-smi` shows who uses it",
+        2 => "free memory of the device: `nvidia-smi` lists the processes that use it",
         // The library of a toolkit's `stubs` folder, made for linking only.
         34 => "take the CUDA toolkit's `stubs` folder off the library path",
-        46 => "let no other process hold the device in exclusive mode",
+        46 => "end the process that holds the device in exclusive mode",
         100 | 101 => NO_DEVICE,
         802 => "wait until the fabric manager runs (`systemctl status nvidia-fabricmanager`)",
         803 => "restart the machine: the driver's library and its kernel module differ in version",
         804 => "take the forward-compatibility libcuda off the library path: this GPU can't use it",
-        304 | 999 => "see whether `nvidia-smi` works and whether /dev/nvidia* may be opened",
-        _ => "see whether `nvidia-smi` works",
+        304 | 999 => "check whether `nvidia-smi` works and whether /dev/nvidia* may be opened",
+        _ => "check whether `nvidia-smi` works",
     }
 }
 
-/// An error that always names the way out that needs no GPU.
+/// An error with its remedy and with the remedy that needs no GPU.
 pub(super) fn unavailable(what: &str, remedy: &str) -> DriverError {
     DriverError::Unavailable { what: what.to_owned(), remedy: format!("{remedy}, {USE_HOST}") }
 }
@@ -192,13 +192,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_read_as_people_write_them() {
+    fn versions_have_the_usual_form() {
         assert_eq!(name(11_080), "CUDA 11.8");
         assert_eq!(name(13_000), "CUDA 13.0");
     }
 
     #[test]
-    fn every_error_names_a_way_out() {
+    fn every_error_names_the_host_simulator() {
         for code in [2, 34, 46, 100, 101, 304, 802, 803, 804, 999, 5] {
             let error = unavailable("x", remedy(code)).to_string();
             assert!(error.ends_with("or run on the host simulator"), "{error}");

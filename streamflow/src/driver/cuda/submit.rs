@@ -1,4 +1,4 @@
-//! The two calls that need more than one line of CUDA: copies and launches.
+//! The two calls that need more than one CUDA call: copies and launches.
 
 use std::ffi::c_void;
 
@@ -15,7 +15,7 @@ pub(super) fn stream_of(stream: RawStream) -> sys::CUstream {
     pointer_to(stream.handle())
 }
 
-/// A length as CUDA takes it: `usize` has 64 bits wherever CUDA runs.
+/// A length as CUDA takes it: `usize` has 64 bits on every platform that CUDA runs on.
 pub(super) fn length(range: MemoryRange) -> usize {
     range.bytes as usize
 }
@@ -64,8 +64,8 @@ impl CudaDriver {
         };
         check(call, stream.device(), result)?;
         if copy.kind.blocks_host() {
-            // CUDA says that a copy with pageable memory *may* be synchronous, and where a device
-            // reads such memory by itself it need not be. Our contract says that it is.
+            // In CUDA a copy with pageable memory *may* be synchronous; where a device reads such memory itself
+            // it need not be. The contract of `Driver::copy` requires that it is.
             // SAFETY: the caller's stream is live.
             return unsafe { self.synchronize_stream(stream) };
         }

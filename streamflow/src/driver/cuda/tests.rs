@@ -1,11 +1,11 @@
-//! What can be shown on every machine: starting CUDA answers, and never panics.
+//! Tests for every machine, with a GPU or without: starting CUDA returns a driver or an error, and never panics.
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
 use super::CudaDriver;
 use crate::driver::{Driver, DriverError, DriverResult};
 
-/// An unusable CUDA has a cause and a remedy.
+/// Asserts that the error has a cause and a remedy.
 fn assert_unavailable(result: DriverResult<CudaDriver>) {
     let Err(DriverError::Unavailable { what, remedy }) = result else {
         panic!("expected `Unavailable`, got {result:?}");
@@ -16,7 +16,7 @@ fn assert_unavailable(result: DriverResult<CudaDriver>) {
 
 #[test]
 fn starting_gives_devices_or_a_remedy() {
-    // Which of the two depends on the machine; both must hold what they promise.
+    // The machine decides which of the two branches runs.
     match CudaDriver::new() {
         Ok(driver) => {
             assert!(driver.device_count() > 0);

@@ -11,16 +11,16 @@ use crate::driver::{AccessMode, CopyKind, DeviceId, StreamFlags, StreamOptions};
 pub struct RecordedAccess {
     /// The kernel argument's name.
     pub argument: &'static str,
-    /// Read or written.
+    /// Whether it is read or written.
     pub mode: AccessMode,
     /// Which bytes.
     pub place: RecordedRange,
 }
 
-/// One call of a driver, as the [`Recorder`](super::Recorder) keeps it.
+/// One call of a driver in the [`Recorder`](super::Recorder)'s log.
 ///
-/// Streams, events and memory are named by numbers in order of their first appearance, so that two
-/// runs that do the same give equal calls. Displayed, a call is one line.
+/// Streams, events and memory are numbered in order of their first appearance, so that two runs with the
+/// same calls give equal logs. Displayed, a call is one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "each field is an argument, or the result, of the method")]
@@ -81,13 +81,13 @@ pub enum Call {
     },
     /// [`launch_host_function`](crate::driver::Driver::launch_host_function).
     HostFunction { stream: StreamLabel },
-    /// The call of this name failed, with this error. A call that is recorded when it is made stands
-    /// before it; one that makes something has only this.
+    /// The call of this name failed, with this error. A call that creates or allocates has only this entry; the
+    /// others have their own entry before it.
     Failed { call: &'static str, error: Arc<str> },
 }
 
 impl Call {
-    /// The stream that the call is about, if it is about one.
+    /// The stream of the call, if it has one.
     pub fn stream(&self) -> Option<StreamLabel> {
         match self {
             Self::CreateStream { stream, .. }
@@ -118,8 +118,8 @@ impl Call {
         }
     }
 
-    /// Whether the call makes or gives back something of the driver's: what a pipeline that is warm
-    /// does no more.
+    /// Whether the call makes or destroys an object of the driver, or allocates or frees memory: calls that a
+    /// pipeline in its steady state does not make.
     pub fn changes_resources(&self) -> bool {
         matches!(
             self,
@@ -138,7 +138,7 @@ impl Call {
         )
     }
 
-    /// Whether the call holds the calling thread until the device got somewhere.
+    /// Whether the call blocks the calling thread until the device has executed some work.
     pub fn blocks_host(&self) -> bool {
         match self {
             Self::SynchronizeStream { .. } | Self::SynchronizeEvent { .. } => true,

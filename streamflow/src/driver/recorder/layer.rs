@@ -1,4 +1,4 @@
-//! The calls of a [`Recorder`], one by one.
+//! The driver calls of a [`Recorder`].
 
 use super::{Call, RecordedAccess, Recorder};
 use crate::driver::{
@@ -7,12 +7,12 @@ use crate::driver::{
     StreamOptions,
 };
 
-// Calls are noted before they are made. After a `free` or `destroy`, another thread could be given
-// the same address or handle before this one got to write down who had it. Only what a call makes
-// or answers must be waited for.
+// Calls are noted before they are made: after a `free` or `destroy`, another thread could get the same
+// address or handle before this thread has noted its call. Only calls whose result is part of the entry are
+// noted afterwards.
 //
-// In all SAFETY reasons below: `Layer` asks for the contract of the same method of `Driver`.
-// SAFETY: every call is handed on as it is, and its answer back.
+// In all SAFETY reasons below: `Layer` requires the contract of the same method of `Driver`.
+// SAFETY: every call is forwarded unchanged, and so is its answer.
 unsafe impl Layer for Recorder {
     fn below(&self) -> &dyn Driver {
         &*self.below

@@ -1,4 +1,4 @@
-//! A layer that writes down what passes through it.
+//! A layer that records all driver calls.
 
 mod call;
 mod layer;
@@ -17,15 +17,15 @@ use super::{Driver, DriverResult, RawStream};
 
 /// Wraps a driver and records every call, in order, as a [`Call`].
 ///
-/// Questions that a driver answers without doing anything are no calls here: names, counts, device
-/// information, the default stream and the sticky error.
+/// Queries that do nothing on the driver are not recorded: names, counts, device information, the default
+/// stream and the sticky error.
 ///
-/// A thread's calls stand in its order. Calls of several threads stand in an order that agrees with
-/// whatever makes one of them come before another; beyond that there is none to agree with.
+/// The calls of one thread are in its order. Calls of several threads are in an order that agrees with every
+/// synchronisation between the threads.
 ///
-/// Each recorded call takes a lock and may allocate. While [paused](Self::pause), only calls that
-/// make something do, because numbers are given all the same: a log that begins late names things as
-/// one that began early.
+/// Each recorded call takes a lock and may allocate. While the recorder is [paused](Self::pause), only calls
+/// that make something do so. They get their numbers all the same, so a log that begins late has the same
+/// numbers as one that began early.
 pub struct Recorder {
     below: Arc<dyn Driver>,
     recording: AtomicBool,
@@ -54,7 +54,7 @@ impl Recorder {
         self.lock().calls.iter().map(|call| format!("{call}\n")).collect()
     }
 
-    /// How many of the calls so far are as asked.
+    /// How many of the calls so far match.
     pub fn count(&self, wanted: impl Fn(&Call) -> bool) -> usize {
         self.lock().calls.iter().filter(|call| wanted(call)).count()
     }
@@ -75,7 +75,7 @@ impl Recorder {
     }
 
     fn lock(&self) -> MutexGuard<'_, Log> {
-        // A panic while the lock is held leaves at worst a call out.
+        // After a panic while the lock was held, at most one call is missing.
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -100,8 +100,7 @@ impl Recorder {
         });
     }
 
-    /// Records a call that made something. `call` runs also while paused, and gives
-    /// the number.
+    /// Records a call that made something. `call` runs also while paused, because it assigns the number.
     fn note_made<T>(
         &self,
         name: &'static str,

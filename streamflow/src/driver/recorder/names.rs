@@ -1,4 +1,4 @@
-//! Numbers in the place of handles and addresses, given in order of first appearance.
+//! Numbers for handles and addresses, in order of first appearance.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::driver::{DeviceId, MemoryRange, RawEvent, RawStream};
 pub enum StreamLabel {
     /// The legacy default stream of a device.
     Default(DeviceId),
-    /// Any other, counted from 0 over all devices.
+    /// Any other stream, counted from 0 over all devices.
     Numbered(u32),
 }
 
@@ -29,26 +29,26 @@ impl fmt::Display for StreamLabel {
 pub enum RecordedRange {
     /// Part of a device allocation, counted from 0 in order of allocation.
     Device {
-        /// Which allocation.
+        /// The allocation's number.
         buffer: u32,
-        /// Where in it.
+        /// The offset in it.
         offset: u64,
-        /// How much of it.
+        /// The length.
         bytes: u64,
     },
     /// Part of a page-locked allocation, counted from 0 in order of allocation.
     Pinned {
-        /// Which allocation.
+        /// The allocation's number.
         buffer: u32,
-        /// Where in it.
+        /// The offset in it.
         offset: u64,
-        /// How much of it.
+        /// The length.
         bytes: u64,
     },
-    /// Memory that the recorded driver did not allocate: ordinary host memory, or what was allocated
-    /// below or before the recorder. It has no number, as its address may differ from run to run.
+    /// Memory that was not allocated through the recorder: ordinary host memory, or memory that was allocated
+    /// below or before it. It has no number, because its address may differ from run to run.
     Other {
-        /// How much.
+        /// The length.
         bytes: u64,
     },
 }
@@ -75,15 +75,15 @@ struct Block {
     pinned: bool,
 }
 
-/// All numbers given so far.
+/// All numbers assigned so far.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     streams: HashMap<RawStream, StreamLabel>,
     next_stream: u32,
     events: HashMap<RawEvent, u32>,
     next_event: u32,
-    /// Addresses are unique over devices and host (CUDA's unified addressing; the simulator lives in
-    /// host memory), so one map does.
+    /// Addresses are unique over devices and host (CUDA's unified addressing; the simulator uses host
+    /// memory), so one map is enough.
     blocks: BTreeMap<u64, Block>,
     next_device: u32,
     next_pinned: u32,
@@ -91,14 +91,14 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// A stream that was just created; its handle may have belonged to another before.
+    /// A stream that was just created. An earlier stream may have had the same handle.
     pub(super) fn new_stream(&mut self, stream: RawStream) -> StreamLabel {
         let name = StreamLabel::Numbered(next(&mut self.next_stream));
         self.streams.insert(stream, name);
         name
     }
 
-    /// A stream; `default` is the default stream of its device.
+    /// The label of a stream; `default` is the default stream of its device.
     pub(super) fn stream(&mut self, stream: RawStream, default: RawStream) -> StreamLabel {
         if stream == default {
             return StreamLabel::Default(stream.device());
@@ -123,14 +123,14 @@ impl Names {
         }
     }
 
-    /// Memory that was just allocated. What was known to lie there is gone.
+    /// Memory that was just allocated. Earlier blocks at its addresses are forgotten.
     pub(super) fn new_block(&mut self, range: MemoryRange, pinned: bool) -> RecordedRange {
         let counter = if pinned { &mut self.next_pinned } else { &mut self.next_device };
         let number = next(counter);
         // An empty block has no address of its own and could not be found again.
         if range.bytes > 0 {
-            // Freed blocks are kept until now, so that a use after the free still has a name. They don't
-            // overlap one another, so the last ones that begin before the end are all there is to see.
+            // Freed blocks are kept until now, so that a use after the free still has a number. Blocks don't
+            // overlap each other, so only the last ones that begin before the new block's end can overlap it.
             while let Some((&address, _)) = self
                 .blocks
                 .range(..range.end())
@@ -144,7 +144,7 @@ impl Names {
         place(number, pinned, 0, range.bytes)
     }
 
-    /// Memory somewhere.
+    /// The number and offset of memory.
     pub(super) fn place(&self, range: MemoryRange) -> RecordedRange {
         let MemoryRange { address, bytes } = range;
         match self.blocks.range(..=address).next_back() {

@@ -1,4 +1,4 @@
-//! A recorder over a driver that does nothing but hand out handles, each run others.
+//! A recorder over a driver that only makes handles, different ones in each run.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -27,7 +27,7 @@ impl Fake {
     }
 }
 
-// SAFETY: what it hands out is never used: the recorder only looks at numbers.
+// SAFETY: no memory or handle of it is used: the recorder only compares numbers.
 unsafe impl Driver for Fake {
     fn name(&self) -> &str {
         "fake"
@@ -249,7 +249,7 @@ fn runs_with_other_handles_and_addresses_compare_equal() {
     use_everything(&a);
     use_everything(&b);
     assert_eq!(a.calls(), b.calls());
-    // And again: what is made a second time gets numbers of its own.
+    // The second time, new objects get new numbers.
     use_everything(&b);
     assert_ne!(a.calls(), b.calls());
     assert_eq!(b.count(|call| matches!(call, Call::CreateEvent { event: 1, .. })), 1);
@@ -302,14 +302,14 @@ fn a_failed_call_is_in_the_log() {
 }
 
 #[test]
-fn a_new_allocation_takes_the_name_of_what_lay_there() {
+fn a_new_allocation_replaces_earlier_ones_at_its_addresses() {
     let mut names = super::Names::default();
     let at = |address, bytes| MemoryRange { address, bytes };
     let buffer = |buffer, offset, bytes| RecordedRange::Device { buffer, offset, bytes };
     names.new_block(at(100, 10), false);
     names.new_block(at(110, 10), false);
     names.new_block(at(120, 10), false);
-    // An empty one lies nowhere.
+    // An empty allocation has no address.
     names.new_block(at(105, 0), false);
     assert_eq!(names.place(at(105, 5)), buffer(0, 5, 5));
     // Covers the end of the first and all of the second, and not the third.
@@ -317,7 +317,7 @@ fn a_new_allocation_takes_the_name_of_what_lay_there() {
     assert_eq!(names.place(at(100, 4)), RecordedRange::Other { bytes: 4 });
     assert_eq!(names.place(at(112, 8)), buffer(4, 4, 8));
     assert_eq!(names.place(at(120, 10)), buffer(2, 0, 10));
-    // What reaches beyond its block is no part of it.
+    // A range that reaches beyond its block is not part of it.
     assert_eq!(names.place(at(125, 6)), RecordedRange::Other { bytes: 6 });
     assert_eq!(
         names.new_block(at(500, 1), true),
