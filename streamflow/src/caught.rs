@@ -1,15 +1,15 @@
-//! Panics of the user's code, caught: the one place for it.
+//! The one place that catches panics of the user's code.
 //!
-//! What a panic carries is the user's, too, and may panic when it is dropped.
+//! A panic's payload is the user's, too, and may panic when it is dropped.
 
 use std::any::Any;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Calls what runs the user's code: a hook, a kernel's body, or what drops messages.
+/// Calls a function that runs the user's code: a hook, a kernel's body, or code that drops messages.
 ///
 /// # Errors
-/// What a panic said.
+/// The text of a panic.
 #[inline]
 pub(crate) fn caught<R>(call: impl FnOnce() -> R) -> Result<R, String> {
     catch_unwind(AssertUnwindSafe(call)).map_err(text_of)
@@ -22,7 +22,7 @@ fn text_of(panic: Box<dyn Any + Send>) -> String {
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     let text = text.unwrap_or("(no text)").to_owned();
     if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-        // It would go on like this.
+        // Dropping this payload could panic again.
         mem::forget(another);
     }
     text
@@ -30,25 +30,25 @@ fn text_of(panic: Box<dyn Any + Send>) -> String {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::panic, reason = "that is what is tested")]
+    #![allow(clippy::panic, reason = "the tests catch panics")]
     use std::panic::panic_any;
 
     use super::*;
 
-    /// Panics when it is dropped, with another of its kind.
-    struct Again(u32);
+    /// A payload that panics when it is dropped, with another payload of this type.
+    struct PanicsInDrop(u32);
 
-    impl Drop for Again {
+    impl Drop for PanicsInDrop {
         fn drop(&mut self) {
-            panic_any(Again(self.0 + 1));
+            panic_any(PanicsInDrop(self.0 + 1));
         }
     }
 
     #[test]
-    fn what_a_panic_carries_is_dropped_without_a_panic() {
+    fn a_payload_that_panics_is_dropped_without_a_panic() {
         assert_eq!(caught(|| 7), Ok(7));
         assert_eq!(caught(|| panic!("out of ink")), Err::<(), _>("out of ink".into()));
         assert_eq!(caught(|| panic!("out of {}", "ink")), Err::<(), _>("out of ink".into()));
-        assert_eq!(caught(|| panic_any(Again(0))), Err::<(), _>("(no text)".into()));
+        assert_eq!(caught(|| panic_any(PanicsInDrop(0))), Err::<(), _>("(no text)".into()));
     }
 }

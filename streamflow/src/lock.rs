@@ -32,7 +32,7 @@ pub(crate) type Held<'a, T> = SpinMutexGuard<'a, T, Backoff>;
 /// during driver calls is locked by this function. A thread that takes turns hands on its turn until the mutex is
 /// free. Inside a kernel's body, a mutex that never becomes free ends in a panic.
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    while turns::takes_turns() || turns::is_kept() {
+    while turns::takes_turns() || turns::holds_turn() {
         match mutex.try_lock() {
             Ok(guard) => return guard,
             Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
@@ -64,8 +64,8 @@ impl RelaxStrategy for Backoff {
     )]
     fn relax() {
         // The thread that holds the lock may have handed on its turn in a driver call.
-        turns::rest();
-        if turns::is_stuck() {
+        turns::yield_turn();
+        if turns::would_deadlock() {
             panic!(
                 "its body uses its platform, and the call that executes it holds the lock that it needs"
             );
@@ -96,12 +96,12 @@ mod tests {
     fn a_kernel_body_that_needs_a_lock_of_its_own_thread_panics() {
         let (spin, sleep) = (Lock::new(1), Mutex::new(2));
         let (one, two) = (spin.lock(), locked(&sleep));
-        let second = catch_unwind(AssertUnwindSafe(|| turns::keep(|| *spin.lock())));
+        let second = catch_unwind(AssertUnwindSafe(|| turns::hold_turn(|| *spin.lock())));
         assert!(second.is_err());
-        let second = catch_unwind(AssertUnwindSafe(|| turns::keep(|| *locked(&sleep))));
+        let second = catch_unwind(AssertUnwindSafe(|| turns::hold_turn(|| *locked(&sleep))));
         assert!(second.is_err());
         drop((one, two));
-        assert_eq!(turns::keep(|| (*spin.lock(), *locked(&sleep))), (1, 2));
+        assert_eq!(turns::hold_turn(|| (*spin.lock(), *locked(&sleep))), (1, 2));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Waking a thread of the host from a stream.
+//! A signal from a stream to a host thread that sleeps.
 
 use std::ffi::c_void;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -7,10 +7,11 @@ use std::time::Duration;
 use super::{DriverResult, HostFunction, OwnedStream};
 use crate::turns;
 
-/// Counts how often streams have raised it; a thread can sleep until that changes.
+/// Counts how often streams have raised it. A thread can sleep until the count changes.
 ///
-/// Every call that is queued owns a share of it, so it outlives whoever waits. After a sticky error the
-/// driver may never make the call: then that share is leaked, and the sleep ends by its time.
+/// Every queued call owns a reference to the signal, so the signal may outlive the thread that waits. After a
+/// sticky error the driver may never make the call: then that reference is leaked, and the sleep ends after its
+/// time limit.
 #[derive(Debug, Default)]
 pub(crate) struct Signal {
     raised: Mutex<u64>,
@@ -18,16 +19,16 @@ pub(crate) struct Signal {
 }
 
 impl Signal {
-    /// How often it was raised so far. To be asked *before* a look at what it tells about: a raise that
-    /// comes after the look then ends the sleep at once.
+    /// How often the signal was raised. Read this *before* the state that the signal is about: a raise that comes
+    /// after that ends the sleep at once.
     pub(crate) fn raised(&self) -> u64 {
         *self.lock()
     }
 
-    /// Sleeps until it was raised more than `seen` times, or `at_most` has passed; where threads take turns, until
-    /// others had theirs.
+    /// Sleeps until the signal was raised more than `seen` times, or `at_most` has passed. A thread that takes turns
+    /// passes on its turn instead.
     pub(crate) fn sleep(&self, seen: u64, at_most: Duration) {
-        if turns::rest() {
+        if turns::yield_turn() {
             return;
         }
         let unchanged = |raised: &mut u64| *raised == seen;
@@ -50,11 +51,11 @@ impl OwnedStream {
     pub(crate) fn raise(&self, signal: &Arc<Signal>) -> DriverResult<()> {
         let data = Arc::into_raw(signal.clone()).cast_mut().cast();
         let function = HostFunction { call: raise, data };
-        // SAFETY: the stream is alive while it is borrowed; the data is a share of the signal's, which only
-        // the call gives up; and `raise` makes no CUDA calls and does not unwind.
+        // SAFETY: the stream is alive while it is borrowed; the data is a reference to the signal that the call
+        // owns; and `raise` makes no CUDA calls and does not unwind.
         let queued = unsafe { self.driver().launch_host_function(self.raw(), function) };
         if queued.is_err() {
-            // SAFETY: it came from `into_raw`, and the call that owned it will not be made.
+            // SAFETY: the pointer came from `into_raw`, and the call that owned it will not be made.
             drop(unsafe { Arc::from_raw(data.cast::<Signal>()) });
         }
         queued
@@ -62,7 +63,7 @@ impl OwnedStream {
 }
 
 unsafe extern "C" fn raise(data: *mut c_void) {
-    // SAFETY: `data` is the share that `OwnedStream::raise` gave to this call alone.
+    // SAFETY: `data` is the reference that `OwnedStream::raise` gave to this call alone.
     let signal = unsafe { Arc::from_raw(data.cast::<Signal>()) };
     signal.raise();
 }
@@ -76,7 +77,7 @@ mod tests {
     use crate::driver::{DeviceId, Driver, StreamOptions};
 
     #[test]
-    fn it_is_raised_once_and_its_share_given_up() {
+    fn a_stream_raises_the_signal_once_and_drops_its_reference() {
         let driver: Arc<dyn Driver> = Arc::new(HostDriver::builder().build());
         let stream =
             OwnedStream::create(&driver, DeviceId::default(), StreamOptions::default()).unwrap();
@@ -84,13 +85,13 @@ mod tests {
         let seen = signal.raised();
         stream.raise(&signal).unwrap();
         stream.synchronize().unwrap();
-        // It is raised already, so this does not sleep at all.
+        // The signal is raised already, so this does not sleep.
         signal.sleep(seen, Duration::from_secs(3600));
         assert_eq!((signal.raised(), Arc::strong_count(&signal)), (seen + 1, 1));
     }
 
     #[test]
-    fn a_sleep_ends_by_a_raise_of_another_thread() {
+    fn a_raise_by_another_thread_ends_the_sleep() {
         let signal = Arc::new(Signal::default());
         let seen = signal.raised();
         let other = signal.clone();
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sleep_that_nobody_ends_ends_by_its_time() {
+    fn a_sleep_without_a_raise_ends_after_its_time_limit() {
         let signal = Signal::default();
         signal.sleep(signal.raised(), Duration::from_micros(1));
         assert_eq!(signal.raised(), 0);

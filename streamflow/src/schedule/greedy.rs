@@ -112,7 +112,7 @@ fn passes(
             return Ok(());
         }
         match seen {
-            None if turns::rest() => {}
+            None if turns::yield_turn() => {}
             None if asked <= SPIN => std::hint::spin_loop(),
             None => std::thread::yield_now(),
             // Whatever wakes it, all are asked again: a wake-up can be early, but not be lost.

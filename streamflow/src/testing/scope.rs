@@ -5,7 +5,7 @@ use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Thread};
 
-use crate::turns::{self, Place};
+use crate::turns::{self, Registration};
 
 /// Runs `body`, which may spawn threads that borrow from outside of it, and waits for all of them: as
 /// [`std::thread::scope`].
@@ -82,7 +82,7 @@ where
 /// });
 /// ```
 pub fn yield_now() {
-    if !turns::rest() {
+    if !turns::yield_turn() {
         thread::yield_now();
     }
 }
@@ -119,11 +119,11 @@ impl<'scope> Scope<'scope, '_> {
         let returned = Arc::new(Mutex::new(None));
         let to = returned.clone();
         let (me, caller) = (turns::current(), Location::caller());
-        let place = me.as_ref().map(|me| me.place(self.number, caller));
-        let member = place.as_ref().map(Place::thread);
+        let registration = me.as_ref().map(|me| me.register(self.number, caller));
+        let member = registration.as_ref().map(Registration::thread);
         let inner = self.inner.spawn(move || {
             // Until all that the thread has is dropped.
-            let _seat = place.map(Place::sit);
+            let _participation = registration.map(Registration::begin);
             let value = body();
             *to.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
             drop(to);
@@ -174,7 +174,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// Whether the thread has come to its end.
     pub fn is_finished(&self) -> bool {
         // A loop that asks lets the thread get there.
-        turns::rest();
+        turns::yield_turn();
         let ended = self.member.as_ref().and_then(turns::Thread::has_ended);
         ended.unwrap_or_else(|| self.inner.is_finished())
     }

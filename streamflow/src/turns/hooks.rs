@@ -1,5 +1,4 @@
-//! What a unit test does in place of another thread, when its own thread gets to a named point: for interleavings that
-//! a test spells out.
+//! Hooks at named points: a unit test runs code there, in place of another thread, to force one interleaving.
 
 use std::cell::RefCell;
 
@@ -9,7 +8,7 @@ thread_local! {
     static HOOKS: RefCell<Vec<Hook>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Does this when the thread gets to the point next, once.
+/// Calls `then` once, when the calling thread next reaches the point.
 pub(crate) fn at(point: &'static str, then: impl FnOnce() + 'static) {
     HOOKS.with_borrow_mut(|hooks| hooks.push((point, Box::new(then))));
 }
@@ -24,7 +23,7 @@ pub(super) fn reached(point: &'static str) {
     }
 }
 
-/// Whether all that was asked for was done.
+/// Whether all hooks of the calling thread were called.
 pub(crate) fn are_done() -> bool {
     HOOKS.with_borrow(Vec::is_empty)
 }

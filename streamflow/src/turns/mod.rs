@@ -1,27 +1,27 @@
 //! Law 16: A seed repeats a run, threads included.
 //!
-//! Turns: of the threads of a run, one goes on at a time, and an [`Order`] says which.
+//! A scheduler of test threads. One thread of a run executes at a time: the one that has the *turn*. An
+//! [`Order`] chooses it.
 //!
-//! So the order in which threads meet is a function of what the order was made from, as a seed. A thread
-//! hands the turn on
-//! - at each call of the simulator, before that takes its lock ([`Turns::step`]);
-//! - where it finds a [`Lock`](crate::lock::Lock) taken, since the holder may be a thread that has handed on
-//!   the turn in a call of the simulator; and where it would sleep or spin ([`rest`]);
+//! So the interleaving of the threads is a function of the order's input, as a seed. A thread may lose the turn
+//! - at each call of the simulator, before the call takes the simulator's lock ([`Turns::step`]);
+//! - where it finds a [`Lock`](crate::lock::Lock) taken, since the holder may be a thread that lost the turn
+//!   in a call of the simulator; and where it would sleep or spin ([`yield_turn`]);
 //! - in debug builds at named [points](point) between two steps that belong together;
-//! - where it waits for the end of another thread, and at its own.
+//! - where it waits for the end of another thread, and at its own end.
 //!
-//! Nobody hands on a turn while it holds the simulator's lock, or another lock that puts threads to sleep:
-//! whoever has the turn then would wait for it in vain. That one is [named](Trouble) after some time, and
-//! the turns are over: all threads go on as the operating system lets them.
+//! A thread never loses the turn while it holds the simulator's lock, or another lock for which threads sleep:
+//! the thread that gets the turn could wait for that lock for ever. A thread that blocks with the turn is
+//! [reported](Trouble) after some time. Then turns end: all threads run as the operating system schedules them.
 //!
-//! This module knows nothing of the others, so that all of them can use it. A thread that takes part in no
-//! run is not slowed down: there is one look at a thread-local variable in places that are cold.
+//! This module uses no other module, so that all of them can use it. It does not slow down a thread that is in
+//! no run: such a thread reads one thread-local variable, in cold places.
 
 #[cfg(test)]
 pub(crate) mod hooks;
-mod member;
+mod participants;
+mod participation;
 mod pct;
-mod seat;
 #[cfg(test)]
 mod tests;
 
@@ -31,42 +31,43 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use member::{Member, Members, Until};
+use participants::{Participant, Participants, Until};
 
-pub(crate) use pct::Pct;
-pub(crate) use seat::{
-    Place, Seat, Thread, current, is_kept, is_stuck, keep, me, rest, takes_turns,
+pub(crate) use participation::{
+    Participation, Registration, Thread, current, hold_turn, holds_turn, takes_turns, thread_index,
+    would_deadlock, yield_turn,
 };
+pub(crate) use pct::Pct;
 
-/// For how long a thread may have the turn without a word, before it is said to be blocked.
+/// How long a thread may have the turn without a step, before it is reported as blocked.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How often a thread that waits for its turn looks in that time whether the others go on.
-const LOOKS: u32 = 16;
+/// How often within that time a thread that waits for its turn checks whether the others make steps.
+const CHECKS: u32 = 16;
 
-/// Tells runs apart. None has the number 0.
+/// The next run's number. It distinguishes runs; none has the number 0.
 static RUNS: AtomicU64 = AtomicU64::new(1);
 
-/// Decides whose turn it is. Threads are numbered from 0 in the order in which they were made.
+/// Chooses the thread that gets the turn. Threads are numbered from 0 in the order in which they were made.
 pub(crate) trait Order: fmt::Debug + Send {
-    /// Which of the `ready` threads, at least two in rising order, goes on. `current` is the one that has
-    /// the turn, if it is among them.
+    /// Chooses one of the `ready` threads, of which there are at least two, in rising order. `current` is the
+    /// thread that has the turn, if it is among them.
     fn next(&mut self, current: Option<usize>, ready: &[usize]) -> usize;
 
-    /// There are several threads again, after there was only one for a while.
+    /// Called when a thread is added while at most one other has not ended: a period with several threads begins.
     fn begin(&mut self);
 }
 
-/// A place in the code where another thread may get the turn. Not in release builds.
+/// A named point in the code, where another thread may get the turn. It does nothing in release builds.
 #[inline(always)]
 pub(crate) fn point(_name: &'static str) {
     #[cfg(debug_assertions)]
-    seat::point(_name);
+    participation::point(_name);
     #[cfg(test)]
     hooks::reached(_name);
 }
 
-/// What is wrong with the threads of a run.
+/// An error of the threads of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Trouble {
     /// A thread that takes no turns has called the simulator.
@@ -74,17 +75,17 @@ pub(crate) enum Trouble {
         /// Its name, or its number.
         thread: String,
     },
-    /// A thread with the turn waits for something that the run knows nothing of.
+    /// A thread that has the turn waits for something outside of the run.
     Blocked {
         /// Its name, or where it was spawned.
         thread: String,
-        /// What it did last.
+        /// Its last step.
         since: &'static str,
     },
 }
 
 impl Trouble {
-    /// The thread that caused it.
+    /// The name of the thread that caused it.
     pub(crate) fn thread(&self) -> &str {
         match self {
             Self::Foreign { thread } | Self::Blocked { thread, .. } => thread,
@@ -93,7 +94,7 @@ impl Trouble {
 }
 
 impl Trouble {
-    /// What it did, and what to do instead: goes on after its name.
+    /// What the thread did, and what to do instead: a sentence whose subject is the thread.
     pub(crate) fn problem(&self) -> String {
         match self {
             Self::Foreign { .. } => "was not spawned by `streamflow::testing::scope`: a test that is explored \
@@ -114,32 +115,32 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// The threads of one run, and whose turn it is.
+/// The threads of one run, one of which has the turn.
 pub(crate) struct Turns {
     number: u64,
     patience: Duration,
     state: Mutex<State>,
-    /// There are several threads. Without the lock, for runs with one.
+    /// Whether the run ever had several threads. Read without the lock, so that runs with one thread are fast.
     several: AtomicBool,
-    /// The run has ended, or is in [`Trouble`].
+    /// Whether turns have ended: the run has ended, or is in [`Trouble`].
     over: AtomicBool,
 }
 
 #[derive(Debug)]
 struct State {
     order: Box<dyn Order>,
-    members: Members,
+    threads: Participants,
     trouble: Option<Trouble>,
 }
 
 impl Turns {
-    /// For one run.
+    /// The turns of a new run.
     pub(crate) fn new(order: Box<dyn Order>) -> Arc<Self> {
         Self::with_patience(order, PATIENCE)
     }
 
     fn with_patience(order: Box<dyn Order>, patience: Duration) -> Arc<Self> {
-        let state = State { order, members: Members::default(), trouble: None };
+        let state = State { order, threads: Participants::default(), trouble: None };
         Arc::new(Self {
             number: RUNS.fetch_add(1, Ordering::Relaxed),
             patience,
@@ -149,28 +150,31 @@ impl Turns {
         })
     }
 
-    /// Makes the calling thread the first of the run, which lasts until the seat is dropped.
-    pub(crate) fn enter(self: &Arc<Self>) -> Seat {
-        self.add(thread_name(), 0).sit()
+    /// Makes the calling thread the first of the run, which lasts until the result is dropped.
+    pub(crate) fn enter(self: &Arc<Self>) -> Participation {
+        self.add(thread_name(), 0).begin()
     }
 
-    /// What is wrong, if something is. The first that was found.
+    /// The first error that was found, if any.
     pub(crate) fn trouble(&self) -> Option<Trouble> {
         self.lock().trouble.clone()
     }
 
-    /// How many threads there were.
+    /// How many threads the run had.
     pub(crate) fn threads(&self) -> usize {
-        self.lock().members.count()
+        self.lock().threads.count()
     }
 
-    /// To be called where the simulator is called, before it takes its lock.
+    /// Makes a step. Each call of the simulator calls this before it takes its lock.
+    ///
+    /// # Errors
+    /// [`Trouble::Foreign`] if the calling thread is not in the run.
     pub(crate) fn step(&self, call: &'static str) -> Result<(), Trouble> {
-        if let Some(index) = seat::index_in(self.number) {
+        if let Some(index) = participation::index_in(self.number) {
             self.advance(index, call, false);
             return Ok(());
         }
-        if self.is_over() || seat::has_left(self.number) {
+        if self.is_over() || participation::has_left(self.number) {
             return Ok(());
         }
         let trouble = Trouble::Foreign { thread: thread_name() };
@@ -182,84 +186,85 @@ impl Turns {
         self.over.load(Ordering::Acquire)
     }
 
-    fn add(self: &Arc<Self>, name: String, scope: u64) -> Place {
+    fn add(self: &Arc<Self>, name: String, scope: u64) -> Registration {
         let mut state = self.lock();
-        let State { order, members, .. } = &mut *state;
-        if members.are_alone() {
+        let State { order, threads, .. } = &mut *state;
+        if threads.is_single_threaded() {
             order.begin();
         }
-        let index = members.add(name, scope);
+        let index = threads.add(name, scope);
         drop(state);
         if index > 0 {
             self.several.store(true, Ordering::Release);
         }
-        Place::new(self.clone(), index)
+        Registration::new(self.clone(), index)
     }
 
-    /// The thread has made a step, or has nothing to do until others have. May hand on the turn.
-    fn advance(&self, index: usize, what: &'static str, rests: bool) {
-        if !self.several.load(Ordering::Acquire) || self.is_over() || is_kept() {
+    /// The thread makes a step, or yields until another one has made a step. Another thread may get the turn;
+    /// returns when this one has it again.
+    fn advance(&self, index: usize, what: &'static str, yields: bool) {
+        if !self.several.load(Ordering::Acquire) || self.is_over() || holds_turn() {
             return;
         }
         let mut state = self.lock();
-        let State { order, members, .. } = &mut *state;
-        members.step(index, what, rests);
-        members.hand_on(order.as_mut());
+        let State { order, threads, .. } = &mut *state;
+        threads.step(index, what, yields);
+        threads.pass_turn(order.as_mut());
         self.wait(state, index);
     }
 
-    /// Hands on the turn until something holds.
+    /// Passes on the turn until the awaited threads have ended.
     fn wait_until(&self, index: usize, until: Until) {
         if self.is_over() {
             return;
         }
         let mut state = self.lock();
-        let State { order, members, .. } = &mut *state;
-        members.wait_until(index, until);
-        members.hand_on(order.as_mut());
+        let State { order, threads, .. } = &mut *state;
+        threads.wait_until(index, until);
+        threads.pass_turn(order.as_mut());
         self.wait(state, index);
     }
 
-    /// Sleeps until it is the thread's turn.
+    /// Sleeps until the thread has the turn, or turns have ended.
     fn wait<'a>(&'a self, mut state: MutexGuard<'a, State>, index: usize) {
-        let wake = state.members.wake(index);
-        let (mut moves, mut looks) = (state.members.moves(), 0);
-        while !state.members.has_turn(index) && !self.is_over() {
-            let waited = wake.wait_timeout(state, self.patience / LOOKS);
+        let wake = state.threads.wake(index);
+        let (mut steps, mut checks) = (state.threads.steps(), 0);
+        while !state.threads.has_turn(index) && !self.is_over() {
+            let waited = wake.wait_timeout(state, self.patience / CHECKS);
             let (after, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
             state = after;
-            if moves != state.members.moves() {
-                (moves, looks) = (state.members.moves(), 0);
+            if steps != state.threads.steps() {
+                (steps, checks) = (state.threads.steps(), 0);
                 continue;
             }
-            looks += u32::from(timeout.timed_out());
-            if looks > LOOKS && !state.members.has_turn(index) {
-                let Member { name, last, .. } = state.members.current();
+            checks += u32::from(timeout.timed_out());
+            if checks > CHECKS && !state.threads.has_turn(index) {
+                let Participant { name, last, .. } = state.threads.current();
                 let trouble = Trouble::Blocked { thread: name.clone(), since: last };
                 state.trouble.get_or_insert(trouble);
-                self.release(&state);
+                self.end_turns(&state);
             }
         }
     }
 
-    /// The thread is at its end.
+    /// The thread has ended.
     fn end(&self, index: usize) {
         let mut state = self.lock();
-        let State { order, members, .. } = &mut *state;
+        let State { order, threads, .. } = &mut *state;
         if index == 0 {
-            return self.release(&state);
+            return self.end_turns(&state);
         }
-        members.end(index);
-        // A place that nobody took is given up by another thread.
-        if members.has_turn(index) && !self.is_over() {
-            members.hand_on(order.as_mut());
+        threads.end(index);
+        // Another thread may drop a registration whose thread never began; then the turn stays.
+        if threads.has_turn(index) && !self.is_over() {
+            threads.pass_turn(order.as_mut());
         }
     }
 
-    /// From here on nobody takes turns.
-    fn release(&self, state: &State) {
+    /// Ends turns: from here on all threads run.
+    fn end_turns(&self, state: &State) {
         self.over.store(true, Ordering::Release);
-        state.members.wake_all();
+        state.threads.wake_all();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -275,6 +280,6 @@ impl fmt::Debug for Turns {
 
 /// The calling thread's name, or its number.
 fn thread_name() -> String {
-    let me = thread::current();
-    me.name().map_or_else(|| format!("{:?}", me.id()), str::to_owned)
+    let current = thread::current();
+    current.name().map_or_else(|| format!("{:?}", current.id()), str::to_owned)
 }

@@ -1,37 +1,37 @@
-//! The threads of a run: which of them could go on, and which does.
+//! The threads of a run: which of them can continue, and which one has the turn.
 
 use std::sync::{Arc, Condvar};
 
 use super::Order;
 
-/// After so many steps in a row a thread rests once. It may ask again and again for what only another
-/// thread can do, and an order that never lets that one run would not end.
-const STREAK: u32 = 10_000;
+/// After this many steps in a row a thread yields once. It may poll for something that only another thread can
+/// do; with an order that never runs that thread, the poll would not end.
+const MAX_STREAK: u32 = 10_000;
 
 /// A thread of a run.
 #[derive(Debug)]
-pub(super) struct Member {
-    /// Its name, or where it was spawned.
+pub(super) struct Participant {
+    /// The thread's name, or the place where it was spawned.
     pub(super) name: String,
-    /// What it did last.
+    /// The thread's last step.
     pub(super) last: &'static str,
     scope: u64,
-    waits: Waits,
+    status: Status,
     wake: Arc<Condvar>,
 }
 
-/// Why a thread does not go on.
+/// Whether a thread can continue, and if not, why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Waits {
-    /// It does.
-    No,
-    /// It has nothing to do until another one has made a step. The number says since when.
-    Rests(u64),
-    Until(Until),
+enum Status {
+    Ready,
+    /// The thread has nothing to do until another one has made a step. The number is that of the step in which it
+    /// yielded.
+    Yielded(u64),
+    Waits(Until),
     Ended,
 }
 
-/// What a thread waits for.
+/// The end that a thread waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Until {
     /// The end of a thread.
@@ -41,25 +41,25 @@ pub(crate) enum Until {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Members {
-    all: Vec<Member>,
-    /// Whose turn it is.
+pub(super) struct Participants {
+    all: Vec<Participant>,
+    /// The index of the thread that has the turn.
     turn: usize,
-    /// Steps of all threads so far.
-    moves: u64,
-    /// Steps since the turn was handed on.
+    /// The number of steps so far, of all threads.
+    steps: u64,
+    /// The number of steps since the turn last changed.
     streak: u32,
     scopes: u64,
 }
 
-impl Members {
+impl Participants {
     pub(super) fn add(&mut self, name: String, scope: u64) -> usize {
-        let (waits, wake) = (Waits::No, Arc::default());
-        self.all.push(Member { name, last: "its beginning", scope, waits, wake });
+        let (status, wake) = (Status::Ready, Arc::default());
+        self.all.push(Participant { name, last: "its beginning", scope, status, wake });
         self.all.len() - 1
     }
 
-    /// A number for a scope of threads, which is not 0.
+    /// A new number for a scope of threads; never 0.
     pub(super) fn new_scope(&mut self) -> u64 {
         self.scopes += 1;
         self.scopes
@@ -69,13 +69,13 @@ impl Members {
         self.all.len()
     }
 
-    /// Whether at most one is not at its end.
-    pub(super) fn are_alone(&self) -> bool {
-        self.all.iter().filter(|member| member.waits != Waits::Ended).count() <= 1
+    /// Whether at most one thread has not ended.
+    pub(super) fn is_single_threaded(&self) -> bool {
+        self.all.iter().filter(|thread| thread.status != Status::Ended).count() <= 1
     }
 
-    /// The one that has the turn.
-    pub(super) fn current(&self) -> &Member {
+    /// The thread that has the turn.
+    pub(super) fn current(&self) -> &Participant {
         &self.all[self.turn]
     }
 
@@ -84,11 +84,11 @@ impl Members {
     }
 
     pub(super) fn has_ended(&self, index: usize) -> bool {
-        self.all[index].waits == Waits::Ended
+        self.all[index].status == Status::Ended
     }
 
-    pub(super) fn moves(&self) -> u64 {
-        self.moves
+    pub(super) fn steps(&self) -> u64 {
+        self.steps
     }
 
     pub(super) fn wake(&self, index: usize) -> Arc<Condvar> {
@@ -96,65 +96,65 @@ impl Members {
     }
 
     pub(super) fn wake_all(&self) {
-        self.all.iter().for_each(|member| member.wake.notify_all());
+        self.all.iter().for_each(|thread| thread.wake.notify_all());
     }
 
-    /// The thread has made a step, or rests.
-    pub(super) fn step(&mut self, index: usize, what: &'static str, rests: bool) {
-        self.moves += 1;
+    /// The thread has made a step, or yields.
+    pub(super) fn step(&mut self, index: usize, what: &'static str, yields: bool) {
+        self.steps += 1;
         self.streak += 1;
-        if !rests {
-            // That may be what others have nothing to do without.
-            self.wake_resting();
+        if !yields {
+            // The step may be the one that the yielded threads need.
+            self.wake_yielded();
         }
-        let rests = rests || self.streak > STREAK;
-        let member = &mut self.all[index];
-        member.last = what;
-        member.waits = if rests { Waits::Rests(self.moves) } else { Waits::No };
+        let yields = yields || self.streak > MAX_STREAK;
+        let thread = &mut self.all[index];
+        thread.last = what;
+        thread.status = if yields { Status::Yielded(self.steps) } else { Status::Ready };
     }
 
-    fn wake_resting(&mut self) {
-        for member in &mut self.all {
-            if let Waits::Rests(_) = member.waits {
-                member.waits = Waits::No;
+    fn wake_yielded(&mut self) {
+        for thread in &mut self.all {
+            if let Status::Yielded(_) = thread.status {
+                thread.status = Status::Ready;
             }
         }
     }
 
     pub(super) fn wait_until(&mut self, index: usize, until: Until) {
-        self.moves += 1;
-        self.wake_resting();
-        let member = &mut self.all[index];
-        member.last = "waiting for a thread";
-        member.waits = Waits::Until(until);
+        self.steps += 1;
+        self.wake_yielded();
+        let thread = &mut self.all[index];
+        thread.last = "waiting for a thread";
+        thread.status = Status::Waits(until);
     }
 
     pub(super) fn end(&mut self, index: usize) {
-        self.moves += 1;
-        self.wake_resting();
-        self.all[index].waits = Waits::Ended;
+        self.steps += 1;
+        self.wake_yielded();
+        self.all[index].status = Status::Ended;
     }
 
-    /// Gives the turn to the one that `order` says: of those that could go on, or, if there is none, to the one
-    /// that rests longest.
-    pub(super) fn hand_on(&mut self, order: &mut dyn Order) {
-        let ready = |waits| match waits {
-            Waits::No => true,
-            Waits::Until(Until::Ended(index)) => self.has_ended(index),
-            Waits::Until(Until::ScopeEnded(scope)) => self.has_scope_ended(scope),
-            Waits::Rests(_) | Waits::Ended => false,
+    /// Gives the turn to the thread that `order` chooses of those that can continue. If none can, gives it to the
+    /// thread that yielded first.
+    pub(super) fn pass_turn(&mut self, order: &mut dyn Order) {
+        let ready = |status| match status {
+            Status::Ready => true,
+            Status::Waits(Until::Ended(index)) => self.has_ended(index),
+            Status::Waits(Until::ScopeEnded(scope)) => self.has_scope_ended(scope),
+            Status::Yielded(_) | Status::Ended => false,
         };
         let ready: Vec<_> =
-            (0..self.all.len()).filter(|index| ready(self.all[*index].waits)).collect();
+            (0..self.all.len()).filter(|index| ready(self.all[*index].status)).collect();
         let next = match &*ready {
-            [] => self.rests_longest(),
+            [] => self.first_yielded(),
             [only] => Some(*only),
             several => {
                 let current = several.contains(&self.turn).then_some(self.turn);
                 Some(order.next(current, several))
             }
         };
-        // Where all have ended or wait for each other there is nobody to give it to.
+        // If all threads have ended or wait for each other, none gets the turn.
         let Some(next) = next else { return };
         if next != self.turn {
             self.turn = next;
@@ -164,13 +164,13 @@ impl Members {
     }
 
     fn has_scope_ended(&self, scope: u64) -> bool {
-        let mut of_scope = self.all.iter().filter(|member| member.scope == scope);
-        of_scope.all(|member| member.waits == Waits::Ended)
+        let mut of_scope = self.all.iter().filter(|thread| thread.scope == scope);
+        of_scope.all(|thread| thread.status == Status::Ended)
     }
 
-    fn rests_longest(&self) -> Option<usize> {
-        let since = |index: &usize| match self.all[*index].waits {
-            Waits::Rests(since) => Some((since, *index)),
+    fn first_yielded(&self) -> Option<usize> {
+        let since = |index: &usize| match self.all[*index].status {
+            Status::Yielded(since) => Some((since, *index)),
             _ => None,
         };
         (0..self.all.len()).filter_map(|index| since(&index)).min().map(|(_, index)| index)

@@ -1,4 +1,4 @@
-//! A thread's place in a run.
+//! A thread's part in a run.
 
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
@@ -7,43 +7,44 @@ use std::sync::Arc;
 
 use super::{Turns, Until};
 
-/// Looks at a lock that others hold for a few instructions: some ten milliseconds, in which others may run.
-const MANY: u32 = 20_000;
+/// How often [`would_deadlock`] lets a thread try a lock that others hold for a few instructions: for some ten
+/// milliseconds, in which others may run.
+const MAX_ATTEMPTS: u32 = 20_000;
 
 thread_local! {
     /// The runs that this thread takes part in, the innermost last.
     static RUNS: RefCell<Vec<(Arc<Turns>, usize)>> = const { RefCell::new(Vec::new()) };
-    /// How many calls deep in what must not hand on the turn.
-    static KEPT: Cell<u32> = const { Cell::new(0) };
-    /// How often it has found a lock taken in there.
-    static LOOKS: Cell<u32> = const { Cell::new(0) };
-    /// The run that this thread took part in last. What its destructors do is no trouble.
+    /// The number of nested calls of [`hold_turn`].
+    static HOLD_DEPTH: Cell<u32> = const { Cell::new(0) };
+    /// How often this thread has found a lock taken within the innermost [`hold_turn`].
+    static ATTEMPTS: Cell<u32> = const { Cell::new(0) };
+    /// The run that this thread took part in last. Calls of the thread's destructors are permitted there.
     static LEFT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// A thread's place, from before it begins until its end. Dropped, the thread is at its end.
+/// A thread's registration in a run, from before it begins. Dropping it ends the thread's part.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct Registration {
     turns: Arc<Turns>,
     index: usize,
 }
 
-/// A [`Place`] that the calling thread has taken.
+/// The calling thread's part in a run, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Seat {
-    place: Place,
-    /// It stays on its thread.
-    _here: PhantomData<*const ()>,
+pub(crate) struct Participation {
+    registration: Registration,
+    /// The value stays on its thread.
+    _not_send: PhantomData<*const ()>,
 }
 
-/// A thread that takes part in a run, for those that wait for its end.
+/// A handle of a thread in a run, for threads that wait for its end.
 #[derive(Debug, Clone)]
 pub(crate) struct Thread {
     turns: Arc<Turns>,
     index: usize,
 }
 
-/// The innermost run that the calling thread takes part in, as it takes part in it.
+/// The calling thread's handle in the innermost run that it takes part in.
 pub(crate) fn current() -> Option<Thread> {
     let last = |runs: &RefCell<Vec<(Arc<Turns>, usize)>>| runs.borrow().last().cloned();
     let (turns, index) = RUNS.try_with(last).ok().flatten()?;
@@ -51,20 +52,20 @@ pub(crate) fn current() -> Option<Thread> {
 }
 
 /// The calling thread's number in its run; 0 outside of runs.
-pub(crate) fn me() -> usize {
+pub(crate) fn thread_index() -> usize {
     current().map_or(0, |thread| thread.index)
 }
 
-/// Whether [`rest`] is how the calling thread waits.
+/// Whether the calling thread takes turns, so that it must wait by [`yield_turn`].
 pub(crate) fn takes_turns() -> bool {
-    current().is_some_and(|thread| !thread.turns.is_over()) && !is_kept()
+    current().is_some_and(|thread| !thread.turns.is_over()) && !holds_turn()
 }
 
-/// The calling thread can do nothing until another one has done something: it hands on the turn, and gets
-/// it again when another one has made a step, or none can. `false` outside of runs.
-pub(crate) fn rest() -> bool {
+/// Yields the turn: for a thread that can do nothing until another one has made a step. It gets the turn again
+/// after such a step, or when no other thread can make one. `false` outside of runs.
+pub(crate) fn yield_turn() -> bool {
     let Some(Thread { turns, index }) = current() else { return false };
-    turns.advance(index, "resting", true);
+    turns.advance(index, "yielding", true);
     !turns.is_over()
 }
 
@@ -75,30 +76,31 @@ pub(super) fn point(name: &'static str) {
     }
 }
 
-/// Does something during which the calling thread keeps the turn, as it holds a lock for which others sleep.
-pub(crate) fn keep<R>(body: impl FnOnce() -> R) -> R {
-    struct Kept;
-    impl Drop for Kept {
+/// Calls `body`, during which the calling thread does not lose the turn: it holds a lock for which others sleep.
+pub(crate) fn hold_turn<R>(body: impl FnOnce() -> R) -> R {
+    struct Hold;
+    impl Drop for Hold {
         fn drop(&mut self) {
-            KEPT.set(KEPT.get() - 1);
+            HOLD_DEPTH.set(HOLD_DEPTH.get() - 1);
         }
     }
-    KEPT.set(KEPT.get() + 1);
-    LOOKS.set(0);
-    let _kept = Kept;
+    HOLD_DEPTH.set(HOLD_DEPTH.get() + 1);
+    ATTEMPTS.set(0);
+    let _hold = Hold;
     body()
 }
 
-/// Whether the calling thread is inside of [`keep`].
-pub(crate) fn is_kept() -> bool {
-    KEPT.get() > 0
+/// Whether the calling thread is inside of [`hold_turn`].
+pub(crate) fn holds_turn() -> bool {
+    HOLD_DEPTH.get() > 0
 }
 
-/// To be called where a lock is found taken. Whether that is without hope: inside of [`keep`], after so many
-/// looks, the thread itself has it, or one that sleeps for what is kept here.
-pub(crate) fn is_stuck() -> bool {
-    LOOKS.set(LOOKS.get().saturating_add(u32::from(is_kept())));
-    LOOKS.get() > MANY && is_kept()
+/// Counts a failed attempt to take a lock, and returns whether further attempts would fail, too: inside of
+/// [`hold_turn`], after [`MAX_ATTEMPTS`], the lock's holder is the thread itself, or a thread that sleeps for a
+/// lock that this one holds.
+pub(crate) fn would_deadlock() -> bool {
+    ATTEMPTS.set(ATTEMPTS.get().saturating_add(u32::from(holds_turn())));
+    ATTEMPTS.get() > MAX_ATTEMPTS && holds_turn()
 }
 
 /// The calling thread's number in a run.
@@ -110,7 +112,7 @@ pub(super) fn index_in(run: u64) -> Option<usize> {
     RUNS.try_with(find).ok().flatten()
 }
 
-/// Whether the calling thread's part in a run is over.
+/// Whether the calling thread's part in a run has ended.
 pub(super) fn has_left(run: u64) -> bool {
     LEFT.get() == run
 }
@@ -118,66 +120,65 @@ pub(super) fn has_left(run: u64) -> bool {
 impl Thread {
     /// A number for a scope of threads.
     pub(crate) fn new_scope(&self) -> u64 {
-        self.turns.lock().members.new_scope()
+        self.turns.lock().threads.new_scope()
     }
 
-    /// A place for a thread of a scope that the calling one is about to spawn.
-    pub(crate) fn place(&self, scope: u64, spawned: &Location<'_>) -> Place {
+    /// Registers a thread of a scope that the calling thread is about to spawn.
+    pub(crate) fn register(&self, scope: u64, spawned: &Location<'_>) -> Registration {
         self.turns.add(format!("spawned at {spawned}"), scope)
     }
 
-    /// The calling thread has spawned one.
+    /// Makes a step: the calling thread has spawned a thread.
     pub(crate) fn spawned(&self) {
         self.turns.advance(self.index, "spawning a thread", false);
     }
 
-    /// The calling thread waits for the end of another one.
+    /// Waits, as the calling thread, for the end of another one.
     pub(crate) fn join(&self, other: &Self) {
         self.turns.wait_until(self.index, Until::Ended(other.index));
     }
 
-    /// The calling thread waits for the end of all threads of a scope.
+    /// Waits, as the calling thread, for the end of all threads of a scope.
     pub(crate) fn join_scope(&self, scope: u64) {
         self.turns.wait_until(self.index, Until::ScopeEnded(scope));
     }
 
-    /// Whether it is at its end. `None` when turns are over, and only the operating system knows.
+    /// Whether the thread has ended. `None` if it may be running after turns have ended.
     pub(crate) fn has_ended(&self) -> Option<bool> {
-        let ended = self.turns.lock().members.has_ended(self.index);
+        let ended = self.turns.lock().threads.has_ended(self.index);
         (ended || !self.turns.is_over()).then_some(ended)
     }
 }
 
-impl Place {
+impl Registration {
     pub(super) fn new(turns: Arc<Turns>, index: usize) -> Self {
         Self { turns, index }
     }
 
-    /// The thread that will take it.
+    /// A handle of the registered thread.
     pub(crate) fn thread(&self) -> Thread {
         Thread { turns: self.turns.clone(), index: self.index }
     }
 
-    /// The calling thread takes it, and waits for its first turn.
-    pub(crate) fn sit(self) -> Seat {
+    /// Makes the calling thread the registered one, and waits for its first turn.
+    pub(crate) fn begin(self) -> Participation {
         RUNS.with(|runs| runs.borrow_mut().push((self.turns.clone(), self.index)));
         self.turns.wait(self.turns.lock(), self.index);
-        Seat { place: self, _here: PhantomData }
+        Participation { registration: self, _not_send: PhantomData }
     }
 }
 
-impl Drop for Place {
+impl Drop for Registration {
     fn drop(&mut self) {
         self.turns.end(self.index);
     }
 }
 
-impl Drop for Seat {
+impl Drop for Participation {
     fn drop(&mut self) {
-        LEFT.set(self.place.turns.number);
-        // It is its thread's last one, unless seats are dropped in another order than they were taken.
-        let _ = RUNS.try_with(|runs| {
-            runs.borrow_mut().retain(|(turns, _)| turns.number != self.place.turns.number);
-        });
+        let run = self.registration.turns.number;
+        LEFT.set(run);
+        // The run is the innermost one, unless a thread leaves runs in another order than the reverse.
+        let _ = RUNS.try_with(|runs| runs.borrow_mut().retain(|(turns, _)| turns.number != run));
     }
 }

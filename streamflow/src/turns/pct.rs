@@ -1,34 +1,35 @@
 //! Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte: *A randomized scheduler
 //! with probabilistic guarantees of finding bugs*, ASPLOS 2010).
 //!
-//! Each thread has a random priority, and of those that could go on the highest does. At `d - 1` random
-//! steps the one that runs falls below all others. A fault that needs `d` steps in an order of their own is
-//! found with a probability of at least `1 / (n k^(d - 1))` a run, for `n` threads and `k` steps.
+//! Each thread has a random priority, and of the threads that can continue the one with the highest runs. At
+//! `d - 1` random steps the priority of the running thread falls below all others. A fault that needs one
+//! particular order of `d` steps is found with a probability of at least `1 / (n k^(d - 1))` per run, for `n`
+//! threads and `k` steps.
 
 use super::Order;
 
-/// So many steps have to come in an order of their own for a fault that is looked for: a use, something
-/// of another thread in between, and what follows.
+/// The number of steps whose order makes a fault: a step of one thread, a step of another in between, and the
+/// next step of the first.
 const DEPTH: usize = 3;
 
-/// The steps that a run is expected to have, as powers of two.
+/// The range from which a run's expected number of steps is drawn, as powers of two.
 const SCALES: std::ops::Range<u64> = 4..11;
 
-/// An order that a seed decides alone.
+/// An order that depends on the seed alone.
 ///
-/// How many steps a run has is not known before, and what earlier runs had must make no difference: the same
-/// seed is to give the same run when it is repeated alone. So it is drawn as well how long the run is taken to
-/// be. A run that has several threads, then one, then several again counts as as many runs.
+/// The number of steps of a run is not known before it, and earlier runs must make no difference: the same seed
+/// gives the same run also when it is repeated alone. So the expected number of steps is drawn from the seed,
+/// too. Each period with several threads counts as a run of its own.
 #[derive(Debug)]
 pub(crate) struct Pct {
     /// The state of the generator.
     random: u64,
     step: u64,
-    /// The steps in which the thread that runs falls.
+    /// The steps at which the priority of the running thread falls.
     falls: [u64; DEPTH - 1],
-    /// By thread; the highest goes on.
+    /// By thread; the highest runs.
     priorities: Vec<u64>,
-    /// How often threads fell: each time below all others.
+    /// How often a priority fell, each time below all others.
     fallen: u64,
 }
 

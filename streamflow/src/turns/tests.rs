@@ -8,26 +8,26 @@ use super::*;
 use crate::lock::{Lock, locked};
 use crate::testing::scope;
 
-/// Runs a test under each of 64 seeds, and says what is wrong with its threads.
+/// Runs a test under each of 64 seeds, and returns the trouble of each run.
 fn under_seeds(test: impl Fn(&Turns)) -> Vec<Option<Trouble>> {
     let run = |seed| {
         let turns = Turns::with_patience(Box::new(Pct::new(seed)), PATIENCE);
-        let seat = turns.enter();
+        let participation = turns.enter();
         test(&turns);
-        drop(seat);
+        drop(participation);
         turns.trouble()
     };
     (0..64).map(run).collect()
 }
 
-/// What three threads do in each order that 64 seeds give them: their numbers, a number for each step.
+/// The order of the steps of three threads under each of 64 seeds: the thread's number for each step.
 fn orders() -> Vec<Vec<u8>> {
     let orders = Mutex::new(Vec::new());
     let wrong = under_seeds(|turns| {
         let (order, inside) = (Mutex::new(Vec::new()), AtomicU32::new(0));
         let steps = |name: u8| {
             for _ in 0..20 {
-                assert_eq!(inside.fetch_add(1, Ordering::Relaxed), 0, "two go on at once");
+                assert_eq!(inside.fetch_add(1, Ordering::Relaxed), 0, "two threads run at once");
                 locked(&order).push(name);
                 thread::yield_now();
                 inside.fetch_sub(1, Ordering::Relaxed);
@@ -46,7 +46,7 @@ fn orders() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn one_thread_goes_on_at_a_time_in_an_order_that_the_seed_repeats() {
+fn one_thread_runs_at_a_time_in_an_order_that_the_seed_repeats() {
     let first = orders();
     assert_eq!(first, orders());
     // Each thread comes first under some seed, and some are interrupted.
@@ -60,7 +60,7 @@ fn one_thread_goes_on_at_a_time_in_an_order_that_the_seed_repeats() {
 }
 
 #[test]
-fn who_finds_a_lock_taken_gives_its_turn_to_others() {
+fn a_thread_that_finds_a_lock_taken_passes_on_its_turn() {
     let wrong = under_seeds(|turns| {
         let (spin, sleep) = (Lock::new(0), Mutex::new(0));
         let add = || {
@@ -87,26 +87,26 @@ fn who_finds_a_lock_taken_gives_its_turn_to_others() {
 }
 
 #[test]
-fn a_thread_that_asks_again_and_again_does_not_keep_the_turn_for_ever() {
+fn a_thread_that_polls_loses_the_turn_in_the_end() {
     let wrong = under_seeds(|turns| {
         let done = AtomicBool::new(false);
         scope(|scope| {
-            let asks = scope.spawn(|| {
+            let polls = scope.spawn(|| {
                 while !done.load(Ordering::Relaxed) {
-                    turns.step("asking").unwrap();
+                    turns.step("polling").unwrap();
                 }
             });
             (0..3).for_each(|_| turns.step("working").unwrap());
             done.store(true, Ordering::Relaxed);
-            while !asks.is_finished() {}
-            asks.join().unwrap();
+            while !polls.is_finished() {}
+            polls.join().unwrap();
         });
     });
     assert!(wrong.iter().all(Option::is_none), "{wrong:?}");
 }
 
 #[test]
-fn a_thread_that_takes_no_turns_is_named_and_the_others_go_on() {
+fn a_foreign_thread_is_reported_and_the_others_continue() {
     let wrong = under_seeds(|turns| {
         let refused = thread::scope(|scope| {
             let foreign = thread::Builder::new().name("foreign".to_owned());
@@ -121,10 +121,10 @@ fn a_thread_that_takes_no_turns_is_named_and_the_others_go_on() {
 }
 
 #[test]
-fn a_thread_that_waits_outside_with_the_turn_is_named_and_nothing_hangs() {
+fn a_thread_that_blocks_with_the_turn_is_reported_and_the_test_ends() {
     let run = |seed| {
         let turns = Turns::with_patience(Box::new(Pct::new(seed)), Duration::from_secs(3));
-        let seat = turns.enter();
+        let participation = turns.enter();
         let (send, receive) = mpsc::channel();
         let line = line!() + 2;
         scope(|scope| {
@@ -133,25 +133,25 @@ fn a_thread_that_waits_outside_with_the_turn_is_named_and_nothing_hangs() {
             assert_eq!(waits.join().unwrap(), Ok(5));
             sends.join().unwrap().unwrap();
         });
-        drop(seat);
+        drop(participation);
         let trouble = turns.trouble()?;
         let place = format!("tests.rs:{line}:");
         assert!(trouble.thread().contains(&place), "{trouble}, and not the one at {place}");
         assert!(matches!(trouble, Trouble::Blocked { .. }), "{trouble}");
         Some(trouble)
     };
-    // Where the one that sends comes first, nobody waits.
+    // Under seeds where the sending thread comes first, the other one does not wait.
     assert!((0..64).find_map(run).is_some());
 }
 
 #[test]
-fn a_thread_may_end_a_run_inside_of_a_run() {
+fn runs_can_be_nested() {
     let inner = || {
         let turns = Turns::new(Box::new(Pct::new(1)));
-        let seat = turns.enter();
+        let participation = turns.enter();
         assert_eq!(turns.step("inside"), Ok(()));
-        drop(seat);
-        // What it kept may be used afterwards.
+        drop(participation);
+        // A thread may make steps in a run after it has left it.
         assert_eq!(turns.step("afterwards"), Ok(()));
     };
     let wrong = under_seeds(|turns| {

@@ -1,4 +1,5 @@
-//! Which kernels this thread executes. Their bodies run under the simulator's lock, and may not call it.
+//! The kernels whose bodies the calling thread executes. They run under the simulator's lock, and may not call
+//! the simulator.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -6,7 +7,7 @@ use std::sync::Arc;
 use crate::turns;
 
 thread_local! {
-    /// Simulators by number, each with the kernel that it executes here, the innermost last.
+    /// The kernels that this thread executes, each with its simulator's number, the innermost last.
     static BODIES: RefCell<Vec<(u64, Arc<str>)>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -18,13 +19,13 @@ pub(super) fn call<R>(simulator: u64, kernel: &Arc<str>, body: impl FnOnce() -> 
             let _ = BODIES.try_with(|bodies| bodies.borrow_mut().pop());
         }
     }
-    // While a thread ends there is no list any more; then the body is not named.
+    // While a thread ends, the list may be gone; then the body is not listed.
     let entered = BODIES.try_with(|bodies| bodies.borrow_mut().push((simulator, kernel.clone())));
     let _within = entered.is_ok().then_some(Within);
-    turns::keep(body)
+    turns::hold_turn(body)
 }
 
-/// The kernel of a simulator that this thread executes.
+/// The kernel of this simulator that the calling thread executes.
 pub(super) fn running(simulator: u64) -> Option<Arc<str>> {
     let find = |bodies: &RefCell<Vec<(u64, Arc<str>)>>| {
         let bodies = bodies.borrow();

@@ -1,13 +1,13 @@
-//! The simulator as a [`Driver`].
+//! The implementation of [`Driver`] for the simulator.
 
 use super::*;
 
 /// The most and the least urgent stream priority; those of recent GPUs.
 const PRIORITIES: (i32, i32) = (-5, 0);
 
-// SAFETY: memory comes from arenas that hand a block to one owner and are kept while the driver lives,
-// 256 bytes aligned; one operation at a time executes, in the order of the rules in `schedule`, and
-// counts as complete afterwards.
+// SAFETY: memory comes from arenas that give a block to one owner and are kept while the driver lives,
+// 256 bytes aligned. Operations execute one at a time, by the rules in `schedule`, and count as complete
+// afterwards.
 unsafe impl Driver for HostDriver {
     fn name(&self) -> &str {
         "host"
@@ -32,9 +32,9 @@ unsafe impl Driver for HostDriver {
         self.begin("bind", device)
     }
 
-    /// `None` inside of a kernel's body: what it holds up may have failed already.
+    /// `None` inside of a kernel's body, where the simulator's lock is held.
     fn sticky_error(&self) -> Option<Sticky> {
-        // A thread that may not call was noted, and has the answer.
+        // A foreign thread is noted as the test's trouble by `begin`, and still gets the answer.
         if self.begin("sticky_error", DeviceId(0)).is_err() && body::running(self.number).is_some()
         {
             return None;
@@ -43,8 +43,8 @@ unsafe impl Driver for HostDriver {
     }
 
     fn default_stream(&self, device: DeviceId) -> RawStream {
-        // The first slots are the default streams. A device that does not exist gives a handle that
-        // every call refuses.
+        // The first slots are the default streams. For a device that does not exist, every call refuses the
+        // handle.
         RawStream::new(device, device.index() as u64)
     }
 
@@ -119,7 +119,7 @@ unsafe impl Driver for HostDriver {
         Ok(sim.add_event(device))
     }
 
-    /// All events have a time here.
+    /// The same as `create_event`: all simulated events have a time.
     fn create_timing_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
         self.create_event(device)
     }
@@ -141,7 +141,7 @@ unsafe impl Driver for HostDriver {
         };
         let (start, end) = (time(start)?, time(end)?);
         let elapsed = (end - start) / 1e6;
-        // It depends on the order in which work was executed.
+        // The time depends on the order in which work was executed.
         sim.note_answer(elapsed.to_bits());
         Ok(elapsed)
     }
@@ -211,7 +211,7 @@ unsafe impl Driver for HostDriver {
     unsafe fn free(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
         let (mut sim, index) = self.enter_stream("free", stream)?;
         let MemoryRange { address, bytes } = range;
-        // The memory's own device is not always the stream's: a peer may free it.
+        // The stream may belong to another device than the memory: a peer may free it.
         let owner = sim.devices.iter().position(|device| device.memory.is_live(address, bytes));
         let Some(owner) = owner else {
             return Err(invalid_value("free", stream.device(), "this memory is not allocated"));
@@ -239,7 +239,7 @@ unsafe impl Driver for HostDriver {
         let Some(address) = arena.allocate(bytes, u64::MAX, |_| true, |_| true) else {
             return Err(DriverError::OutOfMemory { device, requested: bytes });
         };
-        // SAFETY: the arena just handed it out, so nobody else has it.
+        // SAFETY: the arena just handed it out, so it has no other owner.
         unsafe { memory::poison(address, bytes, POISON_ALLOCATED) };
         Ok(MemoryRange { address, bytes })
     }
@@ -255,7 +255,7 @@ unsafe impl Driver for HostDriver {
         for index in 0..sim.streams.len() {
             if sim.streams[index].device == device {
                 let latest = sim.latest(index);
-                sim = self.finish(sim, CALL, latest)?;
+                sim = self.execute_until(sim, CALL, latest)?;
             }
         }
         if sim.devices[device.index()].pinned.free(address, bytes, None) {
@@ -294,7 +294,7 @@ unsafe impl Driver for HostDriver {
         if copy.kind.blocks_host() {
             let done = self.wait(sim, CALL, point, stream.device());
             if done.is_err() {
-                // The host memory is the caller's again: what is still queued must not touch it.
+                // The host memory belongs to the caller again: a copy that is still queued must not touch it.
                 self.lock().cancel_copy(point);
             }
             return done;
@@ -344,7 +344,7 @@ unsafe impl Driver for HostDriver {
 
     unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()> {
         const CALL: &str = "launch";
-        if let Some(message) = limits::objection(launch) {
+        if let Some(message) = limits::exceeded(launch) {
             return Err(invalid_value(CALL, stream.device(), &message));
         }
         let (mut sim, index) = self.enter_stream(CALL, stream)?;

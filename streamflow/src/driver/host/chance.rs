@@ -1,4 +1,4 @@
-//! Chances that a seed draws.
+//! The random numbers of a seed.
 
 /// The splitmix64 generator (Steele, Lea, Flood: *Fast splittable pseudorandom number generators*,
 /// 2014): one addition and one mix, good enough for choices and the same everywhere.

@@ -1,4 +1,5 @@
-//! Who chooses the order of execution instead of a policy, and what is kept for it. See [`chosen`](super::chosen).
+//! The chooser that decides the order of execution instead of a policy, and the state kept for it. See
+//! [`chosen`](super::chosen).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,44 +8,44 @@ use std::hash::{DefaultHasher, Hasher};
 use super::point::Point;
 use crate::turns;
 
-/// Decides wherever host and device could go on in more than one way.
+/// Decides wherever the host and the device can continue in more than one way.
 pub(crate) trait Chooser: fmt::Debug + Send {
-    /// Which of `options`, at least one, to take in the state with this key. Option 0 executes
-    /// something if anything can be executed; the last is the call itself, where that is possible.
+    /// Chooses one of `options`, of which there is at least one, in the state with this key. Option 0 executes
+    /// an operation if any can execute. The last option makes the call, where that is possible.
     fn choose(&mut self, state: u64, options: usize) -> usize;
 
-    /// The program is at its end, in this state.
+    /// The program has ended, in this state.
     fn end(&mut self, state: u64);
 }
 
-/// What a simulator with a chooser keeps beside.
+/// A chooser, and hashes of the state that the host has seen.
 #[derive(Debug)]
-pub(super) struct Chosen {
+pub(super) struct ChosenOrder {
     pub(super) chooser: Box<dyn Chooser>,
-    /// All that the host was answered, as a hash.
+    /// A hash of all answers that the host got.
     pub(super) history: u64,
-    /// What was asked in vain since the host last did anything else, and by which thread.
-    pub(super) in_vain: Vec<(usize, Point)>,
-    /// Those of them that were asked since something was executed.
-    pub(super) just_now: Vec<(usize, Point)>,
-    /// What was copied to ordinary host memory: a sum, since no two of these copies overlap.
+    /// The queries that were answered "not yet" since the host last made another call, each with its thread.
+    pub(super) not_yet: Vec<(usize, Point)>,
+    /// Those of them that were made since an operation was last executed.
+    pub(super) not_yet_since_step: Vec<(usize, Point)>,
+    /// A hash of the data that was copied to ordinary host memory: a sum, since no two of these copies overlap.
     pub(super) copied: u64,
-    /// By device and block: what was copied to page-locked memory, in order. It is not looked at
-    /// itself, because the host may hold references into it.
+    /// By device and block: a hash of the data that was copied to page-locked memory, in order. The memory
+    /// itself is not read, because the host may hold references into it.
     pub(super) pinned: BTreeMap<(usize, usize), u64>,
-    /// The host functions that were called, in order.
+    /// A hash of the host functions that were called, in order.
     pub(super) called: u64,
-    /// The content of device memory; `None` when something has changed it.
+    /// A hash of the content of device memory; `None` when the content may have changed.
     pub(super) memory: Option<u64>,
 }
 
-impl Chosen {
+impl ChosenOrder {
     pub(super) fn new(chooser: Box<dyn Chooser>) -> Self {
         Self {
             chooser,
             history: 0,
-            in_vain: Vec::new(),
-            just_now: Vec::new(),
+            not_yet: Vec::new(),
+            not_yet_since_step: Vec::new(),
             copied: 0,
             pinned: BTreeMap::new(),
             called: 0,
@@ -52,20 +53,21 @@ impl Chosen {
         }
     }
 
-    /// The host learns something by an answer. Submissions answer nothing, but are counted.
+    /// Adds an answer to the history. A submission has no answer, and is counted all the same.
     pub(super) fn answer(&mut self, answer: u64) {
-        self.history = hash(&[self.history, answer, self.called, turns::me() as u64]);
-        self.in_vain.clear();
-        self.just_now.clear();
+        self.history = hash(&[self.history, answer, self.called, turns::thread_index() as u64]);
+        self.not_yet.clear();
+        self.not_yet_since_step.clear();
     }
 
-    pub(super) fn refuse(&mut self, question: Point) {
-        let me = turns::me();
-        if !self.in_vain.contains(&(me, question)) {
-            self.history = hash(&[self.history, u64::MAX, self.called, me as u64]);
-            self.in_vain.push((me, question));
+    /// Adds a query that is answered "not yet". Repeating it does not change the history.
+    pub(super) fn answer_not_yet(&mut self, query: Point) {
+        let thread = turns::thread_index();
+        if !self.not_yet.contains(&(thread, query)) {
+            self.history = hash(&[self.history, u64::MAX, self.called, thread as u64]);
+            self.not_yet.push((thread, query));
         }
-        self.just_now.push((me, question));
+        self.not_yet_since_step.push((thread, query));
     }
 }
 

@@ -1,32 +1,32 @@
-//! Execution whose order somebody else chooses: what [`testing`](crate::testing) explores with.
+//! Execution in a chosen order, with which [`testing`](crate::testing) explores programs exhaustively.
 //!
-//! Before each call that submits work or asks how far the device is, the chooser says which stream
-//! executes its next operation, or that the call is made now. A call that blocks asks in the same way
-//! until it may return. So every legal interleaving of submissions and executions is one sequence of
-//! choices, and a question is answered "not yet" in some and "done" in others.
+//! Before each call that submits work or queries its progress, the chooser decides: a stream executes
+//! its next operation, or the call is made now. While a call blocks, the chooser decides in the same way until
+//! the call can return. So every legal interleaving of submissions and executions is one sequence of
+//! choices, and a query is answered "not yet" in some of them and "complete" in others.
 //!
-//! With each choice goes a key of the simulator's *state*, so that two sequences which lead to the same
-//! future can be told from those that don't. It covers
+//! With each choice the chooser gets a key of the simulator's *state*. Sequences that lead to the same future
+//! have the same key. The key covers
 //! - how far each stream is (`Stream::done`), and which devices have failed;
-//! - the content of device memory, and so the order of accesses that race, whatever was declared;
-//! - what the host may know: how many calls it made, what each was answered, which blocks it was given,
-//!   and the content of whatever was copied to host memory;
+//! - the content of device memory, and so the order of accesses that race, declared or not;
+//! - all that the host may depend on: how many calls it made, the answer of each, which blocks it got,
+//!   and the content of the data that was copied to host memory;
 //! - the order in which host functions were called, and between which calls of the host.
 //!
-//! The host's own state is not looked at. It is a function of what the driver answered, so programs must
-//! be deterministic otherwise. Where threads take [turns], whose turn it is, is a choice like the others, and
-//! the key covers which thread was answered what, and the order in which they had their turns. What the host reads in
-//! page-locked memory *while* a copy to it is under way is no part of the state. Such a read is seen in
+//! The host's own state is not examined. It is a function of the driver's answers, so programs must
+//! otherwise be deterministic. Where threads take [turns], whose turn it is is a choice like the others, and
+//! the key covers which thread got which answer, and the order of the turns. Data that the host reads from
+//! page-locked memory *while* a copy to it is under way is not part of the state. Such a read happens in
 //! some run, since every choice of every state is made in one; but not in all runs that could follow it.
 //!
-//! A host that asks the same again, and was only told "not yet" in between, counts as where it was: how
-//! often it asked makes no difference. So a loop that waits by asking has as many states as the device
-//! has steps, and it is told "not yet" again only after something was executed.
+//! A host that repeats a query, and only got "not yet" in between, stays in the same state: the number of
+//! repetitions makes no difference. So a polling loop has as many states as the device has steps, and the same
+//! query is answered "not yet" again only after an operation was executed.
 
 use std::hash::{DefaultHasher, Hasher};
 
 use super::chance::mix;
-use super::chooser::{Chosen, hash};
+use super::chooser::{ChosenOrder, hash};
 use super::point::Point;
 use super::schedule::Locked;
 use super::sim::Sim;
@@ -35,7 +35,7 @@ use crate::driver::MemoryRange;
 use crate::turns;
 
 impl Sim {
-    /// The call is made: the host is one step further. `answer` is what it learns.
+    /// The host makes a call, and gets this answer.
     pub(super) fn note_answer(&mut self, answer: u64) {
         let Some(chosen) = &mut self.chosen else { return };
         let failed = self.devices.iter().filter(|device| device.failed.is_some()).count() as u64;
@@ -44,20 +44,20 @@ impl Sim {
         chosen.memory = None;
     }
 
-    /// The host asked how far the device is.
-    pub(super) fn note_question(&mut self, question: Point, reached: bool) {
+    /// The host queries whether a point is reached.
+    pub(super) fn note_query(&mut self, query: Point, reached: bool) {
         match &mut self.chosen {
-            Some(chosen) if !reached => chosen.refuse(question),
-            // With the question, since after some in vain it may be any of them.
-            Some(_) => self.note_answer(hash(&[1, question.number])),
+            Some(chosen) if !reached => chosen.answer_not_yet(query),
+            // With the query's point: the host may have polled several.
+            Some(_) => self.note_answer(hash(&[1, query.number])),
             None => {}
         }
     }
 
-    /// Something was executed.
+    /// An operation was executed.
     pub(super) fn note_execution(&mut self) {
         if let Some(chosen) = &mut self.chosen {
-            chosen.just_now.clear();
+            chosen.not_yet_since_step.clear();
             chosen.memory = None;
         }
     }
@@ -66,7 +66,7 @@ impl Sim {
     pub(super) fn note_copy_to_host(&mut self, target: u64, source: MemoryRange, number: u64) {
         let Some(chosen) = &mut self.chosen else { return };
         // SAFETY: the source of a copy is allocated device memory, by the contract of
-        // `Driver::copy`, and touched by nobody else under the lock.
+        // `Driver::copy`, and no other code touches it under the lock.
         let content = unsafe { memory::content(source) };
         let places = self.devices.iter().map(|device| device.pinned.place_of(target));
         match places.enumerate().find_map(|(device, place)| Some((device, place?))) {
@@ -82,26 +82,26 @@ impl Sim {
     pub(super) fn note_host_function(&mut self, number: u64) {
         if let Some(chosen) = &mut self.chosen {
             chosen.called = hash(&[chosen.called, number]);
-            // It may have told the host something, without a call of the driver.
-            chosen.in_vain.clear();
+            // The function may change what the host does next, without a call of the driver.
+            chosen.not_yet.clear();
         }
     }
 
-    /// The stream whose next operation is to be executed, or `None` for what the host waits for: the
-    /// call, or, where the call must not be made yet, another thread.
-    fn next_choice(&mut self, question: Option<Point>, may_go_on: bool) -> Option<usize> {
+    /// The stream that executes its next operation, or `None` if the host continues: it makes the call or, where the
+    /// call can't be made yet, waits for another thread.
+    fn next_choice(&mut self, query: Option<Point>, may_make_call: bool) -> Option<usize> {
         let mut chosen = self.chosen.take()?;
         let mut runnable = std::mem::take(&mut self.scratch);
         self.runnable_into(&mut runnable);
-        let again = question
-            .map(|question| (turns::me(), question))
-            .is_some_and(|asked| chosen.just_now.contains(&asked) && !self.reached(asked.1));
-        let go_on = may_go_on && (runnable.is_empty() || !again);
-        let options = runnable.len() + usize::from(go_on);
+        let is_repeated = query
+            .map(|query| (turns::thread_index(), query))
+            .is_some_and(|made| chosen.not_yet_since_step.contains(&made) && !self.reached(made.1));
+        let make_call = may_make_call && (runnable.is_empty() || !is_repeated);
+        let options = runnable.len() + usize::from(make_call);
         let choice = if options == 0 {
             None
         } else {
-            let state = self.state(&mut chosen, question);
+            let state = self.state_key(&mut chosen, query);
             runnable.get(chosen.chooser.choose(state, options)).copied()
         };
         self.scratch = runnable;
@@ -109,7 +109,7 @@ impl Sim {
         choice
     }
 
-    fn state(&self, chosen: &mut Chosen, question: Option<Point>) -> u64 {
+    fn state_key(&self, chosen: &mut ChosenOrder, query: Option<Point>) -> u64 {
         let mut state = DefaultHasher::new();
         for stream in &self.streams {
             state.write_u64(stream.done);
@@ -118,12 +118,12 @@ impl Sim {
         for device in &self.devices {
             state.write_u8(u8::from(device.failed.is_some()));
         }
-        if let Some(question) = question {
-            // The number of a submission says its stream, too. Any other call forgets what was asked.
-            state.write_u64(question.number);
-            let just_now = chosen.just_now.iter();
-            let just_now = just_now.map(|(thread, asked)| hash(&[*thread as u64, asked.number]));
-            state.write_u64(just_now.fold(0, u64::wrapping_add));
+        if let Some(query) = query {
+            // The number of a submission implies its stream. Any other call clears the queries.
+            state.write_u64(query.number);
+            let not_yet = chosen.not_yet_since_step.iter();
+            let not_yet = not_yet.map(|(thread, query)| hash(&[*thread as u64, query.number]));
+            state.write_u64(not_yet.fold(0, u64::wrapping_add));
         }
         for (&(device, block), &content) in &chosen.pinned {
             state.write_u64(hash(&[device as u64, block as u64, content]));
@@ -132,26 +132,26 @@ impl Sim {
             self.devices.iter().fold(0, |hash, device| mix(hash ^ device.memory.digest()))
         });
         state.write_u64(hash(&[chosen.history, chosen.copied, chosen.called, memory]));
-        // Whose call it is. Before a choice of the turn, who has it.
-        state.write_usize(turns::me());
+        // The calling thread. Before a choice of the turn, the thread that has it.
+        state.write_usize(turns::thread_index());
         state.finish()
     }
 }
 
 impl HostDriver {
-    /// Before a call that submits, or asks `question`: executes what is chosen to come first.
+    /// Before a call that submits work, or makes `query`: executes the operations that are chosen to come first.
     pub(super) fn before_call<'a>(
         &'a self,
         mut sim: Locked<'a>,
-        question: Option<Point>,
+        query: Option<Point>,
     ) -> Locked<'a> {
-        while let Some(index) = sim.next_choice(question, true) {
+        while let Some(index) = sim.next_choice(query, true) {
             sim = self.step(sim, index);
         }
         sim
     }
 
-    /// While a call blocks: executes one operation that is chosen. `false` if there is none.
+    /// While a call blocks: executes one chosen operation. `false` if none can execute.
     pub(super) fn while_blocked<'a>(&'a self, mut sim: Locked<'a>) -> (Locked<'a>, bool) {
         match sim.next_choice(None, false) {
             Some(index) => (self.step(sim, index), true),
@@ -159,13 +159,13 @@ impl HostDriver {
         }
     }
 
-    /// Which thread of the host has the turn, of several.
+    /// Chooses the host thread that gets the turn.
     pub(crate) fn choose_turn(&self, threads: &[usize]) -> usize {
         let mut sim = self.lock();
         let Some(mut chosen) = sim.chosen.take() else { return threads[0] };
         let mut choice = 0;
         if threads.len() > 1 {
-            let state = hash(&[sim.state(&mut chosen, None), threads.len() as u64]);
+            let state = hash(&[sim.state_key(&mut chosen, None), threads.len() as u64]);
             choice = chosen.chooser.choose(state, threads.len());
         }
         let next = threads.get(choice).copied().unwrap_or(threads[0]);
@@ -174,12 +174,11 @@ impl HostDriver {
         next
     }
 
-    /// Says that the program is at its end: from here on nobody chooses, and work is executed when it
-    /// is waited for.
+    /// Ends the choices, because the program has ended: from here on work is executed when a call waits for it.
     pub(crate) fn end_choices(&self) {
         let mut sim = self.lock();
         if let Some(mut chosen) = sim.chosen.take() {
-            let state = sim.state(&mut chosen, None);
+            let state = sim.state_key(&mut chosen, None);
             chosen.chooser.end(state);
         }
     }

@@ -1,11 +1,12 @@
-//! Simulated time: what events with timing are stamped with.
+//! Simulated time, from which events with timing get their time.
 //!
-//! It is a model, and no measurement of anything. Each device has an engine for copies from the host, one
-//! for copies to the host or to another device, and one for all else; each does one thing at a time, at
-//! a fixed speed. An operation begins when its stream, the records that it waited for and the host that
-//! queued it are there, and its engine has time. So work on one stream takes the sum of its parts, and
-//! work on several streams overlaps where a device could overlap it. The default stream's implicit barrier is not
-//! modelled, and no host code takes time. The same seed and calls give the same times.
+//! The time is a model and measures nothing. Each device has an engine for copies from the host, one
+//! for copies to the host or to another device, and one for all other work. An engine does one operation at a
+//! time, at a fixed speed. An operation begins at the latest of four times: when its stream is free, when the
+//! records that the stream waited for are complete, when the host queued it, and when its engine is free. So
+//! work on one stream takes the sum of its parts, and work on several streams overlaps where a device could
+//! overlap it. The default stream's implicit barrier is not modelled, and host code takes no time. The same
+//! seed and calls give the same times.
 
 use super::engine::{Engine, REMEMBERED};
 use super::point::Point;
@@ -13,14 +14,14 @@ use super::queue::{Op, Queued};
 use super::sim::Sim;
 use crate::driver::CopyKind;
 
-/// What an operation takes beside its bytes, in nanoseconds.
+/// The fixed cost of an operation, in nanoseconds.
 const OVERHEAD: u64 = 2_000;
-/// Bytes in a nanosecond: copies from and to the host, and all that stays on a device.
+/// Bytes per nanosecond: of copies from and to the host, and of work within a device.
 const HOST_SPEED: u64 = 25;
 const DEVICE_SPEED: u64 = 50;
 
 impl Sim {
-    /// Gives an operation that executes now its place in simulated time.
+    /// Gives an operation that executes now its span of simulated time.
     pub(super) fn stamp(&mut self, index: usize, queued: &Queued) {
         let begins = match &queued.op {
             Op::Wait { until, .. } => self.time_of(*until),
@@ -55,12 +56,13 @@ impl Sim {
         }
     }
 
-    /// The host has seen a place reached: what it queues from now on begins later.
+    /// The host has found a point complete: work that it queues from now on begins after it.
     pub(super) fn host_saw(&mut self, point: Point) {
         self.host_time = self.host_time.max(self.time_of(point));
     }
 
-    /// When a place was reached. Of a record that was forgotten, the earliest that is known after it.
+    /// The time at which a point was reached. For a record that is no longer remembered, the time of the first
+    /// remembered record after it.
     pub(super) fn time_of(&self, point: Point) -> u64 {
         let stream = &self.streams[point.stream.index as usize];
         if stream.generation != point.stream.generation {

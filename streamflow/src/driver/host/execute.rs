@@ -1,8 +1,8 @@
-//! Executing one operation. Only here is simulated memory touched on behalf of queued work.
+//! Executing one operation. Only this file touches simulated memory for queued work.
 //!
-//! All of it happens under the simulator's lock, one operation at a time. So a dependency that a
-//! program forgot gives wrong data, but never two threads in the same bytes. Memory that was freed
-//! is still mapped and holds poison; see [`Arena`](super::memory::Arena).
+//! Operations execute under the simulator's lock, one at a time. So a missing dependency gives wrong data, but
+//! never two threads in the same bytes. Memory that was freed is still mapped and holds poison; see
+//! [`Arena`](super::memory::Arena).
 
 use std::ptr;
 
@@ -17,8 +17,8 @@ use crate::caught::caught;
 use crate::driver::{CopyKind, HostArgs, HostFunction, MAX_PARAMS, MemoryRange, Param, Sticky};
 
 impl Sim {
-    /// Executes the first operation of a stream, which must be runnable. A host function is handed
-    /// back instead: it must be called without the lock, then
+    /// Executes the first operation of a stream, which must be runnable. A host function is returned instead: the
+    /// caller must call it without the lock, and then
     /// [`host_function_returned`](Self::host_function_returned).
     pub(super) fn execute(&mut self, index: usize) -> Option<HostFunction> {
         let stream = &mut self.streams[index];
@@ -38,9 +38,9 @@ impl Sim {
                 self.run_kernel(index, function, params as usize)
             }
             Op::Copy { target, source, bytes, kind } => {
-                // SAFETY: both sides are allocated until now, by the contract of `Driver::copy`,
-                // and touched by nobody else: device memory only under this lock, host memory by
-                // that same contract. They may overlap.
+                // SAFETY: both sides are still allocated, by the contract of `Driver::copy`, and no other code
+                // touches them: device memory is touched only under this lock, host memory is free by that same
+                // contract. The ranges may overlap.
                 unsafe { ptr::copy(pointer(source), pointer(target), bytes as usize) };
                 if matches!(kind, CopyKind::DeviceToPinned | CopyKind::DeviceToPageable) {
                     let source = MemoryRange { address: source, bytes };
@@ -48,7 +48,7 @@ impl Sim {
                 }
             }
             Op::Fill { address, bytes, byte } => {
-                // SAFETY: allocated until now by the contract of `Driver::fill`, and device memory
+                // SAFETY: still allocated, by the contract of `Driver::fill`, and device memory
                 // is only touched under this lock.
                 unsafe { ptr::write_bytes(pointer(address), byte, bytes as usize) };
             }
@@ -57,18 +57,18 @@ impl Sim {
                     Poison::Allocate | Poison::Recycle => POISON_ALLOCATED,
                     Poison::Free => POISON_FREED,
                 };
-                // SAFETY: the range lies in the arena, which keeps all its memory, or is allocated
+                // SAFETY: the range is in the arena, which keeps all its memory, or is allocated
                 // by the contract of `Driver::recycle`; it is only touched under this lock.
                 unsafe { poison(address, bytes, pattern) };
             }
-            // The queue's order and the check before execution are all that these two need.
+            // The queue's order and the check before execution do the work of these two.
             Op::Record { .. } | Op::Wait { .. } => {}
         }
         self.complete(index, queued.number);
         None
     }
 
-    /// Marks a host function as done.
+    /// Marks a stream's host function as complete.
     pub(super) fn host_function_returned(&mut self, index: usize) {
         self.running.retain(|running| running.stream != index);
         if let Some(number) = self.streams[index].busy.take() {
@@ -81,7 +81,7 @@ impl Sim {
         let stream = &mut self.streams[index];
         stream.done = stream.done.max(number);
         if stream.queue.is_empty() {
-            // A failure may have emptied the queue meanwhile; what was in it counts as complete.
+            // A failure may have emptied the queue meanwhile; the dropped operations count as complete.
             stream.done = stream.submitted;
             self.vacate(index);
         }
@@ -93,8 +93,8 @@ impl Sim {
         let params: SmallVec<[Param; MAX_PARAMS]> = stream.params.drain(..params).collect();
         let function = &self.functions[function as usize];
         let run = || {
-            // SAFETY: the parameters are the kernel's and their memory is allocated until now, by
-            // the contract of `Driver::launch`. Nobody else touches that memory: kernels, copies
+            // SAFETY: the parameters are the kernel's and their memory is still allocated, by
+            // the contract of `Driver::launch`. No other code touches that memory: kernels, copies
             // and fills run one at a time under this lock.
             unsafe { (function.body)(HostArgs { params: &params }) }
         };

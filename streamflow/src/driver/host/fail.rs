@@ -4,7 +4,7 @@ use super::sim::Sim;
 use crate::driver::{DeviceId, DriverError, DriverResult, Sticky};
 
 impl Sim {
-    /// Makes a device unusable. What is queued there is dropped and counts as complete.
+    /// Makes a device unusable. Its queued work is dropped and counts as complete.
     pub(super) fn fail(&mut self, device: DeviceId, failure: Sticky) {
         self.devices[device.index()].failed.get_or_insert(failure);
         for index in 0..self.streams.len() {
@@ -21,7 +21,7 @@ impl Sim {
         }
     }
 
-    /// What a call on a failed device returns: the error itself the first time, then a reminder.
+    /// Fails on a failed device: the first call gets the error itself, later ones get [`DriverError::Sticky`].
     pub(super) fn check(&mut self, device: DeviceId, call: &'static str) -> DriverResult<()> {
         let state = &mut self.devices[device.index()];
         let Some(cause) = &mut state.failed else { return Ok(()) };
@@ -39,7 +39,7 @@ impl Sim {
         })
     }
 
-    /// The first error that some call has returned already.
+    /// The error of the first device whose failure a call has returned.
     pub(super) fn reported_error(&self) -> Option<&Sticky> {
         self.devices.iter().filter(|device| device.reported).find_map(|it| it.failed.as_ref())
     }

@@ -1,5 +1,5 @@
-//! Green contexts of the simulator: budgets of multiprocessors, and nothing else. What runs in one runs
-//! as anywhere; only how many multiprocessors a stream says that it has differs.
+//! Green contexts of the simulator. They have a number of multiprocessors and limit nothing: work in one executes
+//! like other work, and only the number of multiprocessors that its streams report differs.
 
 use super::refusal::invalid_value;
 use super::sim::Sim;
@@ -22,20 +22,23 @@ impl Sim {
         &mut self,
         device: DeviceId,
         coscheduling: Coscheduling,
-        asked: &[u32],
+        requested: &[u32],
     ) -> DriverResult<Vec<GreenContext>> {
         let legal = sizes(coscheduling);
-        let sum: u64 = asked.iter().map(|&size| u64::from(size)).sum();
+        let sum: u64 = requested.iter().map(|&size| u64::from(size)).sum();
         let Some(left) = u64::from(MULTIPROCESSORS).checked_sub(sum) else {
-            let message = format!("{MULTIPROCESSORS} multiprocessors are fewer than {sum}");
+            let message =
+                format!("{sum} multiprocessors were requested, and there are {MULTIPROCESSORS}");
             return Err(invalid_value("create_green_contexts", device, &message));
         };
-        if let Some(size) = asked.iter().find(|size| !legal.is_legal(**size)) {
-            let message = format!("a partition can't have {size} multiprocessors");
+        if let Some(size) = requested.iter().find(|size| !legal.is_legal(**size)) {
+            let message = format!(
+                "a partition can't have {size} multiprocessors: `sm_sizes` has the legal sizes"
+            );
             return Err(invalid_value("create_green_contexts", device, &message));
         }
         let left = (left > 0).then_some(left as u32);
-        let made = asked.iter().copied().chain(left).map(|multiprocessors| {
+        let made = requested.iter().copied().chain(left).map(|multiprocessors| {
             let context = GreenContext { device, index: self.green.len() as u32, multiprocessors };
             self.green.push(context);
             context

@@ -1,5 +1,5 @@
-//! What a launch may ask for. The numbers are those of all CUDA devices since compute capability
-//! 3.0 (CUDA C++ Programming Guide, *Technical specifications per compute capability*).
+//! The limits of a launch: those of all CUDA devices since compute capability 3.0 (CUDA C++ Programming Guide,
+//! *Technical specifications per compute capability*).
 
 use crate::driver::{Launch, MAX_PARAMS};
 
@@ -9,11 +9,11 @@ pub(super) const THREADS: u32 = 1024;
 const BLOCK: [u32; 3] = [1024, 1024, 64];
 /// Blocks in x, y and z.
 const GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
-/// Bytes of shared memory per block: the most that any device gives when asked (9.0 and 10.0).
+/// Bytes of shared memory per block: the most of any device, with a raised limit (9.0 and 10.0).
 const SHARED: u32 = 227 << 10;
 
-/// Why CUDA would refuse a launch as an invalid value.
-pub(super) fn objection(launch: &Launch<'_>) -> Option<String> {
+/// The limit that a launch exceeds, as text; CUDA would refuse it as an invalid value.
+pub(super) fn exceeded(launch: &Launch<'_>) -> Option<String> {
     let Launch { name, grid, block, shared_bytes, params, .. } = launch;
     if grid.iter().zip(GRID).any(|(blocks, most)| *blocks == 0 || *blocks > most) {
         return Some(format!("kernel `{name}`: a grid of {grid:?} is not within 1 to {GRID:?}"));

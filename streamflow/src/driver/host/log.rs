@@ -1,4 +1,4 @@
-//! What the simulator executed, in its order, without addresses.
+//! The log of executed operations, in order, without addresses.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,16 +8,16 @@ use crate::driver::{CopyKind, DeviceId};
 /// One executed operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogEntry {
-    /// The device whose stream it is.
+    /// The device of the stream.
     pub device: DeviceId,
     /// The stream's number: the default stream of device `n` is `n`, the others count on in order
     /// of creation.
     pub stream: u32,
-    /// What was done.
+    /// The operation.
     pub action: LogAction,
 }
 
-/// What an executed operation did. Bytes are counts; events are numbered in order of creation from
+/// An executed operation. Bytes are counts; events are numbered in order of creation from
 /// 0, and their records from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -55,14 +55,14 @@ pub enum LogAction {
     Record {
         /// The event.
         event: u32,
-        /// Which of its records.
+        /// The record's number.
         record: u64,
     },
-    /// A wait for an event's record passed.
+    /// A wait for an event's record was passed.
     Wait {
         /// The event.
         event: u32,
-        /// Which of its records.
+        /// The record's number.
         record: u64,
     },
     /// A host function was called.

@@ -1,4 +1,4 @@
-//! Simulated memory: real host memory at real addresses, kept until the simulator goes.
+//! Simulated memory: real host memory at real addresses, kept until the simulator is dropped.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::{BTreeMap, HashMap};
@@ -9,14 +9,14 @@ use super::chance::mix;
 use super::point::Point;
 use crate::driver::MemoryRange;
 
-/// What fresh memory holds, as repeated 16-bit words: a NaN in `f16`, `f32` and `f64` alike, so
-/// whatever is computed from it is NaN too.
+/// The content of newly allocated memory, as repeated 16-bit words: a NaN in `f16`, `f32` and `f64`, so that
+/// results computed from it are NaN, too.
 pub const POISON_ALLOCATED: u16 = 0xfff1;
 
-/// What freed memory holds, as repeated 16-bit words; also a NaN in all three.
+/// The content of freed memory, as repeated 16-bit words; also a NaN in all three types.
 pub const POISON_FREED: u16 = 0xfff3;
 
-/// CUDA aligns what it allocates to at least 256 bytes (CUDA C++ Programming Guide, *Device memory
+/// CUDA aligns allocations to at least 256 bytes (CUDA C++ Programming Guide, *Device memory
 /// accesses*).
 const ALIGNMENT: u64 = 256;
 
@@ -26,7 +26,7 @@ const ALIGNMENT: u64 = 256;
 /// free then reads poison and not unmapped memory.
 #[derive(Debug, Default)]
 pub(super) struct Arena {
-    /// All that came from the system.
+    /// All memory from the system, in order of allocation.
     owned: Vec<(u64, Layout)>,
     /// Free blocks by size.
     free: BTreeMap<u64, Vec<FreeBlock>>,
@@ -39,24 +39,23 @@ pub(super) struct Arena {
 #[derive(Debug)]
 struct FreeBlock {
     address: u64,
-    /// Where it was freed; nothing where that happened at once.
+    /// The point at which it was freed; `None` if it was freed immediately.
     freed: Option<Point>,
 }
 
 #[derive(Debug)]
 struct LiveBlock {
-    /// What was asked for.
+    /// The requested size.
     bytes: u64,
-    /// What the block has.
+    /// The block's size.
     size: u64,
 }
 
 impl Arena {
-    /// A block of at least `bytes`, or nothing when more than `limit` would be in use.
+    /// A block of at least `bytes`, or `None` if more than `limit` would be in use.
     ///
-    /// The rule of `cuMemAllocAsync`: best a block whose free was submitted to the same stream,
-    /// then one whose free has executed, then a fresh one. `same` and `executed` answer for the
-    /// place of a free.
+    /// The rule of `cuMemAllocAsync`: first a block whose free was submitted to the same stream,
+    /// then one whose free has executed, then a new one. `same` and `executed` test the point of a free.
     pub(super) fn allocate(
         &mut self,
         bytes: u64,
@@ -97,7 +96,7 @@ impl Arena {
         self.live.get(&address).is_some_and(|block| block.bytes == bytes)
     }
 
-    /// Where an address lies: in which block, in order of creation, and how far in it.
+    /// The block that contains an address, by its number in order of creation, and the offset in it.
     pub(super) fn place_of(&self, address: u64) -> Option<(usize, u64)> {
         self.owned.iter().enumerate().find_map(|(block, (start, layout))| {
             let offset = address.checked_sub(*start)?;
@@ -124,8 +123,8 @@ impl Arena {
             return None;
         }
         let address = block.expose_provenance() as u64;
-        // Poison at once, so that work which overtakes its allocation reads poison too.
-        // SAFETY: the block was just allocated with this size, and nobody else has it.
+        // Poisoned immediately, so that work that executes before its allocation reads poison, too.
+        // SAFETY: the block was just allocated with this size, and has no other owner.
         unsafe { poison(address, size, POISON_FREED) };
         self.owned.push((address, layout));
         Some(address)
@@ -135,23 +134,23 @@ impl Arena {
 impl Drop for Arena {
     fn drop(&mut self) {
         for (address, layout) in self.owned.drain(..) {
-            // SAFETY: it came from `alloc` with this layout and is given back once. The simulator
-            // goes, so no queued work can name it any more.
+            // SAFETY: the block came from `alloc` with this layout and is freed once. The simulator is being
+            // dropped, so no queued work can use it any more.
             unsafe { dealloc(pointer(address), layout) };
         }
     }
 }
 
 /// The size of the block for `bytes`: at least one unit of alignment, so that an empty range has an
-/// address of its own, and eight sizes per power of two, so that blocks are found again at a waste
-/// of at most an eighth.
+/// address of its own, and eight sizes per power of two, so that blocks are reused with at most an eighth
+/// wasted.
 fn block_size(bytes: u64) -> Option<u64> {
     let bytes = bytes.max(1);
     let step = ((1 << bytes.ilog2()) / 8).max(ALIGNMENT);
     bytes.checked_next_multiple_of(step)
 }
 
-/// An address as a pointer again.
+/// The pointer of an address.
 pub(super) fn pointer(address: u64) -> *mut u8 {
     ptr::with_exposed_provenance_mut(address as usize)
 }
@@ -160,7 +159,7 @@ pub(super) fn pointer(address: u64) -> *mut u8 {
 /// an exploration, also in debug builds, where the standard library's takes ten times as long.
 ///
 /// # Safety
-/// The bytes are allocated and initialised, and nobody writes them during the call.
+/// The bytes are allocated and initialised, and no other code writes them during the call.
 pub(super) unsafe fn content(range: MemoryRange) -> u64 {
     let start = pointer(range.address).cast_const();
     // SAFETY: as the caller says.
@@ -174,16 +173,16 @@ pub(super) unsafe fn content(range: MemoryRange) -> u64 {
     rest.iter().fold(hash, |hash, byte| mix(hash ^ u64::from(*byte)))
 }
 
-/// Overwrites bytes with a pattern. Its low byte stands at even addresses.
+/// Overwrites bytes with a pattern. Its low byte is at even addresses.
 ///
 /// # Safety
-/// The bytes are allocated, and nobody else touches them during the call. They need not be
+/// The bytes are allocated, and no other code touches them during the call. They need not be
 /// initialised.
 pub(super) unsafe fn poison(address: u64, bytes: u64, pattern: u16) {
     if bytes == 0 {
         return;
     }
-    // SAFETY: as the caller says; `MaybeUninit` because fresh memory holds nothing yet.
+    // SAFETY: as the caller says; `MaybeUninit` because new memory is not initialised.
     let bytes: &mut [MaybeUninit<u8>] =
         unsafe { slice::from_raw_parts_mut(pointer(address).cast(), bytes as usize) };
     let [low, high] = pattern.to_le_bytes();

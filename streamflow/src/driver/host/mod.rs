@@ -85,19 +85,19 @@ use crate::turns::Turns;
 /// The simulator. See the [module](self).
 pub struct HostDriver {
     sim: Mutex<Sim>,
-    /// Something was executed while a thread sleeps in a call.
+    /// Notified when an operation was executed while a thread sleeps in a call.
     changed: Condvar,
     /// As in `sim`.
     number: u64,
     policy: Policy,
-    /// The threads of a test that take turns in here.
+    /// The turns of a test's threads, if they take turns.
     turns: Option<Arc<Turns>>,
     devices: usize,
     memory: u64,
 }
 
 impl HostDriver {
-    /// A simulator with one device, eager, without a log, until the builder is told otherwise.
+    /// A builder with these defaults: one device, eager, without a log.
     pub fn builder() -> HostBuilder {
         HostBuilder::default()
     }
@@ -115,13 +115,13 @@ impl HostDriver {
         }
     }
 
-    /// In which order this simulator executes.
+    /// The policy that orders execution.
     pub fn policy(&self) -> Policy {
         self.policy
     }
 
-    /// What was executed so far, in order. Empty unless the builder was told to
-    /// [trace](HostBuilder::trace), and inside of a kernel's body.
+    /// The operations executed so far, in order. Empty without [`trace`](HostBuilder::trace), and inside of a
+    /// kernel's body.
     pub fn log(&self) -> Vec<LogEntry> {
         if body::running(self.number).is_some() {
             return Vec::new();
@@ -129,8 +129,8 @@ impl HostDriver {
         self.lock().log.clone().unwrap_or_default()
     }
 
-    /// To be called first by each call, without the lock: the turn may go to another thread. Refuses calls from
-    /// inside of a kernel's body, and from threads that the test doesn't own.
+    /// The beginning of each call, without the lock: another thread may get the turn. Refuses calls from
+    /// inside of a kernel's body, and from threads that take no turns in a test whose threads do.
     fn begin(&self, call: &'static str, device: DeviceId) -> DriverResult<()> {
         self.check_device(call, device)?;
         let refuse =
@@ -159,15 +159,15 @@ impl HostDriver {
         if sim.running.is_empty() {
             return Ok(());
         }
-        let me = thread::current().id();
-        if sim.running.iter().all(|running| running.thread != me) {
+        let current = thread::current().id();
+        if sim.running.iter().all(|running| running.thread != current) {
             return Ok(());
         }
         let message = "a host function may not call the driver";
         Err(call_error(call, device, 800, "CUDA_ERROR_NOT_PERMITTED", message))
     }
 
-    /// The lock, for a call that concerns a device.
+    /// Begins a call for a device and takes the lock.
     fn enter(&self, call: &'static str, device: DeviceId) -> DriverResult<Locked<'_>> {
         self.begin(call, device)?;
         let sim = self.lock();
@@ -175,7 +175,8 @@ impl HostDriver {
         Ok(sim)
     }
 
-    /// The lock and the slot of a stream that can take work.
+    /// Begins a call that submits to a stream: takes the lock, waits for room in the stream's queue, and returns the
+    /// stream's slot.
     fn enter_stream(
         &self,
         call: &'static str,
@@ -186,7 +187,7 @@ impl HostDriver {
         let mut sim = self.before_call(sim, None);
         sim.note_answer(0);
         sim.check(stream.device(), call)?;
-        let sim = self.room(sim, call, index)?;
+        let sim = self.wait_for_room(sim, call, index)?;
         Ok((sim, index))
     }
 
@@ -197,7 +198,7 @@ impl HostDriver {
         Ok(())
     }
 
-    /// Whether a place is reached. If not, some work executes after the answer.
+    /// Whether a point is reached. If not, some work executes after the answer.
     fn query(
         &self,
         sim: Locked<'_>,
@@ -207,18 +208,18 @@ impl HostDriver {
     ) -> DriverResult<bool> {
         let mut sim = self.before_call(sim, Some(point));
         let reached = sim.reached(point);
-        sim.note_question(point, reached);
+        sim.note_query(point, reached);
         sim.check(device, call)?;
         if reached {
             sim.host_saw(point);
         } else {
-            drop(self.nudge(sim, point));
+            drop(self.make_progress(sim, point));
         }
         Ok(reached)
     }
 
-    /// Blocks until a place is reached. Inside a host function that is never allowed, but if it
-    /// would not even end, saying so helps more.
+    /// Blocks until a point is reached. Inside a host function a wait is always refused; if it would also be a
+    /// deadlock, the error says that.
     fn wait(
         &self,
         sim: Locked<'_>,
@@ -226,7 +227,7 @@ impl HostDriver {
         point: Point,
         device: DeviceId,
     ) -> DriverResult<()> {
-        let mut sim = self.finish(sim, call, point)?;
+        let mut sim = self.execute_until(sim, call, point)?;
         self.permit(&sim, call, device)?;
         sim.host_saw(point);
         sim.check(device, call)

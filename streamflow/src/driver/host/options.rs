@@ -1,4 +1,4 @@
-//! How a simulator is set up: devices, seed, order of execution.
+//! The options of a simulator: devices, seed, order of execution.
 
 use std::sync::Arc;
 
@@ -6,27 +6,27 @@ use super::HostDriver;
 use super::chooser::Chooser;
 use crate::turns::Turns;
 
-/// In which of the legal orders the simulator executes queued work.
+/// The order, of all legal ones, in which the simulator executes queued work.
 ///
-/// Each of them keeps CUDA's rules, so a program whose dependencies are complete gives the same
-/// data under all. One that forgot a dependency gives wrong data under some.
+/// Each policy keeps CUDA's rules. A program whose dependencies are complete gives the same data under all
+/// policies; a program that lacks a dependency gives wrong data under some.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Policy {
-    /// Everything executes at submission, in the order of submission, unless it has to wait.
+    /// Work executes at submission, in the order of submission, unless it has to wait.
     Eager,
-    /// Nothing executes until a call blocks or asks; then only what that call depends on.
+    /// No work executes until a call blocks or queries; then only the work that this call depends on.
     Lazy,
-    /// One stream, drawn by the seed among those in use, executes only what is asked for. All
+    /// One stream, drawn by the seed among those in use, executes only the work that a call depends on. All
     /// others are eager.
     SlowestLast,
     /// Each call executes a random number of random runnable operations. A call that blocks
-    /// executes random ones and needed ones in turn by chance until it can return.
+    /// executes random operations and needed ones, by chance, until it can return.
     Random,
 }
 
 impl Policy {
-    /// The policy that a seed stands for: `seed % 8` is 0 for eager, 1 for lazy, 2 to 4 for
+    /// The policy of a seed: `seed % 8` is 0 for eager, 1 for lazy, 2 to 4 for
     /// slowest-last and 5 to 7 for random. Any eight seeds in a row cover all four.
     pub const fn of_seed(seed: u64) -> Self {
         match seed % 8 {
@@ -41,7 +41,7 @@ impl Policy {
 /// The devices' memory unless the builder says otherwise, in bytes.
 const DEFAULT_MEMORY: u64 = 8 << 30;
 
-/// What a [`HostDriver`] is made from. See [`HostDriver::builder`].
+/// Builds a [`HostDriver`]. See [`HostDriver::builder`].
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct HostBuilder {
@@ -73,21 +73,21 @@ impl HostBuilder {
         self
     }
 
-    /// Chooses the order of execution; 0, eager, by default. The seed draws the policy (see
-    /// [`Policy::of_seed`]) and all chances that it takes. The same seed and the same calls from
+    /// Chooses the order of execution; 0, eager, by default. The seed decides the policy (see
+    /// [`Policy::of_seed`]) and its random choices. The same seed and the same calls from
     /// one thread give the same order.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// Forces a policy; the seed then draws only the chances.
+    /// Forces a policy; the seed then decides only the random choices.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = Some(policy);
         self
     }
 
-    /// Bytes of memory of each device; 8 GiB by default. More is refused, as by a real device.
+    /// Bytes of memory of each device; 8 GiB by default. An allocation beyond that fails, as on a real device.
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
         self
@@ -99,18 +99,18 @@ impl HostBuilder {
         self
     }
 
-    /// The threads that are to take turns. No other may call.
+    /// The threads that take turns. Calls of other threads are refused.
     pub(crate) fn turns(mut self, turns: Arc<Turns>) -> Self {
         self.turns = Some(turns);
         self
     }
 
-    /// The simulator.
+    /// Makes the simulator.
     pub fn build(self) -> HostDriver {
         HostDriver::new(&self, None)
     }
 
-    /// A simulator that executes in the order that somebody chooses, and lazily once he has had enough.
+    /// Makes a simulator whose order of execution `chooser` decides. After the end of choices it is lazy.
     pub(crate) fn build_chosen(self, chooser: Box<dyn Chooser>) -> HostDriver {
         HostDriver::new(&self.policy(Policy::Lazy), Some(chooser))
     }

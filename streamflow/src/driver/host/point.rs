@@ -1,16 +1,16 @@
-//! Places in streams.
+//! Points in streams.
 
-/// A place in a stream: the operation with this number.
+/// A point in a stream: the operation with this number.
 ///
-/// Streams are in order, so whether the operation is complete is one comparison. An event's record
-/// is nothing but such a place; a later record elsewhere can't change an earlier wait.
+/// Streams are in order, so one comparison shows whether the operation is complete. An event's record is a
+/// point, and a wait copies it: a later record of the event can't change an earlier wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Point {
     pub(super) stream: StreamKey,
     pub(super) number: u64,
 }
 
-/// A stream's slot, and which of the slot's streams.
+/// A stream's slot, and the stream's generation in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StreamKey {
     pub(super) index: u32,

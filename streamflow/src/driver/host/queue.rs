@@ -1,4 +1,4 @@
-//! What the simulator consists of: streams with their queues, events, devices, kernels.
+//! The parts of the simulator's state: streams with their queues, events, devices, kernels.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use super::memory::Arena;
 use super::point::Point;
 use crate::driver::{CopyKind, DeviceId, HostFunction, HostKernel, Param, Sticky};
 
-/// An operation that waits for its turn.
+/// A queued operation.
 #[derive(Debug)]
 pub(super) enum Op {
-    /// `bytes` is what it reads and writes.
+    /// `params` is the number of its parameters, `bytes` that of the bytes that it reads and writes.
     Kernel {
         function: u32,
         params: u32,
@@ -56,16 +56,16 @@ pub(super) enum Poison {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SendHostFunction(pub(super) HostFunction);
 
-// SAFETY: CUDA calls host functions on a thread of its own, so whoever queues one has promised that
+// SAFETY: CUDA calls host functions on a thread of its own. So the caller that queues one has promised that
 // the data may be used from another thread (contract of `Driver::launch_host_function`).
 unsafe impl Send for SendHostFunction {}
 
 #[derive(Debug)]
 pub(super) struct Queued {
-    /// Counts submissions of the whole simulator, so it orders those of different streams too.
+    /// The number of the submission. It counts over all streams, so it orders submissions to different streams.
     pub(super) number: u64,
     pub(super) op: Op,
-    /// When the host queued it, in simulated time.
+    /// The host's simulated time when it queued the operation.
     pub(super) at: u64,
 }
 
@@ -81,26 +81,26 @@ pub(super) struct Stream {
     pub(super) generation: u32,
     pub(super) device: DeviceId,
     pub(super) kind: StreamKind,
-    /// Its name in logs and messages.
+    /// Its number in logs and messages.
     pub(super) name: u32,
     pub(super) queue: VecDeque<Queued>,
     /// The parameters of the queued kernels, in order.
     pub(super) params: VecDeque<Param>,
-    /// The latest submission.
+    /// The number of the latest submission.
     pub(super) submitted: u64,
     /// All operations up to this number are complete.
     pub(super) done: u64,
-    /// The host function that is running.
+    /// The number of the host function that is running.
     pub(super) busy: Option<u64>,
-    /// Its owner destroyed it; the slot is free once the work is done.
+    /// Whether the stream was destroyed; its slot is free once its work is complete.
     pub(super) destroyed: bool,
-    /// The slot has no stream.
+    /// Whether the slot has no stream.
     pub(super) vacant: bool,
-    /// Something was submitted to it.
+    /// Whether any work was submitted to the stream.
     pub(super) used: bool,
-    /// How far it is in simulated time.
+    /// The simulated time at which its executed work is complete.
     pub(super) time: u64,
-    /// The last records, and when they were reached in simulated time.
+    /// The last records, each with the simulated time at which it was complete.
     pub(super) recorded: VecDeque<(u64, u64)>,
 }
 
@@ -125,11 +125,11 @@ pub(super) struct Event {
 pub(super) struct Device {
     pub(super) memory: Arena,
     pub(super) pinned: Arena,
-    /// The error after which nothing executes here any more.
+    /// The error after which the device executes nothing any more.
     pub(super) failed: Option<Sticky>,
-    /// A call has returned that error.
+    /// Whether a call has returned that error.
     pub(super) reported: bool,
-    /// When its engines are busy, in simulated time.
+    /// The spans of simulated time in which its engines are busy.
     pub(super) engines: [Busy; 3],
 }
 
@@ -145,11 +145,11 @@ pub(super) struct Function {
 pub(super) struct Running {
     pub(super) stream: usize,
     pub(super) thread: ThreadId,
-    /// Its thread sleeps in a call of the simulator.
+    /// Whether its thread sleeps in a call of the simulator.
     pub(super) asleep: bool,
 }
 
-/// Whether the work up to a place is complete. A slot that has another stream now was drained.
+/// Whether the work up to a point is complete. If the slot has a new stream, the old stream's work is complete.
 pub(super) fn reached(streams: &[Stream], point: Point) -> bool {
     let stream = &streams[point.stream.index as usize];
     stream.generation != point.stream.generation || stream.done >= point.number

@@ -1,4 +1,4 @@
-//! Which operation executes next: CUDA's rules, and the policies within them.
+//! The scheduler: which operation executes next, by CUDA's rules and the policy.
 
 use std::fmt::Write;
 use std::sync::{MutexGuard, PoisonError};
@@ -12,26 +12,26 @@ use super::sim::Sim;
 use crate::driver::{DriverError, DriverResult};
 use crate::turns;
 
-/// How many operations a stream holds. CUDA's streams are bounded as well: a submission to a full
-/// one blocks until there is room. So a program that never waits can't fill the memory.
+/// How many operations a stream holds. CUDA's streams are bounded, too: a submission to a full
+/// stream blocks until there is room. So a program that never waits can't fill the memory.
 const QUEUE_LIMIT: usize = 1024;
 
 pub(super) type Locked<'a> = MutexGuard<'a, Sim>;
 
 /// Why a stream's first operation can't execute.
 enum Obstacle {
-    /// It has none.
+    /// The stream has none.
     Empty,
-    /// Its host function is running.
+    /// The stream's host function is running.
     Busy,
-    /// Another stream must get further first.
+    /// Another stream must execute something first.
     Stream(usize),
 }
 
 impl Sim {
-    /// The rules: a stream is in order; a wait needs its event's record; the legacy default stream
-    /// and the blocking streams of its device execute in order of submission between each other
-    /// (CUDA driver API, *Stream synchronization behavior*).
+    /// Why a stream's first operation can't execute; `None` if it can. The rules: a stream is in order; a
+    /// wait needs its event's record; the legacy default stream and the blocking streams of its device
+    /// execute in order of submission between each other (CUDA driver API, *Stream synchronization behavior*).
     fn obstacle(&self, index: usize) -> Option<Obstacle> {
         let stream = &self.streams[index];
         if stream.busy.is_some() {
@@ -60,10 +60,10 @@ impl Sim {
         self.obstacle(index).is_none()
     }
 
-    /// The stream that must execute something for `target` to be reached, or the one whose host
-    /// function must return. `target` is not reached yet.
+    /// The stream that must execute something before `target` can be reached, or as an error the stream whose
+    /// host function must return. `target` is not reached yet.
     ///
-    /// Every obstacle is an older submission, so the search ends.
+    /// Each obstacle is an older submission, so the search ends.
     fn needed(&self, target: Point) -> Result<usize, usize> {
         let mut index = target.stream.index as usize;
         loop {
@@ -75,14 +75,14 @@ impl Sim {
         }
     }
 
-    /// The runnable stream with the oldest operation, the held back one aside.
+    /// The runnable stream with the oldest operation, except the slowest stream.
     fn oldest_runnable(&self) -> Option<usize> {
         (0..self.streams.len())
             .filter(|index| Some(*index) != self.slowest && self.runnable(*index))
             .min_by_key(|index| self.streams[*index].oldest())
     }
 
-    /// All runnable streams, in the order of their numbers.
+    /// Writes all runnable streams into `candidates`, in the order of their slots.
     pub(super) fn runnable_into(&self, candidates: &mut Vec<usize>) {
         candidates.clear();
         candidates.extend((0..self.streams.len()).filter(|index| self.runnable(*index)));
@@ -96,7 +96,7 @@ impl Sim {
         choice
     }
 
-    /// Says what stands between now and `target`.
+    /// Describes the chain of waits that keeps `target` from being reached.
     fn describe(&self, target: Point) -> String {
         let mut text = String::new();
         let mut index = target.stream.index as usize;
@@ -137,12 +137,12 @@ impl Sim {
 
 impl HostDriver {
     pub(super) fn lock(&self) -> Locked<'_> {
-        // Nothing panics under the lock but kernels, and those are caught: the state is whole.
+        // Only kernels panic under the lock, and those panics are caught: the state is consistent.
         self.sim.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Executes one operation of a stream. A host function is called without the lock, so that it
-    /// may take as long as it likes while other threads go on.
+    /// Executes one operation of a stream. A host function is called without the lock, so that other threads
+    /// continue while it runs.
     pub(super) fn step<'a>(&'a self, mut sim: Locked<'a>, index: usize) -> Locked<'a> {
         if let Some(function) = sim.execute(index) {
             let thread = thread::current().id();
@@ -155,15 +155,15 @@ impl HostDriver {
             sim.host_function_returned(index);
         }
         if sim.sleepers > 0 {
-            // Whoever sleeps looks again; until then it does not count as asleep.
+            // The sleeping threads check their condition again. Until then they don't count as asleep.
             sim.running.iter_mut().for_each(|running| running.asleep = false);
             self.changed.notify_all();
         }
         sim
     }
 
-    /// Executes everything that can execute, the held back stream aside. `hint` is likely to be the
-    /// only one.
+    /// Executes all operations that can execute, except those of the slowest stream. `hint` is probably the
+    /// only stream that has one.
     fn run_all<'a>(&'a self, mut sim: Locked<'a>, hint: usize) -> Locked<'a> {
         if sim.pending == 1 && Some(hint) != sim.slowest && sim.runnable(hint) {
             sim = self.step(sim, hint);
@@ -175,6 +175,7 @@ impl HostDriver {
         sim
     }
 
+    /// Executes by chance none, or one to three random operations.
     fn run_random<'a>(&'a self, mut sim: Locked<'a>) -> Locked<'a> {
         let idle = sim.idle;
         if sim.chance.below(idle + 1) > 0 {
@@ -188,8 +189,8 @@ impl HostDriver {
         sim
     }
 
-    /// Makes room in a stream's queue for one more operation.
-    pub(super) fn room<'a>(
+    /// Waits until a stream's queue has room for one more operation.
+    pub(super) fn wait_for_room<'a>(
         &'a self,
         mut sim: Locked<'a>,
         call: &'static str,
@@ -198,12 +199,12 @@ impl HostDriver {
         while sim.streams[index].queue.len() >= QUEUE_LIMIT {
             let Some(first) = sim.streams[index].oldest() else { break };
             let target = Point { stream: sim.key(index), number: first };
-            sim = self.finish(sim, call, target)?;
+            sim = self.execute_until(sim, call, target)?;
         }
         Ok(sim)
     }
 
-    /// After a submission to a stream: executes what the policy executes at once.
+    /// After a submission to a stream: executes what the policy executes immediately.
     pub(super) fn advance<'a>(&'a self, sim: Locked<'a>, index: usize) -> Locked<'a> {
         match sim.policy {
             Policy::Eager | Policy::SlowestLast => self.run_all(sim, index),
@@ -212,23 +213,22 @@ impl HostDriver {
         }
     }
 
-    /// After a question was answered with "not yet": executes a little, so that asking again and
-    /// again comes to an end.
-    pub(super) fn nudge<'a>(&'a self, sim: Locked<'a>, target: Point) -> Locked<'a> {
+    /// After a query was answered "not yet": executes a little, so that polling ends.
+    pub(super) fn make_progress<'a>(&'a self, sim: Locked<'a>, target: Point) -> Locked<'a> {
         if sim.policy == Policy::Random {
             return self.run_random(sim);
         }
         match sim.needed(target) {
-            // Before the same is asked again, something is chosen.
+            // The chooser executes something before the same query is made again.
             Ok(_) if sim.chosen.is_some() => sim,
             Ok(index) => {
                 let sim = self.step(sim, index);
                 self.advance(sim, index)
             }
             Err(_) => {
-                // A host function runs on another thread: let it.
+                // A host function runs on another thread: lets that thread run.
                 drop(sim);
-                if !turns::rest() {
+                if !turns::yield_turn() {
                     thread::yield_now();
                 }
                 self.lock()
@@ -236,8 +236,8 @@ impl HostDriver {
         }
     }
 
-    /// Executes until a place is reached: the work that it depends on, and what the policy adds.
-    pub(super) fn finish<'a>(
+    /// Executes until a point is reached: the work that it depends on, and what the policy adds.
+    pub(super) fn execute_until<'a>(
         &'a self,
         mut sim: Locked<'a>,
         call: &'static str,
@@ -268,18 +268,18 @@ impl HostDriver {
         Ok(sim)
     }
 
-    /// Waits until another thread has changed something. If none ever will, that is an error: all
-    /// host functions that run are on threads that wait in here themselves.
+    /// Waits until another thread has executed something. It is an error if no thread can: then all
+    /// host functions that run are on threads that wait here themselves.
     fn sleep<'a>(
         &'a self,
         mut sim: Locked<'a>,
         call: &'static str,
         target: Point,
     ) -> DriverResult<Locked<'a>> {
-        let me = thread::current().id();
+        let current = thread::current().id();
         let mark = |sim: &mut Sim, asleep| {
-            let mine = sim.running.iter_mut().filter(|running| running.thread == me);
-            mine.for_each(|running| running.asleep = asleep);
+            let of_thread = sim.running.iter_mut().filter(|running| running.thread == current);
+            of_thread.for_each(|running| running.asleep = asleep);
         };
         mark(&mut sim, true);
         if sim.running.iter().all(|running| running.asleep) {
@@ -289,7 +289,7 @@ impl HostDriver {
         sim.sleepers += 1;
         let mut sim = if turns::takes_turns() {
             drop(sim);
-            turns::rest();
+            turns::yield_turn();
             self.lock()
         } else {
             self.changed.wait(sim).unwrap_or_else(PoisonError::into_inner)

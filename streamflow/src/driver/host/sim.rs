@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::chance::{Chance, mix};
-use super::chooser::{Chooser, Chosen};
+use super::chooser::{Chooser, ChosenOrder};
 use super::log::LogEntry;
 use super::memory::Arena;
 use super::options::{HostBuilder, Policy};
@@ -21,7 +21,7 @@ pub(super) struct Sim {
     pub(super) number: u64,
     pub(super) policy: Policy,
     pub(super) chance: Chance,
-    /// Under the random policy a call executes nothing in this many of this many plus one cases.
+    /// Under the random policy a call executes nothing with a probability of `idle / (idle + 1)`.
     pub(super) idle: usize,
     seed: u64,
     memory_limit: u64,
@@ -33,22 +33,22 @@ pub(super) struct Sim {
     event_names: u32,
     pub(super) functions: Vec<Function>,
     pub(super) green: Vec<GreenContext>,
-    /// When the host is, in simulated time.
+    /// The host's simulated time.
     pub(super) host_time: u64,
-    /// The latest submission of all.
+    /// The number of the latest submission, over all streams.
     submitted: u64,
     /// How many operations are queued.
     pub(super) pending: usize,
     /// The stream that the slowest-last policy holds back.
     pub(super) slowest: Option<usize>,
     pub(super) running: Vec<Running>,
-    /// Threads that sleep in a call.
+    /// How many threads sleep in a call.
     pub(super) sleepers: usize,
     pub(super) log: Option<Vec<LogEntry>>,
-    /// Space for the candidates of a choice.
+    /// A buffer for the candidates of a choice.
     pub(super) scratch: Vec<usize>,
-    /// Who chooses instead of the policy.
-    pub(super) chosen: Option<Box<Chosen>>,
+    /// The chooser that decides instead of the policy, with its state.
+    pub(super) chosen: Option<Box<ChosenOrder>>,
 }
 
 impl Sim {
@@ -77,7 +77,7 @@ impl Sim {
             sleepers: 0,
             log: options.trace.then(Vec::new),
             scratch: Vec::new(),
-            chosen: chooser.map(|chooser| Box::new(Chosen::new(chooser))),
+            chosen: chooser.map(|chooser| Box::new(ChosenOrder::new(chooser))),
         };
         for device in 0..options.devices as u32 {
             sim.devices.push(Device {
@@ -125,12 +125,12 @@ impl Sim {
                 self.streams.len() - 1
             }
         };
-        // Which slots are vacant may depend on what was executed.
+        // Which slots are vacant may depend on the executed operations.
         self.note_answer(index as u64);
         RawStream::new(device, handle(index, self.streams[index].generation))
     }
 
-    /// The slot of a stream that its owner may still use.
+    /// The slot of a live stream.
     pub(super) fn stream(&self, raw: RawStream, call: &'static str) -> DriverResult<usize> {
         let (index, generation) = split(raw.handle());
         match self.streams.get(index) {
@@ -197,7 +197,7 @@ impl Sim {
         }
     }
 
-    /// Waits of an event that is gone still hold: they know the place in the stream.
+    /// Destroys an event. Waits for it still hold: they have the point in the stream.
     pub(super) fn destroy_event(&mut self, raw: RawEvent, call: &'static str) -> DriverResult<()> {
         let event = self.event(raw, call)?;
         event.vacant = true;
@@ -222,7 +222,7 @@ impl Sim {
         let stream = &mut self.streams[index];
         stream.submitted = number;
         if self.devices[stream.device.index()].failed.is_some() {
-            // The device failed while the call waited for room; nothing executes there any more.
+            // The device failed while the call waited for room: it executes nothing any more.
             stream.params.clear();
             stream.done = number;
             return point;
@@ -236,7 +236,7 @@ impl Sim {
         point
     }
 
-    /// Makes a copy that is still queued copy nothing.
+    /// Makes a copy that is still queued copy 0 bytes.
     pub(super) fn cancel_copy(&mut self, point: Point) {
         let stream = &mut self.streams[point.stream.index as usize];
         if stream.generation != point.stream.generation {
@@ -252,7 +252,7 @@ impl Sim {
         reached(&self.streams, point)
     }
 
-    /// The place of the latest submission to a stream.
+    /// The point of the latest submission to a stream.
     pub(super) fn latest(&self, index: usize) -> Point {
         Point { stream: self.key(index), number: self.streams[index].submitted }
     }
@@ -280,7 +280,7 @@ impl Sim {
             |freed| reached(streams, *freed),
         );
         if self.chosen.is_some() {
-            // Which block it is may depend on what was executed.
+            // Which block is reused may depend on the executed operations.
             let place = address.and_then(|address| memory.place_of(address));
             self.note_answer(place.map_or(u64::MAX, |(block, _)| block as u64));
         }

@@ -10,14 +10,14 @@ thread_local! {
     static BODY: RefCell<Option<Body>> = const { RefCell::new(None) };
 }
 
-/// Does what `BODY` says, on the thread that executes it.
+/// A kernel that calls `BODY` on the thread that executes it.
 unsafe fn nested(_: HostArgs<'_>) {
     if let Some(body) = BODY.take() {
         body();
     }
 }
 
-/// Executes `body` as that of the kernel `nested`.
+/// Executes `body` as the body of the kernel `nested`.
 fn inside(bench: &Bench, body: impl FnOnce() + 'static) {
     let kernel = load(&bench.driver, "nested", nested);
     let stream = bench.stream();
@@ -28,7 +28,7 @@ fn inside(bench: &Bench, body: impl FnOnce() + 'static) {
 }
 
 #[test]
-fn each_call_names_the_kernel() {
+fn a_call_from_a_kernel_body_is_refused_and_names_the_kernel() {
     for policy in ALL {
         let bench = Box::leak(Box::new(Bench::new(policy, 3)));
         let driver: &'static HostDriver = &bench.driver;
@@ -88,7 +88,7 @@ fn each_call_names_the_kernel() {
             assert_eq!(driver.default_stream(DEVICE).device(), DEVICE);
             let _ = (driver.policy(), format!("{driver:?}"));
         });
-        // It is as good as before, and so are all of them.
+        // The simulator works as before.
         assert_eq!(driver.sticky_error(), None);
         bench.set(stream, buffer, 5);
         assert_eq!(bench.download(stream, buffer), 5);
@@ -96,7 +96,7 @@ fn each_call_names_the_kernel() {
 }
 
 #[test]
-fn another_simulator_may_be_called_and_not_the_first_one_from_there() {
+fn a_kernel_body_may_call_another_simulator() {
     let (outer, inner) = (Bench::new(Policy::Lazy, 0), Bench::new(Policy::Eager, 0));
     let outer = Box::leak(Box::new(outer));
     let driver = &outer.driver;
@@ -114,7 +114,7 @@ fn another_simulator_may_be_called_and_not_the_first_one_from_there() {
 }
 
 #[test]
-fn a_body_that_panics_is_left() {
+fn a_kernel_body_that_panics_no_longer_blocks_calls() {
     let bench = Bench::new(Policy::Eager, 0);
     let kernel = load(&bench.driver, "nested", nested);
     let stream = bench.stream();
@@ -122,6 +122,6 @@ fn a_body_that_panics_is_left() {
     assert_eq!(launch(&bench.driver, stream, kernel, &[]), Ok(()));
     let refused = unsafe { bench.driver.synchronize_stream(stream) };
     assert_eq!(code_of(refused), (719, "KERNEL_PANICKED".to_owned()));
-    // The sticky error is one of the device, and not of a call from inside.
+    // The sticky error is the kernel's panic, and not a refused call from its body.
     assert!(bench.driver.sticky_error().is_some_and(|it| it.message.contains("on purpose")));
 }

@@ -1,4 +1,4 @@
-//! Chosen orders: what can be chosen, and which states are told apart.
+//! Chosen orders: the options of a choice, and which states are distinguished.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use super::*;
 use crate::Platform;
 use crate::testing::Explorer;
 
-/// Takes the choices of a list and then 0, and keeps what it was offered.
+/// Takes the choices of a list and then 0, and keeps the number of options of each choice.
 #[derive(Debug, Clone, Default)]
 struct Listed {
     choices: Vec<usize>,
@@ -27,8 +27,8 @@ impl Chooser for Listed {
     fn end(&mut self, _: u64) {}
 }
 
-/// Sets `a` to 1 on one stream and to 2 on another, waits for both, and returns what is there, with
-/// what was offered.
+/// Sets a buffer to 1 on one stream and to 2 on another, and waits for both. Returns the content, and the number
+/// of options of each choice.
 fn two_writers(choices: &[usize]) -> (u32, Vec<usize>) {
     let chooser = Listed { choices: choices.to_vec(), ..Listed::default() };
     let driver = HostDriver::builder().build_chosen(Box::new(chooser.clone()));
@@ -48,14 +48,14 @@ fn two_writers(choices: &[usize]) -> (u32, Vec<usize>) {
 
 #[test]
 fn a_choice_is_between_streams_and_the_call() {
-    // Allocation, and the wait for it. Then, before each submission, what is queued or the call; and
-    // while a call blocks, what is queued.
+    // The first choices are for the allocation and the wait for it. Before each submission, the options are the
+    // queued operations and the call; while a call blocks, the queued operations.
     assert_eq!(two_writers(&[]), (2, vec![1, 2, 1, 1]));
     assert_eq!(two_writers(&[0, 0, 0, 1, 0, 0]), (2, vec![1, 2, 2, 1]));
     assert_eq!(two_writers(&[0, 0, 0, 1, 1, 0]), (1, vec![1, 2, 2, 1]));
 }
 
-/// What a program returns, in all states that it can get into.
+/// All results of a program, over all states that it can reach.
 fn outcomes<T: Ord>(program: impl Fn(&dyn Driver) -> T) -> BTreeSet<T> {
     let outcomes = RefCell::new(BTreeSet::new());
     let found = Explorer::new().run_exhaustively(|platform: &Platform| {
@@ -74,7 +74,7 @@ fn fill(driver: &dyn Driver, stream: RawStream, range: MemoryRange, byte: u8) {
     unsafe { driver.fill(stream, range, byte).unwrap() };
 }
 
-/// Has a copy of a range in ordinary memory, in the order of a stream.
+/// The first byte of a range, copied to ordinary memory in the order of a stream.
 fn first_byte(driver: &dyn Driver, stream: RawStream, source: MemoryRange) -> u8 {
     let mut target = [0_u8; BYTES as usize];
     let address = target.as_mut_ptr().expose_provenance() as u64;
@@ -85,7 +85,7 @@ fn first_byte(driver: &dyn Driver, stream: RawStream, source: MemoryRange) -> u8
 }
 
 #[test]
-fn what_a_host_function_tells_the_host_is_combined_with_what_follows() {
+fn the_effect_of_a_host_function_is_combined_with_later_orders() {
     let seen = outcomes(|driver| {
         let (a, b, c) = (stream(driver), stream(driver), stream(driver));
         let data = unsafe { driver.allocate(a, BYTES) }.unwrap();
@@ -94,7 +94,7 @@ fn what_a_host_function_tells_the_host_is_combined_with_what_follows() {
         let caller = called.clone();
         queue(driver, c, move || caller.store(1, Ordering::Relaxed));
         fill(driver, a, data, 1);
-        // Without a call of the driver, so that nothing but the order of execution decides.
+        // Read without a call of the driver, so that only the order of execution decides.
         let early = called.load(Ordering::Relaxed);
         unsafe { driver.synchronize_stream(c) }.unwrap();
         fill(driver, b, data, 2);
@@ -106,7 +106,7 @@ fn what_a_host_function_tells_the_host_is_combined_with_what_follows() {
 }
 
 #[test]
-fn which_block_is_reused_is_combined_with_what_follows() {
+fn the_choice_of_a_reused_block_is_combined_with_later_orders() {
     let seen = outcomes(|driver| {
         let (a, b, c) = (stream(driver), stream(driver), stream(driver));
         let allocate = |stream| unsafe { driver.allocate(stream, BYTES) }.unwrap();
@@ -116,7 +116,8 @@ fn which_block_is_reused_is_combined_with_what_follows() {
         unsafe { driver.free(a, blocks[0]) }.unwrap();
         unsafe { driver.free(b, blocks[1]) }.unwrap();
         let block = allocate(c);
-        // Nothing writes it, and its poison is that of the others: only the host knows which it is.
+        // The block is not written, and its poison is that of the others: only the address tells the host
+        // which one it is.
         unsafe { driver.free(c, block) }.unwrap();
         [a, b, c].iter().for_each(wait);
         fill(driver, a, blocks[2], 1);
@@ -130,21 +131,21 @@ fn which_block_is_reused_is_combined_with_what_follows() {
 }
 
 #[test]
-fn who_was_done_first_is_combined_with_what_follows() {
+fn the_order_of_completion_is_combined_with_later_orders() {
     let seen = outcomes(|driver| {
         let (a, b) = (stream(driver), stream(driver));
         let wait = |stream: &RawStream| unsafe { driver.synchronize_stream(*stream) }.unwrap();
         let data = unsafe { driver.allocate(a, BYTES) }.unwrap();
         wait(&a);
-        let asked = [a, b].map(|stream| {
+        let events = [a, b].map(|stream| {
             let event = driver.create_event(DEVICE).unwrap();
             unsafe { driver.record_event(event, stream) }.unwrap();
             event
         });
         let is_done = |event: &RawEvent| unsafe { driver.query_event(*event) }.unwrap();
-        let none_at_first = !asked.iter().any(is_done);
+        let none_at_first = !events.iter().any(is_done);
         let first = loop {
-            if let Some(first) = asked.iter().position(is_done) {
+            if let Some(first) = events.iter().position(is_done) {
                 break first;
             }
         };
@@ -163,14 +164,14 @@ fn a_kernel_that_fails_in_one_order_is_seen() {
     unsafe fn demand(args: HostArgs<'_>) {
         let found = unsafe { words(args.params[0].get()) }[0];
         if found != 0x0101_0101 {
-            // No message, so that none clutters the test's output.
+            // Without the panic hook, so that the test's output has no message.
             std::panic::resume_unwind(Box::new("it was not there"));
         }
     }
     let seen = outcomes(|driver| {
         let (a, b) = (stream(driver), stream(driver));
         let data = unsafe { driver.allocate(a, BYTES) }.unwrap();
-        let image = |_| unreachable!("the simulator asks for no image");
+        let image = |_| unreachable!("the simulator uses no image");
         let code = Code::Image(&image);
         let source = KernelSource { name: "demand", entry: "demand", host: Some(demand), code };
         let kernel = unsafe { driver.load_kernel(DEVICE, &source) }.unwrap();
@@ -191,18 +192,18 @@ fn a_kernel_that_fails_in_one_order_is_seen() {
 }
 
 #[test]
-fn a_question_is_answered_in_both_ways_only_while_it_is_open() {
+fn a_query_has_both_answers_only_until_its_record_is_complete() {
     let seen = outcomes(|driver| {
         let a = stream(driver);
         let event = driver.create_event(DEVICE).unwrap();
-        let ask = || unsafe { driver.query_event(event) }.unwrap();
-        let never_recorded = ask();
+        let query = || unsafe { driver.query_event(event) }.unwrap();
+        let never_recorded = query();
         unsafe { driver.record_event(event, a) }.unwrap();
-        let first = ask();
-        let second = ask();
+        let first = query();
+        let second = query();
         unsafe { driver.synchronize_event(event) }.unwrap();
-        (never_recorded, first, second, ask())
+        (never_recorded, first, second, query())
     });
-    // Asked again, it is "done": the record is all that could be executed in between.
+    // The second query is answered "complete": only the record could be executed in between.
     assert_eq!(seen, [(true, false, true, true), (true, true, true, true)].into());
 }

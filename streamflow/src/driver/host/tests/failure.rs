@@ -1,4 +1,4 @@
-//! Kernels that panic, handles that are stale, launches that are refused.
+//! Kernels that panic, stale handles, refused launches.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn a_panic_in_a_kernel_is_reported_once_and_stays() {
         let stream = bench.stream();
         let data = bench.settled_buffer();
         bench.launch(stream, bad, &[Param::new(42_u32)]);
-        assert_eq!(bench.driver.sticky_error(), None, "nobody knows yet");
+        assert_eq!(bench.driver.sticky_error(), None, "no call has returned it yet");
         let error = unsafe { bench.driver.synchronize_stream(stream) }.unwrap_err();
         let DriverError::Call { code, name, message, .. } = &error else { panic!("{error:?}") };
         assert_eq!((*code, name.as_str()), (719, "KERNEL_PANICKED"));
@@ -35,9 +35,13 @@ fn a_panic_in_a_kernel_is_reported_once_and_stays() {
             Err(DriverError::Sticky { .. })
         ));
         assert!(matches!(bench.driver.create_event(DEVICE), Err(DriverError::Sticky { .. })));
-        assert_eq!(bench.peek(data), poisoned(POISON_ALLOCATED), "nothing executes any more");
+        assert_eq!(
+            bench.peek(data),
+            poisoned(POISON_ALLOCATED),
+            "the device executes nothing any more"
+        );
 
-        // The other device works on.
+        // The other device is not affected.
         let there = bench.driver.default_stream(DeviceId(1));
         unsafe { bench.driver.allocate(there, 8) }.unwrap();
         unsafe { bench.driver.synchronize_stream(there) }.unwrap();
@@ -45,7 +49,7 @@ fn a_panic_in_a_kernel_is_reported_once_and_stays() {
 }
 
 #[test]
-fn work_behind_a_panic_is_dropped_and_nobody_waits_for_it() {
+fn work_behind_a_panic_is_dropped_and_counts_as_complete() {
     let bench = Bench::with(HostDriver::builder().devices(2).policy(Policy::Lazy));
     let bad = load(&bench.driver, "bad", bad);
     let (stream, other) = (bench.stream(), bench.stream());
@@ -119,7 +123,7 @@ fn launches_out_of_range_are_refused() {
 #[test]
 fn a_kernel_without_a_host_body_is_refused_with_a_remedy() {
     let bench = Bench::new(Policy::Eager, 0);
-    let image = |_| unreachable!("the simulator asks for no image");
+    let image = |_| unreachable!("the simulator uses no image");
     let source =
         KernelSource { name: "blur", entry: "blur", host: None, code: Code::Image(&image) };
     let text = unsafe { bench.driver.load_kernel(DEVICE, &source) }.unwrap_err().to_string();
@@ -134,7 +138,7 @@ fn compiled_code_is_refused_with_a_remedy() {
     assert!(text.to_string().contains("plugin") && text.to_string().contains("CUDA device"));
 }
 
-/// As CUDA's driver does; a pool takes the nearest one before it asks.
+/// As the CUDA driver does. A pool takes the nearest legal priority before it calls.
 #[test]
 fn priorities_out_of_range_are_refused() {
     let bench = Bench::new(Policy::Eager, 0);

@@ -9,7 +9,7 @@ fn divide(driver: &HostDriver, sizes: &[u32]) -> DriverResult<Vec<u32>> {
 }
 
 #[test]
-fn what_no_partition_gets_is_the_last_one() {
+fn the_remaining_multiprocessors_are_the_last_partition() {
     let driver = HostDriver::builder().build();
     assert_eq!(divide(&driver, &[]), Ok(vec![32]));
     assert_eq!(divide(&driver, &[8, 16]), Ok(vec![8, 16, 8]));
@@ -21,7 +21,7 @@ fn what_no_partition_gets_is_the_last_one() {
     assert!(small.is_legal(4) && small.is_legal(12) && !small.is_legal(6), "{small:?}");
 }
 
-/// As CUDA does.
+/// As in CUDA.
 #[test]
 fn streams_of_green_contexts_do_not_block() {
     let driver = HostDriver::builder().devices(2).build();
@@ -39,7 +39,7 @@ fn streams_of_green_contexts_do_not_block() {
 }
 
 #[test]
-fn times_are_of_records_that_are_complete() {
+fn times_need_complete_records() {
     let bench = Bench::new(Policy::Lazy, 0);
     let stream = bench.stream();
     let data = bench.buffer(stream);

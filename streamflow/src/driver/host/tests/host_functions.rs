@@ -19,7 +19,7 @@ pub(super) fn queue<F: FnOnce() + Send>(driver: &dyn Driver, stream: RawStream, 
     unsafe { driver.launch_host_function(stream, HostFunction { call: call::<F>, data }).unwrap() };
 }
 
-/// A function that says when it runs and goes on when it is told to.
+/// A function that signals when it runs, and returns after a message.
 fn gate() -> (impl FnOnce() + Send, Receiver<()>, SyncSender<()>) {
     let (entered, has_entered) = sync_channel(1);
     let (open, opened) = sync_channel::<()>(1);
@@ -41,12 +41,12 @@ fn a_host_function_blocks_its_stream_and_no_other() {
     std::thread::scope(|scope| {
         let waiter = scope.spawn(|| bench.wait(stream));
         has_entered.recv().unwrap();
-        // The other thread is inside the function: this one goes on, and its stream is blocked.
+        // The other thread is inside the function: this thread continues, and the function's stream is blocked.
         bench.set(other, b, 2);
         assert_eq!(bench.download(other, b), 2);
         assert!(!unsafe { bench.driver.query_stream(stream) }.unwrap());
         assert_eq!(bench.peek(a), poisoned(POISON_ALLOCATED));
-        // A second thread that waits for it sleeps; it is no deadlock.
+        // A second thread that waits for the stream sleeps; that is not a deadlock.
         let second = scope.spawn(|| bench.wait(stream));
         while bench.driver.lock().sleepers == 0 && !second.is_finished() {
             std::thread::yield_now();
@@ -102,7 +102,7 @@ fn a_host_function_may_not_call_the_driver() {
 }
 
 #[test]
-fn waiting_for_oneself_is_a_deadlock_that_is_explained() {
+fn a_host_function_that_waits_for_itself_is_reported_as_a_deadlock() {
     let bench = Arc::new(Bench::new(Policy::Lazy, 1));
     let (stream, other) = (bench.stream(), bench.stream());
     let (send, result) = sync_channel(1);
@@ -125,7 +125,7 @@ fn waiting_for_oneself_is_a_deadlock_that_is_explained() {
 }
 
 #[test]
-fn two_threads_that_wait_for_each_other_are_a_deadlock() {
+fn two_host_functions_that_wait_for_each_other_are_a_deadlock() {
     let bench = Arc::new(Bench::new(Policy::Lazy, 1));
     let streams = [bench.stream(), bench.stream()];
     let barrier = Arc::new(std::sync::Barrier::new(2));
@@ -146,7 +146,7 @@ fn two_threads_that_wait_for_each_other_are_a_deadlock() {
     drop(send);
     let results: Vec<_> = results.try_iter().collect();
     let deadlocks = results.iter().filter(|it| matches!(it, Err(DriverError::Deadlock { .. })));
-    // The other one was woken by that, and learns that it may not call at all.
+    // That return wakes the other thread, whose call is then refused: a host function may not call.
     assert_eq!((results.len(), deadlocks.count()), (2, 1), "{results:?}");
 }
 
@@ -161,12 +161,12 @@ fn dropping_the_simulator_calls_no_host_function() {
     assert!(called.try_recv().is_err());
 }
 
-/// Where threads take turns, who sleeps in a call hands on the turn.
+/// Where threads take turns, a thread that sleeps in a call passes on the turn.
 #[test]
 fn a_host_function_may_wait_for_a_thread_that_takes_turns() {
     for seed in 0..64 {
         let turns = Turns::new(Box::new(Pct::new(seed)));
-        let seat = turns.enter();
+        let participation = turns.enter();
         let driver = HostDriver::builder().seed(seed).turns(turns.clone()).build();
         let stream = driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
         let open = AtomicBool::new(false);
@@ -185,7 +185,7 @@ fn a_host_function_may_wait_for_a_thread_that_takes_turns() {
             });
             wait();
         });
-        drop(seat);
+        drop(participation);
         assert_eq!(turns.trouble(), None, "seed {seed}");
     }
 }

@@ -67,7 +67,7 @@ fn freed_memory_comes_back_first_to_its_own_stream() {
     bench.wait(a);
     assert_eq!(bench.buffer(b), first, "the free has executed");
 
-    // Of two free blocks, that of the own stream.
+    // Of two free blocks, the stream gets its own.
     let (x, y) = (bench.buffer(a), bench.buffer(b));
     unsafe {
         bench.driver.free(a, x).unwrap();
@@ -80,7 +80,7 @@ fn freed_memory_comes_back_first_to_its_own_stream() {
 }
 
 #[test]
-fn a_free_that_forgets_a_reader_is_found() {
+fn a_free_without_a_wait_for_a_reader_is_found() {
     let bench = Bench::new(Policy::Lazy, 1);
     let (home, reader) = (bench.stream(), bench.stream());
     let (data, seen) = (bench.buffer(home), bench.settled_buffer());
@@ -93,7 +93,7 @@ fn a_free_that_forgets_a_reader_is_found() {
 }
 
 #[test]
-fn a_first_write_that_overtakes_the_allocation_is_found() {
+fn a_first_write_without_a_wait_for_the_allocation_is_found() {
     let bench = Bench::new(Policy::Lazy, 1);
     let (home, other) = (bench.stream(), bench.stream());
     let data = bench.buffer(home);
@@ -149,8 +149,8 @@ fn pinned_memory_is_poisoned_and_its_free_drains_the_device() {
 
 /// The host memory of a blocking copy that failed belongs to its owner again.
 #[test]
-fn a_copy_that_was_given_up_touches_no_memory() {
-    for give_up in [false, true] {
+fn a_cancelled_copy_touches_no_memory() {
+    for cancel in [false, true] {
         let bench = Bench::new(Policy::Lazy, 1);
         let stream = bench.stream();
         let (data, target) = (bench.settled_buffer(), bench.settled_buffer());
@@ -160,14 +160,14 @@ fn a_copy_that_was_given_up_touches_no_memory() {
         let kind = CopyKind::DeviceToPageable;
         let copy = Op::Copy { target: target_address, source, bytes: BYTES, kind };
         let point = sim.submit(index, copy);
-        if give_up {
+        if cancel {
             sim.cancel_copy(point);
         }
         drop(sim);
         unsafe { bench.driver.fill(stream, data, 0xee) }.unwrap();
         bench.wait(stream);
         let untouched = poisoned(POISON_ALLOCATED);
-        assert_eq!(bench.peek(target), if give_up { untouched } else { 1 });
-        assert_eq!(bench.peek(data), 0xeeee_eeee, "what is behind it executes");
+        assert_eq!(bench.peek(target), if cancel { untouched } else { 1 });
+        assert_eq!(bench.peek(data), 0xeeee_eeee, "later work executes");
     }
 }

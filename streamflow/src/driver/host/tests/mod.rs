@@ -1,9 +1,9 @@
-//! The simulator's rules, each by the data that comes out.
+//! The simulator's rules, each shown by the data that results.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
     clippy::undocumented_unsafe_blocks,
-    reason = "a test may stop; its memory is allocated for the whole test, so each driver call keeps \
+    reason = "a test may panic; its memory is allocated for the whole test, so each driver call keeps \
               its contract or breaks only the order that is tested"
 )]
 
@@ -24,7 +24,7 @@ use crate::driver::{Access, Code, CopyKind, HostArgs, HostKernel, MAX_PARAMS, Pa
 const LEN: usize = 64;
 const BYTES: u64 = 4 * LEN as u64;
 
-/// A simulator of one device with shorthands.
+/// A simulator, with short forms of its calls.
 struct Bench {
     driver: HostDriver,
     set: LoadedKernel,
@@ -76,7 +76,7 @@ impl Bench {
         unsafe { self.driver.allocate(stream, BYTES) }.unwrap()
     }
 
-    /// A buffer that no stream has work for any more.
+    /// A buffer without pending work on any stream.
     fn settled_buffer(&self) -> MemoryRange {
         let stream = self.stream();
         let buffer = self.buffer(stream);
@@ -96,7 +96,7 @@ impl Bench {
         self.launch(stream, self.copy, &[Param::new(out.address), Param::new(source.address)]);
     }
 
-    /// `stream` waits for what `producer` has now.
+    /// Makes `stream` wait for the work that `producer` has now.
     fn edge(&self, producer: RawStream, stream: RawStream) {
         let event = self.event();
         unsafe { self.driver.record_event(event, producer) }.unwrap();
@@ -128,7 +128,7 @@ impl Bench {
 }
 
 fn load(driver: &HostDriver, name: &str, body: HostKernel) -> LoadedKernel {
-    let image = |_| unreachable!("the simulator asks for no image");
+    let image = |_| unreachable!("the simulator uses no image");
     let source = KernelSource { name, entry: name, host: Some(body), code: Code::Image(&image) };
     unsafe { driver.load_kernel(DEVICE, &source) }.unwrap()
 }

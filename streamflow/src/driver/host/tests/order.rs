@@ -14,11 +14,11 @@ fn a_wait_is_for_the_latest_record_and_no_later_one() {
             bench.set(slow, data, 1);
             unsafe { bench.driver.record_event(event, slow) }.unwrap();
             unsafe { bench.driver.wait_event(reader, event) }.unwrap();
-            // The same event again, on a stream that is far ahead: the wait is still for `slow`.
+            // The same event is recorded again, on a stream that is further ahead: the wait is still for `slow`.
             bench.set(fast, other, 9);
             unsafe { bench.driver.record_event(event, fast) }.unwrap();
             unsafe { bench.driver.synchronize_event(event) }.unwrap();
-            assert_eq!(bench.peek(other), 9, "the latest record is what counts for the host");
+            assert_eq!(bench.peek(other), 9, "the host waits for the latest record");
             bench.copy(reader, seen, data);
             assert_eq!(bench.download(reader, seen), 1, "{policy:?} {seed}");
         }
@@ -52,7 +52,7 @@ fn an_event_that_was_never_recorded_is_complete() {
 }
 
 #[test]
-fn a_destroyed_event_still_holds_its_waits_and_a_destroyed_stream_its_work() {
+fn waits_outlive_their_event_and_work_outlives_its_stream() {
     for seed in 0..32 {
         for policy in ALL {
             let bench = Bench::new(policy, seed);
@@ -70,7 +70,7 @@ fn a_destroyed_event_still_holds_its_waits_and_a_destroyed_stream_its_work() {
     }
 }
 
-/// What a reader on `second` sees of a write on `first` without an event between them.
+/// The value that a reader on `second` gets after a write on `first`, without an event between them.
 fn seen_without_event(policy: Policy, seed: u64, first: Kind, second: Kind) -> u32 {
     let bench = Bench::new(policy, seed);
     let of = |kind| match kind {
@@ -173,7 +173,7 @@ fn copies_may_overlap() {
     assert_eq!(unsafe { words(data.address) }, shifted);
 }
 
-/// As CUDA's rule for peer copies and streams: one of either device's.
+/// CUDA's rule for peer copies: the stream belongs to either device.
 #[test]
 fn a_copy_between_devices_is_on_a_stream_of_one_of_them() {
     let driver = HostDriver::builder().devices(3).build();

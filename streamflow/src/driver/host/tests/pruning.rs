@@ -1,4 +1,4 @@
-//! Exploring states finds what exploring every order finds: on random programs, most of which race.
+//! Exploring states finds the same outcomes as exploring every order, on random programs, most of which race.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -9,25 +9,26 @@ use super::*;
 use crate::Platform;
 use crate::testing::Explorer;
 
-/// Tries every sequence of choices, one run after the other: nothing is left out.
+/// Tries every sequence of choices, one run after the other.
 #[derive(Debug, Clone, Default)]
 struct Odometer(Arc<Mutex<Wheels>>);
 
 #[derive(Debug, Default)]
 struct Wheels {
-    /// What is chosen, and among how many.
+    /// Each choice, and the number of its options.
     wheels: Vec<(usize, usize)>,
-    place: usize,
+    /// The index of the next choice.
+    next: usize,
 }
 
 impl Chooser for Odometer {
     fn choose(&mut self, _: u64, options: usize) -> usize {
         let mut this = self.0.lock().unwrap();
-        if this.place == this.wheels.len() {
+        if this.next == this.wheels.len() {
             this.wheels.push((0, options));
         }
-        this.place += 1;
-        let (choice, before) = this.wheels[this.place - 1];
+        this.next += 1;
+        let (choice, before) = this.wheels[this.next - 1];
         assert_eq!(before, options);
         choice
     }
@@ -39,7 +40,7 @@ impl Odometer {
     /// Turns to the next sequence; `false` after the last.
     fn turn(&self) -> bool {
         let mut this = self.0.lock().unwrap();
-        this.place = 0;
+        this.next = 0;
         while let Some((choice, options)) = this.wheels.pop() {
             if choice + 1 < options {
                 this.wheels.push((choice + 1, options));
@@ -50,8 +51,8 @@ impl Odometer {
     }
 }
 
-/// A random program on two or three streams and two buffers. What it returns depends on all that the
-/// host has seen, and what it submits, on what it has seen before.
+/// A random program on two or three streams and two buffers. Its result depends on all answers and data that the
+/// host got, and its submissions depend on the earlier ones.
 fn program(driver: &dyn Driver, seed: u64) -> u64 {
     let mut chance = Chance::new(seed);
     let streams: Vec<_> = (0..2 + chance.below(2))
@@ -95,7 +96,7 @@ fn read(driver: &dyn Driver, stream: RawStream, source: MemoryRange) -> u64 {
 }
 
 #[test]
-fn states_leave_no_outcome_of_any_order_out() {
+fn exploring_states_finds_every_outcome_of_every_order() {
     let (mut orders, mut runs, mut racing) = (0, 0, 0);
     for seed in 0..150 {
         let odometer = Odometer::default();
@@ -119,6 +120,6 @@ fn states_leave_no_outcome_of_any_order_out() {
         racing += usize::from(every.len() > 1);
         runs += times.get();
     }
-    // Else there was nothing to leave out.
+    // Enough programs race, and exploring states needs fewer runs.
     assert!(racing > 50 && orders > 5 * runs, "{racing} race; {runs} runs for {orders} orders");
 }

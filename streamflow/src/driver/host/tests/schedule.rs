@@ -1,9 +1,9 @@
-//! Policies: what they find, that they end, that they repeat.
+//! Policies: the errors that they find, that they end, that they repeat.
 
 use super::*;
 
 /// Two readers on two streams, then a write on the first stream, ordered after one reader or both.
-/// Returns what the readers saw.
+/// Returns the values that the readers got.
 fn two_readers(bench: &Bench, both: bool) -> [u32; 2] {
     let (home, left, right) = (bench.stream(), bench.stream(), bench.stream());
     let data = bench.buffer(home);
@@ -31,7 +31,7 @@ fn a_complete_program_is_right_under_every_seed() {
 }
 
 #[test]
-fn a_write_that_forgets_one_of_two_readers_is_found() {
+fn a_write_without_a_wait_for_one_of_two_readers_is_found() {
     let wrong = (0..100)
         .filter(|seed| {
             two_readers(&Bench::with(HostDriver::builder().seed(*seed)), false) != [1, 1]
@@ -65,7 +65,7 @@ fn eager_executes_at_submission_and_lazy_only_what_is_needed() {
 }
 
 #[test]
-fn asking_again_and_again_ends_and_the_first_answer_is_not_yet() {
+fn polling_ends_and_the_first_answer_is_not_yet() {
     for seed in 0..64 {
         for policy in [Policy::Lazy, Policy::SlowestLast, Policy::Random] {
             let bench = Bench::new(policy, seed);
@@ -75,10 +75,10 @@ fn asking_again_and_again_ends_and_the_first_answer_is_not_yet() {
             bench.edge(producer, stream);
             let event = bench.event();
             unsafe { bench.driver.record_event(event, stream) }.unwrap();
-            let asked = (0..10_000).find(|_| unsafe { bench.driver.query_event(event) }.unwrap());
-            let asked = asked.unwrap_or_else(|| panic!("{policy:?} {seed} never ends"));
+            let polls = (0..10_000).find(|_| unsafe { bench.driver.query_event(event) }.unwrap());
+            let polls = polls.unwrap_or_else(|| panic!("{policy:?} {seed} never ends"));
             if policy == Policy::Lazy {
-                assert_eq!(asked, 4, "kernel, record, wait, record");
+                assert_eq!(polls, 4, "kernel, record, wait, record");
             }
             assert_eq!(bench.peek(data), 1);
             while !unsafe { bench.driver.query_stream(stream) }.unwrap() {}
