@@ -1,42 +1,10 @@
 //! Law 13: The simulator is as strict as CUDA.
 //!
-//! A driver without a device: it simulates CUDA's ordering rules on the host.
+//! [`HostDriver`] is a driver without a device: it simulates CUDA's ordering rules on the host. [`HostBuilder`] makes
+//! one, and [`Policy`] is the order in which it executes. Memory is poisoned when it is allocated
+//! ([`POISON_ALLOCATED`]) and when it is freed ([`POISON_FREED`]).
 //!
-//! Work is queued and executed later, one operation at a time, in an order that CUDA allows and
-//! that a seed chooses ([`Policy`]). A program with all its dependencies computes the same under
-//! every seed; one that lacks a dependency computes wrong data under some, each time the same.
-//! Memory is poisoned with NaN when it is allocated ([`POISON_ALLOCATED`]) and when it is freed
-//! ([`POISON_FREED`]), so that what is read too early or too late shows.
-//!
-//! What is kept of CUDA:
-//! - Streams are in order. Nothing orders two of them but events and the legacy default stream.
-//! - A wait is for the latest record at the time of the call. Recording again later does not change
-//!   it, and an event that was never recorded is complete.
-//! - Work on the legacy default stream waits for all older work of the device's
-//!   [blocking](StreamFlags::Blocking) streams and the other way round. Non-blocking streams take no
-//!   part. Synchronising the default stream waits for the work on it, no more.
-//! - Parameters are copied when a kernel is queued; its body runs when its turn comes.
-//! - A host function blocks its stream until it returns. It is called on whichever thread happens to
-//!   execute, without the simulator's lock, so it may wait for another thread but not for the one
-//!   that submits. It may not call the driver (`CUDA_ERROR_NOT_PERMITTED`), and may not unwind: a
-//!   panic in an `extern "C"` function aborts the process.
-//! - A kernel's body runs under the simulator's lock, on the thread whose call executes it. It may not call
-//!   the driver either: such calls return an error that names the kernel.
-//! - A copy from or to pageable memory returns when it has executed.
-//! - Memory freed on a stream is reused on that stream at once, elsewhere when the free has
-//!   executed.
-//! - Streams hold a bounded number of operations; a submission to a full one blocks.
-//! - A kernel that panics makes its device unusable, as an illegal address does. The next call
-//!   reports it; what was queued on the device is dropped and counts as complete for other devices;
-//!   host functions are not called.
-//!
-//! What is not CUDA's: green contexts limit nothing, they only say how many multiprocessors their streams
-//! have. Events with timing have a **simulated time**: engines that copy and compute at fixed speeds, so
-//! that work on several streams overlaps. It repeats with the seed, and says nothing about any GPU, nor
-//! about how long the host took.
-//!
-//! Dropping the driver drops queued work, uncalled host functions included, and gives the memory
-//! back.
+#![doc = include_str!("README.md")]
 
 mod body;
 mod calls;

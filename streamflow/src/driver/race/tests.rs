@@ -11,7 +11,9 @@ use tracing::{Event, Metadata, Subscriber};
 
 use super::RaceChecker;
 use crate::driver::host::HostDriver;
-use crate::driver::{DeviceId, Driver, MemoryRange, RawEvent, RawStream, StreamOptions};
+use crate::driver::{
+    CopyKind, CopyOp, DeviceId, Driver, MemoryRange, Note, RawEvent, RawStream, StreamOptions,
+};
 
 const DEVICE: DeviceId = DeviceId(0);
 const ROUNDS: usize = 500;
@@ -193,4 +195,37 @@ fn a_record_that_fails_leaves_the_event_as_it_was() {
     // SAFETY: as above.
     unsafe { driver.fill(b, memory, 2) }.unwrap();
     assert!(driver.take_races().is_empty());
+}
+
+/// The example of the folder's README: the event is recorded before the second fill, or after it. Returns the report.
+fn example(record_last: bool) -> String {
+    let driver = checker();
+    let stream = |label| {
+        let stream = driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
+        // SAFETY: the note is true.
+        unsafe { driver.tell(&Note::StreamLabel { stream, label }) };
+        stream
+    };
+    let (a, b, event) = (stream("a"), stream("b"), driver.create_event(DEVICE).unwrap());
+    // SAFETY: as above.
+    unsafe {
+        let source = driver.allocate(a, 4096).unwrap();
+        let target = driver.allocate(b, 4096).unwrap();
+        write(&*driver, a, source, event);
+        driver.fill(a, source, 2).unwrap();
+        if record_last {
+            driver.record_event(event, a).unwrap();
+        }
+        wait(&*driver, b, event);
+        let kind = CopyKind::DeviceToDevice;
+        driver.copy(b, &CopyOp { kind, target, source }).unwrap();
+    }
+    driver.take_races().races.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn the_readme_has_the_report_of_its_example() {
+    let report = example(false);
+    assert!(include_str!("README.md").contains(&report), "{report}");
+    assert_eq!(example(true), "");
 }

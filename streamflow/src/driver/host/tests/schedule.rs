@@ -147,3 +147,29 @@ fn eight_seeds_cover_all_policies() {
     }
     assert_eq!(HostDriver::builder().build().policy(), Policy::Eager);
 }
+
+/// The example of the folder's README, as its text.
+fn example(seed: u64, waits: bool) -> String {
+    let bench = Bench::with(HostDriver::builder().seed(seed).trace(true));
+    let (producer, reader) = (bench.stream(), bench.stream());
+    let data = bench.buffer(producer);
+    bench.wait(producer);
+    bench.set(producer, data, 7);
+    if waits {
+        bench.edge(producer, reader);
+    }
+    let seen = bench.download(reader, data);
+    bench.wait(producer);
+    let log: String = bench.driver.log().iter().map(|entry| format!("    {entry}\n")).collect();
+    let policy = format!("{:?}", bench.driver.policy()).to_lowercase();
+    let title = if waits { ", with the wait" } else { "" };
+    format!("seed {seed}, {policy}{title}\n{log}the download gets {seen:#x}\n")
+}
+
+#[test]
+fn the_readme_has_the_logs_of_its_example() {
+    for (seed, waits) in [(0, false), (1, false), (1, true)] {
+        let text = example(seed, waits);
+        assert!(include_str!("../README.md").contains(&text), "{text}");
+    }
+}
