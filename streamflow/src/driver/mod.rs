@@ -70,7 +70,7 @@ pub enum StreamFlags {
     /// makes every dependency explicit, so an implicit barrier can only cost time.
     #[default]
     NonBlocking,
-    /// Work on the default stream waits for this stream's and the other way round.
+    /// Work on the default stream waits for this stream's work, and the other way round.
     Blocking,
 }
 

@@ -46,7 +46,7 @@ impl Pct {
 
     fn priority(&mut self, thread: usize) -> u64 {
         while self.priorities.len() <= thread {
-            // Above all that have fallen.
+            // Above all priorities that have fallen.
             let drawn = self.draw() | 1 << 63;
             self.priorities.push(drawn);
         }

@@ -55,7 +55,7 @@ fn one_thread_runs_at_a_time_in_an_order_that_the_seed_repeats() {
     }
     let switches = |order: &Vec<u8>| order.windows(2).filter(|pair| pair[0] != pair[1]).count();
     assert!(first.iter().any(|order| switches(order) > 2));
-    // The main thread's steps before the others are there, two falls, and three ends.
+    // At most six switches: after the main thread's steps before the others begin, at two falls and at three ends.
     assert!(first.iter().all(|order| switches(order) <= 6));
 }
 

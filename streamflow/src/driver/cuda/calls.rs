@@ -105,7 +105,7 @@ unsafe impl Driver for CudaDriver {
         if STICKY.get().is_some() {
             return Ok(());
         }
-        // SAFETY: the caller destroys a stream of ours, once. CUDA lets queued work finish.
+        // SAFETY: the caller destroys a stream of this driver, once. CUDA lets queued work finish.
         let result = unsafe { sys::cuStreamDestroy_v2(stream_of(stream)) };
         check_given_back("cuStreamDestroy", stream.device(), result)
     }
@@ -125,7 +125,7 @@ unsafe impl Driver for CudaDriver {
     }
 
     fn create_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
-        // Without timing: a record with it costs several times as much.
+        // Without timing: a record with timing costs several times as much.
         create_event(device, sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)
     }
 
@@ -151,7 +151,7 @@ unsafe impl Driver for CudaDriver {
         if STICKY.get().is_some() {
             return Ok(());
         }
-        // SAFETY: the caller destroys an event of ours, once. CUDA lets pending records and waits
+        // SAFETY: the caller destroys an event of this driver, once. CUDA lets pending records and waits
         // finish.
         let result = unsafe { sys::cuEventDestroy_v2(event_of(event)) };
         check_given_back("cuEventDestroy", event.device(), result)

@@ -35,7 +35,7 @@ pub(super) fn code_of(result: CUresult) -> i32 {
 /// Why the context is unusable after this error code, or `None` if it is usable.
 ///
 /// The source is the description of each code in the CUDA driver API reference (*Data types used by
-/// CUDA driver*, `CUresult`). Unless said otherwise it reads that the process is left in an
+/// CUDA driver*, `CUresult`). Unless a comment says otherwise, it states that the process is left in an
 /// inconsistent state and that any further CUDA work returns the same error.
 pub(super) fn sticky_reason(code: i32) -> Option<&'static str> {
     Some(match code {

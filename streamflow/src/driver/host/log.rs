@@ -10,8 +10,8 @@ use crate::driver::{CopyKind, DeviceId};
 pub struct LogEntry {
     /// The device of the stream.
     pub device: DeviceId,
-    /// The stream's number: the default stream of device `n` is `n`, the others count on in order
-    /// of creation.
+    /// The stream's number: the default stream of device `n` is `n`, and the other streams follow in order of
+    /// creation.
     pub stream: u32,
     /// The operation.
     pub action: LogAction,

@@ -156,7 +156,7 @@ pub(super) fn pointer(address: u64) -> *mut u8 {
 }
 
 /// A hash of the bytes of a range. One multiplication for eight bytes: it runs after each operation of
-/// an exploration, also in debug builds, where the standard library's takes ten times as long.
+/// an exploration, also in debug builds, where the standard library's hash takes ten times as long.
 ///
 /// # Safety
 /// The bytes are allocated and initialised, and no other code writes them during the call.

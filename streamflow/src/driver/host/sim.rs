@@ -17,7 +17,7 @@ use crate::driver::{
 
 #[derive(Debug)]
 pub(super) struct Sim {
-    /// Tells simulators apart within a process.
+    /// The simulator's number, unique within the process.
     pub(super) number: u64,
     pub(super) policy: Policy,
     pub(super) chance: Chance,
@@ -39,7 +39,7 @@ pub(super) struct Sim {
     submitted: u64,
     /// How many operations are queued.
     pub(super) pending: usize,
-    /// The stream that the slowest-last policy holds back.
+    /// The slowest stream of the slowest-last policy, which executes only what a call depends on.
     pub(super) slowest: Option<usize>,
     pub(super) running: Vec<Running>,
     /// How many threads sleep in a call.

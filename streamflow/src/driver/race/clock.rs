@@ -11,7 +11,7 @@ pub(super) struct Clock(Vec<u64>);
 const GROUP: usize = 4;
 
 impl Clock {
-    /// The latest epoch of `stream` that this comes after.
+    /// The latest epoch of `stream` that the clock's owner comes after.
     #[inline(always)]
     pub(super) fn get(&self, stream: u32) -> u64 {
         self.0.get(stream as usize).copied().unwrap_or(0)

@@ -27,8 +27,8 @@ unsafe extern "C" fn call(data: *mut c_void) {
     // SAFETY: the caller's contract.
     let wrapped = unsafe { Box::from_raw(data.cast::<Wrapped>()) };
     let Wrapped { function, shared, before } = *wrapped;
-    // The thread that calls the function is any: what it found complete itself does not hold inside, and what
-    // holds inside ends with the function.
+    // Any thread may call the function. What that thread has found complete does not count inside, and what counts
+    // inside ends with the function.
     let saved = {
         let mut locked = shared.lock();
         let thread = locked.thread;

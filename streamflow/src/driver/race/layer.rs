@@ -14,9 +14,10 @@ use crate::driver::{
 };
 
 // Whether a call is noted before or after it is made matters between threads. A call that gives something
-// back is noted before: another thread may get the same handle or address as soon as it is made. So is a
-// record: it covers what was queued before, and no work that another thread queues during the call. All
-// other calls are noted after they have succeeded: a failed call orders nothing and touches nothing.
+// back is noted before: another thread may get the same handle or address as soon as it is made. So are a
+// record, a query and a host function: they cover what was queued before, and no work that another thread
+// queues during the call. All other calls are noted after they have succeeded: a failed call orders nothing
+// and touches nothing.
 //
 // A launch, a record and a wait are inlined into the `Driver` method: one call less on the most frequent
 // paths.

@@ -54,7 +54,7 @@ fn read(line: &Line) -> [u64; 4] {
 /// Notes work in the journal. Whether there was room.
 ///
 /// # Safety
-/// As of [`Journal::append`].
+/// As for [`Journal::append`].
 #[inline(always)]
 pub(super) unsafe fn note_work(journal: &Journal, work: &Work, accesses: &[Access]) -> bool {
     // Sixteen bits are enough: a journal has fewer lines.
@@ -83,7 +83,7 @@ pub(super) unsafe fn note_work(journal: &Journal, work: &Work, accesses: &[Acces
 /// Notes a record or a wait in the journal. Whether there was room.
 ///
 /// # Safety
-/// As of [`Journal::append`].
+/// As for [`Journal::append`].
 #[inline(always)]
 pub(super) unsafe fn note_event(
     journal: &Journal,

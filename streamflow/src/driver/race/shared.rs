@@ -15,7 +15,7 @@ use crate::lock::{Held, Lock};
 /// The journal's length in lines: 8 KiB, so that it stays in the cache.
 const LINES: u16 = 256;
 
-/// Tells checkers apart within a process.
+/// The next checker's number, which is unique within the process.
 static CHECKERS: AtomicU64 = AtomicU64::new(1);
 
 /// The part of a checker that the host functions that it wrapped share.
@@ -63,7 +63,7 @@ impl Shared {
         }
     }
 
-    /// Notes what a stream does with an event.
+    /// Notes a record or a wait.
     #[inline(always)]
     pub(super) fn event(&self, event_op: EventOp, stream: RawStream, event: RawEvent) {
         // SAFETY: this thread is the writer: `is_writer` says so.

@@ -48,7 +48,7 @@ pub(super) struct State {
     pub(super) functions: HashMap<u64, Box<str>>,
     threads: Vec<Thread>,
     pub(super) log: Log,
-    /// Up to where reports were taken.
+    /// The mark of [`take`](Self::take).
     pub(super) taken: RaceMark,
     pub(super) found: Findings,
     /// The default streams of the devices.

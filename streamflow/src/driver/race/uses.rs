@@ -79,7 +79,8 @@ pub(super) struct Uses {
     in_parts: bool,
     /// Whether the piece was written since `whole_write`.
     written: bool,
-    /// The last write of the whole allocation: it was allocated, passed to a new owner, or written in full.
+    /// The write of the whole allocation that the others come after: it was allocated, passed to a new owner, or
+    /// written in full.
     whole_write: Access,
     /// The last write of the piece; if it was not `written`, a copy of `whole_write`.
     write: Access,

@@ -28,7 +28,7 @@ impl RaceWatch {
         let is_new = !later.is_empty();
         self.found.extend(later);
         if is_new {
-            // This watch reports them: the platform need not.
+            // This watch reports them, so `Platform::take_races` need not.
             self.driver.take_races();
         }
         !self.found.is_empty()

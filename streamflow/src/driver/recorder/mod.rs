@@ -59,7 +59,7 @@ impl Recorder {
         self.lock().calls.iter().filter(|call| wanted(call)).count()
     }
 
-    /// Forgets the calls so far. Numbers go on.
+    /// Forgets the calls so far. The numbering continues.
     pub fn clear(&self) {
         self.lock().calls.clear();
     }
