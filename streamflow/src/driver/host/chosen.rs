@@ -68,7 +68,7 @@ impl Sim {
         // SAFETY: the source of a copy is allocated device memory, by the contract of
         // `Driver::copy`, and no other code touches it under the lock.
         let content = unsafe { memory::content(source) };
-        let places = self.devices.iter().map(|device| device.pinned.place_of(target));
+        let places = self.devices.iter().map(|device| device.pinned.locate(target));
         match places.enumerate().find_map(|(device, place)| Some((device, place?))) {
             Some((device, (block, offset))) => {
                 let before = chosen.pinned.entry((device, block)).or_default();

@@ -97,7 +97,7 @@ impl Arena {
     }
 
     /// The block that contains an address, by its number in order of creation, and the offset in it.
-    pub(super) fn place_of(&self, address: u64) -> Option<(usize, u64)> {
+    pub(super) fn locate(&self, address: u64) -> Option<(usize, u64)> {
         self.owned.iter().enumerate().find_map(|(block, (start, layout))| {
             let offset = address.checked_sub(*start)?;
             (offset < layout.size() as u64).then_some((block, offset))

@@ -281,7 +281,7 @@ impl Sim {
         );
         if self.chosen.is_some() {
             // Which block is reused may depend on the executed operations.
-            let place = address.and_then(|address| memory.place_of(address));
+            let place = address.and_then(|address| memory.locate(address));
             self.note_answer(place.map_or(u64::MAX, |(block, _)| block as u64));
         }
         address.ok_or(DriverError::OutOfMemory { device, requested: bytes })

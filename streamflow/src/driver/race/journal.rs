@@ -88,8 +88,8 @@ mod tests {
             // SAFETY: the only writer.
             while !unsafe { journal.append(lines, |free| filled(free, number)) } {
                 let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
-                read.rest(journal);
-                read.place = 0;
+                read.remaining(journal);
+                read.position = 0;
                 cleared += 1;
                 // SAFETY: the only writer, and it holds the lock.
                 unsafe { journal.clear() };
@@ -100,7 +100,7 @@ mod tests {
 
     #[derive(Default)]
     struct Read {
-        place: usize,
+        position: usize,
         /// The last number that was read, and how many lines contained it.
         number: u64,
         lines: u64,
@@ -108,10 +108,10 @@ mod tests {
 
     impl Read {
         /// Reads the remaining lines. The caller holds the lock.
-        fn rest(&mut self, journal: &Journal) {
+        fn remaining(&mut self, journal: &Journal) {
             // SAFETY: `self` is behind the lock.
-            let lines = unsafe { journal.after(self.place) };
-            self.place += lines.len();
+            let lines = unsafe { journal.after(self.position) };
+            self.position += lines.len();
             for line in lines {
                 let words = line.each_ref().map(|word| word.load(Ordering::Relaxed));
                 if self.lines == 0 || self.lines == 1 + self.number % 5 {
@@ -134,7 +134,7 @@ mod tests {
             let readers = [(); 2].map(|()| {
                 scope.spawn(|| {
                     while last().number < COUNT {
-                        last().rest(&journal);
+                        last().remaining(&journal);
                         thread::yield_now();
                     }
                 })
@@ -144,7 +144,7 @@ mod tests {
         });
         assert_eq!(last().number, COUNT);
         // SAFETY: no other thread is left.
-        assert!(unsafe { journal.after(last().place) }.is_empty());
+        assert!(unsafe { journal.after(last().position) }.is_empty());
     }
 
     #[test]

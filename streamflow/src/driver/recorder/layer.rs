@@ -127,13 +127,16 @@ unsafe impl Layer for Recorder {
     }
 
     unsafe fn free(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        self.note_on(stream, |names, stream| Call::Free { stream, place: names.place(range) });
+        self.note_on(stream, |names, stream| Call::Free { stream, place: names.range_of(range) });
         // SAFETY: the caller's contract.
         self.note_failure("free", unsafe { self.below.free(stream, range) })
     }
 
     unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        self.note_on(stream, |names, stream| Call::Recycle { stream, place: names.place(range) });
+        self.note_on(stream, |names, stream| Call::Recycle {
+            stream,
+            place: names.range_of(range),
+        });
         // SAFETY: the caller's contract.
         self.note_failure("recycle", unsafe { self.below.recycle(stream, range) })
     }
@@ -152,7 +155,7 @@ unsafe impl Layer for Recorder {
     }
 
     unsafe fn free_pinned(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
-        self.note(|names| Call::FreePinned { device, place: names.place(range) });
+        self.note(|names| Call::FreePinned { device, place: names.range_of(range) });
         // SAFETY: the caller's contract.
         self.note_failure("free_pinned", unsafe { self.below.free_pinned(device, range) })
     }
@@ -161,8 +164,8 @@ unsafe impl Layer for Recorder {
         self.note_on(stream, |names, stream| Call::Copy {
             stream,
             kind: copy.kind,
-            target: names.place(copy.target),
-            source: names.place(copy.source),
+            target: names.range_of(copy.target),
+            source: names.range_of(copy.source),
         });
         // SAFETY: the caller's contract.
         self.note_failure("copy", unsafe { self.below.copy(stream, copy) })
@@ -171,7 +174,7 @@ unsafe impl Layer for Recorder {
     unsafe fn fill(&self, stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()> {
         self.note_on(stream, |names, stream| Call::Fill {
             stream,
-            place: names.place(range),
+            place: names.range_of(range),
             byte,
         });
         // SAFETY: the caller's contract.
@@ -212,7 +215,7 @@ unsafe impl Layer for Recorder {
                 .map(|access| RecordedAccess {
                     argument: access.argument,
                     mode: access.mode,
-                    place: names.place(access.range),
+                    place: names.range_of(access.range),
                 })
                 .collect(),
         });

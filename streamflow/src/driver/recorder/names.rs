@@ -141,17 +141,17 @@ impl Names {
             }
             self.blocks.insert(range.address, Block { number, bytes: range.bytes, pinned });
         }
-        place(number, pinned, 0, range.bytes)
+        recorded(number, pinned, 0, range.bytes)
     }
 
     /// The number and offset of memory.
-    pub(super) fn place(&self, range: MemoryRange) -> RecordedRange {
+    pub(super) fn range_of(&self, range: MemoryRange) -> RecordedRange {
         let MemoryRange { address, bytes } = range;
         match self.blocks.range(..=address).next_back() {
             Some((start, block))
                 if range.end() <= start + block.bytes && address < start + block.bytes =>
             {
-                place(block.number, block.pinned, address - start, bytes)
+                recorded(block.number, block.pinned, address - start, bytes)
             }
             _ => RecordedRange::Other { bytes },
         }
@@ -168,7 +168,7 @@ impl Names {
     }
 }
 
-fn place(buffer: u32, pinned: bool, offset: u64, bytes: u64) -> RecordedRange {
+fn recorded(buffer: u32, pinned: bool, offset: u64, bytes: u64) -> RecordedRange {
     if pinned {
         RecordedRange::Pinned { buffer, offset, bytes }
     } else {

@@ -311,14 +311,14 @@ fn a_new_allocation_replaces_earlier_ones_at_its_addresses() {
     names.new_block(at(120, 10), false);
     // An empty allocation has no address.
     names.new_block(at(105, 0), false);
-    assert_eq!(names.place(at(105, 5)), buffer(0, 5, 5));
+    assert_eq!(names.range_of(at(105, 5)), buffer(0, 5, 5));
     // Covers the end of the first and all of the second, and not the third.
     names.new_block(at(108, 12), false);
-    assert_eq!(names.place(at(100, 4)), RecordedRange::Other { bytes: 4 });
-    assert_eq!(names.place(at(112, 8)), buffer(4, 4, 8));
-    assert_eq!(names.place(at(120, 10)), buffer(2, 0, 10));
+    assert_eq!(names.range_of(at(100, 4)), RecordedRange::Other { bytes: 4 });
+    assert_eq!(names.range_of(at(112, 8)), buffer(4, 4, 8));
+    assert_eq!(names.range_of(at(120, 10)), buffer(2, 0, 10));
     // A range that reaches beyond its block is not part of it.
-    assert_eq!(names.place(at(125, 6)), RecordedRange::Other { bytes: 6 });
+    assert_eq!(names.range_of(at(125, 6)), RecordedRange::Other { bytes: 6 });
     assert_eq!(
         names.new_block(at(500, 1), true),
         RecordedRange::Pinned { buffer: 0, offset: 0, bytes: 1 }
