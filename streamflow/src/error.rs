@@ -1,7 +1,13 @@
 //! Law 10: No fallback is silent.
 //!
-//! What can go wrong: one type, each variant saying who, what and what to do. A call that can't do what it was
-//! asked for returns one of these, and does nothing else instead.
+//! What can go wrong: one type. The text of each variant says who failed, what happened and what to do. A call that
+//! can't do its work returns one of these, and does nothing else instead.
+//!
+//! The way of an error to the terminal: the driver's is a [`DriverError`], which `?` makes an [`Error::Driver`]
+//! (`driver/cuda/error.rs` makes it of CUDA's codes). What runs the hooks, `operator/runner.rs`, wraps the error of a
+//! hook in [`Error::Operator`], with node, hook and tick. The scheduler, [`schedule::run`](crate::schedule::run),
+//! stops the graph and returns it, in an [`Error::Run`] if more errors followed. A `main` that returns it prints its
+//! `Debug` form, which is the same text as `Display`.
 
 mod exploration;
 mod panics;
@@ -18,47 +24,48 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The driver said no.
+    /// A call of the driver failed.
     #[error(transparent)]
     Driver(#[from] DriverError),
 
     /// All streams of a pool are lent.
     #[error(
-        "stream pool `{pool}` is exhausted: `{who}` asked for a stream, but all {max_size} are held by {}; \
+        "stream pool `{pool}` is exhausted: `{who}` needs a stream, but all {max_size} are held by {}; \
          raise `max_size`, or drop streams earlier",
         list(holders)
     )]
     PoolExhausted {
         /// The pool's name.
         pool: String,
-        /// Who asked.
+        /// What needs it: an operator, or a stream of one.
         who: String,
         /// How many streams the pool may lend.
         max_size: u32,
-        /// Who holds them.
+        /// The labels of the streams that it has lent.
         holders: Vec<String>,
     },
 
     /// All blocks of an allocator with a fixed number of them are lent.
     #[error(
-        "block pool `{pool}` is exhausted: `{who}` asked for a block, but all {blocks} are in use{}; \
-         it would need at least {}: raise its number of blocks, or drop tensors earlier",
+        "block pool `{pool}` is exhausted: `{who}` needs a block, but all {blocks} are in use{}; \
+         give it at least {} blocks, or drop tensors earlier",
         allocated_for(holders), .blocks.saturating_add(1)
     )]
     BlocksExhausted {
         /// The allocator's name.
         pool: String,
-        /// Who asked.
+        /// What needs it: an operator, or a stream of one.
         who: String,
         /// How many blocks it has.
         blocks: u64,
-        /// For whose streams how many of them were allocated. Who keeps them now may be another.
+        /// The streams for which the blocks were allocated, and how many for each. Messages may have carried them
+        /// to other operators since.
         holders: Vec<(String, usize)>,
     },
 
     /// A tensor or buffer is larger than the blocks of its allocator.
     #[error(
-        "block pool `{pool}` has blocks of {block_bytes} bytes, but {requested} were asked for; make \
+        "block pool `{pool}` has blocks of {block_bytes} bytes, but {requested} bytes are needed; make \
          its blocks at least that large"
     )]
     BlockSize {
@@ -66,36 +73,36 @@ pub enum Error {
         pool: String,
         /// The size of its blocks.
         block_bytes: u64,
-        /// What was asked for.
+        /// The size of the tensor or buffer, in bytes.
         requested: u64,
     },
 
     /// An allocator has as much memory as it may have.
     #[error(
-        "allocator `{pool}` is exhausted: `{who}` asked for {requested} bytes, but {used} of {max_size} \
-         are in use{}; it would need at least {}: raise `max_size`, or drop tensors earlier",
+        "allocator `{pool}` is exhausted: `{who}` needs {requested} bytes, but {used} of {max_size} \
+         are in use{}; raise `max_size` to at least {}, or drop tensors earlier",
         allocated_for(holders), .used.saturating_add(*.requested)
     )]
     MemoryExhausted {
         /// The allocator's name.
         pool: String,
-        /// Who asked.
+        /// What needs it: an operator, or a stream of one.
         who: String,
-        /// What was asked for, rounded up.
+        /// The size of the tensor or buffer in bytes, rounded up.
         requested: u64,
-        /// How much of it is in use.
+        /// How many bytes are in use.
         used: u64,
-        /// How much it may have.
+        /// How many bytes it may have.
         max_size: u64,
-        /// For whose streams how many tensors and buffers were allocated. Who keeps them now may be
-        /// another.
+        /// The streams for which tensors and buffers were allocated, and how many for each. Messages may have
+        /// carried them to other operators since.
         holders: Vec<(String, usize)>,
     },
 
-    /// A device was named that the platform does not have.
+    /// The platform has no such device.
     #[error("{who} names {device}, but the platform has {devices} device(s), numbered from 0")]
     NoSuchDevice {
-        /// What names it.
+        /// The call or the pool that names it.
         who: String,
         /// The device.
         device: DeviceId,
@@ -103,7 +110,7 @@ pub enum Error {
         devices: usize,
     },
 
-    /// Something of one platform was used with another.
+    /// A stream, a point or memory of one platform was used with another.
     #[error(
         "{what} belongs to another platform; streams, points and memory can't be shared between platforms"
     )]
@@ -126,7 +133,7 @@ pub enum Error {
         stream: DeviceId,
     },
 
-    /// A device can't be divided as it was asked to.
+    /// A device can't be divided into the requested partitions.
     #[error("{device} can't be divided into partitions of {asked:?} multiprocessors: {problem}")]
     GreenContexts {
         /// The device.
@@ -135,7 +142,7 @@ pub enum Error {
         asked: Vec<u32>,
         /// What is wrong, and which sizes are legal.
         problem: String,
-        /// What the driver said, where it is the one who refused.
+        /// The driver's error, if the driver refused it.
         cause: Option<Box<DriverError>>,
     },
 
@@ -153,7 +160,7 @@ pub enum Error {
         "{what}: the source has {source_len} elements, but the target has {target_len}; they must be equal"
     )]
     LengthMismatch {
-        /// What was asked for.
+        /// The call.
         what: &'static str,
         /// Elements of the source.
         source_len: usize,
@@ -166,7 +173,7 @@ pub enum Error {
     Shape {
         /// The shape.
         shape: Vec<usize>,
-        /// Why it can't be.
+        /// Why it is refused.
         reason: &'static str,
     },
 
@@ -181,7 +188,7 @@ pub enum Error {
         strides: Vec<usize>,
     },
 
-    /// An operator ran and did not say what becomes of a message.
+    /// An operator ran, and neither received, left nor discarded a message.
     #[error(
         "`{node}.{port}` has a message, but `{node}` neither received, left nor discarded it; call \
          `receive()`, `leave()` or `discard()` on the input in every tick"
@@ -195,7 +202,7 @@ pub enum Error {
 
     /// A node that adopts the stream of a message has none yet.
     #[error(
-        "`{node}` has no stream{}: its node is marked `#[streams(none)]`, or it wrote `adopt()` or \
+        "`{node}` has no stream{}: it is marked `#[streams(none)]`, or calls `adopt()` or \
          `or_adopt()`, so it adopts the first stream that comes with a message, and none has come; \
          receive a required input first, write `.or_default()`, or name a pool that has a stream",
         .exhausted.as_ref().map(|pool| format!(", and its pool `{pool}` is exhausted")).unwrap_or_default()
@@ -203,14 +210,14 @@ pub enum Error {
     NothingToAdopt {
         /// The node.
         node: String,
-        /// The pool that it would have had one of, if it wrote `or_adopt()`.
+        /// The exhausted pool, if it calls `or_adopt()`.
         exhausted: Option<String>,
     },
 
-    /// Device data was opened on a stream that does not wait for all that it came with.
+    /// Device data was opened on a stream that does not wait for every stream that the data came with.
     #[error(
-        "`{node}.{port}` came with a stream that `synchronize_streams` was not given; pass all that \
-         `streams()` names"
+        "the message of `{node}.{port}` came with a stream that was not passed to `synchronize_streams`; \
+         pass all streams that `streams()` names"
     )]
     NotSynchronized {
         /// The node.
@@ -219,7 +226,7 @@ pub enum Error {
         port: &'static str,
     },
 
-    /// Device data was to be emitted by an operator that has no stream to emit it on.
+    /// An operator emits device data, and has no stream to send it on.
     #[error(
         "`{node}.{port}` emits device data, but `{node}` has received no stream; call \
          `receive_cuda_stream` on one of its inputs, or choose a stream with `set_cuda_stream`"
@@ -231,9 +238,9 @@ pub enum Error {
         port: String,
     },
 
-    /// A stream was asked for by an operator without a pool.
+    /// An operator without a pool allocates a stream.
     #[error(
-        "`{node}` asked for its stream `{stream}`, but it has no pool: its node is marked \
+        "`{node}` needs a pool for its stream `{stream}`, but has none: it is marked \
          `#[streams(none)]`; name a pool there"
     )]
     NoPool {
@@ -243,14 +250,14 @@ pub enum Error {
         stream: String,
     },
 
-    /// What was made for one stream was used on another.
+    /// A value that was made for one stream was used on another.
     #[error(
-        "what was made for stream {made_for} was used on stream {used_on}; make another one for that stream"
+        "a value that was made for stream {made_for} is used on stream {used_on}; make one for each stream"
     )]
     OtherStream {
-        /// The stream's number that it was made for.
+        /// The number of the stream that it was made for.
         made_for: u32,
-        /// The stream's number that it was used on.
+        /// The number of the stream that it was used on.
         used_on: u32,
     },
 
@@ -267,8 +274,8 @@ pub enum Error {
         capacity: usize,
     },
 
-    /// An edge that was to hold 0 messages.
-    #[error("`{edge}` is to hold 0 messages: `capacity(n)` takes at least 1")]
+    /// The capacity of an edge is 0.
+    #[error("the capacity of `{edge}` is 0; `#[capacity(n)]` takes at least 1")]
     CapacityZero {
         /// The edge.
         edge: &'static str,
@@ -276,16 +283,16 @@ pub enum Error {
 
     /// A graph is run again, but an edge with `#[feedback]` carried no message out of the run before.
     #[error(
-        "nothing waits at `{edge}`, where this run would begin: the run before ended between taking a \
-         message there and sending the next; make the graph anew"
+        "the feedback edge `{edge}` has no message, so this run can't begin: the run before took the last \
+         one, and ended before it sent the next; make a new graph"
     )]
     FeedbackLost {
         /// The edge.
         edge: &'static str,
     },
 
-    /// A node that was to run 0 times.
-    #[error("`{node}` is to run 0 times: `count(n)` takes at least 1")]
+    /// The count of a node is 0.
+    #[error("the count of `{node}` is 0; `#[when(count(n))]` takes at least 1")]
     CountZero {
         /// The node.
         node: String,
@@ -307,21 +314,20 @@ pub enum Error {
     /// An operator panicked.
     #[error("it panicked: {message}")]
     Panicked {
-        /// What it said.
+        /// The text of the panic.
         message: String,
     },
 
-    /// A run ended by an error, and ending it met more of them.
+    /// A run ended with an error, and more errors followed while the graph was being stopped.
     #[error("{cause}; while the graph was being stopped, {} more error(s) followed: {}", followed.len(), texts(followed))]
     Run {
         /// The first error.
         cause: Box<Error>,
-        /// What followed, in order.
+        /// The others, in order.
         followed: Vec<Error>,
     },
 
-    /// Work that nothing orders touched the same memory: what the [race checker](crate::driver::race)
-    /// found.
+    /// The [race checker](crate::driver::race) found accesses to the same memory that nothing orders.
     #[error("{0}")]
     Races(RaceReports),
 
@@ -329,25 +335,25 @@ pub enum Error {
     #[error("{0}")]
     Other(String),
 
-    /// An environment variable holds something that can't be read.
+    /// The value of an environment variable is not valid.
     #[error("the environment variable {name} is {value:?}: {expected}")]
     Variable {
         /// The variable.
         name: &'static str,
-        /// What it holds.
+        /// Its value.
         value: String,
         /// What to do.
         expected: &'static str,
     },
 
-    /// A test failed under one of the orders of execution that were tried, or not all could be tried.
+    /// An exploration found an order of execution in which the test fails, or could not try all orders.
     #[error("{0}")]
     Explored(Box<Exploration>),
 
-    /// In a test that is explored, a thread can't be given turns: see [`testing::scope`](crate::testing::scope).
+    /// A thread of a test that is explored can't take turns: see [`testing::scope`](crate::testing::scope).
     #[error("thread `{thread}` {problem}")]
     Thread {
-        /// Its name, or its number, or where it was spawned.
+        /// Its name, its number, or the place where it was spawned.
         thread: String,
         /// What is wrong, and what to do.
         problem: String,
@@ -373,7 +379,7 @@ pub enum Error {
         problem: String,
     },
 
-    /// A kernel used an index outside of an argument. Only found when `STREAMFLOW_CHECK_BOUNDS=1`.
+    /// A kernel used an index outside of an argument. Found only with `STREAMFLOW_CHECK_BOUNDS=1`.
     #[error(
         "kernel `{kernel}` used `{argument}[{index}]`, but `{argument}` has {length} elements; \
          the access was diverted, so the results of this launch are wrong"
@@ -383,14 +389,14 @@ pub enum Error {
         kernel: String,
         /// The argument's name.
         argument: String,
-        /// The index, in elements; negative indices are told as such.
+        /// The index, in elements; it may be negative.
         index: i64,
         /// The argument's length in elements.
         length: u64,
     },
 }
 
-/// The text, as [`Display`](std::fmt::Display) has it: it is what `main` shows when it returns an error.
+/// The same text as [`Display`](std::fmt::Display): a `main` that returns an error prints this form.
 impl std::fmt::Debug for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         std::fmt::Display::fmt(self, f)
@@ -398,12 +404,12 @@ impl std::fmt::Debug for Error {
 }
 
 impl Error {
-    /// An error of your own, told by its text.
+    /// An error of your own, as a text.
     pub fn other(error: impl std::fmt::Display) -> Self {
         Self::Other(error.to_string())
     }
 
-    /// Out of line: each launch could be the one that makes it.
+    /// Out of line: every launch has a branch that makes it.
     #[cold]
     #[inline(never)]
     pub(crate) fn foreign(what: &str) -> Self {
@@ -415,14 +421,14 @@ fn texts(errors: &[Error]) -> String {
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// Of memory that is in use only this is known, and not where messages have carried it.
+/// The runtime knows for which stream memory was allocated, and not where messages have carried it.
 fn allocated_for(holders: &[(String, usize)]) -> String {
     if holders.is_empty() {
         return String::new();
     }
     let each = holders.iter().map(|(holder, count)| format!("`{holder}` ({count})"));
     let each = each.collect::<Vec<_>>().join(", ");
-    format!(", allocated for the streams {each}, whoever keeps them now")
+    format!(", allocated for the streams {each}; messages may have carried them elsewhere")
 }
 
 fn list(names: &[String]) -> String {

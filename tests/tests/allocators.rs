@@ -74,7 +74,7 @@ fn counted_blocks(platform: &Platform) -> Result<(), Failed> {
         &[
             "`FRAMES`",
             "all 4",
-            "allocated for the streams `source.fill` (3), `show` (1), whoever",
+            "allocated for the streams `source.fill` (3), `show` (1); messages",
             "at least 5",
         ],
     )?;
@@ -92,7 +92,7 @@ fn small_block(platform: &Platform) -> Result<(), Failed> {
     check(allocator.buffer::<u8>(100, &a).is_ok(), || "100 bytes fit".into())?;
     let is_right = |error: &Error| matches!(error, Error::BlockSize { .. });
     let text = check_error("101", allocator.buffer::<u8>(101, &a), is_right)?;
-    check_text(&text, &["`SMALL`", "100 bytes", "101 were"])
+    check_text(&text, &["`SMALL`", "100 bytes", "101 bytes are needed"])
 }
 
 fn full(platform: &Platform) -> Result<(), Failed> {
@@ -106,7 +106,7 @@ fn full(platform: &Platform) -> Result<(), Failed> {
         &text,
         &[
             "`FULL`",
-            "`show` asked for 8192 bytes",
+            "`show` needs 8192 bytes",
             "8192 of 12288",
             "`source.fill` (2)",
             "at least 16384",

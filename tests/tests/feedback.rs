@@ -76,7 +76,7 @@ fn lost(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Round::new(platform, 4, 1, 2, Seen::default())?;
     check_error("tick 2", graph.run(), |_| true)?;
     let text = check_error("again", graph.run(), |_| true)?;
-    check_text(&text, &["`sum.old >> sum.before`", "make the graph anew"])
+    check_text(&text, &["`sum.old >> sum.before`", "make a new graph"])
 }
 
 /// Adds one, slowly.

@@ -81,7 +81,7 @@ fn left_out(platform: &Platform) -> Result<(), Failed> {
     let platform = Platform::from_driver(broken)?;
     let run = Hand::new(&platform, true, true, Seen::default())?.run();
     let text = check_error("a stream left out", run, |_| true)?;
-    check_text(&text, &["`rx.b`", "`synchronize_streams` was not given"])
+    check_text(&text, &["`rx.b`", "not passed to `synchronize_streams`"])
 }
 
 /// Opens its input by `into_unordered_data`, and works on a stream that waits for nothing by itself.
@@ -176,7 +176,7 @@ fn names(platform: &Platform) -> Result<(), Failed> {
     check_text(&text, &["`TWO` is exhausted", "`names.s2`", "all 2", "`names.s0`, `names.s1`"])?;
     let run = NamesWithoutPool::new(platform, 1)?.run();
     let text = check_error("no pool", run, |_| true)?;
-    check_text(&text, &["`names` asked for its stream `s0`", "`#[streams(none)]`"])
+    check_text(&text, &["`names` needs a pool for its stream `s0`", "`#[streams(none)]`"])
 }
 
 /// Two outputs, one of them on a stream that was chosen.

@@ -94,7 +94,7 @@ fn other_stream(platform: &Platform) -> Result<(), Failed> {
             _ => false,
         };
         let text = check_error("another stream", harness.tick(), is_other)?;
-        check_text(&text, &["`Accumulate`", "was made for stream", "make another one"])?;
+        check_text(&text, &["`Accumulate`", "was made for stream", "make one for each stream"])?;
         check(harness.take(|ports| &mut ports.sums).is_none(), || "it emitted".into())?;
     }
     // It was not touched, and is as usable as before.

@@ -138,7 +138,7 @@ fn adopts_without_a_pool(platform: &Platform) -> Result<bool> {
 fn exhausted(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Exhausted::new(platform, Way::Allocate, false, Seen::default())?;
     let text = check_error("an exhausted pool", graph.run(), |_| true)?;
-    check_text(&text, &["`STREAMS` is exhausted", "`rx` asked", "all 1", "`holder.held`"])
+    check_text(&text, &["`STREAMS` is exhausted", "`rx` needs", "all 1", "`holder.held`"])
 }
 
 /// Works where its message was sent, or on the default stream.

@@ -1,4 +1,4 @@
-//! What came out of an exploration of schedules: what [`testing`](crate::testing) reports, and an error holds.
+//! The outcome of an exploration of schedules: [`testing`](crate::testing) returns it, and an error holds it.
 
 use std::fmt;
 
@@ -7,20 +7,20 @@ use super::{Error, Result};
 /// What an [`Explorer`](crate::testing::Explorer) has found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
-#[must_use = "a test that failed is told here; `check` makes it an error"]
+#[must_use = "this says whether the test failed; `check` makes a failure an error"]
 pub struct Exploration {
     /// How often the test ran.
     pub runs: u64,
     /// How many states were visited. `None` for seeds, which don't tell states apart.
     pub states: Option<usize>,
-    /// How many preemptions, which are switches away from a thread that could go on, an exhaustive
-    /// exploration has tried at most in each run. `None` where the test had one thread, and for seeds. With
-    /// several threads not every state is visited, but those that so many preemptions lead to.
+    /// The most preemptions that an exhaustive exploration tries in a run. A preemption is a switch away from a
+    /// thread that could go on. `None` for a test of one thread, and for seeds. With several threads the
+    /// exploration visits the states that this many preemptions lead to, and not every state.
     pub preemptions: Option<u32>,
     /// The run that failed. Nothing was run after it.
     pub failing: Option<Failing>,
-    /// Why not every state was visited that was to be. `None` if all were, or a run failed, or seeds were
-    /// tried.
+    /// Why the exploration ended before it had visited every state. `None` if it visited all, if a run failed, and
+    /// for seeds.
     pub stopped: Option<Stopped>,
 }
 
@@ -28,8 +28,7 @@ pub struct Exploration {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Failing {
-    /// The seed: the smallest of those that were to be tried and fail. `None` in an exhaustive
-    /// exploration.
+    /// The smallest seed that fails, of those that were given. `None` in an exhaustive exploration.
     pub seed: Option<u64>,
     /// How to repeat the run: an environment variable and its value, as `STREAMFLOW_TEST_SEED=5`.
     pub replay: String,
@@ -41,10 +40,9 @@ pub struct Failing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stopped {
-    /// At what.
+    /// The limit that it reached.
     pub at: Limit,
-    /// How many of the states that were visited have choices, there or in states after them, that
-    /// were not tried.
+    /// How many of the visited states have untried choices, there or in a state after them.
     pub open: usize,
 }
 
@@ -58,13 +56,13 @@ pub enum Limit {
     Runs,
     /// [`Explorer::max_time`](crate::testing::Explorer::max_time).
     Time,
-    /// The test did not do the same again when it was answered the same: it depends on the time, on
-    /// chance, on an earlier run, or on a thread that it does not own.
+    /// The test got the same answers and did something else: it depends on the time, on chance, on an earlier
+    /// run, or on a thread that it does not own.
     Diverged,
 }
 
 impl Exploration {
-    /// An error unless all was tried that was to be tried, and nothing failed.
+    /// An error if a run failed, or if the exploration ended early.
     ///
     /// # Errors
     /// [`Error::Explored`], which holds all of this.
@@ -95,7 +93,7 @@ impl fmt::Display for Exploration {
             Some(stopped) => write!(f, "; {stopped}"),
             None if states.is_some() && failing.is_none() => match preemptions {
                 None => write!(f, "; no state is left"),
-                Some(_) => write!(f, "; no other state is reached with so few"),
+                Some(_) => write!(f, "; no other state is reached with that many"),
             },
             None => Ok(()),
         }
@@ -116,7 +114,7 @@ impl fmt::Display for Stopped {
             Limit::Time => "the time is over",
             Limit::Diverged => "the test did not repeat itself",
         };
-        write!(f, "stopped, as {at}: {} of the states have untried choices", self.open)
+        write!(f, "stopped, because {at}: {} of the states have untried choices", self.open)
     }
 }
 
@@ -125,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_outcome_says_how_much_and_what_to_do() {
+    fn the_text_of_an_outcome_has_the_counts_and_the_replay() {
         let fine = Exploration { runs: 64, ..Exploration::default() };
         assert_eq!(fine.to_string(), "64 runs, none failed");
         let all = Exploration { runs: 1, states: Some(3), ..fine.clone() };
@@ -133,7 +131,7 @@ mod tests {
         assert_eq!((fine.check(), all.check()), (Ok(()), Ok(())));
         let threads = Exploration { preemptions: Some(2), ..all };
         let text = "3 states in 1 run with up to 2 preemptions, none failed; no other state is reached with \
-                    so few";
+                    that many";
         assert_eq!(threads.to_string(), text);
 
         let replay = "STREAMFLOW_TEST_SEED=5".to_owned();
@@ -147,7 +145,7 @@ mod tests {
 
         let stopped = Some(Stopped { at: Limit::Runs, open: 2 });
         let part = Exploration { states: Some(9), stopped, ..fine };
-        let text = "9 states in 64 runs, none failed; stopped, as no more runs are allowed: 2 of the \
+        let text = "9 states in 64 runs, none failed; stopped, because no more runs are allowed: 2 of the \
                     states have untried choices";
         assert_eq!(part.to_string(), text);
         assert_eq!(part.check().map_err(|error| error.to_string()), Err(text.to_owned()));

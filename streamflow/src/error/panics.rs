@@ -3,7 +3,7 @@
 use super::Error;
 use crate::caught::caught;
 
-/// As [`caught`].
+/// As [`caught`], with the panic as an error.
 ///
 /// # Errors
 /// [`Error::Panicked`].
@@ -12,8 +12,8 @@ pub(crate) fn caught_as_error<R>(call: impl FnOnce() -> R) -> Result<R, Box<Erro
     caught(call).map_err(panicked)
 }
 
-/// Calls what drops messages until nothing is left that panics: each panic costs it one message, and nobody would
-/// come back for the others.
+/// Calls a function that drops messages, again after each panic, until it returns. A panic ends the call after one
+/// message, and the others must be dropped as well.
 ///
 /// # Errors
 /// The first panic.
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_is_dropped_whatever_panics() {
+    fn drop_all_continues_after_each_panic() {
         let mut left = vec![1, 2, 3, 4, 5];
         let done = drop_all(|| {
             while let Some(number) = left.pop() {

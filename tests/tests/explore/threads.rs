@@ -110,7 +110,7 @@ pub(crate) fn right_with_two_preemptions() -> Result<(), Failed> {
         found.check()?;
         check(found.preemptions == Some(2) && found.runs > runs, || found.to_string())?;
         let text = found.to_string();
-        check_text(&text, &["up to 2 preemptions", "no other state is reached with so few"])?;
+        check_text(&text, &["up to 2 preemptions", "no other state is reached with that many"])?;
         check(!text.contains("no state is left"), || text.clone())?;
         runs = found.runs;
     }
