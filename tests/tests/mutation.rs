@@ -40,7 +40,7 @@
 //! | `PinnedPool::for_host` takes a block that is not complete | `memory::tests::pinned::page_locked_memory_is_reused_only_when_no_copy_uses_it` |
 //! | `read_raw` and `write_raw` do not order | `law7_raw_addresses` (`ordering.rs`) |
 //! | `Outlet::emit` does not order the message | `port::tests::a_message_is_sent_after_what_was_written_on_another_stream`, each `received_…` (`receive/uses.rs`) |
-//! | `Outlet::emit` asks for the point before it orders the message | `port::tests::a_record_from_before_a_message_was_ordered_does_not_stand_for_it` |
+//! | `Outlet::emit` asks for the point before it orders the message | `port::tests::a_record_from_before_a_message_was_ordered_does_not_cover_it` |
 //! | `receive_stream` waits for all messages but the first, or the last | each `received_then_…` (`receive/uses.rs`) |
 //! | `synchronize_streams` passes over the first | `received_by_synchronize_streams` (`receive/uses.rs`) |
 //! | a transfer leaves the other device bound | `a_hook_goes_on_with_its_own_device` (`transfers.rs`) |

@@ -1,4 +1,7 @@
 //! The receiving end of edges: their queues, and the messages that this tick received.
+//!
+//! A message that the producer's `Outlet` has pushed to a [`Queue`] waits there. [`Inlet::receive`] takes it out, and
+//! [`Receive::open`](super::Receive::open) makes of it what the operator declared: `&T`, `Shared<T>` or `T`.
 
 use std::slice;
 use std::sync::Arc;
@@ -11,18 +14,20 @@ use crate::error::{Error, Result};
 use crate::memory::{Recycler, Shared};
 use crate::platform::Platform;
 
-/// The receiving end: the queues, and the messages that this tick received.
+/// The queues and the messages behind an input, by the message's type alone.
+///
+/// It is one part of an [`Input`](crate::port::Input), which adds the port.
 #[derive(Debug)]
 pub struct Inlet<T> {
     pub(crate) name: &'static str,
-    /// Nearly all inputs have one.
+    /// Most inputs have one.
     edges: SmallVec<[IncomingEdge<T>; 1]>,
-    /// The messages of so many edges were handed out in this tick.
-    handed: usize,
-    /// Whether what the edges have is what the next tick will receive, and not what this one did.
+    /// The number of edges whose messages were handed out in this tick.
+    handed_out: usize,
+    /// Whether the messages in `edges` are those that the next tick will receive, and not those of this tick.
     staged: bool,
     recycler: Recycler<T>,
-    /// What this tick, or the last one, did with the port.
+    /// What this tick, or the last one, did with the input.
     pub(crate) handled: Handled,
 }
 
@@ -30,7 +35,7 @@ pub struct Inlet<T> {
 #[derive(Debug)]
 struct IncomingEdge<T> {
     queue: Arc<Queue<T>>,
-    /// What this tick received and did not hand out yet. Or what the next one will.
+    /// The message that this tick received and did not hand out yet, or the one that the next tick will receive.
     message: Slot<T>,
 }
 
@@ -62,22 +67,22 @@ impl<T> Inlet<T> {
         Self {
             name,
             edges: SmallVec::new(),
-            handed: 0,
+            handed_out: 0,
             staged: false,
             recycler: Recycler::new(),
             handled: Handled::Untouched,
         }
     }
 
-    /// Connects it, and gives the producer its end.
+    /// Makes the queue of an edge. The producer's `Outlet` gets the same queue.
     pub(crate) fn connect(&mut self, options: EdgeOptions) -> Arc<Queue<T>> {
         let queue = Arc::new(Queue::new(options));
         self.edges.push(IncomingEdge { queue: queue.clone(), message: Slot::default() });
         queue
     }
 
-    /// Decides which messages the next tick receives: one of each edge. A condition waits for just these,
-    /// and whatever comes meanwhile is for a later tick.
+    /// Decides which messages the next tick receives: one of each edge. A condition waits for these alone.
+    /// Messages that arrive meanwhile are for a later tick.
     pub(crate) fn stage(&mut self) {
         if !self.staged {
             for edge in &mut self.edges {
@@ -108,19 +113,19 @@ impl<T> Inlet<T> {
         self.drop_batch();
     }
 
-    /// What was received and not handed out yet, in the order of the edges.
+    /// The messages that were received and not handed out yet, in the order of the edges.
     pub(crate) fn batch(&self) -> Batch<'_, T> {
         Batch(self.edges.iter())
     }
 
     fn drop_batch(&mut self) {
-        self.handed = 0;
+        self.handed_out = 0;
         for edge in &mut self.edges {
             *edge.message = None;
         }
     }
 
-    /// The message, to read. The scheduler runs an operator only when its required inputs have one.
+    /// The message, to read. There is one: the scheduler runs an operator only when its required inputs have messages.
     pub fn read(&self) -> &T {
         match self.batch().next() {
             Some(envelope) => &envelope.message,
@@ -138,15 +143,15 @@ impl<T> Inlet<T> {
         self.batch().count()
     }
 
-    /// Whether there are none.
+    /// Whether none is left.
     pub fn is_empty(&self) -> bool {
         !self.has_message()
     }
 
     /// Hands out the next message.
     fn next(&mut self) -> Option<Envelope<T>> {
-        while let Some(edge) = self.edges.get_mut(self.handed) {
-            self.handed += 1;
+        while let Some(edge) = self.edges.get_mut(self.handed_out) {
+            self.handed_out += 1;
             if edge.message.is_some() {
                 return edge.message.take();
             }
@@ -154,7 +159,7 @@ impl<T> Inlet<T> {
         None
     }
 
-    /// The next message, to keep or to hand on.
+    /// The next message, to keep or to send on.
     pub fn share(&mut self) -> Shared<T> {
         match self.next() {
             Some(envelope) => envelope.message.into_shared(&self.recycler),
@@ -166,35 +171,35 @@ impl<T> Inlet<T> {
     pub fn take(&mut self) -> T {
         match self.next() {
             Some(Envelope { message: Payload::One(message), .. }) => message,
-            Some(_) => unreachable!("the message of `{}` may have another owner", self.name),
+            Some(_) => unreachable!("`{}` takes a message that may have other owners", self.name),
             None => unreachable!("`{}` was opened without a message", self.name),
         }
     }
 }
 
 impl<T: Message> Inlet<T> {
-    /// Tells whoever watches which memory the batch brings.
+    /// Reports the memory of the batch to the layers below, such as the race checker.
     #[cold]
     #[inline(never)]
-    pub(crate) fn tell_batch(&self, platform: &Platform) {
+    pub(crate) fn report_batch(&self, platform: &Platform) {
         for envelope in self.batch() {
-            visit::pass(&*envelope.message, platform, self.name, Direction::Inward);
+            visit::report_port(&*envelope.message, platform, self.name, Direction::Inward);
         }
     }
 }
 
-/// What waits at an input; at all, the greatest.
+/// Which messages wait at an input. Of several inputs the greatest counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InputState {
-    /// Nothing, and the operator may run without.
+    /// None, and the operator may run without one.
     Absent,
-    /// What the operator may run for: a message, of a required input one on every edge.
+    /// Enough for a tick: a message; at a required input, one on every edge.
     Present,
     /// The operator may not run: an edge has no message.
     Missing,
 }
 
-/// What a tick did with an input; with all, the greatest.
+/// What a tick did with an input. Of several inputs the greatest counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Handled {
     /// Its message was left in the queue, or there was none.
@@ -253,8 +258,8 @@ impl<T> Inlet<T> {
         }
     }
 
-    /// Puts a message in front, for a test that stands in for an edge. The `edge`th is made if there
-    /// are fewer.
+    /// Puts a message into the queue of an edge, for a test without producers. Edges up to this one are made if they
+    /// are missing.
     pub(crate) fn push(&mut self, edge: usize, envelope: Envelope<T>) {
         while self.edges.len() <= edge {
             self.connect(EdgeOptions::default());

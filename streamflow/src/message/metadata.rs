@@ -1,4 +1,4 @@
-//! What travels with a message beside its data.
+//! Metadata: what travels with a message beside its data.
 
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -35,7 +35,7 @@ pub enum Value {
 /// When a message's data was acquired, and named values that operators add to it.
 ///
 /// A message that is emitted carries what the messages received in the same tick carried: the
-/// earliest acquisition time, and all values, those of later received messages winning.
+/// earliest acquisition time, and all values. Of two values with one name it carries the one received last.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Metadata {
     acquired: Option<Timestamp>,
@@ -45,38 +45,38 @@ pub struct Metadata {
 /// A named value.
 type Entry = (Cow<'static, str>, Value);
 
-/// Room for named values.
-type Room = Box<Vec<Entry>>;
+/// The storage of named values.
+type Storage = Box<Vec<Entry>>;
 
-/// Named values in order. Most messages carry none, so they lie elsewhere, and what moves with a
-/// message is small. Their room is used again: in the steady state they allocate nothing.
+/// Named values in order. Most messages carry none. They are stored behind a pointer, so that a message is small to
+/// move. The storage is reused: in the steady state it allocates nothing.
 #[derive(Debug, Default)]
-struct Values(Option<Room>);
+struct Values(Option<Storage>);
 
-/// Room that no message uses: as many as were ever under way at once, up to [`MOST_ROOM`].
-static ROOM: Mutex<Vec<Room>> = Mutex::new(Vec::new());
+/// Storage that no message uses: as many as were ever in use at once, up to [`MAX_FREE`].
+static FREE: Mutex<Vec<Storage>> = Mutex::new(Vec::new());
 
-/// Beyond that, room is given back to the system.
-const MOST_ROOM: usize = 1024;
+/// Storage beyond this number is freed.
+const MAX_FREE: usize = 1024;
 
-fn room() -> MutexGuard<'static, Vec<Room>> {
-    ROOM.lock().unwrap_or_else(PoisonError::into_inner)
+fn free_storage() -> MutexGuard<'static, Vec<Storage>> {
+    FREE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Values {
     fn push(&mut self, entry: Entry) {
-        self.0.get_or_insert_with(|| room().pop().unwrap_or_default()).push(entry);
+        self.0.get_or_insert_with(|| free_storage().pop().unwrap_or_default()).push(entry);
     }
 
     #[inline]
     fn clear(&mut self) {
         if !self.is_empty() {
-            self.forget();
+            self.clear_entries();
         }
     }
 
     #[inline(never)]
-    fn forget(&mut self) {
+    fn clear_entries(&mut self) {
         if let Some(entries) = &mut self.0 {
             entries.clear();
         }
@@ -95,12 +95,12 @@ impl Values {
     }
 
     #[cold]
-    fn give_back(mut unused: Room) {
-        // Before the lock.
+    fn recycle(mut unused: Storage) {
+        // Without the lock, since values are dropped here.
         unused.clear();
-        let mut room = room();
-        if room.len() < MOST_ROOM {
-            room.push(unused);
+        let mut free = free_storage();
+        if free.len() < MAX_FREE {
+            free.push(unused);
         }
     }
 }
@@ -131,18 +131,18 @@ impl Drop for Values {
     #[inline]
     fn drop(&mut self) {
         if let Some(unused) = self.0.take() {
-            Self::give_back(unused);
+            Self::recycle(unused);
         }
     }
 }
 
 impl Metadata {
-    /// When the data was acquired, if anybody said so.
+    /// When the data was acquired, if an operator has set it.
     pub fn acquired(&self) -> Option<Timestamp> {
         self.acquired
     }
 
-    /// Says when the data was acquired.
+    /// Sets when the data was acquired.
     pub fn set_acquired(&mut self, at: Timestamp) {
         self.acquired = Some(at);
     }
@@ -166,7 +166,7 @@ impl Metadata {
         self.values.iter().map(|(name, value)| (&**name, value))
     }
 
-    /// Takes over what another message of the same tick carries.
+    /// Adds the metadata of another message of the same tick.
     #[inline]
     pub(crate) fn merge(&mut self, other: &Self) {
         self.acquired = match (self.acquired, other.acquired) {
@@ -185,7 +185,7 @@ impl Metadata {
         }
     }
 
-    /// Empty again, keeping its room.
+    /// Removes everything, and keeps the storage.
     pub(crate) fn clear(&mut self) {
         self.acquired = None;
         self.values.clear();
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn room_for_values_is_used_again() {
+    fn the_storage_of_values_is_reused() {
         let mut first = Metadata::default();
         (0..5).for_each(|i| first.set(format!("value {i}"), Value::Integer(i)));
         let copy = first.clone();
@@ -205,8 +205,9 @@ mod tests {
         let entries = first.values.as_ptr();
         drop(first);
         // Tests of other threads share it.
-        let found = room().iter().any(|unused| unused.as_ptr() == entries && unused.is_empty());
-        assert!(found || room().len() == MOST_ROOM);
+        let found =
+            free_storage().iter().any(|unused| unused.as_ptr() == entries && unused.is_empty());
+        assert!(found || free_storage().len() == MAX_FREE);
         assert_eq!(copy.get("value 4"), Some(&Value::Integer(4)));
     }
 

@@ -1,9 +1,13 @@
 //! What travels along edges.
 //!
 //! A [`Message`] is one payload (a tensor, a number) or several named ones in a struct with
-//! `#[derive(Message)]`. By type it says whether device data is in it: such data can be reached only
-//! through a stream. Each message travels with [`Metadata`]: when its data was acquired, and what
-//! operators want to say about it.
+//! `#[derive(Message)]`. Its type says whether it has device data, which can be reached only through a stream.
+//! Each message travels with [`Metadata`]: when its data was acquired, and values that operators add.
+//!
+//! On its edge a message is in an `Envelope` (`payload.rs`): the payload, its metadata, and the point at which its
+//! device data is ready. The edge is a `Queue` (`queue.rs`). The consumer's end of it is an [`Inlet`] (`inlet.rs`);
+//! the producer's end is an [`Outlet`](crate::port::Outlet), in `port`. The documentation of [`port`](crate::port)
+//! follows a message from `emit` to the next `receive_cuda_stream`.
 
 mod inlet;
 mod metadata;
@@ -27,33 +31,33 @@ pub use visit::MemoryVisitor;
 
 pub(crate) use payload::Envelope;
 pub(crate) use queue::{Queue, Slot};
-pub(crate) use visit::{order, pass, ready};
+pub(crate) use visit::{order, ready_point, report_port};
 
 /// What can travel along an edge.
 ///
-/// Derive it for structs whose fields are messages. Any other value that is only for the host goes
-/// into a [`HostData`]. A message belongs to nobody else and may move between threads. An operator that is
-/// generic in what it takes bounds it `M: Message + for<'t> Receive<'t, Message = M>`.
+/// Derive it for structs whose fields are messages. Wrap any other value that is only for the host in a
+/// [`HostData`]. A message borrows nothing and may move between threads. An operator that is generic in the message it
+/// takes has the bound `M: Message + for<'t> Receive<'t, Message = M>`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a message",
     label = "this type can't travel along an edge",
     note = "put `#[derive(Message)]` on its definition if its fields are messages, or wrap host data in `HostData<_>`"
 )]
 pub trait Message: Send + Sync + 'static {
-    /// Whether device data is in it: [`Host`] or [`Device`].
+    /// Whether it has device data: [`Host`] or [`Device`].
     type Place: Place;
-    /// What is received: the type itself, or what a [`Shared`](crate::Shared) shares.
+    /// What the consumer receives: the type itself, or what a [`Shared`](crate::Shared) shares.
     type Item: Message;
     /// How many owners it may have when it is sent: [`Sole`], or [`Several`] for a [`Shared`](crate::Shared).
     type Owners: Owned;
-    /// The type itself, as what an input gives. By this road, and not by the type, a type that is no message is
-    /// told so once, and is then taken for what an input can give.
+    /// The type itself, as the type of an input. The macros name it through this item, and not directly, so that rustc
+    /// reports a type that is no message once, and does not report it again as the type of an input.
     #[doc(hidden)]
     type __Own: for<'t> Receive<'t, Message = Self::Item> + for<'t> ReceiveEach<'t>;
 
-    /// Shows all device memory in it.
+    /// Passes all its device memory to `visit`.
     fn memory(&self, visit: &mut MemoryVisitor<'_>);
 
-    /// As it travels along an edge.
+    /// The message in the form in which it travels along an edge.
     fn into_payload(self) -> Payload<Self::Item>;
 }

@@ -1,10 +1,10 @@
 //! How many owners a message may have, and how many an input permits, as types.
 
-/// The sender gives the message away.
+/// The message has one owner: the sender gives it away.
 #[derive(Debug)]
 pub enum Sole {}
 
-/// Others may own the message as well.
+/// The message may have other owners.
 #[derive(Debug)]
 pub enum Several {}
 
@@ -18,8 +18,8 @@ pub enum Shares {}
 #[derive(Debug)]
 pub enum Takes {}
 
-/// How many owners a message has, as the form of an input that was declared by a name: the macro does not know
-/// what the name stands for.
+/// The form of an input that is declared by the name of a type alias: the macro sees the name, and not the type
+/// behind it. It follows from how many owners the message has.
 pub trait Owned {
     /// [`Takes`] or [`Shares`].
     type Form;

@@ -1,4 +1,4 @@
-//! A message on its way from one operator to the next.
+//! A message on its edge, from one operator to the next.
 
 use std::ops::Deref;
 
@@ -6,20 +6,20 @@ use super::Metadata;
 use crate::memory::{Recycler, Shared};
 use crate::stream::Point;
 
-/// A message as it travels: with one owner it needs no place on the heap.
+/// A message as it travels. With one owner it needs no heap allocation.
 #[derive(Debug)]
 pub enum Payload<T> {
-    /// Its receiver will be its only owner.
+    /// The consumer becomes its only owner.
     One(T),
-    /// Others may own it as well.
+    /// It may have other owners.
     Many(Shared<T>),
 }
 
 impl<T> Payload<T> {
-    /// Makes it shareable; a message with one owner goes into a slot of `home`.
-    pub(crate) fn into_shared(self, home: &Recycler<T>) -> Shared<T> {
+    /// Makes it shareable. A message with one owner goes into a slot of `recycler`.
+    pub(crate) fn into_shared(self, recycler: &Recycler<T>) -> Shared<T> {
         match self {
-            Self::One(message) => home.share(message),
+            Self::One(message) => recycler.share(message),
             Self::Many(message) => message,
         }
     }
@@ -36,18 +36,18 @@ impl<T> Deref for Payload<T> {
     }
 }
 
-/// A message on its way.
+/// A message with what travels beside it. The producer's `Outlet` makes it, and the consumer's `Inlet` opens it.
 #[derive(Debug)]
 pub(crate) struct Envelope<T> {
     pub(crate) message: Payload<T>,
     pub(crate) metadata: Metadata,
-    /// When its device data is ready; `None` for host data.
+    /// The point at which its device data is ready, for which `receive_cuda_stream` waits; `None` for host data.
     pub(crate) sent: Option<Point>,
 }
 
 impl<T> Envelope<T> {
-    /// The same for another reader, if the message can have several.
-    pub(crate) fn another(&self) -> Option<Self> {
+    /// The same message for another reader, if it can have several.
+    pub(crate) fn for_another_reader(&self) -> Option<Self> {
         let Payload::Many(message) = &self.message else { return None };
         let message = Payload::Many(message.clone());
         Some(Self { message, metadata: self.metadata.clone(), sent: self.sent })

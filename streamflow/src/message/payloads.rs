@@ -7,8 +7,8 @@ use super::{
 };
 use crate::memory::{Buffer, Download, Element, Pinned, Shared, Tensor};
 
-/// Any value that is only for the host, as a message. The type can't see what is inside: don't hide
-/// device data in it, which would then travel without its stream.
+/// Any value that is only for the host, as a message. Don't put device data into it: the data would travel without
+/// its stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct HostData<T>(pub T);
 
@@ -82,12 +82,12 @@ macro_rules! received {
 payload! { [T: Element] Tensor<T>, Device, |message, visit| visit.slice(message) }
 payload! { [T: Element] Buffer<T>, Device, |message, visit| visit.slice(message) }
 payload! { [T: Element] Pinned<T>, Device, |message, visit| visit.pinned(message) }
-// A download guards its data itself: reading it waits.
+// Host data, although a copy may still write it: reading a download waits for the copy.
 payload! { [T: Element] Download<T>, Host, |_message, _visit| () }
 
 macro_rules! host_payloads {
     ($($ty:ty),*) => {
-        // Hidden, so that rustc does not list them where a type is no message.
+        // Hidden, so that rustc does not list them when it reports a type that is no message.
         $(payload! { #[diagnostic::do_not_recommend] [] $ty, Host, |_message, _visit| () })*
     };
 }
@@ -95,7 +95,7 @@ macro_rules! host_payloads {
 host_payloads!((), bool, i8, u8, i16, u16, i32, u32, i64, u64, isize, usize, f32, f64, String);
 host_payloads!(super::Timestamp, super::Metadata);
 
-// Written out: where their bounds don't hold, rustc shows the impl, and would show the macro.
+// Written without the macro: rustc shows the impl when its bounds don't hold, and would show the macro's code.
 impl<T: Send + Sync + 'static> Message for HostData<T> {
     type Place = Host;
     type Item = Self;

@@ -1,21 +1,22 @@
 //! Law 2: Device data is behind its stream.
 //!
-//! Where a message's data is, as a type.
+//! Where a message's data is, as a type. `In::into_data` opens messages of host data alone; device data comes with its
+//! stream, from `In::receive_cuda_stream`.
 
-/// Whether device data is in a message. [`Host`] or [`Device`]; of several fields together it is
-/// [`Device`] as soon as one is.
+/// Whether a message has device data: [`Host`] or [`Device`]. A message of several fields is [`Device`] if one
+/// field is.
 pub trait Place: 'static {
-    /// This and `Other` together.
+    /// The place of this and `Other` together.
     type And<Other: Place>: Place;
     /// Whether there is device data.
     const IS_DEVICE: bool;
 }
 
-/// Host data alone: received without a stream.
+/// Host data alone: it is received without a stream.
 #[derive(Debug)]
 pub enum Host {}
 
-/// Device data, perhaps with host data beside it: received together with a stream.
+/// Device data, perhaps with host data beside it: it is received together with a stream.
 #[derive(Debug)]
 pub enum Device {}
 
@@ -29,7 +30,7 @@ impl Place for Device {
     const IS_DEVICE: bool = true;
 }
 
-/// Whoever could implement the traits below for other places could open data that is not ready.
+/// Seals the traits below: an implementation for another place could open data that is not ready.
 mod sealed {
     pub trait Device {}
     impl Device for super::Device {}

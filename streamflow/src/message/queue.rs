@@ -1,4 +1,5 @@
-//! Where messages wait: the queue of one edge, and what it does when it is full.
+//! The queue of one edge, and what it does when it is full. The producer's `Outlet` pushes to it, and the consumer's
+//! `Inlet` pops from it.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -8,34 +9,36 @@ use super::Envelope;
 use crate::error::{Error, Result};
 use crate::lock::Lock;
 
-/// What becomes of a message for which an edge has no room.
+/// What happens to a message when its edge is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Policy {
-    /// Its producer does not run before there is room.
+    /// The producer does not run before there is room.
     #[default]
     BackPressure,
     /// The oldest message is dropped: the consumer sees the latest ones.
     Pop,
-    /// The message itself is dropped.
+    /// The new message is dropped.
     Reject,
     /// The producer's tick fails, and sends nothing.
     Fault,
 }
 
-/// What `graph!` says about an edge beside its ends.
+/// The options of an edge in `graph!`.
 #[derive(Debug, Clone, Copy)]
 pub struct EdgeOptions {
     /// `producer.output >> consumer.input`
     pub(crate) name: &'static str,
     pub(crate) capacity: usize,
     pub(crate) policy: Policy,
-    /// Whether it carries messages into the next tick. Its first message is there before its
-    /// consumer's first tick, so that it holds one more than its capacity; and what waits at the
-    /// end of a run is state, with which the next run begins.
+    /// Whether it carries messages into the next tick. Its first message is there before the consumer's first tick,
+    /// so it holds one more than its capacity. A message that waits at the end of a run is state, with which the
+    /// next run begins.
     pub(crate) feedback: bool,
 }
 
 impl EdgeOptions {
+    /// The options of an edge that is no feedback.
+    ///
     /// # Errors
     /// [`Error::CapacityZero`].
     pub fn new(name: &'static str, capacity: usize, policy: Policy) -> Result<Self> {
@@ -45,7 +48,7 @@ impl EdgeOptions {
         Ok(Self { name, capacity, policy, feedback: false })
     }
 
-    /// For an edge with `#[feedback]`.
+    /// The options with `#[feedback]`.
     #[must_use]
     pub fn feedback(self) -> Self {
         Self { capacity: self.capacity.saturating_add(1), feedback: true, ..self }
@@ -58,30 +61,30 @@ impl Default for EdgeOptions {
     }
 }
 
-/// A place for a message. Messages are large: one goes from the producer to the queue and on to the consumer
-/// while these exchange their slots.
+/// Room for one message. Messages are large, so none is moved: the producer and the queue, and then the queue and the
+/// consumer, exchange their slots.
 pub(crate) type Slot<T> = Box<Option<Envelope<T>>>;
 
 /// The messages of one edge, oldest first.
 #[derive(Debug)]
 pub(crate) struct Queue<T> {
     options: EdgeOptions,
-    /// How many, with the held one, so that schedulers can ask without the lock. Changed under it.
+    /// How many messages, the held one included. Schedulers read it without the lock; it is changed under the lock.
     count: AtomicUsize,
     waiting: Lock<Waiting<T>>,
 }
 
 #[derive(Debug)]
 struct Waiting<T> {
-    /// Whether the consumer has taken one out that it has not received yet: it still takes room.
+    /// Whether the consumer has taken out a message that it has not received yet. That message still takes room.
     held: bool,
-    /// Most edges have room for one message. If there is none, there are no others.
+    /// The oldest message. Most edges have room for one only. Without it `others` is empty.
     first: Slot<T>,
     others: VecDeque<Envelope<T>>,
 }
 
 impl<T> Waiting<T> {
-    /// Takes the first message, and puts it into `slot`, which is empty. Whether there was one.
+    /// Moves the first message into `slot`, which is empty. Returns whether there was one.
     #[inline]
     fn pop_into(&mut self, slot: &mut Slot<T>) -> bool {
         mem::swap(&mut self.first, slot);
@@ -91,13 +94,13 @@ impl<T> Waiting<T> {
         slot.is_some()
     }
 
-    /// The second message is the first now.
+    /// Makes the second message the first.
     #[inline(never)]
     fn move_up(&mut self) {
         *self.first = self.others.pop_front();
     }
 
-    /// Takes the message out of `slot` and puts it behind all others.
+    /// Moves the message from `slot` to the end of the queue.
     #[inline]
     fn push_from(&mut self, slot: &mut Slot<T>) {
         if self.first.is_none() {
@@ -115,7 +118,7 @@ impl<T> Waiting<T> {
 
 impl<T> Queue<T> {
     pub(crate) fn new(options: EdgeOptions) -> Self {
-        // A large one grows to what is really used.
+        // A queue of large capacity grows to the number of messages that it really holds.
         let others = VecDeque::with_capacity(options.capacity.min(64) - 1);
         let waiting = Lock::new(Waiting { held: false, first: Slot::default(), others });
         Self { options, count: AtomicUsize::new(0), waiting }
@@ -133,12 +136,12 @@ impl<T> Queue<T> {
         self.options.feedback
     }
 
-    /// Whether its producer may run.
+    /// Whether the producer may run.
     pub(crate) fn has_room(&self) -> bool {
         self.options.policy != Policy::BackPressure || !self.is_full()
     }
 
-    /// Whether it is an error when there is no room.
+    /// Whether a message for which there is no room is an error.
     pub(crate) fn may_fault(&self) -> bool {
         self.options.policy == Policy::Fault
     }
@@ -156,9 +159,8 @@ impl<T> Queue<T> {
         self.count.load(Ordering::Acquire) > 0
     }
 
-    /// Takes the message out of `slot`, if there is one, and adds it, by the edge's policy, which may leave it
-    /// there. Whoever runs producers has asked [`has_room`](Self::has_room) and
-    /// [`would_fault`](Self::would_fault).
+    /// Adds the message in `slot`, if there is one, by the edge's policy. The policy may leave it in `slot`. Before,
+    /// the node has checked [`has_room`](Self::has_room) and [`would_fault`](Self::would_fault).
     pub(crate) fn push_from(&self, slot: &mut Slot<T>) {
         if slot.is_none() {
             return;
@@ -184,19 +186,19 @@ impl<T> Queue<T> {
         if policy == Policy::Reject && count >= capacity {
             return;
         }
-        // What is held was taken: it is not there to be dropped.
+        // The held message is already the consumer's, and is not dropped.
         if policy == Policy::Pop && count - usize::from(waiting.held) >= capacity {
             oldest = waiting.first.take();
             waiting.move_up();
             self.count.store(count - 1, Ordering::Relaxed);
         }
         self.add(&mut waiting, slot);
-        // Without the lock, as everywhere: a message may do anything when it is dropped.
+        // Without the lock: dropping a message runs code of the user, which may do anything.
         drop(waiting);
         drop(oldest);
     }
 
-    /// Takes the first message, and puts it into `slot`. What a tick that failed has left there is dropped.
+    /// Moves the first message into `slot`. A message that a failed tick has left there is dropped.
     pub(crate) fn pop_into(&self, slot: &mut Slot<T>) {
         **slot = None;
         let mut waiting = self.waiting.lock();
@@ -205,15 +207,15 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Takes the first message, of which the consumer will say later that it
-    /// [received](Self::release) it: no policy drops it any more, and it still takes room.
+    /// Moves the first message into `slot`, and holds its room until the consumer has [received](Self::release) it. No
+    /// policy drops it any more.
     pub(crate) fn hold_into(&self, slot: &mut Slot<T>) {
         **slot = None;
         let mut waiting = self.waiting.lock();
         waiting.held = waiting.pop_into(slot);
     }
 
-    /// The message that is held, if one is, was received.
+    /// Gives the held message's room free: it was received.
     pub(crate) fn release(&self) {
         let mut waiting = self.waiting.lock();
         if mem::take(&mut waiting.held) {
@@ -221,7 +223,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// The message in `slot`, if one is held, was not received, and is the first again.
+    /// Puts the held message in `slot`, if there is one, back to the front: it was not received.
     pub(crate) fn put_back(&self, slot: &mut Slot<T>) {
         let mut waiting = self.waiting.lock();
         if mem::take(&mut waiting.held) {
@@ -232,7 +234,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Drops all messages but those of a feedback edge, without the lock.
+    /// Drops all messages, each without the lock. A feedback edge keeps its messages.
     pub(crate) fn clear(&self) {
         let mut dropped = Slot::default();
         while !self.is_feedback() && self.has_message() {

@@ -1,4 +1,4 @@
-//! How an input hands its message out, by the type that the user wrote for it.
+//! How an input hands out its message: as the type that the operator declared.
 
 use std::fmt;
 
@@ -6,15 +6,15 @@ use super::Message;
 use super::inlet::{Batch, Inlet};
 use crate::memory::Shared;
 
-/// What an input gives: `&T` reads the message in this tick, [`Shared<T>`] may keep it or hand it on,
-/// `T` takes it; an `Option` of these for an optional input.
+/// The type of an input. `&T` reads the message in this tick, [`Shared<T>`] may keep it or send it on, and `T` takes
+/// it. An optional input has an `Option` of these.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not what an input can give",
+    message = "`{Self}` can't be the type of an input",
     label = "not a message, nor a reference to one",
     note = "an input is `&T`, `Shared<T>` or `T`, where `T` is a message; put `#[derive(Message)]` on its definition"
 )]
 pub trait Receive<'t>: Sized {
-    /// The message below.
+    /// The message: `T`.
     type Message: Message;
 
     /// Opens a message that was received.
@@ -48,21 +48,21 @@ impl<'t, A: Receive<'t>> Receive<'t> for Option<A> {
     }
 }
 
-/// What one of several messages of an input is opened as: all that [`Receive`] a message by itself.
+/// The type as which an input with several messages opens each of them: a type that [`Receive`]s one message.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not what an input with several messages can give",
+    message = "`{Self}` can't be the type of a message at an input with several messages",
     label = "not one message",
-    note = "such an input is declared as `&T`, `Shared<T>` or `T`, and gives each message as that"
+    note = "declare such an input as `&T`, `Shared<T>` or `T`: it gives each message as that type"
 )]
 pub trait ReceiveEach<'t>: Receive<'t> {
-    /// What is left of the messages.
+    /// The messages that were not opened yet.
     type Messages;
 
     /// All messages that were received.
     fn each(inlet: &'t mut Inlet<Self::Message>) -> Self::Messages;
     /// Opens the next one.
     fn next(messages: &mut Self::Messages) -> Option<Self>;
-    /// How many there still are.
+    /// How many messages are left.
     fn left(messages: &Self::Messages) -> usize;
 }
 
@@ -115,8 +115,7 @@ impl<'t, T: Message> ReceiveEach<'t> for Shared<T> {
     }
 }
 
-/// The messages of an input with several producers, in the order of its edges: what
-/// `#[input(many)]` gives. It iterates over them.
+/// The messages of an input with several producers, `#[input(many)]`: an iterator, in the order of the edges.
 ///
 /// ```
 /// # use streamflow::prelude::*;
@@ -155,7 +154,7 @@ impl<'t, A: ReceiveEach<'t>> ExactSizeIterator for Many<'t, A> {
     }
 }
 
-/// Messages that are read can be gone through again.
+/// Messages that are only read can be iterated over again.
 impl<'t, T: Message> Clone for Many<'t, &'t T> {
     fn clone(&self) -> Self {
         Self { messages: self.messages.clone() }
@@ -168,7 +167,7 @@ impl<'t, A: ReceiveEach<'t>> fmt::Debug for Many<'t, A> {
     }
 }
 
-/// One message of each edge, in the order of the edges: what `#[input(size = n)]` gives.
+/// One message of each edge, in the order of the edges: the type of `#[input(size = n)]`.
 #[diagnostic::do_not_recommend]
 impl<'t, A: ReceiveEach<'t>, const N: usize> Receive<'t> for [A; N] {
     type Message = A::Message;

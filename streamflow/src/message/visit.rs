@@ -1,4 +1,4 @@
-//! The device memory of a message, visited piece by piece: to order it, to find its device, to report it.
+//! Visits the device memory of a message, piece by piece: to order it, to find its device, to report it.
 
 use super::{Message, Place};
 use crate::driver::{AccessMode, DeviceId, Direction, Note};
@@ -7,22 +7,22 @@ use crate::memory::{Block, DeviceSlice, Pinned};
 use crate::platform::Platform;
 use crate::stream::{CudaStream, Point};
 
-/// Is shown the device memory of a message.
+/// Visits the device memory of a message. [`Message::memory`] passes each piece to it.
 pub struct MemoryVisitor<'a> {
     /// What is done with each piece.
     purpose: Purpose<'a>,
-    /// The first error. Elsewhere, since an error is large, and nearly always there is none.
+    /// The first error. In a box, since an error is large and rare.
     failed: Option<Box<Error>>,
 }
 
-/// Why the memory of a message is visited. Not a closure: it is done for each message of each tick.
+/// Why the memory of a message is visited. An enum is cheaper than a closure, and each message of each tick is visited.
 enum Purpose<'a> {
-    /// The stream is to wait for the last write.
+    /// Make the stream wait for the last write.
     Order(&'a CudaStream),
-    /// Which device the first piece is on.
-    Find(&'a mut Option<DeviceId>),
-    /// Who watches is told that it passes a port.
-    Pass { platform: &'a Platform, port: &'static str, direction: Direction },
+    /// Find the device of the first piece.
+    FindDevice(&'a mut Option<DeviceId>),
+    /// Report to the layers below that it passes a port.
+    Report { platform: &'a Platform, port: &'static str, direction: Direction },
 }
 
 impl std::fmt::Debug for MemoryVisitor<'_> {
@@ -32,19 +32,19 @@ impl std::fmt::Debug for MemoryVisitor<'_> {
 }
 
 impl<'a> MemoryVisitor<'a> {
-    /// Shows all device memory of `message`.
+    /// Visits all device memory of `message`.
     fn visit<M: Message>(message: &M, purpose: Purpose<'a>) -> Self {
         let mut visitor = Self { purpose, failed: None };
         message.memory(&mut visitor);
         visitor
     }
 
-    /// Shows device memory.
+    /// Visits device memory.
     pub fn slice<T>(&mut self, slice: &DeviceSlice<T>) {
         self.block(slice.block());
     }
 
-    /// Shows page-locked memory, which copies may still be reading or writing.
+    /// Visits page-locked memory, which copies may still be reading or writing.
     pub fn pinned<T: crate::Element>(&mut self, pinned: &Pinned<T>) {
         self.block(pinned.block());
     }
@@ -60,8 +60,8 @@ impl<'a> MemoryVisitor<'a> {
                     self.failed = Some(Box::new(error));
                 }
             }
-            Purpose::Find(device) => **device = device.or(Some(block.device())),
-            Purpose::Pass { platform, port, direction } => {
+            Purpose::FindDevice(device) => **device = device.or(Some(block.device())),
+            Purpose::Report { platform, port, direction } => {
                 let (range, port, direction) = (block.range(), *port, *direction);
                 platform.tell(&Note::Port { range, port, direction });
             }
@@ -78,26 +78,26 @@ pub(crate) fn order<M: Message>(message: &M, stream: &CudaStream) -> Result<()> 
     }
 }
 
-/// When the device data of a message is ready that nobody sends: a point on the default stream of its
-/// device, so that it names no stream. `None` without device data.
-pub(crate) fn ready<M: Message>(message: &M, platform: &Platform) -> Result<Option<Point>> {
+/// The point at which the device data of a feedback edge's first message is ready. No operator sends that message, so
+/// the point is on the default stream of its device, and the message names no stream. `None` without device data.
+pub(crate) fn ready_point<M: Message>(message: &M, platform: &Platform) -> Result<Option<Point>> {
     let mut device = None;
-    MemoryVisitor::visit(message, Purpose::Find(&mut device));
+    MemoryVisitor::visit(message, Purpose::FindDevice(&mut device));
     let Some(device) = device.filter(|_| M::Place::IS_DEVICE) else { return Ok(None) };
     let stream = platform.default_stream(device)?;
     order(message, &stream)?;
     stream.record().map(Some)
 }
 
-/// Tells the driver that a message's memory passes a port of the hook that runs.
+/// Reports to the layers below that a message's memory passes a port of the hook that runs.
 #[inline]
-pub(crate) fn pass<M: Message>(
+pub(crate) fn report_port<M: Message>(
     message: &M,
     platform: &Platform,
     port: &'static str,
     direction: Direction,
 ) {
     if platform.is_watched() {
-        MemoryVisitor::visit(message, Purpose::Pass { platform, port, direction });
+        MemoryVisitor::visit(message, Purpose::Report { platform, port, direction });
     }
 }

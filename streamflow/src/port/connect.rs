@@ -1,6 +1,6 @@
 //! Law 5: Reading, sharing, taking.
 //!
-//! Edges: which output may lead to which input, decided by types where `graph!` writes the edge.
+//! Edges: which output may lead to which input. Types decide it, at the place where `graph!` writes the edge.
 
 use super::edge_copy::{CopyOnEdge, EdgeCopy, TransferOnEdge};
 use super::info::{InputPort, OutputPort};
@@ -15,7 +15,7 @@ use crate::message::{
 };
 use crate::platform::Platform;
 
-/// A port at which an edge can begin.
+/// A port at which an edge can begin: an [`Output`].
 #[diagnostic::on_unimplemented(
     message = "an edge begins at an output, but this port is an input",
     label = "the left-hand side of an edge must be an output port",
@@ -37,7 +37,7 @@ impl<P: OutputPort> EdgeSource for Output<P> {
     }
 }
 
-/// A port at which an edge can end.
+/// A port at which an edge can end: an [`Input`].
 #[diagnostic::on_unimplemented(
     message = "an edge ends at an input, but this port is an output",
     label = "the right-hand side of an edge must be an input port",
@@ -59,7 +59,7 @@ impl<P: InputPort> EdgeTarget for Input<P> {
     }
 }
 
-/// The message of one port and that of the other are of one type.
+/// The output's message has the type that the input expects.
 #[diagnostic::on_unimplemented(
     message = "port type mismatch: output `{From}` carries `{Self}`, but input `{To}` expects `{Expected}`",
     label = "this edge connects `{Self}` to `{Expected}`",
@@ -79,7 +79,7 @@ impl<T, From, To> Feeds<T, From, To> for T {
     }
 }
 
-/// Whoever could implement [`Accepts`] could give one message to two that take it.
+/// Seals [`Accepts`]: another implementation could give one message to two inputs that take it.
 mod sealed {
     use super::{Reads, Several, Shares, Sole, Takes};
 
@@ -91,10 +91,10 @@ mod sealed {
     impl Accepts<Several> for Shares {}
 }
 
-/// Inputs whose form permits as many owners as the message has.
+/// The form of an input, if it permits as many owners as the message has.
 #[diagnostic::on_unimplemented(
     message = "input `{To}` takes its message, but output `{From}` has other readers too",
-    label = "this input wants to be the message's only owner",
+    label = "this input must be the message's only owner",
     note = "mark the edge `#[copy]` to give it a copy of its own, or declare the input as `&T` or `Shared<T>`"
 )]
 pub trait Accepts<Owners, From, To>: sealed::Accepts<Owners> {}
@@ -110,7 +110,7 @@ impl<From, To> Accepts<Several, From, To> for Reads {}
 #[diagnostic::do_not_recommend]
 impl<From, To> Accepts<Several, From, To> for Shares {}
 
-/// Two ports that an edge shall connect; nothing is checked yet.
+/// Two ports that an edge connects; nothing is checked yet.
 #[derive(Debug)]
 pub struct Edge<'a, A, B> {
     from: &'a mut A,
@@ -118,13 +118,13 @@ pub struct Edge<'a, A, B> {
     options: EdgeOptions,
 }
 
-/// Names the ports of an edge. Without bounds, so that [`connect`] can say what is wrong.
+/// Names the ports of an edge. It has no bounds, so that rustc reports what is wrong at [`connect`].
 pub fn edge<'a, A, B>(from: &'a mut A, to: &'a mut B) -> Edge<'a, A, B> {
     Edge { from, to, options: EdgeOptions::default() }
 }
 
 impl<A, B> Edge<'_, A, B> {
-    /// As the edge's attributes say.
+    /// Sets the options, from the edge's attributes.
     pub fn with(self, options: EdgeOptions) -> Self {
         Self { options, ..self }
     }
@@ -164,8 +164,8 @@ where
     edge.from.outlet().connect(queue, Some(EdgeCopy::here()));
 }
 
-/// Connects an output to an input on another device, `device`, which gets a copy there. `name` is the
-/// edge's, for messages.
+/// Connects an output to an input on another device, `device`, which gets a copy there. `name` is the edge's name, for
+/// errors and labels.
 pub fn connect_transfer<A: EdgeSource, B: EdgeTarget>(
     edge: Edge<'_, A, B>,
     device: DeviceId,
@@ -177,26 +177,25 @@ pub fn connect_transfer<A: EdgeSource, B: EdgeTarget>(
     edge.from.outlet().connect(queue, Some(EdgeCopy::to(device, name)));
 }
 
-/// Gives the feedback edge that was connected to an input just now the message with which the
-/// operator begins.
+/// Puts the first message on the feedback edge that was connected to this input last.
 ///
 /// # Errors
 /// Memory of another platform; the driver's.
 pub fn begin<B: EdgeTarget>(to: &mut B, first: Expected<B>, platform: &Platform) -> Result<()> {
-    let sent = message::ready(&first, platform)?;
+    let sent = message::ready_point(&first, platform)?;
     let (message, metadata) = (Payload::One(first), Metadata::default());
     to.inlet().push_last(Envelope { message, metadata, sent });
     Ok(())
 }
 
-/// Says that nobody shall receive what an output emits.
+/// Discards the messages of an output: `>> _`.
 pub fn discard<A: EdgeSource>(_: &mut A) {}
 
 /// A port that `stream_done` can name.
 #[diagnostic::on_unimplemented(
     message = "`stream_done` waits for an input, but this port is an output",
     label = "this is an output",
-    note = "name the input whose message's stream must be done"
+    note = "name the input whose message must be ready"
 )]
 pub trait AwaitedTarget {
     /// The port.
@@ -208,7 +207,7 @@ impl<P: InputPort> AwaitedTarget for Input<P> {
     type Port = P;
 }
 
-/// Where a message's data must be for `stream_done` to wait for it: on the device.
+/// The place of messages that `stream_done` can wait for: [`Device`].
 #[diagnostic::on_unimplemented(
     message = "`stream_done` needs a stream, but input `{To}` receives `{M}`, which is host data",
     label = "no stream comes with this input's message",
@@ -221,7 +220,7 @@ impl<M, To> Awaited<M, To> for Device {}
 
 type AwaitedMessage<B> = <<B as AwaitedTarget>::Port as InputPort>::Message;
 
-/// Checks that an input can be waited for: that its message carries a stream.
+/// Checks that `stream_done` can wait for an input: its message must carry a stream.
 pub fn when_stream_done<B: AwaitedTarget>(_: &mut B)
 where
     <AwaitedMessage<B> as Message>::Place: Awaited<AwaitedMessage<B>, B::Port>,

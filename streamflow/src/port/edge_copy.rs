@@ -1,4 +1,5 @@
-//! Edges that copy: `#[copy]` on one device, `#[transfer]` from one device to another.
+//! Edges that copy: `#[copy]` on one device, `#[transfer]` from one device to another. The producer's `Outlet` makes
+//! the copy when the message is emitted.
 
 use crate::context::ExecutionContext;
 use crate::driver::DeviceId;
@@ -7,7 +8,7 @@ use crate::memory::{Buffer, Element, Tensor};
 use crate::message::{Device, HostData, Message, Metadata, Timestamp};
 use crate::stream::{CudaStream, CudaStreamPool, Point};
 
-/// A message, or a part of one, that can be made once more on the device of a stream.
+/// A message, or a part of one, that can be copied on a stream, to the device of that stream.
 pub trait CopyPart: Sized {
     #[doc(hidden)]
     fn copy_on(&self, stream: &CudaStream, cx: &ExecutionContext) -> Result<Self>;
@@ -54,9 +55,9 @@ impl<M: MadeOf<Parts: CopyParts>> CopyPart for M {
     }
 }
 
-/// A struct with `#[derive(Message)]`, as its fields.
+/// A struct with `#[derive(Message)]`, as a list of its fields.
 pub trait MadeOf {
-    /// The fields' types, each in a pair with those that follow.
+    /// The types of the fields, as nested pairs: `(A, (B, ()))`.
     type Parts: Parts;
     #[doc(hidden)]
     fn parts(&self) -> <Self::Parts as Parts>::Shown<'_>;
@@ -66,7 +67,7 @@ pub trait MadeOf {
 
 /// A list of fields.
 pub trait Parts {
-    /// References to them.
+    /// References to the fields.
     type Shown<'a>
     where
         Self: 'a;
@@ -121,39 +122,39 @@ impl<M: CopyPart + Message<Place = Device>> CopyOnEdge for M {}
     message = "`#[transfer]` can't copy `{Self}` to another device",
     label = "this message is not transferred",
     note = "host data goes to operators on any device as it is: remove `#[transfer]`",
-    note = "of device data, tensors, buffers, and structs of them and of host data can be transferred"
+    note = "tensors, buffers, and structs of them and of host data can be transferred"
 )]
 pub trait TransferOnEdge: CopyPart + Message {}
 
 #[diagnostic::do_not_recommend]
 impl<M: CopyPart + Message<Place = Device>> TransferOnEdge for M {}
 
-/// Copies a message for an edge whose input gets one of its own, on the device of the stream.
+/// Copies a message on a stream, to the device of that stream.
 type CopyMessage<T> = fn(&T, &CudaStream, &ExecutionContext) -> Result<T>;
 
-/// How an edge copies its messages, and where to.
+/// How an edge copies its messages, and to which device.
 pub(super) struct EdgeCopy<T> {
     copy: CopyMessage<T>,
     transfer: Option<Transfer>,
 }
 
-/// Copies to another device run on a stream of that device, one for each edge: the producer's stream
-/// goes on meanwhile, and the memory that is written is the consumer's device's.
+/// A copy to another device. It runs on a stream of that device, one for each edge: the producer's stream does not
+/// wait for it, and the memory that it writes is on the consumer's device.
 struct Transfer {
     to: DeviceId,
-    /// For messages.
+    /// The edge's name, for errors and labels.
     edge: &'static str,
     /// Made for the first message.
     stream: Option<CudaStream>,
 }
 
 impl<T: CopyPart> EdgeCopy<T> {
-    /// On the stream that the message is sent on.
+    /// A copy on the stream that the message is sent on.
     pub(super) fn here() -> Self {
         Self { copy: T::copy_on, transfer: None }
     }
 
-    /// On a stream of another device.
+    /// A copy on a stream of another device.
     pub(super) fn to(device: DeviceId, edge: &'static str) -> Self {
         let transfer = Some(Transfer { to: device, edge, stream: None });
         Self { copy: T::copy_on, transfer }
@@ -161,7 +162,7 @@ impl<T: CopyPart> EdgeCopy<T> {
 }
 
 impl<T> EdgeCopy<T> {
-    /// The copy of a message that is sent on `stream`, and when it is ready.
+    /// Copies a message that is sent on `stream`. Returns the copy and the point at which it is ready.
     pub(super) fn make(
         &mut self,
         message: &T,
@@ -172,18 +173,18 @@ impl<T> EdgeCopy<T> {
             let copied = (self.copy)(message, stream, cx)?;
             return Ok((copied, stream.timeline().open_point()));
         };
-        let on = transfer.stream(cx)?;
-        let copied = (self.copy)(message, on, cx);
-        let ready = on.timeline().open_point();
-        // So that who waits for this copy does not wait for the next.
-        let closed = on.timeline().close();
+        let target = transfer.stream(cx)?;
+        let copied = (self.copy)(message, target, cx);
+        let ready = target.timeline().open_point();
+        // A record for each copy: a wait for this one must not wait for the next.
+        let closed = target.timeline().close();
         // The hook goes on with its own device.
         stream.timeline().bind()?;
         closed?;
         Ok((copied?, ready))
     }
 
-    /// Blocks until all copies are complete that were made on a stream of the edge's own.
+    /// Blocks until all copies on the edge's own stream are complete.
     pub(super) fn synchronize_blocking(&self) -> Result<()> {
         let stream = self.transfer.as_ref().and_then(|transfer| transfer.stream.as_ref());
         stream.map_or(Ok(()), CudaStream::synchronize_blocking)
@@ -199,7 +200,7 @@ impl Transfer {
         }
         match &self.stream {
             Some(stream) => Ok(stream),
-            None => unreachable!("it was made just now"),
+            None => unreachable!("the edge's stream was made just now"),
         }
     }
 }

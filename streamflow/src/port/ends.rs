@@ -1,54 +1,54 @@
-//! Ports as what runs an operator sees them, whatever their messages.
+//! Ports as a node sees them, independent of the types of their messages.
 
 use crate::error::{Error, Result};
 use crate::message::{Handled, InputState};
 use crate::stream::Point;
 
-/// What a node sees of an input.
+/// An input as the code that runs a node sees it, whatever its message. [`Input`](super::Input) implements it.
 pub trait ReceivingEnd {
     /// The port's name.
     fn name(&self) -> &'static str;
-    /// What waits for the next tick.
+    /// Which messages wait for the next tick.
     fn state(&self) -> InputState;
-    /// Whether a message waits that is lost when the run ends.
+    /// Whether a message waits that would be lost if the run ended now.
     fn would_lose(&self) -> bool;
-    /// Whether a run can begin: each feedback edge carries a message into it.
+    /// Checks that a run can begin: each feedback edge must carry a message into it.
     ///
     /// # Errors
     /// [`Error::FeedbackLost`].
     fn check_start(&self) -> Result<()>;
-    /// Decides which messages the next tick receives, and shows when the device data of each is ready.
+    /// Decides which messages the next tick receives, and visits the point at which the device data of each is ready.
     fn stage(&mut self, visit: &mut dyn FnMut(Point));
-    /// Ends a tick: drops what it received. What the tick did with the port; one that is optional need not be
-    /// touched.
+    /// Ends a tick: drops the received messages. Returns what the tick did with the input. An optional input need not
+    /// be touched.
     fn finish(&mut self) -> Handled;
-    /// Drops all messages, but those that a feedback edge carries into the next run.
+    /// Drops all messages, except those that a feedback edge carries into the next run.
     fn clear(&mut self);
 }
 
-/// What a node sees of an output.
+/// An output as the code that runs a node sees it, whatever its message. [`Output`](super::Output) implements it.
 pub trait SendingEnd {
     /// The port's name.
     fn name(&self) -> &'static str;
-    /// Whether all edges have room for one message, or a policy for when they have none.
+    /// Whether each edge has room for a message, or a policy for the case that it has none.
     fn has_room(&self) -> bool;
     /// Whether an edge may refuse a message.
     fn may_fault(&self) -> bool;
-    /// The error about the edge that has no room for what the tick emitted, if it did and one has:
-    /// [`Error::QueueFull`].
+    /// [`Error::QueueFull`] for the first edge with the policy `fault` that has no room for the emitted message, if
+    /// there is one.
     fn full(&self) -> Option<Error>;
-    /// Hands what the tick emitted to the edges. Whether it emitted anything.
+    /// Pushes the emitted message to the queues of the edges. Returns whether there was one.
     fn publish(&mut self) -> bool;
-    /// Forgets what the tick emitted.
+    /// Drops the emitted message.
     fn cancel(&mut self);
-    /// Blocks until the streams of edges to other devices have done all their work.
+    /// Blocks until all work on the streams of edges to other devices is complete.
     ///
     /// # Errors
-    /// The driver's; an error of a copy that nobody received is reported here.
+    /// The driver's, also for a copy whose message was not received.
     fn synchronize_blocking(&self) -> Result<()>;
 }
 
-/// All ports of an operator. Made by `#[operator]`.
+/// All ports of an operator. `#[operator]` implements it.
 pub trait Ports: Send + 'static {
     /// Visits the inputs in order of declaration.
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn ReceivingEnd));

@@ -1,26 +1,26 @@
-//! What `#[operator]` says about a port: as a constant, and as a type.
+//! A port as `#[operator]` declares it: as a constant, and as a type.
 
 use crate::message::{Message, Receive};
 
-/// How many edges lead to an input; it receives one message from each.
+/// How many edges lead to an input. A tick receives one message from each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PortSize {
     /// One.
     One,
     /// Any number: `#[input(many)]`.
     Many,
-    /// As many as it says: `#[input(size = n)]`.
+    /// This number: `#[input(size = n)]`.
     Exactly(usize),
 }
 
-/// What is known about a port: for checks, pictures and documentation.
+/// A port as a constant: for checks, pictures and documentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PortInfo {
     /// The field's name.
     pub name: &'static str,
     /// Whether the operator may run without a message here; `false` for outputs.
     pub optional: bool,
-    /// How many edges lead to it; one for outputs, which may have any number.
+    /// How many edges lead to an input. It is `One` for outputs, from which any number of edges may lead.
     pub size: PortSize,
     /// Whether its messages carry device data.
     pub device: bool,
@@ -30,7 +30,8 @@ pub struct PortInfo {
     pub doc: &'static str,
 }
 
-/// One input of an operator, as a type of its own. Made by `#[operator]`.
+/// An input as a type, for what is known while compiling: its name, form and message. `#[operator]` makes one for each
+/// input.
 pub trait InputPort: 'static {
     /// The field's name.
     const NAME: &'static str;
@@ -38,20 +39,22 @@ pub trait InputPort: 'static {
     const OPERATOR: &'static str;
     /// Whether the operator may run without a message here.
     const OPTIONAL: bool;
-    /// The message below the form.
+    /// The message: `T`, for an input of `&T`, `Shared<T>` or `T`.
     type Message: Message;
-    /// What the operator gets, of all messages together.
+    /// The type that the operator gets: `&T`, `Shared<T>`, `T`, or an `Option`, [`Many`](super::Many) or array of
+    /// these.
     type Arg<'t>: Receive<'t, Message = Self::Message>;
-    /// `Reads`, `Shares` or `Takes`.
+    /// [`Reads`](super::Reads), [`Shares`](super::Shares) or [`Takes`](super::Takes).
     type Form;
 }
 
-/// One output of an operator, as a type of its own. Made by `#[operator]`.
+/// An output as a type, for what is known while compiling: its name and message. `#[operator]` makes one for each
+/// output.
 pub trait OutputPort: 'static {
     /// The field's name.
     const NAME: &'static str;
     /// The operator's name.
     const OPERATOR: &'static str;
-    /// What is emitted.
+    /// The type that the operator emits.
     type Item: Message;
 }

@@ -1,6 +1,9 @@
 //! Law 1: First the message, then its stream.
 //!
 //! Inputs: first the message, then its stream, then its data.
+//!
+//! [`In::receive`] takes the message from the queue (`message/inlet.rs`); [`In::receive_cuda_stream`] then makes the
+//! internal stream wait for it (`context/streams.rs`) and opens the data (`message/receive.rs`).
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -18,20 +21,22 @@ use crate::message::{
 };
 use crate::stream::Point;
 
-/// An input port of a node.
+/// An input of a node, from the first run to the last.
+///
+/// Its queues are in an [`Inlet`]. A tick gets it as an [`In`].
 #[derive(Debug)]
 pub struct Input<P: InputPort> {
     pub(crate) inlet: Inlet<P::Message>,
 }
 
 impl<P: InputPort> Input<P> {
-    /// Not connected yet.
+    /// An input without edges.
     #[allow(clippy::new_without_default, reason = "made by generated code alone")]
     pub fn new() -> Self {
         Self { inlet: Inlet::new(P::NAME) }
     }
 
-    /// The input for one tick.
+    /// The input in one tick.
     pub fn io<'t>(&'t mut self, cx: &'t ExecutionContext) -> In<'t, P::Arg<'t>> {
         self.inlet.handled = if P::OPTIONAL { Handled::Left } else { Handled::Untouched };
         In { inlet: &mut self.inlet, cx, _state: PhantomData }
@@ -69,8 +74,10 @@ impl<P: InputPort> ReceivingEnd for Input<P> {
     }
 }
 
-/// An input during one tick. `A` is what the operator declared: `&T`, [`Shared<T>`](crate::Shared) or
-/// `T`, in an `Option` for an optional input. `S` says what was done: [`Pending`], then [`Received`].
+/// An input in one tick, as `compute` gets it. Its type says what was done with it: `S` is [`Pending`], then
+/// [`Received`].
+///
+/// `A` is the declared type: `&T`, [`Shared<T>`](crate::Shared) or `T`, in an `Option` for an optional input.
 ///
 /// ```text
 /// let input = io.input.receive();                        // host data: `.into_data()`
@@ -84,8 +91,8 @@ pub struct In<'t, A: Receive<'t>, S = Pending> {
 }
 
 impl<'t, A: Receive<'t>, S> In<'t, A, S> {
-    /// Takes the message off the queue, or one off each edge of an input with several. A required
-    /// input has them, else the operator would not run.
+    /// Takes the message from the queue; at an input with several edges, one from each. A required input has
+    /// messages, else the operator would not run.
     pub fn receive(self) -> In<'t, A, Received>
     where
         S: Unreceived,
@@ -107,7 +114,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         self.inlet.handled = Handled::Left;
     }
 
-    /// Takes the message off the queue and drops it.
+    /// Takes the message from the queue and drops it.
     pub fn discard(self)
     where
         S: Unreceived,
@@ -115,16 +122,16 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         self.inlet.discard();
     }
 
-    /// The data and the operator's internal stream, on which work now comes after all that the
-    /// messages' data was sent with, whatever streams they came with. Each port of an operator gives
-    /// the same stream, each tick too. Its device is current on this thread now.
+    /// The data and the operator's internal stream. Work that is queued on this stream from now on comes after the work
+    /// that made the data, on whichever stream that was queued. All inputs of an operator give the same stream, in all
+    /// ticks. Its device is current on this thread now.
     ///
-    /// The internal stream is allocated from the operator's pool the first time. An operator without
-    /// a pool (`#[streams(none)]`) uses the first stream that a message ever came with, and the default
-    /// stream for what was sent there. Other ways are written before: [`or_adopt`](Self::or_adopt), [`adopt`](Self::adopt),
-    /// [`or_default`](Self::or_default), [`sync_to_default`](Self::sync_to_default).
+    /// The internal stream is allocated from the node's pool at the first call. A node without a pool
+    /// (`#[streams(none)]`) uses the first stream that a message came with, and the default stream for messages that
+    /// were sent there. Call one of these before, to choose another way: [`or_adopt`](Self::or_adopt),
+    /// [`adopt`](Self::adopt), [`or_default`](Self::or_default), [`sync_to_default`](Self::sync_to_default).
     ///
-    /// Outputs send on this stream by themselves. Holoscan's `receive_cuda_stream`.
+    /// Outputs send on this stream, unless `set_cuda_stream` chooses another. Holoscan's `receive_cuda_stream`.
     ///
     /// # Errors
     /// [`Error::PoolExhausted`](crate::Error::PoolExhausted);
@@ -136,12 +143,12 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     {
         let sent = self.inlet.batch().filter_map(|envelope| envelope.sent);
         let stream = cx.receive_stream(S::Policy::POLICY, sent)?;
-        self.came_in();
+        self.report_received();
         Ok((A::open(self.inlet), stream))
     }
 
-    /// When the pool is exhausted, or when there is none, the first stream that comes with a message
-    /// becomes the internal one. Holoscan does so in silence.
+    /// If the pool is exhausted, or if there is none, the first stream that comes with a message becomes the internal
+    /// one. Holoscan does so without being told to.
     pub fn or_adopt(self) -> In<'t, A, Received<AllocatedOrAdopted>>
     where
         S: Open,
@@ -158,9 +165,8 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         self.into_state()
     }
 
-    /// When no message comes with a stream, the work of this tick goes to the device's default stream,
-    /// and messages that are emitted then name no stream. Consumers still wait for that work: the
-    /// point of its last write travels in any case.
+    /// If no message comes with a stream, the work of this tick goes to the device's default stream, and the messages
+    /// that it emits name no stream. Consumers still wait for that work: the message carries the point of it.
     pub fn or_default(self) -> In<'t, A, OrDefault<S>>
     where
         S: MayMiss,
@@ -168,9 +174,8 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         self.into_state()
     }
 
-    /// Work that is queued on the device's default stream from now on comes after the messages, too:
-    /// for libraries that work there. Work through streamflow needs no such barrier. Holoscan's
-    /// `sync_to_default`.
+    /// Orders the device's default stream after the messages as well, for libraries that work there. Work through
+    /// streamflow does not need it. Holoscan's `sync_to_default`.
     pub fn sync_to_default(self) -> In<'t, A, ToDefault<S>>
     where
         S: Unsynchronized,
@@ -193,13 +198,12 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         })
     }
 
-    /// Device data, for use on the stream that was made to wait for all that
-    /// [`streams`](Self::streams) named. No stream is allocated, and none becomes the internal one: what
-    /// is emitted needs `set_cuda_stream`.
+    /// The device data, for use on the stream that [`synchronize_streams`](ExecutionContext::synchronize_streams)
+    /// made wait for all streams that [`streams`](Self::streams) named. No stream is allocated, and none becomes the
+    /// internal one: an output needs `set_cuda_stream`.
     ///
     /// # Errors
-    /// [`Error::NotSynchronized`](crate::Error::NotSynchronized) when one of them was left out; the
-    /// driver's.
+    /// [`Error::NotSynchronized`](crate::Error::NotSynchronized) if one of the streams was left out; the driver's.
     pub fn into_synchronized_data(self, after: &Synchronized<'_>) -> Result<A>
     where
         S: HasMessage,
@@ -208,11 +212,11 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         let (node, port) = (self.cx.node(), self.inlet.name);
         let mut sent = self.inlet.batch().filter_map(|envelope| envelope.sent);
         sent.try_for_each(|point| after.check(point, node, port))?;
-        self.came_in();
+        self.report_received();
         Ok(A::open(self.inlet))
     }
 
-    /// What travelled with the message, the first of several; `None` when an optional input has none.
+    /// The metadata of the message, of the first one of several; `None` if an optional input has no message.
     pub fn metadata(&self) -> Option<&Metadata>
     where
         S: HasMessage,
@@ -220,7 +224,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         self.inlet.batch().next().map(|envelope| &envelope.metadata)
     }
 
-    /// Host data.
+    /// The host data.
     pub fn into_data(self) -> A
     where
         S: HasMessage,
@@ -229,24 +233,24 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         A::open(self.inlet)
     }
 
-    /// Device data without its stream.
+    /// The device data without its stream.
     ///
     /// # Safety
-    /// Whatever is queued with the data outside of streamflow's launches and copies, which order
-    /// themselves, must come after the points that [`streams`](Self::streams) names.
+    /// Work with the data that is queued outside of streamflow must come after the points that
+    /// [`streams`](Self::streams) names. Launches and copies of streamflow order themselves.
     pub unsafe fn into_unordered_data(self) -> A
     where
         S: HasMessage,
     {
-        self.came_in();
+        self.report_received();
         A::open(self.inlet)
     }
 
-    /// Tells whoever watches which memory this port brings.
-    fn came_in(&self) {
+    /// Reports the memory of the received messages to the layers below, such as the race checker.
+    fn report_received(&self) {
         let platform = self.cx.platform();
         if platform.is_watched() {
-            self.inlet.tell_batch(platform);
+            self.inlet.report_batch(platform);
         }
     }
 }

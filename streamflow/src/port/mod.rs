@@ -1,9 +1,28 @@
-//! Ports: what an operator sees of its edges during one tick.
+//! Ports: the inputs and outputs of operators, and the edges between them.
 //!
-//! [`In`] and [`Out`] change their type as they are used, so that a wrong order of calls does not
-//! compile: a message is received before its stream is, its device data is out of reach before its
-//! stream was received, and a message is emitted once, on a stream that was chosen before. The types
-//! vanish: a port is as large as the pointers in it.
+//! [`In`] and [`Out`] are the ports in one tick. They change their type as they are used, so that a wrong order of
+//! calls does not compile: a message is received before its stream is, its device data is out of reach before its
+//! stream was received, and a message is emitted once, on a stream that was chosen before. The types cost nothing: a
+//! port is as large as the pointers in it. The [glossary](crate::guide::glossary#an-input-and-an-output) lists the
+//! names of ports.
+//!
+//! # The way of a message
+//!
+//! From [`emit`](Out::emit) to the next [`receive_cuda_stream`](In::receive_cuda_stream), by file:
+//!
+//! 1. `port/output.rs`: `Out::emit` finds the stream to send on, and passes the message to its `Outlet`.
+//! 2. `port/outlet.rs`: `Outlet::emit` makes that stream wait for all work that wrote the message
+//!    (`message/visit.rs`), and keeps the message in an `Envelope` (`message/payload.rs`), with the *point* on the
+//!    stream at which its data is ready.
+//! 3. `operator/runner.rs`: when `compute` has returned, `hook` records an event on each stream that the operator used
+//!    (`close` in `context/mod.rs`), and `compute` publishes: `Outlet::publish` pushes the message to the queues of
+//!    its edges (`message/queue.rs`). After an error it drops the message instead.
+//! 4. `schedule/greedy.rs`: the scheduler finds the consumer ready, since its inputs have messages (`can_run` in
+//!    `operator/node.rs`), and calls its tick, which makes an `In` of each `Input`.
+//! 5. `port/input.rs`: `In::receive` takes the message from the queue (`message/inlet.rs`).
+//! 6. `port/input.rs`: `In::receive_cuda_stream` passes the point to `receive_stream` in `context/streams.rs`, which
+//!    makes the consumer's internal stream wait for it. `stream/order.rs` decides whether the driver must be called
+//!    for that, and with which event. Then `message/receive.rs` opens the data as the type that the input declares.
 
 mod connect;
 mod edge_copy;

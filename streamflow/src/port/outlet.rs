@@ -1,4 +1,7 @@
-//! The sending end of edges: the queues it feeds, and the message that this tick emitted.
+//! The sending end of edges: their queues, and the message that this tick emitted.
+//!
+//! [`Outlet::emit`] keeps a message until `operator/runner.rs` calls [`Outlet::publish`], which pushes it to the
+//! queues.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,23 +16,26 @@ use crate::memory::Recycler;
 use crate::message::{self, Envelope, Message, Metadata, Payload, Queue, Slot};
 use crate::stream::CudaStream;
 
-/// The sending end: the queues it feeds, and the message that this tick emitted.
+/// The queues and the message behind an output, by the message's type alone.
+///
+/// It is one part of an [`Output`](super::Output), which adds the port.
 pub struct Outlet<T: Message> {
     pub(super) name: &'static str,
-    /// Nearly all outputs have one.
+    /// Most outputs have one.
     edges: SmallVec<[OutgoingEdge<T::Item>; 1]>,
-    /// How many edges get the message itself, and no copy.
+    /// How many edges get the message itself, and not a copy.
     readers: usize,
+    /// The message that this tick emitted, until the tick ends.
     pending: Slot<T::Item>,
     recycler: Recycler<T::Item>,
 }
 
 struct OutgoingEdge<T> {
     queue: Arc<Queue<T>>,
-    /// Of an edge that gets a copy of its own.
+    /// How the edge copies, if it gets a copy of its own.
     copy: Option<Box<EdgeCopy<T>>>,
-    /// That copy, made when the message was emitted; or one handle more of a message with several readers.
-    another: Slot<T>,
+    /// The edge's own message: the copy, made when the message was emitted, or a handle of a shared message.
+    own: Slot<T>,
 }
 
 impl<T: Message> Outlet<T> {
@@ -40,10 +46,11 @@ impl<T: Message> Outlet<T> {
 
     pub(super) fn connect(&mut self, queue: Arc<Queue<T::Item>>, copy: Option<EdgeCopy<T::Item>>) {
         self.readers += usize::from(copy.is_none());
-        self.edges.push(OutgoingEdge { queue, copy: copy.map(Box::new), another: Slot::default() });
+        self.edges.push(OutgoingEdge { queue, copy: copy.map(Box::new), own: Slot::default() });
     }
 
-    /// Keeps a message until the tick has succeeded. `stream` is the one that it is sent on.
+    /// Keeps a message until the tick has succeeded. It is sent on `stream`: the stream comes after all work that
+    /// wrote the message, and the point for consumers is on it.
     pub(super) fn emit(
         &mut self,
         message: T,
@@ -53,18 +60,19 @@ impl<T: Message> Outlet<T> {
     ) -> Result<()> {
         if let Some(stream) = stream {
             message::order(&message, stream)?;
-            message::pass(&message, cx.platform(), self.name, Direction::Outward);
+            message::report_port(&message, cx.platform(), self.name, Direction::Outward);
         }
-        // Nearly always. Where all edges have copies of their own nobody waits for the message itself.
-        let is_for_one = self.readers <= 1 && self.readers == self.edges.len();
-        let sent = stream.filter(|_| is_for_one).map(|stream| stream.timeline().open_point());
-        // In its final place, which is empty.
+        // Fast path: one edge, without a copy. If all edges have copies, no consumer waits for the message itself,
+        // and it needs no point.
+        let has_one_reader = self.readers <= 1 && self.readers == self.edges.len();
+        let sent = stream.filter(|_| has_one_reader).map(|stream| stream.timeline().open_point());
+        // Written to its final place, which is emptied first.
         *self.pending = None;
         *self.pending = Some(Envelope { message: message.into_payload(), metadata, sent });
-        if is_for_one { Ok(()) } else { self.share_and_copy(stream, cx) }
+        if has_one_reader { Ok(()) } else { self.share_and_copy(stream, cx) }
     }
 
-    /// Shares the message that was emitted, or copies it, as its edges demand.
+    /// Shares the emitted message, or copies it, as its edges need it.
     #[inline(never)]
     fn share_and_copy(&mut self, stream: Option<&CudaStream>, cx: &ExecutionContext) -> Result<()> {
         let Some(Envelope { mut message, metadata, .. }) = self.pending.take() else {
@@ -73,7 +81,7 @@ impl<T: Message> Outlet<T> {
         if self.readers > 1 {
             message = Payload::Many(message.into_shared(&self.recycler));
         }
-        // Edges that copy have device data: their bounds see to it.
+        // Edges that copy carry device data: their bounds ensure it.
         if let Some(stream) = stream.filter(|_| self.readers < self.edges.len()) {
             self.copy(&message, &metadata, stream, cx)?;
         }
@@ -95,7 +103,7 @@ impl<T: Message> Outlet<T> {
             let Some(copy) = &mut edge.copy else { continue };
             let (copied, ready) = copy.make(message, stream, cx)?;
             let (message, sent) = (Payload::One(copied), Some(ready));
-            *edge.another = Some(Envelope { message, metadata: metadata.clone(), sent });
+            *edge.own = Some(Envelope { message, metadata: metadata.clone(), sent });
         }
         Ok(())
     }
@@ -104,12 +112,13 @@ impl<T: Message> Outlet<T> {
         self.edges.iter().all(|edge| edge.queue.has_room())
     }
 
-    /// Hands the emitted message to all edges. Whether there was one.
+    /// Pushes the emitted message to the queues of all edges. Returns whether there was one. The consumer's `Inlet`
+    /// takes it out.
     pub(super) fn publish(&mut self) -> bool {
         let emitted = self.pending.is_some();
         if let [OutgoingEdge { queue, copy: None, .. }] = &*self.edges {
             queue.push_from(&mut self.pending);
-            // If it found no room.
+            // It is still there if the queue had no room.
             *self.pending = None;
         } else {
             self.publish_to_each();
@@ -121,19 +130,19 @@ impl<T: Message> Outlet<T> {
     fn publish_to_each(&mut self) {
         let mut readers = self.readers;
         if self.pending.is_some() {
-            for OutgoingEdge { queue, copy, another } in &mut self.edges {
+            for OutgoingEdge { queue, copy, own } in &mut self.edges {
                 if copy.is_none() {
                     // A message with several readers is shared; the last of them gets the handle itself.
                     readers -= 1;
-                    **another = match &*self.pending {
-                        Some(envelope) if readers > 0 => envelope.another(),
+                    **own = match &*self.pending {
+                        Some(envelope) if readers > 0 => envelope.for_another_reader(),
                         _ => self.pending.take(),
                     };
                 }
-                queue.push_from(another);
+                queue.push_from(own);
             }
         }
-        // What found no room; or copies of an `emit` that failed, and whose error the operator kept to itself.
+        // Drops what had no room, and the copies of a failed `emit` whose error the operator did not return.
         self.cancel();
     }
 
@@ -153,17 +162,17 @@ impl<T: Message> Outlet<T> {
     pub(super) fn cancel(&mut self) {
         *self.pending = None;
         for edge in &mut self.edges {
-            *edge.another = None;
+            *edge.own = None;
         }
     }
 
-    /// Blocks until what the edges' own streams copy is complete.
+    /// Blocks until all copies on the edges' own streams are complete.
     pub(super) fn synchronize_blocking(&self) -> Result<()> {
         let mut copies = self.edges.iter().filter_map(|edge| edge.copy.as_ref());
         copies.try_for_each(|copy| copy.synchronize_blocking())
     }
 
-    /// What a tick emitted, for a test that stands in for the edges.
+    /// The message that a tick emitted, for a test without consumers.
     pub(crate) fn take_pending(&mut self) -> Option<Envelope<T::Item>> {
         self.pending.take()
     }

@@ -1,6 +1,7 @@
 //! Law 4: A message leaves on the stream that wrote it.
 //!
-//! Outputs: first the stream, then the message, once.
+//! Outputs: first the stream, then the message, once. [`Out::emit`] passes the message to the [`Outlet`],
+//! `port/outlet.rs`.
 
 use std::fmt;
 
@@ -12,20 +13,22 @@ use crate::error::{Error, Result};
 use crate::message::{Device, Host, Message, Metadata, Timestamp};
 use crate::stream::CudaStream;
 
-/// An output port of a node.
+/// An output of a node, from the first run to the last.
+///
+/// Its queues are in an [`Outlet`]. A tick gets it as an [`Out`].
 #[derive(Debug)]
 pub struct Output<P: OutputPort> {
     pub(crate) outlet: Outlet<P::Item>,
 }
 
 impl<P: OutputPort> Output<P> {
-    /// Not connected yet.
+    /// An output without edges.
     #[allow(clippy::new_without_default, reason = "made by generated code alone")]
     pub fn new() -> Self {
         Self { outlet: Outlet::new(P::NAME) }
     }
 
-    /// The output for one tick.
+    /// The output in one tick.
     pub fn io<'t, S: Initial>(&'t mut self, cx: &'t ExecutionContext) -> Out<'t, P::Item, S> {
         Out { outlet: &mut self.outlet, cx, stream: S::INITIAL, acquired: None }
     }
@@ -65,7 +68,7 @@ impl<P: OutputPort> SendingEnd for Output<P> {
 #[derive(Debug, Clone, Copy)]
 pub struct Internal(());
 
-/// State of an output of an operator without inputs, which has no internal stream: none is chosen.
+/// State of an output of an operator without inputs, which has no internal stream: no stream is chosen yet.
 #[derive(Debug, Clone, Copy)]
 pub struct Unset(());
 
@@ -73,7 +76,7 @@ pub struct Unset(());
 #[derive(Debug)]
 pub struct On<'c>(Stream<'c>);
 
-/// The states that a tick begins with.
+/// The states in which a tick begins.
 pub trait Initial: Sized {
     /// The state.
     const INITIAL: Self;
@@ -110,7 +113,7 @@ pub trait Sends<Place> {
     /// The stream to send on; none for host data.
     ///
     /// # Errors
-    /// When the operator has not received its internal stream.
+    /// [`Error::NoStream`] if the operator has not received its internal stream.
     fn stream<'a>(&'a self, cx: &'a ExecutionContext, port: &str)
     -> Result<Option<&'a CudaStream>>;
 }
@@ -140,7 +143,8 @@ impl Sends<Device> for On<'_> {
     }
 }
 
-/// An output during one tick. `S` says on which stream it sends: [`Internal`], [`Unset`] or [`On`].
+/// An output in one tick, as `compute` gets it. Its type says what was done with it: `S` is the stream that it sends
+/// on, [`Internal`], [`Unset`] or [`On`].
 ///
 /// The message is sent when the tick has succeeded; a tick that fails sends nothing.
 #[must_use = "nothing is sent until `emit`"]
@@ -152,8 +156,8 @@ pub struct Out<'t, T: Message, S = Internal> {
 }
 
 impl<'t, T: Message, S> Out<'t, T, S> {
-    /// Chooses the stream that the message is sent on: the one that wrote its data last. If others
-    /// wrote some of it, this stream first waits for them.
+    /// Chooses the stream that the message is sent on: the one that wrote its data last. If other streams wrote some
+    /// of it, this stream waits for them.
     pub fn set_cuda_stream<'c>(self, stream: &Stream<'c>) -> Out<'t, T, On<'c>>
     where
         S: Unchosen,
@@ -162,19 +166,19 @@ impl<'t, T: Message, S> Out<'t, T, S> {
         Out { outlet, cx, stream: On(*stream), acquired }
     }
 
-    /// Says when the data was acquired. By default it is the earliest time of the messages received
-    /// in this tick, and for an operator without inputs the beginning of the tick.
+    /// Sets when the data was acquired. By default it is the earliest time of the messages received in this tick; if
+    /// there are none, the time of the first `emit` of the tick.
     pub fn acquired(mut self, at: Timestamp) -> Self {
         self.acquired = Some(at);
         self
     }
 
-    /// Sends a message. It carries the metadata of the messages received in this tick.
+    /// Emits a message. The runtime sends it when the tick has succeeded, with the metadata of the messages received
+    /// in this tick.
     ///
     /// # Errors
-    /// [`Error::NoStream`](crate::Error::NoStream) for device data of an operator that did not
-    /// receive a stream in this or an earlier tick; memory of another device or platform; the
-    /// driver's.
+    /// [`Error::NoStream`] for device data of an operator that received no stream in this or an earlier tick;
+    /// [`Error::WrongDevice`] and [`Error::ForeignPlatform`]; the driver's.
     pub fn emit(self, message: T) -> Result<()>
     where
         S: Sends<T::Place>,
@@ -182,7 +186,7 @@ impl<'t, T: Message, S> Out<'t, T, S> {
         self.emit_with(message, |_| ())
     }
 
-    /// As [`emit`](Self::emit), changing the metadata that goes with the message.
+    /// As [`emit`](Self::emit), and changes the metadata of the message.
     ///
     /// # Errors
     /// As for [`emit`](Self::emit).

@@ -1,4 +1,4 @@
-//! The states of an input in one tick, as types: what was done, and what may be done next.
+//! The states of an input in one tick, as types: what was done with it, and what may be done next.
 
 use std::marker::PhantomData;
 
@@ -6,12 +6,12 @@ use super::stream_policy::{
     Adopted, Allocated, AllocatedOrAdopted, FindStream, OrDefault, ToDefault,
 };
 
-/// State of an input: nothing was asked of it in this tick.
+/// State of an input: its message was not received in this tick.
 #[derive(Debug)]
 pub enum Pending {}
 
-/// State of an input: its message was received. `P` says how the internal stream is found, for
-/// `receive_cuda_stream`: by default it is [`Allocated`].
+/// State of an input: its message was received. `P` is how `receive_cuda_stream` finds the internal stream: by default
+/// [`Allocated`].
 #[derive(Debug)]
 pub struct Received<P = Allocated>(PhantomData<P>);
 
@@ -37,7 +37,7 @@ pub trait Unreceived {}
 #[diagnostic::do_not_recommend]
 impl Unreceived for Pending {}
 
-/// States in which the stream of the message may be asked for.
+/// States in which `receive_cuda_stream` may be called.
 #[diagnostic::on_unimplemented(
     message = "`receive_cuda_stream` is called before `receive` on this input",
     label = "this input was not received yet",
@@ -53,22 +53,21 @@ impl<P: FindStream> StreamReady for Received<P> {
     type Policy = P;
 }
 
-/// States of inputs for which it was not said yet where their stream comes from.
+/// States in which `or_adopt` and `adopt` may be called: the way to find the stream was not chosen yet.
 #[diagnostic::on_unimplemented(
-    message = "this says where the stream comes from, but the message was not received yet, or it was \
-               said already",
-    label = "not here",
-    note = "say it once, behind `receive()`: `input.receive().or_adopt().receive_cuda_stream(cx)?`"
+    message = "where the stream comes from is chosen once, after `receive()`",
+    label = "the message is not received yet, or the choice is made already",
+    note = "choose once, after `receive()`: `input.receive().or_adopt().receive_cuda_stream(cx)?`"
 )]
 pub trait Open {}
 
 #[diagnostic::do_not_recommend]
 impl Open for Received<Allocated> {}
 
-/// States of inputs that may find no stream.
+/// States in which `or_default` may be called: there may be no stream.
 #[diagnostic::on_unimplemented(
-    message = "`or_default` stands behind `adopt()` or `or_adopt()`: a stream from the pool is always there",
-    label = "nothing can be missing here",
+    message = "`or_default` is called after `adopt()` or `or_adopt()`: without them the stream comes from the pool",
+    label = "there is always a stream here",
     note = "write `input.receive().adopt().or_default().receive_cuda_stream(cx)?`"
 )]
 pub trait MayMiss {}
@@ -85,10 +84,10 @@ impl<S: StreamReady> StreamReady for OrDefault<S> {
 #[diagnostic::do_not_recommend]
 impl<S: HasMessage> HasMessage for OrDefault<S> {}
 
-/// States of inputs whose stream the default stream does not wait for yet.
+/// States in which `sync_to_default` may be called: the default stream does not wait for the input's stream yet.
 #[diagnostic::on_unimplemented(
-    message = "`sync_to_default` is written behind `receive()` and what finds the stream, once",
-    label = "not here",
+    message = "`sync_to_default` is called once, after `receive()` and after the choice of the stream",
+    label = "the message is not received yet, or `sync_to_default` is called already",
     note = "write `input.receive().sync_to_default().receive_cuda_stream(cx)?`"
 )]
 pub trait Unsynchronized {}

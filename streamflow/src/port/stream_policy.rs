@@ -1,7 +1,7 @@
 //! How `receive_cuda_stream` finds the operator's internal stream: Holoscan's `allocate` and
 //! `sync_to_default`, as types.
 //!
-//! Whichever it is, the first one found stays: every other port and every later tick gives the same.
+//! The first stream that is found is used from then on: all ports and all later ticks give the same one.
 
 use crate::context::StreamPolicy;
 
@@ -11,29 +11,29 @@ pub trait FindStream: sealed::FindStream {
     const POLICY: StreamPolicy;
 }
 
-/// From the operator's pool. Holoscan's `allocate = true`, without its fallbacks.
+/// The stream is allocated from the node's pool. Holoscan's `allocate = true`, without its fallbacks.
 #[derive(Debug)]
 pub enum Allocated {}
 
-/// From the operator's pool; when that is exhausted, or when there is none, the first stream that
-/// comes with a message. Holoscan's `allocate = true`.
+/// The stream is allocated from the node's pool. If the pool is exhausted, or if there is none, it is the first one
+/// that comes with a message. Holoscan's `allocate = true`.
 #[derive(Debug)]
 pub enum AllocatedOrAdopted {}
 
-/// The first stream that comes with a message. Holoscan's `allocate = false`.
+/// The stream is the first one that comes with a message. Holoscan's `allocate = false`.
 #[derive(Debug)]
 pub enum Adopted {}
 
-/// As `S`, a policy or a state of an input; and when no message comes with a stream, the default stream.
+/// As `S`, which is a policy or a state of an input; if no message comes with a stream, it is the default stream.
 #[derive(Debug)]
 pub struct OrDefault<S>(std::marker::PhantomData<S>);
 
-/// As `S`, a policy or a state of an input; and the default stream waits for what is found. Holoscan's
+/// As `S`, which is a policy or a state of an input; the default stream waits for the stream that is found. Holoscan's
 /// `sync_to_default`.
 #[derive(Debug)]
 pub struct ToDefault<S>(std::marker::PhantomData<S>);
 
-/// Whoever could make another one would have to know the whole of the rules.
+/// Seals [`FindStream`](super::FindStream): the runtime knows these policies, and no others.
 mod sealed {
     pub trait FindStream {}
     impl FindStream for super::Allocated {}

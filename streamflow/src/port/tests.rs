@@ -1,4 +1,4 @@
-//! What a message that is sent comes after.
+//! The work that a sent message comes after.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use crate::stream::{CudaStream, CudaStreamPool};
 use crate::turns::hooks;
 use crate::{Platform, device};
 
-/// Hands every call on, and stops before a wait.
+/// Passes every call to the driver below. Before a wait is a turn point, where a test can run code.
 #[derive(Debug)]
-struct Stops(HostDriver);
+struct PointBeforeWait(HostDriver);
 
 const WAITING: &str = "the driver is about to wait";
 
-// SAFETY: all calls are handed on.
-unsafe impl Layer for Stops {
+// SAFETY: all calls are passed to the driver below.
+unsafe impl Layer for PointBeforeWait {
     fn below(&self) -> &dyn Driver {
         &self.0
     }
@@ -33,16 +33,17 @@ unsafe impl Layer for Stops {
 }
 
 struct Bench {
-    driver: Arc<Stops>,
+    driver: Arc<PointBeforeWait>,
     platform: Platform,
-    /// The message is written here, and sent on another stream.
+    /// The message is written on this stream, and sent on `sender`.
     writer: CudaStream,
     sender: CudaStream,
     receiver: CudaStream,
 }
 
 fn bench() -> Bench {
-    let driver = Arc::new(Stops(HostDriver::builder().policy(Policy::Lazy).trace(true).build()));
+    let driver = HostDriver::builder().policy(Policy::Lazy).trace(true).build();
+    let driver = Arc::new(PointBeforeWait(driver));
     let platform = Platform::from_driver(driver.clone()).unwrap();
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
     let stream = |name: &'static str| pool.allocate(name).unwrap();
@@ -70,7 +71,8 @@ impl Bench {
         outlet.take_pending().unwrap()
     }
 
-    /// Whether what waits for a message comes after its data: under the lazy policy nothing else is executed.
+    /// Whether a stream that waits for the message comes after the write. Under the lazy policy nothing else executes
+    /// it.
     fn is_written_before(&self, message: &Envelope<Buffer<u8>>) -> bool {
         self.receiver.wait(message.sent.unwrap()).unwrap();
         self.receiver.synchronize_blocking().unwrap();
@@ -86,10 +88,10 @@ fn a_message_is_sent_after_what_was_written_on_another_stream() {
     assert!(bench.is_written_before(&message));
 }
 
-/// Another thread records the sender's stream before that comes after the data. The record does not stand for the
+/// Another thread records the sender's stream before that stream waits for the data. The record does not cover the
 /// message.
 #[test]
-fn a_record_from_before_a_message_was_ordered_does_not_stand_for_it() {
+fn a_record_from_before_a_message_was_ordered_does_not_cover_it() {
     let bench = bench();
     let again = CudaStream::adopted(bench.platform.streams(), bench.sender.timeline().open_point());
     hooks::at(WAITING, move || assert!(again.record().is_ok()));

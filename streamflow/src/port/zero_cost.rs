@@ -1,6 +1,5 @@
-//! What the states of ports cost: nothing. The same tick, through the ports and around them, for
-//! `tests/tests/zero_cost.rs`, which compares the calls in what the compiler makes of both. It is compiled for that
-//! test alone.
+//! The states of ports cost nothing: one tick, written with ports and without them. `tests/tests/zero_cost.rs`
+//! compares the calls in the machine code of both. This module is compiled for that test alone.
 #![allow(missing_docs, clippy::too_many_arguments)]
 
 use super::stream_policy::{Allocated, FindStream};
@@ -11,10 +10,10 @@ use crate::memory::Tensor;
 use crate::message::Timestamp;
 use crate::stream::CudaStream;
 
-/// What an operator does with its input.
+/// The work of the operator.
 type Work = fn(&Tensor<f32>, &CudaStream) -> Result<Tensor<f32>>;
 
-/// As operators are written.
+/// The tick as operators write it.
 #[inline(never)]
 pub fn with_states<'t>(
     input: In<'t, &'t Tensor<f32>>,
@@ -27,7 +26,7 @@ pub fn with_states<'t>(
     output.emit(made)
 }
 
-/// The same without any state: nothing keeps these lines in their order.
+/// The same tick without states: no type keeps these lines in their order.
 #[inline(never)]
 pub fn without_states(
     (inlet, of_input): (&mut Inlet<Tensor<f32>>, &ExecutionContext),
@@ -42,7 +41,7 @@ pub fn without_states(
     let stream = cx.receive_stream(Allocated::POLICY, sent)?;
     let platform = of_input.platform();
     if platform.is_watched() {
-        inlet.tell_batch(platform);
+        inlet.report_batch(platform);
     }
     let made = work(inlet.read(), &stream)?;
     let stream = of_output.sending_stream(outlet.name)?;
@@ -53,7 +52,7 @@ pub fn without_states(
     outlet.emit(made, metadata, Some(stream), of_output)
 }
 
-/// A control: one call less.
+/// A control, with one call less.
 #[inline(never)]
 pub fn without_metadata(
     inlet: &mut Inlet<Tensor<f32>>,
