@@ -1,4 +1,4 @@
-//! What an operator gets beside its ports: streams, memory, and where it is.
+//! What an operator gets beside its ports: streams, memory, its node and its tick.
 
 mod single_stream;
 mod stream;
@@ -27,35 +27,35 @@ use crate::stream::{CudaStream, StreamPool, StreamTable};
 #[derive(Debug, Clone)]
 pub(crate) enum Streams {
     Pool(StreamPool),
-    /// It owns none: it adopts the first that it receives.
+    /// The node has no pool: it adopts the first stream that it receives.
     Adopt,
 }
 
-/// What an operator gets in each hook beside its ports.
+/// What an operator gets in each hook beside its ports: streams, memory, its node and its tick.
 pub struct ExecutionContext {
     platform: Platform,
     device: DeviceId,
     /// The node's name in its graph.
     node: String,
     streams: Streams,
-    /// Of the whole graph.
+    /// The whole graph's.
     single_stream: SingleStream,
     internal: OnceCell<CudaStream>,
-    /// The names that the operator declared, and their streams.
+    /// The names of the declared streams, and the streams, allocated at their first use.
     names: &'static [&'static str],
-    named: Box<[OnceCell<CudaStream>]>,
-    /// Those that it named while running.
-    found: boxcar::Vec<(String, CudaStream)>,
-    /// The default streams that it used, by device: what an adopting operator works on says where it is.
+    declared: Box<[OnceCell<CudaStream>]>,
+    /// The streams that the operator named in a hook, without declaring them.
+    undeclared: boxcar::Vec<(String, CudaStream)>,
+    /// The default streams that it used, by device. An operator that adopts streams may use those of several devices.
     defaults: Box<[OnceCell<CudaStream>]>,
-    /// Whether there is one in `found` or `defaults`. Most operators have none, and each hook asks.
+    /// Whether `undeclared` or `defaults` has a stream. Most operators have none, and each hook checks this.
     has_others: Cell<bool>,
-    /// The device on whose default stream this tick works, for want of another.
+    /// The device on whose default stream this tick works, if it found no other stream.
     on_default: Cell<Option<DeviceId>>,
     tick: Cell<u64>,
     metadata: RefCell<Metadata>,
     finished: Cell<bool>,
-    /// Of the whole graph.
+    /// The whole graph's: it ends the run.
     stop: Arc<AtomicBool>,
 }
 
@@ -76,8 +76,8 @@ impl ExecutionContext {
             single_stream: single_stream.clone(),
             internal: OnceCell::new(),
             names,
-            named: names.iter().map(|_| OnceCell::new()).collect(),
-            found: boxcar::Vec::new(),
+            declared: names.iter().map(|_| OnceCell::new()).collect(),
+            undeclared: boxcar::Vec::new(),
             defaults: (0..platform.device_count()).map(|_| OnceCell::new()).collect(),
             has_others: Cell::new(false),
             on_default: Cell::new(None),
@@ -93,8 +93,8 @@ impl ExecutionContext {
         &self.platform
     }
 
-    /// The device of this operator's streams. An operator that adopts a stream is on device 0 until
-    /// it has one; in a tick whose messages were sent on a default stream it is on that one's.
+    /// The device of this operator's streams. An operator that adopts a stream is on device 0 until it has one, and
+    /// in a tick whose messages were sent on a default stream on the device of that stream.
     pub fn device(&self) -> DeviceId {
         match (&self.streams, self.internal.get()) {
             (Streams::Adopt, Some(adopted)) => adopted.device(),
@@ -171,13 +171,13 @@ impl ExecutionContext {
         Ok(OnStream::new(stream, make(stream)?))
     }
 
-    /// Says that this operator does not run again: how a source without a count ends.
+    /// Ends this operator: it does not run again. A source without a count calls it at its end.
     pub fn finish(&self) {
         self.finished.set(true);
     }
 
-    /// Asks the graph to end after this tick. Messages that are under way are dropped; a source that is
-    /// at its end calls [`finish`](Self::finish) instead, and what it sent is consumed.
+    /// Ends the run after this tick. Messages that wait in queues are dropped. A source that is at its end calls
+    /// [`finish`](Self::finish) instead: the messages that it sent are then consumed.
     pub fn stop_graph(&self) {
         self.stop.store(true, Ordering::Release);
     }
@@ -190,22 +190,22 @@ impl ExecutionContext {
         self.metadata.borrow_mut().merge(received);
     }
 
-    /// What a message that is emitted now carries.
+    /// The metadata of a message that is emitted now.
     #[inline]
     pub(crate) fn metadata(&self) -> Metadata {
         let mut metadata = self.metadata.borrow_mut();
         if metadata.acquired().is_none() {
-            // Once: all that a tick emits was acquired at one moment.
+            // Once per tick: all messages that a tick emits have one time.
             metadata.set_acquired(Timestamp::now());
         }
         metadata.clone()
     }
 
-    /// Before a hook: binds the device, since libraries switch it.
+    /// Called before a hook. It binds the device, since a library may have bound another one.
     #[inline]
     pub(crate) fn enter(&mut self, hook: &'static str) -> DriverResult<()> {
         if self.platform.is_watched() {
-            self.tell_enter(hook);
+            self.report_enter(hook);
         }
         self.metadata.get_mut().clear();
         self.on_default.set(None);
@@ -213,22 +213,22 @@ impl ExecutionContext {
     }
 
     #[cold]
-    fn tell_enter(&self, hook: &'static str) {
+    fn report_enter(&self, hook: &'static str) {
         self.platform.tell(&Note::Enter { node: &self.node, hook, tick: self.tick() });
     }
 
-    /// After a hook, however it ended: records what it queued, once per stream (law 8), unless only
-    /// one stream can ever need it.
+    /// Called after a hook, also after one that failed. It records an event on each stream that the hook used (law 8),
+    /// unless the graph has one stream alone.
     #[inline]
     pub(crate) fn close(&self) -> DriverResult<()> {
         if self.single_stream.holds() {
             return Ok(());
         }
-        // Not as a chain of iterators, which in each hook costs more than what is done here.
+        // A chain of iterators would cost more in each hook than these loops.
         if let Some(stream) = self.internal.get() {
             stream.timeline().close()?;
         }
-        for cell in &self.named {
+        for cell in &self.declared {
             if let Some(stream) = cell.get() {
                 stream.timeline().close()?;
             }
@@ -238,7 +238,7 @@ impl ExecutionContext {
 
     #[inline(never)]
     fn close_others(&self) -> DriverResult<()> {
-        for (_, (_, stream)) in &self.found {
+        for (_, (_, stream)) in &self.undeclared {
             stream.timeline().close()?;
         }
         for stream in self.default_streams() {
@@ -249,7 +249,7 @@ impl ExecutionContext {
         Ok(())
     }
 
-    /// After a hook that was [entered](Self::enter), whether or not that succeeded.
+    /// Called after a hook that was [entered](Self::enter), also if entering it failed.
     pub(crate) fn leave(&self) {
         self.platform.tell(&Note::Leave);
     }
@@ -262,7 +262,7 @@ impl ExecutionContext {
         self.finished.get()
     }
 
-    /// A run begins: ticks are counted anew, and `stop` is the run's.
+    /// Called when a run begins: it counts ticks from 0, and `stop` is the flag that ends this run.
     pub(crate) fn begin(&mut self, stop: &Arc<AtomicBool>) {
         self.stop = stop.clone();
         self.tick.set(0);
@@ -271,10 +271,10 @@ impl ExecutionContext {
 
     /// Blocks until all work of the operator's streams is complete.
     pub(crate) fn synchronize_blocking(&self) -> Result<()> {
-        let named = self.named.iter().filter_map(OnceCell::get);
-        let mut own = self.internal.get().into_iter().chain(named);
+        let declared = self.declared.iter().filter_map(OnceCell::get);
+        let mut own = self.internal.get().into_iter().chain(declared);
         own.try_for_each(CudaStream::synchronize_blocking)?;
-        self.found.iter().try_for_each(|(_, (_, stream))| stream.synchronize_blocking())?;
+        self.undeclared.iter().try_for_each(|(_, (_, stream))| stream.synchronize_blocking())?;
         self.default_streams().try_for_each(CudaStream::synchronize_blocking)
     }
 

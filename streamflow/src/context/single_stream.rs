@@ -1,4 +1,4 @@
-//! Whether all operators of a graph work on one stream, so that no other ever waits for it.
+//! Whether all operators of a graph work on one stream. Then no other stream waits for it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,25 +7,25 @@ use crate::stream::CudaStream;
 
 /// No stream is known yet.
 const NONE: u64 = u64::MAX;
-/// One was declared, and is not known yet.
+/// One is declared, and is not known yet.
 const DECLARED: u64 = u64::MAX - 1;
-/// There are several, for good.
+/// There are several streams. This is final.
 const SEVERAL: u64 = u64::MAX - 2;
 
-/// What the nodes of a graph know together: while they have one stream, nobody needs its records. While
-/// compiling the streams are counted that operators declare. Others come to light when they are used:
-/// default streams, those that are named while running, and those of others that are adopted.
+/// State that all nodes of a graph share: whether they have one stream alone, whose records no other stream needs.
+/// `graph!` counts the streams that operators declare. The others are found when they are used: default streams,
+/// streams that are named in a hook, and adopted streams.
 ///
-/// Nothing is ordered by it. Where a record was not made when a hook ended, since its graph had one
-/// stream until then, it is made when a consumer asks.
+/// No order depends on it. If a hook ended without a record, because its graph had one stream until then, the record is
+/// made when a consumer needs it.
 #[derive(Debug, Clone)]
 pub struct SingleStream {
-    /// One of the above, or the number of the only stream.
+    /// One of the constants above, or the number of the only stream.
     only: Arc<AtomicU64>,
 }
 
 impl SingleStream {
-    /// For a graph whose operators declare so many streams.
+    /// The state of a graph whose operators declare this number of streams.
     pub fn new(declared: usize) -> Self {
         let only = match declared {
             0 => NONE,
@@ -41,13 +41,13 @@ impl SingleStream {
         self.only.load(Ordering::Relaxed) != SEVERAL
     }
 
-    /// A stream that is used from now on: one that was declared, or that a message came with.
-    pub(super) fn with(&self, stream: &CudaStream) {
+    /// Adds a stream that is used from now on: a declared one, or one that a message came with.
+    pub(super) fn use_declared(&self, stream: &CudaStream) {
         self.add(stream, |only| matches!(only, NONE | DECLARED));
     }
 
-    /// A stream that is used from now on, beside those that were declared.
-    pub(super) fn with_another(&self, stream: &CudaStream) {
+    /// Adds a stream that is used from now on and was not counted as declared.
+    pub(super) fn use_undeclared(&self, stream: &CudaStream) {
         self.add(stream, |only| only == NONE);
     }
 
@@ -58,7 +58,7 @@ impl SingleStream {
             only if is_first(only) => Some(number),
             _ => Some(SEVERAL),
         };
-        // It is refused where nothing changes.
-        let _same = self.only.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        // An `Err` means that nothing changes.
+        let _unchanged = self.only.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
     }
 }

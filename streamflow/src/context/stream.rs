@@ -1,6 +1,7 @@
 //! Law 3: A stream belongs to its tick.
 //!
-//! A hook's streams: what they are, how they are named, and what outlives the hook.
+//! The streams of a hook, their names, and values that need a stream and outlive the hook. `streams.rs` beside this
+//! file allocates the streams.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -10,13 +11,11 @@ use super::ExecutionContext;
 use crate::error::{Error, Result};
 use crate::stream::{CudaStream, PlatformNumber};
 
-/// A stream of the operator, for the time of one hook. It derefs to [`CudaStream`], which launches
-/// and copies.
+/// A stream of the operator, lent for one hook. It derefs to [`CudaStream`], which launches and copies.
 ///
-/// Ports take this type alone, so a stream that an operator owns by itself can't be sent to others.
-/// It can't be kept, sent to another thread, or made from a number: what lives longer than a tick and
-/// needs a stream is an [`OnStream`]. The default stream is asked for
-/// by name: [`ExecutionContext::default_stream`].
+/// Ports take this type alone, so an operator can't send on a stream that it owns by itself. A `Stream` can't be kept,
+/// sent to another thread, or made from a number. A value that lives longer than a tick and needs a stream is an
+/// [`OnStream`]. [`ExecutionContext::default_stream`] gives the default stream.
 #[derive(Clone, Copy)]
 pub struct Stream<'t> {
     stream: &'t CudaStream,
@@ -55,14 +54,14 @@ impl<'t> StreamName<'t> {
         Self { index, _tick: PhantomData }
     }
 
-    /// Which of the operator's names it is.
+    /// The place of the name in the operator's list of streams.
     pub(super) fn index(self) -> usize {
         self.index
     }
 }
 
-/// What must live longer than a tick and needs a stream, as a library's handle or plan: usable
-/// through the operator's own stream alone. Made by [`ExecutionContext::on_stream`], best in
+/// A value that lives longer than a tick and needs a stream, as a library's handle or plan. It can be used only with
+/// the stream that it was made for. [`ExecutionContext::on_stream`] makes it, best in
 /// [`Compute::start`](crate::Compute::start).
 ///
 /// ```
@@ -97,31 +96,32 @@ impl<'t> StreamName<'t> {
 /// ```
 #[derive(Debug)]
 pub struct OnStream<H> {
-    /// The platform's number and the stream's.
+    /// The number of the platform and that of the stream.
     stream: (PlatformNumber, u32),
     value: H,
 }
 
 impl<H> OnStream<H> {
     pub(super) fn new(stream: &Stream<'_>, value: H) -> Self {
-        Self { stream: name_of(stream), value }
+        Self { stream: id_of(stream), value }
     }
 
-    /// Uses it, with the stream's device current on this thread. `stream` must be the one that it was made for.
+    /// Uses the value, with the stream's device current on this thread. `stream` must be the one that the value was
+    /// made for.
     ///
     /// # Errors
-    /// [`Error::OtherStream`] when it is another; the driver's.
+    /// [`Error::OtherStream`] if it is another one; the driver's.
     pub fn with<R>(&mut self, stream: &Stream<'_>, use_it: impl FnOnce(&mut H) -> R) -> Result<R> {
-        let used_on = name_of(stream);
+        let used_on = id_of(stream);
         if self.stream != used_on {
             return Err(Error::OtherStream { made_for: self.stream.1, used_on: used_on.1 });
         }
-        // A drop in the hook may have bound another one.
+        // A drop in the hook may have bound another device.
         stream.timeline().bind()?;
         Ok(use_it(&mut self.value))
     }
 }
 
-fn name_of(stream: &CudaStream) -> (PlatformNumber, u32) {
+fn id_of(stream: &CudaStream) -> (PlatformNumber, u32) {
     (stream.timeline().platform(), stream.timeline().id())
 }

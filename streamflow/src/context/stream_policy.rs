@@ -1,6 +1,7 @@
-//! Where `receive_cuda_stream` may find the internal stream: Holoscan's `allocate` and `sync_to_default`.
+//! Where `receive_cuda_stream` may find the internal stream, as a value: Holoscan's `allocate` and `sync_to_default`.
+//! `port::stream_policy` has the types.
 
-/// Where an operator's internal stream may come from. Whichever it is, the first one found stays.
+/// Where an operator's internal stream may come from. The first stream that is found is used from then on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StreamPolicy {
     /// It may be allocated from the operator's pool.
@@ -9,12 +10,12 @@ pub struct StreamPolicy {
     pub adopt: bool,
     /// It may be the default stream, when no message comes with one.
     pub or_default: bool,
-    /// The default stream waits for it.
+    /// The default stream waits for the internal stream.
     pub sync_to_default: bool,
 }
 
 impl StreamPolicy {
-    /// What policies are built from: there is no internal stream.
+    /// No source of a stream. The other policies are built from it.
     pub const NOWHERE: Self =
         Self { allocate: false, adopt: false, or_default: false, sync_to_default: false };
 }

@@ -1,4 +1,4 @@
-//! Streams that messages came with, as names; and the proof that one stream comes after them.
+//! The streams that messages came with, by name, and a proof that one stream comes after them.
 
 use smallvec::SmallVec;
 
@@ -7,8 +7,8 @@ use crate::driver::DeviceId;
 use crate::error::{Error, Result};
 use crate::stream::{CudaStream, PlatformNumber, Point};
 
-/// The stream that a message was sent on, by name: work can't be queued on it. What
-/// [`In::streams`](crate::In::streams) gives.
+/// The stream that a message was sent on, by name: no work can be queued on it. [`In::streams`](crate::In::streams)
+/// gives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StreamRef {
     point: Point,
@@ -21,7 +21,7 @@ impl StreamRef {
         Self { point, device, platform }
     }
 
-    /// What the message's data is ready at.
+    /// The point at which the message's data is ready.
     pub fn point(self) -> Point {
         self.point
     }
@@ -31,19 +31,19 @@ impl StreamRef {
         self.device
     }
 
-    /// Whether it is this stream.
+    /// Whether it names `stream`.
     pub fn is(self, stream: &CudaStream) -> bool {
         let timeline = stream.timeline();
         (self.platform, self.point.stream()) == (timeline.platform(), timeline.id())
     }
 }
 
-/// Work queued on [`target`](Self::target) comes after the streams that
-/// [`ExecutionContext::synchronize_streams`](crate::ExecutionContext::synchronize_streams) was given.
+/// A proof that work queued on [`target`](Self::target) comes after the streams that were passed to
+/// [`ExecutionContext::synchronize_streams`](crate::ExecutionContext::synchronize_streams).
 #[derive(Debug, Clone)]
 pub struct Synchronized<'c> {
     target: Stream<'c>,
-    /// The latest of each stream. They are kept here, since a stream remembers only some of its waits.
+    /// The latest point of each stream. They are kept here, since a stream remembers only some of its waits.
     after: SmallVec<[Point; 8]>,
 }
 
@@ -68,8 +68,8 @@ impl<'c> Synchronized<'c> {
         self.target
     }
 
-    /// Whether the target comes after a message's point. It is made to where the message names no
-    /// stream: that could not be given to `synchronize_streams`.
+    /// Checks that the target comes after a message's point. If the message names no stream, the target waits for the
+    /// point here: there was no stream to pass to `synchronize_streams`.
     pub(crate) fn check(&self, point: Point, node: &str, port: &'static str) -> Result<()> {
         if self.target.table().is_default(point.stream()) {
             return self.target.wait(point);

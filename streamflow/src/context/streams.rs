@@ -1,4 +1,7 @@
-//! The streams of an operator: those that it asks for, and the internal one.
+//! The streams of an operator: those that it allocates, and the internal one.
+//!
+//! `receive_cuda_stream` calls `receive_stream`, which makes the internal stream wait for the points of the messages.
+//! Which of these waits reach the driver is decided in `stream/order.rs` (law 7).
 
 use std::cell::OnceCell;
 
@@ -9,43 +12,42 @@ use crate::error::{Error, Result};
 use crate::stream::{CudaStream, Point};
 
 impl ExecutionContext {
-    /// A stream that the operator declared, allocated from its pool the first time, and the same one
-    /// from then on, in `start` as in `compute`. Holoscan's `allocate_cuda_stream`; its
-    /// `device_from_stream` is [`stream.device()`](CudaStream::device), which can't fail.
+    /// A declared stream. It is allocated from the node's pool at the first call, and is the same one from then on, in
+    /// `start` as in `compute`. Holoscan's `allocate_cuda_stream`; its `device_from_stream` is
+    /// [`stream.device()`](CudaStream::device), which can't fail.
     ///
     /// # Errors
     /// [`Error::PoolExhausted`]; [`Error::NoPool`] for an operator without a pool.
     pub fn allocate_cuda_stream(&self, name: StreamName<'_>) -> Result<Stream<'_>> {
-        self.declared(name.index())
+        self.declared_stream(name.index())
     }
 
-    /// As [`allocate_cuda_stream`](Self::allocate_cuda_stream), by a name that is known only now. A
-    /// name that the operator declared is that stream. Such streams are not counted while compiling,
-    /// so an exhausted pool is found here; and the name is looked for in each call, so what is always
-    /// needed is better declared.
+    /// As [`allocate_cuda_stream`](Self::allocate_cuda_stream), by a name that is known only in the run. The name of a
+    /// declared stream gives that stream. Undeclared streams are not counted while compiling, so an exhausted pool is
+    /// found here. Each call searches for the name, so a stream that is always needed is better declared.
     ///
     /// # Errors
     /// As for [`allocate_cuda_stream`](Self::allocate_cuda_stream).
     pub fn allocate_cuda_stream_named(&self, name: &str) -> Result<Stream<'_>> {
         if let Some(index) = self.names.iter().position(|declared| *declared == name) {
-            return self.declared(index);
+            return self.declared_stream(index);
         }
-        let known = self.found.iter().find(|(_, (known, _))| known == name);
+        let known = self.undeclared.iter().find(|(_, (known, _))| known == name);
         if let Some((_, (_, stream))) = known {
             return Ok(Stream::new(stream));
         }
         let stream = self.allocate(name)?;
-        self.single_stream.with_another(&stream);
-        let index = self.found.push((name.to_owned(), stream));
+        self.single_stream.use_undeclared(&stream);
+        let index = self.undeclared.push((name.to_owned(), stream));
         self.has_others.set(true);
-        Ok(Stream::new(&self.found[index].1))
+        Ok(Stream::new(&self.undeclared[index].1))
     }
 
-    fn declared(&self, index: usize) -> Result<Stream<'_>> {
-        let cell = &self.named[index];
+    fn declared_stream(&self, index: usize) -> Result<Stream<'_>> {
+        let cell = &self.declared[index];
         if cell.get().is_none() {
             let stream = self.allocate(self.names[index])?;
-            self.single_stream.with(&stream);
+            self.single_stream.use_declared(&stream);
             let _first = cell.set(stream);
         }
         stored(cell)
@@ -60,9 +62,8 @@ impl ExecutionContext {
         }
     }
 
-    /// Makes work that is queued on `target` from now on come after the streams that messages came
-    /// with, without blocking the host. Absent streams and `target` itself are passed over. What it
-    /// gives opens the messages:
+    /// Orders `target` after the streams that messages came with, without blocking the host. Absent streams and
+    /// `target` itself are skipped. The [`Synchronized`] that it returns opens the messages:
     ///
     /// ```
     /// # use streamflow::prelude::*;
@@ -80,7 +81,7 @@ impl ExecutionContext {
     /// # }
     /// ```
     ///
-    /// Holoscan's `synchronize_streams`, which makes the default stream wait as well, unasked.
+    /// Holoscan's `synchronize_streams` makes the default stream wait as well; this one does not.
     ///
     /// # Errors
     /// [`Error::ForeignPlatform`]; the driver's, when a wait fails.
@@ -96,8 +97,8 @@ impl ExecutionContext {
         Ok(after)
     }
 
-    /// The legacy default stream of the operator's device. Work on it waits for streams that are
-    /// made blocking, and they for it; order against all others comes with the data, as always.
+    /// The legacy default stream of the operator's device. Work on it waits for the work of blocking streams, and they
+    /// wait for its work. Order against all other streams comes with the data, as always.
     ///
     /// # Errors
     /// The driver's.
@@ -109,14 +110,14 @@ impl ExecutionContext {
         let stream = &self.defaults[device.index()];
         if stream.get().is_none() {
             let default = self.platform.default_stream(device)?;
-            self.single_stream.with_another(&default);
+            self.single_stream.use_undeclared(&default);
             let _first = stream.set(default);
             self.has_others.set(true);
         }
         stored(stream)
     }
 
-    /// The internal stream, found as `policy` says, which now waits for `sent`.
+    /// The internal stream, found by `policy`, after it was made to wait for the points in `sent`.
     #[inline]
     pub(crate) fn receive_stream(
         &self,
@@ -127,8 +128,8 @@ impl ExecutionContext {
             Some(stream) => Stream::new(stream),
             None => self.find_internal(policy, &mut sent.clone())?,
         };
-        // Bound before the hook, but not for certain any more: a library may have bound another, and an
-        // adopted stream may be on one.
+        // The device was bound before the hook. A library may have bound another since, and an adopted stream may be on
+        // another.
         stream.timeline().bind()?;
         for point in sent {
             stream.timeline().wait(stream.table(), point)?;
@@ -139,7 +140,7 @@ impl ExecutionContext {
         Ok(stream)
     }
 
-    /// The default stream waits for the internal one.
+    /// Makes the default stream wait for the internal one.
     fn wait_on_default(&self, stream: Stream<'_>) -> Result<()> {
         let default = self.default_stream()?;
         if default.timeline().id() != stream.timeline().id() {
@@ -156,14 +157,14 @@ impl ExecutionContext {
         sent: &mut dyn Iterator<Item = Point>,
     ) -> Result<Stream<'_>> {
         let allocated = match &self.streams {
-            // That it is exhausted may be found in every tick.
+            // Without an error: the pool may be exhausted in every tick.
             Streams::Pool(pool) if policy.allocate && policy.adopt => {
                 pool.allocate_if_free(&self.node)?
             }
             Streams::Pool(pool) if policy.allocate => Some(pool.allocate(self.node.clone())?),
             _ => None,
         };
-        // A node without a pool said that it works where its messages do.
+        // A node without a pool works on the streams of its messages, the default stream included.
         let (mut found, mut default) = (allocated, None);
         while found.is_none()
             && let Some(point) = sent.next()
@@ -176,12 +177,12 @@ impl ExecutionContext {
         }
         match (found, default.or(policy.or_default.then(|| self.device()))) {
             (Some(stream), _) => {
-                self.single_stream.with(&stream);
+                self.single_stream.use_declared(&stream);
                 let _first = self.internal.set(stream);
                 stored(&self.internal)
             }
             (None, Some(device)) => {
-                // Each port gives one stream.
+                // All ports of a tick give one stream.
                 let device = self.on_default.get().unwrap_or(device);
                 self.on_default.set(Some(device));
                 self.default_stream_of(device)
@@ -198,12 +199,12 @@ impl ExecutionContext {
         Error::NothingToAdopt { node: self.node.clone(), exhausted }
     }
 
-    /// The internal stream for an output.
+    /// The stream on which an output sends: the internal one, or the default stream of this tick.
     pub(crate) fn sending_stream(&self, port: &str) -> Result<&CudaStream> {
         let on_default = self.on_default.get();
         let default = on_default.and_then(|device| self.defaults[device.index()].get());
-        let none = || Error::NoStream { node: self.node.clone(), port: port.to_owned() };
-        self.internal.get().or(default).ok_or_else(none)
+        let missing = || Error::NoStream { node: self.node.clone(), port: port.to_owned() };
+        self.internal.get().or(default).ok_or_else(missing)
     }
 }
 
