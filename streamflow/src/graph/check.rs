@@ -1,9 +1,9 @@
 //! Law 6: A graph that fits together.
 //!
-//! What `graph!` checks in constants: it knows names, the types know ports and streams.
+//! The checks that `graph!` makes in constants. The macro has the names of nodes and ports; the types have the rest.
 //!
-//! Each check is a `#[track_caller] const fn` that `graph!` calls at the user's token, so rustc
-//! shows the text there.
+//! Each check is a `#[track_caller] const fn` that `graph!` calls at the user's token, so that rustc shows the text
+//! there. The calls are made in `streamflow-macros/src/graph`.
 
 use super::text::Text;
 use crate::port::{PortInfo, PortSize};
@@ -35,7 +35,7 @@ const fn contains(names: &[&str], name: &str) -> bool {
     false
 }
 
-/// `` `node.a`, `node.b` `` of the ports that are not in `used`, and how many.
+/// Adds the ports that are not in `used`, as `` `node.a`, `node.b` ``. Returns the text and their number.
 const fn list_missing(
     mut text: Text,
     node: &str,
@@ -54,8 +54,8 @@ const fn list_missing(
     (text, missing)
 }
 
-/// Whether an edge names a port that the operator has not. rustc says so there, and whatever else
-/// the node lacks may be meant by that name.
+/// Whether an edge names a port that the operator does not have. rustc reports that at the edge. A port that seems
+/// unconnected may be the one that this name means.
 const fn has_unknown(named: &[&str], inputs: &[PortInfo], outputs: &[PortInfo]) -> bool {
     let mut i = 0;
     while i < named.len() {
@@ -78,8 +78,8 @@ const fn has(ports: &[PortInfo], name: &str) -> bool {
     false
 }
 
-/// Every required input of a node is connected. `named` are all ports of the node that edges name,
-/// on whichever side.
+/// Checks that every required input of a node is connected. `named` are all ports of the node that edges name, on both
+/// sides.
 #[track_caller]
 pub const fn check_inputs(
     node: &str,
@@ -103,8 +103,8 @@ pub const fn check_inputs(
     }
 }
 
-/// An input with an edge may have one more. `input` is its name with its node's, and `other` the
-/// output that feeds it already.
+/// Checks that an input with an edge may have another one. `input` is the name of its node and its own, and `other`
+/// is the output at its first edge.
 #[track_caller]
 pub const fn check_second(input: &str, inputs: &[PortInfo], port: &str, other: &str) {
     let mut i = 0;
@@ -115,15 +115,15 @@ pub const fn check_second(input: &str, inputs: &[PortInfo], port: &str, other: &
                 .add(input)
                 .add("` already has a producer, `")
                 .add(other)
-                .add("`; it takes exactly one edge, for it is not `#[input(many)]`")
+                .add("`; it takes exactly one edge, because it is not `#[input(many)]`")
                 .fail()
         }
         i += 1;
     }
 }
 
-/// Inputs with a size have as many producers. `producers` are the inputs that edges name, each with
-/// how many do.
+/// Checks that inputs with a size have that number of producers. `producers` are the inputs that edges name, each
+/// with the number of its edges.
 #[track_caller]
 pub const fn check_sizes(node: &str, inputs: &[PortInfo], producers: &[(&str, usize)]) {
     let mut i = 0;
@@ -154,7 +154,7 @@ pub const fn check_sizes(node: &str, inputs: &[PortInfo], producers: &[(&str, us
     }
 }
 
-/// Every output of a node is consumed or discarded. `named` as for [`check_inputs`].
+/// Checks that every output of a node is consumed or discarded. `named` as for [`check_inputs`].
 #[track_caller]
 pub const fn check_outputs(
     node: &str,
@@ -184,8 +184,8 @@ pub const fn check_outputs(
     }
 }
 
-/// A pool has as many streams as the operators on it declare. `needed` are these operators' nodes,
-/// each with its number of streams.
+/// Checks that a pool has as many streams as the operators on it declare. `needed` are their nodes, each with its
+/// number of streams.
 #[track_caller]
 pub const fn check_pool(pool: &str, description: &CudaStreamPool, needed: &[(&str, usize)]) {
     let Some(max) = description.get_max_size() else { return };
@@ -213,13 +213,13 @@ pub const fn check_pool(pool: &str, description: &CudaStreamPool, needed: &[(&st
             .add_text(&list)
             .add("; give it `max_size(")
             .add_number(sum)
-            .add(")`, or none")
+            .add(")`, or no maximum")
             .fail()
     }
 }
 
-/// An operator on a pool has a use for it: streams of its own, or device data at a port. One that takes streams
-/// by names of the run alone has neither; it declares one of them.
+/// Checks that an operator on a pool uses it: it declares a stream, or has device data at a port. An operator that
+/// allocates streams only by names of the run must declare one of them.
 #[track_caller]
 pub const fn check_pool_use(
     node: &str,
@@ -238,7 +238,7 @@ pub const fn check_pool_use(
             .add(operator)
             .add("` works on the host alone; remove `#[streams(")
             .add(pool)
-            .add(")]`, or declare the streams that it takes, `#[operator(streams(…))]`")
+            .add(")]`, or declare the streams that it allocates, `#[operator(streams(…))]`")
             .fail()
     }
 }
@@ -261,14 +261,14 @@ pub struct EdgeEnd<'a> {
     pub node: &'a str,
     /// The port's name.
     pub port: &'a str,
-    /// The ports among which it is: inputs or outputs.
+    /// The inputs or the outputs of the operator: one of them is this port.
     pub ports: &'a [PortInfo],
     /// The node's pool; `None` for its own, on device 0.
     pub pool: Option<&'a CudaStreamPool>,
 }
 
 impl EdgeEnd<'_> {
-    /// Not if there is no such port: rustc says so at the edge.
+    /// `false` if there is no such port: rustc reports that at the edge.
     const fn carries_device_data(&self) -> bool {
         let mut i = 0;
         while i < self.ports.len() {
@@ -297,7 +297,7 @@ impl EdgeEnd<'_> {
     }
 }
 
-/// Device data stays on its device.
+/// Checks that an edge of device data stays on one device.
 #[track_caller]
 pub const fn check_devices(output: &EdgeEnd<'_>, input: &EdgeEnd<'_>) {
     let carries = output.carries_device_data() && input.carries_device_data();
@@ -308,7 +308,7 @@ pub const fn check_devices(output: &EdgeEnd<'_>, input: &EdgeEnd<'_>) {
     }
 }
 
-/// An edge that transfers leads to another device.
+/// Checks that an edge with `#[transfer]` leads to another device.
 #[track_caller]
 pub const fn check_transfer(output: &EdgeEnd<'_>, input: &EdgeEnd<'_>) {
     let carries = output.carries_device_data() && input.carries_device_data();

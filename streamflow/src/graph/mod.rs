@@ -1,12 +1,13 @@
 //! Graphs: nodes that hold operators, ready to be scheduled.
 //!
 //! `graph!` makes a struct whose fields are boxes of [`Node`]s, and implements [`Graph`] for it. A scheduler
-//! sees the nodes as [`AnyNode`]s, in an order in which producers come before their consumers.
+//! sees the nodes as [`AnyNode`]s, in an order in which producers come before their consumers:
+//! [`schedule::run`](crate::schedule::run) runs them.
 //!
 //! # A tensor for the next tick
 //!
-//! `#[feedback(initial = …)]` carries a message into the next tick. Its expression is made as those of the
-//! nodes are: it sees the parameters and `platform`, and may use `?`.
+//! `#[feedback(initial = …)]` carries a message into the next tick. Its expression may use what those of the nodes may:
+//! the parameters, `platform` and `?`.
 //!
 //! ```
 //! use streamflow::prelude::*;
@@ -67,7 +68,7 @@
 //!     }
 //! }
 //!
-//! /// What the first tick adds to. It may still be under way when the graph gets it.
+//! /// The tensor to which the first tick adds. The device may still write it when the graph gets it.
 //! fn zeros(platform: &Platform, len: usize) -> Result<Tensor<f32>> {
 //!     let stream = platform.stream_pool("FIRST", &CudaStreamPool::new())?.allocate("zeros")?;
 //!     let mut image = platform.tensor([len], &stream)?;

@@ -1,6 +1,6 @@
-//! Texts of errors that are put together while compiling.
+//! Builds texts of errors while compiling.
 
-/// Text that is put together while compiling.
+/// A text that is built while compiling.
 pub(super) struct Text {
     bytes: [u8; 1024],
     len: usize,
@@ -34,14 +34,14 @@ impl Text {
     #[track_caller]
     #[allow(
         clippy::panic,
-        reason = "while compiling, where it is how a constant says what is wrong"
+        reason = "it runs while compiling, where a panic is the error of a constant"
     )]
     pub(super) const fn fail(&self) -> ! {
         let (text, _) = self.bytes.split_at(self.len);
         match std::str::from_utf8(text) {
             Ok(text) => panic!("{}", text),
-            // Only text that is longer than the space, cut within a character.
-            Err(_) => panic!("this graph is wrong, and the reason is too long to tell"),
+            // The text is longer than the space, and was cut within a character.
+            Err(_) => panic!("this graph is wrong, and the reason is too long to show"),
         }
     }
 

@@ -1,4 +1,5 @@
-//! What an operator is: its ports and streams by `#[operator]`, its work by [`Compute`].
+//! Operators: `#[operator]` declares the ports and streams, [`Compute`] has the work. `node.rs` is an operator in a
+//! graph, and `runner.rs` calls its hooks.
 
 mod node;
 mod options;
@@ -13,9 +14,7 @@ use crate::error::Result;
 use crate::platform::Platform;
 use crate::port::{PortInfo, Ports};
 
-/// A struct with `#[operator]`: what is known about its ports and streams.
-///
-/// Implemented by the attribute alone.
+/// A struct with `#[operator]`: its ports and streams. The attribute implements it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a streamflow operator",
     label = "this type is not an operator",
@@ -30,8 +29,8 @@ pub trait Operator: Send + Sized + 'static {
     const OUTPUTS: &'static [PortInfo];
     /// The streams that it declares with `#[operator(streams(…))]`.
     const STREAM_NAMES: &'static [&'static str];
-    /// How many streams it may take from its pool: the declared ones, and an internal one if an input
-    /// carries device data.
+    /// How many streams it may allocate from its pool: the declared ones, and an internal one if an input carries
+    /// device data.
     const STREAMS: usize;
     /// Its ports, for edges.
     type Ports: Ports;
@@ -39,7 +38,7 @@ pub trait Operator: Send + Sized + 'static {
     type Io<'t>;
     /// The names of its declared streams, for [`Compute::start`].
     type StreamNames<'t>;
-    /// `Box<Node<Self>>`, by the same road as [`__node`](Self::__node).
+    /// `Box<Node<Self>>`, an item for the same reason as [`__node`](Self::__node).
     #[doc(hidden)]
     type __Node;
 
@@ -49,8 +48,8 @@ pub trait Operator: Send + Sized + 'static {
     fn __io<'t>(ports: &'t mut Self::Ports, cx: &'t ExecutionContext) -> Self::Io<'t>;
     #[doc(hidden)]
     fn __stream_names(cx: &ExecutionContext) -> Self::StreamNames<'_>;
-    /// By this road, and not by a function with a bound, a type that is no operator is reported
-    /// where `graph!` names it, in the same words each time, which rustc then prints once.
+    /// Makes a node. It is an item of this trait, and not a function with a bound, so that rustc reports a type that
+    /// is no operator at the place where `graph!` names it, with one text each time, which it then prints once.
     #[doc(hidden)]
     fn __node(
         self,
@@ -65,7 +64,7 @@ pub trait Operator: Send + Sized + 'static {
 
 /// What an operator does.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not say what it does",
+    message = "`{Self}` does not implement `Compute`",
     label = "this operator has no `compute`",
     note = "write `impl Compute for {Self}`"
 )]
@@ -73,7 +72,7 @@ pub trait Compute: Operator {
     /// Called once, before the first tick of a run.
     ///
     /// # Errors
-    /// Whatever ends the run before it begins.
+    /// An error ends the run before its first tick.
     fn start(&mut self, streams: Self::StreamNames<'_>, cx: &ExecutionContext) -> Result<()> {
         let _ = (streams, cx);
         Ok(())
@@ -82,13 +81,13 @@ pub trait Compute: Operator {
     /// Called for each tick: when every required input has a message and every output has room.
     ///
     /// # Errors
-    /// Whatever ends the run. What the tick has emitted is not sent then.
+    /// An error ends the run. The messages that the tick emitted are not sent.
     fn compute<'t>(&mut self, io: Self::Io<'t>, cx: &'t ExecutionContext) -> Result<()>;
 
-    /// Called once, after the last tick of a run, also of one that failed.
+    /// Called once, after the last tick of a run, also after a run that failed.
     ///
     /// # Errors
-    /// What the run reports beside its first error.
+    /// The run returns it, beside the first error of the run if there is one.
     fn stop(&mut self, cx: &ExecutionContext) -> Result<()> {
         let _ = cx;
         Ok(())

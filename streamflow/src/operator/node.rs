@@ -1,4 +1,5 @@
-//! A node: an operator, its ports, its context, and when it runs.
+//! A node: an operator with its ports, its context and its conditions. `runner.rs` has the part that does not depend
+//! on the operator's type.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::platform::{Platform, device};
 use crate::port::{PortInfo, Ports, ReceivingEnd, SendingEnd};
 use crate::stream::CudaStreamPool;
 
-/// An operator within a graph.
+/// An operator in a graph.
 pub struct Node<O: Operator> {
     /// The operator.
     pub operator: O,
@@ -23,16 +24,17 @@ pub struct Node<O: Operator> {
     runner: NodeRunner,
 }
 
-/// Calls a function, whose variables are then in a stack frame of their own, whoever calls it.
+/// Calls a function in a stack frame of its own, so that its variables don't enlarge the caller's frame.
 #[inline(never)]
 pub fn apart<R>(call: impl FnOnce() -> R) -> R {
     call()
 }
 
-/// Makes a node of an operator and its ports, connected or not. In a box, so that the stack holds only its address.
+/// Makes a node of an operator and its ports, connected or not. It is in a box, so that the stack holds its address
+/// only.
 ///
 /// # Errors
-/// [`Error::CountZero`]; the platform's, when it has no such device or stream.
+/// [`Error::CountZero`]; the platform's, if it has no such device or can't make the streams.
 pub(crate) fn node<O: Operator>(
     name: &str,
     operator: O,
@@ -66,8 +68,8 @@ pub(crate) fn node<O: Operator>(
     Ok(Box::new(Node { operator, ports, runner }))
 }
 
-/// The node as schedulers see it. `graph!` names the operator's type in the call, so that rustc says
-/// there that it has no `compute`.
+/// The node as schedulers see it. `graph!` names the operator's type in the call, so that rustc reports a missing
+/// `compute` there.
 pub fn any_node<O: Compute>(node: &mut Node<O>) -> &mut dyn AnyNode {
     node
 }
@@ -81,28 +83,27 @@ pub trait AnyNode: Send {
     /// Whether it can run now.
     ///
     /// # Errors
-    /// The driver's, when it can't say how far a stream is.
+    /// The driver's, when it queries how far a stream is.
     fn readiness(&mut self) -> Result<Readiness>;
-    /// Calls `start`. `stop` is what asks the whole graph to end.
+    /// Calls `start`. `stop` is the flag that ends the run of the whole graph.
     ///
     /// # Errors
     /// The operator's, with node, hook and tick.
     fn start(&mut self, stop: &Arc<AtomicBool>) -> Result<()>;
-    /// Calls `compute` and sends what it emitted. `false` if the tick changed nothing: it took no
-    /// message and sent none, so it would only do the same again.
+    /// Calls `compute` and sends the messages that it emitted. `false` if the tick changed nothing: it took no
+    /// message and sent none, so the next tick would do the same.
     ///
     /// # Errors
-    /// The operator's, with node, hook and tick; [`Error::Unhandled`]. Nothing was sent then.
+    /// The operator's, with node, hook and tick; [`Error::Unhandled`]. Then nothing was sent.
     fn tick(&mut self) -> Result<bool>;
-    /// The inputs in front of which messages wait that are lost when the run ends.
+    /// The inputs whose waiting messages would be lost if the run ended now.
     fn waiting(&mut self) -> Vec<&'static str>;
-    /// Calls `stop` if `start` was called, and drops all messages that wait.
+    /// Calls `stop` if `start` was called, and drops all waiting messages.
     ///
     /// # Errors
     /// The operator's, with node, hook and tick.
     fn stop(&mut self) -> Result<()>;
-    /// Blocks until all work of its streams is complete, and of those that copy what it sent to other
-    /// devices.
+    /// Blocks until all work is complete on its streams, and on those that copy its messages to other devices.
     ///
     /// # Errors
     /// The driver's; an error of earlier work is reported here.
@@ -125,11 +126,11 @@ impl<O: Compute> AnyNode for Node<O> {
         if !self.can_run() {
             return Ok(Readiness::Blocked);
         }
-        if !self.runner.awaits() {
+        if !self.runner.awaits_streams() {
             return Ok(Readiness::Ready);
         }
         let (runner, mut hooks) = self.split();
-        runner.after_streams(&mut hooks)
+        runner.stream_readiness(&mut hooks)
     }
 
     fn start(&mut self, stop: &Arc<AtomicBool>) -> Result<()> {
@@ -160,21 +161,21 @@ impl<O: Compute> AnyNode for Node<O> {
 }
 
 impl<O: Compute> Node<O> {
-    /// Calls `compute`. What it emitted stays in the outputs; of a tick that failed, nothing does.
+    /// Calls `compute`. The messages that it emitted stay in the outputs, unless the tick failed.
     pub(crate) fn tick_unpublished(&mut self) -> Result<()> {
         let (runner, mut hooks) = self.split();
         runner.tick_unpublished(&mut hooks)
     }
 
-    /// Drops what a tick emitted that was not published.
+    /// Drops the messages that were emitted and not published.
     pub(crate) fn cancel(&mut self) -> Result<()> {
         let (runner, mut hooks) = self.split();
         runner.cancel(&mut hooks)
     }
 
-    /// Whether the messages are there that the operator needs, and room for what it sends.
+    /// Whether the inputs have the messages that the operator needs, and the outputs have room.
     fn can_run(&mut self) -> bool {
-        // With optional inputs alone it runs for any message, since it would run for ever for none.
+        // An operator with optional inputs alone runs for any message. Without a message it would run for ever.
         let mut state = if O::INPUTS.is_empty() { InputState::Present } else { InputState::Absent };
         self.ports.inputs(&mut |input| state = state.max(input.state()));
         let mut room = true;
@@ -188,7 +189,7 @@ impl<O: Compute> Node<O> {
     }
 }
 
-/// What of a node depends on its operator's type.
+/// The part of a node that depends on its operator's type.
 struct Parts<'a, O: Operator> {
     operator: &'a mut O,
     ports: &'a mut O::Ports,

@@ -1,4 +1,4 @@
-//! What is said about a node, and what it says about itself.
+//! Options that `graph!` sets on a node; its readiness.
 
 use crate::context::SingleStream;
 use crate::stream::{CudaStreamPool, Point, StreamPool};
@@ -8,37 +8,36 @@ use crate::stream::{CudaStreamPool, Point, StreamPool};
 pub enum NodeStreams<'a> {
     /// `#[streams(POOL)]`.
     Pool(&'a StreamPool),
-    /// Nothing was said: a pool of its own without a maximum, on device 0. Its streams are made when
-    /// they are asked for, so an operator of host data has none.
+    /// No attribute: a pool of the node's own without a maximum, on device 0. Streams are made when they are
+    /// allocated, so an operator of host data has none.
     Default,
-    /// Nothing was said, and the graph has a default green context: a pool of its own that is described
-    /// so.
+    /// No attribute, in a graph with a default green context: a pool of the node's own on that context.
     Own(&'a CudaStreamPool),
-    /// `#[streams(none)]`: the stream of the first message that it receives.
+    /// `#[streams(none)]`: the node adopts the stream of the first message that it receives.
     None,
 }
 
-/// What `graph!` says about a node beside its operator.
+/// The options of a node in `graph!`.
 #[derive(Debug, Clone, Copy)]
 pub struct NodeOptions<'a> {
     /// Where its streams come from.
     pub streams: NodeStreams<'a>,
-    /// `#[when(count(n))]`: how often it runs.
+    /// `#[when(count(n))]`: how many ticks it has in a run.
     pub count: Option<u64>,
-    /// `#[when(stream_done(port))]`: the inputs whose streams must be done before it runs.
+    /// `#[when(stream_done(port))]`: the inputs whose messages' data must be ready before it runs.
     pub stream_done: &'static [&'static str],
-    /// Whether the graph has but one stream, so that no other ever needs an event.
+    /// Whether the graph has one stream alone, so that no other stream needs its events.
     pub single_stream: &'a SingleStream,
 }
 
 /// Whether a node can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readiness {
-    /// It can.
+    /// It can run.
     Ready,
-    /// It can as soon as the device has got this far.
+    /// It can run as soon as the device has reached this point.
     AfterStream(Point),
-    /// A message is missing, or room for one.
+    /// A message is missing at an input, or room at an output.
     Blocked,
     /// It will not run again.
     Done,

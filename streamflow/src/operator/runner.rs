@@ -1,5 +1,11 @@
-//! What is done around an operator's hooks. It does not know the operator's type, so that it is compiled
-//! once, and stays in the processor's cache from one node to the next.
+//! Runs the hooks of a node: binds the device before a hook, records and sends after it, and wraps its errors.
+//!
+//! This code does not depend on the operator's type, so that it is compiled once, and stays in the processor's cache
+//! from one node to the next.
+//!
+//! A message that a tick emitted waits in its output's `Outlet` until `compute` has succeeded; then `Hooks::publish`
+//! pushes it to the queues of its edges. An error of a hook becomes an [`Error::Operator`] in `failed`; the scheduler
+//! (`schedule/greedy.rs`) gets it.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -12,19 +18,18 @@ use crate::message::Handled;
 use crate::port::{ReceivingEnd, SendingEnd};
 use crate::stream::Point;
 
-/// An error is large, and hooks run in every tick: in here it lies elsewhere, so that success moves none.
+/// The result of a hook. Its error is in a box: an error is large, and hooks that succeed should not pay for moving it.
 pub(super) type HookResult = Result<(), Box<Error>>;
 
-/// What of a node depends on its operator's type: the hooks, with their ports made for them, and what each tick
-/// asks of all ports together.
+/// The part of a node that depends on its operator's type: the hooks, and calls to all its ports.
 pub(super) trait Hooks {
     fn start(&mut self, cx: &ExecutionContext) -> HookResult;
     fn compute(&mut self, cx: &ExecutionContext) -> HookResult;
     fn stop(&mut self, cx: &ExecutionContext) -> HookResult;
-    /// Ends a tick of the inputs: drops what they received. What it did with them: of an operator without
-    /// inputs, which makes messages, [`Handled::Taken`].
+    /// Ends a tick of the inputs: drops their received messages. Returns what the tick did with the inputs;
+    /// [`Handled::Taken`] for an operator without inputs.
     fn finish(&mut self) -> Handled;
-    /// Hands what the tick emitted to the edges. Whether it emitted anything.
+    /// Pushes the emitted messages to the edges. Returns whether there were any.
     fn publish(&mut self) -> bool;
     /// Visits the inputs in order of declaration.
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn ReceivingEnd));
@@ -32,13 +37,13 @@ pub(super) trait Hooks {
     fn outputs(&mut self, visit: &mut dyn FnMut(&mut dyn SendingEnd));
 }
 
-/// A node without its operator and ports, which each call is given.
+/// A node without its operator and ports, which each call gets as [`Hooks`].
 pub(super) struct NodeRunner {
     pub(super) cx: ExecutionContext,
     count: Option<u64>,
-    /// By input, in the order of declaration: whether `stream_done` names it. Empty if none is named.
+    /// For each input, in the order of declaration: whether `stream_done` names it. Empty if none is named.
     awaited: Box<[bool]>,
-    /// Whether an edge may refuse a message, and so fail the tick. Known when it was started.
+    /// Whether an edge may refuse a message, which fails the tick. Set when the run starts.
     may_fault: bool,
     started: bool,
 }
@@ -54,15 +59,15 @@ impl NodeRunner {
         self.cx.is_finished() || self.count.is_some_and(|count| self.cx.tick() >= count)
     }
 
-    /// Whether it waits for streams.
+    /// Whether it has a condition `stream_done`.
     #[inline]
-    pub(super) fn awaits(&self) -> bool {
+    pub(super) fn awaits_streams(&self) -> bool {
         !self.awaited.is_empty()
     }
 
-    /// Whether the streams that it waits for are done.
-    pub(super) fn after_streams(&self, hooks: &mut dyn Hooks) -> Result<Readiness> {
-        match self.unfinished(hooks) {
+    /// Whether the data of the awaited messages is ready.
+    pub(super) fn stream_readiness(&self, hooks: &mut dyn Hooks) -> Result<Readiness> {
+        match self.first_incomplete(hooks) {
             Ok(Some(point)) => Ok(Readiness::AfterStream(point)),
             Ok(None) => Ok(Readiness::Ready),
             Err(error) => Err(*self.failed("readiness", Box::new(error))),
@@ -70,13 +75,13 @@ impl NodeRunner {
     }
 
     pub(super) fn start(&mut self, hooks: &mut dyn Hooks, stop: &Arc<AtomicBool>) -> Result<()> {
-        let mut begins = Ok(());
+        let mut checked = Ok(());
         hooks.inputs(&mut |input| {
-            if begins.is_ok() {
-                begins = input.check_start();
+            if checked.is_ok() {
+                checked = input.check_start();
             }
         });
-        begins?;
+        checked?;
         self.may_fault = false;
         hooks.outputs(&mut |output| self.may_fault |= output.may_fault());
         self.cx.begin(stop);
@@ -88,24 +93,24 @@ impl NodeRunner {
         self.compute(hooks, true).map_err(|error| self.undo(hooks, *error))
     }
 
-    /// Calls `compute`. What it emitted stays in the outputs; of a tick that failed, nothing does.
+    /// Calls `compute`. The messages that it emitted stay in the outputs, unless the tick failed.
     pub(super) fn tick_unpublished(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
         self.compute(hooks, false).map(drop).map_err(|error| self.undo(hooks, *error))
     }
 
-    /// Calls `compute`, ends the tick of the inputs, and hands what was emitted to the edges, if it is to be.
-    /// Whether the tick changed anything.
+    /// Calls `compute`, ends the tick of the inputs and, with `publish`, pushes the emitted messages to the edges.
+    /// Returns whether the tick changed anything.
     #[inline]
     fn compute(&mut self, hooks: &mut dyn Hooks, publish: bool) -> Result<bool, Box<Error>> {
         let done = self.hook("compute", |cx| hooks.compute(cx));
         let may_fault = self.may_fault;
-        // Messages are dropped here, and what they do then is the user's, too.
+        // Messages are dropped here, which runs code of the user.
         let ended = caught_as_error(|| {
             let handled = hooks.finish();
             if done.is_err() || handled == Handled::Untouched {
                 return Ok((handled, false));
             }
-            if may_fault && let Some(full) = full(hooks) {
+            if may_fault && let Some(full) = full_edge(hooks) {
                 return Err(full);
             }
             Ok((handled, publish && hooks.publish()))
@@ -121,17 +126,17 @@ impl NodeRunner {
         Ok(emitted)
     }
 
-    /// Of a tick that failed nothing is sent.
+    /// Drops the messages of a tick that failed: it sends nothing.
     #[cold]
     #[inline(never)]
     fn undo(&self, hooks: &mut dyn Hooks, error: Error) -> Error {
-        // If dropping a message panics, that has told itself; `error` came first.
+        // A panic while dropping a message is not returned: the panic hook has printed it, and `error` came first.
         let _second = self.cancel(hooks);
         self.cx.count_tick();
         error
     }
 
-    /// Drops what was emitted and not handed to the edges.
+    /// Drops the messages that were emitted and not pushed to the edges.
     pub(super) fn cancel(&self, hooks: &mut dyn Hooks) -> Result<()> {
         let cancelled = drop_all(|| hooks.outputs(&mut |output| output.cancel()));
         cancelled.map_err(|error| *self.failed("compute", error))
@@ -143,7 +148,7 @@ impl NodeRunner {
         } else {
             Ok(())
         };
-        // Messages are dropped here, and what they do then is the user's, too.
+        // Messages are dropped here, which runs code of the user.
         let cleared = drop_all(|| hooks.inputs(&mut |input| input.clear()));
         done.and(cleared.map_err(|error| self.failed("stop", error))).map_err(|error| *error)
     }
@@ -159,7 +164,7 @@ impl NodeRunner {
         done.map_err(|error| *self.failed("synchronize", Box::new(error)))
     }
 
-    /// Calls a hook with the device bound, and closes what it queued however it ends.
+    /// Calls a hook with the device bound, and records its streams afterwards, also if it failed.
     fn hook(
         &mut self,
         name: &'static str,
@@ -182,10 +187,10 @@ impl NodeRunner {
         done.map_err(|error| self.failed(name, error))
     }
 
-    /// The first of the awaited inputs' messages whose device data is not ready. From the first call on
-    /// it is decided which messages the tick receives, so that none comes in between unawaited, and no
-    /// queue's policy drops one for a later one for ever.
-    fn unfinished(&self, hooks: &mut dyn Hooks) -> Result<Option<Point>> {
+    /// The point of the first awaited message whose device data is not ready. The first call decides which messages the
+    /// tick will receive. So no message is received without being awaited, and no queue's policy keeps the node from
+    /// running by dropping the awaited message for a later one again and again.
+    fn first_incomplete(&self, hooks: &mut dyn Hooks) -> Result<Option<Point>> {
         let Self { awaited, cx, .. } = self;
         let (mut awaited, mut found) = (awaited.iter(), Ok(None));
         hooks.inputs(&mut |input| {
@@ -229,10 +234,10 @@ fn driver(error: DriverError) -> Box<Error> {
     Box::new(error.into())
 }
 
-/// The error about the first edge that has no room for what was emitted, and whose policy is to fail. Its
-/// consumer may have made room since the operator was found ready, and then there is none.
+/// The error of the first edge with the policy `fault` that has no room for an emitted message. There is none if the
+/// consumer has made room since the operator was found ready.
 #[cold]
-fn full(hooks: &mut dyn Hooks) -> Option<Box<Error>> {
+fn full_edge(hooks: &mut dyn Hooks) -> Option<Box<Error>> {
     let mut full = None;
     hooks.outputs(&mut |output| full = full.take().or_else(|| output.full()));
     full.map(Box::new)
