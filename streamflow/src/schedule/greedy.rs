@@ -1,4 +1,7 @@
-//! The greedy scheduler: the nodes in their static order, on the caller's thread.
+//! The greedy scheduler: it runs the nodes in their static order, on the caller's thread.
+//!
+//! `AnyNode::tick` (`operator/node.rs`) runs one tick of a node. An error of a hook has its node, hook and tick when
+//! it gets here; [`run`] returns it to the user's program.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,28 +15,28 @@ use crate::platform::Platform;
 use crate::stream::{Point, Wakeup};
 use crate::turns;
 
-/// How often streams are asked without a pause: some 20 µs on a GPU. A count and not a time, here and below,
-/// so that the simulator stays a function of its seed.
-const SPIN: u32 = 100;
+/// How many passes query the awaited streams without a pause: some 20 µs on a GPU. It is a count and not a time, as
+/// the next one, so that a run on the simulator depends on its seed alone.
+const SPIN_PASSES: u32 = 100;
 
-/// How often they are asked before the thread sleeps: some 10 ms on a GPU. To be woken costs 40 to 270 µs
-/// there (`tests/benches/wake_up.rs`), most of it a processor's way out of its own sleep, so that it is for
-/// waits that are long against that. Until then others of the machine run in between, if they want to.
-const ASK: u32 = 15_000;
+/// How many passes query the awaited streams before the thread sleeps: some 10 ms on a GPU. Waking up costs 40 to 270
+/// µs there (`tests/benches/wake_up.rs`), most of it for the processor to leave its sleep state, so sleeping is for
+/// waits that are much longer. Before, the thread yields to others of the machine between its queries.
+const PASSES_BEFORE_SLEEP: u32 = 15_000;
 
-/// Runs a graph until no node can run any more, or an operator asked for the end. So it ends when all
-/// sources are done and what they sent was consumed; and also when a node waits for a message that
-/// nobody will send, as behind two sources of different counts. Messages that wait then are dropped, and
-/// a warning in the log names them.
+/// Runs a graph until no node can run any more, or an operator ends the run. So a run ends when all sources are done
+/// and their messages are consumed. It also ends when a node waits for a message that no node will send, as behind
+/// two sources of different counts. Messages that wait then are dropped, and a warning in the log names their inputs.
 ///
-/// While a node waits for a stream, all others that can run do.
+/// While a node waits for a stream, the other nodes run.
 ///
 /// A graph may be run again. Its operators keep their state, but a `count` and
 /// [`ExecutionContext::tick`](crate::ExecutionContext::tick) begin at 0 in each run.
 ///
 /// # Errors
-/// The first error of an operator or of the device, or [`Error::Races`] with all races that were found, with those that followed while the graph was
-/// being stopped. Everything is released: no message is left in a queue.
+/// The first error of an operator or of the device, or [`Error::Races`] with all races that were found. If more errors
+/// followed while the graph was being stopped, they are all in an [`Error::Run`]. Everything is released: no message
+/// is left in a queue.
 pub fn run(graph: &mut dyn Graph) -> Result<()> {
     let platform = graph.platform().clone();
     let mut nodes = graph.nodes();
@@ -47,7 +50,7 @@ pub fn run(graph: &mut dyn Graph) -> Result<()> {
                 tracing::warn!(
                     node = node.name(),
                     port,
-                    "the run ended before this message was received"
+                    "the run ended before the message at this input was received"
                 );
             }
         }
@@ -56,8 +59,8 @@ pub fn run(graph: &mut dyn Graph) -> Result<()> {
     for node in nodes.iter_mut().rev() {
         followed.extend(node.stop().err());
     }
-    // Also after an error: what was queued must not run on while its operators are being dropped by
-    // the caller. After a sticky error nothing waits.
+    // Also after an error: the device must not go on with queued work while the caller drops the operators. After a
+    // sticky error no work is executed, so there is none to wait for.
     for node in &mut nodes {
         if platform.driver().sticky_error().is_none() {
             followed.extend(node.synchronize_blocking().err());
@@ -89,12 +92,12 @@ fn passes(
 ) -> Result<()> {
     let mut wakeup = Wakeup::new(platform.streams());
     let mut after: SmallVec<[Point; 8]> = SmallVec::new();
-    let mut asked = 0;
+    let mut idle_passes = 0;
     while !stop.load(Ordering::Acquire) {
         let mut ran = false;
         after.clear();
-        // Before the points are asked, so that none is reached in between unnoticed.
-        let seen = (asked >= ASK).then(|| wakeup.raised());
+        // Read before the points are queried, so that a point that is reached in between wakes the thread.
+        let seen = (idle_passes >= PASSES_BEFORE_SLEEP).then(|| wakeup.raised());
         for node in nodes.iter_mut() {
             match node.readiness()? {
                 Readiness::Ready => ran |= node.tick()?,
@@ -105,7 +108,7 @@ fn passes(
         if platform.is_watched() && races.look() {
             return Ok(());
         }
-        asked = if ran { 0 } else { asked + 1 };
+        idle_passes = if ran { 0 } else { idle_passes + 1 };
         if ran {
             continue;
         } else if after.is_empty() {
@@ -113,9 +116,9 @@ fn passes(
         }
         match seen {
             None if turns::yield_turn() => {}
-            None if asked <= SPIN => std::hint::spin_loop(),
+            None if idle_passes <= SPIN_PASSES => std::hint::spin_loop(),
             None => std::thread::yield_now(),
-            // Whatever wakes it, all are asked again: a wake-up can be early, but not be lost.
+            // After each wake-up all points are queried again: a wake-up may be early, but none is lost.
             Some(seen) => wakeup.sleep(seen, &after)?,
         }
     }

@@ -1,4 +1,4 @@
-//! Schedulers: who runs when.
+//! Schedulers: they decide which node runs next.
 
 mod greedy;
 

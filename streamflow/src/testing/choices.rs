@@ -1,4 +1,4 @@
-//! A run as text: what was chosen in it.
+//! A run as text: the choices that were made in it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -17,7 +17,7 @@ impl Choices {
         Self(other.collect())
     }
 
-    /// As `3:1,7:2`: in choice 3, counted from 0, take 1, and so on; `-` if there is none.
+    /// The text, as `3:1,7:2`: take 1 in choice 3, counted from 0, and so on. `-` if all choices are 0.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
         for (place, choice) in &self.0 {
@@ -28,7 +28,7 @@ impl Choices {
         if text.is_empty() { "-".to_owned() } else { text }
     }
 
-    /// From [`text`](Self::text); `None` for something else.
+    /// Reads what [`text`](Self::text) returns; `None` for any other text.
     pub(super) fn parse(text: &str) -> Option<Self> {
         if text == "-" {
             return Some(Self::default());
@@ -46,22 +46,22 @@ impl Choices {
 pub(super) struct Replay {
     choices: Choices,
     place: u64,
-    /// Whether some choice could not be made: it is another program's run.
-    misfit: Arc<AtomicBool>,
+    /// Whether a choice could not be made: the text is a run of another program.
+    mismatch: Arc<AtomicBool>,
 }
 
 impl Replay {
     pub(super) fn new(choices: Choices) -> Self {
-        Self { choices, place: 0, misfit: Arc::default() }
+        Self { choices, place: 0, mismatch: Arc::default() }
     }
 
-    /// Shared by all clones.
-    pub(super) fn is_misfit(&self) -> bool {
-        self.misfit.load(Ordering::Relaxed)
+    /// Whether the text is a run of another program. All clones share the answer.
+    pub(super) fn is_mismatch(&self) -> bool {
+        self.mismatch.load(Ordering::Relaxed)
     }
 
-    fn note_misfit(&self) {
-        self.misfit.store(true, Ordering::Relaxed);
+    fn note_mismatch(&self) {
+        self.mismatch.store(true, Ordering::Relaxed);
     }
 }
 
@@ -72,14 +72,14 @@ impl Chooser for Replay {
         if choice < options {
             return choice;
         }
-        self.note_misfit();
+        self.note_mismatch();
         0
     }
 
     fn end(&mut self, _state: u64) {
         let last = self.choices.0.last_key_value();
         if last.is_some_and(|(place, _)| *place >= self.place) {
-            self.note_misfit();
+            self.note_mismatch();
         }
     }
 }
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn another_text_is_refused() {
+    fn malformed_text_is_refused() {
         for text in ["", "5", "1:", ":1", "1:2,", "1:-2", "1:2;3:4", "99999999999999999999:1"] {
             assert_eq!(Choices::parse(text), None, "{text:?}");
         }
@@ -112,7 +112,7 @@ mod tests {
             let mut run = replay.clone();
             let chosen: Vec<_> = options.iter().map(|options| run.choose(0, *options)).collect();
             run.end(0);
-            (chosen, replay.is_misfit())
+            (chosen, replay.is_mismatch())
         };
         assert_eq!(ran(&at([0, 2]), &[3, 3, 3]), (vec![0, 2, 0], false));
         assert_eq!(ran(&at([0, 2]), &[3, 2, 3]), (vec![0, 0, 0], true));

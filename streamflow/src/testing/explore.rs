@@ -13,18 +13,18 @@ use crate::error::{Error, Exploration, Failing, Limit, Result, Stopped, caught_a
 use crate::platform::{Platform, PlatformOptions};
 use crate::turns::{Pct, Turns};
 
-/// How many seeds are tried unless something else is said.
+/// How many seeds are tried by default.
 const SEEDS: u64 = 64;
 
-/// How many states are visited unless something else is said: some 100 bytes each.
+/// How many states are kept by default: some 100 bytes each.
 const STATES: usize = 1_000_000;
 
-/// So often an exhaustive exploration switches away from a thread that could go on. Most faults of several
-/// threads need no more (Musuvathi, Qadeer: *Iterative context bounding*, PLDI 2007), and with each more there
-/// are many times as many orders.
+/// How many preemptions an exhaustive exploration tries in a run: switches away from a thread that could go on. Most
+/// faults of several threads need no more (Musuvathi, Qadeer: *Iterative context bounding*, PLDI 2007), and each
+/// preemption more multiplies the number of orders.
 const PREEMPTIONS: u32 = 2;
 
-/// Runs a test under 64 seeds of the simulator, as [`Explorer::run`] does; that one fails is an error.
+/// Runs a test under 64 seeds of the simulator, as [`Explorer::run`] does. A failing seed is an error.
 ///
 /// # Errors
 /// [`Error::Explored`] with the smallest seed that fails; [`Error::Variable`].
@@ -71,14 +71,14 @@ impl Explorer {
         self
     }
 
-    /// Whether races are looked for, too: see [`PlatformOptions::race_check`]. A test of a graph in which
-    /// there is one fails, whatever its data.
+    /// Whether the race checker runs: see [`PlatformOptions::race_check`]. A test of a graph with a race then fails,
+    /// even if its data is right.
     pub const fn race_check(mut self, check: bool) -> Self {
         self.race_check = Some(check);
         self
     }
 
-    /// How many seeds to try, at least 1. Without it, `STREAMFLOW_TEST_SEEDS` says so, or it is 64.
+    /// How many seeds to try, at least 1. The default is `STREAMFLOW_TEST_SEEDS`, else 64.
     pub const fn seeds(mut self, seeds: u64) -> Self {
         self.seeds = Some(seeds);
         self
@@ -114,8 +114,8 @@ impl Explorer {
     /// A test fails by an error or by a panic.
     ///
     /// # Errors
-    /// [`Error::Variable`], when an environment variable is no number; [`Error::Other`] for 0 seeds. That
-    /// the test fails is a value.
+    /// [`Error::Variable`] if an environment variable is no number; [`Error::Other`] for 0 seeds. A failure of the
+    /// test is no error here, but a value: [`Exploration::failing`].
     pub fn run(&self, mut test: impl FnMut(&Platform) -> Result<()>) -> Result<Exploration> {
         let (first, count) = match variables::seed()? {
             Some(seed) => (seed, 1),
@@ -142,18 +142,20 @@ impl Explorer {
 
     fn count(&self) -> Result<u64> {
         match self.seeds {
-            Some(0) => Err(Error::other("an `Explorer` was given 0 seeds: no test would run")),
+            Some(0) => Err(Error::other(
+                "an `Explorer` has 0 seeds, so it would run no test; give it at least 1",
+            )),
             Some(seeds) => Ok(seeds),
             None => Ok(variables::seeds()?.map_or(SEEDS, NonZero::get)),
         }
     }
 
-    /// Runs the test until every state that it can get into was visited, or one run fails, or a limit
-    /// is reached. With `STREAMFLOW_TEST_SCHEDULE=…` it repeats that run alone.
+    /// Runs the test until it has visited every state, or a run fails, or a limit is reached. With
+    /// `STREAMFLOW_TEST_SCHEDULE=…` it repeats that run alone.
     ///
     /// # Errors
-    /// [`Error::Variable`], when the variable can't be read, or does not fit this test. That the test
-    /// fails is a value.
+    /// [`Error::Variable`] if the variable can't be read, or does not fit this test. A failure of the test is no error
+    /// here, but a value: [`Exploration::failing`].
     pub fn run_exhaustively(
         &self,
         mut test: impl FnMut(&Platform) -> Result<()>,
@@ -176,7 +178,7 @@ impl Explorer {
             }
             found.runs += 1;
             search.lock().begin();
-            let (done, threads) = self.chosen(search.clone(), &mut test);
+            let (done, threads) = self.run_chosen(search.clone(), &mut test);
             if threads > 1 {
                 found.preemptions = Some(PREEMPTIONS);
             }
@@ -201,12 +203,12 @@ impl Explorer {
         test: impl FnMut(&Platform) -> Result<()>,
     ) -> Result<Exploration> {
         let replay = Replay::new(choices.clone());
-        let (done, _) = self.chosen(replay.clone(), test);
-        if replay.is_misfit() {
+        let (done, _) = self.run_chosen(replay.clone(), test);
+        if replay.is_mismatch() {
             return Err(Error::Variable {
                 name: variables::SCHEDULE,
                 value: choices.text(),
-                expected: "this test has no such run; say what its own exploration has printed",
+                expected: "this test has no such run; set it to what an exploration of this test has printed",
             });
         }
         let failing = done.err().map(|cause| failing(choices, cause));
@@ -217,8 +219,8 @@ impl Explorer {
         PlatformOptions { race_check: self.race_check, ..PlatformOptions::default() }
     }
 
-    /// Runs the test once, in an order that is chosen. Also says how many threads it had.
-    fn chosen(
+    /// Runs the test once, in the order that `chooser` makes. Returns its result and its number of threads.
+    fn run_chosen(
         &self,
         chooser: impl Chooser + 'static,
         mut test: impl FnMut(&Platform) -> Result<()>,
@@ -231,7 +233,7 @@ impl Explorer {
         let done = taking_turns(&turns, || {
             let platform = Platform::with_options(driver.clone(), self.options())?;
             let done = caught(|| test(&platform));
-            // What the platform does when it is dropped is no part of the test.
+            // Dropping the platform is not part of the test.
             driver.end_choices();
             done
         });
@@ -239,7 +241,7 @@ impl Explorer {
     }
 }
 
-/// Runs a test whose threads take turns. What is wrong with them is the cause of whatever else went wrong.
+/// Runs a test whose threads take turns. An error of the turns comes first: other errors may follow from it.
 fn taking_turns(turns: &Arc<Turns>, test: impl FnOnce() -> Result<()>) -> Result<()> {
     let seat = turns.enter();
     let done = test();
@@ -257,7 +259,7 @@ fn failing(choices: &Choices, cause: Error) -> Failing {
     Failing { seed: None, replay, cause }
 }
 
-/// A panic is a failure like others.
+/// Runs the test. A panic is a failure like an error.
 fn caught(test: impl FnOnce() -> Result<()>) -> Result<()> {
     caught_as_error(test).unwrap_or_else(|error| Err(*error))
 }

@@ -1,4 +1,4 @@
-//! One operator without a graph.
+//! A harness that runs one operator without a graph.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::platform::Platform;
 use crate::port::{Input, InputPort, Output, OutputPort};
 use crate::stream::{CudaStream, CudaStreamPool, Point};
 
-/// One operator without a graph: push messages into its inputs, let it tick, take what it emitted.
+/// One operator without a graph: push messages into its inputs, let it tick, take the messages that it emitted.
 ///
-/// Device data is pushed on the harness's own [`stream`](Self::stream), so the operator must order
-/// itself after it as in a graph; and what it emits comes with the point at which it is ready.
+/// Device data is pushed on the harness's own [`stream`](Self::stream), so the operator must wait for it as in a graph.
+/// An emitted message comes with the point at which its data is ready.
 pub struct OperatorHarness<O: Compute> {
     node: Box<Node<O>>,
     stream: CudaStream,
@@ -38,7 +38,7 @@ impl<O: Compute> OperatorHarness<O> {
             streams: NodeStreams::Pool(&pool),
             count: None,
             stream_done: &[],
-            // What is pushed comes on another stream.
+            // Pushed messages come on another stream than the operator's.
             single_stream: &SingleStream::new(2),
         };
         let node = node(O::NAME, operator, O::__ports(), platform, options)?;
@@ -82,8 +82,8 @@ impl<O: Compute> OperatorHarness<O> {
         self.push_on(0, port, message, metadata)
     }
 
-    /// As [`push`](Self::push), to one of the edges of an input with several, counted from 0. The
-    /// first push to an edge makes it, with those before it.
+    /// As [`push`](Self::push), to one edge of an input with several edges, counted from 0. The first push to an edge
+    /// makes it, and all edges before it.
     ///
     /// # Errors
     /// As for [`push`](Self::push).
@@ -126,14 +126,14 @@ impl<O: Compute> OperatorHarness<O> {
         if self.node.readiness()? != Readiness::Ready {
             return Ok(false);
         }
-        // What nobody took of the tick before.
+        // Drops the messages of the tick before that were not taken.
         self.node.cancel()?;
         self.node.tick_unpublished()?;
         self.races()?;
         Ok(true)
     }
 
-    /// What the last tick emitted on an output, if it did: `harness.take(|ports| &mut ports.out)`.
+    /// The message that the last tick emitted on an output, if there is one: `harness.take(|ports| &mut ports.out)`.
     pub fn take<P: OutputPort>(
         &mut self,
         port: impl FnOnce(&mut O::Ports) -> &mut Output<P>,
@@ -174,8 +174,8 @@ impl<O: Compute> fmt::Debug for OperatorHarness<O> {
 pub struct Emitted<T> {
     /// The message.
     pub message: Shared<T>,
-    /// What travels with it.
+    /// Its metadata.
     pub metadata: Metadata,
-    /// When its device data is ready; `None` for host data.
+    /// The point at which its device data is ready; `None` for host data.
     pub sent: Option<Point>,
 }

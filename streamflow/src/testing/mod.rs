@@ -1,14 +1,14 @@
-//! Tools for the tests of your own operators and graphs.
+//! Tools for tests of your operators and graphs.
 //!
-//! [`OperatorHarness`] lets one operator tick without a graph. [`explore`] runs a test under many of the
-//! orders in which a device may execute its work, and [`Explorer`] also under all of them, on the host
-//! simulator. [`scope`] spawns threads whose order is explored as well.
+//! [`OperatorHarness`] runs one operator without a graph. [`explore`] runs a test under many of the orders in which a
+//! device may execute its work, and [`Explorer`] also under all of them, on the host simulator. [`scope`] spawns
+//! threads whose order is explored as well.
 //!
 //! # An operator, and then its graph
 //!
-//! A harness stands for the graph: push what the operator receives, let it tick, take what it emitted and
-//! look at it. A test of a whole graph reads what its sink has kept. Written as a function of a platform, it
-//! goes to [`explore`].
+//! A harness takes the place of the graph: push the messages that the operator receives, let it tick, take the messages
+//! that it emitted and check them. A test of a whole graph checks the data that its sink has kept. If the test is a
+//! function of a platform, [`explore`] can run it.
 //!
 //! ```
 //! use streamflow::prelude::*;
@@ -103,7 +103,7 @@
 //!     Ok(())
 //! }
 //!
-//! /// A panic in an operator ends the run like an error: what asserts inside of one needs no more.
+//! /// A panic in an operator ends the run with an error, so an operator may assert.
 //! fn panics_are_errors(platform: &Platform) -> Result<()> {
 //!     let error = Scaled::new(platform, 3, f32::NAN)?.run().expect_err("it asserts");
 //!     let text = "operator `gain` failed in `compute`, tick 0: it panicked: the factor is NaN";
@@ -131,7 +131,7 @@
 //!     data.iter_mut().for_each(|x| *x += 1.0);
 //! }
 //!
-//! /// Adds on two streams in turn. A panic or an error would be a failure.
+//! /// Adds on two streams, one after the other. A panic or an error is a failure.
 //! fn test(platform: &Platform) -> Result<()> {
 //!     let pool = platform.stream_pool("TEST", &CudaStreamPool::new())?;
 //!     let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
@@ -155,22 +155,22 @@
 //!
 //! # Threads
 //!
-//! Threads of a test are spawned by [`scope`], which is used as [`std::thread::scope`]. Under [`explore`] and
-//! an [`Explorer`] they take turns: one goes on, until it calls the driver, finds a lock of the platform taken,
-//! or waits; in debug builds also at points between two steps of the runtime that belong together. Then the
-//! seed says who is next. So a run repeats itself, bit for bit, with all its threads.
+//! [`scope`] spawns threads of a test; it is used as [`std::thread::scope`]. Under [`explore`] and an [`Explorer`] the
+//! threads take turns. A thread runs until it calls the driver, finds a lock of the platform taken, or waits; in debug
+//! builds also to points between two steps of the runtime that belong together. Then the seed decides which thread is
+//! next. So a run repeats itself, bit for bit, with all its threads.
 //!
-//! The seed orders threads by *probabilistic concurrency testing* with depth 3 (Burckhardt et al., ASPLOS
-//! 2010): threads have random priorities, the highest of those that could go on does, and at two random steps
-//! the one that goes on falls below the others. Few switches at the right places find most faults, and need
-//! no luck at all the other places.
+//! The seed orders threads by *probabilistic concurrency testing* with depth 3 (Burckhardt et al., ASPLOS 2010).
+//! Threads have random priorities, and the ready thread with the highest priority runs. At two random steps the
+//! running thread falls below the others. Few switches at the right places find most faults, and at all other places
+//! the order does not matter.
 //!
 //! ```
 //! use std::sync::atomic::{AtomicU32, Ordering};
 //! use streamflow::prelude::*;
 //! use streamflow::testing::{Explorer, scope};
 //!
-//! /// Two threads count up, and meet between reading and writing under some orders.
+//! /// Two threads add 1. Under some orders one reads between the other's read and write.
 //! fn test(platform: &Platform) -> Result<()> {
 //!     let count = AtomicU32::new(0);
 //!     let pool = platform.stream_pool("TEST", &CudaStreamPool::new())?;
@@ -198,48 +198,46 @@
 //! # }
 //! ```
 //!
-//! The test must own its threads. A thread that was spawned by something else and calls the driver ends the
-//! run with an [`Error::Thread`](crate::Error::Thread) that names it. So does one that has the turn and does
-//! nothing for 10 seconds, since it is blocked by a lock or a channel of the standard library, while the
-//! thread that would go on with it waits for its turn: on the host, threads wait for each other by
+//! The test must own its threads. If a thread that [`scope`] has not spawned calls the driver, the run ends with an
+//! [`Error::Thread`](crate::Error::Thread) that names the thread. The same error ends the run if a thread has the
+//! turn and does nothing for 10 seconds: it is blocked by a lock or a channel of the standard library, and the thread
+//! that could unblock it waits for its turn. On the host, threads wait for each other by
 //! [`join`](ScopedJoinHandle::join), or in a loop with [`yield_now`].
 //!
 //! # Repeating a failure
 //!
-//! What failed says how to repeat it: `STREAMFLOW_TEST_SEED=5` makes [`Explorer::run`] and [`explore`] try
-//! that seed alone, and `STREAMFLOW_TEST_SCHEDULE=3:1,7:2` makes [`Explorer::run_exhaustively`] repeat that
-//! run alone (in choice 3 take 1, in choice 7 take 2, else 0). `STREAMFLOW_TEST_SEEDS=n` tries the seeds
-//! `0..n` where a test does not say how many. A test with several threads is repeated by the same profile: in
-//! release builds there are fewer places where another thread may get the turn.
+//! The error of a failed test says how to repeat it. `STREAMFLOW_TEST_SEED=5` makes [`Explorer::run`] and [`explore`]
+//! try that seed alone. `STREAMFLOW_TEST_SCHEDULE=3:1,7:2` makes [`Explorer::run_exhaustively`] repeat that run alone
+//! (take 1 in choice 3, 2 in choice 7, else 0). `STREAMFLOW_TEST_SEEDS=n` tries the seeds `0..n` in tests that don't
+//! set their number. Repeat a test with several threads in the same profile: in release builds there are fewer places
+//! where another thread may get the turn.
 //!
 //! # What exhaustive means
 //!
-//! Before each call of the driver that submits work or asks how far it is, and while one blocks, any
-//! operation that is next on its stream may be executed, or the call goes on. An exhaustive exploration
-//! makes every such choice in every *state*, in a run of the test that is carried to its end. So a
-//! question, as [`CudaStream::is_complete`](crate::CudaStream::is_complete), is answered "not yet" in some
-//! runs and "done" in others.
+//! The simulator has a choice before each driver call that submits work or queries its progress, and while such a call
+//! blocks: it executes any operation that is next on its stream, or lets the call go on. An exhaustive exploration
+//! makes every such choice in every *state*, in runs of the whole test. So a query, as
+//! [`CudaStream::is_complete`](crate::CudaStream::is_complete), returns "not yet" in some runs and "done" in others.
 //!
-//! A state is how far each stream is, what device memory holds, and what the host was answered. Orders
-//! that lead to the same state are not tried twice; so operations that don't touch each other's memory
-//! count in one order alone, and those that race in each order that makes a difference. This assumes that
-//! - the test does the same when it is answered the same: no clock, no chance, nothing kept from one run
-//!   for the next, no thread but those of a [`scope`]. That it does not is noticed, most often:
-//!   [`Limit::Diverged`];
-//! - how often it asked for something in vain, without doing anything else, makes no difference;
+//! A state is how far each stream is, the content of device memory, and the answers that the host got. Orders that
+//! lead to the same state are not tried twice. So operations that don't touch each other's memory are tried in one
+//! order alone, and those that race in each order that makes a difference. This assumes that
+//! - the test does the same if it gets the same answers: it uses no clock, no chance, no data of an earlier run, and no
+//!   thread except those of a [`scope`]. Most violations are found: [`Limit::Diverged`];
+//! - the number of queries that were answered "not yet", with nothing else done, makes no difference;
 //! - kernels touch nothing but device memory;
-//! - the host looks at page-locked memory only when nothing is being copied there. Where it does look,
-//!   that is seen, but not in combination with everything that may follow;
-//! - two states with one 64-bit hash are the same.
+//! - the host reads page-locked memory only while no copy uses it. A read during a copy is explored, but not in
+//!   combination with all that may follow;
+//! - two states with the same 64-bit hash are the same.
 //!
-//! With several threads, who is next is a choice like the others, and of these not all are made: a run switches
-//! at most twice away from a thread that could go on. So it visits what up to 2 preemptions lead to, which
-//! [`Exploration::preemptions`] says, and not every state. Threads share more than the device, so the state is
-//! then also what each of them was answered, and in which order they had their turns: few orders lead to the
-//! same state, and two threads with ten calls each are many runs.
+//! With several threads the next thread is a choice like the others. Not all of these choices are made: a run has at
+//! most two preemptions, which are switches away from a thread that could go on. So the exploration visits the states
+//! that up to 2 preemptions lead to, and not every state; [`Exploration::preemptions`] has that number. Threads share
+//! more than the device, so the state then includes the answers that each thread got, and the order of their turns.
+//! Few orders lead to the same state, and two threads with ten calls each are many runs.
 //!
-//! States multiply with each stream that works on its own: take small sizes, for the content of memory is
-//! looked at after each operation, and few ticks. A graph of four streams and two ticks has some 3000.
+//! States multiply with each stream that works on its own. Take few ticks, and small sizes, since the content of
+//! memory is hashed after each operation. A graph of four streams and two ticks has some 3000 states.
 
 mod choices;
 mod explore;

@@ -1,4 +1,4 @@
-//! Threads of a test.
+//! Threads of a test, which take turns if the test is explored.
 
 use std::fmt;
 use std::panic::Location;
@@ -7,12 +7,11 @@ use std::thread::{self, Thread};
 
 use crate::turns::{self, Registration};
 
-/// Runs `body`, which may spawn threads that borrow from outside of it, and waits for all of them: as
+/// Runs `body`, which may spawn threads that borrow from outside of it, and waits for all threads, as
 /// [`std::thread::scope`].
 ///
-/// In a test that [`explore`](super::explore) or an [`Explorer`](super::Explorer) runs, the threads take
-/// turns, and who is next is part of what is explored: the same seed gives the same run. Anywhere else they
-/// are ordinary threads.
+/// In a test that [`explore`](super::explore) or an [`Explorer`](super::Explorer) runs, the threads take turns, and
+/// their order is explored: the same seed gives the same run. Elsewhere they are ordinary threads.
 ///
 /// ```
 /// use streamflow::prelude::*;
@@ -32,7 +31,7 @@ use crate::turns::{self, Registration};
 ///     a.launch::<fill>(4, (&mut data, 1.0))?;
 ///     let data = &data;
 ///     scope(|scope| {
-///         // A stream goes to one thread, as it can't be shared; what is only read can be.
+///         // A stream can't be shared, so it goes to one thread. Data that is only read can be shared.
 ///         let thread = scope.spawn(move || b.download_blocking(data));
 ///         assert_eq!(a.download_blocking(data)?, [1.0; 4]);
 ///         assert_eq!(thread.join().expect("it does not panic")?, [1.0; 4]);
@@ -51,19 +50,19 @@ where
     thread::scope(|inner| {
         let current = turns::current();
         let number = current.as_ref().map_or(0, turns::Thread::new_scope);
-        // It is to live as long as its threads, for which the compiler wants what was made outside of here.
+        // It must live as long as its threads, and the compiler accepts no value of this closure for that.
         let scope: &Scope<'_, '_> = Box::leak(Box::new(Scope { inner, number }));
-        // Also when `body` panics: the turn is needed by the threads that are waited for then.
+        // Also when `body` panics: the threads that are waited for then need the turn.
         let _wait = current.map(|me| WaitForAll { me, number });
         body(scope)
     })
 }
 
-/// Lets other threads run, as [`std::thread::yield_now`]: for a loop in which a thread waits for what another
-/// one does on the host, as for a message of a channel.
+/// Lets other threads run, as [`std::thread::yield_now`]: for a loop in which a thread waits for another one on the
+/// host, as for a message of a channel.
 ///
-/// In a test that is explored a thread that *blocks* for it would keep the others from their turns, and the
-/// run ends with an [`Error::Thread`](crate::Error::Thread) that names it.
+/// In a test that is explored, a thread that *blocks* instead keeps the others from their turns, and the run ends
+/// with an [`Error::Thread`](crate::Error::Thread) that names it.
 ///
 /// ```
 /// use std::sync::mpsc::{TryRecvError, channel};
@@ -87,7 +86,7 @@ pub fn yield_now() {
     }
 }
 
-/// Dropped, it waits for all threads of a scope whose threads take turns.
+/// A guard that waits, when it is dropped, for all threads of a scope whose threads take turns.
 struct WaitForAll {
     me: turns::Thread,
     number: u64,
@@ -109,7 +108,7 @@ impl<'scope> Scope<'scope, '_> {
     /// Spawns a thread, as [`std::thread::Scope::spawn`]. It may spawn others itself.
     ///
     /// # Panics
-    /// If the operating system makes no thread.
+    /// If the operating system can't make a thread.
     #[track_caller]
     pub fn spawn<F, T>(&'scope self, body: F) -> ScopedJoinHandle<'scope, T>
     where
@@ -122,7 +121,7 @@ impl<'scope> Scope<'scope, '_> {
         let registration = me.as_ref().map(|me| me.register(self.number, caller));
         let member = registration.as_ref().map(Registration::thread);
         let inner = self.inner.spawn(move || {
-            // Until all that the thread has is dropped.
+            // The thread takes part until all its values are dropped.
             let _participation = registration.map(Registration::begin);
             let value = body();
             *to.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
@@ -144,7 +143,7 @@ impl fmt::Debug for Scope<'_, '_> {
 /// A thread of a [`scope`]. As [`std::thread::ScopedJoinHandle`].
 pub struct ScopedJoinHandle<'scope, T> {
     inner: thread::ScopedJoinHandle<'scope, ()>,
-    /// If it takes turns.
+    /// The thread's place among those that take turns; `None` outside of an explored test.
     member: Option<turns::Thread>,
     returned: Arc<Mutex<Option<T>>>,
 }
@@ -155,10 +154,10 @@ impl<T> ScopedJoinHandle<'_, T> {
         self.inner.thread()
     }
 
-    /// Waits for the thread's end, and gives what it returned.
+    /// Waits for the end of the thread, and returns its value.
     ///
     /// # Errors
-    /// If the thread panicked, what it panicked with.
+    /// The payload of its panic, if the thread panicked.
     pub fn join(self) -> thread::Result<T> {
         if let (Some(me), Some(other)) = (turns::current(), &self.member) {
             me.join(other);
@@ -171,9 +170,9 @@ impl<T> ScopedJoinHandle<'_, T> {
         }
     }
 
-    /// Whether the thread has come to its end.
+    /// Whether the thread has ended.
     pub fn is_finished(&self) -> bool {
-        // A loop that asks lets the thread get there.
+        // A loop that calls this lets the other thread run.
         turns::yield_turn();
         let ended = self.member.as_ref().and_then(turns::Thread::has_ended);
         ended.unwrap_or_else(|| self.inner.is_finished())

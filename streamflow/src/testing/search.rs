@@ -1,37 +1,37 @@
-//! All states that a program can get into, and a way through those that were not seen yet.
+//! The states that a program can get into, and the search for those that were not visited yet.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::driver::host::Chooser;
 
-/// The states seen so far, as a graph: an edge is a choice. A run is a way from the first state to an
-/// end; each is led to choices that were never made. Nothing is executed twice because of how the
-/// graph is searched, only because a run starts at the beginning.
+/// The states visited so far, as a graph whose edges are choices. A run is a path from the first state to an end. The
+/// search leads each run to choices that were never made. Work is executed again only because each run starts at the
+/// beginning.
 #[derive(Debug, Default)]
 pub(super) struct Search {
     states: Vec<State>,
-    /// Where in `states` the state with a key stands.
+    /// The index in `states` of the state with a key.
     by_key: HashMap<u64, usize>,
-    /// What was chosen in this run, and in which state.
+    /// The states of this run, each with the choice that was made in it.
     run: Vec<(usize, usize)>,
     max_states: usize,
-    /// There was a state for which there was no room.
+    /// Whether there was no room for a state.
     full: bool,
-    /// A choice that was made twice led to two states, or a state had other choices.
+    /// Whether a choice that was made twice led to two states, or a state had other choices when it was visited again.
     diverged: bool,
 }
 
 #[derive(Debug)]
 struct State {
-    /// What each choice led to.
+    /// The state that each choice led to.
     next: Vec<Option<usize>>,
     /// The states from which this one was reached.
     before: Vec<usize>,
-    /// Some choice was not made yet, here or in a state that is reached from here.
+    /// Whether a choice was not made yet, here or in a state that is reached from here.
     open: bool,
-    /// About how many states with an untried choice one run could come through from here on. Only a
-    /// hint: it is brought up to date where runs come along.
+    /// About how many states with an untried choice one run could pass from here on. It is a hint, updated along each
+    /// run.
     untried: u32,
 }
 
@@ -45,17 +45,17 @@ impl Search {
         self.run.clear();
     }
 
-    /// How many states were seen.
+    /// How many states were visited.
     pub(super) fn states(&self) -> usize {
         self.states.len()
     }
 
-    /// How many of them have choices, here or later, that were not made.
+    /// How many of them have untried choices, there or in a state after them.
     pub(super) fn open(&self) -> usize {
         self.states.iter().filter(|state| state.open).count()
     }
 
-    /// Whether there is anything left to choose. Asked before the first run, there is.
+    /// Whether a choice is left. Before the first run it is `true`.
     pub(super) fn is_open(&self) -> bool {
         self.states.first().is_none_or(|first| first.open)
     }
@@ -68,12 +68,12 @@ impl Search {
         self.diverged
     }
 
-    /// What was chosen in this run.
+    /// The choices of this run.
     pub(super) fn choices(&self) -> impl Iterator<Item = usize> {
         self.run.iter().map(|(_, choice)| *choice)
     }
 
-    /// The state with a key, which the latest choice has led to. `None` when there is no room for it.
+    /// The state with a key, to which the latest choice has led. `None` if there is no room for it.
     fn arrive(&mut self, key: u64, options: usize) -> Option<usize> {
         let known = self.by_key.get(&key).copied();
         let index = known.unwrap_or(self.states.len());
@@ -100,8 +100,8 @@ impl Search {
         Some(index)
     }
 
-    /// Brings the hints along this run up to date.
-    fn estimate(&mut self) {
+    /// Updates the hints along this run.
+    fn update_hints(&mut self) {
         for &(index, _) in self.run.iter().rev() {
             let next = &self.states[index].next;
             let here = u32::from(next.iter().any(Option::is_none));
@@ -110,8 +110,8 @@ impl Search {
         }
     }
 
-    /// Marks the states of this run from which nothing is left to try, and those elsewhere that led to
-    /// them. `last` is where it has ended.
+    /// Closes the states of this run that have no untried choice left, and other states that led to them. `last` is the
+    /// state in which the run has ended.
     fn close(&mut self, last: usize) {
         // The last one comes first, since it closes those before it.
         let mut candidates: Vec<_> = self.run.iter().map(|(index, _)| *index).collect();
@@ -130,7 +130,7 @@ impl Search {
 impl Search {
     fn choose(&mut self, key: u64, options: usize) -> usize {
         let Some(index) = (!self.diverged).then(|| self.arrive(key, options)).flatten() else {
-            // Without a choice the run comes to its end: work is executed as soon as it can be.
+            // Choice 0 in all states brings the run to its end: each operation is executed as soon as it can be.
             return 0;
         };
         if self.diverged {
@@ -138,8 +138,7 @@ impl Search {
         }
         let next = &self.states[index].next;
         let untried = next.iter().position(Option::is_none);
-        // Of the ways on, the one with the most untried choices beside it; of those that lead nowhere
-        // new, any.
+        // The choice whose path has the most untried choices; any, if none has some.
         let after = |choice: &usize| next[*choice].map(|next| &self.states[next]);
         let best = || {
             let open = (0..options).filter(|choice| after(choice).is_some_and(|next| next.open));
@@ -154,13 +153,13 @@ impl Search {
         if !self.diverged
             && let Some(index) = self.arrive(key, 0)
         {
-            self.estimate();
+            self.update_hints();
             self.close(index);
         }
     }
 }
 
-/// A [`Search`] as the simulators of its runs use it, one after the other.
+/// A [`Search`] that the simulators of its runs share, one after the other.
 #[derive(Debug, Clone)]
 pub(super) struct Shared(Arc<Mutex<Search>>);
 
@@ -190,8 +189,8 @@ mod tests {
 
     use super::*;
 
-    /// Explores a program of independent streams with so many operations each: a state is how many of
-    /// each were executed. Returns the states, the choices tried in them, and the runs.
+    /// Explores a program of independent streams with these numbers of operations. A state is how many of each were
+    /// executed. Returns the number of states, of choices tried in them, and of runs.
     fn lattice(sizes: &[usize]) -> (usize, usize, usize) {
         let mut search = Search::new(usize::MAX);
         let (mut tried, mut runs) = (HashSet::new(), 0);
@@ -235,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_states_are_kept_than_there_is_room_for() {
+    fn at_most_max_states_are_kept() {
         let mut search = Search::new(2);
         let chosen: Vec<_> = (0..4).map(|key| search.choose(key, 3)).collect();
         assert_eq!(chosen, [0; 4]);
@@ -244,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_does_something_else_is_noticed() {
+    fn a_program_that_does_not_repeat_itself_is_noticed() {
         let mut search = Search::new(9);
         assert_eq!(search.choose(1, 1), 0);
         search.end(2);

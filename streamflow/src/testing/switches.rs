@@ -1,17 +1,17 @@
-//! Whose turn it is, as a choice of an exhaustive exploration.
+//! Which thread has the turn, as a choice of an exhaustive exploration.
 
 use std::sync::{Arc, OnceLock, Weak};
 
 use crate::driver::host::HostDriver;
 use crate::turns::Order;
 
-/// Each order of a run's threads that has no more preemptions than it is allowed: switches away from a thread
-/// that could go on. Switches from one that rests, waits or has ended are free.
+/// The orders of a run's threads with a limited number of preemptions: switches away from a thread that could go on.
+/// Switches from a thread that rests, waits or has ended are free.
 #[derive(Debug, Clone)]
 pub(super) struct Switches {
     /// How many preemptions are left.
     left: u32,
-    /// Who knows the state, and asks the chooser.
+    /// The simulator: it has the state, and calls the chooser.
     driver: Arc<OnceLock<Weak<HostDriver>>>,
 }
 
@@ -20,16 +20,16 @@ impl Switches {
         Self { left: preemptions, driver: Arc::default() }
     }
 
-    /// To be called once, before there is a second thread: the driver is made after the order.
+    /// Sets the simulator. Called once, before there is a second thread: the order is made before the driver.
     pub(super) fn choose_with(&self, driver: &Arc<HostDriver>) {
-        // It is called once.
+        // It can't fail: it is called once.
         let _ = self.driver.set(Arc::downgrade(driver));
     }
 }
 
 impl Order for Switches {
     fn next(&mut self, current: Option<usize>, ready: &[usize]) -> usize {
-        // To go on is the first choice, so that a run without choices has no preemptions.
+        // The current thread is choice 0, so that a run in which all choices are 0 has no preemptions.
         let mut options: Vec<_> = current.into_iter().collect();
         if current.is_none() || self.left > 0 {
             options.extend(ready.iter().filter(|thread| Some(**thread) != current));
@@ -42,6 +42,6 @@ impl Order for Switches {
         next
     }
 
-    /// Preemptions are counted through the whole run.
+    /// Does nothing: preemptions are counted through the whole run.
     fn begin(&mut self) {}
 }

@@ -1,4 +1,4 @@
-//! Threads of tests that are explored: who is next is the seed's alone.
+//! Threads of tests that are explored: the seed alone decides their order.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::collections::HashSet;
@@ -11,7 +11,7 @@ use crate::driver::race::RaceReports;
 use crate::turns::{Pct, Turns};
 use crate::{Buffer, CudaStream, CudaStreamPool, Download, Error, Platform, Result};
 
-/// What the simulator executed under a seed, in order.
+/// The operations that the simulator executed under a seed, in order.
 fn log_of(seed: u64, test: impl Fn(&Platform) -> Result<()>) -> String {
     let turns = Turns::new(Box::new(Pct::new(seed)));
     let driver = HostDriver::builder().seed(seed).trace(true).turns(turns.clone()).build();
@@ -32,7 +32,7 @@ fn streams<const N: usize>(platform: &Platform) -> Result<[CudaStream; N]> {
     Ok(std::array::from_fn(|index| pool.allocate(index.to_string()).unwrap()))
 }
 
-/// Fills and downloads in turns, each time in another byte.
+/// Fills and downloads a buffer several times, each time with another byte.
 fn work(platform: &Platform, stream: &CudaStream, name: u8, times: u8) -> Result<()> {
     for time in 0..times {
         let mut data: Buffer<u8> = platform.buffer(4, stream)?;
@@ -42,7 +42,7 @@ fn work(platform: &Platform, stream: &CudaStream, name: u8, times: u8) -> Result
     Ok(())
 }
 
-/// One thread queues, another one waits for the downloads.
+/// One thread queues downloads, another one waits for them.
 fn second_thread_waits(platform: &Platform) -> Result<()> {
     let [stream] = streams(platform)?;
     let (send, receive) = mpsc::channel::<Download<u8>>();
@@ -79,7 +79,7 @@ fn a_seed_repeats_a_test_whose_second_thread_waits_for_downloads() {
 }
 
 #[test]
-fn a_seed_repeats_three_threads_and_another_one_orders_them_otherwise() {
+fn a_seed_repeats_three_threads_and_other_seeds_order_them_differently() {
     let three = |platform: &Platform| {
         let [a, b, c] = streams(platform)?;
         scope(|scope| {
@@ -117,7 +117,7 @@ fn a_thread_spawns_others_and_all_have_ended_after_the_scope() {
             let (first, second, third) = (on_a_stream(1), on_a_stream(2), on_a_stream(3));
             scope.spawn(first);
             let inner = scope.spawn(|| {
-                // It is not joined by the thread that has spawned it, but by the scope.
+                // The scope joins this one, and not the thread that has spawned it.
                 scope.spawn(second);
                 scope.spawn(third)
             });
@@ -131,6 +131,6 @@ fn a_thread_spawns_others_and_all_have_ended_after_the_scope() {
     for seed in 0..64 {
         assert_eq!(log_of(seed, nested), log_of(seed, nested), "seed {seed}");
     }
-    // Ordinary threads do the same.
+    // With ordinary threads the test gives the same.
     nested(&Platform::host().build().unwrap()).unwrap();
 }

@@ -1,4 +1,4 @@
-//! What the environment says about exploration.
+//! The environment variables of explorations.
 
 use std::env;
 use std::ffi::OsStr;
@@ -9,33 +9,33 @@ use crate::error::{Error, Result};
 
 /// The one seed to run.
 pub(super) const SEED: &str = "STREAMFLOW_TEST_SEED";
-/// How many seeds to run where a test does not say.
+/// How many seeds to run in a test that does not set their number.
 pub(super) const SEEDS: &str = "STREAMFLOW_TEST_SEEDS";
 /// The one run of an exhaustive exploration to repeat.
 pub(super) const SCHEDULE: &str = "STREAMFLOW_TEST_SCHEDULE";
 
-/// [`SEED`].
+/// The value of [`SEED`].
 ///
 /// # Errors
-/// [`Error::Variable`], when it holds something else.
+/// [`Error::Variable`] if it is not valid.
 pub(super) fn seed() -> Result<Option<u64>> {
-    value(SEED, |text| text.trim().parse().ok(), "say a whole number that is not negative")
+    value(SEED, |text| text.trim().parse().ok(), "set it to a whole number that is not negative")
 }
 
-/// [`SEEDS`].
+/// The value of [`SEEDS`].
 ///
 /// # Errors
-/// As for [`seed`]. None at all would let every test pass.
+/// As for [`seed`], and for 0: with no seed every test would pass.
 pub(super) fn seeds() -> Result<Option<NonZero<u64>>> {
-    value(SEEDS, |text| text.trim().parse().ok(), "say a whole number that is at least 1")
+    value(SEEDS, |text| text.trim().parse().ok(), "set it to a whole number that is at least 1")
 }
 
-/// [`SCHEDULE`].
+/// The value of [`SCHEDULE`].
 ///
 /// # Errors
 /// As for [`seed`].
 pub(super) fn schedule() -> Result<Option<Choices>> {
-    let expected = "say what a failed exploration has printed, as 3:1,7:2";
+    let expected = "set it to what a failed exploration has printed, as 3:1,7:2";
     value(SCHEDULE, |text| Choices::parse(text.trim()), expected)
 }
 

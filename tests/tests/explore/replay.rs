@@ -132,5 +132,5 @@ fn refused<T: std::fmt::Debug>(found: Result<T>, variable: &str) -> Result<(), F
         |error: &Error| matches!(error, Error::Variable { name, .. } if *name == variable);
     let text = check_error(variable, found, is_right)?;
     let value = std::env::var(variable)?;
-    check_text(&text, &[variable, &format!("{value:?}"), "say "])
+    check_text(&text, &[variable, &format!("{value:?}"), "set it to "])
 }
