@@ -3,11 +3,19 @@
 //! What can go wrong: one type. The text of each variant says who failed, what happened and what to do. A call that
 //! can't do its work returns one of these, and does nothing else instead.
 //!
-//! The way of an error to the terminal: the driver's is a [`DriverError`], which `?` makes an [`Error::Driver`]
-//! (`driver/cuda/error.rs` makes it of CUDA's codes). What runs the hooks, `operator/runner.rs`, wraps the error of a
-//! hook in [`Error::Operator`], with node, hook and tick. The scheduler, [`schedule::run`](crate::schedule::run),
-//! stops the graph and returns it, in an [`Error::Run`] if more errors followed. A `main` that returns it prints its
-//! `Debug` form, which is the same text as `Display`.
+//! # The way of an error
+//!
+//! From the driver to the terminal, by file:
+//!
+//! 1. `driver/cuda/error.rs` makes a [`DriverError`] of a code that CUDA returns; the simulator makes its own in
+//!    `driver/host`. `?` makes an [`Error::Driver`] of it, and the operator's hook returns that.
+//! 2. `operator/runner.rs` wraps it in an [`Error::Operator`], with node, hook and tick. A panic of the hook becomes an
+//!    [`Error::Panicked`] there.
+//! 3. `schedule/greedy.rs`: [`schedule::run`](crate::schedule::run) stops all nodes, and returns the error, in an
+//!    [`Error::Run`] if more errors followed.
+//! 4. A `main` that returns the error prints its `Debug` form, which is the same text as `Display`.
+//!
+//! An error in a `Drop` can't be returned. `report_in_drop`, in `driver/error.rs`, writes it to the log.
 
 mod exploration;
 mod panics;

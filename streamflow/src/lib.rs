@@ -42,7 +42,7 @@ pub use stream::{
 };
 pub use streamflow_macros::{Message, graph, kernel, operator};
 
-/// What programs use: `use streamflow::prelude::*;`.
+/// The items that most programs use: `use streamflow::prelude::*;`.
 pub mod prelude {
     pub use crate::{
         Allocator, Buffer, Compute, Coscheduling, CudaGreenContext, CudaGreenContextPool,
@@ -51,11 +51,11 @@ pub mod prelude {
         OnStream, Operator, Out, Pinned, Platform, PlatformOptions, Result, Shared, Stream,
         StreamFlags, StreamPool, Tensor, Timestamp, device, f16, kernel, operator,
     };
-    // The macro alone, and not the module of the same name.
+    // The macro `graph!`, without the module of the same name.
     pub use streamflow_macros::graph;
 }
 
-/// What the macros' expansions use. Not covered by semantic versioning.
+/// The items that the code of the macros uses. They are not covered by semantic versioning.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::context::{ExecutionContext, SingleStream, StreamName};

@@ -104,7 +104,7 @@ pub use crate::operator::{AnyNode, Node, NodeOptions, NodeStreams, Readiness, an
 
 use crate::platform::Platform;
 
-/// A struct made by `graph!`.
+/// A struct made by `graph!`. Its method `run`, which `graph!` writes, calls [`schedule::run`](crate::schedule::run).
 pub trait Graph {
     /// The nodes, producers before consumers.
     fn nodes(&mut self) -> Vec<&mut dyn AnyNode>;

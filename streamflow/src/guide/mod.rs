@@ -1,10 +1,10 @@
 //! The laws of streamflow, a chapter each; a page for those who [come from Holoscan](coming_from_holoscan); and a
 //! [glossary].
 //!
-//! A law says what a program can rely on, or what it can't do. Where the compiler sees to it, the chapter has a program
-//! that does not compile, and what rustc says of it: both are checked by tests against the compiler.
+//! A law says what a program can rely on, or what it can't do. If the compiler enforces it, the chapter has a program
+//! that does not compile, and the output of rustc. Tests compare both with the compiler.
 //!
-//! | Law | Seen to by |
+//! | Law | Enforced by |
 //! |---|---|
 //! | [1. First the message, then its stream](receive_first) | the compiler |
 //! | [2. Device data is behind its stream](data_behind_its_stream) | the compiler |

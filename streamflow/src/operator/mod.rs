@@ -42,10 +42,14 @@ pub trait Operator: Send + Sized + 'static {
     #[doc(hidden)]
     type __Node;
 
+    /// Makes the ports of a new node, without edges.
     #[doc(hidden)]
     fn __ports() -> Self::Ports;
+    /// Makes the `…Io` of a tick: an [`In`](crate::In) of each `Input`, an [`Out`](crate::Out) of each `Output`, and
+    /// the names of the streams. `#[operator]` writes it, with `Input::io` and `Output::io`.
     #[doc(hidden)]
     fn __io<'t>(ports: &'t mut Self::Ports, cx: &'t ExecutionContext) -> Self::Io<'t>;
+    /// Makes the names of the streams, for `start`.
     #[doc(hidden)]
     fn __stream_names(cx: &ExecutionContext) -> Self::StreamNames<'_>;
     /// Makes a node. It is an item of this trait, and not a function with a bound, so that rustc reports a type that

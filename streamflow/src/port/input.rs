@@ -148,7 +148,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     }
 
     /// If the pool is exhausted, or if there is none, the first stream that comes with a message becomes the internal
-    /// one. Holoscan does so without being told to.
+    /// one. Holoscan does so by default.
     pub fn or_adopt(self) -> In<'t, A, Received<AllocatedOrAdopted>>
     where
         S: Open,

@@ -24,7 +24,9 @@ const SPIN_PASSES: u32 = 100;
 /// waits that are much longer. Before, the thread yields to others of the machine between its queries.
 const PASSES_BEFORE_SLEEP: u32 = 15_000;
 
-/// Runs a graph until no node can run any more, or an operator ends the run. So a run ends when all sources are done
+/// Runs a graph: the method `run` that `graph!` writes calls this.
+///
+/// A run goes on until no node can run any more, or an operator ends it. So a run ends when all sources are done
 /// and their messages are consumed. It also ends when a node waits for a message that no node will send, as behind
 /// two sources of different counts. Messages that wait then are dropped, and a warning in the log names their inputs.
 ///
