@@ -15,8 +15,9 @@
 //!    (`message/visit.rs`), and keeps the message in an `Envelope` (`message/payload.rs`), with the *point* on the
 //!    stream at which its data is ready.
 //! 3. `operator/runner.rs`: when `compute` has returned, `hook` records an event on each stream that the operator used
-//!    (`close` in `context/mod.rs`), and `compute` publishes: `Outlet::publish` pushes the message to the queues of
-//!    its edges (`message/queue.rs`). After an error it drops the message instead.
+//!    (`close` in `context/mod.rs`; in a graph with one stream alone no event is needed). Then `NodeRunner::compute`
+//!    publishes: `Outlet::publish` pushes the message to the queues of its edges (`message/queue.rs`). After an error
+//!    it drops the message instead.
 //! 4. `schedule/greedy.rs`: the scheduler finds the consumer ready, since its inputs have messages (`can_run` in
 //!    `operator/node.rs`), and calls its tick, which makes an `In` of each `Input`.
 //! 5. `port/input.rs`: `In::receive` takes the message from the queue (`message/inlet.rs`).

@@ -62,14 +62,14 @@ impl<T: Message> Outlet<T> {
             message::order(&message, stream)?;
             message::report_port(&message, cx.platform(), self.name, Direction::Outward);
         }
-        // Fast path: one edge, without a copy. If all edges have copies, no consumer waits for the message itself,
+        // Fast path: at most one edge, without a copy. If all edges copy, no consumer waits for the message itself,
         // and it needs no point.
-        let has_one_reader = self.readers <= 1 && self.readers == self.edges.len();
-        let sent = stream.filter(|_| has_one_reader).map(|stream| stream.timeline().open_point());
+        let is_unshared = self.readers <= 1 && self.readers == self.edges.len();
+        let sent = stream.filter(|_| is_unshared).map(|stream| stream.timeline().open_point());
         // Written to its final place, which is emptied first.
         *self.pending = None;
         *self.pending = Some(Envelope { message: message.into_payload(), metadata, sent });
-        if has_one_reader { Ok(()) } else { self.share_and_copy(stream, cx) }
+        if is_unshared { Ok(()) } else { self.share_and_copy(stream, cx) }
     }
 
     /// Shares the emitted message, or copies it, as its edges need it.
