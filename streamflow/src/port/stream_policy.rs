@@ -5,7 +5,7 @@
 
 use crate::context::StreamPolicy;
 
-/// Where the internal stream may come from, as a type.
+/// How `receive_cuda_stream` finds the internal stream, as a type.
 pub trait FindStream: sealed::FindStream {
     /// The policy.
     const POLICY: StreamPolicy;
