@@ -1,7 +1,7 @@
-//! Whatever tokens there are, a macro makes items or errors of them, and does not panic.
+//! A macro expands any tokens to items or errors, and never panics.
 //!
-//! The uses of macros in the tests' programs are garbled, over and over. `STREAMFLOW_FUZZ_SECONDS` says
-//! for how long, and `STREAMFLOW_FUZZ_SEED` repeats a case that a failure names.
+//! The test expands random changes of the macro uses in the tests' programs. `STREAMFLOW_FUZZ_SECONDS` sets the time,
+//! and `STREAMFLOW_FUZZ_SEED` repeats the case that a failure names.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use std::fs;
@@ -50,7 +50,7 @@ impl Use {
     }
 }
 
-/// All uses of our macros in the programs of `tests`.
+/// All uses of the macros in the programs of `tests`.
 fn corpus() -> Vec<Use> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
     let mut files = Vec::new();
@@ -127,16 +127,16 @@ impl Random {
         ((z ^ (z >> 27)) % n as u64) as usize
     }
 
-    fn of<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+    fn choose<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.below(items.len())]
     }
 
-    /// A token that stands nowhere in the programs, or seldom.
+    /// A token that is rare in the programs, or does not occur in them.
     fn token(&mut self) -> TokenTree {
         let here = Span::call_site();
         match self.below(5) {
             0 => Punct::new(
-                *self.of(&[';', '.', '>', '<', '#', ',', '=', ':', '&', '\'', '!']),
+                *self.choose(&[';', '.', '>', '<', '#', ',', '=', ':', '&', '\'', '!']),
                 Spacing::Alone,
             )
             .into(),
@@ -164,12 +164,12 @@ impl Random {
             _ => {
                 let delimiters =
                     [Delimiter::Brace, Delimiter::Parenthesis, Delimiter::Bracket, Delimiter::None];
-                Group::new(*self.of(&delimiters), TokenStream::new()).into()
+                Group::new(*self.choose(&delimiters), TokenStream::new()).into()
             }
         }
     }
 
-    /// Leaves tokens out, doubles, swaps and nests them, and puts in others, at any depth.
+    /// Removes, repeats, swaps and nests tokens, and inserts others, at any depth.
     fn garble(&mut self, tokens: TokenStream, others: &[TokenTree]) -> TokenStream {
         let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
         for _ in 0..self.below(3) {
@@ -179,7 +179,7 @@ impl Random {
                 tokens.push(if self.below(2) == 0 {
                     self.token()
                 } else {
-                    self.of(others).clone()
+                    self.choose(others).clone()
                 });
                 continue;
             }
@@ -188,13 +188,13 @@ impl Random {
                 1 => tokens.insert(at, tokens[at].clone()),
                 2 => tokens.swap(at, (at + 1) % len),
                 3 => tokens.truncate(at),
-                4 => tokens[at] = self.of(others).clone(),
-                5 => tokens.insert(at, self.of(others).clone()),
+                4 => tokens[at] = self.choose(others).clone(),
+                5 => tokens.insert(at, self.choose(others).clone()),
                 6 => tokens.insert(at, self.token()),
                 _ => {
                     let delimiters = [Delimiter::Brace, Delimiter::Parenthesis, Delimiter::None];
                     let inside = tokens[at].clone().into();
-                    tokens[at] = Group::new(*self.of(&delimiters), inside).into();
+                    tokens[at] = Group::new(*self.choose(&delimiters), inside).into();
                 }
             }
         }
@@ -219,7 +219,7 @@ fn flatten(tokens: TokenStream, all: &mut Vec<TokenTree>) {
     }
 }
 
-/// What a macro made is items; what it kept of an item that is none is not.
+/// Asserts that an expansion is items, unless the input was no item and was kept as it was.
 fn check(before: &Use, after: &TokenStream) {
     let item = match before {
         Use::Operator(_, item) | Use::Kernel(_, item) => Some(item.clone()),
@@ -232,16 +232,16 @@ fn check(before: &Use, after: &TokenStream) {
     }
 }
 
-fn one(seed: u64, corpus: &[Use], others: &[TokenTree]) {
+fn check_case(seed: u64, corpus: &[Use], others: &[TokenTree]) {
     let mut random = Random(seed);
-    let chosen = random.of(corpus).clone();
+    let chosen = random.choose(corpus).clone();
     let garbled = chosen.map(|tokens| random.garble(tokens, others));
     let result = catch_unwind(AssertUnwindSafe(|| check(&garbled, &garbled.clone().expand())));
     assert!(result.is_ok(), "STREAMFLOW_FUZZ_SEED={seed} makes a macro fail:\n{}", garbled.text());
 }
 
 #[test]
-fn no_tokens_make_a_macro_panic() {
+fn garbled_tokens_do_not_make_a_macro_panic() {
     let corpus = corpus();
     assert!(corpus.len() > 300, "{} uses of macros", corpus.len());
     for used in &corpus {
@@ -255,16 +255,16 @@ fn no_tokens_make_a_macro_panic() {
         });
     }
     if let Ok(seed) = std::env::var("STREAMFLOW_FUZZ_SEED") {
-        one(seed.parse().unwrap(), &corpus, &others);
+        check_case(seed.parse().unwrap(), &corpus, &others);
         return;
     }
     let seconds = std::env::var("STREAMFLOW_FUZZ_SECONDS").map_or(2, |text| text.parse().unwrap());
     let start = Instant::now();
-    // Other cases each time it runs for long; the same ones in the ordinary run, as far as it gets.
+    // A long run has new cases each time. The ordinary run has the same cases, as many as its time permits.
     let first = if seconds > 2 { std::process::id() as u64 * 1_000_000_000 } else { 0 };
     let mut cases = 0;
     while start.elapsed() < Duration::from_secs(seconds) {
-        one(first + cases, &corpus, &others);
+        check_case(first + cases, &corpus, &others);
         cases += 1;
     }
     assert!(cases > 50 * seconds, "{cases} cases in {seconds} s are too few");

@@ -1,4 +1,4 @@
-//! Which types an argument can have, and what to write instead of the others.
+//! The types that an argument can have, and what to write instead of other types.
 
 use syn::{Ident, Type};
 
@@ -6,7 +6,7 @@ use super::model::ArgumentKind;
 use crate::diagnostic::Errors;
 use crate::tokens::spelled;
 
-/// What an argument of this type is.
+/// The kind of an argument of this type.
 pub(super) fn argument_type(ty: &Type, errors: &mut Errors) -> ArgumentKind {
     match ty {
         Type::Paren(inner) => argument_type(&inner.elem, errors),
@@ -45,8 +45,8 @@ pub(super) fn argument_type(ty: &Type, errors: &mut Errors) -> ArgumentKind {
     }
 }
 
-/// What to do about the types that are most often tried. All others are rustc's: a macro does not
-/// know what a name stands for.
+/// The error for a common scalar type that a kernel can't take. rustc checks all other types: a macro can't resolve
+/// names.
 fn scalar_problem(name: &Ident) -> Option<String> {
     let instead = match name.to_string().as_str() {
         "bool" => "pass a `u8` or a `u32`",

@@ -1,4 +1,4 @@
-//! Whether a function can be a kernel, and what its arguments are.
+//! Checks that a function can be a kernel, and finds its arguments.
 
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
@@ -12,11 +12,11 @@ use super::model::{Argument, Expandable, Kernel, Options};
 use crate::diagnostic::Errors;
 use crate::tokens::STANDARD_TRAITS;
 
-/// `streamflow::driver::MAX_PARAMS`, less the one that a launch with checked indices adds.
+/// `streamflow::driver::MAX_PARAMS`, minus the parameter that a launch with checked indices adds.
 const MAX_PARAMS: usize = 31;
 
-/// Words that a CUDA body would take for something else: those of C++ that are no words of Rust,
-/// CUDA's own, and ours.
+/// Names with another meaning in a CUDA body: keywords of C++ that are not keywords of Rust, names of CUDA, and names
+/// that streamflow defines.
 #[rustfmt::skip]
 const RESERVED: &[&str] = &[
     "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "case",
@@ -31,14 +31,14 @@ const RESERVED: &[&str] = &[
     "thread_index", "thread_index_y", "thread_index_z", "thread_count", "shared_bytes", "streamflow",
 ];
 
-/// The kernel, as far as it can be understood.
+/// Checks the function, and returns all of the kernel that is usable in spite of its mistakes.
 pub(super) fn kernel(options: Options, function: ItemFn, errors: &mut Errors) -> Kernel {
     let ItemFn { attrs, vis, sig, .. } = function;
-    qualifiers(&sig, errors);
-    if let Some(problem) = unfit(&sig.ident) {
+    reject_qualifiers(&sig, errors);
+    if let Some(problem) = name_problem(&sig.ident) {
         errors.at(&sig.ident, format!("a kernel cannot be named `{}`: {problem}", sig.ident));
     }
-    let expandable = generics(&sig.generics, errors).min_with(receiver(&sig, errors));
+    let expandable = generics(&sig.generics, errors).limited_by(receiver(&sig, errors));
     let arguments = arguments(&sig, errors);
     let cfgs = attrs.iter().filter(|attr| attr.path().is_ident("cfg"));
     Kernel {
@@ -53,24 +53,24 @@ pub(super) fn kernel(options: Options, function: ItemFn, errors: &mut Errors) ->
 }
 
 impl Expandable {
-    fn min_with(self, other: Self) -> Self {
+    fn limited_by(self, other: Self) -> Self {
         if other == Self::Kernel { self } else { other }
     }
 }
 
-/// `const`, `async`, `unsafe`, `extern` and a result.
-fn qualifiers(sig: &Signature, errors: &mut Errors) {
+/// Reports `const`, `async`, `unsafe`, `extern`, `...` and a result.
+fn reject_qualifiers(sig: &Signature, errors: &mut Errors) {
     if let Some(token) = &sig.constness {
         errors.at(token, "a kernel cannot be `const`: it is launched on a device; remove `const`");
     }
     if let Some(token) = &sig.asyncness {
-        errors.at(token, "a kernel cannot be `async`: every launch is; remove `async`");
+        errors.at(token, "a kernel cannot be `async`: every launch already is; remove `async`");
     }
     if let Safety::Unsafe(token) = &sig.safety {
         errors.at(
             token,
-            "a kernel cannot be an `unsafe fn`: a launch is safe, and `unsafe cuda` is where its \
-             author vouches; remove `unsafe`",
+            "a kernel cannot be an `unsafe fn`: a launch is safe, and its author vouches for the body \
+             with `unsafe cuda`; remove `unsafe`",
         );
     }
     if let Some(abi) = &sig.abi {
@@ -110,7 +110,7 @@ fn generics(generics: &Generics, errors: &mut Errors) -> Expandable {
                     );
                     errors.at(param, text);
                 }
-                if let Some(problem) = unfit(name) {
+                if let Some(problem) = name_problem(name) {
                     errors
                         .at(name, format!("a type parameter cannot be named `{name}`: {problem}"));
                 }
@@ -142,8 +142,7 @@ fn generics(generics: &Generics, errors: &mut Errors) -> Expandable {
     expandable
 }
 
-/// Whether a type parameter has a bound that could imply `Element`. Where rustc has to find out that
-/// it does not, one mistake makes many errors.
+/// Whether a type parameter has a bound that could imply `Element`. rustc would report a missing bound many times.
 fn may_be_element(param: &TypeParam, generics: &Generics) -> bool {
     let clause = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
     let of_clause = clause.filter_map(|predicate| match predicate {
@@ -169,14 +168,14 @@ fn arguments(sig: &Signature, errors: &mut Errors) -> Vec<Argument> {
     });
     for (index, input) in typed.enumerate() {
         for attr in &input.attrs {
-            conditional(attr, errors);
+            reject_cfg(attr, errors);
         }
         let kind = argument_type(&input.ty, errors);
         let ident = argument_name(&input.pat, errors)
             .unwrap_or_else(|| Ident::new(&format!("argument{index}"), sig.ident.span()));
         arguments.push(Argument { ident, kind });
     }
-    length_names(&arguments, errors);
+    reject_length_names(&arguments, errors);
     let params: usize = arguments.iter().map(|argument| argument.kind.params()).sum();
     if params > MAX_PARAMS {
         errors.at(
@@ -190,8 +189,8 @@ fn arguments(sig: &Signature, errors: &mut Errors) -> Vec<Argument> {
     arguments
 }
 
-/// `#[cfg]` on an argument would have to hold for the CUDA side too.
-fn conditional(attr: &Attribute, errors: &mut Errors) {
+/// Reports `#[cfg]` on an argument: it would have to apply to the CUDA side too.
+fn reject_cfg(attr: &Attribute, errors: &mut Errors) {
     if attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr") {
         errors.at(attr, "a kernel's argument cannot depend on `cfg`; put it on the whole function");
     }
@@ -209,14 +208,14 @@ fn argument_name(pattern: &Pat, errors: &mut Errors) -> Option<Ident> {
             return None;
         }
     };
-    if let Some(problem) = unfit(name) {
+    if let Some(problem) = name_problem(name) {
         errors.at(name, format!("an argument cannot be named `{name}`: {problem}"));
     }
     Some(name.clone())
 }
 
-/// Why a name cannot stand in CUDA C++.
-fn unfit(name: &Ident) -> Option<&'static str> {
+/// Why a name can't be used in CUDA C++.
+fn name_problem(name: &Ident) -> Option<&'static str> {
     let name = name.unraw().to_string();
     if RESERVED.contains(&name.as_str()) {
         return Some("CUDA C++ has another meaning for it; choose another name");
@@ -224,11 +223,11 @@ fn unfit(name: &Ident) -> Option<&'static str> {
     if name.contains("__") || name.starts_with("streamflow_") {
         return Some("names with `__` or `streamflow_` are reserved; choose another name");
     }
-    (!name.is_ascii()).then_some("CUDA C++ wants ASCII letters; choose another name")
+    (!name.is_ascii()).then_some("CUDA C++ allows only ASCII letters; choose another name")
 }
 
-/// `a_len` is the length of the slice `a`.
-fn length_names(arguments: &[Argument], errors: &mut Errors) {
+/// Reports an argument `a_len` beside a slice `a`: the name is that of the slice's length in CUDA.
+fn reject_length_names(arguments: &[Argument], errors: &mut Errors) {
     for argument in arguments {
         let name = argument.ident.unraw().to_string();
         let Some(slice) = name.strip_suffix("_len") else { continue };
@@ -238,7 +237,7 @@ fn length_names(arguments: &[Argument], errors: &mut Errors) {
             errors.at(
                 &argument.ident,
                 format!(
-                    "`{name}` is the length of `{slice}` in CUDA, and is passed by itself; remove \
+                    "`{name}` is the length of `{slice}` in CUDA, and is passed automatically; remove \
                      this argument or rename it"
                 ),
             );

@@ -1,4 +1,4 @@
-//! The type beside the function, and what it implements.
+//! The generated type of a kernel, and its implementation of `Kernel`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -8,7 +8,7 @@ use syn::{Expr, GenericParam, Lit, Type};
 
 use super::model::{Argument, ArgumentKind, Expandable, Kernel};
 
-/// All that is made from a kernel. `sound` says whether no mistake was found.
+/// The whole expansion of a kernel. `sound`: the macro found no mistake.
 pub(super) fn kernel(kernel: &Kernel, sound: bool) -> TokenStream {
     let implementation = match kernel.expandable {
         Expandable::Nothing => return TokenStream::new(),
@@ -19,7 +19,7 @@ pub(super) fn kernel(kernel: &Kernel, sound: bool) -> TokenStream {
     quote!(#definition #implementation)
 }
 
-/// The type of the same name. It has a private field, so that nobody makes a value of it.
+/// The type with the kernel's name. Its private field keeps users from making a value of it.
 fn definition(kernel: &Kernel) -> TokenStream {
     let Kernel { name, visibility, cfgs, generics, .. } = kernel;
     let (generic_params, _, where_clause) = generics.split_for_impl();
@@ -49,14 +49,14 @@ fn implementation(kernel: &Kernel, sound: bool) -> TokenStream {
     let (pass, host) = if sound {
         (pass(kernel), host(kernel))
     } else {
-        // Never runs: the errors are reported beside it.
+        // Never runs: the program does not compile, because of the errors.
         (quote!(let _ = (args, to); ::core::result::Result::Ok(())), quote!(let _ = args;))
     };
     quote! {
         #cfgs
         const _: () = {
-            // SAFETY: `pass` and `INFO` are made from one signature. For the CUDA body, the author
-            // vouches with `unsafe cuda`.
+            // SAFETY: `pass` and `INFO` are made from one signature. The author vouches for the CUDA body with
+            // `unsafe cuda`.
             unsafe impl #generic_params ::streamflow::__private::Kernel for #name #generic_names
             #where_clause
             {
@@ -96,7 +96,7 @@ fn info(kernel: &Kernel) -> TokenStream {
     let name = kernel.name.unraw().to_string();
     let entry = format!("{name}_kernel");
     let cuda = kernel.options.cuda.as_ref().map_or_else(|| quote!(""), |cuda| quote!(#cuda));
-    let (file, line) = place(kernel.options.cuda.as_ref());
+    let (file, line) = location(kernel.options.cuda.as_ref());
     let params = kernel.arguments.iter().filter_map(|argument| {
         let name = argument.ident.unraw().to_string();
         let (kind, ty) = match &argument.kind {
@@ -137,7 +137,7 @@ fn info(kernel: &Kernel) -> TokenStream {
     }
 }
 
-/// The CUDA name of an element type; where the type is none, the error stands at the type.
+/// The CUDA name of an element type. If the type is not an element, rustc reports it at the type.
 fn element(ty: &Type) -> TokenStream {
     quote_spanned!(ty.span()=> ::streamflow::__private::element::<#ty>())
 }
@@ -146,15 +146,15 @@ fn scalar(ty: &Type) -> TokenStream {
     quote_spanned!(ty.span()=> ::streamflow::__private::value::<#ty>())
 }
 
-/// Where the CUDA body begins: the place of its literal, or the start of the file it comes from.
-fn place(cuda: Option<&Expr>) -> (TokenStream, TokenStream) {
+/// The file and the line at which the CUDA body begins: those of its literal, or the start of the included file.
+fn location(cuda: Option<&Expr>) -> (TokenStream, TokenStream) {
     if let Some(Expr::Macro(call)) = cuda
         && call.mac.path.segments.last().is_some_and(|last| last.ident == "include_str")
         && let Ok(Lit::Str(path)) = syn::parse2(call.mac.tokens.clone())
     {
         return (quote!(#path), quote!(1));
     }
-    // With the literal's span: these two macros tell the place of their own tokens.
+    // The literal's span: these two macros return the location of their own tokens.
     let span = cuda.map_or_else(Span::call_site, Spanned::span);
     (quote_spanned!(span=> ::core::file!()), quote_spanned!(span=> ::core::line!()))
 }
@@ -178,7 +178,7 @@ fn pass(kernel: &Kernel) -> TokenStream {
     });
     let values = quote!(&[#(#values,)*]);
     let requires = kernel.options.requires.iter().map(|condition| {
-        // An `if` without `!`: where the condition is no `bool`, rustc underlines it and no more.
+        // An `if` without `!`: if the condition is not a `bool`, rustc then underlines the condition only.
         quote! {
             if #condition {
             } else {
@@ -190,7 +190,7 @@ fn pass(kernel: &Kernel) -> TokenStream {
             }
         }
     });
-    // Ours must not be hidden by an argument of the same name.
+    // An argument of the kernel may be named `to` too, so this name is hygienic.
     let to = format_ident!("to", span = Span::mixed_site());
     let passes = kernel.arguments.iter().map(|argument| {
         let ident = &argument.ident;

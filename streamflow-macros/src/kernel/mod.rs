@@ -10,12 +10,12 @@ use proc_macro2::TokenStream;
 
 use crate::diagnostic::Errors;
 
-/// Parse, check, expand.
+/// Expands one use: parse, check, expand.
 pub(crate) fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let options = parse::options(options, &mut errors);
     let Some(function) = parse::function(item.clone(), &mut errors) else {
-        // What is no function is not ours to change.
+        // An item that is not a function stays as it is.
         return [item, errors.into_tokens()].into_iter().collect();
     };
     parse::require_cuda(&options, &function, &mut errors);

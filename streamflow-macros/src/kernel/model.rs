@@ -1,12 +1,12 @@
-//! What a kernel is, once it is understood.
+//! A kernel as data: the result of parse and check.
 
 use proc_macro2::{Ident, TokenStream};
 use syn::{Expr, Generics, Type, Visibility};
 
-/// What stands in `#[kernel(…)]`.
+/// The options of `#[kernel(…)]`.
 #[derive(Default)]
 pub(super) struct Options {
-    /// Whether there is a CUDA body, right or wrong.
+    /// Whether the user wrote a CUDA body, correct or not.
     pub(super) has_cuda: bool,
     /// The CUDA body: any expression that is a constant string.
     pub(super) cuda: Option<Expr>,
@@ -21,42 +21,42 @@ pub(super) struct Kernel {
     pub(super) options: Options,
     pub(super) name: Ident,
     pub(super) visibility: Visibility,
-    /// The function's `#[cfg(…)]`s, which hold for all that is made from it.
+    /// The function's `#[cfg(…)]`s. Every generated item has them too.
     pub(super) cfgs: TokenStream,
     pub(super) generics: Generics,
-    /// Whether the generics are type parameters alone, and the function is no method.
+    /// How much the macro can define.
     pub(super) expandable: Expandable,
     pub(super) arguments: Vec<Argument>,
 }
 
-/// How much can be defined for a function.
+/// How much of a kernel can be defined in spite of its mistakes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expandable {
-    /// Nothing: it is a method, beside which no type can stand.
+    /// Nothing: the function is a method, and an `impl` can't contain a type.
     Nothing,
-    /// The type, so that its name is known.
+    /// The type, so that its name is known: the generics are not type parameters alone.
     Type,
-    /// The type, and what it implements.
+    /// The type and its implementation.
     Kernel,
 }
 
-/// An argument that has a name.
+/// An argument of the function.
 pub(super) struct Argument {
     pub(super) ident: Ident,
     pub(super) kind: ArgumentKind,
 }
 
-/// What an argument is, with the element's or the value's type.
+/// The kind of an argument, with the element's or the value's type.
 pub(super) enum ArgumentKind {
     Slice(Type),
     SliceMut(Type),
     Scalar(Type),
-    /// Refused; the type is as the user wrote it where a launch could be typed with it.
+    /// Rejected. The user's type is kept if a launch can have it in its arguments.
     Wrong(Option<Type>),
 }
 
 impl ArgumentKind {
-    /// How many parameters of CUDA it becomes.
+    /// The number of CUDA parameters of this argument.
     pub(super) fn params(&self) -> usize {
         match self {
             Self::Slice(_) | Self::SliceMut(_) => 2,

@@ -12,20 +12,20 @@ use crate::diagnostic::{Errors, similar};
 use crate::tokens::split;
 
 const FORMS: &str = "the options are `unsafe cuda = \"…\"`, `requires(…)` and `threads(…)`";
-const CUDA_FORM: &str = "write `unsafe cuda = \"…\"`: whoever writes a CUDA body vouches for it";
+const CUDA_FORM: &str = "write `unsafe cuda = \"…\"`: its author vouches for the CUDA body";
 
 /// The function, if the item is one.
 pub(super) fn function(item: TokenStream, errors: &mut Errors) -> Option<ItemFn> {
     match syn::parse2(item.clone()) {
         Ok(function) => Some(function),
         Err(_) => {
-            errors.at(item, "`#[kernel]` stands on a function with a body");
+            errors.at(item, "`#[kernel]` goes on a function with a body");
             None
         }
     }
 }
 
-/// The options. Each is parsed by itself, so that one mistake hides no other.
+/// Reads the options. Each is parsed separately, so that one mistake does not hide another.
 pub(super) fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
     let mut options = Options::default();
     let mut has_cuda = false;
@@ -80,7 +80,7 @@ pub(super) fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
                         .map(|name| format!("did you mean `{name}`? "))
                         .unwrap_or_default();
                     errors.at(&name, format!("unknown option `{written}`; {hint}{FORMS}"));
-                    // Whatever follows belongs to it.
+                    // The rest belongs to the unknown option.
                     input.parse::<TokenStream>()?;
                 }
             }
@@ -99,7 +99,7 @@ pub(super) fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
     options
 }
 
-/// Told at the function's name: of an attribute without options, there is no token of the user's.
+/// Reports a missing CUDA body at the function's name: an attribute without options has no tokens to underline.
 pub(super) fn require_cuda(options: &Options, function: &ItemFn, errors: &mut Errors) {
     if !options.has_cuda {
         errors.at(&function.sig.ident, format!("this kernel has no CUDA body; {CUDA_FORM}"));
@@ -151,7 +151,7 @@ fn threads(
 ) -> syn::Result<Option<[u32; 3]>> {
     const FORM: &str =
         "`threads` takes the size of a block, as `threads(256)` or `threads(16, 16)`";
-    const MOST: [u32; 3] = [1024, 1024, 64];
+    const MAX_SIZE: [u32; 3] = [1024, 1024, 64];
     if !input.peek(token::Paren) {
         let mut all = name.to_token_stream();
         all.extend(input.parse::<TokenStream>()?);
@@ -172,7 +172,7 @@ fn threads(
     };
     let mut block = [1_u32; 3];
     for (index, size) in sizes.iter().enumerate() {
-        let most = MOST[index];
+        let most = MAX_SIZE[index];
         match size.base10_parse::<u32>() {
             Ok(threads) if (1..=most).contains(&threads) => block[index] = threads,
             _ => {

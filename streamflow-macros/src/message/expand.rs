@@ -1,4 +1,4 @@
-//! What a message implements.
+//! The generated trait implementations of a message.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -11,7 +11,7 @@ use crate::tokens::doubts;
 pub(super) fn message(message: &Message) -> TokenStream {
     let Message { ident, fields, .. } = message;
     if message.generics.lifetimes().next().is_some() {
-        // It can be no message, and that was said.
+        // It can't be a message, and the error is already reported.
         return TokenStream::new();
     }
     let generics = bounded(message);
@@ -20,7 +20,7 @@ pub(super) fn message(message: &Message) -> TokenStream {
     let tick = Lifetime::new("'streamflow", ident.span());
     receive_generics.params.insert(0, GenericParam::Lifetime(LifetimeParam::new(tick)));
     let (receive_params, _, _) = receive_generics.split_for_impl();
-    // What is wrong with a field's type is told there.
+    // The spans of the fields' types: rustc reports mistakes there.
     let place = fields.iter().rev().fold(quote!(::streamflow::__private::Host), |rest, (_, ty)| {
         quote_spanned! {ty.span()=>
             <<#ty as ::streamflow::__private::Message>::Place
@@ -93,8 +93,8 @@ pub(super) fn message(message: &Message) -> TokenStream {
     }
 }
 
-/// The fields one by one, so that edges can copy a message whose fields can all be copied. Nothing for
-/// a type without fields, or one that was refused.
+/// `MadeOf`, the list of the fields: an edge can copy a message if it can copy all of its fields. `None` for a type
+/// without fields, or a rejected one.
 fn made_of(message: &Message, generics: &Generics) -> Option<TokenStream> {
     if message.fields.is_empty() {
         return None;
@@ -127,8 +127,8 @@ fn made_of(message: &Message, generics: &Generics) -> Option<TokenStream> {
     })
 }
 
-/// The user's generics. That each field is a message is a clause: where one is none, rustc says so once,
-/// at the field's type, and takes it for granted in the rest.
+/// The user's generics, with a where clause that the fields are messages. If one is not, rustc reports it once, at the
+/// field's type, and assumes it in the rest of the generated code.
 fn bounded(message: &Message) -> Generics {
     let mut generics = message.generics.clone();
     for clause in doubts(message.fields.iter().map(|(_, ty)| ty), &message.generics) {

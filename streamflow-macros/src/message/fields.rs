@@ -1,4 +1,4 @@
-//! Whether a type can be a message, and what it is made of.
+//! Checks that a type can be a message, and finds its fields.
 
 use syn::{Data, DeriveInput, GenericParam, Generics, Ident, Member, Type};
 
@@ -8,7 +8,7 @@ use crate::diagnostic::Errors;
 pub(super) struct Message {
     pub(super) ident: Ident,
     pub(super) generics: Generics,
-    /// None for a type that was refused.
+    /// Empty for a rejected type.
     pub(super) fields: Vec<(Member, Type)>,
 }
 

@@ -9,7 +9,7 @@ use proc_macro2::TokenStream;
 
 use crate::diagnostic::Errors;
 
-/// Parse, check, expand.
+/// Expands one use: parse, check, expand.
 pub(crate) fn message(item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let input = match syn::parse2(item) {

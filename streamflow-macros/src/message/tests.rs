@@ -1,4 +1,4 @@
-//! What is made of a message, by its tokens.
+//! Tests of the expansion of a message, by its tokens.
 
 use quote::quote;
 
@@ -23,7 +23,7 @@ fn the_place_is_that_of_all_fields_together() {
 }
 
 #[test]
-fn only_what_may_be_no_message_is_a_clause() {
+fn only_fields_of_unknown_types_get_a_where_clause() {
     let text = text(quote!(
         struct A<T: Element>(Tensor<T>, T, u8);
     ));
@@ -32,7 +32,7 @@ fn only_what_may_be_no_message_is_a_clause() {
 }
 
 #[test]
-fn what_is_no_struct_is_told_and_is_a_message_nevertheless() {
+fn enums_and_unions_are_reported_once_and_still_implement_message() {
     for item in [
         quote!(
             enum E {
@@ -48,7 +48,7 @@ fn what_is_no_struct_is_told_and_is_a_message_nevertheless() {
 }
 
 #[test]
-fn what_borrows_is_none() {
+fn borrowed_types_are_rejected() {
     let text = text(quote!(
         struct A<'a> {
             a: &'a u8,

@@ -1,4 +1,4 @@
-//! Whether a type can be an operator, and what its ports are.
+//! Checks that a type can be an operator, and finds its ports.
 
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
@@ -12,13 +12,13 @@ use super::model::{Body, Expandable, Operator, Options, Port};
 use crate::diagnostic::Errors;
 use crate::tokens::{STANDARD_TRAITS, mentions};
 
-/// The operator, as far as it can be understood.
+/// Checks the item, and returns all of the operator that is usable in spite of its mistakes.
 pub(super) fn operator(options: Options, input: DeriveInput, errors: &mut Errors) -> Operator {
     let mut input = input;
-    once(&mut input.attrs, errors);
+    remove_repeated(&mut input.attrs, errors);
     let whole = without_marks(&input).to_token_stream();
     let DeriveInput { attrs, vis, ident, generics, data } = input;
-    let mut expandable = lifetimes(&generics, errors);
+    let mut expandable = reject_lifetimes(&generics, errors);
     let mut ports = Vec::new();
     let spans = match &data {
         Data::Struct(DataStruct { struct_token, fields: Fields::Named(fields), .. }) => {
@@ -70,7 +70,7 @@ pub(super) fn operator(options: Options, input: DeriveInput, errors: &mut Errors
             Body::AsWritten(whole)
         }
     };
-    if !type_parameters(&generics, &ports, errors) {
+    if !are_bounded(&generics, &ports, errors) {
         expandable = Expandable::Type;
     }
     for stream in &options.streams {
@@ -104,8 +104,8 @@ pub(super) fn operator(options: Options, input: DeriveInput, errors: &mut Errors
     }
 }
 
-/// A second `#[operator]` would find no ports.
-fn once(attrs: &mut Vec<Attribute>, errors: &mut Errors) {
+/// Reports and removes a second `#[operator]`, which would find no ports.
+fn remove_repeated(attrs: &mut Vec<Attribute>, errors: &mut Errors) {
     attrs.retain(|attr| {
         let path = attr.path().to_token_stream().to_string().replace(' ', "");
         let again =
@@ -117,7 +117,7 @@ fn once(attrs: &mut Vec<Attribute>, errors: &mut Errors) {
     });
 }
 
-/// The item without `#[input]` and `#[output]`, for where it stays as it is: rustc does not know them.
+/// The item without `#[input]` and `#[output]`, which rustc does not know. Used when the item is kept as it is.
 fn without_marks(input: &DeriveInput) -> DeriveInput {
     let mut input = input.clone();
     let variants = match &mut input.data {
@@ -133,8 +133,8 @@ fn without_marks(input: &DeriveInput) -> DeriveInput {
     input
 }
 
-/// Operators are `'static`, so a lifetime parameter can't be of use.
-fn lifetimes(generics: &Generics, errors: &mut Errors) -> Expandable {
+/// Reports lifetime parameters: an operator is `'static`.
+fn reject_lifetimes(generics: &Generics, errors: &mut Errors) -> Expandable {
     let mut expandable = Expandable::Operator;
     for param in &generics.params {
         if let GenericParam::Lifetime(param) = param {
@@ -152,9 +152,8 @@ fn lifetimes(generics: &Generics, errors: &mut Errors) -> Expandable {
     expandable
 }
 
-/// Whether all type parameters are bounded by what an operator needs. Where rustc has to find out that one
-/// is not, one mistake makes many errors.
-fn type_parameters(generics: &Generics, ports: &[Port], errors: &mut Errors) -> bool {
+/// Whether all type parameters have the bounds that an operator needs. rustc would report a missing bound many times.
+fn are_bounded(generics: &Generics, ports: &[Port], errors: &mut Errors) -> bool {
     let mut all = true;
     for param in generics.type_params() {
         let name = &param.ident;
@@ -170,7 +169,7 @@ fn type_parameters(generics: &Generics, ports: &[Port], errors: &mut Errors) -> 
                 _ => {}
             }
         }
-        // A trait that is not one of the standard ones may imply all of it.
+        // Any other trait may imply all the bounds that are needed.
         if named || (sent && lives) {
             continue;
         }
@@ -194,7 +193,7 @@ fn type_parameters(generics: &Generics, ports: &[Port], errors: &mut Errors) -> 
     all
 }
 
-/// The bounds of a type parameter, wherever they stand.
+/// The bounds of a type parameter, both at the parameter and in the where clause.
 fn bounds_of<'a>(
     param: &'a TypeParam,
     generics: &'a Generics,

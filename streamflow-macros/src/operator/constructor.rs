@@ -48,8 +48,8 @@ fn new(operator: &Operator, state: &[Field], marked: bool) -> TokenStream {
     let names: Vec<TokenStream> = state.iter().map(|field| field.ident.to_token_stream()).collect();
     let types = state.iter().map(|field| &field.ty);
     let marker = marked.then(|| quote!(__ports: ::core::marker::PhantomData,));
-    let text = format!("Makes a `{ident}` of its state, in the order of its fields.");
-    // With the struct's place, which rustc shows where the arguments are wrong.
+    let text = format!("Makes a `{ident}` from its state, in the order of its fields.");
+    // The span of the struct's name: rustc shows it when a call has wrong arguments.
     let function = quote_spanned!(ident.span()=> fn new(#(#conditions #names: #types,)*) -> Self);
     let body = braced(ident.span(), quote!(Self { #(#conditions #names,)* #marker }));
     quote! {

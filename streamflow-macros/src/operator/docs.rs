@@ -8,7 +8,7 @@ use syn::{Attribute, Expr, Lit, Meta};
 use super::model::{Direction, Operator, Port, Size};
 use crate::tokens::spelled;
 
-/// The text of a doc comment, as a reader sees it.
+/// The text of a doc comment, without its markers and outer blank space.
 pub(super) fn text(docs: &[Attribute]) -> String {
     let lines = docs.iter().filter_map(|attr| match &attr.meta {
         Meta::NameValue(pair) => match &pair.value {
@@ -26,7 +26,7 @@ pub(super) fn text(docs: &[Attribute]) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// The table of the ports, to stand after the operator's own text.
+/// The table of the ports, which follows the operator's own text.
 pub(super) fn table(operator: &Operator) -> TokenStream {
     if operator.ports.is_empty() {
         return TokenStream::new();
@@ -54,13 +54,13 @@ pub(super) fn table(operator: &Operator) -> TokenStream {
     quote!(#[doc = #table])
 }
 
-/// What fits into one cell of a table.
+/// The text on one line, with `|` escaped, for one cell of a table.
 fn cell(text: &str) -> String {
     text.replace('\n', " ").replace('|', "\\|")
 }
 
-/// The port's doc comment; ours where the user wrote none.
-pub(super) fn of_port(port: &Port) -> TokenStream {
+/// The port's doc comment, or a generated one if the user wrote none.
+pub(super) fn port_docs(port: &Port) -> TokenStream {
     let docs = &port.docs;
     if docs.is_empty() {
         let kind = match port.direction {

@@ -1,4 +1,4 @@
-//! What an operator and its ports implement.
+//! The generated trait implementations of an operator and its ports.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
@@ -9,10 +9,10 @@ use syn::{GenericParam, Generics};
 use super::constructor::definition;
 use super::generics::{assuming_messages, doubts, phantom, unused};
 use super::model::{Direction, Expandable, Operator, Port, Size};
-use super::structs::{Names, angled, argument, end, form, may_share, names, structs};
+use super::structs::{self, Names, angled, argument, end, may_share, names, structs};
 use crate::tokens::{braced, spelled};
 
-/// All that is made from an operator.
+/// The whole expansion of an operator.
 pub(super) fn operator(operator: &Operator) -> TokenStream {
     let definition = definition(operator);
     if operator.expandable == Expandable::Type {
@@ -21,7 +21,7 @@ pub(super) fn operator(operator: &Operator) -> TokenStream {
     let names = names(operator);
     let structs = structs(operator, &names);
     let markers = operator.ports.iter().map(|port| marker(operator, port));
-    let ends = operator.ports.iter().map(|port| end_of_edge(operator, port, &names));
+    let port_impls = operator.ports.iter().map(|port| port_impl(operator, port, &names));
     let operator_impl = operator_impl(operator, &names);
     let ports_impl = ports_impl(operator, &names);
     let cfgs = &operator.cfgs;
@@ -34,19 +34,19 @@ pub(super) fn operator(operator: &Operator) -> TokenStream {
         const _: () = {
             #operator_impl
             #ports_impl
-            #(#ends)*
+            #(#port_impls)*
         };
     }
 }
 
-/// The port's own type, whose name stands in the messages of rustc.
+/// The port's own type. Its name is shown in rustc's messages.
 fn marker(operator: &Operator, port: &Port) -> TokenStream {
     let Operator { visibility, cfgs, generics, .. } = operator;
     let marker = &port.marker;
     let (_, _, where_clause) = generics.split_for_impl();
     let params = angled(generics);
     let all = phantom(&unused(generics, &TokenStream::new()));
-    // With the port's place, which rustc shows where it shows the port.
+    // The span of the port's name: rustc shows it with the port's type.
     let keyword = quote_spanned!(port.ident.span()=> struct);
     let end = quote_spanned!(port.ident.span()=> ;);
     quote! {
@@ -87,7 +87,7 @@ fn operator_impl(operator: &Operator, names: &Names) -> TokenStream {
         .then(|| quote!(__tick: (::core::marker::PhantomData, ::core::marker::PhantomData),));
     let streams_marker =
         stream_names.is_empty().then(|| quote!(__tick: ::core::marker::PhantomData,));
-    let hidden = hidden(generics, &operator.ports);
+    let do_not_recommend = do_not_recommend(generics, &operator.ports);
     let items = quote! {
         const NAME: &'static str = #name;
         const INPUTS: &'static [::streamflow::__private::PortInfo] = &[#(#inputs,)*];
@@ -122,26 +122,26 @@ fn operator_impl(operator: &Operator, names: &Names) -> TokenStream {
             #streams { #(#stream_names: #makes,)* #streams_marker }
         }
     };
-    // With the struct's place, where rustc tells what is wrong with the state.
-    let place = ident.span();
-    let begin = quote_spanned!(place=> impl);
-    let of = quote_spanned!(place=> ::streamflow::__private::Operator for);
-    let items = braced(place, items);
+    // The span of the struct's name: rustc reports mistakes in the state there.
+    let span = ident.span();
+    let begin = quote_spanned!(span=> impl);
+    let operator_for = quote_spanned!(span=> ::streamflow::__private::Operator for);
+    let items = braced(span, items);
     quote! {
-        #hidden
-        #begin #impl_generics #of #ident #type_generics #where_clause #items
+        #do_not_recommend
+        #begin #impl_generics #operator_for #ident #type_generics #where_clause #items
     }
 }
 
-/// Keeps rustc from listing what else implements a trait, where a type does not; but where this one's
-/// clause may not hold, rustc shall say so.
-fn hidden(generics: &Generics, ports: &[Port]) -> Option<TokenStream> {
-    let sure = doubts(generics, ports).is_empty();
-    sure.then(|| quote!(#[diagnostic::do_not_recommend]))
+/// `#[diagnostic::do_not_recommend]`, which keeps rustc from listing this implementation as an alternative. Omitted if
+/// the where clause has bounds that only rustc can check: rustc then reports the bound that does not hold.
+fn do_not_recommend(generics: &Generics, ports: &[Port]) -> Option<TokenStream> {
+    let certain = doubts(generics, ports).is_empty();
+    certain.then(|| quote!(#[diagnostic::do_not_recommend]))
 }
 
-/// Whether a port carries device data, by way of the port's own type: what is wrong with the message
-/// is told once.
+/// Whether a port carries device data. The expression names the port's own type, not the message, so that a mistake in
+/// the message is reported once.
 fn is_device(operator: &Operator, port: &Port) -> TokenStream {
     let (_, type_generics, _) = operator.generics.split_for_impl();
     let marker = &port.marker;
@@ -156,7 +156,7 @@ fn is_device(operator: &Operator, port: &Port) -> TokenStream {
     }
 }
 
-/// What is known of a port.
+/// The `PortInfo` of a port.
 fn info(operator: &Operator, port: &Port) -> TokenStream {
     let name = port.ident.unraw().to_string();
     let ty = spelled(&port.written);
@@ -206,11 +206,11 @@ fn ports_impl(operator: &Operator, names: &Names) -> TokenStream {
     }
 }
 
-/// What the port's own type implements.
-fn end_of_edge(operator: &Operator, port: &Port, names: &Names) -> TokenStream {
+/// `InputPort` or `OutputPort`, for the port's own type.
+fn port_impl(operator: &Operator, port: &Port, names: &Names) -> TokenStream {
     let (impl_generics, type_generics, _) = operator.generics.split_for_impl();
     let only = std::slice::from_ref(port);
-    let hidden = hidden(&operator.generics, only);
+    let do_not_recommend = do_not_recommend(&operator.generics, only);
     let where_clause = assuming_messages(&operator.generics, only).where_clause;
     let Port { marker, message, .. } = port;
     let tick = &names.tick;
@@ -220,16 +220,19 @@ fn end_of_edge(operator: &Operator, port: &Port, names: &Names) -> TokenStream {
         const NAME: &'static str = #name;
         const OPERATOR: &'static str = #owner;
     };
-    let (of, items) = match port.direction {
-        Direction::Input { form: of, optional } => {
+    let (name, items) = match port.direction {
+        Direction::Input { form, optional } => {
             let argument = argument(operator, port, tick);
             let (message, form) = if may_share(operator, port) {
-                // With the type's place, where rustc tells that it is no message.
-                let of = quote_spanned!(message.span()=>
+                // The span of the type: rustc reports there that it is not a message.
+                let as_message = quote_spanned!(message.span()=>
                     <#message as ::streamflow::__private::Message>);
-                (quote!(#of::Item), quote!(<#of::Owners as ::streamflow::__private::Owned>::Form))
+                (
+                    quote!(#as_message::Item),
+                    quote!(<#as_message::Owners as ::streamflow::__private::Owned>::Form),
+                )
             } else {
-                let form = form(of);
+                let form = structs::form(form);
                 (quote!(#message), quote!(::streamflow::__private::#form))
             };
             let items = quote! {
@@ -243,16 +246,16 @@ fn end_of_edge(operator: &Operator, port: &Port, names: &Names) -> TokenStream {
         }
         Direction::Output => ("OutputPort", quote!(#constants type Item = #message;)),
     };
-    // With the port's place, where rustc tells that its message is none.
-    let place = port.ident.span();
-    let begin = quote_spanned!(place=> impl);
-    let of = Ident::new(of, place);
-    let of = quote_spanned!(place=> ::streamflow::__private::#of for);
-    let items = braced(place, items);
-    quote!(#hidden #begin #impl_generics #of #marker #type_generics #where_clause #items)
+    // The span of the port's name: rustc reports there that its type is not a message.
+    let span = port.ident.span();
+    let begin = quote_spanned!(span=> impl);
+    let name = Ident::new(name, span);
+    let port_for = quote_spanned!(span=> ::streamflow::__private::#name for);
+    let items = braced(span, items);
+    quote!(#do_not_recommend #begin #impl_generics #port_for #marker #type_generics #where_clause #items)
 }
 
-/// The names alone.
+/// The names of the parameters, without bounds and defaults.
 fn params_of(generics: &Generics) -> Vec<&Ident> {
     let names = generics.params.iter().filter_map(|param| match param {
         GenericParam::Type(param) => Some(&param.ident),

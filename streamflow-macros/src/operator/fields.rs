@@ -1,4 +1,4 @@
-//! Tells the ports among the fields from the state, and reads the ports' attributes.
+//! Sorts the fields into ports and state, and reads the ports' attributes.
 
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ pub(super) struct Sorted {
     pub(super) state: Vec<Field>,
 }
 
-/// What the attributes of a field say.
+/// The attribute that makes a field a port.
 enum Mark {
     Input(InputOptions),
     Output,
@@ -40,7 +40,7 @@ pub(super) fn sort(
             errors.at(&ident, "names that begin with `__` are reserved");
             continue;
         }
-        if !names.insert(ident.unraw().to_string()) && !conditional(&field) {
+        if !names.insert(ident.unraw().to_string()) && !has_cfg(&field) {
             let text = format!("`{ident}` is declared twice; give one another name");
             errors.at(&ident, text);
             continue;
@@ -54,12 +54,12 @@ pub(super) fn sort(
     sorted
 }
 
-/// Whether the field depends on `cfg`: then another one may have its name.
-fn conditional(field: &Field) -> bool {
+/// Whether the field depends on `cfg`. Another field may then have the same name.
+fn has_cfg(field: &Field) -> bool {
     field.attrs.iter().any(|attr| attr.path().is_ident("cfg"))
 }
 
-/// The field's `#[input]` or `#[output]`, taken off.
+/// Removes the field's `#[input]` or `#[output]`, and returns it.
 fn mark(field: &mut Field, errors: &mut Errors) -> Option<Mark> {
     let mut found: Option<Mark> = None;
     field.attrs.retain(|attr| {
@@ -99,7 +99,7 @@ fn mark(field: &mut Field, errors: &mut Errors) -> Option<Mark> {
     found
 }
 
-/// The attribute that was meant; attributes that others know by these names are theirs.
+/// The attribute of which `name` is probably a misspelling.
 fn misspelled(name: &str) -> Option<&'static str> {
     match name {
         "in" | "inputs" => Some("input"),
@@ -127,12 +127,12 @@ fn port(operator: &Ident, ident: Ident, mark: Mark, field: Field, errors: &mut E
         }
         Mark::Output => (output(&field.ty, errors), Direction::Output, Size::One),
     };
-    // Not as people name types, so that it meets none of theirs; rustc shows it in messages.
+    // Type names with an underscore are unusual, so this one does not collide with the user's. rustc shows it.
     let marker = format_ident!("{}_{}", operator.unraw(), ident.unraw(), span = ident.span());
     Port { doc: text(&docs), ident, direction, size, message, written, docs, marker }
 }
 
-/// The doc comment. Any other attribute would stand on a field that the struct does not have.
+/// The port's doc comment. Any other attribute is an error: the generated struct does not have this field.
 fn port_attributes(port: &Ident, attrs: Vec<Attribute>, errors: &mut Errors) -> Vec<Attribute> {
     let (docs, others): (Vec<_>, Vec<_>) =
         attrs.into_iter().partition(|attr| attr.path().is_ident("doc"));
@@ -143,15 +143,15 @@ fn port_attributes(port: &Ident, attrs: Vec<Attribute>, errors: &mut Errors) -> 
             if matches!(name.as_str(), "cfg" | "cfg_attr") {
                 format!("a port cannot depend on `{name}`; put it on the whole operator")
             } else {
-                format!("`{port}` is a port, and stays no field of the struct; remove `#[{name}]`")
+                format!("`{port}` is a port, not a field of the struct; remove `#[{name}]`")
             },
         );
     }
     docs
 }
 
-/// Of a reference without a lifetime: a port whose attribute was forgotten, or state that must be owned. What
-/// rustc says of it (introduce a lifetime parameter) leads astray.
+/// Reports a reference without a lifetime: a port whose attribute is missing, or state that must be owned. rustc would
+/// suggest a lifetime parameter, which an operator can't have.
 fn borrowed(ident: &Ident, ty: &mut Type, errors: &mut Errors) -> Option<Mark> {
     let Type::Reference(reference) = ungrouped(ty) else { return None };
     if reference.lifetime.is_some() {
@@ -176,7 +176,7 @@ fn borrowed(ident: &Ident, ty: &mut Type, errors: &mut Errors) -> Option<Mark> {
         );
         return Some(Mark::Input(InputOptions::default()));
     };
-    // What has no size can be no port.
+    // A type without a size can't be a port, so the field is state.
     let name = spelled(&owned).replace("::std::string::", "").replace("::std::vec::", "");
     let text = format!(
         "`{ident}` borrows, and an operator lives as long as its graph; own it, as `{name}`"

@@ -1,4 +1,4 @@
-//! Which type parameters the generated types have.
+//! The type parameters of the generated types.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
@@ -7,7 +7,7 @@ use syn::{GenericParam, Generics, parse_quote};
 use super::model::Port;
 use crate::tokens::{self, mentions};
 
-/// The type parameters that occur nowhere in the tokens. A struct must use all of its own.
+/// The type parameters that do not occur in the tokens. rustc requires that a struct uses all of its parameters.
 pub(super) fn unused<'a>(generics: &'a Generics, tokens: &TokenStream) -> Vec<&'a Ident> {
     let names = generics.type_params().map(|param| &param.ident);
     names.filter(|name| !mentions(tokens.clone(), name)).collect()
@@ -18,12 +18,11 @@ pub(super) fn phantom(names: &[&Ident]) -> TokenStream {
     quote!(::core::marker::PhantomData<fn() -> (#(#names,)*)>)
 }
 
-/// The parameters that occur in the tokens, and those that the bounds of these need, with all of
-/// their bounds.
+/// The parameters that occur in the tokens, and the parameters that their bounds mention, with all of their bounds.
 pub(super) fn needed(generics: &Generics, tokens: &TokenStream) -> Generics {
     let mut seen = tokens.clone();
     let mut names: Vec<&Ident> = Vec::new();
-    // A parameter that is needed by one found later is found in the next round.
+    // A round may find a parameter whose bounds mention an earlier one. The next round finds that one.
     loop {
         let known = names.len();
         for param in &generics.params {
@@ -55,8 +54,8 @@ pub(super) fn needed(generics: &Generics, tokens: &TokenStream) -> Generics {
     needed
 }
 
-/// The messages that must be some, with the struct's parameters: where one is none, rustc says so once, at
-/// the port's type, and takes it for granted in all that is made from the operator.
+/// The struct's parameters, with a where clause that the ports' types are messages. If one is not, rustc reports it
+/// once, at the port's type, and assumes it in the rest of the generated code.
 pub(super) fn assuming_messages(generics: &Generics, ports: &[Port]) -> Generics {
     let mut assuming = generics.clone();
     for clause in doubts(generics, ports) {
@@ -65,12 +64,12 @@ pub(super) fn assuming_messages(generics: &Generics, ports: &[Port]) -> Generics
     assuming
 }
 
-/// What must hold of the ports' messages, where only rustc can say whether it does.
+/// The bounds on the ports' messages that only rustc can check.
 pub(super) fn doubts(generics: &Generics, ports: &[Port]) -> Vec<TokenStream> {
     tokens::doubts(ports.iter().map(|port| &port.message), generics)
 }
 
-/// A lifetime has none here: no operator has lifetime parameters.
+/// The name of a parameter. `None` for a lifetime: an operator has no lifetime parameters.
 fn name(param: &GenericParam) -> Option<&Ident> {
     match param {
         GenericParam::Type(param) => Some(&param.ident),

@@ -1,4 +1,4 @@
-//! What stands in `#[input(…)]`: whether it may be empty, and how many edges lead to it.
+//! The options of `#[input(…)]`: whether the input may be empty, and how many edges lead to it.
 
 use proc_macro2::{Ident, TokenStream};
 use syn::ext::IdentExt;
@@ -12,7 +12,7 @@ use crate::tokens::split;
 const FORM: &str =
     "write `#[input]`, `#[input(optional)]`, `#[input(many)]`, or `#[input(size = 3)]`";
 
-/// The options, by default none.
+/// The options. By default, an input is required and has one producer.
 pub(super) struct InputOptions {
     pub(super) optional: bool,
     pub(super) size: Size,
@@ -24,7 +24,7 @@ impl Default for InputOptions {
     }
 }
 
-/// Reads them. Each is parsed by itself, so that one mistake hides no other.
+/// Reads the options. Each is parsed separately, so that one mistake does not hide another.
 pub(super) fn input_options(attr: &Attribute, errors: &mut Errors) -> InputOptions {
     let mut options = InputOptions::default();
     let list = match &attr.meta {
@@ -37,26 +37,26 @@ pub(super) fn input_options(attr: &Attribute, errors: &mut Errors) -> InputOptio
     };
     for option in split(list.tokens.clone()) {
         let whole = option.clone();
-        let mut one = |input: ParseStream<'_>| {
+        let mut parse = |input: ParseStream<'_>| {
             let name = input.call(Ident::parse_any)?;
-            self::one(&name, &whole, input, &mut options, errors)
+            read_option(&name, &whole, input, &mut options, errors)
         };
-        if Parser::parse2(&mut one, option).is_err() {
+        if Parser::parse2(&mut parse, option).is_err() {
             errors.at(whole, format!("expected an option; {FORM}"));
         }
     }
     if options.optional && matches!(options.size, Size::Exactly(_)) {
         errors.at(
             attr,
-            "an input of a size has a message of each of its producers; for those that have come, \
-             write `#[input(many, optional)]`",
+            "an input with a size gets a message from every producer, so it can't be optional; to \
+             get only the messages that have arrived, write `#[input(many, optional)]`",
         );
         options.optional = false;
     }
     options
 }
 
-fn one(
+fn read_option(
     name: &Ident,
     whole: &TokenStream,
     input: ParseStream<'_>,
@@ -81,7 +81,10 @@ fn one(
             input.parse::<Token![=]>()?;
             let size: Expr = input.parse()?;
             if is_zero(&size) {
-                errors.at(whole, "an input without producers never has a message");
+                errors.at(
+                    whole,
+                    "an input of size 0 never gets a message; write a size of at least 1",
+                );
             } else {
                 options.size = Size::Exactly(Box::new(size));
             }
@@ -95,7 +98,7 @@ fn one(
             options.optional |= meant == Some("optional");
             let hint = meant.map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
             errors.at(whole, format!("unknown option `{written}`; {hint}{FORM}"));
-            // Whatever follows belongs to it.
+            // The rest belongs to the unknown option.
             input.parse::<TokenStream>()?;
         }
     }

@@ -1,5 +1,5 @@
-//! Types that can be no message, whatever their names stand for. Each is told once, and another type stands
-//! for it in what is made from the operator: rustc would tell it at each use.
+//! Types that can't be messages. Each is reported once and replaced in the expansion, since rustc would report it at
+//! each use.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
@@ -8,13 +8,13 @@ use syn::{Type, TypeReference, parse_quote};
 use crate::diagnostic::Errors;
 use crate::tokens::{is_element, mentions, spelled, ungrouped};
 
-/// The type, or what stands for it.
+/// The type, or its replacement if it can't be a message.
 pub(super) fn message(ty: &Type, errors: &mut Errors) -> Type {
     let ty = ungrouped(ty);
     let text = spelled(ty);
     match ty {
-        Type::Slice(_) | Type::TraitObject(_) => sized(ty, errors),
-        Type::Path(path) if path.path.is_ident("str") => sized(ty, errors),
+        Type::Slice(_) | Type::TraitObject(_) => unsized_type(ty, errors),
+        Type::Path(path) if path.path.is_ident("str") => unsized_type(ty, errors),
         Type::Reference(TypeReference { elem, .. }) => {
             let owned = spelled(elem);
             errors.at(ty, format!("a message borrows nothing, and `{text}` does; write `{owned}`"));
@@ -38,7 +38,7 @@ pub(super) fn message(ty: &Type, errors: &mut Errors) -> Type {
             errors.at(
                 ty,
                 format!(
-                    "`{text}` is not a message: nothing tells how long it is valid; send a `Tensor` \
+                    "`{text}` is not a message: how long it is valid is unknown; send a `Tensor` \
                      or a `Buffer`"
                 ),
             );
@@ -58,9 +58,9 @@ pub(super) fn message(ty: &Type, errors: &mut Errors) -> Type {
     }
 }
 
-/// What a type without a size is as a message.
-fn sized(ty: &Type, errors: &mut Errors) -> Type {
-    let (write, stands) = match ty {
+/// Reports a type without a size, and returns its replacement.
+fn unsized_type(ty: &Type, errors: &mut Errors) -> Type {
+    let (write, replacement) = match ty {
         Type::Slice(slice) => {
             let element = &slice.elem;
             let text = spelled(element);
@@ -70,31 +70,31 @@ fn sized(ty: &Type, errors: &mut Errors) -> Type {
             } else {
                 format!("`HostData<Vec<{text}>>`")
             };
-            let stands = if tensor {
+            let replacement = if tensor {
                 parse_quote!(::streamflow::Tensor<#element>)
             } else {
                 host_data(&parse_quote!(::std::vec::Vec<#element>))
             };
-            (write, stands)
+            (write, replacement)
         }
         Type::TraitObject(_) => ("`HostData<Box<…>>`".to_owned(), host_data(&parse_quote!(()))),
         _ => ("`String`".to_owned(), parse_quote!(::std::string::String)),
     };
     let text = spelled(ty);
     errors.at(ty, format!("a message is owned, and `{text}` has no size; write {write}"));
-    stands
+    replacement
 }
 
 fn host_data(ty: &Type) -> Type {
     parse_quote!(::streamflow::HostData<#ty>)
 }
 
-/// A type with a name: what stands in its brackets must be known, and borrow nothing.
+/// A type with a name. Its arguments must be written out, and must not borrow.
 fn named(ty: &Type, errors: &mut Errors) -> Type {
     let (tokens, text) = (ty.to_token_stream(), spelled(ty));
     let mut found = false;
-    // Of functions, arguments and result may borrow.
-    let borrows = !mentions(tokens.clone(), &format_ident!("for")) && !text.contains("->");
+    // The arguments and the result of a function type may borrow.
+    let must_own = !mentions(tokens.clone(), &format_ident!("for")) && !text.contains("->");
     let mut owned = TokenStream::new();
     let mut rest = tokens.into_iter().peekable();
     while let Some(token) = rest.next() {
@@ -103,13 +103,13 @@ fn named(ty: &Type, errors: &mut Errors) -> Type {
                 let text = if name == "_" {
                     "a port's type is written in full; write what `_` stands for"
                 } else {
-                    "`Self` is the operator, and no part of its ports' types; name the message"
+                    "`Self` is the operator, which can't be part of its ports' types; name the message"
                 };
                 errors.at(&token, text);
                 found = true;
                 owned.extend(quote!(f32));
             }
-            TokenTree::Punct(punct) if punct.as_char() == '\'' && borrows => {
+            TokenTree::Punct(punct) if punct.as_char() == '\'' && must_own => {
                 let fixed = matches!(rest.peek(), Some(TokenTree::Ident(name)) if name == "static");
                 let name = rest.next();
                 if !fixed {
@@ -121,7 +121,7 @@ fn named(ty: &Type, errors: &mut Errors) -> Type {
                     owned.extend([token.clone()].into_iter().chain(name));
                 }
             }
-            TokenTree::Punct(punct) if punct.as_char() == '&' && borrows => {
+            TokenTree::Punct(punct) if punct.as_char() == '&' && must_own => {
                 let named =
                     matches!(rest.peek(), Some(TokenTree::Punct(next)) if next.as_char() == '\'');
                 owned.extend([token.clone()]);

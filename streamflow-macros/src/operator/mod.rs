@@ -19,13 +19,13 @@ use proc_macro2::TokenStream;
 
 use crate::diagnostic::Errors;
 
-/// Parse, check, expand.
+/// Expands one use: parse, check, expand.
 pub(crate) fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let options = parse::options(options, &mut errors);
     let Some(input) = parse::item(item.clone(), &mut errors) else {
-        // What is no type is not ours to change. A struct that can't be read would be told once more, and
-        // its ports' attributes with it.
+        // An item that is not a type stays as it is. A struct that can't be read is dropped: rustc would report it
+        // again, and its ports' attributes too.
         let item = if parse::is_struct(item.clone()) { TokenStream::new() } else { item };
         return [item, errors.into_tokens()].into_iter().collect();
     };

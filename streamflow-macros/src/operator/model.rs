@@ -1,9 +1,9 @@
-//! What an operator is, once it is understood.
+//! An operator as data: the result of parse and check.
 
 use proc_macro2::{Span, TokenStream};
 use syn::{Attribute, Expr, Field, Generics, Ident, Type, Visibility};
 
-/// What stands in `#[operator(…)]`.
+/// The options of `#[operator(…)]`.
 #[derive(Default)]
 pub(super) struct Options {
     /// The names of `streams(…)`, each once.
@@ -16,19 +16,18 @@ pub(super) struct Options {
 pub(super) struct Operator {
     pub(super) options: Options,
     pub(super) ident: Ident,
-    /// The places of `struct` and of its braces: with these, rustc shows the user's struct, and not the
-    /// attribute.
+    /// The spans of `struct` and of its braces. With these, rustc shows the user's struct, and not the attribute.
     pub(super) spans: [Span; 2],
     pub(super) visibility: Visibility,
     /// All of the struct's own attributes.
     pub(super) attrs: Vec<Attribute>,
-    /// The `#[cfg(…)]`s among them, which hold for all that is made from it.
+    /// The `#[cfg(…)]`s among them. Every generated item has them too.
     pub(super) cfgs: TokenStream,
     pub(super) generics: Generics,
     pub(super) body: Body,
-    /// In the order in which they were written.
+    /// In the order of the fields.
     pub(super) ports: Vec<Port>,
-    /// How much can be defined.
+    /// How much the macro can define.
     pub(super) expandable: Expandable,
 }
 
@@ -36,16 +35,16 @@ pub(super) struct Operator {
 pub(super) enum Body {
     /// The state, field by field.
     State(Vec<Field>),
-    /// The whole item, where it is no struct with named fields.
+    /// The whole item, if it is not a struct with named fields.
     AsWritten(TokenStream),
 }
 
 /// How much of an operator can be defined in spite of its mistakes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expandable {
-    /// The user's type and its constructor: it has parameters that no operator has.
+    /// The user's type and its constructor: it has parameters that an operator can't have.
     Type,
-    /// All.
+    /// The whole expansion.
     Operator,
 }
 
@@ -56,13 +55,13 @@ pub(super) struct Port {
     pub(super) size: Size,
     /// The type that travels along the edge.
     pub(super) message: Type,
-    /// The type as the user wrote it, less what is wrong in it.
+    /// The type as the user wrote it, with its mistakes removed.
     pub(super) written: Type,
     /// The doc comment, attribute by attribute.
     pub(super) docs: Vec<Attribute>,
     /// The doc comment as text.
     pub(super) doc: String,
-    /// The name of the port's own type, `CombineAndSumIn1`.
+    /// The name of the port's own type, `CombineAndSum_in1`.
     pub(super) marker: Ident,
 }
 

@@ -1,4 +1,4 @@
-//! Reads the attribute's options and the type that it stands on.
+//! Reads the attribute's options and its item.
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -18,7 +18,7 @@ pub(super) fn item(item: TokenStream, errors: &mut Errors) -> Option<DeriveInput
     match syn::parse2(item.clone()) {
         Ok(input) => Some(input),
         Err(error) if is_struct(item.clone()) => {
-            // rustc, which read it before, says more of it.
+            // rustc has reported the details: it reads the struct before the macro does.
             errors.parse(
                 syn::Error::new(error.span(), format!("{error}; so this struct can't be read")),
                 item,
@@ -28,7 +28,7 @@ pub(super) fn item(item: TokenStream, errors: &mut Errors) -> Option<DeriveInput
         Err(_) => {
             errors.at(
                 item,
-                "`#[operator]` stands on a struct; what it does is written in its \
+                "`#[operator]` goes on a struct; the code of the operator goes in its \
                  `impl Compute`",
             );
             None
@@ -36,7 +36,7 @@ pub(super) fn item(item: TokenStream, errors: &mut Errors) -> Option<DeriveInput
     }
 }
 
-/// Whether the item is meant to be a struct.
+/// Whether the item begins like a struct: the word occurs before any braces.
 pub(super) fn is_struct(item: TokenStream) -> bool {
     let words = item.into_iter().take_while(|token| match token {
         TokenTree::Group(group) => group.delimiter() != Delimiter::Brace,
@@ -45,7 +45,7 @@ pub(super) fn is_struct(item: TokenStream) -> bool {
     words.into_iter().any(|token| matches!(token, TokenTree::Ident(word) if word == "struct"))
 }
 
-/// The options. Each is parsed by itself, so that one mistake hides no other.
+/// Reads the options. Each is parsed separately, so that one mistake does not hide another.
 pub(super) fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
     let mut options = Options::default();
     let mut given: Vec<String> = Vec::new();
@@ -73,7 +73,7 @@ pub(super) fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
                         .map(|name| format!("did you mean `{name}`? "))
                         .unwrap_or_default();
                     errors.at(&name, format!("unknown option `{written}`; {hint}{FORMS}"));
-                    // Whatever follows belongs to it.
+                    // The rest belongs to the unknown option.
                     input.parse::<TokenStream>()?;
                 }
             }
@@ -123,7 +123,7 @@ fn streams(
     }
     let rest: TokenStream = input.parse()?;
     if !rest.is_empty() {
-        errors.at(rest, "nothing follows `streams(…)` but a comma");
+        errors.at(rest, "only a comma may follow `streams(…)`; remove this");
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What the type of a port says, and what to write instead of types that say nothing.
+//! Reads the type of a port: its message and its form. Reports types that a port can't have.
 
 use syn::{GenericArgument, Path, PathArguments, Type, parse_quote};
 
@@ -7,19 +7,19 @@ use super::model::Form;
 use crate::diagnostic::Errors;
 use crate::tokens::{spelled, ungrouped};
 
-/// A port's type, taken apart.
+/// The parts of a port's type.
 pub(super) struct PortType {
-    /// As the user wrote it, less what is wrong in it.
+    /// The type as the user wrote it, with its mistakes removed.
     pub(super) written: Type,
-    /// What travels along the edge.
+    /// The type that travels along the edge.
     pub(super) message: Type,
     pub(super) form: Form,
-    /// Whether it was written as an `Option`, which is a mistake that says what was meant.
+    /// Whether the user wrote an `Option` instead of `#[input(optional)]`.
     pub(super) optional: bool,
 }
 
-/// `&T` reads, `Shared<T>` shares, and anything else takes. The tokens decide: a macro does not know
-/// what a name stands for.
+/// Reads the type of an input: `&T` reads, `Shared<T>` shares, and any other type takes. Only the tokens decide: a
+/// macro can't resolve names.
 pub(super) fn input(ty: &Type, errors: &mut Errors) -> PortType {
     let ty = ungrouped(ty);
     match ty {
@@ -28,7 +28,7 @@ pub(super) fn input(ty: &Type, errors: &mut Errors) -> PortType {
             if reference.mutability.is_some() {
                 errors.at(
                     ty,
-                    format!("an input that is written takes its message; write `{target}`"),
+                    format!("an input that changes its message takes it; write `{target}`"),
                 );
                 return input(&reference.elem, errors);
             }
@@ -36,7 +36,7 @@ pub(super) fn input(ty: &Type, errors: &mut Errors) -> PortType {
                 errors.at(
                     lifetime,
                     format!(
-                        "an input is read within one tick, whatever its name; write `&{target}`"
+                        "an input is borrowed for one tick only, and has no named lifetime; write `&{target}`"
                     ),
                 );
             }
@@ -76,7 +76,7 @@ pub(super) fn input(ty: &Type, errors: &mut Errors) -> PortType {
     }
 }
 
-/// An output hands its message on, so it has the type of the message.
+/// Reads the type of an output, which is the type of its message: an output gives its message away.
 pub(super) fn output(ty: &Type, errors: &mut Errors) -> PortType {
     let ty = ungrouped(ty);
     match ty {
@@ -84,7 +84,7 @@ pub(super) fn output(ty: &Type, errors: &mut Errors) -> PortType {
             errors.at(
                 ty,
                 format!(
-                    "an output hands its message on, it does not lend it; write `{}`",
+                    "an output gives its message away, so it can't borrow it; write `{}`",
                     spelled(&reference.elem)
                 ),
             );
@@ -95,7 +95,7 @@ pub(super) fn output(ty: &Type, errors: &mut Errors) -> PortType {
                 errors.at(
                     ty,
                     format!(
-                        "an output with nothing to send is simply not emitted; write `{}`",
+                        "an output is always optional: without a call of `emit` it sends nothing; write `{}`",
                         spelled(inner)
                     ),
                 );
@@ -111,7 +111,7 @@ fn takes(ty: Type) -> PortType {
     PortType { written: ty.clone(), message: ty, form: Form::Takes, optional: false }
 }
 
-/// `T` of `Name<T>`, by whatever path.
+/// `T` of `Name<T>` or `path::Name<T>`.
 fn argument<'a>(path: &'a Path, name: &str) -> Option<&'a Type> {
     let last = path.segments.last().filter(|last| last.ident == name)?;
     let PathArguments::AngleBracketed(list) = &last.arguments else { return None };

@@ -1,4 +1,4 @@
-//! The types beside an operator: its ports, what a tick has of them, and the names of its streams.
+//! The generated structs of an operator: its ports, its Io, and the names of its streams.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -18,9 +18,9 @@ pub(super) struct Names {
     pub(super) streams: Ident,
     /// The parameters that the ports' types need, without the tick's lifetime.
     pub(super) io_generics: Generics,
-    /// The lifetime of a tick: `'t`, or another name where the user has a `'t`.
+    /// The lifetime of a tick: `'t`, or `'streamflow` if the user has a `'t`.
     pub(super) tick: Lifetime,
-    /// Those among them that no field of the Io uses by itself.
+    /// The parameters of `io_generics` that no field of the Io uses.
     io_unused: Vec<Ident>,
 }
 
@@ -28,7 +28,7 @@ pub(super) fn names(operator: &Operator) -> Names {
     let name = operator.ident.unraw();
     let span = operator.ident.span();
     let types = operator.ports.iter().map(|port| &port.written);
-    // A const parameter may say how many messages there are.
+    // A const parameter may be the size of an input.
     let sizes = operator.ports.iter().filter_map(|port| match &port.size {
         Size::Exactly(size) => Some(size),
         Size::One | Size::Many => None,
@@ -51,14 +51,14 @@ pub(super) fn names(operator: &Operator) -> Names {
 }
 
 impl Names {
-    /// Whether the Io has a field that holds nothing, so that all of its parameters are used.
+    /// Whether the Io needs an empty field that uses its remaining parameters.
     pub(super) fn io_is_marked(&self, operator: &Operator) -> bool {
         let empty = operator.ports.is_empty() && operator.options.streams.is_empty();
         empty || !self.io_unused.is_empty()
     }
 }
 
-/// The three types. Names that a user reads have the spans of what they were made from.
+/// The three structs. Names that a user reads have the spans of the user's tokens.
 pub(super) fn structs(operator: &Operator, names: &Names) -> TokenStream {
     let ports = ports(operator, names);
     let io = io(operator, names);
@@ -75,7 +75,7 @@ fn ports(operator: &Operator, names: &Names) -> TokenStream {
     let params = angled(generics);
     let fields = operator.ports.iter().map(|port| {
         let (name, marker) = (&port.ident, &port.marker);
-        let docs = docs::of_port(port);
+        let docs = docs::port_docs(port);
         let end = end(port);
         quote!(#docs pub #name: ::streamflow::__private::#end<#marker #type_generics>,)
     });
@@ -98,17 +98,15 @@ fn ports(operator: &Operator, names: &Names) -> TokenStream {
 fn io(operator: &Operator, names: &Names) -> TokenStream {
     let Operator { visibility, cfgs, .. } = operator;
     let ident = &names.io;
-    let text = format!(
-        "What one tick of [`{}`] has: its inputs, its outputs and the names of its streams.",
-        operator.ident
-    );
+    let text =
+        format!("The inputs, outputs and stream names of [`{}`] in one tick.", operator.ident);
     let tick = &names.tick;
     let params = &names.io_generics.params;
     let where_clause = assuming_messages(&names.io_generics, &operator.ports).where_clause;
     let source = operator.inputs().next().is_none();
     let fields = operator.ports.iter().map(|port| {
         let name = &port.ident;
-        let docs = docs::of_port(port);
+        let docs = docs::port_docs(port);
         let argument = argument(operator, port, tick);
         match port.direction {
             Direction::Input { .. } if may_share(operator, port) => {
@@ -125,7 +123,7 @@ fn io(operator: &Operator, names: &Names) -> TokenStream {
             Direction::Input { .. } => {
                 quote!(#docs pub #name: ::streamflow::__private::In<#tick, #argument>,)
             }
-            // Without an input there is no stream that an emitted message could be on by itself.
+            // An operator without inputs has no internal stream, so the user must set the output's stream.
             Direction::Output if source => quote! {
                 #docs
                 pub #name:
@@ -182,7 +180,7 @@ fn stream_fields(operator: &Operator, tick: &Lifetime) -> TokenStream {
     quote!(#(#fields)*)
 }
 
-/// The type that a tick has of a port: the one that the user wrote, with the tick's lifetime.
+/// A port's type in one tick: the user's type with the tick's lifetime.
 pub(super) fn argument(operator: &Operator, port: &Port, tick: &Lifetime) -> TokenStream {
     let written = &port.written;
     if may_share(operator, port) {
@@ -193,7 +191,7 @@ pub(super) fn argument(operator: &Operator, port: &Port, tick: &Lifetime) -> Tok
     documented(port, tick)
 }
 
-/// The same in the user's words.
+/// The same, spelled as the user wrote it.
 fn documented(port: &Port, tick: &Lifetime) -> TokenStream {
     let written = match &port.written {
         Type::Reference(reference) => {
@@ -206,11 +204,11 @@ fn documented(port: &Port, tick: &Lifetime) -> TokenStream {
     wrapped(port, tick, written)
 }
 
-/// Of an input that may be empty, or has several producers.
+/// Wraps the type of an input that may be empty, or that has several producers.
 fn wrapped(port: &Port, tick: &Lifetime, written: TokenStream) -> TokenStream {
     let span = port.written.span();
     match (port.direction, &port.size) {
-        // What is optional about several is that they may be none.
+        // An optional `Many` has the same type: it may be empty.
         (_, Size::Many) => quote_spanned!(span=> ::streamflow::__private::Many<#tick, #written>),
         (_, Size::Exactly(size)) => quote_spanned!(span=> [#written; #size]),
         (Direction::Input { optional: true, .. }, Size::One) => {
@@ -220,8 +218,8 @@ fn wrapped(port: &Port, tick: &Lifetime, written: TokenStream) -> TokenStream {
     }
 }
 
-/// Whether an input's type is a name that may stand for a `Shared<T>`: then rustc finds out. Of a type
-/// parameter it knows too little, so there the tokens decide.
+/// Whether an input's type may be an alias of `Shared<T>`, which only rustc can resolve. For a type that mentions a type
+/// parameter rustc can't resolve it either, so the tokens decide.
 pub(super) fn may_share(operator: &Operator, port: &Port) -> bool {
     let takes = matches!(port.direction, Direction::Input { form: Form::Takes, .. });
     let message = port.message.to_token_stream();

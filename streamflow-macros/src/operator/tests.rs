@@ -1,4 +1,4 @@
-//! What is made of an operator, by its tokens.
+//! Tests of the expansion of an operator, by its tokens.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -86,7 +86,7 @@ fn the_tick_has_a_field_per_port_and_stream() {
 }
 
 #[test]
-fn an_output_without_inputs_has_no_stream_yet() {
+fn outputs_of_a_source_have_no_stream_yet() {
     let (_, items) = expanded(
         quote!(),
         quote!(
@@ -138,7 +138,7 @@ fn each_type_has_the_parameters_that_it_needs() {
 }
 
 #[test]
-fn names_of_ports_do_not_meet_ours() {
+fn names_of_ports_do_not_collide_with_generated_names() {
     let (errors, items) = expanded(
         quote!(),
         quote!(
@@ -162,7 +162,7 @@ fn names_of_ports_do_not_meet_ours() {
 }
 
 #[test]
-fn the_ports_are_in_the_documentation() {
+fn the_documentation_lists_the_ports() {
     let (_, items) = expanded(
         quote!(),
         quote! {
@@ -183,7 +183,7 @@ fn the_ports_are_in_the_documentation() {
 }
 
 #[test]
-fn a_lifetime_of_the_user_is_not_ours() {
+fn the_tick_lifetime_is_renamed_if_the_user_has_one_of_its_name() {
     let (_, items) = expanded(
         quote!(),
         quote!(
@@ -197,7 +197,7 @@ fn a_lifetime_of_the_user_is_not_ours() {
 }
 
 #[test]
-fn what_was_meant_is_there_in_spite_of_mistakes() {
+fn ports_with_mistakes_are_still_defined() {
     let (errors, items) = expanded(
         quote!(sterams(x)),
         quote! {
@@ -224,7 +224,7 @@ fn what_was_meant_is_there_in_spite_of_mistakes() {
 }
 
 #[test]
-fn parameters_without_bounds_are_told_once() {
+fn a_parameter_without_bounds_is_reported_once() {
     let state = quote!(
         struct A<F: Fn()> {
             #[input]
@@ -256,7 +256,7 @@ fn parameters_without_bounds_are_told_once() {
 }
 
 #[test]
-fn any_item_is_kept() {
+fn an_item_that_is_not_a_struct_is_kept() {
     for item in [
         quote!(
             fn f() {}

@@ -1,5 +1,5 @@
-//! The macros can't see the library's types: they know messages and elements by their names, listed here. Each list is
-//! compared with the source of the library that it repeats.
+//! The macros can't see the library's types, so they know messages and elements by name. These tests compare the lists
+//! of names with the library's source.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
@@ -26,7 +26,7 @@ fn uses(source: &str, name: &str) -> Vec<TokenStream> {
     uses
 }
 
-/// The last name of a path. `()`, which has none, is left to rustc.
+/// The last name of a path. `None` for `()`, which rustc checks.
 fn name(ty: &Type) -> Option<String> {
     let Type::Path(path) = ty else { return None };
     path.path.segments.last().map(|last| last.ident.to_string())
@@ -34,7 +34,7 @@ fn name(ty: &Type) -> Option<String> {
 
 fn names(list: &[&str]) -> BTreeSet<String> {
     let names: BTreeSet<_> = list.iter().map(ToString::to_string).collect();
-    assert_eq!(names.len(), list.len(), "a name is there twice");
+    assert_eq!(names.len(), list.len(), "a name is listed twice");
     names
 }
 
@@ -78,7 +78,7 @@ fn the_known_messages_are_those_of_the_library() {
     assert_eq!(names(MESSAGES), found);
 }
 
-/// An `impl` that is written out asks for more than that what is inside is an element, so rustc is asked about it.
+/// A handwritten `impl` has other bounds than `Element` on its parameter, so the macros leave these types to rustc.
 #[test]
 fn messages_with_other_bounds_are_not_known() {
     let mut found = BTreeSet::new();
