@@ -14,17 +14,18 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
-    // `const` and without a destructor: reading it never allocates and works at thread exit.
+    // `const` and without a destructor: reading it never allocates, and works during thread exit.
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The system's allocator, counting. A test binary sets it as its global allocator.
+/// The system's allocator, with a count of its calls. A test binary sets it as its global allocator.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Counting;
 
-/// Runs a closure and says how often the calling thread allocated or reallocated meanwhile.
+/// Runs a closure and counts the allocations and reallocations of the calling thread in it.
 ///
-/// Without [`Counting`] as the global allocator it panics, since every answer would be 0.
+/// # Panics
+/// Without [`Counting`] as the global allocator, since every count would be 0.
 pub fn count<T>(f: impl FnOnce() -> T) -> (u64, T) {
     let before = COUNT.get();
     drop(std::hint::black_box(Box::new(0_u8)));
@@ -34,8 +35,8 @@ pub fn count<T>(f: impl FnOnce() -> T) -> (u64, T) {
     (COUNT.get() - start, value)
 }
 
-/// How many allocations the calling thread has made: for a difference between two moments of one run.
-/// Check with [`count`] that this counts at all.
+/// The number of allocations of the calling thread so far, to compare two moments of one run. Check with [`count`] that
+/// [`Counting`] is the global allocator.
 pub fn so_far() -> u64 {
     COUNT.get()
 }
@@ -44,12 +45,12 @@ fn note() {
     COUNT.set(COUNT.get() + 1);
 }
 
-// SAFETY: every method hands its arguments to the system's allocator, whose contract is the same;
-// counting touches a thread-local integer and nothing else.
+// SAFETY: every method passes its arguments to the system's allocator, which has the same contract.
+// Counting touches only a thread-local integer.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note();
-        // SAFETY: the caller keeps the contract of this very method.
+        // SAFETY: the caller keeps the contract of this method.
         unsafe { System.alloc(layout) }
     }
 

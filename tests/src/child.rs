@@ -1,7 +1,7 @@
-//! Test bodies in a process of their own: for what outlives a test, as a dead CUDA context, or what
-//! is read once, as an environment variable.
+//! Runs test bodies in separate processes: for state that outlives a test, as a dead CUDA context, or that is read
+//! once, as an environment variable.
 //!
-//! The test binary runs itself again. Its `main` asks [`role`] first:
+//! The test binary runs itself again. Its `main` calls [`role`] first:
 //!
 //! ```no_run
 //! # use std::process::ExitCode;
@@ -24,36 +24,36 @@ use streamflow::prelude::*;
 
 use crate::{Failed, check};
 
-/// Which part the process plays.
+/// The environment variable with the role of the process.
 const ROLE: &str = "STREAMFLOW_TEST_CHILD";
 
-/// What a child prints when its body has passed and everything that it made was dropped.
+/// The line that a child prints after its body has passed and has dropped everything that it made.
 const DONE: &str = "streamflow-test-child: done";
 
-/// A child that runs longer hangs. Compiling a few kernels is well within it.
+/// The time limit: a child that runs longer hangs. Compiling a few kernels takes much less.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// The part that this process plays; `None` for the test binary as it was started.
+/// The role of this process. `None` for the test binary itself.
 pub fn role() -> Option<String> {
     env::var(ROLE).ok()
 }
 
-/// The child's side: runs a body, and says how it ended.
+/// The child's side: runs a body, prints its result, and returns the exit code.
 pub fn play(role: &str, body: impl FnOnce(&str) -> Result<(), Failed>) -> ExitCode {
     let (line, code) = match body(role) {
         Ok(()) => (DONE.to_owned(), ExitCode::SUCCESS),
         Err(failed) => (format!("failed: {failed}"), ExitCode::FAILURE),
     };
-    // A parent that is gone reads no line, and the code tells the rest.
+    // The line is lost if the parent has ended. The exit code is still correct.
     let _ = writeln!(io::stdout(), "{line}");
     code
 }
 
-/// The parent's side: runs this binary again in a role, with more environment variables. It passes
-/// when the child says so *and* then ends well: without a signal, within a time limit, exit code 0.
+/// The parent's side: runs this binary again in a role, with more environment variables. It passes if the child prints
+/// that its body passed *and* then exits with code 0, within the time limit.
 ///
 /// # Errors
-/// How the child ended, and all that it said.
+/// How the child ended, with its stdout and stderr.
 pub fn run(role: &str, variables: &[(&str, &str)]) -> Result<(), Failed> {
     let mut child = Command::new(env::current_exe()?)
         .env(ROLE, role)
@@ -62,23 +62,23 @@ pub fn run(role: &str, variables: &[(&str, &str)]) -> Result<(), Failed> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
-    // Read all the time: a full pipe would stop the child.
-    let said = collect(child.stdout.take());
-    let complained = collect(child.stderr.take());
+    // Threads read both pipes at the same time: a full pipe would block the child.
+    let stdout = collect(child.stdout.take());
+    let stderr = collect(child.stderr.take());
     let ended = wait(&mut child)?;
-    let (said, complained) = (text(said), text(complained));
+    let (stdout, stderr) = (text(stdout), text(stderr));
     let passed = ended.as_ref().is_some_and(|code| *code == Some(0));
-    check(passed && said.lines().any(|line| line == DONE), || {
+    check(passed && stdout.lines().any(|line| line == DONE), || {
         let ended = match ended {
             None => format!("was killed after {} s", LIMIT.as_secs()),
             Some(Some(code)) => format!("ended with exit code {code}"),
             Some(None) => "was ended by a signal".to_owned(),
         };
-        format!("the child `{role}` {ended}\n--- stdout\n{said}\n--- stderr\n{complained}")
+        format!("the child `{role}` {ended}\n--- stdout\n{stdout}\n--- stderr\n{stderr}")
     })
 }
 
-/// The exit code, if it ended with one; `None` when it had to be killed.
+/// Waits for the child, and kills it after the time limit. `None`: killed. `Some(None)`: ended by a signal.
 fn wait(child: &mut Child) -> io::Result<Option<Option<i32>>> {
     let end = Instant::now() + LIMIT;
     while Instant::now() < end {
@@ -95,7 +95,7 @@ fn wait(child: &mut Child) -> io::Result<Option<Option<i32>>> {
 fn collect(from: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What was read before an error is still worth showing.
+        // An error keeps the bytes that were read before it.
         let _ = from.map(|mut from| from.read_to_end(&mut bytes));
         String::from_utf8_lossy(&bytes).into_owned()
     })
@@ -105,14 +105,16 @@ fn text(reader: JoinHandle<String>) -> String {
     reader.join().unwrap_or_else(|_| "(not read)".to_owned())
 }
 
-/// The platform that a role asks for: `cuda`, or a seed of the simulator.
+/// The platform with this name: `cuda`, or a seed of the simulator.
 ///
 /// # Errors
-/// The platform's; a role that is neither.
+/// Those of the platform; another name.
 pub fn platform(name: &str) -> Result<Platform, Failed> {
     if name == "cuda" {
         return Ok(Platform::cuda()?);
     }
-    let seed = name.parse().map_err(|_| Failed::new(format!("{name:?} is no platform")))?;
+    let seed = name.parse().map_err(|_| {
+        Failed::new(format!("{name:?} is not a platform; the platforms are `cuda` and a seed"))
+    })?;
     Ok(Platform::host().seed(seed).build()?)
 }

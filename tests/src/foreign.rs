@@ -1,5 +1,5 @@
-//! Work that streamflow does not see: bare addresses, and compiled code of another origin. The
-//! `unsafe` of such tests stands here.
+//! Work outside of streamflow: bare addresses, and compiled code of another origin. This module holds the `unsafe` of
+//! such tests.
 
 mod bare;
 
@@ -15,8 +15,7 @@ use streamflow::port::{Receive, Received};
 use streamflow::prelude::*;
 use streamflow::{BorrowedStream, ExternalStream};
 
-/// `add(unsigned* data, unsigned long long len, unsigned value)`: adds `value` to each element, as
-/// somebody wrote it by hand in PTX.
+/// `add(unsigned* data, unsigned long long len, unsigned value)`: adds `value` to each element. Handwritten PTX.
 pub const ADD_PTX: &str = "
 .version 6.4
 .target sm_75
@@ -50,16 +49,16 @@ DONE:
 /// Loads PTX.
 ///
 /// # Errors
-/// As of [`Platform::module`].
+/// Those of [`Platform::module`].
 pub fn module(platform: &Platform, device: DeviceId, ptx: &str) -> Result<Module> {
-    // SAFETY: it is text.
+    // SAFETY: PTX is text, which the driver checks.
     unsafe { platform.module(device, ptx.as_bytes()) }
 }
 
 /// Launches the `add` of [`ADD_PTX`].
 ///
 /// # Errors
-/// As of [`CudaStream::launch_function`].
+/// Those of [`CudaStream::launch_function`].
 pub fn launch_add(
     stream: &CudaStream,
     add: &Function,
@@ -67,8 +66,7 @@ pub fn launch_add(
     value: u32,
 ) -> Result<()> {
     let len = data.len();
-    // SAFETY: the function's parameters are an address, a length and a value, and it touches nothing
-    // but the slice.
+    // SAFETY: the function's parameters are an address, a length and a value, and it touches only the slice.
     unsafe {
         stream.launch_function(add, len, |to| {
             to.write("data", data);
@@ -77,13 +75,13 @@ pub fn launch_add(
     }
 }
 
-/// Device data without its stream, for streamflow's own launches and copies alone.
+/// Device data without its stream. Only for streamflow's own launches and copies.
 pub fn unordered_data<'t, A: Receive<'t>>(input: In<'t, A, Received>) -> A {
-    // SAFETY: as said, each use orders itself.
+    // SAFETY: streamflow orders each launch and copy.
     unsafe { input.into_unordered_data() }
 }
 
-/// A stream that streamflow knows nothing of.
+/// A stream that was made outside of streamflow.
 #[derive(Debug)]
 pub struct ForeignStream {
     driver: Arc<dyn Driver>,
@@ -91,10 +89,10 @@ pub struct ForeignStream {
 }
 
 impl ForeignStream {
-    /// Makes one, past streamflow.
+    /// Makes a stream directly in the driver.
     ///
     /// # Errors
-    /// The driver's.
+    /// Those of the driver.
     pub fn create(platform: &Platform, device: DeviceId) -> DriverResult<Self> {
         let driver = platform.driver().clone();
         driver.bind(device)?;
@@ -102,21 +100,21 @@ impl ForeignStream {
         Ok(Self { driver, raw })
     }
 
-    /// Borrows it for streamflow.
+    /// Borrows the stream for streamflow.
     ///
     /// # Errors
-    /// The platform's.
+    /// Those of the platform.
     pub fn borrow<'a>(&'a self, platform: &Platform) -> Result<ExternalStream<'a>> {
-        // SAFETY: it lives as long as it is borrowed; the tests forget no wrapper.
+        // SAFETY: the stream lives as long as the borrow; the tests forget no wrapper.
         let borrowed = unsafe { BorrowedStream::new(self.raw.device(), self.raw.handle()) };
         platform.external_stream(borrowed)
     }
 
-    /// A copy that its owner can queue past streamflow. Both are of one length. The addresses are asked
-    /// for on `stream`, which counts as a use there: the copy comes after it.
+    /// A copy that its owner can queue without streamflow. Source and target have the same length. Their addresses are
+    /// requested on `stream`, which registers a use there: the copy comes after it.
     ///
     /// # Errors
-    /// The driver's.
+    /// Those of the driver.
     pub fn copy_unseen(
         &self,
         stream: &CudaStream,
@@ -144,15 +142,14 @@ pub struct UnseenCopy<'a> {
 }
 
 impl UnseenCopy<'_> {
-    /// Queues it.
+    /// Queues the copy.
     ///
     /// # Errors
-    /// The driver's.
+    /// Those of the driver.
     pub fn queue(&self) -> Result<()> {
         let ForeignStream { driver, raw } = self.on;
         driver.bind(raw.device())?;
-        // SAFETY: both addresses are of memory at least this long, which its users keep until the
-        // copy is done.
+        // SAFETY: both ranges are at least this long, and the tests keep them until the copy is done.
         Ok(unsafe { driver.copy(*raw, &self.copy) }?)
     }
 }
@@ -160,16 +157,16 @@ impl UnseenCopy<'_> {
 impl Drop for ForeignStream {
     fn drop(&mut self) {
         let bound = self.driver.bind(self.raw.device());
-        // SAFETY: made here, not borrowed any more, and destroyed once.
+        // SAFETY: this type made the stream, which is no longer borrowed, and destroys it once.
         let destroyed = bound.and_then(|()| unsafe { self.driver.destroy_stream(self.raw) });
         assert!(destroyed.is_ok() || std::thread::panicking(), "{destroyed:?}");
     }
 }
 
-/// Queues a fill of all of `memory` through the driver, past streamflow.
+/// Queues a fill of all of `memory` directly in the driver.
 ///
 /// # Errors
-/// The platform's; the driver's.
+/// Those of the platform and the driver.
 pub fn fill(
     platform: &Platform,
     stream: &CudaStream,
@@ -185,10 +182,10 @@ pub fn fill(
     Ok(filled?)
 }
 
-/// Queues a copy through the driver, past streamflow. Both are of one length.
+/// Queues a copy directly in the driver. Source and target have the same length.
 ///
 /// # Errors
-/// The platform's; the driver's.
+/// Those of the platform and the driver.
 pub fn copy<T: Element>(
     platform: &Platform,
     stream: &CudaStream,
@@ -202,24 +199,24 @@ pub fn copy<T: Element>(
     let copied: Result<DriverResult<()>> = stream.read_raw(source, |source| {
         stream.write_raw(target, |target| {
             let copy = within_device(source, target, bytes);
-            // SAFETY: both addresses are of memory at least this long, and the uses are registered.
+            // SAFETY: both ranges are at least this long, and the uses are registered.
             unsafe { platform.driver().copy(stream.raw(), &copy) }
         })
     })?;
     Ok(copied??)
 }
 
-/// A copy within one device, between these addresses.
+/// A copy between two addresses on one device.
 fn within_device(source: u64, target: u64, bytes: u64) -> CopyOp {
     let [source, target] = [source, target].map(|address| MemoryRange { address, bytes });
     CopyOp { kind: CopyKind::DeviceToDevice, target, source }
 }
 
-/// Queues a copy through the driver on a stream's handle, which waits for nothing: a race, unless the caller has seen
-/// to it. Both are of one length. Blocks until it is done, so that the memory is not used again before.
+/// Queues a copy directly in the driver, without a wait: a race, unless the caller has ordered it. Source and target have
+/// the same length. Blocks until the copy is done, so that the memory is not reused earlier.
 ///
 /// # Errors
-/// The platform's; the driver's.
+/// Those of the platform and the driver.
 pub fn copy_unordered(
     platform: &Platform,
     stream: &CudaStream,
@@ -227,25 +224,25 @@ pub fn copy_unordered(
     target: &mut DeviceSlice<f32>,
 ) -> Result<()> {
     let bytes = (source.len().min(target.len()) * size_of::<f32>()) as u64;
-    // The address is asked for on a stream that has nothing to do with it.
+    // The source's address is requested on an unrelated stream, so `stream` gets no wait for the source.
     let pool = CudaStreamPool::new().device(stream.device());
     let aside = platform.stream_pool("ASIDE", &pool)?.allocate("an address")?;
-    let (source, target) = (aside.read_raw(source, |it| it)?, stream.write_raw(target, |it| it)?);
+    let (source, target) =
+        (aside.read_raw(source, |address| address)?, stream.write_raw(target, |address| address)?);
     let copy = within_device(source, target, bytes);
     let raw = stream.raw();
     platform.driver().bind(raw.device())?;
-    // SAFETY: both addresses are of memory at least this long, which is kept until the copy is done: it is waited for
-    // here.
+    // SAFETY: both ranges are at least this long, and are kept until the copy is done: this call waits for it.
     Ok(unsafe {
         platform.driver().copy(raw, &copy).and_then(|()| platform.driver().synchronize_stream(raw))
     }?)
 }
 
-/// Queues a copy through the driver on the raw stream, from an address of memory of which streamflow is
-/// not told that it is read. It is at least as long as `target`, and the caller keeps it until then.
+/// Queues a copy directly in the driver from a bare address, so that streamflow does not register the read. The source is
+/// at least as long as `target`, and the caller keeps it until the copy is done.
 ///
 /// # Errors
-/// The platform's; the driver's.
+/// Those of the platform and the driver.
 pub fn copy_from<T: Element>(
     platform: &Platform,
     stream: &CudaStream,
@@ -258,33 +255,32 @@ pub fn copy_from<T: Element>(
     }
     let copied: DriverResult<()> = stream.write_raw(target, |target| {
         let copy = within_device(source, target, bytes);
-        // SAFETY: both addresses are of memory at least this long: the one was just told, and the
-        // caller vouches for the other.
+        // SAFETY: both ranges are at least this long: `write_raw` passed the target's address, and the caller
+        // vouches for the source.
         unsafe { platform.driver().copy(stream.raw(), &copy) }
     })?;
     Ok(copied?)
 }
 
-/// Launches without waiting for what the arguments must come after: a race, unless the caller has seen
-/// to it.
+/// Launches a kernel without the waits that its arguments need: a race, unless the caller has ordered it.
 ///
 /// # Errors
-/// As of [`CudaStream::launch_unordered`].
+/// Those of [`CudaStream::launch_unordered`].
 #[track_caller]
 pub fn launch_unordered<K: Kernel>(
     stream: &CudaStream,
     grid: impl Into<Grid>,
     args: K::Args<'_>,
 ) -> Result<()> {
-    // SAFETY: the kernels of these tests compute numbers from numbers, at indices that depend on no
-    // data: what a race does there is wrong data.
+    // SAFETY: the kernels of these tests compute numbers from numbers, at indices that do not depend on data. A race
+    // makes wrong data only.
     unsafe { stream.launch_unordered::<K>(grid, args) }
 }
 
 /// Blocks until an event is complete.
 ///
 /// # Errors
-/// The driver's.
+/// Those of the driver.
 pub fn synchronize_event(driver: &dyn Driver, event: RawEvent) -> DriverResult<()> {
     // SAFETY: these tests destroy their events last.
     unsafe { driver.synchronize_event(event) }
@@ -293,18 +289,18 @@ pub fn synchronize_event(driver: &dyn Driver, event: RawEvent) -> DriverResult<(
 /// Blocks until a stream is idle.
 ///
 /// # Errors
-/// The driver's.
+/// Those of the driver.
 pub fn synchronize_stream(driver: &dyn Driver, stream: RawStream) -> DriverResult<()> {
     // SAFETY: these tests destroy their streams last.
     unsafe { driver.synchronize_stream(stream) }
 }
 
-/// Makes an event on the device that is bound, as a library does that was told `device`, and gives it back.
+/// Makes an event on `device` and destroys it, without binding the device, as a library does.
 ///
 /// # Errors
-/// The driver's, also when another device is bound.
+/// Those of the driver; another device is bound.
 pub fn make_event(driver: &dyn Driver, device: DeviceId) -> DriverResult<()> {
     let event = driver.create_event(device)?;
-    // SAFETY: made just now, and nobody else knows it.
+    // SAFETY: the event was made in this function, which does not share it.
     unsafe { driver.destroy_event(event) }
 }

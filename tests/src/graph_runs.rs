@@ -1,4 +1,4 @@
-//! The examples' graphs behind one face, so that a test can go through all of them.
+//! The examples' graphs behind one interface, so that a test can run all of them.
 
 use streamflow::prelude::*;
 use streamflow_examples::edges::EdgesApp;
@@ -8,7 +8,7 @@ use streamflow_examples::temporal::TemporalFilter;
 
 use crate::Failed;
 
-/// Is called with each tick of a sink, in order, and may end the run.
+/// A callback for each tick of a sink, in order. Its error ends the run.
 pub type OnTick = Box<dyn FnMut(u64) -> Result<()> + Send>;
 
 /// One of the examples' graphs.
@@ -25,13 +25,13 @@ pub enum Example {
 }
 
 impl Example {
-    /// All of them.
+    /// All examples.
     pub const ALL: [Self; 4] = [Self::Pool, Self::Default, Self::Edges, Self::Temporal];
 
-    /// Runs it on small images.
+    /// Runs the graph on small images.
     ///
     /// # Errors
-    /// The graph's, and its name.
+    /// Those of the graph, with its name.
     pub fn run(self, platform: &Platform, ticks: u64, mut on_tick: OnTick) -> Result<(), Failed> {
         let done = match self {
             Self::Pool => {

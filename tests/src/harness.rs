@@ -1,14 +1,14 @@
-//! One test body, both platforms.
+//! Runs one test body on both platforms.
 //!
 //! A body runs on the host simulator under several seeds, as one test `name::host`, and on a GPU as
-//! `name::cuda`. Without a GPU the latter is reported as ignored, with the reason, and never as
-//! passed. Races are looked for on the simulator always, and on a GPU in debug builds or with
-//! `STREAMFLOW_RACE_CHECK=1`; a body that leaves one behind has failed.
+//! `name::cuda`. Without a GPU, `name::cuda` is reported as ignored, with the reason, and never as
+//! passed. The race checker runs always on the simulator, and on a GPU in debug builds or with
+//! `STREAMFLOW_RACE_CHECK=1`. A body with a race fails.
 //!
 //! - `STREAMFLOW_TEST_SEEDS=n` runs bodies under the seeds `0..n`.
-//! - `STREAMFLOW_TEST_SEED=n` runs them under that seed alone: how a failure is replayed.
-//! - `STREAMFLOW_REQUIRE_CUDA=1` makes a missing GPU a failure, and `STREAMFLOW_REQUIRE_GPUS=1` also
-//!   a second one that a test of several devices needs.
+//! - `STREAMFLOW_TEST_SEED=n` runs them under this one seed, to replay a failure.
+//! - `STREAMFLOW_REQUIRE_CUDA=1` makes a missing GPU a failure. `STREAMFLOW_REQUIRE_GPUS=1` makes it a failure
+//!   if a test of several devices has too few GPUs.
 
 use std::any::Any;
 use std::fmt::{self, Display};
@@ -22,15 +22,15 @@ use streamflow::prelude::*;
 
 use crate::seeds;
 
-/// Makes too few GPUs a failure.
+/// The variable that makes too few GPUs a failure.
 const REQUIRE_GPUS: &str = "STREAMFLOW_REQUIRE_GPUS";
 
-/// Why a test body failed. Made from any error by `?`, or from a message.
+/// Why a test body failed. `?` converts any error to it.
 #[derive(Debug)]
 pub struct Failed(String);
 
 impl Failed {
-    /// From a message.
+    /// A failure with this message.
     pub fn new(message: impl Display) -> Self {
         Self(message.to_string())
     }
@@ -66,16 +66,15 @@ pub fn check(holds: bool, message: impl FnOnce() -> String) -> Result<(), Failed
 /// Fails unless two values are equal.
 ///
 /// # Errors
-/// Both.
+/// Both values.
 pub fn check_equal<T: PartialEq + fmt::Debug>(found: T, wanted: T) -> Result<(), Failed> {
     check(found == wanted, || format!("{found:?}, not {wanted:?}"))
 }
 
-/// Fails with the first value that is farther from its expected one than `tolerance(expected)`. A
-/// NaN is never near.
+/// Fails at the first value that differs from the expected one by more than `tolerance(expected)`, or that is a NaN.
 ///
 /// # Errors
-/// Which value, and both.
+/// The index of the value, and both values.
 pub fn check_close<T: Copy + Into<f64> + fmt::Debug>(
     found: &[T],
     expected: &[f64],
@@ -94,8 +93,10 @@ pub fn check_close<T: Copy + Into<f64> + fmt::Debug>(
 
 /// Fails unless a call failed, with an error for which `is_right` holds.
 ///
+/// Returns the error's text.
+///
 /// # Errors
-/// What came instead. Else the error's text is the value.
+/// The value, or the other error, that the call returned.
 pub fn check_error<T: fmt::Debug>(
     what: &str,
     result: streamflow::Result<T>,
@@ -111,18 +112,18 @@ pub fn check_error<T: fmt::Debug>(
 /// Fails unless a text has all of these parts.
 ///
 /// # Errors
-/// The first that is missing, and the text.
+/// The first missing part, and the text.
 pub fn check_text(text: &str, parts: &[&str]) -> Result<(), Failed> {
     let missing = parts.iter().find(|part| !text.contains(*part));
     missing.map_or(Ok(()), |part| Err(Failed::new(format!("no {part:?} in: {text}"))))
 }
 
-/// What a test does on a platform.
+/// A test body, which runs on a platform.
 pub trait Body: Fn(&Platform) -> Result<(), Failed> + Send + 'static {}
 
 impl<F: Fn(&Platform) -> Result<(), Failed> + Send + 'static> Body for F {}
 
-/// The tests of one binary; its `main` builds one and returns [`run`](Suite::run)'s exit code.
+/// The tests of one binary. Its `main` builds a suite and returns the exit code of [`run`](Suite::run).
 #[derive(Default)]
 pub struct Suite {
     trials: Vec<Trial>,
@@ -146,14 +147,14 @@ impl Suite {
         self.devices(name, 1, body)
     }
 
-    /// Adds a body for the host simulator alone; it gets a fresh platform for each seed.
+    /// Adds a body for the host simulator only. It gets a new platform for each seed.
     #[must_use]
     pub fn host(self, name: &str, body: impl Body) -> Self {
         self.host_devices(name, 1, body)
     }
 
-    /// Adds a body that needs several devices, for both platforms. On a machine with fewer GPUs it is
-    /// reported as ignored there, with the reason.
+    /// Adds a body that needs several devices, for both platforms. On a machine with fewer GPUs, the GPU test is reported
+    /// as ignored, with the reason.
     #[must_use]
     pub fn devices(self, name: &str, count: usize, body: impl Body + Clone) -> Self {
         self.host_devices(name, count, body.clone()).cuda_devices(name, count, body)
@@ -167,31 +168,31 @@ impl Suite {
         })
     }
 
-    /// Adds a body for a GPU alone.
+    /// Adds a body for a GPU only.
     #[must_use]
     pub fn cuda(self, name: &str, body: impl Body) -> Self {
         self.cuda_devices(name, 1, body)
     }
 
-    /// Adds a body for several GPUs alone.
+    /// Adds a body for several GPUs only.
     #[must_use]
     pub fn cuda_devices(mut self, name: &str, count: usize, body: impl Body) -> Self {
         let runner = move || match Platform::cuda() {
             Ok(platform) if platform.device_count() < count => {
                 let found = platform.device_count();
-                skipped(REQUIRE_GPUS, &format!("it needs {count} GPUs, and there is {found}"))
+                skip(REQUIRE_GPUS, &format!("it needs {count} GPUs, and there is {found}"))
             }
             Ok(platform) => {
-                let done = caught(|| body(&platform).and_then(|()| check_races(&platform)));
+                let done = catch(|| body(&platform).and_then(|()| check_races(&platform)));
                 done.map(|()| Completion::Completed).map_err(mimic)
             }
-            Err(missing) => skipped("STREAMFLOW_REQUIRE_CUDA", &missing),
+            Err(missing) => skip("STREAMFLOW_REQUIRE_CUDA", &missing),
         };
         self.trials.push(Trial::ignorable_test(format!("{name}::cuda"), runner));
         self
     }
 
-    /// Adds a body that makes its own host platform from the seed, as for a wrapped driver.
+    /// Adds a body that makes its own host platform from the seed, for example with a wrapped driver.
     #[must_use]
     pub fn seeded(
         mut self,
@@ -205,19 +206,19 @@ impl Suite {
         self
     }
 
-    /// Adds a test that makes what it needs.
+    /// Adds a test that needs no platform.
     #[must_use]
     pub fn plain(
         self,
         name: &str,
         body: impl FnOnce() -> Result<(), Failed> + Send + 'static,
     ) -> Self {
-        // It always runs, so no variable can require it to.
+        // The test always runs, so it needs no variable that requires it.
         self.optional(name, "", || body().map(|()| None))
     }
 
-    /// Adds a test that needs no platform, and says itself whether it could run: `Ok(Some(reason))`
-    /// reports it as ignored, unless the environment variable `require` is set to 1.
+    /// Adds a test that needs no platform and may be unable to run. It then returns `Ok(Some(reason))`, and is reported as
+    /// ignored, or as failed if the environment variable `require` is 1.
     #[must_use]
     pub fn optional(
         mut self,
@@ -225,26 +226,26 @@ impl Suite {
         require: &'static str,
         body: impl FnOnce() -> Result<Option<String>, Failed> + Send + 'static,
     ) -> Self {
-        let runner = move || match caught(body).map_err(mimic)? {
+        let runner = move || match catch(body).map_err(mimic)? {
             None => Ok(Completion::Completed),
-            Some(reason) => skipped(require, &reason),
+            Some(reason) => skip(require, &reason),
         };
         self.trials.push(Trial::ignorable_test(name, runner));
         self
     }
 
-    /// The names of the tests so far, each with its platform, `name::host`.
+    /// The names of the tests so far, each with its platform: `name::host`.
     pub fn names(&self) -> Vec<String> {
         self.trials.iter().map(|trial| trial.name().to_owned()).collect()
     }
 
-    /// Runs the tests as the command line asks, like any test binary.
+    /// Runs the tests that the command line selects, like any test binary.
     pub fn run(self) -> ExitCode {
         libtest_mimic::run(&Arguments::from_args(), self.trials).exit_code()
     }
 }
 
-/// Fails if races were found since this was asked last.
+/// Fails if the race checker has found races since the last call.
 ///
 /// # Errors
 /// The races.
@@ -253,8 +254,8 @@ pub fn check_races(platform: &Platform) -> Result<(), Failed> {
     check(races.is_empty(), || races.to_string())
 }
 
-/// Not run, and said so; or a failure where it must run.
-fn skipped(require: &str, reason: &dyn Display) -> Result<Completion, libtest_mimic::Failed> {
+/// Reports a test as ignored, or as failed if the variable `require` is 1.
+fn skip(require: &str, reason: &dyn Display) -> Result<Completion, libtest_mimic::Failed> {
     if env::var_os(require).is_some_and(|value| value == "1") {
         return Err(format!("{require}=1, but: {reason}").into());
     }
@@ -267,7 +268,7 @@ fn under_seeds(
     body: impl Fn(u64) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
     for seed in seeds {
-        caught(|| body(seed)).map_err(|failed| {
+        catch(|| body(seed)).map_err(|failed| {
             let replay = format!("{}={seed}", seeds::ONE);
             Failed(format!("seed {seed}: {failed}\nreplay with: {replay} and `{name}`"))
         })?;
@@ -275,8 +276,8 @@ fn under_seeds(
     Ok(())
 }
 
-/// A panic is a failure like others, so that what is around it, as the seed, can be added.
-fn caught<T>(body: impl FnOnce() -> Result<T, Failed>) -> Result<T, Failed> {
+/// Turns a panic into a failure, so that the caller can add the seed to its message.
+fn catch<T>(body: impl FnOnce() -> Result<T, Failed>) -> Result<T, Failed> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| Err(Failed(panic_text(&*panic))))
 }
 
@@ -285,7 +286,7 @@ fn panic_text(panic: &(dyn Any + Send)) -> String {
         .downcast_ref::<&str>()
         .copied()
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    format!("panicked: {}", text.unwrap_or("with something that is no text"))
+    format!("panicked: {}", text.unwrap_or("with a value that is not text"))
 }
 
 fn mimic(failed: Failed) -> libtest_mimic::Failed {
@@ -299,7 +300,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_seed_that_failed_is_named() {
+    fn the_failure_names_its_seed() {
         let body = |seed| check(seed != 5, || "wrong data".into());
         let text = under_seeds("order::host", 0..8, body).map_err(|f| f.to_string());
         let Err(text) = text else { panic!("seed 5 passed") };
@@ -309,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_a_failure_with_its_seed() {
+    fn a_panic_is_reported_with_its_seed() {
         let body = |seed| if seed == 2 { panic!("at {seed}") } else { Ok(()) };
         let text = under_seeds("x", 0..4, body).map_err(|f| f.to_string());
         assert_eq!(

@@ -1,5 +1,5 @@
-//! The tests' kernels: [slow](fill), [broken](trap), [of every type](axpy), and those whose result
-//! [tells what went in](mixing).
+//! The tests' kernels: [slow](fill), [broken](trap), [of every type](axpy), and kernels whose result
+//! [identifies their inputs](mixing).
 
 mod broken;
 pub mod mixing;
@@ -12,7 +12,7 @@ pub use typed::{axpy, reverse, scalars, transpose};
 
 use streamflow::kernel::{Kernel, KernelInfo};
 
-/// Every kernel of this package, a generic one for each type.
+/// Every kernel of this package. A generic kernel is listed once per type.
 pub fn kernels() -> Vec<&'static KernelInfo> {
     let mixing = vec![
         mixing::make::INFO,

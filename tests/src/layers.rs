@@ -1,4 +1,4 @@
-//! Drivers that are wrong on purpose: what the controls and the failure tests run on.
+//! Drivers that are wrong on purpose. Controls and failure tests run on them.
 
 #[macro_use]
 mod pass;

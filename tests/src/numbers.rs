@@ -1,4 +1,4 @@
-//! Random numbers of every element type, and a wider arithmetic to compare with.
+//! Random numbers of every element type, and exact arithmetic to compare with.
 
 use std::ops::{Add, Mul};
 
@@ -6,31 +6,31 @@ use streamflow::prelude::*;
 
 use crate::random::Random;
 
-/// An element type with test data, and how near `a * x + y` must come.
+/// An element type with random test data and an error bound for `a * x + y`.
 pub trait Number: Element + Mul<Output = Self> + Add<Output = Self> {
-    /// A factor and a term whose `a * x + y` fits into the type.
+    /// A random factor, small enough that `a * x + y` fits into the type.
     fn factor(random: &mut Random) -> Self;
-    /// As [`factor`](Self::factor), for the term.
+    /// A random term, small enough that `a * x + y` fits into the type.
     fn term(random: &mut Random) -> Self;
-    /// How far `found` is from `a * x + y`, and how far it may be.
+    /// The distance of `found` from `a * x + y`, and its bound.
     fn error(found: Self, a: Self, x: Self, y: Self) -> (f64, f64);
 }
 
-/// Integers are exact. A term takes all bits but two, and a factor is below the square root of that:
-/// 64-bit ones are beyond what a double holds.
+/// Integers are exact. A term has all bits but two, and a factor is below its square root. 64-bit numbers do not fit into
+/// a double.
 macro_rules! integers {
     ($($ty:ty),*) => {$(
         impl Number for $ty {
             fn factor(random: &mut Random) -> Self {
                 let root = 1_i128 << ((<$ty>::BITS - 2) / 2);
-                let least = if <$ty>::MIN == 0 { 0 } else { -root };
-                (least + i128::from(random.bits()) % (root - least)) as $ty
+                let min = if <$ty>::MIN == 0 { 0 } else { -root };
+                (min + i128::from(random.bits()) % (root - min)) as $ty
             }
 
             fn term(random: &mut Random) -> Self {
-                let most = 1_i128 << (<$ty>::BITS - 2);
-                let least = if <$ty>::MIN == 0 { 0 } else { -most };
-                (least + i128::from(random.bits()) % (most - least)) as $ty
+                let max = 1_i128 << (<$ty>::BITS - 2);
+                let min = if <$ty>::MIN == 0 { 0 } else { -max };
+                (min + i128::from(random.bits()) % (max - min)) as $ty
             }
 
             fn error(found: Self, a: Self, x: Self, y: Self) -> (f64, f64) {
@@ -42,9 +42,9 @@ macro_rules! integers {
 }
 integers!(i8, i16, i32, i64, u8, u16, u32, u64);
 
-/// Floats: one rounding of the product and one of the sum, each half an ε of its value, so 1 ε of
-/// `|a x| + |y|` is enough (c = 1, n = 1), and half the smallest number for each result that is
-/// subnormal. The reference is exact: the product's and the sum's rounding errors are kept.
+/// Floats: the product and the sum are each rounded once, by at most half an ε of their value, so 1 ε of `|a x| + |y|` is
+/// enough (c = 1, n = 1), plus half the smallest number for each subnormal result. The reference is exact: it keeps the
+/// rounding errors of the product and the sum.
 macro_rules! floats {
     ($($ty:ty: $to:expr, $from:expr, $epsilon:expr, $smallest:expr;)*) => {$(
         impl Number for $ty {

@@ -1,16 +1,16 @@
-//! Operators and messages of every kind that the macros know.
-#![deny(missing_docs, missing_debug_implementations, reason = "what is generated has both")]
+//! Operators and messages in all forms that the macros support.
+#![deny(missing_docs, missing_debug_implementations, reason = "the macros generate both")]
 
 use crate::kernels::{add_one, axpy, fill};
 use streamflow::port::Receive;
 use streamflow::prelude::*;
 
-/// Makes tensors on a stream of its own.
+/// Makes tensors on its own stream.
 #[operator(streams(fill, spare))]
 #[derive(Debug)]
 pub struct Source {
-    /// What was made, `a | b`.
-    /// Each tick another value.
+    /// The tensor, `a | b`.
+    /// Each tick has another value.
     ///
     /// More text, which is not in the table.
     #[output]
@@ -31,7 +31,7 @@ impl Compute for Source {
     }
 
     fn compute(&mut self, io: SourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        assert!(self.started, "`start` comes first");
+        assert!(self.started, "`compute` was called before `start`");
         let stream = cx.allocate_cuda_stream(io.fill)?;
         let mut image = cx.tensor([self.len], &stream)?;
         stream.launch::<fill>(self.len, (&mut image, cx.tick() as f32))?;
@@ -39,7 +39,7 @@ impl Compute for Source {
     }
 }
 
-/// Writes what it takes in place, and reads something else.
+/// Takes one input and writes it in place; reads the other input.
 #[operator]
 #[derive(Debug)]
 pub struct InPlace {
@@ -66,7 +66,7 @@ impl Compute for InPlace {
     }
 }
 
-/// Keeps what it shares for the next tick, and hands the one before on.
+/// Keeps its shared message for the next tick, and emits the message of the previous tick.
 #[operator]
 #[derive(Debug)]
 pub struct Delay {
@@ -87,7 +87,7 @@ impl Compute for Delay {
     }
 }
 
-/// Host data alone, with names that want care.
+/// Host data only. Its ports have names that could collide with generated names, or that are keywords.
 #[operator]
 #[derive(Debug)]
 pub struct Names {
@@ -116,9 +116,9 @@ impl Compute for Names {
     }
 }
 
-/// Calls a function: generic in its state, which its ports know nothing of.
+/// Calls a function. Its type parameter occurs in its state, and not in its ports.
 #[operator]
-#[allow(missing_debug_implementations, reason = "a function has none")]
+#[allow(missing_debug_implementations, reason = "a function does not implement Debug")]
 pub struct Apply<F: Fn(f32) -> f32 + Send + 'static, const N: usize> {
     #[input(optional)]
     x: &HostData<[f32; N]>,
@@ -136,7 +136,7 @@ impl<F: Fn(f32) -> f32 + Send + 'static, const N: usize> Compute for Apply<F, N>
     }
 }
 
-/// Generic in what its ports carry alone, with a default, a clause, and a constructor of its own.
+/// Its type parameters occur in its ports only. It has a default, a where clause, and a handwritten constructor.
 #[operator(no_new, streams(copy))]
 #[derive(Debug)]
 pub struct Pass<M, E = f32>
@@ -159,7 +159,7 @@ where
     M: Message + for<'t> Receive<'t, Message = M>,
     E: Element,
 {
-    /// Made by hand.
+    /// The handwritten constructor.
     pub fn by_hand() -> Self {
         Self { __ports: std::marker::PhantomData }
     }
@@ -177,22 +177,22 @@ where
     }
 }
 
-/// Two messages in one.
+/// A generic message.
 #[derive(Debug, Message)]
 pub struct Pair<A, B>(pub A, pub B);
 
-/// Device and host data.
+/// A message with device data and host data.
 #[derive(Debug, Message)]
 pub struct Detections<T: Element = f32> {
-    /// Corners.
+    /// The corners of the boxes.
     pub boxes: Tensor<T>,
-    /// One per box.
+    /// One score per box.
     pub scores: Tensor<f32>,
-    /// When.
+    /// When the image was taken.
     pub taken_at: Timestamp,
 }
 
-/// Nothing but the fact that it came.
+/// A message without data.
 #[derive(Debug, Message)]
 pub struct Trigger;
 
@@ -241,7 +241,7 @@ impl Compute for Unpack {
 
 macro_rules! operator_of {
     ($name:ident, $port:ident: $ty:ty) => {
-        /// Made by a macro.
+        /// An operator that a `macro_rules!` macro makes.
         #[operator]
         #[derive(Debug)]
         pub struct $name {

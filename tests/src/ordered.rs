@@ -1,4 +1,4 @@
-//! Programs that are right for the sake of one edge, and their controls.
+//! Programs whose data depends on one edge, and their controls: the same programs without the edge.
 
 use std::sync::Arc;
 
@@ -10,40 +10,40 @@ use streamflow::prelude::*;
 use crate::layers::DropWaits;
 use crate::{Failed, Suite, check};
 
-/// Whether its data was right.
+/// A program. It returns whether its data was right.
 pub type Program = fn(&Platform) -> Result<bool>;
 
-/// Which waits of a stream for an event are taken away.
+/// Selects the waits of a stream for an event that a control drops.
 pub type Drops = fn(RawStream, RawEvent) -> bool;
 
-/// One freed block in flight: the next allocation of its size takes it, and must wait for it.
+/// One freed block in flight: the next allocation of its size takes this block, and must wait for it.
 pub const MEMORY: MemoryOptions =
     MemoryOptions { in_flight: 1, small_in_flight: 1, release_threshold: u64::MAX };
 
-/// Seeds of a control, and how many of them must show the missing edge.
+/// The number of seeds of a control, and of the seeds that must give wrong data.
 const CONTROL_SEEDS: u64 = 100;
 const MUST_SHOW: usize = 30;
 
-/// How often a control is tried on a GPU until it shows the missing edge.
+/// The number of runs of a control on a GPU. One of them must give wrong data.
 const CONTROL_TRIES: usize = 5;
 
 impl Suite {
-    /// Adds a program for both platforms, and a control: that it is wrong when all waits between streams
-    /// are taken away below it. A control that isn't says that it is inconclusive.
+    /// Adds a program for both platforms, and a control: the program without any wait between streams must give wrong
+    /// data. A control that gives right data fails as inconclusive.
     #[must_use]
     pub fn ordered(self, name: &str, program: Program) -> Self {
         self.right(name, program).control(name, move |driver| without_waits(program, driver))
     }
 
-    /// As [`ordered`](Self::ordered), for order that no wait of a stream keeps: the control is `wrong`,
-    /// a program without what keeps it.
+    /// As [`ordered`](Self::ordered), for order that does not come from a stream's wait. The control is `wrong`, a program
+    /// without that order.
     #[must_use]
     pub fn contrasted(self, name: &str, program: Program, wrong: Program) -> Self {
         self.right(name, program).control(name, move |driver| by_data(wrong, driver))
     }
 
-    /// As [`ordered`](Self::ordered), for order that a condition keeps, so that no stream need wait: the
-    /// control is `wrong`, the program without the condition, and without waits.
+    /// As [`ordered`](Self::ordered), for order that comes from a condition, so that streams need not wait. The control is
+    /// `wrong`, the program without the condition, and without waits.
     #[must_use]
     pub fn conditional(self, name: &str, program: Program, wrong: Program) -> Self {
         self.right(name, program).control(name, move |driver| without_waits(wrong, driver))
@@ -53,7 +53,7 @@ impl Suite {
         self.both(name, move |given| right(program, given))
     }
 
-    /// Adds a control, `name_control`: `is_right` must find wrong data often enough.
+    /// Adds a control, `name_control`: `is_right` must return false for enough seeds.
     #[must_use]
     pub fn control(
         self,
@@ -63,8 +63,8 @@ impl Suite {
         self.control_on(&format!("{name}_control"), 1, MUST_SHOW, is_right)
     }
 
-    /// As [`control`](Self::control), under a full name of its own, on several devices: on the simulator
-    /// `must_show` of 100 seeds must find wrong data.
+    /// As [`control`](Self::control), with a full name and on several devices. On the simulator, `must_show` of 100 seeds
+    /// must give wrong data.
     #[must_use]
     pub fn control_on(
         self,
@@ -82,7 +82,7 @@ impl Suite {
             }
             check(shown >= must_show, || {
                 format!(
-                    "inconclusive: without the edge only {shown} of {CONTROL_SEEDS} seeds gave wrong \
+                    "inconclusive: without the edge, only {shown} of {CONTROL_SEEDS} seeds gave wrong \
                      data"
                 )
             })
@@ -94,7 +94,7 @@ impl Suite {
                 }
             }
             Err(Failed::new(format!(
-                "inconclusive: without the edge the data was right {CONTROL_TRIES} times"
+                "inconclusive: without the edge, the data was right {CONTROL_TRIES} times"
             )))
         })
     }
@@ -103,7 +103,7 @@ impl Suite {
 /// A platform on any driver, with [`MEMORY`].
 ///
 /// # Errors
-/// The platform's.
+/// Those of the platform.
 pub fn platform(driver: Arc<dyn Driver>) -> Result<Platform> {
     Platform::with_memory(driver, MEMORY)
 }
@@ -111,7 +111,7 @@ pub fn platform(driver: Arc<dyn Driver>) -> Result<Platform> {
 /// Fails unless a program's data is right, with [`MEMORY`].
 ///
 /// # Errors
-/// The program's, and wrong data.
+/// Those of the program; wrong data.
 pub fn right<E>(program: fn(&Platform) -> Result<bool, E>, on: &Platform) -> Result<(), Failed>
 where
     Failed: From<E>,
@@ -120,8 +120,8 @@ where
     check(right, || "the data is wrong".into())
 }
 
-/// Whether a program's data is right, where no race checker ends the run before it is looked at. On a GPU
-/// there may be one below already: then the races that it has found are what shows the missing edge.
+/// Whether a program's data is right. This platform has no race checker, which could end the run before the data is
+/// compared. The GPU's driver may have one already: then its races count as wrong data.
 fn by_data(program: Program, driver: Arc<dyn Driver>) -> Result<bool, Failed> {
     let options = PlatformOptions { memory: MEMORY, race_check: Some(false) };
     let platform = Platform::with_options(driver, options)?;
@@ -135,7 +135,7 @@ fn by_data(program: Program, driver: Arc<dyn Driver>) -> Result<bool, Failed> {
 /// Whether a program's data is right without some of the waits between streams.
 ///
 /// # Errors
-/// The program's, and that it has no such wait, so that it would prove nothing.
+/// Those of the program; it has no such wait, so the control would prove nothing.
 pub fn without(program: Program, driver: Arc<dyn Driver>, drops: Drops) -> Result<bool, Failed> {
     let broken = Arc::new(DropWaits::when(driver, drops));
     let right = by_data(program, broken.clone())?;
@@ -146,7 +146,7 @@ pub fn without(program: Program, driver: Arc<dyn Driver>, drops: Drops) -> Resul
 /// As [`without`], without any wait between streams.
 ///
 /// # Errors
-/// As there.
+/// Those of [`without`].
 pub fn without_waits(program: Program, driver: Arc<dyn Driver>) -> Result<bool, Failed> {
     without(program, driver, |_, _| true)
 }

@@ -1,8 +1,7 @@
-//! Programs in which one missing edge is wrong data. Each is right as it stands, and must be wrong
-//! when the waits are taken away below it.
+//! Programs in which one missing edge makes wrong data. Each is right, and must be wrong when a driver drops its waits.
 //!
-//! Each answers whether the data was right. The slow side comes first in time and the fast side is
-//! looked at first, so that nothing but the edge between them keeps them in order.
+//! Each returns whether the data was right. The slow side is queued first, and the data of the fast side is read first, so
+//! that only the edge between them keeps them in order.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -16,10 +15,10 @@ pub use crate::ordered::Program;
 /// Not a multiple of a warp, a block or a granule.
 const LEN: usize = 1003;
 
-/// Long against a launch; about 10 ms on a GPU.
+/// Cycles, much longer than a launch: about 10 ms on a GPU.
 const SLOW: u64 = 20_000_000;
 
-/// All of them, with the rule that each is about.
+/// All programs, named after their laws.
 pub const ALL: &[(&str, Program)] = &[
     ("law7_two_readers_then_a_write", two_readers_then_a_write),
     ("law7_two_readers_then_drop_and_reuse", two_readers_then_drop_and_reuse),
@@ -33,12 +32,11 @@ pub const ALL: &[(&str, Program)] = &[
     ("law9_drop_on_another_thread", drop_on_another_thread),
 ];
 
-/// The legacy default stream's barrier, which is no edge of streamflow's: with all waits taken away it
-/// alone orders a stream that was made `Blocking`, and does not order one that was made
-/// `NonBlocking`. Whether the default stream saw what the other one wrote before.
+/// The barrier of the legacy default stream. CUDA orders it, not streamflow: without any waits, the barrier still orders a
+/// `Blocking` stream, and not a `NonBlocking` one. Returns whether the default stream read what the other stream wrote.
 ///
 /// # Errors
-/// The platform's.
+/// Those of the platform.
 pub fn barrier(platform: &Platform, flags: StreamFlags) -> Result<bool> {
     let pool = platform.stream_pool("BARRIER", &CudaStreamPool::new().flags(flags))?;
     let (a, default) = (pool.allocate("a")?, platform.default_stream(device(0))?);
@@ -60,16 +58,16 @@ fn streams(platform: &Platform) -> Result<Streams> {
     Ok(Streams { a: pool.allocate("a")?, b: pool.allocate("b")?, c: pool.allocate("c")? })
 }
 
-/// Loading code may wait for kernels that run, and would hide a missing edge behind the first of them.
+/// Loads the kernels early: loading a kernel may wait for running kernels, which would hide a missing edge.
 fn load_kernels(platform: &Platform, stream: &CudaStream) -> Result<()> {
-    // Of another size than the programs' buffers, so that it is not their memory that is reused.
+    // These buffers have another size than the programs' buffers, so that the programs don't reuse their memory.
     let (mut one, mut other) = (platform.buffer(1, stream)?, platform.buffer(1, stream)?);
     stream.launch::<slow_fill>(1, (&mut one, 0.0, 0))?;
     stream.launch::<add_one>(1, (&mut one,))?;
     stream.launch::<slow_copy>(1, (&mut other, &one, 0))
 }
 
-/// A buffer that holds `value` everywhere, for certain.
+/// A buffer full of `value`. The fill is complete when this returns.
 fn filled(platform: &Platform, stream: &CudaStream, value: f32) -> Result<Buffer<f32>> {
     load_kernels(platform, stream)?;
     let mut buffer = platform.buffer(LEN, stream)?;
@@ -82,8 +80,7 @@ fn holds(stream: &CudaStream, buffer: &DeviceSlice<f32>, value: f32) -> Result<b
     Ok(stream.download_blocking(buffer)?.iter().all(|&x| x == value))
 }
 
-/// cudarc's hazard: it keeps one read event per buffer, and the faster reader overwrites the
-/// slower one's.
+/// A hazard of cudarc, which keeps one read event per buffer: the faster reader overwrites the event of the slower one.
 fn two_readers_then_a_write(platform: &Platform) -> Result<bool> {
     let Streams { a, b, c } = streams(platform)?;
     let mut source = filled(platform, &c, 7.0)?;
@@ -104,7 +101,7 @@ fn two_readers_then_drop_and_reuse(platform: &Platform) -> Result<bool> {
     Ok(reused & holds(&b, &fast, 7.0)? & holds(&a, &slow, 7.0)?)
 }
 
-/// Drops what `release` drops, then allocates and overwrites the same memory on `stream`.
+/// Calls `release`, which drops memory, then allocates and overwrites the same memory on `stream`.
 fn reuse(platform: &Platform, stream: &CudaStream, release: impl FnOnce()) -> Result<bool> {
     release();
     let mut next = platform.buffer::<f32>(LEN, stream)?;
@@ -118,7 +115,7 @@ fn allocated_here_written_there(platform: &Platform) -> Result<bool> {
     let mut copy = filled(platform, &a, 0.0)?;
     a.launch::<slow_copy>(LEN, (&mut copy, &first, SLOW))?;
     drop(first);
-    // In stream order the memory is free again on `a`, and on `a` alone.
+    // In stream order, the memory is free on `a` only.
     let mut second = platform.buffer::<f32>(LEN, &a)?;
     b.launch::<slow_fill>(LEN, (&mut second, 9.0, 0))?;
     let written = holds(&b, &second, 9.0)?;
@@ -149,8 +146,8 @@ fn moved_to_an_extra_stream(platform: &Platform) -> Result<bool> {
     Ok(there & holds(&a, &moved, 9.0)?)
 }
 
-/// Work past streamflow, with its uses registered, is ordered like launches: its read comes after
-/// the write before, and the write after comes after it.
+/// Work outside of streamflow with registered uses is ordered like launches: its read comes after the earlier write and
+/// before the later one.
 fn raw_addresses(platform: &Platform) -> Result<bool> {
     let Streams { a, b, c } = streams(platform)?;
     let mut source = filled(platform, &a, 0.0)?;
@@ -161,7 +158,7 @@ fn raw_addresses(platform: &Platform) -> Result<bool> {
     Ok(holds(&c, &source, 0.0)? & holds(&b, &copy, 7.0)?)
 }
 
-#[allow(clippy::forget_non_drop, reason = "that it has nothing to forget is the point")]
+#[allow(clippy::forget_non_drop, reason = "the test shows that forgetting a view skips nothing")]
 fn forgotten_guard(platform: &Platform) -> Result<bool> {
     let Streams { a, c, .. } = streams(platform)?;
     let source = filled(platform, &c, 7.0)?;
@@ -182,7 +179,7 @@ fn panic_after_a_launch(platform: &Platform) -> Result<bool> {
     let hook = AssertUnwindSafe(|| -> Result<()> {
         let source = source;
         a.launch::<slow_copy>(LEN, (&mut slow, &source, SLOW))?;
-        // Not a panic's usual way, so that no message clutters the test's output.
+        // Unlike `panic!`, this prints no message in the test's output.
         std::panic::resume_unwind(Box::new("in the middle of a hook"));
     });
     let unwound = catch_unwind(hook).is_err();

@@ -1,11 +1,11 @@
 //! Random test data that is the same in every run.
 
-/// A small generator, SplitMix64: good enough for data, and the same everywhere.
+/// A small generator, SplitMix64: good enough for test data, and the same on every machine.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
 impl Random {
-    /// The generator of a seed.
+    /// A generator with this seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_lie_where_they_should_and_differ() {
+    fn numbers_are_in_range_and_differ_by_seed() {
         let floats = Random::new(1).floats(10_000);
         assert!(floats.iter().all(|x| (-1.0..1.0).contains(x)));
         let mean = floats.iter().sum::<f32>() / 10_000.0;

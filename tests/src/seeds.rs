@@ -1,9 +1,9 @@
-//! Which seeds of the host simulator a test runs under.
+//! The seeds of the host simulator for a test.
 
 use std::env;
 use std::ops::Range;
 
-/// How many seeds a test runs under unless told otherwise.
+/// The number of seeds by default.
 const DEFAULT: u64 = 8;
 
 /// The variable with the number of seeds.
@@ -12,17 +12,19 @@ const COUNT: &str = "STREAMFLOW_TEST_SEEDS";
 /// The variable with the one seed to run.
 pub(crate) const ONE: &str = "STREAMFLOW_TEST_SEED";
 
-/// The seeds that the environment asks for.
+/// The seeds that the environment selects.
 pub(crate) fn from_env() -> Result<Range<u64>, String> {
     seeds(variable(ONE)?, variable(COUNT)?)
 }
 
 fn seeds(one: Option<u64>, count: Option<u64>) -> Result<Range<u64>, String> {
     match (one, count) {
-        (Some(u64::MAX), _) => Err(format!("{ONE} is too large")),
+        (Some(u64::MAX), _) => Err(format!("{ONE} is too large; set it to less than {}", u64::MAX)),
         (Some(seed), _) => Ok(seed..seed + 1),
-        // No seeds at all would let every test pass.
-        (None, Some(0)) => Err(format!("{COUNT} is 0: no test would run")),
+        // Without seeds, every test would pass.
+        (None, Some(0)) => {
+            Err(format!("{COUNT} is 0, so that no test would run; set it to at least 1"))
+        }
         (None, count) => Ok(0..count.unwrap_or(DEFAULT)),
     }
 }
@@ -30,7 +32,7 @@ fn seeds(one: Option<u64>, count: Option<u64>) -> Result<Range<u64>, String> {
 fn variable(name: &str) -> Result<Option<u64>, String> {
     let Some(value) = env::var_os(name) else { return Ok(None) };
     let number = value.to_str().and_then(|text| text.trim().parse().ok());
-    number.map(Some).ok_or_else(|| format!("{name} is {value:?}: say a whole number"))
+    number.map(Some).ok_or_else(|| format!("{name} is {value:?}; set it to a whole number"))
 }
 
 #[cfg(test)]
@@ -38,14 +40,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_seed_wins_over_many() {
+    fn a_single_seed_overrides_a_number_of_seeds() {
         assert_eq!(seeds(None, None), Ok(0..DEFAULT));
         assert_eq!(seeds(None, Some(3)), Ok(0..3));
         assert_eq!(seeds(Some(7), Some(3)), Ok(7..8));
     }
 
     #[test]
-    fn no_seed_is_refused() {
+    fn no_seeds_and_too_large_a_seed_are_errors() {
         assert!(seeds(None, Some(0)).is_err());
         assert!(seeds(Some(u64::MAX), None).is_err());
     }

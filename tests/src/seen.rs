@@ -1,29 +1,29 @@
-//! What operators saw, tick by tick, for the test to look at.
+//! Lists to which operators add what they received, for the test to check.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use streamflow::prelude::*;
 use streamflow_examples::deliver::Report;
 
-/// A list that operators add to; its clones are one list.
+/// A list that operators add to. Its clones share it.
 pub type Seen<T> = Arc<Mutex<Vec<T>>>;
 
-/// Adds to it.
+/// Adds an entry.
 pub fn note<T>(seen: &Seen<T>, what: T) {
     seen.lock().unwrap_or_else(PoisonError::into_inner).push(what);
 }
 
-/// All of it.
+/// A copy of all entries.
 pub fn all<T: Clone>(seen: &Seen<T>) -> Vec<T> {
     seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// All of it, and nothing is left.
+/// Removes and returns all entries.
 pub fn take<T>(seen: &Seen<T>) -> Vec<T> {
     std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// What a graph of the examples reports: each tick, and its elements.
+/// A report callback for a graph of the examples, and the list that it fills: each tick with its elements.
 pub fn report<E: Element>() -> (Seen<(u64, Vec<E>)>, Report<E>) {
     let seen = Seen::default();
     let noted = seen.clone();

@@ -1,22 +1,22 @@
-//! What bodies begin with: a stream, data, and a platform whose calls are recorded.
+//! The setup of test bodies: a stream, data, and a platform whose driver calls are recorded.
 
 use std::sync::Arc;
 
 use streamflow::driver::{Driver, Recorder};
 use streamflow::prelude::*;
 
-/// A stream of a pool of one, on device 0.
+/// A stream from a pool of size 1, on device 0.
 ///
 /// # Errors
-/// The platform's.
+/// Those of the platform.
 pub fn stream(platform: &Platform) -> Result<CudaStream> {
     platform.stream_pool("POOL", &CudaStreamPool::new().max_size(1))?.allocate("a test")
 }
 
-/// A tensor of these values.
+/// A tensor with these values.
 ///
 /// # Errors
-/// The platform's.
+/// Those of the platform.
 pub fn uploaded<T: Element>(
     platform: &Platform,
     from: &[T],
@@ -27,10 +27,10 @@ pub fn uploaded<T: Element>(
     Ok(tensor)
 }
 
-/// A platform on a driver, and what it calls there.
+/// A platform on a driver, and the recorder of its driver calls.
 ///
 /// # Errors
-/// The platform's.
+/// Those of the platform.
 pub fn recorded(driver: Arc<dyn Driver>) -> Result<(Arc<Recorder>, Platform)> {
     let recorder = Arc::new(Recorder::new(driver));
     let platform = Platform::from_driver(recorder.clone())?;

@@ -1,10 +1,10 @@
-//! Operators for graphs of tests: two cameras, casts, a fusion, and what looks at it.
+//! Operators for the tests' graphs: cameras, casts, a fusion, and a sink that shows the result.
 
 use crate::kernels::slow_fill;
 use streamflow::kernel::{Kernel, KernelInfo};
 use streamflow::prelude::*;
 
-/// Element by element.
+/// Converts each byte to a float.
 #[kernel(requires(out.len() == bytes.len()), unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < out_len) out[i] = (float)bytes[i];
@@ -68,7 +68,7 @@ impl Compute for Camera {
     }
 }
 
-/// Bytes to floats, slowly.
+/// Converts bytes to floats, slowly.
 #[operator]
 #[derive(Debug)]
 pub struct Cast {
@@ -110,7 +110,7 @@ impl Compute for Fuse {
     }
 }
 
-/// Changes the sign of what it takes, in place.
+/// Takes a tensor and changes its sign in place.
 #[operator]
 #[derive(Debug)]
 pub struct Invert {
@@ -136,12 +136,12 @@ pub struct Show {
     image: &Tensor<f32>,
     #[input(optional)]
     label: &u64,
-    /// What it has seen.
+    /// The first value and the label of each image.
     seen: Vec<(f32, Option<u64>)>,
 }
 
 impl Show {
-    /// What it has seen.
+    /// The first value and the label of each image.
     pub fn seen(&self) -> &[(f32, Option<u64>)] {
         &self.seen
     }
@@ -157,7 +157,7 @@ impl Compute for Show {
     }
 }
 
-/// The number of each tick: host data alone.
+/// Emits the number of each tick. It has host data only.
 #[operator]
 #[derive(Debug)]
 pub struct Counter {

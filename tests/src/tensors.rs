@@ -1,4 +1,4 @@
-//! Operators that make tensors slowly, and look at them.
+//! Operators that make tensors slowly, and operators that check them.
 
 use streamflow::prelude::*;
 
@@ -8,16 +8,15 @@ use crate::seen::{Seen, note};
 /// Not a multiple of a warp, a block or a granule.
 pub const LEN: usize = 1003;
 
-/// Long against a launch; about 10 ms on a GPU.
+/// Cycles, much longer than a launch: about 10 ms on a GPU.
 pub const SLOW: u64 = 20_000_000;
 
-/// A tensor full of `first + tick`, in `cycles`: Holoscan's `PingTensorTxOp`. With `own` it is made on a
-/// stream of its own (`async_device_allocation`), else on the default stream, so that the message names
-/// none.
+/// Emits a tensor full of `first + tick`, made in `cycles`: Holoscan's `PingTensorTxOp`. With `own`, it works on its own
+/// stream (`async_device_allocation`), otherwise on the default stream, so that the message names no stream.
 #[operator(streams(tx))]
 #[derive(Debug)]
 pub struct Tx {
-    /// What was made.
+    /// The tensor.
     #[output]
     image: Tensor<f32>,
     first: f32,
@@ -35,11 +34,11 @@ impl Compute for Tx {
     }
 }
 
-/// As `Tx`, but what it sends on one stream was written on another.
+/// As `Tx`, but it writes the tensor on one stream and sends it on another.
 #[operator(streams(write, send))]
 #[derive(Debug)]
 pub struct SourceElsewhere {
-    /// What was made.
+    /// The tensor.
     #[output]
     image: Tensor<f32>,
     first: f32,
@@ -54,10 +53,10 @@ impl Compute for SourceElsewhere {
     }
 }
 
-/// Whether all of a tensor is `value`, by a copy on `stream` alone.
+/// Whether a tensor is full of `value`. The download is on `stream`.
 ///
 /// # Errors
-/// The driver's.
+/// Those of the driver.
 pub fn holds(
     cx: &ExecutionContext,
     image: &Tensor<f32>,
@@ -67,11 +66,11 @@ pub fn holds(
     Ok(cx.download(image, stream)?.wait_blocking()?.iter().all(|&x| x == value))
 }
 
-/// What it receives names the stream that its producer found, or none.
+/// Checks each message's data, and whether the message names a stream.
 #[operator]
 #[derive(Debug)]
 pub struct Sink {
-    /// What is looked at.
+    /// The tensor to check.
     #[input]
     image: &Tensor<f32>,
     named: bool,

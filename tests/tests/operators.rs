@@ -51,7 +51,7 @@ fn constants() -> Result<(), Failed> {
             size: PortSize::One,
             device: true,
             ty: "Tensor<f32>",
-            doc: "What was made, `a | b`.\nEach tick another value.\n\nMore text, which is not in \
+            doc: "The tensor, `a | b`.\nEach tick has another value.\n\nMore text, which is not in \
                   the table.",
         }],
     )?;

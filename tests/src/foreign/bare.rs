@@ -1,4 +1,4 @@
-//! Raw streams, events and memory, used in whatever order a test says: nothing is ordered by itself.
+//! Raw streams, events and memory, with no order but the one that the test makes.
 
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -16,11 +16,10 @@ use streamflow::driver::{
 };
 use streamflow::kernel::KernelInfo;
 
-/// Bytes of each piece of memory.
+/// The size of each allocation.
 pub const BYTES: u64 = 4096;
 
-/// A device without a runtime, watched by a race checker. What it makes is given back when it is
-/// dropped, after all work.
+/// A device without a runtime, with or without a race checker. Dropping it completes all work and frees all that it made.
 #[derive(Debug)]
 pub struct Bare {
     driver: Arc<dyn Driver>,
@@ -28,23 +27,23 @@ pub struct Bare {
     events: RefCell<Vec<RawEvent>>,
     memory: RefCell<Vec<MemoryRange>>,
     pinned: RefCell<Vec<MemoryRange>>,
-    /// What reads copy to; a read's target is on the stream that reads.
+    /// The targets of reads, one for each stream.
     scratch: RefCell<Vec<(RawStream, MemoryRange)>>,
 }
 
 impl Bare {
-    /// On device 0 of a driver, with a race checker of its own. All calls below fail as the driver's do.
+    /// Device 0 of a driver, with its own race checker. The methods fail with the driver's errors.
     ///
     /// # Errors
-    /// The driver's.
+    /// Those of the driver.
     pub fn new(driver: Arc<dyn Driver>) -> DriverResult<Self> {
         Self::unwatched(Arc::new(RaceChecker::new(driver)))
     }
 
-    /// On device 0 of a driver as it is.
+    /// Device 0 of a driver, without a race checker.
     ///
     /// # Errors
-    /// The driver's.
+    /// Those of the driver.
     pub fn unwatched(driver: Arc<dyn Driver>) -> DriverResult<Self> {
         Driver::bind(&*driver, device(0))?;
         Ok(Self {
@@ -62,12 +61,12 @@ impl Bare {
         self.driver.clone()
     }
 
-    /// What was found since this was asked last.
+    /// The races found since the last call.
     pub fn races(&self) -> RaceReports {
         self.driver.take_races()
     }
 
-    /// A stream, with memory to read to.
+    /// A stream, with a target for its reads.
     pub fn stream(&self, flags: StreamFlags) -> DriverResult<RawStream> {
         let options = StreamOptions { flags, ..StreamOptions::default() };
         let stream = self.driver.create_stream(device(0), options)?;
@@ -98,7 +97,7 @@ impl Bare {
 
     /// [`BYTES`] of device memory, whose first use is on `stream`.
     pub fn allocate(&self, stream: RawStream) -> DriverResult<MemoryRange> {
-        // SAFETY: the stream is one of this value, which lives.
+        // SAFETY: this value owns the stream.
         let range = unsafe { self.driver.allocate(stream, BYTES) }?;
         self.memory.borrow_mut().push(range);
         Ok(range)
@@ -113,7 +112,7 @@ impl Bare {
 
     /// Writes on a stream.
     pub fn write(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        // SAFETY: memory of this value, freed last; what races here are plain bytes.
+        // SAFETY: this value owns the memory and frees it last. A race changes plain bytes only.
         unsafe { self.driver.fill(stream, range, 1) }
     }
 
@@ -125,7 +124,7 @@ impl Bare {
         self.copy(CopyKind::DeviceToDevice, stream, range, target)
     }
 
-    /// Copies `source` to as many bytes of `target`.
+    /// Copies `source` to the first bytes of `target`.
     pub fn copy(
         &self,
         kind: CopyKind,
@@ -134,11 +133,11 @@ impl Bare {
         target: MemoryRange,
     ) -> DriverResult<()> {
         let target = MemoryRange { bytes: source.bytes, ..target };
-        // SAFETY: as in `write`; ordinary memory is alive during the call, and such copies block.
+        // SAFETY: as in `write`. Pageable memory outlives the call, and its copies block.
         unsafe { self.driver.copy(stream, &CopyOp { kind, target, source }) }
     }
 
-    /// Copies to or from ordinary memory of its own.
+    /// Copies to or from new pageable memory.
     pub fn copy_pageable(
         &self,
         kind: CopyKind,
@@ -146,22 +145,22 @@ impl Bare {
         range: MemoryRange,
     ) -> DriverResult<()> {
         let mut memory = vec![0_u8; range.bytes as usize];
-        let ours = MemoryRange { address: memory.as_mut_ptr() as u64, bytes: range.bytes };
+        let host = MemoryRange { address: memory.as_mut_ptr() as u64, bytes: range.bytes };
         match kind {
-            CopyKind::PageableToDevice => self.copy(kind, stream, ours, range),
-            _ => self.copy(kind, stream, range, ours),
+            CopyKind::PageableToDevice => self.copy(kind, stream, host, range),
+            _ => self.copy(kind, stream, range, host),
         }
     }
 
     /// Loads a kernel's host body, for a driver that runs host bodies.
     pub fn kernel(&self, info: &KernelInfo) -> DriverResult<RawFunction> {
-        let none = |_| {
-            let message = "there is a host body alone".to_owned();
+        let no_image = |_| {
+            let message = "the kernel has only a host body".to_owned();
             Err(DriverError::Kernel { kernel: info.name.to_owned(), message })
         };
         let (name, host) = (info.name, Some(info.host));
-        let source = KernelSource { name, entry: info.entry, host, code: Code::Image(&none) };
-        // SAFETY: it has no image.
+        let source = KernelSource { name, entry: info.entry, host, code: Code::Image(&no_image) };
+        // SAFETY: the kernel has no image.
         Ok(unsafe { self.driver.load_kernel(device(0), &source) }?.function)
     }
 
@@ -176,11 +175,11 @@ impl Bare {
         let (function, name) = kernel;
         let (grid, block) = ([1; 3], [1; 3]);
         let launch = Launch { function, name, grid, block, shared_bytes: 0, params, accesses };
-        // SAFETY: the benchmark passes what the kernel takes, memory of this value.
+        // SAFETY: the benchmark passes the kernel's parameters, with memory of this value.
         unsafe { self.driver.launch(stream, &launch) }
     }
 
-    /// Says that memory passes to a new owner on a stream.
+    /// Gives memory to a new owner on a stream.
     pub fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
         // SAFETY: as in `write`.
         unsafe { self.driver.recycle(stream, range) }
@@ -188,25 +187,25 @@ impl Bare {
 
     /// Frees memory in the order of a stream.
     pub fn free(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        self.memory.borrow_mut().retain(|ours| *ours != range);
-        // SAFETY: of this value, and forgotten by it. A use that was not ordered before reads or
-        // writes memory that the simulator, and CUDA's pool, keep.
+        self.memory.borrow_mut().retain(|owned| *owned != range);
+        // SAFETY: this value owned the memory and has removed it from its list. An unordered use touches memory that the
+        // simulator and CUDA's pool keep.
         unsafe { self.driver.free(stream, range) }
     }
 
     /// Records an event.
     pub fn record(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
-        // SAFETY: both are of this value.
+        // SAFETY: this value owns the stream and the event.
         unsafe { self.driver.record_event(event, stream) }
     }
 
     /// Waits for an event.
     pub fn wait(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
-        // SAFETY: both are of this value.
+        // SAFETY: this value owns the stream and the event.
         unsafe { self.driver.wait_event(stream, event) }
     }
 
-    /// Makes `to` wait for all that is on `from`, if `really`.
+    /// Makes `to` wait for all work on `from`, if `really`.
     pub fn order(&self, from: RawStream, to: RawStream, really: bool) -> DriverResult<()> {
         if really {
             let event = self.event()?;
@@ -218,32 +217,32 @@ impl Bare {
 
     /// Blocks until an event is complete.
     pub fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
-        // SAFETY: of this value.
+        // SAFETY: this value owns the event.
         unsafe { self.driver.synchronize_event(event) }
     }
 
     /// Blocks until a stream is idle.
     pub fn synchronize(&self, stream: RawStream) -> DriverResult<()> {
-        // SAFETY: of this value.
+        // SAFETY: this value owns the stream.
         unsafe { self.driver.synchronize_stream(stream) }
     }
 
     /// Whether an event is complete.
     pub fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
-        // SAFETY: of this value.
+        // SAFETY: this value owns the event.
         unsafe { self.driver.query_event(event) }
     }
 
     /// Whether a stream is idle.
     pub fn query(&self, stream: RawStream) -> DriverResult<bool> {
-        // SAFETY: of this value.
+        // SAFETY: this value owns the stream.
         unsafe { self.driver.query_stream(stream) }
     }
 
-    /// Queues a host function. Whether it was called already.
+    /// Queues a host function. Returns whether it has been called already.
     pub fn host_function(&self, stream: RawStream) -> DriverResult<bool> {
         unsafe extern "C" fn call(called: *mut c_void) {
-            // SAFETY: it is from a box that is given up here.
+            // SAFETY: the pointer is from `Arc::into_raw`, and the function is called once.
             let called = unsafe { Arc::from_raw(called.cast::<AtomicBool>()) };
             called.store(true, Ordering::Release);
         }
@@ -255,13 +254,13 @@ impl Bare {
         Ok(called.load(Ordering::Acquire))
     }
 
-    /// The calling thread, or a stream, goes by what was found complete of another stream.
+    /// Notes that the calling thread, or the stream `by`, relies on a query that found the stream `on` complete.
     pub fn relies(&self, on: RawStream, by: Option<RawStream>) {
-        // SAFETY: the test decides what its calls mean, and nothing but the checker gets the note.
+        // SAFETY: only the checker gets the note, and the test decides whether it is true.
         unsafe { self.driver.tell(&Note::Relies { on, by }) };
     }
 
-    /// The host touches memory, as a guard would say.
+    /// Notes that the host accesses memory, as a guard does.
     #[track_caller]
     pub fn host(&self, range: MemoryRange, mode: AccessMode) {
         let note = Note::HostAccess { range, mode, location: Location::caller() };
@@ -274,7 +273,7 @@ impl Drop for Bare {
     fn drop(&mut self) {
         let mut done = Ok(());
         for stream in self.streams.get_mut().iter().copied() {
-            // SAFETY: streams, events and memory are of this value, and given back once, all idle.
+            // SAFETY: this value owns its streams, events and memory, and frees each once, when all are idle.
             done = done.and(unsafe { self.driver.synchronize_stream(stream) });
         }
         let default = self.driver.default_stream(device(0));
@@ -297,12 +296,12 @@ impl Drop for Bare {
             done = done.and(unsafe { self.driver.destroy_stream(stream) });
         }
         if !std::thread::panicking() {
-            assert!(done.is_ok(), "giving back: {done:?}");
+            assert!(done.is_ok(), "freeing failed: {done:?}");
         }
     }
 }
 
-/// Part of memory.
+/// The bytes `from..to` of a range.
 pub fn part(range: MemoryRange, from: u64, to: u64) -> MemoryRange {
     MemoryRange { address: range.address + from, bytes: to - from }
 }

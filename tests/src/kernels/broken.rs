@@ -1,26 +1,26 @@
-//! Kernels that break their device, or that use indices they must not.
-#![allow(clippy::panic, reason = "on the simulator a panic is how a kernel breaks")]
+//! Kernels that break their device, or that use indices out of bounds.
+#![allow(clippy::panic, reason = "a kernel breaks on the simulator by panicking")]
 
 use streamflow::kernel::{Kernel, KernelInfo};
 use streamflow::prelude::*;
 
-/// Writes where nothing is allocated.
+/// Writes to address 16, which is not allocated.
 #[kernel(unsafe cuda = "
     if (out_len > 0 && thread_index() == 0) *(volatile unsigned int*)16 = 1;
 ")]
 pub fn write_to_nowhere(out: &mut [f32]) {
-    panic!("there is nothing at address 16, and {} values elsewhere", out.len());
+    panic!("address 16 is not allocated; the slice has {} values", out.len());
 }
 
-/// Runs into a trap.
+/// Executes a trap.
 #[kernel(unsafe cuda = r#"
     if (out_len > 0) asm volatile("trap;");
 "#)]
 pub fn trap(out: &mut [f32]) {
-    panic!("a trap, and {} values", out.len());
+    panic!("a trap; the slice has {} values", out.len());
 }
 
-/// Writes each element's successor, the last one's too.
+/// Writes `out[i + 1]` for each `i`, so the last write is out of bounds.
 #[kernel(unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < out_len) out[i + 1] = value;
@@ -31,7 +31,7 @@ pub fn write_past_the_end(out: &mut [f32], value: f32) {
     }
 }
 
-/// Reads `input[at]`, wherever that is.
+/// Reads `input[at]`, without a bounds check on a GPU.
 #[kernel(unsafe cuda = "
     if (thread_index() == 0 && out_len > 0) out[0] = input[at];
 ")]

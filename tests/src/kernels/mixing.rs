@@ -1,26 +1,26 @@
-//! Kernels whose result tells all that went into it: each element of the output depends on every element
-//! of the inputs, on a tag, and on its own index. None is ever 0. On a GPU each can be slow: it waits for
-//! `cycles` clock cycles before it reads anything.
+//! Kernels whose result identifies their inputs: each element of the output depends on every element of the inputs, on a
+//! tag, and on its own index. No element is ever 0. On a GPU each kernel first waits for `cycles` clock cycles, so that it
+//! can be slow.
 
 use streamflow::prelude::*;
 
-/// One step of the mixing.
+/// One step of the hash.
 pub fn step(hash: u32, value: u32) -> u32 {
     let hash = (hash ^ value).wrapping_mul(0x85eb_ca6b);
     hash ^ (hash >> 13)
 }
 
-/// All of `values`, mixed into `hash`.
+/// The hash of `values`, starting from `hash`.
 pub fn fold(hash: u32, values: &[u32]) -> u32 {
     values.iter().fold(hash, |hash, value| step(hash, *value))
 }
 
-/// Element `i` of an output.
+/// Element `i` of an output with this hash.
 pub fn element(hash: u32, i: usize) -> u32 {
     step(hash, i as u32) | 1
 }
 
-/// Writes what the tag says.
+/// Writes the hash of the tag.
 #[kernel(unsafe cuda = "
     auto step = [](unsigned int h, unsigned int x) { h = (h ^ x) * 0x85ebca6bu; return h ^ (h >> 13); };
     long long start = clock64();
@@ -33,7 +33,7 @@ pub fn make(out: &mut [u32], tag: u32, cycles: u64) {
     out.iter_mut().enumerate().for_each(|(i, out)| *out = element(tag, i));
 }
 
-/// Writes what the tag and all of `a` say.
+/// Writes the hash of the tag and `a`.
 #[kernel(unsafe cuda = "
     auto step = [](unsigned int h, unsigned int x) { h = (h ^ x) * 0x85ebca6bu; return h ^ (h >> 13); };
     long long start = clock64();
@@ -51,7 +51,7 @@ pub fn map(out: &mut [u32], a: &[u32], tag: u32, cycles: u64) {
     out.iter_mut().enumerate().for_each(|(i, out)| *out = element(hash, i));
 }
 
-/// Writes what the tag, all of `a` and then all of `b` say.
+/// Writes the hash of the tag, `a` and then `b`.
 #[kernel(unsafe cuda = "
     auto step = [](unsigned int h, unsigned int x) { h = (h ^ x) * 0x85ebca6bu; return h ^ (h >> 13); };
     long long start = clock64();
@@ -70,7 +70,7 @@ pub fn join(out: &mut [u32], a: &[u32], b: &[u32], tag: u32, cycles: u64) {
     out.iter_mut().enumerate().for_each(|(i, out)| *out = element(hash, i));
 }
 
-/// Changes each element in place, by the tag and all of `a`.
+/// Changes each element in place, by the hash of the tag and `a`.
 #[kernel(unsafe cuda = "
     auto step = [](unsigned int h, unsigned int x) { h = (h ^ x) * 0x85ebca6bu; return h ^ (h >> 13); };
     long long start = clock64();
@@ -88,7 +88,7 @@ pub fn change(data: &mut [u32], a: &[u32], tag: u32, cycles: u64) {
     data.iter_mut().enumerate().for_each(|(i, data)| *data = element(step(hash, *data), i));
 }
 
-/// Changes each element of both in place, by the tag.
+/// Changes each element of both slices in place, by the tag.
 #[kernel(unsafe cuda = "
     auto step = [](unsigned int h, unsigned int x) { h = (h ^ x) * 0x85ebca6bu; return h ^ (h >> 13); };
     long long start = clock64();

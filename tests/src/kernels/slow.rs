@@ -1,10 +1,10 @@
-//! Kernels that are slow on purpose: on a GPU they keep their stream busy for a number of clock
-//! cycles, so that a missing wait shows. The simulator needs no such help, its seeds make them late.
+//! Kernels that are slow on purpose. On a GPU they keep their stream busy for a number of clock cycles, so that a missing
+//! wait makes wrong data. The simulator does not need this: its seeds delay them.
 
 use streamflow::kernel::{Kernel, KernelInfo};
 use streamflow::prelude::*;
 
-/// Waits `cycles` clock cycles (some 1 500 000 in a millisecond) and leaves `out` as it is.
+/// Waits `cycles` clock cycles (about 1 500 000 in a millisecond) and does not write `out`.
 ///
 /// `out` counts as written, so that the launch is ordered like a write.
 #[kernel(unsafe cuda = "
@@ -41,7 +41,7 @@ pub fn slow_copy(out: &mut [f32], input: &[f32], cycles: u64) {
     out.copy_from_slice(input);
 }
 
-/// Writes `value` everywhere, at once.
+/// Writes `value` everywhere, without waiting.
 #[kernel(unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < out_len) out[i] = value;
@@ -59,7 +59,7 @@ pub fn add_one(data: &mut [f32]) {
     data.iter_mut().for_each(|x| *x += 1.0);
 }
 
-/// `out[0]` is the sum of the products, by one thread.
+/// `out[0]` is the sum of the products. One thread computes it.
 #[kernel(requires(a.len() == b.len()), unsafe cuda = "
     if (thread_index() != 0 || out_len == 0) return;
     float sum = 0.0f;
@@ -72,8 +72,8 @@ pub fn dot(out: &mut [f32], a: &[f32], b: &[f32]) {
     }
 }
 
-/// Writes on which multiprocessor each thread ran, after as many clock cycles, so that the blocks spread
-/// over all that they may use. On the host there is one.
+/// Writes the number of the multiprocessor on which each thread ran. Each thread first waits `cycles` clock cycles, so
+/// that the blocks spread over all permitted multiprocessors. The host has one.
 #[kernel(unsafe cuda = "
     long long start = clock64();
     while (clock64() - start < (long long)cycles) {}

@@ -18,7 +18,7 @@ pub fn axpy<T: Element + Mul<Output = T> + Add<Output = T>>(out: &mut [T], a: T,
     }
 }
 
-/// Writes down scalars of every type, in an order in which each is aligned otherwise than the last.
+/// Writes scalars of every type. In the parameters' order, neighbours have different alignments.
 #[kernel(
     requires(floats.len() == 3, ints.len() == 4, naturals.len() == 5),
     unsafe cuda = "
@@ -59,7 +59,7 @@ pub fn scalars(
     naturals.copy_from_slice(&[u_8.into(), u_16.into(), u_32.into(), u_64, size as u64]);
 }
 
-/// The transposed matrix, by a grid of `[cols, rows]`.
+/// Transposes a matrix. The grid is `[cols, rows]`.
 #[kernel(
     requires(out.len() == input.len(), out.len() == rows as usize * cols as usize),
     unsafe cuda = "
@@ -75,8 +75,8 @@ pub fn transpose(out: &mut [i32], input: &[i32], rows: u32, cols: u32) {
     }
 }
 
-/// The elements in reverse order, by one block that has room for all of them in its dynamic shared
-/// memory, four bytes each; if it has not, nothing.
+/// Reverses the elements. One block needs dynamic shared memory for all of them, four bytes each; with less, the kernel
+/// writes nothing.
 #[kernel(
     requires(out.len() == input.len()),
     unsafe cuda = "

@@ -1,4 +1,4 @@
-//! A driver that, on request, says that everything is complete without having looked.
+//! A driver that reports everything as complete, on request, without a query.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use streamflow::driver::{Driver, DriverResult, Layer, RawEvent, RawStream};
 
-/// While it is blind, whoever asks or waits for the device goes on at once. So a test sees what memory
-/// holds at that moment, without making anything complete by looking.
+/// While it is blind, queries report completion and waits return immediately. A test can then read memory without
+/// completing the work that writes it.
 #[derive(Clone)]
 pub struct Blind {
     below: Arc<dyn Driver>,
@@ -21,12 +21,12 @@ impl fmt::Debug for Blind {
 }
 
 impl Blind {
-    /// Not blind yet.
+    /// Wraps a driver, and is not blind yet.
     pub fn new(below: Arc<dyn Driver>) -> Self {
         Self { below, blind: Arc::default() }
     }
 
-    /// What `look` finds, without looking at the device.
+    /// Calls `look` while blind.
     pub fn during<R>(&self, look: impl FnOnce() -> R) -> R {
         self.blind.store(true, Ordering::Release);
         let found = look();
@@ -39,9 +39,9 @@ impl Blind {
     }
 }
 
-// SAFETY: it does not keep a driver's promises, on purpose: it says that copies are complete that may
-// not be. It stands below programs that then read numbers which the device may be writing, to see
-// whether it was done, and whose streams are synchronised at their end.
+// SAFETY: this layer breaks a driver's promises on purpose: it reports copies as complete that may not be. Its programs
+// then read numbers that the device may be writing, to find whether the copy was done, and synchronise their streams at
+// the end.
 unsafe impl Layer for Blind {
     fn below(&self) -> &dyn Driver {
         &*self.below

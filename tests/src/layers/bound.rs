@@ -1,4 +1,4 @@
-//! A driver that looks which device is bound.
+//! A driver that checks which device is bound.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ thread_local! {
     static BOUND: Cell<Option<DeviceId>> = const { Cell::new(None) };
 }
 
-/// Refuses a call on a stream, or for an event, of a device that is not bound on the calling thread, where
-/// that matters on a GPU: a default stream's handle names no device, and an event is made on the bound
-/// one. Another stream's handle names its device, but some device is to be bound.
+/// Rejects the calls that fail on a GPU because of the device that is bound on the calling thread. A default stream's
+/// handle names no device, and an event is made on the bound device: both need the right device. Another stream's handle
+/// names its device: it needs any bound device.
 #[derive(Debug)]
 pub struct Bound(Arc<dyn Driver>);
 
 impl Bound {
-    /// Looks at all calls that go `below`.
+    /// Checks all calls to `below`.
     pub fn new(below: Arc<dyn Driver>) -> Self {
         Self(below)
     }
@@ -28,7 +28,7 @@ impl Bound {
 impl Bound {
     fn check_device(&self, call: &'static str, device: DeviceId) -> DriverResult<()> {
         let bound = BOUND.get();
-        if bound == Some(device) { Ok(()) } else { refuse(call, device, bound) }
+        if bound == Some(device) { Ok(()) } else { reject(call, device, bound) }
     }
 
     fn check_stream(&self, call: &'static str, stream: RawStream) -> DriverResult<()> {
@@ -36,19 +36,19 @@ impl Bound {
             return self.check_device(call, stream.device());
         }
         let bound = BOUND.get();
-        if bound.is_some() { Ok(()) } else { refuse(call, stream.device(), bound) }
+        if bound.is_some() { Ok(()) } else { reject(call, stream.device(), bound) }
     }
 }
 
-fn refuse(call: &'static str, device: DeviceId, bound: Option<DeviceId>) -> DriverResult<()> {
+fn reject(call: &'static str, device: DeviceId, bound: Option<DeviceId>) -> DriverResult<()> {
     let name = "CUDA_ERROR_INVALID_CONTEXT".to_owned();
-    let message = format!("bound is {bound:?}");
+    let message = format!("the bound device is {bound:?}");
     Err(DriverError::Call { call, device, code: 201, name, message })
 }
 
 macro_rules! bound {
-    ($([$($unsafety:tt)*] fn $method:ident($($arg:ident: $ty:ty),*) -> $ret:ty, $check:ident $of:expr;)*) => {
-        // SAFETY: a call that fails promises nothing; all others are handed on.
+    ($([$($unsafety:tt)*] fn $method:ident($($arg:ident: $ty:ty),*) -> $ret:ty, $check:ident $subject:expr;)*) => {
+        // SAFETY: a call that fails promises nothing, and all other calls are passed to the driver below.
         unsafe impl Layer for Bound {
             fn below(&self) -> &dyn Driver {
                 &*self.0
@@ -62,7 +62,7 @@ macro_rules! bound {
 
             $(
                 $($unsafety)* fn $method(&self, $($arg: $ty),*) -> DriverResult<$ret> {
-                    self.$check(stringify!($method), $of)?;
+                    self.$check(stringify!($method), $subject)?;
                     pass!([$($unsafety)*] self.0.$method($($arg),*))
                 }
             )*

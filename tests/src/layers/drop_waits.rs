@@ -1,4 +1,4 @@
-//! A driver that forgets to wait.
+//! A driver that drops waits.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use streamflow::driver::{Driver, DriverResult, Layer, RawEvent, RawStream};
 
-/// Which waits are dropped.
+/// Selects the waits to drop.
 type Filter = Box<dyn Fn(RawStream, RawEvent) -> bool + Send + Sync>;
 
-/// Swallows waits of a stream for an event. What comes out wrong then was kept right by them.
+/// Drops waits of a stream for an event. Data that is then wrong depends on these waits.
 pub struct DropWaits {
     below: Arc<dyn Driver>,
     filter: Filter,
@@ -26,12 +26,12 @@ impl fmt::Debug for DropWaits {
 }
 
 impl DropWaits {
-    /// Swallows every wait.
+    /// Drops every wait.
     pub fn all(below: Arc<dyn Driver>) -> Self {
         Self::when(below, |_, _| true)
     }
 
-    /// Swallows the waits for which `filter` says so.
+    /// Drops the waits for which `filter` returns true.
     pub fn when(
         below: Arc<dyn Driver>,
         filter: impl Fn(RawStream, RawEvent) -> bool + Send + Sync + 'static,
@@ -39,23 +39,23 @@ impl DropWaits {
         Self { below, filter: Box::new(filter), dropped: AtomicU64::new(0) }
     }
 
-    /// How many waits were swallowed: a control that swallowed none proves nothing.
+    /// The number of dropped waits. A control that dropped none proves nothing.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
 }
 
 impl Drop for DropWaits {
-    /// A race checker below has missed the waits. Whoever wants to know has asked by now; to others they
-    /// are no failure.
+    /// Discards the races of a checker below, which has not seen the waits. A test that needs them has taken them
+    /// already; for other tests they are no failure.
     fn drop(&mut self) {
         let _missed = self.below.take_races();
     }
 }
 
-// SAFETY: it does not keep a driver's promises, on purpose: streams race that should wait. It stands
-// below programs whose kernels compute numbers from numbers, at indices that depend on no data. What a
-// race does there is wrong data, which is what the tests look for.
+// SAFETY: this layer breaks a driver's promises on purpose: streams race that should wait. The kernels of its programs
+// compute numbers from numbers, at indices that do not depend on data. A race makes wrong data only, which the tests look
+// for.
 unsafe impl Layer for DropWaits {
     fn below(&self) -> &dyn Driver {
         &*self.below

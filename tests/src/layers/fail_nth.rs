@@ -1,4 +1,4 @@
-//! A driver of which one call fails.
+//! A driver that fails one call.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,38 +9,38 @@ use streamflow::driver::{
     StreamOptions,
 };
 
-/// Makes the n-th call of a kind fail, without passing it on; all others pass.
+/// Fails the n-th call of one kind, and passes all other calls to the driver below.
 #[derive(Debug)]
 pub struct FailNth {
     below: Arc<dyn Driver>,
     kind: CallKind,
-    /// Calls of the kind that may still pass; the one at 0 fails.
+    /// The number of calls of this kind before the one that fails.
     left: AtomicU64,
     failed: AtomicU64,
 }
 
 impl FailNth {
-    /// The `nth` call of `kind` fails, counted from 0 from now on.
+    /// Fails the `nth` call of `kind`, counted from 0.
     pub fn new(below: Arc<dyn Driver>, kind: CallKind, nth: u64) -> Self {
         Self { below, kind, left: AtomicU64::new(nth), failed: AtomicU64::new(0) }
     }
 
-    /// The next call of the kind fails, whatever has been counted.
+    /// Makes the next call of the kind fail, independent of the count.
     pub fn fail_next(&self) {
         self.left.store(0, Ordering::Relaxed);
     }
 
-    /// Whether the call was made and has failed.
+    /// Whether a call has failed.
     pub fn has_failed(&self) -> bool {
         self.failed.load(Ordering::Relaxed) > 0
     }
 
-    /// Passes a call of another kind, and each of this kind but the n-th.
+    /// Fails if this is the n-th call of the kind.
     fn check(&self, kind: CallKind, device: DeviceId) -> DriverResult<()> {
         if kind != self.kind {
             return Ok(());
         }
-        // Once below zero it wraps to the largest number, which nobody counts down again.
+        // Below zero the counter wraps to the largest number, from which no test reaches zero again.
         if self.left.fetch_sub(1, Ordering::Relaxed) != 0 {
             return Ok(());
         }
@@ -50,12 +50,12 @@ impl FailNth {
             device,
             code: 999,
             name: "INJECTED".into(),
-            message: "a test asked for this failure".into(),
+            message: "injected by a test".into(),
         })
     }
 }
 
-/// Defines the kinds, and the methods that count them before they pass a call on.
+/// Defines the kinds, and the methods that check each call before they pass it on.
 macro_rules! calls {
     ($(
         $kind:ident [$($unsafety:tt)*] fn $method:ident($($arg:ident: $ty:ty),*) -> $ret:ty,
@@ -68,7 +68,7 @@ macro_rules! calls {
         }
 
         impl CallKind {
-            /// All of them, for tests that try each.
+            /// All kinds.
             pub const ALL: &[Self] = &[$(Self::$kind),*];
 
             /// The method's name.
@@ -77,7 +77,7 @@ macro_rules! calls {
             }
         }
 
-        // SAFETY: a call that fails promises nothing; all others are handed on.
+        // SAFETY: a call that fails promises nothing, and all other calls are passed to the driver below.
         unsafe impl Layer for FailNth {
             fn below(&self) -> &dyn Driver {
                 &*self.below
@@ -122,7 +122,7 @@ calls! {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use streamflow::prelude::*;
 
@@ -139,7 +139,7 @@ mod tests {
         assert!(failing.has_failed());
         let text = events[2].as_ref().unwrap_err().to_string();
         assert!(text.contains("create_event") && text.contains("INJECTED"), "{text}");
-        // Other kinds are left alone.
+        // Calls of other kinds pass.
         assert!((0..5).all(|_| Driver::bind(&failing, device).is_ok()));
     }
 

@@ -1,4 +1,4 @@
-//! A driver that is wrong where two threads meet.
+//! A driver that drops a wait when two threads interleave.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,8 +6,8 @@ use std::thread::{self, ThreadId};
 
 use streamflow::driver::{Driver, DriverResult, Layer, RawEvent, RawStream};
 
-/// Loses a wait if another thread has recorded or waited since this one recorded: a fault that needs two threads,
-/// and a turn of the other one in between two calls.
+/// Drops a wait if another thread has recorded or waited since this thread recorded. This fault needs two threads, and
+/// calls of the other thread between two calls of this one.
 pub struct Interrupted {
     below: Arc<dyn Driver>,
     last: Mutex<Option<ThreadId>>,
@@ -30,7 +30,7 @@ impl fmt::Debug for Interrupted {
     }
 }
 
-// SAFETY: it does not keep a driver's promises, on purpose: see `DropWaits`.
+// SAFETY: this layer breaks a driver's promises on purpose: see `DropWaits`.
 unsafe impl Layer for Interrupted {
     fn below(&self) -> &dyn Driver {
         &*self.below
@@ -44,8 +44,8 @@ unsafe impl Layer for Interrupted {
 
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
         self.below.bind(stream.device())?;
-        let me = Some(thread::current().id());
-        if self.last().replace(thread::current().id()) != me {
+        let this = thread::current().id();
+        if self.last().replace(this) != Some(this) {
             return Ok(());
         }
         // SAFETY: the caller's contract.

@@ -1,9 +1,9 @@
 //! A driver that drops one edge of a graph.
 //!
-//! What the runtime orders with (waits, records, frees that it defers, waits and questions of the host) is named by
-//! where in the graph it happens, so that the same [`Edge`] can be found again in each tick and each run. A layer lists the
-//! edges that pass, and swallows one of them. It stands above a race checker and below the runtime: the
-//! checker sees what is executed, and the runtime believes in its edge.
+//! The runtime orders work with waits, records, deferred frees, and waits and queries of the host. Each of these is an
+//! [`Edge`], named by its place in the graph, so that it is the same in each tick and each run. The layer lists the edges,
+//! and drops one of them. It is above a race checker and below the runtime: the checker sees the calls that are executed,
+//! and the runtime assumes that its edge is in effect.
 
 mod declared;
 mod edge;
@@ -27,28 +27,28 @@ pub use edge::{Edge, EdgeKind};
 use edge::{Names, Visit};
 pub use log::{Access, Log, Step};
 
-/// Lists the edges that pass, and drops one. See the [module](self).
+/// Lists the edges, and drops one. See the [module](self).
 pub struct Mutate {
     below: Arc<dyn Driver>,
     dropped: Option<Edge>,
-    /// Nobody is told what a checker below has found.
+    /// Hides the races that a checker below has found.
     quiet: bool,
-    /// After the end of a run everything passes, and nothing is listed.
-    over: AtomicBool,
+    /// Set after the end of a run: every call passes, and no edge is listed.
+    ended: AtomicBool,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    /// Of each host thread.
+    /// The current visit of each host thread.
     visits: HashMap<usize, Visit>,
     names: Names,
     edges: BTreeSet<Edge>,
     log: Log,
-    /// The streams that have waited since they freed something.
+    /// The streams that have waited since their last free.
     waited: HashSet<RawStream>,
-    /// A stream that has waited for nothing, for a free that is not deferred.
-    bare: HashMap<DeviceId, RawStream>,
+    /// For each device, a stream without waits: a free on it is not deferred.
+    no_wait_streams: HashMap<DeviceId, RawStream>,
     times: u64,
 }
 
@@ -72,33 +72,33 @@ impl Mutate {
             let name = format!("the default stream of {device}");
             state.names.name_stream(below.default_stream(device), &name);
         }
-        let (over, state) = (AtomicBool::new(false), Mutex::new(state));
-        Self { below, dropped: edge, quiet: false, over, state }
+        let (ended, state) = (AtomicBool::new(false), Mutex::new(state));
+        Self { below, dropped: edge, quiet: false, ended, state }
     }
 
-    /// Says nothing of what a checker below finds.
+    /// Hides the races that a checker below finds.
     #[must_use]
     pub fn quiet(mut self) -> Self {
         self.quiet = true;
         self
     }
 
-    /// The run is at its end: what comes now gives things back, when all work is complete.
+    /// Ends the run. Later calls only free things, when all work is complete.
     pub fn end(&self) {
-        self.over.store(true, Ordering::Relaxed);
+        self.ended.store(true, Ordering::Relaxed);
     }
 
-    /// The edges that have passed.
+    /// The edges so far.
     pub fn edges(&self) -> BTreeSet<Edge> {
         self.lock().edges.clone()
     }
 
-    /// How often the edge was dropped: a mutation that never happened proves nothing.
+    /// How often the edge was dropped. A run that never dropped it proves nothing.
     pub fn times(&self) -> u64 {
         self.lock().times
     }
 
-    /// What was done, in order.
+    /// Removes and returns the log of the steps.
     pub fn take_log(&self) -> Log {
         std::mem::take(&mut self.lock().log)
     }
@@ -108,12 +108,12 @@ impl Mutate {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The state, while the run lasts.
+    /// The state, or `None` after the end of the run.
     fn running(&self) -> Option<MutexGuard<'_, State>> {
-        (!self.over.load(Ordering::Relaxed)).then(|| self.lock())
+        (!self.ended.load(Ordering::Relaxed)).then(|| self.lock())
     }
 
-    /// Writes down a step, while the run lasts.
+    /// Logs a step, unless the run has ended.
     fn note(&self, step: impl FnOnce(&mut Log) -> Step) {
         if let Some(mut state) = self.running() {
             let step = step(&mut state.log);
@@ -121,7 +121,7 @@ impl Mutate {
         }
     }
 
-    /// Lists an edge; whether it is the one to be dropped.
+    /// Lists an edge. Returns whether to drop it.
     fn drops(&self, state: &mut State, edge: Edge) -> bool {
         let drops = self.dropped.as_ref() == Some(&edge);
         state.times += u64::from(drops);
@@ -129,36 +129,36 @@ impl Mutate {
         drops
     }
 
-    /// A stream of this layer's own.
-    fn bare_stream(&self, device: DeviceId) -> DriverResult<RawStream> {
-        if let Some(stream) = self.lock().bare.get(&device) {
+    /// This layer's stream without waits.
+    fn no_wait_stream(&self, device: DeviceId) -> DriverResult<RawStream> {
+        if let Some(stream) = self.lock().no_wait_streams.get(&device) {
             return Ok(*stream);
         }
         let stream = self.below.create_stream(device, StreamOptions::default())?;
-        self.lock().bare.insert(device, stream);
+        self.lock().no_wait_streams.insert(device, stream);
         Ok(stream)
     }
 }
 
 impl Drop for Mutate {
     fn drop(&mut self) {
-        for stream in std::mem::take(&mut self.lock().bare).into_values() {
-            // SAFETY: it came from this driver, and this layer alone has used it.
+        for stream in std::mem::take(&mut self.lock().no_wait_streams).into_values() {
+            // SAFETY: the stream is from this driver, and only this layer has used it.
             let _done = unsafe { self.below.destroy_stream(stream) };
         }
     }
 }
 
-// In all SAFETY reasons below: `Layer` asks for the contract of the same method of `Driver`.
-// SAFETY: it does not keep a driver's promises, on purpose: streams race that should wait. As for
-// `DropWaits`, it stands below programs whose kernels compute numbers from numbers, on the simulator,
-// which executes one operation at a time and keeps freed memory.
+// In all SAFETY comments below, the caller's contract is that of the same method of `Driver`.
+// SAFETY: this layer breaks a driver's promises on purpose: streams race that should wait. As for `DropWaits`, the kernels
+// of its programs compute numbers from numbers. They run on the simulator, which executes one operation at a time and
+// keeps freed memory.
 unsafe impl Layer for Mutate {
     fn below(&self) -> &dyn Driver {
         &*self.below
     }
 
-    /// It is to be told which operator calls.
+    /// This layer needs the notes, which name the operator that calls.
     fn watches(&self) -> bool {
         true
     }
@@ -221,13 +221,13 @@ unsafe impl Layer for Mutate {
     unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
         // SAFETY: the caller's contract.
         let complete = unsafe { self.below.query_event(event) }?;
-        let of = |names: &Names| names.event(event);
-        Ok(self.answers(complete, of, |dropped| Step::EventComplete { event, dropped }))
+        let label = |names: &Names| names.event(event);
+        Ok(self.reports_complete(complete, label, |dropped| Step::EventComplete { event, dropped }))
     }
 
     unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
-        let of = |names: &Names| names.event(event);
-        if self.goes_on(of, |dropped| Step::EventComplete { event, dropped }) {
+        let label = |names: &Names| names.event(event);
+        if self.drops_host_wait(label, |dropped| Step::EventComplete { event, dropped }) {
             return Ok(());
         }
         // SAFETY: the caller's contract.
@@ -237,13 +237,14 @@ unsafe impl Layer for Mutate {
     unsafe fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
         // SAFETY: the caller's contract.
         let complete = unsafe { self.below.query_stream(stream) }?;
-        let of = |names: &Names| names.stream(stream);
-        Ok(self.answers(complete, of, |dropped| Step::StreamComplete { stream, dropped }))
+        let label = |names: &Names| names.stream(stream);
+        Ok(self
+            .reports_complete(complete, label, |dropped| Step::StreamComplete { stream, dropped }))
     }
 
     unsafe fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()> {
-        let of = |names: &Names| names.stream(stream);
-        if self.goes_on(of, |dropped| Step::StreamComplete { stream, dropped }) {
+        let label = |names: &Names| names.stream(stream);
+        if self.drops_host_wait(label, |dropped| Step::StreamComplete { stream, dropped }) {
             return Ok(());
         }
         // SAFETY: the caller's contract.
@@ -265,18 +266,18 @@ unsafe impl Layer for Mutate {
         if let Some(mut state) = self.running() {
             let name = state.names.stream(stream);
             let edge = state.visit().edge(EdgeKind::Free, name, None);
-            // What nobody uses any more is not deferred.
+            // The runtime defers a free only after a wait for the memory's users.
             let dropped = state.waited.remove(&stream) && self.drops(&mut state, edge);
             drop(state);
             if dropped {
-                instead = Some(self.bare_stream(stream.device())?);
+                instead = Some(self.no_wait_stream(stream.device())?);
             }
             self.note(|log| {
                 let accesses = log.accesses(&[(range, Write)]);
                 Step::Free { stream, instead, accesses }
             });
         }
-        // SAFETY: the caller's contract, but for the order, which is broken on purpose.
+        // SAFETY: the caller's contract, except for the order, which this layer breaks on purpose.
         unsafe { self.below.free(instead.unwrap_or(stream), range) }
     }
 
@@ -304,11 +305,12 @@ unsafe impl Layer for Mutate {
         unsafe { self.below.fill(stream, range, byte) }
     }
 
-    /// With the accesses that the kernel really makes, whatever was declared of them.
+    /// Passes the accesses that the kernel makes instead of the declared ones.
     unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()> {
-        let accesses = declared::truth(launch);
+        let accesses = declared::actual_accesses(launch);
         self.note(|log| {
-            let touched: Vec<_> = accesses.iter().map(|it| (it.range, it.mode)).collect();
+            let touched: Vec<_> =
+                accesses.iter().map(|access| (access.range, access.mode)).collect();
             log.work(stream, launch.name, &touched)
         });
         let launch = Launch { accesses: &accesses, ..*launch };

@@ -1,21 +1,21 @@
-//! A driver that never says that an event is complete.
+//! A driver that never reports an event as complete.
 
 use std::sync::Arc;
 
 use streamflow::driver::{Driver, DriverResult, Layer, RawEvent};
 
-/// Answers every query of an event with "not yet", so that whoever asks goes on to sleep.
+/// Every query of an event returns "not complete", so that the waiting thread goes to sleep.
 #[derive(Debug)]
 pub struct NotYet(Arc<dyn Driver>);
 
 impl NotYet {
-    /// Passes everything else on.
+    /// Passes all other calls to `below`.
     pub fn new(below: Arc<dyn Driver>) -> Self {
         Self(below)
     }
 }
 
-// SAFETY: "not yet" promises nothing; all else is the answer of the driver below.
+// SAFETY: "not complete" promises nothing, and all other calls are passed to the driver below.
 unsafe impl Layer for NotYet {
     fn below(&self) -> &dyn Driver {
         &*self.0

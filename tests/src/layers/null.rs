@@ -1,4 +1,4 @@
-//! A driver that can be told to do nothing.
+//! A driver that can be switched off.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,11 +7,10 @@ use streamflow::driver::{
     CopyOp, DeviceId, Driver, DriverResult, Launch, Layer, MemoryRange, RawEvent, RawStream,
 };
 
-/// While it is switched off, the calls of a pipeline that is warm are answered with success and nothing
-/// is done: what is left is what the layers above cost. Results are wrong then.
+/// While it is off, the calls of a warm pipeline succeed without doing anything. The remaining time is the cost of the
+/// layers above. Results are then wrong.
 ///
-/// Switch it off when nothing is in flight, and on again before anything is made, read or dropped that
-/// needs the driver.
+/// Switch it off when no work is in flight, and on again before making, reading or dropping anything that needs the driver.
 #[derive(Debug)]
 pub struct Null {
     below: Arc<dyn Driver>,
@@ -19,12 +18,12 @@ pub struct Null {
 }
 
 impl Null {
-    /// Passes everything on, for now.
+    /// Wraps a driver, and is on.
     pub fn new(below: Arc<dyn Driver>) -> Self {
         Self { below, off: AtomicBool::new(false) }
     }
 
-    /// Runs something while nothing is passed on.
+    /// Calls `run` while off.
     pub fn off<T>(&self, run: impl FnOnce() -> T) -> T {
         self.off.store(true, Ordering::Relaxed);
         let value = run();
@@ -38,9 +37,9 @@ impl Null {
 }
 
 macro_rules! nothing {
-    ($([$($unsafety:tt)*] fn $method:ident($($arg:ident: $ty:ty),*) -> $ret:ty = $answer:expr;)*) => {
-        // SAFETY: while it is off it answers for work that was never queued; it is for measuring the
-        // host's side of programs whose data nobody reads.
+    ($([$($unsafety:tt)*] fn $method:ident($($arg:ident: $ty:ty),*) -> $ret:ty = $value:expr;)*) => {
+        // SAFETY: while off, this layer reports success for work that was never queued. It is for measuring the host's
+        // side of programs that do not read their data.
         unsafe impl Layer for Null {
             fn below(&self) -> &dyn Driver {
                 &*self.below
@@ -49,7 +48,7 @@ macro_rules! nothing {
             $(
                 $($unsafety)* fn $method(&self, $($arg: $ty),*) -> DriverResult<$ret> {
                     if self.is_off() {
-                        return Ok($answer);
+                        return Ok($value);
                     }
                     pass!([$($unsafety)*] self.below.$method($($arg),*))
                 }

@@ -1,6 +1,6 @@
-//! How layers that are made by a macro hand a call on.
+//! A macro with which layers pass a call to the driver below.
 
-/// Makes a call of the driver below, in an `unsafe` block where its method is `unsafe`.
+/// Calls the driver below, in an `unsafe` block if the method is `unsafe`.
 macro_rules! pass {
     ([unsafe] $($call:tt)*) => {
         // SAFETY: the caller keeps the same contract of the same method.

@@ -1,7 +1,7 @@
-//! Kernels whose declared accesses can be made wrong: of one argument of one node, in every tick.
+//! Kernels whose declared accesses can be made wrong, for one argument of one node, in every tick.
 //!
-//! The runtime is told what is declared. What crosses the seam is put right by the layer, from the
-//! parameters: a checker below sees what the kernel really touches.
+//! The runtime gets the wrong declaration. The layer replaces it with the accesses that follow from the parameters, so that
+//! a checker below sees what the kernel touches.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ pub enum Misdeclared {
 /// The declaration of one argument.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Declaration {
-    /// The node that launches.
+    /// The node that launches the kernel.
     pub node: Box<str>,
     /// The kernel.
     pub kernel: &'static str,
@@ -46,9 +46,9 @@ impl fmt::Display for Declaration {
     }
 }
 
-/// What the calling thread's launches declare.
+/// The declarations of the calling thread's launches.
 #[derive(Debug, Default)]
-struct Now {
+struct Current {
     node: Box<str>,
     wrong: Option<Declaration>,
     seen: BTreeSet<Declaration>,
@@ -56,39 +56,39 @@ struct Now {
 }
 
 thread_local! {
-    static NOW: RefCell<Now> = RefCell::default();
+    static CURRENT: RefCell<Current> = RefCell::default();
 }
 
-/// Runs something on this thread with one declaration wrong. Also: all that could have been, and how
+/// Calls `run` on this thread with one wrong declaration. Returns its value, all declarations that could be wrong, and how
 /// often this one was.
 pub fn declarations<T>(
     wrong: Option<&Declaration>,
     run: impl FnOnce() -> T,
 ) -> (T, BTreeSet<Declaration>, u64) {
     let wrong = wrong.cloned();
-    NOW.set(Now { wrong, ..Now::default() });
+    CURRENT.set(Current { wrong, ..Current::default() });
     let done = run();
-    let Now { seen, times, .. } = NOW.take();
+    let Current { seen, times, .. } = CURRENT.take();
     (done, seen, times)
 }
 
 pub(super) fn enter(node: &str) {
-    NOW.with_borrow_mut(|now| now.node = node.into());
+    CURRENT.with_borrow_mut(|current| current.node = node.into());
 }
 
-/// How the argument is declared now.
+/// How this launch misdeclares the argument, or `None` if the declaration is right.
 fn declared(kernel: &'static str, argument: &'static str, mode: AccessMode) -> Option<Misdeclared> {
-    NOW.with_borrow_mut(|now| {
+    CURRENT.with_borrow_mut(|current| {
         let both = [Misdeclared::AsRead, Misdeclared::LeftOut];
         let can_be = if mode == AccessMode::Write { &both[..] } else { &both[1..] };
         let mut chosen = None;
         for &wrong in can_be {
-            let declaration = Declaration { node: now.node.clone(), kernel, argument, wrong };
-            if now.wrong.as_ref() == Some(&declaration) {
+            let declaration = Declaration { node: current.node.clone(), kernel, argument, wrong };
+            if current.wrong.as_ref() == Some(&declaration) {
                 chosen = Some(wrong);
-                now.times += 1;
+                current.times += 1;
             }
-            now.seen.insert(declaration);
+            current.seen.insert(declaration);
         }
         chosen
     })
@@ -122,13 +122,13 @@ fn write<'a>(
 /// Passes the parameters of a slice and no access: an empty slice has an address, and touches nothing.
 fn leave_out<'a>(to: &mut Passing<'a>, argument: &'static str, slice: &'a DeviceSlice<f32>) {
     if let Some(nothing) = slice.slice(..0) {
-        // It must live as long as the arguments do; some bytes for each such launch of a test.
+        // The slice must live as long as the arguments. The leak is a few bytes per launch of a test.
         to.read_address(argument, Box::leak(Box::new(nothing)));
         to.scalar(slice.len() as u64);
     }
 }
 
-/// Defines kernels that are launched as others are, and declare what is asked for.
+/// Defines kernels whose launches can declare wrong accesses.
 macro_rules! declared {
     ($($name:ident = $kernel:ty, ($($arg:ident: $ty:ty = $pass:ident),*);)*) => {
         $(
@@ -136,8 +136,8 @@ macro_rules! declared {
             #[derive(Debug)]
             pub enum $name {}
 
-            // SAFETY: the parameters are those of the kernel, in their order; it is the declared accesses
-            // that are wrong, on purpose, in tests on the simulator.
+            // SAFETY: the parameters are those of the kernel, in their order. The declared accesses are wrong on
+            // purpose, in tests on the simulator.
             unsafe impl Kernel for $name {
                 type Args<'a> = ($($ty,)*);
                 const INFO: &'static KernelInfo = <$kernel>::INFO;
@@ -173,8 +173,8 @@ declared! {
     );
 }
 
-/// What a kernel of this file touches, by its parameters; of others, what is declared.
-pub(super) fn truth(launch: &Launch<'_>) -> Vec<Access> {
+/// The accesses of a kernel of this file, computed from its parameters. For another kernel, the declared accesses.
+pub(super) fn actual_accesses(launch: &Launch<'_>) -> Vec<Access> {
     let Some(info) = KERNELS.iter().find(|info| info.name == launch.name) else {
         return launch.accesses.to_vec();
     };

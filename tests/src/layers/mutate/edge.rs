@@ -1,4 +1,4 @@
-//! Edges by name: where in a graph the runtime orders something.
+//! The names of edges: where in a graph the runtime orders work.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -6,40 +6,39 @@ use std::sync::Arc;
 
 use streamflow::driver::{RawEvent, RawStream};
 
-/// What an edge is made with.
+/// The call that makes an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EdgeKind {
     /// A stream waits for an event.
     Wait,
     /// An event is recorded.
     Record,
-    /// Memory goes back to the driver, on a stream that has waited for its users. Dropping it means
-    /// that it goes back at once.
+    /// Memory is freed on a stream that has waited for its users. Dropping the edge frees it immediately.
     Free,
-    /// The host blocks until an event or a stream is complete. Dropping it means that it goes on at once.
+    /// The host blocks until an event or a stream is complete. Dropping the edge means that it does not block.
     HostWait,
-    /// The host asks whether an event or a stream is complete, and it is not. Dropping it means that it is told so
-    /// nevertheless.
+    /// The host queries an event or a stream that is not complete. Dropping the edge means that the query reports it as
+    /// complete.
     HostQuery,
 }
 
-/// One static edge: the same in each tick.
+/// One edge, which is the same in each tick.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Edge {
-    /// What it is.
+    /// The call that makes it.
     pub kind: EdgeKind,
-    /// The node and its hook, or what followed that hook.
+    /// The node and its hook, or `after` with the hook that has returned.
     pub place: Arc<str>,
     /// The stream that waits, records or frees, or that the host waits for.
     pub stream: Arc<str>,
     /// The stream that is waited for.
     pub on: Option<Arc<str>>,
-    /// Which of several such in one visit of the place, from 0.
+    /// The number among equal edges in one visit of the place, from 0.
     pub nth: u32,
 }
 
 impl Edge {
-    /// Whether it is a wait of the host for all that a graph has queued, before a run of it returns.
+    /// Whether this is the host's wait for all work of a graph, before a run returns.
     pub fn is_at_the_end(&self) -> bool {
         let follows = self.place.starts_with("after ") && self.place.ends_with(".stop");
         self.kind == EdgeKind::HostWait && follows
@@ -54,19 +53,19 @@ impl fmt::Display for Edge {
             EdgeKind::Record => "record",
             EdgeKind::Free => "deferred free",
             EdgeKind::HostWait => "wait of the host",
-            EdgeKind::HostQuery => "question of the host",
+            EdgeKind::HostQuery => "query of the host",
         };
         write!(f, "{place}: {kind} {nth} on `{stream}`")?;
         on.as_ref().map_or(Ok(()), |on| write!(f, " for `{on}`"))
     }
 }
 
-/// One visit of a place: from the beginning of a hook to its end, or from there to the next.
+/// One visit of a place: a hook from its beginning to its end, or the time until the next hook.
 #[derive(Debug)]
 pub(super) struct Visit {
     place: Arc<str>,
     after: Arc<str>,
-    /// The latest of each kind between the same streams in this visit.
+    /// The latest edge of each kind between the same streams in this visit.
     latest: Vec<Edge>,
 }
 
@@ -89,14 +88,14 @@ impl Visit {
         self.latest.clear();
     }
 
-    /// An edge that stands for all of its kind in this visit: how often the host asks depends on the answers.
-    pub(super) fn only(&self, kind: EdgeKind, stream: Arc<str>) -> Edge {
+    /// One edge for all queries of a stream in this visit: the number of queries depends on their results.
+    pub(super) fn query_edge(&self, kind: EdgeKind, stream: Arc<str>) -> Edge {
         Edge { kind, place: self.place.clone(), stream, on: None, nth: 0 }
     }
 
-    /// The edge that is made now.
+    /// The next edge of this visit.
     pub(super) fn edge(&mut self, kind: EdgeKind, stream: Arc<str>, on: Option<Arc<str>>) -> Edge {
-        let same = |it: &&mut Edge| it.kind == kind && it.stream == stream && it.on == on;
+        let same = |edge: &&mut Edge| edge.kind == kind && edge.stream == stream && edge.on == on;
         if let Some(latest) = self.latest.iter_mut().find(same) {
             latest.nth += 1;
             return latest.clone();
@@ -107,7 +106,7 @@ impl Visit {
     }
 }
 
-/// What streams are called, and where events were recorded last.
+/// The labels of streams, and the stream on which each event was recorded last.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     streams: HashMap<RawStream, Arc<str>>,
@@ -119,17 +118,17 @@ impl Names {
         self.streams.insert(stream, name.into());
     }
 
-    /// The streams that have a name, in an order that is always the same.
+    /// The streams that have a name, in a fixed order.
     pub(super) fn streams(&self) -> Vec<RawStream> {
         let mut streams: Vec<_> = self.streams.keys().copied().collect();
         streams.sort_unstable();
         streams
     }
 
-    /// Of the runtime's own streams, those that give memory back have no name.
+    /// The name of a stream. Only the runtime's reclaim streams have no label.
     pub(super) fn stream(&self, stream: RawStream) -> Arc<str> {
-        let own = || format!("the reclaim stream of {}", stream.device()).into();
-        self.streams.get(&stream).cloned().unwrap_or_else(own)
+        let reclaim = || format!("the reclaim stream of {}", stream.device()).into();
+        self.streams.get(&stream).cloned().unwrap_or_else(reclaim)
     }
 
     pub(super) fn recorded(&mut self, event: RawEvent, stream: RawStream) -> Arc<str> {

@@ -1,4 +1,4 @@
-//! Host threads: where they are in a program, and what they wait and ask for.
+//! Host threads: their places in a program, their waits and their queries.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -9,31 +9,31 @@ use super::edge::Names;
 use super::{EdgeKind, Mutate, Step};
 
 thread_local! {
-    /// The number of the calling thread, among those of a program.
+    /// The number of the calling thread in its program.
     pub(super) static THREAD: Cell<usize> = const { Cell::new(0) };
 }
 
 impl Mutate {
-    /// Gives the calling thread a number, and says where in a program it is: as a hook is entered, for programs without.
+    /// Sets the number and the place of the calling thread, for programs without hooks.
     pub fn enter(&self, thread: usize, place: &str) {
         THREAD.set(thread);
         self.lock().visit().enter(&format!("thread {thread}"), place);
     }
 
-    /// The calling thread has joined all others.
+    /// Logs that the calling thread has joined all other threads.
     pub fn joined(&self) {
         self.note(|_| Step::Joined);
     }
 
-    /// Whether all that was queued on streams with a name is complete: to be asked after the [`end`](Self::end).
+    /// Whether all work on streams with a name is complete. Call it after [`end`](Self::end).
     ///
     /// # Errors
-    /// The driver's.
+    /// Those of the driver.
     pub fn is_idle(&self) -> DriverResult<bool> {
         let streams = self.lock().names.streams();
         for stream in streams {
             self.below.bind(stream.device())?;
-            // SAFETY: the platform, which is there, has named it, and keeps its streams.
+            // SAFETY: the platform has named the stream. It still exists, and keeps its streams.
             if !unsafe { self.below.query_stream(stream) }? {
                 return Ok(false);
             }
@@ -41,37 +41,37 @@ impl Mutate {
         Ok(true)
     }
 
-    /// Whether a wait of the host is the edge to be dropped.
-    pub(super) fn goes_on(
+    /// Logs a wait of the host. Returns whether to drop it.
+    pub(super) fn drops_host_wait(
         &self,
-        of: impl Fn(&Names) -> Arc<str>,
+        label: impl Fn(&Names) -> Arc<str>,
         step: impl Fn(bool) -> Step,
     ) -> bool {
         let Some(mut state) = self.running() else { return false };
-        let name = of(&state.names);
+        let name = label(&state.names);
         let edge = state.visit().edge(EdgeKind::HostWait, name, None);
         let drops = self.drops(&mut state, edge);
         state.log.push(step(drops));
         drops
     }
 
-    /// What a question of the host is answered with.
-    pub(super) fn answers(
+    /// Logs a query of the host. Returns whether to report completion.
+    pub(super) fn reports_complete(
         &self,
         complete: bool,
-        of: impl Fn(&Names) -> Arc<str>,
+        label: impl Fn(&Names) -> Arc<str>,
         step: impl Fn(bool) -> Step,
     ) -> bool {
         let Some(mut state) = self.running() else { return complete };
-        // Where it is complete, the answer takes nothing away.
-        let lies = !complete && {
-            let name = of(&state.names);
-            let edge = state.visit().only(EdgeKind::HostQuery, name);
+        // If the work is complete, the result is true, so there is nothing to drop.
+        let dropped = !complete && {
+            let name = label(&state.names);
+            let edge = state.visit().query_edge(EdgeKind::HostQuery, name);
             self.drops(&mut state, edge)
         };
-        if complete || lies {
-            state.log.push(step(lies));
+        if complete || dropped {
+            state.log.push(step(dropped));
         }
-        complete || lies
+        complete || dropped
     }
 }

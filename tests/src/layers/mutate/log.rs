@@ -1,43 +1,43 @@
-//! What was done, in a form that an order can be computed from.
+//! The log of a run, from which an order can be computed.
 
 use std::collections::HashMap;
 
 use streamflow::driver::{AccessMode, MemoryRange, RawEvent, RawStream};
 
-/// Bytes of an allocation that are touched.
+/// An access to bytes of an allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
-    /// The allocation, counted from 0. Memory that is allocated again is another one.
+    /// The number of the allocation, from 0. Reallocated memory has a new number.
     pub block: u32,
-    /// Where it begins, in bytes from the beginning of the allocation.
+    /// The first byte, as an offset in the allocation.
     pub start: u64,
-    /// Where it ends.
+    /// The end, as an offset in the allocation.
     pub end: u64,
-    /// Whether it is written.
+    /// Whether the bytes are read or written.
     pub mode: AccessMode,
 }
 
-/// One step of a run. Those that were dropped were not executed.
+/// One step of a run. A dropped step was not executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the fields are the arguments of the call")]
 pub enum Step {
     /// A launch, copy, fill, allocation or reuse is queued.
     Work { stream: RawStream, what: Box<str>, accesses: Vec<Access> },
-    /// Memory is given back, on `instead` if the edge was dropped.
+    /// Memory is freed, on `instead` if the edge was dropped.
     Free { stream: RawStream, instead: Option<RawStream>, accesses: Vec<Access> },
     /// An event is recorded.
     Record { event: RawEvent, stream: RawStream, dropped: bool },
     /// A stream waits for an event.
     Wait { event: RawEvent, stream: RawStream, dropped: bool },
-    /// The host has found an event's record complete, or believes so.
+    /// The host found an event complete. `dropped`: the layer only reported it so.
     EventComplete { event: RawEvent, dropped: bool },
-    /// The host has found complete what was queued on a stream, or believes so.
+    /// The host found a stream complete. `dropped`: the layer only reported it so.
     StreamComplete { stream: RawStream, dropped: bool },
-    /// The host touches memory.
+    /// The host accesses memory.
     Host { accesses: Vec<Access> },
-    /// A stream, or the thread, goes by what some thread has found complete.
+    /// A stream, or the thread, relies on work that a thread has found complete.
     Relies { by: Option<RawStream> },
-    /// All threads come after what each of them has done.
+    /// All later steps come after the earlier steps of all threads.
     Joined,
 }
 
@@ -45,13 +45,13 @@ pub enum Step {
 #[derive(Debug, Default)]
 pub struct Log {
     steps: Vec<(usize, Step)>,
-    /// Allocations by address, the latest of each place.
+    /// The latest allocation at each address: its number and its bytes.
     blocks: HashMap<u64, (u32, u64)>,
     count: u32,
 }
 
 impl Log {
-    /// The steps, each with the number of the host thread that has made it.
+    /// The steps, each with the number of its host thread.
     pub fn steps(&self) -> &[(usize, Step)] {
         &self.steps
     }
@@ -74,7 +74,7 @@ impl Log {
         Step::Work { stream, what: what.into(), accesses: self.accesses(touched) }
     }
 
-    /// The accesses to memory that was allocated here; ordinary host memory is nobody else's.
+    /// The accesses to memory from this driver. Other host memory is not shared, so it is left out.
     pub(super) fn accesses(&self, touched: &[(MemoryRange, AccessMode)]) -> Vec<Access> {
         let found = touched.iter().filter_map(|&(range, mode)| {
             // Tests allocate little and use whole allocations.
