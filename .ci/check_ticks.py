@@ -1,4 +1,4 @@
-"""Checks the JSON of `cuda_stream_pool` at its default size against float64. Arguments: its files."""
+"""Compares the JSON of `cuda_stream_pool` at its default size with float64. Arguments: the JSON files."""
 
 import json
 import math
@@ -6,10 +6,10 @@ import sys
 
 TICKS, ROWS, COLS = 10, 2160, 3840
 EPSILON = 2.0**-23
-# As stated beside the kernels: 20 epsilons for each exponential, 5 * sqrt(n) for the sum.
+# As documented at the kernels: 20 epsilons for each exponential, 5 * sqrt(n) for the sum.
 TOLERANCE = (2 * 20 + 5 * math.sqrt(COLS)) * EPSILON
 
-# The product of the two sources is exp(2 * 10 * i / last): row sums are geometric series.
+# The product of the two sources is exp(2 * 10 * i / last), so the row sums are geometric series.
 RATIO = 20 / (ROWS * COLS - 1)
 
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Whether each law has one home in the sources, one chapter in the guide and one row in CONTRIBUTING.md, by one title.
+"""Checks that each law has one home in the sources, one chapter in the guide and one row in CONTRIBUTING.md, all with
+the same title.
 
     .ci/laws.py              checks
-    .ci/laws.py --self-test  checks the check, on small trees that it writes
+    .ci/laws.py --self-test  tests this check on small trees
 
-A law's home is the file that begins with `//! Law n: Title.`, wherever it is.
+A law's home is the file that begins with `//! Law n: Title.`.
 """
 
 import re
@@ -17,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ("streamflow/src", "streamflow-macros/src")
 GUIDE = "streamflow/src/guide"
 
-# How many laws there are, and those whose code comes with a later change, by its name. That change removes the entry.
+# The number of laws, and the laws whose code comes with a later change. That change removes its entry.
 LAWS = 17
 NOT_YET = {
     15: "a run says why it ended",
@@ -26,7 +27,7 @@ NOT_YET = {
 
 
 def homes(root):
-    """For each law its homes: the title, and the path below `src`."""
+    """For each law, its homes: the title, and the path below `src`."""
     found = defaultdict(list)
     for source in SOURCES:
         for path in sorted((root / source).rglob("*.rs")):
@@ -39,7 +40,7 @@ def homes(root):
 
 
 def rows(text, pattern):
-    """For each law the rows of a table that are about it."""
+    """For each law, its rows of a table."""
     found = defaultdict(list)
     for number, *rest in re.findall(pattern, text, re.M):
         found[int(number)].append(rest)
@@ -47,7 +48,7 @@ def rows(text, pattern):
 
 
 def problems(root, laws=LAWS, not_yet=NOT_YET):
-    """What is wrong, each as a line."""
+    """The problems, one line each."""
     known = {}
     for law, found in homes(root):
         if law is None:
@@ -62,7 +63,7 @@ def problems(root, laws=LAWS, not_yet=NOT_YET):
             known[law] = found[0]
     for law in range(1, laws + 1):
         if law not in known and law not in not_yet:
-            yield f"law {law} has not exactly one home: no other file may begin with `//! Law {law}: Title.`"
+            yield f"law {law} must have exactly one home: one file that begins with `//! Law {law}: Title.`"
 
     index = rows((root / GUIDE / "mod.rs").read_text(), r"^//! \| \[(\d+)\. (.+)\]\((\w+)\) \|")
     promises = rows((root / "CONTRIBUTING.md").read_text(), r"^\| (\d+): ([^|]+?) \| `([^`|]+)` \|")
@@ -80,24 +81,24 @@ def problems(root, laws=LAWS, not_yet=NOT_YET):
         yield from (f"{what} has a law {law}, which has no home" for law in sorted(table) if table[law] and law not in known)
 
 
-# ---- the check of the check ----------------------------------------------------------------------
+# ---- the self-test -------------------------------------------------------------------------------
 
 GOOD = {
     "streamflow/src/a.rs": "//! Law 1: First.\n//!\n//! Text.\n",
     "streamflow/src/b/mod.rs": "//! Law 2: The second.\n",
-    "streamflow/src/c.rs": "//! The home of no law, though it knows of law 1.\n",
+    "streamflow/src/c.rs": "//! Mentions law 1, and is not its home.\n",
     "streamflow-macros/src/lib.rs": "//! Macros.\n",
     f"{GUIDE}/mod.rs": "//! | [1. First](one) | the run |\n//! | [2. The second](two) | the run |\n",
     f"{GUIDE}/one.md": "# 1. First\n",
     f"{GUIDE}/two.md": "# 2. The second\n",
     "CONTRIBUTING.md": "| 1: First | `a.rs` | – | – |\n| 2: The second | `b/mod.rs` | – | – |\n",
 }
-# What is written into which file, and what must be said of it; nothing where all is well.
+# The files that a case changes, and the problem that the check must report, or None.
 CASES = {
     "good": ({}, None),
-    "no home": ({"streamflow/src/a.rs": "//! Text.\n"}, "law 1 has not exactly one home"),
+    "no home": ({"streamflow/src/a.rs": "//! Text.\n"}, "law 1 must have exactly one home"),
     "two homes": ({"streamflow-macros/src/lib.rs": "//! Law 1: First.\n"}, "law 1 has more than one home"),
-    "not at the beginning": ({"streamflow/src/a.rs": "//! Text.\n//! Law 1: First.\n"}, "law 1 has not exactly one home"),
+    "not at the beginning": ({"streamflow/src/a.rs": "//! Text.\n//! Law 1: First.\n"}, "law 1 must have exactly one home"),
     "another form": ({"streamflow/src/c.rs": "//! Law 1, First\n"}, "c.rs begins with"),
     "not yet": ({"streamflow/src/c.rs": "//! Law 3: Third.\n"}, "remove it from NOT_YET"),
     "no such law": ({"streamflow/src/c.rs": "//! Law 4: Fourth.\n"}, "there are 3 laws"),
@@ -119,10 +120,10 @@ def self_test():
                 path = Path(folder, path)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
-            said = "\n".join(problems(Path(folder), laws=3, not_yet={3: "a later change"}))
-        fits = expected in said if expected else not said
-        assert fits, f"{name}: expected {expected!r}, but the check says {said!r}"
-    print(f"{len(CASES)} small trees are judged as they should be")
+            report = "\n".join(problems(Path(folder), laws=3, not_yet={3: "a later change"}))
+        is_right = expected in report if expected else not report
+        assert is_right, f"{name}: expected {expected!r}, but the check reports {report!r}"
+    print(f"the self-test passed: {len(CASES)} small trees")
 
 
 def main():

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Whether the layers are what CONTRIBUTING.md says, and nothing goes round in circles.
+"""Checks that the layers are those of CONTRIBUTING.md, and that there are no circles.
 
-    .ci/layers.py              checks; every arrow that may not be is printed with its places
-    .ci/layers.py --graph      prints who uses whom, as a Mermaid flowchart
-    .ci/layers.py --self-test  checks the check, on small crates that it writes
+    .ci/layers.py              checks; prints every forbidden arrow with its places
+    .ci/layers.py --graph      prints which module uses which, as a Mermaid flowchart
+    .ci/layers.py --self-test  tests this check on small crates
 
-A module is a row of the table in "The map of the house". It may use the modules of the rows above its own, and none of
-its own row or below. `lib.rs` (with `prelude` and `__private`) may use all, and tests may, too. What counts is every
-path that leads into another module: imports, paths in the code, and `$crate::` in macros.
+A module is a row of the table in "The map of the house". It may use the modules of the rows above its own, and no
+module of its own row or below. `lib.rs` (with `prelude` and `__private`) and tests may use all modules. The check reads
+every path into another module: imports, paths in the code, and `$crate::` in macros.
 
-Within a module, two files must not need each other. A file and its own folder are one idea: a parent names its
-children, and they name what it defines, so these arrows are left out. A name that the parent only passes on leads to
-the file that defines it.
+Within a module, two files must not use each other. Arrows between a file and its own folder are left out: a parent
+names its children, and they name its items. A name that the parent re-exports counts as a use of the file that defines
+it.
 """
 
 import re
@@ -20,7 +20,7 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-# The sources stay as they are.
+# Write no cache files beside the sources.
 sys.dont_write_bytecode = True
 from rust_source import Crate
 
@@ -42,7 +42,7 @@ def layers(contributing):
 
 
 class Graph:
-    """Who uses whom, each with the places where it does: `path:line (name)`."""
+    """Which node uses which, with the places of each use: `path:line (name)`."""
 
     def __init__(self):
         self.arrows = defaultdict(list)
@@ -52,7 +52,7 @@ class Graph:
             self.arrows[user, used].append(place)
 
     def circles(self):
-        """The groups in which each leads to each other."""
+        """The groups of nodes that all reach each other."""
         below = defaultdict(set)
         for user, used in self.arrows:
             below[user].add(used)
@@ -64,9 +64,9 @@ class Graph:
                     reached[node].add(next_)
                     open_.append(next_)
         circles = set()
-        for node, there in reached.items():
-            if node in there:
-                circles.add(tuple(sorted(it for it in there if node in reached.get(it, ()))))
+        for node, nodes in reached.items():
+            if node in nodes:
+                circles.add(tuple(sorted(other for other in nodes if node in reached.get(other, ()))))
         return sorted(circles)
 
     def within(self, circle):
@@ -77,7 +77,7 @@ class Graph:
 
 
 def uses(crate, file):
-    """What a file uses: the target, the name and the line; and whether it only passes the name on."""
+    """The uses of a file: the target, the name, the line, and whether the file only re-exports the name."""
     for it in file.imports:
         if it.name == "*":
             module = crate.resolve(file, it.path[:-1])
@@ -90,39 +90,39 @@ def uses(crate, file):
                 if target and (target.file is not module.file or name in module.file.defined):
                     yield target, "::".join(it.path[:-1] + (name,)), file.line(it.at), False
         elif target := crate.resolve(file, it.path):
-            passes_on = it.public and it.name not in file.words
-            yield target, "::".join(it.path), file.line(it.at), passes_on or target.is_module
+            re_exports = it.public and it.name not in file.words
+            yield target, "::".join(it.path), file.line(it.at), re_exports or target.is_module
     for path, at in file.paths():
         if target := crate.resolve(file, path):
             yield target, "::".join(path), file.line(at), False
 
 
 def read(crate):
-    """The arrows between the modules of the root, and those between the files of each."""
+    """The arrows between the modules of the root, and the arrows between the files of each module."""
     modules, files = Graph(), Graph()
     for module, file in crate.files.items():
         if not module:
             continue
         short = file.path.relative_to(crate.root)
         seen = set()
-        for target, name, line, passes_on in uses(crate, file):
+        for target, name, line, re_exports in uses(crate, file):
             if (name, line) in seen or not target.entered:
                 continue
             seen.add((name, line))
             modules.add(module[0], target.entered, f"{short}:{line} ({name})")
             above, below = sorted((module, target.file.module), key=len)
-            if not passes_on and below[:1] == module[:1] == above[:1] and below[: len(above)] != above:
+            if not re_exports and below[:1] == module[:1] == above[:1] and below[: len(above)] != above:
                 files.add(str(short), str(target.file.path.relative_to(crate.root)), f"line {line} ({name})")
     return modules, files
 
 
 def problems(crate, contributing=None):
-    """What is wrong with a crate; its layers are looked at if there is a table of them."""
+    """The problems of a crate. Its layers are checked if `contributing` is given."""
     modules, files = read(crate)
     if contributing is not None:
-        rows, there = layers(contributing), crate.top()
-        yield from (f"`{name}` is in no row of CONTRIBUTING.md's table" for name in sorted(there - set(rows)))
-        yield from (f"CONTRIBUTING.md's table has `{name}`, which is no module" for name in sorted(set(rows) - there))
+        rows, top = layers(contributing), crate.top()
+        yield from (f"`{name}` is in no row of CONTRIBUTING.md's table" for name in sorted(top - set(rows)))
+        yield from (f"CONTRIBUTING.md's table has `{name}`, which is not a module" for name in sorted(set(rows) - top))
         for (user, used), places in sorted(modules.arrows.items()):
             if user in rows and used in rows and rows[used] >= rows[user]:
                 yield f"{user} → {used}, which is not above it in CONTRIBUTING.md's table:"
@@ -134,13 +134,13 @@ def problems(crate, contributing=None):
 
 
 def mermaid(crate):
-    """The arrows between modules, with their numbers of places."""
+    """The arrows between modules, with the number of uses."""
     yield "flowchart BT"
     for (user, used), places in sorted(read(crate)[0].arrows.items()):
         yield f"    {user} -->|{len(places)}| {used}"
 
 
-# ---- the check of the check ----------------------------------------------------------------------
+# ---- the self-test -------------------------------------------------------------------------------
 
 TABLE = "| Module | What it owns |\n|---|---|\n| `low` | – |\n| `mid` | – |\n| `high` | – |\n\nText.\n"
 GOOD = {
@@ -151,14 +151,14 @@ GOOD = {
     "mid.rs": "use crate::low::Low; pub struct Mid(Low); pub(in crate::mid) fn only_here() {}",
     "high.rs": "use crate::{mid::Mid, low::{self, Low}}; pub struct High(Mid, Low, low::B);",
 }
-# What is written into which file, and what must be said of it; nothing where all is well.
+# The files that a case changes, and the problem that the check must report, or None.
 CASES = {
     "good": ({}, None),
     "upward": ({"mid.rs": "use crate::high::High;"}, "mid → high"),
     "line": ({"mid.rs": "\n\nfn f() { crate::high::f() }"}, "mid.rs:3"),
     "nested": ({"mid.rs": "use crate::{low::{a::A, Low}, high::{High as H}};"}, "(crate::high::High)"),
     "re-export": ({"mid.rs": "use crate::{Low, High};"}, "(crate::High)"),
-    "re-export of what is below": ({"mid.rs": "use crate::{Low, A};"}, None),
+    "re-export from below": ({"mid.rs": "use crate::{Low, A};"}, None),
     "super": ({"low/b.rs": "use super::super::mid::Mid; pub struct B;"}, "low → mid"),
     "imported module": ({"lib.rs": "pub mod low; pub mod mid; pub mod high;", "mid.rs": "use crate::high; fn f() { high::f() }"}, "mid → high"),
     "macro": ({"low/a.rs": "pub struct A; macro_rules! m { () => { $crate::mid::f() } }"}, "low → mid"),
@@ -168,15 +168,15 @@ CASES = {
     "inline module": ({"mid.rs": "mod inner { use super::super::high::High; }"}, "mid → high"),
     "test": ({"mid.rs": "#[cfg(test)] mod tests { use crate::High; } #[cfg(test)] use crate::high::High;"}, None),
     "field of a test": ({"mid.rs": "struct A { #[cfg(test)] high: crate::High, } fn f() {}"}, None),
-    "behind a field of a test": ({"mid.rs": "struct A { #[cfg(test)] a: u8, high: crate::High } fn f() {}"}, "mid → high"),
-    "behind a test": ({"mid.rs": "#[cfg(test)] fn f<A, B>(_: A, _: B) -> crate::High {} use crate::high::High;"}, "mid → high"),
+    "after a field of a test": ({"mid.rs": "struct A { #[cfg(test)] a: u8, high: crate::High } fn f() {}"}, "mid → high"),
+    "after a test": ({"mid.rs": "#[cfg(test)] fn f<A, B>(_: A, _: B) -> crate::High {} use crate::high::High;"}, "mid → high"),
     "only in a test": ({"mid.rs": "#[cfg(test)] #[inline] pub(crate) fn f<A, B>(_: A, _: B) -> crate::High { crate::High }"}, None),
     "test file": ({"mid.rs": "#[cfg(test)]\nmod probe;", "mid/probe.rs": "use crate::High;"}, None),
     "comment": ({"mid.rs": "//! [`High`](crate::High)\n/* crate::High /* */ crate::high */ // crate::High"}, None),
     "string": ({"mid.rs": "const A: (&str, &str, char) = (\"crate::High \\\" crate::High\", r#\"crate::High\"#, '\"');"}, None),
     "visibility": ({"low/a.rs": "pub(in crate::high) struct A;"}, None),
     "not in the table": ({"lib.rs": "mod low; mod mid; mod high; mod new;", "new.rs": ""}, "`new` is in no row"),
-    "not in the crate": ({"lib.rs": "mod low; mod mid;"}, "has `high`, which is no module"),
+    "not in the crate": ({"lib.rs": "mod low; mod mid;"}, "has `high`, which is not a module"),
     "circle": ({"low/a.rs": "pub struct A; fn f() { crate::mid::f() }"}, "a circle of modules: low, mid"),
     "circle of files": ({"low/a.rs": "pub struct A; use super::b::B;"}, "a circle of files: low/a.rs, low/b.rs"),
     "circle by the parent": ({"low/a.rs": "pub struct A; use super::B;"}, "a circle of files: low/a.rs, low/b.rs"),
@@ -192,10 +192,10 @@ def self_test():
                 path = Path(folder, path)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(source)
-            said = "\n".join(problems(Crate(folder), TABLE))
-        fits = expected in said if expected else not said
-        assert fits, f"{name}: expected {expected!r}, but the check says {said!r}"
-    print(f"{len(CASES)} small crates are judged as they should be")
+            report = "\n".join(problems(Crate(folder), TABLE))
+        is_right = expected in report if expected else not report
+        assert is_right, f"{name}: expected {expected!r}, but the check reports {report!r}"
+    print(f"the self-test passed: {len(CASES)} small crates")
 
 
 def main():

@@ -1,4 +1,4 @@
-"""Reads Rust files as far as `.ci/layers.py` needs it: which module names which path, and where."""
+"""Reads Rust files for `.ci/layers.py`: the paths that each module names, and their lines."""
 
 import re
 from pathlib import Path
@@ -21,7 +21,7 @@ PATH = re.compile(rf"(?<![\w:.$])(?:::\s*|\$)?{IDENT}(?:\s*::\s*{IDENT})+|\$crat
 
 
 def blank(text, start, end):
-    """Spaces instead of what stands there; lines stay where they are."""
+    """Replaces the text between `start` and `end` by spaces, and keeps the lines."""
     return text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
 
 
@@ -68,7 +68,7 @@ def without_texts(text):
 
 
 def closing(text, at):
-    """Behind the bracket that closes the one at `at`."""
+    """The index after the bracket that closes the one at `at`."""
     depth = 0
     for index in range(at, len(text)):
         if text[index] in "{[(":
@@ -81,14 +81,14 @@ def closing(text, at):
 
 
 def item_end(text, at):
-    """Behind what begins at `at`: an item's body or semicolon, or the comma behind a field or a variant."""
+    """The index after the item that begins at `at`, or after the comma that ends a field or a variant."""
     index, is_item = at, ITEM.match(text, at)
     while index < len(text):
         if text[index] in "([":
             index = closing(text, index)
         elif text[index] == "{":
             end = closing(text, index)
-            # `use a::{b};` goes on behind its braces.
+            # `use a::{b};` has a semicolon after its braces.
             return end + 1 if text[end : end + 1] == ";" else end
         elif text[index] == ";" or (text[index] == "," and not is_item):
             return index + 1
@@ -100,7 +100,7 @@ def item_end(text, at):
 
 
 def without_tests(text):
-    """The source without items under `#[cfg(test)]`, and the names of the modules among these."""
+    """The source without items under `#[cfg(test)]`, and the names of the removed modules."""
     modules = set()
     while found := TEST.search(text):
         end = item_end(text, found.end())
@@ -110,7 +110,7 @@ def without_tests(text):
 
 
 def trees(text):
-    """The paths of a use tree, each with the name that it brings: `a::{b, c as d}` as (a, b), b and (a, c), d."""
+    """The paths of a use tree, each with the name that it imports: `a::{b, c as d}` as (a, b), b and (a, c), d."""
     text = text.strip()
     head = re.match(rf"((?:::\s*)?(?:(?:\$?{IDENT}|\*)\s*(?:::\s*)?)*)", text)[1]
     path = tuple(part for part in re.split(r"\s*::\s*", head.strip()) if part)
@@ -142,19 +142,19 @@ class Import(NamedTuple):
 
 
 class File:
-    """One source file: what it defines, imports and names."""
+    """One source file: its definitions, its imports and the names in it."""
 
     def __init__(self, path, module, source):
         self.path, self.module = path, module
         text, self.test_modules = without_tests(without_texts(source))
-        # `pub(in crate::a)` says who may see an item; it uses nothing of `a`.
+        # `pub(in crate::a)` is a visibility, and not a use of `a`.
         text = VISIBLE.sub(lambda it: "pub" + re.sub(r"[^\n]", " ", it[0][3:]), text)
         self.children = set(CHILD.findall(text))
         self.inline = [(it[1], it.end(), closing(text, it.end() - 1)) for it in INLINE.finditer(text)]
         self.defined = set(DEFINED.findall(text)) | {name for name, _, _ in self.inline}
         self.imports = []
         for found in USE.finditer(text):
-            # `use<'a>` in a signature is no import.
+            # `use<'a>` in a signature is not an import.
             if found[2].lstrip().startswith("<"):
                 continue
             for path, name in trees(re.sub(r"\s+as\s+", " as ", found[2])):
@@ -166,7 +166,7 @@ class File:
         self.words = set(re.findall(IDENT, text))
 
     def outside(self, path, at):
-        """The path as seen from the file: within `mod a { … }` the first `super` is the file itself."""
+        """The path relative to the file: within `mod a { … }`, the first `super` is the file itself."""
         depth = sum(begin <= at < end for _, begin, end in self.inline)
         while depth and path[:1] == ("super",):
             path, depth = path[1:], depth - 1
@@ -182,12 +182,12 @@ class File:
                 yield path, found.start()
 
     def line(self, at):
-        # Blanking keeps the lines, so that this holds for imports, too.
+        # `blank` keeps the lines, so this is right for imports too.
         return self.text.count("\n", 0, at) + 1
 
 
 class Target(NamedTuple):
-    """What a path leads to: the file that defines it, and the module of the crate by which it was entered."""
+    """The target of a path: the file that defines it, and the crate's module through which the path leads."""
 
     file: File
     entered: str | None
@@ -213,7 +213,7 @@ class Crate:
         return {module[0] for module in self.files if module}
 
     def resolve(self, file, path, seen=frozenset()):
-        """What a path means in a file; `None` for what is not of this crate."""
+        """The target of a path in a file; `None` for a path to another crate."""
         head, module, rest, entered = path[0], file.module, path[1:], None
         if head in ("crate", "$crate", "streamflow"):
             module = ()
@@ -231,11 +231,11 @@ class Crate:
         entered = (module or rest)[0]
         if found is None:
             return Target(self.files[module], entered if entered in self.top() else None, False)
-        # A name of the root is entered by the module that the root has it from.
+        # A name of the root counts as a use of the module from which the root re-exports it.
         return found if not module else found._replace(entered=entered)
 
     def _name(self, file, path, seen):
-        """The path as one that begins with a name of that file."""
+        """The target of a path whose first part is a name in this file."""
         name, rest = path[0], path[1:]
         if (child := file.module + (name,)) in self.files:
             entered = child[0]

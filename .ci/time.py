@@ -1,4 +1,4 @@
-"""Runs a command and writes the seconds that it took, and nothing else, to stderr."""
+"""Runs a command and writes its duration in seconds, and nothing else, to stderr."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import time
 started = time.monotonic()
 run = subprocess.run(sys.argv[1:], stderr=subprocess.PIPE)
 seconds = time.monotonic() - started
-# What the command says is shown only when it failed, so that the number stands alone.
+# The command's stderr is shown only if it failed, so that otherwise the number is alone.
 if run.returncode:
     sys.stderr.buffer.write(run.stderr)
 else:

@@ -1,13 +1,13 @@
-//! What a graph costs the host beyond the driver: nanoseconds per operator of receive, stream and emit.
+//! The host's time for a graph without its driver calls: nanoseconds per operator for receive, stream and emit.
 //!
 //! ```text
 //! cargo bench -p streamflow-tests --bench overhead
 //! ```
 //!
-//! A chain of operators on streams of their own runs on a driver that does nothing: what is left is
-//! ours. `pass` only hands a tensor on; `launch` queues a kernel on it as well. Beside each stands the
-//! same wired by hand: the same streams, waits, records and launches. Both take turns, so that a machine
-//! that changes its speed changes both; medians.
+//! A chain of operators, each with its own stream, runs on a driver that does nothing, so the time is streamflow's.
+//! `pass` only forwards a tensor; `launch` also queues a kernel on it. Each is compared with the same program wired by
+//! hand: the same streams, waits, records and launches. Both take turns, so that a change of the machine's speed
+//! affects both. The results are medians.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark")]
 
 use std::process::ExitCode;
@@ -129,17 +129,17 @@ fn measure() -> Result<()> {
             rows!(@one totals, $work, $name, 2, $two);
             rows!(@one totals, $work, $name, 4, $four);
             rows!(@one totals, $work, $name, 16, $sixteen);
-            // A tick's own cost, and that of the two ends, is in both and falls out.
+            // The difference removes the fixed cost of a tick, and that of the first and the last node.
             let slope = |pick: fn(&(f64, f64)) -> f64| (pick(&totals[2]) - pick(&totals[0])) / 14.0;
             let (graph, by_hand) = (slope(|t| t.0), slope(|t| t.1));
-            println!("{:<8}{:>9}{graph:>9.1} ns{by_hand:>9.1} ns{:>8.2}   per operator more", $name, "+1", graph / by_hand);
+            println!("{:<8}{:>9}{graph:>9.1} ns{by_hand:>9.1} ns{:>8.2}   per additional operator", $name, "+1", graph / by_hand);
         }};
         (@one $totals:ident, $work:expr, $name:expr, $stages:expr, $graph:ident) => {
             $graph::new(&platform, WARM_UP)?.run()?;
             let mut graph = $graph::new(&platform, TICKS)?;
             let mut by_hand = ByHand::new(&platform, $stages, $work)?;
             (0..WARM_UP).try_for_each(|_| by_hand.tick())?;
-            platform_is_idle(&by_hand)?;
+            wait_until_idle(&by_hand)?;
             let both = null.off(|| compare(|| graph.run(), || by_hand.run(TICKS)))?;
             let (a, b) = both;
             println!("{:<8}{:>9}{a:>9.1} ns{b:>9.1} ns{:>8.2}   per tick", $name, $stages, a / b);
@@ -151,11 +151,11 @@ fn measure() -> Result<()> {
     Ok(())
 }
 
-fn platform_is_idle(by_hand: &ByHand) -> Result<()> {
+fn wait_until_idle(by_hand: &ByHand) -> Result<()> {
     by_hand.streams.iter().try_for_each(CudaStream::synchronize_blocking)
 }
 
-/// Nanoseconds per tick of both, taking turns.
+/// Nanoseconds per tick of both, which take turns.
 fn compare(
     mut one: impl FnMut() -> Result<()>,
     mut other: impl FnMut() -> Result<()>,
@@ -181,7 +181,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// The same without a graph: a stream for each stage, which waits for the one before.
+/// The same program without a graph: a stream for each stage, which waits for the previous stage.
 struct ByHand {
     platform: Platform,
     streams: Vec<CudaStream>,
@@ -211,6 +211,6 @@ impl ByHand {
 
     fn run(&mut self, ticks: u64) -> Result<()> {
         (0..ticks).try_for_each(|_| self.tick())?;
-        platform_is_idle(self)
+        wait_until_idle(self)
     }
 }

@@ -1,15 +1,14 @@
-//! What the race checker costs the host: nanoseconds per launch, record and wait.
+//! The host's time for the race checker: nanoseconds per launch, record and wait.
 //!
 //! ```text
 //! cargo bench -p streamflow-tests --bench race_check
 //! ```
 //!
-//! Two streams take turns: one launches a kernel that reads two buffers and writes a third, records, and
-//! the other waits. The driver does nothing, so what is left is ours: at the seam these three calls, which
-//! the goal is for, and through streams also what a platform adds to them. Beside each stands the same
-//! with the checker, and from another thread than the one that queued something first. All take turns, so
-//! that a machine that changes its speed changes each; medians. Where the checker is off there is nothing
-//! to measure: it is not there.
+//! Two streams take turns: one launches a kernel that reads two buffers and writes a third, and records; the other
+//! waits. The driver does nothing, so the time is streamflow's. "At the seam" measures only these three driver calls,
+//! to which the goal applies. "Through streams" also measures the platform's part. Each is measured without the
+//! checker, with it, and with it from a thread other than the first. All take turns, so that a change of the machine's
+//! speed affects all. The results are medians. A checker that is off costs nothing: it is not a layer then.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark")]
 
 use std::process::ExitCode;
@@ -31,10 +30,10 @@ const TURNS: u64 = 1_000;
 const ROUNDS: usize = 1_501;
 const LEN: usize = 256;
 
-/// As many as a platform has for two streams.
+/// The number of events that a platform has for two streams.
 const EVENTS: usize = 32;
 
-/// The most that the checker may cost at the seam.
+/// The maximum cost of the checker at the seam, in ns.
 const GOAL: f64 = 50.0;
 
 fn main() -> ExitCode {
@@ -47,7 +46,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Two streams on the seam.
+/// Two streams at the seam.
 struct Seam {
     bare: Bare,
     streams: [RawStream; 2],
@@ -122,23 +121,23 @@ impl Pair {
         Ok(start.elapsed().as_secs_f64() * 1e9 / TURNS as f64)
     }
 
-    /// Until everything has its size, with a driver that works.
+    /// Runs once with a driver that works, so that the lists have their final size.
     fn warm_up(&mut self) -> Result<()> {
         self.run()?;
         self.streams.iter().try_for_each(CudaStream::synchronize_blocking)
     }
 }
 
-/// Medians of what is run in turn.
+/// Medians of `N` measurements that take turns.
 fn medians<const N: usize>(
     null: &Null,
-    mut one: impl FnMut(usize) -> Result<f64>,
+    mut measure: impl FnMut(usize) -> Result<f64>,
 ) -> Result<[f64; N]> {
     let mut times = [const { Vec::new() }; N];
     null.off(|| -> Result<()> {
         for _ in 0..ROUNDS {
             for (index, times) in times.iter_mut().enumerate() {
-                times.push(one(index)?);
+                times.push(measure(index)?);
             }
         }
         Ok(())
@@ -146,15 +145,15 @@ fn medians<const N: usize>(
     Ok(times.map(median))
 }
 
-fn elsewhere(run: impl FnOnce() -> Result<f64> + Send) -> Result<f64> {
+fn on_another_thread(run: impl FnOnce() -> Result<f64> + Send) -> Result<f64> {
     let joined = thread::scope(|scope| scope.spawn(run).join());
-    joined.unwrap_or_else(|_| Err(Error::other("it panicked")))
+    joined.unwrap_or_else(|_| Err(Error::other("the measuring thread panicked")))
 }
 
 fn measure() -> Result<()> {
     let host = Platform::host().race_check(false).build()?;
     let null = Arc::new(Null::new(host.driver().clone()));
-    println!("a launch that reads two and writes one, a record, a wait, in ns");
+    println!("a launch that reads two buffers and writes one, a record, a wait, in ns");
     println!("{:<18}{:>10}{:>10}{:>10}", "", "without", "with", "cost");
 
     let mut plain = Seam::new(Bare::unwatched(null.clone())?)?;
@@ -164,11 +163,11 @@ fn measure() -> Result<()> {
     let [without, with, other] = medians(&null, |index| match index {
         0 => plain.run(),
         1 => checked.run(),
-        _ => elsewhere(|| checked.run()),
+        _ => on_another_thread(|| checked.run()),
     })?;
     let cost = row("at the seam", without, with);
     row("  another thread", without, other);
-    none(checked.bare.races())?;
+    no_races(checked.bare.races())?;
 
     let off = PlatformOptions { race_check: Some(false), ..PlatformOptions::default() };
     let on = PlatformOptions { race_check: Some(true), ..PlatformOptions::default() };
@@ -176,12 +175,12 @@ fn measure() -> Result<()> {
     let mut pairs = [Pair::new(&Platform::with_options(null.clone(), off)?)?, Pair::new(&checked)?];
     pairs.iter_mut().try_for_each(Pair::warm_up)?;
     let [without, with, other] = medians(&null, |index| match index {
-        2 => elsewhere(|| pairs[1].run()),
+        2 => on_another_thread(|| pairs[1].run()),
         _ => pairs[index].run(),
     })?;
     row("through streams", without, with);
     row("  another thread", without, other);
-    none(checked.take_races())?;
+    no_races(checked.take_races())?;
 
     let verdict = if cost <= GOAL { "within" } else { "above" };
     println!("at the seam the cost is {verdict} the goal of {GOAL} ns");
@@ -193,7 +192,7 @@ fn row(name: &str, without: f64, with: f64) -> f64 {
     with - without
 }
 
-fn none(races: RaceReports) -> Result<()> {
+fn no_races(races: RaceReports) -> Result<()> {
     if races.is_empty() { Ok(()) } else { Err(Error::Races(races)) }
 }
 

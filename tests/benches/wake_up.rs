@@ -1,15 +1,13 @@
-//! What it costs to be woken when the device is done: microseconds per round trip, and how busy the host's
-//! thread is.
+//! The cost of waking a thread when the device is done: microseconds per round trip, and CPU time of the host's thread.
 //!
 //! ```text
 //! cargo bench -p streamflow-tests --bench wake_up
 //! ```
 //!
-//! `ping` starts a kernel of a known length and a copy to the host, `pong` answers when the copy is
-//! complete, and `ping` waits for the answer. Three ways to know that it is: `stream_done` (asking, and
-//! after some 10 ms sleep until the device calls), a blocking wait in `pong` (CUDA's own, which asks
-//! without end), and the same two calls by hand on one stream. The difference to the last one is ours.
-//! They take turns; medians.
+//! `ping` starts a kernel of known duration and a copy to the host, `pong` answers when the copy is complete, and
+//! `ping` waits for the answer. There are three forms: `stream_done` (queries, and after about 10 ms a sleep until the
+//! device calls), a blocking wait in `pong` (CUDA's own, which polls), and the same two calls by hand on one stream.
+//! The difference to the last form is streamflow's cost. The forms take turns; the results are medians.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark")]
 
 use std::process::ExitCode;
@@ -20,7 +18,7 @@ use streamflow_tests::kernels::slow_fill;
 
 const ROUNDS: usize = 5;
 
-/// Microseconds of a kernel, and how many trips to take. Some 1 900 clock cycles are a microsecond.
+/// The duration of a kernel in microseconds, and the number of trips. About 1 900 clock cycles are a microsecond.
 const KERNELS: [(u64, u64); 6] =
     [(0, 500), (10, 500), (50, 500), (200, 500), (2_000, 200), (40_000, 10)];
 const CYCLES: u64 = 1_900;
@@ -58,7 +56,7 @@ impl Compute for Pong {
         let (flag, _) = io.flag.receive().receive_cuda_stream(cx)?;
         let flag = flag.as_slice_blocking()?[0];
         if flag as u64 != cx.tick() {
-            return Err(Error::other(format!("{flag} in tick {}", cx.tick())));
+            return Err(Error::other(format!("the flag is {flag} in tick {}", cx.tick())));
         }
         io.answer.emit(cx.tick() + 1)
     }
@@ -82,7 +80,7 @@ macro_rules! trips {
 trips!(Conditional, #[when(stream_done(flag))]);
 trips!(Blocking,);
 
-/// Microseconds of a trip, by the clock and of the thread's own time.
+/// Microseconds per trip: wall time, and CPU time of the thread.
 type Cost = (f64, f64);
 
 fn by_hand(platform: &Platform, cycles: u64, trips: u64) -> Result<()> {
@@ -98,16 +96,16 @@ fn by_hand(platform: &Platform, cycles: u64, trips: u64) -> Result<()> {
     Ok(())
 }
 
-/// Nanoseconds that this thread has executed, as Linux counts them.
-fn executed() -> f64 {
+/// The CPU time of this thread in nanoseconds, as Linux counts it.
+fn cpu_time() -> f64 {
     let counts = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     counts.split(' ').next().and_then(|first| first.parse().ok()).unwrap_or(f64::NAN)
 }
 
 fn cost(trips: u64, run: impl FnOnce() -> Result<()>) -> Result<Cost> {
-    let (start, before) = (Instant::now(), executed());
+    let (start, before) = (Instant::now(), cpu_time());
     run()?;
-    let (took, worked) = (start.elapsed().as_nanos() as f64, executed() - before);
+    let (took, worked) = (start.elapsed().as_nanos() as f64, cpu_time() - before);
     Ok((took / 1000.0 / trips as f64, worked / 1000.0 / trips as f64))
 }
 
@@ -118,7 +116,7 @@ fn median(costs: &mut [Cost]) -> Cost {
 
 fn measure(platform: &Platform) -> Result<()> {
     println!("platform: {} ({})", platform.name(), platform.why());
-    println!("us per trip (of these, us that the thread executed), medians of {ROUNDS} rounds");
+    println!("us per trip (in parentheses: CPU time of the thread), medians of {ROUNDS} rounds");
     println!("{:>12} {:>18} {:>18} {:>18}", "kernel, us", "stream_done", "blocking", "by hand");
     for (us, trips) in KERNELS {
         let cycles = us * CYCLES;

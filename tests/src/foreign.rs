@@ -212,8 +212,8 @@ fn within_device(source: u64, target: u64, bytes: u64) -> CopyOp {
     CopyOp { kind: CopyKind::DeviceToDevice, target, source }
 }
 
-/// Queues a copy directly in the driver, without a wait: a race, unless the caller has ordered it. Source and target have
-/// the same length. Blocks until the copy is done, so that the memory is not reused earlier.
+/// Queues a copy directly in the driver, without a wait: a race, unless the caller has ordered it. Source and target
+/// have the same length. Blocks until the copy is done, so that the memory is not reused earlier.
 ///
 /// # Errors
 /// Those of the platform and the driver.
@@ -238,8 +238,8 @@ pub fn copy_unordered(
     }?)
 }
 
-/// Queues a copy directly in the driver from a bare address, so that streamflow does not register the read. The source is
-/// at least as long as `target`, and the caller keeps it until the copy is done.
+/// Queues a copy directly in the driver from a bare address, so that streamflow does not register the read. The source
+/// is at least as long as `target`, and the caller keeps it until the copy is done.
 ///
 /// # Errors
 /// Those of the platform and the driver.

@@ -153,8 +153,8 @@ impl Suite {
         self.host_devices(name, 1, body)
     }
 
-    /// Adds a body that needs several devices, for both platforms. On a machine with fewer GPUs, the GPU test is reported
-    /// as ignored, with the reason.
+    /// Adds a body that needs several devices, for both platforms. On a machine with fewer GPUs, the GPU test is
+    /// reported as ignored, with the reason.
     #[must_use]
     pub fn devices(self, name: &str, count: usize, body: impl Body + Clone) -> Self {
         self.host_devices(name, count, body.clone()).cuda_devices(name, count, body)
@@ -217,8 +217,8 @@ impl Suite {
         self.optional(name, "", || body().map(|()| None))
     }
 
-    /// Adds a test that needs no platform and may be unable to run. It then returns `Ok(Some(reason))`, and is reported as
-    /// ignored, or as failed if the environment variable `require` is 1.
+    /// Adds a test that needs no platform and may be unable to run. It then returns `Ok(Some(reason))`, and is reported
+    /// as ignored, or as failed if the environment variable `require` is 1.
     #[must_use]
     pub fn optional(
         mut self,

@@ -1,8 +1,8 @@
 //! The code that streamflow's tests share.
 //!
-//! [`Suite`] runs one body on both platforms, and [`child`] runs one in a separate process. [`setup`] makes streams, data
-//! and recorded platforms. [`layers`] are drivers that are wrong on purpose. [`kernels`] are slow, broken or generic.
-//! [`allocations`] counts the heap allocations of a thread.
+//! [`Suite`] runs one body on both platforms, and [`child`] runs one in a separate process. [`setup`] makes streams,
+//! data and recorded platforms. [`layers`] are drivers that are wrong on purpose. [`kernels`] are slow, broken or
+//! generic. [`allocations`] counts the heap allocations of a thread.
 
 pub mod allocations;
 pub mod child;

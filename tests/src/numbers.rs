@@ -16,8 +16,8 @@ pub trait Number: Element + Mul<Output = Self> + Add<Output = Self> {
     fn error(found: Self, a: Self, x: Self, y: Self) -> (f64, f64);
 }
 
-/// Integers are exact. A term has all bits but two, and a factor is below its square root. 64-bit numbers do not fit into
-/// a double.
+/// Integers are exact. A term has all bits but two, and a factor is below its square root. 64-bit numbers do not fit
+/// into a double.
 macro_rules! integers {
     ($($ty:ty),*) => {$(
         impl Number for $ty {
@@ -42,9 +42,9 @@ macro_rules! integers {
 }
 integers!(i8, i16, i32, i64, u8, u16, u32, u64);
 
-/// Floats: the product and the sum are each rounded once, by at most half an ε of their value, so 1 ε of `|a x| + |y|` is
-/// enough (c = 1, n = 1), plus half the smallest number for each subnormal result. The reference is exact: it keeps the
-/// rounding errors of the product and the sum.
+/// Floats: the product and the sum are each rounded once, by at most half an ε of their value, so 1 ε of `|a x| + |y|`
+/// is enough (c = 1, n = 1), plus half the smallest number for each subnormal result. The reference is exact: it keeps
+/// the rounding errors of the product and the sum.
 macro_rules! floats {
     ($($ty:ty: $to:expr, $from:expr, $epsilon:expr, $smallest:expr;)*) => {$(
         impl Number for $ty {

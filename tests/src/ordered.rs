@@ -35,15 +35,15 @@ impl Suite {
         self.right(name, program).control(name, move |driver| without_waits(program, driver))
     }
 
-    /// As [`ordered`](Self::ordered), for order that does not come from a stream's wait. The control is `wrong`, a program
-    /// without that order.
+    /// As [`ordered`](Self::ordered), for order that does not come from a stream's wait. The control is `wrong`, a
+    /// program without that order.
     #[must_use]
     pub fn contrasted(self, name: &str, program: Program, wrong: Program) -> Self {
         self.right(name, program).control(name, move |driver| by_data(wrong, driver))
     }
 
-    /// As [`ordered`](Self::ordered), for order that comes from a condition, so that streams need not wait. The control is
-    /// `wrong`, the program without the condition, and without waits.
+    /// As [`ordered`](Self::ordered), for order that comes from a condition, so that streams need not wait. The control
+    /// is `wrong`, the program without the condition, and without waits.
     #[must_use]
     pub fn conditional(self, name: &str, program: Program, wrong: Program) -> Self {
         self.right(name, program).control(name, move |driver| without_waits(wrong, driver))
@@ -63,8 +63,8 @@ impl Suite {
         self.control_on(&format!("{name}_control"), 1, MUST_SHOW, is_right)
     }
 
-    /// As [`control`](Self::control), with a full name and on several devices. On the simulator, `must_show` of 100 seeds
-    /// must give wrong data.
+    /// As [`control`](Self::control), with a full name and on several devices. On the simulator, `must_show` of 100
+    /// seeds must give wrong data.
     #[must_use]
     pub fn control_on(
         self,

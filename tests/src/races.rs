@@ -1,7 +1,7 @@
 //! Programs in which one missing edge makes wrong data. Each is right, and must be wrong when a driver drops its waits.
 //!
-//! Each returns whether the data was right. The slow side is queued first, and the data of the fast side is read first, so
-//! that only the edge between them keeps them in order.
+//! Each returns whether the data was right. The slow side is queued first, and the data of the fast side is read first,
+//! so that only the edge between them keeps them in order.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -32,8 +32,9 @@ pub const ALL: &[(&str, Program)] = &[
     ("law9_drop_on_another_thread", drop_on_another_thread),
 ];
 
-/// The barrier of the legacy default stream. CUDA orders it, not streamflow: without any waits, the barrier still orders a
-/// `Blocking` stream, and not a `NonBlocking` one. Returns whether the default stream read what the other stream wrote.
+/// The barrier of the legacy default stream. CUDA orders it, not streamflow: without any waits, the barrier still
+/// orders a `Blocking` stream, and not a `NonBlocking` one. Returns whether the default stream read what the other
+/// stream wrote.
 ///
 /// # Errors
 /// Those of the platform.

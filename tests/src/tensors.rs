@@ -11,8 +11,8 @@ pub const LEN: usize = 1003;
 /// Cycles, much longer than a launch: about 10 ms on a GPU.
 pub const SLOW: u64 = 20_000_000;
 
-/// Emits a tensor full of `first + tick`, made in `cycles`: Holoscan's `PingTensorTxOp`. With `own`, it works on its own
-/// stream (`async_device_allocation`), otherwise on the default stream, so that the message names no stream.
+/// Emits a tensor full of `first + tick`, made in `cycles`: Holoscan's `PingTensorTxOp`. With `own`, it works on its
+/// own stream (`async_device_allocation`), otherwise on the default stream, so that the message names no stream.
 #[operator(streams(tx))]
 #[derive(Debug)]
 pub struct Tx {

@@ -218,8 +218,8 @@ fn wrapped(port: &Port, tick: &Lifetime, written: TokenStream) -> TokenStream {
     }
 }
 
-/// Whether an input's type may be an alias of `Shared<T>`, which only rustc can resolve. For a type that mentions a type
-/// parameter rustc can't resolve it either, so the tokens decide.
+/// Whether an input's type may be an alias of `Shared<T>`, which only rustc can resolve. For a type that mentions a
+/// type parameter rustc can't resolve it either, so the tokens decide.
 pub(super) fn may_share(operator: &Operator, port: &Port) -> bool {
     let takes = matches!(port.direction, Direction::Input { form: Form::Takes, .. });
     let message = port.message.to_token_stream();

@@ -1,14 +1,13 @@
-//! What graphs of 10, 100 and 300 nodes cost to build, against the same steps wired by hand.
+//! The build time of graphs of 10, 100 and 300 nodes, compared with the same steps wired by hand.
 //!
 //! ```text
 //! cargo bench -p streamflow-tests --bench build_time -- [rounds]
 //! ```
 //!
-//! Programs of the same steps are generated and built with `cargo build`, each from nothing but its
-//! dependencies, in turns, each time with another number in every step. *clean* has no incremental
-//! compilation, *incremental* has it, and the build before it. What is reported is the median of the CPU
-//! time, user and system, of cargo and all that it starts: on a machine with other work, wall time tells
-//! of that. See the README beside this.
+//! The benchmark generates programs of the same steps and builds them with `cargo build` in turns, after their
+//! dependencies, each time with another number in every step. *clean* is without incremental compilation, *incremental*
+//! is with it, after an earlier build. The result is the median of the CPU time, user and system, of cargo and its
+//! child processes. Wall time also shows the other load of the machine. See `tests/benches/README.md`.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark")]
 
 mod programs;
@@ -29,13 +28,13 @@ enum Mode {
     Incremental,
 }
 
-/// A program that is built, of so many nodes, with this number in its steps.
+/// A program to build. `source` takes the number in its steps.
 struct Program {
     name: String,
     source: Box<dyn Fn(usize) -> String>,
 }
 
-/// Seconds.
+/// Times in seconds.
 #[derive(Clone, Copy)]
 struct Times {
     cpu: f64,
@@ -68,14 +67,14 @@ fn programs() -> Vec<Program> {
 
 fn measure() -> Result<(), Box<dyn Error>> {
     let rounds = env::args().skip(1).find_map(|text| text.parse().ok()).unwrap_or(5);
-    // Kept from one time to the next, for the dependencies.
+    // The workspace is kept, so that the dependencies are built once.
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("build_time");
     let programs = programs();
     write_workspace(&root, &programs)?;
     println!("{rounds} rounds, {} processors", std::thread::available_parallelism()?);
     let mut medians: Vec<Vec<Times>> = Vec::new();
     for mode in [Mode::Clean, Mode::Incremental] {
-        // What is built before is not measured: the dependencies, and what incremental builds begin from.
+        // The first build is not measured. It builds the dependencies, and the incremental builds start from it.
         for program in &programs {
             fs::write(main_file(&root, &program.name), (program.source)(1))?;
             build(&root, &program.name, mode)?;
@@ -100,7 +99,7 @@ fn measure() -> Result<(), Box<dyn Error>> {
             program.name, clean.cpu, clean.wall, incremental.cpu
         );
     }
-    println!("a graph beyond the steps by hand, and beyond its operators:");
+    println!("a graph minus the steps by hand, and minus its operators:");
     for (index, nodes) in NODES.into_iter().enumerate() {
         let at = 1 + 3 * index;
         for (mode, medians) in ["clean", "incremental"].iter().zip(&medians) {
@@ -113,19 +112,19 @@ fn measure() -> Result<(), Box<dyn Error>> {
 }
 
 fn median(mut times: Vec<Times>) -> Times {
-    let mut of = |part: fn(&Times) -> f64| {
+    let mut middle = |part: fn(&Times) -> f64| {
         times.sort_by(|a, b| part(a).total_cmp(&part(b)));
         part(&times[times.len() / 2])
     };
-    Times { cpu: of(|times| times.cpu), wall: of(|times| times.wall) }
+    Times { cpu: middle(|times| times.cpu), wall: middle(|times| times.wall) }
 }
 
-/// The CPU time of all processes that we started and that have ended, with what they started: the fields
-/// `cutime` and `cstime` of proc(5), in hundredths of a second.
+/// The CPU time of all ended child processes and their children, in seconds: the fields `cutime` and `cstime` of
+/// proc(5), which count hundredths of a second.
 fn cpu_of_children() -> Result<f64, Box<dyn Error>> {
     let stat = fs::read_to_string("/proc/self/stat")?;
     // The second field, a name in parentheses, may have spaces.
-    let (_, rest) = stat.rsplit_once(')').ok_or("/proc/self/stat without a name")?;
+    let (_, rest) = stat.rsplit_once(')').ok_or("/proc/self/stat has no process name")?;
     let fields: Vec<&str> = rest.split_whitespace().collect();
     let ticks: f64 = fields[13].parse::<f64>()? + fields[14].parse::<f64>()?;
     Ok(ticks / 100.0)
@@ -136,7 +135,7 @@ fn main_file(root: &Path, package: &str) -> PathBuf {
 }
 
 fn write_workspace(root: &Path, programs: &[Program]) -> Result<(), Box<dyn Error>> {
-    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?;
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?;
     let mut members = String::new();
     for Program { name, .. } in programs {
         write!(members, "{name:?}, ")?;
@@ -144,15 +143,15 @@ fn write_workspace(root: &Path, programs: &[Program]) -> Result<(), Box<dyn Erro
         let manifest = format!(
             "[package]\nname = {name:?}\nedition = \"2024\"\n\n\
              [dependencies]\nstreamflow = {{ path = {:?} }}\n",
-            ours.join("streamflow")
+            repository.join("streamflow")
         );
         fs::write(root.join(name).join("Cargo.toml"), manifest)?;
         fs::write(main_file(root, name), "fn main() {}\n")?;
     }
     let workspace = format!("[workspace]\nresolver = \"3\"\nmembers = [{members}]\n");
     fs::write(root.join("Cargo.toml"), workspace)?;
-    // The same versions as ours, which are here already.
-    fs::copy(ours.join("Cargo.lock"), root.join("Cargo.lock"))?;
+    // The same versions as this repository, which are downloaded already.
+    fs::copy(repository.join("Cargo.lock"), root.join("Cargo.lock"))?;
     Ok(())
 }
 

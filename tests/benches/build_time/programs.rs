@@ -1,13 +1,13 @@
-//! The programs that are built. `value` is a number in the last step, to change it between two builds.
+//! The programs to build. `value` is a number in their steps, which changes between two builds.
 
 use std::fmt::Write as _;
 
-/// How many types of operators there are in a program of so many nodes.
+/// The number of operator types in a program of this many nodes.
 fn types(nodes: usize) -> usize {
     nodes.min(20)
 }
 
-/// What the compiler, the linker and cargo cost anyway.
+/// A program without steps, which measures the compiler, the linker and cargo alone.
 pub(crate) fn empty() -> String {
     "fn main() -> streamflow::Result<()> {\n    streamflow::Platform::host().build().map(drop)\n}\n"
         .into()
@@ -78,7 +78,7 @@ fn main() -> Result<()> {
 "
 }
 
-/// The steps as operators, each type in an `OperatorHarness`; `main` stands last.
+/// The steps as operators, each type in an `OperatorHarness`. `main` is last.
 pub(crate) fn operators(nodes: usize, value: usize) -> String {
     let types = types(nodes);
     let mut text = format!(
@@ -154,7 +154,7 @@ impl Compute for Step{i} {{
 pub(crate) fn graph(nodes: usize, value: usize) -> String {
     let types = types(nodes);
     let operators = operators(nodes, value);
-    // The graph has a `main` of its own.
+    // The graph has its own `main`.
     let (operators, _) = operators.split_once("\nfn main").unwrap_or((&operators, ""));
     let mut text = operators.to_owned();
     text += "\ngraph! {\n    struct App(count: u64) {\n";

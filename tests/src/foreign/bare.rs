@@ -19,7 +19,8 @@ use streamflow::kernel::KernelInfo;
 /// The size of each allocation.
 pub const BYTES: u64 = 4096;
 
-/// A device without a runtime, with or without a race checker. Dropping it completes all work and frees all that it made.
+/// A device without a runtime, with or without a race checker. Dropping it completes all work and frees all that it
+/// made.
 #[derive(Debug)]
 pub struct Bare {
     driver: Arc<dyn Driver>,
@@ -188,8 +189,8 @@ impl Bare {
     /// Frees memory in the order of a stream.
     pub fn free(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
         self.memory.borrow_mut().retain(|owned| *owned != range);
-        // SAFETY: this value owned the memory and has removed it from its list. An unordered use touches memory that the
-        // simulator and CUDA's pool keep.
+        // SAFETY: this value owned the memory and has removed it from its list. An unordered use touches memory that
+        // the simulator and CUDA's pool keep.
         unsafe { self.driver.free(stream, range) }
     }
 

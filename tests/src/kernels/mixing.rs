@@ -1,6 +1,6 @@
-//! Kernels whose result identifies their inputs: each element of the output depends on every element of the inputs, on a
-//! tag, and on its own index. No element is ever 0. On a GPU each kernel first waits for `cycles` clock cycles, so that it
-//! can be slow.
+//! Kernels whose result identifies their inputs: each element of the output depends on every element of the inputs, on
+//! a tag, and on its own index. No element is ever 0. On a GPU each kernel first waits for `cycles` clock cycles, so
+//! that it can be slow.
 
 use streamflow::prelude::*;
 

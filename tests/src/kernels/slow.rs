@@ -1,5 +1,5 @@
-//! Kernels that are slow on purpose. On a GPU they keep their stream busy for a number of clock cycles, so that a missing
-//! wait makes wrong data. The simulator does not need this: its seeds delay them.
+//! Kernels that are slow on purpose. On a GPU they keep their stream busy for a number of clock cycles, so that a
+//! missing wait makes wrong data. The simulator does not need this: its seeds delay them.
 
 use streamflow::kernel::{Kernel, KernelInfo};
 use streamflow::prelude::*;

@@ -13,8 +13,8 @@ thread_local! {
 }
 
 /// Rejects the calls that fail on a GPU because of the device that is bound on the calling thread. A default stream's
-/// handle names no device, and an event is made on the bound device: both need the right device. Another stream's handle
-/// names its device: it needs any bound device.
+/// handle names no device, and an event is made on the bound device: both need the right device. Another stream's
+/// handle names its device: it needs any bound device.
 #[derive(Debug)]
 pub struct Bound(Arc<dyn Driver>);
 

@@ -54,8 +54,8 @@ impl Drop for DropWaits {
 }
 
 // SAFETY: this layer breaks a driver's promises on purpose: streams race that should wait. The kernels of its programs
-// compute numbers from numbers, at indices that do not depend on data. A race makes wrong data only, which the tests look
-// for.
+// compute numbers from numbers, at indices that do not depend on data. A race makes wrong data only, which the tests
+// look for.
 unsafe impl Layer for DropWaits {
     fn below(&self) -> &dyn Driver {
         &*self.below

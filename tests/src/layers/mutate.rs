@@ -1,9 +1,9 @@
 //! A driver that drops one edge of a graph.
 //!
 //! The runtime orders work with waits, records, deferred frees, and waits and queries of the host. Each of these is an
-//! [`Edge`], named by its place in the graph, so that it is the same in each tick and each run. The layer lists the edges,
-//! and drops one of them. It is above a race checker and below the runtime: the checker sees the calls that are executed,
-//! and the runtime assumes that its edge is in effect.
+//! [`Edge`], named by its place in the graph, so that it is the same in each tick and each run. The layer lists the
+//! edges, and drops one of them. It is above a race checker and below the runtime: the checker sees the calls that are
+//! executed, and the runtime assumes that its edge is in effect.
 
 mod declared;
 mod edge;
@@ -149,10 +149,10 @@ impl Drop for Mutate {
     }
 }
 
-// In all SAFETY comments below, the caller's contract is that of the same method of `Driver`.
-// SAFETY: this layer breaks a driver's promises on purpose: streams race that should wait. As for `DropWaits`, the kernels
-// of its programs compute numbers from numbers. They run on the simulator, which executes one operation at a time and
-// keeps freed memory.
+// In all comments below, the caller's contract is that of the same method of `Driver`.
+// SAFETY: this layer breaks a driver's promises on purpose: streams race that should wait. As for `DropWaits`, the
+// kernels of its programs compute numbers from numbers. They run on the simulator, which executes one operation at a
+// time and keeps freed memory.
 unsafe impl Layer for Mutate {
     fn below(&self) -> &dyn Driver {
         &*self.below

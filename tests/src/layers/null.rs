@@ -10,7 +10,8 @@ use streamflow::driver::{
 /// While it is off, the calls of a warm pipeline succeed without doing anything. The remaining time is the cost of the
 /// layers above. Results are then wrong.
 ///
-/// Switch it off when no work is in flight, and on again before making, reading or dropping anything that needs the driver.
+/// Switch it off when no work is in flight, and on again before making, reading or dropping anything that needs the
+/// driver.
 #[derive(Debug)]
 pub struct Null {
     below: Arc<dyn Driver>,

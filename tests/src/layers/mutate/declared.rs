@@ -1,7 +1,7 @@
 //! Kernels whose declared accesses can be made wrong, for one argument of one node, in every tick.
 //!
-//! The runtime gets the wrong declaration. The layer replaces it with the accesses that follow from the parameters, so that
-//! a checker below sees what the kernel touches.
+//! The runtime gets the wrong declaration. The layer replaces it with the accesses that follow from the parameters, so
+//! that a checker below sees what the kernel touches.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -59,8 +59,8 @@ thread_local! {
     static CURRENT: RefCell<Current> = RefCell::default();
 }
 
-/// Calls `run` on this thread with one wrong declaration. Returns its value, all declarations that could be wrong, and how
-/// often this one was.
+/// Calls `run` on this thread with one wrong declaration. Returns its value, all declarations that could be wrong, and
+/// how often this one was.
 pub fn declarations<T>(
     wrong: Option<&Declaration>,
     run: impl FnOnce() -> T,
