@@ -1,4 +1,4 @@
-//! What the programs do around their work: shared flags, messages, exit codes.
+//! The parts that all programs share: flags, messages, exit codes.
 
 mod cause;
 
@@ -12,10 +12,10 @@ use tracing_subscriber::EnvFilter;
 
 use crate::report::Format;
 
-/// Where a program runs, as the user says it.
+/// The platform that the user chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Choice {
-    /// A GPU when a driver and a GPU answer, else the host simulator.
+    /// A GPU if there is a driver and a GPU, otherwise the host simulator.
     #[default]
     Auto,
     /// The host simulator.
@@ -27,19 +27,19 @@ pub enum Choice {
 /// The flags that choose a platform.
 #[derive(Debug, Clone, clap::Args)]
 pub struct PlatformArgs {
-    /// Where to run
+    /// The platform to run on
     #[arg(long, value_enum, default_value_t)]
     pub platform: Choice,
 
-    /// In which order the host simulator executes what may run in any order [default: 0]
+    /// Seed of the host simulator: selects one of the permitted execution orders [default: 0]
     #[arg(long, value_name = "S")]
     pub seed: Option<u64>,
 }
 
-/// The flags about the graph itself.
+/// The flags that concern the graph.
 #[derive(Debug, Clone, clap::Args)]
 pub struct GraphArgs {
-    /// Write the graph as a flow chart of Mermaid, and run nothing
+    /// Print the graph as a Mermaid flowchart, and run nothing
     #[arg(long)]
     pub mermaid: bool,
 }
@@ -48,8 +48,7 @@ impl PlatformArgs {
     /// Starts the platform.
     ///
     /// # Errors
-    /// [`Failure::Usage`] for a seed on a GPU, which has no use for one; [`Failure::Failed`] when the
-    /// platform can't be started.
+    /// [`Failure::Usage`] for a seed on a GPU, which takes none; [`Failure::Failed`] if the platform can't be started.
     pub fn open(&self) -> Result<Platform, Failure> {
         match (self.platform, self.seed) {
             (Choice::Host, seed) => host(seed.unwrap_or(0)),
@@ -78,7 +77,7 @@ fn no_seed() -> Failure {
 /// Why a program ends without success.
 #[derive(Debug)]
 pub enum Failure {
-    /// The command line asks for what makes no sense: exit code 2.
+    /// The command line is wrong: exit code 2.
     Usage(String),
     /// The work failed: exit code 1.
     Failed(Box<dyn StdError + Send + Sync>),
@@ -91,13 +90,13 @@ impl<E: StdError + Send + Sync + 'static> From<E> for Failure {
 }
 
 impl Failure {
-    /// The reader of stdout has gone, as `head` does: nothing is wrong, and nobody is left to tell.
+    /// Whether the reader of stdout has closed the pipe, as `head` does. This is not an error.
     fn is_broken_pipe(&self) -> bool {
         let Self::Failed(error) = self else { return false };
         error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// Writes `error: …` and the causes, each once.
+    /// Writes `error: …` and its causes.
     fn report(&self, to: &mut impl Write) -> io::Result<()> {
         match self {
             Self::Usage(message) => {
@@ -116,39 +115,41 @@ impl Failure {
     }
 }
 
-/// Runs a program: logs go to stderr (`RUST_LOG` chooses which), failures become messages and exit
-/// codes. Mistakes that clap finds end with its code, 2.
+/// Runs a program. Logs go to stderr (`RUST_LOG` selects them). Failures become messages and exit codes. Mistakes that
+/// clap finds exit with code 2.
 pub fn main(run: impl FnOnce() -> Result<(), Failure>) -> ExitCode {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
-    // Fails only if a subscriber is set already, and then that one is as good.
+    // Fails only if a subscriber is already set, which is then used.
     let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).try_init();
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
-            // Nothing can be done when stderr is gone too.
+            // If stderr is closed too, there is no place for a message.
             let _ = failure.report(&mut io::stderr().lock());
             ExitCode::from(if matches!(failure, Failure::Usage(_)) { 2 } else { 1 })
         }
     }
 }
 
-/// Refuses images that no address could reach.
+/// Checks that an image fits into the address space.
 ///
 /// # Errors
-/// [`Failure::Usage`].
+/// [`Failure::Usage`] if it does not.
 pub fn check_size(rows: u32, cols: u32) -> Result<(), Failure> {
     let bytes = u64::from(rows).checked_mul(u64::from(cols)).and_then(|n| n.checked_mul(4));
     if bytes.is_none_or(|bytes| bytes > isize::MAX as u64) {
-        return Err(Failure::Usage(format!("no memory can hold {rows} rows of {cols} columns")));
+        return Err(Failure::Usage(format!(
+            "no memory can hold {rows} rows of {cols} columns; choose fewer"
+        )));
     }
     Ok(())
 }
 
-/// Tells people on what the program runs.
+/// Prints the platform and its device, in the format for people.
 ///
 /// # Errors
-/// The platform's; those of stdout.
+/// Those of the platform and of stdout.
 pub fn say_where(platform: &Platform, format: Format) -> Result<(), Failure> {
     if format == Format::Human {
         let name = &platform.device_info(device(0))?.name;
@@ -159,7 +160,7 @@ pub fn say_where(platform: &Platform, format: Format) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, clippy::panic, reason = "in tests a panic is a failed test")]
+    #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
     use super::*;
 
@@ -180,15 +181,15 @@ mod tests {
     }
 
     #[test]
-    fn a_gpu_takes_no_seed() {
+    fn a_seed_for_a_gpu_is_a_usage_error() {
         let args = PlatformArgs { platform: Choice::Cuda, seed: Some(1) };
-        let Err(failure) = args.open() else { panic!("a seed was taken for a GPU") };
+        let Err(failure) = args.open() else { panic!("a seed for a GPU was accepted") };
         assert!(matches!(failure, Failure::Usage(_)), "{failure:?}");
         assert!(text(&failure).starts_with("error: only the host simulator takes a seed"));
     }
 
     #[test]
-    fn a_reader_that_has_gone_is_no_failure() {
+    fn a_closed_pipe_is_recognised() {
         let failure = Failure::from(io::Error::from(io::ErrorKind::BrokenPipe));
         assert!(failure.is_broken_pipe());
         assert!(!Failure::from(io::Error::other("full")).is_broken_pipe());

@@ -1,19 +1,19 @@
-//! The end of a pipeline: brings each tensor to the host, and tells somebody.
+//! The end of a pipeline: downloads each tensor and passes it to a callback.
 
 use std::fmt;
 
 use streamflow::prelude::*;
 
-/// Is told the tick, from 0, and the elements of each tensor, in order.
+/// A callback. It gets the tick, from 0, and the elements of its tensor, tick after tick.
 pub type Report<T> = Box<dyn FnMut(u64, &[T]) -> Result<()> + Send>;
 
 /// Downloads each tensor and reports it one tick later.
 ///
-/// By then the copy is most likely complete, and the next tick is queued already: reading it keeps
-/// neither the host nor the device from working. The last tensor is reported when the run ends.
+/// By then the copy is probably complete, and the next tick is already queued, so reading delays neither the host nor
+/// the device. The last tensor is reported when the run ends.
 #[operator(no_new)]
 pub struct Deliver<T: Element> {
-    /// What is delivered.
+    /// The tensor to download.
     #[input]
     tensor: &Tensor<T>,
     report: Report<T>,
@@ -21,7 +21,7 @@ pub struct Deliver<T: Element> {
 }
 
 impl<T: Element> Deliver<T> {
-    /// Tells `report`.
+    /// Calls `report` for each tensor.
     pub fn new(report: Report<T>) -> Self {
         Self { report, before: None }
     }

@@ -1,7 +1,7 @@
-//! Edges of a photograph: grey, blur, the gradient in x and in y, its length.
+//! Finds the edges of a photograph: grey, blur, the gradient in x and in y, and its length.
 //!
-//! The two gradients only read the blurred image, so they run on streams of their own and wait for
-//! the blur; what joins them waits for both. Nothing here says so: the launches see it.
+//! The two gradients only read the blurred image, so they run on their own streams and wait for the blur. Their join
+//! waits for both. The program contains no waits: streamflow derives them from the arguments of the launches.
 
 pub mod graph;
 mod kernels;
@@ -14,7 +14,7 @@ use streamflow::prelude::*;
 
 use crate::png_io::Image;
 
-/// A stream for upload, grey and blur, one for each gradient, one for the join and the download.
+/// One stream for upload, grey and blur, one for each gradient, and one for the join and the download.
 const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(4).reserved_size(4);
 
 /// The pipeline for one photograph.
@@ -31,10 +31,10 @@ pub struct Edges {
 }
 
 impl Edges {
-    /// Takes the streams, and puts the photograph where uploads don't block.
+    /// Allocates the streams, and copies the photograph to page-locked memory, so that uploads don't block.
     ///
     /// # Errors
-    /// What the platform says: out of memory, no stream.
+    /// Those of the platform: out of memory, no stream.
     pub fn new(platform: &Platform, image: &Image) -> Result<Self> {
         let pool = platform.stream_pool("STREAMS", &STREAMS)?;
         let mut photograph = platform.pinned(device(0), image.rgb.len())?;
@@ -51,10 +51,10 @@ impl Edges {
         })
     }
 
-    /// Queues the whole pipeline once and returns the edges to be, a byte per pixel; nothing waits.
+    /// Queues the whole pipeline once, without blocking. Returns the download of the edges, a byte per pixel.
     ///
     /// # Errors
-    /// What the platform says: out of memory, a failed launch.
+    /// Those of the platform: out of memory, a failed launch.
     pub fn run(&mut self) -> Result<Download<u8>> {
         let (width, height) = (self.width, self.height);
         let s = &self.prepare;

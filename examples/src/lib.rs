@@ -1,7 +1,7 @@
-//! What streamflow's example programs share.
+//! The code of streamflow's example programs.
 //!
-//! The workloads are library modules with plain-Rust references beside them, so that the tests and
-//! the benchmarks run exactly what the programs run.
+//! The pipelines are library modules with plain-Rust references, so that the tests and the benchmarks run the same code
+//! as the programs.
 
 pub mod cli;
 pub mod deliver;

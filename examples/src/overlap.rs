@@ -1,21 +1,21 @@
-//! An image that is uploaded, worked on and downloaded in chunks: on one stream one after the other, on
-//! several with copies and kernels at the same time.
+//! Uploads, computes and downloads an image in chunks. On one stream the chunks run one after the other. On several
+//! streams, copies and kernels run at the same time.
 
 use std::ops::Range;
 use std::time::Duration;
 
 use streamflow::prelude::*;
 
-/// How many streams the chunks are spread over at most: enough for a copy each way and a kernel at a time.
+/// The maximum number of streams: enough for a copy in each direction and a kernel at the same time.
 pub const STREAMS: usize = 4;
 
-/// How often the kernel works on each value.
+/// The number of steps of the kernel for each value.
 const ROUNDS: u32 = 64;
 
-/// How far from the reference a value may be, relative to it: half a unit in the last place in each round.
+/// The maximum error of a value, relative to the reference: half a unit in the last place in each round.
 pub const TOLERANCE: f64 = 0.5 * ROUNDS as f64 * f32::EPSILON as f64;
 
-/// `x = sqrt(x * x + 1)`, over and over.
+/// `x = sqrt(x * x + 1)`, `rounds` times.
 #[kernel(unsafe cuda = "
     unsigned long long i = thread_index();
     if (i >= data_len) return;
@@ -31,12 +31,12 @@ pub fn climb(data: &mut [f32], rounds: u32) {
     }
 }
 
-/// What is uploaded, between 0 and 1.
+/// The input value at an index, between 0 and 1.
 fn input(index: usize) -> f32 {
     (index % 1009) as f32 / 1009.0
 }
 
-/// What must come out, without the roundings in between.
+/// The exact result at an index, without intermediate rounding.
 pub fn reference(index: usize) -> f64 {
     let x = f64::from(input(index));
     (x * x + f64::from(ROUNDS)).sqrt()
@@ -58,23 +58,24 @@ pub struct Overlap {
     streams: Vec<CudaStream>,
 }
 
-/// What is wrong with a result.
+/// A value that differs from the reference.
 #[derive(Debug, thiserror::Error)]
 #[error("value {index} is {found}, but the reference is {expected}")]
 pub struct Wrong {
-    /// Which value.
+    /// The index of the value.
     pub index: usize,
-    /// What came out.
+    /// The computed value.
     pub found: f32,
-    /// What must come out.
+    /// The value of the reference.
     pub expected: f64,
 }
 
 impl Overlap {
-    /// `rows` of `cols` values in as many chunks, each of whole rows; there are at most as many as rows.
+    /// An image of `rows` times `cols` values in `chunks` chunks of whole rows. There are at most as many chunks as
+    /// rows.
     ///
     /// # Errors
-    /// The platform's.
+    /// Those of the platform.
     pub fn new(platform: &Platform, rows: usize, cols: usize, chunks: usize) -> Result<Self> {
         let count = STREAMS.min(chunks);
         let pool = CudaStreamPool::new().max_size(count as u32);
@@ -96,40 +97,40 @@ impl Overlap {
         Ok(Self { chunks, streams })
     }
 
-    /// Over how many streams the chunks are spread.
+    /// The number of streams of the chunks.
     pub fn streams(&self) -> usize {
         self.streams.len()
     }
 
-    /// How long the device takes for all chunks, each on the next of the streams.
+    /// The device's time for all chunks, which take the streams in turn.
     ///
     /// # Errors
-    /// The driver's.
+    /// Those of the driver.
     pub fn on_several(&mut self) -> Result<Duration> {
         time(&mut self.chunks, &self.streams)
     }
 
-    /// How long the device takes for all chunks on one of the streams.
+    /// The device's time for all chunks on one of the streams.
     ///
     /// # Errors
-    /// The driver's.
+    /// Those of the driver.
     pub fn on_one(&mut self) -> Result<Duration> {
         time(&mut self.chunks, &self.streams[..1])
     }
 
-    /// As [`on_one`](Self::on_one), on another stream.
+    /// The device's time for all chunks on another stream.
     ///
     /// # Errors
-    /// The driver's.
+    /// Those of the driver.
     pub fn on(&mut self, stream: CudaStream) -> Result<Duration> {
         time(&mut self.chunks, &[stream])
     }
 
-    /// Compares every value with the reference, and forgets what came out, so that the next run can't be
-    /// taken for right by it.
+    /// Compares every value with the reference, and overwrites it with NaN, so that a later check can't pass with old
+    /// values.
     ///
     /// # Errors
-    /// [`Wrong`]; the driver's.
+    /// [`Wrong`]; those of the driver.
     pub fn check(&mut self) -> Result<std::result::Result<(), Wrong>> {
         for chunk in &mut self.chunks {
             let values = chunk.result.as_mut_slice_blocking()?;
@@ -146,8 +147,8 @@ impl Overlap {
     }
 }
 
-/// Queues all chunks on streams, of which there is at least one, in turn. From before the first begins
-/// until the last has ended.
+/// Queues all chunks on the streams in turn. Returns the time from the start of the first chunk to the end of the last.
+/// There is at least one stream.
 fn time(chunks: &mut [Chunk], streams: &[CudaStream]) -> Result<Duration> {
     let (first, others) = (&streams[0], &streams[1..]);
     let start = first.record_timing()?;
@@ -161,7 +162,7 @@ fn time(chunks: &mut [Chunk], streams: &[CudaStream]) -> Result<Duration> {
 }
 
 impl Chunk {
-    /// Up, climb, down.
+    /// Queues upload, kernel and download.
     fn queue(&mut self, stream: &CudaStream) -> Result<()> {
         stream.upload(&self.source, &mut self.data)?;
         stream.launch::<climb>(self.data.len(), (&mut self.data, ROUNDS))?;
@@ -169,11 +170,11 @@ impl Chunk {
     }
 }
 
-/// Which rows a chunk has: as many as the others, or one more.
+/// The rows of a chunk. The first chunks have one row more if the rows can't be divided evenly.
 fn rows_of(rows: usize, chunks: usize, number: usize) -> Range<usize> {
-    let (each, more) = (rows / chunks, rows % chunks);
-    let first = number * each + number.min(more);
-    first..first + each + usize::from(number < more)
+    let (each, remainder) = (rows / chunks, rows % chunks);
+    let first = number * each + number.min(remainder);
+    first..first + each + usize::from(number < remainder)
 }
 
 #[cfg(test)]
@@ -181,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chunks_have_every_row_once() {
+    fn each_row_is_in_one_chunk() {
         for (rows, chunks) in [(1, 1), (7, 3), (8, 4), (2160, 7), (5, 5)] {
             let mut next = 0;
             for number in 0..chunks {

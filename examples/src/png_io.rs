@@ -1,4 +1,4 @@
-//! Reading and writing photographs.
+//! Reads and writes photographs as PNG.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Write};
@@ -9,15 +9,15 @@ use png::{BitDepth, ColorType, DecodingError, EncodingError, Transformations};
 /// An image of 8 bits per channel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
-    /// Pixels per row.
+    /// The number of pixels per row.
     pub width: u32,
-    /// Rows.
+    /// The number of rows.
     pub height: u32,
     /// Red, green, blue, row by row: `3 * width * height` bytes.
     pub rgb: Vec<u8>,
 }
 
-/// A photograph that could not be read or written, and why.
+/// Why a photograph could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum PngError {
     /// The file can't be read.
@@ -28,12 +28,12 @@ pub enum PngError {
         /// Why.
         source: io::Error,
     },
-    /// The file is no PNG, or a damaged one.
+    /// The file is not a PNG, or is damaged.
     #[error("cannot decode {} as PNG", path.display())]
     Decode {
         /// The file.
         path: PathBuf,
-        /// What was wrong with it.
+        /// Why.
         source: DecodingError,
     },
     /// The file can't be written.
@@ -54,7 +54,7 @@ pub enum PngError {
     },
 }
 
-/// Reads a PNG: grey, RGB, RGBA or palette. Alpha is dropped, and 16 bits are cut to 8.
+/// Reads a PNG: grey, RGB, RGBA or palette. Alpha is dropped, and 16-bit channels are reduced to 8 bits.
 ///
 /// # Errors
 /// [`PngError::Read`] and [`PngError::Decode`], with the file's name.
@@ -76,7 +76,7 @@ pub fn read(path: &Path) -> Result<Image, PngError> {
 /// Decodes a PNG as [`read`] does.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Why the data can't be decoded.
 pub fn decode(from: impl io::BufRead + io::Seek) -> Result<Image, DecodingError> {
     let mut decoder = png::Decoder::new(from);
     decoder.set_transformations(Transformations::normalize_to_color8());
@@ -96,14 +96,14 @@ pub fn decode(from: impl io::BufRead + io::Seek) -> Result<Image, DecodingError>
     Ok(Image { width: info.width, height: info.height, rgb })
 }
 
-/// Writes an 8-bit grey PNG. The file appears whole or not at all.
+/// Writes an 8-bit grey PNG, completely or not at all.
 ///
-/// A temporary file in the same directory takes the bytes and then the name; when anything fails it
-/// is removed, and what `path` held before stays as it was.
+/// The bytes go to a temporary file in the same directory, which is then renamed to `path`. If anything fails, the
+/// temporary file is removed, and an existing file at `path` does not change.
 ///
 /// # Errors
-/// [`PngError::Write`] and [`PngError::Encode`], with the file's name. `path` must not name
-/// something that is no ordinary file, as a device: renaming would replace it.
+/// [`PngError::Write`] and [`PngError::Encode`], with the file's name. An existing `path` must be an ordinary file, not
+/// a device for example: renaming would replace it.
 pub fn write_grey(path: &Path, width: u32, height: u32, grey: &[u8]) -> Result<(), PngError> {
     let unwritable = |source| PngError::Write { path: path.into(), source };
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
@@ -116,7 +116,7 @@ pub fn write_grey(path: &Path, width: u32, height: u32, grey: &[u8]) -> Result<(
     };
     let mut builder = tempfile::Builder::new();
     builder.prefix(".").suffix(".png.part");
-    // Temporary files are private by default; this one becomes the user's.
+    // Temporary files are private by default. This one needs the permissions of an ordinary file.
     #[cfg(unix)]
     builder.permissions(<fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666));
     let mut part = builder.tempfile_in(directory).map_err(unwritable)?;
@@ -127,7 +127,7 @@ pub fn write_grey(path: &Path, width: u32, height: u32, grey: &[u8]) -> Result<(
     })?;
     to.flush().map_err(unwritable)?;
     drop(to);
-    // Else a crash soon after the rename could leave an empty file under the final name.
+    // Without this, a crash soon after the rename could leave an empty file at `path`.
     part.as_file().sync_data().map_err(unwritable)?;
     part.persist(path).map_err(|failed| unwritable(failed.error))?;
     Ok(())
@@ -136,7 +136,7 @@ pub fn write_grey(path: &Path, width: u32, height: u32, grey: &[u8]) -> Result<(
 /// Encodes an 8-bit grey PNG.
 ///
 /// # Errors
-/// What the writer says, and a length of `grey` other than `width * height`.
+/// Those of the writer; `grey` does not have `width * height` bytes.
 pub fn encode_grey(
     to: impl Write,
     width: u32,

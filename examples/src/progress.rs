@@ -2,16 +2,16 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A bar on stderr over `total` steps; hidden when stderr is no terminal, or there is but one step.
+/// A bar on stderr over `total` steps. It is hidden if stderr is not a terminal, or if there is only one step.
 ///
-/// It disappears when it is dropped, so that an error message stands alone.
+/// The bar disappears when it is dropped, so that an error message is alone on the screen.
 pub fn bar(total: u64) -> ProgressBar {
     if total < 2 {
         return ProgressBar::hidden();
     }
-    // indicatif draws nothing by itself when stderr is no terminal.
+    // indicatif draws nothing if stderr is not a terminal.
     let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
-    // The template is fixed and tested below; without it the default style is as good.
+    // A test below checks the template. If it were invalid, the default style would be used.
     if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
         bar.set_style(style);
     }

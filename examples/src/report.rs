@@ -1,12 +1,12 @@
-//! One tick's result, as a line for people or as a JSON object for programs.
+//! Writes a tick's result, as a line for people or as a JSON object for programs.
 
 use std::fmt;
 use std::io::{self, Write};
 
-/// How many leading values are shown.
+/// The number of leading values in the output.
 const HEAD: usize = 4;
 
-/// How the ticks are written to stdout.
+/// The format of the ticks on stdout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// A line for people.
@@ -15,22 +15,22 @@ pub enum Format {
     Json,
 }
 
-/// What one tick produced: a tensor of `f32`.
+/// The result of one tick: a tensor of `f32`.
 #[derive(Debug, Clone, Copy)]
 pub struct Tick<'a> {
-    /// Which tick, from 0.
+    /// The number of the tick, from 0.
     pub tick: u64,
-    /// How many values in each dimension.
+    /// The number of values in each dimension.
     pub shape: &'a [usize],
     /// The values.
     pub values: &'a [f32],
 }
 
 impl Tick<'_> {
-    /// Writes the line, and flushes so that a reader sees the tick when it is done.
+    /// Writes the line, and flushes it, so that a reader gets each tick immediately.
     ///
     /// # Errors
-    /// What the writer says.
+    /// Those of the writer.
     pub fn write(&self, to: &mut impl Write, format: Format) -> io::Result<()> {
         match format {
             Format::Human => writeln!(to, "{self}")?,
@@ -43,7 +43,7 @@ impl Tick<'_> {
         &self.values[..self.values.len().min(HEAD)]
     }
 
-    /// Added up in `f64`, so that the sum adds no error of its own worth speaking of.
+    /// The sum of the values, computed in `f64`, so that its own rounding error is negligible.
     fn sum(&self) -> f64 {
         self.values.iter().map(|&x| f64::from(x)).sum()
     }
@@ -61,7 +61,7 @@ impl fmt::Display for Tick<'_> {
     }
 }
 
-/// The JSON form. JSON has no NaN and no infinity: they are `null`.
+/// The JSON format. JSON has no NaN and no infinity, so they are written as `null`.
 struct Json<'a>(&'a Tick<'a>);
 
 impl fmt::Display for Json<'_> {
@@ -91,14 +91,14 @@ fn list<T>(
     Ok(())
 }
 
-/// Rust's `{:?}` of a finite float is a JSON number, and the shortest that reads back the same.
+/// Rust's `{:?}` of a finite float is a JSON number, and the shortest one that reads back as the same value.
 fn number(f: &mut fmt::Formatter<'_>, value: impl fmt::Debug, finite: bool) -> fmt::Result {
     if finite { write!(f, "{value:?}") } else { f.write_str("null") }
 }
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
 
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn json_of_what_is_not_finite_is_null() {
+    fn nan_and_infinity_are_null_in_json() {
         let value = json(&[f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX]);
         let head = value["head"].as_array().unwrap();
         assert!(head[..3].iter().all(serde_json::Value::is_null), "{head:?}");
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn short_and_empty_heads() {
+    fn few_values_and_no_values_are_written() {
         assert_eq!(json(&[1.0])["head"], serde_json::json!([1.0]));
         let empty = json(&[]);
         assert_eq!(
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_have_several_dimensions() {
+    fn a_shape_may_have_several_dimensions() {
         let mut line = Vec::new();
         let tick = Tick { tick: 1, shape: &[2, 1], values: &[1.0, 2.0] };
         tick.write(&mut line, Format::Json).unwrap();
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sum_is_taken_in_f64() {
+    fn the_sum_is_computed_in_f64() {
         let values = vec![0.1_f32; 100_000];
         let expected = f64::from(0.1_f32) * 1e5;
         let sum = json(&values)["sum"].as_f64().unwrap();
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn people_see_the_first_values() {
+    fn the_human_format_shows_the_first_values() {
         let values = [1.0, 2.0, 3.0, 4.0, 5.0];
         let text = Tick { tick: 0, shape: &[5], values: &values }.to_string();
         assert_eq!(text, "tick 0: [5] float32, values [1.0, 2.0, 3.0, 4.0, …], sum 15.0");

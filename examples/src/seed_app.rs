@@ -1,13 +1,12 @@
-//! The seed's application, wired by hand: two sources fill an image each, a third stream multiplies
-//! them and sums each row, a fourth brings the sums to the host.
+//! The seed's application, wired by hand: two sources fill an image each, a third stream multiplies the images and sums
+//! each row, and a fourth downloads the sums.
 
 use streamflow::prelude::*;
 
 /// `out[i] = exp(start + i * step)`.
 ///
-/// Relative error against exact arithmetic: `step` and the product are rounded, each by half an ε of
-/// a value of at most 10, and so is `i` beyond 2²⁴; CUDA's `expf` is off by at most 2 ulp. Together
-/// at most [`EXP_TOLERANCE`].
+/// Relative error against exact arithmetic: `step`, the product, and `i` beyond 2²⁴ are rounded, each by half an ε of a
+/// value of at most 10. The error of CUDA's `expf` is at most 2 ulp. Together they are at most [`EXP_TOLERANCE`].
 #[kernel(unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < out_len) out[i] = expf(start + step * i);
@@ -20,13 +19,13 @@ pub fn exp_linspace(out: &mut [f32], start: f32, step: f32) {
 
 /// `out[r] = Σ a[r, c] * b[r, c]` over the `cols` columns. One block per row.
 ///
-/// Both bodies add in 256 lanes and then pairwise, so a row of `n` columns is off by at most
-/// `(n / 256 + 9) / 2` ε of `Σ |a b|`, that is [`SUM_TOLERANCE`]` · √n · ε` up to six million columns.
+/// Both bodies add in 256 lanes and then pairwise, so the error of a row of `n` columns is at most `(n / 256 + 9) / 2`
+/// ε of `Σ |a b|`. Up to six million columns this is below [`SUM_TOLERANCE`]` · √n · ε`.
 #[kernel(
     threads(256),
     requires(a.len() == b.len(), a.len() == out.len() * cols as usize),
     unsafe cuda = "
-    // The lanes are 256 whatever the block has: a thread takes every blockDim.x-th.
+    // There are 256 lanes for any block size: a thread takes every blockDim.x-th lane.
     __shared__ float lanes[256];
     if (blockIdx.x >= out_len) return;
     unsigned long long first = (unsigned long long)blockIdx.x * cols;
@@ -45,7 +44,7 @@ pub fn exp_linspace(out: &mut [f32], start: f32, step: f32) {
 "
 )]
 pub fn multiply_sum_rows(out: &mut [f32], a: &[f32], b: &[f32], cols: u32) {
-    // No columns: every sum is empty, and there are no chunks to walk.
+    // Without columns every sum is empty, and `chunks` needs a size of at least 1.
     let cols = (cols as usize).max(1);
     out.fill(0.0);
     for ((sum, a), b) in out.iter_mut().zip(a.chunks(cols)).zip(b.chunks(cols)) {
@@ -67,17 +66,16 @@ pub fn multiply_sum_rows(out: &mut [f32], a: &[f32], b: &[f32], cols: u32) {
     }
 }
 
-/// Lanes in which [`multiply_sum_rows`] adds a row; its CUDA body has the same number.
+/// The number of lanes in which [`multiply_sum_rows`] adds a row. Its CUDA body has the same number.
 const LANES: usize = 256;
 
-/// How far [`exp_linspace`] may be off, in ε (`f32::EPSILON`) of the exact value.
+/// The maximum error of [`exp_linspace`], in ε (`f32::EPSILON`) of the exact value.
 pub const EXP_TOLERANCE: f64 = 20.0;
 
-/// The `c` in `c · √n · ε`, how far [`multiply_sum_rows`] may be off, relative to the sum of the
-/// products' magnitudes.
+/// The `c` in `c · √n · ε`, the maximum error of [`multiply_sum_rows`] relative to the sum of the products' magnitudes.
 pub const SUM_TOLERANCE: f64 = 5.0;
 
-/// What the last element of a source is the exponential of.
+/// The last element of a source is `exp(STOP)`.
 const STOP: f32 = 10.0;
 
 /// The step of `linspace(0, 10, elements)`.
@@ -85,20 +83,19 @@ pub(crate) fn step(elements: usize) -> f32 {
     STOP / elements.saturating_sub(1).max(1) as f32
 }
 
-/// Which streams the application runs on.
+/// The streams of the application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Streams {
-    /// One for each of the four parts, from a pool.
+    /// One stream for each of the four parts, from a pool.
     Pool,
-    /// The device's default stream for all.
+    /// The device's default stream for all parts.
     Default,
 }
 
-/// The application's pool, as in the seed: room for one stream more than it needs.
+/// The application's pool. As in the seed, it has room for one stream more than the application needs.
 const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(5).reserved_size(1);
 
-/// The application. Ticks are independent: a next one may start before the last one's download was
-/// read.
+/// The application. Ticks are independent: the next one may start before the download of the last one was read.
 #[derive(Debug)]
 pub struct HandWired {
     platform: Platform,
@@ -111,17 +108,17 @@ pub struct HandWired {
 }
 
 impl HandWired {
-    /// Takes the streams. `rows` and `cols` are at least 1.
+    /// Allocates the streams. `rows` and `cols` are at least 1.
     ///
     /// # Errors
-    /// What the platform says about the streams.
+    /// Those of the platform.
     pub fn new(platform: &Platform, rows: usize, cols: u32, streams: Streams) -> Result<Self> {
         let pool = match streams {
             Streams::Pool => Some(platform.stream_pool("STREAMS", &STREAMS)?),
             Streams::Default => None,
         };
-        let stream = |who| match &pool {
-            Some(pool) => pool.allocate(who),
+        let stream = |label| match &pool {
+            Some(pool) => pool.allocate(label),
             None => platform.default_stream(device(0)),
         };
         Ok(Self {
@@ -135,10 +132,10 @@ impl HandWired {
         })
     }
 
-    /// Queues one tick and returns its row sums to be; nothing waits.
+    /// Queues one tick, without blocking. Returns the download of its row sums.
     ///
     /// # Errors
-    /// What the platform says: out of memory, a failed launch.
+    /// Those of the platform: out of memory, a failed launch.
     pub fn tick(&mut self) -> Result<Download<f32>> {
         let a = self.source(&self.source1)?;
         let b = self.source(&self.source2)?;
@@ -156,7 +153,7 @@ impl HandWired {
     }
 }
 
-/// The row sums in `f64`, from `linspace`'s definition.
+/// The row sums in `f64`, from the definition of `linspace`.
 pub fn reference(rows: usize, cols: u32) -> Vec<f64> {
     let last = (rows * cols as usize).saturating_sub(1).max(1);
     let source = |i: usize| (f64::from(STOP) * i as f64 / last as f64).exp();
@@ -164,7 +161,7 @@ pub fn reference(rows: usize, cols: u32) -> Vec<f64> {
     (0..rows).map(|r| (r * cols..(r + 1) * cols).map(|i| source(i) * source(i)).sum()).collect()
 }
 
-/// How far a row sum may be from [`reference()`], relative to it: two sources' errors, and the sum's.
+/// The maximum relative distance of a row sum from [`reference()`]: the errors of the two sources and of the sum.
 pub fn tolerance(cols: u32) -> f64 {
     (2.0 * EXP_TOLERANCE + SUM_TOLERANCE * f64::from(cols).sqrt()) * f64::from(f32::EPSILON)
 }
@@ -180,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn host_bodies_stay_within_their_tolerance() {
+    fn host_bodies_are_within_their_tolerance() {
         for (rows, cols) in [(1, 1), (1, 2), (3, 255), (2, 256), (5, 257), (7, 3841)] {
             let n = rows * cols as usize;
             let mut image = vec![f32::NAN; n];

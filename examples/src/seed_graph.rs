@@ -1,14 +1,13 @@
 //! The seed's application as a graph: two sources, multiplied and summed by row.
 //!
-//! The kernels and the reference stand in [`seed_app`](crate::seed_app), beside the form that is wired
-//! by hand.
+//! The kernels and the reference are in [`seed_app`](crate::seed_app), with the form that is wired by hand.
 
 use streamflow::prelude::*;
 
 use crate::deliver::{Deliver, Report};
 use crate::seed_app::{exp_linspace, multiply_sum_rows, step};
 
-/// Fills an image with `exp(linspace(0, 10))`, on a stream of its own.
+/// Fills an image with `exp(linspace(0, 10))`, on its own stream.
 #[operator(streams(fill))]
 #[derive(Debug)]
 pub struct Source {
@@ -57,13 +56,13 @@ fn fill(rows: usize, cols: u32, stream: &Stream<'_>, cx: &ExecutionContext) -> R
 #[operator]
 #[derive(Debug)]
 pub struct CombineAndSum {
-    /// The one image.
+    /// The first image.
     #[input]
     in1: &Tensor<f32>,
-    /// The other, of the same shape.
+    /// The second image, of the same shape.
     #[input]
     in2: &Tensor<f32>,
-    /// A sum per row.
+    /// One sum per row.
     #[output]
     out: Tensor<f32>,
 }
@@ -83,12 +82,11 @@ impl Compute for CombineAndSum {
     }
 }
 
-/// Brings the sums to the host and tells who asked for them.
+/// Downloads the sums and passes them to a callback.
 pub type PrintTensor = Deliver<f32>;
 
 graph! {
-    /// Two sources on streams of their own, multiplied and summed by row. `report` is told the sums of
-    /// each tick.
+    /// Two sources on their own streams, multiplied and summed by row. `report` gets the sums of each tick.
     #[derive(Debug)]
     pub struct CudaStreamApp(rows: usize, cols: u32, count: u64, report: Report<f32>) {
         const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(5).reserved_size(1);
@@ -109,8 +107,8 @@ graph! {
 }
 
 graph! {
-    /// The same without a pool: the sources use the device's default stream, and everybody after them
-    /// works on the stream of what he receives.
+    /// The same without a pool: the sources use the device's default stream, and each later node works on the stream of
+    /// the message that it receives.
     #[derive(Debug)]
     pub struct CudaStreamAppOnDefault(rows: usize, cols: u32, count: u64, report: Report<f32>) {
         #[streams(none)] #[when(count(count))]

@@ -1,7 +1,7 @@
-//! A filter over time: each frame is mixed with the mean of the last few.
+//! A filter over time: mixes each frame with the mean of the last few.
 //!
-//! It is small, and has what is awkward in one place: an operator that keeps messages for later ticks,
-//! writes one that it takes in place, works on two streams, and has an input that rarely has a message.
+//! The example is small, and its `Average` combines four difficult cases: it keeps messages for later ticks, writes a
+//! message that it takes in place, works on two streams, and has an input that rarely gets a message.
 
 mod history;
 mod kernels;
@@ -14,17 +14,17 @@ pub use kernels::{accumulate, fade, pattern, share};
 pub use reference::{TOLERANCE, reference, weight_of};
 use streamflow::prelude::*;
 
-/// How many frames the mean is of, once there are as many.
+/// The maximum number of frames in the mean.
 pub const FRAMES: usize = 4;
 
-/// Makes frames, and says which one it is.
+/// Emits frames and their numbers.
 #[operator(streams(shoot))]
 #[derive(Debug)]
 pub struct Camera {
     /// The frame.
     #[output]
     frame: Tensor<f32>,
-    /// Its number, from 0.
+    /// The number of the frame, from 0.
     #[output]
     number: u64,
     rows: usize,
@@ -41,7 +41,7 @@ impl Compute for Camera {
     }
 }
 
-/// Sends another weight now and then.
+/// Sends a new weight with some of the frames.
 #[operator]
 #[derive(Debug)]
 pub struct Control {
@@ -67,7 +67,7 @@ impl Compute for Control {
 pub struct Filtered {
     /// The frame.
     pub image: Tensor<f32>,
-    /// The weight that the mean had in it.
+    /// The weight of the mean in this frame.
     pub weight: f32,
 }
 
@@ -75,13 +75,13 @@ pub struct Filtered {
 #[operator(streams(side), no_new)]
 #[derive(Debug)]
 pub struct Average {
-    /// The frame, which is kept.
+    /// The frame, which the operator keeps.
     #[input]
     frame: Shared<Tensor<f32>>,
-    /// The frame once more, which becomes the result.
+    /// A copy of the frame, which becomes the result.
     #[input]
     canvas: Tensor<f32>,
-    /// Another weight for the mean, from this frame on.
+    /// A new weight for the mean, from this frame on.
     #[input(optional)]
     weight: f32,
     /// The result.
@@ -92,7 +92,7 @@ pub struct Average {
 }
 
 impl Average {
-    /// With the weight 0, which changes nothing.
+    /// An operator with the weight 0, which does not change the frames.
     pub fn new() -> Self {
         Self { frames: History::new(), current: 0.0 }
     }
@@ -116,8 +116,8 @@ impl Compute for Average {
         self.current = io.weight.receive().into_data().unwrap_or(self.current);
         self.frames.push(frame);
 
-        // The mean is made on the side while the canvas fades. Nothing here says when either stream
-        // waits for the other: the last launch sees that it needs what both have written.
+        // The mean is computed on `side` while the canvas fades on `stream`. There are no waits here: the last launch
+        // reads data of both streams, so streamflow orders it after both.
         let side = cx.allocate_cuda_stream(io.side)?;
         let mut mean = cx.tensor(canvas.shape(), &side)?;
         let part = 1.0 / self.frames.len() as f32;
@@ -139,11 +139,10 @@ impl Compute for Average {
     }
 }
 
-/// Is told the tick, from 0, the weight, and the values of each filtered frame.
+/// A callback. It gets the tick, from 0, the weight, and the values of each filtered frame.
 pub type ReportFrame = Box<dyn FnMut(u64, f32, &[f32]) -> Result<()> + Send>;
 
-/// Brings each frame to the host and reports it one tick later, as
-/// [`Deliver`](crate::deliver::Deliver).
+/// Downloads each frame and reports it one tick later, like [`Deliver`](crate::deliver::Deliver).
 #[operator(no_new)]
 pub struct Show {
     /// The frame.
@@ -154,7 +153,7 @@ pub struct Show {
 }
 
 impl Show {
-    /// Tells `report`.
+    /// Calls `report` for each frame.
     pub fn new(report: ReportFrame) -> Self {
         Self { report, before: None }
     }
@@ -185,7 +184,7 @@ impl fmt::Debug for Show {
 }
 
 graph! {
-    /// Filters `count` frames over time. `report` is told each.
+    /// Filters `count` frames over time. `report` gets each of them.
     #[derive(Debug)]
     pub struct TemporalFilter(rows: usize, cols: usize, count: u64, report: ReportFrame) {
         const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(4);

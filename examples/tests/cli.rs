@@ -1,5 +1,5 @@
-//! The programs as a user meets them: values, messages, exit codes, and nothing half-written.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "in tests a panic is a failed test")]
+//! Runs the programs as a user does, and checks values, messages, exit codes, and that no file is incomplete.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +30,7 @@ fn race(args: &[&str]) -> Output {
 }
 
 fn program(path: &str, args: &[&str]) -> Output {
-    // Logs are the user's choice; here they would mix with the messages.
+    // Without the user's `RUST_LOG`: logs would mix with the messages.
     Command::new(path).args(args).env_remove("RUST_LOG").output().unwrap()
 }
 
@@ -38,7 +38,7 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
 
-/// The program failed with this code and a message with these words, and wrote no results.
+/// Asserts that the program failed with this code and with a message that has these words, and printed no results.
 #[track_caller]
 fn assert_fails(output: &Output, code: i32, words: &[&str]) {
     let stderr = text(&output.stderr);
@@ -114,7 +114,7 @@ fn one_element_is_exactly_one() {
 
 #[test]
 fn the_race_is_reported_as_the_readme_says() {
-    // Without what git may have made of the line ends.
+    // git may have changed the line ends.
     let readme = include_str!("../../README.md").replace("\r\n", "\n");
     for seed in ["0", "1", "6", "7"] {
         let output = race(&["--platform", "host", "--seed", seed]);
@@ -128,7 +128,7 @@ fn the_race_is_reported_as_the_readme_says() {
 }
 
 #[test]
-fn people_get_a_line_per_tick() {
+fn the_human_format_has_a_line_per_tick() {
     let output = pool(&["--platform", "host", "--rows", "6", "--cols", "6", "--count", "2"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let lines: Vec<&str> = text(&output.stdout).lines().collect();
@@ -179,7 +179,7 @@ fn usage_mistakes_exit_with_2() {
 }
 
 #[test]
-fn too_much_memory_is_a_failure() {
+fn out_of_memory_exits_with_1() {
     let args = ["--platform", "host", "--json", "--rows", "2000000", "--cols", "2000000"];
     for output in [pool(&args), temporal_filter(&args)] {
         assert_fails(&output, 1, &["out of memory", "`compute`, tick 0"]);
@@ -213,12 +213,12 @@ fn the_filter_is_right_under_every_seed() {
     for seed in 1..16 {
         assert_eq!(text(&run(seed, &["--json"]).stdout), text(&first.stdout), "seed {seed}");
     }
-    let people = run(0, &[]);
-    let last = text(&people.stdout).lines().last().unwrap().to_owned();
+    let human = run(0, &[]);
+    let last = text(&human.stdout).lines().last().unwrap().to_owned();
     assert_eq!(last, "all 3003 values are within 9.5e-7 of the reference");
 }
 
-/// It checks every value itself.
+/// The program checks every value itself.
 #[test]
 fn chunks_overlap_under_every_seed() {
     let run = |seed: u64, more: &[&str]| {
@@ -261,12 +261,12 @@ fn chunks_overlap_under_every_seed() {
 }
 
 #[test]
-fn mistakes_of_overlap_are_told() {
+fn usage_mistakes_of_overlap_exit_with_2() {
     for (args, words) in [
         (&["--chunks", "0"][..], &["--chunks", "0 is not in 1.."][..]),
         (&["--rows", "0"], &["--rows", "0 is not in 1.."]),
         (&["--count", "0"], &["--count", "0 is not in 1.."]),
-        (&["--rows", "7", "--chunks", "8"], &["7 rows can't be cut into 8 chunks"]),
+        (&["--rows", "7", "--chunks", "8"], &["7 rows can't be divided into 8 chunks"]),
         (&["--mermaid"], &["--mermaid"]),
         (&["--platform", "cuda", "--seed", "1"], &["only the host simulator takes a seed"]),
         (&["--rows", "4294967295", "--cols", "4294967295"], &["4294967295 rows"]),
@@ -276,7 +276,7 @@ fn mistakes_of_overlap_are_told() {
 }
 
 #[test]
-fn charts_need_neither_files_nor_a_platform() {
+fn the_mermaid_flag_needs_no_files_and_no_platform() {
     for (output, words) in [
         (pool(&["--mermaid"]), &["source1 -- \"image → in1\" --> combine_and_sum", "STREAMS"][..]),
         (pool(&["--mermaid", "--default-stream"]), &["source1[\"source1: DefaultSource\"]"]),
@@ -297,8 +297,8 @@ fn charts_need_neither_files_nor_a_platform() {
 }
 
 #[test]
-fn a_disk_that_is_full_is_a_failure_of_the_tick() {
-    // Only where there is such a device.
+fn a_full_disk_is_an_error() {
+    // Not every system has this device.
     let Ok(full) = fs::File::options().write(true).open("/dev/full") else { return };
     let output = Command::new(env!("CARGO_BIN_EXE_cuda_stream_pool"))
         .args(["--platform", "host", "--rows", "4", "--cols", "4", "--json"])
@@ -311,7 +311,7 @@ fn a_disk_that_is_full_is_a_failure_of_the_tick() {
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_failure() {
+fn a_pipe_that_its_reader_closes_is_not_an_error() {
     use std::io::{BufRead, BufReader};
     use std::process::Stdio;
     let mut child = Command::new(env!("CARGO_BIN_EXE_cuda_stream_pool"))
@@ -323,7 +323,7 @@ fn a_reader_that_leaves_early_is_no_failure() {
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert!(line.starts_with(r#"{"tick":0,"#), "{line}");
-    // The pipe is closed now.
+    // The reader was dropped, so the pipe is closed.
     let output = child.wait_with_output().unwrap();
     assert_eq!(text(&output.stderr), "");
     assert!(output.status.success(), "{:?}", output.status);
@@ -338,7 +338,7 @@ fn the_astronaut_has_the_right_edges() {
     for more in [&["--seed", "0"][..], &["--seed", "3", "--repeat", "3"]] {
         let run = find_edges(&[&[input, output, "--platform", "host"], more].concat());
         assert!(run.status.success(), "{}", text(&run.stderr));
-        // No terminal, no bar.
+        // Without a terminal there is no progress bar.
         assert_eq!(text(&run.stderr), "");
         assert!(text(&run.stdout).contains("512 x 512"), "{}", text(&run.stdout));
 
@@ -355,11 +355,11 @@ fn the_astronaut_has_the_right_edges() {
 }
 
 #[test]
-fn a_failure_leaves_no_output_and_keeps_an_old_one() {
+fn a_failure_writes_no_output_and_keeps_an_old_file() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
     let (text_file, cut) = (path("text.png"), path("cut.png"));
-    fs::write(&text_file, "this is no photograph").unwrap();
+    fs::write(&text_file, "this is not a photograph").unwrap();
     fs::write(&cut, &ASTRONAUT[..ASTRONAUT.len() / 2]).unwrap();
     let (fresh, old) = (path("fresh.png"), path("old.png"));
     fs::write(&old, "old").unwrap();
@@ -371,11 +371,11 @@ fn a_failure_leaves_no_output_and_keeps_an_old_one() {
         }
     }
     assert_eq!(fs::read(&old).unwrap(), b"old");
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), before, "nothing was left behind");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), before, "a temporary file is left");
 }
 
 #[test]
-fn an_output_that_cannot_be_written_is_named() {
+fn an_error_names_the_output_that_cannot_be_written() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
     let input = path("in.png");
@@ -384,5 +384,5 @@ fn an_output_that_cannot_be_written_is_named() {
         let run = find_edges(&[&input, &output, "--platform", "host"]);
         assert_fails(&run, 1, &[&output, "cannot write", "caused by: "]);
     }
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing was left behind");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "a temporary file is left");
 }

@@ -1,6 +1,6 @@
-// The C++ program as a library, so that `seed_tick --cpp` can let it take turns with the other forms.
-// SEED_GRAPH names its source, which has the kernels and `struct G` with `G(rows, cols)`, `tick(number)`
-// and the events `e4` behind each tick's copy; its `main` is put aside.
+// The C++ program as a library, so that `seed_tick --cpp` can run it in turns with the other forms.
+// SEED_GRAPH names its source file, which has the kernels and `struct G` with `G(rows, cols)`, `tick(number)`
+// and the events `e4` after each tick's copy. Its `main` is renamed.
 //
 // nvcc -O3 -std=c++17 -arch=sm_90 -shared -Xcompiler -fPIC -DSEED_GRAPH='"seed_graph.cu"' cpp.cu -o seed.so
 #define main seed_main

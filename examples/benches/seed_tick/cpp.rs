@@ -1,4 +1,4 @@
-//! The C++ program, as a library that `cpp.cu` makes of it.
+//! The C++ program, as the library that `cpp.cu` is compiled to.
 
 use std::ffi::{c_int, c_void};
 use std::path::Path;
@@ -15,8 +15,7 @@ type New = unsafe extern "C" fn(c_int, c_int) -> *mut c_void;
 type Queue = unsafe extern "C" fn(*mut c_void, c_int);
 type Wait = unsafe extern "C" fn(*mut c_void);
 
-/// The program, for one size. What it has on the device stays there until the process ends, as errors do
-/// which CUDA reports to it.
+/// The program for one size. Its streams, events, memory and CUDA errors stay until the process ends.
 pub(crate) struct Cpp {
     seed: *mut c_void,
     queue: Symbol<'static, Queue>,
@@ -24,17 +23,17 @@ pub(crate) struct Cpp {
     wait_all: Symbol<'static, Wait>,
 }
 
-/// Opens the library, and never closes it: streams and memory of the CUDA runtime in it stay.
+/// Opens the library, and never closes it: its CUDA runtime keeps streams and memory.
 pub(crate) fn open(path: &Path) -> Result<&'static Library, Failure> {
-    // SAFETY: `--cpp` names what `cpp.cu` was compiled to; it does nothing when it is loaded but what the
-    // CUDA runtime does.
+    // SAFETY: `--cpp` names the library that `cpp.cu` was compiled to. Loading it runs only the CUDA runtime's
+    // initialisation.
     Ok(Box::leak(Box::new(unsafe { Library::new(path) }?)))
 }
 
 impl Cpp {
-    /// Takes its streams, events and memory from the device that is current.
+    /// Makes the program's streams, events and memory on the current device.
     pub(crate) fn new(library: &'static Library, rows: u32, cols: u32) -> Result<Self, Failure> {
-        // SAFETY: the types are those of `cpp.cu`, and `seed_new` may be called whenever the library is there.
+        // SAFETY: the types are those of `cpp.cu`, and `seed_new` may be called while the library is open.
         unsafe {
             let new: Symbol<'static, New> = library.get(b"seed_new")?;
             Ok(Self {

@@ -1,4 +1,4 @@
-//! The application with kernels of foreign PTX, by hand and as operators.
+//! The application with kernels from a PTX file, by hand and as operators.
 
 use streamflow::kernel::Function;
 use streamflow::prelude::*;
@@ -12,7 +12,7 @@ pub(crate) struct Functions {
 
 impl Functions {
     pub(crate) fn new(platform: &Platform, ptx: &[u8]) -> Result<Self> {
-        // SAFETY: `--ptx` names a file with PTX, which is text.
+        // SAFETY: `--ptx` names a file with PTX, which the driver checks.
         let module = unsafe { platform.module(device(0), ptx) }?;
         let source = module.function("_Z6sourcePfi")?;
         Ok(Self { source, mulsum: module.function("_Z6mulsumPKfS0_Pfi")? })
@@ -50,7 +50,7 @@ impl Functions {
     }
 }
 
-/// Wired by hand.
+/// The application, wired by hand.
 pub(crate) struct Foreign {
     platform: Platform,
     shape: [usize; 2],
@@ -100,7 +100,7 @@ impl Compute for ForeignSource {
     }
 }
 
-/// What joins the images, as an operator.
+/// The join of the images as an operator.
 #[operator]
 pub(crate) struct ForeignCombine {
     #[input]

@@ -1,4 +1,4 @@
-//! The forms of the application behind one face, and how they are compared.
+//! The forms of the application behind one interface, and their comparison.
 
 #![allow(clippy::print_stdout, reason = "a benchmark")]
 
@@ -11,18 +11,18 @@ use crate::{LATENCIES, TICKS};
 
 /// One form of the application.
 pub(crate) trait Form {
-    /// Queues [`TICKS`] ticks and waits for them: seconds until all were queued, and until all were
-    /// done. A form that reads while it queues has but the latter.
+    /// Queues [`TICKS`] ticks and waits for them. Returns the seconds until all were queued, and until all were done. A
+    /// form that reads while it queues has only the second.
     fn batch(&mut self) -> Result<(Option<f64>, f64)>;
 
-    /// Seconds for one tick, until its sums are on the host.
+    /// The seconds for one tick, until its sums are on the host.
     fn latency(&mut self) -> Result<f64>;
 }
 
-/// A form, and what it is called.
+/// A form and its name.
 pub(crate) type Named<'a> = (&'static str, &'a mut dyn Form);
 
-/// Wired by hand: a tick is a call.
+/// The form that is wired by hand: a tick is a call.
 pub(crate) struct ByHand<F>(pub(crate) F);
 
 impl<F: FnMut() -> Result<Download<f32>>> Form for ByHand<F> {
@@ -44,7 +44,7 @@ impl<F: FnMut() -> Result<Download<f32>>> Form for ByHand<F> {
     }
 }
 
-/// Keeps the last download and notes when it was queued, waiting for nothing.
+/// Keeps the last download and the time at which it was queued, without waiting.
 #[operator(no_new)]
 pub(crate) struct Last {
     #[input]
@@ -75,7 +75,7 @@ pub(crate) trait Readable: streamflow::Graph {
     fn last(&self) -> &Last;
 }
 
-/// As a graph: a run is [`TICKS`] ticks, and one for the latency.
+/// The form as a graph: `many` runs [`TICKS`] ticks, and `one` runs one, for the latency.
 pub(crate) struct Graph<G> {
     many: G,
     one: G,
@@ -113,7 +113,7 @@ pub(crate) struct Reading<M, O> {
 }
 
 impl Reading<(), ()> {
-    /// One tick computes while the one before is read.
+    /// Reads a tick while the next one computes.
     pub(crate) fn by_hand(tick: impl FnMut() -> Result<Download<f32>>) -> impl Form {
         let tick = std::cell::RefCell::new(tick);
         Reading {
@@ -132,7 +132,7 @@ impl Reading<(), ()> {
         }
     }
 
-    /// The sink reads.
+    /// The graph's sink reads each tick.
     pub(crate) fn graph<G: streamflow::Graph>(mut many: G, mut one: G) -> impl Form {
         Reading {
             many: move |_| schedule::run(&mut many),
@@ -158,7 +158,7 @@ impl<M: FnMut(u64) -> Result<()>, O: FnMut() -> Result<()>> Form for Reading<M, 
     }
 }
 
-/// What was measured of one form, in microseconds.
+/// The measurements of one form, in microseconds.
 #[derive(Default)]
 struct Times {
     host: Vec<f64>,
@@ -167,16 +167,16 @@ struct Times {
 }
 
 impl Times {
-    fn batch(&mut self, form: &mut dyn Form, counts: bool) -> Result<()> {
+    fn batch(&mut self, form: &mut dyn Form, keep: bool) -> Result<()> {
         let (queued, done) = form.batch()?;
-        if counts {
+        if keep {
             self.host.extend(queued.map(|queued| queued * 1e6 / TICKS as f64));
             self.wall.push(done * 1e6 / TICKS as f64);
         }
         Ok(())
     }
 
-    /// Medians of host and wall time, and of latency the median and the slow end.
+    /// The medians of host and wall time, and the median and the 99th percentile of the latency.
     fn quantiles(&self) -> [Option<f64>; 4] {
         [
             quantile(&self.host, 0.5),
@@ -186,8 +186,8 @@ impl Times {
         ]
     }
 
-    /// The medians of what each turn took, divided by what `other` took in the same turn; and of the latency
-    /// the quantiles, divided.
+    /// The medians over the turns of this form's time divided by that of `other`, and the quotients of the latency's
+    /// quantiles.
     fn ratios(&self, other: &Self) -> [Option<f64>; 4] {
         let turns =
             |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a / b).collect() };
@@ -201,7 +201,7 @@ impl Times {
     }
 }
 
-/// Measures forms of the same work in turns, and prints each, and the ratio of each to those before it.
+/// Measures forms of the same work in turns. Prints each, and its ratio to the earlier forms.
 pub(crate) fn compare<const N: usize>(
     name: &str,
     batches: usize,
@@ -210,7 +210,7 @@ pub(crate) fn compare<const N: usize>(
     let mut times: [Times; N] = std::array::from_fn(|_| Times::default());
     for batch in 0..=batches {
         for ((_, form), times) in forms.iter_mut().zip(&mut times) {
-            // The first is the warm-up.
+            // The first batch is the warm-up.
             times.batch(&mut **form, batch > 0)?;
         }
     }
@@ -229,7 +229,7 @@ pub(crate) fn compare<const N: usize>(
 }
 
 fn row(name: &str, form: &str, [host, wall, p50, p99]: [Option<f64>; 4]) {
-    // A form that reads has no time until all was queued.
+    // A form that reads has no host time.
     let text = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.3}"));
     println!(
         "  {name:<17} {form:<15} host {:>9}  wall {:>9}  latency p50 {:>9} p99 {:>9}",

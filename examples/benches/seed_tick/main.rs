@@ -1,23 +1,23 @@
-//! What a tick of the seed's application costs the host: wired by hand, and as a graph.
+//! The host's time for a tick of the seed's application: wired by hand, and as a graph.
 //!
 //! ```text
 //! cargo bench -p streamflow-examples --bench seed_tick -- [--ptx FILE [--cpp LIB]] [--platform host|cuda] [--size RxC]...
 //! ```
 //!
-//! The measures are those of a hand-written CUDA C++ program with two buffers of each kind, streams
-//! and events: the host's time per tick while 200 ticks are queued, the wall time per tick until the
-//! device has done them, and the latency of one tick. Medians of 15 batches, after warm-up; latency
-//! over 500 ticks. The forms take turns, so that a machine that changes its speed changes all, and ratios
-//! are medians of those of the turns.
+//! The measurements are those of a hand-written CUDA C++ program with two buffers of each kind, streams and events: the
+//! host's time per tick while 200 ticks are queued, the wall time per tick until the device has done them, and the
+//! latency of one tick. The results are medians of 15 batches, after a warm-up; the latency is over 500 ticks. The
+//! forms take turns, so that a change of the machine's speed affects all. Ratios are medians of the ratios of the
+//! turns.
 //!
-//! `queued`: nobody reads before all ticks are queued, as in the C++ program. `read`: each tick is read
-//! on the host one tick later, as the example does it; its graph also waits with `stream_done`. A
-//! graph's latency is that of a run of one tick, with its start and end.
+//! `queued`: the host reads after all ticks are queued, as in the C++ program. `read`: the host reads each tick one
+//! tick later, as the example does; its graph also waits with `stream_done`. A graph's latency is that of a run of one
+//! tick, with its start and end.
 //!
-//! With `--ptx` the kernels are also those of that file: `source(float*, int)` and
-//! `mulsum(const float*, const float*, float*, int)` as C++ mangles them, so that both programs run
-//! the same PTX. With `--cpp` that program takes turns, too, as the library that `cpp.cu` makes of it: a process
-//! of its own may run on another core, at another speed.
+//! With `--ptx`, the forms also run with the kernels of that file: `source(float*, int)` and
+//! `mulsum(const float*, const float*, float*, int)` with mangled C++ names, so that both programs run the same PTX.
+//! With `--cpp`, the C++ program takes turns too, as the library that `cpp.cu` is compiled to: a separate process could
+//! run on another core, at another speed.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark")]
 
 mod cpp;
@@ -42,16 +42,16 @@ use forms::{ByHand, Form, Graph, Last, Named, Readable, Reading};
 struct Args {
     #[command(flatten)]
     platform: PlatformArgs,
-    /// PTX with more kernels to run, beside our own
+    /// PTX file with kernels, for additional measurements
     #[arg(long)]
     ptx: Option<std::path::PathBuf>,
-    /// The C++ program as a library, to take turns with the kernels of `--ptx`
+    /// Library of the C++ program, to measure in turns with the kernels of `--ptx`
     #[arg(long, requires = "ptx")]
     cpp: Option<std::path::PathBuf>,
-    /// How many times 200 ticks are queued
+    /// Number of batches of 200 ticks
     #[arg(long, default_value_t = 15)]
     batches: usize,
-    /// Rows and columns, as 128x256
+    /// Rows and columns, for example 128x256
     #[arg(long, value_parser = size)]
     size: Vec<(u32, u32)>,
     /// Added by `cargo bench`
@@ -63,7 +63,7 @@ fn size(text: &str) -> Result<(u32, u32), String> {
     let parts = text.split_once('x').map(|(rows, cols)| (rows.parse(), cols.parse()));
     match parts {
         Some((Ok(rows), Ok(cols))) if rows > 0 && cols > 0 => Ok((rows, cols)),
-        _ => Err(format!("`{text}` is not of the form 128x256")),
+        _ => Err(format!("`{text}` is not a size; write rows and columns, for example 128x256")),
     }
 }
 
@@ -130,8 +130,8 @@ fn main() -> ExitCode {
     cli::main(|| run(&Args::parse()))
 }
 
-/// The sink of the forms that read: that the values were there is all that counts.
-fn looked_at() -> Report<f32> {
+/// The report callback of the forms that read. It discards the values.
+fn discard() -> Report<f32> {
     Box::new(|_, values| {
         std::hint::black_box(values);
         Ok(())
@@ -147,28 +147,28 @@ fn run(args: &Args) -> Result<(), Failure> {
     for &(rows, cols) in sizes {
         let n = rows as usize;
         println!("{}, {rows} x {cols}, microseconds per tick", platform.name());
-        // Each pair gives its streams back before the next one takes some.
+        // The scope frees the streams of each pair before the next pair allocates streams.
         {
             let mut by_hand = HandWired::new(p, n, cols, Streams::Pool)?;
             let graph = |count| Queued::new(p, n, cols, count);
             let mut graph = Graph::new(graph(TICKS)?, graph(1)?);
             let mut by_hand = ByHand(|| by_hand.tick());
-            forms::compare("queued", args.batches, ours(&mut by_hand, &mut graph))?;
+            forms::compare("queued", args.batches, named(&mut by_hand, &mut graph))?;
         }
         if let Some(ptx) = &ptx {
             same_ptx(p, args, ptx, (rows, cols))?;
         }
         let mut by_hand = HandWired::new(p, n, cols, Streams::Pool)?;
-        let graph = |count| CudaStreamApp::new(p, n, cols, count, looked_at());
+        let graph = |count| CudaStreamApp::new(p, n, cols, count, discard());
         let mut graph = Reading::graph(graph(TICKS)?, graph(1)?);
         let mut by_hand = Reading::by_hand(|| by_hand.tick());
-        forms::compare("read", args.batches, ours(&mut by_hand, &mut graph))?;
+        forms::compare("read", args.batches, named(&mut by_hand, &mut graph))?;
     }
     Ok(())
 }
 
-/// The two forms of the application that are ours.
-fn ours<'a>(by_hand: &'a mut dyn Form, graph: &'a mut dyn Form) -> [Named<'a>; 2] {
+/// The two forms that use streamflow, with their names.
+fn named<'a>(by_hand: &'a mut dyn Form, graph: &'a mut dyn Form) -> [Named<'a>; 2] {
     [("by hand", by_hand), ("graph", graph)]
 }
 
@@ -185,7 +185,7 @@ fn same_ptx(
         let graph = |count| QueuedForeign::new(p, n, m, count, f.clone());
         let mut graph = Graph::new(graph(TICKS)?, graph(1)?);
         let mut by_hand = ByHand(|| by_hand.tick());
-        let [by_hand, graph] = ours(&mut by_hand, &mut graph);
+        let [by_hand, graph] = named(&mut by_hand, &mut graph);
         let name = "same PTX, queued";
         match &args.cpp {
             None => forms::compare(name, args.batches, [by_hand, graph])?,
@@ -197,9 +197,9 @@ fn same_ptx(
         }
     }
     let mut by_hand = Foreign::new(p, [n, m], f.clone())?;
-    let graph = |count| ReadForeign::new(p, n, m, count, f.clone(), looked_at());
+    let graph = |count| ReadForeign::new(p, n, m, count, f.clone(), discard());
     let mut graph = Reading::graph(graph(TICKS)?, graph(1)?);
     let mut by_hand = Reading::by_hand(|| by_hand.tick());
-    forms::compare("same PTX, read", args.batches, ours(&mut by_hand, &mut graph))?;
+    forms::compare("same PTX, read", args.batches, named(&mut by_hand, &mut graph))?;
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Two sources on streams of a pool fill an image each; a third stream multiplies them and sums each
-//! row; a fourth brings the sums to the host.
+//! Two sources on streams of a pool fill an image each. A third stream multiplies the images and sums each row. A
+//! fourth downloads the sums.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -18,7 +18,7 @@ struct Args {
     #[command(flatten)]
     platform: PlatformArgs,
 
-    /// How many ticks to run
+    /// Number of ticks
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     count: u64,
 
@@ -30,11 +30,11 @@ struct Args {
     #[arg(long, value_name = "C", default_value_t = 3840, value_parser = clap::value_parser!(u32).range(1..))]
     cols: u32,
 
-    /// Use no pool: everything runs on the default stream
+    /// Run everything on the default stream, without a pool
     #[arg(long)]
     default_stream: bool,
 
-    /// Write one JSON object per tick
+    /// Print one JSON object per tick
     #[arg(long)]
     json: bool,
 

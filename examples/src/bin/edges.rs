@@ -1,5 +1,5 @@
-//! Finds the edges of a photograph: decode, upload, grey, blur, two gradients on streams of their
-//! own, their length, download, encode.
+//! Finds the edges of a photograph: decode, upload, grey, blur, two gradients on their own streams, their length,
+//! download, encode.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -19,14 +19,14 @@ struct Args {
     #[arg(value_name = "IN.png", required_unless_present = "mermaid")]
     input: Option<PathBuf>,
 
-    /// Where the edges go, an 8-bit grey PNG; it appears whole or not at all
+    /// The result, an 8-bit grey PNG, which is written completely or not at all
     #[arg(value_name = "OUT.png", required_unless_present = "mermaid")]
     output: Option<PathBuf>,
 
     #[command(flatten)]
     platform: PlatformArgs,
 
-    /// How often to run the pipeline; the last result is written
+    /// Number of runs of the pipeline; the last result is written
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     repeat: u64,
 
@@ -43,7 +43,7 @@ fn run(args: &Args) -> Result<(), Failure> {
         return Ok(write!(io::stdout(), "{}", EdgesApp::MERMAID)?);
     }
     let (Some(input), Some(output)) = (&args.input, &args.output) else {
-        // clap has seen to it.
+        // Unreachable: clap requires both arguments.
         return Err(Failure::Usage("name IN.png and OUT.png".into()));
     };
     let platform = args.platform.open()?;
@@ -51,10 +51,10 @@ fn run(args: &Args) -> Result<(), Failure> {
 
     let (repeat, bar) = (args.repeat, progress::bar(args.repeat));
     let result = Arc::new(Mutex::new(Vec::new()));
-    let (kept, steps) = (result.clone(), bar.clone());
+    let (last, steps) = (result.clone(), bar.clone());
     let report = move |tick: u64, pixels: &[u8]| {
         if tick + 1 == repeat {
-            kept.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(pixels);
+            last.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(pixels);
         }
         steps.inc(1);
         Ok(())

@@ -1,5 +1,5 @@
-//! Uploads, computes and downloads an image in chunks: on one stream, and on several, where copies and
-//! kernels overlap. Checks every value, and prints the device's times and their ratio.
+//! Uploads, computes and downloads an image in chunks: on one stream, and on several streams, where copies and kernels
+//! overlap. Checks every value, and prints the device's times and their ratio.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -18,7 +18,7 @@ struct Args {
     #[command(flatten)]
     platform: PlatformArgs,
 
-    /// How often to measure
+    /// Number of measurements
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     count: u64,
 
@@ -30,15 +30,15 @@ struct Args {
     #[arg(long, value_name = "C", default_value_t = 3840, value_parser = clap::value_parser!(u32).range(1..))]
     cols: u32,
 
-    /// Into how many chunks to cut the image, each of whole rows
+    /// Number of chunks of the image, each of whole rows
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
     chunks: u32,
 
-    /// Use the default stream where one stream is used
+    /// Use the default stream for the measurement with one stream
     #[arg(long)]
     default_stream: bool,
 
-    /// Write one JSON object per measurement
+    /// Print one JSON object per measurement
     #[arg(long)]
     json: bool,
 }
@@ -51,13 +51,15 @@ fn run(args: &Args) -> Result<(), Failure> {
     cli::check_size(args.rows, args.cols)?;
     let (rows, chunks) = (args.rows, args.chunks);
     if chunks > rows {
-        return Err(Failure::Usage(format!("{rows} rows can't be cut into {chunks} chunks")));
+        return Err(Failure::Usage(format!(
+            "{rows} rows can't be divided into {chunks} chunks; choose at most {rows} chunks"
+        )));
     }
     let platform = args.platform.open()?;
     let format = if args.json { Format::Json } else { Format::Human };
     cli::say_where(&platform, format)?;
     let mut overlap = Overlap::new(&platform, rows as usize, args.cols as usize, chunks as usize)?;
-    // Loads the kernel, which is no part of what is measured.
+    // Loads the kernel, so that loading is not measured.
     overlap.on_one()?;
     overlap.check()??;
     for run in 0..args.count {
@@ -85,17 +87,17 @@ struct Times {
 }
 
 impl Times {
-    /// The simulator's times are not those of any device, and are marked so.
+    /// Writes the times. Times of the simulator are marked as simulated: they are not those of any device.
     fn write(&self, to: &mut impl Write, format: Format, simulated: bool) -> io::Result<()> {
         let Self { run, chunks, streams, .. } = self;
         let [one, several] = [self.one, self.several].map(|time| time.as_secs_f64() * 1e3);
         let ratio = one / several;
         match format {
             Format::Human => {
-                let whose = if simulated { "simulated ms" } else { "ms" };
+                let unit = if simulated { "simulated ms" } else { "ms" };
                 writeln!(
                     to,
-                    "run {run}: {one:.3} {whose} on one stream, {several:.3} {whose} on {streams}, \
+                    "run {run}: {one:.3} {unit} on one stream, {several:.3} {unit} on {streams}, \
                      ratio {ratio:.2}"
                 )?;
             }

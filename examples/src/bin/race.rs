@@ -1,4 +1,4 @@
-//! A program with a race, and what the race checker says about it.
+//! A program with a race, and the report of the race checker.
 
 use std::process::ExitCode;
 
@@ -7,8 +7,8 @@ use streamflow::prelude::*;
 use streamflow_examples::cli::{self, Failure, PlatformArgs};
 use streamflow_examples::temporal::{pattern, share};
 
-/// Runs a graph that reads an image on a stream which nothing orders after the one that writes it, and
-/// prints what the race checker says: exit code 1.
+/// Runs a graph that reads an image on a stream that does not wait for the image's writer, and prints
+/// the report of the race checker: exit code 1.
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Args {
@@ -32,7 +32,7 @@ impl Compute for Source {
     }
 }
 
-/// Takes half of each value, too early.
+/// Halves each value, without waiting for the image.
 #[operator(streams(extra))]
 struct Hasty {
     #[input]
@@ -44,13 +44,13 @@ impl Compute for Hasty {
         let (image, _ordered) = io.image.receive().receive_cuda_stream(cx)?;
         let extra = cx.allocate_cuda_stream(io.extra)?;
         let mut half = cx.tensor(image.shape(), &extra)?;
-        // SAFETY: none! `extra` was never made to wait for the image. `launch` would have seen to it.
+        // SAFETY: none! `extra` does not wait for the image. `launch` would make it wait.
         unsafe { extra.launch_unordered::<share>(image.len(), (&mut half, image, 0.5)) }
     }
 }
 
 graph! {
-    /// An image, and one who can't wait for it.
+    /// An image, and an operator that does not wait for it.
     struct Race(count: u64) {
         const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(3);
 
@@ -68,7 +68,7 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<(), Failure> {
-    // By itself the checker is on in debug builds alone.
+    // By default, the checker is on in debug builds only.
     let options = PlatformOptions { race_check: Some(true), ..PlatformOptions::default() };
     let platform = Platform::with_options(args.platform.open()?.driver().clone(), options)?;
     Ok(Race::new(&platform, 10)?.run()?)

@@ -17,7 +17,7 @@ struct Args {
     #[command(flatten)]
     platform: PlatformArgs,
 
-    /// How many ticks to run
+    /// Number of ticks
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=u64::from(u32::MAX)))]
     count: u64,
 
@@ -29,7 +29,7 @@ struct Args {
     #[arg(long, value_name = "C", default_value_t = 640, value_parser = clap::value_parser!(u32).range(1..))]
     cols: u32,
 
-    /// Write one JSON object per tick
+    /// Print one JSON object per tick
     #[arg(long)]
     json: bool,
 
@@ -37,7 +37,7 @@ struct Args {
     graph: GraphArgs,
 }
 
-/// What is wrong with a result.
+/// A value that differs from the reference.
 #[derive(Debug, thiserror::Error)]
 #[error("tick {tick}: value {index} is {found}, but the reference is {expected}")]
 struct Wrong {
@@ -84,8 +84,8 @@ fn report(shape: [usize; 2], format: Format, cause: Cause, checked: Arc<AtomicU6
 fn check(tick: u64, weight: f32, values: &[f32]) -> Result<(), Wrong> {
     let pairs = values.iter().zip(reference(values.len(), tick, weight));
     for (index, (&found, expected)) in pairs.enumerate() {
-        let near = (f64::from(found) - expected).abs() <= TOLERANCE;
-        if !near {
+        let is_near = (f64::from(found) - expected).abs() <= TOLERANCE;
+        if !is_near {
             return Err(Wrong { tick, index, found, expected });
         }
     }

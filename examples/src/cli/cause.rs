@@ -1,4 +1,4 @@
-//! Failures of callbacks that run inside of a graph.
+//! Keeps the failures of callbacks that run inside a graph.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,16 +6,15 @@ use streamflow::prelude::*;
 
 use super::Failure;
 
-/// What made a callback within a graph fail. Through the graph goes only a text; here the failure stays
-/// what it is.
+/// The failure of a callback inside a graph. The graph's error carries only its text; this keeps the failure itself.
 #[derive(Debug, Clone, Default)]
 pub struct Cause(Arc<Mutex<Option<Failure>>>);
 
 impl Cause {
-    /// Keeps a failure if it is the first, and tells the graph.
+    /// Keeps the first failure, and converts it to an error for the graph.
     ///
     /// # Errors
-    /// The text of the failure.
+    /// An error with the text of the failure.
     pub fn keep<T>(&self, result: Result<T, impl Into<Failure>>) -> Result<T> {
         result.map_err(|error| {
             let failure = error.into();
@@ -28,10 +27,10 @@ impl Cause {
         })
     }
 
-    /// How a run ended: the failure that was kept stands for what the graph says of it.
+    /// The result of a run, with the kept failure in place of the graph's error.
     ///
     /// # Errors
-    /// That failure; else the graph's.
+    /// The kept failure, if there is one; otherwise the graph's error.
     pub fn of(self, run: Result<()>) -> Result<(), Failure> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         match (run, kept) {
@@ -61,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_graph_may_fail_by_itself_or_not_at_all() {
+    fn without_a_kept_failure_the_result_is_the_graphs() {
         let failed = Cause::default().of(Err(Error::other("no memory")));
         assert!(failed.is_err_and(|failure| !failure.is_broken_pipe()));
         assert!(Cause::default().of(Ok(())).is_ok());

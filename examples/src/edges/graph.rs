@@ -8,10 +8,10 @@ use super::{blur_columns, blur_rows, grey, magnitude, sobel_x, sobel_y};
 use crate::deliver::{Deliver, Report};
 use crate::png_io::Image;
 
-/// Uploads the photograph anew in each tick.
+/// Uploads the photograph in each tick.
 #[operator(streams(upload), no_new)]
 pub struct Photograph {
-    /// Rows, columns, and red, green and blue.
+    /// The photograph: rows, columns, three colours.
     #[output]
     rgb: Tensor<u8>,
     pixels: Pinned<u8>,
@@ -19,10 +19,10 @@ pub struct Photograph {
 }
 
 impl Photograph {
-    /// Puts it where uploads don't block.
+    /// Copies the photograph to page-locked memory, so that uploads don't block.
     ///
     /// # Errors
-    /// What the platform says: out of memory.
+    /// Those of the platform: out of memory.
     pub fn new(platform: &Platform, image: &Image) -> Result<Self> {
         let mut pixels = platform.pinned(device(0), image.rgb.len())?;
         pixels.as_mut_slice_blocking()?.copy_from_slice(&image.rgb);
@@ -45,14 +45,14 @@ impl fmt::Debug for Photograph {
     }
 }
 
-/// Colours to brightness.
+/// Converts colours to brightness.
 #[operator]
 #[derive(Debug)]
 pub struct Grey {
-    /// Rows, columns, and three colours.
+    /// The photograph: rows, columns, three colours.
     #[input]
     rgb: &Tensor<u8>,
-    /// Rows and columns.
+    /// The brightness: rows, columns.
     #[output]
     image: Tensor<f32>,
 }
@@ -70,10 +70,10 @@ impl Compute for Grey {
 #[operator]
 #[derive(Debug)]
 pub struct Blur {
-    /// What is blurred.
+    /// The image to blur.
     #[input]
     image: &Tensor<f32>,
-    /// Of the same shape.
+    /// The blurred image, of the same shape.
     #[output]
     blurred: Tensor<f32>,
 }
@@ -90,14 +90,14 @@ impl Compute for Blur {
     }
 }
 
-/// How brightness grows to the right.
+/// Computes how brightness grows to the right.
 #[operator]
 #[derive(Debug)]
 pub struct SobelX {
-    /// Read by [`SobelY`] at the same time.
+    /// The blurred image, which [`SobelY`] reads at the same time.
     #[input]
     image: &Tensor<f32>,
-    /// Of the same shape.
+    /// The gradient, of the same shape.
     #[output]
     gradient: Tensor<f32>,
 }
@@ -112,14 +112,14 @@ impl Compute for SobelX {
     }
 }
 
-/// How brightness grows downwards.
+/// Computes how brightness grows downwards.
 #[operator]
 #[derive(Debug)]
 pub struct SobelY {
-    /// Read by [`SobelX`] at the same time.
+    /// The blurred image, which [`SobelX`] reads at the same time.
     #[input]
     image: &Tensor<f32>,
-    /// Of the same shape.
+    /// The gradient, of the same shape.
     #[output]
     gradient: Tensor<f32>,
 }
@@ -134,17 +134,17 @@ impl Compute for SobelY {
     }
 }
 
-/// Joins the gradients to their length, a byte per pixel.
+/// Computes the length of the gradient, a byte per pixel.
 #[operator]
 #[derive(Debug)]
 pub struct Magnitude {
-    /// To the right.
+    /// The gradient to the right.
     #[input]
     x: &Tensor<f32>,
-    /// Downwards, of the same shape.
+    /// The gradient downwards, of the same shape.
     #[input]
     y: &Tensor<f32>,
-    /// Of the same shape.
+    /// The edges, of the same shape.
     #[output]
     edges: Tensor<u8>,
 }
@@ -160,9 +160,10 @@ impl Compute for Magnitude {
 }
 
 graph! {
-    /// The edges of a photograph, `repeat` times. `report` is told each result, a byte per pixel.
+    /// Finds the edges of a photograph, `repeat` times. `report` gets each result, a byte per pixel.
     ///
-    /// The gradients have streams of their own. Whoever has none works on that of what he receives.
+    /// The gradients have their own streams. A node without streams works on the stream of the message that it
+    /// receives.
     #[derive(Debug)]
     pub struct EdgesApp(image: &Image, repeat: u64, report: Report<u8>) {
         const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(4).reserved_size(4);

@@ -1,4 +1,4 @@
-//! The kernels. Images are row-major; pixels beyond the border are those of the border.
+//! The kernels. Images are row-major. A pixel beyond the border has the value of the nearest pixel.
 
 use streamflow::prelude::*;
 
@@ -16,7 +16,7 @@ pub fn grey(out: &mut [f32], rgb: &[u8]) {
     }
 }
 
-/// Half of a 5x5 Gaussian blur: the weights 1 4 6 4 1 along each row.
+/// The first half of a 5x5 Gaussian blur: the weights 1 4 6 4 1 along each row.
 #[kernel(
     requires(image.len() == out.len(), width > 0, image.len() % width as usize == 0),
     unsafe cuda = "
@@ -42,7 +42,7 @@ pub fn blur_rows(out: &mut [f32], image: &[f32], width: u32) {
     }
 }
 
-/// The other half: the weights 1 4 6 4 1 along each column.
+/// The second half of the blur: the weights 1 4 6 4 1 along each column.
 #[kernel(
     requires(image.len() == out.len(), width > 0, image.len() % width as usize == 0),
     unsafe cuda = "
@@ -109,7 +109,7 @@ pub fn sobel_y(out: &mut [f32], image: &[f32], width: u32) {
     });
 }
 
-/// The length of the gradient, rounded and cut to a byte.
+/// The length of the gradient, rounded and clamped to a byte.
 #[kernel(
     requires(x.len() == out.len(), y.len() == out.len()),
     unsafe cuda = "
@@ -119,7 +119,7 @@ pub fn sobel_y(out: &mut [f32], image: &[f32], width: u32) {
 )]
 pub fn magnitude(out: &mut [u8], x: &[f32], y: &[f32]) {
     for ((out, x), y) in out.iter_mut().zip(x).zip(y) {
-        // `as` cuts at 0 and 255.
+        // `as` clamps to 0 and 255.
         *out = ((x * x + y * y).sqrt() + 0.5) as u8;
     }
 }
@@ -127,7 +127,7 @@ pub fn magnitude(out: &mut [u8], x: &[f32], y: &[f32]) {
 /// A row of Pascal's triangle over 16: a Gaussian with a standard deviation of one pixel.
 const WEIGHTS: [f32; 5] = [0.0625, 0.25, 0.375, 0.25, 0.0625];
 
-/// `at - back`, cut to `0..len`.
+/// `at - back`, clamped to `0..len`.
 fn clamped(at: usize, back: usize, len: usize) -> usize {
     at.saturating_sub(back).min(len - 1)
 }

@@ -1,12 +1,12 @@
-//! The same edges in `f64`, from the definitions, with no code shared with the kernels.
+//! The same edges in `f64`, from the definitions, without code of the kernels.
 
 use crate::png_io::Image;
 
-/// How far a byte may be from [`reference()`]: half a unit by rounding, and what `f32` loses on the
-/// way: some ten roundings of values up to 8 · 255.
+/// The maximum distance of a byte from [`reference()`]: half a unit from the last rounding, and the errors of about ten
+/// roundings in `f32` of values up to 8 · 255.
 pub const TOLERANCE: f64 = 0.5 + 0.005;
 
-/// The edges before rounding, 0 to 255, a value per pixel.
+/// The edges before rounding, 0 to 255, one value per pixel.
 pub fn reference(image: &Image) -> Vec<f64> {
     let (width, height) = (image.width as usize, image.height as usize);
     let brightness = image
@@ -34,14 +34,14 @@ struct Plane {
 }
 
 impl Plane {
-    /// The pixel at a place, or the border's nearest.
+    /// The pixel at a place. Beyond the border, the nearest pixel.
     fn at(&self, x: isize, y: isize) -> f64 {
         let x = x.clamp(0, self.width as isize - 1) as usize;
         let y = y.clamp(0, self.height as isize - 1) as usize;
         self.values[y * self.width + x]
     }
 
-    /// Each pixel's neighbours weighted by a square of odd size.
+    /// The convolution with a square of weights of odd size.
     fn convolve(&self, weights: &[Vec<f64>]) -> Self {
         let back = (weights.len() / 2) as isize;
         let mut values = Vec::with_capacity(self.values.len());

@@ -1,4 +1,4 @@
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::io::Cursor;
 
@@ -59,7 +59,7 @@ fn other_depths_become_8_bits() {
 }
 
 #[test]
-fn what_is_written_reads_back() {
+fn a_written_image_reads_back() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("grey.png");
     write_grey(&path, 3, 1, &[1, 2, 3]).unwrap();
@@ -69,7 +69,7 @@ fn what_is_written_reads_back() {
 }
 
 #[test]
-fn damaged_files_are_named() {
+fn errors_of_damaged_files_name_the_file() {
     let dir = tempfile::tempdir().unwrap();
     let whole = png_of(ColorType::Rgb, BitDepth::Eight, &[5; 12], None);
     let mut flipped = whole.clone();
@@ -77,7 +77,7 @@ fn damaged_files_are_named() {
     flipped[middle] ^= 0xff;
     for (name, bytes) in [
         ("empty.png", &[][..]),
-        ("text.png", b"this is no photograph"),
+        ("text.png", b"this is not a photograph"),
         ("cut.png", &whole[..whole.len() / 2]),
         ("flipped.png", &flipped),
     ] {
@@ -104,11 +104,11 @@ fn a_failed_write_leaves_everything_as_it_was() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("out.png");
     fs::write(&path, "before").unwrap();
-    // Too few pixels: it fails after the header was written.
+    // With too few pixels, the write fails after the header.
     let error = write_grey(&path, 2, 2, &[1, 2]).unwrap_err();
     assert!(matches!(error, PngError::Encode { .. } | PngError::Write { .. }), "{error:?}");
     assert_eq!(fs::read(&path).unwrap(), b"before");
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "the temporary file is gone");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "the temporary file was not removed");
 }
 
 #[test]
@@ -123,12 +123,12 @@ fn only_ordinary_files_are_replaced() {
 
 #[cfg(unix)]
 #[test]
-fn the_file_is_no_more_private_than_others() {
+fn a_written_file_has_the_usual_permissions() {
     use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::tempdir().unwrap();
-    let (ours, plain) = (dir.path().join("ours.png"), dir.path().join("plain"));
-    write_grey(&ours, 1, 1, &[0]).unwrap();
+    let (written, plain) = (dir.path().join("written.png"), dir.path().join("plain"));
+    write_grey(&written, 1, 1, &[0]).unwrap();
     fs::write(&plain, "").unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
-    assert_eq!(mode(&ours), mode(&plain));
+    assert_eq!(mode(&written), mode(&plain));
 }

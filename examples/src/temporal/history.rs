@@ -1,37 +1,37 @@
-//! The last few of something.
+//! A ring of the last few values.
 
 /// The last `N` values that were pushed. Allocates nothing.
 #[derive(Debug)]
 pub struct History<T, const N: usize> {
-    /// A ring: `next` is the oldest once all are there.
+    /// A ring. When it is full, `next` is the index of the oldest value.
     values: [Option<T>; N],
     next: usize,
 }
 
 impl<T, const N: usize> History<T, N> {
-    /// Empty.
+    /// An empty history.
     pub const fn new() -> Self {
-        const { assert!(N > 0, "a history of nothing") };
+        const { assert!(N > 0, "a history needs room for at least one value") };
         Self { values: [const { None }; N], next: 0 }
     }
 
-    /// Adds a value; the oldest is dropped if there are `N` already.
+    /// Adds a value. If there are `N` already, the oldest is dropped.
     pub fn push(&mut self, value: T) {
         self.values[self.next] = Some(value);
         self.next = (self.next + 1) % N;
     }
 
-    /// How many there are, at most `N`.
+    /// The number of values, at most `N`.
     pub fn len(&self) -> usize {
         self.values.iter().flatten().count()
     }
 
-    /// Whether nothing was pushed yet.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// All of them, the oldest first.
+    /// The values, the oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         let (newer, older) = self.values.split_at(self.next);
         older.iter().chain(newer).flatten()
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_goes_first() {
+    fn the_oldest_value_is_dropped_first() {
         let mut history = History::<u32, 3>::new();
         assert!(history.is_empty());
         for (value, expected) in

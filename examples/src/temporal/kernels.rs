@@ -1,8 +1,8 @@
-//! The kernels. Each works element by element.
+//! The kernels, all element by element.
 
 use streamflow::prelude::*;
 
-/// A frame of noise, another one for each number: values from 0 to below 1 that have no error.
+/// A frame of noise, different for each number. Its values are in `0.0..1.0`, and exact.
 #[kernel(unsafe cuda = "
     unsigned long long i = thread_index();
     if (i >= out_len) return;

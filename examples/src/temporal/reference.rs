@@ -2,17 +2,17 @@
 
 use super::FRAMES;
 
-/// How far a value may be from [`reference()`]. Values are below 1, so each of the at most ten
-/// roundings on the way is off by no more than half an ε, and the whole by less than this.
+/// The maximum distance of a value from [`reference()`]. Values are below 1, so the error of each of the at most ten
+/// roundings is at most half an ε, and their sum is below this.
 pub const TOLERANCE: f64 = 8.0 * f32::EPSILON as f64;
 
-/// The weight that comes with frame `number`, if another one does: every fifth brings one.
+/// The new weight that comes with frame `number`. Every fifth frame has one.
 pub fn weight_of(number: u64) -> Option<f32> {
     const WEIGHTS: [f32; 4] = [0.5, 0.75, 0.0, 1.0];
     number.is_multiple_of(5).then(|| WEIGHTS[(number / 5 % WEIGHTS.len() as u64) as usize])
 }
 
-/// Frame `tick` after the filter, where the mean has this weight. Frames have `len` values.
+/// Frame `tick` after the filter, with this weight of the mean. Frames have `len` values.
 pub fn reference(len: usize, tick: u64, weight: f32) -> Vec<f64> {
     let weight = f64::from(weight);
     let first = (tick + 1).saturating_sub(FRAMES as u64);
@@ -41,7 +41,7 @@ mod tests {
     use crate::temporal::pattern;
 
     #[test]
-    fn frames_are_as_defined_and_differ() {
+    fn frames_match_their_definition_and_differ() {
         let mut frames = [[0.0_f32; 50]; 3];
         for (number, frame) in frames.iter_mut().enumerate() {
             pattern(frame, number as u32);
@@ -53,16 +53,16 @@ mod tests {
     }
 
     #[test]
-    fn a_weight_of_nothing_keeps_the_frame() {
+    fn a_weight_of_zero_keeps_the_frame() {
         let kept = reference(9, 7, 0.0);
         assert!(kept.iter().enumerate().all(|(i, &x)| x == value(i, 7)));
-        // The first frame is its own mean.
+        // The mean of the first frame is the frame itself.
         let first = reference(9, 0, 0.75);
         assert!(first.iter().enumerate().all(|(i, &x)| (x - value(i, 0)).abs() < 1e-15));
     }
 
     #[test]
-    fn weights_change_now_and_then() {
+    fn the_weight_changes_with_every_fifth_frame() {
         let changes: Vec<_> = (0..20).filter_map(weight_of).collect();
         assert_eq!(changes, [0.5, 0.75, 0.0, 1.0]);
         assert_eq!(weight_of(1), None);
