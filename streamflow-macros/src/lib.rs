@@ -26,7 +26,7 @@ use proc_macro::TokenStream;
 
 use self::guard::guarded;
 
-/// Makes a function a kernel, with a body for CUDA beside the one in Rust.
+/// Makes a function a kernel, with a CUDA body and a Rust body.
 ///
 /// ```text
 /// /// out[i] = exp(start + i * step)
@@ -42,40 +42,42 @@ use self::guard::guarded;
 /// // stream.launch::<exp_linspace>(image.len(), (&mut image, 0.0, step))?;
 /// ```
 ///
-/// The function stays as it is, to be called and tested. Beside it is a type of the same name
-/// that implements `streamflow::kernel::Kernel`, which is what `launch` takes. The host simulator
-/// runs the Rust body, once per launch and whatever the grid.
+/// The function does not change, so it can be called and tested. The macro adds a type of the same name that implements
+/// `streamflow::kernel::Kernel`, for `launch`. The host simulator runs the Rust body once per launch, independent of
+/// the grid.
 ///
 /// # Arguments
-/// Slices `&[T]` and `&mut [T]` of `Element` types, and scalars by value. A type parameter must be
-/// bounded by `Element`; each instance is compiled on its own.
+/// Slices `&[T]` and `&mut [T]` of `Element` types, and scalars by value. A type parameter must be bounded by
+/// `Element`; each instance is compiled separately.
 ///
 /// # The CUDA body
-/// Statements of CUDA C++, given as a string literal, or as `include_str!("file.cu")`. They see
+/// Statements of CUDA C++, as a string literal or `include_str!("file.cu")`. They can use
 /// - a slice `a` as the pointer `a` (`const` for `&[T]`, always `__restrict__`) and its length
 ///   `a_len`, an `unsigned long long`,
 /// - a scalar under its name, and a type parameter `T` as the type `T`,
 /// - `thread_index()`, `thread_index_y()` and `thread_index_z()`, the thread's place in the whole
 ///   grid, and `thread_count()`, the grid's threads in x: all `unsigned long long`,
-/// - `shared_bytes()`, the dynamic shared memory that the launch gave (`Grid::shared_bytes`), which a
+/// - `shared_bytes()`, the size of the launch's dynamic shared memory (`Grid::shared_bytes`), which a
 ///   body must not exceed,
-/// - `half` as the type of `f16`, and all that NVRTC knows without headers.
+/// - `half` as the type of `f16`, and every name that NVRTC defines without headers.
 ///
-/// Messages of the CUDA compiler have the file and the line of the literal.
+/// Messages of the CUDA compiler name the file and the line of the literal.
 ///
-/// `unsafe` is a promise: for every grid, with blocks of the size of `threads` if there is one, the body
-/// touches only elements of its slices and shared memory that it has, reads none that another thread of the launch writes without synchronising, writes only to `&mut` slices,
-/// and computes what the Rust body does.
+/// `unsafe` is a promise. For every grid, with the block size of `threads` if there is one, the body
+/// - accesses only elements of its slices, and only shared memory that the launch has,
+/// - does not read an element that another thread of the launch writes, unless the two threads synchronise,
+/// - writes only to `&mut` slices,
+/// - and computes the same as the Rust body.
 ///
 /// # The block size
-/// `threads(256)`, or `threads(16, 16)` in two or three dimensions: the only block size that the CUDA
-/// body is written for, as one with `__shared__ float tile[256]` is. A launch whose grid names no block
-/// size gets it, and one that names another fails.
+/// `threads(256)`, or `threads(16, 16)` in two or three dimensions, is the only block size that the CUDA body supports,
+/// for example because of `__shared__ float tile[256]`. A launch whose grid has no block size uses it, and a launch
+/// with another block size fails.
 ///
 /// # Requirements
-/// `requires(a.len() == b.len(), out.len() * cols as usize == a.len())`: conditions over the
-/// lengths and the scalars, in Rust. They are checked at every launch, which fails with all values
-/// if one does not hold. They are ordinary Rust: a division by zero in them panics.
+/// `requires(a.len() == b.len(), out.len() * cols as usize == a.len())`: Rust conditions over the lengths and the
+/// scalars. Every launch checks them. If one does not hold, the launch fails with an error that lists all values. A
+/// division by zero in a condition panics, as in other Rust code.
 #[proc_macro_attribute]
 pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
     guarded(item.clone(), || kernel::kernel(options.into(), item.into()).into())
@@ -106,13 +108,13 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// // CudaStreamApp::new(&platform, 2160, 3840, 10)?.run()?;
 /// ```
 ///
-/// It becomes a struct with
+/// The macro defines a struct with
 /// - `new(platform: &Platform, parameters) -> Result<Self>` and `run(&mut self) -> Result<()>`
-///   (in another run the operators keep their state, but ticks and counts begin at 0 again),
+///   (in another run, the operators keep their state, and ticks and counts begin at 0 again),
 /// - for each node `name(&self) -> &Operator` and `name_mut(&mut self) -> &mut Operator`,
-/// - `MERMAID` and `DOT`, the graph as a picture,
+/// - `MERMAID` and `DOT`, the graph as a diagram.
 ///
-/// and implements `streamflow::Graph`.
+/// The struct implements `streamflow::Graph`.
 ///
 /// # Grammar
 /// ```text
@@ -130,56 +132,49 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 ///                | "#[policy(" policy ")]" | "#[feedback(initial =" expression ")]"
 /// policy         = "pop" | "reject" | "fault"
 /// ```
-/// The attributes of the graph are those of a struct, as `#[derive(Debug)]`, and
-/// `#[green_contexts(NAME)]`: nodes without a pool use the default context of this green context pool
-/// (Holoscan's `add_default_green_context_pool`). Statements may be in any
-/// order: what runs first follows from the edges.
+/// The graph may have the attributes of a struct, as `#[derive(Debug)]`, and `#[green_contexts(NAME)]`: nodes without a
+/// pool use the default context of this green context pool (Holoscan's `add_default_green_context_pool`). Statements
+/// may be in any order: the edges determine which node runs first.
 ///
-/// A graph takes values, not type parameters: its checks look at concrete operators. Generic operators
-/// are named with their types, `let cast: Cast<u8, f32> = Cast::new();`.
+/// A graph has no type parameters, because its checks need concrete operators. A generic operator is written with its
+/// types: `let cast: Cast<u8, f32> = Cast::new();`.
 ///
 /// # Statements
-/// - `const NAME: CudaStreamPool = …;` describes a stream pool. `new` makes the live one.
-/// - `const NAME: CudaGreenContextPool = …;` describes how the multiprocessors of a device are divided,
-///   for stream pools that are `.on(NAME.context(0))`.
-/// - `let name: Operator = …;` is a node. The operator's type must be written. The expression sees
-///   the parameters and `platform`, and may use `?`, as in
-///   `Blend::new(0.25, platform.allocator("BLENDED", device(0), LIMITS)?)`; `streamflow::Allocator` has
-///   the whole program.
-/// - `a.out >> b.in;` is an edge, and `a.out >> (b.in, c.in);` are several. Each input has one
-///   producer, one that is `#[input(many)]` any number, and one of a size as many as it says; the order
-///   of their edges is that of the messages. An output may have any number of consumers; several share one message, so each reads
-///   it (`&T`) or shares it (`Shared<T>`).
-/// - `a.out >> _;` discards what an output sends.
+/// - `const NAME: CudaStreamPool = …;` describes a stream pool, which `new` makes.
+/// - `const NAME: CudaGreenContextPool = …;` describes a partition of a device's multiprocessors, for stream pools that
+///   are `.on(NAME.context(0))`.
+/// - `let name: Operator = …;` is a node. The operator's type is required. The expression can use the parameters,
+///   `platform` and `?`, as in `Blend::new(0.25, platform.allocator("BLENDED", device(0), LIMITS)?)`. The documentation
+///   of `streamflow::Allocator` has the whole program.
+/// - `a.out >> b.in;` is an edge, and `a.out >> (b.in, c.in);` are two. An input has one producer. An `#[input(many)]`
+///   has any number of producers, and an `#[input(size = n)]` has `n`; their messages are in the order of the edges. An
+///   output may have any number of consumers. Several consumers share one message, so each reads it (`&T`) or shares it
+///   (`Shared<T>`).
+/// - `a.out >> _;` discards the messages of an output.
 ///
 /// # Attributes of nodes
-/// - `#[streams(POOL)]`: its streams come from this pool, and so does its device. Without it, from a
-///   pool of its own, on device 0 and without a maximum.
-/// - `#[streams(none)]`: it has no streams, and works on that of the message it receives.
-/// - `#[when(count(n))]`: it runs `n` times, a `u64`. A source without it runs until it calls
-///   `cx.finish()`.
-/// - `#[when(stream_done(input))]`: it runs when the device has completed what all messages were sent
-///   with that it will receive from this input. Until then other operators do.
+/// - `#[streams(POOL)]`: the node's streams are from this pool, and its device is that of the pool. Without this
+///   attribute, the node has its own pool, on device 0 and without a maximum.
+/// - `#[streams(none)]`: the node has no streams, and works on the stream of the message that it receives.
+/// - `#[when(count(n))]`: the node runs `n` times, a `u64`. A source without it runs until it calls `cx.finish()`.
+/// - `#[when(stream_done(input))]`: the node runs when the device has completed the work of all messages that it will
+///   receive from this input. Until then, other nodes run.
 ///
-/// Without conditions an operator runs when every required input has a message and every output has
-/// room.
+/// Without conditions, a node runs when every required input has a message and every output has room.
 ///
 /// # Attributes of edges
-/// - `#[copy]`: the input gets a copy of its own, so that it may take the message although others
-///   read it.
-/// - `#[transfer]`: the input is on another device, and gets a copy there. The copy is a peer copy on
-///   a stream of the edge's own: after the last write on the producer's device, and before whatever the
-///   consumer does. An edge of device data between two devices needs it, and one on one device must
-///   not have it. Host data goes anywhere without.
-///
-/// - `#[capacity(n)]`: how many messages wait on the edge, a `usize`; 1 by default.
+/// - `#[copy]`: the input gets its own copy, so that it may take the message although other inputs read it.
+/// - `#[transfer]`: the input is on another device, and gets a copy there. The copy is a peer copy on the edge's own
+///   stream, after the last write on the producer's device and before the consumer's work. An edge of device data needs
+///   this attribute between two devices, and must not have it on one device. Host data never needs it.
+/// - `#[capacity(n)]`: the maximum number of messages that wait on the edge, a `usize`; 1 by default.
 /// - `#[policy(pop)]`, `#[policy(reject)]`, `#[policy(fault)]`: what happens to a message for which there
 ///   is no room. The oldest message is dropped, or the new one is, or the producer's tick fails. By default the
 ///   producer does not run before there is room.
-/// - `#[feedback(initial = value)]`: its messages are for the next tick, and `value` is that of the first.
-///   It may close a cycle, and it is the only edge that may. What waits there at the end of a run is state,
-///   like the operators' fields: another run begins with it. The expression sees the parameters and
-///   `platform`, and may use `?`, so that device data can be made there:
+/// - `#[feedback(initial = value)]`: the messages are for the next tick, and `value` is the message of the first tick.
+///   Only such an edge may close a cycle. The messages that wait there at the end of a run are state, like the
+///   operators' fields: another run begins with them. The expression can use the parameters, `platform` and `?`, so
+///   that it can make device data:
 ///   ```text
 ///   #[feedback(initial = zeros(platform, len)?)]    // zeros(…) -> Result<Tensor<f32>>
 ///   sum.sum >> sum.before;
@@ -190,19 +185,19 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | Mistake | Found by | Reported at |
 /// |---|---|---|
 /// | a statement that can't be read; an unknown attribute, condition or pool; a pool that no node uses | the macro | the statement, or its part |
-/// | two nodes or pools where one may be; a node named as something of the graph | the macro | the later one |
+/// | two nodes or pools with one name; a node with the name of another item of the graph | the macro | the later one |
 /// | a cycle without `#[feedback]` | the macro | the edge that closes it, with the path |
-/// | two producers where one may be | a constant | the later edge |
+/// | two producers of an input that takes one | a constant | the later edge |
 /// | an unknown node or port, an operator's wrong arguments | rustc | the name |
-/// | a type that is no operator, or has no `compute` | types | the node's type |
+/// | a type that is not an operator, or has no `compute` | types | the node's type |
 /// | a port of another type, an edge in the wrong direction, a fan-out to an input that takes its message, `#[copy]` or `#[transfer]` of what can't be copied | types | the edge |
 /// | `stream_done` of an output, or of host data | types | the condition |
-/// | a required input without a producer, another number of them than its size, an output that nobody consumes | a constant | the node's name |
-/// | a pool for an operator of the host alone | a constant | the node's `#[streams(…)]` |
+/// | a required input without a producer, an input whose size differs from the number of its producers, an output without a consumer | a constant | the node's name |
+/// | a pool for an operator with host data only | a constant | the node's `#[streams(…)]` |
 /// | a pool with fewer streams than its operators declare | a constant | the pool's description |
 /// | device data between nodes on different devices without `#[transfer]`, or on one device with it | a constant | the edge |
-/// | a `count` or a `capacity` of 0, a device or stream that the platform has not, a constructor's error | `new` | – |
-/// | device data that reaches another device by way of a node with `#[streams(none)]` | `run` | – |
+/// | a `count` or a `capacity` of 0, a device or stream that the platform does not have, a constructor's error | `new` | – |
+/// | device data that reaches another device through a node with `#[streams(none)]` | `run` | – |
 ///
 /// All mistakes of names in one graph are reported at once, and the struct is still defined, so that its uses
 /// are no further mistakes. Constants are evaluated when all names are right. `cargo check` finds all
@@ -234,43 +229,48 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// The port fields are declarations: the struct keeps the other fields alone, its state. Beside it
-/// are `CombineAndSumIo<'t>`, what one tick has (a field per port and per stream name),
-/// `CombineAndSumPorts`, which a graph connects, and `CombineAndSumStreams<'t>`, the names of its
-/// streams for `start`. `streamflow::Operator` describes all this: names, types and
-/// documentation of the ports, and how many streams it may take from its pool. Each of these has the generic parameters that it needs: those of the Io are
-/// the ones that its ports' types need, and `Self::Io<'_>` always names it. What the operator does is
-/// written in `impl Compute`.
+/// The port fields are declarations: the struct keeps only the other fields, its state. The macro adds
+/// - `CombineAndSumIo<'t>`, the ports and stream names in one tick, a field for each,
+/// - `CombineAndSumPorts`, the ports that a graph connects,
+/// - `CombineAndSumStreams<'t>`, the stream names for `start`,
+/// - and an implementation of `streamflow::Operator`, which describes the ports (names, types, documentation) and the
+///   number of streams that the operator may take from its pool.
+///
+/// Each of these types has the generic parameters that it needs. The Io has those that the ports' types need;
+/// `Self::Io<'_>` always names it. The operator's work is in `impl Compute`.
 ///
 /// # Ports
-/// - `#[input] x: &T` reads a message in one tick, `#[input] x: Shared<T>` may keep it or hand it on,
-///   `#[input] x: T` is its only owner. A name for a `Shared<T>` is one; a type parameter `M` is taken, and
-///   bounded `M: Message + for<'t> Receive<'t, Message = M>`.
-/// - `#[input(optional)]`: the operator also runs without a message here, and gets an `Option`.
-/// - `#[input(many)]`: any number of producers; it runs when each has sent a message, and gets a `Many` of
-///   them, in the order of the edges. With `#[input(many, optional)]` of those that have come.
-/// - `#[input(size = 3)]`: as many producers, and an array of their messages.
-/// - `#[output] x: T`.
+/// - `#[input] x: &T` reads a message in one tick. `#[input] x: Shared<T>` may keep it or send it on; an alias of
+///   `Shared<T>` does the same. `#[input] x: T` is its only owner; so is a type parameter `M`, with the bounds
+///   `M: Message + for<'t> Receive<'t, Message = M>`.
+/// - `#[input(optional)]`: the operator also runs without a message at this input, and gets an `Option`.
+/// - `#[input(many)]`: any number of producers. The operator runs when each has sent a message, and gets a `Many` of
+///   them, in the order of the edges. With `#[input(many, optional)]`, it gets the messages that have arrived.
+/// - `#[input(size = 3)]`: three producers. The operator gets an array of their messages.
+/// - `#[output] x: T` sends messages.
 ///
-/// `T` is a `Message`: a tensor, a number, a `HostData<T>`, a struct with `#[derive(Message)]`. The
-/// documentation of a port is in a table in that of the struct.
+/// `T` is a `Message`: a tensor, a number, a `HostData<T>`, a struct with `#[derive(Message)]`. The struct's
+/// documentation gets a table with the documentation of its ports.
 ///
 /// # Options
 /// In any order, as in `#[operator(streams(fill, copy), no_new)]`:
-/// - `streams(fill, copy)`: the streams that it allocates with `cx.allocate_cuda_stream(io.fill)`, or
-///   in `start` with `streams.fill`. They count against the pool of its node. One more does if an input
-///   carries device data: the internal stream, which `receive_cuda_stream` returns. An operator
-///   without inputs has none, and chooses the stream of each output with `set_cuda_stream`.
-/// - `no_new`: by default `new` is generated, which takes the state's fields in their order. With
-///   type parameters that no field uses, the struct has a field `__ports: PhantomData<…>` as well.
+/// - `streams(fill, copy)`: the names of the streams that the operator allocates with
+///   `cx.allocate_cuda_stream(io.fill)`, or in `start` with `streams.fill`. They are from the pool of its node. If an
+///   input carries device data, the operator needs one stream more: the internal stream, which `receive_cuda_stream`
+///   returns. An operator without inputs has no internal stream, and sets the stream of each output with
+///   `set_cuda_stream`.
+/// - `no_new`: the user writes the constructor. By default, the macro generates `new`, which takes the state's fields
+///   in their order. A struct with type parameters that no field uses also has a field `__ports: PhantomData<…>`.
 ///
 /// # What does not compile
-/// What is no struct with named fields; a lifetime parameter; `&mut T` or `Option<T>`
-/// as an input, a reference as an output; what can be no message, as `[f32]`, `str` or a tuple; a name that is given twice, or reserved; state that is not
-/// `Send`, as a tick's `Stream` (what needs a stream beyond the tick is an `OnStream`); a missing
-/// `impl Compute`, where a graph names the operator.
+/// - an item that is not a struct with named fields; a lifetime parameter,
+/// - `&mut T` or `Option<T>` as an input; a reference as an output,
+/// - a type that can't be a message, as `[f32]`, `str` or a tuple,
+/// - a name that is given twice, or is reserved,
+/// - state that is not `Send`, as a tick's `Stream` (use an `OnStream` for a stream beyond the tick),
+/// - an operator without `impl Compute` in a graph.
 ///
-/// Attributes that look at the struct's fields, as `#[derive(Debug)]`, are written below this one.
+/// Write attributes that read the struct's fields, as `#[derive(Debug)]`, below this one.
 #[proc_macro_attribute]
 pub fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
     guarded(item.clone(), || operator::operator(options.into(), item.into()).into())
@@ -287,8 +287,8 @@ pub fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// All fields must be messages. If one has device data, so has the struct, and it can be opened only
-/// together with a stream.
+/// All fields must be messages. If a field has device data, the struct has device data, and an operator gets its value
+/// only together with a stream.
 #[proc_macro_derive(Message)]
 pub fn message(item: TokenStream) -> TokenStream {
     guarded(TokenStream::new(), || message::message(item.into()).into())
