@@ -69,8 +69,8 @@ fn reject_qualifiers(sig: &Signature, errors: &mut Errors) {
     if let Safety::Unsafe(token) = &sig.safety {
         errors.at(
             token,
-            "a kernel cannot be an `unsafe fn`: a launch is safe, and its author vouches for the body \
-             with `unsafe cuda`; remove `unsafe`",
+            "a kernel cannot be an `unsafe fn`: a launch is safe, and the kernel's author vouches for \
+             the CUDA body with `unsafe cuda`; remove `unsafe`",
         );
     }
     if let Some(abi) = &sig.abi {

@@ -12,7 +12,8 @@ use crate::diagnostic::{Errors, similar};
 use crate::tokens::split;
 
 const FORMS: &str = "the options are `unsafe cuda = \"…\"`, `requires(…)` and `threads(…)`";
-const CUDA_FORM: &str = "write `unsafe cuda = \"…\"`: its author vouches for the CUDA body";
+const CUDA_FORM: &str =
+    "write `unsafe cuda = \"…\"`: with `unsafe`, the author vouches for the CUDA body";
 
 /// The function, if the item is one.
 pub(super) fn function(item: TokenStream, errors: &mut Errors) -> Option<ItemFn> {

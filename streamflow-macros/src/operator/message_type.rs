@@ -38,8 +38,8 @@ pub(super) fn message(ty: &Type, errors: &mut Errors) -> Type {
             errors.at(
                 ty,
                 format!(
-                    "`{text}` is not a message: how long it is valid is unknown; send a `Tensor` \
-                     or a `Buffer`"
+                    "`{text}` is not a message: a pointer has no lifetime that can be checked; send a \
+                     `Tensor` or a `Buffer`"
                 ),
             );
             host_data(&parse_quote!(()))
