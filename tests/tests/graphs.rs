@@ -1,4 +1,4 @@
-//! What `graph!` makes, run on both platforms.
+//! Graphs of `graph!`, run on both platforms.
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
@@ -11,23 +11,23 @@ fn main() -> ExitCode {
     Suite::new()
         .both("two_cameras_are_fused", stereo)
         .both("an_output_feeds_several_inputs", fan_out)
-        .both("nodes_and_edges_in_any_order", backwards)
-        .both("optional_inputs_and_streams_of_no_pool", optional)
-        .both("parameters_are_seen_beside_nodes_of_the_same_name", same_names)
-        .both("names_that_want_care", names)
-        .both("a_graph_inside_of_a_function", inside_of_a_function)
-        .both("a_graph_made_by_a_macro", by_macro)
-        .both("an_initializer_that_fails", failing)
-        .both("a_count_of_nothing", count_zero)
-        .both("a_graph_runs_again", again)
+        .both("nodes_and_edges_may_be_declared_in_any_order", backwards)
+        .both("optional_inputs_and_nodes_without_pools_work", optional)
+        .both("a_parameter_and_a_node_may_have_the_same_name", same_names)
+        .both("keywords_are_valid_names_of_nodes_and_ports", names)
+        .both("a_graph_may_be_defined_in_a_function", inside_of_a_function)
+        .both("a_graph_may_be_defined_by_a_macro", by_macro)
+        .both("new_returns_the_error_of_an_initializer", failing)
+        .both("a_count_of_zero_is_an_error", count_zero)
+        .both("a_graph_can_run_twice", run_twice)
         .both("each_run_counts_its_ticks_from_0", ticks_of_each_run)
-        .plain("pictures", pictures)
-        .plain("the_order_of_nodes", order)
+        .plain("diagrams_show_nodes_edges_and_pools", diagrams)
+        .plain("producers_precede_consumers_in_declaration_order", order)
         .run()
 }
 
 graph! {
-    /// Two cameras.
+    /// Two cameras whose images are fused.
     #[derive(Debug)]
     pub struct Stereo(len: usize, count: u64, firsts: [u8; 2]) {
         const GPU: CudaStreamPool = CudaStreamPool::new().max_size(6).reserved_size(1);
@@ -60,7 +60,7 @@ fn stereo(platform: &Platform) -> Result<(), Failed> {
     check_equal(graph.show().seen(), &[(5.0, None); 4])
 }
 
-fn again(platform: &Platform) -> Result<(), Failed> {
+fn run_twice(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Stereo::new(platform, 3, 2, [2, 1])?;
     graph.run()?;
     *graph.left_mut() = Camera::new(3, 8);
@@ -69,7 +69,7 @@ fn again(platform: &Platform) -> Result<(), Failed> {
     check_equal(seen, vec![1.0, 1.0, 7.0, 7.0])
 }
 
-/// Keeps its ticks.
+/// Keeps the numbers of its ticks.
 #[operator]
 struct Ticks {
     #[output]
@@ -137,7 +137,7 @@ graph! {
         #[streams(GPU)] let invert: Invert = Invert::new();
         #[streams(GPU)] let cast: Cast = Cast::new();
         invert.dst >> show.image;
-        // One takes the message itself, the other has a copy.
+        // One consumer takes the message itself, the other one gets a copy.
         cast.dst >> invert.src;
         #[copy] cast.dst >> kept.image;
         camera.frame >> cast.src;
@@ -185,7 +185,7 @@ graph! {
         #[when(count(show))]
         let camera: Camera = Camera::new(camera, 1);
         let cast: Cast = Cast::new();
-        // Without hygiene this would be the node.
+        // Without hygiene this name would be the node.
         let show: Show = { let _: (usize, u64) = (camera, show); Show::new(Vec::new()) };
         camera.frame >> cast.src;
         cast.dst >> show.image;
@@ -198,7 +198,7 @@ fn same_names(platform: &Platform) -> Result<(), Failed> {
     check_equal(graph.show().seen().len(), 1)
 }
 
-/// An operator whose ports are words of Rust.
+/// An operator whose ports have Rust keywords as names.
 #[operator]
 struct Keywords {
     #[input]
@@ -213,7 +213,7 @@ impl Compute for Keywords {
     }
 }
 
-/// Generic, and host data alone.
+/// A generic operator with only host data.
 #[operator]
 struct Collect<T: Copy + Send + Sync + 'static> {
     #[input]
@@ -278,7 +278,7 @@ fn inside_of_a_function(platform: &Platform) -> Result<(), Failed> {
         }
     }
     let first = Inner::new(platform)?;
-    // The same name once more, as only items of a block can have it.
+    // The same name a second time: this is possible for items of a block.
     let second = {
         graph! {
             struct Inner {
@@ -348,7 +348,7 @@ fn count_zero(platform: &Platform) -> Result<(), Failed> {
     check_text(&text, &["left"])
 }
 
-fn pictures() -> Result<(), Failed> {
+fn diagrams() -> Result<(), Failed> {
     check_equal(
         Optional::MERMAID,
         "flowchart LR

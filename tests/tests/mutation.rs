@@ -1,17 +1,17 @@
-//! The edges that the runtime issues, dropped one at a time: each must be missed by the race checker,
-//! and by the data.
+//! Drops the edges that the runtime issues, one at a time. The race checker must report each dropped edge, and without
+//! the checker the data must be wrong.
 //!
-//! Edges are waits of streams, records, frees that are deferred, declarations of what a kernel touches, and waits and
-//! questions of the host. The programs are graphs, some of them long, with messages that wait until each event was recorded
+//! Edges are waits of streams, records, deferred frees, declarations of a kernel's accesses, and waits and queries of
+//! the host. The programs are graphs, some of them with long runs in which messages wait until each event was recorded
 //! again, and host threads that exchange halves of a buffer.
 //!
-//! What may be dropped unnoticed is counted and printed, and nothing else may be: declarations that order nothing; a wait
-//! that was needed when it was issued, and that the wait which the stream issues next implies; and at the end of a run the
-//! waits for streams that others have waited for by then.
+//! The test counts and prints the edges that may be dropped unnoticed. There are three kinds: declarations that order
+//! nothing; a wait that was needed when it was issued, and that the stream's next wait implies; and, at the end of a
+//! run, waits for streams for which others have waited by then. Every other unnoticed edge is a failure.
 //!
 //! # Edits of the library
-//! A mutation of what was issued says nothing about edits of the code that issues it. Each of these was made by hand,
-//! and the tests named beside it fail with it. Unit tests are those with `::`.
+//! Dropping an issued edge does not cover edits of the code that issues it. Each of these edits was made by hand, and
+//! the tests named beside it fail with it. Names with `::` are unit tests.
 //!
 //! | Edit | Fails |
 //! |---|---|
@@ -39,15 +39,15 @@
 //! | `PinnedPool::for_stream`: `allocated_on` before `wait_for_uses` | `memory::tests::downloads::a_download_that_was_dropped_does_not_write_into_the_next` |
 //! | `PinnedPool::for_host` takes a block that is not complete | `memory::tests::pinned::page_locked_memory_is_reused_only_when_no_copy_uses_it` |
 //! | `read_raw` and `write_raw` do not order | `law7_raw_addresses` (`ordering.rs`) |
-//! | `Outlet::emit` does not order the message | `port::tests::a_message_is_sent_after_what_was_written_on_another_stream`, each `received_…` (`receive/uses.rs`) |
+//! | `Outlet::emit` does not order the message | `port::tests::a_message_is_sent_after_what_was_written_on_another_stream`, each test of `receive/uses.rs` |
 //! | `Outlet::emit` asks for the point before it orders the message | `port::tests::a_record_from_before_a_message_was_ordered_does_not_cover_it` |
-//! | `receive_stream` waits for all messages but the first, or the last | each `received_then_…` (`receive/uses.rs`) |
-//! | `synchronize_streams` passes over the first | `received_by_synchronize_streams` (`receive/uses.rs`) |
+//! | `receive_stream` waits for all messages but the first, or the last | each `…_comes_after_the_message` (`receive/uses.rs`) |
+//! | `synchronize_streams` passes over the first | `synchronize_streams_orders_its_target_after_the_messages` (`receive/uses.rs`) |
 //! | a transfer leaves the other device bound | `a_hook_goes_on_with_its_own_device` (`transfers.rs`) |
 //! | `Wakeup::watch` does not wait for what it watches | `stream::wakeup::tests::a_watched_point_is_reached_before_the_signal` |
 //! | a stream that comes back to its pool is waited for, or not lent again | `a_stream_comes_back_and_is_lent_again_without_waiting` (`stream_pools.rs`) |
 //! | the race checker keeps what it knew of memory that is allocated again | `memory_that_the_driver_hands_out_again` (`race/bare/host.rs`) |
-//! | the scheduler ends each run at once | `a_graph_inside_of_a_function` (`graphs.rs`), and others |
+//! | the scheduler ends each run at once | `a_graph_may_be_defined_in_a_function` (`graphs.rs`), and others |
 #![allow(missing_docs, reason = "a test binary")]
 
 mod mutation {
@@ -69,5 +69,5 @@ use mutation::drop_each;
 use streamflow_tests::Suite;
 
 fn main() -> ExitCode {
-    Suite::new().plain("each_mutation_of_an_edge_is_noticed_both_ways", drop_each::all).run()
+    Suite::new().plain("the_race_checker_and_the_data_show_each_dropped_edge", drop_each::all).run()
 }

@@ -1,5 +1,5 @@
-//! Laws 7 and 9: ordering is carried by data, on both platforms, and each program is wrong when the
-//! waits are taken away below it.
+//! Laws 7 and 9: data carries its ordering, on both platforms. Each program has a control: without the waits between
+//! streams, its data is wrong.
 #![allow(missing_docs, reason = "a test binary")]
 
 mod ordering {
@@ -20,27 +20,32 @@ fn main() -> ExitCode {
         .iter()
         .fold(Suite::new(), |suite, &(name, program)| suite.ordered(name, program));
     suite
-        .both("law7_an_old_message_beside_a_late_one", |platform| {
-            right(old_messages::beside_a_late_one, platform)
+        .both("law7_an_old_message_received_with_a_late_one_is_complete", |platform| {
+            right(old_messages::received_with_a_late_one, platform)
         })
-        // Fewer seeds show it than of the others: the host waits for most of the streams before.
-        .control_on("law7_an_old_message_beside_a_late_one_control", 1, 10, |driver| {
-            without_waits(old_messages::beside_a_late_one, driver)
+        // Fewer seeds show the missing edge than in other controls: the host has waited for most of the streams.
+        .control_on(
+            "law7_an_old_message_received_with_a_late_one_is_complete_control",
+            1,
+            10,
+            |driver| without_waits(old_messages::received_with_a_late_one, driver),
+        )
+        .both("law14_an_early_try_get_never_reads_incomplete_data", |platform| {
+            check(old_messages::with_an_early_look(platform)?, || {
+                "the download was read before it was written".into()
+            })
         })
-        .both("law14_an_old_message_and_an_early_look", |platform| {
-            check(old_messages::and_an_early_look(platform)?, || "read before it is written".into())
-        })
-        .both("blocking_streams_share_the_default_barrier", |platform| {
+        .both("blocking_streams_are_ordered_with_the_default_stream", |platform| {
             let seen = barrier(platform.driver().clone(), StreamFlags::Blocking)?;
             check(seen, || "a blocking stream is not ordered with the default stream".into())
         })
-        .control("blocking_streams_share_the_default_barrier", |driver| {
+        .control("blocking_streams_are_ordered_with_the_default_stream", |driver| {
             barrier(driver, StreamFlags::NonBlocking)
         })
         .run()
 }
 
-/// Whether the default stream's barrier alone kept the order.
+/// Whether the default stream's barrier alone keeps the order.
 fn barrier(
     driver: Arc<dyn streamflow::driver::Driver>,
     flags: StreamFlags,

@@ -1,8 +1,8 @@
-//! Random programs: each is safe, so each must give the data that its calls give one after the other, in
-//! whatever order the device executes them.
+//! Random programs. Each is safe code, so that each must give the data of sequential execution, in whatever order the
+//! device executes its work.
 //!
-//! - `STREAMFLOW_PROGRAMS_SECONDS=n` runs programs for so long; 60 by default.
-//! - `STREAMFLOW_PROGRAMS_SEED=n` runs one program alone, in many ways: how a failure is repeated.
+//! - `STREAMFLOW_PROGRAMS_SECONDS=n` runs programs for `n` seconds, by default 60.
+//! - `STREAMFLOW_PROGRAMS_SEED=n` runs only program `n`, in many ways, to reproduce a failure.
 #![allow(missing_docs, reason = "a test binary")]
 
 mod programs {
@@ -54,8 +54,8 @@ use streamflow_tests::Suite;
 
 fn main() -> ExitCode {
     Suite::new()
-        .plain("random_programs::host", search::simulated)
-        .plain("known_programs::host", search::known)
-        .cuda("random_programs", search::on_a_gpu)
+        .plain("random_programs_give_the_data_of_sequential_execution::host", search::simulated)
+        .plain("programs_that_once_failed_give_right_data::host", search::known)
+        .cuda("random_programs_give_the_data_of_sequential_execution", search::on_a_gpu)
         .run()
 }

@@ -1,4 +1,4 @@
-//! Edges: how many messages wait, and what becomes of those for which there is no room; inputs of many.
+//! Queues of edges: capacities and policies. Inputs with several producers.
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
@@ -14,16 +14,16 @@ const SLOW: u64 = 5_000_000;
 
 fn main() -> ExitCode {
     Suite::new()
-        .both("policies", policies)
-        .both("a_full_queue_is_a_fault", fault)
-        .both("a_capacity_of_nothing", capacity_zero)
-        .ordered("messages_that_are_dropped_are_freed_in_order", dropped)
-        .both("a_message_that_is_awaited_is_not_dropped", awaited)
-        .both("many_inputs_with_and_without_messages", many)
+        .both("each_policy_keeps_its_messages_in_order", policies)
+        .both("a_full_queue_with_policy_fault_ends_the_run", fault)
+        .both("a_capacity_of_zero_is_an_error", capacity_zero)
+        .ordered("memory_of_dropped_messages_is_recycled_after_their_writes", dropped)
+        .both("pop_does_not_drop_an_awaited_message", awaited)
+        .both("an_input_of_many_receives_the_messages_of_each_edge", many)
         .run()
 }
 
-/// Leaves what waits for as many ticks as `leaves` says, then takes one each.
+/// Leaves messages in the queue for `leaves` ticks, then receives one per tick.
 #[operator]
 struct Late {
     #[input]
@@ -57,7 +57,7 @@ macro_rules! queue {
     };
 }
 
-/// Says what it sent.
+/// Notes each number that it sends.
 #[operator]
 struct Sender {
     #[output]
@@ -94,7 +94,7 @@ fn seen_by(
     Ok(all(&seen))
 }
 
-/// Before the first message is taken, seven were sent.
+/// Seven messages are sent before the first one is received.
 fn policies(platform: &Platform) -> Result<(), Failed> {
     for capacity in [1, 2, 3] {
         let run =
@@ -104,18 +104,18 @@ fn policies(platform: &Platform) -> Result<(), Failed> {
             |n, sent| Waits::new(platform, n, u64::MAX, Seen::default(), sent)?.run(),
             capacity,
         )?;
-        check(sent.len() == capacity, || format!("nobody received, but {sent:?} were sent"))?;
+        check(sent.len() == capacity, || format!("without a receive, {sent:?} were sent"))?;
         let pops = seen_by(|n, seen| Pops::new(platform, n, seen)?.run(), capacity)?;
         let rejects = seen_by(|n, seen| Rejects::new(platform, n, seen)?.run(), capacity)?;
         let last = capacity as u64;
         let latest: Vec<u64> = (7 - last..10).collect();
-        // As many old ones as there is room for; then what was sent as each was taken.
+        // The queue keeps the oldest messages until it is full. Then each receive makes room for one more.
         let oldest: Vec<u64> = (0..last).chain(7..10).collect();
         check(waits == (0..10).collect::<Vec<_>>(), || format!("{capacity}: {waits:?}"))?;
         check(pops == latest, || format!("pop, {capacity}: {pops:?}"))?;
         check(rejects == oldest, || format!("reject, {capacity}: {rejects:?}"))?;
     }
-    // A queue that is large enough never faults.
+    // A queue that is large enough is no fault.
     let faults = seen_by(|n, seen| Faults::new(platform, n, seen)?.run(), 7)?;
     check(faults.len() == 10, || format!("{faults:?}"))
 }
@@ -134,7 +134,7 @@ fn capacity_zero(platform: &Platform) -> Result<(), Failed> {
     check_text(&check_error("new", made, is_zero)?, &["`numbers.number >> late.number`"])
 }
 
-/// A buffer full of the tick, slowly.
+/// Sends a buffer full of the tick's number, written slowly.
 #[operator(streams(fill))]
 struct Filler {
     #[output]
@@ -150,7 +150,7 @@ impl Compute for Filler {
     }
 }
 
-/// Takes every third, and keeps it for a while as memory that others may get.
+/// Receives every third message and keeps its memory for a while.
 #[operator]
 struct Third {
     #[input]
@@ -183,7 +183,7 @@ graph! {
     }
 }
 
-/// Whoever gets the memory of a message that nobody received waits for its write.
+/// The next owner of a dropped message's memory waits for its write.
 fn dropped(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     Dropping::new(platform, seen.clone())?.run()?;
@@ -215,8 +215,8 @@ graph! {
     }
 }
 
-/// Else, behind a producer that is faster than the device, the oldest message would always be one that is
-/// not done yet, and its consumer would never run.
+/// Otherwise, if the producer is faster than the device, the oldest message would never be complete, and its consumer
+/// would never run.
 fn awaited(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     Awaited::new(platform, seen.clone())?.run()?;
@@ -225,7 +225,7 @@ fn awaited(platform: &Platform) -> Result<(), Failed> {
     check(ends && seen.is_sorted(), || format!("{seen:?}"))
 }
 
-/// What came on each edge: those that were named in time.
+/// Receives the messages of each edge, through each kind of input of many.
 #[operator]
 struct Collect {
     #[input(many)]
@@ -250,7 +250,7 @@ impl Compute for Collect {
     }
 }
 
-/// Sends in even ticks.
+/// Sends only in even ticks.
 #[operator]
 struct Even {
     #[output]

@@ -1,9 +1,7 @@
-//! The race checker: every kind of race is reported, and the same with its edge is not. What is seen
-//! depends on no luck: the checks hold under each seed, whatever the data is.
+//! The race checker reports every kind of race, and does not report the same program with its edge. The reports depend
+//! on neither the seed nor the data.
 #![allow(missing_docs, reason = "a test binary")]
 
-#[path = "race/asked.rs"]
-mod asked;
 #[path = "race/bare.rs"]
 mod bare;
 #[path = "race/cudarc.rs"]
@@ -12,6 +10,8 @@ mod cudarc;
 mod graph;
 #[path = "race/platform.rs"]
 mod platform;
+#[path = "race/queries.rs"]
+mod queries;
 
 use std::process::ExitCode;
 
@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     if let Some(role) = child::role() {
         return child::play(&role, platform::in_child);
     }
-    let suite = asked::add(bare::add(Suite::new()));
+    let suite = queries::add(bare::add(Suite::new()));
     let suite = cudarc::add(suite);
     let suite = graph::add(suite);
     platform::add(suite).run()

@@ -1,4 +1,4 @@
-//! How an operator comes to its internal stream, and what it can do without one.
+//! How an operator gets its internal stream, and what happens if there is none.
 #![allow(missing_docs, reason = "a test binary")]
 
 #[path = "receive/uses.rs"]
@@ -19,19 +19,23 @@ use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
 fn main() -> ExitCode {
     let suite = Suite::new()
-        .ordered("an_exhausted_pool_and_or_adopt", |platform| adopts(platform, Way::OrAdopt))
-        .ordered("allocation_declined", |platform| adopts(platform, Way::Adopt))
-        .ordered("without_a_pool", adopts_without_a_pool)
-        .ordered("no_stream_and_or_default", or_default)
-        .both("an_exhausted_pool_alone", exhausted)
-        .both("no_stream_and_no_default", nothing)
-        .both("sync_to_default_where_asked", to_default)
-        .both("a_wait_that_fails_is_an_error_of_receive", failing_wait);
+        .ordered("or_adopt_adopts_a_stream_when_the_pool_is_exhausted", |platform| {
+            adopts(platform, Receiving::OrAdopt)
+        })
+        .ordered("adopt_uses_the_first_messages_stream_for_all_ports", |platform| {
+            adopts(platform, Receiving::Adopt)
+        })
+        .ordered("a_node_without_a_pool_adopts_its_messages_stream", adopts_without_a_pool)
+        .ordered("or_default_uses_the_default_stream_where_no_message_has_one", or_default)
+        .both("an_exhausted_pool_is_an_error_that_names_its_holders", exhausted)
+        .both("no_stream_to_adopt_is_an_error_that_suggests_or_default", no_stream)
+        .both("the_default_stream_waits_only_with_sync_to_default", to_default)
+        .both("receive_returns_the_error_of_a_failed_wait", failing_wait);
     uses::add(suite).run()
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Way {
+enum Receiving {
     Allocate,
     OrAdopt,
     Adopt,
@@ -48,8 +52,8 @@ struct Rx {
     b: &Tensor<f32>,
     #[output]
     out: Tensor<f32>,
-    way: Way,
-    /// Whether the internal stream is to be that of `a`'s producer.
+    receiving: Receiving,
+    /// Whether the internal stream should be that of `a`'s producer.
     adopts: bool,
     seen: Seen,
 }
@@ -58,16 +62,18 @@ impl Compute for Rx {
     fn compute(&mut self, io: RxIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (a, b) = (io.a.receive(), io.b.receive());
         let named: Vec<_> = a.streams().flatten().collect();
-        let ((a, stream), (b, second)) = match self.way {
-            Way::Allocate => (a.receive_cuda_stream(cx)?, b.receive_cuda_stream(cx)?),
-            Way::OrAdopt => {
+        let ((a, stream), (b, second)) = match self.receiving {
+            Receiving::Allocate => (a.receive_cuda_stream(cx)?, b.receive_cuda_stream(cx)?),
+            Receiving::OrAdopt => {
                 (a.or_adopt().receive_cuda_stream(cx)?, b.or_adopt().receive_cuda_stream(cx)?)
             }
-            Way::Adopt => (a.adopt().receive_cuda_stream(cx)?, b.adopt().receive_cuda_stream(cx)?),
+            Receiving::Adopt => {
+                (a.adopt().receive_cuda_stream(cx)?, b.adopt().receive_cuda_stream(cx)?)
+            }
         };
         let is_named = named.iter().any(|name| name.is(&stream));
         let right = stream.raw() == second.raw() && is_named == self.adopts;
-        // First: it waits, and the copy is to be under way when the sink looks.
+        // This check blocks, so it comes before the copy, which must still run when the sink reads.
         note(&self.seen, right && holds(cx, b, &stream, 100.0 + cx.tick() as f32)?);
         let mut out = cx.tensor([LEN], &stream)?;
         stream.launch::<slow_copy>(LEN, (&mut out, a, SLOW))?;
@@ -78,14 +84,14 @@ impl Compute for Rx {
 macro_rules! joined {
     ($name:ident, $max:expr, $($streams:tt)*) => {
         graph! {
-            struct $name(way: Way, adopts: bool, seen: Seen) {
+            struct $name(receiving: Receiving, adopts: bool, seen: Seen) {
                 const SOURCES: CudaStreamPool = CudaStreamPool::new().max_size(2);
                 const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size($max);
                 #[streams(SOURCES)] #[when(count(4))] let one: Tx = Tx::new(0.0, true, SLOW);
                 #[streams(SOURCES)] #[when(count(4))] let other: Tx = Tx::new(100.0, true, SLOW);
-                // Holds the only stream of the pool, where it has but one.
+                // Holds the pool's only stream, if it has one.
                 #[streams(STREAMS)] #[when(count(1))] let holder: Holder = Holder::new();
-                $($streams)* let rx: Rx = Rx::new(way, adopts, seen.clone());
+                $($streams)* let rx: Rx = Rx::new(receiving, adopts, seen.clone());
                 let sink: Sink = Sink::new(true, seen);
                 one.image >> rx.a;
                 other.image >> rx.b;
@@ -96,7 +102,7 @@ macro_rules! joined {
     };
 }
 
-/// Takes a stream that no check while compiling counts.
+/// Takes a stream that the checks of `graph!` do not count.
 #[operator]
 struct Holder {
     #[output]
@@ -118,30 +124,30 @@ joined!(Exhausted, 1, #[streams(STREAMS)]);
 joined!(Room, 2, #[streams(STREAMS)]);
 joined!(NoPool, 1, #[streams(none)]);
 
-/// The first stream found becomes the internal one, for later ports and ticks too; without `adopt()` a
-/// pool with room gives another one.
-fn adopts(platform: &Platform, way: Way) -> Result<bool> {
+/// The first stream received becomes the internal stream, also for later ports and ticks. Without `adopt()`, a pool
+/// with a free stream gives another one.
+fn adopts(platform: &Platform, receiving: Receiving) -> Result<bool> {
     let (seen, roomy) = (Seen::default(), Seen::default());
-    Exhausted::new(platform, way, true, seen.clone())?.run()?;
-    Room::new(platform, way, way == Way::Adopt, roomy.clone())?.run()?;
+    Exhausted::new(platform, receiving, true, seen.clone())?.run()?;
+    Room::new(platform, receiving, receiving == Receiving::Adopt, roomy.clone())?.run()?;
     Ok(all(&seen) == [true; 8] && all(&roomy) == [true; 8])
 }
 
 fn adopts_without_a_pool(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
-    for way in [Way::Allocate, Way::OrAdopt, Way::Adopt] {
-        NoPool::new(platform, way, true, seen.clone())?.run()?;
+    for receiving in [Receiving::Allocate, Receiving::OrAdopt, Receiving::Adopt] {
+        NoPool::new(platform, receiving, true, seen.clone())?.run()?;
     }
     Ok(all(&seen) == [true; 3 * 8])
 }
 
 fn exhausted(platform: &Platform) -> Result<(), Failed> {
-    let mut graph = Exhausted::new(platform, Way::Allocate, false, Seen::default())?;
+    let mut graph = Exhausted::new(platform, Receiving::Allocate, false, Seen::default())?;
     let text = check_error("an exhausted pool", graph.run(), |_| true)?;
     check_text(&text, &["`STREAMS` is exhausted", "`rx` needs", "all 1", "`holder.held`"])
 }
 
-/// Works where its message was sent, or on the default stream.
+/// Works on its message's stream, or on the default stream.
 #[operator]
 struct OnDefault {
     #[input]
@@ -167,7 +173,7 @@ impl Compute for OnDefault {
     }
 }
 
-/// Takes its pool's only stream for something else.
+/// Allocates its pool's only stream under another name.
 #[operator]
 struct OrAdopt {
     #[input]
@@ -200,15 +206,15 @@ graph! {
     }
 }
 
-/// Where no message comes with a stream, the default stream is used and no stream is named, but what
-/// was written there is waited for.
+/// Where no message carries a stream, `or_default` uses the default stream. The message names no stream, and its
+/// consumer still waits for its data.
 fn or_default(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     Unnamed::new(platform, true, seen.clone())?.run()?;
     Ok(all(&seen) == [true; 8])
 }
 
-fn nothing(platform: &Platform) -> Result<(), Failed> {
+fn no_stream(platform: &Platform) -> Result<(), Failed> {
     let run = Unnamed::new(platform, false, Seen::default())?.run();
     let text = check_error("nothing to adopt", run, |_| true)?;
     check_text(&text, &["`rx` has no stream: ", "`adopt()`", "`.or_default()`"])?;
@@ -218,7 +224,7 @@ fn nothing(platform: &Platform) -> Result<(), Failed> {
     check_text(&text, &parts)
 }
 
-/// Receives with or without the default stream's wait.
+/// Receives with or without `sync_to_default`.
 #[operator]
 struct ToDefault {
     #[input]
@@ -238,11 +244,11 @@ impl Compute for ToDefault {
     }
 }
 
-/// The default stream waits where that was asked for, and nowhere else.
+/// The default stream waits only with `sync_to_default`.
 fn to_default(platform: &Platform) -> Result<(), Failed> {
-    for asked in [false, true] {
+    for syncs in [false, true] {
         let (recorder, platform) = recorded(platform.driver().clone())?;
-        let mut harness = OperatorHarness::new(&platform, ToDefault::new(asked))?;
+        let mut harness = OperatorHarness::new(&platform, ToDefault::new(syncs))?;
         let mut image = platform.tensor([LEN], harness.stream())?;
         harness.stream().launch::<slow_fill>(LEN, (&mut image, 1.0, SLOW))?;
         harness.push(|ports| &mut ports.image, image)?;
@@ -251,13 +257,13 @@ fn to_default(platform: &Platform) -> Result<(), Failed> {
         let is_wait =
             |call: &Call| matches!(call, Call::WaitEvent { stream: StreamLabel::Default(_), .. });
         let waits = recorder.calls().iter().filter(|call| is_wait(call)).count();
-        check(waits == usize::from(asked), || format!("asked {asked}: {waits} waits"))?;
+        check(waits == usize::from(syncs), || format!("sync_to_default {syncs}: {waits} waits"))?;
         harness.stop()?;
     }
     Ok(())
 }
 
-/// Receives two messages; the wait for the second fails.
+/// Receives two messages. The wait for the second one fails.
 #[operator]
 struct SecondFails {
     #[input]
@@ -288,7 +294,7 @@ graph! {
     }
 }
 
-/// The wait fails in the first tick, where the message is received, and the run ends with it.
+/// The wait fails in the first tick, when the message is received, and ends the run with its error.
 fn failing_wait(platform: &Platform) -> Result<(), Failed> {
     let driver = platform.driver().clone();
     let failing = Arc::new(FailNth::new(driver, CallKind::WaitEvent, u64::MAX));

@@ -28,7 +28,7 @@ pub(crate) fn tests(suite: Suite) -> Suite {
         )
 }
 
-/// Two vectors, and what their dot product is.
+/// Two vectors and their expected dot product.
 #[operator(streams(generate))]
 struct Generator {
     #[output]
@@ -49,13 +49,13 @@ impl Compute for Generator {
         let (x, y) = ((cx.tick() % 7) as f32, (1 + cx.tick() % 5) as f32);
         stream.launch::<slow_fill>(LEN, (&mut a, x, SLOW / 20))?;
         stream.launch::<slow_fill>(LEN, (&mut b, y, SLOW / 20))?;
-        // Whole numbers, small enough to be exact.
+        // Integers that are small enough to be exact.
         let expected = x * y * LEN as f32;
         io.pair.set_cuda_stream(&stream).emit(Pair { a, b, expected })
     }
 }
 
-/// The product on the device, and its copy to the host under way.
+/// Computes the product on the device, and queues its copy to the host.
 #[operator]
 struct DotProduct {
     #[input]
@@ -90,7 +90,7 @@ struct Verify {
 impl Compute for Verify {
     fn compute(&mut self, io: VerifyIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (product, _) = io.product.receive().receive_cuda_stream(cx)?;
-        // Nobody waits here: the condition did.
+        // No wait here: the condition has waited.
         let value = product.value.try_as_slice()?;
         note(&self.seen, value == Some(&[product.expected]));
         Ok(())
@@ -111,15 +111,15 @@ graph! {
     }
 }
 
-/// A hundred dot products, each equal to the host's, read without any wait behind the condition: an
-/// in-flight copy to page-locked memory carries its stream.
+/// A hundred dot products, each equal to the host's. The host reads them without a wait after the condition: a message
+/// in pinned memory carries the stream of its copy.
 fn x4_x5_x7_dot_product(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     DotProducts::new(platform, 100, seen.clone())?.run()?;
     Ok(all(&seen) == [true; 100])
 }
 
-/// Host data waits for no stream; a condition on it does not compile (`ui/conditions`).
+/// Host data waits for no stream. A condition on it does not compile (`ui/conditions`).
 fn x6_ping_without_callback(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     Ping::new(platform, seen.clone())?.run()?;
@@ -142,14 +142,14 @@ macro_rules! unnamed {
 unnamed!(Unnamed, #[when(stream_done(image))]);
 unnamed!(UnnamedUnconditional,);
 
-/// Messages without a stream pass the condition: in GXF at once, here when their last write is complete.
+/// Messages without a stream pass the condition: in GXF at once, here once their last write is complete.
 fn x6_messages_without_a_stream(run: impl FnOnce(Seen<f32>) -> Result<()>) -> Result<bool> {
     let seen = Seen::default();
     run(seen.clone())?;
     Ok(all(&seen) == floats(1..11))
 }
 
-/// A buffer that comes while the one before is still being written.
+/// Sends a buffer while the one before is still being written.
 #[operator(streams(one, other))]
 struct Alternate {
     #[output]

@@ -1,5 +1,5 @@
-//! What Holoscan passes over in silence and no other group shows: a call that fails below, the reserved name,
-//! a machine without a GPU. The table is in README.md.
+//! Mistakes that Holoscan ignores and that no other group covers: a failing call of the driver, the reserved stream
+//! name, a machine without a GPU. The table is in README.md.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use streamflow_tests::{Failed, Suite, check, check_error, check_text, child};
 use crate::gxf::Rx;
 use crate::operators::{SLOW, Seen, Tx, all, holds, note};
 
-/// The role of the process that sees no GPU.
+/// The role of the child process without a GPU.
 pub(crate) const NO_GPU: &str = "no GPU";
 
 pub(crate) fn tests(suite: Suite) -> Suite {
@@ -32,8 +32,8 @@ graph! {
     }
 }
 
-/// The first call of a kind while the graph runs fails: the run ends with an error that names the call, and
-/// nobody has seen data that was not ordered.
+/// The first call of a kind fails while the graph runs. The run ends with an error that names the call, and no operator
+/// has received unordered data.
 fn fails(platform: &Platform, kind: CallKind, call: &str) -> Result<(), Failed> {
     let failing = Arc::new(FailNth::new(platform.driver().clone(), kind, u64::MAX));
     let built = Platform::from_driver(failing.clone() as Arc<dyn Driver>)?;
@@ -53,8 +53,8 @@ graph! {
     }
 }
 
-/// The scheduler goes to sleep, and the call that would wake it can't be queued: the run ends with its
-/// error. In Holoscan the condition stays registered, and nobody wakes it.
+/// The scheduler is about to sleep, and the host function that would wake it can't be queued. The run ends with its
+/// error. In Holoscan the condition stays registered, and nothing wakes it.
 fn host_function_fails(platform: &Platform) -> Result<(), Failed> {
     let failing =
         Arc::new(FailNth::new(platform.driver().clone(), CallKind::LaunchHostFunction, 0));
@@ -66,7 +66,7 @@ fn host_function_fails(platform: &Platform) -> Result<(), Failed> {
     check(failing.has_failed() && all(&seen).is_empty(), || format!("{seen:?}"))
 }
 
-/// Calls a stream of its own as Holoscan calls the internal one.
+/// Gives a stream of its own the name that Holoscan reserves for the internal one.
 #[operator]
 struct Internal {
     #[input]
@@ -92,14 +92,14 @@ graph! {
     }
 }
 
-/// No name is reserved: it is another stream than the internal one.
+/// No name is reserved: the stream is not the internal one.
 fn named_internal(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     NamedInternal::new(platform, seen.clone())?.run()?;
     Ok(all(&seen) == [true; 3])
 }
 
-/// In a process that sees no GPU, there is no platform: nothing falls back to something else.
+/// In a process without a GPU, `Platform::cuda` is an error. There is no fallback.
 pub(crate) fn without_gpu() -> Result<(), Failed> {
     let text = check_error("no GPU", Platform::cuda(), |_| true)?;
     check_text(&text, &["CUDA", "host simulator"])

@@ -1,8 +1,8 @@
 //! C1–C9: `tests/system/cuda_stream_condition.cpp`, and its Python twin.
 //!
-//! Holoscan's tests count ticks. Here each message is page-locked memory that a slow kernel's result is being
-//! copied to, and the receiver looks at the bytes as they are, without waiting and without asking: a
-//! tick that comes too early reads old ones. The control is the same graph without the condition.
+//! Holoscan's tests count ticks. Here each message is pinned memory to which a slow kernel's result is being copied.
+//! The receiver reads the bytes without a wait or a query, so that a tick that comes too early reads old bytes. The
+//! control is the same graph without the condition.
 
 use streamflow::prelude::*;
 use streamflow_tests::Suite;
@@ -39,10 +39,10 @@ pub(crate) fn tests(suite: Suite) -> Suite {
         )
 }
 
-/// What one tick saw: how many messages, and whether each was complete.
+/// The findings of one tick: the number of messages, and whether all were complete.
 type Tick = (usize, bool);
 
-/// Runs a graph that must do five ticks, each with `messages` complete messages.
+/// Runs a graph that must tick five times, each time with `messages` complete messages.
 fn run(
     platform: &Platform,
     messages: usize,
@@ -55,7 +55,7 @@ fn run(
     Ok(all(&seen) == vec![(messages, true); 5])
 }
 
-/// Whether the memory holds its value now. Nobody waits, and nobody asks.
+/// Whether the memory holds its value now, without a wait or a query.
 fn is_complete(blind: &Blind, flag: &Pinned<f32>, value: f32) -> Result<bool> {
     let look = || Ok(flag.try_as_slice()?.is_some_and(|flag| flag.iter().all(|&x| x == value)));
     blind.during(look)

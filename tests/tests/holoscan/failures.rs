@@ -1,5 +1,4 @@
-//! N6, N10: `exception_handling.cpp` and `test_memory_available_condition.py`: a hook that fails, and memory
-//! that is not there.
+//! N6, N10: `exception_handling.cpp` and `test_memory_available_condition.py`: a failing hook, and missing memory.
 
 use streamflow::prelude::*;
 use streamflow_tests::Suite;
@@ -14,7 +13,7 @@ pub(crate) fn tests(suite: Suite) -> Suite {
         .ordered("n10_memory_available", n10_memory_available)
 }
 
-/// Fails in one hook, with a copy of what it took under way.
+/// Fails in one hook while a copy of its received data is queued.
 #[operator]
 struct Throws {
     #[input]
@@ -55,8 +54,8 @@ graph! {
     }
 }
 
-/// A hook that fails ends the run with an error that names operator and hook. What was under way is complete
-/// nevertheless, and its memory is used again in order: all runs are on one platform.
+/// A failing hook ends the run with an error that names operator and hook. Queued work still completes, and its memory
+/// is recycled in order: all runs are on one platform.
 fn n6_exception_handling(platform: &Platform) -> Result<bool> {
     let mut right = true;
     for (hook, ticks) in [("start", 0), ("compute", 3), ("stop", 5), ("none", 5)] {
@@ -105,8 +104,8 @@ graph! {
     }
 }
 
-/// No condition waits for free blocks. Where there are enough the ticks run; where there can't be, Holoscan
-/// stops by deadlock after no tick at all, and here an error says how many blocks are needed.
+/// No condition waits for free blocks. With enough blocks the ticks run. With too few, Holoscan stops by deadlock
+/// without a tick; here the error gives the number of blocks needed.
 fn n10_memory_available(platform: &Platform) -> Result<bool> {
     let (seen, none) = (Seen::default(), Seen::default());
     let blocks = |count| {

@@ -56,7 +56,7 @@ graph! {
     }
 }
 
-/// A message that is received and emitted unchanged keeps its data and takes the forwarder's stream.
+/// A message that is received and emitted unchanged keeps its data and gets the forwarder's stream.
 fn s6_entity_forwarding_stream(platform: &Platform) -> Result<bool> {
     let (forwarders, received) = (Seen::default(), Seen::default());
     Forwarding::new(platform, forwarders.clone(), received.clone())?.run()?;

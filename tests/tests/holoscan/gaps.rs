@@ -1,5 +1,5 @@
-//! What NVIDIA's tests leave out: partial arrival, late messages, teardown while a condition waits, a poisoned
-//! stream, memory that is used again under a sink, a consumer on the default stream, a second run.
+//! Cases that NVIDIA's tests do not cover: partial arrival, late messages, teardown while a condition waits, a poisoned
+//! stream, memory that is recycled while a sink reads it, a consumer on the default stream, a second run.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ pub(crate) fn tests(suite: Suite) -> Suite {
         .both("gap_teardown_while_waiting", teardown)
         .seeded("gap_poisoned_stream", |seed| child::run(&seed.to_string(), &[]))
         .cuda("gap_poisoned_stream", |_| child::run("cuda", &[]))
-        .ordered("gap_block_used_again_under_a_sink", used_again)
+        .ordered("gap_block_recycled_while_a_sink_reads_it", used_again)
         .ordered("gap_consumer_on_the_default_stream", on_default)
         .ordered("gap_second_run", second_run)
 }
@@ -57,14 +57,14 @@ graph! {
     }
 }
 
-/// Two ports are awaited, and a message is missing on one: the operator does not run.
+/// Two ports are awaited, and one has no message: the operator does not run.
 fn partial_arrival(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     Partial::new(platform, seen.clone())?.run()?;
     check(all(&seen) == [0, 1], || format!("{seen:?}"))
 }
 
-/// What has come on any of its edges, be it one message or several.
+/// Receives one or several messages of any of its edges.
 #[operator]
 struct Any {
     #[input(many, optional)]
@@ -77,7 +77,7 @@ impl Compute for Any {
     fn compute(&mut self, io: AnyIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (flags, _) = io.flags.receive().or_adopt().or_default().receive_cuda_stream(cx)?;
         for flag in flags {
-            // Not poison, not what was there before, and all of one tick.
+            // Neither poison nor older data, and all of one tick.
             let look = || -> Result<bool> {
                 let Some(flag) = flag.try_as_slice()? else { return Ok(false) };
                 let seen = self.seen.lock().map(|seen| seen.len()).unwrap_or_default();
@@ -109,7 +109,7 @@ macro_rules! late {
 late!(Late, #[when(stream_done(flags))]);
 late!(LateUnconditional,);
 
-/// Messages come one by one while others are awaited: all that a tick receives are complete.
+/// Messages arrive one by one while others are awaited. All messages that a tick receives are complete.
 fn late(
     platform: &Platform,
     run: impl FnOnce(&Platform, Blind, Seen<bool>) -> Result<()>,
@@ -121,7 +121,7 @@ fn late(
     Ok(all(&seen) == [true; 12])
 }
 
-/// Fails in its third tick, when others wait.
+/// Fails in its third tick, while other nodes wait.
 #[operator]
 struct Fails {
     #[output]
@@ -158,8 +158,7 @@ graph! {
     }
 }
 
-/// A run that ends while a condition waits leaves nothing behind: what the device is asked to say later
-/// has an owner of its own.
+/// A run that ends while a condition waits leaves nothing behind: the queued host function has its own owner.
 fn teardown(platform: &Platform) -> Result<(), Failed> {
     for _ in 0..3 {
         let mut graph = Failing::new(platform)?;
@@ -180,10 +179,10 @@ graph! {
     }
 }
 
-/// More often than the scheduler asks before it goes to sleep.
+/// More queries than the scheduler makes before it sleeps.
 const AWAKE: u64 = 15_010;
 
-/// The same when the scheduler sleeps, with the call to the host queued that would have woken it.
+/// As `teardown`, while the scheduler sleeps and the host function that would wake it is queued.
 fn teardown_asleep(platform: &Platform) -> Result<(), Failed> {
     let recorder = Arc::new(Recorder::new(platform.driver().clone()));
     let not_yet = Arc::new(NotYet::new(recorder.clone()));
@@ -193,10 +192,10 @@ fn teardown_asleep(platform: &Platform) -> Result<(), Failed> {
     let text = check_error("a query that fails", run, |_| true)?;
     check_text(&text, &["query_event", "INJECTED"])?;
     let queued = recorder.count(|call| matches!(call, Call::HostFunction { .. }));
-    check(queued == 1, || format!("inconclusive: {queued} calls to the host are queued"))
+    check(queued == 1, || format!("inconclusive: {queued} host functions are queued"))
 }
 
-/// Sends what will never be complete.
+/// Sends data that is never complete.
 #[operator(streams(tx))]
 struct Poison {
     #[output]
@@ -239,19 +238,19 @@ graph! {
     }
 }
 
-/// CUDA calls no host function of a context that died: a condition that counts on one waits for ever. Here
-/// the run ends, with the error.
+/// CUDA calls no host functions of a dead context, so that a condition that depends on one waits forever. Here the run
+/// ends with the error.
 pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
     let platform = child::platform(role)?;
     let (seen, start) = (Seen::default(), Instant::now());
     let run = Poisoned::new(&platform, seen.clone())?.run();
     check_error("a poisoned stream", run, |_| true)?;
-    check(all(&seen).len() < 2, || format!("it ran on poisoned data: {seen:?}"))?;
+    check(all(&seen).len() < 2, || format!("the victim ran on poisoned data: {seen:?}"))?;
     let took = start.elapsed();
-    check(took < Duration::from_secs(20), || format!("it took {took:?}"))
+    check(took < Duration::from_secs(20), || format!("the run took {took:?}"))
 }
 
-/// Reads slowly, and returns while its kernel runs.
+/// Reads slowly and returns while its kernel runs.
 #[operator]
 struct SlowSink {
     #[input]
@@ -277,7 +276,7 @@ graph! {
     }
 }
 
-/// The producer gets memory back that a sink's kernel still reads: it waits for it.
+/// The producer gets a block that a sink's kernel still reads, and waits for the kernel.
 fn used_again(platform: &Platform) -> Result<bool> {
     let copies = Seen::default();
     UsedAgain::new(platform, copies.clone())?.run()?;
@@ -289,7 +288,7 @@ fn used_again(platform: &Platform) -> Result<bool> {
     Ok(right)
 }
 
-/// Works on the default stream, with data of a stream that does not block it.
+/// Works on the default stream, with data of a non-blocking stream.
 #[operator]
 struct DefaultRx {
     #[input]
@@ -322,7 +321,7 @@ fn on_default(platform: &Platform) -> Result<bool> {
     Ok(all(&seen) == [true; 4])
 }
 
-/// Holoscan's second run uses streams that the first gave back.
+/// In Holoscan, a second run uses streams that the first has returned.
 fn second_run(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     let mut graph = OnDefault::new(platform, seen.clone())?;

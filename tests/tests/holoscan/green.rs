@@ -1,8 +1,8 @@
 //! G1–G9: `tests/system/cuda_green_context.cpp`; P3: `python/tests/system/test_stream_handling.py`.
 //!
-//! Holoscan's tests look whether an object is there. Here each partition has the size that was asked, and
-//! data goes through streams on all of them and on the rest of the device. Sizes are 8 and 16, not 2 and 4:
-//! every device of compute capability 7.0 or later has those.
+//! Holoscan's tests check that an object exists. Here each partition has the requested size, and data passes through
+//! streams on all partitions and on the rest of the device. Sizes are 8 and 16, not 2 and 4: every device of compute
+//! capability 7.0 or later supports them.
 
 use streamflow::GreenContext;
 use streamflow::prelude::*;
@@ -37,17 +37,17 @@ fn stream_on(platform: &Platform, context: CudaGreenContext) -> Result<CudaStrea
     platform.stream_pool("GREEN", &CudaStreamPool::new().on(context))?.allocate("green")
 }
 
-/// A stream on all of the device.
+/// A stream on the whole device.
 fn primary(platform: &Platform) -> Result<CudaStream> {
     platform.stream_pool("PRIMARY", &CudaStreamPool::new())?.allocate("primary")
 }
 
-/// The multiprocessors that a stream may use, if it is on a green context.
+/// The number of multiprocessors of a stream on a green context.
 fn size(stream: &CudaStream) -> Option<u32> {
     stream.green_context().map(GreenContext::multiprocessors)
 }
 
-/// Whether the partitions are as asked, and the rest is left over; and whether data comes through a stream
+/// Whether the partitions have the requested sizes, with the rest as leftover, and whether data passes through a stream
 /// on each, from the rest of the device and back.
 fn is_divided(platform: &Platform, pool: CudaGreenContextPool, sizes: &[u32]) -> Result<bool> {
     let total = platform.device_info(device(0))?.multiprocessors;
@@ -64,14 +64,14 @@ fn is_divided(platform: &Platform, pool: CudaGreenContextPool, sizes: &[u32]) ->
     Ok(found == sizes && on == sizes && left == total - sizes.iter().sum::<u32>() && right)
 }
 
-/// Whether a stream on a context has so many multiprocessors, and data goes there and back.
+/// Whether a stream on a context has the expected number of multiprocessors, and data goes there and back.
 fn is_context(platform: &Platform, context: CudaGreenContext, expected: u32) -> Result<bool> {
     let (there, green) = (primary(platform)?, stream_on(platform, context)?);
     let back = primary(platform)?;
     Ok(size(&green) == Some(expected) && handed_on(platform, &[&there, &green, &back])?)
 }
 
-/// A pool by default, and one with four partitions.
+/// The default pool, and one with four partitions.
 fn g1_pool_creation(platform: &Platform) -> Result<bool> {
     let whole = platform.green_contexts(&EMPTY)?;
     let all = whole.leftover().map(GreenContext::multiprocessors);
@@ -80,7 +80,7 @@ fn g1_pool_creation(platform: &Platform) -> Result<bool> {
     Ok(empty && is_divided(platform, FOUR, &[8; 4])?)
 }
 
-/// Initialising divides the device, and again gives the same partitions.
+/// Initialising a pool divides the device. A second time it gives the same partitions.
 fn g2_pool_initialization(platform: &Platform) -> Result<bool> {
     let (first, again) = (platform.green_contexts(&TWO)?, platform.green_contexts(&TWO)?);
     Ok(first.partitions() == again.partitions() && is_divided(platform, TWO, &[8, 8])?)
@@ -91,7 +91,7 @@ fn g3_pool_multiple_partitions(platform: &Platform) -> Result<bool> {
     is_divided(platform, THREE, &[8, 8, 16])
 }
 
-/// Two contexts by their index. Streams of each say which one they are on.
+/// Two contexts by their index. Each stream gives its context.
 fn g4_context_creation(platform: &Platform) -> Result<bool> {
     Ok(is_context(platform, UNEQUAL.context(0), 8)? & is_context(platform, UNEQUAL.context(1), 16)?)
 }
@@ -101,22 +101,22 @@ fn g5_context_initialization(platform: &Platform) -> Result<bool> {
     is_context(platform, ONE.context(0), 8)
 }
 
-/// The default is the context that the pool says.
+/// The default is the context that the pool sets.
 fn g6_default_context_with_index(platform: &Platform) -> Result<bool> {
     let pool = UNEQUAL.default_context_index(1);
     Ok(is_context(platform, pool.default_context(), 16)?
         & is_context(platform, UNEQUAL.default_context_index(0).default_context(), 8)?)
 }
 
-/// The default is the leftover where the pool does not say one: Holoscan's index -1.
+/// Where the pool sets no default, it is the leftover: Holoscan's index -1.
 fn g7_default_context(platform: &Platform) -> Result<bool> {
     let left = platform.device_info(device(0))?.multiprocessors - 24;
     Ok(is_context(platform, UNEQUAL.default_context(), left)?
         & is_context(platform, UNEQUAL.leftover(), left)?)
 }
 
-/// What described a stream goes first; then a stream goes while its kernel runs, and its data is right
-/// nevertheless.
+/// A stream's description is dropped first; then a stream is dropped while its kernel runs, and its data is still
+/// right.
 fn g8_resource_lifetime(platform: &Platform) -> Result<bool> {
     let (there, back) = (primary(platform)?, primary(platform)?);
     let green = {
@@ -130,7 +130,7 @@ fn g8_resource_lifetime(platform: &Platform) -> Result<bool> {
     Ok(right && divided == 2 && handed_on(platform, &[&again, &back])?)
 }
 
-/// Two contexts of one pool in use at once: data goes from one to the other and back.
+/// Two contexts of one pool are in use at once: data goes from one to the other and back.
 fn g9_multiple_contexts_from_same_pool(platform: &Platform) -> Result<bool> {
     let first = stream_on(platform, TWO.context(0))?;
     let second = stream_on(platform, TWO.context(1))?;
@@ -140,7 +140,7 @@ fn g9_multiple_contexts_from_same_pool(platform: &Platform) -> Result<bool> {
     Ok(apart && same && handed_on(platform, &[&first, &second, &back])?)
 }
 
-/// Says on how many multiprocessors its stream works.
+/// Notes the number of multiprocessors of its stream.
 #[operator]
 struct Where {
     #[input]
@@ -173,8 +173,8 @@ graph! {
     }
 }
 
-/// P2 on a partition of 16 multiprocessors: another library's work on the received stream comes after the
-/// producer's.
+/// P2 on a partition of 16 multiprocessors: another library's work on the received stream comes after the producer's
+/// work.
 fn p3_external_stream_with_green_context(platform: &Platform) -> Result<bool> {
     let (seen, sizes) = (Seen::default(), Seen::default());
     OnGreen::new(platform, seen.clone(), sizes.clone())?.run()?;

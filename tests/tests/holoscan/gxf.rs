@@ -15,7 +15,7 @@ pub(crate) fn tests(suite: Suite) -> Suite {
         .both("x10_stream_ordered_allocation", x10_stream_ordered_allocation)
 }
 
-/// A stream of a pool has a handle, a device and events, and goes back when it is dropped.
+/// A stream of a pool has a handle, a device and events, and returns to the pool when it is dropped.
 fn x1_cuda_stream_event(platform: &Platform) -> Result<(), Failed> {
     let pool = platform.stream_pool("x1", &CudaStreamPool::new().max_size(1))?;
     let stream = pool.allocate("x1")?;
@@ -24,14 +24,14 @@ fn x1_cuda_stream_event(platform: &Platform) -> Result<(), Failed> {
     stream.launch::<slow_fill>(LEN, (&mut data, 3.0, SLOW))?;
     let point = stream.record()?;
     stream.synchronize_blocking()?;
-    check(stream.is_complete()? && point.epoch() > 0, || "not complete".into())?;
+    check(stream.is_complete()? && point.epoch() > 0, || "the stream is not complete".into())?;
     drop(stream);
-    check(pool.in_use() == 0, || "a stream that was dropped is lent".into())?;
+    check(pool.in_use() == 0, || "a dropped stream is still in use".into())?;
     pool.allocate("again")?;
     Ok(())
 }
 
-/// What the tensor holds, if it is the same everywhere.
+/// Notes the tensor's value, if all elements are equal.
 #[operator]
 pub(crate) struct Rx {
     #[input]
@@ -58,14 +58,14 @@ graph! {
     }
 }
 
-/// Ten messages, the consumer waits.
+/// Ten messages; the consumer's stream waits for each.
 fn x2_single_stream_event(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     SingleStream::new(platform, seen.clone())?.run()?;
     Ok(all(&seen) == floats(1..11))
 }
 
-/// Five streams of a pool of five: work is handed from each to the next, and a sixth is refused.
+/// Five streams of a pool of five: data passes from each to the next, and a sixth stream is an error.
 fn x3_multiple_stream_event(platform: &Platform) -> Result<bool> {
     let pool = platform.stream_pool("x3", &CudaStreamPool::new().max_size(5))?;
     let names = ["a", "b", "c", "d", "e"];
@@ -78,8 +78,8 @@ fn x3_multiple_stream_event(platform: &Platform) -> Result<bool> {
     Ok(refused && handed_on(platform, &streams)?)
 }
 
-/// Memory in stream order: of the host and of the device, for one stream and for many. More than there
-/// is, and what is no length, are errors.
+/// Stream-ordered memory of host and device, for one stream and for many. Too much memory and an invalid length are
+/// errors.
 fn x10_stream_ordered_allocation(platform: &Platform) -> Result<(), Failed> {
     let pool = platform.stream_pool("x10", &CudaStreamPool::new().max_size(4))?;
     let streams = ["a", "b", "c", "d"].map(|name| pool.allocate(name));
@@ -95,7 +95,7 @@ fn x10_stream_ordered_allocation(platform: &Platform) -> Result<(), Failed> {
         }
     }
     let stream = streams[0].as_ref().map_err(Failed::new)?;
-    // More than any device has.
+    // More memory than any device has.
     let too_much = platform.buffer::<f32>(1 << 44, stream);
     let is_oom = |error: &Error| matches!(error, Error::Driver(DriverError::OutOfMemory { .. }));
     let text = check_error("16 times 4 TiB", too_much.map(drop), is_oom)?;

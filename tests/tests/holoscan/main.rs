@@ -1,5 +1,5 @@
-//! NVIDIA's tests of Holoscan's stream handling, by their IDs, each with a check of *data* behind a slow
-//! kernel, and with a control. The table is in README.md.
+//! NVIDIA's tests of Holoscan's stream handling, by ID. Each checks *data* behind a slow kernel and has a control. The
+//! table is in README.md.
 #![allow(missing_docs, reason = "a test binary")]
 
 mod awaited;

@@ -1,7 +1,7 @@
 //! M1–M3: `tests/system/cuda_allocators.cpp`.
 //!
-//! Holoscan's tests allocate, ask for the pool's size, and free. Here what is allocated is written slowly, read
-//! on another stream, freed while it is being read, and so used again in the next tick.
+//! Holoscan's tests allocate, query the pool's size, and free. Here the memory is written slowly, read on another
+//! stream, freed while it is being read, and recycled in the next tick.
 
 use streamflow::prelude::*;
 use streamflow_tests::Suite;
@@ -16,13 +16,13 @@ pub(crate) fn tests(suite: Suite) -> Suite {
         .ordered("m3_stream_ordered_allocator_no_stream_pool", m3_no_stream_pool)
 }
 
-/// What `LEN` elements take.
+/// The size of `LEN` elements in a pool.
 const BYTES: u64 = 4096;
 
-/// Used and reserved bytes while a tensor is there, and after it.
+/// Used and reserved bytes while a tensor exists, and after its drop.
 type Amounts = [(u64, u64); 2];
 
-/// Allocates, writes, and frees while another stream reads: the next tick gets the memory again.
+/// Allocates, writes, and frees while another stream reads. The next tick gets the same memory.
 #[operator(streams(internal2, reads))]
 struct Allocate {
     #[output]
@@ -47,7 +47,7 @@ impl Compute for Allocate {
     }
 }
 
-/// Notes what the copies hold.
+/// Keeps downloads of the copies.
 #[operator]
 struct Values {
     #[input]
@@ -58,7 +58,7 @@ struct Values {
 impl Compute for Values {
     fn compute(&mut self, io: ValuesIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (copy, stream) = io.copy.receive().receive_cuda_stream(cx)?;
-        // Nobody waits, so that the next tick comes while this one's kernels run.
+        // No wait, so that the next tick comes while this tick's kernels run.
         note(&self.seen, cx.download(copy, &stream)?);
         Ok(())
     }
@@ -75,8 +75,8 @@ graph! {
     }
 }
 
-/// Runs ten ticks that allocate from `limits`. Whether the sizes were `expected` in each, and each copy
-/// holds its tick.
+/// Runs ten ticks that allocate from `limits`. Returns whether the sizes were `expected` in each tick, and each copy
+/// holds its tick's number.
 fn allocates(platform: &Platform, limits: MemoryLimits, expected: Amounts) -> Result<bool> {
     let allocator = platform.allocator("ALLOCATOR", device(0), limits)?;
     let (amounts, seen) = (Seen::default(), Seen::default());
@@ -94,7 +94,7 @@ fn are_ticks(seen: &Seen<Download<f32>>) -> Result<bool> {
     Ok(right)
 }
 
-/// Initial size 1 KB, largest 32 MB, release 4 MB: one block of 4096 bytes serves ten ticks.
+/// Initial size 1 KB, maximum 32 MB, release threshold 4 MB: one block of 4096 bytes is enough for ten ticks.
 fn m1_stream_ordered_allocator(platform: &Platform) -> Result<bool> {
     let limits = MemoryLimits::stream_ordered()
         .initial_size(1 << 10)
@@ -104,14 +104,14 @@ fn m1_stream_ordered_allocator(platform: &Platform) -> Result<bool> {
     Ok(reserved == 1 << 10 && allocates(platform, limits, [(BYTES, BYTES), (0, BYTES)])?)
 }
 
-/// Initial size 16 KB, largest 32 MB: the pool's size stays the initial one.
+/// Initial size 16 KB, maximum 32 MB: the pool keeps its initial size.
 fn m2_rmm_allocator(platform: &Platform) -> Result<bool> {
     let limits = MemoryLimits::stream_ordered().initial_size(16 << 10).max_size(32 << 20);
     allocates(platform, limits, [(BYTES, 16 << 10), (0, 16 << 10)])
 }
 
-/// Without a pool there is no stream to allocate on, and an error says so. What asks for the default stream
-/// has it, and its memory is used again in order nevertheless.
+/// Without a stream pool there is no stream to allocate on, which is an error. Memory on the default stream is still
+/// recycled in order.
 #[operator]
 struct NoPool {
     #[output]
@@ -146,6 +146,7 @@ fn m3_no_stream_pool(platform: &Platform) -> Result<bool> {
     let (refusals, seen) = (Seen::default(), Seen::default());
     WithoutPool::new(platform, allocator, refusals.clone(), seen.clone())?.run()?;
     let refusals = all(&refusals);
-    let told = |text: &String| ["`no_pool`", "`#[streams(none)]`"].iter().all(|x| text.contains(x));
-    Ok(refusals.len() == 10 && refusals.iter().all(told) && are_ticks(&seen)?)
+    let is_named =
+        |text: &String| ["`no_pool`", "`#[streams(none)]`"].iter().all(|x| text.contains(x));
+    Ok(refusals.len() == 10 && refusals.iter().all(is_named) && are_ticks(&seen)?)
 }

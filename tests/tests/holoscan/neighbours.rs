@@ -1,5 +1,5 @@
-//! N11–N16: what is next to streams in Holoscan's tests: dangling ports, conditions, fan-out, runs and
-//! cycles, with device data behind slow kernels.
+//! N11–N16: subjects related to streams in Holoscan's tests: dangling ports, conditions, fan-out, runs and cycles, with
+//! device data behind slow kernels.
 
 use std::thread;
 
@@ -29,15 +29,15 @@ graph! {
     }
 }
 
-/// An output that nobody reads: its memory is used again only after its write. An input that nobody
-/// feeds never runs in Holoscan; here it does not compile (`ui/edges`).
+/// The memory of an output without readers is recycled only after its write. In Holoscan, an operator with an
+/// unconnected input never runs; here it does not compile (`ui/edges`).
 fn n11_dangling_output(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     Dangling::new(platform, seen.clone())?.run()?;
     Ok(all(&seen) == floats(0..5))
 }
 
-/// One input that is awaited, and one that is not.
+/// One required input and one optional input.
 #[operator]
 struct MayMiss {
     #[input]
@@ -57,7 +57,7 @@ impl Compute for MayMiss {
     }
 }
 
-/// Both are awaited.
+/// Two required inputs.
 #[operator]
 struct NeedsBoth {
     #[input]
@@ -91,8 +91,8 @@ graph! {
     }
 }
 
-/// An input is awaited unless it says that it is optional: two messages make two ticks where both are
-/// needed, and four where one may be missing.
+/// An input is awaited unless it is `optional`: two messages give two ticks where both inputs are required, and four
+/// where one is optional.
 fn n12_message_conditions(platform: &Platform) -> Result<bool> {
     let (one, both) = (Seen::default(), Seen::default());
     Conditions::new(platform, one.clone(), both.clone())?.run()?;
@@ -114,7 +114,7 @@ graph! {
     }
 }
 
-/// One tensor for five readers, each on a stream of its own; its memory is used again after the last.
+/// One tensor for five readers, each on its own stream. Its memory is recycled after the last read.
 fn n13_fan_out(platform: &Platform) -> Result<bool> {
     let seen: Vec<Seen<f32>> = (0..5).map(|_| Seen::default()).collect();
     FanOut::new(platform, seen.clone())?.run()?;
@@ -129,7 +129,7 @@ graph! {
     }
 }
 
-/// A graph runs again, and from another thread, which is what `run_async` does.
+/// A graph runs a second time, and on another thread, as with `run_async`.
 fn n14_multiple_run(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     let mut graph = Again::new(platform, seen.clone())?;
@@ -145,7 +145,7 @@ fn n14_multiple_run(platform: &Platform) -> Result<bool> {
     Ok(all(&seen) == floats(0..5).repeat(4))
 }
 
-/// Adds one, and sends it to itself.
+/// Adds one and sends the result to itself.
 #[operator]
 struct Step {
     #[input]
@@ -167,7 +167,7 @@ impl Compute for Step {
     }
 }
 
-/// A tensor that is still being written when the graph gets it.
+/// A tensor that is still being written when the graph receives it.
 fn first(platform: &Platform, value: f32) -> Result<Tensor<f32>> {
     let stream = platform.stream_pool("FIRST", &CudaStreamPool::new())?.allocate("first")?;
     let mut image = platform.tensor([LEN], &stream)?;
@@ -187,7 +187,7 @@ graph! {
     }
 }
 
-/// What goes round comes in the next tick. A cycle without `#[feedback]` does not compile (`ui/edges`).
+/// A message on a cycle arrives in the next tick. A cycle without `#[feedback]` does not compile (`ui/edges`).
 fn n16_cycle(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     Cycle::new(platform, seen.clone())?.run()?;

@@ -1,4 +1,4 @@
-//! What the groups share: a slow source, and what looks at data.
+//! Operators and checks that the groups share.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use streamflow_tests::layers::Blind;
 pub(crate) use streamflow_tests::seen::{Seen, all, note};
 pub(crate) use streamflow_tests::tensors::{LEN, SLOW, Tx, holds};
 
-/// The stream's number: what a message's `StreamRef` has, too.
+/// The stream's number, the same as in a message's `StreamRef`.
 pub(crate) fn number(stream: &Stream<'_>) -> Result<u32> {
     Ok(stream.record()?.stream())
 }
 
-/// What a tensor holds, if it is the same everywhere, by a copy on `stream` alone.
+/// A tensor's value, if all elements are equal, read with a copy on `stream` alone.
 pub(crate) fn value(
     cx: &ExecutionContext,
     image: &Tensor<f32>,
@@ -25,20 +25,20 @@ pub(crate) fn value(
     Ok(if same { values[0] } else { f32::NAN })
 }
 
-/// What tensors hold whose values are these numbers.
+/// The numbers as tensor values.
 pub(crate) fn floats(values: impl Iterator<Item = usize>) -> Vec<f32> {
     values.map(|value| value as f32).collect()
 }
 
-/// Whether what is written slowly on the first stream comes through all others, each of which copies what
-/// the one before has written.
+/// Whether data that is written slowly on the first stream passes through all others. Each stream copies the data that
+/// the stream before has written.
 pub(crate) fn handed_on(platform: &Platform, streams: &[&CudaStream]) -> Result<bool> {
     let mut buffers: Vec<Buffer<f32>> = Vec::new();
     for stream in streams {
         let mut buffer = platform.buffer::<f32>(LEN, stream)?;
         stream.launch::<slow_fill>(LEN, (&mut buffer, -1.0, 0))?;
         if let Some(before) = buffers.last() {
-            // Loaded now: it may wait for kernels that run, and would hide a missing edge.
+            // Load the kernel now: loading may wait for running kernels, which would hide a missing edge.
             stream.launch::<slow_copy>(LEN, (&mut buffer, before, 0))?;
         }
         stream.synchronize_blocking()?;
@@ -53,7 +53,7 @@ pub(crate) fn handed_on(platform: &Platform, streams: &[&CudaStream]) -> Result<
     Ok(last.download_blocking(&buffers[streams.len() - 1])?.iter().all(|&x| x == 7.0))
 }
 
-/// As [`Tx`], and copied to page-locked memory, which is what it sends: complete when the copy is.
+/// As [`Tx`], but copies to pinned memory and sends that. The message is complete when the copy is.
 #[operator(streams(tx))]
 pub(crate) struct FlagTx {
     #[output]
@@ -73,8 +73,8 @@ impl Compute for FlagTx {
     }
 }
 
-/// A platform on which a test can look at memory that nobody waited for: a race checker would say so
-/// before the data does.
+/// A platform without a race checker, on which a test can read memory without a wait: a checker would report the race
+/// before the data shows it.
 pub(crate) fn unchecked(blind: &Blind) -> Result<Platform> {
     let options = PlatformOptions { race_check: Some(false), ..PlatformOptions::default() };
     Platform::with_options(Arc::new(blind.clone()), options)

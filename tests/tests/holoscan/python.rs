@@ -41,7 +41,7 @@ impl Compute for StreamRx {
         };
         let new = cx.allocate_cuda_stream_named("my_stream")?;
         let right = holds(cx, image, &stream, cx.tick() as f32)?;
-        // Written on the internal stream, and sent on the new one, on a port that nobody reads.
+        // Written on the internal stream and sent on the new one, on a port without readers.
         let mut out = cx.tensor([LEN], &stream)?;
         stream.launch::<slow_fill>(LEN, (&mut out, 1.0, 0))?;
         io.out.set_cuda_stream(&new).emit(out)?;
@@ -67,8 +67,8 @@ graph! {
     }
 }
 
-/// Both ways to the internal stream, on a green context: allocated it is another one than the message's, adopted it is that
-/// one. Another stream can be allocated, and set on an output that nobody reads.
+/// Both ways to get the internal stream, on a green context: allocated, it is not the message's stream; adopted, it is.
+/// Another stream can be allocated, and set on an output without readers.
 fn p1_stream_pool_methods(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     PoolMethods::new(platform, true, seen.clone())?.run()?;
@@ -76,7 +76,7 @@ fn p1_stream_pool_methods(platform: &Platform) -> Result<bool> {
     Ok(all(&seen) == [true; 20])
 }
 
-/// Works past streamflow on the stream that it received, as a library does that takes a `CUstream`.
+/// Queues work on its received stream outside of streamflow, as a library does that takes a `CUstream`.
 #[operator]
 pub(crate) struct ExternalRx {
     #[input]
@@ -87,7 +87,7 @@ pub(crate) struct ExternalRx {
 impl Compute for ExternalRx {
     fn compute(&mut self, io: ExternalRxIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (mut image, stream) = io.image.receive().receive_cuda_stream(cx)?;
-        // Holoscan's test overwrites the data, which shows no order. Here it is used first.
+        // Holoscan's test only overwrites the data, which shows no order. Here the data is used first.
         stream.launch::<add_one>(LEN, (&mut image,))?;
         let right = holds(cx, &image, &stream, 1.0 + cx.tick() as f32)?;
         foreign::fill(cx.platform(), &stream, &mut image, 0)?;
@@ -110,7 +110,7 @@ graph! {
     }
 }
 
-/// Work that another library queues on the received stream's handle comes after the producer's.
+/// Work that another library queues on the received stream's handle comes after the producer's work.
 fn p2_external_stream(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     External::new(platform, seen.clone())?.run()?;
@@ -132,7 +132,7 @@ impl Compute for PingRx {
 }
 
 graph! {
-    /// Host data alone.
+    /// A graph with only host data.
     pub(crate) struct Ping(seen: Seen<u64>) {
         #[when(count(10))]
         let tx: Counter = Counter::new();
@@ -141,8 +141,8 @@ graph! {
     }
 }
 
-/// In Holoscan every operator owns a pool and a stream of it, where there is a GPU. Here an operator
-/// that has no device data owns none: a graph of numbers makes no stream, no event, and no record.
+/// In Holoscan, every operator owns a pool and a stream of it where there is a GPU. Here an operator without device
+/// data owns none: a graph of host data makes no stream, no event and no record.
 fn p4_default_cuda_stream_pool(platform: &Platform) -> Result<(), Failed> {
     let (recorder, platform) = recorded(platform.driver().clone())?;
     recorder.clear();
@@ -150,6 +150,6 @@ fn p4_default_cuda_stream_pool(platform: &Platform) -> Result<(), Failed> {
     Ping::new(&platform, seen.clone())?.run()?;
     let calls = recorder.calls();
     let other = calls.iter().find(|call| !matches!(call, Call::Bind { .. }));
-    check(other.is_none(), || format!("a graph of numbers: {other:?}"))?;
+    check(other.is_none(), || format!("a graph of host data made a call: {other:?}"))?;
     check(all(&seen) == (0..10).collect::<Vec<_>>(), || format!("{seen:?}"))
 }

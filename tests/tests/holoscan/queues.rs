@@ -2,8 +2,8 @@
 //! `test_application_with_repeated_emit_on_same_port.py`, `multi_receiver_queue_policy_test.cpp` and
 //! `multi_receiver_operator_ping_app.cpp`.
 //!
-//! Holoscan's tests count numbers. Here each message is a tensor behind a slow kernel, and whoever gets the
-//! memory of one that was dropped waits for its write.
+//! Holoscan's tests count numbers. Here each message is a tensor behind a slow kernel, and the next owner of a dropped
+//! message's memory waits for its write.
 
 use streamflow::prelude::*;
 use streamflow_tests::Suite;
@@ -20,7 +20,7 @@ pub(crate) fn tests(suite: Suite) -> Suite {
         .ordered("n5_multi_receiver_sizes", n5_multi_receiver_sizes)
 }
 
-/// In which ticks a message is taken; in others it stays where it is.
+/// The ticks in which a message is received. In other ticks it stays in the queue.
 #[derive(Clone, Copy)]
 enum Takes {
     Odd,
@@ -38,7 +38,7 @@ impl Takes {
     }
 }
 
-/// Takes a message in some ticks alone.
+/// Receives a message only in some ticks.
 #[operator]
 struct Slow {
     #[input]
@@ -76,14 +76,14 @@ queue!(Pops, pop);
 queue!(Rejects, reject);
 queue!(Faults, fault);
 
-/// What a run's receiver saw.
+/// The values that a run's receiver noted.
 fn seen_by(run: impl FnOnce(Seen<f32>) -> Result<()>) -> Result<Vec<f32>> {
     let seen = Seen::default();
     run(seen.clone())?;
     Ok(all(&seen))
 }
 
-/// Whether a run failed, and said that an edge of so many messages is full.
+/// Whether a run failed with the error that an edge of this capacity is full.
 fn is_full(run: Result<()>, edge: &str, capacity: usize) -> bool {
     let says = [format!("`{edge}` is full"), format!("it holds {capacity}"), "`fault`".into()];
     run.is_err_and(|error| {
@@ -92,8 +92,8 @@ fn is_full(run: Result<()>, edge: &str, capacity: usize) -> bool {
     })
 }
 
-/// Two messages for each that is taken, and room for one: `pop` keeps the odd ones, `reject` the even ones,
-/// and `fault` says which edge is full.
+/// Two messages are sent for each one received, and the queue holds one: `pop` keeps the odd ones, `reject` the even
+/// ones, and the error of `fault` names the full edge.
 fn n1_output_queue_policy(platform: &Platform) -> Result<bool> {
     let odd = Takes::Odd;
     let pops = seen_by(|seen| Pops::new(platform, 20, 1, odd, seen)?.run())?;
@@ -115,16 +115,16 @@ graph! {
     }
 }
 
-/// A policy is its edge's alone: the branch that takes a twelfth holds the other one up in nothing, and
-/// gets the newest each time.
+/// A policy belongs to one edge: the branch that receives every twelfth message does not delay the other one, and gets
+/// the newest message each time.
 fn n2_queue_policy_settings(platform: &Platform) -> Result<bool> {
     let (fast, slow) = (Seen::default(), Seen::default());
     Branches::new(platform, fast.clone(), slow.clone())?.run()?;
     Ok(all(&fast) == floats(0..30) && all(&slow) == [0.0, 12.0, 24.0])
 }
 
-/// As many messages as there is room for: no policy drops one. One more: `pop` drops the first, `reject`
-/// the one too many, and `fault` says so.
+/// While the queue has room, no policy drops a message. With one message more, `pop` drops the first, `reject` the
+/// last, and `fault` is an error.
 fn n3_capacities_and_one_too_many(platform: &Platform) -> Result<bool> {
     let mut right = true;
     for room in [1, 2, 5] {
@@ -188,7 +188,7 @@ queues!(ManyPops, pop);
 queues!(ManyRejects, reject);
 queues!(ManyFaults, fault);
 
-/// On an input of many, each edge has its own queue and its own policy, and a full one is named.
+/// On an input of many, each edge has its own queue and its own policy, and the error names the full edge.
 fn n4_multi_receiver_queue_policy(platform: &Platform) -> Result<bool> {
     let pops = seen_by(|seen| ManyPops::new(platform, seen)?.run())?;
     let rejects = seen_by(|seen| ManyRejects::new(platform, seen)?.run())?;
@@ -198,7 +198,7 @@ fn n4_multi_receiver_queue_policy(platform: &Platform) -> Result<bool> {
         && is_full(faults, "tx2.image >> rx.images", 1))
 }
 
-/// Two inputs of several: of any number, and of two.
+/// Two inputs of several producers: one of any number, and one of two.
 #[operator]
 struct Sizes {
     #[input(many)]
@@ -229,7 +229,7 @@ graph! {
     }
 }
 
-/// Ten ticks of two messages each, in the order of the edges; none is lost at the input with a size.
+/// Ten ticks of two messages each, in the order of the edges. No message is lost at the input with a size.
 fn n5_multi_receiver_sizes(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     TwoSizes::new(platform, seen.clone())?.run()?;

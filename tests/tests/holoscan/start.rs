@@ -14,8 +14,8 @@ pub(crate) fn tests(suite: Suite) -> Suite {
         .ordered("a3_default_pool", a3_default_pool)
 }
 
-/// `StreamAllocInStartOp`: it has a stream before its first tick. `image` is written on that stream and read
-/// on another one.
+/// `StreamAllocInStartOp`: it has a stream before its first tick. `image` is written on that stream and read on another
+/// one.
 #[operator(streams(test_stream))]
 struct AllocInStart {
     #[input]
@@ -27,7 +27,7 @@ struct AllocInStart {
 impl Compute for AllocInStart {
     fn start(&mut self, streams: AllocInStartStreams<'_>, cx: &ExecutionContext) -> Result<()> {
         let stream = cx.allocate_cuda_stream(streams.test_stream)?;
-        // By its name in letters it is the same one.
+        // Allocated by its name as text, it is the same stream.
         let again = cx.allocate_cuda_stream_named("test_stream")?;
         let found = cx.allocate_cuda_stream_named("found while running")?;
         let same = stream.raw() == again.raw() && found.raw() != stream.raw();
@@ -70,15 +70,15 @@ alloc_in_start!(
 );
 alloc_in_start!(WithoutPool, {});
 
-/// A stream that is allocated in `start` is on device 0, the same by the same name, and still there in
-/// `compute`. With a pool that is named.
+/// A stream that is allocated in `start` is on device 0, is cached by its name, and is still valid in `compute`. The
+/// node has a named pool.
 fn a1_named_arg(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     WithPool::new(platform, seen.clone())?.run()?;
     Ok(all(&seen) == [true; 4])
 }
 
-/// There is one way to name a pool; so, instead, the same in a second run.
+/// There is only one way to name a pool. Instead, a second run gives the same result.
 fn a2_positional_resource(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     let mut graph = WithPool::new(platform, seen.clone())?;
@@ -87,7 +87,7 @@ fn a2_positional_resource(platform: &Platform) -> Result<bool> {
     Ok(all(&seen) == [true; 8])
 }
 
-/// And without a pool.
+/// As A1, without a named pool.
 fn a3_default_pool(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     WithoutPool::new(platform, seen.clone())?.run()?;

@@ -16,7 +16,7 @@ pub(crate) fn tests(suite: Suite) -> Suite {
         .ordered("s5_default_stream_pool", s5_default_stream_pool)
 }
 
-/// `FormatConverterOp`, as far as streams go.
+/// `FormatConverterOp`, reduced to its use of streams.
 #[operator]
 struct Convert {
     #[input]
@@ -34,7 +34,7 @@ impl Compute for Convert {
     }
 }
 
-/// What Holoscan's test asserts of a port, and what it leaves out.
+/// The assertions of Holoscan's test for a port, and the ones that it lacks.
 fn is_handled(stream: &Stream<'_>, default: &Stream<'_>, streams: &[Option<StreamRef>]) -> bool {
     stream.raw() != default.raw()
         && stream.device() == device(0)
@@ -64,7 +64,7 @@ impl Compute for DualRx {
         };
         let tick = cx.tick() as f32;
         let handled = is_handled(&first, &default, &named) && is_handled(&second, &default, &also);
-        // Holoscan returns the second port's stream, which nobody ordered after the first's.
+        // Holoscan returns the second port's stream, which is not ordered after the first port's stream.
         let one = first.raw() == second.raw();
         let adopted = named.first().copied().flatten().is_some_and(|name| name.is(&first));
         let right = holds(cx, a, &first, tick)? & holds(cx, b, &second, 100.0 + tick)?;
@@ -100,9 +100,9 @@ macro_rules! dual {
 dual!(DualWithPool, #[streams(STREAMS)]);
 dual!(DualWithDefaultPools,);
 
-/// Two sources, two converters, two ports: each port's stream is no default stream, on device 0, and
-/// `receive_cuda_streams` names one. Eight combinations: the sources' streams, the converters' pool,
-/// and whether the receiver allocates.
+/// Two sources, two converters, two ports. Each port's stream is on device 0 and not the default stream, and
+/// `receive_cuda_streams` gives one. Eight combinations: the sources' streams, the converters' pool, and whether the
+/// receiver allocates.
 fn s1_dual_rx(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     for (own, allocate) in [(true, true), (true, false), (false, true), (false, false)] {
@@ -196,8 +196,8 @@ graph! {
     }
 }
 
-/// Five producers of a port of size five, two of them without a stream: five answers, three streams.
-/// Holoscan does not order the other two; here the point of their last write came with them.
+/// Five producers of a port of size five, two of them without a stream: five answers, three streams. Holoscan does not
+/// order the other two; here they carry the point of their last write.
 fn s3_size_five_rx(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     SizeFive::new(platform, seen.clone())?.run()?;
@@ -217,7 +217,7 @@ graph! {
     }
 }
 
-/// Two sinks with one pool: their internal streams are two, and each keeps its own.
+/// Two sinks with one pool have two internal streams, and each keeps its own.
 fn s4_single_source_two_sinks(platform: &Platform) -> Result<bool> {
     let (one, other) = (Seen::default(), Seen::default());
     TwoSinks::new(platform, one.clone(), other.clone())?.run()?;
@@ -252,7 +252,7 @@ impl Compute for AllKindsRx {
             && extra.raw() != internal.raw()
             && extra.raw() == again.raw()
             && ![&internal, &default, &extra].into_iter().any(|stream| upstream.is(stream));
-        // Also on the stream that nobody synchronised: order comes with the data.
+        // Also right on the stream that was not synchronised: the data carries its order.
         let tick = cx.tick() as f32;
         note(&self.seen, distinct && holds(cx, image, &extra, tick)?);
         Ok(())
@@ -269,7 +269,7 @@ graph! {
     }
 }
 
-/// A receiver without a pool has one of its own: internal, upstream, extra and default stream are four.
+/// A receiver without a named pool has its own: internal, upstream, extra and default stream are four streams.
 fn s5_default_stream_pool(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     DefaultPool::new(platform, seen.clone())?.run()?;

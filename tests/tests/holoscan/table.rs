@@ -1,5 +1,4 @@
-//! README.md says of each case which test shows it, or why none does. Here that is checked: what it names is
-//! there, and what is there it names.
+//! Checks README.md: each case has a test or a reason, each name exists, and each test has a row.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +7,7 @@ use streamflow_tests::{Failed, Suite, check};
 
 const README: &str = include_str!("README.md");
 
-/// The groups of cases, and the last number of each.
+/// The groups of cases, with the last number of each.
 const IDS: [(char, u32); 8] =
     [('S', 6), ('A', 3), ('C', 9), ('G', 9), ('M', 3), ('P', 4), ('X', 8), ('N', 16)];
 
@@ -17,11 +16,11 @@ pub(crate) fn tests(suite: Suite) -> Suite {
     let [again, more, last] = [names.clone(), names.clone(), names.clone()];
     suite
         .plain("readme_has_every_id", every_id)
-        .plain("readme_names_tests_that_are_there", move || cases(&names))
+        .plain("readme_names_only_existing_tests", move || cases(&names))
         .plain("readme_has_every_test", move || every_test(&again))
-        .plain("readme_gaps_have_tests", move || rows_are_shown("## Gaps", 1, &more))
-        .plain("readme_silent_failures_have_tests", move || {
-            rows_are_shown("## Bad input", 1, &last)?;
+        .plain("readme_gaps_have_tests", move || rows_have_tests("## Gaps", 1, &more))
+        .plain("readme_bad_inputs_have_tests_and_their_reports", move || {
+            rows_have_tests("## Bad input", 1, &last)?;
             texts()
         })
 }
@@ -41,7 +40,7 @@ fn rows(heading: &str) -> Result<Vec<Vec<&'static str>>, Failed> {
     Ok(rows)
 }
 
-/// What stands between backticks.
+/// The texts between backticks.
 fn quoted(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
@@ -54,9 +53,9 @@ fn path(inside: impl AsRef<Path>) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(inside)
 }
 
-/// Whether there is what a row names: a mistake that does not compile (`ui/…`), a test of another file
-/// (`file.rs: name`), or a test of this suite.
-fn is_there(what: &str, names: &[String]) -> bool {
+/// Whether a name in a row exists: a mistake that does not compile (`ui/…`), a test of another file (`file.rs: name`),
+/// or a test of this suite.
+fn exists(what: &str, names: &[String]) -> bool {
     if what.starts_with("ui/") {
         return path(format!("{what}.rs")).exists() && path(format!("{what}.stderr")).exists();
     }
@@ -80,27 +79,29 @@ fn every_id() -> Result<(), Failed> {
             .filter(has)
             .any(|row| quoted(row[2]).any(|test| ids_of(test).any(|one| one == id)));
         let explained = left_out.iter().filter(has).any(|row| !row[1].is_empty());
-        check(shown != explained, || format!("{id}: shown {shown}, left out {explained}"))?;
+        check(shown != explained, || format!("{id}: a test ({shown}) or a reason ({explained})?"))?;
     }
     Ok(())
 }
 
-/// Each test of a row is there, on the platforms that it says, with the control that it says.
+/// Each test of a row exists, on the row's platforms, and has a control if the row says so.
 fn cases(names: &[String]) -> Result<(), Failed> {
     let has = |name: String| names.contains(&name);
     for row in rows("## Cases")? {
         check(row.len() == 6, || format!("not six cells: {row:?}"))?;
         for test in quoted(row[2]) {
-            check(is_there(test, names), || format!("{}: there is no `{test}`", row[0]))?;
+            check(exists(test, names), || format!("{}: `{test}` does not exist", row[0]))?;
             if test.contains('/') || test.contains(": ") {
                 continue;
             }
             let on_gpu = row[3].contains("GPU");
-            check(has(format!("{test}::cuda")) == on_gpu, || format!("{test}: on a GPU?"))?;
+            check(has(format!("{test}::cuda")) == on_gpu, || {
+                format!("`{test}` and its row disagree on GPU")
+            })?;
             let controlled = row[4] != "–";
             let (host, cuda) = (format!("{test}_control::host"), format!("{test}_control::cuda"));
             check(has(host) == controlled && has(cuda) == (controlled && on_gpu), || {
-                format!("{test}: has it a control?")
+                format!("`{test}` and its row disagree on the control")
             })?;
         }
     }
@@ -117,7 +118,7 @@ fn ids_of(name: &str) -> impl Iterator<Item = String> {
     name.split('_').take_while(is_id).map(str::to_uppercase)
 }
 
-/// Each test of an ID stands in that ID's row.
+/// Each test of an ID is in that ID's row.
 fn every_test(names: &[String]) -> Result<(), Failed> {
     let cases = rows("## Cases")?;
     let tests = names.iter().filter_map(|name| name.strip_suffix("::host"));
@@ -132,29 +133,29 @@ fn every_test(names: &[String]) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Each row names something, and all that it names is there.
-fn rows_are_shown(heading: &str, column: usize, names: &[String]) -> Result<(), Failed> {
+/// Each row names a test, and each name in it exists.
+fn rows_have_tests(heading: &str, column: usize, names: &[String]) -> Result<(), Failed> {
     for row in rows(heading)? {
         let shown: Vec<&str> = quoted(row[column]).collect();
-        check(!shown.is_empty(), || format!("nothing shows: {}", row[0]))?;
+        check(!shown.is_empty(), || format!("no test in the row: {}", row[0]))?;
         for what in shown {
-            check(is_there(what, names), || format!("{}: there is no `{what}`", row[0]))?;
+            check(exists(what, names), || format!("{}: `{what}` does not exist", row[0]))?;
         }
     }
     Ok(())
 }
 
-/// What the compiler is said to say, it says.
+/// The report column quotes the compiler's text of the row's fixtures.
 fn texts() -> Result<(), Failed> {
     for row in rows("## Bad input")? {
         let fixtures: Vec<&str> = quoted(row[1]).filter(|what| what.starts_with("ui/")).collect();
         let (says, compiles) = (row[2].trim_matches('"'), fixtures.is_empty());
-        check(!says.is_empty(), || format!("what does it say? {}", row[0]))?;
+        check(!says.is_empty(), || format!("no report in the row: {}", row[0]))?;
         let said = fixtures.iter().any(|fixture| {
             let text = fs::read_to_string(path(format!("{fixture}.stderr")));
             text.is_ok_and(|text| text.contains(says))
         });
-        check(compiles || said, || format!("{fixtures:?} do not say {says:?}"))?;
+        check(compiles || said, || format!("{says:?} is in none of the texts of {fixtures:?}"))?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Makes the graph of a plan, by the calls that `graph!` expands to.
+//! Builds the graph of a plan with the calls that `graph!` expands to.
 
 use streamflow::__private::{
     EdgeOptions, Policy, SingleStream, begin, connect, connect_copy, connect_transfer, edge,
@@ -12,7 +12,7 @@ use super::operators::LEN;
 use super::operators::{Clock, Combine, Keep, Late, Relay, Sink, Source, Taking, Unary};
 use super::plan::{FIRST, LATE_BY, Plan, Reading, Step};
 
-/// The ports of a node that is not made yet.
+/// The ports of a node that is not built yet.
 enum Ports {
     Source(<Source as Operator>::Ports),
     Unary(<Unary as Operator>::Ports),
@@ -41,7 +41,7 @@ impl Ports {
     }
 }
 
-/// Connects the output of a node to an input, if the node is one of these kinds.
+/// Connects the output of a node to an input, if the node is of one of these kinds.
 macro_rules! connect_from {
     ($from:expr, [$($kind:ident),*], $out:ident => $connect:expr) => {
         match $from {
@@ -61,7 +61,7 @@ enum Carries {
     Transfer(DeviceId, &'static str),
 }
 
-/// Connects `$from` to `$to`; messages of `$given` kinds can go there themselves.
+/// Connects `$from` to `$to`. Messages of `$given` kinds need no copy.
 macro_rules! wire {
     ($from:expr, [$($given:ident),*], $to:expr, $carries:expr, $options:expr) => {
         match $carries {
@@ -84,8 +84,8 @@ macro_rules! wire {
     };
 }
 
-/// Connects a later node's output, or a node's own, to its second input: a feedback edge.
-/// The stream that has written what it begins with.
+/// Connects the output of a later node, or the node's own output, to its second input: a feedback edge.
+/// Returns the stream that has written the edge's first message.
 fn wire_back(
     ports: &mut [Ports],
     from: usize,
@@ -114,7 +114,7 @@ fn wire_back(
     Ok(stream)
 }
 
-/// What transfers are called, by the node that they lead to: each has a stream of that name.
+/// The names of transfers, by their consumer: each transfer has a stream of that name.
 const TRANSFERS: [&str; 8] = ["to 0", "to 1", "to 2", "to 3", "to 4", "to 5", "to 6", "to 7"];
 
 fn carries(plan: &Plan, from: usize, to: usize) -> Carries {
@@ -136,7 +136,7 @@ fn wire(plan: &Plan, ports: &mut [Ports], node: usize) -> Result<()> {
         match &mut this[0] {
             Ports::Source(_) | Ports::Clock(_) => {}
             Ports::Unary(to) => wire!(from, &mut to.src, carries, options),
-            // What a relay sends has several owners, and can't be taken.
+            // A relay's message has several owners, so that its consumer can't take it.
             Ports::Taking(to) => {
                 wire!(
                     from,
@@ -163,11 +163,11 @@ fn wire(plan: &Plan, ports: &mut [Ports], node: usize) -> Result<()> {
     Ok(())
 }
 
-/// A graph whose nodes were decided at run time.
+/// A graph that is built at run time.
 pub(crate) struct Built {
     platform: Platform,
     nodes: Vec<Box<dyn AnyNode>>,
-    /// Not given back before the end, so that no node gets them.
+    /// Kept until the end, so that no node gets these streams.
     _others: Vec<CudaStream>,
 }
 
@@ -181,7 +181,7 @@ impl Graph for Built {
     }
 }
 
-/// Makes the graph; its sources run so many ticks.
+/// Builds the graph. Its sources tick `ticks` times.
 pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Built> {
     let values = plan.values(ticks);
     let mut ports: Vec<Ports> = plan.steps.iter().map(|step| Ports::of(*step)).collect();
@@ -199,7 +199,7 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
     let near = pool("NEAR", 0)?;
     let far = if plan.far.is_empty() { near.clone() } else { pool("FAR", 1)? };
     let is_source = |step: &Step| matches!(step, Step::Source(_));
-    // What `graph!` counts while compiling.
+    // `graph!` counts this while compiling.
     let declares = |step: &Step| *step != Step::Clock && (is_source(step) || !plan.adopting);
     let declaring = plan.steps.iter().filter(|step| declares(step));
     let single_stream = SingleStream::new(declaring.count());

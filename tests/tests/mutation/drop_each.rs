@@ -14,10 +14,10 @@ use super::order::{Verdict, judge};
 use super::runs::{Mutation, Subject, Trial};
 use super::threads;
 
-/// What became of all mutations.
+/// The outcomes of all mutations.
 #[derive(Debug, Default)]
 struct Tally {
-    /// Noticed, by what was taken away.
+    /// How many mutations were noticed, by the kind of the edge.
     noticed: BTreeMap<&'static str, u64>,
     order_nothing: u64,
     overtaken: Vec<String>,
@@ -49,8 +49,8 @@ pub(crate) fn all() -> Result<(), Failed> {
         for _ in 0..threads {
             scope.spawn(|| {
                 while let Some(subject) = subjects.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let of_one = one(subject);
-                    tally.lock().unwrap_or_else(PoisonError::into_inner).add(of_one);
+                    let of_subject = mutate_all(subject);
+                    tally.lock().unwrap_or_else(PoisonError::into_inner).add(of_subject);
                 }
             });
         }
@@ -66,19 +66,17 @@ fn report(tally: &Tally, graphs: usize) -> Result<(), Failed> {
     let kinds: Vec<_> = noticed.iter().map(|(kind, count)| format!("{count} {kind}s")).collect();
     println!("{all} mutations of {graphs} programs: {}.", kinds.join(", "));
     println!("Each is noticed by the race checker, and without it by the data.");
+    println!("{order_nothing} more declarations order nothing: each run is ordered without them.");
     println!(
-        "{order_nothing} more declarations order nothing: no run lacks an order without them."
+        "{left_running} more waits of the host at the end of a run are noticed: without them work is left queued."
     );
     println!(
-        "{left_running} more waits of the host at the end of a run are missed, as work is left queued."
+        "{at_the_end} more waits at the end of a run are for work that is complete by then: they query for errors."
     );
-    println!(
-        "{at_the_end} more at the end of a run wait for what is complete by then, and ask for errors."
-    );
-    println!("{} more waits are implied by one that is issued next:", overtaken.len());
+    println!("{} more waits are implied by the next wait of their stream:", overtaken.len());
     overtaken.iter().for_each(|place| println!("  {place}"));
     check(holes.is_empty(), || format!("{} holes:\n{}", holes.len(), holes.join("\n")))?;
-    check(*left_running > 0, || "no wait at the end of a run is missed".into())?;
+    check(*left_running > 0, || "no dropped wait at the end of a run left work queued".into())?;
     check(all > 300, || format!("only {all} mutations"))
 }
 
@@ -93,7 +91,7 @@ fn kind(mutation: &Mutation) -> &'static str {
     }
 }
 
-fn one(subject: &Subject) -> Tally {
+fn mutate_all(subject: &Subject) -> Tally {
     let mut seeds = seeds();
     let mut tally = Tally::default();
     let mutations = control(subject, &seeds, &mut tally);
@@ -106,7 +104,7 @@ fn one(subject: &Subject) -> Tally {
             Outcome::AtTheEnd => tally.at_the_end += 1,
             Outcome::Overtaken => tally.overtaken.push(place),
             Outcome::Redundant(runs) => {
-                tally.holes.push(format!("{place}: the runtime can do without ({runs})"));
+                tally.holes.push(format!("{place}: the runtime does not need this edge ({runs})"));
             }
             Outcome::Hole(hole) => tally.holes.push(format!("{place}: {hole}")),
         }
@@ -114,7 +112,7 @@ fn one(subject: &Subject) -> Tally {
     tally
 }
 
-/// Without a mutation nobody has anything to say. All that can be mutated.
+/// Checks that a run without a mutation has no findings. Returns all mutations that its runs allow.
 fn control(subject: &Subject, seeds: &[u64], tally: &mut Tally) -> BTreeSet<Mutation> {
     let mut mutations = BTreeSet::new();
     for &seed in seeds {

@@ -1,4 +1,4 @@
-//! The graphs.
+//! The graphs whose edges are dropped.
 
 use super::plan::How::{Extra, Map, Scratch};
 use super::plan::Origin::{Default, Kernel, Upload};
@@ -7,10 +7,10 @@ use super::plan::Step::{Clock, Combine, Keep, Late as LateBy, Relay, Sink, Sourc
 use super::plan::{Plan, Step};
 use super::random;
 
-/// How many of them are drawn.
+/// How many of the graphs are random.
 const RANDOM: u64 = 8;
 
-/// All but the seed's own application, which is no plan.
+/// All programs but the seed's own application, which has no plan.
 pub(crate) fn plans() -> Vec<Plan> {
     const S: Step = Source(Kernel);
     let mut plans = vec![
@@ -32,7 +32,7 @@ pub(crate) fn plans() -> Vec<Plan> {
             .freeing(),
         Plan::new("chain of one stream", &[S, Unary(Map, 0), Sink(Late, 1)]).adopting(),
         // Only the end of the run waits for the last copy.
-        Plan::new("a download that nobody reads", &[S, Unary(Map, 0), Sink(ButTheLast, 1)]),
+        Plan::new("a download that is never read", &[S, Unary(Map, 0), Sink(ButTheLast, 1)]),
         // Fans.
         Plan::new(
             "fan out to two",
@@ -80,7 +80,7 @@ pub(crate) fn plans() -> Vec<Plan> {
         // Two devices.
         Plan::new("transferred", &[S, Unary(Map, 0), Sink(Late, 1)]).far(&[1, 2]),
         Plan::new(
-            "there and back, beside a reader",
+            "transferred there and back, beside a reader",
             &[S, Taking(0, false), Unary(Map, 0), Combine(2, 1), Sink(Late, 3)],
         )
         .far(&[1]),
@@ -94,13 +94,13 @@ pub(crate) fn plans() -> Vec<Plan> {
         Plan::new("received late", &[S, Clock, Unary(Map, 0), LateBy(2, 2, 1), Sink(Late, 3)])
             .long(),
         Plan::new(
-            "received late, with what it was made of",
+            "received late, with the message that it was computed from",
             &[S, Clock, Unary(Map, 0), LateBy(2, 0, 1), Sink(Late, 3)],
         )
         .long()
         .freeing(),
         Plan::new(
-            "received late, beside a reader that was in time",
+            "received late, beside a reader that is in time",
             &[S, Clock, S, Combine(0, 2), LateBy(3, 0, 1), Sink(Next, 3), Sink(Late, 4)],
         )
         .long(),

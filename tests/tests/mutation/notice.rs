@@ -1,4 +1,4 @@
-//! Who notices a mutation: the race checker, and the data. Or a proof that it changes nothing.
+//! Decides whether the race checker and the data notice a mutation, or proves that it changes nothing.
 
 use std::time::Duration;
 
@@ -8,53 +8,53 @@ use streamflow::testing::Explorer;
 use super::order::{Verdict, is_overtaken, judge};
 use super::runs::{Mutation, Run, Subject, Trial};
 
-/// The seeds that are tried: all policies, then the ones that have choices.
+/// The seeds that are tried: one for each policy of the simulator, then those of policies with random choices.
 pub(crate) fn seeds() -> Vec<u64> {
     (1..8).chain([0]).chain((8..32).filter(|seed| seed % 8 > 1)).collect()
 }
 
-/// How many more are tried where only the data is missing.
+/// How many more seeds are tried where the checker has reported the mutation and no data was wrong yet.
 const MORE_SEEDS: u64 = 200;
 
-/// How many of them show that a declaration orders nothing: there are many of these.
+/// How many seeds a declaration gets that seems to order nothing: there are many such declarations.
 const SEEDS_OF_NOTHING: usize = 12;
 
-/// How many ticks an exhaustive exploration has, and for how long it may go on.
+/// The numbers of ticks that an exhaustive exploration runs, and its time limit.
 const EXPLORED_TICKS: [usize; 2] = [2, 3];
 const EXPLORED_FOR: Duration = Duration::from_secs(5);
 
-/// What became of a mutation.
+/// The outcome of a mutation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The checker has reported it, and without the checker the data was wrong.
+    /// The checker reported it, and without the checker the data was wrong.
     Noticed,
-    /// In no run anything came after less than before; which runs.
+    /// In all runs, every access was ordered as without the mutation. The text names the runs.
     Redundant(String),
-    /// A wait that was needed when it was issued, and that others imply which came next.
+    /// A wait that was needed when it was issued, and that the stream's next waits imply.
     Overtaken,
-    /// A declaration that nothing depends on: in no run two accesses were without an order.
+    /// A declaration on which no order depends: no run had two unordered accesses.
     OrdersNothing,
-    /// A wait at the end of a run, without which work was queued when the run returned.
+    /// A wait at the end of a run. Without it, work was still queued when the run returned.
     LeftRunning,
-    /// A wait at the end of a run for what others have found complete by then: it asks for errors.
+    /// A wait at the end of a run for work that others have found complete by then. It queries for errors.
     AtTheEnd,
-    /// Something that must not be.
+    /// A failure of the test, with its text.
     Hole(String),
 }
 
-/// What trying seeds has come to.
+/// The result of trying seeds.
 struct Tried {
-    /// Whether a seed has shown what was looked for.
+    /// Whether a run met the condition.
     shown: bool,
-    /// Of the run that has shown it, or the worst of all.
+    /// The verdict on that run, or the worst verdict of all runs.
     verdict: Verdict,
-    /// How often the mutation took something away.
+    /// How many edges the mutation dropped.
     times: u64,
-    /// In each run in which it did, waits were taken away that others overtook.
+    /// In each run in which it dropped edges, these were waits that later waits implied.
     overtaken: bool,
 }
 
-/// Tries seeds, those first that have shown something before, until one does.
+/// Tries seeds until one meets the condition. Seeds that met one before come first.
 fn try_seeds(trial: Trial<'_>, seeds: &mut [u64], shows: impl Fn(&Run) -> bool) -> Tried {
     let mut tried = Tried { shown: false, verdict: Verdict::Implied, times: 0, overtaken: true };
     for index in 0..seeds.len() {
@@ -85,7 +85,7 @@ pub(crate) fn notice(subject: &Subject, mutation: &Mutation, seeds: &mut [u64]) 
     let first = if is_declaration(mutation) { SEEDS_OF_NOTHING } else { seeds.len() };
     let reported = try_seeds(checked, &mut seeds[..first], |run| run.reported);
     if reported.shown && !matches!(reported.verdict, Verdict::Race(_)) {
-        return Outcome::Hole("the checker has reported what is no race".into());
+        return Outcome::Hole("the checker has reported accesses that are ordered".into());
     }
     let all = if reported.shown { seeds.len() } else { first };
     let wrong = try_seeds(data, &mut seeds[..all], |run| run.wrong);
@@ -96,7 +96,9 @@ pub(crate) fn notice(subject: &Subject, mutation: &Mutation, seeds: &mut [u64]) 
             Explored { wrong: true, .. } => Outcome::Noticed,
             found => Outcome::Hole(format!("the data never shows it: {}", found.text)),
         },
-        (false, true) => Outcome::Hole("the checker is silent, and the data is wrong".into()),
+        (false, true) => {
+            Outcome::Hole("the checker reported nothing, and the data is wrong".into())
+        }
         (false, false) => {
             let verdict = reported.verdict.max(wrong.verdict);
             let overtaken = reported.overtaken && wrong.overtaken;
@@ -105,7 +107,7 @@ pub(crate) fn notice(subject: &Subject, mutation: &Mutation, seeds: &mut [u64]) 
     }
 }
 
-/// No access comes after the end of a run: what shows is that work is still queued.
+/// Drops a wait at the end of a run. No access comes after it, so that only queued work shows the missing wait.
 fn left_running(trial: Trial<'_>, seeds: &[u64]) -> Outcome {
     for &seed in &seeds[..SEEDS_OF_NOTHING] {
         let run = trial.seeded(seed);
@@ -121,11 +123,13 @@ fn left_running(trial: Trial<'_>, seeds: &[u64]) -> Outcome {
 
 fn unnoticed(trial: Trial<'_>, verdict: Verdict, times: u64, overtaken: bool) -> Outcome {
     if times == 0 {
-        return Outcome::Hole("nothing was taken away".into());
+        return Outcome::Hole("the mutation dropped no edge".into());
     }
     if trial.mutation.is_some_and(is_declaration) {
         return match verdict {
-            Verdict::Race(race) => Outcome::Hole(format!("nobody has noticed {race}")),
+            Verdict::Race(race) => {
+                Outcome::Hole(format!("neither the checker nor the data showed {race}"))
+            }
             _ => Outcome::OrdersNothing,
         };
     }
@@ -133,18 +137,21 @@ fn unnoticed(trial: Trial<'_>, verdict: Verdict, times: u64, overtaken: bool) ->
     match verdict.max(found.verdict) {
         Verdict::Implied if !found.wrong && overtaken => Outcome::Overtaken,
         Verdict::Implied if !found.wrong => Outcome::Redundant(found.text),
-        verdict => Outcome::Hole(format!("nobody has noticed it: {verdict:?}; {}", found.text)),
+        verdict => Outcome::Hole(format!(
+            "neither the checker nor the data showed it: {verdict:?}; {}",
+            found.text
+        )),
     }
 }
 
-/// What an exhaustive exploration has found.
+/// The findings of an exhaustive exploration.
 struct Explored {
     wrong: bool,
     verdict: Verdict,
     text: String,
 }
 
-/// Visits the states of a few ticks, until the data is wrong.
+/// Visits the states of a few ticks until the data is wrong.
 fn explore(trial: Trial<'_>) -> Explored {
     let (mut wrong, mut worst, mut texts) = (false, Verdict::Implied, Vec::new());
     for ticks in EXPLORED_TICKS {

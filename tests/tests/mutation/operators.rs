@@ -1,12 +1,11 @@
-//! The operators of these graphs. Each tick of a source makes another value, so that data of another
-//! tick is wrong data.
+//! The operators of the graphs. A source sends another value in each tick, so that data of a wrong tick is wrong data.
 
 use streamflow::prelude::*;
 use streamflow_tests::layers::mutate::{AddOne, Axpy, Fill, SlowCopy};
 
 use super::plan::{How, LATE_BY, Origin, Plan, Reading};
 
-/// Not a multiple of anything.
+/// Odd, so that no block of threads is full.
 pub(crate) const LEN: usize = 5;
 
 #[operator(streams(fill))]
@@ -179,13 +178,13 @@ impl Compute for Late {
     }
 }
 
-/// Wrong data is an error that says so.
+/// Checks each tick's data. Wrong data is an error that begins with [`WRONG`].
 #[operator]
 pub(crate) struct Sink {
     #[input]
     data: &Tensor<f32>,
     reading: Reading,
-    /// Of each tick.
+    /// The expected value of each tick.
     expected: Vec<f32>,
     waiting: Vec<Download<f32>>,
     read: usize,
@@ -197,7 +196,7 @@ impl Sink {
             let (found, expected) = (download.wait_blocking()?, self.expected.get(self.read));
             if found.len() != LEN || found.iter().any(|found| Some(found) != expected) {
                 let tick = self.read;
-                let text = format!("{WRONG}: {found:?} in tick {tick}, and not {expected:?}");
+                let text = format!("{WRONG}: {found:?} in tick {tick}, not {expected:?}");
                 return Err(Error::other(text));
             }
             self.read += 1;
@@ -206,7 +205,7 @@ impl Sink {
     }
 }
 
-/// How the error of a sink begins.
+/// The beginning of a sink's error.
 pub(crate) const WRONG: &str = "wrong data";
 
 impl Compute for Sink {
@@ -229,6 +228,6 @@ impl Compute for Sink {
         if read == ticks {
             return Ok(());
         }
-        Err(Error::other(format!("only {read} of {ticks} ticks have come")))
+        Err(Error::other(format!("only {read} of {ticks} messages arrived")))
     }
 }

@@ -1,29 +1,29 @@
-//! What happens before what in a run, computed from its log alone: who judges where the race checker says
-//! nothing. Vector clocks over streams and host threads.
+//! The happens-before order of a run, computed from its log alone with vector clocks over streams and host threads.
+//! It decides the cases in which the race checker reports nothing.
 
 use std::collections::HashMap;
 
 use streamflow::driver::{AccessMode, RawEvent, RawStream};
 use streamflow_tests::layers::mutate::{Access, Log, Step};
 
-/// What a log says about the edge that was dropped in it.
+/// What the log of a run shows about the edge that was dropped in it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
-    /// All that touches memory comes after exactly what it would come after with the edge.
+    /// Each access comes after exactly the work that it would come after with the edge.
     Implied,
-    /// Something comes after less, but nothing that it has to come after is missing.
+    /// Some access comes after less work, and no order between conflicting accesses is missing.
     Unneeded,
-    /// Two accesses to the same bytes, one of them a write, without an order.
+    /// Two accesses to the same bytes, one of them a write, are unordered.
     Race(String),
 }
 
 type Clock = Vec<u64>;
 
-/// Something that touches memory.
+/// A step that accesses memory.
 struct Touch<'a> {
-    /// The stream, and its how manyeth step; the host has no stream.
+    /// The stream and the number of the step on it. None for the host.
     at: Option<(usize, u64)>,
-    /// Of each stream, up to which step it comes after.
+    /// For each stream, the last step that comes before this one.
     after: Clock,
     accesses: &'a [Access],
     what: &'a str,
@@ -34,11 +34,11 @@ struct Walk {
     index: HashMap<RawStream, usize>,
     streams: Vec<Clock>,
     events: HashMap<RawEvent, Clock>,
-    /// What each host thread knows to be complete.
+    /// For each host thread, the work that it has found complete.
     hosts: Vec<Clock>,
-    /// What any of them has ever known.
+    /// The work that any host thread has found complete.
     found: Clock,
-    /// The thread that makes the step.
+    /// The thread that makes the current step.
     thread: usize,
 }
 
@@ -59,21 +59,21 @@ impl Walk {
         index
     }
 
-    /// The thread that makes the next steps.
-    fn goes_on(&mut self, thread: usize) {
+    /// Sets the thread that makes the next steps.
+    fn set_thread(&mut self, thread: usize) {
         self.thread = thread;
         let count = self.hosts.len().max(thread + 1);
         self.hosts.resize(count, Clock::new());
     }
 
-    /// What is queued on a stream now comes after what the host knows to be complete.
+    /// Work that is queued on the stream from now on comes after the work that this thread has found complete.
     fn submit(&mut self, raw: RawStream) -> usize {
         let stream = self.stream(raw);
         merge(&mut self.streams[stream], &self.hosts[self.thread]);
         stream
     }
 
-    /// The thread has found a record complete.
+    /// The thread finds a record complete.
     fn finds_record(&mut self, event: RawEvent) {
         if let Some(record) = self.events.get(&event) {
             merge(&mut self.hosts[self.thread], record);
@@ -81,14 +81,15 @@ impl Walk {
         }
     }
 
-    /// The thread has found complete what was queued on a stream.
+    /// The thread finds complete all work that is queued on a stream.
     fn finds_stream(&mut self, raw: RawStream) {
         let stream = self.stream(raw);
         merge(&mut self.hosts[self.thread], &self.streams[stream]);
         merge(&mut self.found, &self.streams[stream]);
     }
 
-    /// A stream, or the thread, goes by what somebody has found. Perhaps by less: this is no judge of whether it may.
+    /// A stream, or the thread, relies on work that any thread has found complete. It may rely on less; this does not
+    /// judge whether it may.
     fn relies(&mut self, by: Option<RawStream>) {
         match by.map(|raw| self.stream(raw)) {
             Some(stream) => merge(&mut self.streams[stream], &self.found),
@@ -113,18 +114,18 @@ impl Walk {
     }
 }
 
-/// All that touches memory, in order; with the dropped edge, or as it was executed.
+/// All steps that access memory, in order: with the dropped edge, or as executed.
 fn touches(log: &Log, with_edge: bool) -> Vec<Touch<'_>> {
     let mut walk = Walk::default();
     let mut touches = Vec::new();
     for (thread, step) in log.steps() {
-        walk.goes_on(*thread);
+        walk.set_thread(*thread);
         match step {
             Step::Work { stream, what, accesses } => {
                 touches.push(walk.touch(*stream, what, accesses));
             }
             Step::Free { stream, instead, accesses } => {
-                // Known in both walks, so that streams have the same numbers.
+                // Both walks look the stream up, so that streams get the same numbers.
                 let bare = instead.map(|bare| walk.stream(bare)).and(*instead);
                 let on = bare.filter(|_| !with_edge).unwrap_or(*stream);
                 touches.push(walk.touch(on, "free", accesses));
@@ -164,15 +165,15 @@ fn touches(log: &Log, with_edge: bool) -> Vec<Touch<'_>> {
     touches
 }
 
-/// The first two accesses that nothing orders.
+/// The first two conflicting accesses that are unordered.
 fn race(touches: &[Touch<'_>]) -> Option<String> {
-    // By block, so that long runs are looked through once.
+    // By block, so that a long run is searched once.
     let mut of_block: HashMap<u32, Vec<(&Touch<'_>, &Access)>> = HashMap::new();
     for later in touches {
         for access in later.accesses {
             let earlier = of_block.entry(access.block).or_default();
             let races = |(earlier, other): &&(&Touch<'_>, &Access)| {
-                // What the host does comes before what it queues later.
+                // An access of the host comes before the work that it queues later.
                 let Some((stream, number)) = earlier.at else { return false };
                 let is_after = later.after.get(stream).is_some_and(|after| *after >= number);
                 !is_after && conflict(other, access)
@@ -211,9 +212,9 @@ pub(crate) fn judge(log: &Log) -> Verdict {
     if implied { Verdict::Implied } else { Verdict::Unneeded }
 }
 
-/// Whether each wait that was dropped was needed when it was issued, and is implied by others that the same stream issued
-/// before it was used again: as for a message, where one that is received next was sent after it. No wait is put off, so
-/// nobody can know of the second one when the first is issued.
+/// Whether each dropped wait was needed when it was issued, and later waits of the same stream imply it before the
+/// stream is used again. This happens where a tick receives a message, and then another that was sent after it. Waits
+/// are issued at once, so that the runtime can't foresee the second wait when it issues the first.
 pub(crate) fn is_overtaken(log: &Log) -> bool {
     let mut walk = Walk::default();
     let mut pending: Vec<(usize, Clock)> = Vec::new();
@@ -222,7 +223,7 @@ pub(crate) fn is_overtaken(log: &Log) -> bool {
     };
     let mut found = false;
     for (thread, step) in log.steps() {
-        walk.goes_on(*thread);
+        walk.set_thread(*thread);
         let used = match step {
             Step::Wait { event, stream, dropped } => {
                 let index = walk.submit(*stream);

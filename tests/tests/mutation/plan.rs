@@ -1,71 +1,71 @@
-//! A graph as a plan: which operators, and who feeds whom.
+//! A graph as a plan: its operators, and which nodes feed which.
 
 use streamflow::MemoryOptions;
 use streamflow::prelude::*;
 use streamflow_tests::ordered::MEMORY;
 
-/// By how much a source's value rises in each tick.
+/// The increase of a source's value per tick.
 const RISE: f32 = 16.0;
 
-/// What a feedback edge begins with.
+/// The value of a feedback edge's first message.
 pub(crate) const FIRST: f32 = 7.0;
 
-/// What a source does.
+/// How a source makes its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// A kernel writes on a stream of its own.
+    /// A kernel writes on the source's own stream.
     Kernel,
-    /// The same on the default stream.
+    /// A kernel writes on the default stream.
     Default,
-    /// The host writes, and it is uploaded.
+    /// The host writes and uploads.
     Upload,
 }
 
-/// What an operator with one reading input does.
+/// The work of an operator with one input that it reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum How {
     /// Two launches on the internal stream.
     Map,
-    /// The second launch on a stream of its own, which it sends on.
+    /// Two launches, the second on an extra stream, on which it also sends.
     Extra,
-    /// By a tensor that it keeps: written on the internal stream, read on another one.
+    /// Two launches through a tensor that it keeps: written on the internal stream, read on another stream.
     Scratch,
 }
 
-/// When a sink reads on the host what it has downloaded.
+/// When a sink reads its downloads on the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// All of it at the end of the run.
+    /// All of them at the end of the run.
     Late,
     /// One tick later.
     Next,
     /// At once, after `stream_done`.
     Done,
-    /// All of it but the last at the end of the run. Nobody waits for the last.
+    /// All of them but the last at the end of the run. The last one is never waited for.
     ButTheLast,
 }
 
-/// An operator, and the nodes that feed it.
+/// An operator, with the nodes that feed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     Source(Origin),
     Unary(How, usize),
-    /// Takes its message and adds in place; with `true` it gets a copy.
+    /// Takes its message and adds in place. With `true` it gets a copy.
     Taking(usize, bool),
-    /// Hands on what it shares, untouched.
+    /// Forwards its shared message unchanged.
     Relay(usize),
-    /// Adds twice what came one tick before.
+    /// Adds twice the message of the tick before.
     Keep(usize),
-    /// Twice the one, and the other. That may be of this or a later node: then it is of the tick before.
+    /// Twice the first input plus the second. If the second comes from this or a later node, it is of the tick before.
     Combine(usize, usize),
-    /// Twice the one, and the other, of [`LATE_BY`] ticks of the third before, a clock: what both have sent waits so long.
+    /// Twice the first input plus the second, both sent [`LATE_BY`] ticks before: the third, a clock, makes them wait.
     Late(usize, usize, usize),
-    /// Says that a tick more has passed, when `LATE_BY` have.
+    /// From tick `LATE_BY` on, sends a message in each tick.
     Clock,
     Sink(Reading, usize),
 }
 
-/// More than a stream has events, so that each of them was recorded again before a late consumer asks.
+/// More than a stream has events, so that each event was recorded again before a late consumer receives.
 pub(crate) const LATE_BY: u64 = 24;
 
 impl Step {
@@ -82,7 +82,7 @@ impl Step {
     }
 }
 
-/// A graph to be made.
+/// A graph to be built.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     pub(crate) name: String,
@@ -91,15 +91,15 @@ pub(crate) struct Plan {
     pub(crate) memory: MemoryOptions,
     /// The nodes that are on device 1. Edges from one device to the other transfer.
     pub(crate) far: &'static [usize],
-    /// Nodes own no streams, sources aside.
+    /// Only sources own streams.
     pub(crate) adopting: bool,
-    /// How often sources run.
+    /// How often sources tick.
     pub(crate) ticks: usize,
-    /// How many messages an edge has room for.
+    /// The capacity of each edge.
     pub(crate) capacity: usize,
 }
 
-/// Enough for memory to be used three times, where it is used again at once.
+/// Enough for memory to be used three times, if it is recycled at once.
 pub(crate) const TICKS: usize = 6;
 
 impl Plan {
@@ -115,7 +115,7 @@ impl Plan {
         self
     }
 
-    /// What is dropped goes back to the driver.
+    /// Dropped memory goes back to the driver.
     pub(crate) fn freeing(mut self) -> Self {
         self.memory.release_threshold = 0;
         self
@@ -126,7 +126,7 @@ impl Plan {
         self
     }
 
-    /// Long enough for each stream's events to be recorded three times, with room for messages to wait.
+    /// A run long enough that each stream records each event three times, with room for messages to wait.
     pub(crate) fn long(mut self) -> Self {
         (self.ticks, self.capacity) = (48, 64);
         self
@@ -146,12 +146,12 @@ impl Plan {
         1000.0 * (node + 1) as f32 + RISE * tick as f32
     }
 
-    /// What each node sends in each tick.
+    /// The values that each node sends in each tick.
     pub(crate) fn values(&self, ticks: usize) -> Vec<Vec<f32>> {
         let mut values = vec![Vec::new(); self.steps.len()];
         for tick in 0..ticks {
             for (node, step) in self.steps.iter().enumerate() {
-                // What is not there yet comes by a feedback edge, from the tick before.
+                // A value that does not exist yet comes by a feedback edge, from the tick before.
                 let of = |from: usize| {
                     let sent: &Vec<f32> = &values[from];
                     let before = tick.checked_sub(1).map(|before| sent[before]);

@@ -4,7 +4,7 @@ use streamflow_tests::random::Random;
 
 use super::plan::{How, Origin, Plan, Reading, Step};
 
-/// Sources, then operators that read what was not read yet, or anything; a sink for each that is left.
+/// Draws sources, then operators that read unread nodes or any, then a sink for each node that is still unread.
 pub(crate) fn plan(seed: u64) -> Plan {
     let mut random = Random::new(seed);
     let origins = [Origin::Kernel, Origin::Kernel, Origin::Upload, Origin::Default];
@@ -31,7 +31,7 @@ pub(crate) fn plan(seed: u64) -> Plan {
             steps.push(Step::Sink(reading, node));
         }
     }
-    // Whoever takes what others read gets a copy.
+    // A node that takes a message which others also read gets a copy.
     for node in 0..steps.len() {
         if let Step::Taking(from, _) = steps[node] {
             let shared = readers(&steps, from) > 1 || matches!(steps[from], Step::Relay(_));
@@ -50,7 +50,7 @@ fn readers(steps: &[Step], node: usize) -> usize {
     steps.iter().flat_map(|step| step.inputs()).filter(|from| *from == node).count()
 }
 
-/// A node to read, three times out of four one that nobody reads.
+/// A node to read: in three cases of four one that has no reader yet.
 fn pick(random: &mut Random, steps: &[Step]) -> usize {
     let unread: Vec<_> = (0..steps.len()).filter(|node| readers(steps, *node) == 0).collect();
     if unread.is_empty() || random.below(4) == 0 {

@@ -21,7 +21,7 @@ use super::operators::WRONG;
 use super::plan::{Plan, TICKS};
 use super::threads::Threads;
 
-/// What is run.
+/// A program whose edges are dropped.
 #[derive(Debug, Clone)]
 pub(crate) enum Subject {
     /// The seed's application.
@@ -40,7 +40,7 @@ impl Subject {
         }
     }
 
-    /// How many devices it needs.
+    /// The number of devices that it needs.
     pub(crate) fn devices(&self) -> usize {
         match self {
             Self::Plan(plan) if !plan.far.is_empty() => 2,
@@ -48,7 +48,7 @@ impl Subject {
         }
     }
 
-    /// How often sources run.
+    /// How often its sources tick.
     fn ticks(&self) -> usize {
         match self {
             Self::Seed => TICKS,
@@ -64,8 +64,8 @@ impl Subject {
         }
     }
 
-    /// Wrong data is an error that says so. `end` is called when all work is complete, before anything is
-    /// given back.
+    /// Runs it. Wrong data is an error that begins with [`WRONG`]. `end` is called when all work is complete, before
+    /// any memory or stream is returned.
     fn run(
         &self,
         ticks: usize,
@@ -95,7 +95,7 @@ fn seed_application(ticks: usize, platform: &Platform) -> Result<CudaStreamApp> 
     CudaStreamApp::new(platform, ROWS, COLS, ticks as u64, report)
 }
 
-/// What is taken away.
+/// The edge or declaration that is dropped.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mutation {
     Edge(Edge),
@@ -111,18 +111,18 @@ impl fmt::Display for Mutation {
     }
 }
 
-/// What a run has shown.
+/// The findings of a run.
 #[derive(Debug)]
 pub(crate) struct Run {
-    /// The race checker has reported something.
+    /// The race checker reported a race.
     pub(crate) reported: bool,
     /// The data was wrong.
     pub(crate) wrong: bool,
     /// Another error.
     pub(crate) failed: Option<String>,
-    /// Work was queued when the run had returned.
+    /// Work was still queued when the run had returned.
     pub(crate) left: bool,
-    /// How often the mutation took something away.
+    /// How many edges the mutation dropped.
     pub(crate) times: u64,
     pub(crate) edges: BTreeSet<Edge>,
     pub(crate) declarations: BTreeSet<Declaration>,
@@ -135,7 +135,7 @@ pub(crate) struct Trial<'a> {
     pub(crate) subject: &'a Subject,
     pub(crate) mutation: Option<&'a Mutation>,
     pub(crate) ticks: usize,
-    /// Whether a race checker watches, and its reports are asked for.
+    /// Whether a race checker is below, and its reports fail the run.
     pub(crate) checked: bool,
 }
 
@@ -162,7 +162,7 @@ impl<'a> Trial<'a> {
         let layer = Arc::new(if self.checked { layer } else { layer.quiet() });
         let mut left = false;
         let (done, declarations, misdeclared) = declarations(declaration, || {
-            // The checker has its place below the layer.
+            // The checker is below the layer.
             let options =
                 PlatformOptions { memory: self.subject.memory(), race_check: Some(false) };
             let platform = Platform::with_options(layer.clone(), options)?;
@@ -186,7 +186,7 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Shows each error that is no list of others.
+/// Calls `show` for each error that does not wrap others.
 fn visit(error: &Error, show: &mut impl FnMut(&Error)) {
     match error {
         Error::Run { cause, followed } => {

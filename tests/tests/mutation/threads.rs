@@ -1,4 +1,4 @@
-//! Host threads, each with streams and a half of a buffer of its own. After each phase they exchange the halves.
+//! Host threads, each with its own streams and one half of a buffer. After each phase they exchange the halves.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -10,7 +10,7 @@ use streamflow_tests::random::Random;
 
 use super::operators::{LEN, WRONG};
 
-/// A program of several threads. Which of them goes on is drawn, and always the same.
+/// A program of several threads. Their interleaving is drawn from a seed, so that it is the same in each run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Threads {
     pub(crate) name: &'static str,
@@ -23,12 +23,12 @@ pub(crate) const ALL: [Threads; 3] = [
     Threads { name: "two threads, a third order", order: 3 },
 ];
 
-/// What a thread has in all phases.
+/// The state of a thread over all phases.
 struct Worker {
     number: usize,
     write: CudaStream,
     read: CudaStream,
-    /// What it has downloaded in the phase before, and what that should be.
+    /// The download of the phase before, and its expected value.
     waiting: Option<(Download<f32>, f32)>,
 }
 
@@ -39,7 +39,7 @@ impl Worker {
         Ok(Self { number, write: stream("write")?, read: stream("read")?, waiting: None })
     }
 
-    /// Adds two to its half in two steps, and downloads what was there between them.
+    /// Adds two to its half in two steps, and downloads the values between the steps.
     fn work(
         &mut self,
         turns: &Turns,
@@ -65,11 +65,11 @@ fn is_right((download, expected): (Download<f32>, f32)) -> Result<()> {
     if found.iter().all(|&value| value == expected) {
         return Ok(());
     }
-    Err(Error::other(format!("{WRONG}: {found:?}, and not {expected}")))
+    Err(Error::other(format!("{WRONG}: {found:?}, not {expected}")))
 }
 
 impl Threads {
-    /// Wrong data is an error that says so.
+    /// Runs it. Wrong data is an error that begins with [`WRONG`].
     pub(crate) fn run(
         self,
         phases: usize,
@@ -86,7 +86,7 @@ impl Threads {
             workers =
                 self.phase(phase, platform, layer, &mut data, std::mem::take(&mut workers))?;
             layer.enter(0, "between");
-            // Now and then somebody looks at all of it.
+            // In every second phase the main thread checks the whole buffer.
             if phase % 2 == 1 {
                 let expected = 2.0 * (phase + 1) as f32;
                 is_right((platform.download(&data, &main)?, expected))?;
@@ -101,7 +101,7 @@ impl Threads {
         done.and(end())
     }
 
-    /// Gives each thread a half, another one in each phase.
+    /// Gives each thread a half, alternating between phases.
     fn phase(
         self,
         phase: usize,
@@ -111,7 +111,7 @@ impl Threads {
         mut workers: Vec<Worker>,
     ) -> Result<Vec<Worker>> {
         let Some((left, right)) = data.split_at_mut(LEN) else {
-            return Err(Error::other("no halves"));
+            return Err(Error::other("the buffer can't be split"));
         };
         workers.rotate_left(1);
         let turns = &Turns::new(self.order + 10 * phase as u64, workers.len());
@@ -123,7 +123,7 @@ impl Threads {
                 .map(|(mut worker, mut half)| {
                     scope.spawn(move || {
                         layer.enter(worker.number, &format!("phase {}", phase.min(3)));
-                        let _leaves = Leaves(turns, worker.number);
+                        let _leave = LeaveOnDrop(turns, worker.number);
                         let done = worker.work(turns, platform, &mut half, before);
                         done.map(|()| worker)
                     })
@@ -139,7 +139,7 @@ impl Threads {
     }
 }
 
-/// One thread makes a step at a time. Which one is next is drawn among those that are left.
+/// Lets one thread at a time make a step. The next one is drawn among the threads that are still running.
 struct Turns {
     state: Mutex<State>,
     changed: Condvar,
@@ -147,15 +147,15 @@ struct Turns {
 
 struct State {
     random: Random,
-    /// The numbers of those that have not left.
-    left: Vec<usize>,
+    /// The numbers of the threads that are still running.
+    running: Vec<usize>,
     next: usize,
 }
 
 impl State {
     fn draw(&mut self) {
-        if !self.left.is_empty() {
-            self.next = self.left[self.random.below(self.left.len())];
+        if !self.running.is_empty() {
+            self.next = self.running[self.random.below(self.running.len())];
         }
     }
 }
@@ -163,7 +163,8 @@ impl State {
 impl Turns {
     /// For the threads 1 to `count`.
     fn new(seed: u64, count: usize) -> Self {
-        let mut state = State { random: Random::new(seed), left: (1..=count).collect(), next: 0 };
+        let mut state =
+            State { random: Random::new(seed), running: (1..=count).collect(), next: 0 };
         state.draw();
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
@@ -183,13 +184,13 @@ impl Turns {
     }
 }
 
-/// Dropped, the thread leaves.
-struct Leaves<'a>(&'a Turns, usize);
+/// On drop, the thread stops taking turns.
+struct LeaveOnDrop<'a>(&'a Turns, usize);
 
-impl Drop for Leaves<'_> {
+impl Drop for LeaveOnDrop<'_> {
     fn drop(&mut self) {
         let mut state = self.0.turn_of(self.1);
-        state.left.retain(|thread| *thread != self.1);
+        state.running.retain(|thread| *thread != self.1);
         state.draw();
         self.0.changed.notify_all();
     }

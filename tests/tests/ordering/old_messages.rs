@@ -1,8 +1,8 @@
-//! Messages that wait in a queue for many ticks, while the stream that sent them goes round its ring of events.
+//! Messages that wait in a queue for many ticks, while their producer's stream uses each event of its ring again.
 //!
-//! `busy` sends in each tick, and reads what `late` sends once. `join` begins when `busy` has sent more messages than a
-//! stream has events: it receives an old one of them, from before `busy` has read `late`'s message, and then that message.
-//! Later records of `busy` come after `late`; the one of the old message does not.
+//! `busy` sends in each tick, and reads the one message of `late`. `join` begins when `busy` has sent more messages
+//! than a stream has events. It receives an old message of `busy`, from before `busy` read `late`'s message, and then
+//! `late`'s message. Later records of `busy` come after `late`; the record of the old message does not.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,17 +12,18 @@ use streamflow_tests::kernels::{slow_copy, slow_fill};
 
 const LEN: usize = 1003;
 
-/// Long against a launch; about 10 ms on a GPU.
+/// Much longer than a launch: about 10 ms on a GPU.
 const SLOW: u64 = 20_000_000;
 
-/// The tick in which `late` sends, and the one in which `join` may begin.
+/// The tick in which `late` sends.
 const SENDS: u64 = 3;
+/// The first tick in which `join` may run.
 const JOINS: u64 = 24;
 const TICKS: u64 = 30;
 const VALUE: f32 = 42.0;
 
-/// A download that an operator leaves to another one.
-type Left = Arc<Mutex<Option<Download<f32>>>>;
+/// A download that `late` queues and `join` reads.
+type SharedDownload = Arc<Mutex<Option<Download<f32>>>>;
 
 #[operator(streams(work))]
 struct Late {
@@ -32,7 +33,7 @@ struct Late {
     image: Tensor<f32>,
     #[output]
     go: u64,
-    left: Left,
+    shared: SharedDownload,
 }
 
 impl Compute for Late {
@@ -42,7 +43,7 @@ impl Compute for Late {
             let mut image = cx.tensor([LEN], &stream)?;
             stream.launch::<slow_fill>(LEN, (&mut image, VALUE, SLOW))?;
             let download = cx.download(&image, &stream)?;
-            *self.left.lock().unwrap_or_else(PoisonError::into_inner) = Some(download);
+            *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = Some(download);
             io.image.set_cuda_stream(&stream).emit(image)?;
         }
         if cx.tick() == JOINS {
@@ -91,7 +92,7 @@ impl Compute for Busy {
     }
 }
 
-/// Waits on the host for the first messages of `busy`, from before it reads `late`'s.
+/// Waits on the host for the first messages of `busy`, from before `busy` reads `late`'s message.
 #[operator]
 struct Look {
     #[input]
@@ -112,7 +113,7 @@ impl Compute for Look {
     }
 }
 
-/// Whether `join` reads `late`'s message, or waits for something else and looks at `late`'s download.
+/// Whether `join` reads `late`'s message, or reads the old message and calls `try_get` on `late`'s download.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reads {
     Message,
@@ -128,7 +129,7 @@ struct Join {
     #[input]
     go: u64,
     reads: Reads,
-    left: Left,
+    shared: SharedDownload,
     seen: Vec<f32>,
 }
 
@@ -145,10 +146,10 @@ impl Compute for Join {
         self.seen = match self.reads {
             Reads::Message => found.to_vec(),
             Reads::Download => {
-                let left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-                let left = left.as_ref().map(Download::try_get).transpose()?.flatten();
-                // Not yet is right as well.
-                left.map_or_else(|| vec![VALUE; LEN], <[f32]>::to_vec)
+                let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+                let data = shared.as_ref().map(Download::try_get).transpose()?.flatten();
+                // Data that is not complete yet is no error.
+                data.map_or_else(|| vec![VALUE; LEN], <[f32]>::to_vec)
             }
         };
         Ok(())
@@ -156,10 +157,10 @@ impl Compute for Join {
 }
 
 graph! {
-    struct Joined(reads: Reads, left: Left) {
+    struct Joined(reads: Reads, shared: SharedDownload) {
         const STREAMS: CudaStreamPool = CudaStreamPool::new();
         #[streams(STREAMS)] #[when(count(TICKS))]
-        let late: Late = Late::new(left.clone());
+        let late: Late = Late::new(shared.clone());
         #[streams(STREAMS)] #[when(count(TICKS))]
         let numbers: Numbers = Numbers::new();
         #[streams(STREAMS)]
@@ -167,7 +168,7 @@ graph! {
         #[streams(STREAMS)]
         let look: Look = Look::new(0);
         #[streams(STREAMS)]
-        let join: Join = Join::new(reads, left.clone(), Vec::new());
+        let join: Join = Join::new(reads, shared.clone(), Vec::new());
 
         late.tick >> busy.tick;
         late.image >> busy.image;
@@ -180,18 +181,18 @@ graph! {
 }
 
 fn joined(platform: &Platform, reads: Reads) -> Result<bool> {
-    let mut graph = Joined::new(platform, reads, Left::default())?;
+    let mut graph = Joined::new(platform, reads, SharedDownload::default())?;
     graph.run()?;
     Ok(graph.join().seen == [VALUE; LEN])
 }
 
-/// `join` reads `late`'s message. Whether the data was right.
-pub(crate) fn beside_a_late_one(platform: &Platform) -> Result<bool> {
+/// Whether the data is right when `join` reads `late`'s message.
+pub(crate) fn received_with_a_late_one(platform: &Platform) -> Result<bool> {
     joined(platform, Reads::Message)
 }
 
-/// `join` has received `late`'s message and waits on the host for its own stream; then it looks at a download of `late`,
-/// which it did not wait for. Whether the data was right, or not there yet.
-pub(crate) fn and_an_early_look(platform: &Platform) -> Result<bool> {
+/// Whether an early `try_get` gives right data or none. `join` has received `late`'s message and waited on the host for
+/// its own stream. Then it calls `try_get` on a download of `late`, for which it did not wait.
+pub(crate) fn with_an_early_look(platform: &Platform) -> Result<bool> {
     joined(platform, Reads::Download)
 }

@@ -1,10 +1,10 @@
-//! Prints a program as code: a file with the kernels and a `main`, for `tests/examples` or a package of its
-//! own that depends on streamflow and on streamflow-tests.
+//! Prints a program as code: a file with the kernels and a `main`, for `tests/examples` or for a package that depends
+//! on streamflow and streamflow-tests.
 
 use super::shrink::Failing;
 use super::{graphs, threads};
 
-/// A file without its own documentation and without what it uses of this test.
+/// The text of a file without its `//!` lines and its `use` lines.
 fn text(file: &str) -> String {
     let mut lines = Vec::new();
     let mut is_use = false;
@@ -18,7 +18,7 @@ fn text(file: &str) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// The program, and the run in which it failed.
+/// Prints the program and the run in which it failed.
 pub(crate) fn print(failing: &Failing) -> String {
     let Failing { program, how, .. } = failing;
     let mixing = text(include_str!("../../src/kernels/mixing.rs"));

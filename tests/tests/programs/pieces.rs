@@ -1,7 +1,7 @@
-//! Device memory, and beside it what it must hold: each call queues work on the device and does the same on
-//! the host, in the order of the program. What is downloaded is compared with that.
+//! Device memory with its expected values. Each call queues work on the device and does the same on the host at once,
+//! in program order. Downloads are compared with the host's values.
 //!
-//! This file is also the beginning of each program that is printed.
+//! Each printed program begins with this file.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -11,20 +11,20 @@ use streamflow::prelude::*;
 
 use streamflow_tests::kernels::mixing;
 
-/// How the error about wrong data begins.
+/// The beginning of the error for wrong data.
 pub(crate) const WRONG: &str = "wrong data";
 
-/// Clock cycles of a slow kernel on a GPU: some 100 µs. The simulator makes work late by itself.
+/// Clock cycles of a slow kernel on a GPU, about 100 µs. The simulator delays work by itself.
 pub(crate) const SLOW: u64 = 170_000;
 
-/// What can be read.
+/// Memory that can be read.
 pub(crate) trait Reads {
     fn data(&self) -> &DeviceSlice<u32>;
-    /// What it holds when all that was queued so far is done.
+    /// The expected values once all work queued so far is complete.
     fn value(&self) -> &[u32];
 }
 
-/// What can be written.
+/// Memory that can be written.
 pub(crate) trait Writes: Reads {
     fn parts(&mut self) -> (&mut DeviceSlice<u32>, &mut [u32]);
 }
@@ -35,13 +35,13 @@ pub(crate) struct Owned {
     value: Vec<u32>,
 }
 
-/// Part of a buffer, which other threads have other parts of.
+/// Part of a buffer. Other threads may hold the other parts.
 pub(crate) struct Part<'a> {
     data: ViewMut<'a, u32>,
     value: &'a mut [u32],
 }
 
-/// Part of something, to read.
+/// A part that can only be read.
 pub(crate) struct Section<'a> {
     data: View<'a, u32>,
     value: &'a [u32],
@@ -75,10 +75,10 @@ impl Writes for Part<'_> {
 }
 
 fn outside() -> Error {
-    Error::other("a part lies outside of its whole")
+    Error::other("a part is outside of its buffer")
 }
 
-/// Two parts of something.
+/// Splits memory into two parts.
 pub(crate) fn split(whole: &mut dyn Writes, at: usize) -> Result<(Part<'_>, Part<'_>)> {
     let (data, value) = whole.parts();
     let (left, right) = data.split_at_mut(at).ok_or_else(outside)?;
@@ -96,7 +96,7 @@ fn cycles(slow: bool) -> u64 {
     if slow { SLOW } else { 0 }
 }
 
-/// A new buffer, written on the stream that it is allocated on.
+/// A new buffer, written on the stream of its allocation.
 pub(crate) fn new(
     platform: &Platform,
     s: &CudaStream,
@@ -163,7 +163,7 @@ pub(crate) fn both(
     s.launch::<mixing::both>(a.len().max(b.len()), (a, b, tag, cycles(slow)))
 }
 
-/// Copies as much as both have.
+/// Copies as many elements as both have.
 pub(crate) fn copy(s: &CudaStream, to: &mut dyn Writes, from: &dyn Reads) -> Result<()> {
     let (data, value) = to.parts();
     let len = data.len().min(from.data().len());
@@ -181,7 +181,7 @@ pub(crate) fn fill(s: &CudaStream, out: &mut dyn Writes, tag: u32) -> Result<()>
     s.fill_bytes(data, byte)
 }
 
-/// Uploads from page-locked memory, which is given back at once.
+/// Uploads from pinned memory, which is dropped at once.
 pub(crate) fn upload(
     platform: &Platform,
     s: &CudaStream,
@@ -195,7 +195,7 @@ pub(crate) fn upload(
     s.upload(&pinned, data)
 }
 
-/// Uploads from ordinary memory.
+/// Uploads from pageable memory.
 pub(crate) fn upload_blocking(s: &CudaStream, out: &mut dyn Writes, tag: u32) -> Result<()> {
     let (data, value) = out.parts();
     mixing::make(value, tag, 0);
@@ -206,14 +206,14 @@ fn compare(found: &[u32], expected: &[u32]) -> Result<()> {
     if found == expected {
         return Ok(());
     }
-    Err(Error::other(format!("{WRONG}: {found:x?}, and not {expected:x?}")))
+    Err(Error::other(format!("{WRONG}: {found:x?}, not {expected:x?}")))
 }
 
 pub(crate) fn download_blocking(s: &CudaStream, from: &dyn Reads) -> Result<()> {
     compare(&s.download_blocking(from.data())?, from.value())
 }
 
-/// A download, and what it must be.
+/// A download with its expected values.
 pub(crate) struct Pending {
     download: Download<u32>,
     value: Vec<u32>,
@@ -225,18 +225,18 @@ pub(crate) fn download(platform: &Platform, s: &CudaStream, from: &dyn Reads) ->
 }
 
 impl Pending {
-    /// Waits for it.
+    /// Waits for the data and compares it.
     pub(crate) fn wait(&self) -> Result<()> {
         compare(self.download.wait_blocking()?, &self.value)
     }
 
-    /// Looks at it if it is there.
+    /// Compares the data if it is complete.
     pub(crate) fn look(&self) -> Result<()> {
         self.download.try_get()?.map_or(Ok(()), |found| compare(found, &self.value))
     }
 }
 
-/// What threads tell each other: points of their streams, and buffers that they hand over.
+/// What threads share: points of their streams, and buffers for other threads.
 #[derive(Default)]
 pub(crate) struct Board {
     points: Mutex<Vec<Point>>,
@@ -250,7 +250,7 @@ impl Board {
         Ok(())
     }
 
-    /// Waits for the point that was recorded so many points ago, by whomever.
+    /// Waits for the point that was recorded `ago` points ago by any thread.
     pub(crate) fn wait(&self, s: &CudaStream, ago: usize) -> Result<()> {
         let point = {
             let points = self.points.lock().unwrap_or_else(PoisonError::into_inner);
@@ -263,7 +263,7 @@ impl Board {
         self.handed.lock().unwrap_or_else(PoisonError::into_inner).extend(owned);
     }
 
-    /// What was handed over last.
+    /// Takes the buffer that was handed over last.
     pub(crate) fn take(&self) -> Option<Owned> {
         self.handed.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }

@@ -14,20 +14,20 @@ use super::graphs::{self, Flow};
 use super::pieces::{self, WRONG};
 use super::threads::{self, Threads};
 
-/// A program without a fault: whatever it shows is one of the library.
+/// A correct program: each fault that a run shows is a fault of the library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Program {
     pub(crate) memory: Reuse,
     pub(crate) threads: Option<Threads>,
-    /// Beside the threads, on one of its own.
+    /// A graph that runs on its own thread, beside the others.
     pub(crate) flow: Option<Flow>,
 }
 
-/// How memory that was dropped is used again.
+/// How dropped memory is recycled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reuse {
     Default,
-    /// The next allocation takes it, and waits.
+    /// The next allocation takes it and waits.
     AtOnce,
     /// It goes back to the driver.
     Never,
@@ -44,7 +44,7 @@ impl Reuse {
     }
 }
 
-/// Streams that are there before threads take turns.
+/// The number of streams that are made before threads take turns.
 const WARM: u32 = 40;
 
 impl Program {
@@ -63,13 +63,13 @@ impl Program {
         Self { memory, threads, flow }
     }
 
-    /// Whether it has several threads, so that their order matters.
+    /// Whether it has several threads, so that their interleaving matters.
     pub(crate) fn has_threads(&self) -> bool {
         let several = |plan: &Threads| plan.rounds.iter().any(|round| round.threads.len() > 1);
         self.threads.as_ref().is_some_and(|plan| self.flow.is_some() || several(plan))
     }
 
-    /// Runs it, and compares what it downloads.
+    /// Runs it and compares its downloads.
     pub(crate) fn run(&self, platform: &Platform, together: bool) -> Result<()> {
         match (&self.threads, &self.flow) {
             (None, None) => Ok(()),
@@ -88,11 +88,11 @@ impl Program {
 /// How a program is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct How {
-    /// The simulator's.
+    /// The simulator's seed.
     pub(crate) seed: u64,
-    /// With the race checker; else the data alone says whether all is right.
+    /// Whether the race checker is on. Without it, only the data is checked.
     pub(crate) checked: bool,
-    /// The seed owns the threads; else they are ordinary ones.
+    /// Whether the seed decides the interleaving of threads. If not, they are ordinary threads.
     pub(crate) turns: bool,
 }
 
@@ -100,12 +100,12 @@ impl fmt::Display for How {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { seed, checked, turns } = self;
         let checked = if *checked { "with" } else { "without" };
-        let threads = if *turns { "threads by turns" } else { "real threads" };
+        let threads = if *turns { "threads in turns" } else { "real threads" };
         write!(f, "seed {seed} of the simulator, {checked} the race checker, {threads}")
     }
 }
 
-/// What a run has shown.
+/// The fault that a run has shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// A report of the race checker.
@@ -133,7 +133,7 @@ impl Fault {
         worst.unwrap_or_else(|| Self::Failed(error.to_string()))
     }
 
-    /// Whether both tell of a missing order, or both of something else.
+    /// Whether both are symptoms of a missing order, or neither is.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         matches!(self, Self::Failed(_)) == matches!(other, Self::Failed(_))
     }
@@ -147,7 +147,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Shows each error that is no list of others.
+/// Calls `show` for each error that does not wrap others.
 fn visit(error: &Error, show: &mut impl FnMut(&Error)) {
     match error {
         Error::Run { cause, followed } => {
@@ -165,7 +165,7 @@ pub(crate) fn attempt(program: &Program, how: How) -> Option<Fault> {
         PlatformOptions { memory: program.memory.options(), race_check: Some(how.checked) };
     if how.turns {
         let explorer = Explorer::new().first_seed(how.seed).seeds(1).race_check(how.checked);
-        // Another one on the same simulator, since an explorer's uses memory again as all do by default.
+        // A second platform on the same simulator, since the explorer's own has the default memory options.
         let again =
             |platform: &Platform| Platform::with_options(platform.driver().clone(), options);
         let found = explorer.run(|platform| {
@@ -185,8 +185,8 @@ pub(crate) fn attempt(program: &Program, how: How) -> Option<Fault> {
     }
 }
 
-/// Makes streams, and loads a kernel: the library holds a lock meanwhile that threads which take turns would
-/// wait for in vain.
+/// Makes streams and loads the kernels. The library holds a lock for that, on which threads that take turns would
+/// deadlock.
 fn warm(platform: &Platform) -> Result<()> {
     let pool = platform.stream_pool("WARM", &CudaStreamPool::new().reserved_size(WARM))?;
     let s = pool.allocate("warm")?;

@@ -1,4 +1,4 @@
-//! Runs programs until the time is over or one fails.
+//! Runs programs until the time is up or one fails.
 
 use std::env;
 use std::sync::Mutex;
@@ -14,53 +14,53 @@ use super::program::{How, Program, Reuse, attempt, on};
 use super::shrink::{Failing, shrink};
 use super::{code, count, graphs};
 
-/// For how many seconds programs are run.
+/// The variable for the run time in seconds.
 const SECONDS: &str = "STREAMFLOW_PROGRAMS_SECONDS";
 
-/// The one program that is run.
+/// The variable that selects one program by its seed.
 const SEED: &str = "STREAMFLOW_PROGRAMS_SEED";
 
-/// `threads` or `graphs`: programs without the other.
+/// The variable that restricts programs to `threads` or `graphs`.
 const ONLY: &str = "STREAMFLOW_PROGRAMS_ONLY";
 
-/// How long unless something else is said.
-const DEFAULT: u64 = 60;
+/// The default run time in seconds.
+const DEFAULT_SECONDS: u64 = 60;
 
-/// A machine that does not get this far looks at nothing.
-const LEAST: u64 = 100;
+/// A search in the default time that runs fewer programs fails.
+const MIN_PROGRAMS: u64 = 100;
 
 /// Threads that each run one program at a time.
 const WORKERS: usize = 2;
 
-/// For how long a program is made smaller.
-const SHRINKING: Duration = Duration::from_secs(60);
+/// The time limit for shrinking a program.
+const SHRINK_TIME: Duration = Duration::from_secs(60);
 
-/// How often the one program that is asked for is run in each way.
+/// How often a program that is selected by its seed runs in each way.
 const REPEATS: u64 = 200;
 
 fn variable(name: &str) -> Result<Option<u64>, Failed> {
     let Some(value) = env::var_os(name) else { return Ok(None) };
     let number = value.to_str().and_then(|text| text.trim().parse().ok());
-    let wrong = || Failed::new(format!("{name} is {value:?}: say a whole number"));
+    let wrong = || Failed::new(format!("{name} is {value:?}: expected a whole number"));
     number.map(Some).ok_or_else(wrong)
 }
 
-/// Whether the environment asks for programs like this one.
-fn is_asked_for(program: &Program) -> Result<bool, Failed> {
+/// Whether the environment selects programs of this kind.
+fn is_selected(program: &Program) -> Result<bool, Failed> {
     let Some(only) = env::var_os(ONLY) else { return Ok(true) };
     match only.to_str() {
         Some("threads") => Ok(program.flow.is_none()),
         Some("graphs") => Ok(program.threads.is_none()),
-        _ => Err(Failed::new(format!("{ONLY} is {only:?}: say `threads` or `graphs`"))),
+        _ => Err(Failed::new(format!("{ONLY} is {only:?}: expected `threads` or `graphs`"))),
     }
 }
 
-/// How the program of a seed is run, for the `nth` time.
-fn hows(seed: u64, program: &Program, nth: u64) -> Vec<How> {
+/// The ways in which the program of a seed runs, for the `nth` time.
+fn ways(seed: u64, program: &Program, nth: u64) -> Vec<How> {
     let seed = seed.wrapping_mul(3).wrapping_add(3 * nth);
     let how = |add, checked, turns| How { seed: seed + add, checked, turns };
     if program.has_threads() {
-        // Turns repeat, and threads of the operating system meet where turns don't end.
+        // Turns are reproducible. Ordinary threads also interleave within a turn.
         vec![how(0, true, true), how(1, false, true), how(2, true, false)]
     } else {
         vec![how(0, true, false), how(1, false, false)]
@@ -69,24 +69,24 @@ fn hows(seed: u64, program: &Program, nth: u64) -> Vec<How> {
 
 fn fails(seed: u64, nth: u64) -> Option<Failing> {
     let program = Program::of_seed(seed);
-    if !is_asked_for(&program).unwrap_or(true) {
+    if !is_selected(&program).unwrap_or(true) {
         return None;
     }
-    let found = hows(seed, &program, nth)
+    let found = ways(seed, &program, nth)
         .into_iter()
         .find_map(|how| attempt(&program, how).map(|fault| (how, fault)));
     found.map(|(how, fault)| Failing { program, how, fault })
 }
 
-/// On the simulator.
+/// Runs programs on the simulator.
 pub(crate) fn simulated() -> Result<(), Failed> {
     let begun = Instant::now();
     if let Some(seed) = variable(SEED)? {
         let found = (0..REPEATS).find_map(|nth| fails(seed, nth));
         return report(seed, found, begun);
     }
-    is_asked_for(&Program::of_seed(0))?;
-    let end = Duration::from_secs(variable(SECONDS)?.unwrap_or(DEFAULT));
+    is_selected(&Program::of_seed(0))?;
+    let end = Duration::from_secs(variable(SECONDS)?.unwrap_or(DEFAULT_SECONDS));
     let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
     let found = Mutex::new(None);
     thread::scope(|scope| {
@@ -106,18 +106,18 @@ pub(crate) fn simulated() -> Result<(), Failed> {
         }
     });
     let programs = next.into_inner();
-    say(programs, begun);
+    print_totals(programs, begun);
     match found.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some((seed, failing)) => report(seed, Some(failing), begun),
-        None if programs < LEAST && end >= Duration::from_secs(DEFAULT) => {
+        None if programs < MIN_PROGRAMS && end >= Duration::from_secs(DEFAULT_SECONDS) => {
             Err(Failed::new(format!("only {programs} programs in {end:?}")))
         }
         None => Ok(()),
     }
 }
 
-#[allow(clippy::print_stdout, reason = "says how much was done")]
-fn say(programs: u64, begun: Instant) {
+#[allow(clippy::print_stdout, reason = "prints the number of programs and calls")]
+fn print_totals(programs: u64, begun: Instant) {
     println!("{programs} random programs, {} calls in {:.1?}", count::calls(), begun.elapsed());
 }
 
@@ -126,22 +126,22 @@ fn report(seed: u64, found: Option<Failing>, begun: Instant) -> Result<(), Faile
     let after = begun.elapsed();
     let fault = found.fault.to_string();
     let how = found.how;
-    let small = shrink(found, SHRINKING);
+    let small = shrink(found, SHRINK_TIME);
     Err(Failed::new(format!(
         "program {seed} fails after {after:.1?} ({how}): {fault}\n\
-         repeat it with: {SEED}={seed}\n\n\
-         Made smaller it fails with {}: {}\n\n{}",
+         reproduce it with: {SEED}={seed}\n\n\
+         The shrunk program fails with {}: {}\n\n{}",
         small.how,
         small.fault,
         code::print(&small)
     )))
 }
 
-/// On a GPU, one program after the other.
+/// Runs programs on a GPU, one after the other.
 pub(crate) fn on_a_gpu(platform: &Platform) -> Result<(), Failed> {
     let begun = Instant::now();
     let one = variable(SEED)?;
-    let end = Duration::from_secs(variable(SECONDS)?.unwrap_or(DEFAULT));
+    let end = Duration::from_secs(variable(SECONDS)?.unwrap_or(DEFAULT_SECONDS));
     let mut programs = 0;
     while begun.elapsed() < end {
         let seed = one.unwrap_or(programs);
@@ -150,16 +150,16 @@ pub(crate) fn on_a_gpu(platform: &Platform) -> Result<(), Failed> {
             let how = How { seed: 0, checked: true, turns: false };
             let text = code::print(&Failing { program, how, fault: fault.clone() });
             return Err(Failed::new(format!(
-                "program {seed} fails: {fault}\nrepeat it with: {SEED}={seed}\n\n{text}"
+                "program {seed} fails: {fault}\nreproduce it with: {SEED}={seed}\n\n{text}"
             )));
         }
         programs += 1;
     }
-    say(programs, begun);
+    print_totals(programs, begun);
     Ok(())
 }
 
-/// Programs that were wrong once, under many seeds.
+/// Runs programs that once failed, under many seeds.
 pub(crate) fn known() -> Result<(), Failed> {
     let program =
         Program { memory: Reuse::Default, threads: None, flow: Some(graphs::left_out_wait()) };

@@ -1,11 +1,11 @@
-//! Makes a failing program smaller while it fails.
+//! Shrinks a failing program while it still fails.
 
 use std::time::{Duration, Instant};
 
 use super::program::{Fault, How, Program, Reuse, attempt};
 use super::{graphs, threads};
 
-/// Lists without one of their elements.
+/// The list without one element, for each element.
 pub(crate) fn each_without<T: Clone>(list: &[T]) -> Vec<Vec<T>> {
     (0..list.len())
         .map(|index| {
@@ -16,7 +16,7 @@ pub(crate) fn each_without<T: Clone>(list: &[T]) -> Vec<Vec<T>> {
         .collect()
 }
 
-/// Lists without a half, a quarter and so on, and at last without one of their elements.
+/// The list without each half, each quarter and so on, and finally without each element.
 pub(crate) fn without_chunks<T: Clone>(list: &[T]) -> Vec<Vec<T>> {
     let mut all = Vec::new();
     let mut size = list.len().div_ceil(2);
@@ -30,7 +30,7 @@ pub(crate) fn without_chunks<T: Clone>(list: &[T]) -> Vec<Vec<T>> {
     all
 }
 
-/// Each a little smaller than the program.
+/// Programs that are each a little smaller than this one.
 fn smaller(program: &Program) -> Vec<Program> {
     let mut all = Vec::new();
     if program.threads.is_some() && program.flow.is_some() {
@@ -51,7 +51,7 @@ fn smaller(program: &Program) -> Vec<Program> {
     all
 }
 
-/// A program that failed, how, and with what.
+/// A program that failed, with the way in which it ran and its fault.
 #[derive(Debug, Clone)]
 pub(crate) struct Failing {
     pub(crate) program: Program,
@@ -59,39 +59,40 @@ pub(crate) struct Failing {
     pub(crate) fault: Fault,
 }
 
-/// What is found when a program is tried in the same way, and in others like it: where something is left out, a
-/// seed stands for another order.
-fn again(program: &Program, like: &Failing, wanted: usize) -> Option<Failing> {
+/// Runs a program in the same way and in similar ways until it has failed `wanted` times. Other seeds are needed
+/// because a seed gives another order once a call is left out.
+fn fails_again(program: &Program, like: &Failing, wanted: usize) -> Option<Failing> {
     let How { seed, checked, turns } = like.how;
     let several = program.threads.is_some();
     let tries = if several { 40 } else { 8 };
-    let hows = (0..tries).map(|number| How {
+    let ways = (0..tries).map(|number| How {
         seed: if number == 0 || (several && !turns && number < 20) { seed } else { seed + number },
         checked,
         turns,
     });
-    let found = hows.filter_map(|how| {
+    let found = ways.filter_map(|how| {
         let fault = attempt(program, how).filter(|fault| fault.is_like(&like.fault))?;
         Some(Failing { program: program.clone(), how, fault })
     });
     found.take(wanted).collect::<Vec<_>>().into_iter().nth(wanted - 1)
 }
 
-/// The smallest that was found, in so much time.
+/// The smallest failing program found within the time.
 pub(crate) fn shrink(mut failing: Failing, time: Duration) -> Failing {
     let end = Instant::now() + time;
     let (mut at, mut unchanged) = (0, 0);
-    // What fails under several seeds also does so as the code that is printed, where all else differs a little.
-    let often = !failing.program.has_threads() && again(&failing.program, &failing, 2).is_some();
+    // A program that fails under several seeds also fails as printed code, whose run differs a little.
+    let often =
+        !failing.program.has_threads() && fails_again(&failing.program, &failing, 2).is_some();
     let wanted = if often { 2 } else { 1 };
     loop {
         let candidates = smaller(&failing.program);
-        // All of them in vain.
+        // No candidate failed.
         if unchanged >= candidates.len() || Instant::now() >= end {
             return failing;
         }
-        // Where the last one was found; those before are tried again later.
-        match again(&candidates[at % candidates.len()], &failing, wanted) {
+        // Continue at the position of the last success. Earlier candidates are tried again later.
+        match fails_again(&candidates[at % candidates.len()], &failing, wanted) {
             Some(smaller) => (failing, unchanged) = (smaller, 0),
             None => (at, unchanged) = (at + 1, unchanged + 1),
         }

@@ -1,4 +1,5 @@
-//! One race and one edge at a time, on bare streams.
+//! One race and one edge at a time, on bare streams. Each program in `RACES` has one race without its edge, and none
+//! with it.
 
 #[path = "bare/host.rs"]
 mod host;
@@ -15,30 +16,30 @@ use streamflow_tests::{Failed, Suite, check};
 
 const STREAM: StreamFlags = StreamFlags::NonBlocking;
 
-/// A program that is right when its edge is there.
+/// A program that has no race with its edge.
 type Program = fn(&Bare, edge: bool) -> DriverResult<()>;
 
 const RACES: &[(&str, Program)] = &[
-    ("a_read_after_a_write", streams::read_after_write),
-    ("a_write_after_a_read", streams::write_after_read),
-    ("a_write_after_two_reads", streams::write_after_two_reads),
-    ("a_write_after_a_write", streams::write_after_write),
-    ("a_free_after_a_read", streams::free_after_read),
-    ("reuse_after_a_read", streams::reuse_after_read),
-    ("a_use_before_the_allocation", streams::use_before_allocation),
-    ("overlapping_parts", streams::overlapping_parts),
-    ("a_part_of_what_was_written", streams::part_of_a_write),
-    ("a_chain_of_streams", streams::chain),
-    ("an_event_recorded_again", streams::recorded_again),
-    ("a_wait_before_the_record", streams::wait_before_record),
-    ("a_host_read_of_a_download", host::host_read),
-    ("a_host_write_of_an_upload", host::host_write),
-    ("a_host_that_synchronizes", host::synchronized),
-    ("a_host_that_asks", host::asked),
-    ("a_copy_to_ordinary_memory", host::blocking_copy),
-    ("the_default_streams_barrier", streams::barrier_before),
-    ("the_barrier_of_the_default_stream", streams::barrier_after),
-    ("another_thread_synchronizes", host::another_thread),
+    ("a_read_after_a_write_needs_an_edge", streams::read_after_write),
+    ("a_write_after_a_read_needs_an_edge", streams::write_after_read),
+    ("a_write_after_two_reads_needs_an_edge_from_each", streams::write_after_two_reads),
+    ("a_write_after_a_write_needs_an_edge", streams::write_after_write),
+    ("a_free_after_a_read_needs_an_edge", streams::free_after_read),
+    ("recycling_after_a_read_needs_an_edge", streams::reuse_after_read),
+    ("a_use_on_another_stream_than_the_allocation_needs_an_edge", streams::use_before_allocation),
+    ("overlapping_writes_need_an_edge", streams::overlapping_parts),
+    ("a_read_of_part_of_a_write_needs_an_edge", streams::part_of_a_write),
+    ("a_chain_of_streams_needs_each_edge", streams::chain),
+    ("a_wait_for_an_event_recorded_again_misses_its_first_record", streams::recorded_again),
+    ("a_wait_before_the_record_orders_nothing", streams::wait_before_record),
+    ("a_host_read_of_a_download_needs_a_host_wait", host::host_read),
+    ("a_host_write_of_an_upload_needs_a_host_wait", host::host_write),
+    ("work_after_a_host_wait_comes_after_the_awaited_work", host::synchronized),
+    ("work_after_a_successful_query_comes_after_the_queried_work", host::queried),
+    ("only_a_pageable_copy_to_the_host_blocks_the_host", host::blocking_copy),
+    ("the_default_stream_waits_for_blocking_streams", streams::barrier_before),
+    ("blocking_streams_wait_for_the_default_stream", streams::barrier_after),
+    ("work_relies_on_another_threads_wait_only_if_declared", host::another_thread),
 ];
 
 pub(super) fn add(suite: Suite) -> Suite {
@@ -49,15 +50,15 @@ pub(super) fn add(suite: Suite) -> Suite {
         })
     });
     suite
-        .both("parts_that_do_not_touch", |platform| expect(platform, streams::parts, false, 0))
-        .both("two_readers", |platform| expect(platform, streams::two_readers, false, 0))
-        .both("memory_that_the_driver_hands_out_again", host::allocated_again)
-        .both("both_readers_are_named", reports::both_readers_are_named)
-        .both("too_many_races_are_counted", reports::too_many_races)
-        .both("what_is_forgotten_is_counted", reports::forgotten)
-        .both("unknown_memory_is_counted", reports::unknown)
-        .plain("a_question_answered_with_no_orders_nothing::host", host::unanswered)
-        .plain("a_host_function_that_was_called::host", host::host_function)
+        .both("adjacent_parts_do_not_race", |platform| expect(platform, streams::parts, false, 0))
+        .both("two_reads_do_not_race", |platform| expect(platform, streams::two_readers, false, 0))
+        .both("memory_that_the_driver_allocates_again_does_not_race", host::allocated_again)
+        .both("a_write_races_with_both_readers_by_name", reports::both_readers_are_named)
+        .both("races_beyond_the_limit_are_counted", reports::too_many_races)
+        .both("forgotten_accesses_are_counted", reports::forgotten)
+        .both("accesses_to_unknown_memory_are_counted", reports::unknown)
+        .plain("a_query_that_returns_false_orders_nothing::host", host::incomplete_query)
+        .plain("a_called_host_function_orders_only_with_reliance::host", host::host_function)
 }
 
 fn run(platform: &Platform, program: Program, edge: bool) -> Result<RaceReports, Failed> {
@@ -65,7 +66,7 @@ fn run(platform: &Platform, program: Program, edge: bool) -> Result<RaceReports,
     program(&bare, edge)?;
     let races = bare.races();
     drop(bare);
-    // The platform's own checker, if it has one, is below, and has seen the same.
+    // The platform's own checker, if there is one, is below and has seen the same calls.
     let below = platform.take_races();
     let same = !platform.is_race_checked() || below.races.len() == races.races.len();
     check(same, || format!("{races}\nbelow: {below}"))?;

@@ -1,6 +1,6 @@
-//! cudarc's automatic tracking, rebuilt on the seam: each slice has one event of its last write and one
-//! of its last read, which a second reader records again. Measured on an H200: with two readers, the
-//! writer and the free overtake the slower one.
+//! cudarc's automatic tracking, rebuilt on the trait `Driver`. Each slice has one event for its last write and one for
+//! its last read, which a second reader records again. Measured on an H200: with two readers, the write and the free
+//! overtake the slower reader.
 
 use streamflow::driver::race::RaceAction;
 use streamflow::driver::{DriverResult, MemoryRange, RawEvent, RawStream};
@@ -10,13 +10,13 @@ use streamflow_tests::{Failed, Suite, check};
 
 pub(super) fn add(suite: Suite) -> Suite {
     suite
-        .both("cudarc_hazard_a_a_write_after_two_readers", |platform| {
+        .both("cudarc_hazard_a_a_write_after_two_readers_races", |platform| {
             hazard(platform, 2, write, &RaceAction::Fill)
         })
-        .both("cudarc_hazard_b_a_free_after_two_readers", |platform| {
+        .both("cudarc_hazard_b_a_free_after_two_readers_races", |platform| {
             hazard(platform, 2, free, &RaceAction::Free)
         })
-        .both("cudarc_with_one_reader_is_right", |platform| {
+        .both("cudarc_with_one_reader_does_not_race", |platform| {
             none(platform, 1, write)?;
             none(platform, 1, free)
         })
@@ -40,14 +40,14 @@ impl<'a> CudaSlice<'a> {
         Ok(slice)
     }
 
-    /// `launch_builder.arg(&slice)`: waits for the write, records the read.
+    /// `launch_builder.arg(&slice)`: waits for the last write and records the read.
     fn read_on(&self, stream: RawStream) -> DriverResult<()> {
         self.bare.wait(stream, self.write)?;
         self.bare.read(stream, self.range)?;
         self.bare.record(self.read, stream)
     }
 
-    /// `launch_builder.arg(&mut slice)`: waits for both, records the write.
+    /// `launch_builder.arg(&mut slice)`: waits for both and records the write.
     fn write_on(&self, stream: RawStream) -> DriverResult<()> {
         self.bare.wait(stream, self.read)?;
         self.bare.wait(stream, self.write)?;
@@ -73,7 +73,7 @@ fn free(slice: &CudaSlice<'_>) -> DriverResult<()> {
 
 type End = fn(&CudaSlice<'_>) -> DriverResult<()>;
 
-/// Some streams read, and then the slice meets its end. What was found.
+/// Reads the slice on some streams, and then writes or frees it.
 fn run(bare: &Bare, readers: usize, end: End) -> DriverResult<()> {
     let owner = bare.stream(StreamFlags::NonBlocking)?;
     let slice = CudaSlice::new(bare, owner)?;

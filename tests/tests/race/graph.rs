@@ -1,4 +1,4 @@
-//! Races within graphs: what a report tells, and how a run ends.
+//! Races within graphs: the content of a report, and the result of a run.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ const LEN: usize = 1003;
 
 pub(super) fn add(suite: Suite) -> Suite {
     let suite = suite
-        .both("a_run_ends_with_its_races", a_run_ends_with_its_races)
-        .both("a_harness_tells_races", a_harness_tells_races)
-        .both("an_unordered_launch_that_is_ordered", an_unordered_launch_that_is_ordered);
+        .both("a_run_returns_its_races_as_an_error", a_run_returns_its_races)
+        .both("a_harness_returns_its_races_as_an_error", a_harness_returns_its_races)
+        .both("an_unordered_launch_that_the_caller_orders_does_not_race", an_ordered_launch);
     races::ALL.iter().fold(suite, |suite, &(name, program)| {
-        suite.both(&format!("{name}_without_waits"), move |platform| {
+        suite.both(&format!("{name}_races_without_waits"), move |platform| {
             without_waits(platform, program)
         })
     })
@@ -42,7 +42,7 @@ impl Compute for Source {
     }
 }
 
-/// Reads its input on a stream that was not ordered after it.
+/// Reads its input on a stream that is not ordered after the input.
 #[operator(streams(extra))]
 struct Impatient {
     #[input]
@@ -69,7 +69,7 @@ graph! {
     }
 }
 
-/// A platform on the same driver that is watched, whatever the build and the environment say.
+/// A platform with a race checker on the same driver, independent of build and environment.
 fn watched(platform: &Platform) -> Result<Platform> {
     let options = PlatformOptions { race_check: Some(true), ..PlatformOptions::default() };
     Platform::with_options(platform.driver().clone(), options)
@@ -82,7 +82,7 @@ fn races_of(run: Result<()>) -> Result<RaceReports, Failed> {
     }
 }
 
-fn a_run_ends_with_its_races(platform: &Platform) -> Result<(), Failed> {
+fn a_run_returns_its_races(platform: &Platform) -> Result<(), Failed> {
     let platform = watched(platform)?;
     let mut graph = Hasty::new(&platform, 5)?;
     let races = races_of(graph.run())?;
@@ -120,12 +120,12 @@ fn a_run_ends_with_its_races(platform: &Platform) -> Result<(), Failed> {
             "earlier -. \"missing: record, then wait\" .-> later",
         ],
     )?;
-    // They were handed over, and a later run begins without them.
+    // The error holds the races, so that a later run begins without them.
     check_races(&platform)?;
     races_of(graph.run()).map(|_| ())
 }
 
-fn a_harness_tells_races(platform: &Platform) -> Result<(), Failed> {
+fn a_harness_returns_its_races(platform: &Platform) -> Result<(), Failed> {
     let platform = watched(platform)?;
     let mut harness = OperatorHarness::new(&platform, Impatient::new(0))?;
     let mut image = platform.tensor([LEN], harness.stream())?;
@@ -136,8 +136,8 @@ fn a_harness_tells_races(platform: &Platform) -> Result<(), Failed> {
     Ok(harness.stop()?)
 }
 
-/// By hand: the caller vouches for the order, keeps it, and later uses wait as ever.
-fn an_unordered_launch_that_is_ordered(platform: &Platform) -> Result<(), Failed> {
+/// The caller of an unordered launch orders it by hand. Later uses wait as usual.
+fn an_ordered_launch(platform: &Platform) -> Result<(), Failed> {
     let platform = watched(platform)?;
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new())?;
     let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
@@ -150,20 +150,20 @@ fn an_unordered_launch_that_is_ordered(platform: &Platform) -> Result<(), Failed
     check_races(&platform)
 }
 
-/// Programs of which each is right by its waits alone: with them nothing is reported, and without them
-/// each is, whether or not this run's data was wrong.
+/// Programs that are ordered by waits alone. The checker reports no race with the waits, and one without them, whether
+/// or not this run's data was wrong.
 fn without_waits(platform: &Platform, program: Program) -> Result<(), Failed> {
     let options = PlatformOptions { memory: MEMORY, race_check: Some(true) };
     let whole = Platform::with_options(platform.driver().clone(), options)?;
     check(program(&whole)?, || "the data is wrong".into())?;
     check_races(&whole)?;
-    // Above the checker, which then sees no waits.
+    // The layer is above the checker, so that the checker sees no waits.
     let broken = Arc::new(DropWaits::all(whole.driver().clone()));
     let broken = Platform::with_options(broken, options)?;
     program(&broken)?;
     let races = broken.take_races();
-    check(!races.races.is_empty(), || "nobody missed the waits".into())?;
-    // That memory is given back too early is one more.
+    check(!races.races.is_empty(), || "the checker reported no race without the waits".into())?;
+    // An early free or recycling of memory is a further race.
     drop(broken);
     let _more = whole.take_races();
     Ok(())

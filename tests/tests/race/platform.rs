@@ -1,4 +1,4 @@
-//! Who is watched: builds, the environment, and what a program says.
+//! Which platforms have a race checker: by build, environment and options.
 
 use streamflow::driver::race::RaceChecker;
 use streamflow::prelude::*;
@@ -8,25 +8,25 @@ const VARIABLE: &str = "STREAMFLOW_RACE_CHECK";
 
 pub(super) fn add(suite: Suite) -> Suite {
     suite
-        .plain("the_environment_decides_where_the_program_does_not", || {
+        .plain("the_environment_enables_the_race_checker_by_default", || {
             child::run("on", &[(VARIABLE, "1")])?;
             child::run("off", &[(VARIABLE, "0")])
         })
-        .plain("another_value_is_an_error", || {
-            child::run("neither", &[(VARIABLE, "yes")])?;
-            child::run("neither", &[(VARIABLE, "")])
+        .plain("an_invalid_race_check_variable_is_an_error", || {
+            child::run("invalid", &[(VARIABLE, "yes")])?;
+            child::run("invalid", &[(VARIABLE, "")])
         })
-        .plain("a_driver_gets_one_checker", one_checker)
+        .plain("a_driver_gets_only_one_race_checker", one_checker)
 }
 
 pub(super) fn in_child(role: &str) -> Result<(), Failed> {
     let by_default = Platform::host().build();
-    if role == "neither" {
+    if role == "invalid" {
         let Err(error) = by_default else { return Err(Failed::new("no error")) };
         check(matches!(error, Error::Variable { .. }), || format!("{error:?}"))?;
         check_text(&error.to_string(), &[VARIABLE, "1, to look for races, or 0"])?;
         check(Platform::detect().is_err(), || "no error".into())?;
-        // What the program says needs no environment.
+        // With an explicit option, the variable is not read.
         Platform::host().race_check(true).build()?;
         return Ok(());
     }
@@ -37,14 +37,16 @@ pub(super) fn in_child(role: &str) -> Result<(), Failed> {
         ("detect", Platform::detect()?),
         ("from_driver", Platform::from_driver(raw.driver().clone())?),
     ] {
-        check(platform.is_race_checked() == expected, || format!("{what}: not {expected}"))?;
+        check(platform.is_race_checked() == expected, || {
+            format!("{what}: is_race_checked is not {expected}")
+        })?;
     }
-    check(!raw.is_race_checked(), || "off is off".into())?;
+    check(!raw.is_race_checked(), || "race_check(false) left the checker on".into())?;
     let on = Platform::host().race_check(true).build()?;
-    check(on.is_race_checked(), || "on is on".into())
+    check(on.is_race_checked(), || "race_check(true) left the checker off".into())
 }
 
-/// A platform on a driver that is watched adds no second checker, and finds the races of the first.
+/// A platform on a driver with a race checker adds no second one, and reads the reports of the first.
 fn one_checker() -> Result<(), Failed> {
     let raw = Platform::host().race_check(false).build()?;
     let first = Platform::from_driver(std::sync::Arc::new(RaceChecker::new(raw.driver().clone())))?;
@@ -52,5 +54,7 @@ fn one_checker() -> Result<(), Failed> {
     let second = Platform::with_options(first.driver().clone(), options)?;
     let checkers = format!("{:?}", second.driver()).matches("RaceChecker").count();
     check(checkers == 1, || format!("{checkers} checkers: {:?}", second.driver()))?;
-    check(first.is_race_checked() && second.is_race_checked(), || "not watched".into())
+    check(first.is_race_checked() && second.is_race_checked(), || {
+        "a platform has no race checker".into()
+    })
 }

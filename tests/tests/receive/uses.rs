@@ -1,8 +1,8 @@
-//! Each use of a received stream, other than by work on the message's data, comes after the message: the stream's
-//! raw handle, its records, the host's questions about it, messages that are sent on it.
+//! Each use of a received stream comes after the message, also if it is no work on the message's data: the raw handle,
+//! records, queries of the host, and messages that are sent on the stream.
 //!
-//! The messages are looked at by launches that don't wait for the last write, so that nothing but the received
-//! stream can keep the order. In the control that stream's waits are taken away.
+//! Unordered launches read the messages, so that only the received stream keeps the order. The control drops that
+//! stream's waits.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,7 +17,7 @@ use streamflow_tests::seen::{self, all, note};
 use streamflow_tests::tensors::{LEN, SLOW, SourceElsewhere, Tx};
 use streamflow_tests::{Failed, Suite, check};
 
-/// What is done with the received stream.
+/// How the received stream is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
     RawHandle,
@@ -34,22 +34,22 @@ pub(super) enum Use {
 }
 
 const USES: &[(&str, Use)] = &[
-    ("received_then_work_on_the_raw_handle", Use::RawHandle),
-    ("received_then_a_record", Use::Record),
-    ("received_then_a_timing_event", Use::TimingEvent),
-    ("received_then_is_complete", Use::IsComplete),
-    ("received_then_synchronize_blocking", Use::SynchronizeBlocking),
-    ("received_with_sync_to_default", Use::SyncToDefault),
-    ("received_by_synchronize_streams", Use::SynchronizeStreams),
-    ("received_then_on_stream_with_an_earlier_handle", Use::OnStream),
-    ("received_then_an_external_stream_waits_for_a_record", Use::ExternalStream),
-    ("received_then_another_message_is_sent", Use::Emission),
-    ("received_then_the_host_is_woken_by_another_message", Use::WakeUp),
+    ("work_on_the_raw_handle_comes_after_the_message", Use::RawHandle),
+    ("a_record_comes_after_the_message", Use::Record),
+    ("a_timing_event_comes_after_the_message", Use::TimingEvent),
+    ("is_complete_comes_after_the_message", Use::IsComplete),
+    ("synchronize_blocking_comes_after_the_message", Use::SynchronizeBlocking),
+    ("sync_to_default_orders_the_default_stream_after_the_message", Use::SyncToDefault),
+    ("synchronize_streams_orders_its_target_after_the_messages", Use::SynchronizeStreams),
+    ("on_stream_with_an_earlier_handle_comes_after_the_message", Use::OnStream),
+    ("an_external_stream_that_waits_for_a_record_comes_after_the_message", Use::ExternalStream),
+    ("another_message_on_the_stream_comes_after_the_message", Use::Emission),
+    ("a_wake_up_by_another_message_comes_after_the_message", Use::WakeUp),
 ];
 
 const TICKS: u64 = 4;
 
-/// How many of a control's 100 seeds must show the missing waits.
+/// How many of a control's 100 seeds must give wrong data.
 const MUST_SHOW: usize = 15;
 
 pub(super) fn add(suite: Suite) -> Suite {
@@ -58,7 +58,7 @@ pub(super) fn add(suite: Suite) -> Suite {
             .both(name, move |on| {
                 let platform = ordered::platform(on.driver().clone())?;
                 let right = run(&platform, using, &Received::default())?;
-                check(right, || "something came before the message".into())
+                check(right, || "a use of the received stream came before the message".into())
             })
             .control_on(&format!("{name}_control"), 1, MUST_SHOW, move |driver| {
                 without_its_waits(driver, using)
@@ -66,13 +66,13 @@ pub(super) fn add(suite: Suite) -> Suite {
     })
 }
 
-/// The stream that was received, since the end of the first tick.
+/// The received stream, set at the end of the first tick.
 type Received = Arc<Mutex<Option<RawStream>>>;
 
 /// The messages, kept for an operator that receives another one.
 type Kept = Arc<Mutex<Vec<Shared<Tensor<f32>>>>>;
 
-/// Whether the data was right although the received stream has waited for nothing after the first tick.
+/// Whether the data is right when the received stream's waits are dropped after the first tick.
 fn without_its_waits(driver: Arc<dyn Driver>, using: Use) -> Result<bool, Failed> {
     let received = Received::default();
     let of = received.clone();
@@ -85,7 +85,9 @@ fn without_its_waits(driver: Arc<dyn Driver>, using: Use) -> Result<bool, Failed
         Err(Error::Races(_)) => false,
         other => other?,
     };
-    check(broken.dropped() > 0, || "it never waits: the control proves nothing".into())?;
+    check(broken.dropped() > 0, || {
+        "the received stream never waits: the control proves nothing".into()
+    })?;
     Ok(right & platform.take_races().is_empty())
 }
 
@@ -129,22 +131,22 @@ macro_rules! used {
 used!(Used,);
 used!(Woken, #[when(stream_done(another))]);
 
-/// What the messages begin with.
+/// The values of the first messages.
 const FIRST: [f32; 2] = [100.0, 200.0];
 
-/// Whether the messages of a tick are what they should be, by launches on `stream` that wait for nothing.
-fn are_there(
+/// Whether the messages of a tick have the right data, read by unordered launches on `stream`.
+fn are_right(
     cx: &ExecutionContext,
     stream: &CudaStream,
     images: &[Shared<Tensor<f32>>],
 ) -> Result<bool> {
-    are_there_by(cx, stream, images, |image, copy| {
+    are_right_by(cx, stream, images, |image, copy| {
         foreign::launch_unordered::<slow_copy>(stream, LEN, (copy, image, 0))
     })
 }
 
-/// The same, by copies on `stream`.
-fn are_there_by(
+/// As `are_right`, with the copies of `copy` on `stream`.
+fn are_right_by(
     cx: &ExecutionContext,
     stream: &CudaStream,
     images: &[Shared<Tensor<f32>>],
@@ -205,15 +207,15 @@ impl Compute for Rx {
 }
 
 struct Streams<'c> {
-    /// The internal stream, as it was given before the messages were received.
+    /// The internal stream, as returned before the messages were received.
     earlier: Stream<'c>,
-    /// The same stream, as it was given with the messages.
+    /// The same stream, as returned with the messages.
     stream: Stream<'c>,
     other: Stream<'c>,
 }
 
 impl Use {
-    /// Whether what this does comes after the messages. `None` if the next operator finds that out.
+    /// Whether this use comes after the messages. `None` if the next operator checks it.
     fn comes_after(
         self,
         cx: &ExecutionContext,
@@ -223,39 +225,39 @@ impl Use {
     ) -> Result<Option<bool>> {
         let Streams { earlier, stream, other } = streams;
         let right = match self {
-            Self::RawHandle => are_there_by(cx, stream, images, |image, copy| {
+            Self::RawHandle => are_right_by(cx, stream, images, |image, copy| {
                 foreign::copy_unordered(cx.platform(), stream, image, copy)
             })?,
             Self::Record => {
                 other.wait(stream.record()?)?;
-                are_there(cx, other, images)?
+                are_right(cx, other, images)?
             }
             Self::TimingEvent => {
                 let moment = stream.record_timing()?;
                 moment.elapsed_blocking(&stream.record_timing()?)?;
-                are_there(cx, other, images)?
+                are_right(cx, other, images)?
             }
             Self::IsComplete => {
                 while !stream.is_complete()? {
                     std::thread::yield_now();
                 }
-                are_there(cx, other, images)?
+                are_right(cx, other, images)?
             }
             Self::SynchronizeBlocking => {
                 stream.synchronize_blocking()?;
-                are_there(cx, other, images)?
+                are_right(cx, other, images)?
             }
             Self::SyncToDefault => {
                 let default = cx.default_stream()?;
-                are_there(cx, &default, images)?
+                are_right(cx, &default, images)?
             }
-            Self::SynchronizeStreams => are_there(cx, stream, images)?,
-            Self::OnStream => plan.with(earlier, |()| are_there(cx, earlier, images))??,
+            Self::SynchronizeStreams => are_right(cx, stream, images)?,
+            Self::OnStream => plan.with(earlier, |()| are_right(cx, earlier, images))??,
             Self::ExternalStream => {
                 let foreign = ForeignStream::create(cx.platform(), cx.device())?;
                 let external = foreign.borrow(cx.platform())?;
                 external.wait(stream.record()?)?;
-                are_there(cx, &external, images)?
+                are_right(cx, &external, images)?
             }
             Self::Emission | Self::WakeUp => return Ok(None),
         };
@@ -263,7 +265,7 @@ impl Use {
     }
 }
 
-/// Gets a message without the data that its sender has received, and looks at that data.
+/// Receives a message that does not contain its sender's received data, and checks that data.
 #[operator(streams(other))]
 struct Next {
     #[input]
@@ -279,12 +281,12 @@ impl Compute for Next {
         let right = match self.using {
             Use::Emission => {
                 let (_, stream) = io.another.receive().receive_cuda_stream(cx)?;
-                are_there(cx, &stream, &images)?
+                are_right(cx, &stream, &images)?
             }
             Use::WakeUp => {
                 io.another.discard();
                 let other = cx.allocate_cuda_stream(io.other)?;
-                are_there(cx, &other, &images)?
+                are_right(cx, &other, &images)?
             }
             _ => {
                 io.another.discard();

@@ -1,4 +1,4 @@
-//! Makes a graph, by the calls that `graph!` expands to.
+//! Builds a graph with the calls that `graph!` expands to.
 
 use streamflow::__private::{
     EdgeOptions, Policy, SingleStream, begin, connect, connect_copy, connect_shared, edge,
@@ -12,8 +12,8 @@ use super::plan::{Carries, EdgePlan, Flow, Full, Kind, Port};
 use super::script::Core;
 use crate::programs::pieces;
 
-/// The ports of a node that is not made yet.
-#[allow(clippy::large_enum_variant, reason = "there are a few for a moment")]
+/// The ports of a node that is not built yet.
+#[allow(clippy::large_enum_variant, reason = "there are few values, for a short time")]
 enum Ports {
     Work(<Work as Operator>::Ports),
     Unary(<Unary as Operator>::Ports),
@@ -32,7 +32,7 @@ impl Ports {
     }
 }
 
-/// Does something with the input of an edge.
+/// Runs code with the input of an edge.
 macro_rules! with_input {
     ($to:expr, $port:expr, $input:ident => $do:expr) => {
         match ($to, $port) {
@@ -64,12 +64,12 @@ macro_rules! with_input {
                 let $input = &mut ports.all;
                 $do
             }
-            _ => Err(unfit()),
+            _ => Err(no_such_port()),
         }
     };
 }
 
-/// Does something with the output of an edge.
+/// Runs code with the output of an edge.
 macro_rules! with_output {
     ($from:expr, $shared:expr, $output:ident => $do:expr) => {
         match ($from, $shared) {
@@ -93,13 +93,13 @@ macro_rules! with_output {
                 let $output = &mut ports.passed;
                 $do
             }
-            _ => Err(unfit()),
+            _ => Err(no_such_port()),
         }
     };
 }
 
-fn unfit() -> Error {
-    Error::other("an edge leads from or to a port that is not there")
+fn no_such_port() -> Error {
+    Error::other("an edge begins or ends at a port that does not exist")
 }
 
 fn wire(
@@ -122,7 +122,7 @@ fn wire(
                 Ports::Work(ports) => connect(edge(&mut ports.out, input).with(options)),
                 Ports::Unary(ports) => connect(edge(&mut ports.out, input).with(options)),
                 Ports::Merge(ports) => connect(edge(&mut ports.out, input).with(options)),
-                Ports::Forward(_) => return Err(unfit()),
+                Ports::Forward(_) => return Err(no_such_port()),
             }
             Ok(())
         }
@@ -136,7 +136,7 @@ fn wire(
     }
 }
 
-/// What a feedback edge begins with.
+/// Puts the first message into a feedback edge.
 fn first(plan: &EdgePlan, to: &mut Ports, platform: &Platform, stream: &CudaStream) -> Result<()> {
     let mut item = Item::new(platform, stream, 5)?;
     pieces::make(stream, &mut item, 10_000 + plan.to as u32, true)?;
@@ -146,11 +146,11 @@ fn first(plan: &EdgePlan, to: &mut Ports, platform: &Platform, stream: &CudaStre
     }
 }
 
-/// A graph whose nodes were decided at run time.
+/// A graph that is built at run time.
 pub(crate) struct Built {
     platform: Platform,
     nodes: Vec<Box<dyn AnyNode>>,
-    /// Not given back before the end, so that no node gets it.
+    /// Kept until the end, so that no node gets this stream.
     _first: CudaStream,
 }
 
@@ -164,15 +164,14 @@ impl Graph for Built {
     }
 }
 
-/// Makes the graph.
+/// Builds the graph.
 pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
-    let first_on =
-        platform.stream_pool("FIRST", &CudaStreamPool::new())?.allocate("what begins")?;
+    let first_on = platform.stream_pool("FIRST", &CudaStreamPool::new())?.allocate("first")?;
     let mut clock = Clock::__ports();
     let mut ports: Vec<Ports> = flow.nodes.iter().map(|node| Ports::of(node.kind)).collect();
     for ports in &mut ports {
         if let Ports::Work(ports) = ports {
-            // Room for all: a node that waits stops no other.
+            // The clock's edges hold all ticks, so that a waiting node blocks no other.
             let options = EdgeOptions::new("clock", flow.ticks as usize + 1, Policy::BackPressure)?;
             connect_shared(edge(&mut clock.tick, &mut ports.clock).with(options));
         }
@@ -230,7 +229,7 @@ pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
     Ok(Built { platform: platform.clone(), nodes, _first: first_on })
 }
 
-/// Runs it, and compares what its nodes download.
+/// Runs it and compares its nodes' downloads.
 pub(crate) fn run(flow: &Flow, platform: &Platform) -> Result<()> {
     streamflow::schedule::run(&mut build(flow, platform)?)
 }

@@ -3,17 +3,17 @@
 use super::code::{Node, port_name};
 use super::plan::{Act, Call, Fate, From, Of, On, Port, Way};
 
-/// What was done so far in a phase.
+/// The state of the code printed so far for a phase.
 #[derive(Default)]
 pub(super) struct Arm {
     pub(super) handled: Vec<Port>,
-    /// Whether something was received on the internal stream.
+    /// Whether a message was received on the internal stream.
     internal: bool,
     sent: [bool; 2],
-    /// The streams that have a variable, and what makes the variable that the next call needs.
+    /// The streams that have a variable, and the declaration of the variable that the next call needs.
     named: Vec<&'static str>,
     pub(super) before: String,
-    /// Ports that were received, and the variable of the stream.
+    /// The ports that were received, with the variable of the stream.
     streams: Vec<(Port, &'static str)>,
 }
 
@@ -26,7 +26,7 @@ impl Arm {
             (On::Second, _) => ("second", "cx.allocate_cuda_stream(io.second)?"),
             _ => ("first", "cx.allocate_cuda_stream(io.first)?"),
         };
-        // Where it is used first, as in the run that failed.
+        // Allocated at its first use, as in the failing run.
         if !self.named.contains(&name) {
             self.named.push(name);
             self.before = format!("let {name} = {how}; ");

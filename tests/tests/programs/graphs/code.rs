@@ -1,14 +1,14 @@
-//! Prints a graph.
+//! Prints a graph as code.
 
 use std::fmt::Write as _;
 
 use super::calls::Arm;
 use super::plan::{Carries, Flow, Full, Kind, Port};
 
-/// What each graph begins with.
+/// The beginning of each printed graph.
 pub(crate) const ITEM: &str = include_str!("item.rs");
 
-/// Counts, and ends the run.
+/// The clock: it counts ticks and ends the run.
 const CLOCK: &str = "
 #[operator]
 struct Clock { #[output] tick: u64, ticks: u64 }
@@ -19,7 +19,7 @@ impl Compute for Clock {
     }
 }
 
-/// What a node keeps.
+/// The state of a node.
 #[derive(Default)]
 struct Core {
     r: [Option<Cell>; 4],
@@ -29,7 +29,7 @@ struct Core {
 }
 ";
 
-/// The operators, the graph `Flow`, and the first message of feedback edges.
+/// Prints the operators, the graph `Flow`, and the first message of feedback edges.
 pub(crate) fn print(flow: &Flow) -> String {
     let mut out = CLOCK.to_owned();
     for node in 0..flow.nodes.len() {
@@ -184,7 +184,7 @@ fn print_node(out: &mut String, flow: &Flow, index: usize) {
     add(out, 1, "}\n}");
 }
 
-/// What the code of a node has to know.
+/// The facts about a node that its code depends on.
 pub(super) struct Node {
     pub(super) work: bool,
     pub(super) adopts: bool,

@@ -1,34 +1,34 @@
-//! Draws what the nodes of a graph do, tick by tick.
+//! Draws the scripts of a graph's nodes, tick by tick.
 
 use streamflow_tests::random::Random;
 
 use super::plan::{Act, Call, Fate, From, Kind, NodePlan, Of, On, Phase, Port, REGISTERS, Way};
 
-/// What kind of life a node leads.
+/// How a node behaves over its ticks.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Life {
-    /// The same in each tick, for a long time.
+pub(super) enum Behaviour {
+    /// The same work in each tick, for many ticks.
     Steady,
-    /// Sends something now and then.
+    /// Sends a message in few ticks.
     Rare,
-    /// Lets messages wait, and then takes them.
-    Hoarder,
-    /// Looks at the first messages on the host.
+    /// Lets messages wait in their queues and receives them later.
+    Delayed,
+    /// Reads the first messages on the host.
     Observer,
-    /// Anything.
+    /// Random calls.
     Wild,
 }
 
 pub(super) struct Draw<'a> {
     pub(super) random: &'a mut Random,
     pub(super) tag: u32,
-    /// From then on no node waits on the host, so that the device may be late.
+    /// From this tick on no node waits on the host, so that the device may fall behind.
     pub(super) quiet: u64,
-    /// Which streams are used.
+    /// The streams that calls use.
     pub(super) streams: &'static [On],
-    /// Calls beside those that make and send data are drawn so often, out of 8.
+    /// How often, out of 8, calls are drawn that neither make nor send data.
     pub(super) others: usize,
-    /// Whether somebody hears of what the node emits, and of what it shares.
+    /// Whether the node's output, and its shared output, have consumers.
     pub(super) sends: [bool; 2],
 }
 
@@ -38,41 +38,46 @@ impl Draw<'_> {
         kind: Kind,
         ports: &[Port],
         ticks: u64,
-        life: Option<Life>,
+        behaviour: Option<Behaviour>,
     ) -> NodePlan {
         let required = kind != Kind::Work;
         let adopts = required && self.random.below(4) == 0;
         let awaits = required && self.random.below(12) == 0;
-        // Producers keep the others busy; what is done with messages is seen at the ends.
-        let lives: &[Life] = match (ports.is_empty(), self.sends != [false; 2]) {
-            (true, _) => &[Life::Steady, Life::Steady, Life::Rare],
+        // Producers keep other nodes busy; variety matters most at the last consumers.
+        let behaviours: &[Behaviour] = match (ports.is_empty(), self.sends != [false; 2]) {
+            (true, _) => &[Behaviour::Steady, Behaviour::Steady, Behaviour::Rare],
             (false, true) => &[
-                Life::Steady,
-                Life::Steady,
-                Life::Steady,
-                Life::Steady,
-                Life::Steady,
-                Life::Rare,
-                Life::Hoarder,
-                Life::Wild,
+                Behaviour::Steady,
+                Behaviour::Steady,
+                Behaviour::Steady,
+                Behaviour::Steady,
+                Behaviour::Steady,
+                Behaviour::Rare,
+                Behaviour::Delayed,
+                Behaviour::Wild,
             ],
-            (false, false) => {
-                &[Life::Hoarder, Life::Hoarder, Life::Observer, Life::Steady, Life::Wild]
-            }
+            (false, false) => &[
+                Behaviour::Delayed,
+                Behaviour::Delayed,
+                Behaviour::Observer,
+                Behaviour::Steady,
+                Behaviour::Wild,
+            ],
         };
-        let life = life.unwrap_or_else(|| lives[self.random.below(lives.len())]);
-        let script = match life {
-            Life::Hoarder => self.hoards(ports),
-            Life::Observer => self.observes(ports, ticks),
-            Life::Rare => self.rare(ports, ticks),
-            Life::Wild => self.wild(ports),
-            Life::Steady => self.steady(ports, ticks),
+        let behaviour =
+            behaviour.unwrap_or_else(|| behaviours[self.random.below(behaviours.len())]);
+        let script = match behaviour {
+            Behaviour::Delayed => self.delays(ports),
+            Behaviour::Observer => self.observes(ports, ticks),
+            Behaviour::Rare => self.rare(ports, ticks),
+            Behaviour::Wild => self.wild(ports),
+            Behaviour::Steady => self.steady(ports, ticks),
         };
         NodePlan { kind, adopts, awaits, script }
     }
 
-    /// Nearly always: what nobody takes from a narrow queue would soon stop its producer, and with that
-    /// most of the graph.
+    /// Discards what a script leaves in narrow queues, in most graphs: a full queue would soon stop its producer, and
+    /// with it most of the graph.
     pub(super) fn drain(&mut self, node: &mut NodePlan, narrow: &[Port]) {
         if self.random.below(16) == 0 {
             return;
@@ -113,7 +118,7 @@ impl Draw<'_> {
         [1, 3, 5, 7, 13, 33][self.random.below(6)]
     }
 
-    /// One of the ports that are read, or a register.
+    /// One of the ports, or a register.
     fn from(&mut self, ports: &[Port]) -> From {
         let skip = [0, 0, 0, 1, 4, 50][self.random.below(6)];
         let port = ports.get(self.random.below(ports.len().max(1)));
@@ -121,7 +126,7 @@ impl Draw<'_> {
             Some(Port::Read) => Of::Read,
             Some(Port::Also) => Of::Also,
             Some(Port::All) => Of::All(self.random.below(3)),
-            // Where `receives` keeps them.
+            // The register in which `receives` keeps the message.
             Some(Port::Share) => Of::Register(0),
             Some(Port::Take) => Of::Register(1),
             None => Of::Register(self.register()),
@@ -152,7 +157,7 @@ impl Draw<'_> {
         ports.into_iter().map(|port| one(self, port)).collect()
     }
 
-    /// Something made of what was received.
+    /// A call that makes new data from received data.
     fn makes(&mut self, ports: &[Port], register: usize) -> Call {
         let (from, len) = (self.from(ports), self.len());
         let act = match self.random.below(6) {
@@ -165,7 +170,7 @@ impl Draw<'_> {
         self.call(act)
     }
 
-    /// Calls that are neither data nor messages.
+    /// A call that neither makes data nor sends a message.
     fn other(&mut self, ports: &[Port], at: u64) -> Option<Call> {
         if self.random.below(8) >= self.others {
             return None;
@@ -199,7 +204,7 @@ impl Draw<'_> {
         self.call(Act::Download(from, fate))
     }
 
-    /// What a tick of work is.
+    /// The calls of one tick.
     fn work(&mut self, ports: &[Port], at: u64) -> Vec<Call> {
         let mut calls = self.receives(ports);
         calls.extend(self.other(ports, at));
@@ -207,7 +212,7 @@ impl Draw<'_> {
             if !self.sends[usize::from(shared)] {
                 continue;
             }
-            // Something new, or what came.
+            // Send new data, or the received message.
             let handed = self.random.below(4) == 0;
             let register = match shared {
                 false if handed && ports.contains(&Port::Take) => 1,
@@ -266,14 +271,14 @@ impl Draw<'_> {
         phases
     }
 
-    fn hoards(&mut self, ports: &[Port]) -> Vec<Phase> {
-        // More than the records that a stream has events for, most often.
+    fn delays(&mut self, ports: &[Port]) -> Vec<Phase> {
+        // In most cases more than a stream has events.
         let waits = [1, 16, 16][self.random.below(3)] + self.random.below(15);
-        // What comes to the others is taken meanwhile, or dropped: it is new when that is old.
-        let hoarded = ports[self.random.below(ports.len())];
+        // The other ports receive or discard meanwhile, so that their messages are new when the delayed one is old.
+        let delayed = ports[self.random.below(ports.len())];
         let all = self.random.below(4) == 0;
         let others: Vec<_> =
-            ports.iter().copied().filter(|port| !all && *port != hoarded).collect();
+            ports.iter().copied().filter(|port| !all && *port != delayed).collect();
         let meanwhile = match self.random.below(3) {
             0 => self.receives(&others),
             _ => others.iter().map(|port| self.call(Act::Discard(*port))).collect(),
@@ -286,7 +291,7 @@ impl Draw<'_> {
             let mut calls = self.receives(ports);
             calls.extend(self.other(ports, at));
             calls.push(self.makes(ports, 2));
-            // Each of what came is looked at.
+            // Download each received message.
             for port in ports {
                 calls.push(self.download(&[*port], at));
             }

@@ -2,7 +2,7 @@
 
 use streamflow_tests::random::Random;
 
-use super::draw::{Draw, Life};
+use super::draw::{Behaviour, Draw};
 use super::plan::{EdgePlan, Flow, Full, Kind, On, Port};
 
 /// A graph of a few nodes.
@@ -18,7 +18,8 @@ pub(crate) fn flow(random: &mut Random) -> Flow {
     ];
     let streams = STREAMS[random.below(4)];
     let others = [0, 1, 4][random.below(3)];
-    let (kinds, lives, edges) = if random.below(2) == 0 { two_ways(random) } else { any(random) };
+    let (kinds, behaviours, edges) =
+        if random.below(2) == 0 { two_ways(random) } else { any(random) };
     let mut draw = Draw { random, tag: 100, quiet, streams, others, sends: [false; 2] };
     let nodes = kinds
         .iter()
@@ -30,7 +31,7 @@ pub(crate) fn flow(random: &mut Random) -> Flow {
             let sends =
                 |shared| edges.iter().any(|edge| edge.from == node && edge.shared == shared);
             draw.sends = [sends(false), sends(true)];
-            let mut drawn = draw.node(*kind, &ports, ticks, lives[node]);
+            let mut drawn = draw.node(*kind, &ports, ticks, behaviours[node]);
             let narrow = edges.iter().filter(|edge| {
                 edge.to == node && edge.full == Full::BackPressure && edge.capacity < 32
             });
@@ -41,9 +42,9 @@ pub(crate) fn flow(random: &mut Random) -> Flow {
     Flow { ticks, nodes, edges }
 }
 
-type Shape = (Vec<Kind>, Vec<Option<Life>>, Vec<EdgePlan>);
+type Shape = (Vec<Kind>, Vec<Option<Behaviour>>, Vec<EdgePlan>);
 
-/// Any nodes, and edges between them.
+/// Random nodes with random edges.
 fn any(random: &mut Random) -> Shape {
     let count = [3, 3, 4, 4, 5, 6, 7][random.below(7)];
     let kind = |node| match random.below(10) {
@@ -58,14 +59,18 @@ fn any(random: &mut Random) -> Shape {
     (kinds, vec![None; count], edges)
 }
 
-/// A node hears of the work of another one by two ways, of which one is a deep queue; and somebody looks at
-/// what came by it first.
+/// Messages of one node reach another by two paths, one of them with a deep queue, and a third node reads the first
+/// messages on the host.
 fn two_ways(random: &mut Random) -> Shape {
-    let lives = [Life::Steady, [Life::Rare, Life::Steady][random.below(2)], Life::Steady];
-    let lives = [&lives[..], &[Life::Observer, Life::Hoarder]].concat();
+    let behaviours = [
+        Behaviour::Steady,
+        [Behaviour::Rare, Behaviour::Steady][random.below(2)],
+        Behaviour::Steady,
+    ];
+    let behaviours = [&behaviours[..], &[Behaviour::Observer, Behaviour::Delayed]].concat();
     let mut last = 0;
     let mut edge = |from: usize, to: usize, deep: bool| {
-        // Another one than the last.
+        // A node other than the last.
         last = (last + 1 + random.below(4)) % 5;
         let port = Port::EACH[last];
         let capacity = if deep { 64 } else { 1 + random.below(8) };
@@ -79,7 +84,7 @@ fn two_ways(random: &mut Random) -> Shape {
         edge(2, 4, true),
         edge(1, 4, false),
     ];
-    (vec![Kind::Work; lives.len()], lives.into_iter().map(Some).collect(), edges)
+    (vec![Kind::Work; behaviours.len()], behaviours.into_iter().map(Some).collect(), edges)
 }
 
 fn edges(random: &mut Random, kinds: &[Kind]) -> Vec<EdgePlan> {
@@ -89,8 +94,8 @@ fn edges(random: &mut Random, kinds: &[Kind]) -> Vec<EdgePlan> {
         for _ in 0..if alone { 0 } else { [1, 2, 2, 3][random.below(4)] } {
             let back = *kind == Kind::Work && random.below(12) == 0;
             let mut from = if back { random.below(kinds.len()) } else { random.below(to) };
-            // Half of the time from where another producer has its messages from: by two ways, of which one
-            // may be longer, it hears of the same work.
+            // In half of the cases, take the producer of another producer: the same work then arrives by two paths, of
+            // which one may be longer.
             let near: Vec<_> = edges.iter().filter(|edge: &&EdgePlan| edge.to == to).collect();
             if !near.is_empty() && random.below(4) > 0 {
                 let through = near[random.below(near.len())].from;
@@ -104,7 +109,7 @@ fn edges(random: &mut Random, kinds: &[Kind]) -> Vec<EdgePlan> {
                 other => other.port(),
             };
             let shared = kinds[from] == Kind::Forward || random.below(4) == 0;
-            // Deep queues have old messages, and those that drop the oldest have new ones.
+            // Deep queues hold old messages; queues that drop the oldest hold new ones.
             let deep = random.below(2) == 0;
             let capacity = if deep { 64 } else { [1, 1, 2, 4, 8, 16][random.below(6)] };
             let full = match random.below(8) {
@@ -116,7 +121,7 @@ fn edges(random: &mut Random, kinds: &[Kind]) -> Vec<EdgePlan> {
             edges.push(EdgePlan { from, shared, to, port, capacity, full });
         }
     }
-    // The first may hear of the others, too.
+    // The first node may also receive from later ones.
     if random.below(4) == 0 && kinds.len() > 1 {
         let from = 1 + random.below(kinds.len() - 1);
         let shared = kinds[from] == Kind::Forward;

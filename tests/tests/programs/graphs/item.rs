@@ -1,13 +1,13 @@
-//! What travels, and what nodes do with it.
+//! The messages of the graphs, and the calls that nodes make on them.
 //!
-//! This file is part of each graph that is printed.
+//! Each printed graph contains this file.
 
 use streamflow::prelude::*;
 use streamflow_tests::foreign;
 
 use crate::programs::pieces::{Reads, Section, Writes, join, make, map, section};
 
-/// What travels: data, and what it must be.
+/// A message: data with its expected values.
 #[derive(Message)]
 pub(crate) struct Item {
     data: Tensor<u32>,
@@ -15,7 +15,7 @@ pub(crate) struct Item {
     at: HostData<Address>,
 }
 
-/// Where the data is. A copy is elsewhere.
+/// The address of the data. A copy has another address.
 pub(crate) struct Address(Option<u64>);
 
 impl Clone for Address {
@@ -41,7 +41,7 @@ impl Writes for Item {
 }
 
 impl Item {
-    /// Nothing was written yet.
+    /// Memory that is not written yet.
     pub(crate) fn new(platform: &Platform, s: &CudaStream, len: usize) -> Result<Self> {
         let mut data = platform.tensor([len], s)?;
         let at = s.write_raw(&mut data, |address| address)?;
@@ -50,7 +50,7 @@ impl Item {
     }
 }
 
-/// What a register keeps.
+/// The value of a register.
 pub(crate) enum Cell {
     Own(Item),
     Shared(Shared<Item>),
@@ -65,7 +65,7 @@ impl Cell {
     }
 }
 
-/// What a register keeps, if nobody shares it.
+/// Takes the value of a register if it is not shared.
 pub(crate) fn take_own(register: &mut Option<Cell>) -> Option<Item> {
     match register.take() {
         Some(Cell::Own(item)) => Some(item),
@@ -76,7 +76,7 @@ pub(crate) fn take_own(register: &mut Option<Cell>) -> Option<Item> {
     }
 }
 
-/// What a register keeps, from now on shared.
+/// Shares the value of a register from now on.
 pub(crate) fn share(register: &mut Option<Cell>) -> Option<Shared<Item>> {
     let item = match register.take()? {
         Cell::Own(item) => Shared::new(item),
@@ -86,12 +86,12 @@ pub(crate) fn share(register: &mut Option<Cell>) -> Option<Shared<Item>> {
     Some(item)
 }
 
-/// All but some elements at the beginning.
+/// The elements from `skip` on.
 pub(crate) fn part(item: Option<&Item>, skip: usize) -> Result<Option<Section<'_>>> {
     item.map(|item| section(item, skip.min(item.value().len()))).transpose()
 }
 
-/// Something made of what there is to be read.
+/// New data, computed from the inputs that are present.
 pub(crate) fn made(
     platform: &Platform,
     s: &CudaStream,
@@ -108,7 +108,7 @@ pub(crate) fn made(
     Ok(item)
 }
 
-/// A copy past streamflow, ordered by raw accesses.
+/// A copy that bypasses streamflow, ordered by raw accesses.
 pub(crate) fn copied(platform: &Platform, s: &CudaStream, from: &dyn Reads) -> Result<Item> {
     let mut copy = Item::new(platform, s, from.value().len())?;
     foreign::copy(platform, s, from.data(), &mut copy.data)?;
@@ -116,8 +116,8 @@ pub(crate) fn copied(platform: &Platform, s: &CudaStream, from: &dyn Reads) -> R
     Ok(copy)
 }
 
-/// A copy past streamflow of what was received on a stream, on that stream or on one that waits for a record
-/// of it. Streamflow is told afterwards that it is read.
+/// A copy of a received message that bypasses streamflow, on the stream of the message or on one that waits for a
+/// record of it. The read is declared to streamflow afterwards.
 pub(crate) fn unseen(
     platform: &Platform,
     item: &Item,

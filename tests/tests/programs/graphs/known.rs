@@ -1,4 +1,4 @@
-//! Programs that were once wrong.
+//! Programs that once failed.
 
 use super::plan::{
     Act, Call, EdgePlan, Fate, Flow, From, Full, Kind, NodePlan, Of, On, Phase, Port, Way,
@@ -25,8 +25,8 @@ fn edge(from: usize, to: usize, port: Port, capacity: usize) -> EdgePlan {
     EdgePlan { from, shared: false, to, port, capacity, full: Full::BackPressure }
 }
 
-/// A message waits in front of `join` while the stream that it was sent on makes more records than its ring
-/// has. Meanwhile that stream waits for another one, of which `join` receives a message as well.
+/// A message waits at `join` while its stream makes more records than its ring has events. Meanwhile that stream waits
+/// for another stream, from which `join` also receives a message.
 pub(crate) fn left_out_wait() -> Flow {
     const READ: (On, Act) = (On::Internal, Act::Receive(Port::Read, Way::Plain, 0));
     const ALSO: (On, Act) = (On::Internal, Act::Receive(Port::Also, Way::Plain, 0));

@@ -1,4 +1,4 @@
-//! The operators: their ports. What they do is their script.
+//! The operators with their ports. Their scripts define their work.
 
 use streamflow::port::{In, Many, Out};
 use streamflow::prelude::*;
@@ -6,7 +6,7 @@ use streamflow::prelude::*;
 use super::item::Item;
 use super::script::Core;
 
-/// Counts.
+/// Sends the number of each tick and ends the run.
 #[operator]
 pub(crate) struct Clock {
     #[output]
@@ -17,14 +17,14 @@ pub(crate) struct Clock {
 impl Compute for Clock {
     fn compute(&mut self, io: ClockIo<'_>, cx: &ExecutionContext) -> Result<()> {
         if cx.tick() + 1 >= self.ticks {
-            // What still waits somewhere was not needed.
+            // Messages that are still queued are not needed.
             cx.stop_graph();
         }
         io.tick.emit(cx.tick())
     }
 }
 
-/// The ports of a tick, of whatever operator.
+/// The ports of a tick, the same for each operator.
 #[derive(Default)]
 pub(super) struct Ports<'t> {
     pub(super) read: Option<Input<'t, &'t Item>>,
@@ -37,13 +37,13 @@ pub(super) struct Ports<'t> {
     pub(super) streams: Option<[streamflow::StreamName<'t>; 2]>,
 }
 
-/// An input.
+/// A required or an optional input.
 pub(super) enum Input<'t, A: streamflow::port::Receive<'t>> {
     Required(In<'t, A>),
     Optional(In<'t, Option<A>>),
 }
 
-/// Does anything in each tick of the clock.
+/// Runs any calls in each tick of the clock.
 #[operator(streams(first, second))]
 pub(crate) struct Work {
     #[input]

@@ -1,6 +1,6 @@
-//! Programs that are graphs: a clock, and nodes that do in each of its ticks what their script says.
+//! Programs that are graphs: a clock, and nodes that follow a script in each tick of the clock.
 
-/// What a node can keep.
+/// The number of registers of a node.
 pub(crate) const REGISTERS: usize = 4;
 
 /// A graph.
@@ -16,23 +16,23 @@ pub(crate) struct Flow {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NodePlan {
     pub(crate) kind: Kind,
-    /// It owns no streams, and works on the first that it receives. Not a [`Kind::Work`].
+    /// It owns no streams, and works on the first stream that it receives. Not for [`Kind::Work`].
     pub(crate) adopts: bool,
-    /// It runs when the streams of its messages are done. Not a [`Kind::Work`].
+    /// It runs when the streams of its messages are complete. Not for [`Kind::Work`].
     pub(crate) awaits: bool,
     pub(crate) script: Vec<Phase>,
 }
 
-/// Which ports it has.
+/// The ports of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// All of them, and each optional. It runs in each tick of the clock.
+    /// All ports, each optional. It runs in each tick of the clock.
     Work,
-    /// [`Port::Read`], which is required.
+    /// Only [`Port::Read`], required.
     Unary,
-    /// [`Port::Share`], which is required; it sends what others may share.
+    /// Only [`Port::Share`], required. It sends shared messages.
     Forward,
-    /// [`Port::All`], of which each message is required.
+    /// Only [`Port::All`], with a message of each producer required.
     Merge,
 }
 
@@ -46,7 +46,7 @@ impl Kind {
         }
     }
 
-    /// The only device input of a node that is no [`Kind::Work`].
+    /// The only device input of a node other than [`Kind::Work`].
     pub(crate) fn port(self) -> Port {
         match self {
             Self::Work | Self::Unary => Port::Read,
@@ -75,11 +75,11 @@ impl Port {
     pub(crate) const EACH: [Self; 5] = [Self::Read, Self::Also, Self::Share, Self::Take, Self::All];
 }
 
-/// An edge. From a later node to an earlier one it is a feedback edge.
+/// An edge. An edge from a later node to an earlier one is a feedback edge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EdgePlan {
     pub(crate) from: usize,
-    /// From the output of what is shared, and not from that of what has one owner.
+    /// Whether it begins at the output of shared messages, not at the one of owned messages.
     pub(crate) shared: bool,
     pub(crate) to: usize,
     pub(crate) port: Port,
@@ -87,7 +87,7 @@ pub(crate) struct EdgePlan {
     pub(crate) full: Full,
 }
 
-/// What becomes of a message for which an edge has no room.
+/// The policy of an edge for a message when it is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Full {
     BackPressure,
@@ -95,7 +95,7 @@ pub(crate) enum Full {
     Reject,
 }
 
-/// What a node does in so many ticks: the calls, in each or in some of them.
+/// The calls of a node for a number of ticks, in each or in every n-th of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Phase {
     pub(crate) ticks: u64,
@@ -103,43 +103,43 @@ pub(crate) struct Phase {
     pub(crate) calls: Vec<Call>,
 }
 
-/// One call. One that has nothing to work on is left out.
+/// One call. A call without operands is skipped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Call {
     pub(crate) on: On,
     pub(crate) act: Act,
-    /// What makes the result of this call another one than those of others, with the tick.
+    /// Makes this call's result differ from the results of other calls, together with the tick.
     pub(crate) tag: u32,
-    /// On a GPU.
+    /// Whether its kernel is slow on a GPU.
     pub(crate) slow: bool,
 }
 
-/// On which stream of the node.
+/// The stream of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum On {
-    /// The internal one, once something was received in this tick; else as `First`.
+    /// The internal stream once a message was received in this tick; before that `First`.
     Internal,
     First,
     Second,
     Default,
 }
 
-/// Something to read.
+/// An operand that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct From {
     pub(crate) of: Of,
-    /// Without so many elements at the beginning.
+    /// The number of elements to skip at the beginning.
     pub(crate) skip: usize,
 }
 
-/// Memory that a node has.
+/// Memory of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Of {
-    /// What came there in this tick.
+    /// The message of that port in this tick.
     Read,
     Also,
     All(usize),
-    /// What it keeps.
+    /// The value of a register.
     Register(usize),
 }
 
@@ -149,22 +149,22 @@ pub(crate) enum Way {
     Plain,
     OrAdopt,
     ToDefault,
-    /// By `synchronize_streams`, on the stream of the call. A required input is received plainly.
+    /// With `synchronize_streams`, on the stream of the call. A required input is received as `Plain`.
     Synchronized,
 }
 
-/// What is done. A number without more is a register.
+/// The action of a call. A plain number is a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Act {
-    /// Into a register, where the message may be kept.
+    /// Receives into a register, if the message may be kept.
     Receive(Port, Way, usize),
     Discard(Port),
     New(usize, usize),
     Upload(usize, usize),
-    /// Of what is not there nothing is read.
+    /// Absent operands are not read.
     Map(usize, From, usize),
     Join(usize, From, From, usize),
-    /// In place. What is shared is not changed.
+    /// In place. Shared data is not changed.
     Change(usize, From),
     Copy(usize, From),
     Download(From, Fate),
@@ -172,27 +172,27 @@ pub(crate) enum Act {
     Await,
     Forget,
     Drop(usize),
-    /// Away, if nobody shares it.
+    /// Emits the value of a register, if it is not shared.
     Emit(usize),
-    /// And keeps it.
+    /// Emits the value of a register as shared, and keeps it.
     Pass(usize),
     Record,
-    /// For a point that the node recorded so many points ago.
+    /// Waits for the point that the node recorded this many points ago.
     Wait(usize),
     IsComplete,
     Synchronize,
     Timing,
     Raw,
-    /// A copy past streamflow of what was received in this tick. On another stream than it was received on
-    /// that stream first waits for a record of the other.
+    /// A copy of a received message that bypasses streamflow. If its stream is not the stream of the message, it first
+    /// waits for a record of that stream.
     Unseen(usize, From),
-    /// A copy past streamflow, through `read_raw` and `write_raw`.
+    /// A copy that bypasses streamflow, through `read_raw` and `write_raw`.
     CopyRaw(usize, From),
-    /// The same, by something that lives on the stream.
+    /// As `CopyRaw`, through a handle of `on_stream`.
     OnStream(usize, From),
 }
 
-/// What becomes of a download.
+/// What happens to a download.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     Awaited,
@@ -201,8 +201,7 @@ pub(crate) enum Fate {
 }
 
 impl Flow {
-    /// The edges that can be made, each with whether it copies its messages, and whether it is not the only
-    /// one of its output.
+    /// The edges that can be built, each with how it carries its messages.
     pub(crate) fn wiring(&self) -> Vec<(&EdgePlan, Carries)> {
         let mut used = Vec::new();
         let mut edges = Vec::new();
@@ -237,7 +236,7 @@ impl Flow {
 }
 
 impl Flow {
-    /// What a node does with the ports to which edges lead.
+    /// The script of a node, restricted to connected ports.
     pub(crate) fn script(&self, node: usize) -> Vec<Phase> {
         let wiring = self.wiring();
         let is_there = |port| wiring.iter().any(|(edge, _)| (edge.to, edge.port) == (node, port));

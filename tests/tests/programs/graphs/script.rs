@@ -1,4 +1,4 @@
-//! What a node does: its script, on the ports of a tick.
+//! Runs the script of a node on the ports of a tick.
 
 use std::collections::VecDeque;
 
@@ -23,12 +23,12 @@ pub(crate) struct Core {
     handle: Option<(On, OnStream<RawStream>)>,
 }
 
-/// One tick.
+/// The state of one tick.
 struct Tick<'t> {
     cx: &'t ExecutionContext,
     ports: Ports<'t>,
     internal: Option<Stream<'t>>,
-    /// What was received, and the stream that comes after it.
+    /// The received message, and a stream that comes after it.
     read: Option<(&'t Item, Stream<'t>)>,
     also: Option<(&'t Item, Stream<'t>)>,
     all: Vec<(&'t Item, Stream<'t>)>,
@@ -39,7 +39,7 @@ impl Core {
         Self { script, ..Self::default() }
     }
 
-    /// Waits for what was downloaded.
+    /// Waits for the pending downloads.
     pub(super) fn stop(&mut self) -> Result<()> {
         self.pending.drain(..).try_for_each(|pending| pending.wait())
     }
@@ -178,7 +178,7 @@ impl Core {
                 }
                 let Some((_, mut handle)) = self.handle.take() else { return Ok(()) };
                 let Some(from) = self.section(from, now)? else { return Ok(()) };
-                // Which stream is the internal one, and whether it is, may have changed since.
+                // The internal stream may have changed since the handle was made.
                 let copy = match handle.with(&s, |_| copied(platform, &s, &from)) {
                     Ok(copy) => copy?,
                     Err(Error::OtherStream { .. }) => return Ok(()),
@@ -260,7 +260,7 @@ impl Core {
 }
 
 impl<'t> Tick<'t> {
-    /// The first stream of a node that owns none is the internal one.
+    /// The stream of a call. For a node that owns no streams, it is the internal one.
     fn stream(&self, on: On) -> Result<Option<Stream<'t>>> {
         let own = |index: usize, name| match self.ports.streams {
             Some(streams) => self.cx.allocate_cuda_stream(streams[index]).map(Some),
@@ -302,7 +302,7 @@ impl<'t> Tick<'t> {
         };
     }
 
-    /// Optional messages stay where they are; required ones are dropped, so that the node goes on.
+    /// Leaves optional messages in their queues and discards required ones, so that the node can tick again.
     fn leave(mut self) {
         let is_work = self.ports.streams.is_some();
         for port in Port::EACH.into_iter().filter(|_| !is_work) {

@@ -1,11 +1,11 @@
-//! Prints a program of threads.
+//! Prints a program of threads as code.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::plan::{Act, Fate, On, Owner, PARTS, Place, Round, SLOTS, Step, THREADS, Threads};
 
-/// The body of `fn threads(platform: &Platform) -> Result<()>`.
+/// Prints the body of `fn threads(platform: &Platform) -> Result<()>`.
 pub(crate) fn print(plan: &Threads) -> String {
     let mut out = String::new();
     let to = &mut out;
@@ -114,7 +114,7 @@ fn print_step(step: &Step, own: &[usize]) -> String {
     };
     let Step { tag, slow, .. } = step;
     let (writes, reads) = step.act.places();
-    // A slot is a variable for the time of the call.
+    // A slot is a variable during the call.
     let (mut names, mut slots) = (Vec::new(), Vec::new());
     for (at, is_write) in
         writes.iter().map(|at| (at, true)).chain(reads.iter().map(|at| (at, false)))
@@ -169,6 +169,6 @@ fn print_step(step: &Step, own: &[usize]) -> String {
     }
     let names: Vec<_> = slots.iter().map(|(slot, _)| format!("Some({slot})")).collect();
     let values: Vec<_> = slots.iter().map(|(slot, borrow)| format!("{borrow}own.{slot}")).collect();
-    // The pending downloads are another field, which the slots don't borrow.
+    // Pending downloads are another field, so that borrowed slots do not block them.
     format!("if let ({},) = ({},) {{ {call} }}", names.join(", "), values.join(", "))
 }

@@ -1,49 +1,49 @@
-//! Programs of streams and memory alone, on one thread or several.
+//! Programs of streams and memory without graphs, on one or several threads.
 
-/// Parts of each buffer.
+/// The number of parts of each buffer.
 pub(crate) const PARTS: usize = 4;
 
-/// Buffers that a thread has for itself.
+/// The number of buffers that a thread can own.
 pub(crate) const SLOTS: usize = 3;
 
-/// Threads at most.
+/// The maximum number of threads.
 pub(crate) const THREADS: usize = 4;
 
-/// A program of rounds. In each, threads have parts of the buffers, and streams.
+/// A program of rounds. In each round, threads get parts of the buffers, and streams.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Threads {
     /// The buffers' lengths.
     pub(crate) lens: Vec<usize>,
-    /// How many streams; in round `r`, stream `i` belongs to thread `i + r`.
+    /// The number of streams. In round `r`, stream `i` belongs to thread `i + r`.
     pub(crate) streams: usize,
     pub(crate) rounds: Vec<Round>,
 }
 
-/// Threads that run at the same time. One alone runs on the thread that owns everything.
+/// Threads that run at the same time. A single one runs on the main thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Round {
-    /// Buffers that are dropped and made anew before.
+    /// The buffers that are dropped and made again before the round.
     pub(crate) renewed: Vec<usize>,
-    /// By buffer.
+    /// The split of each buffer.
     pub(crate) splits: Vec<Split>,
-    /// What each thread does.
+    /// The steps of each thread.
     pub(crate) threads: Vec<Vec<Step>>,
 }
 
-/// Who has which part of a buffer.
+/// How a buffer is split, and the owner of each part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Split {
-    /// Where the parts end, all but the last.
+    /// The ends of all parts but the last.
     pub(crate) cuts: [usize; PARTS - 1],
     pub(crate) owners: [Owner; PARTS],
 }
 
-/// Who may use a part.
+/// The threads that may use a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// One thread, which may write it.
+    /// One thread, which may also write.
     Thread(usize),
-    /// All may read it.
+    /// All threads may read.
     All,
 }
 
@@ -52,33 +52,33 @@ pub(crate) enum Owner {
 pub(crate) struct Step {
     pub(crate) on: On,
     pub(crate) act: Act,
-    /// What makes the result of this call another one than those of others.
+    /// Makes this call's result differ from the results of other calls.
     pub(crate) tag: u32,
-    /// On a GPU.
+    /// Whether its kernel is slow on a GPU.
     pub(crate) slow: bool,
 }
 
-/// On which stream.
+/// The stream of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum On {
-    /// One of the thread's own; without any, the default stream.
+    /// One of the thread's own streams; the default stream if it has none.
     Own(usize),
-    /// The default stream, which every thread has a handle of.
+    /// The default stream, of which each thread has a handle.
     Default,
-    /// One that is taken from the pool for this call, and given back.
+    /// A stream that is allocated from the pool for this call only.
     Fresh,
 }
 
-/// Memory.
+/// An operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Part of a buffer.
+    /// A part of a buffer.
     Part(usize, usize),
-    /// A buffer of the thread's own, if there is one in that slot.
+    /// The thread's own buffer in that slot, if there is one.
     Slot(usize),
 }
 
-/// What is done. What names memory that is not there, or not the thread's, is left out.
+/// The action of a step. A step is skipped if its memory is absent or belongs to another thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Act {
     Make(Place),
@@ -92,26 +92,26 @@ pub(crate) enum Act {
     UploadBlocking(Place),
     DownloadBlocking(Place),
     Download(Place, Fate),
-    /// Looks at all downloads that are kept.
+    /// Compares all kept downloads that are complete.
     Look,
-    /// Waits for the oldest that is kept.
+    /// Waits for the oldest kept download.
     Await,
-    /// Drops the oldest that is kept.
+    /// Drops the oldest kept download.
     Forget,
     Record,
-    /// For a point that was recorded so many points ago, by any thread.
+    /// Waits for the point that was recorded this many points ago by any thread.
     Wait(usize),
     IsComplete,
     Synchronize,
-    /// A buffer, in place of the one in the slot.
+    /// A new buffer replaces the one in the slot.
     New(usize, usize),
     Free(usize),
-    /// For other threads to take.
+    /// Hands the slot's buffer to other threads.
     Hand(usize),
     Take(usize),
 }
 
-/// What becomes of a download.
+/// What happens to a download.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     Awaited,
@@ -120,7 +120,7 @@ pub(crate) enum Fate {
 }
 
 impl Act {
-    /// What it writes, and then what it reads.
+    /// The memory that it writes, and the memory that it reads.
     pub(crate) fn places(self) -> (Vec<Place>, Vec<Place>) {
         match self {
             Self::Make(a) | Self::Fill(a) | Self::Upload(a) | Self::UploadBlocking(a) => {
@@ -134,7 +134,7 @@ impl Act {
         }
     }
 
-    /// Whether thread `thread` may do that in a round, as far as can be told before.
+    /// Whether thread `thread` may do that in a round, as far as the plan shows.
     pub(crate) fn is_legal(self, round: &Round, thread: usize) -> bool {
         let owner = |place: &Place| match *place {
             Place::Part(buffer, part) => round.splits[buffer].owners[part],

@@ -11,7 +11,7 @@ use crate::programs::count;
 use crate::programs::pieces::{self, Board, Owned, Part, Pending, Reads, Writes};
 use streamflow::testing::scope;
 
-/// What a thread has in all rounds.
+/// The state of a thread over all rounds.
 #[derive(Default)]
 pub(crate) struct Own {
     slots: [Option<Owned>; SLOTS],
@@ -25,18 +25,18 @@ impl Own {
     }
 }
 
-/// What all threads have.
+/// What all threads share.
 #[derive(Clone, Copy)]
 struct World<'a> {
     platform: &'a Platform,
     pool: &'a StreamPool,
     board: &'a Board,
-    /// Ordinary threads, which shall begin together: a round is short.
+    /// Whether ordinary threads begin a round together: rounds are short.
     together: bool,
 }
 
-/// Runs it, and compares all that it downloads. With `together` the threads of a round begin at the same
-/// time, which threads that take turns can't.
+/// Runs it and compares all its downloads. With `together` the threads of a round begin at the same time, which is not
+/// possible for threads that take turns.
 pub(crate) fn run(plan: &Threads, platform: &Platform, together: bool) -> Result<()> {
     let pool = platform.stream_pool("STREAMS", &CudaStreamPool::new())?;
     let board = Board::default();
@@ -53,7 +53,7 @@ pub(crate) fn run(plan: &Threads, platform: &Platform, together: bool) -> Result
             let (len, tag) = (plan.lens[*buffer], (1000 * (number + 1) + buffer) as u32);
             buffers[*buffer] = pieces::new(platform, &first, len, tag, false)?;
         }
-        rotate(round, number, &mut streams, &mut buffers, &mut owns, world)?;
+        run_round(round, number, &mut streams, &mut buffers, &mut owns, world)?;
     }
     for buffer in &buffers {
         pieces::download_blocking(&first, buffer)?;
@@ -61,8 +61,8 @@ pub(crate) fn run(plan: &Threads, platform: &Platform, together: bool) -> Result
     owns.into_iter().try_for_each(Own::finish)
 }
 
-/// One round.
-fn rotate(
+/// Runs one round.
+fn run_round(
     round: &Round,
     number: usize,
     streams: &mut [CudaStream],
@@ -136,7 +136,7 @@ fn rotate(
     })
 }
 
-/// One thread of a round.
+/// One thread in one round.
 struct Side<'a, 'p> {
     thread: usize,
     round: &'a Round,
@@ -149,7 +149,7 @@ struct Side<'a, 'p> {
     steps: &'a [Step],
 }
 
-/// Memory that was taken out of its place, to be put back.
+/// Memory that is taken out of its place during a step.
 enum Taken<'p> {
     Part(usize, Part<'p>),
     Slot(usize, Owned),
@@ -216,7 +216,7 @@ impl<'p> Side<'_, 'p> {
         };
         let World { platform, board, .. } = self.world;
         let (tag, slow) = (step.tag, step.slow);
-        // What changes what the thread has comes first: all else only looks at it.
+        // Actions that change the thread's state come first. The others only read it.
         match step.act {
             Act::New(slot, len) => {
                 self.own.slots[slot] = None;

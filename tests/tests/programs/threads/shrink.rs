@@ -1,9 +1,9 @@
-//! Smaller programs of threads.
+//! Shrinks programs of threads.
 
 use super::plan::{Act, On, Owner, PARTS, Place, Threads};
 use crate::programs::shrink::{each_without, without_chunks};
 
-/// Each a little smaller than the program, those first that leave out most.
+/// Programs that are each a little smaller than this one, the smallest first.
 pub(crate) fn smaller(plan: &Threads) -> Vec<Threads> {
     let mut all: Vec<_> = each_without(&plan.rounds)
         .into_iter()

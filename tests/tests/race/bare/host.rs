@@ -1,4 +1,5 @@
-//! Races with the host, and what it may go by: a wait, a question, a host function, what another thread has found.
+//! Races with the host, and what orders them: a wait, a query, a host function, or a declared reliance on another
+//! thread.
 
 use std::sync::Arc;
 use std::thread;
@@ -23,7 +24,7 @@ pub(super) fn host_read(bare: &Bare, edge: bool) -> DriverResult<()> {
     bare.synchronize(a)
 }
 
-/// To read what is being uploaded is no race; to write it is one.
+/// The host may read memory during its upload, but not write it.
 pub(super) fn host_write(bare: &Bare, edge: bool) -> DriverResult<()> {
     let a = bare.stream(STREAM)?;
     let (memory, pinned) = (bare.allocate(a)?, bare.allocate_pinned()?);
@@ -36,7 +37,7 @@ pub(super) fn host_write(bare: &Bare, edge: bool) -> DriverResult<()> {
     bare.synchronize(a)
 }
 
-/// What is queued after the host has waited comes after what it has waited for.
+/// Work that is queued after a host wait comes after the awaited work.
 pub(super) fn synchronized(bare: &Bare, edge: bool) -> DriverResult<()> {
     let [a, b] = two(bare)?;
     let memory = bare.allocate(a)?;
@@ -47,7 +48,7 @@ pub(super) fn synchronized(bare: &Bare, edge: bool) -> DriverResult<()> {
     bare.write(b, memory)
 }
 
-pub(super) fn asked(bare: &Bare, edge: bool) -> DriverResult<()> {
+pub(super) fn queried(bare: &Bare, edge: bool) -> DriverResult<()> {
     let ([a, b], event) = (two(bare)?, bare.event()?);
     let memory = bare.allocate(a)?;
     bare.write(a, memory)?;
@@ -56,7 +57,7 @@ pub(super) fn asked(bare: &Bare, edge: bool) -> DriverResult<()> {
     bare.write(b, memory)
 }
 
-/// A copy from ordinary memory returns perhaps before the data has arrived.
+/// A copy from pageable memory may return before the data has arrived.
 pub(super) fn blocking_copy(bare: &Bare, edge: bool) -> DriverResult<()> {
     let [a, b] = two(bare)?;
     let memory = bare.allocate(a)?;
@@ -66,7 +67,7 @@ pub(super) fn blocking_copy(bare: &Bare, edge: bool) -> DriverResult<()> {
     bare.write(b, memory)
 }
 
-/// What a thread has found complete, another goes by only if it says so.
+/// Work that one thread has found complete orders another thread's work only if that thread declares its reliance.
 pub(super) fn another_thread(bare: &Bare, edge: bool) -> DriverResult<()> {
     let ([a, b], event) = (two(bare)?, bare.event()?);
     let memory = bare.allocate(a)?;
@@ -84,8 +85,8 @@ pub(super) fn another_thread(bare: &Bare, edge: bool) -> DriverResult<()> {
     bare.write(b, memory)
 }
 
-/// The driver sees to it itself that a new owner's work comes after the free. Another thread waits for that, so that the
-/// driver can give the memory to another stream, and this thread has seen no order.
+/// The driver itself orders a new owner's work after the free. Another thread waits for the free, so that the driver
+/// can give the memory to another stream, and so that this thread has seen no order.
 pub(super) fn allocated_again(platform: &Platform) -> Result<(), Failed> {
     fn program(bare: &Bare, given: &mut Vec<u64>) -> DriverResult<()> {
         for stream in two(bare)?.into_iter().cycle().take(4) {
@@ -105,13 +106,13 @@ pub(super) fn allocated_again(platform: &Platform) -> Result<(), Failed> {
     drop(bare);
     let below = platform.take_races();
     check(races.is_empty() && below.is_empty(), || format!("{races}\nbelow: {below}"))?;
-    // What a GPU's driver does with memory that was freed is its own affair.
+    // Only the simulator is known to allocate the same memory again.
     let is_same = given.iter().all(|address| *address == given[0]);
     check(is_same || platform.name() != "host", || format!("inconclusive: {given:x?}"))
 }
 
-/// On the simulator under the lazy policy, nothing is complete before somebody waits.
-pub(super) fn unanswered() -> Result<(), Failed> {
+/// On the simulator under the lazy policy, no work is complete before the host waits.
+pub(super) fn incomplete_query() -> Result<(), Failed> {
     let driver = HostDriver::builder().policy(Policy::Lazy).build();
     let bare = Bare::new(Arc::new(driver))?;
     let ([a, b], event) = (two(&bare)?, bare.event()?);
@@ -120,14 +121,14 @@ pub(super) fn unanswered() -> Result<(), Failed> {
     bare.write(a, memory)?;
     bare.write(a, memory)?;
     bare.record(event, a)?;
-    check(!bare.query_event(event)? && !bare.query(a)?, || "complete already".into())?;
+    check(!bare.query_event(event)? && !bare.query(a)?, || "the work is complete already".into())?;
     bare.write(b, memory)?;
     let races = bare.races();
     check(races.races.len() == 1, || races.to_string())
 }
 
-/// That a host function is called says that all before is complete, to whoever goes by it, and to
-/// nobody else: on the simulator it is called on the thread that submits.
+/// A called host function shows that all work before it is complete, but only to threads that declare their reliance:
+/// on the simulator it is called on the submitting thread.
 pub(super) fn host_function() -> Result<(), Failed> {
     for relies in [false, true] {
         let driver = HostDriver::builder().policy(Policy::Eager).build();
@@ -135,7 +136,7 @@ pub(super) fn host_function() -> Result<(), Failed> {
         let a = bare.stream(STREAM)?;
         let (memory, pinned) = (bare.allocate(a)?, bare.allocate_pinned()?);
         bare.copy(CopyKind::DeviceToPinned, a, memory, pinned)?;
-        check(bare.host_function(a)?, || "it was not called".into())?;
+        check(bare.host_function(a)?, || "the host function was not called".into())?;
         if relies {
             bare.relies(a, None);
         }

@@ -1,4 +1,4 @@
-//! What a report says: both places, how often, and how much was not looked at.
+//! The content of a report: both places, how often, and how many accesses were not checked.
 
 use streamflow::driver::DriverResult;
 use streamflow::driver::race::RaceAction;
@@ -40,7 +40,7 @@ pub(super) fn both_readers_are_named(platform: &Platform) -> Result<(), Failed> 
     )
 }
 
-/// Of the same places one report with a number; of too many places a number alone.
+/// Races at the same places make one report with a count. Races at places beyond the limit are only counted.
 pub(super) fn too_many_races(platform: &Platform) -> Result<(), Failed> {
     fn program(bare: &Bare, _: bool) -> DriverResult<()> {
         let writer = bare.stream(STREAM)?;
@@ -67,11 +67,11 @@ pub(super) fn forgotten(platform: &Platform) -> Result<(), Failed> {
     fn program(bare: &Bare, _: bool) -> DriverResult<()> {
         let stream = bare.stream(STREAM)?;
         let memory = bare.allocate(stream)?;
-        // One part beside the other, so that none takes another's place.
+        // Adjacent parts, so that no access replaces another.
         (0..200).try_for_each(|i| bare.write(stream, part(memory, 16 * i, 16 * i + 16)))
     }
     let races = run(platform, program, false)?;
-    // The allocation and 200 writes, of which 128 are kept.
+    // The allocation and 200 writes make 201 accesses; the checker keeps 128 of them.
     check(races.is_empty() && races.forgotten == 201 - 128, || races.to_string())?;
     check_text(&races.to_string(), &["73 accesses were forgotten"])
 }
@@ -89,7 +89,7 @@ pub(super) fn unknown(platform: &Platform) -> Result<(), Failed> {
     let races = bare.races();
     bare.synchronize(b)?;
     check(races.is_empty() && races.unknown == 2, || races.to_string())?;
-    // To the platform's own checker, below both, it is not unknown; nothing raced there.
+    // The platform's own checker, below both, knows the memory and has found no race.
     let below = platform.take_races();
     check(below.is_empty(), || below.to_string())?;
     check_text(&races.to_string(), &["2 accesses to memory from elsewhere"])

@@ -1,4 +1,4 @@
-//! Races between streams, and the edges that take them away: records, waits, and the default stream's barrier.
+//! Races between streams, and the edges that order them: records, waits, and the default stream's barrier.
 
 use streamflow::driver::DriverResult;
 use streamflow::prelude::*;
@@ -25,7 +25,7 @@ pub(super) fn write_after_read(bare: &Bare, edge: bool) -> DriverResult<()> {
     bare.write(a, memory)
 }
 
-/// One of the two is waited for: the other is the race.
+/// The write waits for one of the two reads. The other one races.
 pub(super) fn write_after_two_reads(bare: &Bare, edge: bool) -> DriverResult<()> {
     let ([a, b], c) = (two(bare)?, bare.stream(STREAM)?);
     let memory = bare.allocate(a)?;
@@ -57,7 +57,7 @@ pub(super) fn free_after_read(bare: &Bare, edge: bool) -> DriverResult<()> {
     bare.free(a, memory)
 }
 
-/// Within a pool: neither a free nor an allocation is called.
+/// Within a pool: the driver gets neither a free nor an allocation.
 pub(super) fn reuse_after_read(bare: &Bare, edge: bool) -> DriverResult<()> {
     let [a, b] = two(bare)?;
     let memory = bare.allocate(a)?;
@@ -88,7 +88,7 @@ pub(super) fn part_of_a_write(bare: &Bare, edge: bool) -> DriverResult<()> {
     let memory = bare.allocate(a)?;
     bare.order(a, b, true)?;
     bare.write(a, memory)?;
-    // It covers a part of the write, whose rest is as unordered as before.
+    // This write covers a part of the first one. The rest is as unordered as before.
     bare.write(a, part(memory, 0, 512))?;
     bare.order(a, b, edge)?;
     bare.read(b, part(memory, 1024, 1028))
@@ -115,7 +115,7 @@ pub(super) fn two_readers(bare: &Bare, _: bool) -> DriverResult<()> {
     bare.order(b, a, true)
 }
 
-/// An order of two steps; the edge is the first of them.
+/// An order of two edges; the program can omit the first.
 pub(super) fn chain(bare: &Bare, edge: bool) -> DriverResult<()> {
     let ([a, b], c) = (two(bare)?, bare.stream(STREAM)?);
     let memory = bare.allocate(a)?;
@@ -126,7 +126,7 @@ pub(super) fn chain(bare: &Bare, edge: bool) -> DriverResult<()> {
     bare.read(c, memory)
 }
 
-/// Only the latest record counts: one of another stream hides the first.
+/// Only the latest record of an event counts: a record on another stream replaces the first.
 pub(super) fn recorded_again(bare: &Bare, edge: bool) -> DriverResult<()> {
     let ([a, b], event) = (two(bare)?, bare.event()?);
     let memory = bare.allocate(a)?;
@@ -140,7 +140,7 @@ pub(super) fn recorded_again(bare: &Bare, edge: bool) -> DriverResult<()> {
     bare.read(b, memory)
 }
 
-/// A wait is for the record that there is, not for one to come.
+/// A wait is for the record made before it, not for a later one.
 pub(super) fn wait_before_record(bare: &Bare, edge: bool) -> DriverResult<()> {
     let ([a, b], event) = (two(bare)?, bare.event()?);
     let memory = bare.allocate(a)?;
