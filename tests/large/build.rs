@@ -1,10 +1,10 @@
-//! Writes a graph of as many nodes as nobody would type: rows of tasks, each fed by three of the row before.
+//! Generates a graph of 2,000 nodes: rows of tasks, each with inputs from three tasks of the row before.
 
 use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs, io};
 
-/// With the sink, 2,000 nodes.
+/// With `COLUMNS` and the sink, 2,000 nodes.
 const ROWS: usize = 100;
 const COLUMNS: usize = 20;
 
@@ -14,11 +14,11 @@ fn main() -> io::Result<()> {
     fs::write(Path::new(&directory).join("stencil.rs"), stencil())
 }
 
-/// The graph; and the numbers of its rows and columns, for who checks what it computes.
+/// The graph, and the numbers of its rows and columns for the test that checks its values.
 fn stencil() -> String {
     let (mut nodes, mut edges) = (String::new(), String::new());
     for row in 0..ROWS {
-        // The sink takes the place of one.
+        // The sink replaces one task.
         for column in 0..COLUMNS - usize::from(row == ROWS - 1) {
             // Writing to a `String` does not fail.
             let _ = if row == 0 {
@@ -41,7 +41,7 @@ fn stencil() -> String {
     }
     format!(
         "/// The rows of the graph.\npub const ROWS: usize = {ROWS};\n\
-         /// How many tasks a row has.\npub const COLUMNS: usize = {COLUMNS};\n\
+         /// The number of tasks per row.\npub const COLUMNS: usize = {COLUMNS};\n\
          graph! {{\n/// 2,000 nodes.\npub struct Stencil(ticks: u64) {{\n\
          const P: CudaStreamPool = CudaStreamPool::new();\n{nodes}\
          #[streams(none)] let sink: Sink = Sink::new(Vec::new());\n{edges}}}\n}}\n"

@@ -1,6 +1,5 @@
-//! Allocators with limits: how much they take, what they say when that is not enough, and that memory is
-//! used again only after all its users, on all streams. Initial and largest sizes are in
-//! `holoscan/memory.rs`.
+//! Allocators with limits: their sizes, their errors, and that memory is recycled only after all its uses on all
+//! streams. Initial and maximum sizes are tested in `holoscan/memory.rs`.
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
@@ -17,24 +16,24 @@ use streamflow_tests::stereo::Show;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
 const LEN: usize = 1003;
-/// What `LEN` elements take.
+/// The size of `LEN` elements in a pool.
 const BYTES: u64 = 4096;
 const SLOW: u64 = 20_000_000;
 
 fn main() -> ExitCode {
     Suite::new()
-        .both("blocks_are_counted_and_named", counted_blocks)
-        .both("a_block_that_is_too_small", small_block)
+        .both("an_exhausted_block_pool_counts_the_blocks_of_each_holder", counted_blocks)
+        .both("an_allocation_larger_than_a_block_is_an_error", small_block)
         .both("a_full_allocator_names_its_holders", full)
         .both("free_memory_of_other_sizes_makes_room", other_sizes)
-        .both("room_that_could_not_be_made_is_not_counted", no_room)
-        .both("a_block_is_reused_after_a_slow_reader_on_another_stream", slow_reader)
-        .control("a_block_is_reused", |driver| without_waits(reads_in_time, driver))
+        .both("a_failed_free_does_not_count_as_room", no_room)
+        .both("a_block_is_recycled_after_a_slow_read_on_another_stream", slow_reader)
+        .control("a_block_is_recycled", |driver| without_waits(reads_in_time, driver))
         .both("a_sink_keeps_its_block_until_it_has_read", graph)
         .both("tensors_outlive_their_allocator", outlives)
-        .seeded("what_is_above_the_threshold_goes_back", threshold)
-        .seeded("a_warm_block_pool_asks_the_driver_for_nothing", warm)
-        .seeded("page_locked_blocks_that_were_not_freed_stay", page_locked)
+        .seeded("free_memory_above_the_threshold_is_returned_to_the_driver", threshold)
+        .seeded("a_warm_block_pool_makes_no_allocation", warm)
+        .seeded("pinned_blocks_whose_free_failed_stay_in_the_pool", page_locked)
         .run()
 }
 
@@ -78,7 +77,7 @@ fn counted_blocks(platform: &Platform) -> Result<(), Failed> {
             "at least 5",
         ],
     )?;
-    // A block that was dropped serves any stream.
+    // A dropped block is available to each stream.
     drop(on_a);
     let more: Vec<Buffer<u8>> = (0..3).map(|_| allocator.buffer(9, &b)).collect::<Result<_>>()?;
     amounts(&allocator, 4 * BYTES, 4 * BYTES)?;
@@ -117,11 +116,11 @@ fn full(platform: &Platform) -> Result<(), Failed> {
     let huge = allocator.tensor::<f32>([1 << 20], &b);
     let text = check_error("more than ever", huge, is_right)?;
     check_text(&text, &["0 of 12288 are in use;"])?;
-    // Nothing was given back for it in vain.
+    // The failed allocation has freed no block.
     amounts(&allocator, 0, 2 * BYTES)
 }
 
-/// The driver takes nothing back: an error, after which nobody holds what was not handed out.
+/// A free fails in the driver. The allocation is an error, and its bytes do not count as in use.
 fn no_room(on: &Platform) -> Result<(), Failed> {
     let failing = Arc::new(FailNth::new(on.driver().clone(), CallKind::Free, u64::MAX));
     let platform = Platform::from_driver(failing.clone())?;
@@ -140,7 +139,7 @@ fn no_room(on: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Free blocks of another size are given back, and their last readers have read.
+/// Free blocks of another size are freed after their last reads.
 fn other_sizes(platform: &Platform) -> Result<(), Failed> {
     let Bench { a, b } = bench(platform)?;
     let limits = MemoryLimits::stream_ordered().max_size(3 * BYTES);
@@ -168,7 +167,7 @@ fn slow_reader(platform: &Platform) -> Result<(), Failed> {
     check(reads_in_time(platform)?, || "the data is wrong".into())
 }
 
-/// One block: its next owner, on another stream, must wait for a slow reader.
+/// With one block, its next owner on another stream must wait for a slow read.
 fn reads_in_time(platform: &Platform) -> Result<bool> {
     let Bench { a, b } = bench(platform)?;
     let allocator = platform.allocator("ONE", device(0), MemoryLimits::blocks(BYTES, 1))?;
@@ -185,7 +184,7 @@ fn reads_in_time(platform: &Platform) -> Result<bool> {
     Ok(written && a.download_blocking(&copy)?.iter().all(|&value| value == 7.0))
 }
 
-/// Makes its images in a block pool.
+/// Allocates its images from a block pool.
 #[operator(streams(work))]
 struct BlockSource {
     #[output]
@@ -202,7 +201,7 @@ impl Compute for BlockSource {
     }
 }
 
-/// Reads slowly, and drops the tensor before it was read.
+/// Queues a slow read, and drops the tensor before the read is executed.
 #[operator]
 struct SlowSink {
     #[input]
@@ -243,7 +242,7 @@ fn graph(platform: &Platform) -> Result<(), Failed> {
         let mut graph = Blocks::new(platform, blocks.clone(), 5)?;
         let done = graph.run();
         if count == 1 && done.is_err() {
-            // One waits in front of the sink while the next is made, if the scheduler runs ahead.
+            // If the scheduler runs ahead, one image waits at the sink while the next one is allocated.
             let text = check_error("one block", done, |error| {
                 matches!(error, Error::Operator { cause, .. }
                     if matches!(**cause, Error::BlocksExhausted { .. }))
@@ -280,7 +279,7 @@ fn threshold(seed: u64) -> Result<(), Failed> {
     recorder.clear();
     drop(three);
     let freed = recorder.count(|call| matches!(call, Call::Free { .. }));
-    check(freed == 2, || format!("{freed} were freed"))?;
+    check(freed == 2, || format!("{freed} blocks were freed"))?;
     amounts(&allocator, 0, BYTES)
 }
 
@@ -295,8 +294,8 @@ fn warm(seed: u64) -> Result<(), Failed> {
     check(made.is_empty(), || format!("{made:?}"))
 }
 
-/// Out of page-locked memory, and the driver does not take the first idle block back: the others are
-/// still there, and go back the next time.
+/// Pinned memory is short, and the free of the first idle block fails. The other blocks stay in the pool and are freed
+/// the next time.
 fn page_locked(seed: u64) -> Result<(), Failed> {
     let driver = Arc::new(HostDriver::builder().seed(seed).build());
     let failing = Arc::new(FailNth::new(driver, CallKind::FreePinned, 0));
@@ -305,10 +304,10 @@ fn page_locked(seed: u64) -> Result<(), Failed> {
     let idle: Vec<_> =
         (0..3).map(|_| platform.pinned::<f32>(device(0), LEN)).collect::<Result<_>>()?;
     drop(idle);
-    // More than any machine has.
+    // More memory than any machine has.
     let ask = || platform.pinned::<u8>(device(0), 1 << 50).map(drop);
     check_text(&check_error("free", ask(), |_| true)?, &["free_pinned", "INJECTED"])?;
-    check(freed() == 1, || format!("{} were freed", freed()))?;
+    check(freed() == 1, || format!("{} blocks were freed", freed()))?;
     check_text(&check_error("none", ask(), |_| true)?, &["out of memory"])?;
-    check(freed() == 3, || format!("{} of 3 were freed", freed()))
+    check(freed() == 3, || format!("{} of 3 blocks were freed", freed()))
 }

@@ -1,5 +1,5 @@
-//! Indices out of range with `STREAMFLOW_CHECK_BOUNDS=1`, which is read once: each test is a process
-//! of its own.
+//! Indices out of range with `STREAMFLOW_CHECK_BOUNDS=1`. The variable is read once, so that each test has its own
+//! process.
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
         .fold(Suite::new(), |suite, what| {
             let name = match *what {
                 "drop" => "reports_are_freed_after_the_kernels".to_owned(),
-                _ => format!("{what}_out_of_bounds_is_told"),
+                _ => format!("{what}_out_of_bounds_is_reported"),
             };
             suite
                 .seeded(&name, move |seed| child::run(&format!("{seed} {what}"), CHECKED))
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
 }
 
 fn in_child(role: &str) -> Result<(), Failed> {
-    let (name, what) = role.split_once(' ').ok_or_else(|| Failed::new("nothing to do"))?;
+    let (name, what) = role.split_once(' ').ok_or_else(|| Failed::new("no role"))?;
     let platform = child::platform(name)?;
     if what == "drop" {
         return frees_reports_last(&platform);
@@ -47,10 +47,10 @@ fn filled(platform: &Platform, stream: &CudaStream, value: f32) -> Result<Buffer
     Ok(buffer)
 }
 
-/// As an unsigned number far beyond the end; as an offset, the element before the slice.
+/// As an unsigned index far beyond the end; as an offset, the element before the slice.
 const BEFORE: u64 = u64::MAX;
 
-/// The next blocking call tells it, whichever that is, and the device works on.
+/// Any next blocking call reports the index, and the device continues.
 fn on_cuda(platform: &Platform, what: &str) -> Result<(), Failed> {
     let s = stream(platform)?;
     let (mut out, input) = (filled(platform, &s, 1.0)?, filled(platform, &s, 2.0)?);
@@ -64,7 +64,7 @@ fn on_cuda(platform: &Platform, what: &str) -> Result<(), Failed> {
             s.launch::<read_at>(1, (&mut out, &input, at))?;
             ("read_at", "input", at.cast_signed())
         };
-        let told = match round {
+        let reported = match round {
             0 => s.synchronize_blocking(),
             1 => s.download_blocking(&out).map(drop),
             2 => platform.download(&out, &s).and_then(|copy| copy.wait_blocking().map(drop)),
@@ -74,25 +74,25 @@ fn on_cuda(platform: &Platform, what: &str) -> Result<(), Failed> {
                 pinned.as_mut_slice_blocking().map(drop)
             }
         };
-        check_error("the next blocking call", told, |error| {
+        check_error("the next blocking call", reported, |error| {
             let Error::OutOfBounds { kernel, argument, index, length } = error else {
                 return false;
             };
             (kernel.as_str(), argument.as_str(), *index) == wanted && *length == LEN as u64
         })?;
-        // Told once, and everything goes on.
+        // It is reported once, and everything continues.
         s.synchronize_blocking()?;
         s.launch::<fill>(LEN, (&mut out, 1.0))?;
         s.launch::<add_one>(LEN, (&mut out,))?;
         let found = s.download_blocking(&out)?;
-        check(found.iter().all(|&x| x == 2.0), || "the launch after it is wrong".into())?;
+        check(found.iter().all(|&x| x == 2.0), || "the data of the next launch is wrong".into())?;
         let beside = s.download_blocking(&input)?;
-        check(beside.iter().all(|&x| x == 2.0), || "other memory was harmed".into())?;
+        check(beside.iter().all(|&x| x == 2.0), || "the input has changed".into())?;
     }
     Ok(())
 }
 
-/// There a slice is a Rust slice: its own check stops the kernel, and with it the device.
+/// On the simulator a slice is a Rust slice: its own check panics, which stops the kernel and the device.
 fn on_host(platform: &Platform, what: &str) -> Result<(), Failed> {
     let s = stream(platform)?;
     let (mut out, input) = (filled(platform, &s, 1.0)?, filled(platform, &s, 2.0)?);
@@ -106,11 +106,11 @@ fn on_host(platform: &Platform, what: &str) -> Result<(), Failed> {
     let text = check_error("the next blocking call", s.synchronize_blocking(), |error| {
         matches!(error, Error::Driver(DriverError::Call { .. }))
     })?;
-    let told = [format!("`{kernel}`"), format!("index is {index}"), format!("len is {LEN}")];
-    check(told.iter().all(|part| text.contains(part)), || format!("it says: {text}"))
+    let reported = [format!("`{kernel}`"), format!("index is {index}"), format!("len is {LEN}")];
+    check(reported.iter().all(|part| text.contains(part)), || format!("the error is: {text}"))
 }
 
-/// Kernels that run may still write their report: before it is freed, every stream is waited for.
+/// Running kernels may still write their report, so that a wait for every stream precedes its free.
 fn frees_reports_last(platform: &Platform) -> Result<(), Failed> {
     let (recorder, platform) = recorded(platform.driver().clone())?;
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new())?;
@@ -131,7 +131,7 @@ fn frees_reports_last(platform: &Platform) -> Result<(), Failed> {
         let waited = calls[..freed].iter().any(|call| {
             matches!(call, Call::SynchronizeStream { .. }) && call.stream() == launch.stream()
         });
-        check(waited, || format!("nobody waited for: {launch}\n{}", recorder.text()))?;
+        check(waited, || format!("no wait for: {launch}\n{}", recorder.text()))?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! CUDA source with a mistake, and compiled code of another origin.
+//! CUDA source with a mistake, and modules that were compiled elsewhere.
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
@@ -12,20 +12,20 @@ use streamflow_tests::{Failed, Suite, check, check_error, check_text, foreign};
 
 fn main() -> ExitCode {
     Suite::new()
-        .both("cuda_source_with_an_error", cuda_source_with_an_error)
+        .both("an_error_in_cuda_source_names_the_users_line", cuda_source_with_an_error)
         .optional(
-            "cuda_source_with_an_error_ahead",
+            "an_error_in_cuda_source_compiled_ahead_names_the_users_line",
             "STREAMFLOW_REQUIRE_NVRTC",
             cuda_source_compiled_ahead,
         )
-        .cuda("a_module_of_ptx", module_of_ptx)
-        .cuda("bad_modules_are_refused", bad_modules)
+        .cuda("a_function_of_a_ptx_module_can_be_launched", module_of_ptx)
+        .cuda("invalid_modules_are_an_error", bad_modules)
         .cuda("modules_are_loaded_once", modules_are_loaded_once)
         .host("compiled_code_needs_a_gpu", compiled_code_needs_a_gpu)
         .run()
 }
 
-/// Its CUDA body has a mistake in its second line.
+/// A kernel with a mistake in the second line of its CUDA body.
 #[kernel(unsafe cuda = "
     unsigned long long i = thread_index();
     if (i < out_len) out[i] = undeclared_thing;
@@ -34,7 +34,7 @@ fn mistaken(out: &mut [f32]) {
     out.fill(4.0);
 }
 
-/// On the simulator nobody reads the CUDA body.
+/// The simulator does not compile the CUDA body.
 fn cuda_source_with_an_error(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let mut data = platform.buffer(3, &s)?;
@@ -44,23 +44,23 @@ fn cuda_source_with_an_error(platform: &Platform) -> Result<(), Failed> {
         return check(s.download_blocking(&data)? == [4.0; 3], || "wrong data".into());
     }
     for _ in 0..2 {
-        tells_the_users_place(s.launch::<mistaken>(3, (&mut data,)))?;
+        names_the_users_line(s.launch::<mistaken>(3, (&mut data,)))?;
     }
-    check(s.download_blocking(&data)? == [1.0; 3], || "it was launched".into())
+    check(s.download_blocking(&data)? == [1.0; 3], || "the kernel was launched".into())
 }
 
-/// The same without a GPU.
+/// As `cuda_source_with_an_error`, compiled ahead of time without a GPU.
 fn cuda_source_compiled_ahead() -> Result<Option<String>, Failed> {
     if let Err(missing) = nvrtc_version() {
         return Ok(Some(missing.to_string()));
     }
     for compile in [compile_for, compile_checked_for] {
-        tells_the_users_place(compile(mistaken::INFO, (9, 0)).map(drop))?;
+        names_the_users_line(compile(mistaken::INFO, (9, 0)).map(drop))?;
     }
     Ok(None)
 }
 
-fn tells_the_users_place(compiled: Result<()>) -> Result<(), Failed> {
+fn names_the_users_line(compiled: Result<()>) -> Result<(), Failed> {
     let text = check_error("a mistake", compiled, |error| {
         matches!(error, Error::Driver(DriverError::Kernel { .. }))
     })?;
@@ -76,7 +76,7 @@ fn module_of_ptx(platform: &Platform) -> Result<(), Failed> {
     let values: Vec<u32> = (0..1003).collect();
     let mut data = platform.buffer(values.len(), &a)?;
     a.upload_blocking(&values, &mut data)?;
-    // From stream to stream: it is ordered like any launch.
+    // The launch is ordered between streams like any other.
     for round in 1..=20 {
         foreign::launch_add(if round % 2 == 0 { &a } else { &b }, &add, &mut data, round)?;
     }
@@ -99,7 +99,7 @@ fn bad_modules(platform: &Platform) -> Result<(), Failed> {
     };
     let good = foreign::ADD_PTX;
     let broken = good.replace("add.u32 %r2", "add.u32 %r99");
-    // What CUDA's assembler says, with the line in the PTX.
+    // The error of CUDA's assembler, with the line in the PTX.
     check_text(&refused("bad PTX", &broken)?, &["a module", "%r99"])?;
     refused("nothing", "")?;
     refused("no code at all", "\0\0\0\0")?;
@@ -108,11 +108,11 @@ fn bad_modules(platform: &Platform) -> Result<(), Failed> {
     let missing = module.function("subtract");
     check_text(&check_error("no such function", missing, kernel)?, &["`subtract`"])?;
     check_error("a NUL", module.function("a\0dd"), kernel)?;
-    // And the device is as before.
+    // The device is still usable.
     module_of_ptx(platform)
 }
 
-/// However many functions are asked for.
+/// A module is loaded once for any number of its functions.
 fn modules_are_loaded_once(platform: &Platform) -> Result<(), Failed> {
     let (recorder, platform) = recorded(platform.driver().clone())?;
     let module = foreign::module(&platform, device(0), foreign::ADD_PTX)?;

@@ -1,5 +1,5 @@
-//! The simulator is a function of its seed: same seed, same log; other seeds, other logs. And what
-//! it computes does not depend on the seed.
+//! The simulator is a function of its seed: the same seed gives the same log, and other seeds give other logs. The
+//! computed values do not depend on the seed.
 #![allow(missing_docs, clippy::unwrap_used, reason = "in tests a panic is a failed test")]
 
 use std::collections::HashSet;
@@ -9,7 +9,7 @@ use streamflow::driver::host::HostDriver;
 use streamflow::prelude::*;
 use streamflow_examples::seed_app::{HandWired, Streams};
 
-/// What was executed, in order, and what came out.
+/// The log of executed work, and the resulting values.
 fn run(seed: u64) -> (String, Vec<f32>) {
     let driver = Arc::new(HostDriver::builder().seed(seed).trace(true).build());
     let platform = Platform::from_driver(driver.clone()).unwrap();
@@ -39,6 +39,6 @@ fn different_seeds_give_different_logs_and_the_same_values() {
             log
         })
         .collect();
-    // Seeds that stand for eager, or for the same slowest stream, may agree.
+    // Seeds of the eager policy, or with the same slowest stream, may give equal logs.
     assert!(logs.len() >= 15, "only {} different logs of 40", logs.len());
 }

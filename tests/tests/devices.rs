@@ -1,4 +1,4 @@
-//! Graphs over several devices: what may cross, and what a platform must have.
+//! Graphs over several devices: which data may cross, and which devices a platform must have.
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
@@ -14,15 +14,21 @@ use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
 fn main() -> ExitCode {
     Suite::new()
-        .seeded("host_data_crosses_devices", |seed| crosses(&devices(seed, 2)?))
-        .seeded("a_graph_names_more_devices_than_there_are", |seed| missing(&devices(seed, 1)?))
-        .seeded("device_data_of_another_device", |seed| by_way(&devices(seed, 2)?))
-        .devices("a_node_without_a_pool_on_a_far_default_stream", 2, on_far_default)
-        .devices("the_default_stream_is_the_adopted_streams_devices", 2, default_after_adopting)
-        .devices("a_library_leaves_another_device_bound", 2, left_bound)
+        .seeded("host_data_may_cross_devices", |seed| crosses(&devices(seed, 2)?))
+        .seeded("a_graph_with_a_missing_device_is_an_error", |seed| missing(&devices(seed, 1)?))
+        .seeded("device_data_that_reaches_another_device_is_an_error", |seed| {
+            by_way(&devices(seed, 2)?)
+        })
+        .devices(
+            "a_node_without_a_pool_works_on_the_default_stream_of_its_message",
+            2,
+            on_far_default,
+        )
+        .devices("the_default_stream_is_of_the_adopted_streams_device", 2, default_after_adopting)
+        .devices("a_hook_ends_right_when_a_library_leaves_another_device_bound", 2, left_bound)
         .devices("receiving_makes_the_device_current", 2, made_current)
         .devices("reading_a_far_download_leaves_the_device_current", 2, still_current)
-        .devices("a_library_switches_devices_between_two_streams", 2, switched)
+        .devices("ordering_is_right_when_a_library_switches_devices", 2, switched)
         .run()
 }
 
@@ -30,7 +36,7 @@ fn devices(seed: u64, count: usize) -> Result<Platform> {
     Platform::host().seed(seed).devices(count).build()
 }
 
-/// Device data to host data.
+/// Copies device data to the host.
 #[operator]
 struct Fetch {
     #[input]
@@ -48,7 +54,7 @@ impl Compute for Fetch {
     }
 }
 
-/// And back.
+/// Copies host data to the device.
 #[operator(streams(upload))]
 struct Upload {
     #[input]
@@ -64,7 +70,7 @@ impl Compute for Upload {
         let stream = cx.allocate_cuda_stream(io.upload)?;
         self.seen_on = Some(stream.device());
         let mut image = cx.tensor([values.len()], &stream)?;
-        // What is not overwritten would show.
+        // An element that is not overwritten is visible.
         stream.launch::<fill>(image.len(), (&mut image, -1.0))?;
         stream.upload_blocking(values, &mut image)?;
         io.image.set_cuda_stream(&stream).emit(image)
@@ -72,7 +78,7 @@ impl Compute for Upload {
 }
 
 graph! {
-    /// Each edge of device data stays on its device: on pools of one device, or on none.
+    /// Each edge of device data stays on its device: its nodes have pools of one device, or none.
     struct Across(count: u64) {
         const NEAR: CudaStreamPool = CudaStreamPool::new().max_size(2);
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1)).max_size(2);
@@ -116,7 +122,7 @@ fn missing(platform: &Platform) -> Result<(), Failed> {
 }
 
 graph! {
-    /// What the compiler can't see: the node between works on the device of its message.
+    /// A mistake that `graph!` can't see: the node in the middle has no pool, and works on the device of its message.
     struct ByWay {
         const NEAR: CudaStreamPool = CudaStreamPool::new();
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
@@ -145,7 +151,7 @@ fn by_way(platform: &Platform) -> Result<(), Failed> {
 }
 
 graph! {
-    /// The node without a pool works where its messages were sent: on the default stream of device 1.
+    /// The node without a pool works on its messages' stream: the default stream of device 1.
     struct FarDefault(seen: Seen<bool>) {
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
 
@@ -165,7 +171,7 @@ fn on_far_default(on: &Platform) -> Result<(), Failed> {
     check(seen::all(&seen) == [true; 3], || format!("{seen:?}"))
 }
 
-/// Asks for the default stream before it has a stream, and after.
+/// Calls `default_stream` before it has a stream, and after.
 #[operator]
 struct Asks {
     #[input]
@@ -179,7 +185,7 @@ impl Compute for Asks {
         let (_, stream) = io.image.receive().sync_to_default().receive_cuda_stream(cx)?;
         let after = cx.default_stream()?;
         note(&self.seen, (before, after.device()));
-        // It was made to wait, and is of use with the data.
+        // The default stream has waited, so that it can read the data.
         check_same(stream.device(), after.device())
     }
 }
@@ -208,7 +214,7 @@ fn default_after_adopting(platform: &Platform) -> Result<(), Failed> {
     check(seen::all(&seen) == [(near, far), (far, far)], || format!("{seen:?}"))
 }
 
-/// Works on the default stream, and then a library leaves another device bound on the thread.
+/// Works on the default stream, and then lets a library leave another device bound on the thread.
 #[operator(streams(other))]
 struct Library {
     #[output]
@@ -236,8 +242,8 @@ graph! {
     }
 }
 
-/// The handles of two default streams differ by the device that is bound alone, so that is bound before
-/// a hook's work is closed.
+/// The handles of two default streams are equal: only the bound device distinguishes them. So the runtime binds the
+/// device before it records the end of a hook's work.
 fn left_bound(on: &Platform) -> Result<(), Failed> {
     let platform = Platform::from_driver(Arc::new(Bound::new(on.driver().clone())))?;
     let seen = Seen::default();
@@ -245,7 +251,7 @@ fn left_bound(on: &Platform) -> Result<(), Failed> {
     check(seen::all(&seen) == [true; 3], || format!("{seen:?}"))
 }
 
-/// A library binds another device before the stream is received.
+/// Receives after a library has bound another device.
 #[operator]
 struct Receives {
     #[input]
@@ -259,7 +265,7 @@ impl Compute for Receives {
         let image = io.image.receive();
         driver.bind(device(1))?;
         let (_, stream) = image.receive_cuda_stream(cx)?;
-        // Is made on whatever device is current, and refused where that is another.
+        // The event is made on the current device, and recording it fails if that is another device.
         let made = driver.create_event(stream.device());
         note(&self.seen, made.is_ok());
         Ok(())
@@ -283,7 +289,7 @@ fn made_current(on: &Platform) -> Result<(), Failed> {
     check(seen::all(&seen) == [true; 2], || format!("{seen:?}"))
 }
 
-/// Reads what another device has sent to the host.
+/// Reads data that another device has sent to the host.
 #[operator]
 struct ReadsFar {
     #[input]
@@ -301,7 +307,7 @@ impl Compute for ReadsFar {
         } else {
             values.try_get()?;
         }
-        // As above.
+        // As in `Receives`.
         let made = cx.platform().driver().create_event(stream.device());
         note(&self.seen, made.is_ok());
         Ok(())
@@ -333,8 +339,8 @@ fn still_current(on: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Orders a stream and the default stream by their data, after a library has bound another device: what
-/// is recorded on a default stream, or waits there, goes to the bound device's one.
+/// Orders a stream and the default stream by their data, after a library has bound another device: records and waits on
+/// a default stream go to the bound device's default stream.
 #[operator(streams(work))]
 struct Switches {
     #[output]
@@ -349,10 +355,10 @@ impl Compute for Switches {
         let mut image = cx.tensor([LEN], &default)?;
         default.launch::<slow_fill>(LEN, (&mut image, -1.0, SLOW))?;
         driver.bind(device(1))?;
-        // Records on the default stream.
+        // This records on the default stream.
         work.launch::<slow_fill>(LEN, (&mut image, cx.tick() as f32, SLOW))?;
         driver.bind(device(1))?;
-        // The default stream waits.
+        // This makes the default stream wait.
         io.image.set_cuda_stream(&default).emit(image)
     }
 }

@@ -1,5 +1,5 @@
-//! Kernels for every element type against a wider reference, and every shape of grid, on both
-//! platforms. Outputs hold 0xFF bytes before: NaN in each float type.
+//! Kernels for every element type against a wider reference, and every shape of grid, on both platforms. Outputs are
+//! filled with 0xFF bytes before: NaN in each float type.
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::fmt::Debug;
@@ -12,7 +12,7 @@ use streamflow_tests::random::Random;
 use streamflow_tests::setup::{stream, uploaded};
 use streamflow_tests::{Failed, Suite, check, check_error};
 
-/// No multiples of a warp, a block or each other, and the edges of both; and nothing.
+/// Zero, sizes around a warp and a block, and larger ones that are multiples of neither.
 const SIZES: [usize; 8] = [0, 1, 31, 33, 255, 257, 1003, 10_007];
 
 fn main() -> ExitCode {
@@ -28,12 +28,12 @@ fn main() -> ExitCode {
         .both("axpy_of_u16", axpy_is_near::<u16>)
         .both("axpy_of_u32", axpy_is_near::<u32>)
         .both("axpy_of_u64", axpy_is_near::<u64>)
-        .both("scalars_of_every_type_arrive", scalars_arrive)
-        .both("two_dimensions", two_dimensions)
-        .both("dynamic_shared_memory", dynamic_shared_memory)
-        .both("nothing_at_all", nothing_at_all)
-        .both("views", views)
-        .both("strided_views_are_refused", strided_views)
+        .both("scalars_of_every_type_are_passed_exactly", scalars_arrive)
+        .both("a_grid_of_two_dimensions_covers_each_element", two_dimensions)
+        .both("dynamic_shared_memory_grows_and_shrinks", dynamic_shared_memory)
+        .both("empty_tensors_and_grids_work", nothing_at_all)
+        .both("a_kernel_on_a_view_writes_only_the_view", views)
+        .both("strided_views_are_an_error_for_kernels", strided_views)
         .run()
 }
 
@@ -66,7 +66,7 @@ fn axpy_is_near<T: Number>(platform: &Platform) -> Result<(), Failed> {
         check(found.len() == n, || format!("{} values, not {n}", found.len()))?;
         for (i, ((&found, &x), &y)) in found.iter().zip(&xs).zip(&ys).enumerate() {
             let (off, tolerance) = T::error(found, a, x, y);
-            // A NaN is never within.
+            // A NaN is never within the tolerance.
             check(off.abs() <= tolerance, || {
                 format!("{n} values, {i}: {a} * {x} + {y} is not {found}: off by {off:e}")
             })?;
@@ -77,7 +77,7 @@ fn axpy_is_near<T: Number>(platform: &Platform) -> Result<(), Failed> {
 
 fn scalars_arrive(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
-    // The ends of each type, and values whose bytes all differ.
+    // The limits of each type, and values whose bytes all differ.
     let half = f16::from_f32(-1.5);
     let low = (half, -1.25e-30_f32, -1.25e-300_f64);
     let high = (f16::MAX, f32::MAX, f64::MIN_POSITIVE);
@@ -135,11 +135,11 @@ fn two_dimensions(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The largest needs more than the 48 KiB that a kernel gets without being allowed more.
+/// The largest size exceeds the 48 KiB that a kernel gets without an attribute.
 fn dynamic_shared_memory(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let grid = |len: usize| Grid::blocks(1).threads(256).shared_bytes(4 * len);
-    // Growing and shrinking: a limit that was raised must not be lowered or asked for in vain.
+    // Growing and shrinking: a raised limit must be neither lowered nor set again.
     for len in [1, 257, 12_000, 16_001, 33, 13_007, 16_001] {
         let values: Vec<u32> = (0..len as u32).map(|i| 7 * i + 1).collect();
         let input = uploaded(platform, &values, &s)?;
@@ -157,7 +157,7 @@ fn dynamic_shared_memory(platform: &Platform) -> Result<(), Failed> {
     })?;
     check_values("refused", &s.download_blocking(&out)?, &[u32::MAX; 3])?;
     if platform.name() == "cuda" {
-        // A body can ask how much it has, so that no grid makes it use more.
+        // A body can query its size of shared memory, so that no grid makes it use more.
         s.launch::<reverse>(grid(0), (&mut out, &input))?;
         check_values("none at all", &s.download_blocking(&out)?, &[u32::MAX; 3])?;
     }
@@ -177,23 +177,23 @@ fn nothing_at_all(platform: &Platform) -> Result<(), Failed> {
     s.launch::<add_one>(100, (&mut none,))?;
     let mut other = platform.buffer(0, &s)?;
     s.copy(&none, &mut other)?;
-    check(s.download_blocking(&other)?.is_empty(), || "something came of nothing".into())?;
+    check(s.download_blocking(&other)?.is_empty(), || "an empty tensor has values".into())?;
     let download = platform.download(&none, &s)?;
     check(download.shape() == [3, 0, 5], || format!("{:?}", download.shape()))?;
-    check(download.wait_blocking()?.is_empty(), || "something came of nothing".into())?;
-    // A grid of nothing launches nothing, whatever the arguments.
+    check(download.wait_blocking()?.is_empty(), || "an empty tensor has values".into())?;
+    // An empty grid launches nothing, for any arguments.
     let mut some = uploaded(platform, &[1.0], &s)?;
     s.launch::<add_one>(0, (&mut some,))?;
     s.launch::<add_one>(Grid::blocks([0, 3]), (&mut some,))?;
     check_values("no grid", &s.download_blocking(&some)?, &[1.0])
 }
 
-/// A part of a slice is written, and nothing beside it; both halves by one kernel.
+/// One kernel writes a part of a slice and nothing else; another one writes both halves.
 fn views(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let values: Vec<f32> = (0..1003).map(|i| i as f32).collect();
     let mut data = uploaded(platform, &values, &s)?;
-    let outside = || Failed::new("a part that lies within is refused");
+    let outside = || Failed::new("a part within the slice is an error");
     let mut part = data.slice_mut(301..602).ok_or_else(outside)?;
     s.launch::<add_one>(part.len(), (&mut part,))?;
     let wanted: Vec<f32> =
@@ -208,16 +208,18 @@ fn views(platform: &Platform) -> Result<(), Failed> {
     let refused = [(5, 4), (0, 1004), (1004, 1004), (usize::MAX, usize::MAX)];
     let given = refused.into_iter().find(|&(from, to)| data.slice(from..to).is_some());
     check(given.is_none() && data.slice(..=usize::MAX).is_none(), || {
-        format!("{given:?} is there")
+        format!("{given:?} is accepted")
     })?;
-    check(data.split_at_mut(1004).is_none(), || "1004 of 1003".into())
+    check(data.split_at_mut(1004).is_none(), || {
+        "a split at 1004 of 1003 elements is accepted".into()
+    })
 }
 
 fn strided_views(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let values: Vec<f32> = (0..35).map(|i| i as f32).collect();
     let matrix = uploaded(platform, &values, &s)?.reshape([5, 7])?;
-    let outside = || Failed::new("a part that lies within is refused");
+    let outside = || Failed::new("a part within the slice is an error");
     let mut out = poisoned(platform, 14, &s)?;
     let rows = matrix.view().slice(0, 2..4).ok_or_else(outside)?;
     let y = uploaded(platform, &[0.0; 14], &s)?;
@@ -227,7 +229,7 @@ fn strided_views(platform: &Platform) -> Result<(), Failed> {
     let found = s.download_blocking(&*one.as_contiguous()?)?;
     check_values("part of a row", &found, &values[24..27])?;
     let none = matrix.view().slice(0, 5..5).ok_or_else(outside)?;
-    check(none.as_contiguous()?.is_empty(), || "no rows hold something".into())?;
+    check(none.as_contiguous()?.is_empty(), || "a view of no rows has values".into())?;
     let columns = matrix.view().slice(1, 0..6).ok_or_else(outside)?;
     for (what, view) in [("columns", columns), ("transposed", matrix.view().transpose())] {
         let refused = view.as_contiguous().map(|view| view.len());
@@ -238,5 +240,5 @@ fn strided_views(platform: &Platform) -> Result<(), Failed> {
         })?;
     }
     let missing = matrix.view().slice(2, 0..1).is_some() || matrix.view().slice(0, 4..6).is_some();
-    check(!missing, || "a view of what is not there".into())
+    check(!missing, || "a view outside of the tensor is accepted".into())
 }

@@ -1,5 +1,4 @@
-//! Bad input to streams and memory: a clear error that names what and who, nothing done, and
-//! everything usable afterwards.
+//! Bad input to streams and memory: a clear error that names the objects, no effect, and everything usable afterwards.
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
@@ -16,18 +15,22 @@ use streamflow_tests::{Failed, Suite, check, check_error, check_text, foreign};
 
 fn main() -> ExitCode {
     Suite::new()
-        .both("an_exhausted_pool_says_who_holds_it", exhausted_pool)
+        .both("an_exhausted_pool_names_its_holders_and_recovers", exhausted_pool)
         .both("missing_devices_are_named", missing_devices)
-        .both("lengths_must_agree", lengths)
-        .both("impossible_shapes_are_refused", shapes)
-        .both("strides_are_checked_as_lengths_are", strides_as_lengths)
-        .both("blocks_larger_than_any_memory_are_refused", blocks_larger_than_any_memory)
-        .both("too_much_memory_is_refused", too_much_memory)
-        .seeded("platforms_do_not_mix", |seed| platforms_do_not_mix(&host(seed)?, &host(seed + 1)?))
-        .cuda("platforms_do_not_mix", |platform| platforms_do_not_mix(platform, &host(0)?))
-        .seeded("devices_do_not_mix", devices_do_not_mix)
-        .seeded("a_failed_pool_keeps_no_streams", failed_pool_keeps_no_streams)
-        .seeded("kept_memory_makes_room", kept_memory_makes_room)
+        .both("different_lengths_are_an_error", lengths)
+        .both("impossible_shapes_are_an_error", shapes)
+        .both("strides_used_as_lengths_are_checked", strides_as_lengths)
+        .both("blocks_larger_than_any_memory_are_an_error", blocks_larger_than_any_memory)
+        .both("too_much_memory_is_an_error", too_much_memory)
+        .seeded("memory_and_streams_of_another_platform_are_an_error", |seed| {
+            platforms_do_not_mix(&host(seed)?, &host(seed + 1)?)
+        })
+        .cuda("memory_and_streams_of_another_platform_are_an_error", |platform| {
+            platforms_do_not_mix(platform, &host(0)?)
+        })
+        .seeded("memory_and_streams_of_another_device_are_an_error", devices_do_not_mix)
+        .seeded("a_pool_that_fails_returns_its_streams", failed_pool_keeps_no_streams)
+        .seeded("free_pooled_memory_makes_room_for_an_allocation", kept_memory_makes_room)
         .run()
 }
 
@@ -51,8 +54,8 @@ fn exhausted_pool(platform: &Platform) -> Result<(), Failed> {
     let other = pool.allocate("source2")?;
     let text = check_error("a third stream", pool.allocate("late"), |_| true)?;
     check_text(&text, &["`late`", "`source1`, `source2`"])?;
-    check(pool.in_use() == 2, || format!("{} are lent", pool.in_use()))?;
-    // The streams are good for work all along.
+    check(pool.in_use() == 2, || format!("{} streams are in use", pool.in_use()))?;
+    // The streams are usable at all times.
     for s in [&source, &other] {
         let mut data = platform.buffer(7, s)?;
         s.launch::<fill>(7, (&mut data, 3.0))?;
@@ -113,8 +116,8 @@ fn lengths(platform: &Platform) -> Result<(), Failed> {
         &text,
         &["`slow_copy`", "out.len() == input.len()", "out.len() = 5, input.len() = 4"],
     )?;
-    check(s.download_blocking(&short)? == [1.0; 4], || "something was written".into())?;
-    check(s.download_blocking(&long)? == [2.0; 5], || "something was written".into())?;
+    check(s.download_blocking(&short)? == [1.0; 4], || "a call that failed has written".into())?;
+    check(s.download_blocking(&long)? == [2.0; 5], || "a call that failed has written".into())?;
     check_error("reshape", short.reshape([3]), mismatch)?;
     let long = long.reshape([5, 1, 1])?;
     check(long.shape() == [5, 1, 1], || format!("{long:?}"))
@@ -123,7 +126,7 @@ fn lengths(platform: &Platform) -> Result<(), Failed> {
 fn shapes(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let most = usize::MAX;
-    // Also where a zero hides the overflow from the number of elements, but not from the strides.
+    // Also where a zero dimension hides the overflow in the number of elements, but not in the strides.
     let too_large: [&[usize]; 6] =
         [&[most], &[most, 2], &[1 << 40, 1 << 40], &[0, most, most], &[most, 0, 3], &[1; 9]];
     let shape = |error: &Error| matches!(error, Error::Shape { .. });
@@ -143,7 +146,7 @@ fn shapes(platform: &Platform) -> Result<(), Failed> {
     check((scalar.len(), scalar.rows(), scalar.cols()) == (1, 1, 1), || format!("{scalar:?}"))
 }
 
-/// The strides of a tensor without elements can be large: taken as lengths they name more bytes than there are.
+/// The strides of a tensor without elements can be large: used as lengths they give more bytes than exist.
 fn strides_as_lengths(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let shape = |error: &Error| matches!(error, Error::Shape { .. });
@@ -163,13 +166,13 @@ fn strides_as_lengths(platform: &Platform) -> Result<(), Failed> {
         let of_blocks = platform.allocator("BLOCKS", device(0), MemoryLimits::blocks(4096, 2))?;
         check_error("a tensor in a block", of_blocks.tensor::<f64>(strides, &s), shape)?;
     }
-    // Strides that are lengths, too.
+    // Strides that are valid lengths.
     let image = platform.tensor::<f64>([2, 3, 4], &s)?;
     let table = platform.tensor::<u32>(image.strides(), &s)?;
     check(table.shape() == [12, 4, 1] && table.len() == 48, || format!("{table:?}"))
 }
 
-/// Their size can't be rounded up to what is asked of the driver.
+/// Their size can't be rounded up to the driver's granularity.
 fn blocks_larger_than_any_memory(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     for block_bytes in [u64::MAX, u64::MAX - 100, u64::MAX - 511] {
@@ -183,11 +186,11 @@ fn blocks_larger_than_any_memory(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// More than the device has, and then less.
+/// Allocates more memory than the device has, and then less.
 fn too_much_memory(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let all = platform.device_info(device(0))?.total_memory;
-    // Memory is asked for in such portions.
+    // The pool allocates in these portions.
     let too_much = (usize::try_from(all)? * 2).next_multiple_of(512);
     for _ in 0..2 {
         let refused = platform.buffer::<u8>(too_much, &s);
@@ -201,7 +204,7 @@ fn too_much_memory(platform: &Platform) -> Result<(), Failed> {
     check(s.download_blocking(&data)? == [3.0; 7], || "wrong data".into())
 }
 
-/// Whatever belongs to one platform is refused by the other, and nothing is queued.
+/// A platform rejects memory, streams and points of another one, and queues nothing.
 fn platforms_do_not_mix(a: &Platform, b: &Platform) -> Result<(), Failed> {
     let (here, there) = (stream(a)?, stream(b)?);
     let (mut mine, mut theirs) = (a.tensor([3], &here)?, b.tensor([3], &there)?);
@@ -231,8 +234,8 @@ fn platforms_do_not_mix(a: &Platform, b: &Platform) -> Result<(), Failed> {
     let is_foreign = |error: &Error| matches!(error, Error::ForeignPlatform { .. });
     let text = check_error("an allocator", allocator.buffer::<f32>(3, &there), is_foreign)?;
     check_text(&text, &["allocator `MINE` belongs to another platform"])?;
-    check(here.download_blocking(&mine)? == [1.0; 3], || "mine was written".into())?;
-    check(there.download_blocking(&theirs)? == [2.0; 3], || "theirs was written".into())
+    check(here.download_blocking(&mine)? == [1.0; 3], || "`mine` was written".into())?;
+    check(there.download_blocking(&theirs)? == [2.0; 3], || "`theirs` was written".into())
 }
 
 fn devices_do_not_mix(seed: u64) -> Result<(), Failed> {
@@ -248,15 +251,15 @@ fn devices_do_not_mix(seed: u64) -> Result<(), Failed> {
     )?;
     check_error("a copy", there.fill_bytes(&mut data, 0), wrong)?;
     check_error("a download", platform.download(&data, &there), wrong)?;
-    // A point of another device is no memory: its order holds across devices.
+    // A point of another device is valid: order holds across devices.
     there.wait(here.record()?)?;
-    check(here.download_blocking(&data)? == [1.0; 3], || "something was written".into())
+    check(here.download_blocking(&data)? == [1.0; 3], || "a call that failed has written".into())
 }
 
-/// The streams that were made before one failed are there for the next pool.
+/// When a stream can't be made, the streams made before it are available to the next pool.
 fn failed_pool_keeps_no_streams(seed: u64) -> Result<(), Failed> {
     let driver = Arc::new(HostDriver::builder().seed(seed).build());
-    // One is the platform's own.
+    // One stream is the platform's own.
     let failing = Arc::new(FailNth::new(driver, CallKind::CreateStream, 4));
     let (recorder, platform) = recorded(failing.clone())?;
     let pool =
@@ -270,8 +273,8 @@ fn failed_pool_keeps_no_streams(seed: u64) -> Result<(), Failed> {
     check(made == 0, || format!("{made} streams were made again"))
 }
 
-/// What is only kept for later goes back to the driver when memory is short, and the allocation is
-/// tried again; what is in use does not.
+/// When memory is short, free pooled memory is returned to the driver and the allocation is tried again. Memory in use
+/// is not returned.
 fn kept_memory_makes_room(seed: u64) -> Result<(), Failed> {
     const KIB: usize = 1024;
     let driver = HostDriver::builder().seed(seed).memory(64 << 10).build();
@@ -280,12 +283,12 @@ fn kept_memory_makes_room(seed: u64) -> Result<(), Failed> {
     let (a, b) = (pool.allocate("a")?, pool.allocate("b")?);
     let mut kept = platform.buffer::<f32>(4 * KIB, &a)?;
     let mut used = platform.buffer::<f32>(4 * KIB, &b)?;
-    // Still to be executed when the memory is asked back.
+    // This work is not executed yet when the memory is freed.
     a.launch::<fill>(4 * KIB, (&mut kept, 1.0))?;
     b.launch::<slow_copy>(4 * KIB, (&mut used, &kept, 0))?;
     drop(kept);
     recorder.clear();
-    // Of the 64 KiB 32 are in use or kept: for these 48, what is kept must go.
+    // 32 of the 64 KiB are in use or pooled. An allocation of 48 KiB needs the pooled part.
     let mut large = platform.buffer::<f32>(12 * KIB, &b)?;
     let calls = recorder.text();
     check_text(&calls, &["free buffer", "trim"])?;

@@ -1,5 +1,4 @@
-//! The examples as graphs against their references, on both platforms; and that the host runs ahead of
-//! the device.
+//! The examples as graphs against their references, on both platforms. The host runs ahead of the device.
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::fmt;
@@ -24,7 +23,7 @@ use streamflow_tests::seen::{Seen, note, report, take};
 use streamflow_tests::setup::recorded;
 use streamflow_tests::{Failed, Suite, check, check_close};
 
-/// Embedded: the machine with the GPU has no source tree.
+/// Embedded, since the machine with the GPU has no source tree.
 const ASTRONAUT: &[u8] = include_bytes!("../../examples/data/astronaut.png");
 
 const IMAGES: [(u32, u32); 5] = [(1, 1), (1, 7), (5, 1), (17, 31), (67, 33)];
@@ -36,12 +35,12 @@ fn main() -> ExitCode {
         .both("edges_of_random_images_are_near_f64", edges_of_random_images)
         .both("edges_of_a_photograph_are_near_f64", edges_of_a_photograph)
         .both("temporal_filter_is_near_f64", temporal_filter)
-        .plain("sources_run_ahead_of_a_sink_that_waits::lazy", ahead_on_the_host)
-        .cuda("sources_run_ahead_of_a_sink_that_waits", |platform| ahead(platform.driver()))
+        .plain("sources_run_ahead_of_a_waiting_sink::lazy", ahead_on_the_host)
+        .cuda("sources_run_ahead_of_a_waiting_sink", |platform| ahead(platform.driver()))
         .run()
 }
 
-/// As many as expected, in order.
+/// Checks that there are `count` ticks, in order.
 fn check_ticks<T: fmt::Debug>(seen: &[(u64, T)], count: u64) -> Result<(), Failed> {
     let ticks: Vec<u64> = seen.iter().map(|(tick, _)| *tick).collect();
     check(ticks.iter().copied().eq(0..count), || format!("ticks {ticks:?}, not 0..{count}"))
@@ -69,7 +68,7 @@ fn seed_graph(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Reads nothing before the end.
+/// Keeps its downloads and reads none before the end.
 #[operator]
 struct KeepAll {
     #[input]
@@ -98,7 +97,7 @@ graph! {
     }
 }
 
-/// Many ticks queued before the first is read: memory that is reused must not reach back.
+/// Many ticks are queued before the first is read: recycled memory must not change earlier ticks.
 fn ticks_in_flight(platform: &Platform) -> Result<(), Failed> {
     let (rows, cols) = (5, 301);
     let mut graph = InFlight::new(platform, rows, cols, 20)?;
@@ -123,7 +122,7 @@ fn edges_of_random_images(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn edges_of_a_photograph(platform: &Platform) -> Result<(), Failed> {
-    // Slow without optimisation, and the same for every seed.
+    // Computed once, since it is slow without optimisation and the same for every seed.
     static EXPECTED: OnceLock<Vec<f64>> = OnceLock::new();
     let image = png_io::decode(Cursor::new(ASTRONAUT))?;
     assert_edges(platform, &image, EXPECTED.get_or_init(|| edges::reference(&image)), 1)
@@ -157,7 +156,7 @@ fn temporal_filter(platform: &Platform) -> Result<(), Failed> {
             Ok(())
         });
         let mut graph = TemporalFilter::new(platform, rows, cols, COUNT, report)?;
-        // The second run begins anew: no frame and no weight is left of the first.
+        // The second run starts afresh: no frame and no weight of the first run is left.
         for _ in 0..2 {
             graph.run()?;
             let seen = take(&seen);
@@ -176,7 +175,7 @@ fn temporal_filter(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Some 2 ms on a GPU.
+/// About 2 ms on a GPU.
 const CYCLES: u64 = 3_000_000;
 
 #[operator(streams(fill))]
@@ -223,7 +222,7 @@ graph! {
     }
 }
 
-/// The simulator that executes nothing before it is asked for: always as late as can be.
+/// On the simulator's lazy policy, which executes work as late as possible.
 fn ahead_on_the_host() -> Result<(), Failed> {
     let driver: Arc<dyn Driver> = Arc::new(HostDriver::builder().policy(Policy::Lazy).build());
     ahead(&driver)
@@ -233,7 +232,7 @@ fn ahead_on_the_host() -> Result<(), Failed> {
 fn ahead(driver: &Arc<dyn Driver>) -> Result<(), Failed> {
     const COUNT: u64 = 6;
     let (recorder, platform) = recorded(driver.clone())?;
-    // Kernels are loaded first: that takes long, and ends when all is done.
+    // Load the kernels first: loading takes long, and waits for all work.
     Slow::new(&platform, 1, Box::new(|_, _| Ok(())))?.run()?;
     recorder.clear();
     let (seen, report) = report();
@@ -251,7 +250,7 @@ fn ahead(driver: &Arc<dyn Driver>) -> Result<(), Failed> {
         places(|call| matches!(call, Call::Launch { kernel, .. } if kernel.contains("slow_fill")));
     let sinks = places(|call| matches!(call, Call::Copy { .. }));
     check(sources.len() == COUNT as usize && sinks.len() == COUNT as usize, || {
-        format!("{} sources and {} sinks of {COUNT}", sources.len(), sinks.len())
+        format!("{} sources and {} sinks ran, not {COUNT} each", sources.len(), sinks.len())
     })?;
     for (tick, (next, sink)) in sources[1..].iter().zip(&sinks).enumerate() {
         check(next < sink, || {

@@ -1,6 +1,6 @@
 //! The examples' kernels and workloads against `f64`, on both platforms.
 //!
-//! Outputs are filled with NaN before, so that what a kernel forgets to write is no number.
+//! Outputs are filled with NaN before, so that an element that a kernel does not write is NaN.
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::io::Cursor;
@@ -15,15 +15,15 @@ use streamflow_tests::random::Random;
 use streamflow_tests::setup::{stream, uploaded};
 use streamflow_tests::{Failed, Suite, check, check_close, check_error, check_text};
 
-/// Embedded: the machine with the GPU has no source tree.
+/// Embedded, since the machine with the GPU has no source tree.
 const ASTRONAUT: &[u8] = include_bytes!("../../examples/data/astronaut.png");
 
 const EPSILON: f64 = f32::EPSILON as f64;
 
-/// No multiples of a warp, a block or each other, and the edges of both.
+/// Sizes around a warp and a block, and larger ones that are multiples of neither.
 const SIZES: [usize; 9] = [1, 2, 31, 33, 255, 257, 1000, 4099, 100_003];
 
-/// Widths and heights: thinner than the blur, and no multiples of anything.
+/// Widths and heights: some thinner than the blur, and no multiples of a block.
 const IMAGES: [(u32, u32); 8] =
     [(1, 1), (1, 7), (5, 1), (2, 2), (3, 4), (17, 31), (33, 9), (257, 67)];
 
@@ -31,8 +31,8 @@ fn main() -> ExitCode {
     Suite::new()
         .both("exp_linspace_is_near_f64", exp_linspace)
         .both("multiply_sum_rows_is_near_f64", multiply_sum_rows)
-        .both("multiply_sum_rows_has_one_block_size", one_block_size)
-        .both("lengths_that_disagree_are_refused", lengths_that_disagree)
+        .both("multiply_sum_rows_accepts_only_its_block_size", one_block_size)
+        .both("different_lengths_are_an_error", lengths_that_disagree)
         .both("seed_application_is_near_f64", seed_application)
         .both("ticks_in_flight_keep_their_values", ticks_in_flight)
         .both("edges_of_random_images_are_near_f64", edges_of_random_images)
@@ -90,7 +90,7 @@ fn multiply_sum_rows(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Its shared memory has room for no other, and a launch is safe.
+/// Its shared memory fits only this block size, and a launch is a safe call.
 fn one_block_size(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let ones = uploaded(platform, &[1.0; 3 * 5], &s)?;
@@ -102,7 +102,9 @@ fn one_block_size(platform: &Platform) -> Result<(), Failed> {
         let asked = format!("{threads}x1x1");
         check_text(&text, &["`multiply_sum_rows`", &asked, "256x1x1"])?;
     }
-    check(s.download_blocking(&out)?.iter().all(|x| x.is_nan()), || "it was launched".into())?;
+    check(s.download_blocking(&out)?.iter().all(|x| x.is_nan()), || {
+        "the kernel was launched".into()
+    })?;
     let grid = Grid::blocks(3).threads(256);
     s.launch::<seed_app::multiply_sum_rows>(grid, (&mut out, &ones, &ones, 5))?;
     check(s.download_blocking(&out)? == [5.0; 3], || "wrong data".into())
@@ -123,7 +125,7 @@ fn lengths_that_disagree(platform: &Platform) -> Result<(), Failed> {
     }
     let values = platform.download(&out, &s)?;
     let untouched = values.wait_blocking()?.iter().all(|x| x.is_nan());
-    check(untouched, || "a refused launch wrote".into())
+    check(untouched, || "a rejected launch has written".into())
 }
 
 fn seed_application(platform: &Platform) -> Result<(), Failed> {
@@ -141,7 +143,7 @@ fn seed_application(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Many ticks queued before the first is read: memory that is reused must not reach back.
+/// Many ticks are queued before the first is read: recycled memory must not change earlier ticks.
 fn ticks_in_flight(platform: &Platform) -> Result<(), Failed> {
     let (rows, cols) = (5, 301);
     let mut app = HandWired::new(platform, rows, cols, Streams::Pool)?;
@@ -165,7 +167,7 @@ fn edges_of_random_images(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn edges_of_a_photograph(platform: &Platform) -> Result<(), Failed> {
-    // Slow without optimisation, and the same for every seed.
+    // Computed once, since it is slow without optimisation and the same for every seed.
     static EXPECTED: OnceLock<Vec<f64>> = OnceLock::new();
     let image = png_io::decode(Cursor::new(ASTRONAUT))?;
     assert_edges(platform, &image, EXPECTED.get_or_init(|| edges::reference(&image)))
@@ -174,7 +176,7 @@ fn edges_of_a_photograph(platform: &Platform) -> Result<(), Failed> {
 fn assert_edges(platform: &Platform, image: &Image, expected: &[f64]) -> Result<(), Failed> {
     let (width, height) = (image.width, image.height);
     let mut pipeline = Edges::new(platform, image)?;
-    // Two runs in flight share nothing but the photograph.
+    // Two runs in flight share only the photograph.
     for run in [pipeline.run()?, pipeline.run()?] {
         check_close(run.wait_blocking()?, expected, |_| edges::TOLERANCE)
             .map_err(|failed| Failed::new(format!("{width}x{height}: {failed}")))?;

@@ -1,5 +1,5 @@
-//! Exploration of schedules: by seeds, and exhaustively. Missing edges are found, right programs are
-//! not blamed, and what is said to be everything is everything.
+//! Exploration of schedules, by seeds and exhaustively. It finds missing edges, reports no right program, and claims
+//! completeness only where it has visited all states.
 #![allow(missing_docs, clippy::panic, reason = "a test binary; panics are part of what is tested")]
 
 mod explore {
@@ -30,29 +30,32 @@ fn main() -> ExitCode {
     });
     suite
         .plain("two_writers_leave_both_values", edges::two_writers)
-        .plain("what_the_host_has_read_is_part_of_the_state", edges::read_by_the_host)
+        .plain("values_that_the_host_has_read_are_part_of_the_state", edges::read_by_the_host)
         .plain("a_panic_is_a_failure", edges::panic)
-        .plain("independent_streams_have_a_product_of_states", counts::independent)
-        .plain("an_edge_takes_states_away", counts::edge)
-        .plain("the_default_stream_takes_states_away", counts::default_stream)
-        .plain("a_failed_query_is_a_branch", counts::query)
-        .plain("asking_until_it_is_done_ends", counts::polling)
-        .plain("two_questions_are_answered_in_every_way", counts::two_questions)
-        .plain("the_seeds_application_with_two_ticks", seed_application::right)
-        .plain("the_seeds_application_in_two_threads", seed_application::in_two_threads)
+        .plain("states_of_independent_streams_multiply", counts::independent)
+        .plain("an_edge_reduces_the_number_of_states", counts::edge)
+        .plain("the_default_stream_reduces_the_number_of_states", counts::default_stream)
+        .plain("each_answer_of_a_query_is_a_branch", counts::query)
+        .plain("polling_has_finitely_many_states", counts::polling)
+        .plain("two_queries_get_every_combination_of_answers", counts::two_queries)
+        .plain("the_seeds_application_is_right_in_every_state", seed_application::right)
+        .plain("the_seeds_application_is_right_in_two_threads", seed_application::in_two_threads)
         .plain("the_seeds_application_without_waits_is_found", seed_application::found)
-        .plain("limits_say_where_it_stopped", limits::each)
-        .plain("a_test_that_does_not_repeat_itself_is_noticed", limits::diverged)
+        .plain("an_exploration_that_reaches_a_limit_names_it", limits::each)
+        .plain("a_test_that_is_not_reproducible_is_reported", limits::diverged)
         .plain("a_test_that_never_stops_submitting_ends", limits::endless)
         .plain("seeds_are_tried_in_order", replay::seeds)
-        .plain("a_seed_is_replayed", replay::seed)
-        .plain("a_schedule_is_replayed", replay::schedule)
-        .plain("bad_variables_are_refused", replay::bad_variables)
-        .plain("a_fault_of_two_threads_is_found_and_repeated_by_a_seed", threads::found_by_a_seed)
+        .plain("a_failure_is_replayed_by_its_seed", replay::seed)
+        .plain("a_failure_is_replayed_by_its_schedule", replay::schedule)
+        .plain("invalid_variables_are_an_error", replay::bad_variables)
+        .plain("a_fault_of_two_threads_is_found_and_reproduced_by_a_seed", threads::found_by_a_seed)
         .plain("a_fault_of_two_threads_is_found_exhaustively", threads::found_exhaustively)
-        .plain("threads_are_right_with_two_preemptions", threads::right_with_two_preemptions)
-        .plain("a_foreign_thread_is_named", threads::foreign)
-        .plain("a_thread_that_is_blocked_outside_is_named", threads::blocked)
-        .plain("a_panic_of_a_thread_is_as_in_std", threads::panics)
+        .plain(
+            "an_exploration_of_threads_names_its_bound_of_two_preemptions",
+            threads::right_with_two_preemptions,
+        )
+        .plain("a_thread_outside_of_the_exploration_is_named", threads::foreign)
+        .plain("a_blocked_thread_is_named", threads::blocked)
+        .plain("a_panic_of_a_scoped_thread_behaves_as_in_std", threads::panics)
         .run()
 }

@@ -1,6 +1,6 @@
-//! Streams of others, borrowed: ordered by data and by points, and safe to lose. And the two hazards of
-//! libraries with streams (nvmath's *Stream Semantics*), which are none here: memory that is dropped while
-//! another stream reads it, and a plan that is made on one stream and executed on another.
+//! Borrowed external streams: they are ordered by data and by points, and may be destroyed at any time. Two hazards of
+//! libraries with streams (nvmath's *Stream Semantics*) do not exist here: memory that is dropped while another stream
+//! reads it, and a plan that is made on one stream and executed on another.
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
@@ -21,19 +21,19 @@ const SLOW: u64 = 20_000_000;
 
 const PROGRAMS: &[(&str, Program)] = &[
     ("launches_on_a_foreign_stream_are_ordered_by_data", by_data),
-    ("work_that_is_not_seen_is_ordered_by_points", by_points),
-    ("seed004_dropped_while_another_stream_reads", dropped_while_read),
-    ("seed004_planned_on_one_stream_executed_on_another", planned_elsewhere),
-    ("uses_outlive_the_stream", gone),
+    ("work_outside_of_streamflow_is_ordered_by_points", by_points),
+    ("seed004_memory_dropped_while_another_stream_reads_it_stays_right", dropped_while_read),
+    ("seed004_a_plan_of_one_stream_can_be_executed_on_another", planned_elsewhere),
+    ("uses_outlive_a_destroyed_stream", gone),
 ];
 
 fn main() -> ExitCode {
     let suite =
         PROGRAMS.iter().fold(Suite::new(), |suite, &(name, program)| suite.ordered(name, program));
     suite
-        .both("a_device_that_is_not_there", missing)
-        .both("a_stream_that_could_not_be_left", not_left)
-        .seeded("a_stream_that_is_borrowed_again_makes_nothing", again)
+        .both("a_missing_device_is_an_error", missing)
+        .both("work_of_a_stream_that_could_not_be_detached_is_an_error", not_left)
+        .seeded("borrowing_a_stream_again_makes_no_events", again)
         .run()
 }
 
@@ -41,7 +41,7 @@ fn ours(platform: &Platform) -> Result<CudaStream> {
     platform.stream_pool("OURS", &CudaStreamPool::new())?.allocate("ours")
 }
 
-/// A buffer that holds `value` everywhere, for certain, and all kernels loaded.
+/// A buffer full of `value`. Its work is complete, and all kernels are loaded.
 fn filled(platform: &Platform, stream: &CudaStream, value: f32) -> Result<Buffer<f32>> {
     let (mut one, mut other) = (platform.buffer(1, stream)?, platform.buffer(1, stream)?);
     stream.launch::<slow_fill>(1, (&mut one, 0.0, 0))?;
@@ -70,7 +70,7 @@ fn by_data(platform: &Platform) -> Result<bool> {
     Ok(there & holds(&theirs, &copy, 3.0)?)
 }
 
-/// The owner of the stream copies by itself, between two points.
+/// The owner of the stream queues a copy itself, between two points.
 fn by_points(platform: &Platform) -> Result<bool> {
     let foreign = ForeignStream::create(platform, device(0))?;
     let (ours, theirs) = (ours(platform)?, foreign.borrow(platform)?);
@@ -85,14 +85,14 @@ fn by_points(platform: &Platform) -> Result<bool> {
     holds(&ours, &target, 6.0)
 }
 
-/// `a` is allocated on one stream, read by a library on another, and dropped at once: with a
-/// stream-ordered allocator its memory is free on the first stream, which did not wait.
+/// `a` is allocated on one stream, read by a library on another, and dropped at once. With a stream-ordered allocator
+/// its memory would be free on the first stream, which did not wait.
 fn dropped_while_read(platform: &Platform) -> Result<bool> {
     let foreign = ForeignStream::create(platform, device(0))?;
     let (ours, theirs) = (ours(platform)?, foreign.borrow(platform)?);
     let mut result = filled(platform, &theirs, 0.0)?;
     let a = filled(platform, &ours, 7.0)?;
-    // What a library does with an address, slowly.
+    // A slow read of the address, as in a library.
     theirs.launch::<slow_fill>(LEN, (&mut result, -1.0, SLOW))?;
     foreign::copy(platform, &theirs, &a, &mut result)?;
     drop(a);
@@ -101,8 +101,8 @@ fn dropped_while_read(platform: &Platform) -> Result<bool> {
     Ok(holds(&ours, &next, 9.0)? & holds(&theirs, &result, 7.0)?)
 }
 
-/// A plan's workspace is filled on the stream that it is made on; it is executed on another, and then its
-/// operand is reset on a third.
+/// A plan's workspace is filled on the plan's stream. The plan is executed on another stream, and then its operand is
+/// reset on a third.
 fn planned_elsewhere(platform: &Platform) -> Result<bool> {
     let foreign = ForeignStream::create(platform, device(0))?;
     let (s_plan, s_exec) = (ours(platform)?, foreign.borrow(platform)?);
@@ -111,7 +111,7 @@ fn planned_elsewhere(platform: &Platform) -> Result<bool> {
     let mut operand = filled(platform, &s_plan, 1.0)?;
     let mut result = filled(platform, &s_exec, 0.0)?;
     s_plan.launch::<slow_fill>(LEN, (&mut workspace, 4.0, SLOW))?;
-    // Executes: needs the plan's workspace, and reads the operand slowly.
+    // The execution needs the plan's workspace and reads the operand slowly.
     s_exec.launch::<add_one>(LEN, (&mut workspace,))?;
     s_exec.launch::<slow_copy>(LEN, (&mut result, &operand, SLOW))?;
     s_reset.launch::<fill>(LEN, (&mut operand, 9.0))?;
@@ -119,7 +119,7 @@ fn planned_elsewhere(platform: &Platform) -> Result<bool> {
     Ok(reset & holds(&s_reset, &workspace, 5.0)? & holds(&s_exec, &result, 1.0)?)
 }
 
-/// The stream is destroyed while its work runs; what it wrote and read is known nevertheless.
+/// The stream is destroyed while its work runs. Its writes and reads stay ordered.
 fn gone(platform: &Platform) -> Result<bool> {
     let ours = ours(platform)?;
     let mut data = filled(platform, &ours, 0.0)?;
@@ -135,7 +135,7 @@ fn gone(platform: &Platform) -> Result<bool> {
     ours.launch::<fill>(LEN, (&mut next, 9.0))?;
     let right = holds(&ours, &next, 9.0)? & holds(&ours, &data, 7.0)?;
     ours.wait(point)?;
-    // And another one, perhaps with the same handle.
+    // Another stream, perhaps with the same handle.
     let foreign = ForeignStream::create(platform, device(0))?;
     let theirs = foreign.borrow(platform)?;
     theirs.launch::<add_one>(LEN, (&mut data,))?;
@@ -144,7 +144,7 @@ fn gone(platform: &Platform) -> Result<bool> {
 
 fn missing(platform: &Platform) -> Result<(), Failed> {
     let far = ForeignStream::create(platform, device(99));
-    check(far.is_err(), || "made on device 99".into())?;
+    check(far.is_err(), || "a stream was made on device 99".into())?;
     let made = platform.default_stream(device(99));
     check_error("device 99", made, |error| matches!(error, Error::NoSuchDevice { .. })).map(drop)
 }
@@ -157,8 +157,8 @@ fn again(seed: u64) -> Result<(), Failed> {
     let unwrapped = events();
     foreign.borrow(&platform)?.launch::<fill>(LEN, (&mut data, 0.0))?;
     let before = events();
-    // As its page says.
-    check(before - unwrapped == 17, || format!("it takes {} events", before - unwrapped))?;
+    // The number that the documentation gives.
+    check(before - unwrapped == 17, || format!("borrowing takes {} events", before - unwrapped))?;
     for _ in 0..10 {
         foreign.borrow(&platform)?.launch::<add_one>(LEN, (&mut data,))?;
     }
@@ -168,8 +168,8 @@ fn again(seed: u64) -> Result<(), Failed> {
     check(right, || "the data is wrong".into())
 }
 
-/// Neither recorded nor waited for when it was left, so that nothing can come after its work any more:
-/// whoever wants to is told so.
+/// Both the record and the wait fail when the stream is detached, so that nothing can come after its work any more. A
+/// call that must come after it is an error.
 fn not_left(on: &Platform) -> Result<(), Failed> {
     let records = Arc::new(FailNth::new(on.driver().clone(), CallKind::RecordEvent, u64::MAX));
     let waits = Arc::new(FailNth::new(records.clone(), CallKind::SynchronizeStream, u64::MAX));
@@ -184,6 +184,6 @@ fn not_left(on: &Platform) -> Result<(), Failed> {
         waits.fail_next();
     }
     let after = ours.launch::<add_one>(LEN, (&mut data,));
-    check(records.has_failed() && waits.has_failed(), || "nothing failed: inconclusive".into())?;
+    check(records.has_failed() && waits.has_failed(), || "inconclusive: no call failed".into())?;
     check_error("after a stream that was lost", after, |_| true).map(drop)
 }

@@ -1,4 +1,4 @@
-//! Edges whose messages are for the next tick.
+//! Feedback edges, whose messages arrive in the next tick.
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
@@ -14,14 +14,14 @@ const SLOW: u64 = 5_000_000;
 
 fn main() -> ExitCode {
     Suite::new()
-        .both("host_numbers_go_round", numbers_go_round)
-        .ordered("an_image_goes_round", image_goes_round)
-        .ordered("feedback_into_itself_in_place", in_place)
-        .both("feedback_that_a_failure_lost", lost)
+        .both("host_data_travels_round_a_cycle", numbers_go_round)
+        .ordered("an_image_travels_round_a_cycle", image_goes_round)
+        .ordered("a_node_changes_its_own_feedback_in_place", in_place)
+        .both("running_again_after_a_failure_lost_feedback_is_an_error", lost)
         .run()
 }
 
-/// Fibonacci, by two numbers that go round.
+/// Fibonacci numbers, by two feedback edges.
 #[operator]
 struct Sum {
     #[input]
@@ -66,7 +66,7 @@ fn numbers_go_round(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     let mut graph = Round::new(platform, 4, 1, u64::MAX, seen.clone())?;
     graph.run()?;
-    // What goes round is state: a second run goes on.
+    // Feedback is state: a second run continues it.
     graph.run()?;
     check(all(&seen) == [1, 1, 2, 3, 5, 8, 13, 21], || format!("{seen:?}"))?;
     check_text(Round::DOT, &["\"sum\" -> \"sum\" [label=\"sum → now (next tick)\"]"])
@@ -101,7 +101,7 @@ impl Compute for Step {
     }
 }
 
-/// Looks at it, and sends it on as it is.
+/// Checks the image and forwards it unchanged.
 #[operator]
 struct Look {
     #[input]
@@ -119,7 +119,7 @@ impl Compute for Look {
     }
 }
 
-/// A tensor that is still being written when the graph gets it.
+/// A tensor that is still being written when the graph receives it.
 fn first(platform: &Platform, value: f32) -> Result<Tensor<f32>> {
     let pool = platform.stream_pool("the first", &CudaStreamPool::new())?;
     let stream = pool.allocate("the first")?;
@@ -146,7 +146,7 @@ fn image_goes_round(platform: &Platform) -> Result<bool> {
     Ok(all(&seen) == [8.0, 9.0, 10.0, 11.0, 12.0])
 }
 
-/// Adds one to what comes back to it, and shows a part of it to others.
+/// Adds one to its own feedback in place, and sends a copy of it.
 #[operator]
 struct Accumulate {
     #[input]

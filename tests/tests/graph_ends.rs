@@ -1,4 +1,4 @@
-//! How graphs end, and what a tick must do with its messages.
+//! How graphs end, and how a tick must handle its messages.
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
@@ -14,17 +14,17 @@ use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
 fn main() -> ExitCode {
     Suite::new()
-        .both("a_message_that_is_always_left_ends_the_run", left_for_ever)
-        .both("a_message_that_is_not_handled_is_an_error", not_handled)
-        .both("sources_of_different_counts_end", different_counts)
-        .both("two_sinks_wait_for_their_own_streams", two_sinks)
-        .both("nothing_to_adopt_is_an_error", nothing_to_adopt)
-        .both("metadata_of_both_inputs_travels_on", metadata)
-        .both("the_harness_shows_one_tick", harness)
+        .both("the_run_ends_when_a_message_is_left_forever", left_forever)
+        .both("an_unhandled_message_is_an_error", not_handled)
+        .both("a_graph_ends_when_its_sources_have_different_counts", different_counts)
+        .both("each_of_two_sinks_waits_only_for_its_own_stream", two_sinks)
+        .both("adopting_without_a_stream_is_an_error", nothing_to_adopt)
+        .both("an_emitted_message_carries_the_metadata_of_all_inputs", metadata)
+        .both("take_returns_only_messages_of_the_last_tick", harness)
         .run()
 }
 
-/// Waits for a second message that may never come.
+/// Leaves its first message until a second one arrives, which may never happen.
 #[operator]
 struct Pair {
     #[input]
@@ -59,7 +59,7 @@ graph! {
     }
 }
 
-fn left_for_ever(platform: &Platform) -> Result<(), Failed> {
+fn left_forever(platform: &Platform) -> Result<(), Failed> {
     let seen = Arc::default();
     Unequal::new(platform, 5, 2, Arc::clone(&seen))?.run()?;
     check(seen.load(Ordering::Relaxed) == 2, || format!("{seen:?} pairs, not 2"))
@@ -172,7 +172,7 @@ fn two_sinks(platform: &Platform) -> Result<(), Failed> {
     check(sum.load(Ordering::Relaxed) == 10, || format!("{sum:?} right ticks of 10"))
 }
 
-/// Opens an optional input first, without a stream of its own.
+/// Receives an optional input first, without its own stream.
 #[operator]
 struct Adopts {
     #[input(optional)]
@@ -233,7 +233,7 @@ fn metadata(platform: &Platform) -> Result<(), Failed> {
     of_b.set_acquired(Timestamp(10));
     join.push_with(|ports| &mut ports.a, 3, of_a)?;
     join.push_with(|ports| &mut ports.b, 4, of_b)?;
-    check(join.tick()?, || "not ready".into())?;
+    check(join.tick()?, || "the operator was not ready".into())?;
     for (value, emitted) in
         [(7, join.take(|ports| &mut ports.sum)), (12, join.take(|ports| &mut ports.product))]
     {
@@ -245,7 +245,7 @@ fn metadata(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Emits in even ticks.
+/// Emits only in even ticks.
 #[operator]
 struct Now {
     #[input]
@@ -269,17 +269,17 @@ impl Compute for Now {
 
 fn harness(platform: &Platform) -> Result<(), Failed> {
     let mut now = OperatorHarness::new(platform, Now::new())?;
-    check(!now.tick()?, || "it ran without a message".into())?;
+    check(!now.tick()?, || "the operator ran without a message".into())?;
     for tick in 0..4 {
         now.push(|ports| &mut ports.on, tick)?;
-        check(now.tick()?, || "not ready".into())?;
+        check(now.tick()?, || "the operator was not ready".into())?;
         let (a, b) = (now.take(|ports| &mut ports.a), now.take(|ports| &mut ports.b));
         check(a.is_some() == tick.is_multiple_of(2), || format!("tick {tick} left {a:?}"))?;
         if let (Some(a), Some(b)) = (a, b) {
             let same = a.metadata.acquired() == b.metadata.acquired();
-            check(same, || "one tick, two moments of acquisition".into())?;
+            check(same, || "one tick has two acquisition times".into())?;
         }
-        // What is not taken is of that tick alone.
+        // Messages that are not taken are dropped before the next tick.
         now.push(|ports| &mut ports.on, tick)?;
         now.push(|ports| &mut ports.on, tick)?;
         now.tick()?;

@@ -1,4 +1,4 @@
-//! Graphs that fail, are stopped, or can't be made: who is named, and that all is given back.
+//! Graphs that fail, stop, or can't be built: the error names the node, and all resources are returned.
 #![allow(missing_docs, reason = "a test binary")]
 
 #[path = "graph_failures/messages.rs"]
@@ -16,20 +16,20 @@ use streamflow_tests::setup::recorded;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
 fn main() -> ExitCode {
-    // The panics are wanted, and the harness tells of any other.
+    // The test causes these panics, and the harness reports any other.
     std::panic::set_hook(Box::new(|_| ()));
     let suite = Suite::new()
-        .both("a_hook_that_fails_is_named", hooks_that_fail)
-        .both("a_hook_that_panics_is_named", hooks_that_panic)
-        .both("what_follows_the_first_error_is_listed", several_errors)
-        .both("an_operator_stops_the_graph", stopped)
-        .both("a_constructor_that_fails_gives_back_what_was_made", constructor)
-        .both("a_count_of_nothing", count_zero)
-        .both("a_device_that_the_platform_lacks", missing_device);
+        .both("the_error_of_a_failed_hook_names_node_hook_and_tick", hooks_that_fail)
+        .both("the_error_of_a_panicked_hook_names_node_hook_and_tick", hooks_that_panic)
+        .both("the_error_of_a_run_lists_later_errors", several_errors)
+        .both("stop_graph_ends_the_run", stopped)
+        .both("a_failed_constructor_returns_all_resources", constructor)
+        .both("a_count_of_zero_is_an_error", count_zero)
+        .both("a_missing_device_is_an_error", missing_device);
     messages::add(suite).run()
 }
 
-/// How an operator misbehaves.
+/// How an operator's hook ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum How {
     Fails,
@@ -37,7 +37,7 @@ enum How {
     StopsTheGraph,
 }
 
-/// In which hook, in which tick, and how.
+/// The hook, the tick and the way in which an operator fails.
 #[derive(Debug, Clone, Copy)]
 struct Fault {
     hook: &'static str,
@@ -46,7 +46,7 @@ struct Fault {
 }
 
 impl Fault {
-    #[allow(clippy::panic, reason = "that is what is tested")]
+    #[allow(clippy::panic, reason = "the test is about panics")]
     fn strike(faults: &[Self], hook: &str, cx: &ExecutionContext) -> Result<()> {
         for fault in faults.iter().filter(|fault| fault.hook == hook && fault.tick <= cx.tick()) {
             match fault.how {
@@ -59,7 +59,7 @@ impl Fault {
     }
 }
 
-/// Counts who is alive.
+/// Counts the messages that are alive.
 type Token = HostData<Arc<()>>;
 
 #[operator(streams(fill))]
@@ -81,7 +81,7 @@ impl Compute for Source {
     }
 }
 
-/// Misbehaves after it has emitted.
+/// Fails after it has emitted.
 #[operator]
 struct Faulty {
     #[input]
@@ -113,7 +113,7 @@ impl Compute for Faulty {
     }
 }
 
-/// Takes a token and runs late, so that messages wait when others fail.
+/// Takes a token and runs late, so that messages wait when other nodes fail.
 #[operator]
 struct Late {
     #[input]
@@ -148,7 +148,7 @@ graph! {
     }
 }
 
-/// What is made and not given back, by kind.
+/// The numbers of resources made and returned, by kind.
 fn balance(recorder: &Recorder) -> [(&'static str, usize, usize); 4] {
     let count = |wanted: fn(&Call) -> bool| recorder.count(wanted);
     [
@@ -175,22 +175,22 @@ fn balance(recorder: &Recorder) -> [(&'static str, usize, usize); 4] {
     ]
 }
 
-/// Runs a body on a platform of its own, and then nothing that it made is left.
-fn nothing_is_left(
+/// Runs a body on its own platform, and checks that all its resources are returned.
+fn check_nothing_is_left(
     platform: &Platform,
     body: impl FnOnce(&Platform, &Recorder) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
     let (recorder, platform) = recorded(platform.driver().clone())?;
     body(&platform, &recorder)?;
     drop(platform);
-    for (what, made, given_back) in balance(&recorder) {
-        check(made == given_back, || format!("{made} {what} made, {given_back} given back"))?;
+    for (what, made, returned) in balance(&recorder) {
+        check(made == returned, || format!("{made} {what} made, {returned} returned"))?;
     }
     Ok(())
 }
 
-/// Runs the graph with faults. All messages are gone when `run` returns; a next graph gets the same
-/// streams and runs to its end. How often the sink has reported is the value.
+/// Runs the graph with faults. All messages are dropped when `run` returns, and a second graph gets the same streams
+/// and runs to its end. Returns the result and the number of ticks that the sink reported.
 fn run_with(
     platform: &Platform,
     recorder: &Recorder,
@@ -207,7 +207,7 @@ fn run_with(
         let mut graph = Faults::new(platform, alive.clone(), faults.to_vec(), report)?;
         let done = graph.run();
         let owners = Arc::strong_count(&alive);
-        // Mine, and that of the source.
+        // The owners are this function and the source.
         check(owners == 2, || format!("{} messages were left", owners - 2))?;
         drop(graph);
         Ok((done, reported.load(Ordering::Relaxed)))
@@ -218,17 +218,17 @@ fn run_with(
     let (again, reported) = run(&[])?;
     again?;
     check(reported == 8, || format!("{reported} ticks of 8"))?;
-    // A graph that failed early has made fewer streams than one has at the most.
+    // A graph that failed early has made fewer streams than a full run.
     let more = recorder.count(streams) - made;
     check(made + more <= 4, || format!("{made} streams, then {more} more"))?;
     Ok(first)
 }
 
-fn hooks(platform: &Platform, how: How, says: &str) -> Result<(), Failed> {
+fn hooks(platform: &Platform, how: How, expected: &str) -> Result<(), Failed> {
     for (hook, tick, at_most) in
         [("start", 0, 0), ("compute", 0, 0), ("compute", 3, 3), ("stop", 8, 8), ("stop", 0, 8)]
     {
-        nothing_is_left(platform, |platform, recorder| {
+        check_nothing_is_left(platform, |platform, recorder| {
             let fault = Fault { hook, tick, how };
             let (done, reported) = run_with(platform, recorder, &[fault])?;
             let is_right =
@@ -236,7 +236,7 @@ fn hooks(platform: &Platform, how: How, says: &str) -> Result<(), Failed> {
             let text = check_error(hook, done, is_right)?;
             // `stop` comes after all ticks.
             let tick = if hook == "stop" { 8 } else { tick };
-            check_text(&text, &["`faulty`", &format!("`{hook}`, tick {tick}"), says])?;
+            check_text(&text, &["`faulty`", &format!("`{hook}`, tick {tick}"), expected])?;
             check(reported <= at_most, || format!("{hook} {tick}: {reported} ticks reported"))
         })?;
     }
@@ -252,7 +252,7 @@ fn hooks_that_panic(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn several_errors(platform: &Platform) -> Result<(), Failed> {
-    nothing_is_left(platform, |platform, recorder| {
+    check_nothing_is_left(platform, |platform, recorder| {
         let faults = [
             Fault { hook: "compute", tick: 2, how: How::Fails },
             Fault { hook: "stop", tick: 0, how: How::Panics },
@@ -267,11 +267,11 @@ fn several_errors(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn stopped(platform: &Platform) -> Result<(), Failed> {
-    nothing_is_left(platform, |platform, recorder| {
+    check_nothing_is_left(platform, |platform, recorder| {
         let fault = Fault { hook: "compute", tick: 3, how: How::StopsTheGraph };
         let (done, reported) = run_with(platform, recorder, &[fault])?;
         done?;
-        // The tick that asks for the end is its operator's last; what it emitted may still arrive.
+        // The tick that calls `stop_graph` is the last one of its operator. Its messages may still arrive.
         check((1..=4).contains(&reported), || format!("{reported} ticks reported"))
     })
 }
@@ -292,12 +292,12 @@ graph! {
 }
 
 fn constructor(platform: &Platform) -> Result<(), Failed> {
-    nothing_is_left(platform, |platform, _| {
+    check_nothing_is_left(platform, |platform, _| {
         let alive = Arc::new(());
         let made = Unmakeable::new(platform, alive.clone()).map(drop);
         let text = check_error("new", made, |error| matches!(error, Error::Other(_)))?;
         check_text(&text, &["no paper"])?;
-        check(Arc::strong_count(&alive) == 1, || "an operator was left".into())
+        check(Arc::strong_count(&alive) == 1, || "an operator was not dropped".into())
     })
 }
 
@@ -321,7 +321,7 @@ graph! {
 }
 
 fn count_zero(platform: &Platform) -> Result<(), Failed> {
-    nothing_is_left(platform, |platform, _| {
+    check_nothing_is_left(platform, |platform, _| {
         let made = Never::new(platform, Arc::default(), 0).map(drop);
         let text = check_error("new", made, |error| matches!(error, Error::CountZero { .. }))?;
         check_text(&text, &["`source`", "at least 1"])
@@ -329,7 +329,7 @@ fn count_zero(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn missing_device(platform: &Platform) -> Result<(), Failed> {
-    nothing_is_left(platform, |platform, _| {
+    check_nothing_is_left(platform, |platform, _| {
         let made = Elsewhere::new(platform, Arc::default(), 1).map(drop);
         let text = check_error("new", made, |error| matches!(error, Error::NoSuchDevice { .. }))?;
         check_text(&text, &["`FAR`", "device 63"])

@@ -1,6 +1,6 @@
-//! Wherever a user's code may panic, the run ends with an error, every operator is stopped, and no message is left.
+//! Wherever user code panics, the run ends with an error, every started operator is stopped, and no message is left.
 #![allow(missing_docs, reason = "a test binary")]
-#![allow(clippy::panic, reason = "that is what is tested")]
+#![allow(clippy::panic, reason = "the test is about panics")]
 
 use std::panic::panic_any;
 use std::process::ExitCode;
@@ -12,31 +12,31 @@ use streamflow::testing::OperatorHarness;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
 fn main() -> ExitCode {
-    // The panics are wanted, and the harness tells of any other.
+    // The test causes these panics, and the harness reports any other.
     std::panic::set_hook(Box::new(|_| ()));
     Suite::new()
         .both("a_panic_anywhere_ends_the_run_with_an_error", anywhere)
-        .both("a_panic_anywhere_is_an_error_of_the_harness", in_the_harness)
+        .both("a_panic_anywhere_is_an_error_of_the_operator_harness", in_the_harness)
         .seeded("a_panic_in_a_kernel_ends_the_run_with_an_error", in_a_kernel)
         .run()
 }
 
-/// What panics. Messages do when they are dropped, which happens at different places.
+/// The place of a panic. Messages panic when they are dropped, which happens at different places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Start,
     Compute,
     Stop,
-    /// When the tick that received it ends.
+    /// A received message, dropped when its tick ends.
     Received,
     Discarded,
-    /// For a later one, by the edge's policy, when that is sent.
+    /// A queued message, dropped by the edge's policy when a later one is sent.
     Popped,
-    /// Since the edge has no room, when it is sent.
+    /// A new message, dropped by the edge's policy because the queue is full.
     Rejected,
-    /// Several, when the run ends.
+    /// Several queued messages, dropped when the run ends.
     Waiting,
-    /// All that a tick has emitted which then fails, and all that waits.
+    /// The messages that a failed tick has emitted, and all queued messages.
     Cancelled,
 }
 
@@ -52,11 +52,11 @@ const PLACES: [(Place, &str); 9] = [
     (Place::Cancelled, "operator `source` failed in `compute`, tick 2: out of paper; while"),
 ];
 
-/// What all operators and messages of a graph share.
+/// The state that all operators and messages of a graph share.
 #[derive(Debug)]
 struct World {
     place: Place,
-    /// What a hook's panic carries panics when it is dropped.
+    /// Whether a hook's panic payload itself panics when it is dropped.
     carries: bool,
     armed: AtomicBool,
     started: AtomicUsize,
@@ -64,7 +64,7 @@ struct World {
     alive: AtomicUsize,
 }
 
-/// What a panic carries that panics itself.
+/// A panic payload that panics when it is dropped.
 struct Charge;
 
 impl Drop for Charge {
@@ -98,7 +98,7 @@ impl World {
     }
 }
 
-/// Panics when it is dropped, also in the course of another panic, which would abort the process.
+/// A message that panics when it is dropped. During another panic this would abort the process.
 struct Bomb {
     place: Place,
     world: Arc<World>,
@@ -176,7 +176,7 @@ impl Compute for Reader {
     }
 
     fn compute(&mut self, io: ReaderIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        // With all bombs armed, none is dropped before the tick that fails.
+        // For `Cancelled` all bombs are armed, so none is dropped before the failing tick.
         if self.world.is_at(Place::Cancelled) {
             io.read.leave();
             io.discarded.leave();
@@ -197,7 +197,7 @@ impl Compute for Reader {
     }
 }
 
-/// Leaves all messages, and ticks as often as the source.
+/// Leaves all messages in the queue, and ticks as often as the source.
 #[operator]
 struct Lazy {
     #[input]
@@ -250,8 +250,8 @@ graph! {
     }
 }
 
-/// All that were started are stopped, and no message is left.
-fn all_ended(world: &World, what: &str) -> Result<(), Failed> {
+/// Checks that all started operators are stopped, and that no message is left.
+fn check_ended(world: &World, what: &str) -> Result<(), Failed> {
     let [started, stopped, alive] = [&world.started, &world.stopped, &world.alive]
         .map(|count| count.swap(0, Ordering::Relaxed));
     let ended = started > 0 && started == stopped && alive == 0;
@@ -259,34 +259,34 @@ fn all_ended(world: &World, what: &str) -> Result<(), Failed> {
 }
 
 fn anywhere(platform: &Platform) -> Result<(), Failed> {
-    for (place, text) in PLACES {
+    for (place, expected) in PLACES {
         for carries in [false, true] {
             let (world, what) = (World::new(place, carries), format!("{place:?}"));
             let mut graph = Bombs::new(platform, world.clone())?;
-            // Twice: nothing of the first run is in the way of the second.
+            // Twice: the first run leaves nothing that disturbs the second.
             for _ in 0..2 {
-                let told = check_error(&what, graph.run(), |_| true)?;
-                check_text(&told, &[text])?;
-                all_ended(&world, &what)?;
+                let text = check_error(&what, graph.run(), |_| true)?;
+                check_text(&text, &[expected])?;
+                check_ended(&world, &what)?;
             }
             world.armed.store(false, Ordering::Relaxed);
             graph.run()?;
-            all_ended(&world, &what)?;
+            check_ended(&world, &what)?;
         }
     }
     Ok(())
 }
 
 fn in_the_harness(platform: &Platform) -> Result<(), Failed> {
-    // What nobody took of a tick is dropped before the next.
+    // A message that the test did not take is dropped before the next tick.
     let world = World::new(Place::Popped, false);
     let mut harness = OperatorHarness::new(platform, Source::new(world.clone()))?;
-    check(harness.tick()?, || "it is ready".into())?;
-    let told = check_error("a message that nobody took", harness.tick(), |_| true)?;
-    check_text(&told, &["panicked: Popped"])?;
+    check(harness.tick()?, || "the operator was not ready".into())?;
+    let text = check_error("a message that was not taken", harness.tick(), |_| true)?;
+    check_text(&text, &["panicked: Popped"])?;
     check(world.alive.load(Ordering::Relaxed) == 0, || "messages are left".into())?;
     harness.stop()?;
-    all_ended(&world, "the harness")?;
+    check_ended(&world, "the harness")?;
     for (place, name) in [(Place::Waiting, "stop"), (Place::Received, "compute")] {
         let world = World::new(place, false);
         let mut harness = OperatorHarness::new(platform, Reader::new(world.clone()))?;
@@ -300,9 +300,9 @@ fn in_the_harness(platform: &Platform) -> Result<(), Failed> {
                 harness.tick().map(drop)
             }
         };
-        let told = check_error(name, ticked, |_| true)?;
-        check_text(&told, &[&format!("failed in `{name}`"), &format!("panicked: {place:?}")])?;
-        // Messages that wait panic, too, when they are dropped.
+        let text = check_error(name, ticked, |_| true)?;
+        check_text(&text, &[&format!("failed in `{name}`"), &format!("panicked: {place:?}")])?;
+        // Queued messages also panic when they are dropped.
         let _more = harness.stop();
         check(world.alive.load(Ordering::Relaxed) == 0, || "messages are left".into())?;
     }
@@ -349,7 +349,7 @@ fn in_a_kernel(seed: u64) -> Result<(), Failed> {
     let platform = Platform::host().seed(seed).build()?;
     let stopped = Arc::new(AtomicUsize::new(0));
     let run = InAKernel::new(&platform, stopped.clone())?.run();
-    let told = check_error("a kernel that panics", run, |_| true)?;
-    check_text(&told, &["kernel `charged` panicked: (no text)"])?;
-    check(stopped.load(Ordering::Relaxed) == 1, || "it was not stopped".into())
+    let text = check_error("a kernel that panics", run, |_| true)?;
+    check_text(&text, &["kernel `charged` panicked: (no text)"])?;
+    check(stopped.load(Ordering::Relaxed) == 1, || "the operator was not stopped".into())
 }

@@ -1,6 +1,6 @@
-//! Green contexts: the sizes of partitions, what runs where, and order between them and the rest of the
-//! device. How they are made is in `holoscan/green.rs`. Sizes suit every device of compute capability 7.0 or later:
-//! they are multiples of 8.
+//! Green contexts: sizes of partitions, the multiprocessors that kernels use, and order between partitions and the rest
+//! of the device. `holoscan/green.rs` tests how they are made. Sizes are multiples of 8, which every device of compute
+//! capability 7.0 or later supports.
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::collections::BTreeSet;
@@ -20,21 +20,21 @@ use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_tex
 const LEN: usize = 1003;
 const SLOW: u64 = 20_000_000;
 
-/// Two partitions; the default is the leftover.
+/// Two partitions. The default is the leftover.
 const GREEN: CudaGreenContextPool = CudaGreenContextPool::new().sms_per_partition(&[8, 16]);
 fn main() -> ExitCode {
     Suite::new()
-        .both("sizes_are_asked_from_the_device", sizes)
+        .both("legal_sizes_are_queried_from_the_device", sizes)
         .both("coscheduling_decides_which_sizes_are_legal", coscheduling)
         .both("a_wrong_size_lists_the_legal_ones", wrong_sizes)
-        .both("a_division_that_the_driver_refuses_lists_the_legal_sizes", refused)
-        .both("a_leftover_that_is_not_there", no_leftover)
-        .both("kernels_stay_on_their_multiprocessors", stays)
-        .ordered("events_cross_between_green_and_primary_streams", crossing)
-        .both("a_graph_on_green_contexts", graph)
-        .seeded("a_device_is_divided_once", once)
-        .both("another_default_is_the_same_division", another_default)
-        .seeded("the_second_device_is_divided", second_device)
+        .both("a_division_that_the_driver_rejects_lists_the_legal_sizes", refused)
+        .both("a_missing_leftover_is_an_error", no_leftover)
+        .both("kernels_run_only_on_their_partitions_multiprocessors", stays)
+        .ordered("events_order_green_and_primary_streams", crossing)
+        .both("nodes_of_a_graph_run_on_their_green_contexts", graph)
+        .seeded("pools_and_graphs_share_one_division_of_a_device", once)
+        .both("pools_with_another_default_share_a_division", another_default)
+        .seeded("a_second_device_can_be_divided", second_device)
         .run()
 }
 
@@ -51,11 +51,11 @@ fn sizes(platform: &Platform) -> Result<(), Failed> {
     check_error("sm_sizes", missing, is_right).map(drop)
 }
 
-/// The smallest size of either rule is divided by that rule, and by the other where it is legal there.
+/// The smallest size of either rule is legal under that rule, and under the other one only if it is legal there.
 fn coscheduling(platform: &Platform) -> Result<(), Failed> {
     for rule in [Coscheduling::Kept, Coscheduling::Ignored] {
         let smallest = platform.sm_sizes(device(0), rule)?.smallest;
-        // Descriptions are constants: this one is not given back.
+        // Descriptions are constants, so this one is leaked.
         let sizes: &'static [u32] = Box::leak(Box::new([smallest]));
         for used in [Coscheduling::Kept, Coscheduling::Ignored] {
             let pool = CudaGreenContextPool::new().coscheduling(used).sms_per_partition(sizes);
@@ -95,7 +95,7 @@ fn wrong_sizes(platform: &Platform) -> Result<(), Failed> {
     check_error("stream_pool", pool, is_about_sizes).map(drop)
 }
 
-/// Each size is legal, and the driver refuses them all the same. Asked once more, it divides.
+/// All sizes are legal, and the driver still rejects the division. A second attempt succeeds.
 fn refused(on: &Platform) -> Result<(), Failed> {
     let refuses = FailNth::new(on.driver().clone(), CallKind::CreateGreenContexts, 0);
     let platform = Platform::from_driver(Arc::new(refuses))?;
@@ -119,7 +119,7 @@ fn no_leftover(platform: &Platform) -> Result<(), Failed> {
         32 => &[32],
         64 => &[64],
         128 => &[128],
-        // This device always has a leftover beside a partition of a legal size, or it is tried above.
+        // Such a device always has a leftover beside a partition of a legal size.
         _ => return Ok(()),
     };
     let pool = CudaGreenContextPool::new().sms_per_partition(all);
@@ -127,10 +127,10 @@ fn no_leftover(platform: &Platform) -> Result<(), Failed> {
     let made = platform.stream_pool("LEFT", &description);
     let text = check_error("leftover", made, is_about_sizes)?;
     check_text(&text, &["they leave no leftover"])?;
-    // The default is the last partition then.
+    // Without a leftover, the default is the last partition.
     let stream = platform
         .stream_pool("LAST", &CudaStreamPool::new().on(pool.default_context()))?
-        .allocate("somebody")?;
+        .allocate("user")?;
     let has = stream.green_context().map(GreenContext::multiprocessors);
     check(has == Some(all[0]), || format!("{has:?}"))
 }
@@ -139,7 +139,7 @@ fn stays(platform: &Platform) -> Result<(), Failed> {
     let mut seen = Vec::new();
     for context in [GREEN.context(0), GREEN.context(1), GREEN.leftover()] {
         let pool = platform.stream_pool("ON", &CudaStreamPool::new().on(context))?;
-        let stream = pool.allocate("somebody")?;
+        let stream = pool.allocate("user")?;
         let mut numbers = platform.buffer(256 * 1024, &stream)?;
         stream.launch::<multiprocessor>(numbers.len(), (&mut numbers, 20_000))?;
         let numbers: BTreeSet<u32> = stream.download_blocking(&numbers)?.into_iter().collect();
@@ -155,7 +155,7 @@ fn stays(platform: &Platform) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A slow writer on one kind of stream, a reader on the other, and the reader's memory back again.
+/// A slow write on one kind of stream, a read on the other, and the reader's memory back again.
 fn crossing(platform: &Platform) -> Result<bool> {
     let pool = |description: CudaStreamPool| platform.stream_pool("CROSS", &description);
     let primary = pool(CudaStreamPool::new())?.allocate("primary")?;
@@ -174,7 +174,7 @@ fn crossing(platform: &Platform) -> Result<bool> {
     Ok(right)
 }
 
-/// On which multiprocessors' streams a node works.
+/// Notes the number of multiprocessors of its stream.
 #[operator]
 struct Where {
     #[input]
@@ -191,8 +191,7 @@ impl Compute for Where {
 }
 
 graph! {
-    /// Partitions for two nodes, the graph's default for one without a pool, and a node on all of the
-    /// device.
+    /// Partitions for two nodes, the graph's default for a node without a pool, and a node on the whole device.
     #[green_contexts(PARTS)]
     struct OnGreen(count: u64) {
         const PARTS: CudaGreenContextPool =
@@ -224,7 +223,7 @@ fn graph(platform: &Platform) -> Result<(), Failed> {
     check(has == (Some(16), Some(8)), || format!("{has:?}"))
 }
 
-/// However many pools and graphs name it.
+/// A device is divided once, even if several pools and graphs name it.
 fn once(seed: u64) -> Result<(), Failed> {
     let (recorder, platform) = recorded(Arc::new(HostDriver::builder().seed(seed).build()))?;
     let _first = OnGreen::new(&platform, 3)?;
@@ -233,19 +232,18 @@ fn once(seed: u64) -> Result<(), Failed> {
     check(divided == 1, || format!("divided {divided} times"))
 }
 
-/// Which partition is the default one, and what sizes were promised, says nothing about how a device is
-/// divided.
+/// The default partition and the promised sizes do not affect the division of a device.
 fn another_default(platform: &Platform) -> Result<(), Failed> {
     let first = platform.green_contexts(&GREEN)?;
     for same in [GREEN.default_context_index(1), GREEN.min_sm_size(8)] {
         let found = platform.green_contexts(&same)?;
         check(found.partitions() == first.partitions(), || format!("{first:?}, {found:?}"))?;
         let pool = platform.stream_pool("SAME", &CudaStreamPool::new().on(same.context(0)))?;
-        let has = pool.allocate("somebody")?.green_context();
+        let has = pool.allocate("user")?.green_context();
         check(has == first.partitions().first().copied(), || format!("{has:?}"))?;
     }
     let second = CudaStreamPool::new().on(GREEN.default_context_index(1).default_context());
-    let has = platform.stream_pool("SECOND", &second)?.allocate("somebody")?.green_context();
+    let has = platform.stream_pool("SECOND", &second)?.allocate("user")?.green_context();
     check(has == first.partitions().get(1).copied(), || format!("{has:?}"))
 }
 
@@ -253,7 +251,7 @@ fn second_device(seed: u64) -> Result<(), Failed> {
     let platform = Platform::host().seed(seed).devices(2).build()?;
     let on_second = CudaStreamPool::new().on(GREEN.device(device(1)).context(1));
     check(on_second.get_device() == device(1), || format!("{on_second:?}"))?;
-    let stream = platform.stream_pool("FAR", &on_second)?.allocate("somebody")?;
+    let stream = platform.stream_pool("FAR", &on_second)?.allocate("user")?;
     check(stream.device() == device(1), || format!("{stream:?}"))?;
     let missing = platform.green_contexts(&GREEN.device(device(2)));
     check_error("device 2", missing, |error| matches!(error, Error::NoSuchDevice { .. })).map(drop)

@@ -1,4 +1,4 @@
-//! Kernels whose Rust body uses the platform that executes it: an error that names the kernel, and no hang.
+//! Kernels whose Rust body uses its own platform: the result is an error that names the kernel, and no hang.
 #![allow(
     missing_docs,
     clippy::unwrap_used,
@@ -17,7 +17,7 @@ thread_local! {
     static BODY: RefCell<Option<Body>> = const { RefCell::new(None) };
 }
 
-/// Does what `BODY` says, on the thread that executes it.
+/// Runs `BODY` on the thread that executes the kernel.
 #[kernel(unsafe cuda = "if (out_len > 0) out[0] = 1.0f;")]
 fn nested(out: &mut [f32]) {
     if let Some(body) = BODY.take() {
@@ -26,7 +26,7 @@ fn nested(out: &mut [f32]) {
     out.fill(1.0);
 }
 
-/// A platform of each policy, with and without the race checker.
+/// A platform of each of the simulator's policies, with and without the race checker.
 fn platforms() -> impl Iterator<Item = Platform> {
     let seeds = (0..16).flat_map(|seed| [(seed, false), (seed, true)]);
     seeds.map(|(seed, checked)| Platform::host().seed(seed).race_check(checked).build().unwrap())
@@ -36,13 +36,13 @@ fn pool(platform: &Platform) -> StreamPool {
     platform.stream_pool("TEST", &CudaStreamPool::new()).unwrap()
 }
 
-/// Executes `body` inside of a kernel; says what was in the kernel's data, or why it can't be had.
+/// Executes `body` inside of a kernel, and returns the kernel's data or the error.
 fn inside(platform: &Platform, stream: &CudaStream, body: impl FnOnce() + 'static) -> Result<f32> {
     let mut out = platform.tensor::<f32>([4], stream)?;
     BODY.set(Some(Box::new(body)));
     stream.launch::<nested>(4, (&mut out,))?;
     let value = stream.download_blocking(&out)?;
-    assert!(BODY.take().is_none(), "it was not executed");
+    assert!(BODY.take().is_none(), "the body was not executed");
     Ok(value[0])
 }
 
@@ -52,7 +52,7 @@ fn refused<T: std::fmt::Debug>(result: Result<T>) {
 }
 
 #[test]
-fn what_it_asks_of_its_platform_is_refused() {
+fn calls_of_a_kernel_to_its_own_platform_are_an_error() {
     for platform in platforms() {
         let pool = pool(&platform);
         let (stream, other) = (pool.allocate("a").unwrap(), pool.allocate("b").unwrap());
@@ -76,7 +76,7 @@ fn what_it_asks_of_its_platform_is_refused() {
 }
 
 #[test]
-fn what_it_drops_hangs_nothing() {
+fn drops_in_a_kernel_do_not_hang() {
     for platform in platforms() {
         let pool = pool(&platform);
         let (stream, other) = (pool.allocate("a").unwrap(), pool.allocate("b").unwrap());
@@ -92,18 +92,18 @@ fn what_it_drops_hangs_nothing() {
         assert_eq!(value, Ok(1.0));
         drop(stream);
         assert_eq!(pool.in_use(), 0);
-        // The platform goes on.
+        // The platform is still usable.
         let stream = pool.allocate("c").unwrap();
         assert_eq!(inside(&platform, &stream, || ()), Ok(1.0));
         let _expected = platform.take_races();
     }
 }
 
-/// A call under a lock of the platform may be the one that executes the kernel: here a record, perhaps under
-/// its stream's lock, which a wait for that stream needs as well.
+/// A call that holds a lock of the platform may execute the kernel: here a record, perhaps under its stream's lock,
+/// which a wait for that stream also needs.
 #[test]
-fn what_is_locked_by_the_call_that_executes_it_hangs_nothing() {
-    // Which call executes it is drawn: most often it is the launch.
+fn a_kernel_that_needs_a_lock_of_the_executing_call_does_not_hang() {
+    // The seed decides which call executes the kernel: in most cases the launch.
     let random = (0..).filter(|seed| Policy::of_seed(*seed) == Policy::Random);
     for seed in random.take(200) {
         let platform = Platform::host().seed(seed).build().unwrap();
@@ -116,13 +116,13 @@ fn what_is_locked_by_the_call_that_executes_it_hangs_nothing() {
         BODY.set(Some(Box::new(move || refused(other.fill_bytes(&mut data, 1)))));
         stream.launch::<nested>(4, (&mut out,)).unwrap();
         let done = stream.record().and_then(|_| stream.synchronize_blocking());
-        assert!(BODY.take().is_none(), "it was not executed");
+        assert!(BODY.take().is_none(), "the body was not executed");
         let _expected = platform.take_races();
         if let Err(error) = done {
             let text = error.to_string();
             let named = text.contains("kernel `nested`") && text.contains("uses its platform");
             assert!(named, "{text}");
-            // One is enough: it takes its time.
+            // One case is enough, since it is slow.
             break;
         }
     }

@@ -1,5 +1,5 @@
-//! Every CUDA kernel of the repository compiles for every architecture that we name. It needs NVRTC,
-//! and no GPU; without NVRTC the tests are reported as skipped, unless `STREAMFLOW_REQUIRE_NVRTC=1`.
+//! Every CUDA kernel of the repository compiles for each of `ARCHITECTURES`. The tests need NVRTC, and no GPU. Without
+//! NVRTC they are reported as skipped, unless `STREAMFLOW_REQUIRE_NVRTC=1`.
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
@@ -27,7 +27,7 @@ fn compiles(kernel: &KernelInfo) -> Result<Option<String>, Failed> {
     }
     for target in ARCHITECTURES {
         for image in [compile_for(kernel, target)?, compile_checked_for(kernel, target)?] {
-            check(!image.0.is_empty(), || format!("nothing came out for {target:?}"))?;
+            check(!image.0.is_empty(), || format!("no code for {target:?}"))?;
         }
     }
     Ok(None)

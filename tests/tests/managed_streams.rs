@@ -1,4 +1,4 @@
-//! Streams that an operator manages by itself: by hand, by name, and set on an output.
+//! Streams that an operator manages itself: by hand, by name, and set on an output.
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
@@ -15,17 +15,20 @@ use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
 fn main() -> ExitCode {
     Suite::new()
-        .ordered("streams_synchronized_by_hand", by_hand)
-        .both("a_stream_that_was_left_out", left_out)
-        .ordered("data_without_a_stream_is_ordered_by_its_uses", unordered)
-        .both("a_name_without_a_pool_and_one_too_many", names)
-        .both("one_output_set_the_other_internal", one_output_set)
+        .ordered("streams_can_be_synchronized_by_hand", by_hand)
+        .both("data_of_a_stream_that_was_not_synchronized_is_an_error", left_out)
+        .ordered("unordered_data_is_ordered_by_its_uses", unordered)
+        .both("a_named_stream_needs_a_pool_with_a_free_stream", names)
+        .both(
+            "set_cuda_stream_on_one_output_leaves_the_other_on_the_internal_stream",
+            one_output_set,
+        )
         .run()
 }
 
 type Seen = seen::Seen<bool>;
 
-/// Manages its streams by itself: `receive_cuda_streams`, `synchronize_streams`, `set_cuda_stream`.
+/// Manages its streams itself: `receive_cuda_streams`, `synchronize_streams`, `set_cuda_stream`.
 #[operator(streams(work))]
 struct ByHand {
     #[input]
@@ -42,7 +45,7 @@ impl Compute for ByHand {
     fn compute(&mut self, io: ByHandIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (a, b) = (io.a.receive(), io.b.receive());
         let work = cx.allocate_cuda_stream(io.work)?;
-        // The target itself, and what is absent, are passed over.
+        // The target itself and absent streams are skipped.
         let of_b = b.streams().filter(|_| !self.forgets_b);
         let after = cx.synchronize_streams(a.streams().chain(of_b).chain([None]), &work)?;
         let (mut a, b) = (a.into_synchronized_data(&after)?, b.into_synchronized_data(&after)?);
@@ -70,13 +73,13 @@ fn by_hand(platform: &Platform) -> Result<bool> {
     for b_is_named in [true, false] {
         Hand::new(platform, b_is_named, false, seen.clone())?.run()?;
     }
-    // What names no stream is waited for in any case.
+    // Data of a message without a stream is always ordered.
     Hand::new(platform, false, true, seen.clone())?.run()?;
     Ok(all(&seen) == [true; 3 * 8])
 }
 
 fn left_out(platform: &Platform) -> Result<(), Failed> {
-    // Without it, whether the producer is done already would be a matter of luck.
+    // This layer makes the result independent of whether the producer is complete already.
     let broken = Arc::new(DropWaits::all(platform.driver().clone()));
     let platform = Platform::from_driver(broken)?;
     let run = Hand::new(&platform, true, true, Seen::default())?.run();
@@ -84,7 +87,7 @@ fn left_out(platform: &Platform) -> Result<(), Failed> {
     check_text(&text, &["`rx.b`", "not passed to `synchronize_streams`"])
 }
 
-/// Opens its input by `into_unordered_data`, and works on a stream that waits for nothing by itself.
+/// Opens its input with `into_unordered_data`, and works on a stream that has not waited for the message.
 #[operator(streams(work))]
 struct Unordered {
     #[input]
@@ -116,8 +119,8 @@ fn unordered(platform: &Platform) -> Result<bool> {
     Ok(all(&seen) == [true; 4])
 }
 
-/// Asks for streams by names that it makes up. Who asks for any on a pool declares one.
-#[operator(streams(never_asked_for))]
+/// Allocates streams by names that are made at run time. An operator that uses a pool must declare a stream.
+#[operator(streams(never_allocated))]
 struct Names {
     #[input]
     count: u64,
@@ -179,7 +182,7 @@ fn names(platform: &Platform) -> Result<(), Failed> {
     check_text(&text, &["`names` needs a pool for its stream `s0`", "`#[streams(none)]`"])
 }
 
-/// Two outputs, one of them on a stream that was chosen.
+/// Sends on two outputs, one of them on a chosen stream.
 #[operator(streams(extra))]
 struct TwoOutputs {
     #[input]
@@ -202,7 +205,7 @@ impl Compute for TwoOutputs {
     }
 }
 
-/// In Holoscan the other output sends nothing then, and a stream that was set stays for ever.
+/// In Holoscan the other output then sends no stream, and a stream that was set stays forever.
 fn one_output_set(platform: &Platform) -> Result<(), Failed> {
     let mut harness = OperatorHarness::new(platform, TwoOutputs::new())?;
     let mut before = None;
@@ -210,11 +213,11 @@ fn one_output_set(platform: &Platform) -> Result<(), Failed> {
         let mut image = platform.tensor([LEN], harness.stream())?;
         harness.stream().launch::<slow_fill>(LEN, (&mut image, 1.0, 0))?;
         harness.push(|ports| &mut ports.image, image)?;
-        check(harness.tick()?, || "not ready".into())?;
+        check(harness.tick()?, || "the operator was not ready".into())?;
         let chosen = harness.take(|ports| &mut ports.chosen).and_then(|message| message.sent);
         let internal = harness.take(|ports| &mut ports.internal).and_then(|message| message.sent);
         let (Some(chosen), Some(internal)) = (chosen, internal) else {
-            return Err(Failed::new("an output names no stream"));
+            return Err(Failed::new("an output's message carries no stream"));
         };
         let now = (chosen.stream(), internal.stream());
         check(now.0 != now.1 && before.is_none_or(|before| before == now), || format!("{now:?}"))?;

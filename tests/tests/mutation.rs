@@ -43,9 +43,9 @@
 //! | `Outlet::emit` asks for the point before it orders the message | `port::tests::a_record_from_before_a_message_was_ordered_does_not_cover_it` |
 //! | `receive_stream` waits for all messages but the first, or the last | each `…_comes_after_the_message` (`receive/uses.rs`) |
 //! | `synchronize_streams` passes over the first | `synchronize_streams_orders_its_target_after_the_messages` (`receive/uses.rs`) |
-//! | a transfer leaves the other device bound | `a_hook_goes_on_with_its_own_device` (`transfers.rs`) |
+//! | a transfer leaves the other device bound | `a_hook_continues_with_its_own_device_after_a_transfer` (`transfers.rs`) |
 //! | `Wakeup::watch` does not wait for what it watches | `stream::wakeup::tests::a_watched_point_is_reached_before_the_signal` |
-//! | a stream that comes back to its pool is waited for, or not lent again | `a_stream_comes_back_and_is_lent_again_without_waiting` (`stream_pools.rs`) |
+//! | a stream that comes back to its pool is waited for, or not lent again | `a_dropped_stream_is_allocated_again_without_a_wait` (`stream_pools.rs`) |
 //! | the race checker keeps what it knew of memory that is allocated again | `memory_that_the_driver_hands_out_again` (`race/bare/host.rs`) |
 //! | the scheduler ends each run at once | `a_graph_may_be_defined_in_a_function` (`graphs.rs`), and others |
 #![allow(missing_docs, reason = "a test binary")]

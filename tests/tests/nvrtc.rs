@@ -31,7 +31,7 @@ fn exp_linspace(out: &mut [f32], start: f32, step: f32) {
     }
 }
 
-// A body that is a file of its own, and a kernel with the name of a function of CUDA.
+// The body is in its own file, and the kernel has the name of a CUDA function.
 #[kernel(requires(a.len() == b.len(), out.len() * cols as usize == a.len()),
     unsafe cuda = include_str!("cuda/row_sums.cu"))]
 fn floor(out: &mut [f32], a: &[f32], b: &[f32], cols: u32) {
@@ -41,7 +41,7 @@ fn floor(out: &mut [f32], a: &[f32], b: &[f32], cols: u32) {
     }
 }
 
-// Every way in which halves meet other numbers.
+// Each operation of halves with other numbers.
 #[kernel(unsafe cuda = r#"
     __shared__ half tile[32];
     unsigned long long i = thread_index();
@@ -88,7 +88,7 @@ fn integers(
     let _ = (a, b, c, d, e, f, g, h, k);
 }
 
-// All that bodies do with pointers, which slices that check must do too.
+// Each operation of bodies on pointers, which checked slices must support too.
 #[kernel(unsafe cuda = "
     int i = threadIdx.x;
     unsigned int u = i; long l = i; unsigned long ul = i; long long ll = i; unsigned long long ull = i;
@@ -147,7 +147,7 @@ fn compiles(info: &KernelInfo) -> Result<(), Failed> {
             [("unchecked", compile_for(info, cc)), ("checked", compile_checked_for(info, cc))]
         {
             let image = image.map_err(|error| format!("{mode} for {cc:?}: {error}"))?;
-            // A CUBIN is an ELF file; it must hold the kernel under the name that is loaded.
+            // A CUBIN is an ELF file. It must contain the kernel under the name that is loaded.
             if !image.0.starts_with(b"\x7fELF") {
                 return Err(format!("{mode} for {cc:?}: no CUBIN").into());
             }
@@ -160,8 +160,8 @@ fn compiles(info: &KernelInfo) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What the compile of a wrong kernel says.
-fn refusal(info: &KernelInfo) -> String {
+/// The compile error of a wrong kernel.
+fn compile_error(info: &KernelInfo) -> String {
     match compile_for(info, (9, 0)) {
         Err(streamflow::Error::Driver(DriverError::Kernel { kernel, message })) => {
             assert_eq!(kernel, info.name);
@@ -176,19 +176,19 @@ fn expect(text: &str, part: &str) -> Result<(), Failed> {
 }
 
 fn errors_name_the_users_line() -> Result<(), Failed> {
-    let message = refusal(wrong::INFO);
+    let message = compile_error(wrong::INFO);
     expect(&message, &format!("{}:{WRONG_LINE}: error: identifier \"valeu\"", file!()))?;
-    // The same place with checks, whose source has more lines before it.
+    // With bounds checks, whose source has more lines before the body, the line is the same.
     let checked = compile_checked_for(wrong::INFO, (9, 0)).unwrap_err().to_string();
     expect(&checked, &format!("{}:{WRONG_LINE}: error", file!()))?;
-    expect(&refusal(writes_to_input::INFO), &format!("{}:", file!()))?;
-    expect(&refusal(unbalanced::INFO), &format!("{}:", file!()))
+    expect(&compile_error(writes_to_input::INFO), &format!("{}:", file!()))?;
+    expect(&compile_error(unbalanced::INFO), &format!("{}:", file!()))
 }
 
 fn errors_in_included_files_name_that_file() -> Result<(), Failed> {
     assert_eq!((floor::INFO.file, floor::INFO.line), ("cuda/row_sums.cu", 1));
     let info = KernelInfo { cuda: "\n\nno_such_thing();", ..*floor::INFO };
-    expect(&refusal(&info), "cuda/row_sums.cu:3: error")
+    expect(&compile_error(&info), "cuda/row_sums.cu:3: error")
 }
 
 fn newer_devices_get_ptx() -> Result<(), Failed> {
@@ -196,22 +196,22 @@ fn newer_devices_get_ptx() -> Result<(), Failed> {
     let text = std::str::from_utf8(&image.0)?;
     expect(text, ".entry exp_linspace_kernel")?;
     if !text.ends_with('\0') {
-        return Err("PTX ends with NUL, for the driver".into());
+        return Err("PTX must end with NUL for the driver".into());
     }
     Ok(())
 }
 
-fn devices_that_are_too_old_are_named() -> Result<(), Failed> {
+fn the_error_names_a_device_that_is_too_old() -> Result<(), Failed> {
     let error = compile_for(exp_linspace::INFO, (1, 0)).unwrap_err().to_string();
     expect(&error, "compute capability 1.0")
 }
 
-fn a_nul_in_the_source_is_refused() -> Result<(), Failed> {
+fn a_nul_in_the_source_is_an_error() -> Result<(), Failed> {
     let info = KernelInfo { cuda: "out[0] = 1;\0", ..*exp_linspace::INFO };
-    expect(&refusal(&info), "NUL")
+    expect(&compile_error(&info), "NUL")
 }
 
-/// With this variable the binary is the child of a test: it takes one image through the caches.
+/// With this variable the binary is the child process of a test: it loads one image through the caches.
 const CHILD: &str = "STREAMFLOW_TEST_CACHED_IMAGE";
 
 fn child() -> ! {
@@ -221,7 +221,7 @@ fn child() -> ! {
     std::process::exit(0)
 }
 
-/// Runs the child with a cache directory, and returns the files in it with their inode.
+/// Runs the child with a cache directory, and returns the directory's files with their inodes.
 fn files_after_child(dir: &Path) -> Result<Vec<(PathBuf, u64)>, Failed> {
     let mut command = Command::new(std::env::current_exe()?);
     let output = command.env(CHILD, "1").env("STREAMFLOW_CACHE_DIR", dir).output()?;
@@ -232,21 +232,21 @@ fn files_after_child(dir: &Path) -> Result<Vec<(PathBuf, u64)>, Failed> {
     entries.iter().map(|entry| Ok((entry.path(), entry.metadata()?.ino()))).collect()
 }
 
-fn code_is_kept_on_disk_and_mended() -> Result<(), Failed> {
+fn code_is_cached_on_disk_and_damaged_files_are_replaced() -> Result<(), Failed> {
     let dir = tempfile::tempdir()?;
     let first = files_after_child(dir.path())?;
     let [(path, _)] = first.as_slice() else {
         return Err(format!("one file was expected: {first:?}").into());
     };
     let whole = std::fs::read(path)?;
-    // Every write makes a new file, so the same one means that it was read and good.
+    // Every write makes a new file, so that the same inode means that the file was read and valid.
     if files_after_child(dir.path())? != first {
         return Err("the file was written again".into());
     }
     std::fs::write(path, &whole[..whole.len() / 2])?;
-    let mended = files_after_child(dir.path())?;
-    if mended == first || std::fs::read(path)? != whole {
-        return Err(format!("the damaged file was not replaced: {mended:?}").into());
+    let replaced = files_after_child(dir.path())?;
+    if replaced == first || std::fs::read(path)? != whole {
+        return Err(format!("the damaged file was not replaced: {replaced:?}").into());
     }
     Ok(())
 }
@@ -269,9 +269,12 @@ fn main() {
         ("errors_name_the_users_line", errors_name_the_users_line),
         ("errors_in_included_files_name_that_file", errors_in_included_files_name_that_file),
         ("newer_devices_get_ptx", newer_devices_get_ptx),
-        ("devices_that_are_too_old_are_named", devices_that_are_too_old_are_named),
-        ("a_nul_in_the_source_is_refused", a_nul_in_the_source_is_refused),
-        ("code_is_kept_on_disk_and_mended", code_is_kept_on_disk_and_mended),
+        ("the_error_names_a_device_that_is_too_old", the_error_names_a_device_that_is_too_old),
+        ("a_nul_in_the_source_is_an_error", a_nul_in_the_source_is_an_error),
+        (
+            "code_is_cached_on_disk_and_damaged_files_are_replaced",
+            code_is_cached_on_disk_and_damaged_files_are_replaced,
+        ),
     ];
     trials.extend(others.map(|(name, test)| Trial::test(name, test)));
     let kind = if skipped { "skipped: no NVRTC" } else { "" };

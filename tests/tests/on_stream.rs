@@ -1,4 +1,5 @@
-//! What lives longer than a tick and needs a stream: made in `start`, used through that stream alone.
+//! `OnStream`: values that are made on a stream in `start` and live longer than a tick. They can be used only with that
+//! stream.
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
@@ -11,20 +12,20 @@ use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
 fn main() -> ExitCode {
     Suite::new()
-        .both("made_in_start_and_used_in_compute", used)
-        .both("another_stream_is_an_error", other_stream)
-        .both("what_cannot_be_made", unmakeable)
+        .both("a_value_made_in_start_can_be_used_in_compute", used)
+        .both("using_a_value_with_another_stream_is_an_error", other_stream)
+        .both("start_returns_the_error_of_the_constructor", unmakeable)
         .run()
 }
 
-/// As a library's plan: it has the raw stream and memory of its own.
+/// A value such as a library's plan: it has the raw stream and its own memory.
 struct Plan {
     raw: RawStream,
     sums: Tensor<f32>,
     uses: u64,
 }
 
-/// Which stream `compute` asks for.
+/// The stream with which `compute` uses the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum On {
     Work,
@@ -62,7 +63,7 @@ impl Compute for Accumulate {
         let sums = plan.with(&stream, |plan| {
             plan.uses += 1;
             if plan.raw != stream.raw() {
-                return Err(Error::other("another stream than it was made for"));
+                return Err(Error::other("the stream is not the plan's"));
             }
             stream.launch::<add_one>(plan.sums.len(), (&mut plan.sums,))?;
             cx.download(&plan.sums, &stream)
@@ -74,8 +75,9 @@ impl Compute for Accumulate {
 fn used(platform: &Platform) -> Result<(), Failed> {
     let mut harness = OperatorHarness::new(platform, Accumulate::new(On::Work, None))?;
     for tick in 1..=4 {
-        check(harness.tick()?, || "a source is always ready".into())?;
-        let sums = harness.take(|ports| &mut ports.sums).ok_or(Failed::new("nothing"))?;
+        check(harness.tick()?, || "the source was not ready".into())?;
+        let sums =
+            harness.take(|ports| &mut ports.sums).ok_or(Failed::new("no message was emitted"))?;
         let (found, wanted) = (sums.message.wait_blocking()?, [0.5 + tick as f32; 100]);
         check(found == wanted, || format!("tick {tick}: {found:?}"))?;
     }
@@ -95,18 +97,21 @@ fn other_stream(platform: &Platform) -> Result<(), Failed> {
         };
         let text = check_error("another stream", harness.tick(), is_other)?;
         check_text(&text, &["`Accumulate`", "was made for stream", "make one for each stream"])?;
-        check(harness.take(|ports| &mut ports.sums).is_none(), || "it emitted".into())?;
+        check(harness.take(|ports| &mut ports.sums).is_none(), || {
+            "the failed tick has emitted".into()
+        })?;
     }
-    // It was not touched, and is as usable as before.
+    // The plan is unchanged and still usable.
     harness.operator().on = On::Work;
     harness.tick()?;
-    let sums = harness.take(|ports| &mut ports.sums).ok_or(Failed::new("nothing"))?;
+    let sums =
+        harness.take(|ports| &mut ports.sums).ok_or(Failed::new("no message was emitted"))?;
     let found = sums.message.wait_blocking()?;
     check(found == [2.5; 100], || format!("{found:?}"))?;
     Ok(harness.stop()?)
 }
 
-/// Its plan can't be made.
+/// An operator whose plan can't be made.
 #[operator(streams(work))]
 struct Unmakeable {
     #[output]

@@ -1,4 +1,4 @@
-//! What `#[operator]` and `#[derive(Message)]` make, used through `OperatorHarness`.
+//! The code of `#[operator]` and `#[derive(Message)]`, used through `OperatorHarness`.
 #![allow(missing_docs, reason = "a test binary")]
 
 mod operators {
@@ -19,18 +19,18 @@ use streamflow_tests::{Failed, Suite, check, check_equal};
 
 fn main() -> ExitCode {
     Suite::new()
-        .plain("constants", constants)
-        .plain("types_made_inside_of_a_function", inside_of_a_function)
-        .both("a_source_sends_on_the_stream_it_chose", source)
-        .both("what_was_emitted_is_downloaded_with_its_shape", emitted)
-        .both("an_input_that_takes_is_written_in_place", in_place)
-        .both("a_shared_input_is_kept_for_the_next_tick", delay)
-        .both("host_data_and_names_that_want_care", names)
-        .both("an_optional_input_with_generic_state", apply)
-        .both("generic_messages", pass)
-        .both("a_message_of_several_fields", several_fields)
-        .both("metadata_is_read_and_changed", messages::metadata)
-        .both("messages_are_pushed_to_one_of_several_edges", messages::edges)
+        .plain("constants_describe_ports_and_streams", constants)
+        .plain("operators_and_messages_may_be_defined_in_a_function", inside_of_a_function)
+        .both("a_source_sends_on_its_chosen_stream", source)
+        .both("an_emitted_tensor_is_downloaded_with_its_shape", emitted)
+        .both("a_taken_message_is_changed_in_place", in_place)
+        .both("a_shared_message_can_be_kept_for_the_next_tick", delay)
+        .both("keywords_are_valid_names_of_ports_with_host_data", names)
+        .both("a_generic_operator_may_have_an_optional_input", apply)
+        .both("messages_may_be_generic", pass)
+        .both("a_message_may_have_several_fields", several_fields)
+        .both("metadata_can_be_read_and_changed", messages::metadata)
+        .both("a_push_can_select_one_of_several_edges", messages::edges)
         .run()
 }
 
@@ -70,10 +70,10 @@ fn constants() -> Result<(), Failed> {
     check_equal(devices(InPlace::INPUTS), vec![true; 2])?;
     check_equal(devices(Pass::<u64>::INPUTS), vec![false, true])?;
     check_equal(devices(Pass::<Tensor<u8>>::OUTPUTS), vec![true, false])?;
-    // The download of device data is data of the host.
+    // A download of device data is host data.
     check_equal(devices(Unpack::OUTPUTS), vec![false])?;
     check_equal(Names::STREAMS, 0)?;
-    // A stream of its own, and the internal one: one of its inputs carries device data.
+    // Its own stream, and the internal one, since one of its inputs carries device data.
     check_equal(Pass::<u64>::STREAMS, 2)?;
     check_equal(Pass::<u64>::NAME, "Pass")?;
     check_equal(Pack::STREAMS, 1)?;
@@ -83,7 +83,7 @@ fn constants() -> Result<(), Failed> {
 fn inside_of_a_function() -> Result<(), Failed> {
     #[derive(Message)]
     struct Local {
-        #[allow(dead_code, reason = "only its type counts")]
+        #[allow(dead_code, reason = "only its type is used")]
         number: u8,
     }
 
@@ -108,23 +108,25 @@ fn inside_of_a_function() -> Result<(), Failed> {
 fn source(platform: &Platform) -> Result<(), Failed> {
     let mut harness = OperatorHarness::new(platform, Source::new(3, false))?;
     for tick in 0..3 {
-        check(harness.tick()?, || "a source is always ready".into())?;
-        let emitted = harness.take(|ports| &mut ports.image).ok_or(Failed::new("nothing"))?;
-        check(emitted.sent.is_some(), || "no point".into())?;
+        check(harness.tick()?, || "the source was not ready".into())?;
+        let emitted =
+            harness.take(|ports| &mut ports.image).ok_or(Failed::new("no message was emitted"))?;
+        check(emitted.sent.is_some(), || "the message has no point".into())?;
         check_equal(harness.stream().download_blocking(&emitted.message)?, vec![tick as f32; 3])?;
     }
     Ok(harness.stop()?)
 }
 
-/// What `take` gives is shared, and downloaded as it is.
+/// The message that `take` returns is shared, and is downloaded unchanged.
 fn emitted(platform: &Platform) -> Result<(), Failed> {
     let mut harness = OperatorHarness::new(platform, Delay::new(None))?;
     for first in [0.0, 10.0] {
         let image = uploaded(platform, &[first, 1.0, 2.0, 3.0, 4.0, 5.0], harness.stream())?;
         harness.push(|ports| &mut ports.now, image.reshape([2, 3])?)?;
-        check(harness.tick()?, || "it is ready".into())?;
+        check(harness.tick()?, || "the operator was not ready".into())?;
     }
-    let emitted = harness.take(|ports| &mut ports.before).ok_or(Failed::new("nothing"))?;
+    let emitted =
+        harness.take(|ports| &mut ports.before).ok_or(Failed::new("no message was emitted"))?;
     let download = platform.download(&emitted.message, harness.stream())?;
     check_equal(download.shape(), &[2, 3])?;
     check_equal(download.wait_blocking()?, &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0])?;
@@ -133,16 +135,16 @@ fn emitted(platform: &Platform) -> Result<(), Failed> {
 
 fn in_place(platform: &Platform) -> Result<(), Failed> {
     let mut harness = OperatorHarness::new(platform, InPlace::new())?;
-    check(!harness.tick()?, || "it has no message".into())?;
+    check(!harness.tick()?, || "the operator ran without a message".into())?;
     let (data, added) = (
         uploaded(platform, &[1.0, 2.0], harness.stream())?,
         uploaded(platform, &[10.0, 20.0], harness.stream())?,
     );
     harness.push(|ports| &mut ports.data, data)?;
-    check(!harness.tick()?, || "one message is missing".into())?;
+    check(!harness.tick()?, || "the operator ran with a message missing".into())?;
     harness.push(|ports| &mut ports.added, added)?;
-    check(harness.tick()?, || "it is ready".into())?;
-    let sum = harness.take(|ports| &mut ports.out).ok_or(Failed::new("nothing"))?;
+    check(harness.tick()?, || "the operator was not ready".into())?;
+    let sum = harness.take(|ports| &mut ports.out).ok_or(Failed::new("no message was emitted"))?;
     check_equal(harness.stream().download_blocking(&sum.message)?, vec![12.0, 23.0])?;
     Ok(harness.stop()?)
 }
@@ -152,7 +154,7 @@ fn delay(platform: &Platform) -> Result<(), Failed> {
     for tick in 0..3 {
         let now = uploaded(platform, &[tick as f32], harness.stream())?;
         harness.push(|ports| &mut ports.now, now)?;
-        check(harness.tick()?, || "it is ready".into())?;
+        check(harness.tick()?, || "the operator was not ready".into())?;
         let before = harness.take(|ports| &mut ports.before);
         match before {
             None => check_equal(tick, 0)?,
@@ -174,7 +176,7 @@ fn names(platform: &Platform) -> Result<(), Failed> {
         if let Some(shared) = shared {
             harness.push(|ports| &mut ports.in1, shared)?;
         }
-        check(harness.tick()?, || "it is ready".into())?;
+        check(harness.tick()?, || "the operator was not ready".into())?;
         let sum = harness.take(|ports| &mut ports.r#type).map(|emitted| *emitted.message);
         check_equal(sum, Some(111))?;
         let sum = harness.take(|ports| &mut ports.streams).map(|emitted| *emitted.message);
@@ -186,7 +188,7 @@ fn names(platform: &Platform) -> Result<(), Failed> {
 fn apply(platform: &Platform) -> Result<(), Failed> {
     let mut harness = OperatorHarness::new(platform, Apply::<_, 2>::new(|x| x * 2.0))?;
     harness.push(|ports| &mut ports.x, HostData([1.0, 2.0]))?;
-    check(harness.tick()?, || "it is ready".into())?;
+    check(harness.tick()?, || "the operator was not ready".into())?;
     let y = harness.take(|ports| &mut ports.y).map(|emitted| emitted.message.0);
     check_equal(y, Some([2.0, 4.0]))?;
     Ok(harness.stop()?)
@@ -197,13 +199,13 @@ fn pass(platform: &Platform) -> Result<(), Failed> {
     let other = uploaded(platform, &[f16::ONE; 5], harness.stream())?;
     harness.push(|ports| &mut ports.one, "text".into())?;
     harness.push(|ports| &mut ports.other, other)?;
-    check(harness.tick()?, || "it is ready".into())?;
+    check(harness.tick()?, || "the operator was not ready".into())?;
     let len = harness.take(|ports| &mut ports.len).map(|emitted| *emitted.message);
     check_equal(len, Some(5))?;
-    let out = harness.take(|ports| &mut ports.out).ok_or(Failed::new("nothing"))?;
+    let out = harness.take(|ports| &mut ports.out).ok_or(Failed::new("no message was emitted"))?;
     let Pair(text, number) = &*out.message;
     check_equal((text.as_str(), *number), ("text", 7))?;
-    check(out.sent.is_none(), || "host data has no point".into())?;
+    check(out.sent.is_none(), || "host data has a point".into())?;
     Ok(harness.stop()?)
 }
 
@@ -216,15 +218,17 @@ fn several_fields(platform: &Platform) -> Result<(), Failed> {
     pack.push(|ports| &mut ports.boxes, boxes)?;
     pack.push(|ports| &mut ports.scores, scores)?;
     pack.push(|ports| &mut ports.when, Trigger)?;
-    check(pack.tick()?, || "it is ready".into())?;
-    let packed = pack.take(|ports| &mut ports.packed).ok_or(Failed::new("nothing"))?;
-    check(packed.sent.is_some(), || "device data comes with a point".into())?;
+    check(pack.tick()?, || "the operator was not ready".into())?;
+    let packed =
+        pack.take(|ports| &mut ports.packed).ok_or(Failed::new("no message was emitted"))?;
+    check(packed.sent.is_some(), || "device data has no point".into())?;
     let packed = packed.message.try_unwrap().map_err(|_| Failed::new("another owner"))?;
 
     let mut unpack = OperatorHarness::new(platform, Unpack::new())?;
     unpack.push(|ports| &mut ports.packed, packed)?;
-    check(unpack.tick()?, || "it is ready".into())?;
-    let scores = unpack.take(|ports| &mut ports.scores).ok_or(Failed::new("nothing"))?;
+    check(unpack.tick()?, || "the operator was not ready".into())?;
+    let scores =
+        unpack.take(|ports| &mut ports.scores).ok_or(Failed::new("no message was emitted"))?;
     check_equal(scores.message.wait_blocking()?, &[0.5, 0.25])?;
     pack.stop()?;
     Ok(unpack.stop()?)

@@ -1,5 +1,5 @@
-//! Law 8: what a hook queued is recorded when it ends, if another stream may need it. Which streams a
-//! graph has is partly known while compiling, and partly when they are used.
+//! Law 8: at the end of a hook its work is recorded, if another stream may need it. Some of a graph's streams are known
+//! while compiling, the others when they are first used.
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
@@ -17,14 +17,14 @@ const TICKS: usize = 4;
 
 fn main() -> ExitCode {
     Suite::new()
-        .both("a_default_stream_beside_the_declared_one", beside)
-        .both("a_stream_that_is_named_while_running", named)
-        .both("another_node_on_a_default_stream", another_node)
-        .both("one_default_stream_alone_records_nothing", default_alone)
+        .both("a_default_stream_beside_a_declared_stream_is_recorded", beside)
+        .both("a_stream_named_at_run_time_is_recorded", named)
+        .both("a_declared_stream_is_recorded_once_another_node_uses_a_default_stream", another_node)
+        .both("a_graph_with_only_one_default_stream_records_nothing", default_alone)
         .run()
 }
 
-/// Where a source works, which declares no stream.
+/// The stream of a source that declares none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum On {
     Default,
@@ -65,15 +65,15 @@ impl Compute for Declared {
     }
 }
 
-/// Whether something was recorded since the last launch. When a consumer's hook begins, that is the
-/// source's.
+/// Whether there is a record since the last launch. At the beginning of the consumer's hook that is the source's
+/// launch.
 fn is_recorded(calls: &Recorder) -> bool {
     let calls = calls.calls();
     let since = calls.iter().rev().take_while(|call| !matches!(call, Call::Launch { .. }));
     since.into_iter().any(|call| matches!(call, Call::RecordEvent { .. }))
 }
 
-/// Receives on a stream of its own, or on the first that it finds.
+/// Receives on its own stream, or on the first stream that it receives.
 #[operator]
 struct Receives {
     #[input]
@@ -89,7 +89,7 @@ impl Compute for Receives {
     }
 }
 
-/// Receives on the default stream, and has no other.
+/// Receives on the default stream; it has no other stream.
 #[operator]
 struct OnDefault {
     #[input]
@@ -108,7 +108,7 @@ impl Compute for OnDefault {
 }
 
 graph! {
-    /// One stream is declared: the consumer's internal one.
+    /// One stream is declared: the consumer's internal stream.
     struct Beside(on: On, calls: Arc<Recorder>, seen: Seen<bool>) {
         #[when(count(TICKS as u64))]
         let source: Undeclared = Undeclared::new(on);
@@ -118,7 +118,7 @@ graph! {
 }
 
 graph! {
-    /// One is declared: the source's.
+    /// One stream is declared: the source's.
     struct AnotherNode(calls: Arc<Recorder>, seen: Seen<bool>) {
         #[when(count(TICKS as u64))]
         let source: Declared = Declared::new();
@@ -129,7 +129,7 @@ graph! {
 }
 
 graph! {
-    /// None is declared.
+    /// No stream is declared.
     struct DefaultAlone(calls: Arc<Recorder>, seen: Seen<bool>) {
         #[when(count(TICKS as u64))]
         let source: Undeclared = Undeclared::new(On::Default);
@@ -139,7 +139,7 @@ graph! {
     }
 }
 
-/// What the consumer saw in each tick.
+/// Whether the source's work was recorded, in each tick of the consumer.
 fn run(
     on: &Platform,
     run: impl FnOnce(&Platform, Arc<Recorder>, Seen<bool>) -> Result<()>,
@@ -162,7 +162,7 @@ fn named(on: &Platform) -> Result<(), Failed> {
     check(seen == [true; TICKS], || format!("{seen:?}"))
 }
 
-/// That there is a second stream is known once the consumer has asked for it: after its first tick.
+/// The second stream is known once the consumer has used it: after its first tick.
 fn another_node(on: &Platform) -> Result<(), Failed> {
     let seen = run(on, |platform, calls, seen| AnotherNode::new(platform, calls, seen)?.run())?;
     check(seen.len() == TICKS && seen[1..] == [true; TICKS - 1], || format!("{seen:?}"))

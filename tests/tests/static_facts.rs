@@ -1,4 +1,4 @@
-//! What holds for types, whatever runs: sizes, threads, and which state allows what.
+//! Static facts about types: sizes, `Send` and `Sync`, and which state of a port allows which call.
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::mem::size_of;
@@ -10,7 +10,7 @@ use streamflow::port::{
 };
 use streamflow::prelude::*;
 
-// States of ports vanish: what an input is in is known to the compiler alone.
+// States of ports take no space: only the compiler knows an input's state.
 type Reads = &'static Tensor<f32>;
 type Optional = Option<Shared<Tensor<f32>>>;
 assert_eq_size!(In<'static, Reads, Pending>, In<'static, Reads, Received>, [usize; 2]);
@@ -20,22 +20,22 @@ assert_eq_size!(
     Out<'static, Tensor<f32>, Unset>,
     Out<'static, u64, Internal>,
 );
-// What an output has beside its state: the queue's end, the context, and when the data was acquired.
+// Beside its state, an output has the queue's end, the context, and the acquisition time.
 assert_eq_size!(Out<'static, u64, Internal>, (usize, usize, Option<Timestamp>));
-// A chosen stream is kept until `emit`, and nothing beside it.
+// A chosen stream is kept until `emit`; the state takes no other space.
 const _: () = assert!(
     size_of::<Out<'static, Tensor<f32>, On<'static>>>()
         == size_of::<Out<'static, Tensor<f32>, Unset>>() + size_of::<Stream<'static>>()
 );
 assert_eq_size!(Stream<'static>, usize);
 
-// Laws 1 and 2: first the message, once; then its stream.
+// Laws 1 and 2: the message is received once, and its stream after it.
 assert_impl_all!(Pending: Unreceived);
 assert_not_impl_any!(Pending: HasMessage, StreamReady);
 assert_impl_all!(Received: HasMessage, StreamReady);
 assert_not_impl_any!(Received: Unreceived);
 
-// Law 3: a tick's stream stays on its thread; one that is owned may move to another.
+// Law 3: a tick's stream stays on its thread. An owned stream may move to another thread.
 assert_not_impl_any!(Stream<'static>: Send, Sync);
 assert_impl_all!(CudaStream: Send);
 assert_not_impl_any!(CudaStream: Sync, Clone, Copy);
@@ -51,7 +51,7 @@ assert_not_impl_any!(On<'static>: Unchosen);
 assert_not_impl_any!(In<'static, Reads>: Clone, Copy);
 assert_not_impl_any!(Out<'static, Tensor<f32>>: Clone, Copy);
 
-// Law 5: messages go from thread to thread; what a reader gets can't be written, nor copied by chance.
+// Law 5: messages move between threads. A reader's message can be neither written nor copied by accident.
 assert_impl_all!(Tensor<f32>: Message, Send, Sync);
 assert_impl_all!(Download<f32>: Message, Send, Sync);
 assert_impl_all!(Shared<Tensor<f32>>: Send, Sync, Clone, std::ops::Deref);

@@ -1,5 +1,5 @@
-//! Law 12: after warm-up a tick allocates nothing on the host and makes no stream, event or device
-//! allocation; the driver sees launches, copies, records, waits and queries alone.
+//! Law 12: after warm-up a tick makes no allocation on the host or a device, no stream and no event. The driver gets
+//! only launches, copies, records, waits and queries.
 #![allow(missing_docs, reason = "a test binary")]
 
 #[path = "transfers/leaves.rs"]
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
         .run()
 }
 
-/// Two ticks in flight, as the example does it.
+/// Runs with two ticks in flight, as the example does.
 fn run(app: &mut HandWired, ticks: usize) -> Result<()> {
     let mut before = app.tick()?;
     for _ in 1..ticks {
@@ -50,7 +50,7 @@ fn run(app: &mut HandWired, ticks: usize) -> Result<()> {
     Ok(())
 }
 
-/// What the driver may see once all is warm.
+/// Whether the driver may get this call after warm-up.
 fn is_steady(call: &Call) -> bool {
     matches!(
         call,
@@ -61,7 +61,7 @@ fn is_steady(call: &Call) -> bool {
             | Call::WaitEvent { .. }
             | Call::QueryEvent { .. }
             | Call::SynchronizeEvent { .. }
-            // No call of CUDA's: it tells the simulator that memory has a new owner.
+            // Not a CUDA call: it declares to the simulator that memory has a new owner.
             | Call::Recycle { .. }
     )
 }
@@ -87,12 +87,12 @@ fn no_heap_allocations(platform: &Platform) -> Result<(), Failed> {
     check(allocations == 0, || format!("{allocations} allocations in {TICKS} ticks"))
 }
 
-/// Kernels and copies of one tick.
+/// The numbers of kernels and copies of one tick.
 fn work_per_tick(example: Example) -> (usize, usize) {
     match example {
         Example::Pool | Example::Default => (3, 1),
         Example::Edges => (6, 2),
-        // The pattern, a part of each of four frames, the fade and the mix; the edge's copy and the
+        // Kernels: the pattern, a part of each of four frames, the fade and the mix. Copies: the edge's and the
         // download.
         Example::Temporal => (7, 2),
     }
@@ -104,7 +104,7 @@ fn graphs_make_no_resources(platform: &Platform) -> Result<(), Failed> {
         let seen = recorder.clone();
         let steady = Arc::new(std::sync::Mutex::new(Vec::new()));
         let kept = steady.clone();
-        // Within one run, at the same place of a tick, so that neither its start nor its end counts.
+        // Counted within one run, between the same places of two ticks, so that neither its start nor its end counts.
         let on_tick = Box::new(move |tick| {
             if tick == WARM_UP as u64 {
                 seen.clear();
@@ -123,7 +123,7 @@ fn graphs_make_no_resources(platform: &Platform) -> Result<(), Failed> {
         })?;
         let count = |wanted: fn(&Call) -> bool| calls.iter().filter(|call| wanted(call)).count();
         let (launches, copies) = work_per_tick(example);
-        // How far the sources are ahead of the sink may differ by a tick or two at both ends.
+        // At both ends the sources may be ahead of the sink by one or two ticks more or less.
         for (what, found, wanted) in [
             ("launches", count(|call| matches!(call, Call::Launch { .. })), launches * TICKS),
             ("copies", count(|call| matches!(call, Call::Copy { .. })), copies * TICKS),
@@ -144,7 +144,7 @@ fn graphs_make_no_heap_allocations(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// Nothing is allocated between two ticks of one run.
+/// Checks that a run makes no heap allocation between two of its ticks.
 fn no_allocations_within(
     name: &str,
     run: impl FnOnce(u64, OnTick) -> Result<(), Failed>,
@@ -159,17 +159,17 @@ fn no_allocations_within(
         }
         Ok(())
     });
-    // Counted as a whole as well: then it is certain that allocations are counted.
+    // The whole run must allocate, which shows that allocations are counted.
     let (whole, done) = count(|| run((WARM_UP + TICKS + 10) as u64, on_tick));
     done?;
-    check(whole > 0, || format!("{name}: a run that allocates nothing"))?;
+    check(whole > 0, || format!("{name}: no allocation in the whole run"))?;
     let (before, after) = (before.load(Ordering::Relaxed), after.load(Ordering::Relaxed));
     check(before > 0 && after == before, || {
         format!("{name}: {} allocations in {TICKS} ticks", after.saturating_sub(before))
     })
 }
 
-/// Takes its pool's only stream for something else, and asks for its internal one in every tick.
+/// Allocates its pool's only stream under another name, and needs its internal stream in every tick.
 #[operator]
 struct Streamless {
     #[input]
@@ -186,16 +186,16 @@ impl Compute for Streamless {
         let image = io.image.receive().or_adopt().or_default();
         let (_, stream) = image.receive_cuda_stream(cx)?;
         if stream.raw() != cx.default_stream()?.raw() {
-            return Err(Error::other("there was a stream"));
+            return Err(Error::other("the pool had a stream"));
         }
-        // So that the host does not run ahead ever further.
+        // Wait, so that the host does not run further and further ahead.
         stream.synchronize_blocking()?;
         (self.on_tick)(cx.tick())
     }
 }
 
 graph! {
-    /// Its messages name no stream, so that there is never one to adopt.
+    /// Its messages carry no stream, so that there is never one to adopt.
     struct Exhausted(ticks: u64, on_tick: OnTick) {
         const ONE: CudaStreamPool = CudaStreamPool::new().max_size(1);
 
@@ -214,7 +214,7 @@ fn exhausted_pool(platform: &Platform) -> Result<(), Failed> {
     })
 }
 
-/// Hands on what it takes, from a stream by a name of the run, with a copy for itself.
+/// Forwards its image on a stream that it allocates by name, and sends a copy to itself.
 #[operator]
 struct HandsOn {
     #[input]
@@ -242,7 +242,7 @@ impl Compute for HandsOn {
     }
 }
 
-/// Reads what has come on all edges.
+/// Reads the messages of all edges.
 #[operator]
 struct ReadsAll {
     #[input(many)]
@@ -256,14 +256,14 @@ impl Compute for ReadsAll {
         for image in images {
             cx.download(&*image, &stream)?.wait_blocking()?;
         }
-        // As above.
+        // Wait, as in `Streamless`.
         cx.default_stream()?.synchronize_blocking()?;
         (self.on_tick)(cx.tick())
     }
 }
 
 graph! {
-    /// Between two devices and round again, awaited, and with messages that are dropped.
+    /// A feedback edge between two devices, an awaited input, and an edge that drops messages.
     struct Kinds(ticks: u64, first: Tensor<f32>, on_tick: OnTick) {
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
 

@@ -1,6 +1,6 @@
-//! A device that breaks, each time in a process of its own: the first call that meets the error tells
-//! it, later ones say that they were not tried, and dropping everything neither panics, blocks nor
-//! aborts (law 11, and law 9 after a sticky error).
+//! A device with a sticky error, each time in its own process. The first call that meets the error returns it, later
+//! calls return that they were not tried, and dropping everything neither panics, blocks nor aborts (law 11, and law 9
+//! after a sticky error).
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
@@ -14,10 +14,10 @@ use streamflow_tests::{Failed, Suite, check, check_error, child};
 
 const LEN: usize = 1003;
 
-/// About 10 ms on a GPU: in flight when the device breaks.
+/// About 10 ms on a GPU: still running when the device fails.
 const SLOW: u64 = 20_000_000;
 
-/// What is called first once the device is broken, and what broke it.
+/// The first call after the error, or the cause of the error.
 const SCENARIOS: [&str; 4] = ["download", "synchronize", "trap", "unnoticed"];
 
 fn main() -> ExitCode {
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     suite.run()
 }
 
-/// Everything that there is to drop.
+/// One of each resource, to be dropped after the error.
 struct World {
     platform: Platform,
     pool: StreamPool,
@@ -61,7 +61,7 @@ fn world(platform: Platform) -> Result<World> {
     b.launch::<slow_fill>(LEN, (&mut shared, 5.0, SLOW))?;
     let in_flight = platform.download(&shared, &b)?;
     let mut victim = platform.buffer(LEN, &a)?;
-    // Loaded now: what breaks below must be the device and not the compiler.
+    // Load the kernel now, so that the device fails below, and not the compiler.
     a.launch::<fill>(LEN, (&mut victim, 0.0))?;
     a.launch::<add_one>(LEN, (&mut victim,))?;
     a.synchronize_blocking()?;
@@ -72,7 +72,7 @@ fn world(platform: Platform) -> Result<World> {
 fn in_child(role: &str) -> Result<(), Failed> {
     let (name, scenario) = role.split_once(' ').ok_or_else(|| Failed::new("no scenario"))?;
     let mut world = world(child::platform(name)?)?;
-    // In flight on the other stream: a free block that the memory pool keeps, and its use.
+    // Leave a free block in the memory pool whose use still runs on the other stream.
     let mut dropped = world.platform.buffer::<f32>(5 * LEN, &world.b)?;
     world.b.launch::<slow_fill>(5 * LEN, (&mut dropped, 1.0, SLOW))?;
     drop(dropped);
@@ -81,7 +81,7 @@ fn in_child(role: &str) -> Result<(), Failed> {
         _ => world.a.launch::<write_to_nowhere>(1, (&mut world.victim,))?,
     }
     if scenario != "unnoticed" {
-        first_call_tells(&world, scenario)?;
+        first_call_reports(&world, scenario)?;
         later_calls_are_not_tried(&mut world)?;
         new_platforms(name)?;
     }
@@ -91,10 +91,10 @@ fn in_child(role: &str) -> Result<(), Failed> {
     check(took < Duration::from_secs(10), || format!("dropping took {took:?}"))
 }
 
-/// The error itself, once, by the call that met it.
-fn first_call_tells(world: &World, scenario: &str) -> Result<(), Failed> {
+/// The first call that meets the error returns it.
+fn first_call_reports(world: &World, scenario: &str) -> Result<(), Failed> {
     let World { platform, a, victim, .. } = world;
-    // What runs on `b` may still end well: only what is behind the broken kernel can't.
+    // Work on `b` may still succeed. Work after the broken kernel can't.
     let result = match scenario {
         "download" => platform.download(victim, a).and_then(|d| d.wait_blocking().map(drop)),
         _ => a.synchronize_blocking(),
@@ -103,15 +103,15 @@ fn first_call_tells(world: &World, scenario: &str) -> Result<(), Failed> {
         matches!(error, Error::Driver(DriverError::Call { .. }))
     })?;
     let kernel = if scenario == "trap" { "trap" } else { "write_to_nowhere" };
-    // CUDA does not know which kernel it was, only what happened.
-    let told = match platform.name() {
+    // CUDA reports only the kind of error, not the kernel.
+    let reported = match platform.name() {
         "host" => text.contains("KERNEL_PANICKED (719)") && text.contains(kernel),
         _ => text.contains("CUDA_ERROR_"),
     };
-    check(told, || format!("the first call says: {text}"))
+    check(reported, || format!("the first call returned: {text}"))
 }
 
-/// Not tried: no call waits for a device that does nothing any more.
+/// Later calls are not tried: no call waits for a device that executes nothing any more.
 fn later_calls_are_not_tried(world: &mut World) -> Result<(), Failed> {
     let start = Instant::now();
     let World { platform, a, b, kept, pinned, early, in_flight, victim, .. } = world;
@@ -119,7 +119,7 @@ fn later_calls_are_not_tried(world: &mut World) -> Result<(), Failed> {
         let text = check_error(what, result, |error| {
             matches!(error, Error::Driver(DriverError::Sticky { .. }))
         })?;
-        check(text.contains("was not tried"), || format!("{what} says: {text}"))
+        check(text.contains("was not tried"), || format!("{what} returned: {text}"))
     };
     sticky("a launch", a.launch::<add_one>(LEN, (victim,)))?;
     sticky("a launch elsewhere", b.launch::<add_one>(LEN, (kept,)))?;
@@ -138,20 +138,20 @@ fn later_calls_are_not_tried(world: &mut World) -> Result<(), Failed> {
     sticky("page-locked memory", platform.pinned::<f32>(device(0), 90 * LEN).map(drop))?;
     const MORE: CudaStreamPool = CudaStreamPool::new().reserved_size(9);
     sticky("a pool", platform.stream_pool("MORE", &MORE).map(drop))?;
-    // What arrived before is the host's.
+    // Data that arrived before the error belongs to the host.
     let arrived = early.wait_blocking()?.iter().all(|&x| x == 3.0);
-    check(arrived, || "a download that was complete has other values now".into())?;
+    check(arrived, || "a complete download has changed".into())?;
     let took = start.elapsed();
     check(took < Duration::from_secs(5), || format!("calls that are not tried took {took:?}"))
 }
 
-/// CUDA's context is the process's. Simulators have nothing in common.
+/// CUDA's context belongs to the process, so that a new platform fails. Simulators are independent.
 fn new_platforms(name: &str) -> Result<(), Failed> {
     if name == "cuda" {
         let text = check_error("a new platform", Platform::cuda(), |error| {
             matches!(error, Error::Driver(DriverError::Sticky { .. }))
         })?;
-        return check(text.contains("start the process again"), || format!("it says: {text}"));
+        return check(text.contains("start the process again"), || format!("the error is: {text}"));
     }
     let platform = Platform::host().build()?;
     let s = platform.default_stream(device(0))?;
@@ -160,7 +160,7 @@ fn new_platforms(name: &str) -> Result<(), Failed> {
     check(s.download_blocking(&data)?.iter().all(|&x| x == 2.0), || "wrong data".into())
 }
 
-/// In an order that no destructor hopes for, and half of it on another thread.
+/// Drops everything in an unfavourable order, half of it on another thread.
 fn drop_everything(world: World) -> Result<(), Failed> {
     let World { platform, pool, a, b, shared, kept, pinned, early, in_flight, victim } = world;
     let (copy, handle) = (shared.clone(), platform.clone());

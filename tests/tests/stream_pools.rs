@@ -1,5 +1,4 @@
-//! Pools of streams, on both platforms: how many, on which device, with which priority and flags, and
-//! who holds them.
+//! Stream pools on both platforms: sizes, devices, priorities, flags, and holders.
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
@@ -12,10 +11,10 @@ use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 fn main() -> ExitCode {
     Suite::new()
         .both("an_exhausted_pool_names_its_holders", exhausted)
-        .both("a_stream_comes_back_and_is_lent_again_without_waiting", reused)
-        .both("priorities_are_clamped_to_the_device_s_range", priorities)
+        .both("a_dropped_stream_is_allocated_again_without_a_wait", reused)
+        .both("priorities_are_clamped_to_the_range_of_the_device", priorities)
         .devices("each_device_has_its_own_streams", 2, devices)
-        .both("a_pool_on_a_device_that_is_not_there", missing)
+        .both("a_pool_on_a_missing_device_is_an_error", missing)
         .run()
 }
 
@@ -38,10 +37,10 @@ fn exhausted(platform: &Platform) -> Result<(), Failed> {
     let text = check_error("allocate", pool.allocate("late"), |_| true)?;
     check_text(&text, &["`cast`, `show`"])?;
     drop((cast, show));
-    check(pool.in_use() == 0, || format!("{} are lent", pool.in_use()))
+    check(pool.in_use() == 0, || format!("{} streams are in use", pool.in_use()))
 }
 
-/// The next holder's work queues up behind what is still running.
+/// The next holder's work is queued behind the work that still runs.
 fn reused(platform: &Platform) -> Result<(), Failed> {
     let (recorder, platform) = recorded(platform.driver().clone())?;
     let pool = platform.stream_pool("ONE", &CudaStreamPool::new().max_size(1))?;
@@ -52,8 +51,8 @@ fn reused(platform: &Platform) -> Result<(), Failed> {
     recorder.clear();
     drop(first);
     let second = pool.allocate("second")?;
-    check(second.raw() == handle, || "another stream was made".into())?;
-    // Neither waits, nor asks, nor makes the stream wait for anything.
+    check(second.raw() == handle, || "the pool made another stream".into())?;
+    // The allocation makes no wait and no query.
     check(recorder.calls().is_empty(), || recorder.text())?;
     let data = second.download_blocking(&data)?;
     check(data.iter().all(|&value| value == 7.0), || "the data is wrong".into())
@@ -66,7 +65,7 @@ fn priorities(platform: &Platform) -> Result<(), Failed> {
         let pool = platform.stream_pool("PRIORITY", &description)?;
         let used = priority.clamp(urgent, relaxed);
         check(pool.priority() == used, || format!("{priority} became {}", pool.priority()))?;
-        pool.allocate("somebody")?.synchronize_blocking()?;
+        pool.allocate("user")?.synchronize_blocking()?;
     }
     Ok(())
 }
@@ -74,7 +73,7 @@ fn priorities(platform: &Platform) -> Result<(), Failed> {
 fn devices(platform: &Platform) -> Result<(), Failed> {
     for index in 0..2 {
         let pool = platform.stream_pool("DEVICE", &CudaStreamPool::new().device(device(index)))?;
-        let stream = pool.allocate("somebody")?;
+        let stream = pool.allocate("user")?;
         check(stream.device() == device(index), || format!("{stream:?}"))?;
         let mut data = platform.buffer(1003, &stream)?;
         stream.launch::<slow_fill>(1003, (&mut data, index as f32, 0))?;

@@ -1,4 +1,4 @@
-//! Events with timing: how long work takes on the device.
+//! Timing events: the duration of work on the device.
 #![allow(missing_docs, reason = "a test binary")]
 
 use std::process::ExitCode;
@@ -8,28 +8,28 @@ use streamflow::prelude::*;
 use streamflow_tests::kernels::slow_fill;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
-/// Elements of a buffer that takes a while to copy: longer on a GPU, where the clock is not that fine.
+/// The length of a buffer whose copy takes measurable time. It is larger on a GPU, whose clock is coarser.
 fn len(platform: &Platform) -> usize {
     if platform.name() == "host" { 1 << 14 } else { 1 << 20 }
 }
 
 fn main() -> ExitCode {
     Suite::new()
-        .both("work_takes_time", takes_time)
-        .both("the_clock_is_the_device_s", device_clock)
-        .both("what_overlaps_takes_less_than_its_sum", overlaps)
-        .both("an_end_before_its_start", backwards)
-        .devices("two_devices_have_no_common_clock", 2, two_devices)
-        .plain("a_seed_repeats_its_times", repeats)
-        .plain("two_platforms_have_no_common_clock", two_platforms)
+        .both("more_work_takes_more_time", takes_time)
+        .both("the_duration_excludes_time_of_the_host", device_clock)
+        .both("overlapping_copies_take_less_than_their_sum", overlaps)
+        .both("an_end_before_its_start_is_an_error", backwards)
+        .devices("a_duration_between_two_devices_is_an_error", 2, two_devices)
+        .plain("a_seed_reproduces_its_durations", repeats)
+        .plain("a_duration_between_two_platforms_is_an_error", two_platforms)
         .run()
 }
 
 fn stream(platform: &Platform, on: DeviceId) -> Result<CudaStream> {
-    platform.stream_pool("TIMED", &CudaStreamPool::new().device(on))?.allocate("somebody")
+    platform.stream_pool("TIMED", &CudaStreamPool::new().device(on))?.allocate("timed")
 }
 
-/// How long `work` takes on a stream.
+/// The duration of `work` on a stream.
 fn time_of(stream: &CudaStream, work: impl FnOnce(&CudaStream) -> Result<()>) -> Result<Duration> {
     let start = stream.record_timing()?;
     work(stream)?;
@@ -46,25 +46,25 @@ fn takes_time(platform: &Platform) -> Result<(), Failed> {
     let once = time_of(&stream, |stream| stream.upload(&source, &mut target))?;
     let often =
         time_of(&stream, |stream| (0..20).try_for_each(|_| stream.upload(&source, &mut target)))?;
-    check(nothing < once, || format!("nothing takes {nothing:?}, one copy {once:?}"))?;
+    check(nothing < once, || format!("no work takes {nothing:?}, one copy {once:?}"))?;
     check(often > 5 * once && once > Duration::ZERO, || {
         format!("20 copies take {often:?}, one {once:?}")
     })
 }
 
-/// The host's own time is not in it: between the two events nothing is queued.
+/// Time of the host does not count: between the two events no work is queued.
 fn device_clock(platform: &Platform) -> Result<(), Failed> {
     let stream = stream(platform, device(0))?;
     let mut data = platform.buffer(len(platform), &stream)?;
     stream.launch::<slow_fill>(data.len(), (&mut data, 1.0, 2_000_000))?;
     let (start, end) = (stream.record_timing()?, stream.record_timing()?);
-    // Whatever the host does meanwhile.
+    // The host is busy meanwhile.
     let _busy = stream.download_blocking(&data)?;
     let time = start.elapsed_blocking(&end)?;
     check(time < Duration::from_micros(500), || format!("{time:?} between two events in a row"))
 }
 
-/// Copies to and from the device on two streams.
+/// Copies to the device and from the device on two streams.
 fn overlaps(platform: &Platform) -> Result<(), Failed> {
     let pool = platform.stream_pool("TIMED", &CudaStreamPool::new().max_size(2))?;
     let (up, down) = (pool.allocate("up")?, pool.allocate("down")?);

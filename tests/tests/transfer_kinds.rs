@@ -1,5 +1,5 @@
-//! `#[transfer]` beside what else an edge and a node can be: without a pool, on default streams, with a
-//! policy that drops, with feedback. The data is right, and each call is made with its own device bound.
+//! `#[transfer]` together with other options of edges and nodes: without a pool, on default streams, with a policy that
+//! drops, with feedback. The data is right, and each call is made with its own device bound.
 #![allow(missing_docs, reason = "a test binary")]
 
 #[path = "transfers/operators.rs"]
@@ -22,10 +22,10 @@ use operators::{AddOne, SlowSource};
 type Program = fn(&Platform) -> Result<bool>;
 
 const PROGRAMS: &[(&str, Program)] = &[
-    ("from_a_node_without_a_pool", without_pool),
-    ("of_default_streams", of_default_streams),
-    ("dropped_in_front_of_a_slow_reader", dropped),
-    ("into_the_next_tick", feedback),
+    ("a_node_without_a_pool_can_transfer", without_pool),
+    ("default_streams_can_transfer", of_default_streams),
+    ("transferred_messages_can_be_dropped_by_a_policy", dropped),
+    ("a_feedback_edge_can_transfer", feedback),
 ];
 
 fn main() -> ExitCode {
@@ -35,14 +35,14 @@ fn main() -> ExitCode {
     PROGRAMS.iter().fold(Suite::new(), add).run()
 }
 
-/// One freed block in flight: the next allocation of its size takes it, and must wait for it.
+/// Runs with one freed block in flight: the next allocation of its size takes it, and must wait for it.
 fn right(on: &Platform, program: Program) -> Result<(), Failed> {
     let driver = Arc::new(Bound::new(on.driver().clone()));
     check(program(&platform(driver)?)?, || "the data is wrong".into())
 }
 
 graph! {
-    /// A node that works where its messages are: on device 1.
+    /// A node without a pool works on the device of its messages: device 1.
     struct WithoutPool(count: u64) {
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
 
@@ -68,7 +68,7 @@ fn without_pool(platform: &Platform) -> Result<bool> {
 }
 
 graph! {
-    /// From one device's default stream to the other device, and to work on the default stream there.
+    /// From one device's default stream to work on the other device's default stream.
     struct OfDefaultStreams(seen: Seen<bool>) {
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
 
@@ -103,7 +103,7 @@ impl Compute for OnDefault {
     }
 }
 
-/// Looks whether all is `first` plus the tick.
+/// Checks that all elements are `first` plus the tick.
 #[operator]
 struct Looks {
     #[input]
@@ -126,7 +126,7 @@ fn of_default_streams(platform: &Platform) -> Result<bool> {
     Ok(seen::all(&seen) == [true; 3])
 }
 
-/// Receives every third message, and reads it slowly.
+/// Receives every third message and reads it slowly.
 #[operator]
 struct Third {
     #[input]
@@ -149,7 +149,7 @@ impl Compute for Third {
 }
 
 graph! {
-    /// Copies are dropped that nobody received, perhaps while they are being written.
+    /// Unreceived copies are dropped, perhaps while they are being written.
     struct Dropped {
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1)).max_size(1);
 
@@ -175,7 +175,7 @@ fn dropped(platform: &Platform) -> Result<bool> {
 }
 
 graph! {
-    /// An image goes round between two devices.
+    /// An image travels round between two devices.
     struct Around(first: Tensor<f32>, seen: Seen<bool>) {
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1)).max_size(1);
 
@@ -190,7 +190,7 @@ graph! {
     }
 }
 
-/// Hands on what it takes, and ends after some ticks.
+/// Forwards its image, and ends the graph after some ticks.
 #[operator]
 struct Counts {
     #[input]

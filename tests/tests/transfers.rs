@@ -1,5 +1,5 @@
-//! `#[transfer]`: edges from one device to another copy, in the right order. Each ordering has a
-//! control in which the waits of one kind are taken away, and the data must be wrong.
+//! `#[transfer]`: edges from one device to another copy in the right order. Each ordering has a control without one
+//! kind of waits, whose data must be wrong.
 #![allow(missing_docs, reason = "a test binary")]
 
 #[path = "transfers/goes_on.rs"]
@@ -30,16 +30,18 @@ const MUST_SHOW: usize = 15;
 
 fn main() -> ExitCode {
     let suite = Suite::new()
-        .devices("a_slow_producer_on_another_device", 2, |on| right(slow_producer, on))
-        .devices("memory_is_reused_after_the_copy", 2, |on| right(reuse, on))
-        .devices("both_ways_and_in_place", 2, |on| right(there_and_back, on))
+        .devices("a_transfer_waits_for_a_slow_producer", 2, |on| right(slow_producer, on))
+        .devices("the_producer_reuses_its_memory_after_the_copy", 2, |on| right(reuse, on))
+        .devices("data_is_transferred_there_changed_in_place_and_transferred_back", 2, |on| {
+            right(there_and_back, on)
+        })
         .devices("a_struct_with_host_data_is_transferred", 2, |on| right(pairs, on))
-        .devices("a_peer_copy_by_hand", 2, |on| right(by_hand, on))
-        .devices("the_right_device_is_bound", 2, bound)
-        .devices("a_hook_goes_on_with_its_own_device", 2, goes_on::goes_on)
+        .devices("copy_between_devices_orders_both_sides", 2, |on| right(by_hand, on))
+        .devices("each_record_and_copy_has_its_own_device_bound", 2, bound)
+        .devices("a_hook_continues_with_its_own_device_after_a_transfer", 2, goes_on::goes_on)
         .seeded("a_transfer_is_one_peer_copy", one_copy)
-        .seeded("a_copy_that_nobody_received_is_waited_for", unreceived)
-        .seeded("a_warm_transfer_makes_nothing", warm);
+        .seeded("the_end_of_a_run_waits_for_unreceived_copies", unreceived)
+        .seeded("a_warm_transfer_makes_no_stream_event_or_memory", warm);
     CONTROLS
         .iter()
         .fold(suite, |suite, &(name, program, drops)| {
@@ -91,7 +93,7 @@ fn slow_producer(platform: &Platform) -> Result<bool> {
 }
 
 graph! {
-    /// What was sent is dropped at once: its memory is written again in the next tick, on its stream.
+    /// The sent image is dropped at once: the next tick writes its memory again on the same stream.
     struct Reuse(len: usize, count: u64) {
         const NEAR: CudaStreamPool = CudaStreamPool::new().max_size(1);
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1)).max_size(1);
@@ -106,7 +108,7 @@ graph! {
     }
 }
 
-/// As `SlowSource`, at once.
+/// As `SlowSource`, but fast.
 #[operator(streams(work))]
 struct QuickSource {
     #[output]
@@ -123,8 +125,8 @@ impl Compute for QuickSource {
     }
 }
 
-/// Keeps what it receives. It is read after the run: page-locked memory for it would take longer to
-/// make than a copy takes.
+/// Keeps the images that it receives. They are read after the run, since allocating pinned memory takes longer than a
+/// copy.
 #[operator]
 struct Late {
     #[input]
@@ -155,7 +157,7 @@ fn reuse(platform: &Platform) -> Result<bool> {
 }
 
 graph! {
-    /// There, changed in place, and back, with a reader of the original.
+    /// To the other device, changed in place, and back, with a reader of the original.
     struct ThereAndBack(count: u64) {
         const NEAR: CudaStreamPool = CudaStreamPool::new();
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
@@ -186,7 +188,7 @@ fn there_and_back(platform: &Platform) -> Result<bool, Failed> {
     Ok(saw(graph.result(), 3.0) && saw(graph.original(), 1.0))
 }
 
-/// Several tensors and host data; one field's type is nobody else's.
+/// Several tensors and host data, one of them in a nested message.
 #[derive(Message)]
 struct Pair {
     left: Tensor<f32>,
@@ -266,7 +268,7 @@ fn pairs(platform: &Platform) -> Result<bool, Failed> {
     Ok(graph.sink().right)
 }
 
-/// What the edge does, without a graph; and the memory's uses on both devices are known.
+/// The copy of a `#[transfer]` edge, without a graph. Later uses on both devices come after it.
 fn by_hand(platform: &Platform) -> Result<bool, Failed> {
     let pool = |index| {
         platform.stream_pool("HAND", &CudaStreamPool::new().device(device(index)).max_size(1))
@@ -277,7 +279,7 @@ fn by_hand(platform: &Platform) -> Result<bool, Failed> {
     let mut copy = platform.buffer(LEN, &far)?;
     near.launch::<slow_fill>(LEN, (&mut source, 7.0, SLOW))?;
     far.copy_peer(&source, &mut target)?;
-    // The next write comes after the copy, and what reads the target after it as well.
+    // The next write of the source and the reads of the target come after the copy.
     near.launch::<fill>(LEN, (&mut source, 9.0))?;
     far.launch::<slow_copy>(LEN, (&mut copy, &target, 0))?;
     let refused = far.copy(&source, &mut target);
@@ -288,8 +290,8 @@ fn by_hand(platform: &Platform) -> Result<bool, Failed> {
     Ok(seen.iter().all(|&value| value == 7.0) && near.download_blocking(&source)?[0] == 9.0)
 }
 
-/// Every event is recorded, and every copy queued, with its own device bound: Holoscan records an event
-/// of one device on a stream of another, and ignores that it fails.
+/// Every event is recorded, and every copy queued, with its own device bound. Holoscan records an event of one device
+/// on a stream of another, and ignores the failure.
 fn bound(on: &Platform) -> Result<(), Failed> {
     let platform = platform(Arc::new(Bound::new(on.driver().clone())))?;
     let right = slow_producer(&platform)?
@@ -299,7 +301,7 @@ fn bound(on: &Platform) -> Result<(), Failed> {
     check(right, || "the data is wrong".into())
 }
 
-/// The handles of two default streams differ by the device that is bound alone.
+/// The handles of two default streams are equal: only the bound device distinguishes them.
 fn default_streams(platform: &Platform) -> Result<bool, Failed> {
     let (near, far) = (platform.default_stream(device(0))?, platform.default_stream(device(1))?);
     let mut source = platform.buffer(LEN, &near)?;
@@ -353,8 +355,8 @@ graph! {
     }
 }
 
-/// At the end of a run the device is asked for what went wrong on the source's stream, and then on the
-/// edge's, where nobody else ever asks.
+/// At the end of a run the runtime queries the device for errors on the source's stream, and then on the edge's stream,
+/// which nothing else queries.
 fn unreceived(seed: u64) -> Result<(), Failed> {
     let driver = Arc::new(HostDriver::builder().devices(2).seed(seed).build());
     let failing = FailNth::new(driver, CallKind::SynchronizeStream, 1);

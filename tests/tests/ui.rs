@@ -1,6 +1,6 @@
-//! Mistakes that do not compile, and what the user reads then; programs that look like them and are right.
+//! Mistakes that do not compile, with rustc's text, and similar programs that are right.
 
-/// The directories of `tests/ui`, each a family of mistakes.
+/// The directories of `tests/ui`, each with a family of mistakes.
 const FAMILIES: &[&str] = &[
     "conditions",
     "edges",
@@ -16,7 +16,7 @@ const FAMILIES: &[&str] = &[
 ];
 
 #[test]
-fn mistakes_are_told_at_the_users_tokens() {
+fn mistakes_are_reported_at_the_users_tokens() {
     let cases = trybuild::TestCases::new();
     for family in FAMILIES {
         cases.compile_fail(format!("tests/ui/{family}/*.rs"));
@@ -24,6 +24,6 @@ fn mistakes_are_told_at_the_users_tokens() {
 }
 
 #[test]
-fn what_is_right_compiles() {
+fn right_programs_compile() {
     trybuild::TestCases::new().pass("tests/ui/pass/*.rs");
 }

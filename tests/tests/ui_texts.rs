@@ -1,11 +1,11 @@
-//! Rules for all texts of `tests/ui` together, and its README, which lists them.
+//! Rules for all texts of `tests/ui`, and for its README, which lists them.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "a test")]
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Names of ours that are no user's business. What a message begins with does not mention them.
+/// Internal names of streamflow. The beginning of a message must not mention them.
 const INTERNAL: &[&str] = &[
     "__private",
     "Accepts",
@@ -33,14 +33,14 @@ const INTERNAL: &[&str] = &[
     "Unreceived",
 ];
 
-/// An empty `graph! {}` has no token that could be underlined.
+/// An empty `graph! {}` has no token to underline.
 const WITHOUT_TOKENS: &[&str] = &["nodes/header"];
 
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ui")
 }
 
-/// `family/name` of all files that end so.
+/// `family/name` of all files with this ending.
 fn files(ending: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for family in fs::read_dir(directory()).unwrap().map(Result::unwrap) {
@@ -72,17 +72,17 @@ fn diagnostics(text: &str) -> Vec<String> {
     found
 }
 
-/// What stands before the place.
+/// The text before the source location.
 fn message(diagnostic: &str) -> &str {
     diagnostic.split("-->").next().unwrap_or_default()
 }
 
-fn of_all(rule: impl Fn(&str, &str) -> Option<String>) {
+fn check_all(rule: impl Fn(&str, &str) -> Option<String>) {
     let mut broken = Vec::new();
     for name in files(".stderr") {
         let text = fs::read_to_string(directory().join(format!("{name}.stderr"))).unwrap();
         let found = diagnostics(&text);
-        assert!(!found.is_empty(), "{name} says nothing");
+        assert!(!found.is_empty(), "{name} has no diagnostic");
         for diagnostic in found {
             let first = message(&diagnostic).lines().next().unwrap_or_default().to_owned();
             broken.extend(
@@ -104,29 +104,29 @@ fn every_mistake_has_its_text() {
 }
 
 #[test]
-fn no_text_blames_a_macro() {
-    of_all(|name, text| {
+fn no_text_names_a_macro_as_the_origin() {
+    check_all(|name, text| {
         let blames = text.contains("this error originates in") && !WITHOUT_TOKENS.contains(&name);
-        blames.then(|| "blames a macro".to_owned())
+        blames.then(|| "names a macro as the origin".to_owned())
     });
 }
 
 #[test]
-fn no_text_begins_with_what_is_internal() {
-    of_all(|_, text| {
+fn no_text_begins_with_an_internal_name() {
+    check_all(|_, text| {
         let word = INTERNAL.iter().find(|word| message(text).contains(*word))?;
         Some(format!("begins with `{word}`"))
     });
 }
 
-/// Texts of ours say what to do: those of macros and constants in the message, since rustc lets them have
-/// no notes; those of traits in a note.
+/// streamflow's own texts say what to do: those of macros and constants in the message, since rustc allows them no
+/// notes; those of traits in a note.
 #[test]
-fn every_text_of_ours_says_what_to_do() {
-    of_all(|_, text| {
+fn each_text_of_streamflow_says_what_to_do() {
+    check_all(|_, text| {
         let message = message(text);
         let says = if message.starts_with("error: ") {
-            // What rustc says without a code, of lifetimes and of lints, is its own.
+            // These texts without a code, about lifetimes and lints, are rustc's own.
             let of_rustc = ["lifetime may not", "unused ", "expected ", "cannot find attribute"];
             let of_rustc =
                 of_rustc.iter().any(|begin| message["error: ".len()..].starts_with(begin));
@@ -149,7 +149,7 @@ fn every_text_of_ours_says_what_to_do() {
 #[test]
 fn the_readme_lists_every_file_and_no_other() {
     let text = fs::read_to_string(directory().join("README.md")).unwrap();
-    // Rows end with a link to the file; others are linked in their text.
+    // Rows end with a link to the file. Other files are linked in the text.
     let rows = text.lines().filter(|line| line.starts_with("| "));
     let mut listed = BTreeSet::new();
     for row in rows {
@@ -157,13 +157,13 @@ fn the_readme_lists_every_file_and_no_other() {
         assert!(cells.iter().all(|cell| !cell.is_empty()), "{row}");
         for link in row.split("](").skip(1) {
             let file = link.split(')').next().unwrap();
-            assert!(directory().join(file).is_file(), "{file} is not there: {row}");
+            assert!(directory().join(file).is_file(), "{file} does not exist: {row}");
             listed.insert(file.strip_suffix(".rs").unwrap().to_owned());
         }
-        // What is not shown by a file here is shown by a test beside this one.
+        // A mistake without a file here has a test in the parent directory.
         for test in row.split('`').filter(|word| word.ends_with(".rs")) {
             let path = directory().join("..").join(test);
-            assert!(path.is_file(), "{test} is not there: {row}");
+            assert!(path.is_file(), "{test} does not exist: {row}");
         }
     }
     let mut programs = files(".rs");
@@ -171,10 +171,10 @@ fn the_readme_lists_every_file_and_no_other() {
     assert_eq!(programs, listed);
 }
 
-/// The guide shows programs that do not compile, and what is said of them: those of `laws`, to the letter.
-/// `TRYBUILD=overwrite`, which writes the texts anew, writes them there as well.
+/// The guide shows the programs of `laws`, which do not compile, with rustc's exact texts. `TRYBUILD=overwrite`, which
+/// rewrites the texts, also rewrites them there.
 #[test]
-fn the_guide_says_what_rustc_says() {
+fn the_guide_quotes_rustc_exactly() {
     let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../streamflow/src/guide");
     for name in files(".rs").iter().filter_map(|name| name.strip_prefix("laws/")) {
         let read = |path: PathBuf| {
@@ -189,7 +189,7 @@ fn the_guide_says_what_rustc_says() {
         if std::env::var_os("TRYBUILD").is_some_and(|value| value == "overwrite") {
             fs::write(path, wanted).unwrap();
         } else {
-            assert!(chapter == wanted, "{} is not what rustc says", path.display());
+            assert!(chapter == wanted, "{} does not quote rustc exactly", path.display());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The states of ports cost nothing: an optimised tick calls what it would call without them.
+//! The states of ports have no run-time cost: an optimised tick makes the same calls as without states.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "a test")]
 
 use std::collections::BTreeMap;
@@ -6,28 +6,28 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-/// How often a function calls each other one.
+/// How often a function calls each other function.
 type Calls = BTreeMap<String, usize>;
 
 #[test]
-fn a_tick_calls_what_it_would_call_without_states() {
+fn a_tick_makes_no_more_calls_than_without_states() {
     let assembly = assembly();
     let [with, without, less] =
         ["with_states", "without_states", "without_metadata"].map(|name| calls(&assembly, name));
     assert!(with.len() > 3, "{with:#?}");
     assert_eq!(beyond(&with, &without), [] as [String; 0], "more calls than without states");
-    // The comparison finds a call, where there is one.
+    // The comparison detects an additional call.
     assert!(!beyond(&with, &less).is_empty(), "{with:#?} is not more than {less:#?}");
 }
 
-/// The calls of `one` that `other` has not, or not as often.
+/// The calls of `one` that `other` lacks or makes less often.
 fn beyond(one: &Calls, other: &Calls) -> Vec<String> {
     let more =
         |(name, count): &(&String, &usize)| other.get(*name).is_none_or(|other| other < count);
     one.iter().filter(more).map(|(name, count)| format!("{count} × {name}")).collect()
 }
 
-/// The library with `port::zero_cost` in it, optimised, in a directory of its own.
+/// The assembly of the library with `port::zero_cost`, optimised, in its own directory.
 fn assembly() -> String {
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("zero_cost");
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -52,12 +52,12 @@ fn assembly() -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let entries = fs::read_dir(root.join("debug/deps")).unwrap().map(Result::unwrap);
     let files = entries.filter(|entry| entry.file_name().to_string_lossy().ends_with(".s"));
-    // Those of other compilers may lie beside it.
+    // The directory may also have files of other compilers.
     let newest = files.max_by_key(|entry| entry.metadata().unwrap().modified().unwrap());
     fs::read_to_string(newest.unwrap().path()).unwrap()
 }
 
-/// What stands between the label of a function of `zero_cost` and its end.
+/// The calls between the label of a function of `zero_cost` and its end.
 fn calls(assembly: &str, function: &str) -> Calls {
     let mangled = format!("9zero_cost{}{function}", function.len());
     let mut lines = assembly.lines().skip_while(|line| {
@@ -67,7 +67,7 @@ fn calls(assembly: &str, function: &str) -> Calls {
     let mut calls = Calls::new();
     for line in lines.take_while(|line| !line.trim_start().starts_with(".cfi_endproc")) {
         let mut words = line.split_whitespace();
-        // `jmp` to another function is a call that does not come back.
+        // A `jmp` to another function is a tail call.
         let (Some("call" | "callq" | "bl" | "jmp" | "b"), Some(target)) =
             (words.next(), words.next())
         else {
@@ -77,7 +77,7 @@ fn calls(assembly: &str, function: &str) -> Calls {
         if target.starts_with('.') {
             continue;
         }
-        // From whichever place.
+        // Without the place of the pointer.
         let pointer = target.starts_with('%') || target.contains('(');
         let target = if pointer { "a function pointer" } else { target };
         *calls.entry(target.to_owned()).or_default() += 1;

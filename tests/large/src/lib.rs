@@ -17,7 +17,7 @@ pub fn add(sum: &mut [f32], a: &[f32]) {
     sum.iter_mut().zip(a).for_each(|(sum, a)| *sum += a / 4.0);
 }
 
-/// Sends its value, and the tick more in each tick.
+/// Sends its value plus the number of the tick.
 #[operator(streams(fill))]
 #[derive(Debug)]
 pub struct Origin {
@@ -35,7 +35,7 @@ impl Compute for Origin {
     }
 }
 
-/// Sends its value and a quarter of the sum of what it got.
+/// Sends its value plus a quarter of the sum of its inputs.
 #[operator]
 #[derive(Debug)]
 pub struct Task {
@@ -58,13 +58,13 @@ impl Compute for Task {
     }
 }
 
-/// Keeps a value of each tensor of the last row.
+/// Keeps the first value of each tensor of the last row.
 #[operator]
 #[derive(Debug)]
 pub struct Sink {
     #[input(many)]
     last: &Tensor<f32>,
-    /// By tick.
+    /// The values of each tick.
     pub seen: Vec<Vec<f32>>,
 }
 

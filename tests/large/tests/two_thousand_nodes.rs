@@ -1,5 +1,5 @@
-//! A graph of 2,000 nodes is made, run and dropped in a thread with a stack as a test's: no stack frame grows with
-//! the graph.
+//! A graph of 2,000 nodes is built, run and dropped in a thread with the stack size of a test: no stack frame grows
+//! with the graph.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::thread;
@@ -9,7 +9,7 @@ use streamflow_tests_large::{Origin, Sink, Task};
 
 include!(concat!(env!("OUT_DIR"), "/stencil.rs"));
 
-/// Two ticks, in plain Rust.
+/// The values of each tick, computed on the host.
 fn expected(ticks: u64) -> Vec<Vec<f32>> {
     let of_tick = |tick| {
         let mut row: Vec<f32> = (0..COLUMNS).map(|column| column as f32 + tick as f32).collect();
@@ -27,13 +27,13 @@ fn expected(ticks: u64) -> Vec<Vec<f32>> {
 }
 
 #[test]
-fn two_thousand_nodes_need_no_more_than_the_stack_of_a_thread() {
+fn a_graph_of_two_thousand_nodes_needs_only_the_stack_of_a_thread() {
     let thread = thread::Builder::new().stack_size(2 << 20);
     let run = thread.spawn(|| -> Result<()> {
         let mut graph = Stencil::new(&Platform::host().build()?, 2)?;
         graph.run()?;
         assert_eq!(graph.sink().seen, expected(2));
-        // Its operators keep their state.
+        // Operators keep their state between runs.
         graph.run()?;
         assert_eq!(graph.sink().seen, [expected(2), expected(2)].concat());
         Ok(())

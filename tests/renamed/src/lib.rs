@@ -1,6 +1,6 @@
-//! A user of streamflow under another name: all macros, with one line at the root of the crate.
+//! A crate that depends on streamflow under another name. All macros work with one line at the root of the crate.
 
-// What the macros write begins with `::streamflow`.
+// The macros' code begins with `::streamflow`.
 extern crate flow as streamflow;
 
 use flow::prelude::*;
@@ -11,7 +11,7 @@ pub fn fill(out: &mut [f32], value: f32) {
     out.fill(value);
 }
 
-/// An image and where it comes from.
+/// An image and the tick that made it.
 #[derive(Debug, Message)]
 pub struct Frame {
     /// The pixels.
@@ -37,13 +37,13 @@ impl Compute for Source {
     }
 }
 
-/// Adds all up.
+/// Sums the values of all frames.
 #[operator]
 #[derive(Debug)]
 pub struct Sink {
     #[input]
     frame: &Frame,
-    /// What it has seen.
+    /// The sum so far.
     pub sum: f32,
 }
 
@@ -57,7 +57,7 @@ impl Compute for Sink {
 }
 
 graph! {
-    /// Frames, added up.
+    /// Frames and their sum.
     #[allow(missing_debug_implementations)]
     pub struct App(count: u64) {
         #[when(count(count))]
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_runs_under_another_name() -> Result<()> {
+    fn a_graph_runs_under_another_crate_name() -> Result<()> {
         let mut app = App::new(&Platform::host().build()?, 3)?;
         app.run()?;
         assert_eq!(app.sink().sum, 21.0);

@@ -1,8 +1,8 @@
 //! Tiny programs whose states are counted by hand.
 //!
-//! A stream's record is the smallest operation. A program that has submitted `s` operations to one
-//! stream may have executed 0 to `s` of them when it makes its next call, so its states are the
-//! triangle of these pairs; two streams multiply.
+//! A stream's record is the smallest operation. When a program has submitted `s` operations to one stream and makes its
+//! next call, 0 to `s` of them may be executed, so that its states are the triangle of these pairs. The states of two
+//! streams multiply.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -35,7 +35,7 @@ fn is(found: usize, expected: usize, what: &dyn std::fmt::Debug) -> Result<(), F
     check(found == expected, || format!("{what:?}: {found} states, not {expected}"))
 }
 
-/// n operations on one stream, then m on another, then both are waited for.
+/// n operations on one stream, then m on another, then a wait for both.
 pub(crate) fn independent() -> Result<(), Failed> {
     for (n, m) in [(0, 0), (1, 0), (0, 1), (1, 1), (2, 3), (5, 4), (7, 7)] {
         let found = states(|platform| {
@@ -45,14 +45,15 @@ pub(crate) fn independent() -> Result<(), Failed> {
             a.synchronize_blocking()?;
             b.synchronize_blocking()
         })?;
-        // While `a` is fed, `b` has nothing; while `b` is fed, `a` is anywhere; then both are.
+        // While the program submits to `a`, `b` is empty. While it submits to `b`, `a` may have executed any number.
+        // Then both may.
         let expected = triangle(n) + (n + 1) * triangle(m) + (n + 1) * (m + 1);
         is(found, expected, &(n, m))?;
     }
     Ok(())
 }
 
-/// n operations on `a`, of which `b`'s m wait for the last: `b` can't start before `a` is through.
+/// n operations on `a`, and m on `b` that wait for the last one of `a`: `b` can't start before `a` is complete.
 pub(crate) fn edge() -> Result<(), Failed> {
     for (n, m) in [(1, 1), (3, 2), (4, 5)] {
         let found = states(|platform| {
@@ -63,7 +64,7 @@ pub(crate) fn edge() -> Result<(), Failed> {
             a.synchronize_blocking()?;
             b.synchronize_blocking()
         })?;
-        // Of the m + 1 operations of `b`, with the wait, those executed before `a` is through: none.
+        // None of the m + 1 operations of `b`, with the wait, is executed before `a` is complete.
         let b_submits = (1..=m + 1).map(|submitted| n + submitted).sum::<usize>();
         let expected = triangle(n) + b_submits + n + (m + 2);
         is(found, expected, &(n, m))?;
@@ -87,7 +88,7 @@ pub(crate) fn default_stream() -> Result<(), Failed> {
             default.synchronize_blocking()
         })?;
         let free = triangle(n) + (n + 1) * triangle(m) + (n + 1) * (m + 1);
-        // As the edge above, from the first operation on.
+        // As for `edge`, from the first operation on.
         let ordered = triangle(n) + (0..m).map(|it| n + it + 1).sum::<usize>() + n + (m + 1);
         let expected = if flags == StreamFlags::Blocking { ordered } else { free };
         is(found, expected, &(flags, n, m))?;
@@ -95,7 +96,7 @@ pub(crate) fn default_stream() -> Result<(), Failed> {
     Ok(())
 }
 
-/// n operations, one question, and then the stream is waited for.
+/// n operations, one query, and then a wait for the stream.
 pub(crate) fn query() -> Result<(), Failed> {
     for n in [0, 1, 4] {
         let answers = RefCell::new(BTreeSet::new());
@@ -105,8 +106,8 @@ pub(crate) fn query() -> Result<(), Failed> {
             answers.borrow_mut().insert(a.is_complete()?);
             a.synchronize_blocking()
         })?;
-        // When it is asked, 0 to n are executed. After "not yet", 0 to n again, since the stream may
-        // have got further by then; after "done", all.
+        // At the query, 0 to n operations are executed. After the answer false, 0 to n again, since the stream may have
+        // continued by then; after true, all.
         let expected = triangle(n) + (n + 1) + if n == 0 { 0 } else { n + 1 } + 1;
         is(found, expected, &n)?;
         let both = if n == 0 { [true].into() } else { [false, true].into() };
@@ -115,10 +116,10 @@ pub(crate) fn query() -> Result<(), Failed> {
     Ok(())
 }
 
-/// A loop that waits by asking is answered at once, or later; how often it asked makes no new state.
+/// A polling loop ends at once or later. The number of queries makes no new state.
 pub(crate) fn polling() -> Result<(), Failed> {
     let n = 4;
-    let asked = RefCell::new(BTreeSet::new());
+    let queries = RefCell::new(BTreeSet::new());
     let found = states(|platform| {
         let [a, _] = streams(platform, StreamFlags::NonBlocking)?;
         record(&a, n)?;
@@ -126,18 +127,18 @@ pub(crate) fn polling() -> Result<(), Failed> {
         while !a.is_complete()? {
             times += 1;
         }
-        asked.borrow_mut().insert(times);
+        queries.borrow_mut().insert(times);
         Ok(())
     })?;
-    let asked = asked.into_inner();
-    let (first, last) = (asked.first().copied(), asked.last().copied());
-    check(first == Some(0) && last > Some(0) && last <= Some(n), || format!("{asked:?}"))?;
-    // Before it is asked first; then after an answer in vain, before and after another step; the end.
+    let queries = queries.into_inner();
+    let (first, last) = (queries.first().copied(), queries.last().copied());
+    check(first == Some(0) && last > Some(0) && last <= Some(n), || format!("{queries:?}"))?;
+    // Before the first query; then after an answer false, before and after another step; the end.
     is(found, triangle(n) + (n + 1) + 2 * n + 2, &n)
 }
 
-/// Two streams asked in turn: whichever is done first, and both at once.
-pub(crate) fn two_questions() -> Result<(), Failed> {
+/// Queries two streams in turn: either one is complete first, or both at once.
+pub(crate) fn two_queries() -> Result<(), Failed> {
     let seen = RefCell::new(BTreeSet::new());
     states(|platform| {
         let [a, b] = streams(platform, StreamFlags::NonBlocking)?;

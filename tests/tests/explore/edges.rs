@@ -1,4 +1,4 @@
-//! Programs that lack an edge, and the same with it.
+//! Programs without an edge, and the same programs with it.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -12,13 +12,13 @@ use streamflow_tests::ordered;
 use streamflow_tests::races::Program;
 use streamflow_tests::{Failed, check};
 
-/// The program, wrong data being an error.
+/// Runs the program. Wrong data is an error.
 fn run(program: Program, platform: &Platform) -> Result<()> {
     let platform = ordered::platform(platform.driver().clone())?;
     if program(&platform)? { Ok(()) } else { Err(Error::other("the data is wrong")) }
 }
 
-/// The same without any wait between streams.
+/// As `run`, without any wait between streams.
 pub(crate) fn without_waits(program: Program, platform: &Platform) -> Result<()> {
     let driver = Arc::new(DropWaits::all(platform.driver().clone()));
     run(program, &Platform::from_driver(driver)?)
@@ -40,7 +40,7 @@ pub(crate) fn found(program: Program) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Writes 7 on one stream and 9 on another, with or without the edge, and what is there in the end.
+/// Writes 7 on one stream and 9 on another, and returns the final value.
 fn write_twice(
     platform: &Platform,
     look: impl Fn(&CudaStream, &Buffer<f32>) -> Result<f32>,
@@ -54,7 +54,7 @@ fn write_twice(
     look(&b, &data)
 }
 
-/// Explores a program, and collects what it returns.
+/// Explores a program and collects its return values.
 fn values(program: impl Fn(&Platform) -> Result<f32>) -> Result<BTreeSet<u32>> {
     let values = RefCell::new(BTreeSet::new());
     let found = Explorer::new().run_exhaustively(|platform| {
@@ -69,11 +69,11 @@ fn racing(platform: &Platform) -> Result<Platform> {
     Platform::from_driver(Arc::new(DropWaits::all(platform.driver().clone())))
 }
 
-/// Two orders of the same operations, with the same counts, and different memory: the states must not
-/// be taken for one. That would hide one of the outcomes.
+/// Two orders of the same operations give the same counts and different memory. If the exploration took these states
+/// for one, it would miss one of the outcomes.
 pub(crate) fn two_writers() -> Result<(), Failed> {
     let in_the_end = |stream: &CudaStream, data: &Buffer<f32>| {
-        // Blocks until both streams are done, by the default stream's side: no edge between them.
+        // Block until the streams are complete. The writes have no edge between them.
         stream.synchronize_blocking()?;
         let all = stream.download_blocking(data)?;
         Ok(all[0])
@@ -84,8 +84,8 @@ pub(crate) fn two_writers() -> Result<(), Failed> {
     check(racing == [7, 9].into(), || format!("without it: {racing:?}"))
 }
 
-/// Reads too early or late, three times. In between, memory is the same whatever was read: only the host
-/// knows the difference, and each of its answers must be combined with each later one.
+/// The host reads three times, too early or not. Between the reads, memory is the same in both cases: only the values
+/// that the host has read differ, and each must be combined with each later one.
 pub(crate) fn read_by_the_host() -> Result<(), Failed> {
     let pageable =
         |_: &Platform, b: &CudaStream, data: &Buffer<f32>| Ok(b.download_blocking(data)?[0]);

@@ -1,4 +1,4 @@
-//! Explorations that end before all was seen, and say so.
+//! Explorations that end before all states are visited, and report that.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -37,12 +37,12 @@ pub(crate) fn each() -> Result<(), Failed> {
         check(limit != Limit::Runs || (found.runs, stopped.open > 0) == (3, true), || {
             found.to_string()
         })?;
-        // What was not all tried is no success.
+        // An incomplete exploration is no success.
         let is_right = |error: &Error| matches!(error, Error::Explored(_));
         let error = check_error("a limit", found.check(), is_right)?;
         check_text(&error, &[text, "stopped", "untried"])?;
     }
-    // A limit that is not reached is none.
+    // A limit that is not reached has no effect.
     let states = all.states.unwrap_or(0);
     let exact = Explorer::new().max_states(states).max_runs(all.runs).run_exhaustively(program)?;
     check(exact == all, || "an exact limit changes the outcome".into())
@@ -60,8 +60,8 @@ pub(crate) fn diverged() -> Result<(), Failed> {
     check_text(&found.to_string(), &["did not repeat itself"])
 }
 
-/// A host that goes on submitting until it hears that the first operation is done has no bound on its
-/// states; each of its runs ends, and so does the exploration.
+/// A host that submits until the first operation is complete has unboundedly many states. Each of its runs ends, and so
+/// does the exploration.
 pub(crate) fn endless() -> Result<(), Failed> {
     let found = Explorer::new().max_states(500).run_exhaustively(|platform| {
         let stream = platform.stream_pool("ENDLESS", &CudaStreamPool::new())?.allocate("a")?;

@@ -1,4 +1,4 @@
-//! Seeds and schedules from the environment, in processes of their own.
+//! Seeds and schedules from the environment, each in its own process.
 
 use streamflow::prelude::*;
 use streamflow::testing::{Exploration, Explorer, explore};
@@ -11,7 +11,7 @@ const SEED: &str = "STREAMFLOW_TEST_SEED";
 const SEEDS: &str = "STREAMFLOW_TEST_SEEDS";
 const SCHEDULE: &str = "STREAMFLOW_TEST_SCHEDULE";
 
-/// Which of the races is replayed.
+/// The race that is replayed.
 const RACE: Program = races::ALL[0].1;
 
 fn race(platform: &Platform) -> Result<()> {
@@ -28,13 +28,15 @@ pub(crate) fn seeds() -> Result<(), Failed> {
         found.check()?;
         Ok::<_, Failed>(found.runs)
     };
-    check(runs(Explorer::new().seeds(5))? == 5, || "not five".into())?;
-    // A test that did not run has not passed.
+    check(runs(Explorer::new().seeds(5))? == 5, || "not five runs".into())?;
+    // A test without a run has not passed.
     let none = Explorer::new().seeds(0).run(fine);
     check_error("no seeds", none, |error| error.to_string().contains("0 seeds"))?;
-    check(runs(Explorer::new().first_seed(u64::MAX).seeds(3))? == 1, || "beyond the last".into())?;
+    check(runs(Explorer::new().first_seed(u64::MAX).seeds(3))? == 1, || {
+        "a run beyond the last seed".into()
+    })?;
 
-    // The first that fails, from wherever the search begins.
+    // The failing seed is the first one from the search's beginning on.
     let smallest = |first| {
         (first..first + 100).find(|seed| {
             Platform::host().seed(*seed).build().is_ok_and(|platform| race(&platform).is_err())
@@ -57,7 +59,7 @@ pub(crate) fn seed() -> Result<(), Failed> {
         return Err(Failed::new(&failing.replay));
     };
     child::run("fails by seeds", &[(SEED, value)])?;
-    // Eager execution, seed 0, hides the missing edge.
+    // Seed 0, eager execution, hides the missing edge.
     child::run("passes by seeds", &[(SEED, "0")])?;
     child::run("runs three seeds", &[(SEEDS, "3")])
 }
@@ -87,7 +89,7 @@ pub(crate) fn bad_variables() -> Result<(), Failed> {
     Ok(())
 }
 
-/// What happens in the processes of their own.
+/// Runs the role of a child process.
 pub(crate) fn child(role: &str) -> Result<(), Failed> {
     match role {
         "fails by seeds" => fails(&Explorer::new().run(race)?, SEED),
@@ -112,7 +114,7 @@ fn passes(found: &Exploration) -> Result<(), Failed> {
     once(found)
 }
 
-/// The one run that was asked for fails, as it did before, and tells the same variable again.
+/// The selected run fails as before, and its error gives the same variable.
 fn fails(found: &Exploration, variable: &str) -> Result<(), Failed> {
     once(found)?;
     let Some(failing) = &found.failing else { return Err(Failed::new(found)) };
@@ -121,10 +123,12 @@ fn fails(found: &Exploration, variable: &str) -> Result<(), Failed> {
     check(failing.replay == format!("{variable}={value}"), || found.to_string())
 }
 
-/// The number of seeds is for tests that don't say one.
+/// The variable's number of seeds applies to tests that set none.
 fn three_seeds() -> Result<(), Failed> {
-    check(Explorer::new().run(fine)?.runs == 3, || "not three".into())?;
-    check(Explorer::new().seeds(2).run(fine)?.runs == 2, || "not the two asked for".into())
+    check(Explorer::new().run(fine)?.runs == 3, || "not three runs".into())?;
+    check(Explorer::new().seeds(2).run(fine)?.runs == 2, || {
+        "not the two runs that the test sets".into()
+    })
 }
 
 fn refused<T: std::fmt::Debug>(found: Result<T>, variable: &str) -> Result<(), Failed> {

@@ -1,4 +1,4 @@
-//! The seed's application, two ticks, in every state that it can get into.
+//! The seed's application with two ticks, in each of its states.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ const ROWS: usize = 2;
 const COLS: u32 = 3;
 const TICKS: u64 = 2;
 
-/// Runs it and compares every value with the reference.
+/// Runs the application and compares every value with the reference.
 fn run(platform: &Platform) -> Result<()> {
     let (sums, report) = report();
     CudaStreamApp::new(platform, ROWS, COLS, TICKS, report)?.run()?;
@@ -32,12 +32,12 @@ fn run(platform: &Platform) -> Result<()> {
 pub(crate) fn right() -> Result<(), Failed> {
     let found = Explorer::new().run_exhaustively(run)?;
     found.check()?;
-    // Some 1400 pairs of what was submitted and executed, and more states by what was answered.
+    // About 1400 pairs of submitted and executed operations, and more states by the answers of queries.
     check(found.states > Some(1400), || found.to_string())?;
     check(found.runs > 100, || found.to_string())
 }
 
-/// Two of them on one platform, each on a thread of its own.
+/// Two applications on one platform, each on its own thread.
 pub(crate) fn in_two_threads() -> Result<(), Failed> {
     explore(|platform| {
         scope(|scope| {
@@ -54,7 +54,7 @@ pub(crate) fn found() -> Result<(), Failed> {
         let driver = Arc::new(DropWaits::all(platform.driver().clone()));
         run(&Platform::from_driver(driver)?)
     };
-    // By its data alone.
+    // The data alone shows it.
     let explorer = Explorer::new().race_check(false);
     for found in [explorer.run(broken)?, explorer.run_exhaustively(broken)?] {
         let cause = found.failing.as_ref().map(|failing| failing.cause.to_string());

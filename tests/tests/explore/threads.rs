@@ -1,4 +1,4 @@
-//! Tests of several threads: their order is explored, and repeated.
+//! Tests with several threads: the exploration varies their interleaving and reproduces it.
 
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -9,7 +9,7 @@ use streamflow_tests::kernels::{add_one, fill};
 use streamflow_tests::layers::Interrupted;
 use streamflow_tests::{Failed, check, check_error, check_text, child};
 
-/// Hands buffers from one stream to another.
+/// Passes buffers from one stream to another.
 fn hand_over(platform: &Platform, a: &CudaStream, b: &CudaStream, times: u8) -> Result<()> {
     (0..times).try_for_each(|time| {
         let value = f32::from(time);
@@ -21,7 +21,7 @@ fn hand_over(platform: &Platform, a: &CudaStream, b: &CudaStream, times: u8) -> 
     })
 }
 
-/// Two threads hand over, each on streams of its own.
+/// Two threads pass buffers, each between its own streams.
 fn two_threads(platform: &Platform, times: u8) -> Result<()> {
     let pool = platform.stream_pool("TEST", &CudaStreamPool::new())?;
     let (a, b, c, d) =
@@ -40,12 +40,13 @@ fn one_thread(platform: &Platform) -> Result<()> {
     hand_over(platform, &b, &a, 4)
 }
 
-/// The platform of a test, with the fault.
+/// The platform of a test, with a fault: a layer that loses waits.
 fn losing_waits(platform: &Platform) -> Result<Platform> {
     Platform::from_driver(Arc::new(Interrupted::new(platform.driver().clone())))
 }
 
-/// A test with the fault. Its data is right under most policies; the race checker below the fault sees the calls.
+/// Runs a test with the fault. Its data is right under most policies; the race checker is below the fault and reports
+/// it.
 fn interrupted(platform: &Platform, test: impl FnOnce(&Platform) -> Result<()>) -> Result<()> {
     let done = test(&losing_waits(platform)?);
     let races = platform.take_races();
@@ -56,7 +57,7 @@ fn two_threads_interrupted(platform: &Platform) -> Result<()> {
     interrupted(platform, |platform| two_threads(platform, 3))
 }
 
-/// Small, since the states multiply.
+/// A small variant, since the states multiply.
 fn two_threads_interrupted_once(platform: &Platform) -> Result<()> {
     interrupted(platform, |platform| two_threads(platform, 1))
 }
@@ -68,7 +69,7 @@ pub(crate) fn found_by_a_seed() -> Result<(), Failed> {
     let found = Explorer::new().race_check(true).run(two_threads_interrupted)?;
     let Some(failing) = &found.failing else { return Err(Failed::new(found)) };
     check(matches!(failing.cause, Error::Races(_)), || found.to_string())?;
-    // Alone, it does the same.
+    // The seed alone reproduces the failure.
     let Some(seed) = failing.seed else { return Err(Failed::new(&failing.replay)) };
     let again =
         Explorer::new().first_seed(seed).seeds(1).race_check(true).run(two_threads_interrupted)?;
@@ -86,14 +87,14 @@ pub(crate) fn found_exhaustively() -> Result<(), Failed> {
     child::run("two threads", &[(variable, value)])
 }
 
-/// The run of a schedule, in a process of its own.
+/// Runs a schedule in a child process.
 pub(crate) fn child() -> Result<(), Failed> {
     let again = Explorer::new().race_check(true).run_exhaustively(two_threads_interrupted_once)?;
     let cause = again.failing.as_ref().map(|failing| &failing.cause);
     check(again.runs == 1 && matches!(cause, Some(Error::Races(_))), || again.to_string())
 }
 
-/// Without the fault no order is wrong; and nobody says that all were tried.
+/// Without the fault each order is right, and the report does not claim that all were tried.
 pub(crate) fn right_with_two_preemptions() -> Result<(), Failed> {
     let records = |platform: &Platform, times: usize| {
         let pool = platform.stream_pool("TEST", &CudaStreamPool::new())?;
@@ -125,7 +126,7 @@ pub(crate) fn foreign() -> Result<(), Failed> {
             let stream = pool.allocate("a")?;
             let thread = thread::Builder::new().name(name.to_owned());
             let spawned = thread.spawn(move || stream.synchronize_blocking().is_ok());
-            // Whatever becomes of it there, the run fails.
+            // The run fails whatever the thread's result.
             let _unseen = spawned.map_err(Error::other)?.join();
             Ok(())
         }
@@ -142,12 +143,12 @@ pub(crate) fn foreign() -> Result<(), Failed> {
         check(thread == "worker 7" && found.runs == 1, || found.to_string())?;
         check_text(&problem, &["testing::scope"])?;
     }
-    // Where nothing is explored it just runs.
+    // Without an exploration it runs normally.
     test("worker 8")(&Platform::host().build()?)?;
     Ok(())
 }
 
-/// A thread that waits on the host for another one, which has to wait for its turn.
+/// A thread waits on the host for another one, which must wait for its turn.
 pub(crate) fn blocked() -> Result<(), Failed> {
     let test = |platform: &Platform| {
         let pool = platform.stream_pool("TEST", &CudaStreamPool::new())?;
@@ -155,9 +156,9 @@ pub(crate) fn blocked() -> Result<(), Failed> {
         let (send, receive) = mpsc::channel();
         scope(|scope| {
             scope.spawn(move || {
-                // Asked for first, so that it never is the thread that had the turn first.
+                // This call comes first, so that the spawned thread is never the one that had the first turn.
                 let done = stream.synchronize_blocking();
-                let _nobody_listens = send.send(done);
+                let _unreceived = send.send(done);
             });
             receive.recv().map_err(Error::other)?
         })
@@ -168,12 +169,12 @@ pub(crate) fn blocked() -> Result<(), Failed> {
     check_text(&text, &[&format!("thread `{me}"), "blocked", "yield_now", "STREAMFLOW_TEST_SEED="])
 }
 
-/// A panic in a thread is its handle's, or the scope's.
+/// A panic in a thread is reported by its handle, or by the scope.
 pub(crate) fn panics() -> Result<(), Failed> {
     let joined = Explorer::new().seeds(2).run(|_| {
         let panic = scope(|scope| scope.spawn(|| panic!("on purpose")).join()).err();
         let said = panic.and_then(|panic| panic.downcast_ref::<&str>().copied());
-        (said == Some("on purpose")).then_some(()).ok_or(Error::other("it said something else"))
+        (said == Some("on purpose")).then_some(()).ok_or(Error::other("the panic has another text"))
     })?;
     joined.check()?;
     let found = Explorer::new().run(|_| {

@@ -1,4 +1,4 @@
-//! Messages of ticks that fail.
+//! Messages of failed ticks, and messages that panic when they are dropped.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,17 +9,17 @@ use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
-        .both("a_message_that_panics_when_it_is_dropped", dropped_message_panics)
-        .both("a_message_that_panics_when_nobody_received_it", left_message_panics)
-        .both("a_message_that_panics_when_it_is_not_sent", unsent_message_panics)
-        .both("a_tick_that_fails_sends_nothing", failed_tick_sends_nothing)
+        .both("a_received_message_that_panics_on_drop_fails_its_receiver", dropped_message_panics)
+        .both("an_unreceived_message_that_panics_on_drop_fails_its_consumer", left_message_panics)
+        .both("an_unsent_message_that_panics_on_drop_keeps_the_first_error", unsent_message_panics)
+        .both("a_failed_tick_sends_nothing", failed_tick_sends_nothing)
 }
 
-/// Panics when it is dropped, once.
+/// Panics on its first drop.
 struct Bomb(Arc<AtomicBool>);
 
 impl Drop for Bomb {
-    #[allow(clippy::panic, reason = "that is what is tested")]
+    #[allow(clippy::panic, reason = "the test is about panics")]
     fn drop(&mut self) {
         if self.0.swap(false, Ordering::Relaxed) {
             panic!("out of hand");
@@ -40,7 +40,7 @@ impl Compute for Arms {
     }
 }
 
-/// Says only that a bomb was armed.
+/// Receives a bomb and emits a number.
 #[operator]
 struct Warns {
     #[input]
@@ -82,7 +82,7 @@ graph! {
     }
 }
 
-/// The tick that received it has failed, so it sends nothing, then or in a later run.
+/// The tick that received the message has failed, so that it sends nothing, neither now nor in a later run.
 fn dropped_message_panics(platform: &Platform) -> Result<(), Failed> {
     let [armed, warned] = [true, false].map(|is| Arc::new(AtomicBool::new(is)));
     let mut graph = Bombs::new(platform, armed, warned.clone())?;
@@ -90,10 +90,10 @@ fn dropped_message_panics(platform: &Platform) -> Result<(), Failed> {
     let text = check_error("run", graph.run(), is_right)?;
     check_text(&text, &["`warns`", "`compute`", "out of hand"])?;
     graph.run()?;
-    check(!warned.load(Ordering::Relaxed), || "a tick that failed has sent something".into())
+    check(!warned.load(Ordering::Relaxed), || "a failed tick has sent a message".into())
 }
 
-/// Ends the run with a message in front of it.
+/// Ends the run while a message is queued at its input.
 #[operator]
 struct Leaves {
     #[input]
@@ -150,7 +150,7 @@ graph! {
     }
 }
 
-/// What made the tick fail is told, and not what followed.
+/// The run's error is the tick's own, not the later panic.
 fn unsent_message_panics(platform: &Platform) -> Result<(), Failed> {
     let armed = Arc::new(AtomicBool::new(true));
     let mut graph = UnsentBomb::new(platform, armed.clone())?;
@@ -158,10 +158,10 @@ fn unsent_message_panics(platform: &Platform) -> Result<(), Failed> {
         |error: &Error| matches!(error, Error::Operator { node, .. } if node == "regrets");
     let text = check_error("run", graph.run(), is_right)?;
     check_text(&text, &["`regrets`", "`compute`", "changed its mind"])?;
-    check(!armed.load(Ordering::Relaxed), || "the message is still there".into())
+    check(!armed.load(Ordering::Relaxed), || "the message was not dropped".into())
 }
 
-/// Emits how often it was called, and fails afterwards as long as it is told to.
+/// Emits the number of its calls, and then fails in its first `failures` calls.
 #[operator]
 struct Counts {
     #[output]
@@ -202,16 +202,18 @@ graph! {
     }
 }
 
-/// What was emitted before the error arrives neither in that run nor in the next, and not at a harness.
+/// A message that was emitted before the error arrives neither in that run, nor in the next, nor in a harness.
 fn failed_tick_sends_nothing(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Counted::new(platform, 1)?;
     let is_right =
         |error: &Error| matches!(error, Error::Operator { node, .. } if node == "counts");
     check_error("run", graph.run(), is_right)?;
-    check(graph.receives().received.is_empty(), || "the first run has sent something".into())?;
+    check(graph.receives().received.is_empty(), || "the first run has sent a message".into())?;
     graph.run()?;
     let received = &graph.receives().received;
-    check(*received == [2, 3], || format!("of calls 2 and 3, {received:?} were received"))?;
+    check(*received == [2, 3], || {
+        format!("expected the messages of calls 2 and 3, received {received:?}")
+    })?;
 
     let mut harness = OperatorHarness::new(platform, Counts::new(1, 0))?;
     check_error("tick", harness.tick(), |_| true)?;

@@ -1,7 +1,7 @@
-//! What an editor knows inside `graph!`: completion of nodes and ports, hover and go-to-definition, also in
-//! statements that are not written to their end.
+//! Editor support inside `graph!`: completion of nodes and ports, hover and go-to-definition, also in incomplete
+//! statements.
 //!
-//! It asks rust-analyzer, over LSP, and is reported as skipped where there is none: neither at
+//! The test queries rust-analyzer over LSP. It is reported as skipped where there is none, neither at
 //! `STREAMFLOW_RUST_ANALYZER` nor in the path. `STREAMFLOW_REQUIRE_RUST_ANALYZER=1` makes that a failure.
 #![allow(missing_docs, clippy::print_stdout, reason = "a test binary")]
 
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use server::{Answer, Server};
 use streamflow_tests::{Failed, Suite, check};
 
-/// The program; `/*here*/` stands for what is being typed.
+/// The program. `/*here*/` is replaced by the typed text.
 const PROGRAM: &str = r#"use streamflow::prelude::*;
 
 /// Makes frames.
@@ -56,18 +56,18 @@ graph! {
 }
 "#;
 
-/// What is typed, with the cursor at `|`, and what must be known there.
+/// A typed text, with the cursor at `|`, and the expected answer.
 enum Case {
-    /// These are offered, and no port of another node.
+    /// The completion offers these, and no port of another node.
     Completes(&'static str, &'static [&'static str]),
-    /// The text about what stands at the cursor has these in it.
+    /// The hover text at the cursor contains these.
     Hovers(&'static str, &'static [&'static str]),
-    /// What stands at the cursor is declared in the line with this text.
+    /// The item at the cursor is declared in the line with this text.
     Leads(&'static str, &'static str),
 }
 
 const CASES: &[Case] = &[
-    // Ports, in a statement that has only begun, that ends in a semicolon, and that is all there.
+    // Ports: in an incomplete statement, in one that ends in a semicolon, and in a complete one.
     Case::Completes("left.|", &["frame"]),
     Case::Completes("left.|;", &["frame"]),
     Case::Completes("left.fr| >> cast.src;", &["frame"]),
@@ -78,7 +78,7 @@ const CASES: &[Case] = &[
     // Nodes.
     Case::Completes("le|", &["left"]),
     Case::Completes("left.frame >> ca|", &["cast"]),
-    // Types, and what follows them.
+    // Types, hovers and definitions.
     Case::Completes("let more: Cam| = Camera::new();", &["Camera"]),
     Case::Hovers("left.fr|ame >> cast.src;", &["frame", "The frame of this tick"]),
     Case::Hovers("left.frame >> cast.s|rc;", &["src", "Bytes"]),
@@ -92,7 +92,11 @@ const CASES: &[Case] = &[
 
 fn main() -> ExitCode {
     Suite::new()
-        .optional("an_editor_knows_nodes_and_ports", "STREAMFLOW_REQUIRE_RUST_ANALYZER", all)
+        .optional(
+            "an_editor_completes_and_finds_nodes_and_ports",
+            "STREAMFLOW_REQUIRE_RUST_ANALYZER",
+            all,
+        )
         .run()
 }
 
@@ -104,19 +108,19 @@ fn all() -> Result<Option<String>, Failed> {
     let mut server = Server::start(&program, PROGRAM)?;
     let mut wrong = Vec::new();
     for case in CASES {
-        match one(&mut server, case)? {
+        match run_case(&mut server, case)? {
             Ok(line) => println!("ok    {line}"),
             Err(line) => wrong.push(line),
         }
     }
     check(wrong.is_empty(), || {
-        format!("{} of {} are wrong:\n{}", wrong.len(), CASES.len(), wrong.join("\n"))
+        format!("{} of {} cases are wrong:\n{}", wrong.len(), CASES.len(), wrong.join("\n"))
     })?;
     Ok(None)
 }
 
-/// What was typed and answered, as it should be or not.
-fn one(server: &mut Server, case: &Case) -> Result<Result<String, String>, Failed> {
+/// Runs one case. Returns a line with the typed text and the answer, as an error if the answer is wrong.
+fn run_case(server: &mut Server, case: &Case) -> Result<Result<String, String>, Failed> {
     let (Case::Completes(typed, _) | Case::Hovers(typed, _) | Case::Leads(typed, _)) = case;
     let (before, after) =
         typed.split_once('|').ok_or_else(|| Failed::new("a case without a cursor"))?;
@@ -130,7 +134,7 @@ fn one(server: &mut Server, case: &Case) -> Result<Result<String, String>, Faile
         Case::Completes(_, wanted) => {
             let Answer(offered) = server.completions(line, column)?;
             let missing = wanted.iter().any(|name| !offered.iter().any(|other| other == name));
-            // A field of another node would be worse than none.
+            // Offering a port of another node is a failure.
             let ports = ["frame", "src", "dst", "left_image", "right_image", "depth"];
             let of_ports = wanted.iter().all(|name| ports.contains(name));
             let foreign = of_ports

@@ -1,4 +1,4 @@
-//! rust-analyzer, asked over LSP.
+//! A rust-analyzer process, queried over LSP.
 
 use std::env;
 use std::fs;
@@ -11,14 +11,14 @@ use streamflow_tests::Failed;
 
 type Result<T> = std::result::Result<T, Failed>;
 
-/// What was found, in the server's order.
+/// The items of an answer, in the server's order.
 pub(crate) struct Answer(pub(crate) Vec<String>);
 
-/// The program, or why there is none.
+/// The path of rust-analyzer, or why there is none.
 pub(crate) fn find() -> std::result::Result<PathBuf, String> {
     let named = env::var_os("STREAMFLOW_RUST_ANALYZER").map(PathBuf::from);
     let program = named.unwrap_or_else(|| PathBuf::from("rust-analyzer"));
-    // rustup leaves a program of this name that only says that the component is missing.
+    // rustup installs a program of this name that only reports that the component is missing.
     match Command::new(&program).arg("--version").output() {
         Ok(output) if output.status.success() => Ok(program),
         Ok(output) => Err(format!(
@@ -34,7 +34,7 @@ pub(crate) struct Server {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
-    /// Removed when the server ends.
+    /// Removed when the server is dropped.
     directory: tempfile::TempDir,
     requests: i64,
     version: i64,
@@ -42,7 +42,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts it on a program of one file, which sees streamflow, and waits until it has understood it.
+    /// Starts the server on a program of one file that depends on streamflow, and waits until it has indexed it.
     pub(crate) fn start(program: &Path, text: &str) -> Result<Self> {
         let directory = tempfile::tempdir()?;
         fs::write(directory.path().join("main.rs"), text)?;
@@ -100,7 +100,7 @@ impl Server {
         )
     }
 
-    /// What is offered, the most likely first.
+    /// The completions at a position, the most likely first.
     pub(crate) fn completions(&mut self, line: usize, column: usize) -> Result<Answer> {
         let found = self.at("textDocument/completion", line, column)?;
         let items = found.get("items").unwrap_or(&found).as_array().cloned().unwrap_or_default();
@@ -118,7 +118,7 @@ impl Server {
         Ok(Answer(items.into_iter().map(|(_, label)| label).collect()))
     }
 
-    /// The text that is shown.
+    /// The hover text at a position.
     pub(crate) fn hover(&mut self, line: usize, column: usize) -> Result<Answer> {
         let found = self.at("textDocument/hover", line, column)?;
         let contents = &found["contents"];
@@ -126,7 +126,7 @@ impl Server {
         Ok(Answer(vec![text.to_owned()]))
     }
 
-    /// The lines in which it is declared; of other files, their names.
+    /// The lines that declare the item at a position; for other files, their names.
     pub(crate) fn definitions(&mut self, line: usize, column: usize) -> Result<Answer> {
         let found = self.at("textDocument/definition", line, column)?;
         let ours = self.uri("main.rs");
@@ -166,7 +166,7 @@ impl Server {
         loop {
             let message = self.receive()?;
             if message.get("method").is_none() && message["id"] == json!(id) {
-                // -32801: the text has changed meanwhile; the same question has an answer now.
+                // -32801: the text has changed meanwhile, so repeat the request.
                 return match message["error"]["code"].as_i64() {
                     Some(-32801 | -32802) => self.request(method, message["params"].clone()),
                     Some(_) => Err(Failed::new(format!("{method}: {}", message["error"]))),
@@ -197,7 +197,7 @@ impl Server {
         Ok(self.input.flush()?)
     }
 
-    /// The next message that is no question; questions are answered with nothing.
+    /// The next message that is not a request. Requests of the server get the answer null.
     fn receive(&mut self) -> Result<Value> {
         loop {
             let mut length = 0;
@@ -229,14 +229,14 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The server may have ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The project for the server: this program, the library, and the macros as they were built for this test. So
-/// it builds nothing.
+/// The project for the server: this program, the library, and the macros as built for this test, so that the server
+/// builds nothing.
 fn project(directory: &Path) -> Result<Value> {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?;
     let root = |package: &str| ours.join(package).join("src/lib.rs");
@@ -267,7 +267,7 @@ fn project(directory: &Path) -> Result<Value> {
     }))
 }
 
-/// The newest library of the macros beside this test.
+/// The newest library of the macros in this test's directory.
 fn macros() -> Result<PathBuf> {
     let test = env::current_exe()?;
     let deps = test.parent().ok_or_else(|| Failed::new("a test without a directory"))?;
@@ -289,7 +289,7 @@ fn sysroot() -> Result<PathBuf> {
     Ok(PathBuf::from(String::from_utf8(output.stdout)?.trim()))
 }
 
-/// The program that runs the macros; it must be of the compiler that built them.
+/// The program that expands the macros. It must belong to the compiler that built them.
 fn macro_server() -> Result<PathBuf> {
     Ok(sysroot()?.join("libexec/rust-analyzer-proc-macro-srv"))
 }

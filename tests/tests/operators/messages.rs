@@ -1,4 +1,4 @@
-//! What an operator reads of a message beside its data, and what it says with one; which edge a message came on.
+//! Metadata that an operator reads and sends, and the edges of an input of many.
 
 use streamflow::message::Value;
 use streamflow::port::Many;
@@ -8,7 +8,7 @@ use streamflow::{Metadata, Timestamp};
 use streamflow_tests::seen::{Seen, all, note};
 use streamflow_tests::{Failed, check, check_equal};
 
-/// Says when its message was acquired, and with which gain; what it sends is acquired later, or louder.
+/// Notes its message's acquisition time and gain, and sends messages with a later time or a higher gain.
 #[operator]
 struct Stamps {
     #[input]
@@ -45,7 +45,7 @@ pub(crate) fn metadata(platform: &Platform) -> Result<(), Failed> {
     sent.set_acquired(Timestamp(20));
     sent.set("gain", Value::Float(2.0));
     harness.push_with(|ports| &mut ports.number, 7, sent)?;
-    check(harness.tick()?, || "it is ready".into())?;
+    check(harness.tick()?, || "the operator was not ready".into())?;
     let gain = |value| Some(Value::Float(value));
     check_equal(all(&seen), vec![(Some(Timestamp(20)), gain(2.0), false)])?;
     let emitted = [
@@ -66,7 +66,7 @@ pub(crate) fn metadata(platform: &Platform) -> Result<(), Failed> {
     Ok(harness.stop()?)
 }
 
-/// Keeps what came, in the order of the edges.
+/// Keeps its messages in the order of the edges.
 #[operator]
 struct Edges {
     #[input(many)]
@@ -82,15 +82,15 @@ impl Compute for Edges {
     }
 }
 
-/// A push makes the edges before its own; the input is ready when each has a message.
+/// A push also makes the edges before its own. The input is ready when each edge has a message.
 pub(crate) fn edges(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
     let mut harness = OperatorHarness::new(platform, Edges::new(seen.clone()))?;
     harness.push_to(2, |ports| &mut ports.numbers, 30)?;
     harness.push_to(0, |ports| &mut ports.numbers, 10)?;
-    check(!harness.tick()?, || "an edge has no message".into())?;
+    check(!harness.tick()?, || "the operator ran with an edge without a message".into())?;
     harness.push_to(1, |ports| &mut ports.numbers, 20)?;
-    check(harness.tick()?, || "each edge has a message".into())?;
+    check(harness.tick()?, || "the operator was not ready with a message on each edge".into())?;
     check_equal(all(&seen), vec![vec![10, 20, 30]])?;
     Ok(harness.stop()?)
 }

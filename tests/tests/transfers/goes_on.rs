@@ -1,4 +1,4 @@
-//! The device that a hook is left with when it has sent to another one.
+//! The device that is bound in a hook after it has sent to another device.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use streamflow_tests::stereo::Show;
 use streamflow_tests::tensors::LEN;
 use streamflow_tests::{Failed, check, foreign};
 
-/// Sends, and then makes something on the device that is bound, as a library does.
+/// Sends, and then makes a stream on the bound device, as a library does.
 #[operator(streams(work))]
 struct MakesLater {
     #[output]
@@ -41,7 +41,7 @@ graph! {
     }
 }
 
-/// The copy to the other device was queued within the hook, with that device bound.
+/// The copy to the other device is queued within the hook, with that device bound.
 pub(super) fn goes_on(on: &Platform) -> Result<(), Failed> {
     let mut graph = GoesOn::new(&platform(Arc::new(Bound::new(on.driver().clone())))?)?;
     graph.run()?;

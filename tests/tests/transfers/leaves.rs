@@ -1,4 +1,4 @@
-//! A reader that lets messages wait.
+//! A reader that leaves its messages in the queue.
 
 use streamflow::prelude::*;
 

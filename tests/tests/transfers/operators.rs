@@ -1,10 +1,10 @@
-//! What is on the two sides of a transfer.
+//! The operators on both sides of a transfer.
 
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{add_one, fill, slow_fill};
 use streamflow_tests::tensors::{LEN, SLOW};
 
-/// Writes `tick + 1` everywhere, slowly, over what was there.
+/// Overwrites the image with `tick + 1`, slowly.
 #[operator(streams(work))]
 pub(crate) struct SlowSource {
     #[output]
@@ -21,7 +21,7 @@ impl Compute for SlowSource {
     }
 }
 
-/// Adds one in place: it takes what it receives, on its own device.
+/// Takes its message and adds one in place, on its own device.
 #[operator]
 pub(crate) struct AddOne {
     #[input]
