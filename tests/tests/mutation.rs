@@ -15,38 +15,38 @@
 //!
 //! | Edit | Fails |
 //! |---|---|
-//! | `stream::order`, rule 1: the point of a use is asked for before its work | `memory::tests::access::a_use_is_noted_with_a_point_from_after_its_work` |
+//! | `stream::order`, rule 1: the point of a use is taken before its work | `memory::tests::access::a_use_is_noted_with_a_point_from_after_its_work` |
 //! | rule 1: a use is not noted when queuing it unwinds | `memory::tests::access::work_that_was_queued_before_a_panic_is_noted` |
 //! | rule 2: the number of records is raised after the driver has recorded | `stream::tests::order::a_record_that_is_under_way_does_not_count` |
 //! | rule 3: a record's slot is prepared after the record | `stream::tests::order::a_wait_that_is_queued_during_a_record_is_not_covered` |
 //! | rule 4: the clock is raised, or what the record covers is merged, before the driver has taken the wait | `stream::tests::order::a_wait_that_the_driver_refused_is_made_again` |
 //! | rule 4: a record that was overwritten needs no wait | `stream::tests::waits::events_that_were_used_again_are_never_too_early` |
-//! | rule 5: a wait is left out also for the record after the one that was waited for | `stream::tests::waits::a_wait_that_is_implied_makes_no_call`, and others |
+//! | rule 5: a wait is also omitted for the record after the awaited one | `stream::tests::waits::a_wait_that_is_implied_makes_no_call`, and others |
 //! | rule 5: a wait implies what the other stream has waited for *by now* | `stream::tests::waits::a_wait_that_is_implied_by_a_third_stream_makes_no_call` |
-//! | rule 5: what a wait implies is not noted | the same |
-//! | rule 6: the point is asked for before what it covers is forgotten | `memory::tests::access::a_use_that_the_stream_came_after_too_late_is_kept` |
-//! | rule 6: `Block::note_locked` forgets all reads | the same, `memory::tests::access::two_unordered_uses_are_both_kept` |
-//! | rule 7: a record stands for what it covers although it failed | `stream::tests::order::a_record_that_failed_covers_nothing` |
-//! | rule 8: `found_complete` credits what the slot holds now | `stream::tests::order::what_an_overwritten_record_covers_is_not_taken_for_complete` |
+//! | rule 5: the work that a wait implies is not noted | the same test |
+//! | rule 6: the point is taken before the uses that it covers are forgotten | `memory::tests::access::a_use_that_the_stream_came_after_too_late_is_kept` |
+//! | rule 6: `Block::note_locked` forgets all reads | the same test, `memory::tests::access::two_unordered_uses_are_both_kept` |
+//! | rule 7: a failed record stands for the work that it would cover | `stream::tests::order::a_record_that_failed_covers_nothing` |
+//! | rule 8: `found_complete` counts the slot's current record as complete | `stream::tests::order::what_an_overwritten_record_covers_is_not_taken_for_complete` |
 //! | rule 8: the record after a complete one counts as complete | `stream::tests::complete::work_that_is_known_to_be_complete_needs_no_wait`, and others |
-//! | who relies on what another thread has found complete does not say so | `stream::tests::complete::relying_on_what_another_thread_found_complete_is_no_race` |
+//! | a thread that relies on work that another thread found complete does not declare it | `stream::tests::complete::relying_on_what_another_thread_found_complete_is_no_race` |
 //! | `Clock::get` takes another stream's entry | `stream::clock::tests::a_stream_that_takes_the_place_of_another_makes_it_forgotten` |
 //! | `Timeline::reattach` does not wait | `stream::tests::external::a_stream_with_the_handle_of_a_detached_one_comes_after_it` |
-//! | `PackedLastWrite::is_before` does not look whether something has read | `memory::tests::access::a_write_waits_for_a_read_after_the_only_write` |
-//! | `MemoryPool::make_room` does not wait for what was freed | `memory::tests::room::a_block_that_needs_the_room_of_others_comes_after_their_frees` |
+//! | `PackedLastWrite::is_before` does not check for reads | `memory::tests::access::a_write_waits_for_a_read_after_the_only_write` |
+//! | `MemoryPool::make_room` does not wait for the frees | `memory::tests::room::a_block_that_needs_the_room_of_others_comes_after_their_frees` |
 //! | `MemoryPool::release` does not wait before it frees | `memory::tests::freeing::a_drop_makes_no_stream_of_a_user_wait` |
 //! | `MemoryPool::hand_over`: `allocated_on` before `wait_for_uses` | `memory::tests::reuse::memory_that_is_free_in_stream_order_is_preferred` |
 //! | `PinnedPool::for_stream`: `allocated_on` before `wait_for_uses` | `memory::tests::downloads::a_download_that_was_dropped_does_not_write_into_the_next` |
 //! | `PinnedPool::for_host` takes a block that is not complete | `memory::tests::pinned::page_locked_memory_is_reused_only_when_no_copy_uses_it` |
-//! | `read_raw` and `write_raw` do not order | `law7_raw_addresses` (`ordering.rs`) |
+//! | `read_raw` and `write_raw` do not order the access | `law7_raw_addresses` (`ordering.rs`) |
 //! | `Outlet::emit` does not order the message | `port::tests::a_message_is_sent_after_what_was_written_on_another_stream`, each test of `receive/uses.rs` |
-//! | `Outlet::emit` asks for the point before it orders the message | `port::tests::a_record_from_before_a_message_was_ordered_does_not_cover_it` |
+//! | `Outlet::emit` takes the point before it orders the message | `port::tests::a_record_from_before_a_message_was_ordered_does_not_cover_it` |
 //! | `receive_stream` waits for all messages but the first, or the last | each `…_comes_after_the_message` (`receive/uses.rs`) |
-//! | `synchronize_streams` passes over the first | `synchronize_streams_orders_its_target_after_the_messages` (`receive/uses.rs`) |
+//! | `synchronize_streams` skips the first stream | `synchronize_streams_orders_its_target_after_the_messages` (`receive/uses.rs`) |
 //! | a transfer leaves the other device bound | `a_hook_continues_with_its_own_device_after_a_transfer` (`transfers.rs`) |
-//! | `Wakeup::watch` does not wait for what it watches | `stream::wakeup::tests::a_watched_point_is_reached_before_the_signal` |
-//! | a stream that comes back to its pool is waited for, or not lent again | `a_dropped_stream_is_allocated_again_without_a_wait` (`stream_pools.rs`) |
-//! | the race checker keeps what it knew of memory that is allocated again | `memory_that_the_driver_hands_out_again` (`race/bare/host.rs`) |
+//! | `Wakeup::watch` does not wait for the point that it watches | `stream::wakeup::tests::a_watched_point_is_reached_before_the_signal` |
+//! | the pool waits for a returned stream, or does not allocate it again | `a_dropped_stream_is_allocated_again_without_a_wait` (`stream_pools.rs`) |
+//! | the race checker keeps the old accesses of memory that is allocated again | `memory_that_the_driver_allocates_again_does_not_race` (`race/bare/host.rs`) |
 //! | the scheduler ends each run at once | `a_graph_may_be_defined_in_a_function` (`graphs.rs`), and others |
 #![allow(missing_docs, reason = "a test binary")]
 
