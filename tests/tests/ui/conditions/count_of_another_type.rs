@@ -1,4 +1,4 @@
-// A count that is no number of ticks.
+// A count that is not a `u64`.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast, Counter, Show};
 

@@ -1,4 +1,4 @@
-// Conditions that are none.
+// Conditions that can't be parsed.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::Camera;
 

@@ -1,4 +1,4 @@
-// A condition on a port that is not there.
+// A condition on a port that does not exist.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast, Counter, Show};
 

@@ -1,4 +1,4 @@
-// A condition that there is not.
+// A condition that does not exist.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::Camera;
 

@@ -1,4 +1,4 @@
-// Attributes that an edge does not know.
+// Unknown attributes of an edge.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast};
 

@@ -1,4 +1,4 @@
-// A cycle, whose closing edge has the wrong type as well.
+// A cycle whose closing edge also has the wrong type.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast, Fuse};
 

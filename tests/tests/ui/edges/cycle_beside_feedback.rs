@@ -1,4 +1,4 @@
-// One edge of each cycle is for the next tick; this one has two.
+// One edge of each cycle must be a feedback edge; this graph has two cycles.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Fuse, Invert};
 

@@ -1,4 +1,4 @@
-// Five operators that would wait for each other; the edges stand in no order.
+// Five operators that would wait for each other; the edges are in no order.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::Invert;
 

@@ -1,4 +1,4 @@
-// An output with several readers, one of which wants to own the message.
+// An output with several readers, one of which takes the message.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast, Fuse, Show, Invert};
 
@@ -24,7 +24,7 @@ graph! {
 }
 
 fn main() -> Result<()> {
-    // What uses the graph is no further mistake.
+    // Uses of the graph cause no further errors.
     let mut graph = Stereo::new(&Platform::detect()?)?;
     println!("{} {}", graph.show().seen().len(), Stereo::MERMAID);
     graph.run()

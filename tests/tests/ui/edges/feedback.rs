@@ -1,4 +1,4 @@
-// What comes in the next tick needs a message for the first one.
+// A feedback edge needs a message for the first tick.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Fuse, Invert};
 

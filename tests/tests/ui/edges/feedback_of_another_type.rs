@@ -1,4 +1,4 @@
-// The first message is of the edge's type.
+// The first message must have the edge's type.
 use streamflow::prelude::*;
 
 #[operator]

@@ -1,4 +1,4 @@
-// Mistakes of grammar, of names and of types: all are told in one run.
+// Mistakes of grammar, of names and of types: all are reported in one run.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast, Fuse, Show};
 
@@ -22,7 +22,7 @@ graph! {
 }
 
 fn main() -> Result<()> {
-    // What uses the graph is no further mistake.
+    // Uses of the graph cause no further errors.
     let mut graph = Stereo::new(&Platform::detect()?)?;
     println!("{} {}", graph.show().seen().len(), Stereo::MERMAID);
     graph.run()

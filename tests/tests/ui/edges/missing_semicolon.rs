@@ -1,4 +1,4 @@
-// Semicolons are missing; all the rest is understood.
+// Semicolons are missing; the rest is parsed.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast};
 

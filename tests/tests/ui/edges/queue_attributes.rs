@@ -1,4 +1,4 @@
-// How many messages wait on an edge, and what becomes of those for which there is no room.
+// Capacities and policies of an edge.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast, Counter, Show};
 

@@ -1,4 +1,4 @@
-// A node in another spelling is the same node: what is not connected is told nevertheless. A keyword needs it.
+// A node in another spelling is the same node: its unconnected inputs are still reported. A keyword needs it.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast, Show};
 

@@ -21,7 +21,7 @@ graph! {
 }
 
 fn main() -> Result<()> {
-    // What uses the graph is no further mistake.
+    // Uses of the graph cause no further errors.
     let mut graph = Stereo::new(&Platform::detect()?)?;
     println!("{} {}", graph.show().seen().len(), Stereo::MERMAID);
     graph.run()

@@ -1,4 +1,4 @@
-// An input of a size has as many producers, and one without has one.
+// An input with a size has that number of producers, and an input without a size has one.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast, Counter};
 

@@ -1,4 +1,4 @@
-// Statements that are no edges; each is told once, and nothing follows.
+// Statements that are not edges. Each is reported once, without further errors.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast, Fuse, Show};
 
@@ -26,7 +26,7 @@ graph! {
 }
 
 fn main() -> Result<()> {
-    // What uses the graph is no further mistake.
+    // Uses of the graph cause no further errors.
     let mut graph = Stereo::new(&Platform::detect()?)?;
     println!("{} {}", graph.show().seen().len(), Stereo::MERMAID);
     graph.run()

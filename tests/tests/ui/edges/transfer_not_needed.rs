@@ -1,4 +1,4 @@
-// A transfer between operators on one device, of host data, and of what has no copy.
+// A transfer between operators on one device, of host data, and of data that can't be copied.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast, Counter, Show};
 

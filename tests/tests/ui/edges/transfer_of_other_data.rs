@@ -1,4 +1,4 @@
-// Device data that no edge can copy; the field is named.
+// Device data that an edge can't copy; the error names the field.
 use streamflow::prelude::*;
 
 #[derive(Message)]

@@ -1,4 +1,4 @@
-// An output that nobody reads, or discards.
+// An output that is neither read nor discarded.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast, Fuse};
 

@@ -1,4 +1,4 @@
-// Statements as they are while being typed.
+// Incomplete statements, as while typing.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast, Fuse, Show};
 
@@ -40,7 +40,7 @@ graph! {
 }
 
 fn main() -> Result<()> {
-    // What uses the graph is no further mistake.
+    // Uses of the graph cause no further errors.
     let mut graph = Stereo::new(&Platform::detect()?)?;
     println!("{} {}", graph.show().seen().len(), Stereo::MERMAID);
     graph.run()

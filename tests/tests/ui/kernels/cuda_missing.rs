@@ -5,7 +5,7 @@ fn fill(out: &mut [f32], value: f32) {
     out.fill(value);
 }
 
-// The kernel exists all the same: no further error here.
+// The kernel still exists: no further error here.
 type Fill = fill;
 
 fn main() {

@@ -1,4 +1,4 @@
-// A launch that would read what it writes.
+// A launch that would read the data that it writes.
 use streamflow::prelude::*;
 
 /// out[i] = value

@@ -1,4 +1,4 @@
-// A grid that is none.
+// A value that is not a grid.
 use streamflow::prelude::*;
 
 /// out[i] = value

@@ -1,4 +1,4 @@
-// A launch of what is no kernel.
+// A launch of a function that is not a kernel.
 use streamflow::prelude::*;
 
 /// out[i] = value

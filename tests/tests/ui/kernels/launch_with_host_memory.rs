@@ -1,4 +1,4 @@
-// Host memory where a kernel wants device memory.
+// Host memory where a kernel needs device memory.
 use streamflow::prelude::*;
 
 /// out[i] = value

@@ -1,4 +1,4 @@
-// A launch that would write what it may only read.
+// A launch that would write data that it may only read.
 use streamflow::prelude::*;
 
 /// out[i] = value

@@ -1,4 +1,4 @@
-// Options that end too early, or that are none.
+// Options that end too early, or that are not options.
 use streamflow::prelude::*;
 
 #[kernel(unsafe)]

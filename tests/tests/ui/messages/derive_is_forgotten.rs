@@ -1,4 +1,4 @@
-// A program whose only mistake is that `#[derive(Message)]` does not stand on `Boxes`.
+// A program whose only mistake is that `#[derive(Message)]` is missing on `Boxes`.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast};
 

@@ -1,4 +1,4 @@
-// A field that is a tensor of what no device memory holds.
+// A field that is a tensor of an invalid element type.
 use streamflow::prelude::*;
 
 #[derive(Message)]

@@ -12,7 +12,7 @@ pub union Both {
     right: u32,
 }
 
-// They are messages nevertheless.
+// They are still messages.
 #[operator]
 pub struct Show {
     #[input]

@@ -1,4 +1,4 @@
-// Attributes that a node does not know.
+// Unknown attributes of a node.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::Camera;
 

@@ -1,4 +1,4 @@
-// A generic operator for another type than the one that reaches it.
+// A generic operator for another type than its input's message.
 use streamflow::prelude::*;
 use streamflow_tests::operators::Pass;
 use streamflow_tests::stereo::{Camera, Cast, Counter};

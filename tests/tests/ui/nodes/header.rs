@@ -1,4 +1,4 @@
-// What is no graph.
+// Texts that are not a graph.
 use streamflow::prelude::*;
 
 graph! {

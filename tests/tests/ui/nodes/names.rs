@@ -1,4 +1,4 @@
-// Names that are taken.
+// Reserved names.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::Camera;
 

@@ -1,4 +1,4 @@
-// An operator that does nothing.
+// An operator without `compute`.
 use streamflow::prelude::*;
 
 #[operator]

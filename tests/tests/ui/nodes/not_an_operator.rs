@@ -1,4 +1,4 @@
-// A node that is no operator.
+// A node whose type is not an operator.
 use streamflow::prelude::*;
 
 #[operator]

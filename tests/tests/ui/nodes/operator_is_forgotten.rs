@@ -1,4 +1,4 @@
-// A program whose only mistake is that `#[operator]` does not stand on `Draw`.
+// A program whose only mistake is that `#[operator]` is missing on `Draw`.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast};
 

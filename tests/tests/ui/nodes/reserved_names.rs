@@ -1,4 +1,4 @@
-// Names that the graph's struct has for itself, keywords, and one name in two spellings.
+// Names of the graph's own struct, keywords, and one name in two spellings.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::Counter;
 

@@ -1,4 +1,4 @@
-// Types that can be no operator; their edges are no further mistakes.
+// Types that can't be operators. Their edges cause no further errors.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast, Counter};
 

@@ -1,4 +1,4 @@
-// A value that is no such operator.
+// A value of another type than the node's operator.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast};
 

@@ -1,4 +1,4 @@
-// State that borrows what has no size: no port was meant.
+// State that borrows an unsized type; it is not meant as a port.
 use streamflow::prelude::*;
 
 #[operator]

@@ -1,4 +1,4 @@
-// A struct that Rust can't read: what uses the operator is no further mistake.
+// A struct that Rust can't parse. Uses of the operator cause no further errors.
 use streamflow::prelude::*;
 
 #[operator]

@@ -1,4 +1,4 @@
-// Tensors of what no device memory holds: told at the type, and again only where the operator is used.
+// Tensors of invalid element types: reported at the type, and again only where the operator is used.
 use streamflow::prelude::*;
 
 pub struct Pixel(u8, u8);

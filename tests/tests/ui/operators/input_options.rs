@@ -1,4 +1,4 @@
-// What stands in `#[input(…)]`.
+// Options in `#[input(…)]`.
 use streamflow::prelude::*;
 
 #[operator]

@@ -21,7 +21,7 @@ pub struct Blur {
     out: Tensor<f32>,
 }
 
-// All of it is there nevertheless.
+// The operator's items still exist.
 impl Compute for Blur {
     fn compute(&mut self, io: BlurIo<'_>, cx: &ExecutionContext) -> Result<()> {
         io.both.discard();

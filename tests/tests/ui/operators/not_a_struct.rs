@@ -11,7 +11,7 @@ pub union Both {
     right: u32,
 }
 
-// Nothing is said of these: they have what an operator has.
+// These are right: they have all that an operator needs.
 impl Compute for Either {
     fn compute(&mut self, _: EitherIo<'_>, _: &ExecutionContext) -> Result<()> {
         Ok(())

@@ -16,7 +16,7 @@ pub struct Blur {
     perhaps: Option<Tensor<f32>>,
 }
 
-// The port has the type that was meant.
+// The port has the intended type.
 impl Compute for Blur {
     fn compute(&mut self, io: BlurIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (written, _): (Tensor<f32>, _) = io.written.receive().receive_cuda_stream(cx)?;

@@ -1,4 +1,4 @@
-// A port of which is not said whether it is an input or an output.
+// A port that is declared neither as an input nor as an output.
 use streamflow::prelude::*;
 
 #[operator]

@@ -1,4 +1,4 @@
-// Types that can be no message. Each is told once, although the operator is used.
+// Types that can't be messages. Each is reported once, although the operator is used.
 use streamflow::prelude::*;
 
 #[operator]

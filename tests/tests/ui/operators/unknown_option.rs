@@ -1,4 +1,4 @@
-// An option that there is not.
+// An option that does not exist.
 use streamflow::prelude::*;
 
 #[operator(steams(fill))]

@@ -1,4 +1,4 @@
-// Operators, messages, kernels and graphs within a function, where nothing outside can be named by path.
+// Operators, messages, kernels and graphs within a function, where no path leads to an item.
 use streamflow::prelude::*;
 
 fn main() -> Result<()> {

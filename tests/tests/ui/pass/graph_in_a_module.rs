@@ -1,4 +1,4 @@
-// A graph in a module that imports nothing but what it names, and one that is seen from outside.
+// A graph in a module that imports only the names that it uses, and a public graph.
 mod inner {
     use streamflow_tests::stereo::{Camera, Cast};
 

@@ -1,4 +1,4 @@
-// A graph that a macro of the user's writes: names, types and values come from both sides.
+// A graph in the expansion of a user's macro: names, types and values come from both sides.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast, Show};
 

@@ -1,4 +1,4 @@
-// Names that look like ours, like keywords, and like each other.
+// Names that resemble streamflow's, keywords, and each other.
 use streamflow::prelude::*;
 
 #[operator(streams(stream, node))]

@@ -1,4 +1,4 @@
-// Operators of another crate, by a path, by a name of one's own, and reexported.
+// Operators of another crate, by a path, under another name, and reexported.
 use streamflow::prelude::*;
 use streamflow_tests::stereo as eyes;
 

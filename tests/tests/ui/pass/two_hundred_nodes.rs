@@ -2,7 +2,7 @@
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast, Invert, Show};
 
-/// A graph of a camera, the nodes of these names one behind the other, and a sink: `graph!` gets each node and each edge.
+/// A graph of a camera, a chain of nodes with these names, and a sink: `graph!` gets each node and each edge.
 macro_rules! chain {
     ($first:ident $($node:ident)*) => {
         chain! { $first [$($node)*] show, [$first $($node)*] >> [$($node.src)* show.image] }

@@ -1,4 +1,4 @@
-// Names for operators, for messages, for what an input shares, and for results.
+// Type aliases for operators, messages, shared inputs and results.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast, Invert};
 
@@ -48,7 +48,7 @@ graph! {
         #[when(count(2))]
         let eye: Eye = Eye::new(4, 1);
         let cast: Cast = Cast::new();
-        // The alias shares: an output with two readers may lead to it.
+        // The alias is a `Shared`, so that an output with two readers may lead to it.
         let keep: Keep = Keep::new(0);
         let look: Look = Look::new(Vec::new());
         let again: Look = Look::new(Vec::new());

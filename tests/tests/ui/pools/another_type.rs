@@ -1,4 +1,4 @@
-// A pool that is none.
+// A constant of another type as a pool.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast, Show};
 

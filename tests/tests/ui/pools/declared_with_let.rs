@@ -1,4 +1,4 @@
-// A pool is declared as nodes are; its uses are no further mistakes.
+// A pool is declared with `let`. Its uses cause no further errors.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::Camera;
 

@@ -1,4 +1,4 @@
-// Blocking streams in a green context, a partition that is not there, sizes that are no multiples.
+// Blocking streams in a green context, a missing partition, sizes that are not multiples of `min_sm_size`.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::Camera;
 

@@ -1,4 +1,4 @@
-// A default that is not there, one that is given twice, and a pool that nobody uses.
+// A missing default, a second default, and an unused pool.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::Camera;
 

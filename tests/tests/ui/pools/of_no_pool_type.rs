@@ -1,4 +1,4 @@
-// The constant that nodes name as their pool has another type.
+// The constant that nodes use as their pool has another type.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::Camera;
 

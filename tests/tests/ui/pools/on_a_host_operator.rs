@@ -1,4 +1,4 @@
-// A pool for an operator that works on the host alone.
+// A pool for an operator with only host data.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Counter};
 

@@ -1,4 +1,4 @@
-// A pool that has a stream for each node, but not for those that an operator declares beside its own.
+// A pool that has a stream for each node, but not for the streams that an operator declares beside its internal one.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast};
 

@@ -1,4 +1,4 @@
-// A node on two pools.
+// A node with two pools.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::Camera;
 

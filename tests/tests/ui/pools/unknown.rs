@@ -1,4 +1,4 @@
-// A pool that the graph has not.
+// A pool that the graph does not declare.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::Camera;
 

@@ -1,4 +1,4 @@
-// A download that nobody reads.
+// A download that is not read.
 #![deny(unused_must_use)]
 use streamflow::prelude::*;
 

@@ -1,4 +1,4 @@
-// An input of many gives many.
+// An input of many gives several messages.
 use streamflow::prelude::*;
 
 #[operator]

@@ -1,4 +1,4 @@
-// What lives beyond the tick is made with a stream, and does not hold it.
+// A value that lives beyond the tick is made with a stream, and must not keep it.
 use streamflow::prelude::*;
 
 #[operator(streams(work))]

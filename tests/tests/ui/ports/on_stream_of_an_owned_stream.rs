@@ -1,5 +1,5 @@
-// An `OnStream` is made for a stream of the operator, and used on one: not on one that it owns by
-// itself, and not without any.
+// An `OnStream` is made and used on a stream of the operator: not on a stream that the operator owns
+// itself, and not without a stream.
 use streamflow::prelude::*;
 
 #[operator(streams(work))]

@@ -1,4 +1,4 @@
-// An output that is taken out of the Io, and not emitted.
+// An output that is taken from the Io and not emitted.
 #![deny(unused_variables)]
 use streamflow::prelude::*;
 

@@ -1,4 +1,4 @@
-// The result of `emit` is not looked at.
+// The result of `emit` is not checked.
 #![deny(unused_must_use)]
 use streamflow::prelude::*;
 

@@ -1,4 +1,4 @@
-// Data of streams that are managed by hand is behind what `synchronize_streams` gives.
+// Data of streams that are managed by hand needs the guard that `synchronize_streams` returns.
 use streamflow::prelude::*;
 
 #[operator(streams(work))]

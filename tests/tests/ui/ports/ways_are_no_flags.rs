@@ -1,4 +1,4 @@
-// Holoscan's `receive_cuda_stream("in", true, cuda_stream)` passes a stream where a flag is wanted.
+// Holoscan's `receive_cuda_stream("in", true, cuda_stream)` passes a stream in place of a flag.
 use streamflow::prelude::*;
 
 #[operator(streams(work))]

@@ -1,4 +1,4 @@
-// Where the internal stream comes from is said once, behind `receive`, and where something can be missing.
+// The source of the internal stream is given once, after `receive`, and only where it can be missing.
 use streamflow::prelude::*;
 
 #[operator]

@@ -1,4 +1,4 @@
-// A first try at a graph: an edge the wrong way round, a misspelt port, an input that is left out and a pool
+// A beginner's graph: an edge the wrong way round, a misspelt port, an unconnected input and a pool
 // that is not declared.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast, Fuse, Show};

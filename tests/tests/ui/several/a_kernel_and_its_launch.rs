@@ -1,4 +1,4 @@
-// A kernel with a wrong argument and a body nobody vouches for, and a launch of another one with too few.
+// A kernel with a wrong argument and a body without `unsafe`, and a launch of another kernel with too few arguments.
 use streamflow::prelude::*;
 
 #[kernel(cuda = "out[0] = value;")]

@@ -1,5 +1,5 @@
-// What only constants know, all in one graph: two inputs and an output that nobody connects, a pool that is too
-// small, one for an operator of the host, and an edge between devices.
+// Mistakes that only constants find, all in one graph: two inputs and an output without edges, a pool that is too
+// small, a pool for an operator with only host data, and an edge between devices.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast, Counter, Fuse, Show};
 

@@ -1,4 +1,4 @@
-// Mistakes of grammar beside those of types: a statement that can't be read hides none that can.
+// Mistakes of grammar and of types: a statement that can't be parsed does not hide mistakes in the others.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast, Show};
 

@@ -1,4 +1,4 @@
-// Messages: one that borrows, one that is an enum, and one with a field that is none.
+// Messages: one that borrows, one that is an enum, and one with a field that is not a message.
 use streamflow::prelude::*;
 
 pub struct Camera;

@@ -1,4 +1,4 @@
-// Nodes: a name twice, a reserved one, one of a pool, one `mut`, and a value of another type.
+// Nodes: a name twice, a reserved one, the name of a pool, a `mut` node, and a value of another type.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast, Invert};
 

@@ -1,4 +1,4 @@
-// Two graphs in one file; what is wrong in one hides nothing in the other.
+// Two graphs in one file; a mistake in one hides no mistake in the other.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast, Show};
 

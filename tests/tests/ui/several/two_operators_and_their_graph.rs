@@ -1,4 +1,4 @@
-// An operator that is none, one that does nothing, and an edge of the wrong type between two that are right.
+// A node without `#[operator]`, an operator without `compute`, and an edge of the wrong type between right operators.
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Show};
 

@@ -1,4 +1,4 @@
-// The values of a download that is gone.
+// The values of a dropped download.
 use streamflow::prelude::*;
 
 fn values<'a>(platform: &Platform, tensor: &Tensor<f32>, stream: &CudaStream) -> Result<&'a [f32]> {

@@ -1,4 +1,4 @@
-// Half of a tensor, which is sent away meanwhile.
+// Half of a tensor that is sent meanwhile.
 use streamflow::prelude::*;
 
 #[operator]

@@ -1,4 +1,4 @@
-// A view of a tensor that is gone.
+// A view of a dropped tensor.
 use streamflow::prelude::*;
 
 fn first(platform: &Platform, stream: &CudaStream) -> Result<()> {
