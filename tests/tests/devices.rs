@@ -265,7 +265,7 @@ impl Compute for Receives {
         let image = io.image.receive();
         driver.bind(device(1))?;
         let (_, stream) = image.receive_cuda_stream(cx)?;
-        // The event is made on the current device, and recording it fails if that is another device.
+        // The event is made on the current device, and the call fails if that is not the stream's device.
         let made = driver.create_event(stream.device());
         note(&self.seen, made.is_ok());
         Ok(())

@@ -29,10 +29,10 @@ const TICKS: usize = 1000;
 
 fn main() -> ExitCode {
     Suite::new()
-        .both("law12_no_resources_are_made", no_resources_are_made)
-        .both("law12_no_heap_allocations", no_heap_allocations)
-        .both("law12_graphs_make_no_resources", graphs_make_no_resources)
-        .both("law12_graphs_make_no_heap_allocations", graphs_make_no_heap_allocations)
+        .both("law12_warm_ticks_make_no_resources", no_resources_are_made)
+        .both("law12_warm_ticks_make_no_heap_allocations", no_heap_allocations)
+        .both("law12_warm_graphs_make_no_resources", graphs_make_no_resources)
+        .both("law12_warm_graphs_make_no_heap_allocations", graphs_make_no_heap_allocations)
         .both("law12_an_exhausted_pool_makes_no_heap_allocations", exhausted_pool)
         .devices("law12_transfers_and_policies_make_no_heap_allocations", 2, transfers)
         .run()
@@ -263,7 +263,7 @@ impl Compute for ReadsAll {
 }
 
 graph! {
-    /// A feedback edge between two devices, an awaited input, and an edge that drops messages.
+    /// Transfers to another device and back, with a feedback edge, awaited inputs, and edges that drop messages.
     struct Kinds(ticks: u64, first: Tensor<f32>, on_tick: OnTick) {
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
 

@@ -25,7 +25,7 @@ fn main() -> ExitCode {
         return child::play(&role, in_child);
     }
     let suite = SCENARIOS.iter().fold(Suite::new(), |suite, scenario| {
-        let name = format!("law11_sticky_error_{scenario}");
+        let name = format!("law11_a_sticky_error_neither_hangs_nor_aborts_{scenario}");
         suite
             .seeded(&name, move |seed| child::run(&format!("{seed} {scenario}"), &[]))
             .cuda(&name, move |_| child::run(&format!("cuda {scenario}"), &[]))

@@ -188,7 +188,7 @@ fn there_and_back(platform: &Platform) -> Result<bool, Failed> {
     Ok(saw(graph.result(), 3.0) && saw(graph.original(), 1.0))
 }
 
-/// Several tensors and host data, one of them in a nested message.
+/// Several tensors and host data. One field is itself a message struct.
 #[derive(Message)]
 struct Pair {
     left: Tensor<f32>,

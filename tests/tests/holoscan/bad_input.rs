@@ -16,12 +16,18 @@ pub(crate) const NO_GPU: &str = "no GPU";
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite
-        .both("bad_wait_that_fails", |on| fails(on, CallKind::WaitEvent, "wait_event"))
-        .both("bad_record_that_fails", |on| fails(on, CallKind::RecordEvent, "record_event"))
-        .both("bad_device_that_cannot_be_bound", |on| fails(on, CallKind::Bind, "bind"))
-        .both("bad_host_function_that_fails", host_function_fails)
-        .ordered("bad_stream_named_internal", named_internal)
-        .plain("bad_no_gpu", || child::run(NO_GPU, &[("CUDA_VISIBLE_DEVICES", "")]))
+        .both("bad_a_failed_wait_ends_the_run", |on| fails(on, CallKind::WaitEvent, "wait_event"))
+        .both("bad_a_failed_record_ends_the_run", |on| {
+            fails(on, CallKind::RecordEvent, "record_event")
+        })
+        .both("bad_a_device_that_cannot_be_bound_ends_the_run", |on| {
+            fails(on, CallKind::Bind, "bind")
+        })
+        .both("bad_a_failed_host_function_ends_the_run", host_function_fails)
+        .ordered("bad_a_stream_named_internal_is_an_ordinary_stream", named_internal)
+        .plain("bad_a_missing_gpu_is_an_error", || {
+            child::run(NO_GPU, &[("CUDA_VISIBLE_DEVICES", "")])
+        })
 }
 
 graph! {

@@ -113,9 +113,9 @@ fn n10_memory_available(platform: &Platform) -> Result<bool> {
     };
     Blocks::new(platform, blocks(3)?, seen.clone())?.run()?;
     let run = Blocks::new(platform, blocks(1)?, none.clone())?.run();
-    let told = run.is_err_and(|error| {
+    let is_right = run.is_err_and(|error| {
         let text = error.to_string();
         ["`tx`", "`BLOCKS`", "all 1", "at least 2"].iter().all(|part| text.contains(part))
     });
-    Ok(told && all(&none).is_empty() && all(&seen) == floats(0..5))
+    Ok(is_right && all(&none).is_empty() && all(&seen) == floats(0..5))
 }

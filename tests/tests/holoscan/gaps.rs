@@ -14,18 +14,18 @@ use crate::operators::{FlagTx, LEN, SLOW, Seen, Tx, all, holds, note, unchecked}
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite
-        .both("gap_partial_arrival", partial_arrival)
+        .both("gap_a_tick_needs_messages_on_all_awaited_ports", partial_arrival)
         .contrasted(
-            "gap_late_messages",
+            "gap_messages_that_arrive_while_others_are_awaited_are_complete",
             |platform| late(platform, |p, b, s| Late::new(p, b, s)?.run()),
             |platform| late(platform, |p, b, s| LateUnconditional::new(p, b, s)?.run()),
         )
-        .both("gap_teardown_while_waiting", teardown)
-        .seeded("gap_poisoned_stream", |seed| child::run(&seed.to_string(), &[]))
-        .cuda("gap_poisoned_stream", |_| child::run("cuda", &[]))
+        .both("gap_a_run_can_end_while_a_condition_waits", teardown)
+        .seeded("gap_a_poisoned_stream_ends_the_run", |seed| child::run(&seed.to_string(), &[]))
+        .cuda("gap_a_poisoned_stream_ends_the_run", |_| child::run("cuda", &[]))
         .ordered("gap_block_recycled_while_a_sink_reads_it", used_again)
-        .ordered("gap_consumer_on_the_default_stream", on_default)
-        .ordered("gap_second_run", second_run)
+        .ordered("gap_a_consumer_on_the_default_stream_waits_for_its_data", on_default)
+        .ordered("gap_a_second_run_gives_right_data", second_run)
 }
 
 #[operator]
@@ -130,7 +130,7 @@ struct Fails {
 
 impl Compute for Fails {
     fn compute(&mut self, io: FailsIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        if cx.tick() == 2 { Err(Error::other("as asked")) } else { io.number.emit(cx.tick()) }
+        if cx.tick() == 2 { Err(Error::other("injected")) } else { io.number.emit(cx.tick()) }
     }
 }
 
@@ -163,7 +163,7 @@ fn teardown(platform: &Platform) -> Result<(), Failed> {
     for _ in 0..3 {
         let mut graph = Failing::new(platform)?;
         check_error("a failing operator", graph.run(), |error| {
-            error.to_string().contains("asked")
+            error.to_string().contains("injected")
         })?;
         drop(graph);
     }

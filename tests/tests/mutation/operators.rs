@@ -5,7 +5,7 @@ use streamflow_tests::layers::mutate::{AddOne, Axpy, Fill, SlowCopy};
 
 use super::plan::{How, LATE_BY, Origin, Plan, Reading};
 
-/// Odd, so that no block of threads is full.
+/// A small prime.
 pub(crate) const LEN: usize = 5;
 
 #[operator(streams(fill))]
