@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         .both("free_memory_of_other_sizes_makes_room", other_sizes)
         .both("a_failed_free_does_not_count_as_room", no_room)
         .both("a_block_is_recycled_after_a_slow_read_on_another_stream", slow_reader)
-        .control("a_block_is_recycled", |driver| without_waits(reads_in_time, driver))
+        .control("a_block_is_recycled", |driver| without_waits(slow_read_is_ordered, driver))
         .both("a_sink_keeps_its_block_until_it_has_read", graph)
         .both("tensors_outlive_their_allocator", outlives)
         .seeded("free_memory_above_the_threshold_is_returned_to_the_driver", threshold)
@@ -164,11 +164,11 @@ fn other_sizes(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn slow_reader(platform: &Platform) -> Result<(), Failed> {
-    check(reads_in_time(platform)?, || "the data is wrong".into())
+    check(slow_read_is_ordered(platform)?, || "the data is wrong".into())
 }
 
 /// With one block, its next owner on another stream must wait for a slow read.
-fn reads_in_time(platform: &Platform) -> Result<bool> {
+fn slow_read_is_ordered(platform: &Platform) -> Result<bool> {
     let Bench { a, b } = bench(platform)?;
     let allocator = platform.allocator("ONE", device(0), MemoryLimits::blocks(BYTES, 1))?;
     let mut copy = platform.buffer(LEN, &a)?;

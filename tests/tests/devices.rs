@@ -14,10 +14,10 @@ use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
 fn main() -> ExitCode {
     Suite::new()
-        .seeded("host_data_may_cross_devices", |seed| crosses(&devices(seed, 2)?))
+        .seeded("host_data_may_cross_devices", |seed| host_data(&devices(seed, 2)?))
         .seeded("a_graph_with_a_missing_device_is_an_error", |seed| missing(&devices(seed, 1)?))
         .seeded("device_data_that_reaches_another_device_is_an_error", |seed| {
-            by_way(&devices(seed, 2)?)
+            through_a_node_without_a_pool(&devices(seed, 2)?)
         })
         .devices(
             "a_node_without_a_pool_works_on_the_default_stream_of_its_message",
@@ -26,8 +26,8 @@ fn main() -> ExitCode {
         )
         .devices("the_default_stream_is_of_the_adopted_streams_device", 2, default_after_adopting)
         .devices("a_hook_ends_right_when_a_library_leaves_another_device_bound", 2, left_bound)
-        .devices("receiving_makes_the_device_current", 2, made_current)
-        .devices("reading_a_far_download_leaves_the_device_current", 2, still_current)
+        .devices("receiving_makes_the_device_current", 2, receive_binds)
+        .devices("reading_a_far_download_leaves_the_device_current", 2, download_keeps_binding)
         .devices("ordering_is_right_when_a_library_switches_devices", 2, switched)
         .run()
 }
@@ -103,7 +103,7 @@ graph! {
     }
 }
 
-fn crosses(platform: &Platform) -> Result<(), Failed> {
+fn host_data(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Across::new(platform, 3)?;
     graph.run()?;
     for show in [graph.near_show(), graph.far_show()] {
@@ -123,7 +123,7 @@ fn missing(platform: &Platform) -> Result<(), Failed> {
 
 graph! {
     /// A mistake that `graph!` can't see: the node in the middle has no pool, and works on the device of its message.
-    struct ByWay {
+    struct ThroughNodeWithoutPool {
         const NEAR: CudaStreamPool = CudaStreamPool::new();
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
 
@@ -139,14 +139,14 @@ graph! {
     }
 }
 
-fn by_way(platform: &Platform) -> Result<(), Failed> {
+fn through_a_node_without_a_pool(platform: &Platform) -> Result<(), Failed> {
     let is_right = |error: &Error| match error {
         Error::Operator { node, cause, .. } => {
             node == "show" && matches!(**cause, Error::WrongDevice { .. })
         }
         _ => false,
     };
-    let text = check_error("run", ByWay::new(platform)?.run(), is_right)?;
+    let text = check_error("run", ThroughNodeWithoutPool::new(platform)?.run(), is_right)?;
     check_text(&text, &["device 1", "stream is on device 0", "`#[transfer]`"])
 }
 
@@ -282,7 +282,7 @@ graph! {
     }
 }
 
-fn made_current(on: &Platform) -> Result<(), Failed> {
+fn receive_binds(on: &Platform) -> Result<(), Failed> {
     let platform = Platform::from_driver(Arc::new(Bound::new(on.driver().clone())))?;
     let seen = Seen::default();
     Receiving::new(&platform, seen.clone())?.run()?;
@@ -329,7 +329,7 @@ graph! {
     }
 }
 
-fn still_current(on: &Platform) -> Result<(), Failed> {
+fn download_keeps_binding(on: &Platform) -> Result<(), Failed> {
     let platform = Platform::from_driver(Arc::new(Bound::new(on.driver().clone())))?;
     for blocking in [true, false] {
         let seen = Seen::default();

@@ -31,7 +31,7 @@ fn main() -> ExitCode {
         .both("scalars_of_every_type_are_passed_exactly", scalars_arrive)
         .both("a_grid_of_two_dimensions_covers_each_element", two_dimensions)
         .both("dynamic_shared_memory_grows_and_shrinks", dynamic_shared_memory)
-        .both("empty_tensors_and_grids_work", nothing_at_all)
+        .both("empty_tensors_and_grids_work", empty_tensors)
         .both("a_kernel_on_a_view_writes_only_the_view", views)
         .both("strided_views_are_an_error_for_kernels", strided_views)
         .run()
@@ -165,7 +165,7 @@ fn dynamic_shared_memory(platform: &Platform) -> Result<(), Failed> {
     check_values("after that", &s.download_blocking(&out)?, &[5; 3])
 }
 
-fn nothing_at_all(platform: &Platform) -> Result<(), Failed> {
+fn empty_tensors(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let mut none = platform.tensor::<f32>([3, 0, 5], &s)?;
     check(none.is_empty() && none.shape() == [3, 0, 5], || format!("{none:?}"))?;

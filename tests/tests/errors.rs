@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         })
         .seeded("memory_and_streams_of_another_device_are_an_error", devices_do_not_mix)
         .seeded("a_pool_that_fails_returns_its_streams", failed_pool_keeps_no_streams)
-        .seeded("free_pooled_memory_makes_room_for_an_allocation", kept_memory_makes_room)
+        .seeded("free_pooled_memory_makes_room_for_an_allocation", pooled_memory_makes_room)
         .run()
 }
 
@@ -275,7 +275,7 @@ fn failed_pool_keeps_no_streams(seed: u64) -> Result<(), Failed> {
 
 /// When memory is short, free pooled memory is returned to the driver and the allocation is tried again. Memory in use
 /// is not returned.
-fn kept_memory_makes_room(seed: u64) -> Result<(), Failed> {
+fn pooled_memory_makes_room(seed: u64) -> Result<(), Failed> {
     const KIB: usize = 1024;
     let driver = HostDriver::builder().seed(seed).memory(64 << 10).build();
     let (recorder, platform) = recorded(Arc::new(driver))?;

@@ -24,7 +24,7 @@ const PROGRAMS: &[(&str, Program)] = &[
     ("work_outside_of_streamflow_is_ordered_by_points", by_points),
     ("seed004_memory_dropped_while_another_stream_reads_it_stays_right", dropped_while_read),
     ("seed004_a_plan_of_one_stream_can_be_executed_on_another", planned_elsewhere),
-    ("uses_outlive_a_destroyed_stream", gone),
+    ("uses_outlive_a_destroyed_stream", destroyed),
 ];
 
 fn main() -> ExitCode {
@@ -120,7 +120,7 @@ fn planned_elsewhere(platform: &Platform) -> Result<bool> {
 }
 
 /// The stream is destroyed while its work runs. Its writes and reads stay ordered.
-fn gone(platform: &Platform) -> Result<bool> {
+fn destroyed(platform: &Platform) -> Result<bool> {
     let ours = ours(platform)?;
     let mut data = filled(platform, &ours, 0.0)?;
     let source = filled(platform, &ours, 7.0)?;

@@ -31,7 +31,7 @@ fn main() -> ExitCode {
 
 /// How an operator's hook ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum How {
+enum Ending {
     Fails,
     Panics,
     StopsTheGraph,
@@ -42,17 +42,17 @@ enum How {
 struct Fault {
     hook: &'static str,
     tick: u64,
-    how: How,
+    ending: Ending,
 }
 
 impl Fault {
     #[allow(clippy::panic, reason = "the test is about panics")]
-    fn strike(faults: &[Self], hook: &str, cx: &ExecutionContext) -> Result<()> {
+    fn fail(faults: &[Self], hook: &str, cx: &ExecutionContext) -> Result<()> {
         for fault in faults.iter().filter(|fault| fault.hook == hook && fault.tick <= cx.tick()) {
-            match fault.how {
-                How::Fails => return Err(Error::other("out of paper")),
-                How::Panics => panic!("out of {}", "ink"),
-                How::StopsTheGraph => cx.stop_graph(),
+            match fault.ending {
+                Ending::Fails => return Err(Error::other("out of paper")),
+                Ending::Panics => panic!("out of {}", "ink"),
+                Ending::StopsTheGraph => cx.stop_graph(),
             }
         }
         Ok(())
@@ -97,7 +97,7 @@ struct Faulty {
 
 impl Compute for Faulty {
     fn start(&mut self, _: FaultyStreams<'_>, cx: &ExecutionContext) -> Result<()> {
-        Fault::strike(&self.faults, "start", cx)
+        Fault::fail(&self.faults, "start", cx)
     }
 
     fn compute(&mut self, io: FaultyIo<'_>, cx: &ExecutionContext) -> Result<()> {
@@ -105,11 +105,11 @@ impl Compute for Faulty {
         stream.launch::<add_one>(data.len(), (&mut data,))?;
         io.out.emit(data)?;
         io.kept.emit(io.token.receive().into_data())?;
-        Fault::strike(&self.faults, "compute", cx)
+        Fault::fail(&self.faults, "compute", cx)
     }
 
     fn stop(&mut self, cx: &ExecutionContext) -> Result<()> {
-        Fault::strike(&self.faults, "stop", cx)
+        Fault::fail(&self.faults, "stop", cx)
     }
 }
 
@@ -224,12 +224,12 @@ fn run_with(
     Ok(first)
 }
 
-fn hooks(platform: &Platform, how: How, expected: &str) -> Result<(), Failed> {
+fn hooks(platform: &Platform, ending: Ending, expected: &str) -> Result<(), Failed> {
     for (hook, tick, at_most) in
         [("start", 0, 0), ("compute", 0, 0), ("compute", 3, 3), ("stop", 8, 8), ("stop", 0, 8)]
     {
         check_nothing_is_left(platform, |platform, recorder| {
-            let fault = Fault { hook, tick, how };
+            let fault = Fault { hook, tick, ending };
             let (done, reported) = run_with(platform, recorder, &[fault])?;
             let is_right =
                 |error: &Error| matches!(error, Error::Operator { node, .. } if node == "faulty");
@@ -244,18 +244,18 @@ fn hooks(platform: &Platform, how: How, expected: &str) -> Result<(), Failed> {
 }
 
 fn hooks_that_fail(platform: &Platform) -> Result<(), Failed> {
-    hooks(platform, How::Fails, "out of paper")
+    hooks(platform, Ending::Fails, "out of paper")
 }
 
 fn hooks_that_panic(platform: &Platform) -> Result<(), Failed> {
-    hooks(platform, How::Panics, "it panicked: out of ink")
+    hooks(platform, Ending::Panics, "it panicked: out of ink")
 }
 
 fn several_errors(platform: &Platform) -> Result<(), Failed> {
     check_nothing_is_left(platform, |platform, recorder| {
         let faults = [
-            Fault { hook: "compute", tick: 2, how: How::Fails },
-            Fault { hook: "stop", tick: 0, how: How::Panics },
+            Fault { hook: "compute", tick: 2, ending: Ending::Fails },
+            Fault { hook: "stop", tick: 0, ending: Ending::Panics },
         ];
         let (done, _) = run_with(platform, recorder, &faults)?;
         let text = check_error("run", done, |error| matches!(error, Error::Run { .. }))?;
@@ -268,7 +268,7 @@ fn several_errors(platform: &Platform) -> Result<(), Failed> {
 
 fn stopped(platform: &Platform) -> Result<(), Failed> {
     check_nothing_is_left(platform, |platform, recorder| {
-        let fault = Fault { hook: "compute", tick: 3, how: How::StopsTheGraph };
+        let fault = Fault { hook: "compute", tick: 3, ending: Ending::StopsTheGraph };
         let (done, reported) = run_with(platform, recorder, &[fault])?;
         done?;
         // The tick that calls `stop_graph` is the last one of its operator. Its messages may still arrive.

@@ -65,9 +65,9 @@ struct World {
 }
 
 /// A panic payload that panics when it is dropped.
-struct Charge;
+struct PanicOnDrop;
 
-impl Drop for Charge {
+impl Drop for PanicOnDrop {
     fn drop(&mut self) {
         panic!("a charge");
     }
@@ -89,11 +89,11 @@ impl World {
         self.place == place && self.armed.load(Ordering::Relaxed)
     }
 
-    fn strike(&self, place: Place) {
+    fn panic_at(&self, place: Place) {
         match (self.is_at(place), self.carries) {
             (false, _) => {}
             (true, false) => panic!("{place:?}"),
-            (true, true) => panic_any(Charge),
+            (true, true) => panic_any(PanicOnDrop),
         }
     }
 }
@@ -171,7 +171,7 @@ struct Reader {
 impl Compute for Reader {
     fn start(&mut self, _: ReaderStreams<'_>, _: &ExecutionContext) -> Result<()> {
         self.world.started.fetch_add(1, Ordering::Relaxed);
-        self.world.strike(Place::Start);
+        self.world.panic_at(Place::Start);
         Ok(())
     }
 
@@ -185,14 +185,14 @@ impl Compute for Reader {
         io.discarded.discard();
         let _read = io.read.receive();
         if cx.tick() == 2 {
-            self.world.strike(Place::Compute);
+            self.world.panic_at(Place::Compute);
         }
         Ok(())
     }
 
     fn stop(&mut self, _: &ExecutionContext) -> Result<()> {
         self.world.stopped.fetch_add(1, Ordering::Relaxed);
-        self.world.strike(Place::Stop);
+        self.world.panic_at(Place::Stop);
         Ok(())
     }
 }
@@ -313,7 +313,7 @@ fn in_the_harness(platform: &Platform) -> Result<(), Failed> {
 #[kernel(unsafe cuda = "data[0] = 1;")]
 fn charged(data: &mut [f32]) {
     data[0] = 1.0;
-    panic_any(Charge);
+    panic_any(PanicOnDrop);
 }
 
 #[operator(streams(work))]

@@ -321,7 +321,7 @@ fn by_macro(platform: &Platform) -> Result<(), Failed> {
     check_text(Counting::MERMAID, &["first -- \"number → in\" --> other"])
 }
 
-fn out_of_order(platform: &Platform) -> Result<Counter> {
+fn failing_constructor(platform: &Platform) -> Result<Counter> {
     Err(Error::NoSuchDevice {
         who: format!("the counter on {}", platform.name()),
         device: device(9),
@@ -331,7 +331,7 @@ fn out_of_order(platform: &Platform) -> Result<Counter> {
 
 graph! {
     struct Failing {
-        #[when(count(1))] let counter: Counter = out_of_order(platform)?;
+        #[when(count(1))] let counter: Counter = failing_constructor(platform)?;
         counter.number >> _;
     }
 }

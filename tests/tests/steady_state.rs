@@ -216,7 +216,7 @@ fn exhausted_pool(platform: &Platform) -> Result<(), Failed> {
 
 /// Forwards its image on a stream that it allocates by name, and sends a copy to itself.
 #[operator]
-struct HandsOn {
+struct Forwards {
     #[input]
     image: Tensor<f32>,
     #[input]
@@ -227,8 +227,8 @@ struct HandsOn {
     copy: Tensor<f32>,
 }
 
-impl Compute for HandsOn {
-    fn compute(&mut self, io: HandsOnIo<'_>, cx: &ExecutionContext) -> Result<()> {
+impl Compute for Forwards {
+    fn compute(&mut self, io: ForwardsIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (image, before) = (io.image.receive(), io.before.receive());
         let named = cx.allocate_cuda_stream_named("named")?;
         let after = cx.synchronize_streams(image.streams().chain(before.streams()), &named)?;
@@ -270,7 +270,7 @@ graph! {
         #[when(count(ticks))]
         let source: Tx = Tx::new(0.0, true, 0);
         #[streams(FAR)] #[when(stream_done(image))]
-        let there: HandsOn = HandsOn::new();
+        let there: Forwards = Forwards::new();
         #[when(stream_done(images))]
         let sink: ReadsAll = ReadsAll::new(on_tick);
         let newest: Leaves = Leaves::new();

@@ -87,8 +87,8 @@ fn in_child(role: &str) -> Result<(), Failed> {
     }
     let start = Instant::now();
     drop_everything(world)?;
-    let took = start.elapsed();
-    check(took < Duration::from_secs(10), || format!("dropping took {took:?}"))
+    let elapsed = start.elapsed();
+    check(elapsed < Duration::from_secs(10), || format!("dropping took {elapsed:?}"))
 }
 
 /// The first call that meets the error returns it.
@@ -141,8 +141,8 @@ fn later_calls_are_not_tried(world: &mut World) -> Result<(), Failed> {
     // Data that arrived before the error belongs to the host.
     let arrived = early.wait_blocking()?.iter().all(|&x| x == 3.0);
     check(arrived, || "a complete download has changed".into())?;
-    let took = start.elapsed();
-    check(took < Duration::from_secs(5), || format!("calls that are not tried took {took:?}"))
+    let elapsed = start.elapsed();
+    check(elapsed < Duration::from_secs(5), || format!("calls that are not tried took {elapsed:?}"))
 }
 
 /// CUDA's context belongs to the process, so that a new platform fails. Simulators are independent.

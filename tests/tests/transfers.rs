@@ -2,8 +2,8 @@
 //! kind of waits, whose data must be wrong.
 #![allow(missing_docs, reason = "a test binary")]
 
-#[path = "transfers/goes_on.rs"]
-mod goes_on;
+#[path = "transfers/bound_device.rs"]
+mod bound_device;
 #[path = "transfers/leaves.rs"]
 mod leaves;
 #[path = "transfers/operators.rs"]
@@ -38,7 +38,11 @@ fn main() -> ExitCode {
         .devices("a_struct_with_host_data_is_transferred", 2, |on| right(pairs, on))
         .devices("copy_between_devices_orders_both_sides", 2, |on| right(by_hand, on))
         .devices("each_record_and_copy_has_its_own_device_bound", 2, bound)
-        .devices("a_hook_continues_with_its_own_device_after_a_transfer", 2, goes_on::goes_on)
+        .devices(
+            "a_hook_continues_with_its_own_device_after_a_transfer",
+            2,
+            bound_device::bound_after_send,
+        )
         .seeded("a_transfer_is_one_peer_copy", one_copy)
         .seeded("the_end_of_a_run_waits_for_unreceived_copies", unreceived)
         .seeded("a_warm_transfer_makes_no_stream_event_or_memory", warm);
@@ -81,7 +85,7 @@ graph! {
     }
 }
 
-fn saw(show: &Show, first: f32) -> bool {
+fn received(show: &Show, first: f32) -> bool {
     let seen: Vec<f32> = show.seen().iter().map(|(value, _)| *value).collect();
     seen == [first, first + 1.0, first + 2.0]
 }
@@ -89,7 +93,7 @@ fn saw(show: &Show, first: f32) -> bool {
 fn slow_producer(platform: &Platform) -> Result<bool> {
     let mut graph = SlowProducer::new(platform, 3)?;
     graph.run()?;
-    Ok(saw(graph.there(), 1.0) && saw(graph.here(), 1.0))
+    Ok(received(graph.there(), 1.0) && received(graph.here(), 1.0))
 }
 
 graph! {
@@ -185,7 +189,7 @@ fn there_and_back(platform: &Platform) -> Result<bool, Failed> {
     let mut graph = ThereAndBack::new(platform, 3)?;
     graph.run()?;
     check(ThereAndBack::MERMAID.contains("(transfer)"), || ThereAndBack::MERMAID.into())?;
-    Ok(saw(graph.result(), 3.0) && saw(graph.original(), 1.0))
+    Ok(received(graph.result(), 3.0) && received(graph.original(), 1.0))
 }
 
 /// Several tensors and host data. One field is itself a message struct.

@@ -128,14 +128,14 @@ fn left_message_panics(platform: &Platform) -> Result<(), Failed> {
 
 /// Fails after it has emitted.
 #[operator]
-struct Regrets {
+struct FailsAfterEmit {
     #[output]
     bomb: HostData<Bomb>,
     armed: Arc<AtomicBool>,
 }
 
-impl Compute for Regrets {
-    fn compute(&mut self, io: RegretsIo<'_>, _: &ExecutionContext) -> Result<()> {
+impl Compute for FailsAfterEmit {
+    fn compute(&mut self, io: FailsAfterEmitIo<'_>, _: &ExecutionContext) -> Result<()> {
         io.bomb.emit(HostData(Bomb(self.armed.clone())))?;
         Err(Error::other("changed its mind"))
     }
@@ -144,9 +144,9 @@ impl Compute for Regrets {
 graph! {
     struct UnsentBomb(armed: Arc<AtomicBool>) {
         #[when(count(1))]
-        let regrets: Regrets = Regrets::new(armed);
+        let fails_after_emit: FailsAfterEmit = FailsAfterEmit::new(armed);
 
-        regrets.bomb >> _;
+        fails_after_emit.bomb >> _;
     }
 }
 
@@ -155,9 +155,9 @@ fn unsent_message_panics(platform: &Platform) -> Result<(), Failed> {
     let armed = Arc::new(AtomicBool::new(true));
     let mut graph = UnsentBomb::new(platform, armed.clone())?;
     let is_right =
-        |error: &Error| matches!(error, Error::Operator { node, .. } if node == "regrets");
+        |error: &Error| matches!(error, Error::Operator { node, .. } if node == "fails_after_emit");
     let text = check_error("run", graph.run(), is_right)?;
-    check_text(&text, &["`regrets`", "`compute`", "changed its mind"])?;
+    check_text(&text, &["`fails_after_emit`", "`compute`", "changed its mind"])?;
     check(!armed.load(Ordering::Relaxed), || "the message was not dropped".into())
 }
 

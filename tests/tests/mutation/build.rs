@@ -227,8 +227,8 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
             (Step::Source(origin), Ports::Source(ports)) => {
                 Source::new(origin, index).__node(ports, &name, platform, options)?
             }
-            (Step::Unary(how, _), Ports::Unary(ports)) => {
-                Unary::new(how, None).__node(ports, &name, platform, options)?
+            (Step::Unary(work, _), Ports::Unary(ports)) => {
+                Unary::new(work, None).__node(ports, &name, platform, options)?
             }
             (Step::Sink(reading, _), Ports::Sink(ports)) => {
                 let sink = Sink::new(reading, values[index].clone(), Vec::new(), 0);

@@ -1,9 +1,9 @@
 //! The graphs whose edges are dropped.
 
-use super::plan::How::{Extra, Map, Scratch};
 use super::plan::Origin::{Default, Kernel, Upload};
 use super::plan::Reading::{ButTheLast, Done, Late, Next};
 use super::plan::Step::{Clock, Combine, Keep, Late as LateBy, Relay, Sink, Source, Taking, Unary};
+use super::plan::UnaryWork::{Extra, Map, Scratch};
 use super::plan::{Plan, Step};
 use super::random;
 

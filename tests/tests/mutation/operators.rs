@@ -3,7 +3,7 @@
 use streamflow::prelude::*;
 use streamflow_tests::layers::mutate::{AddOne, Axpy, Fill, SlowCopy};
 
-use super::plan::{How, LATE_BY, Origin, Plan, Reading};
+use super::plan::{LATE_BY, Origin, Plan, Reading, UnaryWork};
 
 /// A small prime.
 pub(crate) const LEN: usize = 5;
@@ -41,14 +41,14 @@ pub(crate) struct Unary {
     src: &Tensor<f32>,
     #[output]
     out: Tensor<f32>,
-    how: How,
+    work: UnaryWork,
     scratch: Option<Tensor<f32>>,
 }
 
 impl Compute for Unary {
     fn compute(&mut self, io: UnaryIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (src, stream) = io.src.receive().receive_cuda_stream(cx)?;
-        if self.how == How::Scratch {
+        if self.work == UnaryWork::Scratch {
             let extra = cx.allocate_cuda_stream(io.extra)?;
             let scratch = match &mut self.scratch {
                 Some(scratch) => scratch,
@@ -62,7 +62,7 @@ impl Compute for Unary {
         }
         let mut out = cx.tensor([LEN], &stream)?;
         stream.launch::<SlowCopy>(LEN, (&mut out, src, 0))?;
-        if self.how == How::Map {
+        if self.work == UnaryWork::Map {
             stream.launch::<AddOne>(LEN, (&mut out,))?;
             return io.out.emit(out);
         }

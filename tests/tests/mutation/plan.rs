@@ -23,7 +23,7 @@ pub(crate) enum Origin {
 
 /// The work of an operator with one input that it reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum How {
+pub(crate) enum UnaryWork {
     /// Two launches on the internal stream.
     Map,
     /// Two launches, the second on an extra stream, on which it also sends.
@@ -49,7 +49,7 @@ pub(crate) enum Reading {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     Source(Origin),
-    Unary(How, usize),
+    Unary(UnaryWork, usize),
     /// Takes its message and adds in place. With `true` it gets a copy.
     Taking(usize, bool),
     /// Forwards its shared message unchanged.

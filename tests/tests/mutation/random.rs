@@ -2,7 +2,7 @@
 
 use streamflow_tests::random::Random;
 
-use super::plan::{How, Origin, Plan, Reading, Step};
+use super::plan::{Origin, Plan, Reading, Step, UnaryWork};
 
 /// Draws sources, then operators that read unread nodes or any, then a sink for each node that is still unread.
 pub(crate) fn plan(seed: u64) -> Plan {
@@ -15,9 +15,9 @@ pub(crate) fn plan(seed: u64) -> Plan {
     for _ in 0..operators {
         let (a, b) = (pick(&mut random, &steps), pick(&mut random, &steps));
         steps.push(match random.below(9) {
-            0 | 1 => Step::Unary(How::Map, a),
-            2 => Step::Unary(How::Extra, a),
-            3 => Step::Unary(How::Scratch, a),
+            0 | 1 => Step::Unary(UnaryWork::Map, a),
+            2 => Step::Unary(UnaryWork::Extra, a),
+            3 => Step::Unary(UnaryWork::Scratch, a),
             4 => Step::Taking(a, false),
             5 => Step::Keep(a),
             6 => Step::Relay(a),

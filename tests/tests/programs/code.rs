@@ -20,11 +20,11 @@ fn text(file: &str) -> String {
 
 /// Prints the program and the run in which it failed.
 pub(crate) fn print(failing: &Failing) -> String {
-    let Failing { program, how, .. } = failing;
+    let Failing { program, mode, .. } = failing;
     let mixing = text(include_str!("../../src/kernels/mixing.rs"));
     let pieces = text(include_str!("pieces.rs"));
     let mut out = format!(
-        "// {how}\n#![allow(unused, unused_parens, missing_docs, clippy::all)]\n\
+        "// {mode}\n#![allow(unused, unused_parens, missing_docs, clippy::all)]\n\
          use std::collections::VecDeque;\nuse std::sync::{{Arc, Mutex, PoisonError}};\n\
          use streamflow::driver::host::HostDriver;\nuse streamflow::memory::{{View, ViewMut}};\n\
          use streamflow::testing::{{Explorer, scope}};\nuse streamflow::{{MemoryOptions, Point, prelude::*}};\n\
@@ -62,10 +62,10 @@ pub(crate) fn print(failing: &Failing) -> String {
          if races.is_empty() {{ done }} else {{ Err(Error::Races(races)) }}\n}}\n\n\
          fn main() -> Result<()> {{\n    let memory = MemoryOptions {{ in_flight: {}, small_in_flight: {}, \
          release_threshold: {} }};\n    let options = PlatformOptions {{ memory, race_check: Some({}) }};\n",
-        options.in_flight, options.small_in_flight, options.release_threshold, how.checked
+        options.in_flight, options.small_in_flight, options.release_threshold, mode.checked
     );
-    let (seed, checked) = (how.seed, how.checked);
-    out += &if how.turns {
+    let (seed, checked) = (mode.seed, mode.checked);
+    out += &if mode.turns {
         format!(
             "    let run = |platform: &Platform| once(&Platform::with_options(platform.driver().clone(), options)?);\n    \
              Explorer::new().first_seed({seed}).seeds(200).race_check({checked}).run(run)?.check()\n}}\n"

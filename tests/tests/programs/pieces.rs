@@ -74,21 +74,21 @@ impl Writes for Part<'_> {
     }
 }
 
-fn outside() -> Error {
+fn outside_of_buffer() -> Error {
     Error::other("a part is outside of its buffer")
 }
 
 /// Splits memory into two parts.
 pub(crate) fn split(whole: &mut dyn Writes, at: usize) -> Result<(Part<'_>, Part<'_>)> {
     let (data, value) = whole.parts();
-    let (left, right) = data.split_at_mut(at).ok_or_else(outside)?;
+    let (left, right) = data.split_at_mut(at).ok_or_else(outside_of_buffer)?;
     let (first, second) = value.split_at_mut(at);
     Ok((Part { data: left, value: first }, Part { data: right, value: second }))
 }
 
 /// The elements from `first` to the end.
 pub(crate) fn section(whole: &dyn Reads, first: usize) -> Result<Section<'_>> {
-    let data = whole.data().slice(first..).ok_or_else(outside)?;
+    let data = whole.data().slice(first..).ok_or_else(outside_of_buffer)?;
     Ok(Section { data, value: &whole.value()[first..] })
 }
 
@@ -168,8 +168,8 @@ pub(crate) fn copy(s: &CudaStream, to: &mut dyn Writes, from: &dyn Reads) -> Res
     let (data, value) = to.parts();
     let len = data.len().min(from.data().len());
     value[..len].copy_from_slice(&from.value()[..len]);
-    let source = from.data().slice(..len).ok_or_else(outside)?;
-    let mut target = data.slice_mut(..len).ok_or_else(outside)?;
+    let source = from.data().slice(..len).ok_or_else(outside_of_buffer)?;
+    let mut target = data.slice_mut(..len).ok_or_else(outside_of_buffer)?;
     s.copy(&source, &mut target)
 }
 

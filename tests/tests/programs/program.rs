@@ -87,7 +87,7 @@ impl Program {
 
 /// How a program is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct How {
+pub(crate) struct RunMode {
     /// The simulator's seed.
     pub(crate) seed: u64,
     /// Whether the race checker is on. Without it, only the data is checked.
@@ -96,7 +96,7 @@ pub(crate) struct How {
     pub(crate) turns: bool,
 }
 
-impl fmt::Display for How {
+impl fmt::Display for RunMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { seed, checked, turns } = self;
         let checked = if *checked { "with" } else { "without" };
@@ -160,11 +160,11 @@ fn visit(error: &Error, show: &mut impl FnMut(&Error)) {
 }
 
 /// Runs a program once on the simulator.
-pub(crate) fn attempt(program: &Program, how: How) -> Option<Fault> {
+pub(crate) fn attempt(program: &Program, mode: RunMode) -> Option<Fault> {
     let options =
-        PlatformOptions { memory: program.memory.options(), race_check: Some(how.checked) };
-    if how.turns {
-        let explorer = Explorer::new().first_seed(how.seed).seeds(1).race_check(how.checked);
+        PlatformOptions { memory: program.memory.options(), race_check: Some(mode.checked) };
+    if mode.turns {
+        let explorer = Explorer::new().first_seed(mode.seed).seeds(1).race_check(mode.checked);
         // A second platform on the same simulator, since the explorer's own has the default memory options.
         let again =
             |platform: &Platform| Platform::with_options(platform.driver().clone(), options);
@@ -178,7 +178,7 @@ pub(crate) fn attempt(program: &Program, how: How) -> Option<Fault> {
             Err(error) => Some(Fault::of(&error)),
         };
     }
-    let driver = Arc::new(HostDriver::builder().seed(how.seed).build());
+    let driver = Arc::new(HostDriver::builder().seed(mode.seed).build());
     match Platform::with_options(driver, options) {
         Ok(platform) => on(program, &platform),
         Err(error) => Some(Fault::of(&error)),

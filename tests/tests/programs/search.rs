@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use streamflow::prelude::*;
 use streamflow_tests::Failed;
 
-use super::program::{How, Program, Reuse, attempt, on};
+use super::program::{Program, Reuse, RunMode, attempt, on};
 use super::shrink::{Failing, shrink};
 use super::{code, count, graphs};
 
@@ -56,14 +56,14 @@ fn is_selected(program: &Program) -> Result<bool, Failed> {
 }
 
 /// The ways in which the program of a seed runs, for the `nth` time.
-fn ways(seed: u64, program: &Program, nth: u64) -> Vec<How> {
+fn ways(seed: u64, program: &Program, nth: u64) -> Vec<RunMode> {
     let seed = seed.wrapping_mul(3).wrapping_add(3 * nth);
-    let how = |add, checked, turns| How { seed: seed + add, checked, turns };
+    let mode = |add, checked, turns| RunMode { seed: seed + add, checked, turns };
     if program.has_threads() {
         // Turns are reproducible. Ordinary threads also interleave within a turn.
-        vec![how(0, true, true), how(1, false, true), how(2, true, false)]
+        vec![mode(0, true, true), mode(1, false, true), mode(2, true, false)]
     } else {
-        vec![how(0, true, false), how(1, false, false)]
+        vec![mode(0, true, false), mode(1, false, false)]
     }
 }
 
@@ -74,8 +74,8 @@ fn fails(seed: u64, nth: u64) -> Option<Failing> {
     }
     let found = ways(seed, &program, nth)
         .into_iter()
-        .find_map(|how| attempt(&program, how).map(|fault| (how, fault)));
-    found.map(|(how, fault)| Failing { program, how, fault })
+        .find_map(|mode| attempt(&program, mode).map(|fault| (mode, fault)));
+    found.map(|(mode, fault)| Failing { program, mode, fault })
 }
 
 /// Runs programs on the simulator.
@@ -125,13 +125,13 @@ fn report(seed: u64, found: Option<Failing>, begun: Instant) -> Result<(), Faile
     let Some(found) = found else { return Ok(()) };
     let after = begun.elapsed();
     let fault = found.fault.to_string();
-    let how = found.how;
+    let mode = found.mode;
     let small = shrink(found, SHRINK_TIME);
     Err(Failed::new(format!(
-        "program {seed} fails after {after:.1?} ({how}): {fault}\n\
+        "program {seed} fails after {after:.1?} ({mode}): {fault}\n\
          reproduce it with: {SEED}={seed}\n\n\
          The shrunk program fails with {}: {}\n\n{}",
-        small.how,
+        small.mode,
         small.fault,
         code::print(&small)
     )))
@@ -147,8 +147,8 @@ pub(crate) fn on_a_gpu(platform: &Platform) -> Result<(), Failed> {
         let seed = one.unwrap_or(programs);
         let program = Program::of_seed(seed);
         if let Some(fault) = on(&program, platform) {
-            let how = How { seed: 0, checked: true, turns: false };
-            let text = code::print(&Failing { program, how, fault: fault.clone() });
+            let mode = RunMode { seed: 0, checked: true, turns: false };
+            let text = code::print(&Failing { program, mode, fault: fault.clone() });
             return Err(Failed::new(format!(
                 "program {seed} fails: {fault}\nreproduce it with: {SEED}={seed}\n\n{text}"
             )));
@@ -165,11 +165,11 @@ pub(crate) fn known() -> Result<(), Failed> {
         Program { memory: Reuse::Default, threads: None, flow: Some(graphs::left_out_wait()) };
     for seed in 0..16 {
         for checked in [true, false] {
-            let how = How { seed, checked, turns: false };
-            if let Some(fault) = attempt(&program, how) {
-                let failing = Failing { program, how, fault };
+            let mode = RunMode { seed, checked, turns: false };
+            if let Some(fault) = attempt(&program, mode) {
+                let failing = Failing { program, mode, fault };
                 let text = code::print(&failing);
-                return Err(Failed::new(format!("{how}: {}\n\n{text}", failing.fault)));
+                return Err(Failed::new(format!("{mode}: {}\n\n{text}", failing.fault)));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::program::{Fault, How, Program, Reuse, attempt};
+use super::program::{Fault, Program, Reuse, RunMode, attempt};
 use super::{graphs, threads};
 
 /// The list without one element, for each element.
@@ -55,24 +55,24 @@ fn smaller(program: &Program) -> Vec<Program> {
 #[derive(Debug, Clone)]
 pub(crate) struct Failing {
     pub(crate) program: Program,
-    pub(crate) how: How,
+    pub(crate) mode: RunMode,
     pub(crate) fault: Fault,
 }
 
 /// Runs a program in the same way and in similar ways until it has failed `wanted` times. Other seeds are needed
 /// because a seed gives another order once a call is left out.
 fn fails_again(program: &Program, like: &Failing, wanted: usize) -> Option<Failing> {
-    let How { seed, checked, turns } = like.how;
+    let RunMode { seed, checked, turns } = like.mode;
     let several = program.threads.is_some();
     let tries = if several { 40 } else { 8 };
-    let ways = (0..tries).map(|number| How {
+    let ways = (0..tries).map(|number| RunMode {
         seed: if number == 0 || (several && !turns && number < 20) { seed } else { seed + number },
         checked,
         turns,
     });
-    let found = ways.filter_map(|how| {
-        let fault = attempt(program, how).filter(|fault| fault.is_like(&like.fault))?;
-        Some(Failing { program: program.clone(), how, fault })
+    let found = ways.filter_map(|mode| {
+        let fault = attempt(program, mode).filter(|fault| fault.is_like(&like.fault))?;
+        Some(Failing { program: program.clone(), mode, fault })
     });
     found.take(wanted).collect::<Vec<_>>().into_iter().nth(wanted - 1)
 }

@@ -8,7 +8,7 @@ use streamflow::prelude::*;
 
 use super::item::Item;
 use super::operators::{Clock, Forward, Merge, Unary, Work};
-use super::plan::{Carries, EdgePlan, Flow, Full, Kind, Port};
+use super::plan::{Carries, EdgePlan, Flow, FullPolicy, Kind, Port};
 use super::script::Core;
 use crate::programs::pieces;
 
@@ -178,9 +178,9 @@ pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
     }
     for (plan, carries) in flow.wiring() {
         let policy = match plan.full {
-            Full::BackPressure => Policy::BackPressure,
-            Full::Pop => Policy::Pop,
-            Full::Reject => Policy::Reject,
+            FullPolicy::BackPressure => Policy::BackPressure,
+            FullPolicy::Pop => Policy::Pop,
+            FullPolicy::Reject => Policy::Reject,
         };
         let options = EdgeOptions::new("an edge", plan.capacity, policy)?;
         if plan.from < plan.to {

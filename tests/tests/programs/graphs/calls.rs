@@ -1,7 +1,7 @@
 //! Prints the calls of a node's phase as code.
 
 use super::code::{Node, port_name};
-use super::plan::{Act, Call, Fate, From, Of, On, Port, Way};
+use super::plan::{Action, Call, DownloadUse, Memory, On, Operand, Port, Receiving};
 
 /// The state of the code printed so far for a phase.
 #[derive(Default)]
@@ -34,12 +34,12 @@ impl Arm {
         Some(name)
     }
 
-    fn from(&self, from: From) -> String {
+    fn from(&self, from: Operand) -> String {
         let item = match from.of {
-            Of::Register(register) => format!("core.r[{register}].as_ref().map(Cell::item)"),
-            Of::Read if self.has(Port::Read) => "read".to_owned(),
-            Of::Also if self.has(Port::Also) => "also".to_owned(),
-            Of::All(index) if self.has(Port::All) => {
+            Memory::Register(register) => format!("core.r[{register}].as_ref().map(Cell::item)"),
+            Memory::Read if self.has(Port::Read) => "read".to_owned(),
+            Memory::Also if self.has(Port::Also) => "also".to_owned(),
+            Memory::All(index) if self.has(Port::All) => {
                 format!("all.get({index} % all.len().max(1)).copied()")
             }
             _ => "None".to_owned(),
@@ -53,22 +53,22 @@ impl Arm {
 
     pub(super) fn print(&mut self, node: &Node, call: &Call) -> Option<String> {
         let text = match call.act {
-            Act::Receive(port, way, register) => {
+            Action::Receive(port, way, register) => {
                 return self.receive(node, port, way, register, call.on);
             }
-            Act::Discard(port) => {
+            Action::Discard(port) => {
                 if !node.ports.contains(&port) || self.handled.contains(&port) {
                     return None;
                 }
                 self.handled.push(port);
                 return Some(format!("io.{}.discard();", port_name(port)));
             }
-            Act::Drop(register) => return Some(format!("core.r[{register}] = None;")),
-            Act::Look => "core.pending.iter().try_for_each(Pending::look)?;".to_owned(),
-            Act::Await => {
+            Action::Drop(register) => return Some(format!("core.r[{register}] = None;")),
+            Action::Look => "core.pending.iter().try_for_each(Pending::look)?;".to_owned(),
+            Action::Await => {
                 "core.pending.pop_front().map_or(Ok(()), |oldest| oldest.wait())?;".to_owned()
             }
-            Act::Forget => "drop(core.pending.pop_front());".to_owned(),
+            Action::Forget => "drop(core.pending.pop_front());".to_owned(),
             _ => {
                 let s = self.stream(node, call.on)?;
                 return self.queue(node, call, s);
@@ -83,27 +83,27 @@ impl Arm {
             format!("core.r[{register}] = Some(Cell::Own({made}));")
         };
         let text = match call.act {
-            Act::New(register, len) => keep(
+            Action::New(register, len) => keep(
                 register,
                 format!("made(platform, &{s}, [None, None], {len}, ({tag}, {slow}))?"),
             ),
-            Act::Upload(register, len) => format!(
+            Action::Upload(register, len) => format!(
                 "{{ let s = {s}; let mut item = Item::new(platform, &s, {len})?; \
                  upload(platform, &s, &mut item, {tag})?; core.r[{register}] = Some(Cell::Own(item)); }}"
             ),
-            Act::Map(register, from, len) => {
+            Action::Map(register, from, len) => {
                 let from = self.from(from);
                 let of = format!("[{from}.as_ref(), None]");
                 keep(register, format!("made(platform, &{s}, {of}, {len}, ({tag}, {slow}))?"))
             }
-            Act::Join(register, a, b, len) => {
+            Action::Join(register, a, b, len) => {
                 let of = format!("[{}.as_ref(), {}.as_ref()]", self.from(a), self.from(b));
                 keep(register, format!("made(platform, &{s}, {of}, {len}, ({tag}, {slow}))?"))
             }
-            Act::Change(register, from) | Act::Copy(register, from) => {
+            Action::Change(register, from) | Action::Copy(register, from) => {
                 let from = self.from(from);
                 let change = match call.act {
-                    Act::Copy(..) => format!("copy(&{s}, &mut item, &from)?;"),
+                    Action::Copy(..) => format!("copy(&{s}, &mut item, &from)?;"),
                     _ => format!("change(&{s}, &mut item, &from, {tag}, {slow})?;"),
                 };
                 format!(
@@ -111,18 +111,18 @@ impl Arm {
                      if let Some(from) = {from} {{ {change} }} core.r[{register}] = Some(Cell::Own(item)); }}"
                 )
             }
-            Act::Download(from, fate) => {
+            Action::Download(from, fate) => {
                 let then = match fate {
-                    Fate::Awaited => "pending.wait()?;",
-                    Fate::Kept => "core.pending.push_back(pending);",
-                    Fate::Dropped => "drop(pending);",
+                    DownloadUse::Awaited => "pending.wait()?;",
+                    DownloadUse::Kept => "core.pending.push_back(pending);",
+                    DownloadUse::Dropped => "drop(pending);",
                 };
                 let from = self.from(from);
                 format!(
                     "if let Some(from) = {from} {{ let pending = download(platform, &{s}, &from)?; {then} }}"
                 )
             }
-            Act::Emit(register) => {
+            Action::Emit(register) => {
                 let take = format!("take_own(&mut core.r[{register}])");
                 if !node.sends[0] || std::mem::replace(&mut self.sent[0], true) {
                     return Some(format!("drop({take});"));
@@ -131,7 +131,7 @@ impl Arm {
                     "if let Some(item) = {take} {{ io.out.set_cuda_stream(&{s}).emit(item)?; }}"
                 )
             }
-            Act::Pass(register) => {
+            Action::Pass(register) => {
                 let share = format!("share(&mut core.r[{register}])");
                 if !node.sends[1] || std::mem::replace(&mut self.sent[1], true) {
                     return Some(format!("drop({share});"));
@@ -140,40 +140,40 @@ impl Arm {
                     "if let Some(item) = {share} {{ io.passed.set_cuda_stream(&{s}).emit(item)?; }}"
                 )
             }
-            Act::Record => format!("core.points.push({s}.record()?);"),
-            Act::Wait(ago) => format!(
+            Action::Record => format!("core.points.push({s}.record()?);"),
+            Action::Wait(ago) => format!(
                 "if let Some(point) = core.points.iter().rev().nth({ago}) {{ {s}.wait(*point)?; }}"
             ),
-            Act::IsComplete => format!("{s}.is_complete()?;"),
-            Act::Synchronize => format!("{s}.synchronize_blocking()?;"),
-            Act::Timing => format!("{s}.record_timing()?;"),
-            Act::Raw => format!("{s}.raw();"),
-            Act::Unseen(register, from) => {
+            Action::IsComplete => format!("{s}.is_complete()?;"),
+            Action::Synchronize => format!("{s}.synchronize_blocking()?;"),
+            Action::Timing => format!("{s}.record_timing()?;"),
+            Action::Raw => format!("{s}.raw();"),
+            Action::CopyBypassing(register, from) => {
                 let port = match from.of {
-                    Of::Read => Port::Read,
-                    Of::Also => Port::Also,
-                    Of::All(_) => Port::All,
-                    Of::Register(_) => return None,
+                    Memory::Read => Port::Read,
+                    Memory::Also => Port::Also,
+                    Memory::All(_) => Port::All,
+                    Memory::Register(_) => return None,
                 };
                 let (_, on) = *self.streams.iter().find(|(it, _)| *it == port)?;
                 let item = match from.of {
-                    Of::All(index) => format!("all.get({index} % all.len().max(1)).copied()"),
+                    Memory::All(index) => format!("all.get({index} % all.len().max(1)).copied()"),
                     _ => port_name(port).to_owned(),
                 };
                 let target = if call.on == On::Internal { on } else { s };
                 format!(
-                    "if let Some(item) = {item} && let Some(copy) = unseen(platform, item, &{on}, &{target})? \
+                    "if let Some(item) = {item} && let Some(copy) = copy_bypassing(platform, item, &{on}, &{target})? \
                      {{ core.r[{register}] = Some(Cell::Own(copy)); }}"
                 )
             }
-            Act::CopyRaw(register, from) => {
+            Action::CopyRaw(register, from) => {
                 let from = self.from(from);
                 format!(
                     "if let Some(copy) = {from}.map(|from| copied(platform, &{s}, &from)).transpose()? \
                      {{ core.r[{register}] = Some(Cell::Own(copy)); }}"
                 )
             }
-            Act::OnStream(register, from) => {
+            Action::OnStream(register, from) => {
                 let from = self.from(from);
                 format!(
                     "{{ let s = {s}; let mut handle = cx.on_stream(&s, |_| Ok(()))?; \
@@ -190,14 +190,14 @@ impl Arm {
         &mut self,
         node: &Node,
         port: Port,
-        way: Way,
+        way: Receiving,
         register: usize,
         on: On,
     ) -> Option<String> {
         if !node.ports.contains(&port) || self.handled.contains(&port) {
             return None;
         }
-        let target = if way == Way::Synchronized { self.stream(node, on) } else { None };
+        let target = if way == Receiving::Synchronized { self.stream(node, on) } else { None };
         self.handled.push(port);
         let name = port_name(port);
         let variable = match port {
@@ -205,7 +205,7 @@ impl Arm {
             _ => name,
         };
         let (text, s) = match (way, target) {
-            (Way::Synchronized, Some(target)) => (
+            (Receiving::Synchronized, Some(target)) => (
                 format!(
                     "let {variable} = io.{name}.receive(); \
                      let after = cx.synchronize_streams({variable}.streams(), &{target})?; \
@@ -216,8 +216,8 @@ impl Arm {
             _ => {
                 self.internal = true;
                 let how = match way {
-                    Way::OrAdopt => ".or_adopt()",
-                    Way::ToDefault => ".sync_to_default()",
+                    Receiving::OrAdopt => ".or_adopt()",
+                    Receiving::ToDefault => ".sync_to_default()",
                     _ => "",
                 };
                 (

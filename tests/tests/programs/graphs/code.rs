@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::calls::Arm;
-use super::plan::{Carries, Flow, Full, Kind, Port};
+use super::plan::{Carries, Flow, FullPolicy, Kind, Port};
 
 /// The beginning of each printed graph.
 pub(crate) const ITEM: &str = include_str!("item.rs");
@@ -58,9 +58,9 @@ pub(crate) fn print(flow: &Flow) -> String {
         let output = if edge.shared { "passed" } else { "out" };
         let copy = if carries == Carries::Copy { "#[copy] " } else { "" };
         let full = match edge.full {
-            Full::BackPressure => "",
-            Full::Pop => "#[policy(pop)] ",
-            Full::Reject => "#[policy(reject)] ",
+            FullPolicy::BackPressure => "",
+            FullPolicy::Pop => "#[policy(pop)] ",
+            FullPolicy::Reject => "#[policy(reject)] ",
         };
         let back = if edge.from > edge.to {
             format!("#[feedback(initial = first(platform, {})?)] ", edge.to)

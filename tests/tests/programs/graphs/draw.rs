@@ -2,7 +2,10 @@
 
 use streamflow_tests::random::Random;
 
-use super::plan::{Act, Call, Fate, From, Kind, NodePlan, Of, On, Phase, Port, REGISTERS, Way};
+use super::plan::{
+    Action, Call, DownloadUse, Kind, Memory, NodePlan, On, Operand, Phase, Port, REGISTERS,
+    Receiving,
+};
 
 /// How a node behaves over its ticks.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -86,23 +89,23 @@ impl Draw<'_> {
         for phase in &mut node.script {
             for port in narrow {
                 let takes = |call: &Call| match call.act {
-                    Act::Receive(taken, ..) | Act::Discard(taken) => taken == *port,
+                    Action::Receive(taken, ..) | Action::Discard(taken) => taken == *port,
                     _ => false,
                 };
                 if !phase.calls.iter().any(takes) {
-                    phase.calls.push(self.call(Act::Discard(*port)));
+                    phase.calls.push(self.call(Action::Discard(*port)));
                 }
             }
         }
     }
 
-    fn call(&mut self, act: Act) -> Call {
+    fn call(&mut self, act: Action) -> Call {
         self.tag += 1;
         let on = self.streams[self.random.below(self.streams.len())];
         Call { on, act, tag: self.tag, slow: self.random.below(8) == 0 }
     }
 
-    fn internal(&mut self, act: Act) -> Call {
+    fn internal(&mut self, act: Action) -> Call {
         Call { on: On::Internal, ..self.call(act) }
     }
 
@@ -119,20 +122,20 @@ impl Draw<'_> {
     }
 
     /// One of the ports, or a register.
-    fn from(&mut self, ports: &[Port]) -> From {
+    fn from(&mut self, ports: &[Port]) -> Operand {
         let skip = [0, 0, 0, 1, 4, 50][self.random.below(6)];
         let port = ports.get(self.random.below(ports.len().max(1)));
         let of = match port {
-            Some(Port::Read) => Of::Read,
-            Some(Port::Also) => Of::Also,
-            Some(Port::All) => Of::All(self.random.below(3)),
+            Some(Port::Read) => Memory::Read,
+            Some(Port::Also) => Memory::Also,
+            Some(Port::All) => Memory::All(self.random.below(3)),
             // The register in which `receives` keeps the message.
-            Some(Port::Share) => Of::Register(0),
-            Some(Port::Take) => Of::Register(1),
-            None => Of::Register(self.register()),
+            Some(Port::Share) => Memory::Register(0),
+            Some(Port::Take) => Memory::Register(1),
+            None => Memory::Register(self.register()),
         };
-        From {
-            of: if self.random.below(8) == 0 { Of::Register(self.register()) } else { of },
+        Operand {
+            of: if self.random.below(8) == 0 { Memory::Register(self.register()) } else { of },
             skip,
         }
     }
@@ -146,13 +149,13 @@ impl Draw<'_> {
         }
         let one = |draw: &mut Self, port| {
             let way = match draw.random.below(16) {
-                0 => Way::OrAdopt,
-                1 => Way::ToDefault,
-                2 => Way::Synchronized,
-                _ => Way::Plain,
+                0 => Receiving::OrAdopt,
+                1 => Receiving::ToDefault,
+                2 => Receiving::Synchronized,
+                _ => Receiving::Plain,
             };
             let register = usize::from(port != Port::Share);
-            draw.call(Act::Receive(port, way, register))
+            draw.call(Action::Receive(port, way, register))
         };
         ports.into_iter().map(|port| one(self, port)).collect()
     }
@@ -161,11 +164,11 @@ impl Draw<'_> {
     fn makes(&mut self, ports: &[Port], register: usize) -> Call {
         let (from, len) = (self.from(ports), self.len());
         let act = match self.random.below(6) {
-            _ if ports.is_empty() => Act::New(register, len),
-            0 => Act::New(register, len),
-            1 => Act::Upload(register, len),
-            2 | 3 => Act::Join(register, from, self.from(ports), len),
-            _ => Act::Map(register, from, len),
+            _ if ports.is_empty() => Action::New(register, len),
+            0 => Action::New(register, len),
+            1 => Action::Upload(register, len),
+            2 | 3 => Action::Join(register, from, self.from(ports), len),
+            _ => Action::Map(register, from, len),
         };
         self.call(act)
     }
@@ -177,31 +180,31 @@ impl Draw<'_> {
         }
         let (from, register) = (self.from(ports), self.register());
         let act = match self.random.below(16) {
-            0 => Act::Record,
-            1 => Act::Wait(self.random.below(4)),
-            2 if at < self.quiet => Act::IsComplete,
-            3 if at < self.quiet => Act::Synchronize,
-            4 => Act::Timing,
-            5 => Act::Raw,
-            6 | 7 => Act::Unseen(register, from),
-            8 | 9 => Act::CopyRaw(register, from),
-            10 | 11 => Act::OnStream(register, from),
-            12 => Act::Change(register, from),
-            13 => Act::Drop(register),
-            14 => Act::Look,
-            _ => Act::Forget,
+            0 => Action::Record,
+            1 => Action::Wait(self.random.below(4)),
+            2 if at < self.quiet => Action::IsComplete,
+            3 if at < self.quiet => Action::Synchronize,
+            4 => Action::Timing,
+            5 => Action::Raw,
+            6 | 7 => Action::CopyBypassing(register, from),
+            8 | 9 => Action::CopyRaw(register, from),
+            10 | 11 => Action::OnStream(register, from),
+            12 => Action::Change(register, from),
+            13 => Action::Drop(register),
+            14 => Action::Look,
+            _ => Action::Forget,
         };
         Some(self.call(act))
     }
 
     fn download(&mut self, ports: &[Port], at: u64) -> Call {
         let fate = match self.random.below(3) {
-            0 if at < self.quiet => Fate::Awaited,
-            1 => Fate::Dropped,
-            _ => Fate::Kept,
+            0 if at < self.quiet => DownloadUse::Awaited,
+            1 => DownloadUse::Dropped,
+            _ => DownloadUse::Kept,
         };
         let from = self.from(ports);
-        self.call(Act::Download(from, fate))
+        self.call(Action::Download(from, fate))
     }
 
     /// The calls of one tick.
@@ -224,15 +227,15 @@ impl Draw<'_> {
             }
             if register > 0 && self.random.below(4) == 0 {
                 let from = self.from(ports);
-                let acts = [Act::Change(register, from), Act::Copy(register, from)];
+                let acts = [Action::Change(register, from), Action::Copy(register, from)];
                 let act = acts[self.random.below(2)];
                 calls.push(self.call(act));
             }
             calls.extend(self.other(ports, at));
             calls.push(self.internal(if shared {
-                Act::Pass(register)
+                Action::Pass(register)
             } else {
-                Act::Emit(register)
+                Action::Emit(register)
             }));
         }
         if self.sends == [false; 2] {
@@ -262,7 +265,7 @@ impl Draw<'_> {
         let mut phases = vec![Self::phase(before, Vec::new()), Self::phase(1, calls)];
         if self.random.below(2) == 0 {
             let between = 10 + self.random.below(25);
-            let calls = vec![self.call(Act::Look)];
+            let calls = vec![self.call(Action::Look)];
             phases.push(Self::phase(between, Vec::new()));
             let work = self.work(ports, ticks);
             phases.push(Self::phase(1, work));
@@ -281,7 +284,7 @@ impl Draw<'_> {
             ports.iter().copied().filter(|port| !all && *port != delayed).collect();
         let meanwhile = match self.random.below(3) {
             0 => self.receives(&others),
-            _ => others.iter().map(|port| self.call(Act::Discard(*port))).collect(),
+            _ => others.iter().map(|port| self.call(Action::Discard(*port))).collect(),
         };
         let first = self.receives(ports);
         let mut phases =
@@ -296,7 +299,7 @@ impl Draw<'_> {
                 calls.push(self.download(&[*port], at));
             }
             if at < self.quiet {
-                calls.push(self.call(Act::Await));
+                calls.push(self.call(Action::Await));
             }
             phases.push(Self::phase(1 + self.random.below(8), calls));
             phases.push(Self::phase(self.random.below(10), Vec::new()));
@@ -307,10 +310,10 @@ impl Draw<'_> {
     fn observes(&mut self, ports: &[Port], ticks: u64) -> Vec<Phase> {
         let mut calls = self.receives(ports);
         let from = self.from(ports);
-        calls.push(self.call(Act::Download(from, Fate::Awaited)));
+        calls.push(self.call(Action::Download(from, DownloadUse::Awaited)));
         let looks = 1 + self.random.below(self.quiet.min(20) as usize);
         let after = if self.random.below(2) == 0 {
-            ports.iter().map(|port| self.call(Act::Discard(*port))).collect()
+            ports.iter().map(|port| self.call(Action::Discard(*port))).collect()
         } else {
             let mut calls = self.receives(ports);
             calls.push(self.download(ports, ticks));

@@ -3,7 +3,7 @@
 use streamflow_tests::random::Random;
 
 use super::draw::{Behaviour, Draw};
-use super::plan::{EdgePlan, Flow, Full, Kind, On, Port};
+use super::plan::{EdgePlan, Flow, FullPolicy, Kind, On, Port};
 
 /// A graph of a few nodes.
 pub(crate) fn flow(random: &mut Random) -> Flow {
@@ -33,7 +33,7 @@ pub(crate) fn flow(random: &mut Random) -> Flow {
             draw.sends = [sends(false), sends(true)];
             let mut drawn = draw.node(*kind, &ports, ticks, behaviours[node]);
             let narrow = edges.iter().filter(|edge| {
-                edge.to == node && edge.full == Full::BackPressure && edge.capacity < 32
+                edge.to == node && edge.full == FullPolicy::BackPressure && edge.capacity < 32
             });
             draw.drain(&mut drawn, &narrow.map(|edge| edge.port).collect::<Vec<_>>());
             drawn
@@ -74,7 +74,8 @@ fn two_ways(random: &mut Random) -> Shape {
         last = (last + 1 + random.below(4)) % 5;
         let port = Port::EACH[last];
         let capacity = if deep { 64 } else { 1 + random.below(8) };
-        let full = if deep || random.below(2) == 0 { Full::BackPressure } else { Full::Pop };
+        let full =
+            if deep || random.below(2) == 0 { FullPolicy::BackPressure } else { FullPolicy::Pop };
         EdgePlan { from, shared: random.below(4) == 0, to, port, capacity, full }
     };
     let edges = vec![
@@ -113,10 +114,10 @@ fn edges(random: &mut Random, kinds: &[Kind]) -> Vec<EdgePlan> {
             let deep = random.below(2) == 0;
             let capacity = if deep { 64 } else { [1, 1, 2, 4, 8, 16][random.below(6)] };
             let full = match random.below(8) {
-                0 => Full::Reject,
-                1 => Full::Pop,
-                2 | 3 if !deep => Full::Pop,
-                _ => Full::BackPressure,
+                0 => FullPolicy::Reject,
+                1 => FullPolicy::Pop,
+                2 | 3 if !deep => FullPolicy::Pop,
+                _ => FullPolicy::BackPressure,
             };
             edges.push(EdgePlan { from, shared, to, port, capacity, full });
         }
@@ -126,7 +127,7 @@ fn edges(random: &mut Random, kinds: &[Kind]) -> Vec<EdgePlan> {
         let from = 1 + random.below(kinds.len() - 1);
         let shared = kinds[from] == Kind::Forward;
         let port = Port::EACH[random.below(5)];
-        edges.push(EdgePlan { from, shared, to: 0, port, capacity: 2, full: Full::Pop });
+        edges.push(EdgePlan { from, shared, to: 0, port, capacity: 2, full: FullPolicy::Pop });
     }
     edges
 }

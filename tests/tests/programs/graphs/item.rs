@@ -118,7 +118,7 @@ pub(crate) fn copied(platform: &Platform, s: &CudaStream, from: &dyn Reads) -> R
 
 /// A copy of a received message that bypasses streamflow, on the stream of the message or on one that waits for a
 /// record of it. The read is declared to streamflow afterwards.
-pub(crate) fn unseen(
+pub(crate) fn copy_bypassing(
     platform: &Platform,
     item: &Item,
     received_on: &CudaStream,

@@ -1,12 +1,13 @@
 //! Programs that once failed.
 
 use super::plan::{
-    Act, Call, EdgePlan, Fate, Flow, From, Full, Kind, NodePlan, Of, On, Phase, Port, Way,
+    Action, Call, DownloadUse, EdgePlan, Flow, FullPolicy, Kind, Memory, NodePlan, On, Operand,
+    Phase, Port, Receiving,
 };
 
-fn node(script: &[(u64, &[(On, Act)])]) -> NodePlan {
+fn node(script: &[(u64, &[(On, Action)])]) -> NodePlan {
     let mut tag = 0;
-    let mut call = |(on, act): &(On, Act)| {
+    let mut call = |(on, act): &(On, Action)| {
         tag += 1;
         Call { on: *on, act: *act, tag, slow: true }
     };
@@ -22,18 +23,19 @@ fn node(script: &[(u64, &[(On, Act)])]) -> NodePlan {
 }
 
 fn edge(from: usize, to: usize, port: Port, capacity: usize) -> EdgePlan {
-    EdgePlan { from, shared: false, to, port, capacity, full: Full::BackPressure }
+    EdgePlan { from, shared: false, to, port, capacity, full: FullPolicy::BackPressure }
 }
 
 /// A message waits at `join` while its stream makes more records than its ring has events. Meanwhile that stream waits
 /// for another stream, from which `join` also receives a message.
 pub(crate) fn left_out_wait() -> Flow {
-    const READ: (On, Act) = (On::Internal, Act::Receive(Port::Read, Way::Plain, 0));
-    const ALSO: (On, Act) = (On::Internal, Act::Receive(Port::Also, Way::Plain, 0));
-    let (read, also) = (From { of: Of::Read, skip: 0 }, From { of: Of::Also, skip: 0 });
-    let made: [(On, Act); 2] = [(On::First, Act::New(2, 5)), (On::First, Act::Emit(2))];
-    let map = [(On::Internal, Act::Map(2, read, 5)), (On::Internal, Act::Emit(2))];
-    let map_also = [(On::Internal, Act::Map(2, also, 5)), (On::Internal, Act::Emit(2))];
+    const READ: (On, Action) = (On::Internal, Action::Receive(Port::Read, Receiving::Plain, 0));
+    const ALSO: (On, Action) = (On::Internal, Action::Receive(Port::Also, Receiving::Plain, 0));
+    let (read, also) =
+        (Operand { of: Memory::Read, skip: 0 }, Operand { of: Memory::Also, skip: 0 });
+    let made: [(On, Action); 2] = [(On::First, Action::New(2, 5)), (On::First, Action::Emit(2))];
+    let map = [(On::Internal, Action::Map(2, read, 5)), (On::Internal, Action::Emit(2))];
+    let map_also = [(On::Internal, Action::Map(2, also, 5)), (On::Internal, Action::Emit(2))];
     let nodes = vec![
         node(&[(30, &made)]),
         node(&[(3, &[]), (1, &made)]),
@@ -43,12 +45,20 @@ pub(crate) fn left_out_wait() -> Flow {
             (30, &[&[READ], &map[..]].concat()),
         ]),
         node(&[
-            (3, &[READ, (On::Internal, Act::Download(read, Fate::Awaited))]),
-            (30, &[(On::Internal, Act::Discard(Port::Read))]),
+            (3, &[READ, (On::Internal, Action::Download(read, DownloadUse::Awaited))]),
+            (30, &[(On::Internal, Action::Discard(Port::Read))]),
         ]),
         node(&[
             (24, &[]),
-            (1, &[READ, ALSO, map_also[0], (On::Internal, Act::Download(also, Fate::Awaited))]),
+            (
+                1,
+                &[
+                    READ,
+                    ALSO,
+                    map_also[0],
+                    (On::Internal, Action::Download(also, DownloadUse::Awaited)),
+                ],
+            ),
         ]),
     ];
     let edges = vec![

@@ -84,12 +84,12 @@ pub(crate) struct EdgePlan {
     pub(crate) to: usize,
     pub(crate) port: Port,
     pub(crate) capacity: usize,
-    pub(crate) full: Full,
+    pub(crate) full: FullPolicy,
 }
 
 /// The policy of an edge for a message when it is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Full {
+pub(crate) enum FullPolicy {
     BackPressure,
     Pop,
     Reject,
@@ -107,7 +107,7 @@ pub(crate) struct Phase {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Call {
     pub(crate) on: On,
-    pub(crate) act: Act,
+    pub(crate) act: Action,
     /// Makes this call's result differ from the results of other calls, together with the tick.
     pub(crate) tag: u32,
     /// Whether its kernel is slow on a GPU.
@@ -126,15 +126,15 @@ pub(crate) enum On {
 
 /// An operand that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct From {
-    pub(crate) of: Of,
+pub(crate) struct Operand {
+    pub(crate) of: Memory,
     /// The number of elements to skip at the beginning.
     pub(crate) skip: usize,
 }
 
 /// Memory of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Of {
+pub(crate) enum Memory {
     /// The message of that port in this tick.
     Read,
     Also,
@@ -145,7 +145,7 @@ pub(crate) enum Of {
 
 /// How a message is received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Receiving {
     Plain,
     OrAdopt,
     ToDefault,
@@ -155,19 +155,19 @@ pub(crate) enum Way {
 
 /// The action of a call. A plain number is a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Act {
+pub(crate) enum Action {
     /// Receives into a register, if the message may be kept.
-    Receive(Port, Way, usize),
+    Receive(Port, Receiving, usize),
     Discard(Port),
     New(usize, usize),
     Upload(usize, usize),
     /// Absent operands are not read.
-    Map(usize, From, usize),
-    Join(usize, From, From, usize),
+    Map(usize, Operand, usize),
+    Join(usize, Operand, Operand, usize),
     /// In place. Shared data is not changed.
-    Change(usize, From),
-    Copy(usize, From),
-    Download(From, Fate),
+    Change(usize, Operand),
+    Copy(usize, Operand),
+    Download(Operand, DownloadUse),
     Look,
     Await,
     Forget,
@@ -185,16 +185,16 @@ pub(crate) enum Act {
     Raw,
     /// A copy of a received message that bypasses streamflow. If its stream is not the stream of the message, it first
     /// waits for a record of that stream.
-    Unseen(usize, From),
+    CopyBypassing(usize, Operand),
     /// A copy that bypasses streamflow, through `read_raw` and `write_raw`.
-    CopyRaw(usize, From),
+    CopyRaw(usize, Operand),
     /// As `CopyRaw`, through a handle of `on_stream`.
-    OnStream(usize, From),
+    OnStream(usize, Operand),
 }
 
 /// What happens to a download.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum DownloadUse {
     Awaited,
     Kept,
     Dropped,
@@ -243,7 +243,7 @@ impl Flow {
         let mut script = self.nodes[node].script.clone();
         for phase in &mut script {
             phase.calls.retain(|call| match call.act {
-                Act::Receive(port, ..) | Act::Discard(port) => is_there(port),
+                Action::Receive(port, ..) | Action::Discard(port) => is_there(port),
                 _ => true,
             });
         }

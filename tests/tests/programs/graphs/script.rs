@@ -7,9 +7,11 @@ use streamflow::port::{CarriesStream, In, Receive};
 use streamflow::prelude::*;
 use streamflow::{OnStream, Point};
 
-use super::item::{Cell, Item, copied, made, part, share, take_own, unseen};
+use super::item::{Cell, Item, copied, copy_bypassing, made, part, share, take_own};
 use super::operators::{Input, Ports};
-use super::plan::{Act, Call, Fate, From, Of, On, Phase, Port, REGISTERS, Way};
+use super::plan::{
+    Action, Call, DownloadUse, Memory, On, Operand, Phase, Port, REGISTERS, Receiving,
+};
 use crate::programs::count;
 use crate::programs::pieces::{self, Pending};
 
@@ -70,20 +72,22 @@ impl Core {
         count::called();
         let tag = call.tag.wrapping_add((tick as u32).wrapping_mul(7919));
         match call.act {
-            Act::Receive(port, way, register) => {
+            Action::Receive(port, way, register) => {
                 return self.receive(port, way, register, call.on, now);
             }
-            Act::Discard(port) => {
+            Action::Discard(port) => {
                 now.discard(port);
                 return Ok(());
             }
-            Act::Drop(register) => {
+            Action::Drop(register) => {
                 self.registers[register] = None;
                 return Ok(());
             }
-            Act::Look => return self.pending.iter().try_for_each(Pending::look),
-            Act::Await => return self.pending.pop_front().map_or(Ok(()), |oldest| oldest.wait()),
-            Act::Forget => {
+            Action::Look => return self.pending.iter().try_for_each(Pending::look),
+            Action::Await => {
+                return self.pending.pop_front().map_or(Ok(()), |oldest| oldest.wait());
+            }
+            Action::Forget => {
                 self.pending.pop_front();
                 return Ok(());
             }
@@ -92,87 +96,87 @@ impl Core {
         let Some(s) = now.stream(call.on)? else { return Ok(()) };
         let platform = now.cx.platform();
         match call.act {
-            Act::New(register, len) => {
+            Action::New(register, len) => {
                 let mut item = Item::new(platform, &s, len)?;
                 pieces::make(&s, &mut item, tag, call.slow)?;
                 self.registers[register] = Some(Cell::Own(item));
             }
-            Act::Upload(register, len) => {
+            Action::Upload(register, len) => {
                 let mut item = Item::new(platform, &s, len)?;
                 pieces::upload(platform, &s, &mut item, tag)?;
                 self.registers[register] = Some(Cell::Own(item));
             }
-            Act::Map(register, from, len) => {
+            Action::Map(register, from, len) => {
                 let from = self.section(from, now)?;
                 let item = made(platform, &s, [from.as_ref(), None], len, (tag, call.slow))?;
                 self.registers[register] = Some(Cell::Own(item));
             }
-            Act::Join(register, a, b, len) => {
+            Action::Join(register, a, b, len) => {
                 let (a, b) = (self.section(a, now)?, self.section(b, now)?);
                 let item = made(platform, &s, [a.as_ref(), b.as_ref()], len, (tag, call.slow))?;
                 self.registers[register] = Some(Cell::Own(item));
             }
-            Act::Change(register, from) | Act::Copy(register, from) => {
+            Action::Change(register, from) | Action::Copy(register, from) => {
                 let Some(mut item) = take_own(&mut self.registers[register]) else { return Ok(()) };
                 if let Some(from) = self.section(from, now)? {
                     match call.act {
-                        Act::Copy(..) => pieces::copy(&s, &mut item, &from)?,
+                        Action::Copy(..) => pieces::copy(&s, &mut item, &from)?,
                         _ => pieces::change(&s, &mut item, &from, tag, call.slow)?,
                     }
                 }
                 self.registers[register] = Some(Cell::Own(item));
             }
-            Act::Download(from, fate) => {
+            Action::Download(from, fate) => {
                 let Some(from) = self.section(from, now)? else { return Ok(()) };
                 let pending = pieces::download(platform, &s, &from)?;
                 match fate {
-                    Fate::Awaited => pending.wait()?,
-                    Fate::Kept => self.pending.push_back(pending),
-                    Fate::Dropped => {}
+                    DownloadUse::Awaited => pending.wait()?,
+                    DownloadUse::Kept => self.pending.push_back(pending),
+                    DownloadUse::Dropped => {}
                 }
             }
-            Act::Emit(register) => {
+            Action::Emit(register) => {
                 let Some(out) = now.ports.out.take() else { return Ok(()) };
                 match take_own(&mut self.registers[register]) {
                     Some(item) => out.set_cuda_stream(&s).emit(item)?,
                     _ => now.ports.out = Some(out),
                 }
             }
-            Act::Pass(register) => {
+            Action::Pass(register) => {
                 let Some(item) = share(&mut self.registers[register]) else { return Ok(()) };
                 if let Some(out) = now.ports.passed.take() {
                     out.set_cuda_stream(&s).emit(item)?;
                 }
             }
-            Act::Record => self.points.push(s.record()?),
-            Act::Wait(ago) => {
+            Action::Record => self.points.push(s.record()?),
+            Action::Wait(ago) => {
                 if let Some(point) = self.points.iter().rev().nth(ago) {
                     s.wait(*point)?;
                 }
             }
-            Act::IsComplete => {
+            Action::IsComplete => {
                 s.is_complete()?;
             }
-            Act::Synchronize => s.synchronize_blocking()?,
-            Act::Timing => {
+            Action::Synchronize => s.synchronize_blocking()?,
+            Action::Timing => {
                 s.record_timing()?;
             }
-            Act::Raw => {
+            Action::Raw => {
                 s.raw();
             }
-            Act::Unseen(register, from) => {
+            Action::CopyBypassing(register, from) => {
                 let Some((item, received_on)) = now.received(from.of) else { return Ok(()) };
                 let target = if call.on == On::Internal { received_on } else { s };
-                if let Some(copy) = unseen(platform, item, &received_on, &target)? {
+                if let Some(copy) = copy_bypassing(platform, item, &received_on, &target)? {
                     self.registers[register] = Some(Cell::Own(copy));
                 }
             }
-            Act::CopyRaw(register, from) => {
+            Action::CopyRaw(register, from) => {
                 let Some(from) = self.section(from, now)? else { return Ok(()) };
                 let copy = copied(platform, &s, &from)?;
                 self.registers[register] = Some(Cell::Own(copy));
             }
-            Act::OnStream(register, from) => {
+            Action::OnStream(register, from) => {
                 if self.handle.as_ref().is_none_or(|(on, _)| *on != call.on) {
                     self.handle = Some((call.on, now.cx.on_stream(&s, |s| Ok(s.raw()))?));
                 }
@@ -187,23 +191,23 @@ impl Core {
                 self.handle = Some((call.on, handle));
                 self.registers[register] = Some(Cell::Own(copy));
             }
-            Act::Receive(..)
-            | Act::Discard(_)
-            | Act::Drop(_)
-            | Act::Look
-            | Act::Await
-            | Act::Forget => {}
+            Action::Receive(..)
+            | Action::Discard(_)
+            | Action::Drop(_)
+            | Action::Look
+            | Action::Await
+            | Action::Forget => {}
         }
         Ok(())
     }
 
     fn section<'a, 't: 'a>(
         &'a self,
-        from: From,
+        from: Operand,
         now: &Tick<'t>,
     ) -> Result<Option<pieces::Section<'a>>> {
         let item: Option<&'a Item> = match from.of {
-            Of::Register(register) => self.registers[register].as_ref().map(Cell::item),
+            Memory::Register(register) => self.registers[register].as_ref().map(Cell::item),
             of => now.received(of).map(|(item, _)| item),
         };
         part(item, from.skip)
@@ -212,13 +216,13 @@ impl Core {
     fn receive<'t>(
         &mut self,
         port: Port,
-        way: Way,
+        way: Receiving,
         register: usize,
         on: On,
         now: &mut Tick<'t>,
     ) -> Result<()> {
         let cx = now.cx;
-        let target = if way == Way::Synchronized { now.stream(on)? } else { None };
+        let target = if way == Receiving::Synchronized { now.stream(on)? } else { None };
         match port {
             Port::Read => {
                 let Some(input) = now.ports.read.take() else { return Ok(()) };
@@ -277,18 +281,18 @@ impl<'t> Tick<'t> {
         }
     }
 
-    fn received_on(&mut self, way: Way, s: Stream<'t>) {
-        if way != Way::Synchronized {
+    fn received_on(&mut self, way: Receiving, s: Stream<'t>) {
+        if way != Receiving::Synchronized {
             self.internal = Some(s);
         }
     }
 
-    fn received(&self, of: Of) -> Option<(&'t Item, Stream<'t>)> {
+    fn received(&self, of: Memory) -> Option<(&'t Item, Stream<'t>)> {
         match of {
-            Of::Read => self.read,
-            Of::Also => self.also,
-            Of::All(index) => self.all.get(index % self.all.len().max(1)).copied(),
-            Of::Register(_) => None,
+            Memory::Read => self.read,
+            Memory::Also => self.also,
+            Memory::All(index) => self.all.get(index % self.all.len().max(1)).copied(),
+            Memory::Register(_) => None,
         }
     }
 
@@ -317,7 +321,7 @@ where
 {
     fn receive(
         self,
-        way: Way,
+        way: Receiving,
         target: Option<Stream<'t>>,
         cx: &'t ExecutionContext,
     ) -> Result<(Option<A>, Stream<'t>)> {
@@ -341,7 +345,7 @@ impl<'t, A: Receive<'t>> Input<'t, A> {
 
 fn receive<'t, A: Receive<'t>>(
     input: In<'t, A>,
-    way: Way,
+    way: Receiving,
     target: Option<Stream<'t>>,
     cx: &'t ExecutionContext,
 ) -> Result<(A, Stream<'t>)>
@@ -350,9 +354,9 @@ where
 {
     let input = input.receive();
     match (way, target) {
-        (Way::OrAdopt, _) => input.or_adopt().receive_cuda_stream(cx),
-        (Way::ToDefault, _) => input.sync_to_default().receive_cuda_stream(cx),
-        (Way::Synchronized, Some(target)) => {
+        (Receiving::OrAdopt, _) => input.or_adopt().receive_cuda_stream(cx),
+        (Receiving::ToDefault, _) => input.sync_to_default().receive_cuda_stream(cx),
+        (Receiving::Synchronized, Some(target)) => {
             let after = cx.synchronize_streams(input.streams(), &target)?;
             Ok((input.into_synchronized_data(&after)?, target))
         }

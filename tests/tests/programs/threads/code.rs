@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::plan::{Act, Fate, On, Owner, PARTS, Place, Round, SLOTS, Step, THREADS, Threads};
+use super::plan::{
+    Action, DownloadUse, On, Owner, PARTS, Place, Round, SLOTS, Step, THREADS, Threads,
+};
 
 /// Prints the body of `fn threads(platform: &Platform) -> Result<()>`.
 pub(crate) fn print(plan: &Threads) -> String {
@@ -133,36 +135,40 @@ fn print_step(step: &Step, own: &[usize]) -> String {
     }
     let [a, b, c] = [0, 1, 2].map(|nth| names.get(nth).cloned().unwrap_or_default());
     let call = match step.act {
-        Act::Make(_) => format!("make({s}, {a}, {tag}, {slow})?;"),
-        Act::Map(..) => format!("map({s}, {a}, {b}, {tag}, {slow})?;"),
-        Act::Join(..) => format!("join({s}, {a}, ({b}, {c}), {tag}, {slow})?;"),
-        Act::Change(..) => format!("change({s}, {a}, {b}, {tag}, {slow})?;"),
-        Act::Both(..) => format!("both({s}, {a}, {b}, {tag}, {slow})?;"),
-        Act::Copy(..) => format!("copy({s}, {a}, {b})?;"),
-        Act::Fill(_) => format!("fill({s}, {a}, {tag})?;"),
-        Act::Upload(_) => format!("upload(platform, {s}, {a}, {tag})?;"),
-        Act::UploadBlocking(_) => format!("upload_blocking({s}, {a}, {tag})?;"),
-        Act::DownloadBlocking(_) => format!("download_blocking({s}, {a})?;"),
-        Act::Download(_, Fate::Awaited) => format!("download(platform, {s}, {a})?.wait()?;"),
-        Act::Download(_, Fate::Kept) => {
+        Action::Make(_) => format!("make({s}, {a}, {tag}, {slow})?;"),
+        Action::Map(..) => format!("map({s}, {a}, {b}, {tag}, {slow})?;"),
+        Action::Join(..) => format!("join({s}, {a}, ({b}, {c}), {tag}, {slow})?;"),
+        Action::Change(..) => format!("change({s}, {a}, {b}, {tag}, {slow})?;"),
+        Action::Both(..) => format!("both({s}, {a}, {b}, {tag}, {slow})?;"),
+        Action::Copy(..) => format!("copy({s}, {a}, {b})?;"),
+        Action::Fill(_) => format!("fill({s}, {a}, {tag})?;"),
+        Action::Upload(_) => format!("upload(platform, {s}, {a}, {tag})?;"),
+        Action::UploadBlocking(_) => format!("upload_blocking({s}, {a}, {tag})?;"),
+        Action::DownloadBlocking(_) => format!("download_blocking({s}, {a})?;"),
+        Action::Download(_, DownloadUse::Awaited) => {
+            format!("download(platform, {s}, {a})?.wait()?;")
+        }
+        Action::Download(_, DownloadUse::Kept) => {
             format!("own.pending.push_back(download(platform, {s}, {a})?);")
         }
-        Act::Download(_, Fate::Dropped) => format!("drop(download(platform, {s}, {a})?);"),
-        Act::Look => "own.pending.iter().try_for_each(Pending::look)?;".to_owned(),
-        Act::Await => "own.pending.front().map_or(Ok(()), Pending::wait)?;".to_owned(),
-        Act::Forget => "drop(own.pending.pop_front());".to_owned(),
-        Act::Record => format!("board.record({s})?;"),
-        Act::Wait(ago) => format!("board.wait({s}, {ago})?;"),
-        Act::IsComplete => format!("({s}).is_complete()?;"),
-        Act::Synchronize => format!("({s}).synchronize_blocking()?;"),
-        Act::New(slot, len) => {
+        Action::Download(_, DownloadUse::Dropped) => {
+            format!("drop(download(platform, {s}, {a})?);")
+        }
+        Action::Look => "own.pending.iter().try_for_each(Pending::look)?;".to_owned(),
+        Action::Await => "own.pending.front().map_or(Ok(()), Pending::wait)?;".to_owned(),
+        Action::Forget => "drop(own.pending.pop_front());".to_owned(),
+        Action::Record => format!("board.record({s})?;"),
+        Action::Wait(ago) => format!("board.wait({s}, {ago})?;"),
+        Action::IsComplete => format!("({s}).is_complete()?;"),
+        Action::Synchronize => format!("({s}).synchronize_blocking()?;"),
+        Action::New(slot, len) => {
             format!(
                 "own.slot{slot} = None; own.slot{slot} = Some(new(platform, {s}, {len}, {tag}, {slow})?);"
             )
         }
-        Act::Free(slot) => format!("own.slot{slot} = None;"),
-        Act::Hand(slot) => format!("board.hand(own.slot{slot}.take());"),
-        Act::Take(slot) => format!("own.slot{slot} = board.take().or(own.slot{slot}.take());"),
+        Action::Free(slot) => format!("own.slot{slot} = None;"),
+        Action::Hand(slot) => format!("board.hand(own.slot{slot}.take());"),
+        Action::Take(slot) => format!("own.slot{slot} = board.take().or(own.slot{slot}.take());"),
     };
     if slots.is_empty() {
         return call;

@@ -3,7 +3,7 @@
 use streamflow_tests::random::Random;
 
 use super::plan::{
-    Act, Fate, On, Owner, PARTS, Place, Round, SLOTS, Split, Step, THREADS, Threads,
+    Action, DownloadUse, On, Owner, PARTS, Place, Round, SLOTS, Split, Step, THREADS, Threads,
 };
 
 /// Mostly odd and small.
@@ -107,7 +107,7 @@ fn step(
     Some(Step { on, act: legal?, tag, slow: random.below(8) == 0 })
 }
 
-fn act(random: &mut Random, weights: &Weights, round: &Round, kind: usize) -> Act {
+fn act(random: &mut Random, weights: &Weights, round: &Round, kind: usize) -> Action {
     let mut place = || {
         if random.below(8) < weights.slots {
             Place::Slot(random.below(SLOTS))
@@ -118,29 +118,29 @@ fn act(random: &mut Random, weights: &Weights, round: &Round, kind: usize) -> Ac
     let (a, b, c) = (place(), place(), place());
     let slot = random.below(SLOTS);
     match kind {
-        0 => Act::Make(a),
-        1 => Act::Map(a, b),
-        2 => Act::Join(a, b, c),
-        3 => Act::Change(a, b),
-        4 => Act::Both(a, b),
-        5 => Act::Copy(a, b),
-        6 => Act::New(slot, random.below(12)),
-        7 => Act::Fill(a),
-        8 => Act::Upload(a),
-        9 => Act::UploadBlocking(a),
-        10 => Act::DownloadBlocking(a),
-        11 => Act::Download(a, Fate::Dropped),
-        12 => Act::Download(a, Fate::Awaited),
-        13 => Act::Download(a, Fate::Kept),
-        14 => Act::Look,
-        15 => Act::Await,
-        16 => Act::Forget,
-        17 => Act::Record,
-        18 => Act::Wait(random.below(8)),
-        19 => [Act::IsComplete, Act::Synchronize][random.below(2)],
-        20 => Act::Free(slot),
-        21 => Act::Hand(slot),
-        _ => Act::Take(slot),
+        0 => Action::Make(a),
+        1 => Action::Map(a, b),
+        2 => Action::Join(a, b, c),
+        3 => Action::Change(a, b),
+        4 => Action::Both(a, b),
+        5 => Action::Copy(a, b),
+        6 => Action::New(slot, random.below(12)),
+        7 => Action::Fill(a),
+        8 => Action::Upload(a),
+        9 => Action::UploadBlocking(a),
+        10 => Action::DownloadBlocking(a),
+        11 => Action::Download(a, DownloadUse::Dropped),
+        12 => Action::Download(a, DownloadUse::Awaited),
+        13 => Action::Download(a, DownloadUse::Kept),
+        14 => Action::Look,
+        15 => Action::Await,
+        16 => Action::Forget,
+        17 => Action::Record,
+        18 => Action::Wait(random.below(8)),
+        19 => [Action::IsComplete, Action::Synchronize][random.below(2)],
+        20 => Action::Free(slot),
+        21 => Action::Hand(slot),
+        _ => Action::Take(slot),
     }
 }
 

@@ -51,7 +51,7 @@ pub(crate) enum Owner {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) on: On,
-    pub(crate) act: Act,
+    pub(crate) act: Action,
     /// Makes this call's result differ from the results of other calls.
     pub(crate) tag: u32,
     /// Whether its kernel is slow on a GPU.
@@ -80,7 +80,7 @@ pub(crate) enum Place {
 
 /// The action of a step. A step is skipped if its memory is absent or belongs to another thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Act {
+pub(crate) enum Action {
     Make(Place),
     Map(Place, Place),
     Join(Place, Place, Place),
@@ -91,7 +91,7 @@ pub(crate) enum Act {
     Upload(Place),
     UploadBlocking(Place),
     DownloadBlocking(Place),
-    Download(Place, Fate),
+    Download(Place, DownloadUse),
     /// Compares all kept downloads that are complete.
     Look,
     /// Waits for the oldest kept download.
@@ -113,13 +113,13 @@ pub(crate) enum Act {
 
 /// What happens to a download.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum DownloadUse {
     Awaited,
     Kept,
     Dropped,
 }
 
-impl Act {
+impl Action {
     /// The memory that it writes, and the memory that it reads.
     pub(crate) fn places(self) -> (Vec<Place>, Vec<Place>) {
         match self {

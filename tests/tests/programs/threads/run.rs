@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use streamflow::StreamPool;
 use streamflow::prelude::*;
 
-use super::plan::{Act, Fate, On, Owner, PARTS, Place, Round, SLOTS, Step, Threads};
+use super::plan::{Action, DownloadUse, On, Owner, PARTS, Place, Round, SLOTS, Step, Threads};
 use crate::programs::count;
 use crate::programs::pieces::{self, Board, Owned, Part, Pending, Reads, Writes};
 use streamflow::testing::scope;
@@ -218,27 +218,27 @@ impl<'p> Side<'_, 'p> {
         let (tag, slow) = (step.tag, step.slow);
         // Actions that change the thread's state come first. The others only read it.
         match step.act {
-            Act::New(slot, len) => {
+            Action::New(slot, len) => {
                 self.own.slots[slot] = None;
                 let made = pieces::new(platform, self.stream(step.on, &fresh), len, tag, slow)?;
                 self.own.slots[slot] = Some(made);
                 return Ok(());
             }
-            Act::Free(slot) => {
+            Action::Free(slot) => {
                 self.own.slots[slot] = None;
                 return Ok(());
             }
-            Act::Hand(slot) => {
+            Action::Hand(slot) => {
                 board.hand(self.own.slots[slot].take());
                 return Ok(());
             }
-            Act::Take(slot) => {
+            Action::Take(slot) => {
                 if let Some(taken) = board.take() {
                     self.own.slots[slot] = Some(taken);
                 }
                 return Ok(());
             }
-            Act::Forget => {
+            Action::Forget => {
                 self.own.pending.pop_front();
                 return Ok(());
             }
@@ -247,44 +247,48 @@ impl<'p> Side<'_, 'p> {
         let s = self.stream(step.on, &fresh);
         let read: Vec<_> = reads.iter().filter_map(|place| self.read(*place)).collect();
         let kept = match (step.act, taken, &*read) {
-            (Act::Make(_), [out], _) => pieces::make(s, out.writes(), tag, slow).map(|()| None),
-            (Act::Map(..), [out], [a]) => {
+            (Action::Make(_), [out], _) => pieces::make(s, out.writes(), tag, slow).map(|()| None),
+            (Action::Map(..), [out], [a]) => {
                 pieces::map(s, out.writes(), *a, tag, slow).map(|()| None)
             }
-            (Act::Join(..), [out], [a, b]) => {
+            (Action::Join(..), [out], [a, b]) => {
                 pieces::join(s, out.writes(), (*a, *b), tag, slow).map(|()| None)
             }
-            (Act::Change(..), [out], [a]) => {
+            (Action::Change(..), [out], [a]) => {
                 pieces::change(s, out.writes(), *a, tag, slow).map(|()| None)
             }
-            (Act::Both(..), [a, b], _) => {
+            (Action::Both(..), [a, b], _) => {
                 pieces::both(s, a.writes(), b.writes(), tag, slow).map(|()| None)
             }
-            (Act::Copy(..), [out], [a]) => pieces::copy(s, out.writes(), *a).map(|()| None),
-            (Act::Fill(_), [out], _) => pieces::fill(s, out.writes(), tag).map(|()| None),
-            (Act::Upload(_), [out], _) => {
+            (Action::Copy(..), [out], [a]) => pieces::copy(s, out.writes(), *a).map(|()| None),
+            (Action::Fill(_), [out], _) => pieces::fill(s, out.writes(), tag).map(|()| None),
+            (Action::Upload(_), [out], _) => {
                 pieces::upload(platform, s, out.writes(), tag).map(|()| None)
             }
-            (Act::UploadBlocking(_), [out], _) => {
+            (Action::UploadBlocking(_), [out], _) => {
                 pieces::upload_blocking(s, out.writes(), tag).map(|()| None)
             }
-            (Act::DownloadBlocking(_), _, [a]) => pieces::download_blocking(s, *a).map(|()| None),
-            (Act::Download(_, fate), _, [a]) => {
+            (Action::DownloadBlocking(_), _, [a]) => {
+                pieces::download_blocking(s, *a).map(|()| None)
+            }
+            (Action::Download(_, fate), _, [a]) => {
                 let pending = pieces::download(platform, s, *a)?;
                 match fate {
-                    Fate::Awaited => pending.wait().map(|()| None),
-                    Fate::Kept => Ok(Some(pending)),
-                    Fate::Dropped => Ok(None),
+                    DownloadUse::Awaited => pending.wait().map(|()| None),
+                    DownloadUse::Kept => Ok(Some(pending)),
+                    DownloadUse::Dropped => Ok(None),
                 }
             }
-            (Act::Look, ..) => self.own.pending.iter().try_for_each(Pending::look).map(|()| None),
-            (Act::Await, ..) => {
+            (Action::Look, ..) => {
+                self.own.pending.iter().try_for_each(Pending::look).map(|()| None)
+            }
+            (Action::Await, ..) => {
                 self.own.pending.front().map_or(Ok(()), Pending::wait).map(|()| None)
             }
-            (Act::Record, ..) => board.record(s).map(|()| None),
-            (Act::Wait(ago), ..) => board.wait(s, ago).map(|()| None),
-            (Act::IsComplete, ..) => s.is_complete().map(|_| None),
-            (Act::Synchronize, ..) => s.synchronize_blocking().map(|()| None),
+            (Action::Record, ..) => board.record(s).map(|()| None),
+            (Action::Wait(ago), ..) => board.wait(s, ago).map(|()| None),
+            (Action::IsComplete, ..) => s.is_complete().map(|_| None),
+            (Action::Synchronize, ..) => s.synchronize_blocking().map(|()| None),
             _ => Ok(None),
         }?;
         self.own.pending.extend(kept);

@@ -1,6 +1,6 @@
 //! Shrinks programs of threads.
 
-use super::plan::{Act, On, Owner, PARTS, Place, Threads};
+use super::plan::{Action, On, Owner, PARTS, Place, Threads};
 use crate::programs::shrink::{each_without, without_chunks};
 
 /// Programs that are each a little smaller than this one, the smallest first.
@@ -91,17 +91,17 @@ fn without_buffer(plan: &Threads, buffer: usize) -> Option<Threads> {
             });
             for step in steps {
                 step.act = match step.act {
-                    Act::Make(a) => Act::Make(place(a)),
-                    Act::Fill(a) => Act::Fill(place(a)),
-                    Act::Upload(a) => Act::Upload(place(a)),
-                    Act::UploadBlocking(a) => Act::UploadBlocking(place(a)),
-                    Act::DownloadBlocking(a) => Act::DownloadBlocking(place(a)),
-                    Act::Download(a, fate) => Act::Download(place(a), fate),
-                    Act::Map(a, b) => Act::Map(place(a), place(b)),
-                    Act::Change(a, b) => Act::Change(place(a), place(b)),
-                    Act::Copy(a, b) => Act::Copy(place(a), place(b)),
-                    Act::Both(a, b) => Act::Both(place(a), place(b)),
-                    Act::Join(a, b, c) => Act::Join(place(a), place(b), place(c)),
+                    Action::Make(a) => Action::Make(place(a)),
+                    Action::Fill(a) => Action::Fill(place(a)),
+                    Action::Upload(a) => Action::Upload(place(a)),
+                    Action::UploadBlocking(a) => Action::UploadBlocking(place(a)),
+                    Action::DownloadBlocking(a) => Action::DownloadBlocking(place(a)),
+                    Action::Download(a, fate) => Action::Download(place(a), fate),
+                    Action::Map(a, b) => Action::Map(place(a), place(b)),
+                    Action::Change(a, b) => Action::Change(place(a), place(b)),
+                    Action::Copy(a, b) => Action::Copy(place(a), place(b)),
+                    Action::Both(a, b) => Action::Both(place(a), place(b)),
+                    Action::Join(a, b, c) => Action::Join(place(a), place(b), place(c)),
                     other => other,
                 };
             }

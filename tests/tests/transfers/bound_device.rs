@@ -12,13 +12,13 @@ use streamflow_tests::{Failed, check, foreign};
 
 /// Sends, and then makes a stream on the bound device, as a library does.
 #[operator(streams(work))]
-struct MakesLater {
+struct SendsThenMakes {
     #[output]
     image: Tensor<f32>,
 }
 
-impl Compute for MakesLater {
-    fn compute(&mut self, io: MakesLaterIo<'_>, cx: &ExecutionContext) -> Result<()> {
+impl Compute for SendsThenMakes {
+    fn compute(&mut self, io: SendsThenMakesIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let stream = cx.allocate_cuda_stream(io.work)?;
         let mut image = cx.tensor([LEN], &stream)?;
         stream.launch::<fill>(LEN, (&mut image, 1.0))?;
@@ -28,11 +28,11 @@ impl Compute for MakesLater {
 }
 
 graph! {
-    struct GoesOn {
+    struct BoundAfterSend {
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1)).max_size(1);
 
         #[when(count(2))]
-        let source: MakesLater = MakesLater::new();
+        let source: SendsThenMakes = SendsThenMakes::new();
         #[streams(FAR)]
         let there: Show = Show::new(Vec::new());
 
@@ -42,8 +42,8 @@ graph! {
 }
 
 /// The copy to the other device is queued within the hook, with that device bound.
-pub(super) fn goes_on(on: &Platform) -> Result<(), Failed> {
-    let mut graph = GoesOn::new(&platform(Arc::new(Bound::new(on.driver().clone())))?)?;
+pub(super) fn bound_after_send(on: &Platform) -> Result<(), Failed> {
+    let mut graph = BoundAfterSend::new(&platform(Arc::new(Bound::new(on.driver().clone())))?)?;
     graph.run()?;
     let seen = graph.there().seen();
     check(seen == [(1.0, None); 2], || format!("{seen:?}"))
