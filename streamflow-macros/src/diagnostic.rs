@@ -3,6 +3,9 @@
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 
+/// The mistake of a field that is called `_`. rustc refuses it as well, but not in what another macro makes.
+pub(crate) const NAMELESS: &str = "a field needs a name; `_` is none";
+
 /// The mistakes found so far.
 #[derive(Default)]
 pub(crate) struct Errors {

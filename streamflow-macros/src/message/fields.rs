@@ -2,7 +2,7 @@
 
 use syn::{Data, DeriveInput, GenericParam, Generics, Ident, Member, Type};
 
-use crate::diagnostic::Errors;
+use crate::diagnostic::{Errors, NAMELESS};
 
 /// A message to be expanded.
 pub(super) struct Message {
@@ -28,7 +28,9 @@ pub(super) fn message(input: DeriveInput, errors: &mut Errors) -> Message {
     }
     let fields = match data {
         Data::Struct(data) => {
-            data.fields.members().zip(data.fields.iter().map(|field| field.ty.clone())).collect()
+            let types = data.fields.iter().map(|field| field.ty.clone());
+            let fields = data.fields.members().zip(types);
+            fields.filter(|(member, _)| is_named(member, errors)).collect()
         }
         Data::Enum(data) => {
             errors.at(
@@ -47,4 +49,13 @@ pub(super) fn message(input: DeriveInput, errors: &mut Errors) -> Message {
         }
     };
     Message { ident, generics, fields }
+}
+
+/// A field can't be called `_`.
+fn is_named(member: &Member, errors: &mut Errors) -> bool {
+    let is_nameless = matches!(member, Member::Named(name) if name == "_");
+    if is_nameless {
+        errors.at(member, NAMELESS);
+    }
+    !is_nameless
 }

@@ -57,3 +57,10 @@ fn borrowed_types_are_rejected() {
     assert_eq!(text.matches("compile_error").count(), 1, "{text}");
     assert!(!text.contains("impl"), "{text}");
 }
+
+#[test]
+fn a_field_without_a_name_is_reported() {
+    let text = text(quote!(struct A { _: u8, b: u8 }));
+    assert!(text.contains("afieldneedsaname;`_`isnone"), "{text}");
+    assert!(!text.contains("self._") && text.contains("self.b"), "{text}");
+}

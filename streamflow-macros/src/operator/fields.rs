@@ -12,7 +12,7 @@ use super::docs::text;
 use super::input_options::{InputOptions, input_options};
 use super::model::{Direction, Port, Size};
 use super::port_type::{PortType, input, output};
-use crate::diagnostic::{Errors, similar};
+use crate::diagnostic::{Errors, NAMELESS, similar};
 use crate::tokens::{spelled, ungrouped};
 
 /// The fields of the user's struct.
@@ -36,6 +36,10 @@ pub(super) fn sort(
     let mut names = HashSet::new();
     for mut field in fields {
         let Some(ident) = field.ident.clone() else { continue };
+        if ident == "_" {
+            errors.at(&ident, NAMELESS);
+            continue;
+        }
         if ident.unraw().to_string().starts_with("__") {
             errors.at(&ident, "names that begin with `__` are reserved");
             continue;

@@ -287,3 +287,13 @@ fn an_item_that_is_not_a_struct_is_kept() {
         assert_eq!(items.len(), 5, "the type, its ports, Io, streams, and what they implement");
     }
 }
+
+#[test]
+fn a_field_without_a_name_is_reported() {
+    for port in [quote!(#[output] _: u64), quote!(#[input] _: u64), quote!(_: u64)] {
+        let (errors, items) =
+            expanded(quote!(), quote!(pub struct A { #port, #[output] out: u64, b: u8 }));
+        assert_eq!(errors, ["a field needs a name; `_` is none"]);
+        assert_eq!(fields(&items, "A"), ["b: u8"]);
+    }
+}
