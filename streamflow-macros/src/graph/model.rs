@@ -1,12 +1,15 @@
-//! A checked graph: the output of `check`, and the input of `expand`.
+//! A checked graph, `Graph`: the output of `check`, and the input of `expand`.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::Deref;
 
 use proc_macro2::Ident;
-use syn::ext::IdentExt;
-use syn::{Attribute, Expr, Token, Type, Visibility};
+use syn::{Expr, Token, Type};
+
+use super::parts::{
+    EdgeAttributes, Header, NodeAttributes, NodeParts, PartialPort, Pool, Port, Streams, unraw_name,
+};
 
 /// A graph that can be expanded, perhaps without the parts that have mistakes. The names of its nodes are unique,
 /// and it has all pools that they use.
@@ -34,31 +37,6 @@ impl Graph {
     pub(super) fn nodes_on<'a>(&'a self, pool: &'a Pool) -> impl Iterator<Item = &'a Node> {
         self.nodes.iter().filter(|node| node.is_on(pool))
     }
-}
-
-/// `#[…] pub struct Name(parameter: Type, …)`
-pub(super) struct Header {
-    pub(super) attributes: Vec<Attribute>,
-    pub(super) visibility: Visibility,
-    pub(super) keyword: Token![struct],
-    pub(super) name: Ident,
-    pub(super) params: Vec<Param>,
-    /// The pool of `#[green_contexts(POOL)]`.
-    pub(super) green_contexts: Option<Ident>,
-}
-
-/// A parameter of the graph's `new`.
-pub(super) struct Param {
-    pub(super) name: Ident,
-    pub(super) ty: Type,
-}
-
-/// `const STREAMS: CudaStreamPool = …;`
-pub(super) struct Pool {
-    pub(super) docs: Vec<Attribute>,
-    pub(super) name: Ident,
-    pub(super) ty: Type,
-    pub(super) description: Expr,
 }
 
 /// `#[…] let name: Operator = …;`
@@ -112,66 +90,6 @@ impl Deref for Nodes {
     }
 }
 
-/// The attributes of a node.
-#[derive(Default)]
-pub(super) struct NodeAttributes {
-    pub(super) docs: Vec<Attribute>,
-    pub(super) streams: Streams,
-    /// `#[when(count(n))]`
-    pub(super) count: Option<Expr>,
-    /// The inputs of `#[when(stream_done(input))]`.
-    pub(super) stream_done: Vec<Ident>,
-}
-
-/// The source of a node's streams.
-#[derive(Default)]
-pub(super) enum Streams {
-    /// No attribute.
-    #[default]
-    Default,
-    /// `#[streams(none)]`
-    None,
-    /// `#[streams(POOL)]`
-    Pool(Ident),
-}
-
-/// The type and the value of a node that is left out of the graph. They are compiled nevertheless: rustc then reports
-/// their mistakes in the same run, and finds no name unused that only they use.
-#[derive(Default)]
-pub(super) struct NodeParts {
-    pub(super) ty: Option<Type>,
-    pub(super) value: Option<Expr>,
-}
-
-/// `node.port`
-#[derive(Clone)]
-pub(super) struct Port {
-    pub(super) node: Ident,
-    pub(super) dot: Token![.],
-    pub(super) name: Ident,
-}
-
-impl fmt::Display for Port {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.node.unraw(), self.name.unraw())
-    }
-}
-
-/// `node`, `node.` or `node.port`.
-#[derive(Clone)]
-pub(super) struct PartialPort {
-    pub(super) node: Ident,
-    pub(super) dot: Option<Token![.]>,
-    pub(super) name: Option<Ident>,
-}
-
-impl From<&Port> for PartialPort {
-    fn from(port: &Port) -> Self {
-        let Port { node, dot, name } = port.clone();
-        Self { node, dot: Some(dot), name: Some(name) }
-    }
-}
-
 /// An output and one input that it feeds.
 pub(super) struct Edge {
     pub(super) output: Port,
@@ -190,48 +108,9 @@ impl fmt::Display for Edge {
     }
 }
 
-/// The attributes of an edge.
-#[derive(Clone, Default)]
-pub(super) struct EdgeAttributes {
-    pub(super) carries: Carries,
-    /// `#[capacity(n)]`
-    pub(super) capacity: Option<Expr>,
-    /// `#[policy(…)]`
-    pub(super) policy: Option<Policy>,
-    /// Whether there is `#[feedback]`, perhaps a wrong one: the user then means the cycle.
-    pub(super) is_feedback: bool,
-    /// The value of `#[feedback(initial = …)]`.
-    pub(super) initial: Option<Expr>,
-}
-
-/// What the input of an edge gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Carries {
-    /// The message itself.
-    #[default]
-    Message,
-    /// `#[copy]`
-    Copy,
-    /// `#[transfer]`: a copy on the input's device.
-    Transfer,
-}
-
-/// What happens to a message when the queue of its edge is full.
-#[derive(Clone, Copy)]
-pub(super) enum Policy {
-    Pop,
-    Reject,
-    Fault,
-}
-
 /// `node.output >> _;`
 pub(super) struct Discard {
     pub(super) output: Port,
     pub(super) arrow: Token![>>],
     pub(super) underscore: Token![_],
-}
-
-/// The name without `r#`: `r#type` and `type` are the same name.
-pub(super) fn unraw_name(ident: &Ident) -> String {
-    ident.unraw().to_string()
 }

@@ -8,7 +8,8 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 
-use super::model::{Discard, Edge, Port};
+use super::model::{Discard, Edge};
+use super::parts::Port;
 
 /// The spans of what is underlined: of the first token, of one in the middle, and of the last token. Names of the
 /// expansion get the middle one: an editor then does not show them for the user's names.

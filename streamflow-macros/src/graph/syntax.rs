@@ -3,7 +3,7 @@
 use proc_macro2::Ident;
 use syn::{Expr, Token, Type};
 
-use super::model::{EdgeAttributes, Header, NodeAttributes, NodeParts, PartialPort, Pool, Port};
+use super::parts::{EdgeAttributes, Header, NodeAttributes, NodeParts, PartialPort, Pool, Port};
 
 /// The header and the statements of a graph.
 pub(super) struct ParsedGraph {

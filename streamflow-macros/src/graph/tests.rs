@@ -5,7 +5,8 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::expand::diagram;
-use super::model::{Carries, Graph, Streams};
+use super::model::Graph;
+use super::parts::{Carries, Streams};
 use super::{check, parse};
 use crate::diagnostic::Errors;
 

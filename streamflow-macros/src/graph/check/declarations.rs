@@ -6,7 +6,8 @@ use proc_macro2::Ident;
 
 use super::pools;
 use crate::diagnostic::Errors;
-use crate::graph::model::{Node, NodeParts, Param, PartialPort, Pool, Port, unraw_name};
+use crate::graph::model::Node;
+use crate::graph::parts::{NodeParts, Param, PartialPort, Pool, Port, unraw_name};
 use crate::graph::syntax::{BrokenStatement, EdgeStatement, NodeStatement, Statement};
 
 /// Names of fields and constants of the expansion. A node with such a name is left out.

@@ -7,7 +7,8 @@ use proc_macro2::Ident;
 
 use super::declarations::{NodeNames, PortNode};
 use crate::diagnostic::Errors;
-use crate::graph::model::{Carries, Discard, Edge, Node, Nodes, Param, Port, Streams, unraw_name};
+use crate::graph::model::{Discard, Edge, Node, Nodes};
+use crate::graph::parts::{Carries, Param, Port, Streams, unraw_name};
 use crate::graph::syntax::{EdgeStatement, Target};
 
 /// The edge statements as edges, one for each input.

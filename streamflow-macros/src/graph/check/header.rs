@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::diagnostic::Errors;
-use crate::graph::model::Header;
+use crate::graph::parts::Header;
 
 /// The header without the parameters that have mistakes.
 pub(super) fn check_header(mut header: Header, errors: &mut Errors) -> Header {

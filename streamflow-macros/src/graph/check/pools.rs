@@ -3,7 +3,8 @@
 use quote::ToTokens;
 
 use crate::diagnostic::{Errors, similar};
-use crate::graph::model::{Header, Node, Pool, Streams};
+use crate::graph::model::Node;
+use crate::graph::parts::{Header, Pool, Streams};
 use crate::tokens::mentions;
 
 /// Adds a pool. A name that it can't have is reported, and the pool is left out.

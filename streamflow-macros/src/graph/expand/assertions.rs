@@ -7,7 +7,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::paths::{operator_item, pool_ref, private_call};
-use crate::graph::model::{Carries, Edge, Graph, Node, Port, Streams, unraw_name};
+use crate::graph::model::{Edge, Graph, Node};
+use crate::graph::parts::{Carries, Port, Streams, unraw_name};
 use crate::graph::spans::Underline;
 
 /// `const name: () = check;` for each check.

@@ -9,7 +9,8 @@ use quote::{ToTokens, quote, quote_spanned};
 
 use super::idents::{self, hidden};
 use super::paths::{operator_call, operator_item};
-use crate::graph::model::{Graph, Node, Streams, unraw_name};
+use crate::graph::model::{Graph, Node};
+use crate::graph::parts::{Streams, unraw_name};
 use crate::graph::spans::first_and_last;
 
 /// How many nodes, or edges, are made in one closure.

@@ -7,7 +7,8 @@ use super::chunk::{self, Chunk};
 use super::idents::{hidden, hidden_platform, single_stream};
 use super::paths::{operator_item, pool_ref};
 use super::wiring;
-use crate::graph::model::{Graph, NodeParts, Streams};
+use crate::graph::model::Graph;
+use crate::graph::parts::{NodeParts, Streams};
 
 /// First the expressions of the user, which see the parameters; then the nodes; then the edges, where each node's ports
 /// have the name of the node and may hide a parameter.

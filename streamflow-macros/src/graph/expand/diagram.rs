@@ -5,7 +5,8 @@ use std::fmt::Write;
 use proc_macro2::Ident;
 use syn::ext::IdentExt;
 
-use crate::graph::model::{Carries, Discard, Edge, Graph, Node, Streams};
+use crate::graph::model::{Discard, Edge, Graph, Node};
+use crate::graph::parts::{Carries, Streams};
 use crate::tokens::spelled;
 
 /// Words that Mermaid does not accept as the name of a node.

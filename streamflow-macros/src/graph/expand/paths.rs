@@ -4,7 +4,7 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::Type;
 
-use crate::graph::model::Pool;
+use crate::graph::parts::Pool;
 use crate::graph::spans::{Underline, first_and_last};
 
 /// `::streamflow::__private::function(args)`, underlined as given.

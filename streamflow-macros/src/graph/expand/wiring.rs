@@ -8,9 +8,8 @@ use syn::spanned::Spanned;
 use super::chunk;
 use super::idents::{first_message, hidden, hidden_platform};
 use super::paths::{parenthesized, private_call};
-use crate::graph::model::{
-    Carries, Discard, Edge, EdgeAttributes, Graph, PartialPort, Policy, Port, Streams,
-};
+use crate::graph::model::{Discard, Edge, Graph};
+use crate::graph::parts::{Carries, EdgeAttributes, PartialPort, Policy, Port, Streams};
 use crate::graph::spans::{Underline, first_and_last};
 
 /// All edges, discards and conditions.

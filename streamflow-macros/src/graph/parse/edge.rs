@@ -8,7 +8,7 @@ use syn::{Attribute, Token, parenthesized, token};
 use super::edge_attributes::{read_edge_attributes, reject_at_discard};
 use super::port::{EDGE_FORM, PortResult, Side, parse_port};
 use crate::diagnostic::Errors;
-use crate::graph::model::{NodeParts, PartialPort, Port};
+use crate::graph::parts::{NodeParts, PartialPort, Port};
 use crate::graph::syntax::{BrokenStatement, EdgeStatement, Statement, Target};
 use crate::tokens::split;
 

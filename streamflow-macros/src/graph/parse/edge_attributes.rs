@@ -6,7 +6,7 @@ use syn::{Attribute, Expr, ExprLit, Lit, Meta, Token};
 
 use super::attribute::{OF_EDGES, OF_NODES, is_doc, reject_unknown_attribute};
 use crate::diagnostic::{Errors, similar};
-use crate::graph::model::{Carries, EdgeAttributes, Policy};
+use crate::graph::parts::{Carries, EdgeAttributes, Policy};
 
 const FORMS: &str = "an edge takes `#[copy]`, `#[transfer]`, `#[capacity(n)]`, `#[policy(pop)]`, \
                         `#[policy(reject)]`, `#[policy(fault)]` and `#[feedback(initial = …)]`";

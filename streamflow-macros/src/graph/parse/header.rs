@@ -6,7 +6,7 @@ use syn::{Attribute, Token, Type, Visibility, parenthesized, token};
 
 use super::attribute::{OF_NODES, is_doc, reject_inner_attributes};
 use crate::diagnostic::Errors;
-use crate::graph::model::{Header, Param};
+use crate::graph::parts::{Header, Param};
 
 pub(super) const GRAPH_FORM: &str =
     "a graph is written `pub struct Name(parameter: Type, …) { … }`";

@@ -9,7 +9,7 @@ use super::operator_type::{has_placeholder_inside, reject_non_operator};
 use super::pool::is_pool;
 use super::value::parse_value;
 use crate::diagnostic::Errors;
-use crate::graph::model::{NodeParts, Pool};
+use crate::graph::parts::{NodeParts, Pool};
 use crate::graph::syntax::{BrokenStatement, NodeStatement, Statement};
 use crate::tokens::spelled;
 

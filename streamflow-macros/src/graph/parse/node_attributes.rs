@@ -6,7 +6,7 @@ use syn::{Attribute, Meta, parenthesized, token};
 
 use super::attribute::{OF_EDGES, OF_NODES, is_doc, reject_unknown_attribute};
 use crate::diagnostic::{Errors, similar};
-use crate::graph::model::{NodeAttributes, Streams};
+use crate::graph::parts::{NodeAttributes, Streams};
 use crate::tokens::split;
 
 const FORMS: &str = "a node takes `#[streams(POOL)]`, `#[streams(none)]`, `#[when(count(n))]` and \

@@ -7,7 +7,7 @@ use syn::{Attribute, Token, Type};
 use super::attribute::is_doc;
 use super::value::parse_value;
 use crate::diagnostic::Errors;
-use crate::graph::model::Pool;
+use crate::graph::parts::Pool;
 use crate::graph::syntax::{BrokenStatement, Statement};
 
 /// Attributes that rustc reads at a `const`.

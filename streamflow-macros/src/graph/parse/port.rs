@@ -7,7 +7,7 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 
 use crate::diagnostic::Errors;
-use crate::graph::model::{PartialPort, Port};
+use crate::graph::parts::{PartialPort, Port};
 
 pub(super) const EDGE_FORM: &str = "an edge is written `producer.output >> consumer.input;`";
 

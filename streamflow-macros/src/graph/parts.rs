@@ -1,0 +1,132 @@
+//! The parts of a graph that are the same as the user wrote them and when they are checked: `syntax` and `model` share
+//! them.
+
+use std::fmt;
+
+use proc_macro2::Ident;
+use syn::ext::IdentExt;
+use syn::{Attribute, Expr, Token, Type, Visibility};
+
+/// `#[…] pub struct Name(parameter: Type, …)`
+pub(super) struct Header {
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) visibility: Visibility,
+    pub(super) keyword: Token![struct],
+    pub(super) name: Ident,
+    pub(super) params: Vec<Param>,
+    /// The pool of `#[green_contexts(POOL)]`.
+    pub(super) green_contexts: Option<Ident>,
+}
+
+/// A parameter of the graph's `new`.
+pub(super) struct Param {
+    pub(super) name: Ident,
+    pub(super) ty: Type,
+}
+
+/// `const STREAMS: CudaStreamPool = …;`
+pub(super) struct Pool {
+    pub(super) docs: Vec<Attribute>,
+    pub(super) name: Ident,
+    pub(super) ty: Type,
+    pub(super) description: Expr,
+}
+
+/// The attributes of a node.
+#[derive(Default)]
+pub(super) struct NodeAttributes {
+    pub(super) docs: Vec<Attribute>,
+    pub(super) streams: Streams,
+    /// `#[when(count(n))]`
+    pub(super) count: Option<Expr>,
+    /// The inputs of `#[when(stream_done(input))]`.
+    pub(super) stream_done: Vec<Ident>,
+}
+
+/// The source of a node's streams.
+#[derive(Default)]
+pub(super) enum Streams {
+    /// No attribute.
+    #[default]
+    Default,
+    /// `#[streams(none)]`
+    None,
+    /// `#[streams(POOL)]`
+    Pool(Ident),
+}
+
+/// The type and the value of a node that is left out of the graph. They are compiled nevertheless: rustc then reports
+/// their mistakes in the same run, and finds no name unused that only they use.
+#[derive(Default)]
+pub(super) struct NodeParts {
+    pub(super) ty: Option<Type>,
+    pub(super) value: Option<Expr>,
+}
+
+/// `node.port`
+#[derive(Clone)]
+pub(super) struct Port {
+    pub(super) node: Ident,
+    pub(super) dot: Token![.],
+    pub(super) name: Ident,
+}
+
+impl fmt::Display for Port {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.node.unraw(), self.name.unraw())
+    }
+}
+
+/// `node`, `node.` or `node.port`.
+#[derive(Clone)]
+pub(super) struct PartialPort {
+    pub(super) node: Ident,
+    pub(super) dot: Option<Token![.]>,
+    pub(super) name: Option<Ident>,
+}
+
+impl From<&Port> for PartialPort {
+    fn from(port: &Port) -> Self {
+        let Port { node, dot, name } = port.clone();
+        Self { node, dot: Some(dot), name: Some(name) }
+    }
+}
+
+/// The attributes of an edge.
+#[derive(Clone, Default)]
+pub(super) struct EdgeAttributes {
+    pub(super) carries: Carries,
+    /// `#[capacity(n)]`
+    pub(super) capacity: Option<Expr>,
+    /// `#[policy(…)]`
+    pub(super) policy: Option<Policy>,
+    /// Whether there is `#[feedback]`, perhaps a wrong one: the user then means the cycle.
+    pub(super) is_feedback: bool,
+    /// The value of `#[feedback(initial = …)]`.
+    pub(super) initial: Option<Expr>,
+}
+
+/// What the input of an edge gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Carries {
+    /// The message itself.
+    #[default]
+    Message,
+    /// `#[copy]`
+    Copy,
+    /// `#[transfer]`: a copy on the input's device.
+    Transfer,
+}
+
+/// What happens to a message when the queue of its edge is full.
+#[derive(Clone, Copy)]
+pub(super) enum Policy {
+    Pop,
+    Reject,
+    Fault,
+}
+
+/// The name without `r#`: `r#type` and `type` are the same name.
+pub(super) fn unraw_name(ident: &Ident) -> String {
+    ident.unraw().to_string()
+}
