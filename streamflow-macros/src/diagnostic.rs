@@ -25,7 +25,7 @@ impl Errors {
 
     /// Adds a mistake that syn found in these tokens. If syn expects more after their end, the last token is
     /// underlined.
-    pub(crate) fn parse(&mut self, error: syn::Error, tokens: impl ToTokens) {
+    pub(crate) fn push_syntax_error(&mut self, error: syn::Error, tokens: impl ToTokens) {
         let Some(expected) =
             error.to_string().strip_prefix("unexpected end of input").map(|rest| {
                 let rest = rest.trim_start_matches(", ");

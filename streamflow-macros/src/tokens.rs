@@ -61,18 +61,18 @@ pub(crate) fn is_element(ty: &Type) -> bool {
 /// The bounds that make these types messages, where only rustc can say whether they hold. As where clauses they are
 /// checked once, at the type, and assumed in all generated code. Each is there once: of two clauses for the same
 /// higher-ranked type, as `HostData<fn(&u8)>`, rustc can't choose one.
-pub(crate) fn doubts<'a>(
+pub(crate) fn bounds_left_to_rustc<'a>(
     types: impl Iterator<Item = &'a Type>,
     generics: &Generics,
 ) -> Vec<TokenStream> {
     let mut seen = HashSet::new();
     types
-        .filter_map(|ty| doubt(ty, generics))
+        .filter_map(|ty| bound_left_to_rustc(ty, generics))
         .filter(|clause| seen.insert(clause.to_string()))
         .collect()
 }
 
-fn doubt(ty: &Type, generics: &Generics) -> Option<TokenStream> {
+fn bound_left_to_rustc(ty: &Type, generics: &Generics) -> Option<TokenStream> {
     // The same type may be spelled in several ways then.
     let higher_ranked = ["fn", "Fn", "FnMut", "FnOnce", "for"];
     if higher_ranked.iter().any(|word| mentions(ty.to_token_stream(), &format_ident!("{word}"))) {
@@ -201,12 +201,13 @@ mod tests {
     #[test]
     fn elements_are_known_by_their_names() {
         let generics = parse_quote!(<T: Element>);
-        let doubt = |ty| doubt(&ty, &generics).map(|clause| clause.to_string());
-        assert_eq!(doubt(parse_quote!(Tensor<f32>)), None);
-        assert_eq!(doubt(parse_quote!(Tensor<T>)), None);
-        let clause = doubt(parse_quote!(Tensor<bool>)).unwrap_or_default();
+        let bound_left_to_rustc =
+            |ty| bound_left_to_rustc(&ty, &generics).map(|clause| clause.to_string());
+        assert_eq!(bound_left_to_rustc(parse_quote!(Tensor<f32>)), None);
+        assert_eq!(bound_left_to_rustc(parse_quote!(Tensor<T>)), None);
+        let clause = bound_left_to_rustc(parse_quote!(Tensor<bool>)).unwrap_or_default();
         assert!(clause.starts_with("bool :") && clause.ends_with("Element"), "{clause}");
-        let clause = doubt(parse_quote!(HostData<u8>)).unwrap_or_default();
+        let clause = bound_left_to_rustc(parse_quote!(HostData<u8>)).unwrap_or_default();
         assert!(clause.ends_with("Message"), "{clause}");
     }
 

@@ -48,9 +48,9 @@ pub(super) struct NodeAttributes {
 pub(super) enum Streams {
     /// No attribute.
     #[default]
-    Default,
+    OwnPool,
     /// `#[streams(none)]`
-    None,
+    Adopt,
     /// `#[streams(POOL)]`
     Pool(Ident),
 }

@@ -65,7 +65,7 @@ fn statements_become_nodes_edges_and_an_order() {
     assert_eq!(graph.pools.len(), 1);
     let [source1, _, combine, rx] = &graph.nodes[..] else { panic!("four nodes") };
     assert!(matches!(&source1.attributes.streams, Streams::Pool(name) if name == "STREAMS"));
-    assert!(matches!(rx.attributes.streams, Streams::None));
+    assert!(matches!(rx.attributes.streams, Streams::Adopt));
     assert!(source1.attributes.count.is_some() && combine.attributes.count.is_none());
     assert_eq!(rx.attributes.stream_done, ["tensor"]);
     assert_eq!(combine.attributes.docs.len(), 1);

@@ -93,7 +93,7 @@ pub(super) fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
         };
         let whole = option.clone();
         if let Err(error) = Parser::parse2(&mut one, option) {
-            errors.parse(error, whole);
+            errors.push_syntax_error(error, whole);
         }
     }
     options.has_cuda = has_cuda;

@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{GenericParam, Generics, Lifetime, LifetimeParam, parse_quote};
 
 use super::fields::Message;
-use crate::tokens::doubts;
+use crate::tokens::bounds_left_to_rustc;
 
 pub(super) fn message(message: &Message) -> TokenStream {
     let Message { ident, fields, .. } = message;
@@ -131,7 +131,7 @@ fn made_of(message: &Message, generics: &Generics) -> Option<TokenStream> {
 /// field's type, and assumes it in the rest of the generated code.
 fn bounded(message: &Message) -> Generics {
     let mut generics = message.generics.clone();
-    for clause in doubts(message.fields.iter().map(|(_, ty)| ty), &message.generics) {
+    for clause in bounds_left_to_rustc(message.fields.iter().map(|(_, ty)| ty), &message.generics) {
         generics.make_where_clause().predicates.push(parse_quote!(#clause));
     }
     generics

@@ -7,16 +7,20 @@ use syn::{
     TypeParamBound, WherePredicate,
 };
 
-use super::fields::{Sorted, sort};
+use super::fields::{SortedFields, sort_fields};
 use super::model::{Body, Expandable, Operator, Options, Port};
 use crate::diagnostic::Errors;
 use crate::tokens::{STANDARD_TRAITS, mentions};
 
 /// Checks the item, and returns all of the operator that is usable in spite of its mistakes.
-pub(super) fn operator(options: Options, input: DeriveInput, errors: &mut Errors) -> Operator {
+pub(super) fn check_operator(
+    options: Options,
+    input: DeriveInput,
+    errors: &mut Errors,
+) -> Operator {
     let mut input = input;
     remove_repeated(&mut input.attrs, errors);
-    let whole = without_marks(&input).to_token_stream();
+    let whole = without_port_attributes(&input).to_token_stream();
     let DeriveInput { attrs, vis, ident, generics, data } = input;
     let mut expandable = reject_lifetimes(&generics, errors);
     let mut ports = Vec::new();
@@ -28,7 +32,7 @@ pub(super) fn operator(options: Options, input: DeriveInput, errors: &mut Errors
     };
     let body = match data {
         Data::Struct(DataStruct { fields: Fields::Named(fields), .. }) => {
-            let Sorted { ports: found, state } = sort(&ident, fields.named, errors);
+            let SortedFields { ports: found, state } = sort_fields(&ident, fields.named, errors);
             ports = found;
             if ports.is_empty() {
                 errors.at(
@@ -118,7 +122,7 @@ fn remove_repeated(attrs: &mut Vec<Attribute>, errors: &mut Errors) {
 }
 
 /// The item without `#[input]` and `#[output]`, which rustc does not know. Used when the item is kept as it is.
-fn without_marks(input: &DeriveInput) -> DeriveInput {
+fn without_port_attributes(input: &DeriveInput) -> DeriveInput {
     let mut input = input.clone();
     let variants = match &mut input.data {
         Data::Struct(data) => vec![&mut data.fields],
@@ -126,9 +130,9 @@ fn without_marks(input: &DeriveInput) -> DeriveInput {
         Data::Union(_) => Vec::new(),
     };
     for field in variants.into_iter().flatten() {
-        let mark =
+        let is_port_attribute =
             |attr: &Attribute| attr.path().is_ident("input") || attr.path().is_ident("output");
-        field.attrs.retain(|attr| !mark(attr));
+        field.attrs.retain(|attr| !is_port_attribute(attr));
     }
     input
 }
@@ -158,7 +162,7 @@ fn are_bounded(generics: &Generics, ports: &[Port], errors: &mut Errors) -> bool
     for param in generics.type_params() {
         let name = &param.ident;
         let (mut named, mut sent, mut lives) = (false, false, false);
-        for bound in bounds_of(param, generics) {
+        for bound in list_bounds(param, generics) {
             match bound {
                 TypeParamBound::Trait(bound) => {
                     let last = bound.path.segments.last().map(|last| last.ident.to_string());
@@ -194,7 +198,7 @@ fn are_bounded(generics: &Generics, ports: &[Port], errors: &mut Errors) -> bool
 }
 
 /// The bounds of a type parameter, both at the parameter and in the where clause.
-fn bounds_of<'a>(
+fn list_bounds<'a>(
     param: &'a TypeParam,
     generics: &'a Generics,
 ) -> impl Iterator<Item = &'a TypeParamBound> {

@@ -9,7 +9,7 @@ use super::model::{Direction, Operator, Port, Size};
 use crate::tokens::spelled;
 
 /// The text of a doc comment, without its markers and outer blank space.
-pub(super) fn text(docs: &[Attribute]) -> String {
+pub(super) fn read_doc_text(docs: &[Attribute]) -> String {
     let lines = docs.iter().filter_map(|attr| match &attr.meta {
         Meta::NameValue(pair) => match &pair.value {
             Expr::Lit(literal) => match &literal.lit {
@@ -27,7 +27,7 @@ pub(super) fn text(docs: &[Attribute]) -> String {
 }
 
 /// The table of the ports, which follows the operator's own text.
-pub(super) fn table(operator: &Operator) -> TokenStream {
+pub(super) fn write_port_table(operator: &Operator) -> TokenStream {
     if operator.ports.is_empty() {
         return TokenStream::new();
     }
@@ -47,20 +47,20 @@ pub(super) fn table(operator: &Operator) -> TokenStream {
             (Direction::Input { .. }, _) => "input".to_owned(),
         };
         let name = port.ident.unraw();
-        let ty = cell(&spelled(&port.written));
+        let ty = escape_cell(&spelled(&port.written));
         let first = port.doc.split("\n\n").next().unwrap_or_default();
-        table.push_str(&format!("\n| `{name}` | {direction} | `{ty}` | {} |", cell(first)));
+        table.push_str(&format!("\n| `{name}` | {direction} | `{ty}` | {} |", escape_cell(first)));
     }
     quote!(#[doc = #table])
 }
 
 /// The text on one line, with `|` escaped, for one cell of a table.
-fn cell(text: &str) -> String {
+fn escape_cell(text: &str) -> String {
     text.replace('\n', " ").replace('|', "\\|")
 }
 
 /// The port's doc comment, or a generated one if the user wrote none.
-pub(super) fn port_docs(port: &Port) -> TokenStream {
+pub(super) fn write_port_docs(port: &Port) -> TokenStream {
     let docs = &port.docs;
     if docs.is_empty() {
         let kind = match port.direction {

@@ -6,29 +6,34 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{GenericParam, Generics};
 
-use super::constructor::definition;
-use super::generics::{assuming_messages, doubts, phantom, unused};
+use super::constructor::expand_definition;
+use super::generics::{
+    find_unused_params, message_bounds_left_to_rustc, phantom_type, with_bounds_left_to_rustc,
+};
 use super::model::{Direction, Expandable, Operator, Port, Size};
-use super::structs::{self, Names, angled, argument, end, may_share, names, structs};
+use super::structs::{
+    Names, expand_structs, form_name, may_be_alias_of_shared, name_types, port_struct_name,
+    type_in_tick, write_params,
+};
 use crate::tokens::{braced, spelled};
 
 /// The whole expansion of an operator.
-pub(super) fn operator(operator: &Operator) -> TokenStream {
-    let definition = definition(operator);
+pub(super) fn expand_operator(operator: &Operator) -> TokenStream {
+    let definition = expand_definition(operator);
     if operator.expandable == Expandable::Type {
         return definition;
     }
-    let names = names(operator);
-    let structs = structs(operator, &names);
-    let markers = operator.ports.iter().map(|port| marker(operator, port));
-    let port_impls = operator.ports.iter().map(|port| port_impl(operator, port, &names));
-    let operator_impl = operator_impl(operator, &names);
-    let ports_impl = ports_impl(operator, &names);
+    let names = name_types(operator);
+    let structs = expand_structs(operator, &names);
+    let port_types = operator.ports.iter().map(|port| expand_port_type(operator, port));
+    let port_impls = operator.ports.iter().map(|port| expand_port_impl(operator, port, &names));
+    let operator_impl = expand_operator_impl(operator, &names);
+    let ports_impl = expand_ports_impl(operator, &names);
     let cfgs = &operator.cfgs;
     quote! {
         #definition
         #structs
-        #(#markers)*
+        #(#port_types)*
         #cfgs
         #[allow(trivial_bounds)]
         const _: () = {
@@ -40,12 +45,12 @@ pub(super) fn operator(operator: &Operator) -> TokenStream {
 }
 
 /// The port's own type. Its name is shown in rustc's messages.
-fn marker(operator: &Operator, port: &Port) -> TokenStream {
+fn expand_port_type(operator: &Operator, port: &Port) -> TokenStream {
     let Operator { visibility, cfgs, generics, .. } = operator;
-    let marker = &port.marker;
+    let name = &port.port_type_name;
     let (_, _, where_clause) = generics.split_for_impl();
-    let params = angled(generics);
-    let all = phantom(&unused(generics, &TokenStream::new()));
+    let params = write_params(generics);
+    let all = phantom_type(&find_unused_params(generics, &TokenStream::new()));
     // The span of the port's name: rustc shows it with the port's type.
     let keyword = quote_spanned!(port.ident.span()=> struct);
     let end = quote_spanned!(port.ident.span()=> ;);
@@ -56,36 +61,37 @@ fn marker(operator: &Operator, port: &Port) -> TokenStream {
             dead_code, missing_copy_implementations, missing_debug_implementations,
             non_camel_case_types
         )]
-        #visibility #keyword #marker #params (#all) #where_clause #end
+        #visibility #keyword #name #params (#all) #where_clause #end
     }
 }
 
-fn operator_impl(operator: &Operator, names: &Names) -> TokenStream {
+fn expand_operator_impl(operator: &Operator, names: &Names) -> TokenStream {
     let Operator { ident, generics, .. } = operator;
     let (impl_generics, type_generics, _) = generics.split_for_impl();
-    let where_clause = assuming_messages(generics, &operator.ports).where_clause;
-    let io_params = params_of(&names.io_generics);
+    let where_clause = with_bounds_left_to_rustc(generics, &operator.ports).where_clause;
+    let io_params = list_param_names(&names.io_generics);
     let Names { ports, io, streams, tick, .. } = names;
     let name = ident.unraw().to_string();
-    let inputs = operator.inputs().map(|port| info(operator, port));
-    let outputs = operator.outputs().map(|port| info(operator, port));
+    let inputs = operator.inputs().map(|port| expand_port_info(operator, port));
+    let outputs = operator.outputs().map(|port| expand_port_info(operator, port));
     let stream_names: Vec<&Ident> = operator.options.streams.iter().collect();
     let stream_texts: Vec<String> =
         stream_names.iter().map(|stream| stream.unraw().to_string()).collect();
-    let devices = operator.inputs().map(|port| is_device(operator, port));
+    let devices = operator.inputs().map(|port| expand_is_device(operator, port));
     let internal = quote!((false #(|| #devices)*));
     let named = stream_names.len();
     let port_names: Vec<&Ident> = operator.ports.iter().map(|port| &port.ident).collect();
-    let ends = operator.ports.iter().map(end);
+    let port_structs = operator.ports.iter().map(port_struct_name);
     let makes: Vec<TokenStream> = (0..named)
         .map(|index| quote!(::streamflow::__private::StreamName::new(cx, #index)))
         .collect();
-    let ports_marker = (operator.ports.is_empty() && generics.type_params().next().is_some())
-        .then(|| quote!(__ports: ::core::marker::PhantomData,));
-    let io_marker = names
-        .io_is_marked(operator)
+    let ports_phantom_field = (operator.ports.is_empty()
+        && generics.type_params().next().is_some())
+    .then(|| quote!(__ports: ::core::marker::PhantomData,));
+    let io_phantom_field = names
+        .io_needs_phantom_field(operator)
         .then(|| quote!(__tick: (::core::marker::PhantomData, ::core::marker::PhantomData),));
-    let streams_marker =
+    let streams_phantom_field =
         stream_names.is_empty().then(|| quote!(__tick: ::core::marker::PhantomData,));
     let do_not_recommend = do_not_recommend(generics, &operator.ports);
     let items = quote! {
@@ -100,7 +106,7 @@ fn operator_impl(operator: &Operator, names: &Names) -> TokenStream {
         type __Node = ::std::boxed::Box<::streamflow::__private::Node<Self>>;
 
         fn __ports() -> #ports #type_generics {
-            #ports { #(#port_names: ::streamflow::__private::#ends::new(),)* #ports_marker }
+            #ports { #(#port_names: ::streamflow::__private::#port_structs::new(),)* #ports_phantom_field }
         }
 
         #[allow(unused_variables)]
@@ -111,7 +117,7 @@ fn operator_impl(operator: &Operator, names: &Names) -> TokenStream {
             #io {
                 #(#port_names: ports.#port_names.io(cx),)*
                 #(#stream_names: #makes,)*
-                #io_marker
+                #io_phantom_field
             }
         }
 
@@ -119,7 +125,7 @@ fn operator_impl(operator: &Operator, names: &Names) -> TokenStream {
         fn __stream_names<#tick>(
             cx: &#tick ::streamflow::__private::ExecutionContext,
         ) -> #streams<#tick> {
-            #streams { #(#stream_names: #makes,)* #streams_marker }
+            #streams { #(#stream_names: #makes,)* #streams_phantom_field }
         }
     };
     // The span of the struct's name: rustc reports mistakes in the state there.
@@ -136,33 +142,33 @@ fn operator_impl(operator: &Operator, names: &Names) -> TokenStream {
 /// `#[diagnostic::do_not_recommend]`, which keeps rustc from listing this implementation as an alternative. Omitted if
 /// the where clause has bounds that only rustc can check: rustc then reports the bound that does not hold.
 fn do_not_recommend(generics: &Generics, ports: &[Port]) -> Option<TokenStream> {
-    let certain = doubts(generics, ports).is_empty();
+    let certain = message_bounds_left_to_rustc(generics, ports).is_empty();
     certain.then(|| quote!(#[diagnostic::do_not_recommend]))
 }
 
 /// Whether a port carries device data. The expression names the port's own type, not the message, so that a mistake in
 /// the message is reported once.
-fn is_device(operator: &Operator, port: &Port) -> TokenStream {
+fn expand_is_device(operator: &Operator, port: &Port) -> TokenStream {
     let (_, type_generics, _) = operator.generics.split_for_impl();
-    let marker = &port.marker;
+    let name = &port.port_type_name;
     let message = match port.direction {
         Direction::Input { .. } => quote!(InputPort > ::Message),
         Direction::Output => quote!(OutputPort > ::Item),
     };
     quote! {
-        <<<#marker #type_generics as ::streamflow::__private::#message
+        <<<#name #type_generics as ::streamflow::__private::#message
             as ::streamflow::__private::Message>::Place
             as ::streamflow::__private::Place>::IS_DEVICE
     }
 }
 
 /// The `PortInfo` of a port.
-fn info(operator: &Operator, port: &Port) -> TokenStream {
+fn expand_port_info(operator: &Operator, port: &Port) -> TokenStream {
     let name = port.ident.unraw().to_string();
     let ty = spelled(&port.written);
     let doc = &port.doc;
     let optional = matches!(port.direction, Direction::Input { optional: true, .. });
-    let device = is_device(operator, port);
+    let device = expand_is_device(operator, port);
     let size = match &port.size {
         Size::One => quote!(One),
         Size::Many => quote!(Many),
@@ -180,10 +186,10 @@ fn info(operator: &Operator, port: &Port) -> TokenStream {
     }
 }
 
-fn ports_impl(operator: &Operator, names: &Names) -> TokenStream {
+fn expand_ports_impl(operator: &Operator, names: &Names) -> TokenStream {
     let ident = &names.ports;
     let (impl_generics, type_generics, _) = operator.generics.split_for_impl();
-    let where_clause = assuming_messages(&operator.generics, &operator.ports).where_clause;
+    let where_clause = with_bounds_left_to_rustc(&operator.generics, &operator.ports).where_clause;
     let inputs = operator.inputs().map(|port| &port.ident);
     let outputs = operator.outputs().map(|port| &port.ident);
     quote! {
@@ -207,12 +213,12 @@ fn ports_impl(operator: &Operator, names: &Names) -> TokenStream {
 }
 
 /// `InputPort` or `OutputPort`, for the port's own type.
-fn port_impl(operator: &Operator, port: &Port, names: &Names) -> TokenStream {
+fn expand_port_impl(operator: &Operator, port: &Port, names: &Names) -> TokenStream {
     let (impl_generics, type_generics, _) = operator.generics.split_for_impl();
     let only = std::slice::from_ref(port);
     let do_not_recommend = do_not_recommend(&operator.generics, only);
-    let where_clause = assuming_messages(&operator.generics, only).where_clause;
-    let Port { marker, message, .. } = port;
+    let where_clause = with_bounds_left_to_rustc(&operator.generics, only).where_clause;
+    let Port { port_type_name, message, .. } = port;
     let tick = &names.tick;
     let name = port.ident.unraw().to_string();
     let owner = operator.ident.unraw().to_string();
@@ -222,8 +228,8 @@ fn port_impl(operator: &Operator, port: &Port, names: &Names) -> TokenStream {
     };
     let (name, items) = match port.direction {
         Direction::Input { form, optional } => {
-            let argument = argument(operator, port, tick);
-            let (message, form) = if may_share(operator, port) {
+            let in_tick = type_in_tick(operator, port, tick);
+            let (message, form) = if may_be_alias_of_shared(operator, port) {
                 // The span of the type: rustc reports there that it is not a message.
                 let as_message = quote_spanned!(message.span()=>
                     <#message as ::streamflow::__private::Message>);
@@ -232,14 +238,14 @@ fn port_impl(operator: &Operator, port: &Port, names: &Names) -> TokenStream {
                     quote!(<#as_message::Owners as ::streamflow::__private::Owned>::Form),
                 )
             } else {
-                let form = structs::form(form);
+                let form = form_name(form);
                 (quote!(#message), quote!(::streamflow::__private::#form))
             };
             let items = quote! {
                 #constants
                 const OPTIONAL: bool = #optional;
                 type Message = #message;
-                type Arg<#tick> = #argument;
+                type Arg<#tick> = #in_tick;
                 type Form = #form;
             };
             ("InputPort", items)
@@ -252,11 +258,11 @@ fn port_impl(operator: &Operator, port: &Port, names: &Names) -> TokenStream {
     let name = Ident::new(name, span);
     let port_for = quote_spanned!(span=> ::streamflow::__private::#name for);
     let items = braced(span, items);
-    quote!(#do_not_recommend #begin #impl_generics #port_for #marker #type_generics #where_clause #items)
+    quote!(#do_not_recommend #begin #impl_generics #port_for #port_type_name #type_generics #where_clause #items)
 }
 
 /// The names of the parameters, without bounds and defaults.
-fn params_of(generics: &Generics) -> Vec<&Ident> {
+fn list_param_names(generics: &Generics) -> Vec<&Ident> {
     let names = generics.params.iter().filter_map(|param| match param {
         GenericParam::Type(param) => Some(&param.ident),
         GenericParam::Const(param) => Some(&param.ident),

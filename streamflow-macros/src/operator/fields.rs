@@ -8,31 +8,31 @@ use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Field, Meta, Token, Type, Visibility, parse_quote};
 
-use super::docs::text;
-use super::input_options::{InputOptions, input_options};
+use super::docs::read_doc_text;
+use super::input_options::{InputOptions, read_input_options};
 use super::model::{Direction, Port, Size};
-use super::port_type::{PortType, input, output};
+use super::port_type::{PortType, read_input_type, read_output_type};
 use crate::diagnostic::{Errors, NAMELESS, similar};
 use crate::tokens::{spelled, ungrouped};
 
 /// The fields of the user's struct.
-pub(super) struct Sorted {
+pub(super) struct SortedFields {
     pub(super) ports: Vec<Port>,
     pub(super) state: Vec<Field>,
 }
 
 /// The attribute that makes a field a port.
-enum Mark {
+enum PortAttribute {
     Input(InputOptions),
     Output,
 }
 
-pub(super) fn sort(
+pub(super) fn sort_fields(
     operator: &Ident,
     fields: Punctuated<Field, Token![,]>,
     errors: &mut Errors,
-) -> Sorted {
-    let mut sorted = Sorted { ports: Vec::new(), state: Vec::new() };
+) -> SortedFields {
+    let mut sorted = SortedFields { ports: Vec::new(), state: Vec::new() };
     let mut names = HashSet::new();
     for mut field in fields {
         let Some(ident) = field.ident.clone() else { continue };
@@ -49,9 +49,12 @@ pub(super) fn sort(
             errors.at(&ident, text);
             continue;
         }
-        let mark = mark(&mut field, errors).or_else(|| borrowed(&ident, &mut field.ty, errors));
-        match mark {
-            Some(mark) => sorted.ports.push(port(operator, ident, mark, field, errors)),
+        let attribute = take_port_attribute(&mut field, errors)
+            .or_else(|| reject_borrowed_field(&ident, &mut field.ty, errors));
+        match attribute {
+            Some(attribute) => {
+                sorted.ports.push(read_port(operator, ident, attribute, field, errors))
+            }
             None => sorted.state.push(field),
         }
     }
@@ -64,14 +67,14 @@ fn has_cfg(field: &Field) -> bool {
 }
 
 /// Removes the field's `#[input]` or `#[output]`, and returns it.
-fn mark(field: &mut Field, errors: &mut Errors) -> Option<Mark> {
-    let mut found: Option<Mark> = None;
+fn take_port_attribute(field: &mut Field, errors: &mut Errors) -> Option<PortAttribute> {
+    let mut found: Option<PortAttribute> = None;
     field.attrs.retain(|attr| {
         let Some(name) = attr.path().get_ident().map(ToString::to_string) else { return true };
         let meant = match name.as_str() {
             "input" => "input",
             "output" => "output",
-            other => match misspelled(other) {
+            other => match find_misspelled(other) {
                 Some(meant) => {
                     errors.at(
                         attr,
@@ -82,15 +85,18 @@ fn mark(field: &mut Field, errors: &mut Errors) -> Option<Mark> {
                 None => return true,
             },
         };
-        let mark = if meant == "input" {
-            Mark::Input(input_options(attr, errors))
+        let attribute = if meant == "input" {
+            PortAttribute::Input(read_input_options(attr, errors))
         } else {
-            no_options(attr, errors);
-            Mark::Output
+            reject_output_options(attr, errors);
+            PortAttribute::Output
         };
         match &found {
-            None => found = Some(mark),
-            Some(first) if matches!(first, Mark::Output) == matches!(mark, Mark::Output) => {
+            None => found = Some(attribute),
+            Some(first)
+                if matches!(first, PortAttribute::Output)
+                    == matches!(attribute, PortAttribute::Output) =>
+            {
                 errors.at(attr, format!("`#[{meant}]` is given twice; remove one"));
             }
             Some(_) => errors.at(
@@ -104,7 +110,7 @@ fn mark(field: &mut Field, errors: &mut Errors) -> Option<Mark> {
 }
 
 /// The attribute of which `name` is probably a misspelling.
-fn misspelled(name: &str) -> Option<&'static str> {
+fn find_misspelled(name: &str) -> Option<&'static str> {
     match name {
         "in" | "inputs" => Some("input"),
         "out" | "outputs" => Some("output"),
@@ -112,32 +118,50 @@ fn misspelled(name: &str) -> Option<&'static str> {
     }
 }
 
-fn no_options(attr: &Attribute, errors: &mut Errors) {
+fn reject_output_options(attr: &Attribute, errors: &mut Errors) {
     if !matches!(attr.meta, Meta::Path(_)) {
         errors.at(attr, "an output has no options; write `#[output]`");
     }
 }
 
-fn port(operator: &Ident, ident: Ident, mark: Mark, field: Field, errors: &mut Errors) -> Port {
+fn read_port(
+    operator: &Ident,
+    ident: Ident,
+    attribute: PortAttribute,
+    field: Field,
+    errors: &mut Errors,
+) -> Port {
     if !matches!(field.vis, Visibility::Inherited) {
         errors.at(&field.vis, "a port is as visible as its operator; remove this");
     }
-    let docs = port_attributes(&ident, field.attrs, errors);
-    let (PortType { written, message, .. }, direction, size) = match mark {
-        Mark::Input(InputOptions { optional, size }) => {
-            let ty = input(&field.ty, errors);
+    let docs = read_port_docs(&ident, field.attrs, errors);
+    let (PortType { written, message, .. }, direction, size) = match attribute {
+        PortAttribute::Input(InputOptions { optional, size }) => {
+            let ty = read_input_type(&field.ty, errors);
             let direction = Direction::Input { form: ty.form, optional: optional || ty.optional };
             (ty, direction, size)
         }
-        Mark::Output => (output(&field.ty, errors), Direction::Output, Size::One),
+        PortAttribute::Output => {
+            (read_output_type(&field.ty, errors), Direction::Output, Size::One)
+        }
     };
     // Type names with an underscore are unusual, so this one does not collide with the user's. rustc shows it.
-    let marker = format_ident!("{}_{}", operator.unraw(), ident.unraw(), span = ident.span());
-    Port { doc: text(&docs), ident, direction, size, message, written, docs, marker }
+    let port_type_name =
+        format_ident!("{}_{}", operator.unraw(), ident.unraw(), span = ident.span());
+    Port {
+        doc: read_doc_text(&docs),
+        ident,
+        direction,
+        size,
+        message,
+        written,
+        docs,
+        port_type_name,
+    }
 }
 
 /// The port's doc comment. Any other attribute is an error: the generated struct does not have this field.
-fn port_attributes(port: &Ident, attrs: Vec<Attribute>, errors: &mut Errors) -> Vec<Attribute> {
+fn read_port_docs(port: &Ident, attrs: Vec<Attribute>, errors: &mut Errors) -> Vec<Attribute> {
     let (docs, others): (Vec<_>, Vec<_>) =
         attrs.into_iter().partition(|attr| attr.path().is_ident("doc"));
     for attr in others {
@@ -156,7 +180,11 @@ fn port_attributes(port: &Ident, attrs: Vec<Attribute>, errors: &mut Errors) -> 
 
 /// Reports a reference without a lifetime: a port whose attribute is missing, or state that must be owned. rustc would
 /// suggest a lifetime parameter, which an operator can't have.
-fn borrowed(ident: &Ident, ty: &mut Type, errors: &mut Errors) -> Option<Mark> {
+fn reject_borrowed_field(
+    ident: &Ident,
+    ty: &mut Type,
+    errors: &mut Errors,
+) -> Option<PortAttribute> {
     let Type::Reference(reference) = ungrouped(ty) else { return None };
     if reference.lifetime.is_some() {
         return None;
@@ -178,7 +206,7 @@ fn borrowed(ident: &Ident, ty: &mut Type, errors: &mut Errors) -> Option<Mark> {
                  state: an operator lives as long as its graph"
             ),
         );
-        return Some(Mark::Input(InputOptions::default()));
+        return Some(PortAttribute::Input(InputOptions::default()));
     };
     // A type without a size can't be a port, so the field is state.
     let name = spelled(&owned).replace("::std::string::", "").replace("::std::vec::", "");

@@ -8,25 +8,28 @@ use super::model::Port;
 use crate::tokens::{self, mentions};
 
 /// The type parameters that do not occur in the tokens. rustc requires that a struct uses all of its parameters.
-pub(super) fn unused<'a>(generics: &'a Generics, tokens: &TokenStream) -> Vec<&'a Ident> {
+pub(super) fn find_unused_params<'a>(
+    generics: &'a Generics,
+    tokens: &TokenStream,
+) -> Vec<&'a Ident> {
     let names = generics.type_params().map(|param| &param.ident);
     names.filter(|name| !mentions(tokens.clone(), name)).collect()
 }
 
 /// The type of a field that uses these parameters and holds nothing.
-pub(super) fn phantom(names: &[&Ident]) -> TokenStream {
+pub(super) fn phantom_type(names: &[&Ident]) -> TokenStream {
     quote!(::core::marker::PhantomData<fn() -> (#(#names,)*)>)
 }
 
 /// The parameters that occur in the tokens, and the parameters that their bounds mention, with all of their bounds.
-pub(super) fn needed(generics: &Generics, tokens: &TokenStream) -> Generics {
+pub(super) fn keep_needed_params(generics: &Generics, tokens: &TokenStream) -> Generics {
     let mut seen = tokens.clone();
     let mut names: Vec<&Ident> = Vec::new();
     // A round may find a parameter whose bounds mention an earlier one. The next round finds that one.
     loop {
         let known = names.len();
         for param in &generics.params {
-            let Some(name) = name(param) else { continue };
+            let Some(name) = param_name(param) else { continue };
             if !names.contains(&name) && mentions(seen.clone(), name) {
                 names.push(name);
                 seen.extend(param.to_token_stream());
@@ -43,7 +46,7 @@ pub(super) fn needed(generics: &Generics, tokens: &TokenStream) -> Generics {
         }
     }
     let mut needed = generics.clone();
-    let kept = |param: &GenericParam| name(param).is_some_and(|name| names.contains(&name));
+    let kept = |param: &GenericParam| param_name(param).is_some_and(|name| names.contains(&name));
     needed.params = generics.params.iter().filter(|param| kept(param)).cloned().collect();
     if let Some(clause) = &mut needed.where_clause {
         let holds = clause.predicates.iter().filter(|predicate| {
@@ -56,21 +59,24 @@ pub(super) fn needed(generics: &Generics, tokens: &TokenStream) -> Generics {
 
 /// The struct's parameters, with a where clause that the ports' types are messages. If one is not, rustc reports it
 /// once, at the port's type, and assumes it in the rest of the generated code.
-pub(super) fn assuming_messages(generics: &Generics, ports: &[Port]) -> Generics {
-    let mut assuming = generics.clone();
-    for clause in doubts(generics, ports) {
-        assuming.make_where_clause().predicates.push(parse_quote!(#clause));
+pub(super) fn with_bounds_left_to_rustc(generics: &Generics, ports: &[Port]) -> Generics {
+    let mut with_bounds = generics.clone();
+    for clause in message_bounds_left_to_rustc(generics, ports) {
+        with_bounds.make_where_clause().predicates.push(parse_quote!(#clause));
     }
-    assuming
+    with_bounds
 }
 
 /// The bounds on the ports' messages that only rustc can check.
-pub(super) fn doubts(generics: &Generics, ports: &[Port]) -> Vec<TokenStream> {
-    tokens::doubts(ports.iter().map(|port| &port.message), generics)
+pub(super) fn message_bounds_left_to_rustc(
+    generics: &Generics,
+    ports: &[Port],
+) -> Vec<TokenStream> {
+    tokens::bounds_left_to_rustc(ports.iter().map(|port| &port.message), generics)
 }
 
 /// The name of a parameter. `None` for a lifetime: an operator has no lifetime parameters.
-fn name(param: &GenericParam) -> Option<&Ident> {
+fn param_name(param: &GenericParam) -> Option<&Ident> {
     match param {
         GenericParam::Type(param) => Some(&param.ident),
         GenericParam::Const(param) => Some(&param.ident),

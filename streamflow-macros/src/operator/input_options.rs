@@ -25,7 +25,7 @@ impl Default for InputOptions {
 }
 
 /// Reads the options. Each is parsed separately, so that one mistake does not hide another.
-pub(super) fn input_options(attr: &Attribute, errors: &mut Errors) -> InputOptions {
+pub(super) fn read_input_options(attr: &Attribute, errors: &mut Errors) -> InputOptions {
     let mut options = InputOptions::default();
     let list = match &attr.meta {
         Meta::Path(_) => return options,

@@ -9,16 +9,16 @@ use crate::diagnostic::Errors;
 use crate::tokens::{is_element, mentions, spelled, ungrouped};
 
 /// The type, or its replacement if it can't be a message.
-pub(super) fn message(ty: &Type, errors: &mut Errors) -> Type {
+pub(super) fn check_message_type(ty: &Type, errors: &mut Errors) -> Type {
     let ty = ungrouped(ty);
     let text = spelled(ty);
     match ty {
-        Type::Slice(_) | Type::TraitObject(_) => unsized_type(ty, errors),
-        Type::Path(path) if path.path.is_ident("str") => unsized_type(ty, errors),
+        Type::Slice(_) | Type::TraitObject(_) => reject_unsized_type(ty, errors),
+        Type::Path(path) if path.path.is_ident("str") => reject_unsized_type(ty, errors),
         Type::Reference(TypeReference { elem, .. }) => {
             let owned = spelled(elem);
             errors.at(ty, format!("a message borrows nothing, and `{text}` does; write `{owned}`"));
-            message(elem, errors)
+            check_message_type(elem, errors)
         }
         Type::Tuple(_) | Type::Array(_) => {
             errors.at(
@@ -28,11 +28,11 @@ pub(super) fn message(ty: &Type, errors: &mut Errors) -> Type {
                      `HostData<{text}>` if it is for the host alone"
                 ),
             );
-            host_data(ty)
+            wrap_in_host_data(ty)
         }
         Type::FnPtr(_) => {
             errors.at(ty, format!("`{text}` is not a message; write `HostData<{text}>`"));
-            host_data(ty)
+            wrap_in_host_data(ty)
         }
         Type::Ptr(_) => {
             errors.at(
@@ -42,7 +42,7 @@ pub(super) fn message(ty: &Type, errors: &mut Errors) -> Type {
                      `Tensor` or a `Buffer`"
                 ),
             );
-            host_data(&parse_quote!(()))
+            wrap_in_host_data(&parse_quote!(()))
         }
         Type::ImplTrait(_) => {
             errors.at(
@@ -52,14 +52,14 @@ pub(super) fn message(ty: &Type, errors: &mut Errors) -> Type {
                      the operator"
                 ),
             );
-            host_data(&parse_quote!(()))
+            wrap_in_host_data(&parse_quote!(()))
         }
-        _ => named(ty, errors),
+        _ => reject_borrows_in(ty, errors),
     }
 }
 
 /// Reports a type without a size, and returns its replacement.
-fn unsized_type(ty: &Type, errors: &mut Errors) -> Type {
+fn reject_unsized_type(ty: &Type, errors: &mut Errors) -> Type {
     let (write, replacement) = match ty {
         Type::Slice(slice) => {
             let element = &slice.elem;
@@ -73,11 +73,13 @@ fn unsized_type(ty: &Type, errors: &mut Errors) -> Type {
             let replacement = if tensor {
                 parse_quote!(::streamflow::Tensor<#element>)
             } else {
-                host_data(&parse_quote!(::std::vec::Vec<#element>))
+                wrap_in_host_data(&parse_quote!(::std::vec::Vec<#element>))
             };
             (write, replacement)
         }
-        Type::TraitObject(_) => ("`HostData<Box<…>>`".to_owned(), host_data(&parse_quote!(()))),
+        Type::TraitObject(_) => {
+            ("`HostData<Box<…>>`".to_owned(), wrap_in_host_data(&parse_quote!(())))
+        }
         _ => ("`String`".to_owned(), parse_quote!(::std::string::String)),
     };
     let text = spelled(ty);
@@ -85,12 +87,12 @@ fn unsized_type(ty: &Type, errors: &mut Errors) -> Type {
     replacement
 }
 
-fn host_data(ty: &Type) -> Type {
+fn wrap_in_host_data(ty: &Type) -> Type {
     parse_quote!(::streamflow::HostData<#ty>)
 }
 
 /// A type with a name. Its arguments must be written out, and must not borrow.
-fn named(ty: &Type, errors: &mut Errors) -> Type {
+fn reject_borrows_in(ty: &Type, errors: &mut Errors) -> Type {
     let (tokens, text) = (ty.to_token_stream(), spelled(ty));
     let mut found = false;
     // The arguments and the result of a function type may borrow.

@@ -62,7 +62,7 @@ pub(super) struct Port {
     /// The doc comment as text.
     pub(super) doc: String,
     /// The name of the port's own type, `CombineAndSum_in1`.
-    pub(super) marker: Ident,
+    pub(super) port_type_name: Ident,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

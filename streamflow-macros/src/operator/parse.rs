@@ -14,12 +14,12 @@ const FORMS: &str = "the options are `streams(…)` and `no_new`";
 const STREAMS_FORM: &str = "name the streams that this operator allocates: `streams(fill, copy)`";
 
 /// The type, if the item is one.
-pub(super) fn item(item: TokenStream, errors: &mut Errors) -> Option<DeriveInput> {
+pub(super) fn parse_item(item: TokenStream, errors: &mut Errors) -> Option<DeriveInput> {
     match syn::parse2(item.clone()) {
         Ok(input) => Some(input),
         Err(error) if is_struct(item.clone()) => {
             // rustc has reported the details: it reads the struct before the macro does.
-            errors.parse(
+            errors.push_syntax_error(
                 syn::Error::new(error.span(), format!("{error}; so this struct can't be read")),
                 item,
             );
@@ -46,7 +46,7 @@ pub(super) fn is_struct(item: TokenStream) -> bool {
 }
 
 /// Reads the options. Each is parsed separately, so that one mistake does not hide another.
-pub(super) fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
+pub(super) fn parse_options(tokens: TokenStream, errors: &mut Errors) -> Options {
     let mut options = Options::default();
     let mut given: Vec<String> = Vec::new();
     for option in split(tokens) {
@@ -60,7 +60,7 @@ pub(super) fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
                     input.parse::<TokenStream>()?;
                     return Ok(());
                 }
-                "streams" => streams(&name, input, &mut options, errors)?,
+                "streams" => read_streams(&name, input, &mut options, errors)?,
                 "no_new" => {
                     options.no_new = true;
                     let rest: TokenStream = input.parse()?;
@@ -89,7 +89,7 @@ pub(super) fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
 }
 
 /// `(fill, copy)`
-fn streams(
+fn read_streams(
     name: &Ident,
     input: ParseStream<'_>,
     options: &mut Options,

@@ -2,7 +2,7 @@
 
 use syn::{GenericArgument, Path, PathArguments, Type, parse_quote};
 
-use super::message_type::message;
+use super::message_type::check_message_type;
 use super::model::Form;
 use crate::diagnostic::Errors;
 use crate::tokens::{spelled, ungrouped};
@@ -20,7 +20,7 @@ pub(super) struct PortType {
 
 /// Reads the type of an input: `&T` reads, `Shared<T>` shares, and any other type takes. Only the tokens decide: a
 /// macro can't resolve names.
-pub(super) fn input(ty: &Type, errors: &mut Errors) -> PortType {
+pub(super) fn read_input_type(ty: &Type, errors: &mut Errors) -> PortType {
     let ty = ungrouped(ty);
     match ty {
         Type::Reference(reference) => {
@@ -30,7 +30,7 @@ pub(super) fn input(ty: &Type, errors: &mut Errors) -> PortType {
                     ty,
                     format!("an input that changes its message takes it; write `{target}`"),
                 );
-                return input(&reference.elem, errors);
+                return read_input_type(&reference.elem, errors);
             }
             if let Some(lifetime) = &reference.lifetime {
                 errors.at(
@@ -42,13 +42,13 @@ pub(super) fn input(ty: &Type, errors: &mut Errors) -> PortType {
             }
             let mut reference = reference.clone();
             reference.lifetime = None;
-            let message = message(&reference.elem, errors);
+            let message = check_message_type(&reference.elem, errors);
             *reference.elem = message.clone();
             let written = Type::Reference(reference);
             PortType { written, message, form: Form::Reads, optional: false }
         }
         Type::Path(path) => {
-            if let Some(inner) = argument(&path.path, "Option") {
+            if let Some(inner) = type_argument(&path.path, "Option") {
                 errors.at(
                     ty,
                     format!(
@@ -57,11 +57,11 @@ pub(super) fn input(ty: &Type, errors: &mut Errors) -> PortType {
                         spelled(inner)
                     ),
                 );
-                return PortType { optional: true, ..input(inner, errors) };
+                return PortType { optional: true, ..read_input_type(inner, errors) };
             }
-            match argument(&path.path, "Shared") {
+            match type_argument(&path.path, "Shared") {
                 Some(shared) => {
-                    let message = message(shared, errors);
+                    let message = check_message_type(shared, errors);
                     let mut written = path.clone();
                     if let Some(last) = written.path.segments.last_mut() {
                         last.arguments = PathArguments::AngleBracketed(parse_quote!(<#message>));
@@ -69,15 +69,15 @@ pub(super) fn input(ty: &Type, errors: &mut Errors) -> PortType {
                     let written = Type::Path(written);
                     PortType { written, message, form: Form::Shares, optional: false }
                 }
-                None => takes(message(ty, errors)),
+                None => taking_port(check_message_type(ty, errors)),
             }
         }
-        _ => takes(message(ty, errors)),
+        _ => taking_port(check_message_type(ty, errors)),
     }
 }
 
 /// Reads the type of an output, which is the type of its message: an output gives its message away.
-pub(super) fn output(ty: &Type, errors: &mut Errors) -> PortType {
+pub(super) fn read_output_type(ty: &Type, errors: &mut Errors) -> PortType {
     let ty = ungrouped(ty);
     match ty {
         Type::Reference(reference) => {
@@ -88,9 +88,9 @@ pub(super) fn output(ty: &Type, errors: &mut Errors) -> PortType {
                     spelled(&reference.elem)
                 ),
             );
-            output(&reference.elem, errors)
+            read_output_type(&reference.elem, errors)
         }
-        Type::Path(path) => match argument(&path.path, "Option") {
+        Type::Path(path) => match type_argument(&path.path, "Option") {
             Some(inner) => {
                 errors.at(
                     ty,
@@ -99,20 +99,20 @@ pub(super) fn output(ty: &Type, errors: &mut Errors) -> PortType {
                         spelled(inner)
                     ),
                 );
-                output(inner, errors)
+                read_output_type(inner, errors)
             }
-            None => takes(message(ty, errors)),
+            None => taking_port(check_message_type(ty, errors)),
         },
-        _ => takes(message(ty, errors)),
+        _ => taking_port(check_message_type(ty, errors)),
     }
 }
 
-fn takes(ty: Type) -> PortType {
+fn taking_port(ty: Type) -> PortType {
     PortType { written: ty.clone(), message: ty, form: Form::Takes, optional: false }
 }
 
 /// `T` of `Name<T>` or `path::Name<T>`.
-fn argument<'a>(path: &'a Path, name: &str) -> Option<&'a Type> {
+fn type_argument<'a>(path: &'a Path, name: &str) -> Option<&'a Type> {
     let last = path.segments.last().filter(|last| last.ident == name)?;
     let PathArguments::AngleBracketed(list) = &last.arguments else { return None };
     match (list.args.first(), list.args.len()) {

@@ -7,7 +7,9 @@ use syn::spanned::Spanned;
 use syn::{Generics, Ident, Lifetime, Type};
 
 use super::docs;
-use super::generics::{assuming_messages, needed, phantom, unused};
+use super::generics::{
+    find_unused_params, keep_needed_params, phantom_type, with_bounds_left_to_rustc,
+};
 use super::model::{Direction, Form, Operator, Port, Size};
 use crate::tokens::{is_message, mentions};
 
@@ -24,7 +26,7 @@ pub(super) struct Names {
     io_unused: Vec<Ident>,
 }
 
-pub(super) fn names(operator: &Operator) -> Names {
+pub(super) fn name_types(operator: &Operator) -> Names {
     let name = operator.ident.unraw();
     let span = operator.ident.span();
     let types = operator.ports.iter().map(|port| &port.written);
@@ -34,12 +36,12 @@ pub(super) fn names(operator: &Operator) -> Names {
         Size::One | Size::Many => None,
     });
     let types = quote!(#(#types,)* #(#sizes,)*);
-    let io_generics = needed(&operator.generics, &types);
+    let io_generics = keep_needed_params(&operator.generics, &types);
     let params = &operator.generics.params;
     let where_clause = &operator.generics.where_clause;
     let taken = mentions(quote!(#params #where_clause #types), &format_ident!("t"));
     let tick = if taken { "'streamflow" } else { "'t" };
-    let io_unused = unused(&io_generics, &types).into_iter().cloned().collect();
+    let io_unused = find_unused_params(&io_generics, &types).into_iter().cloned().collect();
     Names {
         ports: format_ident!("{name}Ports", span = span),
         io: format_ident!("{name}Io", span = span),
@@ -52,37 +54,40 @@ pub(super) fn names(operator: &Operator) -> Names {
 
 impl Names {
     /// Whether the Io needs an empty field that uses its remaining parameters.
-    pub(super) fn io_is_marked(&self, operator: &Operator) -> bool {
+    pub(super) fn io_needs_phantom_field(&self, operator: &Operator) -> bool {
         let empty = operator.ports.is_empty() && operator.options.streams.is_empty();
         empty || !self.io_unused.is_empty()
     }
 }
 
 /// The three structs. Names that a user reads have the spans of the user's tokens.
-pub(super) fn structs(operator: &Operator, names: &Names) -> TokenStream {
-    let ports = ports(operator, names);
-    let io = io(operator, names);
-    let streams = streams(operator, names);
+pub(super) fn expand_structs(operator: &Operator, names: &Names) -> TokenStream {
+    let ports = expand_ports(operator, names);
+    let io = expand_io(operator, names);
+    let streams = expand_stream_names(operator, names);
     quote!(#ports #io #streams)
 }
 
-fn ports(operator: &Operator, names: &Names) -> TokenStream {
+fn expand_ports(operator: &Operator, names: &Names) -> TokenStream {
     let Operator { visibility, cfgs, generics, .. } = operator;
     let ident = &names.ports;
     let text = format!("The ports of [`{}`]; an edge of a graph connects two.", operator.ident);
     let (_, type_generics, _) = generics.split_for_impl();
-    let where_clause = assuming_messages(generics, &operator.ports).where_clause;
-    let params = angled(generics);
+    let where_clause = with_bounds_left_to_rustc(generics, &operator.ports).where_clause;
+    let params = write_params(generics);
     let fields = operator.ports.iter().map(|port| {
-        let (name, marker) = (&port.ident, &port.marker);
-        let docs = docs::port_docs(port);
-        let end = end(port);
-        quote!(#docs pub #name: ::streamflow::__private::#end<#marker #type_generics>,)
+        let (name, port_type) = (&port.ident, &port.port_type_name);
+        let docs = docs::write_port_docs(port);
+        let port_struct = port_struct_name(port);
+        quote!(#docs pub #name: ::streamflow::__private::#port_struct<#port_type #type_generics>,)
     });
-    let unused =
-        if operator.ports.is_empty() { unused(generics, &TokenStream::new()) } else { Vec::new() };
-    let marker = (!unused.is_empty()).then(|| {
-        let ty = phantom(&unused);
+    let unused = if operator.ports.is_empty() {
+        find_unused_params(generics, &TokenStream::new())
+    } else {
+        Vec::new()
+    };
+    let phantom_field = (!unused.is_empty()).then(|| {
+        let ty = phantom_type(&unused);
         quote!(#[doc(hidden)] __ports: #ty,)
     });
     quote! {
@@ -91,53 +96,53 @@ fn ports(operator: &Operator, names: &Names) -> TokenStream {
         #[allow(
             dead_code, missing_copy_implementations, missing_debug_implementations, trivial_bounds
         )]
-        #visibility struct #ident #params #where_clause { #(#fields)* #marker }
+        #visibility struct #ident #params #where_clause { #(#fields)* #phantom_field }
     }
 }
 
-fn io(operator: &Operator, names: &Names) -> TokenStream {
+fn expand_io(operator: &Operator, names: &Names) -> TokenStream {
     let Operator { visibility, cfgs, .. } = operator;
     let ident = &names.io;
     let text =
         format!("The inputs, outputs and stream names of [`{}`] in one tick.", operator.ident);
     let tick = &names.tick;
     let params = &names.io_generics.params;
-    let where_clause = assuming_messages(&names.io_generics, &operator.ports).where_clause;
+    let where_clause = with_bounds_left_to_rustc(&names.io_generics, &operator.ports).where_clause;
     let source = operator.inputs().next().is_none();
     let fields = operator.ports.iter().map(|port| {
         let name = &port.ident;
-        let docs = docs::port_docs(port);
-        let argument = argument(operator, port, tick);
+        let docs = docs::write_port_docs(port);
+        let in_tick = type_in_tick(operator, port, tick);
         match port.direction {
-            Direction::Input { .. } if may_share(operator, port) => {
-                let documented = documented(port, tick);
+            Direction::Input { .. } if may_be_alias_of_shared(operator, port) => {
+                let as_written = written_type_in_tick(port, tick);
                 quote! {
                     #[cfg(doc)]
                     #docs
-                    pub #name: ::streamflow::__private::In<#tick, #documented>,
+                    pub #name: ::streamflow::__private::In<#tick, #as_written>,
                     #[cfg(not(doc))]
                     #docs
-                    pub #name: ::streamflow::__private::In<#tick, #argument>,
+                    pub #name: ::streamflow::__private::In<#tick, #in_tick>,
                 }
             }
             Direction::Input { .. } => {
-                quote!(#docs pub #name: ::streamflow::__private::In<#tick, #argument>,)
+                quote!(#docs pub #name: ::streamflow::__private::In<#tick, #in_tick>,)
             }
             // An operator without inputs has no internal stream, so the user must set the output's stream.
             Direction::Output if source => quote! {
                 #docs
                 pub #name:
-                    ::streamflow::__private::Out<#tick, #argument, ::streamflow::__private::Unset>,
+                    ::streamflow::__private::Out<#tick, #in_tick, ::streamflow::__private::Unset>,
             },
             Direction::Output => {
-                quote!(#docs pub #name: ::streamflow::__private::Out<#tick, #argument>,)
+                quote!(#docs pub #name: ::streamflow::__private::Out<#tick, #in_tick>,)
             }
         }
     });
-    let stream_fields = stream_fields(operator, tick);
+    let stream_fields = expand_stream_fields(operator, tick);
     let unused: Vec<&Ident> = names.io_unused.iter().collect();
-    let marker = names.io_is_marked(operator).then(|| {
-        let ty = phantom(&unused);
+    let phantom_field = names.io_needs_phantom_field(operator).then(|| {
+        let ty = phantom_type(&unused);
         quote!(#[doc(hidden)] __tick: (::core::marker::PhantomData<&#tick ()>, #ty),)
     });
     quote! {
@@ -147,17 +152,17 @@ fn io(operator: &Operator, names: &Names) -> TokenStream {
         #visibility struct #ident<#tick, #params> #where_clause {
             #(#fields)*
             #stream_fields
-            #marker
+            #phantom_field
         }
     }
 }
 
-fn streams(operator: &Operator, names: &Names) -> TokenStream {
+fn expand_stream_names(operator: &Operator, names: &Names) -> TokenStream {
     let Operator { visibility, cfgs, .. } = operator;
     let (ident, tick) = (&names.streams, &names.tick);
     let text = format!("The names of the streams of [`{}`].", operator.ident);
-    let fields = stream_fields(operator, tick);
-    let marker = operator
+    let fields = expand_stream_fields(operator, tick);
+    let phantom_field = operator
         .options
         .streams
         .is_empty()
@@ -168,11 +173,11 @@ fn streams(operator: &Operator, names: &Names) -> TokenStream {
         #[allow(
             dead_code, missing_copy_implementations, missing_debug_implementations, trivial_bounds
         )]
-        #visibility struct #ident<#tick> { #fields #marker }
+        #visibility struct #ident<#tick> { #fields #phantom_field }
     }
 }
 
-fn stream_fields(operator: &Operator, tick: &Lifetime) -> TokenStream {
+fn expand_stream_fields(operator: &Operator, tick: &Lifetime) -> TokenStream {
     let fields = operator.options.streams.iter().map(|stream| {
         let text = format!("The name of the stream `{stream}`, for `allocate_cuda_stream`.");
         quote!(#[doc = #text] pub #stream: ::streamflow::__private::StreamName<#tick>,)
@@ -181,18 +186,18 @@ fn stream_fields(operator: &Operator, tick: &Lifetime) -> TokenStream {
 }
 
 /// A port's type in one tick: the user's type with the tick's lifetime.
-pub(super) fn argument(operator: &Operator, port: &Port, tick: &Lifetime) -> TokenStream {
+pub(super) fn type_in_tick(operator: &Operator, port: &Port, tick: &Lifetime) -> TokenStream {
     let written = &port.written;
-    if may_share(operator, port) {
+    if may_be_alias_of_shared(operator, port) {
         let own =
             quote_spanned!(written.span()=> <#written as ::streamflow::__private::Message>::__Own);
-        return wrapped(port, tick, own);
+        return wrap_type(port, tick, own);
     }
-    documented(port, tick)
+    written_type_in_tick(port, tick)
 }
 
 /// The same, spelled as the user wrote it.
-fn documented(port: &Port, tick: &Lifetime) -> TokenStream {
+fn written_type_in_tick(port: &Port, tick: &Lifetime) -> TokenStream {
     let written = match &port.written {
         Type::Reference(reference) => {
             let mut reference = reference.clone();
@@ -201,11 +206,11 @@ fn documented(port: &Port, tick: &Lifetime) -> TokenStream {
         }
         other => quote!(#other),
     };
-    wrapped(port, tick, written)
+    wrap_type(port, tick, written)
 }
 
 /// Wraps the type of an input that may be empty, or that has several producers.
-fn wrapped(port: &Port, tick: &Lifetime, written: TokenStream) -> TokenStream {
+fn wrap_type(port: &Port, tick: &Lifetime, written: TokenStream) -> TokenStream {
     let span = port.written.span();
     match (port.direction, &port.size) {
         // An optional `Many` has the same type: it may be empty.
@@ -220,7 +225,7 @@ fn wrapped(port: &Port, tick: &Lifetime, written: TokenStream) -> TokenStream {
 
 /// Whether an input's type may be an alias of `Shared<T>`, which only rustc can resolve. For a type that mentions a
 /// type parameter rustc can't resolve it either, so the tokens decide.
-pub(super) fn may_share(operator: &Operator, port: &Port) -> bool {
+pub(super) fn may_be_alias_of_shared(operator: &Operator, port: &Port) -> bool {
     let takes = matches!(port.direction, Direction::Input { form: Form::Takes, .. });
     let message = port.message.to_token_stream();
     takes
@@ -229,7 +234,7 @@ pub(super) fn may_share(operator: &Operator, port: &Port) -> bool {
 }
 
 /// `Input` or `Output`
-pub(super) fn end(port: &Port) -> TokenStream {
+pub(super) fn port_struct_name(port: &Port) -> TokenStream {
     match port.direction {
         Direction::Input { .. } => quote!(Input),
         Direction::Output => quote!(Output),
@@ -237,7 +242,7 @@ pub(super) fn end(port: &Port) -> TokenStream {
 }
 
 /// `Reads`, `Shares` or `Takes`
-pub(super) fn form(form: Form) -> TokenStream {
+pub(super) fn form_name(form: Form) -> TokenStream {
     match form {
         Form::Reads => quote!(Reads),
         Form::Shares => quote!(Shares),
@@ -246,7 +251,7 @@ pub(super) fn form(form: Form) -> TokenStream {
 }
 
 /// Parameters with their bounds and defaults.
-pub(super) fn angled(generics: &Generics) -> Option<TokenStream> {
+pub(super) fn write_params(generics: &Generics) -> Option<TokenStream> {
     let params = &generics.params;
     (!params.is_empty()).then(|| quote!(<#params>))
 }

@@ -176,7 +176,7 @@ fn the_documentation_lists_the_ports() {
             }
         },
     );
-    let docs = super::docs::text(&struct_of(&items, "Blur").attrs);
+    let docs = super::docs::read_doc_text(&struct_of(&items, "Blur").attrs);
     assert!(docs.starts_with("Blurs."), "{docs}");
     let row = "| `image` | optional input | `&Tensor<f32>` | Sharp, `a \\| b`, on two lines. |";
     assert!(docs.contains(row), "{docs}");

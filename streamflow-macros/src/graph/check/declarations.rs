@@ -11,7 +11,7 @@ use crate::graph::parts::{NodeParts, Param, PartialPort, Pool, Port, unraw_name}
 use crate::graph::syntax::{BrokenStatement, EdgeStatement, NodeStatement, Statement};
 
 /// Names of fields and constants of the expansion. A node with such a name is left out.
-const HIDDEN: &[&str] = &["__platform", "__sized", "__GREEN", "__DECLARED"];
+const RESERVED: &[&str] = &["__platform", "__sized", "__GREEN", "__DECLARED"];
 
 /// The statements of a graph, by kind.
 #[derive(Default)]
@@ -38,7 +38,7 @@ impl NodeNames {
     /// Adds a name, and returns whether it is new. A name that no node can have is reported.
     fn declare(&mut self, name: &Ident, errors: &mut Errors) -> bool {
         let text = unraw_name(name);
-        if HIDDEN.contains(&text.as_str()) {
+        if RESERVED.contains(&text.as_str()) {
             errors.at(
                 name,
                 format!("a node cannot be named `{text}`: the graph has that name for itself"),

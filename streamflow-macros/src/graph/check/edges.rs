@@ -92,7 +92,7 @@ fn mark_shared(edges: &mut [Edge]) {
 pub(super) fn check_transfers(edges: &[Edge], nodes: &Nodes, errors: &mut Errors) {
     for edge in edges.iter().filter(|edge| edge.attributes.carries == Carries::Transfer) {
         let Some(Node { name, attributes, .. }) = nodes.node_of(&edge.input) else { continue };
-        if matches!(attributes.streams, Streams::None) {
+        if matches!(attributes.streams, Streams::Adopt) {
             let text = format!(
                 "`#[transfer]` copies to the device of `{name}`, but `{name}` is marked \
                  `#[streams(none)]`: it works where its message is; name a pool there"

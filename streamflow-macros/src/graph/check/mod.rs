@@ -21,7 +21,7 @@ pub(super) fn check_graph(parsed: ParsedGraph, errors: &mut Errors) -> Option<Gr
     let mut declarations = declarations::collect(statements, errors);
     declarations.leave_out_nodes_named_as_pools(errors);
     let Declarations { pools, mut nodes, names, edges, completions, left_out } = declarations;
-    let hides_operator = nodes::check_graph_name(&header.name, &nodes, errors);
+    let shadows_operator = nodes::check_graph_name(&header.name, &nodes, errors);
     nodes::check_accessors(&mut nodes, errors);
     pools::check_pool_uses(&pools, &mut nodes, errors);
     pools::check_green_contexts(&pools, &mut header, errors);
@@ -40,7 +40,7 @@ pub(super) fn check_graph(parsed: ParsedGraph, errors: &mut Errors) -> Option<Gr
         nodes::report_unknown_nodes(&unknown_nodes, &nodes, errors);
     }
     // Otherwise each use of the operator's name would mean the graph's struct.
-    (!hides_operator).then(|| Graph {
+    (!shadows_operator).then(|| Graph {
         header,
         pools,
         nodes,

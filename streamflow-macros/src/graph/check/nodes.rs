@@ -14,16 +14,16 @@ const OF_GRAPH: &[&str] = &["new", "run", "nodes", "platform", "MERMAID", "DOT"]
 /// Reports nodes whose operator has the name of the graph, and returns whether there are any: the graph's struct would
 /// hide the operator.
 pub(super) fn check_graph_name(graph: &Ident, nodes: &[Node], errors: &mut Errors) -> bool {
-    let mut hides_operator = false;
+    let mut shadows_operator = false;
     for node in nodes {
         if matches!(&node.ty, Type::Path(path) if path.path.is_ident(graph)) {
             let text =
                 format!("`{graph}` is this graph, and not an operator; give one another name");
             errors.at(&node.ty, text);
-            hides_operator = true;
+            shadows_operator = true;
         }
     }
-    hides_operator
+    shadows_operator
 }
 
 /// Reports nodes whose methods `name` and `name_mut` would have the name of another item. They get none.

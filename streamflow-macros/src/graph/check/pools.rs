@@ -36,7 +36,7 @@ pub(super) fn check_pool_uses(pools: &[Pool], nodes: &mut [Node], errors: &mut E
             }
         };
         errors.at(pool, format!("there is no stream pool `{written}` in this graph; {hint}"));
-        node.attributes.streams = Streams::Default;
+        node.attributes.streams = Streams::OwnPool;
     }
 }
 

@@ -96,7 +96,7 @@ pub(super) fn assert_pools(graph: &Graph) -> TokenStream {
 pub(super) fn assert_pool_uses(graph: &Graph) -> TokenStream {
     let on_pools = graph.nodes.iter().filter_map(|node| match &node.attributes.streams {
         Streams::Pool(pool) => Some((node, pool)),
-        Streams::Default | Streams::None => None,
+        Streams::OwnPool | Streams::Adopt => None,
     });
     let assertions = on_pools.map(|(node, pool)| {
         let (name, text) = (node.unraw_name(), pool.to_string());
@@ -141,10 +141,10 @@ fn assert_devices(graph: &Graph, edge: &Edge) -> Option<TokenStream> {
     let is_transfer = edge.attributes.carries == Carries::Transfer;
     match (&producer.attributes.streams, &consumer.attributes.streams) {
         // Such a node is on the device of its message.
-        (Streams::None, _) | (_, Streams::None) => return None,
+        (Streams::Adopt, _) | (_, Streams::Adopt) => return None,
         _ if is_transfer => {}
         // One pool, or none, is one device.
-        (Streams::Default, Streams::Default) => return None,
+        (Streams::OwnPool, Streams::OwnPool) => return None,
         (Streams::Pool(one), Streams::Pool(other)) if one == other => return None,
         _ => {}
     }
@@ -164,7 +164,7 @@ fn edge_end(graph: &Graph, node: &Node, port: &Port, ports: &str) -> TokenStream
     let (name, port, ports) =
         (node.unraw_name(), unraw_name(&port.name), operator_item(&node.ty, ports));
     let has_green_contexts = graph.header.green_contexts.is_some();
-    let is_default = matches!(node.attributes.streams, Streams::Default);
+    let is_default = matches!(node.attributes.streams, Streams::OwnPool);
     let pool = match graph.pools.iter().find(|pool| node.is_on(pool)) {
         Some(pool) => {
             let pool_ref = pool_ref(pool);

@@ -7,7 +7,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
-use super::idents::{self, hidden};
+use super::idents::{self, hygienic};
 use super::paths::{operator_call, operator_item};
 use crate::graph::model::{Graph, Node};
 use crate::graph::parts::{Streams, unraw_name};
@@ -57,9 +57,9 @@ impl Chunk<'_> {
     /// stack frame of `new` holds only its address.
     pub(super) fn evaluate_values(&self) -> TokenStream {
         let values = self.nodes.iter().map(|&(index, node)| {
-            let (operator, ty, value) = (hidden("operator", index), &node.ty, &node.value);
+            let (operator, ty, value) = (hygienic("operator", index), &node.ty, &node.value);
             let count = node.attributes.count.as_ref().map(|number| {
-                let count = hidden("count", index);
+                let count = hygienic("count", index);
                 let (first, _) = first_and_last(number);
                 let ty = quote_spanned!(first=> u64);
                 quote!(let #count: #ty = #number;)
@@ -69,7 +69,7 @@ impl Chunk<'_> {
                 #count
             }
         });
-        let (made, names) = (hidden("values", self.index), self.value_names());
+        let (made, names) = (hygienic("values", self.index), self.value_names());
         let apart =
             run_apart(&quote!(_), &values.collect(), &quote!(::std::boxed::Box::new(#names)));
         quote!(let #made = #apart;)
@@ -78,7 +78,7 @@ impl Chunk<'_> {
     /// The operators and counts, as a tuple.
     fn value_names(&self) -> TokenStream {
         let names = self.nodes.iter().map(|&(index, node)| {
-            let (operator, count) = (hidden("operator", index), hidden("count", index));
+            let (operator, count) = (hygienic("operator", index), hygienic("count", index));
             let count = node.attributes.count.is_some().then(|| quote!(#count,));
             quote!(#operator, #count)
         });
@@ -95,14 +95,14 @@ impl Chunk<'_> {
         platform: &Ident,
         live_pools: &[Ident],
     ) -> TokenStream {
-        let (values, names) = (hidden("values", self.index), self.value_names());
-        let holder = hidden("Nodes", self.index);
+        let (values, names) = (hygienic("values", self.index), self.value_names());
+        let holder = hygienic("Nodes", self.index);
         let types = self.nodes.iter().map(|(_, node)| {
             let (field, ty) = (idents::field(node), operator_item(&node.ty, "__Node"));
             quote!(#field: #ty)
         });
         let made = self.nodes.iter().map(|&(index, node)| {
-            let (operator, field) = (hidden("operator", index), idents::field(node));
+            let (operator, field) = (hygienic("operator", index), idents::field(node));
             let (ty, text) = (&node.ty, node.unraw_name());
             let ports = operator_call(ty, "__ports", TokenStream::new());
             let options = node_options(graph, index, node, live_pools);
@@ -113,7 +113,7 @@ impl Chunk<'_> {
         });
         let made = quote!(#holder { #(#made,)* __sized: () });
         let apart = run_apart(&holder.to_token_stream(), &quote!(let #names = *#values;), &made);
-        let nodes = hidden("nodes", self.index);
+        let nodes = hygienic("nodes", self.index);
         // The last field of a struct decides whether its size is known. A field whose type is no operator would make
         // rustc report the size, too, at each use of the struct.
         quote! {
@@ -125,7 +125,7 @@ impl Chunk<'_> {
 
     /// Borrows the ports of its nodes, under the nodes' names.
     pub(super) fn borrow_ports(&self) -> TokenStream {
-        let (holder, nodes) = (hidden("Nodes", self.index), hidden("nodes", self.index));
+        let (holder, nodes) = (hygienic("Nodes", self.index), hygienic("nodes", self.index));
         let ports = self.nodes.iter().map(|(_, node)| {
             let (name, field) = (&node.name, idents::field(node));
             let ports = quote_spanned!(field.span()=> &mut #field.ports);
@@ -143,7 +143,7 @@ impl Chunk<'_> {
 
     /// Takes the nodes out of the struct, under the names of its fields.
     pub(super) fn take_nodes_out(&self) -> TokenStream {
-        let (holder, nodes) = (hidden("Nodes", self.index), hidden("nodes", self.index));
+        let (holder, nodes) = (hygienic("Nodes", self.index), hygienic("nodes", self.index));
         let fields = self.fields();
         quote!(let #holder { #(#fields,)* .. } = #nodes;)
     }
@@ -157,9 +157,9 @@ impl Chunk<'_> {
 /// `NodeOptions { … }`
 fn node_options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) -> TokenStream {
     let streams = match &node.attributes.streams {
-        Streams::Default if graph.header.green_contexts.is_some() => quote!(Own(&__GREEN)),
-        Streams::Default => quote!(Default),
-        Streams::None => quote!(None),
+        Streams::OwnPool if graph.header.green_contexts.is_some() => quote!(Own(&__GREEN)),
+        Streams::OwnPool => quote!(Default),
+        Streams::Adopt => quote!(None),
         Streams::Pool(name) => {
             let live = graph.pools.iter().zip(live_pools).find(|(pool, _)| pool.name == *name);
             match live {
@@ -170,7 +170,7 @@ fn node_options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) 
     };
     let count = match &node.attributes.count {
         Some(_) => {
-            let count = hidden("count", index);
+            let count = hygienic("count", index);
             quote!(::core::option::Option::Some(#count))
         }
         None => quote!(::core::option::Option::None),

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::chunk::{self, Chunk};
-use super::idents::{hidden, hidden_platform, single_stream};
+use super::idents::{hygienic, hygienic_platform, single_stream};
 use super::paths::{operator_item, pool_ref};
 use super::wiring;
 use crate::graph::model::Graph;
@@ -13,7 +13,7 @@ use crate::graph::parts::{NodeParts, Streams};
 /// First the expressions of the user, which see the parameters; then the nodes; then the edges, where each node's ports
 /// have the name of the node and may hide a parameter.
 pub(super) fn expand_new(graph: &Graph) -> TokenStream {
-    let platform = hidden_platform();
+    let platform = hygienic_platform();
     let left_out = graph.left_out.iter().map(|NodeParts { ty, value }| {
         let ty = ty.as_ref().map(|ty| quote!(let _: ::core::option::Option<#ty>;));
         let value = value.as_ref().map(|value| quote!(let _ = #value;));
@@ -25,7 +25,7 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
     let condition = if graph.is_sound { quote!(any()) } else { quote!(all()) };
     let use_params = quote!(#[cfg(#condition)] let _ = (#(&#params,)*););
     let live_pools: Vec<Ident> =
-        (0..graph.pools.len()).map(|index| hidden("pool", index)).collect();
+        (0..graph.pools.len()).map(|index| hygienic("pool", index)).collect();
     // A pool without nodes is a constant that another pool is made from.
     let pools = graph.pools.iter().zip(&live_pools).filter_map(|(pool, live)| {
         let (pool_ref, text) = (pool_ref(pool), pool.name.to_string());
@@ -64,7 +64,7 @@ fn declare_single_stream(graph: &Graph) -> TokenStream {
     let streams = graph
         .nodes
         .iter()
-        .filter(|node| !matches!(node.attributes.streams, Streams::None))
+        .filter(|node| !matches!(node.attributes.streams, Streams::Adopt))
         .map(|node| operator_item(&node.ty, "STREAMS"));
     let single_stream = single_stream();
     quote! {

@@ -7,12 +7,12 @@ use crate::graph::model::Node;
 use crate::graph::spans::first_and_last;
 
 /// An identifier that differs from every name of the user's, even if it is spelled alike.
-pub(super) fn hidden(name: &str, index: usize) -> Ident {
+pub(super) fn hygienic(name: &str, index: usize) -> Ident {
     format_ident!("__{}_{}", name, index, span = Span::mixed_site())
 }
 
 /// The platform, where a node may be named `platform`.
-pub(super) fn hidden_platform() -> Ident {
+pub(super) fn hygienic_platform() -> Ident {
     Ident::new("__platform", Span::mixed_site())
 }
 

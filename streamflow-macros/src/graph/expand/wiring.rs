@@ -6,7 +6,7 @@ use syn::Expr;
 use syn::spanned::Spanned;
 
 use super::chunk;
-use super::idents::{first_message, hidden, hidden_platform};
+use super::idents::{first_message, hygienic, hygienic_platform};
 use super::paths::{parenthesized, private_call};
 use crate::graph::model::{Discard, Edge, Graph};
 use crate::graph::parts::{Carries, EdgeAttributes, PartialPort, Policy, Port, Streams};
@@ -69,7 +69,7 @@ fn send_first_message(index: usize, input: &Port, value: &Expr) -> TokenStream {
         ident
     };
     let (node, port) = (with_first_span(&input.node), with_first_span(&input.name));
-    let (message, platform) = (first_message(index, first), with_first_span(&hidden_platform()));
+    let (message, platform) = (first_message(index, first), with_first_span(&hygienic_platform()));
     let args = quote_spanned!(first=> &mut #node.#port, #message, #platform);
     let call = private_call(underline, "begin", args);
     quote_spanned!(first=> #call?;)
@@ -83,7 +83,7 @@ fn edge_options(index: usize, edge: &Edge) -> Option<TokenStream> {
     }
     let text = edge.to_string();
     let capacity = match capacity {
-        Some(_) => hidden("capacity", index).to_token_stream(),
+        Some(_) => hygienic("capacity", index).to_token_stream(),
         None => quote!(1),
     };
     let policy = match policy {
@@ -116,7 +116,7 @@ pub(super) fn evaluate_options(graph: &Graph) -> TokenStream {
     let value = |(index, edge): (usize, &Edge)| {
         let EdgeAttributes { capacity, initial, .. } = &edge.attributes;
         let capacity = capacity.as_ref().map(|number| {
-            let name = hidden("capacity", index);
+            let name = hygienic("capacity", index);
             let (first, _) = first_and_last(number);
             let ty = quote_spanned!(first=> usize);
             quote!(let #name: #ty = #number;)

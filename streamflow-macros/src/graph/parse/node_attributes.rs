@@ -48,11 +48,11 @@ fn read_streams(attribute: &Attribute, streams: &mut Streams, errors: &mut Error
         );
         return;
     };
-    if !matches!(streams, Streams::Default) {
+    if !matches!(streams, Streams::OwnPool) {
         errors.at(attribute, "`#[streams]` is given twice; a node has one stream pool");
         return;
     }
-    *streams = if name == "none" { Streams::None } else { Streams::Pool(name) };
+    *streams = if name == "none" { Streams::Adopt } else { Streams::Pool(name) };
 }
 
 /// `#[when(condition, …)]`

@@ -19,7 +19,7 @@ pub(super) fn parse_value(
     match input.parse() {
         Ok(value) => Ok(Some(value)),
         Err(error) => {
-            errors.parse(error, statement);
+            errors.push_syntax_error(error, statement);
             input.parse::<TokenStream>()?;
             Ok(None)
         }
