@@ -1,4 +1,4 @@
-//! Errors, collected through all phases and reported together.
+//! Mistakes, which parsing and checking add to `Errors`, and which are reported together. Expanding finds none.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -55,7 +55,7 @@ impl Errors {
     }
 }
 
-/// The name among `known` of which `written` is probably a misspelling.
+/// The name among `known` that `written` probably misspells.
 pub(crate) fn similar<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
     let is_near = |name: &&&str| distance(written, name) <= 1 + name.len() / 4;
     known.iter().filter(is_near).min_by_key(|name| distance(written, name)).copied()

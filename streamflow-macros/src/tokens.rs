@@ -41,7 +41,7 @@ const MESSAGES: &[&str] = &[
     "f64",
 ];
 
-/// The types of which these can be made.
+/// The elements that come with the library, as the `T` of a `Tensor<T>`.
 const ELEMENTS: &[&str] =
     &["f16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", "f64"];
 
@@ -58,9 +58,9 @@ pub(crate) fn is_element(ty: &Type) -> bool {
     path.path.get_ident().is_some_and(|name| ELEMENTS.iter().any(|element| name == element))
 }
 
-/// The bounds that make these types messages, where only rustc can say whether they hold. As where clauses they are
-/// checked once, at the type, and assumed in all generated code. Each is there once: of two clauses for the same
-/// higher-ranked type, as `HostData<fn(&u8)>`, rustc can't choose one.
+/// The bounds that make these types messages, without those that the macro knows to hold. As where clauses they are
+/// checked once, at the type, and assumed in all generated code. Each is there once: if there are two clauses for the
+/// same higher-ranked type, as `HostData<fn(&u8)>`, rustc can't choose one.
 pub(crate) fn bounds_left_to_rustc<'a>(
     types: impl Iterator<Item = &'a Type>,
     generics: &Generics,
@@ -72,8 +72,9 @@ pub(crate) fn bounds_left_to_rustc<'a>(
         .collect()
 }
 
+/// The bound for one type. `None` if the macro knows that it holds, or if it can't be a clause.
 fn bound_left_to_rustc(ty: &Type, generics: &Generics) -> Option<TokenStream> {
-    // The same type may be spelled in several ways then.
+    // The same higher-ranked type may be spelled in several ways, so its clause might be there twice.
     let higher_ranked = ["fn", "Fn", "FnMut", "FnOnce", "for"];
     if higher_ranked.iter().any(|word| mentions(ty.to_token_stream(), &format_ident!("{word}"))) {
         return None;

@@ -1,4 +1,47 @@
-//! `graph!`: tokens → `parse` → `syntax` → `check` → `model` → `expand` → tokens.
+//! `graph!`.
+//!
+//! # The way of a token
+//!
+//! By file, with the type that each step hands on:
+//!
+//! 1. `parse/mod.rs`: `parse_graph` reads the tokens into a `ParsedGraph` (`syntax.rs`): a `Header`, and a `Statement`
+//!    for each pool, node and edge. `parse/body.rs` divides the body into statements; `pool.rs`, `node.rs` and
+//!    `edge.rs` in `parse` read one each. A statement that can't be read becomes a `BrokenStatement`.
+//! 2. `check/mod.rs`: `check_graph` makes a `Graph` (`model.rs`) from the `ParsedGraph`. `check/declarations.rs` sorts
+//!    the statements into `Declarations`. `header.rs`, `pools.rs` and `nodes.rs` in `check` check their names.
+//!    `check/edges.rs` makes `Connections` from the edge statements: an `Edge` for each input, and a `Discard` for each
+//!    `_`. `check/order.rs` finds the order in which the nodes run. A `ParsedGraph` and a `Graph` have some types in
+//!    common, as `Pool` and `Port`: these are in `parts.rs`.
+//! 3. `expand/mod.rs`: `expand_graph` writes the items that the graph expands to, as a `TokenStream`. `definition.rs`
+//!    in `expand` writes the struct, `implementation.rs` its methods, `constructor.rs` the body of `new`, and
+//!    `assertions.rs` the constants that check it. `spans.rs` says which of the user's tokens a mistake underlines.
+//! 4. Here, `graph` appends the mistakes that `parse` and `check` have added to `Errors`, as `compile_error!`s.
+//!
+//! # Which check is where
+//!
+//! - In the macro: `parse` checks the syntax, and finds a literal `#[capacity(0)]`. `check` checks names, finds cycles,
+//!   duplicate edges, discards of consumed outputs, a `#[transfer]` to a node with `#[streams(none)]`, and, in a graph
+//!   without another mistake, pools that nothing uses.
+//! - In trait bounds of the functions that `expand/wiring.rs` calls, which are in `streamflow/src/port/connect.rs`: an
+//!   edge's direction, its message's type, who may own the message, `#[copy]`, `#[transfer]` and `stream_done`.
+//! - In constants, which `expand/assertions.rs` writes, and which call `check_inputs` and the functions beside it in
+//!   `streamflow/src/graph/check.rs`: everything that needs the values that an operator's type has, as the names and
+//!   sizes of its ports. The constants are written only if the macro has found no mistake and no unknown node.
+//!   Otherwise some would fail because of that mistake.
+//! - In `new` and `run`: everything that needs a value of the program, as a count, or a device of the platform.
+//!
+//! # An unknown node
+//!
+//! An edge may name a node that no `let` declares, `a.out >> shw.image`. `check/edges.rs` keeps the edge, and lists the
+//! name in `Connections::unknown_nodes`. The name then is reported once:
+//!
+//! - If the macro has found no mistake, by rustc: the call that `expand/wiring.rs` writes for the edge uses the name
+//!   `shw`, which nothing binds.
+//! - If it has found one, by `report_unknown_nodes` in `check/nodes.rs`: beside a `compile_error!`, rustc does not
+//!   report the name.
+//!
+//! In both cases the order of the nodes and the diagrams leave the edge out, and `Graph::has_unknown_nodes` leaves out
+//! the constants.
 
 mod check;
 mod expand;

@@ -17,7 +17,7 @@ pub(super) struct Graph {
     pub(super) header: Header,
     pub(super) pools: Vec<Pool>,
     pub(super) nodes: Nodes,
-    /// One per consumer. Their nodes may be missing: rustc reports it, at the name.
+    /// One for each input that is fed. Its nodes may be unknown: see "An unknown node" in `graph/mod.rs`.
     pub(super) edges: Vec<Edge>,
     pub(super) discards: Vec<Discard>,
     /// All ports that edges name, as far as they are written, in source order: an editor completes them.
@@ -26,14 +26,14 @@ pub(super) struct Graph {
     pub(super) order: Vec<usize>,
     /// What the user wrote for nodes that have mistakes and are not among `nodes`.
     pub(super) left_out: Vec<NodeParts>,
-    /// Whether edges name nodes that are not there.
+    /// Whether an edge names an unknown node.
     pub(super) has_unknown_nodes: bool,
-    /// Whether no mistake was found.
+    /// Whether the macro has found no mistake.
     pub(super) is_sound: bool,
 }
 
 impl Graph {
-    /// The nodes whose streams come from a pool.
+    /// The nodes whose streams are from this pool.
     pub(super) fn nodes_on<'a>(&'a self, pool: &'a Pool) -> impl Iterator<Item = &'a Node> {
         self.nodes.iter().filter(|node| node.is_on(pool))
     }
@@ -98,7 +98,8 @@ pub(super) struct Edge {
     pub(super) attributes: EdgeAttributes,
     /// Whether the input is written in parentheses, perhaps with others.
     pub(super) in_group: bool,
-    /// Whether other inputs, too, get the message of this output itself, and not a copy.
+    /// Whether several inputs get the message of this output itself, and not a copy. Meaningful only if the edge
+    /// carries the message itself.
     pub(super) is_shared: bool,
 }
 

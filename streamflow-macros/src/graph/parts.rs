@@ -1,5 +1,4 @@
-//! The parts of a graph that are the same as the user wrote them and when they are checked: `syntax` and `model` share
-//! them.
+//! Parts that a graph has both as it is written, in `syntax`, and when it is checked, in `model`.
 
 use std::fmt;
 
@@ -43,15 +42,15 @@ pub(super) struct NodeAttributes {
     pub(super) stream_done: Vec<Ident>,
 }
 
-/// The source of a node's streams.
+/// The source of a node's streams: what its `#[streams(…)]` says.
 #[derive(Default)]
 pub(super) enum Streams {
-    /// No attribute.
+    /// No `#[streams]`: the node has a pool of its own.
     #[default]
     OwnPool,
-    /// `#[streams(none)]`
+    /// `#[streams(none)]`: the node allocates no streams; it adopts the stream of its message. It is an adopting node.
     Adopt,
-    /// `#[streams(POOL)]`
+    /// `#[streams(POOL)]`: the node's streams are from a pool that the graph declares.
     Pool(Ident),
 }
 

@@ -109,7 +109,7 @@ fn take_port_attribute(field: &mut Field, errors: &mut Errors) -> Option<PortAtt
     found
 }
 
-/// The attribute of which `name` is probably a misspelling.
+/// The attribute that `name` probably misspells.
 fn find_misspelled(name: &str) -> Option<&'static str> {
     match name {
         "in" | "inputs" => Some("input"),

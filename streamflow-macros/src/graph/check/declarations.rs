@@ -10,7 +10,7 @@ use crate::graph::model::Node;
 use crate::graph::parts::{NodeParts, Param, PartialPort, Pool, Port, unraw_name};
 use crate::graph::syntax::{BrokenStatement, EdgeStatement, NodeStatement, Statement};
 
-/// Names of fields and constants of the expansion. A node with such a name is left out.
+/// Names that are reserved for fields and constants of the expansion. A node with such a name is left out.
 const RESERVED: &[&str] = &["__platform", "__sized", "__GREEN", "__DECLARED"];
 
 /// The statements of a graph, by kind.
@@ -30,7 +30,7 @@ pub(super) struct Declarations {
 #[derive(Default)]
 pub(super) struct NodeNames {
     declared: HashSet<String>,
-    /// The names whose nodes are left out: edges to these can't be checked, and are no further mistake.
+    /// The names whose nodes are left out. Edges to these nodes can't be checked, and are no further mistake.
     left_out: HashSet<String>,
 }
 
@@ -54,7 +54,7 @@ impl NodeNames {
         is_new
     }
 
-    /// What the node of a port is.
+    /// Finds out what the node of a port is.
     pub(super) fn find(&self, port: &Port, params: &[Param]) -> PortNode {
         let name = unraw_name(&port.node);
         if self.left_out.contains(&name) {
@@ -76,6 +76,7 @@ pub(super) enum PortNode {
     LeftOut,
     /// A parameter of the graph.
     Param,
+    /// None of these. See "An unknown node" in `graph/mod.rs`.
     Unknown,
 }
 

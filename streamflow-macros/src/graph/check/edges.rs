@@ -1,5 +1,5 @@
-//! Makes edges of the edge statements, and checks them. The type of an input decides how many producers it may have:
-//! see `expand::assertions`.
+//! Makes edges from the edge statements, and checks them. The type of an input decides how many producers it may have,
+//! so `expand/assertions.rs` writes a constant that checks it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,11 +15,11 @@ use crate::graph::syntax::{EdgeStatement, Target};
 pub(super) struct Connections {
     pub(super) edges: Vec<Edge>,
     pub(super) discards: Vec<Discard>,
-    /// Nodes that are named, but not declared.
+    /// The names of unknown nodes. See "An unknown node" in `graph/mod.rs`.
     pub(super) unknown_nodes: Vec<Ident>,
 }
 
-/// Divides the statements into edges. Those to nodes that are left out, or to parameters, are left out, too.
+/// Divides the statements into edges. An edge is left out if one of its nodes is left out, or is a parameter.
 pub(super) fn connect(
     statements: Vec<EdgeStatement>,
     nodes: &Nodes,
@@ -88,7 +88,7 @@ fn mark_shared(edges: &mut [Edge]) {
     }
 }
 
-/// Reports transfers to a node with `#[streams(none)]`: it has no device of its own to copy to.
+/// Reports transfers to an adopting node: it has no device of its own to copy to.
 pub(super) fn check_transfers(edges: &[Edge], nodes: &Nodes, errors: &mut Errors) {
     for edge in edges.iter().filter(|edge| edge.attributes.carries == Carries::Transfer) {
         let Some(Node { name, attributes, .. }) = nodes.node_of(&edge.input) else { continue };

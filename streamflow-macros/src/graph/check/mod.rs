@@ -1,4 +1,5 @@
-//! Checks what names alone decide, and makes the graph that is expanded, without what has mistakes.
+//! Makes a `Graph` from a `ParsedGraph`, without the parts that have mistakes. Checks what can be checked without the
+//! operators' types.
 
 mod declarations;
 mod edges;
@@ -14,7 +15,7 @@ use super::model::{Graph, Nodes};
 use super::syntax::ParsedGraph;
 use crate::diagnostic::Errors;
 
-/// The graph, as far as it can be expanded. `None` if its struct can't be defined.
+/// Checks the graph, and returns all of it that can be expanded. `None` if its struct can't be defined.
 pub(super) fn check_graph(parsed: ParsedGraph, errors: &mut Errors) -> Option<Graph> {
     let ParsedGraph { header, statements } = parsed;
     let mut header = header::check_header(header, errors);
@@ -39,7 +40,8 @@ pub(super) fn check_graph(parsed: ParsedGraph, errors: &mut Errors) -> Option<Gr
     if !errors.is_empty() {
         nodes::report_unknown_nodes(&unknown_nodes, &nodes, errors);
     }
-    // Otherwise each use of the operator's name would mean the graph's struct.
+    // The struct of a graph that is named like an operator of its nodes is not defined: each use of the operator's name
+    // would mean the struct.
     (!shadows_operator).then(|| Graph {
         header,
         pools,

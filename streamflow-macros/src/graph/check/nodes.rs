@@ -12,7 +12,7 @@ use crate::graph::model::Node;
 const OF_GRAPH: &[&str] = &["new", "run", "nodes", "platform", "MERMAID", "DOT"];
 
 /// Reports nodes whose operator has the name of the graph, and returns whether there are any: the graph's struct would
-/// hide the operator.
+/// shadow the operator.
 pub(super) fn check_graph_name(graph: &Ident, nodes: &[Node], errors: &mut Errors) -> bool {
     let mut shadows_operator = false;
     for node in nodes {
@@ -46,7 +46,7 @@ pub(super) fn check_accessors(nodes: &mut [Node], errors: &mut Errors) {
     }
 }
 
-/// Reports nodes that only edges name. Beside a `compile_error!`, rustc does not report them.
+/// Reports unknown nodes, in a graph that has another mistake. See "An unknown node" in `graph/mod.rs`.
 pub(super) fn report_unknown_nodes(unknown: &[Ident], nodes: &[Node], errors: &mut Errors) {
     let nodes: Vec<String> = nodes.iter().map(Node::unraw_name).collect();
     let nodes: Vec<&str> = nodes.iter().map(String::as_str).collect();

@@ -4,8 +4,8 @@ use super::toposort::{self, Cycle};
 use crate::diagnostic::Errors;
 use crate::graph::model::{Edge, Node, Nodes};
 
-/// Indices of nodes, each after all its producers. Edges of unknown nodes are left out, and feedback edges: their
-/// messages are for the next tick.
+/// Returns the indices of the nodes, each after all its producers. Two kinds of edges are left out: those of unknown
+/// nodes, and feedback edges, whose messages are for the next tick.
 pub(super) fn order_nodes(nodes: &Nodes, edges: &[Edge], errors: &mut Errors) -> Vec<usize> {
     let (ordering, ends): (Vec<&Edge>, Vec<(usize, usize)>) = edges
         .iter()

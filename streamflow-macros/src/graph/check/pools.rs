@@ -19,7 +19,7 @@ pub(super) fn declare_pool(pool: Pool, pools: &mut Vec<Pool>, errors: &mut Error
     }
 }
 
-/// Reports nodes whose pool is not declared. They get streams as without the attribute.
+/// Reports nodes whose pool is not declared. They then count as nodes without `#[streams]`.
 pub(super) fn check_pool_uses(pools: &[Pool], nodes: &mut [Node], errors: &mut Errors) {
     let pools: Vec<String> = pools.iter().map(|pool| pool.name.to_string()).collect();
     let known: Vec<&str> = pools.iter().map(String::as_str).collect();
@@ -55,8 +55,8 @@ pub(super) fn check_green_contexts(pools: &[Pool], header: &mut Header, errors: 
     }
 }
 
-/// Reports pools that nothing uses: rustc does not find these constants unused. Otherwise a user who forgets the pool
-/// of a node would not notice, since the node then has a pool of its own.
+/// Reports pools that nothing uses: rustc does not find these constants unused. Otherwise a user who forgets the
+/// `#[streams(POOL)]` of a node would not notice, since the node then has a pool of its own.
 pub(super) fn check_unused(pools: &[Pool], nodes: &[Node], header: &Header, errors: &mut Errors) {
     for pool in pools {
         let of_nodes = nodes.iter().flat_map(|node| {

@@ -41,10 +41,11 @@ pub(super) fn assert_nodes(graph: &Graph) -> TokenStream {
     graph.nodes.iter().zip(ports).map(|(node, ports)| assert_node(node, &ports)).collect()
 }
 
-/// The ports of a node that edges name.
+/// The ports of one node that edges and discards name.
 #[derive(Default)]
 struct ConnectedPorts {
-    /// All ports, whether named as output or as input: an edge in the wrong direction then is one mistake, not three.
+    /// The ports on both sides of `>>`. An edge in the wrong direction then is one mistake: its input is not also
+    /// reported as unconnected, nor its output as unconsumed.
     named: Vec<String>,
     /// How many edges lead to each input.
     producers: Vec<(String, usize)>,
@@ -125,7 +126,7 @@ pub(super) fn assert_edges(graph: &Graph) -> TokenStream {
     producers.chain(devices).collect()
 }
 
-/// The input of this edge, which `first_output` already feeds, takes several producers.
+/// The input of this edge takes several producers: `first_output` feeds it, too.
 fn assert_single_producer(graph: &Graph, edge: &Edge, first_output: &str) -> Option<TokenStream> {
     let (text, node) = (edge.input.to_string(), graph.nodes.node_of(&edge.input)?);
     let (input, inputs) = (unraw_name(&edge.input.name), operator_item(&node.ty, "INPUTS"));
@@ -140,11 +141,12 @@ fn assert_devices(graph: &Graph, edge: &Edge) -> Option<TokenStream> {
         (graph.nodes.node_of(&edge.output)?, graph.nodes.node_of(&edge.input)?);
     let is_transfer = edge.attributes.carries == Carries::Transfer;
     match (&producer.attributes.streams, &consumer.attributes.streams) {
-        // Such a node is on the device of its message.
+        // An adopting node is on the device of its message.
         (Streams::Adopt, _) | (_, Streams::Adopt) => return None,
         _ if is_transfer => {}
-        // One pool, or none, is one device.
+        // Two nodes without `#[streams]` are on one device: device 0, or that of the graph's green contexts.
         (Streams::OwnPool, Streams::OwnPool) => return None,
+        // So are two nodes of one pool.
         (Streams::Pool(one), Streams::Pool(other)) if one == other => return None,
         _ => {}
     }
@@ -164,13 +166,15 @@ fn edge_end(graph: &Graph, node: &Node, port: &Port, ports: &str) -> TokenStream
     let (name, port, ports) =
         (node.unraw_name(), unraw_name(&port.name), operator_item(&node.ty, ports));
     let has_green_contexts = graph.header.green_contexts.is_some();
-    let is_default = matches!(node.attributes.streams, Streams::OwnPool);
+    let has_own_pool = matches!(node.attributes.streams, Streams::OwnPool);
     let pool = match graph.pools.iter().find(|pool| node.is_on(pool)) {
         Some(pool) => {
             let pool_ref = pool_ref(pool);
             quote!(::core::option::Option::Some(#pool_ref))
         }
-        None if has_green_contexts && is_default => quote!(::core::option::Option::Some(&__GREEN)),
+        None if has_green_contexts && has_own_pool => {
+            quote!(::core::option::Option::Some(&__GREEN))
+        }
         None => quote!(::core::option::Option::None),
     };
     quote! {

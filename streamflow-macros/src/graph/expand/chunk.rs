@@ -85,7 +85,7 @@ impl Chunk<'_> {
         quote!((#(#names)*))
     }
 
-    /// Makes the nodes of their operators, each in a box.
+    /// Makes the nodes from their operators, each in a box.
     ///
     /// The closure returns them in a struct: rustc then reports a mistake of an operator's type where a field names
     /// the type, and not where the type is inferred.
@@ -123,7 +123,8 @@ impl Chunk<'_> {
         }
     }
 
-    /// Borrows the ports of its nodes, under the nodes' names.
+    /// Binds each node's name to its ports, `let a = &mut a.ports;`. With this binding, the `a.out` of an edge is the
+    /// field `out` of these ports.
     pub(super) fn borrow_ports(&self) -> TokenStream {
         let (holder, nodes) = (hygienic("Nodes", self.index), hygienic("nodes", self.index));
         let ports = self.nodes.iter().map(|(_, node)| {

@@ -10,8 +10,8 @@ use super::wiring;
 use crate::graph::model::Graph;
 use crate::graph::parts::{NodeParts, Streams};
 
-/// First the expressions of the user, which see the parameters; then the nodes; then the edges, where each node's ports
-/// have the name of the node and may hide a parameter.
+/// First the user's expressions, which see the parameters; then the nodes; then the edges, where each node's ports have
+/// the name of the node, which may shadow a parameter.
 pub(super) fn expand_new(graph: &Graph) -> TokenStream {
     let platform = hygienic_platform();
     let left_out = graph.left_out.iter().map(|NodeParts { ty, value }| {
@@ -20,7 +20,7 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
         quote!(#ty #value)
     });
     // Without the nodes that are left out, a parameter may be unused, which is not the user's mistake. Both conditions
-    // have as many letters: see `expand_graph`.
+    // have the same length, because an editor finds its cursor by offset: see `expand_graph`.
     let params = graph.header.params.iter().map(|param| &param.name);
     let condition = if graph.is_sound { quote!(any()) } else { quote!(all()) };
     let use_params = quote!(#[cfg(#condition)] let _ = (#(&#params,)*););
@@ -58,8 +58,8 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
     }
 }
 
-/// How many streams all operators together declare: with one, and none that is added while running, no stream ever
-/// waits for another.
+/// Declares the `SingleStream` that all nodes share, from the number of streams that their operators declare together.
+/// If that is one, and none is added in a run, no stream ever waits for another. Adopting nodes have no streams.
 fn declare_single_stream(graph: &Graph) -> TokenStream {
     let streams = graph
         .nodes

@@ -88,7 +88,8 @@ pub(in crate::graph) fn draw_dot(graph: &Graph) -> String {
     text
 }
 
-/// The nodes of each pool, then those without a pool, in the order in which they run. Pools without nodes are left out.
+/// The nodes of each pool, then the nodes without `#[streams]` and the adopting nodes, each in the order in which they
+/// run. Pools without nodes are left out.
 fn nodes_by_pool(graph: &Graph) -> Vec<(Option<&Ident>, Vec<&Node>)> {
     let pools = graph.pools.iter().map(Some).chain([None]);
     pools
@@ -104,7 +105,7 @@ fn nodes_by_pool(graph: &Graph) -> Vec<(Option<&Ident>, Vec<&Node>)> {
         .collect()
 }
 
-/// The edges whose nodes are there, with these nodes.
+/// The edges with their nodes. Edges of unknown nodes are left out.
 fn edges(graph: &Graph) -> impl Iterator<Item = (&Edge, &Node, &Node)> {
     graph.edges.iter().filter_map(|edge| {
         Some((edge, graph.nodes.node_of(&edge.output)?, graph.nodes.node_of(&edge.input)?))

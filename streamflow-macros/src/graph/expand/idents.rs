@@ -11,12 +11,12 @@ pub(super) fn hygienic(name: &str, index: usize) -> Ident {
     format_ident!("__{}_{}", name, index, span = Span::mixed_site())
 }
 
-/// The platform, where a node may be named `platform`.
+/// The variable for the platform. A node may be named `platform`, so that name is not used for it.
 pub(super) fn hygienic_platform() -> Ident {
     Ident::new("__platform", Span::mixed_site())
 }
 
-/// The value, shared by all nodes, that says whether together they have a single stream.
+/// The variable for the `SingleStream` that all nodes share.
 pub(super) fn single_stream() -> Ident {
     Ident::new("__single_stream", Span::mixed_site())
 }

@@ -26,14 +26,14 @@ pub(super) fn expand_graph(graph: &Graph) -> TokenStream {
     });
     let green = graph.header.green_contexts.as_ref().map(|green| {
         quote! {
-            /// Of nodes without a pool.
+            /// The pool of each node without `#[streams]`.
             const __GREEN: ::streamflow::__private::CudaStreamPool =
                 ::streamflow::__private::CudaStreamPool::new().on(#green.default_context());
         }
     });
     let implementation = implementation::expand_methods(graph, &mermaid);
     let graph_impl = graph_impl::expand_graph_impl(graph);
-    // A mistake of names would make assertions fail, too. They are left out beside one.
+    // Some would fail because of a mistake that is already reported: see "Which check is where" in `graph/mod.rs`.
     let has_assertions = graph.is_sound && !graph.has_unknown_nodes;
     let node_assertions = has_assertions.then(|| assertions::assert_nodes(graph));
     let pool_assertions = has_assertions.then(|| assertions::assert_pools(graph));
@@ -41,6 +41,9 @@ pub(super) fn expand_graph(graph: &Graph) -> TokenStream {
     let edge_assertions = has_assertions.then(|| assertions::assert_edges(graph));
     // To complete, an editor adds letters at the cursor and expands again, then finds the cursor in `new`, by its
     // distance from the beginning. So `new` comes before all items that repeat the user's names, as the diagrams do.
+    //
+    // The assertions of pools and edges name the pools' constants, which only the block has. The assertions of nodes
+    // name nothing in the block, only the operators' types, so they are outside.
     quote! {
         #[allow(non_local_definitions)]
         const _: () = {

@@ -1,4 +1,7 @@
 //! The edges, as calls whose bounds check them, underlined where the user wrote the edge.
+//!
+//! The calls repeat the user's `a.out`. It resolves because `Chunk::borrow_ports` binds the name `a` to the node's ports
+//! before them.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -75,7 +78,7 @@ fn send_first_message(index: usize, input: &Port, value: &Expr) -> TokenStream {
     quote_spanned!(first=> #call?;)
 }
 
-/// The edge's queue, if it is not the default one.
+/// The `EdgeOptions` of the edge's queue, if it is not the default one.
 fn edge_options(index: usize, edge: &Edge) -> Option<TokenStream> {
     let EdgeAttributes { capacity, policy, initial, .. } = &edge.attributes;
     if capacity.is_none() && policy.is_none() && initial.is_none() {
@@ -111,7 +114,8 @@ fn device_of(graph: &Graph, input: &Port) -> TokenStream {
     }
 }
 
-/// The user's expressions in the attributes of edges, evaluated where no node hides a parameter.
+/// Evaluates the user's expressions in the attributes of edges. This comes before `Chunk::borrow_ports`, whose names may
+/// shadow a parameter.
 pub(super) fn evaluate_options(graph: &Graph) -> TokenStream {
     let value = |(index, edge): (usize, &Edge)| {
         let EdgeAttributes { capacity, initial, .. } = &edge.attributes;
@@ -156,8 +160,8 @@ fn borrow_port(port: &Port) -> TokenStream {
     quote!(#lead #node #dot #name)
 }
 
-/// A port that an edge names, perhaps not written to its end. An editor finds the same code here and completes it;
-/// rustc does not see it.
+/// Writes the expression `node.port` with the tokens of a port that an edge names, perhaps not written to its end. In
+/// this expression, an editor finds the user's tokens and completes them. rustc does not see it.
 fn complete_port(partial: &PartialPort) -> TokenStream {
     let PartialPort { node, dot, name } = partial;
     let access = dot.as_ref().map(|dot| {

@@ -62,7 +62,7 @@ fn split_at_semicolons(body: TokenStream) -> Vec<Segment> {
     segments
 }
 
-/// One statement, or several where a semicolon is missing.
+/// Reads one statement, or several where a semicolon is missing.
 fn parse_segment(tokens: TokenStream, statements: &mut Vec<Statement>, errors: &mut Errors) {
     let parser = |input: ParseStream<'_>| {
         loop {
@@ -98,7 +98,8 @@ fn may_begin_statement(input: ParseStream<'_>) -> bool {
         || input.peek(Token![#])
 }
 
-/// One statement. If it has a mistake, it takes all of the input.
+/// Reads one statement. If the statement can't be read to its end, the function consumes the rest of `input`, since the
+/// place where the next statement begins is then unknown. `parse_edge` has one exception.
 fn parse_statement(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Statement> {
     reject_inner_attributes(input, errors)?;
     let attributes = input.call(Attribute::parse_outer)?;

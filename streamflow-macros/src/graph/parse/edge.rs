@@ -12,7 +12,8 @@ use crate::graph::parts::{NodeParts, PartialPort, Port};
 use crate::graph::syntax::{BrokenStatement, EdgeStatement, Statement, Target};
 use crate::tokens::split;
 
-/// An edge. If it has a mistake, it takes all of the input, except what looks like the next statement.
+/// Reads an edge. If the edge can't be read to its end, the function consumes the rest of `input`. The exception is a
+/// group without a readable input: its end is known, and the next statement may follow, where a semicolon is missing.
 pub(super) fn parse_edge(
     written: &[Attribute],
     input: ParseStream<'_>,
@@ -89,7 +90,8 @@ fn parse_target(
     Ok(port.map(Target::Input).map_err(|partial| partial.into_iter().collect()))
 }
 
-/// Skips `, c.in`: further inputs of the same output, without their parentheses.
+/// Reports `, c.in`, further inputs of the same output without their parentheses, and skips them. If `>>` follows, they
+/// are left: after a comma instead of a semicolon, the next edge begins there.
 fn reject_inputs_without_group(
     output: &Port,
     first: &Port,

@@ -89,12 +89,12 @@ fn read_green_contexts(attribute: &Attribute, pool: &mut Option<Ident>, errors: 
         Err(_) => errors.at(
             attribute,
             "this attribute names one green context pool of the graph, \
-             `#[green_contexts(GREEN)]`: nodes without a pool use its default context",
+             `#[green_contexts(GREEN)]`: nodes without `#[streams]` use its default context",
         ),
     }
 }
 
-/// Skips `<T>`, so that it is the only mistake.
+/// Reports `<T>` and skips it, so that no further mistake follows from it.
 fn reject_generics(input: ParseStream<'_>, errors: &mut Errors) {
     if !input.peek(Token![<]) {
         return;
@@ -121,7 +121,7 @@ fn reject_generics(input: ParseStream<'_>, errors: &mut Errors) {
     );
 }
 
-/// Skips `where T: Element`, so that it is the only mistake.
+/// Reports `where T: Element` and skips it, so that no further mistake follows from it.
 fn reject_where_clause(input: ParseStream<'_>, errors: &mut Errors) {
     if !input.peek(Token![where]) {
         return;

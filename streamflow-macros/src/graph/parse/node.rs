@@ -13,7 +13,7 @@ use crate::graph::parts::{NodeParts, Pool};
 use crate::graph::syntax::{BrokenStatement, NodeStatement, Statement};
 use crate::tokens::spelled;
 
-/// A node. If it has a mistake, it takes all of the input.
+/// Reads a node. If the node can't be read to its end, the function consumes the rest of `input`.
 pub(super) fn parse_node(
     attributes: Vec<Attribute>,
     input: ParseStream<'_>,

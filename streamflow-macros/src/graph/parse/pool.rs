@@ -13,7 +13,7 @@ use crate::graph::syntax::{BrokenStatement, Statement};
 /// Attributes that rustc reads at a `const`.
 const OF_RUSTC: &[&str] = &["allow", "expect", "deprecated"];
 
-/// A pool. If it has a mistake, it takes all of the input.
+/// Reads a pool. If the pool can't be read to its end, the function consumes the rest of `input`.
 pub(super) fn parse_pool(
     attributes: Vec<Attribute>,
     input: ParseStream<'_>,

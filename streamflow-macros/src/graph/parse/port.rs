@@ -11,7 +11,7 @@ use crate::graph::parts::{PartialPort, Port};
 
 pub(super) const EDGE_FORM: &str = "an edge is written `producer.output >> consumer.input;`";
 
-/// A port, or, with a mistake, what of it is written.
+/// A port, or, if it has a mistake, the part of it that is written.
 pub(super) type PortResult = Result<Port, Option<PartialPort>>;
 
 /// The side of the edge on which a port is.
@@ -21,7 +21,7 @@ pub(super) enum Side {
     Input,
 }
 
-/// A port. If it has a mistake, it takes all of the input.
+/// Reads a port. If the port can't be read to its end, the function consumes the rest of `input`.
 pub(super) fn parse_port(
     input: ParseStream<'_>,
     side: Side,

@@ -6,7 +6,8 @@ use syn::parse::ParseStream;
 
 use crate::diagnostic::Errors;
 
-/// The expression after `=`. If it has a mistake, it takes all of the input.
+/// Reads the expression after `=`. If the expression can't be read to its end, the function consumes the rest of
+/// `input`. `None` if the expression is missing or can't be read, which is reported.
 pub(super) fn parse_value(
     statement: &TokenStream,
     input: ParseStream<'_>,
