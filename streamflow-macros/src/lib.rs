@@ -1,7 +1,8 @@
 //! The macros of streamflow. Use them through the `streamflow` crate.
 //!
-//! Each macro is a pipeline: it parses the user's tokens, checks what it read, and expands it. All mistakes of one use
-//! are reported at once. Whatever can be defined in spite of them is defined, so that no further errors follow.
+//! Each macro is a pipeline: it parses the user's tokens, checks them, and expands them. All mistakes that the macro
+//! finds in one use are reported at once. Items that can be defined in spite of the mistakes are defined, so that no
+//! further errors follow.
 //!
 //! With `STREAMFLOW_EXPAND=directory` set, each use also writes its expansion, formatted, to a file in this directory,
 //! named after its location and its first item: `main-42-Ramp.rs`. Cargo does not know the variable, so change the file
@@ -132,9 +133,9 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 ///                | "#[policy(" policy ")]" | "#[feedback(initial =" expression ")]"
 /// policy         = "pop" | "reject" | "fault"
 /// ```
-/// The graph may have the attributes of a struct, as `#[derive(Debug)]`, and `#[green_contexts(NAME)]`: nodes without a
-/// pool use the default context of this green context pool (Holoscan's `add_default_green_context_pool`). Statements
-/// may be in any order: the edges determine which node runs first.
+/// The graph may have the attributes of a struct, as `#[derive(Debug)]`, and `#[green_contexts(NAME)]`: nodes without
+/// `#[streams]` use the default context of this green context pool (Holoscan's `add_default_green_context_pool`).
+/// Statements may be in any order: the edges determine which node runs first.
 ///
 /// A graph has no type parameters, because its checks need concrete operators. A generic operator is written with its
 /// types: `let cast: Cast<u8, f32> = Cast::new();`.
@@ -153,9 +154,9 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// - `a.out >> _;` discards the messages of an output.
 ///
 /// # Attributes of nodes
-/// - `#[streams(POOL)]`: the node's streams are from this pool, and its device is that of the pool. Without this
-///   attribute, the node has its own pool, on device 0 and without a maximum.
-/// - `#[streams(none)]`: the node has no streams, and works on the stream of the message that it receives.
+/// - `#[streams(POOL)]`: the node's streams are from this pool, and its device is that of the pool. A node without
+///   `#[streams]` has its own pool, on device 0 or on the default context of `#[green_contexts]`, without a maximum.
+/// - `#[streams(none)]`: the node is an adopting node: it allocates no streams; it adopts the stream of its message.
 /// - `#[when(count(n))]`: the node runs `n` times, a `u64`. A source without it runs until it calls `cx.finish()`.
 /// - `#[when(stream_done(input))]`: the node runs when the device has completed the work of all messages that it will
 ///   receive from this input. Until then, other nodes run.
@@ -184,24 +185,36 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// # What is checked, and when
 /// | Mistake | Found by | Reported at |
 /// |---|---|---|
-/// | a statement that can't be read; an unknown attribute, condition or pool; a pool that no node uses | the macro | the statement, or its part |
-/// | two nodes or pools with one name; a node with the name of another item of the graph | the macro | the later one |
-/// | a cycle without `#[feedback]` | the macro | the edge that closes it, with the path |
-/// | two producers of an input that takes one | a constant | the later edge |
-/// | an unknown node or port, an operator's wrong arguments | rustc | the name |
-/// | a type that is not an operator, or has no `compute` | types | the node's type |
-/// | a port of another type, an edge in the wrong direction, a fan-out to an input that takes its message, `#[copy]` or `#[transfer]` of what can't be copied | types | the edge |
-/// | `stream_done` of an output, or of host data | types | the condition |
-/// | a required input without a producer, an input whose size differs from the number of its producers, an output without a consumer | a constant | the node's name |
-/// | a pool for an operator with host data only | a constant | the node's `#[streams(…)]` |
-/// | a pool with fewer streams than its operators declare | a constant | the pool's description |
-/// | device data between nodes on different devices without `#[transfer]`, or on one device with it | a constant | the edge |
-/// | a `count` or a `capacity` of 0, a device or stream that the platform does not have, a constructor's error | `new` | – |
-/// | device data that reaches another device through a node with `#[streams(none)]` | `run` | – |
+/// | a statement that can't be read; an unknown attribute, condition or pool | macro | the statement, or its part |
+/// | a pool that nothing uses | macro, if it finds no other mistake | the pool's name |
+/// | two nodes or pools with one name | macro | the later one |
+/// | a node with the name of a pool or of another item of the graph's struct | macro | the node's name |
+/// | a graph with the name of one of its operators | macro | the node's type |
+/// | a node's type that is never an operator, as a reference or a tuple, or that has a `_` | macro | the node's type |
+/// | an edge to a parameter of the graph | macro | the parameter's name |
+/// | the same edge twice | macro | the later edge |
+/// | a discard of an output that has a consumer, or is discarded already | macro | the discard |
+/// | `#[transfer]` to an adopting node | macro | the edge |
+/// | a literal `#[capacity(0)]` | macro | the number |
+/// | a cycle without `#[feedback]` | macro | the edge that closes it, with the path |
+/// | an unknown node | name resolution; macro, if it finds another mistake | the name |
+/// | an unknown operator or value | name resolution | the name |
+/// | an unknown port, an operator's wrong arguments | type check | the port's name, the call |
+/// | a type that is not an operator, or has no `compute` | trait bound | the node's type |
+/// | a port of another type, an edge in the wrong direction, a fan-out to an input that takes its message, `#[copy]` or `#[transfer]` of what can't be copied | trait bound | the edge |
+/// | `stream_done` of an output, or of host data | trait bound | the condition |
+/// | two producers of an input that takes one | constant | the later edge |
+/// | a required input without a producer, an input whose size differs from the number of its producers, an output without a consumer | constant | the node's name |
+/// | a pool for an operator with host data only | constant | the node's `#[streams(…)]` |
+/// | a pool with fewer streams than its operators declare | constant | the pool's description |
+/// | device data between nodes on different devices without `#[transfer]`, or on one device with it | constant | the edge |
+/// | a `count` of 0, a `capacity` whose value is 0, a device or stream that the platform does not have, a constructor's error | `new` | – |
+/// | device data that reaches another device through an adopting node | `run` | – |
 ///
-/// All mistakes of names in one graph are reported at once, and the struct is still defined, so that its uses
-/// are no further mistakes. Constants are evaluated when all names are right. `cargo check` finds all
-/// mistakes that the compiler can find.
+/// The macro reports all mistakes that it finds in one graph at once. The struct is still defined, so that its uses are
+/// no further mistakes, unless the graph has no name or the name of one of its operators. The constants are evaluated
+/// only if the macro finds no mistake and every node is known. `cargo check` finds all mistakes that the compiler can
+/// find.
 #[proc_macro]
 pub fn graph(tokens: TokenStream) -> TokenStream {
     guarded(TokenStream::new(), || graph::graph(tokens.into()).into())

@@ -66,7 +66,7 @@ fn has_cfg(field: &Field) -> bool {
     field.attrs.iter().any(|attr| attr.path().is_ident("cfg"))
 }
 
-/// Removes the field's `#[input]` or `#[output]`, and returns it.
+/// Removes `#[input]` or `#[output]` from the field, and returns it.
 fn take_port_attribute(field: &mut Field, errors: &mut Errors) -> Option<PortAttribute> {
     let mut found: Option<PortAttribute> = None;
     field.attrs.retain(|attr| {

@@ -16,7 +16,7 @@ pub(super) fn find_unused_params<'a>(
     names.filter(|name| !mentions(tokens.clone(), name)).collect()
 }
 
-/// The type of a field that uses these parameters and holds nothing.
+/// The type of a phantom field: a field that uses these parameters and holds nothing.
 pub(super) fn phantom_type(names: &[&Ident]) -> TokenStream {
     quote!(::core::marker::PhantomData<fn() -> (#(#names,)*)>)
 }
@@ -57,8 +57,8 @@ pub(super) fn keep_needed_params(generics: &Generics, tokens: &TokenStream) -> G
     needed
 }
 
-/// The struct's parameters, with a where clause that the ports' types are messages. If one is not, rustc reports it
-/// once, at the port's type, and assumes it in the rest of the generated code.
+/// The struct's parameters, with the bounds that only rustc can check in a where clause: the ports' types are messages.
+/// If one does not hold, rustc reports it once, at the port's type, and assumes it in the rest of the generated code.
 pub(super) fn with_bounds_left_to_rustc(generics: &Generics, ports: &[Port]) -> Generics {
     let mut with_bounds = generics.clone();
     for clause in message_bounds_left_to_rustc(generics, ports) {

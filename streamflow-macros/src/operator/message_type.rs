@@ -8,7 +8,7 @@ use syn::{Type, TypeReference, parse_quote};
 use crate::diagnostic::Errors;
 use crate::tokens::{is_element, mentions, spelled, ungrouped};
 
-/// The type, or its replacement if it can't be a message.
+/// Reports a type that can't be a message. Returns the type, or its replacement.
 pub(super) fn check_message_type(ty: &Type, errors: &mut Errors) -> Type {
     let ty = ungrouped(ty);
     let text = spelled(ty);
@@ -91,7 +91,8 @@ fn wrap_in_host_data(ty: &Type) -> Type {
     parse_quote!(::streamflow::HostData<#ty>)
 }
 
-/// A type with a name. Its arguments must be written out, and must not borrow.
+/// Reports what a type with a name must not have in its arguments: a borrow, `_` and `Self`. Returns the type, or its
+/// replacement.
 fn reject_borrows_in(ty: &Type, errors: &mut Errors) -> Type {
     let (tokens, text) = (ty.to_token_stream(), spelled(ty));
     let mut found = false;

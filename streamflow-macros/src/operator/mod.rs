@@ -1,4 +1,37 @@
 //! `#[operator]`.
+//!
+//! # The way of a token
+//!
+//! By file, with the type that each step hands on:
+//!
+//! 1. `parse.rs`: `parse_options` reads the options of `#[operator(…)]` into `Options` (`model.rs`), and `parse_item`
+//!    reads the struct into syn's `DeriveInput`.
+//! 2. `check.rs`: `check_operator` makes an `Operator` (`model.rs`) from both. `fields.rs` sorts the fields into ports
+//!    and state, and reads each `Port`. `input_options.rs` reads `#[input(…)]` into `InputOptions`, and `port_type.rs`
+//!    reads the field's type into a `PortType`. `message_type.rs` rejects types that can't be messages.
+//! 3. `expand.rs`: `expand_operator` writes the items, as a `TokenStream`. `constructor.rs` writes the user's struct
+//!    without its ports, with the table of the ports (`docs.rs`), and `new`. `structs.rs` writes the Ports, the Io and
+//!    the Streams, and `expand.rs` itself the ports' own types and all implementations. `generics.rs` decides which
+//!    parameters and bounds each of them has.
+//! 4. Here, `operator` appends the mistakes that `parse` and `check` have added to `Errors`, as `compile_error!`s.
+//!    `Expandable` says how much is defined in spite of them.
+//!
+//! # What becomes of a port
+//!
+//! For example, of the ports of `struct Blur { #[input] image: &Tensor<f32>, #[output] out: Tensor<u8> }`:
+//!
+//! | | the input `image` | the output `out` |
+//! |---|---|---|
+//! | the port's own type | `struct Blur_image` | `struct Blur_out` |
+//! | its implementation | `impl InputPort for Blur_image`, with the message, its type in a tick, and `Reads` | `impl OutputPort for Blur_out`, with the message |
+//! | a field of `BlurPorts` | `image: Input<Blur_image>` | `out: Output<Blur_out>` |
+//! | a field of `BlurIo<'t>` | `image: In<'t, &'t Tensor<f32>>` | `out: Out<'t, Tensor<u8>>` |
+//! | in `impl Operator for Blur` | a `PortInfo` in `INPUTS` | a `PortInfo` in `OUTPUTS` |
+//! | in `impl Ports for BlurPorts` | a `visit` in `inputs` | a `visit` in `outputs` |
+//! | in the documentation of `Blur` | a row of the table | a row of the table |
+//!
+//! In an operator without an input, the field of `out` is an `Out<'t, Tensor<u8>, Unset>`: there is no internal stream,
+//! so the user sets the output's stream.
 
 mod check;
 mod constructor;
@@ -19,7 +52,7 @@ use proc_macro2::TokenStream;
 
 use crate::diagnostic::Errors;
 
-/// Expands one use: parse, check, expand.
+/// Expands one use of `#[operator]`.
 pub(crate) fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let options = parse::parse_options(options, &mut errors);

@@ -1,4 +1,5 @@
-//! An operator as data: the result of parse and check.
+//! A checked operator, `Operator`: the output of `check`, and the input of `expand`. Its `Options` are the output of
+//! `parse`.
 
 use proc_macro2::{Span, TokenStream};
 use syn::{Attribute, Expr, Field, Generics, Ident, Type, Visibility};
@@ -61,7 +62,7 @@ pub(super) struct Port {
     pub(super) docs: Vec<Attribute>,
     /// The doc comment as text.
     pub(super) doc: String,
-    /// The name of the port's own type, `CombineAndSum_in1`.
+    /// The name of the port's own type, `CombineAndSum_in1`. See "What becomes of a port" in `operator/mod.rs`.
     pub(super) port_type_name: Ident,
 }
 

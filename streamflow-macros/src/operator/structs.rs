@@ -53,7 +53,7 @@ pub(super) fn name_types(operator: &Operator) -> Names {
 }
 
 impl Names {
-    /// Whether the Io needs an empty field that uses its remaining parameters.
+    /// Whether the Io needs a phantom field, for the parameters that its other fields do not use.
     pub(super) fn io_needs_phantom_field(&self, operator: &Operator) -> bool {
         let empty = operator.ports.is_empty() && operator.options.streams.is_empty();
         empty || !self.io_unused.is_empty()
@@ -185,7 +185,8 @@ fn expand_stream_fields(operator: &Operator, tick: &Lifetime) -> TokenStream {
     quote!(#(#fields)*)
 }
 
-/// A port's type in one tick: the user's type with the tick's lifetime.
+/// A port's type in one tick: the user's type with the tick's lifetime. If it may be an alias of `Shared<T>`, it is the
+/// type that rustc finds for it.
 pub(super) fn type_in_tick(operator: &Operator, port: &Port, tick: &Lifetime) -> TokenStream {
     let written = &port.written;
     if may_be_alias_of_shared(operator, port) {
@@ -196,7 +197,7 @@ pub(super) fn type_in_tick(operator: &Operator, port: &Port, tick: &Lifetime) ->
     written_type_in_tick(port, tick)
 }
 
-/// The same, spelled as the user wrote it.
+/// A port's type in one tick, spelled as the user wrote it.
 fn written_type_in_tick(port: &Port, tick: &Lifetime) -> TokenStream {
     let written = match &port.written {
         Type::Reference(reference) => {
@@ -233,7 +234,7 @@ pub(super) fn may_be_alias_of_shared(operator: &Operator, port: &Port) -> bool {
         && !operator.generics.type_params().any(|param| mentions(message.clone(), &param.ident))
 }
 
-/// `Input` or `Output`
+/// `Input` or `Output`: the struct that holds the port of a node.
 pub(super) fn port_struct_name(port: &Port) -> TokenStream {
     match port.direction {
         Direction::Input { .. } => quote!(Input),

@@ -1,7 +1,7 @@
 //! The edges, as calls whose bounds check them, underlined where the user wrote the edge.
 //!
-//! The calls repeat the user's `a.out`. It resolves because `Chunk::borrow_ports` binds the name `a` to the node's ports
-//! before them.
+//! The calls repeat the user's `a.out`. It resolves because `Chunk::borrow_ports` binds the name `a` to the ports of the
+//! node before them.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -114,8 +114,8 @@ fn device_of(graph: &Graph, input: &Port) -> TokenStream {
     }
 }
 
-/// Evaluates the user's expressions in the attributes of edges. This comes before `Chunk::borrow_ports`, whose names may
-/// shadow a parameter.
+/// Evaluates the user's expressions in the attributes of edges. This comes before `Chunk::borrow_ports`, whose bindings
+/// may shadow a parameter.
 pub(super) fn evaluate_options(graph: &Graph) -> TokenStream {
     let value = |(index, edge): (usize, &Edge)| {
         let EdgeAttributes { capacity, initial, .. } = &edge.attributes;
