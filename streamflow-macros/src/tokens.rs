@@ -17,7 +17,8 @@ pub(crate) const STANDARD_TRAITS: &[&str] = &[
     "PartialEq", "PartialOrd", "Rem", "Send", "Sized", "Sub", "SubAssign", "Sum", "Sync",
 ];
 
-/// The messages that come with the library, whatever is in them. `library_types` compares the two lists with the library.
+/// The messages that come with the library, by name, without type arguments. `library_types` compares this list and
+/// `ELEMENTS` with the library.
 const MESSAGES: &[&str] = &[
     "Tensor",
     "Buffer",

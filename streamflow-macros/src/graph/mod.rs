@@ -13,8 +13,9 @@
 //!    `_`. `check/order.rs` finds the order in which the nodes run. A `ParsedGraph` and a `Graph` have some types in
 //!    common, as `Pool` and `Port`: these are in `parts.rs`.
 //! 3. `expand/mod.rs`: `expand_graph` writes the items that the graph expands to, as a `TokenStream`. `definition.rs`
-//!    in `expand` writes the struct, `implementation.rs` its methods, `constructor.rs` the body of `new`, and
-//!    `assertions.rs` the constants that check it. `spans.rs` says which of the user's tokens a mistake underlines.
+//!    in `expand` writes the struct, `implementation.rs` its methods, `constructor.rs` the body of `new`,
+//!    `graph_impl.rs` the `impl Graph`, and `assertions.rs` the constants that check the graph. `spans.rs` says which
+//!    of the user's tokens a mistake underlines.
 //! 4. Here, `graph` appends the mistakes that `parse` and `check` have added to `Errors`, as `compile_error!`s.
 //!
 //! # Which check is where
@@ -22,8 +23,10 @@
 //! - In the macro: `parse` checks the syntax, and finds a literal `#[capacity(0)]`. `check` checks names, finds cycles,
 //!   duplicate edges, discards of consumed outputs, a `#[transfer]` to a node with `#[streams(none)]`, and, in a graph
 //!   without another mistake, pools that nothing uses.
-//! - In trait bounds of the functions that `expand/wiring.rs` calls, which are in `streamflow/src/port/connect.rs`: an
-//!   edge's direction, its message's type, who may own the message, `#[copy]`, `#[transfer]` and `stream_done`.
+//! - In trait bounds. Those of the functions that `expand/wiring.rs` calls, in `streamflow/src/port/connect.rs`, check
+//!   an edge's direction, its message's type, whether its input may own the message, `#[copy]`, `#[transfer]` and
+//!   `stream_done`. `operator_item` in `expand/paths.rs` requires that a node's type is an operator, and `any_node` in
+//!   `expand/graph_impl.rs` that it has a `compute`.
 //! - In constants, which `expand/assertions.rs` writes, and which call `check_inputs` and the functions beside it in
 //!   `streamflow/src/graph/check.rs`: everything that needs the values that an operator's type has, as the names and
 //!   sizes of its ports. The constants are written only if the macro has found no mistake and no unknown node.
@@ -33,7 +36,7 @@
 //! # An unknown node
 //!
 //! An edge may name a node that no `let` declares, `a.out >> shw.image`. `check/edges.rs` keeps the edge, and lists the
-//! name in `Connections::unknown_nodes`. The name then is reported once:
+//! name in `Connections::unknown_nodes`. Then the name is reported either by rustc or by the macro:
 //!
 //! - If the macro has found no mistake, by rustc: the call that `expand/wiring.rs` writes for the edge uses the name
 //!   `shw`, which nothing binds.

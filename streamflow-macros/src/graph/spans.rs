@@ -11,8 +11,8 @@ use syn::spanned::Spanned;
 use super::model::{Discard, Edge};
 use super::parts::Port;
 
-/// The spans of what is underlined: of the first token, of one in the middle, and of the last token. Names of the
-/// expansion get the middle one: an editor then does not show them for the user's names.
+/// The spans of the tokens that a mistake underlines: those of the first token, of one in the middle, and of the last
+/// token. Names of the expansion get the middle one: an editor then does not show them for the user's names.
 #[derive(Clone, Copy)]
 pub(super) struct Underline {
     pub(super) first: Span,
@@ -49,7 +49,7 @@ impl ToTokens for Port {
 }
 
 impl Edge {
-    /// The tokens that a mistake of this edge underlines: of an input in a group, the input alone, because the rest
+    /// The tokens that a mistake of this edge underlines. If the input is in a group, that is the input alone: the rest
     /// belongs to the other edges as well.
     pub(super) fn underlined_tokens(&self) -> TokenStream {
         let Self { output, arrow, input, .. } = self;

@@ -44,7 +44,7 @@ pub(super) fn assert_nodes(graph: &Graph) -> TokenStream {
 /// The ports of one node that edges and discards name.
 #[derive(Default)]
 struct ConnectedPorts {
-    /// The ports on both sides of `>>`. An edge in the wrong direction then is one mistake: its input is not also
+    /// The ports on both sides of `>>`. So an edge in the wrong direction is one mistake: its input is not also
     /// reported as unconnected, nor its output as unconsumed.
     named: Vec<String>,
     /// How many edges lead to each input.

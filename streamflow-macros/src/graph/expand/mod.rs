@@ -33,7 +33,7 @@ pub(super) fn expand_graph(graph: &Graph) -> TokenStream {
     });
     let implementation = implementation::expand_methods(graph, &mermaid);
     let graph_impl = graph_impl::expand_graph_impl(graph);
-    // Some would fail because of a mistake that is already reported: see "Which check is where" in `graph/mod.rs`.
+    // Some would fail because of a mistake that is reported anyway: see "Which check is where" in `graph/mod.rs`.
     let has_assertions = graph.is_sound && !graph.has_unknown_nodes;
     let node_assertions = has_assertions.then(|| assertions::assert_nodes(graph));
     let pool_assertions = has_assertions.then(|| assertions::assert_pools(graph));

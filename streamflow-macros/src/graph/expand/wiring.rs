@@ -1,7 +1,7 @@
 //! The edges, as calls whose bounds check them, underlined where the user wrote the edge.
 //!
-//! The calls repeat the user's `a.out`. It resolves because `Chunk::borrow_ports` binds the name `a` to the ports of the
-//! node before them.
+//! The calls repeat the user's `a.out`, which resolves because `Chunk::borrow_ports` has bound the name `a` to the
+//! ports of the node.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
