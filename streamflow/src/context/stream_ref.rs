@@ -56,7 +56,7 @@ impl<'c> Synchronized<'c> {
     pub(crate) fn wait(&mut self, point: Point) -> Result<()> {
         self.target.wait(point)?;
         match self.after.iter_mut().find(|known| known.stream() == point.stream()) {
-            Some(known) if known.epoch() >= point.epoch() => {}
+            Some(known) if known.record() >= point.record() => {}
             Some(known) => *known = point,
             None => self.after.push(point),
         }
@@ -75,7 +75,7 @@ impl<'c> Synchronized<'c> {
             return self.target.wait(point);
         }
         let is_after =
-            |known: &Point| known.stream() == point.stream() && known.epoch() >= point.epoch();
+            |known: &Point| known.stream() == point.stream() && known.record() >= point.record();
         if self.target.timeline().id() == point.stream() || self.after.iter().any(is_after) {
             return Ok(());
         }

@@ -27,8 +27,8 @@ impl Word {
     #[inline]
     fn write(point: Point) -> Self {
         let stream = u64::from(point.stream()) + 1;
-        let fits = stream < 1 << (u64::BITS - Self::STREAM_AT) && point.epoch() < Self::READ;
-        if fits { Self(stream << Self::STREAM_AT | point.epoch()) } else { Self::NONE }
+        let fits = stream < 1 << (u64::BITS - Self::STREAM_AT) && point.record() < Self::READ;
+        if fits { Self(stream << Self::STREAM_AT | point.record()) } else { Self::NONE }
     }
 }
 

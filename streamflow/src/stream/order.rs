@@ -68,7 +68,7 @@ impl Timeline {
     /// Whether work queued here now is already ordered after `point`, which is of this platform.
     #[inline]
     pub(crate) fn implies(&self, point: Point) -> bool {
-        self.comes_after(point.stream, point.epoch)
+        self.comes_after(point.stream, point.record)
     }
 
     /// Whether work queued here now is already ordered after that record of a stream.
@@ -91,10 +91,11 @@ impl Timeline {
         if table.is_known_complete(point) {
             // This thread or another one found it complete.
             table.tell(&Note::Relies { on: other.raw(), by: Some(self.raw()) });
-            self.seen.raise(point.stream, point.epoch);
+            self.seen.raise(point.stream, point.record);
             return Ok(());
         }
-        let (record, event) = match other.covering(point.epoch, || other.bind_to_record_for(self)) {
+        let (record, event) = match other.covering(point.record, || other.bind_to_record_for(self))
+        {
             Ok(found) => found,
             // Binds the caller's own device again.
             Err(error) => return self.ready().and(Err(error)),

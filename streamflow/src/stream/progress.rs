@@ -7,32 +7,32 @@ use super::{Point, StreamTable, Timeline};
 use crate::driver::{DriverResult, Note, OwnedEvent};
 
 impl Timeline {
-    /// Whether the work before record `epoch` is complete. Makes a record if none covers it yet.
-    fn is_epoch_complete(&self, table: &StreamTable, epoch: u64) -> DriverResult<bool> {
-        if self.is_found_complete(table, epoch) {
+    /// Whether the work before record `number` is complete. Makes a record if none covers it yet.
+    fn is_record_complete(&self, table: &StreamTable, number: u64) -> DriverResult<bool> {
+        if self.is_found_complete(table, number) {
             return Ok(true);
         }
-        let (record, event) = match self.is_overwritten(epoch) {
-            true => self.host_record(epoch)?,
-            false => self.record_to_query(epoch)?,
+        let (record, event) = match self.is_overwritten(number) {
+            true => self.host_record(number)?,
+            false => self.record_to_query(number)?,
         };
         if event.query()? {
             self.found_complete(table, &record);
         }
-        Ok(self.completed.load(Ordering::Acquire) >= epoch)
+        Ok(self.completed.load(Ordering::Acquire) >= number)
     }
 
     /// A record that is kept until the host has found it complete. The oldest record in the ring would not do: it moves
     /// with the host, so a host that stays more records ahead of the device than the ring has would never find it
     /// complete.
-    fn host_record(&self, epoch: u64) -> DriverResult<(Record, &OwnedEvent)> {
+    fn host_record(&self, number: u64) -> DriverResult<(Record, &OwnedEvent)> {
         self.ready_to_query()?;
         let mut kept = self.host_record.record.lock();
         if kept.number <= self.completed.load(Ordering::Acquire) {
             self.bind_to_record()?;
             match self.record_outside_the_ring(&self.host_record.event)? {
                 Some(record) => *kept = record,
-                None => return self.record_to_query(epoch),
+                None => return self.record_to_query(number),
             }
         }
         Ok((*kept, &self.host_record.event))
@@ -43,20 +43,20 @@ impl Timeline {
         if self.is_default() { self.bind() } else { Ok(()) }
     }
 
-    /// Blocks until the work before record `epoch` is complete.
-    fn synchronize_epoch(&self, table: &StreamTable, epoch: u64) -> DriverResult<()> {
-        if self.is_found_complete(table, epoch) {
+    /// Blocks until the work before record `number` is complete.
+    fn synchronize_record(&self, table: &StreamTable, number: u64) -> DriverResult<()> {
+        if self.is_found_complete(table, number) {
             return Ok(());
         }
-        let (record, event) = self.record_to_query(epoch)?;
+        let (record, event) = self.record_to_query(number)?;
         event.synchronize()?;
         self.found_complete(table, &record);
         Ok(())
     }
 
     /// Whether a thread has found it complete before. If so, the driver is notified that the host relies on that.
-    fn is_found_complete(&self, table: &StreamTable, epoch: u64) -> bool {
-        let is_complete = self.completed.load(Ordering::Acquire) >= epoch;
+    fn is_found_complete(&self, table: &StreamTable, number: u64) -> bool {
+        let is_complete = self.completed.load(Ordering::Acquire) >= number;
         if is_complete {
             table.tell(&Note::Relies { on: self.raw(), by: None });
         }
@@ -73,17 +73,18 @@ impl Timeline {
         }
     }
 
-    /// The record that covers `epoch`, for a query of the host. It leaves the bound device alone, since the caller may be
-    /// in a hook, which goes on with its own device; only a record on a default stream binds that stream's device.
-    fn record_to_query(&self, epoch: u64) -> DriverResult<(Record, &OwnedEvent)> {
+    /// The record that covers record `number`, for a query of the host. It leaves the bound device alone, since the
+    /// caller may be in a hook, which goes on with its own device; only a record on a default stream binds that
+    /// stream's device.
+    fn record_to_query(&self, number: u64) -> DriverResult<(Record, &OwnedEvent)> {
         self.ready_to_query()?;
-        self.covering(epoch, || self.bind_to_record())
+        self.covering(number, || self.bind_to_record())
     }
 
     /// Blocks until all work queued so far is complete.
     pub(crate) fn synchronize(&self, table: &StreamTable) -> DriverResult<()> {
         if self.is_detached() {
-            return self.synchronize_epoch(table, self.recorded());
+            return self.synchronize_record(table, self.recorded());
         }
         // Once it is complete, no event of it is needed.
         let number = self.number_without_event();
@@ -102,21 +103,21 @@ impl Timeline {
 impl StreamTable {
     /// Whether the work before `point`, which is of this platform, is complete.
     pub(crate) fn is_complete(&self, point: Point) -> DriverResult<bool> {
-        self.timeline(point.stream).is_epoch_complete(self, point.epoch)
+        self.timeline(point.stream).is_record_complete(self, point.record)
     }
 
     /// Whether a thread has found the work before `point`, which is of this platform, complete. A caller that relies on
     /// the answer must [notify the driver](Note::Relies), as a [wait](Timeline::wait) does.
     #[inline]
     pub(crate) fn is_known_complete(&self, point: Point) -> bool {
-        self.timeline(point.stream).completed.load(Ordering::Acquire) >= point.epoch
+        self.timeline(point.stream).completed.load(Ordering::Acquire) >= point.record
     }
 
     /// Makes a record that covers `point`, which is of this platform, if there is none yet.
     #[inline]
     pub(crate) fn close(&self, point: Point) -> DriverResult<()> {
         let timeline = self.timeline(point.stream);
-        if point.epoch <= timeline.recorded() {
+        if point.record <= timeline.recorded() {
             return Ok(());
         }
         // A default stream's handle names no device.
@@ -126,6 +127,6 @@ impl StreamTable {
 
     /// Blocks until the work before `point`, which is of this platform, is complete.
     pub(crate) fn synchronize(&self, point: Point) -> DriverResult<()> {
-        self.timeline(point.stream).synchronize_epoch(self, point.epoch)
+        self.timeline(point.stream).synchronize_record(self, point.record)
     }
 }

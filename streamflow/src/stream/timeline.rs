@@ -187,8 +187,8 @@ impl Timeline {
     }
 
     /// A point of this stream.
-    pub(super) fn point(&self, epoch: u64) -> Point {
-        Point { platform: self.platform, stream: self.id, epoch }
+    pub(super) fn point(&self, record: u64) -> Point {
+        Point { platform: self.platform, stream: self.id, record }
     }
 
     /// Whether a point is one of this platform.
@@ -267,8 +267,8 @@ impl Timeline {
     }
 
     /// Whether the record was begun, and is not in the ring, while later ones may be.
-    pub(super) fn is_overwritten(&self, epoch: u64) -> bool {
-        epoch <= self.recorded() && !self.is_detached() && !self.lock().holds(epoch)
+    pub(super) fn is_overwritten(&self, number: u64) -> bool {
+        number <= self.recorded() && !self.is_detached() && !self.lock().holds(number)
     }
 
     /// As [`record`](Self::record), on an event that is not in the ring, so that no stream waits for it. `None` for a
@@ -281,14 +281,14 @@ impl Timeline {
         if self.is_detached() { Ok(None) } else { self.make(self.begin_record(), event).map(Some) }
     }
 
-    /// The record that covers `epoch`, and its event. If there is none yet, it is made, after a call of `bind`.
+    /// The record that covers record `number`, and its event. If there is none yet, it is made, after a call of `bind`.
     pub(super) fn covering(
         &self,
-        epoch: u64,
+        number: u64,
         bind: impl FnOnce() -> DriverResult<()>,
     ) -> DriverResult<(Record, &OwnedEvent)> {
         let mut ring = self.lock();
-        let record = match ring.covering(epoch) {
+        let record = match ring.covering(number) {
             Some(record) => *record,
             None => {
                 bind()?;

@@ -24,7 +24,7 @@ fn x1_cuda_stream_event(platform: &Platform) -> Result<(), Failed> {
     stream.launch::<slow_fill>(LEN, (&mut data, 3.0, SLOW))?;
     let point = stream.record()?;
     stream.synchronize_blocking()?;
-    check(stream.is_complete()? && point.epoch() > 0, || "the stream is not complete".into())?;
+    check(stream.is_complete()? && point.record() > 0, || "the stream is not complete".into())?;
     drop(stream);
     check(pool.in_use() == 0, || "a dropped stream is still in use".into())?;
     pool.allocate("again")?;

@@ -101,7 +101,7 @@ fn the_example_of_the_readme() {
         bench.recorder.clear();
         counts
     };
-    let next = || [&a, &b].map(|stream| stream.timeline().open_point().epoch());
+    let next = || [&a, &b].map(|stream| stream.timeline().open_point().record());
     let [of_a, of_b] = next();
     let steps = |a: u64, b: u64| [of_a + a, of_b + b];
     calls();

@@ -105,7 +105,7 @@ fn a_record_that_is_under_way_does_not_count() {
         hooks::at(at, move || point.set(Some(other.timeline().open_point())));
         let recorded = a.record().unwrap();
         let taken = taken.get().unwrap();
-        assert_eq!((recorded.epoch(), taken.epoch()), (1, 2), "{at}");
+        assert_eq!((recorded.record(), taken.record()), (1, 2), "{at}");
     }
 }
 

@@ -61,15 +61,15 @@ fn the_example_of_the_readme() {
     bench.records_and_waits();
     a.fill_bytes(&mut x, 1).unwrap();
     assert_eq!((bench.records_and_waits(), clocks()), ((0, 0), (0, 0)));
-    assert_eq!(a.timeline().open_point().epoch(), 1);
+    assert_eq!(a.timeline().open_point().record(), 1);
     b.copy(&x, &mut y).unwrap();
     assert_eq!((bench.records_and_waits(), clocks()), ((1, 1), (0, 1)));
     b.copy(&x, &mut z).unwrap();
     assert_eq!((bench.records_and_waits(), clocks()), ((0, 0), (0, 1)));
-    assert_eq!(b.timeline().open_point().epoch(), 1);
+    assert_eq!(b.timeline().open_point().record(), 1);
     a.fill_bytes(&mut x, 2).unwrap();
     assert_eq!((bench.records_and_waits(), clocks()), ((1, 1), (1, 1)));
-    assert_eq!(a.timeline().open_point().epoch(), 2);
+    assert_eq!(a.timeline().open_point().record(), 2);
     c.wait(b.timeline().point(1)).unwrap();
     assert_eq!((bench.records_and_waits(), clock(&c, &b), clock(&c, &a)), ((0, 1), 1, 1));
     c.wait(a.timeline().point(1)).unwrap();
