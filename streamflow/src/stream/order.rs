@@ -1,13 +1,14 @@
 //! Law 7: Order is carried by data.
 //!
-//! The one place where a wait between streams is decided.
+//! The one place where waits between streams are made, with the rules for skipping one.
 //!
 //! [`Timeline::wait`] makes work of a stream come after a [`Point`]. It skips the driver's call where that order holds
 //! already. Its callers are: each use of memory and each message that is sent (`memory::block`), memory that passes to
 //! a new owner (`memory::{pool, pinned}`), a message's stream that is received and `synchronize_streams` (`context`), the
-//! stream that watches for the host (`stream::wakeup`), and [`CudaStream::wait`](super::CudaStream::wait). No other code
-//! decides on a wait, and no wait is deferred: when `wait` returns, the driver has taken it. `Timeline::reattach` makes one
-//! more wait, and never skips it.
+//! stream that watches for the host (`stream::wakeup`), and [`CudaStream::wait`](super::CudaStream::wait). Every wait is
+//! made here: `memory::{block, last_write, reuse}` skip one only by [`Timeline::comes_after`], or by a mark at the use
+//! (rule 5), and `context::stream_ref` only checks that waits were made. No wait is deferred: when `wait` returns, the
+//! driver has taken it. `Timeline::reattach` makes one more wait, and never skips it.
 //!
 //! # The rules
 //!
@@ -32,8 +33,10 @@
 //!    `stream::tests::order::a_wait_that_the_driver_refused_is_made_again`,
 //!    `stream::tests::waits::events_that_were_used_again_are_never_too_early`
 //! 5. **A wait is skipped only if** the point is on the same stream; or the clock says that a wait for that record, a
-//!    later one of that stream, or a record that covers it was *issued*; or that record was found complete.
-//!    `stream::tests::waits::a_wait_that_is_implied_by_a_third_stream_makes_no_call`
+//!    later one of that stream, or a record that covers it was *issued*; or a mark at the use says that this stream has
+//!    waited for it; or that record was found complete.
+//!    `stream::tests::waits::a_wait_that_is_implied_by_a_third_stream_makes_no_call`,
+//!    `memory::tests::access::a_write_waits_once_for_each_of_many_readers`
 //! 6. **A use is forgotten for a later one only if** the later one's stream had come after it before the later one's
 //!    point was taken: the clock says so, or a mark at the use. Another thread may make the stream wait at any time, and
 //!    that wait is behind the point.

@@ -35,7 +35,7 @@ pub struct CudaStreamPool {
 impl CudaStreamPool {
     /// On device 0, non-blocking, default priority, nothing reserved, no maximum.
     ///
-    /// The seed's default lets streams block against the default stream (flags 0). Here every
+    /// Holoscan's default lets streams block against the default stream (flags 0). Here every
     /// dependency becomes an event, so that barrier could only cost time.
     pub const fn new() -> Self {
         Self {

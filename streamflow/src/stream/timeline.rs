@@ -1,7 +1,5 @@
-//! Law 8: What a tick sends is sent when it ends.
-//!
 //! One stream and its records. The work that a hook queued on a stream gets one record when the hook ends
-//! ([`Timeline::close`]): everything that the hook sends is complete with that record.
+//! ([`Timeline::close`]): everything that the hook sends is complete with that record (law 8).
 //!
 //! Records of a stream are numbered from 1. A use of memory is noted with the number of the *next* record
 //! (`open_point`), so one event covers all work that was queued before it, and no event is recorded unless another stream
