@@ -1,6 +1,7 @@
-//! Law 12: The steady state allocates nothing.
+//! Law 9: Memory is freed after its last use.
 //!
-//! Pools of device memory: which block an allocation gets. By law 9 it is reused after its last use.
+//! Pools of device memory: which block an allocation gets, and how a block is freed. Both come after the block's uses:
+//! `hand_over` orders a reuse, and `release` a free.
 //!
 //! A dropped block goes to the free list of the stream that it was allocated for, together with its uses. The
 //! next allocation of that size for that stream [reuses a block](super::reuse) whose uses come earlier on the
@@ -36,7 +37,7 @@ pub(crate) struct MemoryPool {
     pub(super) limits: MemoryLimits,
     pub(super) options: MemoryOptions,
     pub(super) release_threshold: u64,
-    /// The stream on which blocks are freed, so that no stream of a user waits for that.
+    /// The stream on which blocks are freed, so that a drop makes no stream of a user wait.
     reclaim: Arc<Timeline>,
     state: Lock<PoolState<Self>>,
 }

@@ -1,5 +1,3 @@
-//! Law 9: Memory is freed after its last use.
-//!
 //! Blocks between owners: the free lists, and owners that return their block when they are dropped.
 //!
 //! A block keeps its pool alive, also while it is free: so allocating or returning a block does not change the pool's

@@ -1,7 +1,9 @@
+//! Law 12: The steady state allocates nothing.
+//!
 //! Which free block an allocation reuses.
 //!
 //! A block whose uses come earlier on the stream costs nothing. Else the stream would wait for the uses of the oldest free
-//! block. There are [many](MemoryOptions::small_in_flight) small blocks, and with many, the driver is first asked whether
+//! block. There are [many](MemoryOptions::small_in_flight) small blocks, and with many, the driver is first queried whether
 //! the device is done with a block that was dropped lately: if it is, it is almost always done with those that were
 //! dropped before, and the allocations that reuse them have nothing to wait for. On an H200 the three waits for memory in
 //! a tick of three small kernels and a copy were 3 to 4 % of it.
@@ -13,7 +15,7 @@ use super::pool_state::PoolState;
 use super::{MemoryOptions, MemoryPool};
 use crate::stream::{Point, Timeline};
 
-/// From this many blocks of a size on, asking the driver pays.
+/// From this many blocks of a size on, a query of the driver pays.
 const MIN_BLOCKS_TO_QUERY: usize = 4;
 
 /// What an allocation does with the free blocks of a size.

@@ -70,7 +70,7 @@ impl<'a> MemoryVisitor<'a> {
 }
 
 /// Makes `stream` wait for the last write of all device memory in a message, so that a point on
-/// `stream` stands for the message (law 7).
+/// `stream` stands for the message (laws 4 and 7). Reads need no wait here: a later write waits for them at its launch.
 pub(crate) fn order<M: Message>(message: &M, stream: &CudaStream) -> Result<()> {
     match MemoryVisitor::visit(message, Purpose::Order(stream)).failed {
         None => Ok(()),

@@ -1,3 +1,5 @@
+//! Law 8: What a tick sends is sent when it ends.
+//!
 //! Runs the hooks of a node: binds the device before a hook, records and sends after it, and wraps its errors.
 //!
 //! This code does not depend on the operator's type, so that it is compiled once, and stays in the processor's cache

@@ -1,7 +1,8 @@
 //! Law 4: A message leaves on the stream that wrote it.
 //!
-//! Outputs: first the stream, then the message, once. [`Out::emit`] passes the message to the [`Outlet`],
-//! `port/outlet.rs`.
+//! Outputs: first the stream, then the message, once. The chosen stream is *made to come after* the streams that wrote
+//! the message: [`Out::emit`] passes the message to the [`Outlet`] (`port/outlet.rs`), which calls
+//! [`message::order`](crate::message::order), in `message/visit.rs`.
 
 use std::fmt;
 
