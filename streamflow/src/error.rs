@@ -1,19 +1,29 @@
 //! Law 10: No fallback is silent.
 //!
-//! What can go wrong: one type. The text of each variant says who failed, what happened and what to do. A call that
-//! can't do its work returns one of these, and does nothing else instead.
+//! The law has no single place: it is a rule for all code. This file has the errors that a call returns instead of a
+//! fallback: one type. The text of each variant says who failed, what happened and what to do. A call that can't do its
+//! work returns one of these, and does nothing else instead.
 //!
 //! # The way of an error
 //!
-//! From the driver to the terminal, by file:
+//! From a launch whose driver call fails to the terminal, by file:
 //!
-//! 1. `driver/cuda/error.rs` makes a [`DriverError`] of a code that CUDA returns; the simulator makes its own in
-//!    `driver/host`. `?` makes an [`Error::Driver`] of it, and the operator's hook returns that.
-//! 2. `operator/runner.rs` wraps it in an [`Error::Operator`], with node, hook and tick. A panic of the hook becomes an
-//!    [`Error::Panicked`] there.
-//! 3. `schedule/greedy.rs`: [`schedule::run`](crate::schedule::run) stops all nodes, and returns the error, in an
+//! 1. `kernel/launch.rs`: `CudaStream::launch` checks the arguments and the grid, and passes the launch to
+//!    `memory/access.rs`, which orders and queues it, and notes its uses also if it fails.
+//! 2. `driver/layer.rs` forwards the call from layer to layer; in debug builds the race checker is one
+//!    (`driver/race/layer.rs`).
+//! 3. `driver/cuda/calls.rs` calls `driver/cuda/submit.rs`, which calls CUDA. It adds the kernel's name and grid to an
+//!    error, except to a sticky one, which earlier work may have caused.
+//! 4. `driver/cuda/error.rs` turns the code that CUDA returns into a [`DriverError`]; the simulator makes its own in
+//!    `driver/host`. `launch` returns it as an [`Error::Driver`], and the operator's hook passes that on by `?`.
+//! 5. `operator/node.rs` passes it from `compute` to `operator/runner.rs`, which wraps it in an [`Error::Operator`],
+//!    with node, hook and tick. A panic of the hook becomes an [`Error::Panicked`] there.
+//! 6. `schedule/greedy.rs`: [`schedule::run`](crate::schedule::run) stops all nodes, and returns the error, in an
 //!    [`Error::Run`] if more errors followed.
-//! 4. A `main` that returns the error prints its `Debug` form, which is the same text as `Display`.
+//! 7. A `main` that returns the error prints its `Debug` form, which is the same text as `Display`.
+//!
+//! A fault of a kernel arrives later: its launch has succeeded, and a later call returns the error, perhaps in another
+//! operator's hook. From step 4 on, its way is the same.
 //!
 //! An error in a `Drop` can't be returned. `report_in_drop`, in `driver/error.rs`, writes it to the log.
 
@@ -246,7 +256,7 @@ pub enum Error {
         port: String,
     },
 
-    /// An operator without a pool allocates a stream.
+    /// An adopting node, `#[streams(none)]`, has no pool, and allocates a stream.
     #[error(
         "`{node}` needs a pool for its stream `{stream}`, but has none: it is marked \
          `#[streams(none)]`; name a pool there"
@@ -311,7 +321,8 @@ pub enum Error {
     Operator {
         /// The node.
         node: String,
-        /// `start`, `compute` or `stop`.
+        /// `start`, `compute` or `stop`. Beside the hooks: `readiness`, when a query of an awaited stream failed, and
+        /// `synchronize`, when the wait for the node's work at the end of a run failed.
         hook: &'static str,
         /// The tick, from 0.
         tick: u64,
