@@ -16,8 +16,8 @@ use crate::turns;
 /// tick takes tens of them. No user code runs while it is held: no message is dropped, and nothing is logged.
 ///
 /// The standard library's mutex costs two locked instructions, since unlocking must check for sleeping threads.
-/// This lock wakes no thread, so unlocking is a plain store: a tick of the seed's application takes a fifth less of
-/// our own time. A thread that finds it taken tries again, and lets other threads run in between. Nothing panics
+/// This lock wakes no thread, so unlocking is a plain store: a tick of NVIDIA's CudaStreamPool example takes a fifth less
+/// of our own time. A thread that finds it taken tries again, and lets other threads run in between. Nothing panics
 /// while it is held; if a driver did, the lock would be released and not poisoned.
 ///
 /// The exception is a kernel that the simulator executes: the simulator is called under these locks, and the

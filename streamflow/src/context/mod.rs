@@ -27,7 +27,7 @@ use crate::stream::{CudaStream, StreamPool, StreamTable};
 #[derive(Debug, Clone)]
 pub(crate) enum Streams {
     Pool(StreamPool),
-    /// The node has no pool: it adopts the first stream that it receives.
+    /// `#[streams(none)]`: an adopting node. It has no pool, and adopts the first stream that it receives.
     Adopt,
 }
 

@@ -17,7 +17,7 @@ impl ExecutionContext {
     /// [`stream.device()`](CudaStream::device), which can't fail.
     ///
     /// # Errors
-    /// [`Error::PoolExhausted`]; [`Error::NoPool`] for an operator without a pool.
+    /// [`Error::PoolExhausted`]; [`Error::NoPool`] for an adopting node, which has no pool.
     pub fn allocate_cuda_stream(&self, name: StreamName<'_>) -> Result<Stream<'_>> {
         self.declared_stream(name.index())
     }
@@ -164,7 +164,7 @@ impl ExecutionContext {
             Streams::Pool(pool) if policy.allocate => Some(pool.allocate(self.node.clone())?),
             _ => None,
         };
-        // A node without a pool works on the streams of its messages, the default stream included.
+        // An adopting node works on the streams of its messages, the default stream included.
         let (mut found, mut default) = (allocated, None);
         while found.is_none()
             && let Some(point) = sent.next()

@@ -74,7 +74,7 @@ pub enum StreamFlags {
     Blocking,
 }
 
-/// The memories that a copy is between, and whether the call waits for it.
+/// Source and target memory of a copy, and whether the call waits for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CopyKind {
     /// Page-locked host memory to a device, asynchronous.
@@ -352,7 +352,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// The note is true. A [race checker](race) relies on it, and a program may rely on a checker that reports
     /// nothing.
     ///
-    /// So no safe code can silence a checker, as by a note that all of a stream was found complete:
+    /// So no safe code can silence a checker, as it could by a false note that a stream is complete:
     /// ```compile_fail,E0133
     /// # use streamflow::driver::{Note, RawStream};
     /// # use streamflow::Platform;

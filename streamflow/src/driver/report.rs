@@ -83,7 +83,7 @@ pub enum RaceAction {
 }
 
 impl RaceReport {
-    /// The edge that is missing, in words.
+    /// The dependency that is missing, in words.
     pub fn missing_edge(&self) -> String {
         let from = self.earlier.place();
         let Some(to) = &self.later.stream else {
@@ -94,7 +94,7 @@ impl RaceReport {
         format!("{to} must wait for an event that is recorded on {from} after the earlier access")
     }
 
-    /// The two accesses and the missing edge as a Mermaid flowchart.
+    /// The two accesses and the missing dependency as a Mermaid flowchart.
     pub fn mermaid(&self) -> String {
         let (earlier, later) = (self.earlier.label(), self.later.label());
         format!(

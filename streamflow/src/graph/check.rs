@@ -3,7 +3,7 @@
 //! The checks that `graph!` makes in constants. The macro has the names of nodes and ports; the types have the rest.
 //!
 //! Each check is a `#[track_caller] const fn` that `graph!` calls at the user's token, so that rustc shows the text
-//! there. The calls are made in `streamflow-macros/src/graph`.
+//! there. `streamflow-macros/src/graph/expand/assertions.rs` writes the calls.
 
 use super::text::Text;
 use crate::port::{PortInfo, PortSize};

@@ -1,7 +1,7 @@
 //! The receiving end of edges: their queues, and the messages that this tick received.
 //!
 //! A message that the producer's `Outlet` has pushed to a [`Queue`] waits there. [`Inlet::receive`] takes it out, and
-//! [`Receive::open`](super::Receive::open) makes of it what the operator declared: `&T`, `Shared<T>` or `T`.
+//! [`Receive::open`](super::Receive::open) gives it as the type that the operator declared: `&T`, `Shared<T>` or `T`.
 
 use std::slice;
 use std::sync::Arc;

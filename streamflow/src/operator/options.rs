@@ -6,14 +6,14 @@ use crate::stream::{CudaStreamPool, Point, StreamPool};
 /// Where a node's streams come from.
 #[derive(Debug, Clone, Copy)]
 pub enum NodeStreams<'a> {
-    /// `#[streams(POOL)]`.
+    /// `#[streams(POOL)]`: a pool that nodes may share.
     Pool(&'a StreamPool),
-    /// No attribute: a pool of the node's own without a maximum, on device 0. Streams are made when they are
+    /// A node without `#[streams]`: a pool of its own without a maximum, on device 0. Streams are made when they are
     /// allocated, so an operator of host data has none.
     Default,
-    /// No attribute, in a graph with a default green context: a pool of the node's own on that context.
+    /// A node without `#[streams]` in a graph with a default green context: a pool of its own on that context.
     Own(&'a CudaStreamPool),
-    /// `#[streams(none)]`: the node adopts the stream of the first message that it receives.
+    /// `#[streams(none)]`: an adopting node. It has no pool, and adopts the first stream that comes with a message.
     None,
 }
 

@@ -177,7 +177,8 @@ pub fn connect_transfer<A: EdgeSource, B: EdgeTarget>(
     edge.from.outlet().connect(queue, Some(EdgeCopy::to(device, name)));
 }
 
-/// Puts the first message on the feedback edge that was connected to this input last.
+/// Puts the first message on a feedback edge: the last one that was connected to this input, so call it directly after
+/// `connect`.
 ///
 /// # Errors
 /// Memory of another platform; the driver's.

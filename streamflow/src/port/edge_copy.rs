@@ -176,9 +176,9 @@ impl<T> EdgeCopy<T> {
         let target = transfer.stream(cx)?;
         let copied = (self.copy)(message, target, cx);
         let ready = target.timeline().open_point();
-        // A record for each copy: a wait for this one must not wait for the next.
+        // Record after each copy, so that a wait for this copy does not wait for the next one.
         let closed = target.timeline().close();
-        // The hook goes on with its own device.
+        // Bind the producer's device again for the rest of the hook.
         stream.timeline().bind()?;
         closed?;
         Ok((copied?, ready))

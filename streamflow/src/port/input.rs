@@ -126,8 +126,8 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     /// that made the data, on whichever stream that was queued. All inputs of an operator give the same stream, in all
     /// ticks. Its device is current on this thread now.
     ///
-    /// The internal stream is allocated from the node's pool at the first call. A node without a pool
-    /// (`#[streams(none)]`) uses the first stream that a message came with, and the default stream for messages that
+    /// The internal stream is allocated from the node's pool at the first call. An adopting node, `#[streams(none)]`,
+    /// uses the first stream that a message came with, and the default stream for messages that
     /// were sent there. Call one of these before, to choose another way: [`or_adopt`](Self::or_adopt),
     /// [`adopt`](Self::adopt), [`or_default`](Self::or_default), [`sync_to_default`](Self::sync_to_default).
     ///

@@ -219,12 +219,12 @@ unsafe impl Driver for CudaDriver {
     }
 
     unsafe fn recycle(&self, _stream: RawStream, _range: MemoryRange) -> DriverResult<()> {
-        // CUDA is not called. The caller must get the sticky error all the same, as from an allocation.
+        // CUDA has nothing to do. After a sticky error the caller gets it here, as from an allocation.
         STICKY.usable("cuMemAllocFromPoolAsync")
     }
 
-    /// Memory counts as free when CUDA has found the work before its `free` complete: after a
-    /// synchronisation of that stream, not before.
+    /// CUDA trims only memory whose `free` it has found complete. A synchronisation with the stream of the `free` finds
+    /// that; before it, that memory stays.
     fn trim(&self, device: DeviceId, keep: u64) -> DriverResult<()> {
         STICKY.usable("cuMemPoolTrimTo")?;
         self.device(device)?.pool.trim(keep)

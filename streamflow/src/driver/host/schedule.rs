@@ -268,8 +268,8 @@ impl HostDriver {
         Ok(sim)
     }
 
-    /// Waits until another thread has executed something. It is an error if no thread can: then all
-    /// host functions that run are on threads that wait here themselves.
+    /// Waits until another thread has executed an operation. Returns a deadlock error if every running host function is on
+    /// a thread that waits here itself: then no thread can execute anything.
     fn sleep<'a>(
         &'a self,
         mut sim: Locked<'a>,

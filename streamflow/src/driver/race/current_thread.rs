@@ -9,10 +9,10 @@ use crate::driver::note::SourceLocation;
 /// The next thread's number. Numbers are never reused.
 static NEXT_NUMBER: AtomicU64 = AtomicU64::new(1);
 
-/// The number of a thread that has none yet, or whose destructors run.
+/// Stands for the number where a thread has none yet, or where its destructors run.
 pub(super) const NO_NUMBER: u64 = 0;
 
-/// The owner of a journal that has none. It differs from every thread's number and from [`NO_NUMBER`].
+/// Stands for the owner where a journal has none. It differs from every thread's number and from [`NO_NUMBER`].
 pub(super) const NO_OWNER: u64 = u64::MAX;
 
 thread_local! {
@@ -30,8 +30,8 @@ thread_local! {
 
 struct CurrentThread {
     number: Cell<u64>,
-    /// The number, until the thread's destructors run: from then on another thread may write the journal
-    /// that was this thread's.
+    /// The thread's number, and [`NO_NUMBER`] once its destructors run: then another thread may become the owner of its
+    /// journal.
     writer: Cell<u64>,
     /// A checker's number, and the thread's index there.
     slot: Cell<(u64, u32)>,

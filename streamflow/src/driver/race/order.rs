@@ -27,14 +27,15 @@ impl From<StreamFlags> for Kind {
 struct Stream {
     device: DeviceId,
     kind: Kind,
-    /// All that work queued now comes after.
+    /// Everything that comes before work which is queued now.
     clock: Clock,
     /// The stream's own entry of `clock`.
     epoch: u64,
     /// The version of a thread's clock that `clock` contains already. [`NO_VERSION`] if the stream's work takes
     /// part in the default stream's barrier.
     host: u64,
-    /// What some thread has found complete by a query of this stream's work, or of work that comes after it.
+    /// Everything that a query showed to be complete, by any thread: a query of this stream's work, or of work that comes
+    /// after it.
     completed: Clock,
     /// The name in reports.
     name: String,
@@ -54,12 +55,12 @@ impl Stream {
 
 #[derive(Debug, Default)]
 struct Event {
-    /// All that the latest record comes after.
+    /// Everything that comes before the latest record.
     clock: Clock,
     /// The stream and the epoch of that record; epoch 0 if there is none.
     stream: u32,
     epoch: u64,
-    /// The same of the previous record, which the event keeps when a record fails.
+    /// The clock, the stream and the epoch of the previous record, which the event keeps when a record fails.
     previous: (Clock, u32, u64),
 }
 
@@ -172,7 +173,7 @@ impl Order {
         self.stream_of.remove(raw);
     }
 
-    /// All that work queued on `stream` now comes after.
+    /// Everything that comes before work which is queued on `stream` now.
     #[inline]
     pub(super) fn clock(&self, stream: u32) -> &Clock {
         &self.streams[stream as usize].clock
@@ -192,8 +193,8 @@ impl Order {
         }
     }
 
-    /// A thread queues work on a stream: the work comes after all that the thread has found complete, and takes
-    /// part in the default stream's barrier.
+    /// Notes that a thread queues work on a stream. The work comes after everything that the thread has found
+    /// complete, and takes part in the default stream's barrier.
     #[inline(always)]
     pub(super) fn queue(&mut self, host: HostThread, raw: RawStream) -> Queued {
         let stream = self.stream(raw);
