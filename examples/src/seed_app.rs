@@ -1,5 +1,5 @@
-//! The seed's application, wired by hand: two sources fill an image each, a third stream multiplies the images and sums
-//! each row, and a fourth downloads the sums.
+//! NVIDIA's CudaStreamPool example, wired by hand: two sources fill an image each, a third stream multiplies the images
+//! and sums each row, and a fourth downloads the sums.
 
 use streamflow::prelude::*;
 
@@ -92,7 +92,7 @@ pub enum Streams {
     Default,
 }
 
-/// The application's pool. As in the seed, it has room for one stream more than the application needs.
+/// The application's pool. As in NVIDIA's example, it has room for one stream more than the application needs.
 const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(5).reserved_size(1);
 
 /// The application. Ticks are independent: the next one may start before the download of the last one was read.

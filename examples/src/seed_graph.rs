@@ -1,4 +1,4 @@
-//! The seed's application as a graph: two sources, multiplied and summed by row.
+//! NVIDIA's CudaStreamPool example as a graph: two sources, multiplied and summed by row.
 //!
 //! The kernels and the reference are in [`seed_app`](crate::seed_app), with the form that is wired by hand.
 

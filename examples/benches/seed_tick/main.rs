@@ -1,4 +1,4 @@
-//! The host's time for a tick of the seed's application: wired by hand, and as a graph.
+//! The host's time for a tick of NVIDIA's CudaStreamPool example: wired by hand, and as a graph.
 //!
 //! ```text
 //! cargo bench -p streamflow-examples --bench seed_tick -- [--ptx FILE [--cpp LIB]] [--platform host|cuda] [--size RxC]...
@@ -37,7 +37,7 @@ use cpp::Cpp;
 use foreign::{Foreign, ForeignCombine, ForeignSource, Functions};
 use forms::{ByHand, Form, Graph, Last, Named, Readable, Reading};
 
-/// Measures a tick of the seed's application, by hand and as a graph.
+/// Measures a tick of NVIDIA's CudaStreamPool example, by hand and as a graph.
 #[derive(Debug, Parser)]
 struct Args {
     #[command(flatten)]

@@ -21,6 +21,8 @@
 //! | [13. The simulator is as strict as CUDA](the_simulator_is_strict) | the compiler and the run |
 //! | [14. A download is read when it is there](a_download_waits) | the compiler and the run |
 //! | [16. A seed repeats a run, threads included](a_seed_repeats_a_run) | the run |
+//!
+//! Laws 15 and 17 are planned: `NOT_YET` in `.ci/laws.py`.
 
 #[doc = include_str!("receive_first.md")]
 pub mod receive_first {}
