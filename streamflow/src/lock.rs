@@ -15,10 +15,10 @@ use crate::turns;
 /// unless a stream is so full that CUDA blocks the thread that queues more. The lock is almost always free, and a
 /// tick takes tens of them. No user code runs while it is held: no message is dropped, and nothing is logged.
 ///
-/// The standard library's mutex costs two locked instructions, since unlocking must check for sleeping threads.
-/// This lock wakes no thread, so unlocking is a plain store: a tick of NVIDIA's CudaStreamPool example takes a fifth less
-/// of our own time. A thread that finds it taken tries again, and lets other threads run in between. Nothing panics
-/// while it is held; if a driver did, the lock would be released and not poisoned.
+/// The standard library's mutex costs two locked instructions, since unlocking must check for sleeping threads. This
+/// lock wakes no thread, so unlocking is a plain store: a tick of NVIDIA's CudaStreamPool example takes a fifth less of
+/// our own time. A thread that finds it taken tries again, and lets other threads run in between. Nothing panics while
+/// it is held; if a driver did, the lock would be released and not poisoned.
 ///
 /// The exception is a kernel that the simulator executes: the simulator is called under these locks, and the
 /// kernel's body is user code. If the body uses the platform that executes it, it can meet a lock that its own

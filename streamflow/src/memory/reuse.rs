@@ -2,11 +2,11 @@
 //!
 //! Which free block an allocation reuses.
 //!
-//! A block whose uses come earlier on the stream costs nothing. Else the stream would wait for the uses of the oldest free
-//! block. There are [many](MemoryOptions::small_in_flight) small blocks, and with many, the driver is first queried whether
-//! the device is done with a block that was dropped lately: if it is, it is almost always done with those that were
-//! dropped before, and the allocations that reuse them have nothing to wait for. On an H200 the three waits for memory in
-//! a tick of three small kernels and a copy were 3 to 4 % of it.
+//! A block whose uses come earlier on the stream costs nothing. Else the stream would wait for the uses of the oldest
+//! free block. There are [many](MemoryOptions::small_in_flight) small blocks, and with many, the driver is first
+//! queried whether the device is done with a block that was dropped lately: if it is, it is almost always done with
+//! those that were dropped before, and the allocations that reuse them have nothing to wait for. On an H200 the three
+//! waits for memory in a tick of three small kernels and a copy were 3 to 4 % of it.
 
 use smallvec::SmallVec;
 

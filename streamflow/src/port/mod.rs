@@ -19,8 +19,8 @@
 //!    publishes: `Outlet::publish` pushes the message to the queues of its edges (`message/queue.rs`). After an error
 //!    it drops the message instead.
 //! 4. `schedule/greedy.rs`: the scheduler finds the consumer ready, since its inputs have messages (`can_run` in
-//!    `operator/node.rs`), and calls its tick. `Parts::compute` in `operator/node.rs` calls the operator's `__io`, which
-//!    makes an `In` of each `Input`; `#[operator]` generates it (`streamflow-macros/src/operator/expand.rs`).
+//!    `operator/node.rs`), and calls its tick. `Parts::compute` in `operator/node.rs` calls the operator's `__io`,
+//!    which makes an `In` of each `Input`; `#[operator]` generates it (`streamflow-macros/src/operator/expand.rs`).
 //! 5. `port/input.rs`: `In::receive` takes the message from the queue (`message/inlet.rs`).
 //! 6. `port/input.rs`: `In::receive_cuda_stream` passes the point to `receive_stream` in `context/streams.rs`, which
 //!    makes the consumer's internal stream wait for it. `stream/order.rs` decides whether the driver must be called
@@ -31,12 +31,12 @@
 //! The consumer's stream waits for one record per message, whatever streams wrote the message:
 //!
 //! - On emit, the producer's stream comes after all writers of the message: `Out::emit` → `message::order` →
-//!   `block.order(Read)`. The point is taken after that (step 2). It is recorded when the hook ends, and only then is the
-//!   message sent (step 3). So the record covers all writes.
+//!   `block.order(Read)`. The point is taken after that (step 2). It is recorded when the hook ends, and only then is
+//!   the message sent (step 3). So the record covers all writes.
 //! - On receive, the consumer's stream waits for that record (step 6). So its work comes after all writes.
-//! - A consumer that only reads needs no more. A consumer that takes the message and writes to it must also follow other
-//!   reads, of consumers that had it before or of the producer. Its launch waits for them: `memory::access::queue` calls
-//!   `block.order(Write)`.
+//! - A consumer that only reads needs no more. A consumer that takes the message and writes to it must also follow
+//!   other reads, of consumers that had it before or of the producer. Its launch waits for them:
+//!   `memory::access::queue` calls `block.order(Write)`.
 
 mod connect;
 mod edge_copy;

@@ -4,11 +4,11 @@
 //!
 //! [`Timeline::wait`] makes work of a stream come after a [`Point`]. It skips the driver's call where that order holds
 //! already. Its callers are: each use of memory and each message that is sent (`memory::block`), memory that passes to
-//! a new owner (`memory::{pool, pinned}`), a message's stream that is received and `synchronize_streams` (`context`), the
-//! stream that watches for the host (`stream::wakeup`), and [`CudaStream::wait`](super::CudaStream::wait). Every wait is
-//! made here: `memory::{block, last_write, reuse}` skip one only by [`Timeline::comes_after`], or by a mark at the use
-//! (rule 5), and `context::stream_ref` only checks that waits were made. No wait is deferred: when `wait` returns, the
-//! driver has taken it. `Timeline::reattach` makes one more wait, and never skips it.
+//! a new owner (`memory::{pool, pinned}`), a message's stream that is received and `synchronize_streams` (`context`),
+//! the stream that watches for the host (`stream::wakeup`), and [`CudaStream::wait`](super::CudaStream::wait). Every
+//! wait is made here: `memory::{block, last_write, reuse}` skip one only by [`Timeline::comes_after`], or by a mark at
+//! the use (rule 5), and `context::stream_ref` only checks that waits were made. No wait is deferred: when `wait`
+//! returns, the driver has taken it. `Timeline::reattach` makes one more wait, and never skips it.
 //!
 //! # The rules
 //!

@@ -268,8 +268,8 @@ impl HostDriver {
         Ok(sim)
     }
 
-    /// Waits until another thread has executed an operation. Returns a deadlock error if every running host function is on
-    /// a thread that waits here itself: then no thread can execute anything.
+    /// Waits until another thread has executed an operation. Returns a deadlock error if every running host function is
+    /// on a thread that waits here itself: then no thread can execute anything.
     fn sleep<'a>(
         &'a self,
         mut sim: Locked<'a>,

@@ -34,8 +34,8 @@ struct Stream {
     /// The version of a thread's clock that `clock` contains already. [`NO_VERSION`] if the stream's work takes
     /// part in the default stream's barrier.
     host: u64,
-    /// Everything that a query showed to be complete, by any thread: a query of this stream's work, or of work that comes
-    /// after it.
+    /// Everything that a query showed to be complete, by any thread: a query of this stream's work, or of work that
+    /// comes after it.
     completed: Clock,
     /// The name in reports.
     name: String,
