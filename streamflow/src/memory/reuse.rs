@@ -1,6 +1,6 @@
 //! Law 12: The steady state allocates nothing.
 //!
-//! Which free block an allocation reuses.
+//! Which free block an allocation reuses, so that a program in its steady state needs no new one.
 //!
 //! A block whose uses come earlier on the stream costs nothing. Else the stream would wait for the uses of the oldest
 //! free block. There are [many](MemoryOptions::small_in_flight) small blocks, and with many, the driver is first

@@ -3,7 +3,7 @@
 //!
 //! Records of a stream are numbered from 1. A use of memory is noted with the number of the *next* record
 //! (`open_point`), so one event covers all work that was queued before it, and no event is recorded unless another stream
-//! or the host needs it. [`order`](super::order) decides what a stream waits for, and has the rules for this file.
+//! or the host needs it. [`order`](super::order) makes the waits, and has the rules for this file.
 
 use std::borrow::Cow;
 use std::cell::Cell;
