@@ -19,7 +19,8 @@ impl Timeline {
         if event.query()? {
             self.found_complete(table, &record);
         }
-        Ok(self.completed.load(Ordering::Acquire) >= number)
+        // Another thread may have found it complete meanwhile.
+        Ok(self.is_found_complete(table, number))
     }
 
     /// A record that is kept until the host has found it complete. The oldest record in the ring would not do: it moves

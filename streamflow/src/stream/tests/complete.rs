@@ -1,6 +1,9 @@
 //! Which work the host may take for complete.
 
 use super::*;
+use crate::PlatformOptions;
+use crate::driver::{Driver, DriverResult, Layer, RawEvent};
+use crate::turns::hooks;
 
 #[test]
 fn the_host_never_takes_an_old_record_for_complete_too_early() {
@@ -72,4 +75,46 @@ fn relying_on_what_another_thread_found_complete_is_no_race() {
     std::thread::scope(|scope| scope.spawn(|| table.synchronize(of_b)).join()).unwrap().unwrap();
     c.fill_bytes(&mut data, 2).unwrap();
     assert!(platform.take_races().is_empty());
+}
+
+/// Answers that events are not complete.
+#[derive(Debug)]
+struct AnswersNo(HostDriver);
+
+const QUERIED: &str = "an event is queried, and the answer is not given yet";
+
+// SAFETY: all calls are handed on, and a query that finds nothing complete promises nothing.
+unsafe impl Layer for AnswersNo {
+    fn below(&self) -> &dyn Driver {
+        &self.0
+    }
+
+    unsafe fn query_event(&self, _: RawEvent) -> DriverResult<bool> {
+        crate::turns::point(QUERIED);
+        Ok(false)
+    }
+}
+
+/// Another thread finds the record complete while this one queries it. So this thread may touch the memory, although
+/// its own query found nothing, and no race is reported.
+#[test]
+fn a_record_that_another_thread_finds_complete_during_a_query_is_no_race() {
+    let driver = Arc::new(AnswersNo(HostDriver::builder().build()));
+    let options = PlatformOptions { race_check: Some(true), ..PlatformOptions::default() };
+    let platform = Platform::with_options(driver, options).unwrap();
+    let stream =
+        platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap().allocate("stream").unwrap();
+    let mut data = platform.buffer::<u8>(9, &stream).unwrap();
+    stream.fill_bytes(&mut data, 7).unwrap();
+    let mut pinned = platform.pinned::<u8>(device(0), 9).unwrap();
+    stream.download_into(&data, &mut pinned).unwrap();
+    let point = stream.record().unwrap();
+    let table = platform.streams().clone();
+    hooks::at(QUERIED, move || {
+        std::thread::spawn(move || table.synchronize(point)).join().unwrap().unwrap();
+    });
+    assert_eq!(pinned.try_as_slice().unwrap(), Some(&[7; 9][..]));
+    assert!(hooks::are_done());
+    let races = platform.take_races();
+    assert!(races.is_empty(), "{races}");
 }
