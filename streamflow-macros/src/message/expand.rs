@@ -33,11 +33,11 @@ pub(super) fn message(message: &Message) -> TokenStream {
         };
         quote!(#show(&self.#member, visit);)
     });
-    let made_of = made_of(message, &generics);
+    let fields_impl = fields_impl(message, &generics);
     quote! {
         #[allow(trivial_bounds)]
         const _: () = {
-            #made_of
+            #fields_impl
             impl #impl_generics ::streamflow::__private::Message for #ident #type_generics
             #where_clause
             {
@@ -93,9 +93,9 @@ pub(super) fn message(message: &Message) -> TokenStream {
     }
 }
 
-/// `MadeOf`, the list of the fields: an edge can copy a message if it can copy all of its fields. `None` for a type
-/// without fields, or a rejected one.
-fn made_of(message: &Message, generics: &Generics) -> Option<TokenStream> {
+/// The impl of `Fields`, the list of the fields: an edge can copy a message if it can copy all of its fields. `None` for
+/// a type without fields, or a rejected one.
+fn fields_impl(message: &Message, generics: &Generics) -> Option<TokenStream> {
     if message.fields.is_empty() {
         return None;
     }
@@ -106,21 +106,21 @@ fn made_of(message: &Message, generics: &Generics) -> Option<TokenStream> {
     };
     let name = |index| format_ident!("__field_{}", index, span = Span::mixed_site());
     let types = nest(message.fields.iter().map(|(_, ty)| quote!(#ty)).collect());
-    let shown = nest(message.fields.iter().map(|(member, _)| quote!(&self.#member)).collect());
+    let refs = nest(message.fields.iter().map(|(member, _)| quote!(&self.#member)).collect());
     let names: Vec<Ident> = (0..message.fields.len()).map(name).collect();
     let taken = nest(names.iter().map(|name| quote!(#name)).collect());
     let members = message.fields.iter().map(|(member, _)| member);
     Some(quote! {
-        impl #impl_generics ::streamflow::__private::MadeOf for #ident #type_generics
+        impl #impl_generics ::streamflow::__private::Fields for #ident #type_generics
         #where_clause
         {
-            type Parts = #types;
+            type List = #types;
 
-            fn parts(&self) -> <Self::Parts as ::streamflow::__private::Parts>::Shown<'_> {
-                #shown
+            fn field_refs(&self) -> <Self::List as ::streamflow::__private::FieldList>::FieldRefs<'_> {
+                #refs
             }
 
-            fn from_parts(#taken: Self::Parts) -> Self {
+            fn from_fields(#taken: Self::List) -> Self {
                 Self { #(#members: #names,)* }
             }
         }

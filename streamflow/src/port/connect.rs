@@ -161,7 +161,7 @@ where
     Item<A>: Feeds<Expected<B>, A::Port, B::Port> + CopyOnEdge,
 {
     let queue = Item::<A>::same(edge.to.inlet()).connect(edge.options);
-    edge.from.outlet().connect(queue, Some(EdgeCopy::here()));
+    edge.from.outlet().connect(queue, Some(EdgeCopy::on_sending_stream()));
 }
 
 /// Connects an output to an input on another device, `device`, which gets a copy there. `name` is the edge's name, for

@@ -36,7 +36,7 @@ impl<M: CopyPart> CopyPart for Vec<M> {
     }
 }
 
-macro_rules! host_parts {
+macro_rules! copy_by_clone {
     ($([$($generics:tt)*] $ty:ty),*) => {$(
         impl<$($generics)*> CopyPart for $ty {
             fn copy_on(&self, _: &CudaStream, _: &ExecutionContext) -> Result<Self> {
@@ -45,60 +45,65 @@ macro_rules! host_parts {
         }
     )*};
 }
-host_parts!([] (), [] bool, [] i8, [] u8, [] i16, [] u16, [] i32, [] u32, [] i64, [] u64);
-host_parts!([] isize, [] usize, [] f32, [] f64, [] String, [] Timestamp, [] Metadata);
-host_parts!([T: Clone] HostData<T>);
+copy_by_clone!([] (), [] bool, [] i8, [] u8, [] i16, [] u16, [] i32, [] u32, [] i64, [] u64);
+copy_by_clone!([] isize, [] usize, [] f32, [] f64, [] String, [] Timestamp, [] Metadata);
+copy_by_clone!([T: Clone] HostData<T>);
 
-impl<M: MadeOf<Parts: CopyParts>> CopyPart for M {
+impl<M: Fields<List: CopyFields>> CopyPart for M {
     fn copy_on(&self, stream: &CudaStream, cx: &ExecutionContext) -> Result<Self> {
-        M::Parts::copy_on(self.parts(), stream, cx).map(M::from_parts)
+        M::List::copy_on(self.field_refs(), stream, cx).map(M::from_fields)
     }
 }
 
-/// A struct with `#[derive(Message)]`, as a list of its fields.
-pub trait MadeOf {
-    /// The types of the fields, as nested pairs: `(A, (B, ()))`.
-    type Parts: Parts;
+/// A struct with `#[derive(Message)]`, as a list of its fields. `#[derive(Message)]` implements it, so that an edge can
+/// copy the message field by field.
+pub trait Fields {
+    /// The types of the fields.
+    type List: FieldList;
     #[doc(hidden)]
-    fn parts(&self) -> <Self::Parts as Parts>::Shown<'_>;
+    fn field_refs(&self) -> <Self::List as FieldList>::FieldRefs<'_>;
     #[doc(hidden)]
-    fn from_parts(parts: Self::Parts) -> Self;
+    fn from_fields(fields: Self::List) -> Self;
 }
 
-/// A list of fields.
-pub trait Parts {
+/// A list of fields, as nested pairs: `(A, (B, ()))`.
+pub trait FieldList {
     /// References to the fields.
-    type Shown<'a>
+    type FieldRefs<'a>
     where
         Self: 'a;
 }
 
-impl Parts for () {
-    type Shown<'a> = ();
+impl FieldList for () {
+    type FieldRefs<'a> = ();
 }
 
-impl<First, Rest: Parts> Parts for (First, Rest) {
-    type Shown<'a>
-        = (&'a First, Rest::Shown<'a>)
+impl<First, Rest: FieldList> FieldList for (First, Rest) {
+    type FieldRefs<'a>
+        = (&'a First, Rest::FieldRefs<'a>)
     where
         Self: 'a;
 }
 
 /// A list of fields that can all be copied.
-pub trait CopyParts: Parts + Sized {
+pub trait CopyFields: FieldList + Sized {
     #[doc(hidden)]
-    fn copy_on(parts: Self::Shown<'_>, stream: &CudaStream, cx: &ExecutionContext) -> Result<Self>;
+    fn copy_on(
+        fields: Self::FieldRefs<'_>,
+        stream: &CudaStream,
+        cx: &ExecutionContext,
+    ) -> Result<Self>;
 }
 
-impl CopyParts for () {
+impl CopyFields for () {
     fn copy_on(_: (), _: &CudaStream, _: &ExecutionContext) -> Result<Self> {
         Ok(())
     }
 }
 
-impl<First: CopyPart, Rest: CopyParts> CopyParts for (First, Rest) {
+impl<First: CopyPart, Rest: CopyFields> CopyFields for (First, Rest) {
     fn copy_on(
-        (first, rest): Self::Shown<'_>,
+        (first, rest): Self::FieldRefs<'_>,
         stream: &CudaStream,
         cx: &ExecutionContext,
     ) -> Result<Self> {
@@ -150,7 +155,7 @@ struct Transfer {
 
 impl<T: CopyPart> EdgeCopy<T> {
     /// A copy on the stream that the message is sent on.
-    pub(super) fn here() -> Self {
+    pub(super) fn on_sending_stream() -> Self {
         Self { copy: T::copy_on, transfer: None }
     }
 

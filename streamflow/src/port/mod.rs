@@ -61,7 +61,7 @@ pub use connect::{
     Accepts, Awaited, AwaitedTarget, Edge, EdgeSource, EdgeTarget, Feeds, begin, connect,
     connect_copy, connect_shared, connect_transfer, discard, edge, when_stream_done,
 };
-pub use edge_copy::{CopyOnEdge, CopyPart, CopyParts, MadeOf, Parts, TransferOnEdge};
+pub use edge_copy::{CopyFields, CopyOnEdge, CopyPart, FieldList, Fields, TransferOnEdge};
 pub use ends::{Ports, ReceivingEnd, SendingEnd};
 pub use info::{InputPort, OutputPort, PortInfo, PortSize};
 pub use input::{In, Input};
