@@ -339,13 +339,13 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         function: HostFunction,
     ) -> DriverResult<()>;
 
-    /// Whether the driver uses [notes](Note). A platform queries this once, when it is made, and sends no notes
+    /// Whether this driver uses [notes](Note). A platform queries this once, when it is made, and passes no notes
     /// to a driver that does not use them.
     fn watches(&self) -> bool {
         false
     }
 
-    /// Passes on a note: what the calls alone don't show, as which operator makes them, and what the host
+    /// Passes a note to this driver: what the calls alone don't show, as which operator makes them, and what the host
     /// touches itself.
     ///
     /// # Safety

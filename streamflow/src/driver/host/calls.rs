@@ -164,7 +164,7 @@ unsafe impl Driver for HostDriver {
         let op = Op::Record { event: latest.name, record: latest.records };
         let point = sim.submit(index, op);
         sim.event(event, CALL)?.latest = Some(point);
-        drop(self.advance(sim, index));
+        drop(self.execute_after_submission(sim, index));
         Ok(())
     }
 
@@ -175,7 +175,7 @@ unsafe impl Driver for HostDriver {
         let Some(until) = event.latest else { return Ok(()) };
         let op = Op::Wait { event: event.name, record: event.records, until };
         sim.submit(index, op);
-        drop(self.advance(sim, index));
+        drop(self.execute_after_submission(sim, index));
         Ok(())
     }
 
@@ -204,7 +204,7 @@ unsafe impl Driver for HostDriver {
         let (mut sim, index) = self.enter_stream("allocate", stream)?;
         let address = sim.allocate(index, bytes)?;
         sim.submit(index, Op::Poison { address, bytes, why: Poison::Allocate });
-        drop(self.advance(sim, index));
+        drop(self.execute_after_submission(sim, index));
         Ok(MemoryRange { address, bytes })
     }
 
@@ -218,7 +218,7 @@ unsafe impl Driver for HostDriver {
         };
         let point = sim.submit(index, Op::Poison { address, bytes, why: Poison::Free });
         sim.devices[owner].memory.free(address, bytes, Some(point));
-        drop(self.advance(sim, index));
+        drop(self.execute_after_submission(sim, index));
         Ok(())
     }
 
@@ -290,7 +290,7 @@ unsafe impl Driver for HostDriver {
             kind: copy.kind,
         };
         let point = sim.submit(index, op);
-        let sim = self.advance(sim, index);
+        let sim = self.execute_after_submission(sim, index);
         if copy.kind.blocks_host() {
             let done = self.wait(sim, CALL, point, stream.device());
             if done.is_err() {
@@ -356,7 +356,7 @@ unsafe impl Driver for HostDriver {
         sim.streams[index].params.extend(launch.params);
         let bytes = launch.accesses.iter().map(|access| access.range.bytes).sum();
         sim.submit(index, Op::Kernel { function, params: launch.params.len() as u32, bytes });
-        drop(self.advance(sim, index));
+        drop(self.execute_after_submission(sim, index));
         Ok(())
     }
 

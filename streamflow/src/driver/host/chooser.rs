@@ -18,6 +18,13 @@ pub(crate) trait Chooser: fmt::Debug + Send {
     fn end(&mut self, state: u64);
 }
 
+/// The answer of a call that submits work: it has none.
+pub(super) const SUBMITTED: u64 = 0;
+/// The answer "complete" of a query.
+pub(super) const QUERY_COMPLETE: u64 = 1;
+/// The answer of a call that blocked until a point was reached.
+pub(super) const WAIT_ENDED: u64 = 2;
+
 /// A chooser, and hashes of the state that the host has seen.
 #[derive(Debug)]
 pub(super) struct ChosenOrder {

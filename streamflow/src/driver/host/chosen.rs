@@ -25,9 +25,9 @@
 
 use std::hash::{DefaultHasher, Hasher};
 
-use super::chance::mix;
-use super::chooser::{ChosenOrder, hash};
+use super::chooser::{ChosenOrder, QUERY_COMPLETE, hash};
 use super::point::Point;
+use super::random::mix;
 use super::schedule::Locked;
 use super::sim::Sim;
 use super::{HostDriver, memory};
@@ -35,7 +35,7 @@ use crate::driver::MemoryRange;
 use crate::turns;
 
 impl Sim {
-    /// The host makes a call, and gets this answer.
+    /// The host makes a call, and gets this answer: a constant of `chooser`, or a value that the call returns.
     pub(super) fn note_answer(&mut self, answer: u64) {
         let Some(chosen) = &mut self.chosen else { return };
         let failed = self.devices.iter().filter(|device| device.failed.is_some()).count() as u64;
@@ -49,7 +49,7 @@ impl Sim {
         match &mut self.chosen {
             Some(chosen) if !reached => chosen.answer_not_yet(query),
             // With the query's point: the host may have polled several.
-            Some(_) => self.note_answer(hash(&[1, query.number])),
+            Some(_) => self.note_answer(hash(&[QUERY_COMPLETE, query.number])),
             None => {}
         }
     }
@@ -146,15 +146,15 @@ impl HostDriver {
         query: Option<Point>,
     ) -> Locked<'a> {
         while let Some(index) = sim.next_choice(query, true) {
-            sim = self.step(sim, index);
+            sim = self.execute_one(sim, index);
         }
         sim
     }
 
     /// While a call blocks: executes one chosen operation. `false` if none can execute.
-    pub(super) fn while_blocked<'a>(&'a self, mut sim: Locked<'a>) -> (Locked<'a>, bool) {
+    pub(super) fn execute_chosen<'a>(&'a self, mut sim: Locked<'a>) -> (Locked<'a>, bool) {
         match sim.next_choice(None, false) {
-            Some(index) => (self.step(sim, index), true),
+            Some(index) => (self.execute_one(sim, index), true),
             None => (sim, false),
         }
     }

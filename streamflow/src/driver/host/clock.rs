@@ -46,7 +46,7 @@ impl Sim {
         stream.time = stream.time.max(begins);
         if let Some((engine, takes)) = work {
             let engine = &mut self.devices[stream.device.index()].engines[engine as usize];
-            stream.time = engine.take(stream.time, OVERHEAD + takes);
+            stream.time = engine.reserve(stream.time, OVERHEAD + takes);
         }
         if let Op::Record { .. } = queued.op {
             if stream.recorded.len() == REMEMBERED {
@@ -57,7 +57,7 @@ impl Sim {
     }
 
     /// The host has found a point complete: work that it queues from now on begins after it.
-    pub(super) fn host_saw(&mut self, point: Point) {
+    pub(super) fn host_found_complete(&mut self, point: Point) {
         self.host_time = self.host_time.max(self.time_of(point));
     }
 

@@ -8,8 +8,11 @@ pub(super) const REMEMBERED: usize = 64;
 /// One of a device's engines.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Engine {
+    /// Copies from the host.
     FromHost,
+    /// Copies to the host, and copies to another device.
     ToHost,
+    /// Kernels, fills, and copies within the device.
     Device,
 }
 
@@ -20,12 +23,12 @@ pub(super) struct Busy(VecDeque<(u64, u64)>);
 impl Busy {
     /// Reserves the first free span of length `takes` from `begins` on, and returns its end. The simulator does not
     /// execute in the order of simulated time, so the span may be a gap before other work.
-    pub(super) fn take(&mut self, begins: u64, takes: u64) -> u64 {
+    pub(super) fn reserve(&mut self, begins: u64, takes: u64) -> u64 {
         let mut start = begins;
         let mut position = self.0.len();
         // Fast path: the last span ends before `begins`.
-        let all_over = self.0.back().is_none_or(|&(_, to)| to <= begins);
-        let skipped = if all_over { self.0.len() } else { 0 };
+        let ends_before = self.0.back().is_none_or(|&(_, to)| to <= begins);
+        let skipped = if ends_before { self.0.len() } else { 0 };
         for (index, &(from, to)) in self.0.iter().enumerate().skip(skipped) {
             if start + takes <= from {
                 position = index;

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::mem::MaybeUninit;
 use std::{ptr, slice};
 
-use super::chance::mix;
 use super::point::Point;
+use super::random::mix;
 use crate::driver::MemoryRange;
 
 /// The content of newly allocated memory, as repeated 16-bit words: a NaN in `f16`, `f32` and `f64`, so that

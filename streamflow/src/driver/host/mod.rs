@@ -8,7 +8,6 @@
 
 mod body;
 mod calls;
-mod chance;
 mod chooser;
 mod chosen;
 mod clock;
@@ -22,6 +21,7 @@ mod memory;
 mod options;
 mod point;
 mod queue;
+mod random;
 mod refusal;
 mod schedule;
 mod sim;
@@ -37,6 +37,7 @@ use std::fmt;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
+use chooser::SUBMITTED;
 use point::Point;
 use queue::{Function, Op, Poison, SendHostFunction, StreamKind};
 use refusal::{call_error, invalid_handle, invalid_value};
@@ -153,7 +154,7 @@ impl HostDriver {
         let sim = self.enter(call, stream.device())?;
         let index = sim.stream(stream, call)?;
         let mut sim = self.before_call(sim, None);
-        sim.note_answer(0);
+        sim.note_answer(SUBMITTED);
         sim.check(stream.device(), call)?;
         let sim = self.wait_for_room(sim, call, index)?;
         Ok((sim, index))
@@ -162,7 +163,7 @@ impl HostDriver {
     fn submit(&self, call: &'static str, stream: RawStream, op: Op) -> DriverResult<()> {
         let (mut sim, index) = self.enter_stream(call, stream)?;
         sim.submit(index, op);
-        drop(self.advance(sim, index));
+        drop(self.execute_after_submission(sim, index));
         Ok(())
     }
 
@@ -179,9 +180,9 @@ impl HostDriver {
         sim.note_query(point, reached);
         sim.check(device, call)?;
         if reached {
-            sim.host_saw(point);
+            sim.host_found_complete(point);
         } else {
-            drop(self.make_progress(sim, point));
+            drop(self.execute_after_query(sim, point));
         }
         Ok(reached)
     }
@@ -197,7 +198,7 @@ impl HostDriver {
     ) -> DriverResult<()> {
         let mut sim = self.execute_until(sim, call, point)?;
         self.permit(&sim, call, device)?;
-        sim.host_saw(point);
+        sim.host_found_complete(point);
         sim.check(device, call)
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{MutexGuard, PoisonError};
 use std::thread;
 
 use super::HostDriver;
+use super::chooser::WAIT_ENDED;
 use super::options::Policy;
 use super::point::Point;
 use super::queue::{Op, Running, StreamKind};
@@ -60,8 +61,9 @@ impl Sim {
         self.obstacle(index).is_none()
     }
 
-    /// The stream that must execute something before `target` can be reached, or as an error the stream whose
-    /// host function must return. `target` is not reached yet.
+    /// What must happen before `target`, which is not reached yet, can be reached. `Ok`: the stream with this index must
+    /// execute its first operation, and can. `Err`: the host function that runs on the stream with this index must
+    /// return. ([`Obstacle::Empty`] does not occur here: a stream with no operation has reached all of its points.)
     ///
     /// Each obstacle is an older submission, so the search ends.
     fn needed(&self, target: Point) -> Result<usize, usize> {
@@ -91,7 +93,7 @@ impl Sim {
     fn random_runnable(&mut self) -> Option<usize> {
         let mut candidates = std::mem::take(&mut self.scratch);
         self.runnable_into(&mut candidates);
-        let choice = candidates.get(self.chance.below(candidates.len())).copied();
+        let choice = candidates.get(self.random.below(candidates.len())).copied();
         self.scratch = candidates;
         choice
     }
@@ -143,7 +145,7 @@ impl HostDriver {
 
     /// Executes one operation of a stream. A host function is called without the lock, so that other threads
     /// continue while it runs.
-    pub(super) fn step<'a>(&'a self, mut sim: Locked<'a>, index: usize) -> Locked<'a> {
+    pub(super) fn execute_one<'a>(&'a self, mut sim: Locked<'a>, index: usize) -> Locked<'a> {
         if let Some(function) = sim.execute(index) {
             let thread = thread::current().id();
             sim.running.push(Running { stream: index, thread, asleep: false });
@@ -164,27 +166,27 @@ impl HostDriver {
 
     /// Executes all operations that can execute, except those of the slowest stream. `hint` is probably the
     /// only stream that has one.
-    fn run_all<'a>(&'a self, mut sim: Locked<'a>, hint: usize) -> Locked<'a> {
+    fn execute_all_runnable<'a>(&'a self, mut sim: Locked<'a>, hint: usize) -> Locked<'a> {
         if sim.pending == 1 && Some(hint) != sim.slowest && sim.runnable(hint) {
-            sim = self.step(sim, hint);
+            sim = self.execute_one(sim, hint);
         }
         while sim.pending > 0 {
             let Some(index) = sim.oldest_runnable() else { break };
-            sim = self.step(sim, index);
+            sim = self.execute_one(sim, index);
         }
         sim
     }
 
-    /// Executes by chance none, or one to three random operations.
-    fn run_random<'a>(&'a self, mut sim: Locked<'a>) -> Locked<'a> {
-        let idle = sim.idle;
-        if sim.chance.below(idle + 1) > 0 {
+    /// Executes no operation, with the probability that `Sim::idle_odds` gives, or one to three random ones.
+    fn execute_at_random<'a>(&'a self, mut sim: Locked<'a>) -> Locked<'a> {
+        let idle_odds = sim.idle_odds;
+        if sim.random.below(idle_odds + 1) > 0 {
             return sim;
         }
-        let count = 1 + sim.chance.below(3);
+        let count = 1 + sim.random.below(3);
         for _ in 0..count {
             let Some(index) = sim.random_runnable() else { break };
-            sim = self.step(sim, index);
+            sim = self.execute_one(sim, index);
         }
         sim
     }
@@ -205,25 +207,29 @@ impl HostDriver {
     }
 
     /// After a submission to a stream: executes what the policy executes immediately.
-    pub(super) fn advance<'a>(&'a self, sim: Locked<'a>, index: usize) -> Locked<'a> {
+    pub(super) fn execute_after_submission<'a>(
+        &'a self,
+        sim: Locked<'a>,
+        index: usize,
+    ) -> Locked<'a> {
         match sim.policy {
-            Policy::Eager | Policy::SlowestLast => self.run_all(sim, index),
+            Policy::Eager | Policy::SlowestLast => self.execute_all_runnable(sim, index),
             Policy::Lazy => sim,
-            Policy::Random => self.run_random(sim),
+            Policy::Random => self.execute_at_random(sim),
         }
     }
 
     /// After a query was answered "not yet": executes a little, so that polling ends.
-    pub(super) fn make_progress<'a>(&'a self, sim: Locked<'a>, target: Point) -> Locked<'a> {
+    pub(super) fn execute_after_query<'a>(&'a self, sim: Locked<'a>, target: Point) -> Locked<'a> {
         if sim.policy == Policy::Random {
-            return self.run_random(sim);
+            return self.execute_at_random(sim);
         }
         match sim.needed(target) {
             // The chooser executes something before the same query is made again.
             Ok(_) if sim.chosen.is_some() => sim,
             Ok(index) => {
-                let sim = self.step(sim, index);
-                self.advance(sim, index)
+                let sim = self.execute_one(sim, index);
+                self.execute_after_submission(sim, index)
             }
             Err(_) => {
                 // A host function runs on another thread: lets that thread run.
@@ -245,26 +251,30 @@ impl HostDriver {
     ) -> DriverResult<Locked<'a>> {
         while !sim.reached(target) {
             if sim.policy == Policy::Random
-                && sim.chance.below(2) == 0
+                && sim.random.below(2) == 0
                 && let Some(index) = sim.random_runnable()
             {
-                sim = self.step(sim, index);
+                sim = self.execute_one(sim, index);
                 continue;
             }
             if sim.chosen.is_some() {
-                let (after, executed) = self.while_blocked(sim);
+                let (after, executed) = self.execute_chosen(sim);
                 sim = if executed { after } else { self.sleep(after, call, target)? };
                 continue;
             }
             sim = match sim.needed(target) {
                 Ok(index) => {
-                    let sim = self.step(sim, index);
-                    if sim.policy == Policy::Lazy { sim } else { self.advance(sim, index) }
+                    let sim = self.execute_one(sim, index);
+                    if sim.policy == Policy::Lazy {
+                        sim
+                    } else {
+                        self.execute_after_submission(sim, index)
+                    }
                 }
                 Err(_) => self.sleep(sim, call, target)?,
             };
         }
-        sim.note_answer(2);
+        sim.note_answer(WAIT_ENDED);
         Ok(sim)
     }
 

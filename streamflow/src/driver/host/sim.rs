@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::chance::{Chance, mix};
 use super::chooser::{Chooser, ChosenOrder};
 use super::log::LogEntry;
 use super::memory::Arena;
 use super::options::{HostBuilder, Policy};
 use super::point::{Point, StreamKey};
 use super::queue::{Device, Event, Function, Op, Queued, Running, Stream, StreamKind, reached};
+use super::random::{Random, mix};
 use super::refusal::invalid_handle;
 use crate::driver::{
     DeviceId, DriverError, DriverResult, GreenContext, RawEvent, RawFunction, RawStream,
@@ -20,9 +20,9 @@ pub(super) struct Sim {
     /// The simulator's number, unique within the process.
     pub(super) number: u64,
     pub(super) policy: Policy,
-    pub(super) chance: Chance,
-    /// Under the random policy a call executes nothing with a probability of `idle / (idle + 1)`.
-    pub(super) idle: usize,
+    pub(super) random: Random,
+    /// Under the random policy a call executes nothing with a probability of `idle_odds / (idle_odds + 1)`.
+    pub(super) idle_odds: usize,
     seed: u64,
     memory_limit: u64,
     pub(super) devices: Vec<Device>,
@@ -57,8 +57,8 @@ impl Sim {
         let mut sim = Self {
             number: SIMULATORS.fetch_add(1, Ordering::Relaxed),
             policy: options.policy.unwrap_or(Policy::of_seed(options.seed)),
-            chance: Chance::new(options.seed),
-            idle: 1 + (mix(options.seed ^ 0x5eed) % 3) as usize,
+            random: Random::new(options.seed),
+            idle_odds: 1 + (mix(options.seed ^ 0x5eed) % 3) as usize,
             seed: options.seed,
             memory_limit: options.memory,
             devices: Vec::new(),

@@ -20,8 +20,8 @@ thread_local! {
     static CURRENT: CurrentThread = const {
         CurrentThread {
             number: Cell::new(NO_NUMBER),
-            writer: Cell::new(NO_NUMBER),
-            slot: Cell::new((0, 0)),
+            journal_writer: Cell::new(NO_NUMBER),
+            checker_index: Cell::new((0, 0)),
             location: Cell::new(None),
         }
     };
@@ -32,9 +32,9 @@ struct CurrentThread {
     number: Cell<u64>,
     /// The thread's number, and [`NO_NUMBER`] once its destructors run: then another thread may become the owner of its
     /// journal.
-    writer: Cell<u64>,
+    journal_writer: Cell<u64>,
     /// A checker's number, and the thread's index there.
-    slot: Cell<(u64, u32)>,
+    checker_index: Cell<(u64, u32)>,
     location: Cell<Option<SourceLocation>>,
 }
 
@@ -43,7 +43,7 @@ struct Alive(Arc<AtomicBool>);
 
 impl Drop for Alive {
     fn drop(&mut self) {
-        CURRENT.with(|current| current.writer.set(NO_NUMBER));
+        CURRENT.with(|current| current.journal_writer.set(NO_NUMBER));
         // A thread that reads the flag sees all that this thread has published before.
         self.0.store(false, Ordering::Release);
     }
@@ -51,8 +51,8 @@ impl Drop for Alive {
 
 /// The thread's number if it may write a journal that it owns, else [`NO_NUMBER`].
 #[inline]
-pub(super) fn writer_number() -> u64 {
-    CURRENT.with(|current| current.writer.get())
+pub(super) fn journal_writer() -> u64 {
+    CURRENT.with(|current| current.journal_writer.get())
 }
 
 /// The thread's number, and whether it is alive. Not for the hot path.
@@ -65,7 +65,7 @@ pub(super) fn number() -> (u64, Arc<AtomicBool>) {
         if current.number.get() == NO_NUMBER {
             current.number.set(NEXT_NUMBER.fetch_add(1, Ordering::Relaxed));
             let may_write = alive.load(Ordering::Relaxed);
-            current.writer.set(if may_write { current.number.get() } else { NO_NUMBER });
+            current.journal_writer.set(if may_write { current.number.get() } else { NO_NUMBER });
         }
         (current.number.get(), alive)
     })
@@ -73,15 +73,16 @@ pub(super) fn number() -> (u64, Arc<AtomicBool>) {
 
 /// The thread's number and its index in a checker, if that is the checker that it used last.
 #[inline]
-pub(super) fn slot(checker: u64) -> Option<(u64, u32)> {
+pub(super) fn checker_index(checker: u64) -> Option<(u64, u32)> {
     CURRENT.with(|current| {
-        let (known, index) = current.slot.get();
+        let (known, index) = current.checker_index.get();
         (known == checker).then_some((current.number.get(), index))
     })
 }
 
-pub(super) fn set_slot(checker: u64, index: u32) {
-    CURRENT.with(|current| current.slot.set((checker, index)));
+/// Remembers the thread's index in the checker with this number, for [`checker_index`].
+pub(super) fn set_checker_index(checker: u64, index: u32) {
+    CURRENT.with(|current| current.checker_index.set((checker, index)));
 }
 
 /// Sets the source location of the thread's next call.

@@ -1,7 +1,7 @@
 //! From races that the history found to reports.
 
 use super::history::Block;
-use super::site::{Action, Passage, Site};
+use super::site::{Action, PortUse, Site};
 use super::state::State;
 use super::uses::{Access, HOST, Race};
 use crate::driver::report::{RaceAccess, RaceAction, RaceHook, RaceMark, RaceReport, RaceReports};
@@ -42,7 +42,7 @@ impl State {
             if begins_memory(earlier) && found.iter().any(other) {
                 continue;
             }
-            let Some(block) = self.history.find_block(later.range) else { continue };
+            let Some(block) = self.history.find_uncached(later.range) else { continue };
             let start = later.range.address.max(earlier.range.address) - block.range.address;
             let end = later.range.end().min(earlier.range.end()) - block.range.address;
             reports.push(RaceReport {
@@ -73,15 +73,15 @@ impl State {
             Action::OnHost => RaceAction::OnHost,
         };
         let hook = hook.map(|hook| {
-            let in_this_tick = |it: &&Passage| {
+            let in_this_tick = |it: &&PortUse| {
                 it.hook == hook && it.tick == access.origin.tick && it.range.overlaps(access.range)
             };
-            let passage = block.passages().iter().find(in_this_tick);
+            let port_use = block.port_uses().iter().find(in_this_tick);
             RaceHook {
                 node: self.names.name(hook.node()).to_owned(),
                 hook: self.names.name(hook.name()).to_owned(),
                 tick: access.origin.tick,
-                port: passage.map(|it| (it.direction, it.port)),
+                port: port_use.map(|it| (it.direction, it.port)),
             }
         });
         let stream = (access.origin.stream != HOST)

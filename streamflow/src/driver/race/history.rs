@@ -2,20 +2,20 @@
 
 use std::collections::VecDeque;
 
-use super::site::Passage;
+use super::site::PortUse;
 use super::uses::{Access, Findings, Origin, Uses};
 use crate::driver::{self, MemoryRange};
 
 /// How many freed allocations are remembered, until their memory is allocated again.
 const MAX_FREED: usize = 1024;
 
-/// How many passages through ports are remembered per allocation.
-const MAX_PASSAGES: usize = 8;
+/// How many port uses are remembered per allocation.
+const MAX_PORT_USES: usize = 8;
 
-/// Slots of the table that finds an allocation by its address.
-const RECENT_SLOTS: usize = 256;
+/// Slots of the cache that finds an allocation by an address in it.
+const CACHE_SLOTS: usize = 256;
 
-/// An empty slot of that table. No memory has address 0.
+/// An empty slot of the cache. No memory has address 0.
 const NO_BLOCK: (u64, u32) = (0, u32::MAX);
 
 /// One allocation.
@@ -24,20 +24,20 @@ pub(super) struct Block {
     pub(super) range: MemoryRange,
     freed: bool,
     uses: Uses,
-    passages: Passages,
+    port_uses: PortUses,
 }
 
-/// The latest passages through ports, as a ring.
+/// The latest port uses, as a ring.
 #[derive(Debug, Default)]
-struct Passages {
-    latest: Vec<Passage>,
+struct PortUses {
+    latest: Vec<PortUse>,
     next: usize,
 }
 
 impl Block {
-    /// Passages through ports.
-    pub(super) fn passages(&self) -> &[Passage] {
-        &self.passages.latest
+    /// The latest ports through which the memory came in or went out, in no order.
+    pub(super) fn port_uses(&self) -> &[PortUse] {
+        &self.port_uses.latest
     }
 }
 
@@ -45,23 +45,24 @@ impl Block {
 #[derive(Debug)]
 pub(super) struct History {
     blocks: Vec<Block>,
-    vacant: Vec<u32>,
+    /// The indices in `blocks` that have no allocation.
+    vacant_indices: Vec<u32>,
     /// Address and block, sorted by address: allocations don't overlap.
     by_address: Vec<(u64, u32)>,
     /// The addresses of freed blocks, the oldest first.
     freed: VecDeque<u64>,
-    /// A cache: addresses that were searched for last, and the blocks that contain them.
-    recent: Box<[(u64, u32); RECENT_SLOTS]>,
+    /// Addresses that were searched for last, and the blocks that contain them.
+    cache: Box<[(u64, u32); CACHE_SLOTS]>,
 }
 
 impl History {
     pub(super) fn new() -> Self {
         Self {
             blocks: Vec::new(),
-            vacant: Vec::new(),
+            vacant_indices: Vec::new(),
             by_address: Vec::new(),
             freed: VecDeque::new(),
-            recent: Box::new([NO_BLOCK; RECENT_SLOTS]),
+            cache: Box::new([NO_BLOCK; CACHE_SLOTS]),
         }
     }
 
@@ -73,8 +74,8 @@ impl History {
         }
         self.remove(range);
         let block =
-            Block { range, freed: false, uses: Uses::new(range), passages: Passages::default() };
-        let index = match self.vacant.pop() {
+            Block { range, freed: false, uses: Uses::new(range), port_uses: PortUses::default() };
+        let index = match self.vacant_indices.pop() {
             Some(index) => {
                 self.blocks[index as usize] = block;
                 index
@@ -90,7 +91,7 @@ impl History {
 
     /// Marks memory as freed. Its accesses are remembered for a while.
     pub(super) fn free(&mut self, range: MemoryRange, found: &mut Findings) {
-        let Some(block) = self.find(range.address) else { return };
+        let Some(block) = self.find_cached(range.address) else { return };
         block.freed = true;
         let start = block.range.address;
         self.freed.push_back(start);
@@ -116,36 +117,37 @@ impl History {
             }
             block.range = MemoryRange::default();
             block.uses = Uses::new(MemoryRange::default());
-            let cached = self.recent.iter_mut().filter(|(_, known)| *known == index);
+            let cached = self.cache.iter_mut().filter(|(_, known)| *known == index);
             cached.for_each(|known| *known = NO_BLOCK);
             self.by_address.remove(position - 1);
-            self.vacant.push(index);
+            self.vacant_indices.push(index);
             position -= 1;
         }
     }
 
-    /// The allocation that contains an address.
+    /// The allocation that contains an address, from the cache or by a search.
     #[inline(always)]
-    fn find(&mut self, address: u64) -> Option<&mut Block> {
-        let (known, index) = self.recent[slot(address)];
-        let index = if known == address { index } else { self.search(address)? };
+    fn find_cached(&mut self, address: u64) -> Option<&mut Block> {
+        let (known, index) = self.cache[cache_slot(address)];
+        let index = if known == address { index } else { self.search_and_cache(address)? };
         self.blocks.get_mut(index as usize)
     }
 
+    /// The slow path of [`find_cached`](Self::find_cached): a binary search, whose result is put in the cache.
     #[cold]
     #[inline(never)]
-    fn search(&mut self, address: u64) -> Option<u32> {
+    fn search_and_cache(&mut self, address: u64) -> Option<u32> {
         let after = self.by_address.partition_point(|(start, _)| *start <= address);
         let (_, index) = *self.by_address.get(after.checked_sub(1)?)?;
         if !contains(self.blocks[index as usize].range, address) {
             return None;
         }
-        self.recent[slot(address)] = (address, index);
+        self.cache[cache_slot(address)] = (address, index);
         Some(index)
     }
 
-    /// The allocation that contains the start of a range.
-    pub(super) fn find_block(&self, range: MemoryRange) -> Option<&Block> {
+    /// The allocation that contains the start of a range, by a linear search. For reports, which are rare.
+    pub(super) fn find_uncached(&self, range: MemoryRange) -> Option<&Block> {
         self.blocks.iter().find(|block| contains(block.range, range.address))
     }
 
@@ -154,7 +156,7 @@ impl History {
         if access.range.bytes == 0 {
             return;
         }
-        match self.find(access.range.address) {
+        match self.find_cached(access.range.address) {
             Some(block) => block.uses.check(access, clock, found),
             None => found.unknown += 1,
         }
@@ -169,29 +171,29 @@ impl History {
         clock: &[u64],
         found: &mut Findings,
     ) {
-        match self.find(access.range.address) {
+        match self.find_cached(access.range.address) {
             Some(block) => block.uses.access(access, origin, &block.range, clock, found),
             None => found.unknown += u64::from(access.range.bytes > 0),
         }
     }
 
     /// Remembers that memory passed through a port.
-    pub(super) fn pass(&mut self, passage: Passage) {
-        let Some(block) = self.find(passage.range.address) else { return };
-        let Passages { latest, next } = &mut block.passages;
+    pub(super) fn remember_port(&mut self, port_use: PortUse) {
+        let Some(block) = self.find_cached(port_use.range.address) else { return };
+        let PortUses { latest, next } = &mut block.port_uses;
         match latest.get_mut(*next) {
-            Some(oldest) => *oldest = passage,
-            None => latest.push(passage),
+            Some(oldest) => *oldest = port_use,
+            None => latest.push(port_use),
         }
-        *next = (*next + 1) % MAX_PASSAGES;
+        *next = (*next + 1) % MAX_PORT_USES;
     }
 }
 
 /// An address's slot in the cache: the high bits of a product, because the low bits of large allocations'
 /// addresses are equal.
 #[inline(always)]
-fn slot(address: u64) -> usize {
-    (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize % RECENT_SLOTS
+fn cache_slot(address: u64) -> usize {
+    (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize % CACHE_SLOTS
 }
 
 fn contains(range: MemoryRange, address: u64) -> bool {

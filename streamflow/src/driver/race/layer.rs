@@ -4,7 +4,7 @@ use super::RaceChecker;
 use super::current_thread;
 use super::host_function;
 use super::op::{EventOp, Work, function_number};
-use super::order::Kind;
+use super::order::BarrierRole;
 use super::site::Action;
 use super::{RaceMark, RaceReports};
 use crate::driver::note::Note;
@@ -55,7 +55,9 @@ unsafe impl Layer for RaceChecker {
             Note::At(_) => {}
             Note::Enter { node, hook, tick } => state.enter(thread, node, hook, tick),
             Note::Leave => state.leave(thread),
-            Note::Port { range, port, direction } => state.pass(thread, range, port, direction),
+            Note::Port { range, port, direction } => {
+                state.remember_port(thread, range, port, direction);
+            }
             Note::HostAccess { range, mode, location } => {
                 state.host_access(thread, range, mode, Action::OnHost, Some(location));
             }
@@ -78,7 +80,7 @@ unsafe impl Layer for RaceChecker {
 
     fn create_stream(&self, device: DeviceId, options: StreamOptions) -> DriverResult<RawStream> {
         let stream = self.below.create_stream(device, options)?;
-        self.shared.lock().state().create_stream(stream, Kind::from(options.flags));
+        self.shared.lock().state().create_stream(stream, BarrierRole::from(options.flags));
         Ok(stream)
     }
 
@@ -129,7 +131,7 @@ unsafe impl Layer for RaceChecker {
         self.shared.event(EventOp::Record, stream, event);
         // SAFETY: the caller's contract.
         if let Err(error) = unsafe { self.below.record_event(event, stream) } {
-            self.shared.event(EventOp::Unrecord, stream, event);
+            self.shared.event(EventOp::RestoreRecord, stream, event);
             return Err(error);
         }
         Ok(())

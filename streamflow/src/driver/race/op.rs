@@ -24,7 +24,7 @@ pub(super) struct Work {
 pub(super) enum EventOp {
     Record,
     /// The event's record, noted before, has failed.
-    Unrecord,
+    RestoreRecord,
     Wait,
 }
 
@@ -36,7 +36,7 @@ pub(super) fn function_number(function: RawFunction) -> u64 {
 // The first byte of a call's first line: which call it is.
 const WORK: u8 = 0;
 const RECORD: u8 = 1;
-const UNRECORD: u8 = 2;
+const RESTORE_RECORD: u8 = 2;
 const WAIT: u8 = 3;
 
 #[inline(always)]
@@ -93,7 +93,7 @@ pub(super) unsafe fn note_event(
 ) -> bool {
     let event_op = match event_op {
         EventOp::Record => RECORD,
-        EventOp::Unrecord => UNRECORD,
+        EventOp::RestoreRecord => RESTORE_RECORD,
         EventOp::Wait => WAIT,
     };
     let head = u64::from(event_op) | u64::from(stream.device().0) << 32;
@@ -140,7 +140,7 @@ impl<'a> Iterator for Calls<'a> {
                 return Some(Call::Work(work, Accesses(accesses.iter())));
             }
             RECORD => EventOp::Record,
-            UNRECORD => EventOp::Unrecord,
+            RESTORE_RECORD => EventOp::RestoreRecord,
             _ => EventOp::Wait,
         };
         self.0 = rest;
@@ -189,7 +189,7 @@ mod tests {
             Access { range: MemoryRange::default(), mode: AccessMode::Read, argument: "größe" },
         ];
         for work in works {
-            for event_op in [EventOp::Record, EventOp::Unrecord, EventOp::Wait] {
+            for event_op in [EventOp::Record, EventOp::RestoreRecord, EventOp::Wait] {
                 // SAFETY: there is no other thread, and all lines are noted here.
                 let mut calls = unsafe {
                     journal.clear();

@@ -8,13 +8,13 @@ use crate::driver::{DeviceId, RawEvent, RawStream, StreamFlags};
 
 /// How a stream takes part in the barrier of the legacy default stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum BarrierRole {
     Default,
     Blocking,
     NonBlocking,
 }
 
-impl From<StreamFlags> for Kind {
+impl From<StreamFlags> for BarrierRole {
     fn from(flags: StreamFlags) -> Self {
         match flags {
             StreamFlags::Blocking => Self::Blocking,
@@ -26,14 +26,14 @@ impl From<StreamFlags> for Kind {
 #[derive(Debug)]
 struct Stream {
     device: DeviceId,
-    kind: Kind,
+    role: BarrierRole,
     /// Everything that comes before work which is queued now.
     clock: Clock,
     /// The stream's own entry of `clock`.
     epoch: u64,
     /// The version of a thread's clock that `clock` contains already. [`NO_VERSION`] if the stream's work takes
     /// part in the default stream's barrier.
-    host: u64,
+    merged_version: u64,
     /// Everything that a query showed to be complete, by any thread: a query of this stream's work, or of work that
     /// comes after it.
     completed: Clock,
@@ -102,10 +102,10 @@ pub(super) struct Queued {
 #[derive(Debug)]
 pub(super) struct Order {
     streams: Vec<Stream>,
-    stream_of: Handles<RawStream>,
+    index_by_stream: Handles<RawStream>,
     events: Vec<Event>,
     free_events: Vec<u32>,
-    event_of: Handles<RawEvent>,
+    index_by_event: Handles<RawEvent>,
     threads: Vec<Thread>,
     versions: u64,
     scratch: Clock,
@@ -115,10 +115,10 @@ impl Order {
     pub(super) fn new() -> Self {
         Self {
             streams: Vec::new(),
-            stream_of: Handles::new(),
+            index_by_stream: Handles::new(),
             events: Vec::new(),
             free_events: Vec::new(),
-            event_of: Handles::new(),
+            index_by_event: Handles::new(),
             threads: Vec::new(),
             versions: 0,
             scratch: Clock::default(),
@@ -128,31 +128,31 @@ impl Order {
     // Streams.
 
     /// Adds a stream that was just made. Its index is never reused: the stream's work may outlive it.
-    pub(super) fn add_stream(&mut self, raw: RawStream, kind: Kind) -> u32 {
+    pub(super) fn add_stream(&mut self, raw: RawStream, role: BarrierRole) -> u32 {
         let index = self.streams.len() as u32;
         let mut clock = Clock::default();
         clock.raise(index, 1);
-        let name = match kind {
-            Kind::Default => format!("the default stream of {}", raw.device()),
+        let name = match role {
+            BarrierRole::Default => format!("the default stream of {}", raw.device()),
             _ => format!("stream {index}"),
         };
         self.streams.push(Stream {
             device: raw.device(),
-            kind,
+            role,
             clock,
             epoch: 1,
-            host: NO_VERSION,
+            merged_version: NO_VERSION,
             completed: Clock::default(),
             name,
         });
-        self.stream_of.insert(raw, index);
+        self.index_by_stream.insert(raw, index);
         index
     }
 
     /// The index of a stream.
     #[inline(always)]
     pub(super) fn stream(&mut self, raw: RawStream) -> u32 {
-        match self.stream_of.get_fast(raw) {
+        match self.index_by_stream.get_fast(raw) {
             Some(stream) => stream,
             None => self.find_stream(raw),
         }
@@ -163,14 +163,14 @@ impl Order {
     #[cold]
     #[inline(never)]
     fn find_stream(&mut self, raw: RawStream) -> u32 {
-        match self.stream_of.get(raw) {
+        match self.index_by_stream.get(raw) {
             Some(stream) => stream,
-            None => self.add_stream(raw, Kind::NonBlocking),
+            None => self.add_stream(raw, BarrierRole::NonBlocking),
         }
     }
 
     pub(super) fn forget_stream(&mut self, raw: RawStream) {
-        self.stream_of.remove(raw);
+        self.index_by_stream.remove(raw);
     }
 
     /// Everything that comes before work which is queued on `stream` now.
@@ -185,7 +185,7 @@ impl Order {
 
     pub(super) fn name_stream(&mut self, stream: u32, name: &str) {
         let stream = &mut self.streams[stream as usize];
-        if stream.kind != Kind::Default {
+        if stream.role != BarrierRole::Default {
             stream.name.clear();
             stream.name.push('`');
             stream.name.push_str(name);
@@ -200,19 +200,20 @@ impl Order {
         let stream = self.stream(raw);
         let queued = &self.streams[stream as usize];
         let epoch = queued.epoch;
-        if queued.host != host.version {
-            self.join(host, stream);
+        if queued.merged_version != host.version {
+            self.merge_thread_clock(host, stream);
         }
         Queued { stream, epoch }
     }
 
+    /// The slow path of [`queue`](Self::queue): merges the thread's clock into the stream's.
     #[cold]
     #[inline(never)]
-    fn join(&mut self, host: HostThread, stream: u32) {
+    fn merge_thread_clock(&mut self, host: HostThread, stream: u32) {
         let queued = &mut self.streams[stream as usize];
         queued.clock.merge(&self.threads[host.thread as usize].clock);
-        if queued.kind == Kind::NonBlocking {
-            queued.host = host.version;
+        if queued.role == BarrierRole::NonBlocking {
+            queued.merged_version = host.version;
         } else {
             self.barrier(stream);
         }
@@ -221,12 +222,13 @@ impl Order {
     /// Work on the legacy default stream comes after all older work of the device's blocking streams,
     /// and the other way round (CUDA driver API, *Stream synchronization behavior*).
     fn barrier(&mut self, stream: u32) {
-        let Stream { device, kind, .. } = self.streams[stream as usize];
-        let opposite = if kind == Kind::Default { Kind::Blocking } else { Kind::Default };
+        let Stream { device, role, .. } = self.streams[stream as usize];
+        let opposite =
+            if role == BarrierRole::Default { BarrierRole::Blocking } else { BarrierRole::Default };
         let mut before = std::mem::take(&mut self.scratch);
         for other in 0..self.streams.len() as u32 {
             let theirs = &self.streams[other as usize];
-            if theirs.kind == opposite && theirs.device == device {
+            if theirs.role == opposite && theirs.device == device {
                 self.release(other, &mut before);
                 self.streams[stream as usize].clock.merge(&before);
             }
@@ -249,13 +251,13 @@ impl Order {
             self.events.len() as u32 - 1
         });
         self.events[index as usize].epoch = 0;
-        self.event_of.insert(raw, index);
+        self.index_by_event.insert(raw, index);
         index
     }
 
     #[inline(always)]
     fn event(&mut self, raw: RawEvent) -> u32 {
-        match self.event_of.get_fast(raw) {
+        match self.index_by_event.get_fast(raw) {
             Some(event) => event,
             None => self.find_event(raw),
         }
@@ -264,14 +266,14 @@ impl Order {
     #[cold]
     #[inline(never)]
     fn find_event(&mut self, raw: RawEvent) -> u32 {
-        match self.event_of.get(raw) {
+        match self.index_by_event.get(raw) {
             Some(event) => event,
             None => self.add_event(raw),
         }
     }
 
     pub(super) fn forget_event(&mut self, raw: RawEvent) {
-        self.free_events.extend(self.event_of.remove(raw));
+        self.free_events.extend(self.index_by_event.remove(raw));
     }
 
     /// The event is recorded: it gets a copy of the stream's clock.
@@ -288,8 +290,8 @@ impl Order {
     }
 
     /// The record failed: the event keeps the previous one.
-    pub(super) fn unrecord(&mut self, raw: RawEvent) {
-        if let Some(index) = self.event_of.get(raw) {
+    pub(super) fn restore_record(&mut self, raw: RawEvent) {
+        if let Some(index) = self.index_by_event.get(raw) {
             self.events[index as usize].swap_records();
         }
     }

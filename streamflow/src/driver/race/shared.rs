@@ -78,7 +78,7 @@ impl Shared {
     /// owner only after this one has lost the number that is compared here.
     #[inline(always)]
     fn is_writer(&self) -> bool {
-        self.owner.load(Ordering::Relaxed) == current_thread::writer_number()
+        self.owner.load(Ordering::Relaxed) == current_thread::journal_writer()
     }
 
     #[cold]
@@ -107,7 +107,7 @@ impl Shared {
         // does not exist.
         let mut guard = self.state.lock();
         self.drain(&mut guard);
-        let known = current_thread::slot(self.number);
+        let known = current_thread::checker_index(self.number);
         let known = known.filter(|(id, index)| guard.state.is_thread(*index, *id));
         let thread = match known {
             Some((_, index)) => index,
@@ -147,13 +147,13 @@ impl Shared {
         let (number, alive) = current_thread::number();
         let owner = self.owner.load(Ordering::Relaxed);
         let thread = protected.state.thread(number, alive, owner);
-        current_thread::set_slot(self.number, thread);
+        current_thread::set_checker_index(self.number, thread);
         thread
     }
 
     /// Makes the calling thread, which queues something, the journal's owner if there is none.
     fn claim_journal(&self, locked: &mut Locked<'_>) {
-        let writer = current_thread::writer_number();
+        let writer = current_thread::journal_writer();
         if self.owner.load(Ordering::Relaxed) == current_thread::NO_OWNER
             && writer != current_thread::NO_NUMBER
         {

@@ -129,7 +129,7 @@ impl Sites {
 
 /// Memory that came in or went out through a port, in one tick of a hook.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Passage {
+pub(super) struct PortUse {
     pub(super) hook: Hook,
     pub(super) tick: u64,
     pub(super) port: &'static str,

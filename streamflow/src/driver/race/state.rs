@@ -8,8 +8,8 @@ use super::RaceMark;
 use super::history::History;
 use super::log::Log;
 use super::op::{Call, Calls, EventOp, Work, function_number};
-use super::order::{HostThread, Kind, Order, Queued};
-use super::site::{Action, Hook, Names, Passage, Site, Sites};
+use super::order::{BarrierRole, HostThread, Order, Queued};
+use super::site::{Action, Hook, Names, PortUse, Site, Sites};
 use super::uses::{Access, Findings, HOST, Origin};
 use crate::driver::note::{Direction, SourceLocation};
 use crate::driver::{self, AccessMode, MemoryRange, RawEvent, RawFunction, RawStream};
@@ -59,7 +59,7 @@ impl State {
     pub(super) fn new(defaults: Box<[RawStream]>) -> Self {
         let mut order = Order::new();
         for stream in &defaults {
-            order.add_stream(*stream, Kind::Default);
+            order.add_stream(*stream, BarrierRole::Default);
         }
         Self {
             order,
@@ -120,10 +120,10 @@ impl State {
 
     // Calls.
 
-    pub(super) fn create_stream(&mut self, raw: RawStream, kind: Kind) {
+    pub(super) fn create_stream(&mut self, raw: RawStream, role: BarrierRole) {
         // The driver may reuse a handle before it has returned from destroying the old stream.
         self.order.forget_stream(raw);
-        self.order.add_stream(raw, kind);
+        self.order.add_stream(raw, role);
     }
 
     pub(super) fn destroy_stream(&mut self, raw: RawStream) {
@@ -187,7 +187,7 @@ impl State {
     ) {
         match event_op {
             EventOp::Record => self.order.record(caller.host, stream, event),
-            EventOp::Unrecord => self.order.unrecord(event),
+            EventOp::RestoreRecord => self.order.restore_record(event),
             EventOp::Wait => self.order.wait(caller.host, stream, event),
         }
     }
@@ -263,7 +263,7 @@ impl State {
     }
 
     /// Memory came in or went out through a port of the thread's hook.
-    pub(super) fn pass(
+    pub(super) fn remember_port(
         &mut self,
         thread: u32,
         range: MemoryRange,
@@ -272,7 +272,7 @@ impl State {
     ) {
         let Thread { hook, tick, .. } = self.threads[thread as usize];
         if let Some(hook) = hook {
-            self.history.pass(Passage { hook, tick, port, direction, range });
+            self.history.remember_port(PortUse { hook, tick, port, direction, range });
         }
     }
 }

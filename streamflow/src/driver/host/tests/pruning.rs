@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use super::super::chance::Chance;
+use super::super::random::Random;
 use super::*;
 use crate::Platform;
 use crate::testing::Explorer;
@@ -54,8 +54,8 @@ impl Odometer {
 /// A random program on two or three streams and two buffers. Its result depends on all answers and data that the
 /// host got, and its submissions depend on the earlier ones.
 fn program(driver: &dyn Driver, seed: u64) -> u64 {
-    let mut chance = Chance::new(seed);
-    let streams: Vec<_> = (0..2 + chance.below(2))
+    let mut random = Random::new(seed);
+    let streams: Vec<_> = (0..2 + random.below(2))
         .map(|_| driver.create_stream(DEVICE, StreamOptions::default()).unwrap())
         .collect();
     let home = driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
@@ -64,10 +64,10 @@ fn program(driver: &dyn Driver, seed: u64) -> u64 {
     let events: Vec<_> = streams.iter().map(|_| driver.create_event(DEVICE).unwrap()).collect();
     let mut seen = 0_u64;
     for step in 0..5 {
-        let one = chance.below(streams.len());
+        let one = random.below(streams.len());
         let (stream, event) = (streams[one], events[one]);
-        let buffer = chance.below(2);
-        match chance.below(8) {
+        let buffer = random.below(2);
+        match random.below(8) {
             0..=2 => unsafe {
                 driver.fill(stream, buffers[buffer], step + (seen % 3) as u8 * 16).unwrap();
             },
@@ -77,7 +77,7 @@ fn program(driver: &dyn Driver, seed: u64) -> u64 {
                 unsafe { driver.copy(stream, &copy).unwrap() };
             }
             4 => unsafe { driver.record_event(event, stream).unwrap() },
-            5 => unsafe { driver.wait_event(streams[chance.below(streams.len())], event).unwrap() },
+            5 => unsafe { driver.wait_event(streams[random.below(streams.len())], event).unwrap() },
             6 => seen = seen * 2 + u64::from(unsafe { driver.query_event(event) }.unwrap()),
             _ => seen = seen * 256 + read(driver, stream, buffers[buffer]),
         }

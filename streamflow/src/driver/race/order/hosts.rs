@@ -48,7 +48,7 @@ impl Order {
     pub(in crate::driver::race) fn begin_event_query(&mut self, thread: u32, raw: RawEvent) {
         let thread = &mut self.threads[thread as usize];
         thread.queried.clear();
-        let Some(index) = self.event_of.get(raw) else { return };
+        let Some(index) = self.index_by_event.get(raw) else { return };
         let event = &self.events[index as usize];
         if event.epoch > 0 {
             thread.queried.copy_from(&event.clock);

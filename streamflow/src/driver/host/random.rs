@@ -1,11 +1,11 @@
-//! The random numbers of a seed.
+//! The random numbers of a seed, for the policies that choose.
 
 /// The splitmix64 generator (Steele, Lea, Flood: *Fast splittable pseudorandom number generators*,
 /// 2014): one addition and one mix, good enough for choices and the same everywhere.
 #[derive(Debug, Clone)]
-pub(super) struct Chance(u64);
+pub(super) struct Random(u64);
 
-impl Chance {
+impl Random {
     pub(super) const fn new(seed: u64) -> Self {
         Self(seed)
     }
