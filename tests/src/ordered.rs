@@ -1,4 +1,5 @@
-//! Programs whose data depends on one edge, and their controls: the same programs without the edge.
+//! Programs whose data is right only because one dependency orders their work, and their controls: the same programs
+//! without the dependency.
 
 use std::sync::Arc;
 
@@ -82,7 +83,7 @@ impl Suite {
             }
             check(shown >= must_show, || {
                 format!(
-                    "inconclusive: without the edge, only {shown} of {CONTROL_SEEDS} seeds gave wrong \
+                    "inconclusive: without the dependency, only {shown} of {CONTROL_SEEDS} seeds gave wrong \
                      data"
                 )
             })
@@ -94,7 +95,7 @@ impl Suite {
                 }
             }
             Err(Failed::new(format!(
-                "inconclusive: without the edge, the data was right {CONTROL_TRIES} times"
+                "inconclusive: without the dependency, the data was right {CONTROL_TRIES} times"
             )))
         })
     }

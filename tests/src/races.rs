@@ -1,7 +1,8 @@
-//! Programs in which one missing edge makes wrong data. Each is right, and must be wrong when a driver drops its waits.
+//! Programs in which one missing dependency makes wrong data. Each is right, and must be wrong when a driver drops its
+//! waits.
 //!
 //! Each returns whether the data was right. The slow side is queued first, and the data of the fast side is read first,
-//! so that only the edge between them keeps them in order.
+//! so that only the dependency between them keeps them in order.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -59,7 +60,7 @@ fn streams(platform: &Platform) -> Result<Streams> {
     Ok(Streams { a: pool.allocate("a")?, b: pool.allocate("b")?, c: pool.allocate("c")? })
 }
 
-/// Loads the kernels early: loading a kernel may wait for running kernels, which would hide a missing edge.
+/// Loads the kernels early: loading a kernel may wait for running kernels, which would hide a missing dependency.
 fn load_kernels(platform: &Platform, stream: &CudaStream) -> Result<()> {
     // These buffers have another size than the programs' buffers, so that the programs don't reuse their memory.
     let (mut one, mut other) = (platform.buffer(1, stream)?, platform.buffer(1, stream)?);

@@ -1,17 +1,17 @@
-//! Drops the edges that the runtime issues, one at a time. The race checker must report each dropped edge, and without
-//! the checker the data must be wrong.
+//! Drops the dependencies that the runtime issues, one at a time. The race checker must report each dropped dependency,
+//! and without the checker the data must be wrong.
 //!
-//! Edges are waits of streams, records, deferred frees, declarations of a kernel's accesses, and waits and queries of
-//! the host. The programs are graphs, some of them with long runs in which messages wait until each event was recorded
-//! again, and host threads that exchange halves of a buffer.
+//! Dependencies are waits of streams, records, deferred frees, declarations of a kernel's accesses, and waits and
+//! queries of the host. The programs are graphs, some of them with long runs in which messages wait until each event was
+//! recorded again, and host threads that exchange halves of a buffer.
 //!
-//! The test counts and prints the edges that may be dropped unnoticed. There are three kinds: declarations that order
-//! nothing; a wait that was needed when it was issued, and that the stream's next wait implies; and, at the end of a
-//! run, waits for streams for which others have waited by then. Every other unnoticed edge is a failure.
+//! The test counts and prints the dependencies that may be dropped unnoticed. There are three kinds: declarations that
+//! order nothing; a wait that was needed when it was issued, and that the stream's next wait implies; and, at the end of
+//! a run, waits for streams for which others have waited by then. Every other unnoticed dependency is a failure.
 //!
 //! # Edits of the library
-//! Dropping an issued edge does not cover edits of the code that issues it. Each of these edits was made by hand, and
-//! the tests named beside it fail with it. Names with `::` are unit tests.
+//! Dropping an issued dependency does not cover edits of the code that issues it. Each of these edits was made by hand,
+//! and the tests named beside it fail with it. Names with `::` are unit tests.
 //!
 //! | Edit | Fails |
 //! |---|---|
@@ -69,5 +69,7 @@ use mutation::drop_each;
 use streamflow_tests::Suite;
 
 fn main() -> ExitCode {
-    Suite::new().plain("the_race_checker_and_the_data_show_each_dropped_edge", drop_each::all).run()
+    Suite::new()
+        .plain("the_race_checker_and_the_data_show_each_dropped_dependency", drop_each::all)
+        .run()
 }

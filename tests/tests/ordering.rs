@@ -23,7 +23,7 @@ fn main() -> ExitCode {
         .both("law7_an_old_message_received_with_a_late_one_is_complete", |platform| {
             right(old_messages::received_with_a_late_one, platform)
         })
-        // Fewer seeds show the missing edge than in other controls: the host has waited for most of the streams.
+        // Fewer seeds show the missing dependency than in other controls: the host has waited for most of the streams.
         .control_on(
             "law7_an_old_message_received_with_a_late_one_is_complete_control",
             1,

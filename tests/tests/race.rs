@@ -1,5 +1,5 @@
-//! The race checker reports every kind of race, and does not report the same program with its edge. The reports depend
-//! on neither the seed nor the data.
+//! The race checker reports every kind of race, and does not report the same program with its dependency. The reports
+//! depend on neither the seed nor the data.
 #![allow(missing_docs, reason = "a test binary")]
 
 #[path = "race/bare.rs"]

@@ -1,12 +1,12 @@
-//! A driver that drops one edge of a graph.
+//! A driver that drops one dependency of a graph: a call with which the runtime orders work.
 //!
-//! The runtime orders work with waits, records, deferred frees, and waits and queries of the host. Each of these is an
-//! [`Edge`], named by its place in the graph, so that it is the same in each tick and each run. The layer lists the
-//! edges, and drops one of them. It is above a race checker and below the runtime: the checker sees the calls that are
-//! executed, and the runtime assumes that its edge is in effect.
+//! The runtime orders work with waits, records, deferred frees, and waits and queries of the host. Each of these is a
+//! [`Dependency`], named by its place in the graph, so that it is the same in each tick and each run. The layer lists
+//! the dependencies, and drops one of them. It is above a race checker and below the runtime: the checker sees the calls
+//! that are executed, and the runtime assumes that its dependency is in effect.
 
 mod declared;
-mod edge;
+mod dependency;
 mod host;
 mod log;
 
@@ -23,17 +23,17 @@ use streamflow::driver::{
 };
 
 pub use declared::{AddOne, Axpy, Declaration, Fill, Misdeclared, SlowCopy, declarations};
-pub use edge::{Edge, EdgeKind};
-use edge::{Names, Visit};
-pub use log::{Access, Log, Step};
+pub use dependency::{Dependency, DependencyKind};
+use dependency::{Names, Visit};
+pub use log::{Access, Log, LogStep};
 
-/// Lists the edges, and drops one. See the [module](self).
+/// Lists the dependencies, and drops one. See the [module](self).
 pub struct Mutate {
     below: Arc<dyn Driver>,
-    dropped: Option<Edge>,
+    dropped: Option<Dependency>,
     /// Hides the races that a checker below has found.
     quiet: bool,
-    /// Set after the end of a run: every call passes, and no edge is listed.
+    /// Set after the end of a run: every call passes, and no dependency is listed.
     ended: AtomicBool,
     state: Mutex<State>,
 }
@@ -43,7 +43,7 @@ struct State {
     /// The current visit of each host thread.
     visits: HashMap<usize, Visit>,
     names: Names,
-    edges: BTreeSet<Edge>,
+    dependencies: BTreeSet<Dependency>,
     log: Log,
     /// The streams that have waited since their last free.
     waited: HashSet<RawStream>,
@@ -65,15 +65,15 @@ impl State {
 }
 
 impl Mutate {
-    /// Drops `edge`, in every tick.
-    pub fn new(below: Arc<dyn Driver>, edge: Option<Edge>) -> Self {
+    /// Drops `dependency`, in every tick.
+    pub fn new(below: Arc<dyn Driver>, dependency: Option<Dependency>) -> Self {
         let mut state = State::default();
         for device in (0..below.device_count() as u32).map(streamflow::device) {
             let name = format!("the default stream of {device}");
             state.names.name_stream(below.default_stream(device), &name);
         }
         let (ended, state) = (AtomicBool::new(false), Mutex::new(state));
-        Self { below, dropped: edge, quiet: false, ended, state }
+        Self { below, dropped: dependency, quiet: false, ended, state }
     }
 
     /// Hides the races that a checker below finds.
@@ -88,12 +88,12 @@ impl Mutate {
         self.ended.store(true, Ordering::Relaxed);
     }
 
-    /// The edges so far.
-    pub fn edges(&self) -> BTreeSet<Edge> {
-        self.lock().edges.clone()
+    /// The dependencies so far.
+    pub fn dependencies(&self) -> BTreeSet<Dependency> {
+        self.lock().dependencies.clone()
     }
 
-    /// How often the edge was dropped. A run that never dropped it proves nothing.
+    /// How often the dependency was dropped. A run that never dropped it proves nothing.
     pub fn times(&self) -> u64 {
         self.lock().times
     }
@@ -114,18 +114,18 @@ impl Mutate {
     }
 
     /// Logs a step, unless the run has ended.
-    fn note(&self, step: impl FnOnce(&mut Log) -> Step) {
+    fn log_step(&self, step: impl FnOnce(&mut Log) -> LogStep) {
         if let Some(mut state) = self.running() {
             let step = step(&mut state.log);
             state.log.push(step);
         }
     }
 
-    /// Lists an edge. Returns whether to drop it.
-    fn drops(&self, state: &mut State, edge: Edge) -> bool {
-        let drops = self.dropped.as_ref() == Some(&edge);
+    /// Lists a dependency. Returns whether to drop it.
+    fn drops(&self, state: &mut State, dependency: Dependency) -> bool {
+        let drops = self.dropped.as_ref() == Some(&dependency);
         state.times += u64::from(drops);
-        state.edges.insert(edge);
+        state.dependencies.insert(dependency);
         drops
     }
 
@@ -179,9 +179,9 @@ unsafe impl Layer for Mutate {
             }
             Note::Leave => self.lock().visit().leave(),
             Note::StreamLabel { stream, label } => self.lock().names.name_stream(stream, label),
-            Note::Relies { by, .. } => self.note(|_| Step::Relies { by }),
+            Note::Relies { by, .. } => self.log_step(|_| LogStep::Relies { by }),
             Note::HostAccess { range, mode, .. } => {
-                self.note(|log| Step::Host { accesses: log.accesses(&[(range, mode)]) });
+                self.log_step(|log| LogStep::Host { accesses: log.accesses(&[(range, mode)]) });
             }
             _ => {}
         }
@@ -192,9 +192,9 @@ unsafe impl Layer for Mutate {
     unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
         if let Some(mut state) = self.running() {
             let on = state.names.recorded(event, stream);
-            let edge = state.visit().edge(EdgeKind::Record, on, None);
-            let dropped = self.drops(&mut state, edge);
-            state.log.push(Step::Record { event, stream, dropped });
+            let dependency = state.visit().dependency(DependencyKind::Record, on, None);
+            let dropped = self.drops(&mut state, dependency);
+            state.log.push(LogStep::Record { event, stream, dropped });
             if dropped {
                 return Ok(());
             }
@@ -207,9 +207,9 @@ unsafe impl Layer for Mutate {
         if let Some(mut state) = self.running() {
             state.waited.insert(stream);
             let (waiting, on) = (state.names.stream(stream), state.names.event(event));
-            let edge = state.visit().edge(EdgeKind::Wait, waiting, Some(on));
-            let dropped = self.drops(&mut state, edge);
-            state.log.push(Step::Wait { event, stream, dropped });
+            let dependency = state.visit().dependency(DependencyKind::Wait, waiting, Some(on));
+            let dropped = self.drops(&mut state, dependency);
+            state.log.push(LogStep::Wait { event, stream, dropped });
             if dropped {
                 return Ok(());
             }
@@ -222,12 +222,13 @@ unsafe impl Layer for Mutate {
         // SAFETY: the caller's contract.
         let complete = unsafe { self.below.query_event(event) }?;
         let label = |names: &Names| names.event(event);
-        Ok(self.reports_complete(complete, label, |dropped| Step::EventComplete { event, dropped }))
+        Ok(self
+            .reports_complete(complete, label, |dropped| LogStep::EventComplete { event, dropped }))
     }
 
     unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
         let label = |names: &Names| names.event(event);
-        if self.drops_host_wait(label, |dropped| Step::EventComplete { event, dropped }) {
+        if self.drops_host_wait(label, |dropped| LogStep::EventComplete { event, dropped }) {
             return Ok(());
         }
         // SAFETY: the caller's contract.
@@ -238,13 +239,15 @@ unsafe impl Layer for Mutate {
         // SAFETY: the caller's contract.
         let complete = unsafe { self.below.query_stream(stream) }?;
         let label = |names: &Names| names.stream(stream);
-        Ok(self
-            .reports_complete(complete, label, |dropped| Step::StreamComplete { stream, dropped }))
+        Ok(self.reports_complete(complete, label, |dropped| LogStep::StreamComplete {
+            stream,
+            dropped,
+        }))
     }
 
     unsafe fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()> {
         let label = |names: &Names| names.stream(stream);
-        if self.drops_host_wait(label, |dropped| Step::StreamComplete { stream, dropped }) {
+        if self.drops_host_wait(label, |dropped| LogStep::StreamComplete { stream, dropped }) {
             return Ok(());
         }
         // SAFETY: the caller's contract.
@@ -254,7 +257,7 @@ unsafe impl Layer for Mutate {
     unsafe fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
         // SAFETY: the caller's contract.
         let range = unsafe { self.below.allocate(stream, bytes) }?;
-        self.note(|log| {
+        self.log_step(|log| {
             log.allocate(range);
             log.work(stream, "allocate", &[(range, Write)])
         });
@@ -265,16 +268,16 @@ unsafe impl Layer for Mutate {
         let mut instead = None;
         if let Some(mut state) = self.running() {
             let name = state.names.stream(stream);
-            let edge = state.visit().edge(EdgeKind::Free, name, None);
+            let dependency = state.visit().dependency(DependencyKind::Free, name, None);
             // The runtime defers a free only after a wait for the memory's users.
-            let dropped = state.waited.remove(&stream) && self.drops(&mut state, edge);
+            let dropped = state.waited.remove(&stream) && self.drops(&mut state, dependency);
             drop(state);
             if dropped {
                 instead = Some(self.no_wait_stream(stream.device())?);
             }
-            self.note(|log| {
+            self.log_step(|log| {
                 let accesses = log.accesses(&[(range, Write)]);
-                Step::Free { stream, instead, accesses }
+                LogStep::Free { stream, instead, accesses }
             });
         }
         // SAFETY: the caller's contract, except for the order, which this layer breaks on purpose.
@@ -282,7 +285,7 @@ unsafe impl Layer for Mutate {
     }
 
     unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        self.note(|log| log.work(stream, "recycle", &[(range, Write)]));
+        self.log_step(|log| log.work(stream, "recycle", &[(range, Write)]));
         // SAFETY: the caller's contract.
         unsafe { self.below.recycle(stream, range) }
     }
@@ -294,13 +297,13 @@ unsafe impl Layer for Mutate {
     }
 
     unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
-        self.note(|log| log.work(stream, "copy", &[(copy.source, Read), (copy.target, Write)]));
+        self.log_step(|log| log.work(stream, "copy", &[(copy.source, Read), (copy.target, Write)]));
         // SAFETY: the caller's contract.
         unsafe { self.below.copy(stream, copy) }
     }
 
     unsafe fn fill(&self, stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()> {
-        self.note(|log| log.work(stream, "fill", &[(range, Write)]));
+        self.log_step(|log| log.work(stream, "fill", &[(range, Write)]));
         // SAFETY: the caller's contract.
         unsafe { self.below.fill(stream, range, byte) }
     }
@@ -308,7 +311,7 @@ unsafe impl Layer for Mutate {
     /// Passes the accesses that the kernel makes instead of the declared ones.
     unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()> {
         let accesses = declared::actual_accesses(launch);
-        self.note(|log| {
+        self.log_step(|log| {
             let touched: Vec<_> =
                 accesses.iter().map(|access| (access.range, access.mode)).collect();
             log.work(stream, launch.name, &touched)

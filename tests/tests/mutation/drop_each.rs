@@ -1,11 +1,11 @@
-//! Drops each edge of each graph, one at a time.
+//! Drops each dependency of each graph, one at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use streamflow_tests::layers::mutate::{Edge, EdgeKind};
+use streamflow_tests::layers::mutate::{Dependency, DependencyKind};
 use streamflow_tests::{Failed, check};
 
 use super::graphs;
@@ -17,7 +17,7 @@ use super::threads;
 /// The outcomes of all mutations.
 #[derive(Debug, Default)]
 struct Tally {
-    /// How many mutations were noticed, by the kind of the edge.
+    /// How many mutations were noticed, by the kind of the dependency.
     noticed: BTreeMap<&'static str, u64>,
     order_nothing: u64,
     overtaken: Vec<String>,
@@ -82,11 +82,11 @@ fn report(tally: &Tally, graphs: usize) -> Result<(), Failed> {
 
 fn kind(mutation: &Mutation) -> &'static str {
     match mutation {
-        Mutation::Edge(Edge { kind: EdgeKind::Wait, .. }) => "wait",
-        Mutation::Edge(Edge { kind: EdgeKind::Record, .. }) => "record",
-        Mutation::Edge(Edge { kind: EdgeKind::Free, .. }) => "deferred free",
-        Mutation::Edge(Edge { kind: EdgeKind::HostWait, .. }) => "host wait",
-        Mutation::Edge(Edge { kind: EdgeKind::HostQuery, .. }) => "host querie",
+        Mutation::Dependency(Dependency { kind: DependencyKind::Wait, .. }) => "wait",
+        Mutation::Dependency(Dependency { kind: DependencyKind::Record, .. }) => "record",
+        Mutation::Dependency(Dependency { kind: DependencyKind::Free, .. }) => "deferred free",
+        Mutation::Dependency(Dependency { kind: DependencyKind::HostWait, .. }) => "host wait",
+        Mutation::Dependency(Dependency { kind: DependencyKind::HostQuery, .. }) => "host querie",
         Mutation::Declaration(_) => "declaration",
     }
 }
@@ -104,7 +104,9 @@ fn mutate_all(subject: &Subject) -> Tally {
             Outcome::AtTheEnd => tally.at_the_end += 1,
             Outcome::Overtaken => tally.overtaken.push(place),
             Outcome::Redundant(runs) => {
-                tally.holes.push(format!("{place}: the runtime does not need this edge ({runs})"));
+                tally
+                    .holes
+                    .push(format!("{place}: the runtime does not need this dependency ({runs})"));
             }
             Outcome::Hole(hole) => tally.holes.push(format!("{place}: {hole}")),
         }
@@ -127,7 +129,7 @@ fn control(subject: &Subject, seeds: &[u64], tally: &mut Tally) -> BTreeSet<Muta
                 let name = subject.name();
                 tally.holes.push(format!("{name}, seed {seed}, without a mutation: {run:?}"));
             }
-            mutations.extend(run.edges.into_iter().map(Mutation::Edge));
+            mutations.extend(run.dependencies.into_iter().map(Mutation::Dependency));
             mutations.extend(run.declarations.into_iter().map(Mutation::Declaration));
         }
     }

@@ -1,10 +1,12 @@
-//! The graphs whose edges are dropped.
+//! The graphs whose dependencies are dropped.
 
 use super::plan::Origin::{Default, Kernel, Upload};
+use super::plan::PlanNode::{
+    Clock, Combine, Keep, Late as LateBy, Relay, Sink, Source, Taking, Unary,
+};
 use super::plan::Reading::{ButTheLast, Done, Late, Next};
-use super::plan::Step::{Clock, Combine, Keep, Late as LateBy, Relay, Sink, Source, Taking, Unary};
 use super::plan::UnaryWork::{Extra, Map, Scratch};
-use super::plan::{Plan, Step};
+use super::plan::{Plan, PlanNode};
 use super::random;
 
 /// How many of the graphs are random.
@@ -12,7 +14,7 @@ const RANDOM: u64 = 8;
 
 /// All programs but the seed's own application, which has no plan.
 pub(crate) fn plans() -> Vec<Plan> {
-    const S: Step = Source(Kernel);
+    const S: PlanNode = Source(Kernel);
     let mut plans = vec![
         Plan::new("the seed's form", &[S, S, Combine(0, 1), Sink(Done, 2)]),
         // Chains.

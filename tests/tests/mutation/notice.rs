@@ -5,7 +5,7 @@ use std::time::Duration;
 use streamflow::prelude::*;
 use streamflow::testing::Explorer;
 
-use super::order::{Verdict, is_overtaken, judge};
+use super::order::{Verdict, judge, later_waits_imply_dropped};
 use super::runs::{Mutation, Run, Subject, Trial};
 
 /// The seeds that are tried: one for each policy of the simulator, then those of policies with random choices.
@@ -48,9 +48,9 @@ struct Tried {
     shown: bool,
     /// The verdict on that run, or the worst verdict of all runs.
     verdict: Verdict,
-    /// How many edges the mutation dropped.
+    /// How many dependencies the mutation dropped.
     times: u64,
-    /// In each run in which it dropped edges, these were waits that later waits implied.
+    /// In each run in which it dropped dependencies, these were waits that later waits implied.
     overtaken: bool,
 }
 
@@ -66,7 +66,7 @@ fn try_seeds(trial: Trial<'_>, seeds: &mut [u64], shows: impl Fn(&Run) -> bool) 
         }
         tried.verdict = tried.verdict.max(verdict);
         tried.times += run.times;
-        tried.overtaken &= run.times == 0 || is_overtaken(&run.log);
+        tried.overtaken &= run.times == 0 || later_waits_imply_dropped(&run.log);
     }
     tried
 }
@@ -79,7 +79,7 @@ fn is_declaration(mutation: &Mutation) -> bool {
 pub(crate) fn notice(subject: &Subject, mutation: &Mutation, seeds: &mut [u64]) -> Outcome {
     let trial = |checked| Trial::new(subject, Some(mutation), checked);
     let (checked, data) = (trial(true), trial(false));
-    if matches!(mutation, Mutation::Edge(edge) if edge.is_at_the_end()) {
+    if matches!(mutation, Mutation::Dependency(dependency) if dependency.is_at_the_end()) {
         return left_running(data, seeds);
     }
     let first = if is_declaration(mutation) { SEEDS_OF_NOTHING } else { seeds.len() };
@@ -123,7 +123,7 @@ fn left_running(trial: Trial<'_>, seeds: &[u64]) -> Outcome {
 
 fn unnoticed(trial: Trial<'_>, verdict: Verdict, times: u64, overtaken: bool) -> Outcome {
     if times == 0 {
-        return Outcome::Hole("the mutation dropped no edge".into());
+        return Outcome::Hole("the mutation dropped no dependency".into());
     }
     if trial.mutation.is_some_and(is_declaration) {
         return match verdict {

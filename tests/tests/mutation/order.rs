@@ -4,12 +4,12 @@
 use std::collections::HashMap;
 
 use streamflow::driver::{AccessMode, RawEvent, RawStream};
-use streamflow_tests::layers::mutate::{Access, Log, Step};
+use streamflow_tests::layers::mutate::{Access, Log, LogStep};
 
-/// What the log of a run shows about the edge that was dropped in it.
+/// What the log of a run shows about the dependency that was dropped in it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
-    /// Each access comes after exactly the work that it would come after with the edge.
+    /// Each access comes after exactly the work that it would come after with the dependency.
     Implied,
     /// Some access comes after less work, and no order between conflicting accesses is missing.
     Unneeded,
@@ -20,7 +20,7 @@ pub(crate) enum Verdict {
 type Clock = Vec<u64>;
 
 /// A step that accesses memory.
-struct Touch<'a> {
+struct MemoryStep<'a> {
     /// The stream and the number of the step on it. None for the host.
     at: Option<(usize, u64)>,
     /// For each stream, the last step that comes before this one.
@@ -29,8 +29,9 @@ struct Touch<'a> {
     what: &'a str,
 }
 
+/// The clocks after some steps of a log: replaying a step updates them.
 #[derive(Default)]
-struct Walk {
+struct Replay {
     index: HashMap<RawStream, usize>,
     streams: Vec<Clock>,
     events: HashMap<RawEvent, Clock>,
@@ -49,7 +50,7 @@ fn merge(into: &mut Clock, other: &Clock) {
     }
 }
 
-impl Walk {
+impl Replay {
     fn stream(&mut self, raw: RawStream) -> usize {
         let next = self.index.len();
         let index = *self.index.entry(raw).or_insert(next);
@@ -73,30 +74,32 @@ impl Walk {
         stream
     }
 
-    /// The thread finds a record complete.
-    fn finds_record(&mut self, event: RawEvent) {
+    /// The thread has found an event's latest record complete.
+    fn found_event_complete(&mut self, event: RawEvent) {
         if let Some(record) = self.events.get(&event) {
             merge(&mut self.hosts[self.thread], record);
             merge(&mut self.found, record);
         }
     }
 
-    /// The thread finds complete all work that is queued on a stream.
-    fn finds_stream(&mut self, raw: RawStream) {
+    /// The thread has found all work that is queued on a stream complete.
+    fn found_stream_complete(&mut self, raw: RawStream) {
         let stream = self.stream(raw);
         merge(&mut self.hosts[self.thread], &self.streams[stream]);
         merge(&mut self.found, &self.streams[stream]);
     }
 
-    /// A stream, or the thread, relies on work that any thread has found complete. It may rely on less; this does not
-    /// judge whether it may.
-    fn relies(&mut self, by: Option<RawStream>) {
+    /// The stream `by`, or the thread if that is `None`, comes after all work that any thread has found complete. The
+    /// runtime relies on some of that work, and the log does not say on which. So the order computed here can have more
+    /// than the runtime relies on, and never less.
+    fn rely_on_found(&mut self, by: Option<RawStream>) {
         match by.map(|raw| self.stream(raw)) {
             Some(stream) => merge(&mut self.streams[stream], &self.found),
             None => merge(&mut self.hosts[self.thread], &self.found),
         }
     }
 
+    /// One thread has joined all others: each host thread comes after what any of them has found complete.
     fn joined(&mut self) {
         let all = self.hosts.iter().fold(Clock::new(), |mut all, host| {
             merge(&mut all, host);
@@ -105,74 +108,79 @@ impl Walk {
         self.hosts.fill(all);
     }
 
-    fn touch<'a>(&mut self, raw: RawStream, what: &'a str, accesses: &'a [Access]) -> Touch<'a> {
+    fn memory_step<'a>(
+        &mut self,
+        raw: RawStream,
+        what: &'a str,
+        accesses: &'a [Access],
+    ) -> MemoryStep<'a> {
         let stream = self.submit(raw);
         let clock = &mut self.streams[stream];
         clock.resize(clock.len().max(stream + 1), 0);
         clock[stream] += 1;
-        Touch { at: Some((stream, clock[stream])), after: clock.clone(), accesses, what }
+        MemoryStep { at: Some((stream, clock[stream])), after: clock.clone(), accesses, what }
     }
 }
 
-/// All steps that access memory, in order: with the dropped edge, or as executed.
-fn touches(log: &Log, with_edge: bool) -> Vec<Touch<'_>> {
-    let mut walk = Walk::default();
-    let mut touches = Vec::new();
+/// All steps that access memory, in order: with the dropped dependency, or as executed.
+fn memory_steps(log: &Log, with_dependency: bool) -> Vec<MemoryStep<'_>> {
+    let mut replay = Replay::default();
+    let mut steps = Vec::new();
     for (thread, step) in log.steps() {
-        walk.set_thread(*thread);
+        replay.set_thread(*thread);
         match step {
-            Step::Work { stream, what, accesses } => {
-                touches.push(walk.touch(*stream, what, accesses));
+            LogStep::Work { stream, what, accesses } => {
+                steps.push(replay.memory_step(*stream, what, accesses));
             }
-            Step::Free { stream, instead, accesses } => {
+            LogStep::Free { stream, instead, accesses } => {
                 // Both walks look the stream up, so that streams get the same numbers.
-                let bare = instead.map(|bare| walk.stream(bare)).and(*instead);
-                let on = bare.filter(|_| !with_edge).unwrap_or(*stream);
-                touches.push(walk.touch(on, "free", accesses));
+                let bare = instead.map(|bare| replay.stream(bare)).and(*instead);
+                let on = bare.filter(|_| !with_dependency).unwrap_or(*stream);
+                steps.push(replay.memory_step(on, "free", accesses));
             }
-            Step::Record { event, stream, dropped } => {
-                let stream = walk.submit(*stream);
-                if with_edge || !dropped {
-                    walk.events.insert(*event, walk.streams[stream].clone());
+            LogStep::Record { event, stream, dropped } => {
+                let stream = replay.submit(*stream);
+                if with_dependency || !dropped {
+                    replay.events.insert(*event, replay.streams[stream].clone());
                 }
             }
-            Step::Wait { event, stream, dropped } => {
-                let stream = walk.submit(*stream);
-                if (with_edge || !dropped)
-                    && let Some(record) = walk.events.get(event)
+            LogStep::Wait { event, stream, dropped } => {
+                let stream = replay.submit(*stream);
+                if (with_dependency || !dropped)
+                    && let Some(record) = replay.events.get(event)
                 {
-                    merge(&mut walk.streams[stream], record);
+                    merge(&mut replay.streams[stream], record);
                 }
             }
-            Step::EventComplete { event, dropped } => {
-                if with_edge || !dropped {
-                    walk.finds_record(*event);
+            LogStep::EventComplete { event, dropped } => {
+                if with_dependency || !dropped {
+                    replay.found_event_complete(*event);
                 }
             }
-            Step::StreamComplete { stream, dropped } => {
-                if with_edge || !dropped {
-                    walk.finds_stream(*stream);
+            LogStep::StreamComplete { stream, dropped } => {
+                if with_dependency || !dropped {
+                    replay.found_stream_complete(*stream);
                 }
             }
-            Step::Relies { by } => walk.relies(*by),
-            Step::Joined => walk.joined(),
-            Step::Host { accesses } => {
-                let after = walk.hosts[walk.thread].clone();
-                touches.push(Touch { at: None, after, accesses, what: "the host" });
+            LogStep::Relies { by } => replay.rely_on_found(*by),
+            LogStep::Joined => replay.joined(),
+            LogStep::Host { accesses } => {
+                let after = replay.hosts[replay.thread].clone();
+                steps.push(MemoryStep { at: None, after, accesses, what: "the host" });
             }
         }
     }
-    touches
+    steps
 }
 
 /// The first two conflicting accesses that are unordered.
-fn race(touches: &[Touch<'_>]) -> Option<String> {
+fn race(steps: &[MemoryStep<'_>]) -> Option<String> {
     // By block, so that a long run is searched once.
-    let mut of_block: HashMap<u32, Vec<(&Touch<'_>, &Access)>> = HashMap::new();
-    for later in touches {
+    let mut of_block: HashMap<u32, Vec<(&MemoryStep<'_>, &Access)>> = HashMap::new();
+    for later in steps {
         for access in later.accesses {
             let earlier = of_block.entry(access.block).or_default();
-            let races = |(earlier, other): &&(&Touch<'_>, &Access)| {
+            let races = |(earlier, other): &&(&MemoryStep<'_>, &Access)| {
                 // An access of the host comes before the work that it queues later.
                 let Some((stream, number)) = earlier.at else { return false };
                 let is_after = later.after.get(stream).is_some_and(|after| *after >= number);
@@ -197,13 +205,13 @@ fn conflict(a: &Access, b: &Access) -> bool {
     overlap && (a.mode == AccessMode::Write || b.mode == AccessMode::Write)
 }
 
-/// Judges a run in which an edge was dropped.
+/// Judges a run in which a dependency was dropped.
 pub(crate) fn judge(log: &Log) -> Verdict {
-    let without = touches(log, false);
+    let without = memory_steps(log, false);
     if let Some(race) = race(&without) {
         return Verdict::Race(race);
     }
-    let with = touches(log, true);
+    let with = memory_steps(log, true);
     // Clocks of different lengths differ by zeros.
     let same = |a: &Clock, b: &Clock| {
         (0..a.len().max(b.len())).all(|i| a.get(i).unwrap_or(&0) == b.get(i).unwrap_or(&0))
@@ -212,25 +220,25 @@ pub(crate) fn judge(log: &Log) -> Verdict {
     if implied { Verdict::Implied } else { Verdict::Unneeded }
 }
 
-/// Whether each dropped wait was needed when it was issued, and later waits of the same stream imply it before the
+/// Whether the run needed each dropped wait when it was issued, and later waits of the same stream imply it before the
 /// stream is used again. This happens where a tick receives a message, and then another that was sent after it. Waits
 /// are issued at once, so that the runtime can't foresee the second wait when it issues the first.
-pub(crate) fn is_overtaken(log: &Log) -> bool {
-    let mut walk = Walk::default();
+pub(crate) fn later_waits_imply_dropped(log: &Log) -> bool {
+    let mut replay = Replay::default();
     let mut pending: Vec<(usize, Clock)> = Vec::new();
     let covers = |mine: &Clock, other: &Clock| {
         other.iter().enumerate().all(|(i, of)| mine.get(i).unwrap_or(&0) >= of)
     };
     let mut found = false;
     for (thread, step) in log.steps() {
-        walk.set_thread(*thread);
+        replay.set_thread(*thread);
         let used = match step {
-            Step::Wait { event, stream, dropped } => {
-                let index = walk.submit(*stream);
-                if let Some(record) = walk.events.get(event) {
+            LogStep::Wait { event, stream, dropped } => {
+                let index = replay.submit(*stream);
+                if let Some(record) = replay.events.get(event) {
                     if !dropped {
-                        merge(&mut walk.streams[index], record);
-                    } else if covers(&walk.streams[index], record) {
+                        merge(&mut replay.streams[index], record);
+                    } else if covers(&replay.streams[index], record) {
                         return false;
                     } else {
                         found = true;
@@ -239,39 +247,39 @@ pub(crate) fn is_overtaken(log: &Log) -> bool {
                 }
                 None
             }
-            Step::Work { stream, what, accesses } => {
-                walk.touch(*stream, what, accesses);
-                Some(walk.stream(*stream))
+            LogStep::Work { stream, what, accesses } => {
+                replay.memory_step(*stream, what, accesses);
+                Some(replay.stream(*stream))
             }
-            Step::Free { stream, accesses, .. } => {
-                walk.touch(*stream, "free", accesses);
-                Some(walk.stream(*stream))
+            LogStep::Free { stream, accesses, .. } => {
+                replay.memory_step(*stream, "free", accesses);
+                Some(replay.stream(*stream))
             }
-            Step::Record { event, stream, .. } => {
-                let index = walk.submit(*stream);
-                walk.events.insert(*event, walk.streams[index].clone());
+            LogStep::Record { event, stream, .. } => {
+                let index = replay.submit(*stream);
+                replay.events.insert(*event, replay.streams[index].clone());
                 Some(index)
             }
-            Step::EventComplete { event, .. } => {
-                walk.finds_record(*event);
+            LogStep::EventComplete { event, .. } => {
+                replay.found_event_complete(*event);
                 None
             }
-            Step::StreamComplete { stream, .. } => {
-                walk.finds_stream(*stream);
-                Some(walk.stream(*stream))
+            LogStep::StreamComplete { stream, .. } => {
+                replay.found_stream_complete(*stream);
+                Some(replay.stream(*stream))
             }
-            Step::Relies { by } => {
-                walk.relies(*by);
+            LogStep::Relies { by } => {
+                replay.rely_on_found(*by);
                 None
             }
-            Step::Joined => {
-                walk.joined();
+            LogStep::Joined => {
+                replay.joined();
                 None
             }
-            Step::Host { .. } => None,
+            LogStep::Host { .. } => None,
         };
         if let Some(used) = used {
-            let mine = &walk.streams[used];
+            let mine = &replay.streams[used];
             if pending.iter().any(|(stream, record)| *stream == used && !covers(mine, record)) {
                 return false;
             }

@@ -45,9 +45,9 @@ pub(crate) enum Reading {
     ButTheLast,
 }
 
-/// An operator, with the nodes that feed it.
+/// A node of a plan: its operator, with the indices of the nodes that feed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum PlanNode {
     Source(Origin),
     Unary(UnaryWork, usize),
     /// Takes its message and adds in place. With `true` it gets a copy.
@@ -68,7 +68,10 @@ pub(crate) enum Step {
 /// More than a stream has events, so that each event was recorded again before a late consumer receives.
 pub(crate) const LATE_BY: u64 = 24;
 
-impl Step {
+// The name in `build.rs`.
+pub(crate) use PlanNode as Step;
+
+impl PlanNode {
     pub(crate) fn inputs(self) -> Vec<usize> {
         match self {
             Self::Source(_) | Self::Clock => vec![],
@@ -86,8 +89,8 @@ impl Step {
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     pub(crate) name: String,
-    /// Producers before consumers.
-    pub(crate) steps: Vec<Step>,
+    /// The nodes, producers before consumers.
+    pub(crate) steps: Vec<PlanNode>,
     pub(crate) memory: MemoryOptions,
     /// The nodes that are on device 1. Edges from one device to the other transfer.
     pub(crate) far: &'static [usize],
@@ -103,7 +106,7 @@ pub(crate) struct Plan {
 pub(crate) const TICKS: usize = 6;
 
 impl Plan {
-    pub(crate) fn new(name: &str, steps: &[Step]) -> Self {
+    pub(crate) fn new(name: &str, steps: &[PlanNode]) -> Self {
         let (name, steps) = (name.to_owned(), steps.to_vec());
         let (ticks, capacity) = (TICKS, 1);
         Self { name, steps, memory: MEMORY, far: &[], adopting: false, ticks, capacity }
@@ -158,12 +161,12 @@ impl Plan {
                     sent.get(tick).copied().or(before).unwrap_or(FIRST)
                 };
                 let sent = match *step {
-                    Step::Source(_) => Self::source_value(node, tick as u64),
-                    Step::Unary(_, from) | Step::Taking(from, _) => of(from) + 1.0,
-                    Step::Relay(from) | Step::Sink(_, from) => of(from),
-                    Step::Keep(from) => 2.0 * values[from][tick.saturating_sub(1)] + of(from),
-                    Step::Combine(a, b) | Step::Late(a, b, _) => 2.0 * of(a) + of(b),
-                    Step::Clock => 0.0,
+                    PlanNode::Source(_) => Self::source_value(node, tick as u64),
+                    PlanNode::Unary(_, from) | PlanNode::Taking(from, _) => of(from) + 1.0,
+                    PlanNode::Relay(from) | PlanNode::Sink(_, from) => of(from),
+                    PlanNode::Keep(from) => 2.0 * values[from][tick.saturating_sub(1)] + of(from),
+                    PlanNode::Combine(a, b) | PlanNode::Late(a, b, _) => 2.0 * of(a) + of(b),
+                    PlanNode::Clock => 0.0,
                 };
                 values[node].push(sent);
             }

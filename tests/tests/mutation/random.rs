@@ -2,7 +2,7 @@
 
 use streamflow_tests::random::Random;
 
-use super::plan::{Origin, Plan, Reading, Step, UnaryWork};
+use super::plan::{Origin, Plan, PlanNode, Reading, UnaryWork};
 
 /// Draws sources, then operators that read unread nodes or any, then a sink for each node that is still unread.
 pub(crate) fn plan(seed: u64) -> Plan {
@@ -10,32 +10,32 @@ pub(crate) fn plan(seed: u64) -> Plan {
     let origins = [Origin::Kernel, Origin::Kernel, Origin::Upload, Origin::Default];
     let sources = 1 + random.below(2);
     let mut steps: Vec<_> =
-        (0..sources).map(|_| Step::Source(origins[random.below(origins.len())])).collect();
+        (0..sources).map(|_| PlanNode::Source(origins[random.below(origins.len())])).collect();
     let operators = 3 + random.below(3);
     for _ in 0..operators {
         let (a, b) = (pick(&mut random, &steps), pick(&mut random, &steps));
         steps.push(match random.below(9) {
-            0 | 1 => Step::Unary(UnaryWork::Map, a),
-            2 => Step::Unary(UnaryWork::Extra, a),
-            3 => Step::Unary(UnaryWork::Scratch, a),
-            4 => Step::Taking(a, false),
-            5 => Step::Keep(a),
-            6 => Step::Relay(a),
-            _ => Step::Combine(a, b),
+            0 | 1 => PlanNode::Unary(UnaryWork::Map, a),
+            2 => PlanNode::Unary(UnaryWork::Extra, a),
+            3 => PlanNode::Unary(UnaryWork::Scratch, a),
+            4 => PlanNode::Taking(a, false),
+            5 => PlanNode::Keep(a),
+            6 => PlanNode::Relay(a),
+            _ => PlanNode::Combine(a, b),
         });
     }
     for node in 0..steps.len() {
         if readers(&steps, node) == 0 {
             let reading =
                 [Reading::Late, Reading::Late, Reading::Next, Reading::Done][random.below(4)];
-            steps.push(Step::Sink(reading, node));
+            steps.push(PlanNode::Sink(reading, node));
         }
     }
     // A node that takes a message which others also read gets a copy.
     for node in 0..steps.len() {
-        if let Step::Taking(from, _) = steps[node] {
-            let shared = readers(&steps, from) > 1 || matches!(steps[from], Step::Relay(_));
-            steps[node] = Step::Taking(from, shared);
+        if let PlanNode::Taking(from, _) = steps[node] {
+            let shared = readers(&steps, from) > 1 || matches!(steps[from], PlanNode::Relay(_));
+            steps[node] = PlanNode::Taking(from, shared);
         }
     }
     let plan = Plan::new(&format!("random {seed}"), &steps);
@@ -46,12 +46,12 @@ pub(crate) fn plan(seed: u64) -> Plan {
     }
 }
 
-fn readers(steps: &[Step], node: usize) -> usize {
+fn readers(steps: &[PlanNode], node: usize) -> usize {
     steps.iter().flat_map(|step| step.inputs()).filter(|from| *from == node).count()
 }
 
 /// A node to read: in three cases of four one that has no reader yet.
-fn pick(random: &mut Random, steps: &[Step]) -> usize {
+fn pick(random: &mut Random, steps: &[PlanNode]) -> usize {
     let unread: Vec<_> = (0..steps.len()).filter(|node| readers(steps, *node) == 0).collect();
     if unread.is_empty() || random.below(4) == 0 {
         return random.below(steps.len());

@@ -13,7 +13,7 @@ use streamflow_examples::seed_app;
 use streamflow_examples::seed_graph::CudaStreamApp;
 use streamflow_tests::check_close;
 use streamflow_tests::layers::Mutate;
-use streamflow_tests::layers::mutate::{Declaration, Edge, Log, declarations};
+use streamflow_tests::layers::mutate::{Declaration, Dependency, Log, declarations};
 use streamflow_tests::ordered::MEMORY;
 
 use super::build::build;
@@ -21,7 +21,7 @@ use super::operators::WRONG;
 use super::plan::{Plan, TICKS};
 use super::threads::Threads;
 
-/// A program whose edges are dropped.
+/// A program whose dependencies are dropped.
 #[derive(Debug, Clone)]
 pub(crate) enum Subject {
     /// The seed's application.
@@ -95,17 +95,17 @@ fn seed_application(ticks: usize, platform: &Platform) -> Result<CudaStreamApp> 
     CudaStreamApp::new(platform, ROWS, COLS, ticks as u64, report)
 }
 
-/// The edge or declaration that is dropped.
+/// The dependency or declaration that is dropped.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mutation {
-    Edge(Edge),
+    Dependency(Dependency),
     Declaration(Declaration),
 }
 
 impl fmt::Display for Mutation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Edge(edge) => edge.fmt(f),
+            Self::Dependency(dependency) => dependency.fmt(f),
             Self::Declaration(declaration) => declaration.fmt(f),
         }
     }
@@ -122,9 +122,9 @@ pub(crate) struct Run {
     pub(crate) failed: Option<String>,
     /// Work was still queued when the run had returned.
     pub(crate) left: bool,
-    /// How many edges the mutation dropped.
+    /// How many dependencies the mutation dropped.
     pub(crate) times: u64,
-    pub(crate) edges: BTreeSet<Edge>,
+    pub(crate) dependencies: BTreeSet<Dependency>,
     pub(crate) declarations: BTreeSet<Declaration>,
     pub(crate) log: Log,
 }
@@ -153,12 +153,12 @@ impl<'a> Trial<'a> {
 
     /// Runs it on a driver.
     pub(crate) fn on(self, below: Arc<dyn Driver>) -> Run {
-        let (edge, declaration) = match self.mutation {
-            Some(Mutation::Edge(edge)) => (Some(edge.clone()), None),
+        let (dependency, declaration) = match self.mutation {
+            Some(Mutation::Dependency(dependency)) => (Some(dependency.clone()), None),
             Some(Mutation::Declaration(declaration)) => (None, Some(declaration)),
             None => (None, None),
         };
-        let layer = Mutate::new(below, edge);
+        let layer = Mutate::new(below, dependency);
         let layer = Arc::new(if self.checked { layer } else { layer.quiet() });
         let mut left = false;
         let (done, declarations, misdeclared) = declarations(declaration, || {
@@ -181,8 +181,8 @@ impl<'a> Trial<'a> {
             });
         }
         let times = layer.times() + misdeclared;
-        let (edges, log) = (layer.edges(), layer.take_log());
-        Run { reported, wrong, failed, left, times, edges, declarations, log }
+        let (dependencies, log) = (layer.dependencies(), layer.take_log());
+        Run { reported, wrong, failed, left, times, dependencies, declarations, log }
     }
 }
 

@@ -1,5 +1,5 @@
-//! One race and one edge at a time, on bare streams. Each program in `RACES` has one race without its edge, and none
-//! with it.
+//! One race and one dependency at a time, on bare streams. Each program in `RACES` has one race without its dependency,
+//! and none with it.
 
 #[path = "bare/host.rs"]
 mod host;
@@ -16,20 +16,23 @@ use streamflow_tests::{Failed, Suite, check};
 
 const STREAM: StreamFlags = StreamFlags::NonBlocking;
 
-/// A program that has no race with its edge.
-type Program = fn(&Bare, edge: bool) -> DriverResult<()>;
+/// A program that has no race with its dependency.
+type Program = fn(&Bare, dependency: bool) -> DriverResult<()>;
 
 const RACES: &[(&str, Program)] = &[
-    ("a_read_after_a_write_needs_an_edge", streams::read_after_write),
-    ("a_write_after_a_read_needs_an_edge", streams::write_after_read),
-    ("a_write_after_two_reads_needs_an_edge_from_each", streams::write_after_two_reads),
-    ("a_write_after_a_write_needs_an_edge", streams::write_after_write),
-    ("a_free_after_a_read_needs_an_edge", streams::free_after_read),
-    ("recycling_after_a_read_needs_an_edge", streams::reuse_after_read),
-    ("a_use_on_another_stream_than_the_allocation_needs_an_edge", streams::use_before_allocation),
-    ("overlapping_writes_need_an_edge", streams::overlapping_parts),
-    ("a_read_of_part_of_a_write_needs_an_edge", streams::part_of_a_write),
-    ("a_chain_of_streams_needs_each_edge", streams::chain),
+    ("a_read_after_a_write_needs_a_dependency", streams::read_after_write),
+    ("a_write_after_a_read_needs_a_dependency", streams::write_after_read),
+    ("a_write_after_two_reads_needs_a_dependency_from_each", streams::write_after_two_reads),
+    ("a_write_after_a_write_needs_a_dependency", streams::write_after_write),
+    ("a_free_after_a_read_needs_a_dependency", streams::free_after_read),
+    ("recycling_after_a_read_needs_a_dependency", streams::reuse_after_read),
+    (
+        "a_use_on_another_stream_than_the_allocation_needs_a_dependency",
+        streams::use_before_allocation,
+    ),
+    ("overlapping_writes_need_a_dependency", streams::overlapping_parts),
+    ("a_read_of_part_of_a_write_needs_a_dependency", streams::part_of_a_write),
+    ("a_chain_of_streams_needs_each_dependency", streams::chain),
     ("a_wait_for_an_event_recorded_again_misses_its_first_record", streams::recorded_again),
     ("a_wait_before_the_record_orders_nothing", streams::wait_before_record),
     ("a_host_read_of_a_download_needs_a_host_wait", host::host_read),
@@ -61,9 +64,9 @@ pub(super) fn add(suite: Suite) -> Suite {
         .plain("a_called_host_function_orders_only_with_reliance::host", host::host_function)
 }
 
-fn run(platform: &Platform, program: Program, edge: bool) -> Result<RaceReports, Failed> {
+fn run(platform: &Platform, program: Program, dependency: bool) -> Result<RaceReports, Failed> {
     let bare = Bare::new(platform.driver().clone())?;
-    program(&bare, edge)?;
+    program(&bare, dependency)?;
     let races = bare.races();
     drop(bare);
     // The platform's own checker, if there is one, is below and has seen the same calls.
@@ -73,10 +76,15 @@ fn run(platform: &Platform, program: Program, edge: bool) -> Result<RaceReports,
     Ok(races)
 }
 
-fn expect(platform: &Platform, program: Program, edge: bool, count: usize) -> Result<(), Failed> {
-    let races = run(platform, program, edge)?;
+fn expect(
+    platform: &Platform,
+    program: Program,
+    dependency: bool,
+    count: usize,
+) -> Result<(), Failed> {
+    let races = run(platform, program, dependency)?;
     check(races.races.len() == count && races.more == 0, || {
-        format!("with an edge: {edge}; not {count} races: {races}")
+        format!("with a dependency: {dependency}; not {count} races: {races}")
     })
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use streamflow::driver::DriverResult;
 
-use super::edge::Names;
-use super::{EdgeKind, Mutate, Step};
+use super::dependency::Names;
+use super::{DependencyKind, LogStep, Mutate};
 
 thread_local! {
     /// The number of the calling thread in its program.
@@ -22,7 +22,7 @@ impl Mutate {
 
     /// Logs that the calling thread has joined all other threads.
     pub fn joined(&self) {
-        self.note(|_| Step::Joined);
+        self.log_step(|_| LogStep::Joined);
     }
 
     /// Whether all work on streams with a name is complete. Call it after [`end`](Self::end).
@@ -45,12 +45,12 @@ impl Mutate {
     pub(super) fn drops_host_wait(
         &self,
         label: impl Fn(&Names) -> Arc<str>,
-        step: impl Fn(bool) -> Step,
+        step: impl Fn(bool) -> LogStep,
     ) -> bool {
         let Some(mut state) = self.running() else { return false };
         let name = label(&state.names);
-        let edge = state.visit().edge(EdgeKind::HostWait, name, None);
-        let drops = self.drops(&mut state, edge);
+        let dependency = state.visit().dependency(DependencyKind::HostWait, name, None);
+        let drops = self.drops(&mut state, dependency);
         state.log.push(step(drops));
         drops
     }
@@ -60,14 +60,14 @@ impl Mutate {
         &self,
         complete: bool,
         label: impl Fn(&Names) -> Arc<str>,
-        step: impl Fn(bool) -> Step,
+        step: impl Fn(bool) -> LogStep,
     ) -> bool {
         let Some(mut state) = self.running() else { return complete };
         // If the work is complete, the result is true, so there is nothing to drop.
         let dropped = !complete && {
             let name = label(&state.names);
-            let edge = state.visit().query_edge(EdgeKind::HostQuery, name);
-            self.drops(&mut state, edge)
+            let dependency = state.visit().query_dependency(DependencyKind::HostQuery, name);
+            self.drops(&mut state, dependency)
         };
         if complete || dropped {
             state.log.push(step(dropped));

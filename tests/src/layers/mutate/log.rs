@@ -17,13 +17,13 @@ pub struct Access {
     pub mode: AccessMode,
 }
 
-/// One step of a run. A dropped step was not executed.
+/// One entry of a log: a step of a run. A dropped step was not executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the fields are the arguments of the call")]
-pub enum Step {
+pub enum LogStep {
     /// A launch, copy, fill, allocation or reuse is queued.
     Work { stream: RawStream, what: Box<str>, accesses: Vec<Access> },
-    /// Memory is freed, on `instead` if the edge was dropped.
+    /// Memory is freed, on `instead` if the dependency was dropped.
     Free { stream: RawStream, instead: Option<RawStream>, accesses: Vec<Access> },
     /// An event is recorded.
     Record { event: RawEvent, stream: RawStream, dropped: bool },
@@ -44,7 +44,7 @@ pub enum Step {
 /// The steps of a run, in order.
 #[derive(Debug, Default)]
 pub struct Log {
-    steps: Vec<(usize, Step)>,
+    steps: Vec<(usize, LogStep)>,
     /// The latest allocation at each address: its number and its bytes.
     blocks: HashMap<u64, (u32, u64)>,
     count: u32,
@@ -52,11 +52,11 @@ pub struct Log {
 
 impl Log {
     /// The steps, each with the number of its host thread.
-    pub fn steps(&self) -> &[(usize, Step)] {
+    pub fn steps(&self) -> &[(usize, LogStep)] {
         &self.steps
     }
 
-    pub(super) fn push(&mut self, step: Step) {
+    pub(super) fn push(&mut self, step: LogStep) {
         self.steps.push((super::host::THREAD.get(), step));
     }
 
@@ -70,8 +70,8 @@ impl Log {
         stream: RawStream,
         what: &str,
         touched: &[(MemoryRange, AccessMode)],
-    ) -> Step {
-        Step::Work { stream, what: what.into(), accesses: self.accesses(touched) }
+    ) -> LogStep {
+        LogStep::Work { stream, what: what.into(), accesses: self.accesses(touched) }
     }
 
     /// The accesses to memory from this driver. Other host memory is not shared, so it is left out.

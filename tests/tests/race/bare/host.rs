@@ -12,12 +12,12 @@ use streamflow_tests::{Failed, check};
 
 use super::{STREAM, two};
 
-pub(super) fn host_read(bare: &Bare, edge: bool) -> DriverResult<()> {
+pub(super) fn host_read(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let (a, event) = (bare.stream(STREAM)?, bare.event()?);
     let (memory, pinned) = (bare.allocate(a)?, bare.allocate_pinned()?);
     bare.copy(CopyKind::DeviceToPinned, a, memory, pinned)?;
     bare.record(event, a)?;
-    if edge {
+    if dependency {
         bare.synchronize_event(event)?;
     }
     bare.host(pinned, AccessMode::Read);
@@ -25,12 +25,12 @@ pub(super) fn host_read(bare: &Bare, edge: bool) -> DriverResult<()> {
 }
 
 /// The host may read memory during its upload, but not write it.
-pub(super) fn host_write(bare: &Bare, edge: bool) -> DriverResult<()> {
+pub(super) fn host_write(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let a = bare.stream(STREAM)?;
     let (memory, pinned) = (bare.allocate(a)?, bare.allocate_pinned()?);
     bare.copy(CopyKind::PinnedToDevice, a, pinned, memory)?;
     bare.host(pinned, AccessMode::Read);
-    if edge {
+    if dependency {
         bare.synchronize(a)?;
     }
     bare.host(pinned, AccessMode::Write);
@@ -38,37 +38,37 @@ pub(super) fn host_write(bare: &Bare, edge: bool) -> DriverResult<()> {
 }
 
 /// Work that is queued after a host wait comes after the awaited work.
-pub(super) fn synchronized(bare: &Bare, edge: bool) -> DriverResult<()> {
+pub(super) fn synchronized(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let [a, b] = two(bare)?;
     let memory = bare.allocate(a)?;
     bare.write(a, memory)?;
-    if edge {
+    if dependency {
         bare.synchronize(a)?;
     }
     bare.write(b, memory)
 }
 
-pub(super) fn queried(bare: &Bare, edge: bool) -> DriverResult<()> {
+pub(super) fn queried(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let ([a, b], event) = (two(bare)?, bare.event()?);
     let memory = bare.allocate(a)?;
     bare.write(a, memory)?;
     bare.record(event, a)?;
-    while edge && !bare.query_event(event)? {}
+    while dependency && !bare.query_event(event)? {}
     bare.write(b, memory)
 }
 
 /// A copy from pageable memory may return before the data has arrived.
-pub(super) fn blocking_copy(bare: &Bare, edge: bool) -> DriverResult<()> {
+pub(super) fn blocking_copy(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let [a, b] = two(bare)?;
     let memory = bare.allocate(a)?;
     bare.write(a, memory)?;
-    let kind = if edge { CopyKind::DeviceToPageable } else { CopyKind::PageableToDevice };
+    let kind = if dependency { CopyKind::DeviceToPageable } else { CopyKind::PageableToDevice };
     bare.copy_pageable(kind, a, memory)?;
     bare.write(b, memory)
 }
 
 /// Work that one thread has found complete orders another thread's work only if that thread declares its reliance.
-pub(super) fn another_thread(bare: &Bare, edge: bool) -> DriverResult<()> {
+pub(super) fn another_thread(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let ([a, b], event) = (two(bare)?, bare.event()?);
     let memory = bare.allocate(a)?;
     bare.write(a, memory)?;
@@ -79,7 +79,7 @@ pub(super) fn another_thread(bare: &Bare, edge: bool) -> DriverResult<()> {
         bare.wait_for(event)
     });
     found.join().unwrap_or(Ok(()))?;
-    if edge {
+    if dependency {
         bare.relies(a, Some(b));
     }
     bare.write(b, memory)

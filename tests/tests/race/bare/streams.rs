@@ -1,4 +1,4 @@
-//! Races between streams, and the edges that order them: records, waits, and the default stream's barrier.
+//! Races between streams, and the dependencies that order them: records, waits, and the default stream's barrier.
 
 use streamflow::driver::DriverResult;
 use streamflow::prelude::*;
@@ -6,27 +6,27 @@ use streamflow_tests::foreign::{BYTES, Bare, part};
 
 use super::{STREAM, two};
 
-pub(super) fn read_after_write(bare: &Bare, edge: bool) -> DriverResult<()> {
+pub(super) fn read_after_write(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let [a, b] = two(bare)?;
     let memory = bare.allocate(a)?;
     bare.order(a, b, true)?;
     bare.write(a, memory)?;
-    bare.order(a, b, edge)?;
+    bare.order(a, b, dependency)?;
     bare.read(b, memory)
 }
 
-pub(super) fn write_after_read(bare: &Bare, edge: bool) -> DriverResult<()> {
+pub(super) fn write_after_read(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let [a, b] = two(bare)?;
     let memory = bare.allocate(a)?;
     bare.write(a, memory)?;
     bare.order(a, b, true)?;
     bare.read(b, memory)?;
-    bare.order(b, a, edge)?;
+    bare.order(b, a, dependency)?;
     bare.write(a, memory)
 }
 
 /// The write waits for one of the two reads. The other one races.
-pub(super) fn write_after_two_reads(bare: &Bare, edge: bool) -> DriverResult<()> {
+pub(super) fn write_after_two_reads(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let ([a, b], c) = (two(bare)?, bare.stream(STREAM)?);
     let memory = bare.allocate(a)?;
     bare.write(a, memory)?;
@@ -35,62 +35,62 @@ pub(super) fn write_after_two_reads(bare: &Bare, edge: bool) -> DriverResult<()>
         bare.read(reader, memory)?;
     }
     bare.order(c, a, true)?;
-    bare.order(b, a, edge)?;
+    bare.order(b, a, dependency)?;
     bare.write(a, memory)
 }
 
-pub(super) fn write_after_write(bare: &Bare, edge: bool) -> DriverResult<()> {
+pub(super) fn write_after_write(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let [a, b] = two(bare)?;
     let memory = bare.allocate(a)?;
     bare.order(a, b, true)?;
     bare.write(a, memory)?;
-    bare.order(a, b, edge)?;
+    bare.order(a, b, dependency)?;
     bare.write(b, memory)
 }
 
-pub(super) fn free_after_read(bare: &Bare, edge: bool) -> DriverResult<()> {
+pub(super) fn free_after_read(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let [a, b] = two(bare)?;
     let memory = bare.allocate(a)?;
     bare.order(a, b, true)?;
     bare.read(b, memory)?;
-    bare.order(b, a, edge)?;
+    bare.order(b, a, dependency)?;
     bare.free(a, memory)
 }
 
 /// Within a pool: the driver gets neither a free nor an allocation.
-pub(super) fn reuse_after_read(bare: &Bare, edge: bool) -> DriverResult<()> {
+pub(super) fn reuse_after_read(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let [a, b] = two(bare)?;
     let memory = bare.allocate(a)?;
     bare.order(a, b, true)?;
     bare.read(b, memory)?;
-    bare.order(b, a, edge)?;
+    bare.order(b, a, dependency)?;
     bare.recycle(a, memory)
 }
 
-pub(super) fn use_before_allocation(bare: &Bare, edge: bool) -> DriverResult<()> {
+pub(super) fn use_before_allocation(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let [a, b] = two(bare)?;
     let memory = bare.allocate(a)?;
-    bare.order(a, b, edge)?;
+    bare.order(a, b, dependency)?;
     bare.write(b, memory)
 }
 
-pub(super) fn overlapping_parts(bare: &Bare, edge: bool) -> DriverResult<()> {
+pub(super) fn overlapping_parts(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let [a, b] = two(bare)?;
     let memory = bare.allocate(a)?;
     bare.order(a, b, true)?;
     bare.write(a, part(memory, 0, 1001))?;
-    bare.order(a, b, edge)?;
+    bare.order(a, b, dependency)?;
     bare.write(b, part(memory, 1000, BYTES))
 }
 
-pub(super) fn part_of_a_write(bare: &Bare, edge: bool) -> DriverResult<()> {
+pub(super) fn part_of_a_write(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let [a, b] = two(bare)?;
     let memory = bare.allocate(a)?;
     bare.order(a, b, true)?;
     bare.write(a, memory)?;
     // This write covers a part of the first one. The rest is as unordered as before.
     bare.write(a, part(memory, 0, 512))?;
-    bare.order(a, b, edge)?;
+    bare.order(a, b, dependency)?;
     bare.read(b, part(memory, 1024, 1028))
 }
 
@@ -115,25 +115,25 @@ pub(super) fn two_readers(bare: &Bare, _: bool) -> DriverResult<()> {
     bare.order(b, a, true)
 }
 
-/// An order of two edges; the program can omit the first.
-pub(super) fn chain(bare: &Bare, edge: bool) -> DriverResult<()> {
+/// An order of two dependencies; the program can omit the first.
+pub(super) fn chain(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let ([a, b], c) = (two(bare)?, bare.stream(STREAM)?);
     let memory = bare.allocate(a)?;
     bare.order(a, c, true)?;
     bare.write(a, memory)?;
-    bare.order(a, b, edge)?;
+    bare.order(a, b, dependency)?;
     bare.order(b, c, true)?;
     bare.read(c, memory)
 }
 
 /// Only the latest record of an event counts: a record on another stream replaces the first.
-pub(super) fn recorded_again(bare: &Bare, edge: bool) -> DriverResult<()> {
+pub(super) fn recorded_again(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let ([a, b], event) = (two(bare)?, bare.event()?);
     let memory = bare.allocate(a)?;
     bare.order(a, b, true)?;
     bare.write(a, memory)?;
     bare.record(event, a)?;
-    if !edge {
+    if !dependency {
         bare.record(event, b)?;
     }
     bare.wait(b, event)?;
@@ -141,33 +141,33 @@ pub(super) fn recorded_again(bare: &Bare, edge: bool) -> DriverResult<()> {
 }
 
 /// A wait is for the record made before it, not for a later one.
-pub(super) fn wait_before_record(bare: &Bare, edge: bool) -> DriverResult<()> {
+pub(super) fn wait_before_record(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let ([a, b], event) = (two(bare)?, bare.event()?);
     let memory = bare.allocate(a)?;
     bare.order(a, b, true)?;
     bare.write(a, memory)?;
     bare.wait(b, event)?;
     bare.record(event, a)?;
-    if edge {
+    if dependency {
         bare.wait(b, event)?;
     }
     bare.read(b, memory)
 }
 
-fn flags(edge: bool) -> StreamFlags {
-    if edge { StreamFlags::Blocking } else { StreamFlags::NonBlocking }
+fn flags(dependency: bool) -> StreamFlags {
+    if dependency { StreamFlags::Blocking } else { StreamFlags::NonBlocking }
 }
 
-pub(super) fn barrier_before(bare: &Bare, edge: bool) -> DriverResult<()> {
-    let (a, default) = (bare.stream(flags(edge))?, bare.default_stream()?);
+pub(super) fn barrier_before(bare: &Bare, dependency: bool) -> DriverResult<()> {
+    let (a, default) = (bare.stream(flags(dependency))?, bare.default_stream()?);
     let memory = bare.allocate(a)?;
     bare.order(a, default, true)?;
     bare.write(a, memory)?;
     bare.read(default, memory)
 }
 
-pub(super) fn barrier_after(bare: &Bare, edge: bool) -> DriverResult<()> {
-    let (a, default) = (bare.stream(flags(edge))?, bare.default_stream()?);
+pub(super) fn barrier_after(bare: &Bare, dependency: bool) -> DriverResult<()> {
+    let (a, default) = (bare.stream(flags(dependency))?, bare.default_stream()?);
     let memory = bare.allocate(a)?;
     bare.order(a, default, true)?;
     bare.write(default, memory)?;

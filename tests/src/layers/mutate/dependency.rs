@@ -1,4 +1,4 @@
-//! The names of edges: where in a graph the runtime orders work.
+//! The names of dependencies: where in a graph the runtime orders work.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -6,54 +6,54 @@ use std::sync::Arc;
 
 use streamflow::driver::{RawEvent, RawStream};
 
-/// The call that makes an edge.
+/// The call that makes a dependency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum EdgeKind {
+pub enum DependencyKind {
     /// A stream waits for an event.
     Wait,
     /// An event is recorded.
     Record,
-    /// Memory is freed on a stream that has waited for its users. Dropping the edge frees it immediately.
+    /// Memory is freed on a stream that has waited for its users. Dropping the dependency frees it immediately.
     Free,
-    /// The host blocks until an event or a stream is complete. Dropping the edge means that it does not block.
+    /// The host blocks until an event or a stream is complete. Dropping the dependency means that it does not block.
     HostWait,
-    /// The host queries an event or a stream that is not complete. Dropping the edge means that the query reports it as
-    /// complete.
+    /// The host queries an event or a stream that is not complete. Dropping the dependency means that the query reports
+    /// it as complete.
     HostQuery,
 }
 
-/// One edge, which is the same in each tick.
+/// One dependency, which is the same in each tick.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Edge {
+pub struct Dependency {
     /// The call that makes it.
-    pub kind: EdgeKind,
+    pub kind: DependencyKind,
     /// The node and its hook, or `after` with the hook that has returned.
     pub place: Arc<str>,
     /// The stream that waits, records or frees, or that the host waits for.
     pub stream: Arc<str>,
     /// The stream that is waited for.
     pub on: Option<Arc<str>>,
-    /// The number among equal edges in one visit of the place, from 0.
+    /// The number among equal dependencies in one visit of the place, from 0.
     pub nth: u32,
 }
 
-impl Edge {
+impl Dependency {
     /// Whether this is the host's wait for all work of a graph, before a run returns.
     pub fn is_at_the_end(&self) -> bool {
         let follows = self.place.starts_with("after ") && self.place.ends_with(".stop");
-        self.kind == EdgeKind::HostWait && follows
+        self.kind == DependencyKind::HostWait && follows
     }
 }
 
-impl fmt::Display for Edge {
+impl fmt::Display for Dependency {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, place, stream, on, nth } = self;
         let kind = match kind {
-            EdgeKind::Wait => "wait",
-            EdgeKind::Record => "record",
-            EdgeKind::Free => "deferred free",
-            EdgeKind::HostWait => "wait of the host",
-            EdgeKind::HostQuery => "query of the host",
+            DependencyKind::Wait => "wait",
+            DependencyKind::Record => "record",
+            DependencyKind::Free => "deferred free",
+            DependencyKind::HostWait => "wait of the host",
+            DependencyKind::HostQuery => "query of the host",
         };
         write!(f, "{place}: {kind} {nth} on `{stream}`")?;
         on.as_ref().map_or(Ok(()), |on| write!(f, " for `{on}`"))
@@ -65,8 +65,8 @@ impl fmt::Display for Edge {
 pub(super) struct Visit {
     place: Arc<str>,
     after: Arc<str>,
-    /// The latest edge of each kind between the same streams in this visit.
-    latest: Vec<Edge>,
+    /// The latest dependency of each kind between the same streams in this visit.
+    latest: Vec<Dependency>,
 }
 
 impl Default for Visit {
@@ -88,21 +88,28 @@ impl Visit {
         self.latest.clear();
     }
 
-    /// One edge for all queries of a stream in this visit: the number of queries depends on their results.
-    pub(super) fn query_edge(&self, kind: EdgeKind, stream: Arc<str>) -> Edge {
-        Edge { kind, place: self.place.clone(), stream, on: None, nth: 0 }
+    /// One dependency for all queries of a stream in this visit: the number of queries depends on their results.
+    pub(super) fn query_dependency(&self, kind: DependencyKind, stream: Arc<str>) -> Dependency {
+        Dependency { kind, place: self.place.clone(), stream, on: None, nth: 0 }
     }
 
-    /// The next edge of this visit.
-    pub(super) fn edge(&mut self, kind: EdgeKind, stream: Arc<str>, on: Option<Arc<str>>) -> Edge {
-        let same = |edge: &&mut Edge| edge.kind == kind && edge.stream == stream && edge.on == on;
+    /// The next dependency of this visit.
+    pub(super) fn dependency(
+        &mut self,
+        kind: DependencyKind,
+        stream: Arc<str>,
+        on: Option<Arc<str>>,
+    ) -> Dependency {
+        let same = |dependency: &&mut Dependency| {
+            dependency.kind == kind && dependency.stream == stream && dependency.on == on
+        };
         if let Some(latest) = self.latest.iter_mut().find(same) {
             latest.nth += 1;
             return latest.clone();
         }
-        let edge = Edge { kind, place: self.place.clone(), stream, on, nth: 0 };
-        self.latest.push(edge.clone());
-        edge
+        let dependency = Dependency { kind, place: self.place.clone(), stream, on, nth: 0 };
+        self.latest.push(dependency.clone());
+        dependency
     }
 }
 
