@@ -83,7 +83,7 @@ impl Compute for CombineAndSum {
 }
 
 /// Downloads the sums and passes them to a callback.
-pub type PrintTensor = Deliver<f32>;
+pub type DeliverTensor = Deliver<f32>;
 
 graph! {
     /// Two sources on their own streams, multiplied and summed by row. `report` gets the sums of each tick.
@@ -98,7 +98,7 @@ graph! {
         #[streams(STREAMS)]
         let combine_and_sum: CombineAndSum = CombineAndSum::new();
         #[streams(STREAMS)] #[when(stream_done(tensor))]
-        let rx: PrintTensor = PrintTensor::new(report);
+        let rx: DeliverTensor = DeliverTensor::new(report);
 
         source1.image >> combine_and_sum.in1;
         source2.image >> combine_and_sum.in2;
@@ -107,8 +107,8 @@ graph! {
 }
 
 graph! {
-    /// The same without a pool: the sources use the device's default stream, and each later node works on the stream of
-    /// the message that it receives.
+    /// As [`CudaStreamApp`], but with adopting nodes, `#[streams(none)]`: the sources work on the device's default
+    /// stream, and each later node works on the stream of the message that it receives.
     #[derive(Debug)]
     pub struct CudaStreamAppOnDefault(rows: usize, cols: u32, count: u64, report: Report<f32>) {
         #[streams(none)] #[when(count(count))]
@@ -118,7 +118,7 @@ graph! {
         #[streams(none)]
         let combine_and_sum: CombineAndSum = CombineAndSum::new();
         #[streams(none)] #[when(stream_done(tensor))]
-        let rx: PrintTensor = PrintTensor::new(report);
+        let rx: DeliverTensor = DeliverTensor::new(report);
 
         source1.image >> combine_and_sum.in1;
         source2.image >> combine_and_sum.in2;

@@ -9,27 +9,27 @@ use streamflow_examples::{edges, png_io, seed_app, temporal};
 
 const ASTRONAUT: &[u8] = include_bytes!("../data/astronaut.png");
 
-fn pool(args: &[&str]) -> Output {
-    program(env!("CARGO_BIN_EXE_cuda_stream_pool"), args)
+fn run_pool(args: &[&str]) -> Output {
+    run_program(env!("CARGO_BIN_EXE_cuda_stream_pool"), args)
 }
 
-fn find_edges(args: &[&str]) -> Output {
-    program(env!("CARGO_BIN_EXE_edges"), args)
+fn run_edges(args: &[&str]) -> Output {
+    run_program(env!("CARGO_BIN_EXE_edges"), args)
 }
 
-fn temporal_filter(args: &[&str]) -> Output {
-    program(env!("CARGO_BIN_EXE_temporal_filter"), args)
+fn run_temporal_filter(args: &[&str]) -> Output {
+    run_program(env!("CARGO_BIN_EXE_temporal_filter"), args)
 }
 
-fn overlap(args: &[&str]) -> Output {
-    program(env!("CARGO_BIN_EXE_overlap"), args)
+fn run_overlap(args: &[&str]) -> Output {
+    run_program(env!("CARGO_BIN_EXE_overlap"), args)
 }
 
-fn race(args: &[&str]) -> Output {
-    program(env!("CARGO_BIN_EXE_race"), args)
+fn run_race(args: &[&str]) -> Output {
+    run_program(env!("CARGO_BIN_EXE_race"), args)
 }
 
-fn program(path: &str, args: &[&str]) -> Output {
+fn run_program(path: &str, args: &[&str]) -> Output {
     // Without the user's `RUST_LOG`: logs would mix with the messages.
     Command::new(path).args(args).env_remove("RUST_LOG").output().unwrap()
 }
@@ -85,9 +85,9 @@ fn the_pool_application_is_right() {
     for (rows, cols) in [(1, 1), (1, 256), (2, 3), (5, 257), (37, 1023)] {
         let (r, c) = (rows.to_string(), cols.to_string());
         let args = ["--platform", "host", "--count", "3", "--json", "--rows", &r, "--cols", &c];
-        assert_ticks_are_right(&pool(&args), 3, rows, cols);
+        assert_ticks_are_right(&run_pool(&args), 3, rows, cols);
         let on_default = [&args[..], &["--default-stream"]].concat();
-        assert_ticks_are_right(&pool(&on_default), 3, rows, cols);
+        assert_ticks_are_right(&run_pool(&on_default), 3, rows, cols);
     }
 }
 
@@ -95,7 +95,7 @@ fn the_pool_application_is_right() {
 fn every_seed_gives_the_same_values() {
     let run = |seed: u64| {
         let seed = seed.to_string();
-        pool(&["--platform", "host", "--rows", "9", "--cols", "65", "--json", "--seed", &seed])
+        run_pool(&["--platform", "host", "--rows", "9", "--cols", "65", "--json", "--seed", &seed])
     };
     let first = run(0);
     assert_ticks_are_right(&first, 10, 9, 65);
@@ -109,7 +109,7 @@ fn one_element_is_exactly_one() {
     let args = ["--platform", "host", "--rows", "1", "--cols", "1", "--count", "1", "--json"];
     let expected =
         r#"{"tick":0,"shape":[1],"dtype":"float32","head":[1.0],"sum":1.0}"#.to_string() + "\n";
-    assert_eq!(text(&pool(&args).stdout), expected);
+    assert_eq!(text(&run_pool(&args).stdout), expected);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn the_race_is_reported_as_the_readme_says() {
     // git may have changed the line ends.
     let readme = include_str!("../../README.md").replace("\r\n", "\n");
     for seed in ["0", "1", "6", "7"] {
-        let output = race(&["--platform", "host", "--seed", seed]);
+        let output = run_race(&["--platform", "host", "--seed", seed]);
         assert_fails(&output, 1, &["`hasty.extra` must wait"]);
         let report = text(&output.stderr);
         assert!(
@@ -129,7 +129,7 @@ fn the_race_is_reported_as_the_readme_says() {
 
 #[test]
 fn the_human_format_has_a_line_per_tick() {
-    let output = pool(&["--platform", "host", "--rows", "6", "--cols", "6", "--count", "2"]);
+    let output = run_pool(&["--platform", "host", "--rows", "6", "--cols", "6", "--count", "2"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let lines: Vec<&str> = text(&output.stdout).lines().collect();
     assert_eq!(lines.len(), 3, "{lines:?}");
@@ -146,7 +146,7 @@ fn usage_mistakes_exit_with_2() {
         (&["--platform", "cuda", "--seed", "1"], &["only the host simulator takes a seed"]),
         (&["--rows", "4294967295", "--cols", "4294967295"], &["4294967295 rows"]),
     ] {
-        assert_fails(&temporal_filter(args), 2, words);
+        assert_fails(&run_temporal_filter(args), 2, words);
     }
     for (args, words) in [
         (&["--colour"][..], &["--colour", "unexpected"][..]),
@@ -161,7 +161,7 @@ fn usage_mistakes_exit_with_2() {
         (&["--platform", "cuda", "--seed", "1"], &["only the host simulator takes a seed"]),
         (&["--rows", "4294967295", "--cols", "4294967295"], &["4294967295 rows"]),
     ] {
-        assert_fails(&pool(args), 2, words);
+        assert_fails(&run_pool(args), 2, words);
     }
     for (args, words) in [
         (&[][..], &["IN.png", "OUT.png"][..]),
@@ -174,14 +174,14 @@ fn usage_mistakes_exit_with_2() {
             &["only the host simulator takes a seed"],
         ),
     ] {
-        assert_fails(&find_edges(args), 2, words);
+        assert_fails(&run_edges(args), 2, words);
     }
 }
 
 #[test]
 fn out_of_memory_exits_with_1() {
     let args = ["--platform", "host", "--json", "--rows", "2000000", "--cols", "2000000"];
-    for output in [pool(&args), temporal_filter(&args)] {
+    for output in [run_pool(&args), run_temporal_filter(&args)] {
         assert_fails(&output, 1, &["out of memory", "`compute`, tick 0"]);
     }
 }
@@ -191,7 +191,7 @@ fn the_filter_is_right_under_every_seed() {
     let run = |seed: u64, more: &[&str]| {
         let seed = seed.to_string();
         let args = ["--platform", "host", "--rows", "7", "--cols", "33", "--count", "13", "--seed"];
-        temporal_filter(&[&args[..], &[&seed], more].concat())
+        run_temporal_filter(&[&args[..], &[&seed], more].concat())
     };
     let first = run(0, &["--json"]);
     let frames = ticks(&first);
@@ -225,7 +225,7 @@ fn chunks_overlap_under_every_seed() {
         let seed = seed.to_string();
         let args =
             ["--platform", "host", "--rows", "64", "--cols", "1000", "--count", "2", "--seed"];
-        overlap(&[&args[..], &[&seed], more].concat())
+        run_overlap(&[&args[..], &[&seed], more].concat())
     };
     for seed in 0..8 {
         let first = run(seed, &["--json", "--chunks", "8"]);
@@ -271,18 +271,21 @@ fn usage_mistakes_of_overlap_exit_with_2() {
         (&["--platform", "cuda", "--seed", "1"], &["only the host simulator takes a seed"]),
         (&["--rows", "4294967295", "--cols", "4294967295"], &["4294967295 rows"]),
     ] {
-        assert_fails(&overlap(args), 2, words);
+        assert_fails(&run_overlap(args), 2, words);
     }
 }
 
 #[test]
 fn the_mermaid_flag_needs_no_files_and_no_platform() {
     for (output, words) in [
-        (pool(&["--mermaid"]), &["source1 -- \"image → in1\" --> combine_and_sum", "STREAMS"][..]),
-        (pool(&["--mermaid", "--default-stream"]), &["source1[\"source1: DefaultSource\"]"]),
-        (find_edges(&["--mermaid"]), &["blur -- \"blurred → image\" --> sobel_x"]),
         (
-            temporal_filter(&["--mermaid"]),
+            run_pool(&["--mermaid"]),
+            &["source1 -- \"image → in1\" --> combine_and_sum", "STREAMS"][..],
+        ),
+        (run_pool(&["--mermaid", "--default-stream"]), &["source1[\"source1: DefaultSource\"]"]),
+        (run_edges(&["--mermaid"]), &["blur -- \"blurred → image\" --> sobel_x"]),
+        (
+            run_temporal_filter(&["--mermaid"]),
             &["(copy)", "control -- \"weight → weight\" --> average"],
         ),
     ] {
@@ -336,7 +339,7 @@ fn the_astronaut_has_the_right_edges() {
     fs::write(&input, ASTRONAUT).unwrap();
     let (input, output) = (input.to_str().unwrap(), output.to_str().unwrap());
     for more in [&["--seed", "0"][..], &["--seed", "3", "--repeat", "3"]] {
-        let run = find_edges(&[&[input, output, "--platform", "host"], more].concat());
+        let run = run_edges(&[&[input, output, "--platform", "host"], more].concat());
         assert!(run.status.success(), "{}", text(&run.stderr));
         // Without a terminal there is no progress bar.
         assert_eq!(text(&run.stderr), "");
@@ -366,7 +369,7 @@ fn a_failure_writes_no_output_and_keeps_an_old_file() {
     let before = fs::read_dir(dir.path()).unwrap().count();
     for input in [&path("missing.png"), &text_file, &cut, &dir.path().to_str().unwrap().into()] {
         for output in [&fresh, &old] {
-            let run = find_edges(&[input, output, "--platform", "host"]);
+            let run = run_edges(&[input, output, "--platform", "host"]);
             assert_fails(&run, 1, &[input, "caused by: "]);
         }
     }
@@ -381,7 +384,7 @@ fn an_error_names_the_output_that_cannot_be_written() {
     let input = path("in.png");
     fs::write(&input, ASTRONAUT).unwrap();
     for output in [path("no/such/directory/out.png"), dir.path().to_str().unwrap().into()] {
-        let run = find_edges(&[&input, &output, "--platform", "host"]);
+        let run = run_edges(&[&input, &output, "--platform", "host"]);
         assert_fails(&run, 1, &[&output, "cannot write", "caused by: "]);
     }
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "a temporary file is left");
