@@ -15,20 +15,26 @@ use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 fn main() -> ExitCode {
     Suite::new()
         .seeded("host_data_may_cross_devices", |seed| host_data(&devices(seed, 2)?))
-        .seeded("a_graph_with_a_missing_device_is_an_error", |seed| missing(&devices(seed, 1)?))
-        .seeded("device_data_that_reaches_another_device_is_an_error", |seed| {
-            through_a_node_without_a_pool(&devices(seed, 2)?)
+        .seeded("a_graph_with_a_missing_device_is_an_error", |seed| {
+            graph_with_a_missing_device(&devices(seed, 1)?)
         })
-        .devices(
-            "a_node_without_a_pool_works_on_the_default_stream_of_its_message",
-            2,
-            on_far_default,
-        )
+        .seeded("device_data_that_reaches_another_device_is_an_error", |seed| {
+            through_an_adopting_node(&devices(seed, 2)?)
+        })
+        .devices("an_adopting_node_works_on_the_default_stream_of_its_message", 2, on_far_default)
         .devices("the_default_stream_is_of_the_adopted_streams_device", 2, default_after_adopting)
-        .devices("a_hook_ends_right_when_a_library_leaves_another_device_bound", 2, left_bound)
+        .devices(
+            "a_hooks_record_is_on_its_own_device_after_a_library_binds_another",
+            2,
+            default_stream_record_after_a_library,
+        )
         .devices("receiving_makes_the_device_current", 2, receive_binds)
         .devices("reading_a_far_download_leaves_the_device_current", 2, download_keeps_binding)
-        .devices("ordering_is_right_when_a_library_switches_devices", 2, switched)
+        .devices(
+            "ordering_is_right_when_a_library_switches_devices",
+            2,
+            order_after_a_library_switches_devices,
+        )
         .run()
 }
 
@@ -78,7 +84,7 @@ impl Compute for Upload {
 }
 
 graph! {
-    /// Each edge of device data stays on its device: its nodes have pools of one device, or none.
+    /// Each edge of device data stays on its device: its nodes have pools of that device, or adopt.
     struct Across(count: u64) {
         const NEAR: CudaStreamPool = CudaStreamPool::new().max_size(2);
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1)).max_size(2);
@@ -114,7 +120,7 @@ fn host_data(platform: &Platform) -> Result<(), Failed> {
     check(seen_on == (Some(device(1)), Some(device(0))), || format!("{seen_on:?}"))
 }
 
-fn missing(platform: &Platform) -> Result<(), Failed> {
+fn graph_with_a_missing_device(platform: &Platform) -> Result<(), Failed> {
     let made = Across::new(platform, 3).map(drop);
     let is_right = |error: &Error| matches!(error, Error::NoSuchDevice { .. });
     let text = check_error("new", made, is_right)?;
@@ -122,8 +128,9 @@ fn missing(platform: &Platform) -> Result<(), Failed> {
 }
 
 graph! {
-    /// A mistake that `graph!` can't see: the node in the middle has no pool, and works on the device of its message.
-    struct ThroughNodeWithoutPool {
+    /// A mistake that `graph!` can't see: the node in the middle is an adopting node, and works on the device of
+    /// its message.
+    struct ThroughAdoptingNode {
         const NEAR: CudaStreamPool = CudaStreamPool::new();
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
 
@@ -139,23 +146,24 @@ graph! {
     }
 }
 
-fn through_a_node_without_a_pool(platform: &Platform) -> Result<(), Failed> {
+fn through_an_adopting_node(platform: &Platform) -> Result<(), Failed> {
     let is_right = |error: &Error| match error {
         Error::Operator { node, cause, .. } => {
             node == "show" && matches!(**cause, Error::WrongDevice { .. })
         }
         _ => false,
     };
-    let text = check_error("run", ThroughNodeWithoutPool::new(platform)?.run(), is_right)?;
+    let text = check_error("run", ThroughAdoptingNode::new(platform)?.run(), is_right)?;
     check_text(&text, &["device 1", "stream is on device 0", "`#[transfer]`"])
 }
 
 graph! {
-    /// The node without a pool works on its messages' stream: the default stream of device 1.
+    /// An adopting node, with `#[streams(none)]`, works on its messages' stream: the default stream of device 1.
     struct FarDefault(seen: Seen<bool>) {
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
 
         #[streams(FAR)] #[when(count(3))]
+        // `false`: on the default stream.
         let tx: Tx = Tx::new(0.0, false, SLOW);
         #[streams(none)]
         let sink: Sink = Sink::new(false, seen);
@@ -173,14 +181,14 @@ fn on_far_default(on: &Platform) -> Result<(), Failed> {
 
 /// Calls `default_stream` before it has a stream, and after.
 #[operator]
-struct Asks {
+struct CallsDefaultStream {
     #[input]
     image: &Tensor<f32>,
     seen: Seen<(DeviceId, DeviceId)>,
 }
 
-impl Compute for Asks {
-    fn compute(&mut self, io: AsksIo<'_>, cx: &ExecutionContext) -> Result<()> {
+impl Compute for CallsDefaultStream {
+    fn compute(&mut self, io: CallsDefaultStreamIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let before = cx.default_stream()?.device();
         let (_, stream) = io.image.receive().sync_to_default().receive_cuda_stream(cx)?;
         let after = cx.default_stream()?;
@@ -201,9 +209,9 @@ graph! {
         #[streams(FAR)] #[when(count(2))]
         let tx: Tx = Tx::new(0.0, true, SLOW);
         #[streams(none)]
-        let asks: Asks = Asks::new(seen);
+        let caller: CallsDefaultStream = CallsDefaultStream::new(seen);
 
-        tx.image >> asks.image;
+        tx.image >> caller.image;
     }
 }
 
@@ -216,13 +224,13 @@ fn default_after_adopting(platform: &Platform) -> Result<(), Failed> {
 
 /// Works on the default stream, and then lets a library leave another device bound on the thread.
 #[operator(streams(other))]
-struct Library {
+struct LeavesOtherDeviceBound {
     #[output]
     image: Tensor<f32>,
 }
 
-impl Compute for Library {
-    fn compute(&mut self, io: LibraryIo<'_>, cx: &ExecutionContext) -> Result<()> {
+impl Compute for LeavesOtherDeviceBound {
+    fn compute(&mut self, io: LeavesOtherDeviceBoundIo<'_>, cx: &ExecutionContext) -> Result<()> {
         cx.allocate_cuda_stream(io.other)?;
         let stream = cx.default_stream()?;
         let mut image = cx.tensor([LEN], &stream)?;
@@ -233,9 +241,9 @@ impl Compute for Library {
 }
 
 graph! {
-    struct LeftBound(seen: Seen<bool>) {
+    struct LeavesBound(seen: Seen<bool>) {
         #[when(count(3))]
-        let library: Library = Library::new();
+        let library: LeavesOtherDeviceBound = LeavesOtherDeviceBound::new();
         let sink: Sink = Sink::new(false, seen);
 
         library.image >> sink.image;
@@ -244,10 +252,10 @@ graph! {
 
 /// The handles of two default streams are equal: only the bound device distinguishes them. So the runtime binds the
 /// device before it records the end of a hook's work.
-fn left_bound(on: &Platform) -> Result<(), Failed> {
+fn default_stream_record_after_a_library(on: &Platform) -> Result<(), Failed> {
     let platform = Platform::from_driver(Arc::new(Bound::new(on.driver().clone())))?;
     let seen = Seen::default();
-    LeftBound::new(&platform, seen.clone())?.run()?;
+    LeavesBound::new(&platform, seen.clone())?.run()?;
     check(seen::all(&seen) == [true; 3], || format!("{seen:?}"))
 }
 
@@ -342,13 +350,13 @@ fn download_keeps_binding(on: &Platform) -> Result<(), Failed> {
 /// Orders a stream and the default stream by their data, after a library has bound another device: records and waits on
 /// a default stream go to the bound device's default stream.
 #[operator(streams(work))]
-struct Switches {
+struct SwitchesDevice {
     #[output]
     image: Tensor<f32>,
 }
 
-impl Compute for Switches {
-    fn compute(&mut self, io: SwitchesIo<'_>, cx: &ExecutionContext) -> Result<()> {
+impl Compute for SwitchesDevice {
+    fn compute(&mut self, io: SwitchesDeviceIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let driver = cx.platform().driver();
         let work = cx.allocate_cuda_stream(io.work)?;
         let default = cx.default_stream()?;
@@ -366,14 +374,14 @@ impl Compute for Switches {
 graph! {
     struct Switching(seen: Seen<bool>) {
         #[when(count(3))]
-        let switches: Switches = Switches::new();
+        let switches: SwitchesDevice = SwitchesDevice::new();
         let sink: Sink = Sink::new(false, seen);
 
         switches.image >> sink.image;
     }
 }
 
-fn switched(on: &Platform) -> Result<(), Failed> {
+fn order_after_a_library_switches_devices(on: &Platform) -> Result<(), Failed> {
     let platform = Platform::from_driver(Arc::new(Bound::new(on.driver().clone())))?;
     let seen = Seen::default();
     Switching::new(&platform, seen.clone())?.run()?;

@@ -191,7 +191,7 @@ impl Compute for Where {
 }
 
 graph! {
-    /// Partitions for two nodes, the graph's default for a node without a pool, and a node on the whole device.
+    /// Partitions for two nodes, the graph's default for a node without `#[streams]`, and a node on the whole device.
     #[green_contexts(PARTS)]
     struct OnGreen(count: u64) {
         const PARTS: CudaGreenContextPool =

@@ -1,5 +1,6 @@
-//! `#[transfer]` together with other options of edges and nodes: without a pool, on default streams, with a policy that
-//! drops, with feedback. The data is right, and each call is made with its own device bound.
+//! `#[transfer]` together with other options of edges and nodes: an adopting node, default streams, a policy that
+//! drops, feedback. The data is right, and each call of the driver that needs its device bound on the calling thread
+//! has it bound.
 #![allow(missing_docs, reason = "a test binary")]
 
 #[path = "transfers/operators.rs"]
@@ -22,28 +23,29 @@ use operators::{AddOne, SlowSource};
 type Program = fn(&Platform) -> Result<bool>;
 
 const PROGRAMS: &[(&str, Program)] = &[
-    ("a_node_without_a_pool_can_transfer", without_pool),
-    ("default_streams_can_transfer", of_default_streams),
-    ("transferred_messages_can_be_dropped_by_a_policy", dropped),
-    ("a_feedback_edge_can_transfer", feedback),
+    ("an_adopting_node_can_transfer", adopting_node),
+    ("default_streams_can_transfer", transfer_between_default_streams),
+    ("transferred_messages_can_be_dropped_by_a_policy", messages_dropped_by_a_policy),
+    ("a_feedback_edge_can_transfer", transfer_on_a_feedback_edge),
 ];
 
 fn main() -> ExitCode {
     let add = |suite: Suite, &(name, program): &(&str, Program)| {
-        suite.devices(name, 2, move |on| right(on, program))
+        suite.devices(name, 2, move |on| data_is_right(on, program))
     };
     PROGRAMS.iter().fold(Suite::new(), add).run()
 }
 
-/// Runs with one freed block in flight: the next allocation of its size takes it, and must wait for it.
-fn right(on: &Platform, program: Program) -> Result<(), Failed> {
+/// Checks the data of a program that runs with one freed block in flight: the next allocation of its size takes the
+/// block, and must wait for it.
+fn data_is_right(on: &Platform, program: Program) -> Result<(), Failed> {
     let driver = Arc::new(Bound::new(on.driver().clone()));
     check(program(&platform(driver)?)?, || "the data is wrong".into())
 }
 
 graph! {
-    /// A node without a pool works on the device of its messages: device 1.
-    struct WithoutPool(count: u64) {
+    /// An adopting node, with `#[streams(none)]`, works on the device of its messages: device 1.
+    struct AdoptingNode(count: u64) {
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
 
         #[streams(FAR)] #[when(count(count))]
@@ -60,8 +62,8 @@ graph! {
     }
 }
 
-fn without_pool(platform: &Platform) -> Result<bool> {
-    let mut graph = WithoutPool::new(platform, 3)?;
+fn adopting_node(platform: &Platform) -> Result<bool> {
+    let mut graph = AdoptingNode::new(platform, 3)?;
     graph.run()?;
     let seen: Vec<f32> = graph.result().seen().iter().map(|(value, _)| *value).collect();
     Ok(seen == [3.0, 4.0, 5.0])
@@ -69,14 +71,15 @@ fn without_pool(platform: &Platform) -> Result<bool> {
 
 graph! {
     /// From one device's default stream to work on the other device's default stream.
-    struct OfDefaultStreams(seen: Seen<bool>) {
+    struct DefaultStreams(seen: Seen<bool>) {
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
 
         #[when(count(3))]
+        // The values are 1.0 plus the tick. `false`: it works on the default stream.
         let source: Tx = Tx::new(1.0, false, SLOW);
         #[streams(FAR)]
         let there: OnDefault = OnDefault::new();
-        let back: Looks = Looks::new(2.0, seen);
+        let back: ChecksValues = ChecksValues::new(2.0, seen);
 
         #[transfer]
         source.image >> there.image;
@@ -105,37 +108,37 @@ impl Compute for OnDefault {
 
 /// Checks that all elements are `first` plus the tick.
 #[operator]
-struct Looks {
+struct ChecksValues {
     #[input]
     image: &Tensor<f32>,
     first: f32,
     seen: Seen<bool>,
 }
 
-impl Compute for Looks {
-    fn compute(&mut self, io: LooksIo<'_>, cx: &ExecutionContext) -> Result<()> {
+impl Compute for ChecksValues {
+    fn compute(&mut self, io: ChecksValuesIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
         note(&self.seen, holds(cx, image, &stream, self.first + cx.tick() as f32)?);
         Ok(())
     }
 }
 
-fn of_default_streams(platform: &Platform) -> Result<bool> {
+fn transfer_between_default_streams(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
-    OfDefaultStreams::new(platform, seen.clone())?.run()?;
+    DefaultStreams::new(platform, seen.clone())?.run()?;
     Ok(seen::all(&seen) == [true; 3])
 }
 
 /// Receives every third message and reads it slowly.
 #[operator]
-struct Third {
+struct EveryThird {
     #[input]
     image: &Tensor<f32>,
     copies: Vec<Download<f32>>,
 }
 
-impl Compute for Third {
-    fn compute(&mut self, io: ThirdIo<'_>, cx: &ExecutionContext) -> Result<()> {
+impl Compute for EveryThird {
+    fn compute(&mut self, io: EveryThirdIo<'_>, cx: &ExecutionContext) -> Result<()> {
         if cx.tick() % 3 < 2 {
             io.image.leave();
             return Ok(());
@@ -150,23 +153,23 @@ impl Compute for Third {
 
 graph! {
     /// Unreceived copies are dropped, perhaps while they are being written.
-    struct Dropped {
+    struct DroppedByPolicy {
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1)).max_size(1);
 
         #[when(count(9))]
         let source: SlowSource = SlowSource::new();
         #[streams(FAR)]
-        let third: Third = Third::new(Vec::new());
+        let every_third: EveryThird = EveryThird::new(Vec::new());
 
         #[transfer] #[policy(pop)]
-        source.image >> third.image;
+        source.image >> every_third.image;
     }
 }
 
-fn dropped(platform: &Platform) -> Result<bool> {
-    let mut graph = Dropped::new(platform)?;
+fn messages_dropped_by_a_policy(platform: &Platform) -> Result<bool> {
+    let mut graph = DroppedByPolicy::new(platform)?;
     graph.run()?;
-    let copies = &graph.third().copies;
+    let copies = &graph.every_third().copies;
     let mut right = copies.len() == 3;
     for (copy, expected) in copies.iter().zip([3.0, 6.0, 9.0]) {
         right &= copy.wait_blocking()?.iter().all(|&value| value == expected);
@@ -179,7 +182,7 @@ graph! {
     struct Around(first: Tensor<f32>, seen: Seen<bool>) {
         const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1)).max_size(1);
 
-        let near: Counts = Counts::new(seen);
+        let near: AddsAndFinishes = AddsAndFinishes::new(seen);
         #[streams(FAR)]
         let far: AddOne = AddOne::new();
 
@@ -190,9 +193,9 @@ graph! {
     }
 }
 
-/// Forwards its image, and ends the graph after some ticks.
+/// Adds one to its image in place, checks it, and forwards it. Ends the graph after five ticks.
 #[operator]
-struct Counts {
+struct AddsAndFinishes {
     #[input]
     before: Tensor<f32>,
     #[output]
@@ -200,8 +203,8 @@ struct Counts {
     seen: Seen<bool>,
 }
 
-impl Compute for Counts {
-    fn compute(&mut self, io: CountsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+impl Compute for AddsAndFinishes {
+    fn compute(&mut self, io: AddsAndFinishesIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (mut image, stream) = io.before.receive().receive_cuda_stream(cx)?;
         stream.launch::<add_one>(image.len(), (&mut image,))?;
         note(&self.seen, holds(cx, &image, &stream, 2.0 * cx.tick() as f32 + 1.0)?);
@@ -212,7 +215,7 @@ impl Compute for Counts {
     }
 }
 
-fn feedback(platform: &Platform) -> Result<bool> {
+fn transfer_on_a_feedback_edge(platform: &Platform) -> Result<bool> {
     let pool = platform.stream_pool("FIRST", &CudaStreamPool::new())?;
     let stream = pool.allocate("first")?;
     let mut first = platform.tensor([LEN], &stream)?;

@@ -1,4 +1,4 @@
-//! The seed's application with two ticks, in each of its states.
+//! The application of NVIDIA's CudaStreamPool example with two ticks, in each of its states.
 
 use std::sync::Arc;
 

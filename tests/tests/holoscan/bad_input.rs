@@ -1,5 +1,5 @@
-//! Mistakes that Holoscan ignores and that no other group covers: a failing call of the driver, the reserved stream
-//! name, a machine without a GPU. The table is in README.md.
+//! Failures and mistakes that Holoscan ignores and that no other group covers: a failing call of the driver, the
+//! reserved stream name, a machine without a GPU. The table is in README.md.
 
 use std::sync::Arc;
 
@@ -16,18 +16,12 @@ pub(crate) const NO_GPU: &str = "no GPU";
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite
-        .both("bad_a_failed_wait_ends_the_run", |on| fails(on, CallKind::WaitEvent, "wait_event"))
-        .both("bad_a_failed_record_ends_the_run", |on| {
-            fails(on, CallKind::RecordEvent, "record_event")
-        })
-        .both("bad_a_device_that_cannot_be_bound_ends_the_run", |on| {
-            fails(on, CallKind::Bind, "bind")
-        })
-        .both("bad_a_failed_host_function_ends_the_run", host_function_fails)
-        .ordered("bad_a_stream_named_internal_is_an_ordinary_stream", named_internal)
-        .plain("bad_a_missing_gpu_is_an_error", || {
-            child::run(NO_GPU, &[("CUDA_VISIBLE_DEVICES", "")])
-        })
+        .both("a_failed_wait_ends_the_run", |on| fails(on, CallKind::WaitEvent, "wait_event"))
+        .both("a_failed_record_ends_the_run", |on| fails(on, CallKind::RecordEvent, "record_event"))
+        .both("a_device_that_cannot_be_bound_ends_the_run", |on| fails(on, CallKind::Bind, "bind"))
+        .both("a_failed_host_function_ends_the_run", host_function_fails)
+        .ordered("a_stream_named_internal_is_an_ordinary_stream", named_internal)
+        .plain("a_missing_gpu_is_an_error", || child::run(NO_GPU, &[("CUDA_VISIBLE_DEVICES", "")]))
 }
 
 graph! {

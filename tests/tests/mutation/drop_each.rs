@@ -40,7 +40,7 @@ impl Tally {
 }
 
 pub(crate) fn all() -> Result<(), Failed> {
-    let mut subjects = vec![Subject::Seed];
+    let mut subjects = vec![Subject::CudaStreamApp];
     subjects.extend(graphs::plans().into_iter().map(Subject::Plan));
     subjects.extend(threads::ALL.map(Subject::Threads));
     let (next, tally) = (AtomicUsize::new(0), Mutex::new(Tally::default()));

@@ -12,11 +12,11 @@ use super::random;
 /// How many of the graphs are random.
 const RANDOM: u64 = 8;
 
-/// All programs but the seed's own application, which has no plan.
+/// All programs but the CudaStreamPool example's application, which has no plan.
 pub(crate) fn plans() -> Vec<Plan> {
     const S: PlanNode = Source(Kernel);
     let mut plans = vec![
-        Plan::new("the seed's form", &[S, S, Combine(0, 1), Sink(Done, 2)]),
+        Plan::new("the CudaStreamPool example's form", &[S, S, Combine(0, 1), Sink(Done, 2)]),
         // Chains.
         Plan::new("source and sink", &[S, Sink(Late, 0)]),
         Plan::new("chain of one", &[S, Unary(Map, 0), Sink(Late, 1)]),

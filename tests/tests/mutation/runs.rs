@@ -24,8 +24,8 @@ use super::threads::Threads;
 /// A program whose dependencies are dropped.
 #[derive(Debug, Clone)]
 pub(crate) enum Subject {
-    /// The seed's application.
-    Seed,
+    /// The application of NVIDIA's CudaStreamPool example.
+    CudaStreamApp,
     Plan(Plan),
     /// Host threads without a graph.
     Threads(Threads),
@@ -34,7 +34,7 @@ pub(crate) enum Subject {
 impl Subject {
     pub(crate) fn name(&self) -> &str {
         match self {
-            Self::Seed => "the seed's application",
+            Self::CudaStreamApp => "the CudaStreamPool example's application",
             Self::Plan(plan) => &plan.name,
             Self::Threads(threads) => threads.name,
         }
@@ -51,7 +51,7 @@ impl Subject {
     /// How often its sources tick.
     fn ticks(&self) -> usize {
         match self {
-            Self::Seed => TICKS,
+            Self::CudaStreamApp => TICKS,
             Self::Plan(plan) => plan.ticks,
             Self::Threads(_) => TICKS,
         }
@@ -59,7 +59,7 @@ impl Subject {
 
     fn memory(&self) -> MemoryOptions {
         match self {
-            Self::Seed | Self::Threads(_) => MEMORY,
+            Self::CudaStreamApp | Self::Threads(_) => MEMORY,
             Self::Plan(plan) => plan.memory,
         }
     }
@@ -74,7 +74,7 @@ impl Subject {
         end: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
         let mut graph: Box<dyn Graph> = match self {
-            Self::Seed => Box::new(seed_application(ticks, platform)?),
+            Self::CudaStreamApp => Box::new(seed_application(ticks, platform)?),
             Self::Plan(plan) => Box::new(build(plan, ticks, platform)?),
             Self::Threads(threads) => return threads.run(ticks, platform, layer, end),
         };
