@@ -2,12 +2,12 @@
 //! and without the checker the data must be wrong.
 //!
 //! Dependencies are waits of streams, records, deferred frees, declarations of a kernel's accesses, and waits and
-//! queries of the host. The programs are graphs, some of them with long runs in which messages wait until each event was
-//! recorded again, and host threads that exchange halves of a buffer.
+//! queries of the host. The programs are graphs, some of them with long runs in which messages wait until each event
+//! was recorded again, and host threads that exchange halves of a buffer.
 //!
 //! The test counts and prints the dependencies that may be dropped unnoticed. There are three kinds: declarations that
-//! order nothing; a wait that was needed when it was issued, and that the stream's next wait implies; and, at the end of
-//! a run, waits for streams for which others have waited by then. Every other unnoticed dependency is a failure.
+//! order nothing; a wait that was needed when it was issued, and that the stream's next wait implies; and, at the end
+//! of a run, waits for streams for which others have waited by then. Every other unnoticed dependency is a failure.
 //!
 //! # Edits of the library
 //! Dropping an issued dependency does not cover edits of the code that issues it. Each of these edits was made by hand,

@@ -93,8 +93,8 @@ pub(super) fn message(message: &Message) -> TokenStream {
     }
 }
 
-/// The impl of `Fields`, the list of the fields: an edge can copy a message if it can copy all of its fields. `None` for
-/// a type without fields, or a rejected one.
+/// The impl of `Fields`, the list of the fields: an edge can copy a message if it can copy all of its fields. `None`
+/// for a type without fields, or a rejected one.
 fn fields_impl(message: &Message, generics: &Generics) -> Option<TokenStream> {
     if message.fields.is_empty() {
         return None;

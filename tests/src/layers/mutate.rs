@@ -2,8 +2,8 @@
 //!
 //! The runtime orders work with waits, records, deferred frees, and waits and queries of the host. Each of these is a
 //! [`Dependency`], named by its place in the graph, so that it is the same in each tick and each run. The layer lists
-//! the dependencies, and drops one of them. It is above a race checker and below the runtime: the checker sees the calls
-//! that are executed, and the runtime assumes that its dependency is in effect.
+//! the dependencies, and drops one of them. It is above a race checker and below the runtime: the checker sees the
+//! calls that are executed, and the runtime assumes that its dependency is in effect.
 
 mod declared;
 mod dependency;

@@ -61,8 +61,8 @@ impl Sim {
         self.obstacle(index).is_none()
     }
 
-    /// What must happen before `target`, which is not reached yet, can be reached. `Ok`: the stream with this index must
-    /// execute its first operation, and can. `Err`: the host function that runs on the stream with this index must
+    /// What must happen before `target`, which is not reached yet, can be reached. `Ok`: the stream with this index
+    /// must execute its first operation, and can. `Err`: the host function that runs on the stream with this index must
     /// return. ([`Obstacle::Empty`] does not occur here: a stream with no operation has reached all of its points.)
     ///
     /// Each obstacle is an older submission, so the search ends.
