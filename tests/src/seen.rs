@@ -9,9 +9,12 @@ use streamflow_examples::deliver::Report;
 pub type Seen<T> = Arc<Mutex<Vec<T>>>;
 
 /// Adds an entry.
-pub fn note<T>(seen: &Seen<T>, what: T) {
+pub fn push_seen<T>(seen: &Seen<T>, what: T) {
     seen.lock().unwrap_or_else(PoisonError::into_inner).push(what);
 }
+
+// The name in `gaps.rs`, `neighbours.rs` and `queues.rs`.
+pub use self::push_seen as note;
 
 /// A copy of all entries.
 pub fn all<T: Clone>(seen: &Seen<T>) -> Vec<T> {
@@ -28,7 +31,7 @@ pub fn report<E: Element>() -> (Seen<(u64, Vec<E>)>, Report<E>) {
     let seen = Seen::default();
     let noted = seen.clone();
     let report = Box::new(move |tick, values: &[E]| {
-        note(&noted, (tick, values.to_vec()));
+        push_seen(&noted, (tick, values.to_vec()));
         Ok(())
     });
     (seen, report)

@@ -3,7 +3,7 @@
 use streamflow::prelude::*;
 
 use crate::kernels::slow_fill;
-use crate::seen::{Seen, note};
+use crate::seen::{Seen, push_seen};
 
 /// Not a multiple of a warp, a block or a granule.
 pub const LEN: usize = 1003;
@@ -82,7 +82,7 @@ impl Compute for Sink {
         let image = io.image.receive();
         let named = image.streams().any(|name| name.is_some());
         let (image, stream) = image.receive_cuda_stream(cx)?;
-        note(&self.seen, named == self.named && holds(cx, image, &stream, cx.tick() as f32)?);
+        push_seen(&self.seen, named == self.named && holds(cx, image, &stream, cx.tick() as f32)?);
         Ok(())
     }
 }

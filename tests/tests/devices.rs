@@ -7,7 +7,7 @@ use std::sync::Arc;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{fill, slow_fill};
 use streamflow_tests::layers::Bound;
-use streamflow_tests::seen::{self, Seen, note};
+use streamflow_tests::seen::{self, Seen, push_seen};
 use streamflow_tests::stereo::{Camera, Cast, Show};
 use streamflow_tests::tensors::{LEN, SLOW, Sink, Tx};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
@@ -192,7 +192,7 @@ impl Compute for CallsDefaultStream {
         let before = cx.default_stream()?.device();
         let (_, stream) = io.image.receive().sync_to_default().receive_cuda_stream(cx)?;
         let after = cx.default_stream()?;
-        note(&self.seen, (before, after.device()));
+        push_seen(&self.seen, (before, after.device()));
         // The default stream has waited, so that it can read the data.
         check_same(stream.device(), after.device())
     }
@@ -275,7 +275,7 @@ impl Compute for Receives {
         let (_, stream) = image.receive_cuda_stream(cx)?;
         // The event is made on the current device, and the call fails if that is not the stream's device.
         let made = driver.create_event(stream.device());
-        note(&self.seen, made.is_ok());
+        push_seen(&self.seen, made.is_ok());
         Ok(())
     }
 }
@@ -317,7 +317,7 @@ impl Compute for ReadsFar {
         }
         // As in `Receives`.
         let made = cx.platform().driver().create_event(stream.device());
-        note(&self.seen, made.is_ok());
+        push_seen(&self.seen, made.is_ok());
         Ok(())
     }
 }

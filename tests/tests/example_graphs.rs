@@ -19,7 +19,7 @@ use streamflow_examples::seed_graph::{
 use streamflow_examples::temporal::{self, TemporalFilter};
 use streamflow_tests::kernels::{slow_copy, slow_fill};
 use streamflow_tests::random::Random;
-use streamflow_tests::seen::{Seen, note, report, take};
+use streamflow_tests::seen::{Seen, push_seen, report, take};
 use streamflow_tests::setup::recorded;
 use streamflow_tests::{Failed, Suite, check, check_close};
 
@@ -152,7 +152,7 @@ fn temporal_filter(platform: &Platform) -> Result<(), Failed> {
         let seen = Seen::default();
         let noted = seen.clone();
         let report = Box::new(move |tick, weight, values: &[f32]| {
-            note(&noted, (tick, (weight, values.to_vec())));
+            push_seen(&noted, (tick, (weight, values.to_vec())));
             Ok(())
         });
         let mut graph = TemporalFilter::new(platform, rows, cols, COUNT, report)?;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};
-use streamflow_tests::seen::{Seen, all, note};
+use streamflow_tests::seen::{Seen, all, push_seen};
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
@@ -42,7 +42,7 @@ impl Compute for Sum {
     fn compute(&mut self, io: SumIo<'_>, _: &ExecutionContext) -> Result<()> {
         let tick = io.tick.receive().into_data();
         let (before, now) = (io.before.receive().into_data(), io.now.receive().into_data());
-        note(&self.seen, now);
+        push_seen(&self.seen, now);
         io.old.emit(now)?;
         io.sum.emit(before + now)?;
         // After both were emitted: a tick that failed sends neither.
@@ -114,7 +114,7 @@ struct Look {
 impl Compute for Look {
     fn compute(&mut self, io: LookIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
-        note(&self.seen, cx.download(&image, &stream)?.wait_blocking()?[LEN - 1]);
+        push_seen(&self.seen, cx.download(&image, &stream)?.wait_blocking()?[LEN - 1]);
         io.same.emit(image)
     }
 }

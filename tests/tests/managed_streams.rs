@@ -9,7 +9,7 @@ use streamflow::testing::OperatorHarness;
 use streamflow_tests::foreign::unordered_data;
 use streamflow_tests::kernels::{slow_copy, slow_fill};
 use streamflow_tests::layers::DropWaits;
-use streamflow_tests::seen::{self, all, note};
+use streamflow_tests::seen::{self, all, push_seen};
 use streamflow_tests::tensors::{LEN, SLOW, Sink, Tx, holds};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
@@ -49,7 +49,7 @@ impl Compute for ByHand {
         let of_b = b.streams().filter(|_| !self.forgets_b);
         let after = cx.synchronize_streams(a.streams().chain(of_b).chain([None]), &work)?;
         let (mut a, b) = (a.into_synchronized_data(&after)?, b.into_synchronized_data(&after)?);
-        note(&self.seen, holds(cx, &a, &work, cx.tick() as f32)?);
+        push_seen(&self.seen, holds(cx, &a, &work, cx.tick() as f32)?);
         after.target().launch::<slow_copy>(LEN, (&mut a, b, SLOW))?;
         io.out.set_cuda_stream(&work).emit(a)
     }
@@ -99,7 +99,7 @@ impl Compute for Unordered {
     fn compute(&mut self, io: UnorderedIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let image = unordered_data(io.image.receive());
         let work = cx.allocate_cuda_stream(io.work)?;
-        note(&self.seen, holds(cx, image, &work, cx.tick() as f32)?);
+        push_seen(&self.seen, holds(cx, image, &work, cx.tick() as f32)?);
         Ok(())
     }
 }

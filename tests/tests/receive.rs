@@ -12,7 +12,7 @@ use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::kernels::{slow_copy, slow_fill};
 use streamflow_tests::layers::{CallKind, FailNth};
-use streamflow_tests::seen::{self, all, note};
+use streamflow_tests::seen::{self, all, push_seen};
 use streamflow_tests::setup::recorded;
 use streamflow_tests::tensors::{LEN, SLOW, Sink, Tx, holds};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
@@ -74,7 +74,7 @@ impl Compute for Rx {
         let is_named = named.iter().any(|name| name.is(&stream));
         let right = stream.raw() == second.raw() && is_named == self.adopts;
         // This check blocks, so it comes before the copy, which must still run when the sink reads.
-        note(&self.seen, right && holds(cx, b, &stream, 100.0 + cx.tick() as f32)?);
+        push_seen(&self.seen, right && holds(cx, b, &stream, 100.0 + cx.tick() as f32)?);
         let mut out = cx.tensor([LEN], &stream)?;
         stream.launch::<slow_copy>(LEN, (&mut out, a, SLOW))?;
         io.out.emit(out)
@@ -166,7 +166,7 @@ impl Compute for OnDefault {
         } else {
             image.receive_cuda_stream(cx)?
         };
-        note(&self.seen, stream.raw() == cx.default_stream()?.raw());
+        push_seen(&self.seen, stream.raw() == cx.default_stream()?.raw());
         let mut out = cx.tensor([LEN], &stream)?;
         stream.launch::<slow_copy>(LEN, (&mut out, image, SLOW))?;
         io.out.emit(out)

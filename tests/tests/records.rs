@@ -8,7 +8,7 @@ use std::sync::Arc;
 use streamflow::driver::{Call, Recorder};
 use streamflow::prelude::*;
 use streamflow_tests::kernels::fill;
-use streamflow_tests::seen::{self, Seen, note};
+use streamflow_tests::seen::{self, Seen, push_seen};
 use streamflow_tests::setup::recorded;
 use streamflow_tests::tensors::LEN;
 use streamflow_tests::{Failed, Suite, check};
@@ -84,7 +84,7 @@ struct Receives {
 
 impl Compute for Receives {
     fn compute(&mut self, io: ReceivesIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        note(&self.seen, is_recorded(&self.calls));
+        push_seen(&self.seen, is_recorded(&self.calls));
         io.image.receive().receive_cuda_stream(cx).map(drop)
     }
 }
@@ -100,7 +100,7 @@ struct OnDefault {
 
 impl Compute for OnDefault {
     fn compute(&mut self, io: OnDefaultIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        note(&self.seen, is_recorded(&self.calls));
+        push_seen(&self.seen, is_recorded(&self.calls));
         let (image, default) = (io.image.receive(), cx.default_stream()?);
         let after = cx.synchronize_streams(image.streams(), &default)?;
         image.into_synchronized_data(&after).map(drop)

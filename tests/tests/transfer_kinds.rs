@@ -13,7 +13,7 @@ use streamflow::prelude::*;
 use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};
 use streamflow_tests::layers::Bound;
 use streamflow_tests::ordered::platform;
-use streamflow_tests::seen::{self, Seen, note};
+use streamflow_tests::seen::{self, Seen, push_seen};
 use streamflow_tests::stereo::Show;
 use streamflow_tests::tensors::{LEN, SLOW, Tx, holds};
 use streamflow_tests::{Failed, Suite, check};
@@ -118,7 +118,7 @@ struct ChecksValues {
 impl Compute for ChecksValues {
     fn compute(&mut self, io: ChecksValuesIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
-        note(&self.seen, holds(cx, image, &stream, self.first + cx.tick() as f32)?);
+        push_seen(&self.seen, holds(cx, image, &stream, self.first + cx.tick() as f32)?);
         Ok(())
     }
 }
@@ -207,7 +207,7 @@ impl Compute for AddsAndFinishes {
     fn compute(&mut self, io: AddsAndFinishesIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (mut image, stream) = io.before.receive().receive_cuda_stream(cx)?;
         stream.launch::<add_one>(image.len(), (&mut image,))?;
-        note(&self.seen, holds(cx, &image, &stream, 2.0 * cx.tick() as f32 + 1.0)?);
+        push_seen(&self.seen, holds(cx, &image, &stream, 2.0 * cx.tick() as f32 + 1.0)?);
         if cx.tick() == 4 {
             cx.finish();
         }

@@ -5,7 +5,7 @@ use streamflow_tests::kernels::{dot, slow_fill};
 use streamflow_tests::{Failed, Suite, check};
 
 use crate::gxf::Rx;
-use crate::operators::{LEN, SLOW, Seen, Tx, all, floats, note};
+use crate::operators::{LEN, SLOW, Seen, Tx, all, floats, push_seen};
 use crate::python::Ping;
 
 pub(crate) fn tests(suite: Suite) -> Suite {
@@ -92,7 +92,7 @@ impl Compute for Verify {
         let (product, _) = io.product.receive().receive_cuda_stream(cx)?;
         // No wait here: the condition has waited.
         let value = product.value.try_as_slice()?;
-        note(&self.seen, value == Some(&[product.expected]));
+        push_seen(&self.seen, value == Some(&[product.expected]));
         Ok(())
     }
 }
@@ -178,7 +178,10 @@ impl Compute for BufferRx {
     fn compute(&mut self, io: BufferRxIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (data, stream) = io.data.receive().receive_cuda_stream(cx)?;
         let tick = cx.tick() as f32;
-        note(&self.seen, cx.download(data, &stream)?.wait_blocking()?.iter().all(|&x| x == tick));
+        push_seen(
+            &self.seen,
+            cx.download(data, &stream)?.wait_blocking()?.iter().all(|&x| x == tick),
+        );
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use streamflow_tests::layers::{CallKind, FailNth, NotYet};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text, child};
 
 use crate::gxf::Rx;
-use crate::operators::{SLOW, Seen, Tx, all, holds, note};
+use crate::operators::{SLOW, Seen, Tx, all, holds, push_seen};
 
 /// The role of the child process without a GPU.
 pub(crate) const NO_GPU: &str = "no GPU";
@@ -79,7 +79,7 @@ impl Compute for Internal {
         let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
         let own = cx.allocate_cuda_stream_named("_internal")?;
         let apart = own.raw() != stream.raw();
-        note(&self.seen, apart && holds(cx, image, &own, cx.tick() as f32)?);
+        push_seen(&self.seen, apart && holds(cx, image, &own, cx.tick() as f32)?);
         Ok(())
     }
 }

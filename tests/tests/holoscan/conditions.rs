@@ -8,7 +8,7 @@ use streamflow::prelude::*;
 use streamflow_tests::Suite;
 use streamflow_tests::layers::Blind;
 
-use crate::operators::{FlagTx, SLOW, Seen, all, note, unchecked};
+use crate::operators::{FlagTx, SLOW, Seen, all, push_seen, unchecked};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite
@@ -73,7 +73,7 @@ impl Compute for SingleRx {
     fn compute(&mut self, io: SingleRxIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (flag, _) = io.flag.receive().receive_cuda_stream(cx)?;
         let complete = is_complete(&self.blind, flag, 1.0 + cx.tick() as f32)?;
-        note(&self.seen, (1, complete));
+        push_seen(&self.seen, (1, complete));
         Ok(())
     }
 }
@@ -111,7 +111,7 @@ impl Compute for DualRx {
         let tick = cx.tick() as f32;
         let complete =
             is_complete(&self.blind, a, 1.0 + tick)? & is_complete(&self.blind, b, 100.0 + tick)?;
-        note(&self.seen, (2, complete));
+        push_seen(&self.seen, (2, complete));
         Ok(())
     }
 }
@@ -163,7 +163,7 @@ impl Compute for MultiRx {
         let (flags, _) = io.flags.receive().receive_cuda_stream(cx)?;
         let messages = flags.len();
         let complete = are_complete(&self.blind, flags, 1.0 + cx.tick() as f32)?;
-        note(&self.seen, (messages, complete));
+        push_seen(&self.seen, (messages, complete));
         Ok(())
     }
 }
@@ -205,7 +205,7 @@ impl Compute for MixedRx {
         let (messages, tick) = (1 + multi.len(), cx.tick() as f32);
         let complete = is_complete(&self.blind, regular, 1.0 + tick)?
             & are_complete(&self.blind, multi, 101.0 + tick)?;
-        note(&self.seen, (messages, complete));
+        push_seen(&self.seen, (messages, complete));
         Ok(())
     }
 }

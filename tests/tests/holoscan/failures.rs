@@ -5,7 +5,7 @@ use streamflow_tests::Suite;
 use streamflow_tests::kernels::{slow_copy, slow_fill};
 
 use crate::gxf::Rx;
-use crate::operators::{LEN, SLOW, Seen, Tx, all, floats, note};
+use crate::operators::{LEN, SLOW, Seen, Tx, all, floats, push_seen};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite
@@ -37,7 +37,7 @@ impl Compute for Throws {
         let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
         let mut copy = cx.tensor([LEN], &stream)?;
         stream.launch::<slow_copy>(LEN, (&mut copy, &image, SLOW / 4))?;
-        note(&self.copies, cx.download(&copy, &stream)?);
+        push_seen(&self.copies, cx.download(&copy, &stream)?);
         if cx.tick() == 2 { self.strike("compute") } else { Ok(()) }
     }
 

@@ -3,7 +3,7 @@
 use streamflow::prelude::*;
 use streamflow_tests::Suite;
 
-use crate::operators::{SLOW, Seen, Tx, all, holds, note, number};
+use crate::operators::{SLOW, Seen, Tx, all, holds, number, push_seen};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite.ordered("s6_entity_forwarding_stream", s6_entity_forwarding_stream)
@@ -21,7 +21,7 @@ struct Forward {
 impl Compute for Forward {
     fn compute(&mut self, io: ForwardIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
-        note(&self.seen, number(&stream)?);
+        push_seen(&self.seen, number(&stream)?);
         io.out.emit(image)
     }
 }
@@ -40,7 +40,7 @@ impl Compute for ForwardedRx {
         let (image, stream) = image.receive_cuda_stream(cx)?;
         let right = holds(cx, image, &stream, cx.tick() as f32)?;
         for name in names {
-            note(&self.seen, (name.point().stream(), right));
+            push_seen(&self.seen, (name.point().stream(), right));
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use streamflow::GreenContext;
 use streamflow::prelude::*;
 use streamflow_tests::Suite;
 
-use crate::operators::{SLOW, Seen, Tx, all, handed_on, note};
+use crate::operators::{SLOW, Seen, Tx, all, handed_on, push_seen};
 use crate::python::ExternalRx;
 
 pub(crate) fn tests(suite: Suite) -> Suite {
@@ -151,7 +151,7 @@ struct Where {
 impl Compute for Where {
     fn compute(&mut self, io: WhereIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (_, stream) = io.image.receive().receive_cuda_stream(cx)?;
-        note(&self.sizes, stream.green_context().map(GreenContext::multiprocessors));
+        push_seen(&self.sizes, stream.green_context().map(GreenContext::multiprocessors));
         Ok(())
     }
 }

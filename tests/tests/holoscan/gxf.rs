@@ -5,7 +5,7 @@ use streamflow::prelude::*;
 use streamflow_tests::kernels::slow_fill;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
-use crate::operators::{LEN, SLOW, Seen, Tx, all, floats, handed_on, note, value};
+use crate::operators::{LEN, SLOW, Seen, Tx, all, floats, handed_on, push_seen, value};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite
@@ -42,7 +42,7 @@ pub(crate) struct Rx {
 impl Compute for Rx {
     fn compute(&mut self, io: RxIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
-        note(&self.seen, value(cx, image, &stream)?);
+        push_seen(&self.seen, value(cx, image, &stream)?);
         Ok(())
     }
 }

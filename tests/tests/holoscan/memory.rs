@@ -7,7 +7,7 @@ use streamflow::prelude::*;
 use streamflow_tests::Suite;
 use streamflow_tests::kernels::{slow_copy, slow_fill};
 
-use crate::operators::{LEN, SLOW, Seen, all, note};
+use crate::operators::{LEN, SLOW, Seen, all, push_seen};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite
@@ -42,7 +42,7 @@ impl Compute for Allocate {
         let mut copy = cx.tensor([LEN], &reads)?;
         reads.launch::<slow_copy>(LEN, (&mut copy, &data, SLOW / 8))?;
         drop(data);
-        note(&self.amounts, [between, amounts(&self.allocator)]);
+        push_seen(&self.amounts, [between, amounts(&self.allocator)]);
         io.copy.set_cuda_stream(&reads).emit(copy)
     }
 }
@@ -59,7 +59,7 @@ impl Compute for Values {
     fn compute(&mut self, io: ValuesIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (copy, stream) = io.copy.receive().receive_cuda_stream(cx)?;
         // No wait, so that the next tick comes while this tick's kernels run.
-        note(&self.seen, cx.download(copy, &stream)?);
+        push_seen(&self.seen, cx.download(copy, &stream)?);
         Ok(())
     }
 }
@@ -123,7 +123,7 @@ struct NoPool {
 impl Compute for NoPool {
     fn compute(&mut self, io: NoPoolIo<'_>, cx: &ExecutionContext) -> Result<()> {
         if let Err(error) = cx.allocate_cuda_stream_named("internal2") {
-            note(&self.refusals, error.to_string());
+            push_seen(&self.refusals, error.to_string());
         }
         let stream = cx.default_stream()?;
         let mut copy = self.allocator.tensor([LEN], &stream)?;

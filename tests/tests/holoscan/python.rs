@@ -7,7 +7,7 @@ use streamflow_tests::setup::recorded;
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, foreign};
 
-use crate::operators::{LEN, SLOW, Seen, Tx, all, holds, note};
+use crate::operators::{LEN, SLOW, Seen, Tx, all, holds, push_seen};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite
@@ -31,7 +31,7 @@ impl Compute for StreamRx {
         let image = io.image.receive();
         let streams: Vec<_> = image.streams().collect();
         let [Some(upstream)] = streams[..] else {
-            note(&self.seen, false);
+            push_seen(&self.seen, false);
             return Ok(());
         };
         let (image, stream) = if self.allocate {
@@ -48,7 +48,7 @@ impl Compute for StreamRx {
         let adopted = upstream.is(&stream);
         let zero = cx.default_stream()?.raw();
         let handled = stream.raw() != zero && new.raw() != zero && stream.device() == device(0);
-        note(&self.seen, handled && adopted != self.allocate && right);
+        push_seen(&self.seen, handled && adopted != self.allocate && right);
         Ok(())
     }
 }
@@ -94,7 +94,7 @@ impl Compute for ExternalRx {
         stream.launch::<add_one>(LEN, (&mut image,))?;
         stream.launch::<add_one>(LEN, (&mut image,))?;
         let sum: f32 = cx.download(&image, &stream)?.wait_blocking()?.iter().sum();
-        note(&self.seen, right && sum == 2.0 * LEN as f32);
+        push_seen(&self.seen, right && sum == 2.0 * LEN as f32);
         Ok(())
     }
 }
@@ -126,7 +126,7 @@ pub(crate) struct PingRx {
 
 impl Compute for PingRx {
     fn compute(&mut self, io: PingRxIo<'_>, _: &ExecutionContext) -> Result<()> {
-        note(&self.seen, io.number.receive().into_data());
+        push_seen(&self.seen, io.number.receive().into_data());
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use streamflow::prelude::*;
 use streamflow_tests::Suite;
 
 use crate::gxf::Rx;
-use crate::operators::{SLOW, Seen, Tx, all, floats, note, value};
+use crate::operators::{SLOW, Seen, Tx, all, floats, push_seen, value};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite
@@ -54,7 +54,7 @@ impl Compute for Slow {
             return Ok(());
         }
         let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
-        note(&self.seen, value(cx, image, &stream)?);
+        push_seen(&self.seen, value(cx, image, &stream)?);
         Ok(())
     }
 }
@@ -162,7 +162,7 @@ impl Compute for SlowMany {
         }
         let (images, stream) = io.images.receive().receive_cuda_stream(cx)?;
         for image in images {
-            note(&self.seen, value(cx, image, &stream)?);
+            push_seen(&self.seen, value(cx, image, &stream)?);
         }
         Ok(())
     }
@@ -214,7 +214,7 @@ impl Compute for Sizes {
         let ([a, b], _) = io.two.receive().receive_cuda_stream(cx)?;
         let images = any.chain([a, b]);
         let values = images.map(|image| value(cx, image, &stream)).collect::<Result<_>>()?;
-        note(&self.seen, values);
+        push_seen(&self.seen, values);
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use streamflow_tests::Suite;
 use streamflow_tests::kernels::slow_fill;
 use streamflow_tests::stereo::Counter;
 
-use crate::operators::{LEN, SLOW, Seen, all, holds, note, number};
+use crate::operators::{LEN, SLOW, Seen, all, holds, number, push_seen};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite
@@ -31,7 +31,7 @@ impl Compute for AllocInStart {
         let again = cx.allocate_cuda_stream_named("test_stream")?;
         let found = cx.allocate_cuda_stream_named("found while running")?;
         let same = stream.raw() == again.raw() && found.raw() != stream.raw();
-        note(&self.seen, same && stream.device() == device(0));
+        push_seen(&self.seen, same && stream.device() == device(0));
         self.in_start = Some(number(&stream)?);
         Ok(())
     }
@@ -43,7 +43,7 @@ impl Compute for AllocInStart {
         let mut image = cx.tensor([LEN], &stream)?;
         stream.launch::<slow_fill>(LEN, (&mut image, value, SLOW))?;
         let same = self.in_start == Some(number(&stream)?);
-        note(&self.seen, same && holds(cx, &image, &found, value)?);
+        push_seen(&self.seen, same && holds(cx, &image, &found, value)?);
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use streamflow::prelude::*;
 use streamflow_tests::Suite;
 use streamflow_tests::kernels::slow_copy;
 
-use crate::operators::{LEN, SLOW, Seen, Tx, all, holds, note, number};
+use crate::operators::{LEN, SLOW, Seen, Tx, all, holds, number, push_seen};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite
@@ -68,7 +68,7 @@ impl Compute for DualRx {
         let one = first.raw() == second.raw();
         let adopted = named.first().copied().flatten().is_some_and(|name| name.is(&first));
         let right = holds(cx, a, &first, tick)? & holds(cx, b, &second, 100.0 + tick)?;
-        note(&self.seen, handled && one && adopted != self.allocate && right);
+        push_seen(&self.seen, handled && one && adopted != self.allocate && right);
         Ok(())
     }
 }
@@ -134,7 +134,7 @@ impl Compute for MultiRx {
             // In the order of the edges.
             right &= holds(cx, image, &stream, 100.0 * edge as f32 + cx.tick() as f32)?;
         }
-        note(&self.seen, (number(&stream)?, right));
+        push_seen(&self.seen, (number(&stream)?, right));
         Ok(())
     }
 }
@@ -175,7 +175,7 @@ impl Compute for SizeFiveRx {
         for (edge, image) in images.into_iter().enumerate() {
             right &= holds(cx, image, &stream, 100.0 * edge as f32 + cx.tick() as f32)?;
         }
-        note(&self.seen, right);
+        push_seen(&self.seen, right);
         Ok(())
     }
 }
@@ -244,7 +244,7 @@ impl Compute for AllKindsRx {
         let extra = cx.allocate_cuda_stream_named("my_new_stream")?;
         let again = cx.allocate_cuda_stream_named("my_new_stream")?;
         let [Some(upstream)] = streams[..] else {
-            note(&self.seen, false);
+            push_seen(&self.seen, false);
             return Ok(());
         };
         let distinct = internal.raw() != default.raw()
@@ -254,7 +254,7 @@ impl Compute for AllKindsRx {
             && ![&internal, &default, &extra].into_iter().any(|stream| upstream.is(stream));
         // Also right on the stream that was not synchronised: the data carries its order.
         let tick = cx.tick() as f32;
-        note(&self.seen, distinct && holds(cx, image, &extra, tick)?);
+        push_seen(&self.seen, distinct && holds(cx, image, &extra, tick)?);
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use streamflow::port::Many;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow::{Metadata, Timestamp};
-use streamflow_tests::seen::{Seen, all, note};
+use streamflow_tests::seen::{Seen, all, push_seen};
 use streamflow_tests::{Failed, check, check_equal};
 
 /// Notes its message's acquisition time and gain, and sends messages with a later time or a higher gain.
@@ -30,7 +30,7 @@ impl Compute for Stamps {
         let acquired = number.metadata().and_then(Metadata::acquired);
         let gain = number.metadata().and_then(|metadata| metadata.get("gain").cloned());
         let has_other = absent.metadata().is_some() || absent.into_data().is_some();
-        note(&self.seen, (acquired, gain, has_other));
+        push_seen(&self.seen, (acquired, gain, has_other));
         let number = number.into_data();
         io.same.emit(number)?;
         io.later.acquired(Timestamp(30)).emit(number)?;
@@ -77,7 +77,7 @@ struct Edges {
 impl Compute for Edges {
     fn compute(&mut self, io: EdgesIo<'_>, _: &ExecutionContext) -> Result<()> {
         let numbers: Many<'_, u64> = io.numbers.receive().into_data();
-        note(&self.seen, numbers.collect());
+        push_seen(&self.seen, numbers.collect());
         Ok(())
     }
 }

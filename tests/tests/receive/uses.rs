@@ -13,7 +13,7 @@ use streamflow_tests::foreign::{self, ForeignStream};
 use streamflow_tests::kernels::slow_copy;
 use streamflow_tests::layers::DropWaits;
 use streamflow_tests::ordered;
-use streamflow_tests::seen::{self, all, note};
+use streamflow_tests::seen::{self, all, push_seen};
 use streamflow_tests::tensors::{LEN, SLOW, SourceElsewhere, Tx};
 use streamflow_tests::{Failed, Suite, check};
 
@@ -194,7 +194,7 @@ impl Compute for Rx {
         let other = cx.allocate_cuda_stream(io.other)?;
         let streams = Streams { earlier, stream, other };
         if let Some(right) = self.using.comes_after(cx, &streams, &mut plan, &images)? {
-            note(&self.seen, right);
+            push_seen(&self.seen, right);
         } else {
             *lock(&self.kept) = images;
         }
@@ -293,7 +293,7 @@ impl Compute for Next {
                 return Ok(());
             }
         };
-        note(&self.seen, right);
+        push_seen(&self.seen, right);
         Ok(())
     }
 }
