@@ -13,9 +13,6 @@ pub fn push_seen<T>(seen: &Seen<T>, what: T) {
     seen.lock().unwrap_or_else(PoisonError::into_inner).push(what);
 }
 
-// The name in `gaps.rs`, `neighbours.rs` and `queues.rs`.
-pub use self::push_seen as note;
-
 /// A copy of all entries.
 pub fn all<T: Clone>(seen: &Seen<T>) -> Vec<T> {
     seen.lock().unwrap_or_else(PoisonError::into_inner).clone()

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{add_one, slow_fill};
-use streamflow_tests::seen::{Seen, all, note};
+use streamflow_tests::seen::{Seen, all, push_seen};
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
@@ -37,7 +37,7 @@ impl Compute for Late {
         if cx.tick() < self.leaves {
             io.number.leave();
         } else {
-            note(&self.seen, io.number.receive().into_data());
+            push_seen(&self.seen, io.number.receive().into_data());
         }
         Ok(())
     }
@@ -67,7 +67,7 @@ struct Sender {
 
 impl Compute for Sender {
     fn compute(&mut self, io: SenderIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        note(&self.sent, cx.tick());
+        push_seen(&self.sent, cx.tick());
         io.number.emit(cx.tick())
     }
 }
@@ -169,7 +169,7 @@ impl Compute for Third {
         let values = cx.download(&data, &stream)?;
         let values = values.wait_blocking()?;
         let same = values.iter().all(|&x| x == values[0]);
-        note(&self.seen, if same { values[0] } else { f32::NAN });
+        push_seen(&self.seen, if same { values[0] } else { f32::NAN });
         Ok(())
     }
 }
@@ -200,7 +200,7 @@ struct Values {
 impl Compute for Values {
     fn compute(&mut self, io: ValuesIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (data, stream) = io.data.receive().receive_cuda_stream(cx)?;
-        note(&self.seen, cx.download(data, &stream)?.wait_blocking()?[LEN - 1]);
+        push_seen(&self.seen, cx.download(data, &stream)?.wait_blocking()?[LEN - 1]);
         Ok(())
     }
 }
@@ -244,7 +244,7 @@ impl Compute for Collect {
         let [a, b] = io.two.receive().into_data();
         let lengths = all.len() == 2 && some.clone().count() == some.len();
         if lengths {
-            note(&self.seen, (all.collect(), some.copied().collect(), *a + *b));
+            push_seen(&self.seen, (all.collect(), some.copied().collect(), *a + *b));
         }
         Ok(())
     }

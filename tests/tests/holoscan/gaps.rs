@@ -10,7 +10,7 @@ use streamflow_tests::kernels::{slow_copy, slow_fill, write_to_nowhere};
 use streamflow_tests::layers::{Blind, CallKind, FailNth, NotYet};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text, child};
 
-use crate::operators::{FlagTx, LEN, SLOW, Seen, Tx, all, holds, note, unchecked};
+use crate::operators::{FlagTx, LEN, SLOW, Seen, Tx, all, holds, push_seen, unchecked};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite
@@ -41,7 +41,7 @@ impl Compute for Both {
     fn compute(&mut self, io: BothIo<'_>, cx: &ExecutionContext) -> Result<()> {
         io.a.receive().receive_cuda_stream(cx)?;
         io.b.receive().receive_cuda_stream(cx)?;
-        note(&self.seen, cx.tick());
+        push_seen(&self.seen, cx.tick());
         Ok(())
     }
 }
@@ -85,7 +85,7 @@ impl Compute for Any {
                 Ok(flag.iter().all(|&x| x == flag[0]) && (flag[0] % 100.0 - 1.0 - tick).abs() < 2.0)
             };
             let complete = self.blind.during(look)?;
-            note(&self.seen, complete);
+            push_seen(&self.seen, complete);
         }
         Ok(())
     }
@@ -224,7 +224,7 @@ struct Victim {
 impl Compute for Victim {
     fn compute(&mut self, io: VictimIo<'_>, cx: &ExecutionContext) -> Result<()> {
         io.data.receive().receive_cuda_stream(cx)?;
-        note(&self.seen, cx.tick());
+        push_seen(&self.seen, cx.tick());
         Ok(())
     }
 }
@@ -263,7 +263,7 @@ impl Compute for SlowSink {
         let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
         let mut copy = cx.tensor([LEN], &stream)?;
         stream.launch::<slow_copy>(LEN, (&mut copy, image, SLOW / 2))?;
-        note(&self.copies, (cx.tick() as f32, cx.download(&copy, &stream)?));
+        push_seen(&self.copies, (cx.tick() as f32, cx.download(&copy, &stream)?));
         Ok(())
     }
 }
@@ -299,7 +299,7 @@ struct DefaultRx {
 impl Compute for DefaultRx {
     fn compute(&mut self, io: DefaultRxIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (image, _) = io.image.receive().receive_cuda_stream(cx)?;
-        note(&self.seen, holds(cx, image, &cx.default_stream()?, cx.tick() as f32)?);
+        push_seen(&self.seen, holds(cx, image, &cx.default_stream()?, cx.tick() as f32)?);
         Ok(())
     }
 }

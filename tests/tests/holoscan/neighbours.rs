@@ -8,7 +8,7 @@ use streamflow_tests::Suite;
 use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};
 
 use crate::gxf::Rx;
-use crate::operators::{LEN, SLOW, Seen, Tx, all, floats, note, value};
+use crate::operators::{LEN, SLOW, Seen, Tx, all, floats, push_seen, value};
 
 pub(crate) fn tests(suite: Suite) -> Suite {
     suite
@@ -52,7 +52,7 @@ impl Compute for MayMiss {
         let (a, stream) = io.a.receive().receive_cuda_stream(cx)?;
         let (b, _) = io.b.receive().receive_cuda_stream(cx)?;
         let b = b.map(|b| value(cx, b, &stream)).transpose()?;
-        note(&self.seen, (value(cx, a, &stream)?, b));
+        push_seen(&self.seen, (value(cx, a, &stream)?, b));
         Ok(())
     }
 }
@@ -71,7 +71,7 @@ impl Compute for NeedsBoth {
     fn compute(&mut self, io: NeedsBothIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (a, stream) = io.a.receive().receive_cuda_stream(cx)?;
         let (b, _) = io.b.receive().receive_cuda_stream(cx)?;
-        note(&self.seen, (value(cx, a, &stream)?, value(cx, b, &stream)?));
+        push_seen(&self.seen, (value(cx, a, &stream)?, value(cx, b, &stream)?));
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{slow_copy, slow_fill};
 use streamflow_tests::layers::Blind;
-pub(crate) use streamflow_tests::seen::{Seen, all, note, push_seen};
+pub(crate) use streamflow_tests::seen::{Seen, all, push_seen};
 pub(crate) use streamflow_tests::tensors::{LEN, SLOW, Tx, holds};
 
 /// The stream's number, the same as in a message's `StreamRef`.

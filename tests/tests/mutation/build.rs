@@ -10,7 +10,7 @@ use streamflow_tests::kernels::fill;
 
 use super::operators::LEN;
 use super::operators::{Clock, Combine, Keep, Late, Relay, Sink, Source, Taking, Unary};
-use super::plan::{FIRST, LATE_BY, Plan, Reading, Step};
+use super::plan::{FIRST, LATE_BY, Plan, PlanNode, Reading};
 
 /// The ports of a node that is not built yet.
 enum Ports {
@@ -26,17 +26,17 @@ enum Ports {
 }
 
 impl Ports {
-    fn of(step: Step) -> Self {
+    fn of(step: PlanNode) -> Self {
         match step {
-            Step::Source(_) => Self::Source(Source::__ports()),
-            Step::Unary(..) => Self::Unary(Unary::__ports()),
-            Step::Taking(..) => Self::Taking(Taking::__ports()),
-            Step::Relay(_) => Self::Relay(Relay::__ports()),
-            Step::Keep(_) => Self::Keep(Keep::__ports()),
-            Step::Combine(..) => Self::Combine(Combine::__ports()),
-            Step::Late(..) => Self::Late(Late::__ports()),
-            Step::Clock => Self::Clock(Clock::__ports()),
-            Step::Sink(..) => Self::Sink(Sink::__ports()),
+            PlanNode::Source(_) => Self::Source(Source::__ports()),
+            PlanNode::Unary(..) => Self::Unary(Unary::__ports()),
+            PlanNode::Taking(..) => Self::Taking(Taking::__ports()),
+            PlanNode::Relay(_) => Self::Relay(Relay::__ports()),
+            PlanNode::Keep(_) => Self::Keep(Keep::__ports()),
+            PlanNode::Combine(..) => Self::Combine(Combine::__ports()),
+            PlanNode::Late(..) => Self::Late(Late::__ports()),
+            PlanNode::Clock => Self::Clock(Clock::__ports()),
+            PlanNode::Sink(..) => Self::Sink(Sink::__ports()),
         }
     }
 }
@@ -119,9 +119,9 @@ const TRANSFERS: [&str; 8] = ["to 0", "to 1", "to 2", "to 3", "to 4", "to 5", "t
 
 fn carries(plan: &Plan, from: usize, to: usize) -> Carries {
     let device = plan.device(to);
-    match plan.steps[to] {
+    match plan.nodes[to] {
         _ if plan.device(from) != device => Carries::Transfer(device, TRANSFERS[to]),
-        Step::Taking(_, true) => Carries::Copy,
+        PlanNode::Taking(_, true) => Carries::Copy,
         _ => Carries::Itself,
     }
 }
@@ -129,7 +129,7 @@ fn carries(plan: &Plan, from: usize, to: usize) -> Carries {
 fn wire(plan: &Plan, ports: &mut [Ports], node: usize) -> Result<()> {
     let options = EdgeOptions::new("edge", plan.capacity, Policy::BackPressure)?;
     let (before, this) = ports.split_at_mut(node);
-    let inputs = plan.steps[node].inputs().into_iter().enumerate();
+    let inputs = plan.nodes[node].inputs().into_iter().enumerate();
     for (nth, from) in inputs.filter(|(_, from)| *from < node) {
         let carries = carries(plan, from, node);
         let from = &mut before[from];
@@ -155,7 +155,7 @@ fn wire(plan: &Plan, ports: &mut [Ports], node: usize) -> Result<()> {
             Ports::Sink(to) => wire!(from, &mut to.data, carries, options),
         }
     }
-    if let (Step::Late(_, _, clock), Ports::Late(to)) = (plan.steps[node], &mut this[0])
+    if let (PlanNode::Late(_, _, clock), Ports::Late(to)) = (plan.nodes[node], &mut this[0])
         && let Ports::Clock(from) = &mut before[clock]
     {
         connect(edge(&mut from.tick, &mut to.tick).with(options));
@@ -184,12 +184,12 @@ impl Graph for Built {
 /// Builds the graph. Its sources tick `ticks` times.
 pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Built> {
     let values = plan.values(ticks);
-    let mut ports: Vec<Ports> = plan.steps.iter().map(|step| Ports::of(*step)).collect();
-    for node in 0..plan.steps.len() {
+    let mut ports: Vec<Ports> = plan.nodes.iter().map(|step| Ports::of(*step)).collect();
+    for node in 0..plan.nodes.len() {
         wire(plan, &mut ports, node)?;
     }
     let mut others = Vec::new();
-    for (node, step) in plan.steps.iter().enumerate() {
+    for (node, step) in plan.nodes.iter().enumerate() {
         for from in step.inputs().into_iter().filter(|from| *from >= node) {
             others.push(wire_back(&mut ports, from, node, platform)?);
         }
@@ -198,13 +198,14 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
         |name, number| platform.stream_pool(name, &CudaStreamPool::new().device(device(number)));
     let near = pool("NEAR", 0)?;
     let far = if plan.far.is_empty() { near.clone() } else { pool("FAR", 1)? };
-    let is_source = |step: &Step| matches!(step, Step::Source(_));
+    let is_source = |step: &PlanNode| matches!(step, PlanNode::Source(_));
     // `graph!` counts this while compiling.
-    let declares = |step: &Step| *step != Step::Clock && (is_source(step) || !plan.adopting);
-    let declaring = plan.steps.iter().filter(|step| declares(step));
+    let declares =
+        |step: &PlanNode| *step != PlanNode::Clock && (is_source(step) || !plan.adopting);
+    let declaring = plan.nodes.iter().filter(|step| declares(step));
     let single_stream = SingleStream::new(declaring.count());
     let mut nodes: Vec<Box<dyn AnyNode>> = Vec::new();
-    for (index, (step, ports)) in plan.steps.iter().zip(ports).enumerate() {
+    for (index, (step, ports)) in plan.nodes.iter().zip(ports).enumerate() {
         let options = NodeOptions {
             streams: match (declares(step), plan.device(index) == device(0)) {
                 (true, true) => NodeStreams::Pool(&near),
@@ -212,25 +213,25 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
                 (false, _) => NodeStreams::None,
             },
             count: match step {
-                Step::Source(_) => Some(ticks as u64),
-                Step::Clock => Some(ticks as u64 + LATE_BY),
+                PlanNode::Source(_) => Some(ticks as u64),
+                PlanNode::Clock => Some(ticks as u64 + LATE_BY),
                 _ => None,
             },
             stream_done: match step {
-                Step::Sink(Reading::Done, _) => &["data"],
+                PlanNode::Sink(Reading::Done, _) => &["data"],
                 _ => &[],
             },
             single_stream: &single_stream,
         };
         let name = format!("{index}");
         nodes.push(match (*step, ports) {
-            (Step::Source(origin), Ports::Source(ports)) => {
+            (PlanNode::Source(origin), Ports::Source(ports)) => {
                 Source::new(origin, index).__node(ports, &name, platform, options)?
             }
-            (Step::Unary(work, _), Ports::Unary(ports)) => {
+            (PlanNode::Unary(work, _), Ports::Unary(ports)) => {
                 Unary::new(work, None).__node(ports, &name, platform, options)?
             }
-            (Step::Sink(reading, _), Ports::Sink(ports)) => {
+            (PlanNode::Sink(reading, _), Ports::Sink(ports)) => {
                 let sink = Sink::new(reading, values[index].clone(), Vec::new(), 0);
                 sink.__node(ports, &name, platform, options)?
             }

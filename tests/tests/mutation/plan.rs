@@ -68,9 +68,6 @@ pub(crate) enum PlanNode {
 /// More than a stream has events, so that each event was recorded again before a late consumer receives.
 pub(crate) const LATE_BY: u64 = 24;
 
-// The name in `build.rs`.
-pub(crate) use PlanNode as Step;
-
 impl PlanNode {
     pub(crate) fn inputs(self) -> Vec<usize> {
         match self {
@@ -90,7 +87,7 @@ impl PlanNode {
 pub(crate) struct Plan {
     pub(crate) name: String,
     /// The nodes, producers before consumers.
-    pub(crate) steps: Vec<PlanNode>,
+    pub(crate) nodes: Vec<PlanNode>,
     pub(crate) memory: MemoryOptions,
     /// The nodes that are on device 1. Edges from one device to the other transfer.
     pub(crate) far: &'static [usize],
@@ -106,10 +103,10 @@ pub(crate) struct Plan {
 pub(crate) const TICKS: usize = 6;
 
 impl Plan {
-    pub(crate) fn new(name: &str, steps: &[PlanNode]) -> Self {
-        let (name, steps) = (name.to_owned(), steps.to_vec());
+    pub(crate) fn new(name: &str, nodes: &[PlanNode]) -> Self {
+        let (name, nodes) = (name.to_owned(), nodes.to_vec());
         let (ticks, capacity) = (TICKS, 1);
-        Self { name, steps, memory: MEMORY, far: &[], adopting: false, ticks, capacity }
+        Self { name, nodes, memory: MEMORY, far: &[], adopting: false, ticks, capacity }
     }
 
     pub(crate) fn in_flight(mut self, blocks: usize) -> Self {
@@ -151,9 +148,9 @@ impl Plan {
 
     /// The values that each node sends in each tick.
     pub(crate) fn values(&self, ticks: usize) -> Vec<Vec<f32>> {
-        let mut values = vec![Vec::new(); self.steps.len()];
+        let mut values = vec![Vec::new(); self.nodes.len()];
         for tick in 0..ticks {
-            for (node, step) in self.steps.iter().enumerate() {
+            for (node, step) in self.nodes.iter().enumerate() {
                 // A value that does not exist yet comes by a feedback edge, from the tick before.
                 let of = |from: usize| {
                     let sent: &Vec<f32> = &values[from];

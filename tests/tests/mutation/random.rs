@@ -9,12 +9,12 @@ pub(crate) fn plan(seed: u64) -> Plan {
     let mut random = Random::new(seed);
     let origins = [Origin::Kernel, Origin::Kernel, Origin::Upload, Origin::Default];
     let sources = 1 + random.below(2);
-    let mut steps: Vec<_> =
+    let mut nodes: Vec<_> =
         (0..sources).map(|_| PlanNode::Source(origins[random.below(origins.len())])).collect();
     let operators = 3 + random.below(3);
     for _ in 0..operators {
-        let (a, b) = (pick(&mut random, &steps), pick(&mut random, &steps));
-        steps.push(match random.below(9) {
+        let (a, b) = (pick(&mut random, &nodes), pick(&mut random, &nodes));
+        nodes.push(match random.below(9) {
             0 | 1 => PlanNode::Unary(UnaryWork::Map, a),
             2 => PlanNode::Unary(UnaryWork::Extra, a),
             3 => PlanNode::Unary(UnaryWork::Scratch, a),
@@ -24,21 +24,21 @@ pub(crate) fn plan(seed: u64) -> Plan {
             _ => PlanNode::Combine(a, b),
         });
     }
-    for node in 0..steps.len() {
-        if readers(&steps, node) == 0 {
+    for node in 0..nodes.len() {
+        if readers(&nodes, node) == 0 {
             let reading =
                 [Reading::Late, Reading::Late, Reading::Next, Reading::Done][random.below(4)];
-            steps.push(PlanNode::Sink(reading, node));
+            nodes.push(PlanNode::Sink(reading, node));
         }
     }
     // A node that takes a message which others also read gets a copy.
-    for node in 0..steps.len() {
-        if let PlanNode::Taking(from, _) = steps[node] {
-            let shared = readers(&steps, from) > 1 || matches!(steps[from], PlanNode::Relay(_));
-            steps[node] = PlanNode::Taking(from, shared);
+    for node in 0..nodes.len() {
+        if let PlanNode::Taking(from, _) = nodes[node] {
+            let shared = readers(&nodes, from) > 1 || matches!(nodes[from], PlanNode::Relay(_));
+            nodes[node] = PlanNode::Taking(from, shared);
         }
     }
-    let plan = Plan::new(&format!("random {seed}"), &steps);
+    let plan = Plan::new(&format!("random {seed}"), &nodes);
     match random.below(3) {
         0 => plan.freeing(),
         1 => plan.in_flight(2),
@@ -46,15 +46,15 @@ pub(crate) fn plan(seed: u64) -> Plan {
     }
 }
 
-fn readers(steps: &[PlanNode], node: usize) -> usize {
-    steps.iter().flat_map(|step| step.inputs()).filter(|from| *from == node).count()
+fn readers(nodes: &[PlanNode], node: usize) -> usize {
+    nodes.iter().flat_map(|step| step.inputs()).filter(|from| *from == node).count()
 }
 
 /// A node to read: in three cases of four one that has no reader yet.
-fn pick(random: &mut Random, steps: &[PlanNode]) -> usize {
-    let unread: Vec<_> = (0..steps.len()).filter(|node| readers(steps, *node) == 0).collect();
+fn pick(random: &mut Random, nodes: &[PlanNode]) -> usize {
+    let unread: Vec<_> = (0..nodes.len()).filter(|node| readers(nodes, *node) == 0).collect();
     if unread.is_empty() || random.below(4) == 0 {
-        return random.below(steps.len());
+        return random.below(nodes.len());
     }
     unread[random.below(unread.len())]
 }
