@@ -309,6 +309,18 @@ pub enum Error {
         edge: &'static str,
     },
 
+    /// A run can't go on, although a node has ticks left, or messages wait that no node will take. Each chain begins
+    /// at a node that is stuck, and follows what each one waits for.
+    #[error(
+        "the run has stalled: {}; send what is waited for in each tick, take or discard what waits, or end the \
+         graph with `finish` or `stop_graph`",
+        chains.join("; ")
+    )]
+    Stalled {
+        /// What the nodes wait for.
+        chains: Vec<String>,
+    },
+
     /// The count of a node is 0.
     #[error("the count of `{node}` is 0; `#[when(count(n))]` takes at least 1")]
     CountZero {

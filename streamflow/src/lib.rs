@@ -36,6 +36,7 @@ pub use message::{HostData, Many, Message, Metadata, Timestamp};
 pub use operator::{Compute, Node, Operator};
 pub use platform::{HostPlatform, Platform, PlatformOptions, device};
 pub use port::{In, Out};
+pub use schedule::Report;
 pub use stream::{
     CudaGreenContext, CudaGreenContextPool, CudaStream, CudaStreamPool, ExternalStream,
     GreenContexts, Point, StreamPool, TimingEvent,
@@ -75,6 +76,6 @@ pub mod __private {
     };
     pub use crate::platform::{Platform, device};
     pub use crate::port::*;
-    pub use crate::schedule::run;
+    pub use crate::schedule::{Report, run};
     pub use crate::stream::CudaStreamPool;
 }

@@ -140,7 +140,7 @@ fn measure() -> Result<()> {
             let mut by_hand = ByHand::new(&platform, $stages, $work)?;
             (0..WARM_UP).try_for_each(|_| by_hand.tick())?;
             wait_until_idle(&by_hand)?;
-            let both = null.off(|| compare(|| graph.run(), || by_hand.run(TICKS)))?;
+            let both = null.off(|| compare(|| graph.run().map(drop), || by_hand.run(TICKS)))?;
             let (a, b) = both;
             println!("{:<8}{:>9}{a:>9.1} ns{b:>9.1} ns{:>8.2}   per tick", $name, $stages, a / b);
             $totals.push(both);

@@ -124,9 +124,9 @@ fn measure(platform: &Platform) -> Result<()> {
         // The first round warms up.
         for _ in 0..=ROUNDS {
             let mut graph = Conditional::new(platform, cycles, trips)?;
-            costs[0].push(cost(trips, || graph.run())?);
+            costs[0].push(cost(trips, || graph.run().map(drop))?);
             let mut graph = Blocking::new(platform, cycles, trips)?;
-            costs[1].push(cost(trips, || graph.run())?);
+            costs[1].push(cost(trips, || graph.run().map(drop))?);
             costs[2].push(cost(trips, || by_hand(platform, cycles, trips))?);
         }
         let texts = costs.map(|mut costs| {

@@ -19,6 +19,7 @@ use std::{env, error};
 
 use libtest_mimic::{Arguments, Completion, Trial};
 use streamflow::prelude::*;
+use streamflow::schedule::Report;
 
 use crate::seeds;
 
@@ -106,6 +107,18 @@ pub fn check_error<T: fmt::Debug>(
         Err(error) if is_right(&error) => Ok(error.to_string()),
         Err(error) => Err(Failed::new(format!("{what}: another error: {error:?}"))),
         Ok(value) => Err(Failed::new(format!("{what}: no error, but {value:?}"))),
+    }
+}
+
+/// The text of a run that has stalled; any other end is an error.
+///
+/// # Errors
+/// The run's, or that it has ended well.
+pub fn stalled(run: streamflow::Result<Report>) -> streamflow::Result<String> {
+    match run {
+        Err(error @ Error::Stalled { .. }) => Ok(error.to_string()),
+        Err(error) => Err(error),
+        Ok(report) => Err(Error::other(format!("the run has not stalled: {report}"))),
     }
 }
 

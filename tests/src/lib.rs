@@ -23,5 +23,5 @@ pub mod stereo;
 pub mod tensors;
 
 pub use harness::{
-    Failed, Suite, check, check_close, check_equal, check_error, check_races, check_text,
+    Failed, Suite, check, check_close, check_equal, check_error, check_races, check_text, stalled,
 };

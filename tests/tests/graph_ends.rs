@@ -1,22 +1,29 @@
 //! How graphs end, and how a tick must handle its messages.
 #![allow(missing_docs, reason = "a test binary")]
 
+mod graph_ends {
+    pub(crate) mod reports;
+    pub(crate) mod stalls;
+}
+
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use graph_ends::{reports, stalls};
 use streamflow::message::{Timestamp, Value};
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::kernels::slow_fill;
 use streamflow_tests::stereo::Counter;
-use streamflow_tests::{Failed, Suite, check, check_error, check_text};
+use streamflow_tests::{Failed, Suite, check, check_error, check_text, stalled};
 
 fn main() -> ExitCode {
-    Suite::new()
-        .both("the_run_ends_when_a_message_is_left_forever", left_forever)
+    let suite = reports::add(stalls::add(Suite::new()));
+    suite
+        .both("a_message_that_is_left_forever_stalls_the_run", left_forever)
         .both("an_unhandled_message_is_an_error", not_handled)
-        .both("a_graph_ends_when_its_sources_have_different_counts", different_counts)
+        .both("sources_of_different_counts_stall_their_join", different_counts)
         .both("each_of_two_sinks_waits_only_for_its_own_stream", two_sinks)
         .both("adopting_without_a_stream_is_an_error", nothing_to_adopt)
         .both("an_emitted_message_carries_the_metadata_of_all_inputs", metadata)
@@ -61,7 +68,12 @@ graph! {
 
 fn left_forever(platform: &Platform) -> Result<(), Failed> {
     let seen = Arc::default();
-    Unequal::new(platform, 5, 2, Arc::clone(&seen))?.run()?;
+    let text = stalled(Unequal::new(platform, 5, 2, Arc::clone(&seen))?.run())?;
+    let chain = [
+        "`a`, after 3 of 5 ticks, waits for room in `a.number >> pair.a`, which is full (1 of 1)",
+        "→ `pair`, after 4 ticks, runs, but leaves the message of `a.number >> pair.a`",
+    ];
+    check_text(&text, &chain)?;
     check(seen.load(Ordering::Relaxed) == 2, || format!("{seen:?} pairs, not 2"))
 }
 
@@ -108,7 +120,13 @@ fn different_counts(platform: &Platform) -> Result<(), Failed> {
     let seen = Arc::default();
     let mut graph = Joined::new(platform, 2, 100, Arc::clone(&seen), true)?;
     for runs in 1..3 {
-        graph.run()?;
+        let text = stalled(graph.run())?;
+        let chain = [
+            "`b`, after 3 of 100 ticks, waits for room in `b.number >> both.b`",
+            "→ `both`, after 2 ticks, has a message of `b.number >> both.b`, but waits for a message of `a.number >> both.a`",
+            "→ `a` is done: its `count` of 2 is reached",
+        ];
+        check_text(&text, &chain)?;
         let seen = seen.load(Ordering::Relaxed);
         check(seen == 2 * runs, || format!("{seen} joins after {runs} runs"))?;
     }

@@ -205,7 +205,7 @@ fn run_with(
             if right { Ok(()) } else { Err(Error::other(format!("wrong data in tick {tick}"))) }
         });
         let mut graph = Faults::new(platform, alive.clone(), faults.to_vec(), report)?;
-        let done = graph.run();
+        let done = graph.run().map(drop);
         let owners = Arc::strong_count(&alive);
         // The owners are this function and the source.
         check(owners == 2, || format!("{} messages were left", owners - 2))?;

@@ -7,7 +7,7 @@ use streamflow::prelude::*;
 use streamflow_tests::kernels::{add_one, slow_fill};
 use streamflow_tests::seen::{Seen, all, push_seen};
 use streamflow_tests::stereo::Counter;
-use streamflow_tests::{Failed, Suite, check, check_error, check_text};
+use streamflow_tests::{Failed, Suite, check, check_error, check_text, stalled};
 
 const LEN: usize = 1003;
 const SLOW: u64 = 5_000_000;
@@ -97,16 +97,21 @@ fn seen_by(
 /// Seven messages are sent before the first one is received.
 fn policies(platform: &Platform) -> Result<(), Failed> {
     for capacity in [1, 2, 3] {
-        let run =
-            |leaves, seen| Waits::new(platform, capacity, leaves, seen, Seen::default())?.run();
+        let run = |leaves, seen| {
+            Waits::new(platform, capacity, leaves, seen, Seen::default())?.run().map(drop)
+        };
         let waits = seen_by(|_, seen| run(capacity as u64 - 1, seen), capacity)?;
         let sent = seen_by(
-            |n, sent| Waits::new(platform, n, u64::MAX, Seen::default(), sent)?.run(),
+            |n, sent| {
+                let run = Waits::new(platform, n, u64::MAX, Seen::default(), sent)?.run();
+                stalled(run).map(drop)
+            },
             capacity,
         )?;
         check(sent.len() == capacity, || format!("without a receive, {sent:?} were sent"))?;
-        let pops = seen_by(|n, seen| Pops::new(platform, n, seen)?.run(), capacity)?;
-        let rejects = seen_by(|n, seen| Rejects::new(platform, n, seen)?.run(), capacity)?;
+        let pops = seen_by(|n, seen| Pops::new(platform, n, seen)?.run().map(drop), capacity)?;
+        let rejects =
+            seen_by(|n, seen| Rejects::new(platform, n, seen)?.run().map(drop), capacity)?;
         let last = capacity as u64;
         let latest: Vec<u64> = (7 - last..10).collect();
         // The queue keeps the oldest messages until it is full. Then each receive makes room for one more.
@@ -116,7 +121,7 @@ fn policies(platform: &Platform) -> Result<(), Failed> {
         check(rejects == oldest, || format!("reject, {capacity}: {rejects:?}"))?;
     }
     // A queue that is large enough is no fault.
-    let faults = seen_by(|n, seen| Faults::new(platform, n, seen)?.run(), 7)?;
+    let faults = seen_by(|n, seen| Faults::new(platform, n, seen)?.run().map(drop), 7)?;
     check(faults.len() == 10, || format!("{faults:?}"))
 }
 

@@ -151,24 +151,28 @@ fn run(
 }
 
 fn beside(on: &Platform) -> Result<(), Failed> {
-    let seen =
-        run(on, |platform, calls, seen| Beside::new(platform, On::Default, calls, seen)?.run())?;
+    let seen = run(on, |platform, calls, seen| {
+        Beside::new(platform, On::Default, calls, seen)?.run().map(drop)
+    })?;
     check(seen == [true; TICKS], || format!("{seen:?}"))
 }
 
 fn named(on: &Platform) -> Result<(), Failed> {
-    let seen =
-        run(on, |platform, calls, seen| Beside::new(platform, On::Named, calls, seen)?.run())?;
+    let seen = run(on, |platform, calls, seen| {
+        Beside::new(platform, On::Named, calls, seen)?.run().map(drop)
+    })?;
     check(seen == [true; TICKS], || format!("{seen:?}"))
 }
 
 /// The second stream is known once the consumer has used it: after its first tick.
 fn another_node(on: &Platform) -> Result<(), Failed> {
-    let seen = run(on, |platform, calls, seen| AnotherNode::new(platform, calls, seen)?.run())?;
+    let seen =
+        run(on, |platform, calls, seen| AnotherNode::new(platform, calls, seen)?.run().map(drop))?;
     check(seen.len() == TICKS && seen[1..] == [true; TICKS - 1], || format!("{seen:?}"))
 }
 
 fn default_alone(on: &Platform) -> Result<(), Failed> {
-    let seen = run(on, |platform, calls, seen| DefaultAlone::new(platform, calls, seen)?.run())?;
+    let seen =
+        run(on, |platform, calls, seen| DefaultAlone::new(platform, calls, seen)?.run().map(drop))?;
     check(seen == [false; TICKS], || format!("{seen:?}"))
 }

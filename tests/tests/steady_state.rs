@@ -210,7 +210,7 @@ graph! {
 
 fn exhausted_pool(platform: &Platform) -> Result<(), Failed> {
     no_allocations_within("an exhausted pool", |ticks, on_tick| {
-        Ok(Exhausted::new(platform, ticks, on_tick)?.run()?)
+        Ok(Exhausted::new(platform, ticks, on_tick)?.run().map(drop)?)
     })
 }
 
@@ -296,6 +296,6 @@ fn transfers(platform: &Platform) -> Result<(), Failed> {
     let mut first = platform.tensor([LEN], &stream)?;
     stream.launch::<fill>(LEN, (&mut first, 0.0))?;
     no_allocations_within("transfers and policies", |ticks, on_tick| {
-        Ok(Kinds::new(platform, ticks, first, on_tick)?.run()?)
+        Ok(Kinds::new(platform, ticks, first, on_tick)?.run().map(drop)?)
     })
 }

@@ -351,7 +351,8 @@ graph! {
 
         #[when(count(1))]
         let source: QuickSource = QuickSource::new(LEN);
-        #[streams(FAR)]
+        // By its count, so that the message that it leaves is dropped.
+        #[streams(FAR)] #[when(count(1))]
         let leaves: Leaves = Leaves::new();
 
         #[transfer]

@@ -70,7 +70,7 @@ fn run(args: &Args) -> Result<(), Failure> {
         cli::say_where(&platform, format)?;
         graph.run()
     };
-    cause.of(done)
+    cause.of(done.map(drop))
 }
 
 /// Writes the sums of each tick to stdout.

@@ -55,6 +55,8 @@ pub struct ExecutionContext {
     tick: Cell<u64>,
     metadata: RefCell<Metadata>,
     finished: Cell<bool>,
+    /// Whether this operator has called `stop_graph`.
+    has_stopped_graph: Cell<bool>,
     /// The whole graph's: it ends the run.
     stop: Arc<AtomicBool>,
 }
@@ -84,6 +86,7 @@ impl ExecutionContext {
             tick: Cell::new(0),
             metadata: RefCell::default(),
             finished: Cell::new(false),
+            has_stopped_graph: Cell::new(false),
             stop: Arc::default(),
         }
     }
@@ -179,6 +182,7 @@ impl ExecutionContext {
     /// Ends the run after this tick. Messages that wait in queues are dropped. A source that is at its end calls
     /// [`finish`](Self::finish) instead: the messages that it sent are then consumed.
     pub fn stop_graph(&self) {
+        self.has_stopped_graph.set(true);
         self.stop.store(true, Ordering::Release);
     }
 
@@ -262,11 +266,16 @@ impl ExecutionContext {
         self.finished.get()
     }
 
+    pub(crate) fn has_stopped_graph(&self) -> bool {
+        self.has_stopped_graph.get()
+    }
+
     /// Called when a run begins: it counts ticks from 0, and `stop` is the flag that ends this run.
     pub(crate) fn begin(&mut self, stop: &Arc<AtomicBool>) {
         self.stop = stop.clone();
         self.tick.set(0);
         self.finished.set(false);
+        self.has_stopped_graph.set(false);
     }
 
     /// Blocks until all work of the operator's streams is complete.

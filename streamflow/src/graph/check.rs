@@ -101,6 +101,27 @@ pub const fn check_inputs(
             .add("` needs every input that is not `#[input(optional)]`")
             .fail()
     }
+    if can_never_run(inputs, named) && !has_unknown(named, inputs, outputs) {
+        Text::new()
+            .add("node `")
+            .add(node)
+            .add("` never runs: all inputs of operator `")
+            .add(operator)
+            .add("` are `#[input(optional)]`, and none is connected; connect one, or remove the node")
+            .fail()
+    }
+}
+
+/// An operator with inputs runs for a message, and none can come.
+const fn can_never_run(inputs: &[PortInfo], named: &[&str]) -> bool {
+    let mut i = 0;
+    while i < inputs.len() {
+        if !inputs[i].optional || contains(named, inputs[i].name) {
+            return false;
+        }
+        i += 1;
+    }
+    !inputs.is_empty()
 }
 
 /// Checks that an input with an edge may have another one. `input` is the name of its node and its own, and `other`

@@ -100,7 +100,9 @@
 pub mod check;
 mod text;
 
-pub use crate::operator::{AnyNode, Node, NodeOptions, NodeStreams, Readiness, any_node};
+pub use crate::operator::{
+    AnyNode, Node, NodeOptions, NodeStatus, NodeStreams, PortStatus, Readiness, any_node,
+};
 
 use crate::platform::Platform;
 

@@ -20,6 +20,7 @@
 //! | [12. The steady state allocates nothing](nothing_is_allocated) | the run |
 //! | [13. The simulator is as strict as CUDA](the_simulator_is_strict) | the compiler and the run |
 //! | [14. A download is read when it is there](a_download_waits) | the compiler and the run |
+//! | [15. A run says why it ended](a_run_says_why) | the run |
 //! | [16. A seed repeats a run, threads included](a_seed_repeats_a_run) | the run |
 //!
 //! Laws 15 and 17 are planned: `NOT_YET` in `.ci/laws.py`.
@@ -65,6 +66,9 @@ pub mod the_simulator_is_strict {}
 
 #[doc = include_str!("a_download_waits.md")]
 pub mod a_download_waits {}
+
+#[doc = include_str!("a_run_says_why.md")]
+pub mod a_run_says_why {}
 
 #[doc = include_str!("a_seed_repeats_a_run.md")]
 pub mod a_seed_repeats_a_run {}

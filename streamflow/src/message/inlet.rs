@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::{EdgeOptions, Envelope, Message, Payload, Queue, Slot, visit};
+use super::{EdgeOptions, EdgeStatus, Envelope, Message, Payload, Queue, Slot, visit};
 use crate::driver::Direction;
 use crate::error::{Error, Result};
 use crate::memory::{Recycler, Shared};
@@ -223,12 +223,13 @@ impl<T> Inlet<T> {
         state
     }
 
-    pub(crate) fn would_lose(&self) -> bool {
-        let mut queues = self.edges.iter().map(|edge| &edge.queue);
-        queues.any(|queue| !queue.is_feedback() && queue.has_message())
+    /// Its edges, in the order in which they were connected.
+    pub(crate) fn edges(&self) -> Vec<EdgeStatus> {
+        self.edges.iter().map(|edge| edge.queue.status()).collect()
     }
 
-    pub(crate) fn check_start(&self) -> Result<()> {
+    pub(crate) fn begin_run(&self) -> Result<()> {
+        self.edges.iter().for_each(|edge| edge.queue.begin_run());
         let mut queues = self.edges.iter().map(|edge| &edge.queue);
         let lost = queues.find(|queue| queue.is_feedback() && !queue.has_message());
         lost.map_or(Ok(()), |queue| Err(Error::FeedbackLost { edge: queue.name() }))
@@ -262,7 +263,7 @@ impl<T> Inlet<T> {
     /// are missing.
     pub(crate) fn push(&mut self, edge: usize, envelope: Envelope<T>) {
         while self.edges.len() <= edge {
-            self.connect(EdgeOptions::default());
+            self.connect(EdgeOptions::plain(self.name));
         }
         self.edges[edge].queue.push_from(&mut Box::new(Some(envelope)));
     }

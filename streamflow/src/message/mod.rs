@@ -25,7 +25,7 @@ pub use owners::{Owned, Reads, Several, Shares, Sole, Takes};
 pub use payload::Payload;
 pub use payloads::HostData;
 pub use place::{CarriesStream, Device, Host, Place, Plain};
-pub use queue::{EdgeOptions, Policy};
+pub use queue::{EdgeOptions, EdgeStatus, Policy};
 pub use receive::{Many, Read, Receive, ReceiveEach};
 pub use visit::MemoryVisitor;
 

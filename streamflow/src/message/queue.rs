@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::mem;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::Envelope;
 use crate::error::{Error, Result};
@@ -55,9 +55,43 @@ impl EdgeOptions {
     }
 }
 
-impl Default for EdgeOptions {
-    fn default() -> Self {
-        Self { name: "", capacity: 1, policy: Policy::BackPressure, feedback: false }
+impl EdgeOptions {
+    /// An edge without attributes.
+    pub fn plain(name: &'static str) -> Self {
+        Self { name, capacity: 1, policy: Policy::BackPressure, feedback: false }
+    }
+}
+
+/// An edge at one moment, for reports.
+#[derive(Debug, Clone, Copy)]
+pub struct EdgeStatus {
+    /// `producer.output >> consumer.input`
+    pub name: &'static str,
+    /// The same number at both ends of the edge, and at no other edge.
+    pub(crate) id: usize,
+    /// How many messages wait.
+    pub waiting: usize,
+    /// How many it holds.
+    pub capacity: usize,
+    /// What happens to one more.
+    pub policy: Policy,
+    /// Whether it carries messages into the next tick.
+    pub feedback: bool,
+    /// How many messages its policy dropped in this run.
+    pub dropped_by_policy: u64,
+    /// How many messages waited when the run ended, and were dropped.
+    pub dropped_at_end: u64,
+}
+
+impl EdgeStatus {
+    /// Whether it has no room, and its producer must wait for some.
+    pub(crate) fn blocks(&self) -> bool {
+        self.policy == Policy::BackPressure && self.waiting >= self.capacity
+    }
+
+    /// Whether its messages may be dropped: its policy says so.
+    pub(crate) fn is_lossy(&self) -> bool {
+        matches!(self.policy, Policy::Pop | Policy::Reject)
     }
 }
 
@@ -72,6 +106,10 @@ pub(crate) struct Queue<T> {
     /// How many messages, the held one included. Schedulers read it without the lock; it is changed under the lock.
     count: AtomicUsize,
     waiting: Lock<Waiting<T>>,
+    /// How many messages the policy dropped in this run.
+    dropped_by_policy: AtomicU64,
+    /// How many messages were dropped since the run ended before they were received.
+    dropped_at_end: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -121,7 +159,33 @@ impl<T> Queue<T> {
         // A queue of large capacity grows to the number of messages that it really holds.
         let others = VecDeque::with_capacity(options.capacity.min(64) - 1);
         let waiting = Lock::new(Waiting { held: false, first: Slot::default(), others });
-        Self { options, count: AtomicUsize::new(0), waiting }
+        Self {
+            options,
+            count: AtomicUsize::new(0),
+            waiting,
+            dropped_by_policy: AtomicU64::new(0),
+            dropped_at_end: AtomicU64::new(0),
+        }
+    }
+
+    /// A run begins: what was dropped is counted anew.
+    pub(crate) fn begin_run(&self) {
+        self.dropped_by_policy.store(0, Ordering::Relaxed);
+        self.dropped_at_end.store(0, Ordering::Relaxed);
+    }
+
+    pub(crate) fn status(&self) -> EdgeStatus {
+        let EdgeOptions { name, capacity, policy, feedback } = self.options;
+        EdgeStatus {
+            name,
+            id: std::ptr::from_ref(self).addr(),
+            waiting: self.count.load(Ordering::Acquire),
+            capacity,
+            policy,
+            feedback,
+            dropped_by_policy: self.dropped_by_policy.load(Ordering::Relaxed),
+            dropped_at_end: self.dropped_at_end.load(Ordering::Relaxed),
+        }
     }
 
     pub(crate) fn name(&self) -> &'static str {
@@ -184,11 +248,13 @@ impl<T> Queue<T> {
         let mut waiting = self.waiting.lock();
         let count = self.count.load(Ordering::Relaxed);
         if policy == Policy::Reject && count >= capacity {
+            self.dropped_by_policy.fetch_add(1, Ordering::Relaxed);
             return;
         }
         // The held message is already the consumer's, and is not dropped.
         if policy == Policy::Pop && count - usize::from(waiting.held) >= capacity {
             oldest = waiting.first.take();
+            self.dropped_by_policy.fetch_add(1, Ordering::Relaxed);
             waiting.move_up();
             self.count.store(count - 1, Ordering::Relaxed);
         }
@@ -238,6 +304,8 @@ impl<T> Queue<T> {
     pub(crate) fn clear(&self) {
         let mut dropped = Slot::default();
         while !self.is_feedback() && self.has_message() {
+            // Counted first: a message may panic when it is dropped.
+            self.dropped_at_end.fetch_add(1, Ordering::Relaxed);
             self.pop_into(&mut dropped);
         }
     }

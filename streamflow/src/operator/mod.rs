@@ -4,10 +4,12 @@
 mod node;
 mod options;
 mod runner;
+mod status;
 
 pub(crate) use node::node;
 pub use node::{AnyNode, Node, any_node, apart};
 pub use options::{NodeOptions, NodeStreams, Readiness};
+pub use status::{NodeStatus, PortStatus};
 
 use crate::context::ExecutionContext;
 use crate::error::Result;

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::options::{NodeOptions, NodeStreams, Readiness};
 use super::runner::{HookResult, Hooks, NodeRunner};
+use super::status::{NodeStatus, PortStatus};
 use super::{Compute, Operator};
 use crate::context::{ExecutionContext, Streams};
 use crate::error::{Error, Result};
@@ -96,8 +97,8 @@ pub trait AnyNode: Send {
     /// # Errors
     /// The operator's, with node, hook and tick; [`Error::Unhandled`]. Then nothing was sent.
     fn tick(&mut self) -> Result<bool>;
-    /// The inputs whose waiting messages would be lost if the run ended now.
-    fn waiting(&mut self) -> Vec<&'static str>;
+    /// What the node is doing, for reports. It allocates.
+    fn status(&mut self) -> NodeStatus;
     /// Calls `stop` if `start` was called, and drops all waiting messages.
     ///
     /// # Errors
@@ -143,10 +144,17 @@ impl<O: Compute> AnyNode for Node<O> {
         runner.tick(&mut hooks)
     }
 
-    fn waiting(&mut self) -> Vec<&'static str> {
-        let mut waiting = Vec::new();
-        self.ports.inputs(&mut |input| waiting.extend(input.would_lose().then(|| input.name())));
-        waiting
+    fn status(&mut self) -> NodeStatus {
+        let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+        self.ports.inputs(&mut |input| {
+            let (name, optional, edges) = (input.name(), input.is_optional(), input.edges());
+            inputs.push(PortStatus { name, optional, edges });
+        });
+        self.ports.outputs(&mut |output| {
+            let (name, edges) = (output.name(), output.edges());
+            outputs.push(PortStatus { name, optional: false, edges });
+        });
+        self.runner.status(inputs, outputs)
     }
 
     fn stop(&mut self) -> Result<()> {

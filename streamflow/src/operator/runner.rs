@@ -13,8 +13,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::options::Readiness;
+use super::status::{NodeStatus, PortStatus};
 use crate::context::ExecutionContext;
-use crate::driver::DriverError;
+use crate::driver::{DriverError, report_in_drop};
 use crate::error::{Error, Result, caught_as_error, drop_all};
 use crate::message::Handled;
 use crate::port::{ReceivingEnd, SendingEnd};
@@ -61,6 +62,18 @@ impl NodeRunner {
         self.cx.is_finished() || self.count.is_some_and(|count| self.cx.tick() >= count)
     }
 
+    pub(super) fn status(&self, inputs: Vec<PortStatus>, outputs: Vec<PortStatus>) -> NodeStatus {
+        NodeStatus {
+            name: self.cx.node().to_owned(),
+            ticks: self.cx.tick(),
+            count: self.count,
+            is_finished: self.cx.is_finished(),
+            has_stopped_graph: self.cx.has_stopped_graph(),
+            inputs,
+            outputs,
+        }
+    }
+
     /// Whether it has a condition `stream_done`.
     #[inline]
     pub(super) fn awaits_streams(&self) -> bool {
@@ -80,7 +93,7 @@ impl NodeRunner {
         let mut checked = Ok(());
         hooks.inputs(&mut |input| {
             if checked.is_ok() {
-                checked = input.check_start();
+                checked = input.begin_run();
             }
         });
         checked?;
@@ -181,7 +194,13 @@ impl NodeRunner {
                 let closed = cx.close();
                 match called {
                     Ok(Ok(())) => closed.map_err(driver),
-                    Ok(Err(error)) | Err(error) => Err(error),
+                    Ok(Err(error)) | Err(error) => {
+                        // The hook's error came first. A sticky one was reported once, and is why this failed, too.
+                        if cx.platform().driver().sticky_error().is_none() {
+                            report_in_drop("recording the work of a hook that failed", closed);
+                        }
+                        Err(error)
+                    }
                 }
             }
         };

@@ -119,15 +119,8 @@ pub struct Edge<'a, A, B> {
 }
 
 /// Names the ports of an edge. It has no bounds, so that rustc reports what is wrong at [`connect`].
-pub fn edge<'a, A, B>(from: &'a mut A, to: &'a mut B) -> Edge<'a, A, B> {
-    Edge { from, to, options: EdgeOptions::default() }
-}
-
-impl<A, B> Edge<'_, A, B> {
-    /// Sets the options, from the edge's attributes.
-    pub fn with(self, options: EdgeOptions) -> Self {
-        Self { options, ..self }
-    }
+pub fn edge<'a, A, B>(from: &'a mut A, to: &'a mut B, options: EdgeOptions) -> Edge<'a, A, B> {
+    Edge { from, to, options }
 }
 
 type Item<A> = <<<A as EdgeSource>::Port as OutputPort>::Item as Message>::Item;
@@ -164,17 +157,13 @@ where
     edge.from.outlet().connect(queue, Some(EdgeCopy::on_sending_stream()));
 }
 
-/// Connects an output to an input on another device, `device`, which gets a copy there. `name` is the edge's name, for
-/// errors and labels.
-pub fn connect_transfer<A: EdgeSource, B: EdgeTarget>(
-    edge: Edge<'_, A, B>,
-    device: DeviceId,
-    name: &'static str,
-) where
+/// Connects an output to an input on another device, `device`, which gets a copy there.
+pub fn connect_transfer<A: EdgeSource, B: EdgeTarget>(edge: Edge<'_, A, B>, device: DeviceId)
+where
     Item<A>: Feeds<Expected<B>, A::Port, B::Port> + TransferOnEdge,
 {
     let queue = Item::<A>::same(edge.to.inlet()).connect(edge.options);
-    edge.from.outlet().connect(queue, Some(EdgeCopy::to(device, name)));
+    edge.from.outlet().connect(queue, Some(EdgeCopy::to(device, edge.options.name)));
 }
 
 /// Puts the first message on a feedback edge: the last one that was connected to this input, so call it directly after

@@ -1,7 +1,7 @@
 //! Ports as a node sees them, independent of the types of their messages.
 
 use crate::error::{Error, Result};
-use crate::message::{Handled, InputState};
+use crate::message::{EdgeStatus, Handled, InputState};
 use crate::stream::Point;
 
 /// An input as the code that runs a node sees it, whatever its message. [`Input`](super::Input) implements it.
@@ -10,13 +10,15 @@ pub trait ReceivingEnd {
     fn name(&self) -> &'static str;
     /// Which messages wait for the next tick.
     fn state(&self) -> InputState;
-    /// Whether a message waits that would be lost if the run ended now.
-    fn would_lose(&self) -> bool;
-    /// Checks that a run can begin: each feedback edge must carry a message into it.
+    /// Whether the operator may run without a message here.
+    fn is_optional(&self) -> bool;
+    /// The edges that lead here.
+    fn edges(&self) -> Vec<EdgeStatus>;
+    /// Begins a run. Each feedback edge must carry a message into it.
     ///
     /// # Errors
     /// [`Error::FeedbackLost`].
-    fn check_start(&self) -> Result<()>;
+    fn begin_run(&self) -> Result<()>;
     /// Decides which messages the next tick receives, and visits the point at which the device data of each is ready.
     fn stage(&mut self, visit: &mut dyn FnMut(Point));
     /// Ends a tick: drops the received messages. Returns what the tick did with the input. An optional input need not
@@ -32,6 +34,8 @@ pub trait SendingEnd {
     fn name(&self) -> &'static str;
     /// Whether each edge has room for a message, or a policy for the case that it has none.
     fn has_room(&self) -> bool;
+    /// The edges that begin here.
+    fn edges(&self) -> Vec<EdgeStatus>;
     /// Whether an edge may refuse a message.
     fn may_fault(&self) -> bool;
     /// [`Error::QueueFull`] for the first edge with the policy `fault` that has no room for the emitted message, if

@@ -17,7 +17,7 @@ use super::stream_policy::{Adopted, AllocatedOrAdopted, FindStream, OrDefault, T
 use crate::context::{ExecutionContext, Stream, StreamRef, Synchronized};
 use crate::error::Result;
 use crate::message::{
-    CarriesStream, Handled, Inlet, InputState, Message, Metadata, Plain, Receive,
+    CarriesStream, EdgeStatus, Handled, Inlet, InputState, Message, Metadata, Plain, Receive,
 };
 use crate::stream::Point;
 
@@ -52,12 +52,16 @@ impl<P: InputPort> ReceivingEnd for Input<P> {
         self.inlet.state(P::OPTIONAL)
     }
 
-    fn would_lose(&self) -> bool {
-        self.inlet.would_lose()
+    fn is_optional(&self) -> bool {
+        P::OPTIONAL
     }
 
-    fn check_start(&self) -> Result<()> {
-        self.inlet.check_start()
+    fn edges(&self) -> Vec<EdgeStatus> {
+        self.inlet.edges()
+    }
+
+    fn begin_run(&self) -> Result<()> {
+        self.inlet.begin_run()
     }
 
     fn stage(&mut self, visit: &mut dyn FnMut(Point)) {

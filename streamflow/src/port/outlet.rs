@@ -13,7 +13,7 @@ use crate::context::ExecutionContext;
 use crate::driver::Direction;
 use crate::error::{Error, Result};
 use crate::memory::Recycler;
-use crate::message::{self, Envelope, Message, Metadata, Payload, Queue, Slot};
+use crate::message::{self, EdgeStatus, Envelope, Message, Metadata, Payload, Queue, Slot};
 use crate::stream::CudaStream;
 
 /// The queues and the message behind an output, by the message's type alone.
@@ -106,6 +106,11 @@ impl<T: Message> Outlet<T> {
             *edge.own = Some(Envelope { message, metadata: metadata.clone(), sent });
         }
         Ok(())
+    }
+
+    /// Its edges, in the order in which they were connected.
+    pub(super) fn edges(&self) -> Vec<EdgeStatus> {
+        self.edges.iter().map(|edge| edge.queue.status()).collect()
     }
 
     pub(super) fn has_room(&self) -> bool {

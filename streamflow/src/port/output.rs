@@ -11,7 +11,7 @@ use super::info::OutputPort;
 use super::outlet::Outlet;
 use crate::context::{ExecutionContext, Stream};
 use crate::error::{Error, Result};
-use crate::message::{Device, Host, Message, Metadata, Timestamp};
+use crate::message::{Device, EdgeStatus, Host, Message, Metadata, Timestamp};
 use crate::stream::CudaStream;
 
 /// An output of a node, from the first run to the last.
@@ -42,6 +42,10 @@ impl<P: OutputPort> SendingEnd for Output<P> {
 
     fn has_room(&self) -> bool {
         self.outlet.has_room()
+    }
+
+    fn edges(&self) -> Vec<EdgeStatus> {
+        self.outlet.edges()
     }
 
     fn may_fault(&self) -> bool {

@@ -8,9 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use smallvec::SmallVec;
 
+use super::report::Report;
+use super::stall;
 use crate::driver::race::RaceWatch;
 use crate::error::{Error, Result};
-use crate::graph::{AnyNode, Graph, Readiness};
+use crate::graph::{AnyNode, Graph, NodeStatus, Readiness};
 use crate::platform::Platform;
 use crate::stream::{Point, Wakeup};
 use crate::turns;
@@ -26,9 +28,10 @@ const PASSES_BEFORE_SLEEP: u32 = 15_000;
 
 /// Runs a graph: the method `run` that `graph!` writes calls this.
 ///
-/// A run goes on until no node can run any more, or an operator ends it. So a run ends when all sources are done
-/// and their messages are consumed. It also ends when a node waits for a message that no node will send, as behind
-/// two sources of different counts. Messages that wait then are dropped, and a warning in the log names their inputs.
+/// A run goes on until no node can run any more, or an operator ends it. It ends well when all sources are done and
+/// their messages are consumed, and the [`Report`] says so. Messages that still wait for a node that is done are
+/// dropped, and the report counts them. A run in which a node is stuck ends with [`Error::Stalled`]: a source has
+/// ticks left and no room, or a message waits that its node should take and does not.
 ///
 /// While a node waits for a stream, the other nodes run.
 ///
@@ -36,25 +39,21 @@ const PASSES_BEFORE_SLEEP: u32 = 15_000;
 /// [`ExecutionContext::tick`](crate::ExecutionContext::tick) begin at 0 in each run.
 ///
 /// # Errors
-/// The first error of an operator or of the device, or [`Error::Races`] with all races that were found. If more errors
-/// followed while the graph was being stopped, they are all in an [`Error::Run`]. Everything is released: no message
-/// is left in a queue.
-pub fn run(graph: &mut dyn Graph) -> Result<()> {
+/// The first error of an operator or of the device; [`Error::Races`] with all races that were found; or
+/// [`Error::Stalled`], when no node can run although one should. If more errors followed while the graph was being
+/// stopped, they are all in an [`Error::Run`]. Everything is released: no message is left in a queue.
+pub fn run(graph: &mut dyn Graph) -> Result<Report> {
     let platform = graph.platform().clone();
     let mut nodes = graph.nodes();
     let stop = Arc::new(AtomicBool::new(false));
     let mut races = RaceWatch::new(platform.driver());
-    let done =
+    let mut done =
         start(&mut nodes, &stop).and_then(|()| passes(&mut nodes, &platform, &stop, &mut races));
     if done.is_ok() && !races.look() && !stop.load(Ordering::Acquire) {
-        for node in &mut nodes {
-            for port in node.waiting() {
-                tracing::warn!(
-                    node = node.name(),
-                    port,
-                    "the run ended before the message at this input was received"
-                );
-            }
+        // Before the nodes are stopped, which drops what waits.
+        let chains = stall::find(&statuses(&mut nodes));
+        if !chains.is_empty() {
+            done = Err(Error::Stalled { chains });
         }
     }
     let mut followed = Vec::new();
@@ -73,13 +72,17 @@ pub fn run(graph: &mut dyn Graph) -> Result<()> {
     }
     let cause = match done {
         Err(cause) => cause,
-        Ok(()) if followed.is_empty() => return Ok(()),
+        Ok(()) if followed.is_empty() => return Ok(Report::new(&statuses(&mut nodes))),
         Ok(()) => followed.remove(0),
     };
     if followed.is_empty() {
         return Err(cause);
     }
     Err(Error::Run { cause: Box::new(cause), followed })
+}
+
+fn statuses(nodes: &mut [&mut dyn AnyNode]) -> Vec<NodeStatus> {
+    nodes.iter_mut().map(|node| node.status()).collect()
 }
 
 fn start(nodes: &mut [&mut dyn AnyNode], stop: &Arc<AtomicBool>) -> Result<()> {

@@ -14,17 +14,21 @@ pub(crate) fn tests(suite: Suite) -> Suite {
         .both("x6_ping_without_callback", x6_ping_without_callback)
         .conditional(
             "x6_messages_without_a_stream",
-            |platform| x6_messages_without_a_stream(|seen| Unnamed::new(platform, seen)?.run()),
+            |platform| {
+                x6_messages_without_a_stream(|seen| Unnamed::new(platform, seen)?.run().map(drop))
+            },
             |platform| {
                 x6_messages_without_a_stream(|seen| {
-                    UnnamedUnconditional::new(platform, seen)?.run()
+                    UnnamedUnconditional::new(platform, seen)?.run().map(drop)
                 })
             },
         )
         .conditional(
             "x8_buffers",
-            |platform| x8_buffers(|seen| Buffers::new(platform, seen)?.run()),
-            |platform| x8_buffers(|seen| BuffersUnconditional::new(platform, seen)?.run()),
+            |platform| x8_buffers(|seen| Buffers::new(platform, seen)?.run().map(drop)),
+            |platform| {
+                x8_buffers(|seen| BuffersUnconditional::new(platform, seen)?.run().map(drop))
+            },
         )
 }
 

@@ -14,28 +14,32 @@ pub(crate) fn tests(suite: Suite) -> Suite {
     suite
         .contrasted(
             "c1_single_input_port",
-            |platform| run(platform, 1, |p, b, s| Single::new(p, b, s)?.run()),
-            |platform| run(platform, 1, |p, b, s| SingleUnconditional::new(p, b, s)?.run()),
+            |platform| run(platform, 1, |p, b, s| Single::new(p, b, s)?.run().map(drop)),
+            |platform| {
+                run(platform, 1, |p, b, s| SingleUnconditional::new(p, b, s)?.run().map(drop))
+            },
         )
         .contrasted(
             "c2_c8_c9_dual_input_ports",
-            |platform| run(platform, 2, |p, b, s| Dual::new(p, b, s)?.run()),
-            |platform| run(platform, 2, |p, b, s| DualUnconditional::new(p, b, s)?.run()),
+            |platform| run(platform, 2, |p, b, s| Dual::new(p, b, s)?.run().map(drop)),
+            |platform| run(platform, 2, |p, b, s| DualUnconditional::new(p, b, s)?.run().map(drop)),
         )
         .contrasted(
             "c2_c8_c9_dual_input_ports_in_two_attributes",
-            |platform| run(platform, 2, |p, b, s| DualTwice::new(p, b, s)?.run()),
-            |platform| run(platform, 2, |p, b, s| DualHalf::new(p, b, s)?.run()),
+            |platform| run(platform, 2, |p, b, s| DualTwice::new(p, b, s)?.run().map(drop)),
+            |platform| run(platform, 2, |p, b, s| DualHalf::new(p, b, s)?.run().map(drop)),
         )
         .contrasted(
             "c3_c5_multi_receiver_port",
-            |platform| run(platform, 3, |p, b, s| Multi::new(p, b, s)?.run()),
-            |platform| run(platform, 3, |p, b, s| MultiUnconditional::new(p, b, s)?.run()),
+            |platform| run(platform, 3, |p, b, s| Multi::new(p, b, s)?.run().map(drop)),
+            |platform| {
+                run(platform, 3, |p, b, s| MultiUnconditional::new(p, b, s)?.run().map(drop))
+            },
         )
         .contrasted(
             "c4_c7_mixed_ports",
-            |platform| run(platform, 3, |p, b, s| Mixed::new(p, b, s)?.run()),
-            |platform| run(platform, 3, |p, b, s| MixedHalf::new(p, b, s)?.run()),
+            |platform| run(platform, 3, |p, b, s| Mixed::new(p, b, s)?.run().map(drop)),
+            |platform| run(platform, 3, |p, b, s| MixedHalf::new(p, b, s)?.run().map(drop)),
         )
 }
 

@@ -62,7 +62,7 @@ fn n6_exception_handling(platform: &Platform) -> Result<bool> {
         let copies = Seen::default();
         let run = Throwing::new(platform, hook, copies.clone())?.run();
         right &= match run {
-            Ok(()) => hook == "none",
+            Ok(_) => hook == "none",
             Err(error) => {
                 let (text, named) = (error.to_string(), format!("`{hook}`"));
                 ["`rx`", &named, "out of paper"].iter().all(|part| text.contains(part))

@@ -8,7 +8,7 @@ use streamflow::driver::{Call, Recorder};
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{slow_copy, slow_fill, write_to_nowhere};
 use streamflow_tests::layers::{Blind, CallKind, FailNth, NotYet};
-use streamflow_tests::{Failed, Suite, check, check_error, check_text, child};
+use streamflow_tests::{Failed, Suite, check, check_error, check_text, child, stalled};
 
 use crate::operators::{FlagTx, LEN, SLOW, Seen, Tx, all, holds, push_seen, unchecked};
 
@@ -17,8 +17,8 @@ pub(crate) fn tests(suite: Suite) -> Suite {
         .both("gap_a_tick_needs_messages_on_all_awaited_ports", partial_arrival)
         .contrasted(
             "gap_messages_that_arrive_while_others_are_awaited_are_complete",
-            |platform| late(platform, |p, b, s| Late::new(p, b, s)?.run()),
-            |platform| late(platform, |p, b, s| LateUnconditional::new(p, b, s)?.run()),
+            |platform| late(platform, |p, b, s| Late::new(p, b, s)?.run().map(drop)),
+            |platform| late(platform, |p, b, s| LateUnconditional::new(p, b, s)?.run().map(drop)),
         )
         .both("gap_a_run_can_end_while_a_condition_waits", teardown)
         .seeded("gap_a_poisoned_stream_ends_the_run", |seed| child::run(&seed.to_string(), &[]))
@@ -60,7 +60,9 @@ graph! {
 /// Two ports are awaited, and one has no message: the operator does not run.
 fn partial_arrival(platform: &Platform) -> Result<(), Failed> {
     let seen = Seen::default();
-    Partial::new(platform, seen.clone())?.run()?;
+    let text = stalled(Partial::new(platform, seen.clone())?.run())?;
+    let chain = ["`a`, after 3 of 5 ticks", "`both`, after 2 ticks", "`b` is done"];
+    check_text(&text, &chain)?;
     check(all(&seen) == [0, 1], || format!("{seen:?}"))
 }
 

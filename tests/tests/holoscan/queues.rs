@@ -84,7 +84,7 @@ fn seen_by(run: impl FnOnce(Seen<f32>) -> Result<()>) -> Result<Vec<f32>> {
 }
 
 /// Whether a run failed with the error that an edge of this capacity is full.
-fn is_full(run: Result<()>, edge: &str, capacity: usize) -> bool {
+fn is_full<T>(run: Result<T>, edge: &str, capacity: usize) -> bool {
     let says = [format!("`{edge}` is full"), format!("it holds {capacity}"), "`fault`".into()];
     run.is_err_and(|error| {
         let text = error.to_string();
@@ -96,8 +96,8 @@ fn is_full(run: Result<()>, edge: &str, capacity: usize) -> bool {
 /// ones, and the error of `fault` names the full edge.
 fn n1_output_queue_policy(platform: &Platform) -> Result<bool> {
     let odd = Takes::Odd;
-    let pops = seen_by(|seen| Pops::new(platform, 20, 1, odd, seen)?.run())?;
-    let rejects = seen_by(|seen| Rejects::new(platform, 20, 1, odd, seen)?.run())?;
+    let pops = seen_by(|seen| Pops::new(platform, 20, 1, odd, seen)?.run().map(drop))?;
+    let rejects = seen_by(|seen| Rejects::new(platform, 20, 1, odd, seen)?.run().map(drop))?;
     let faults = Faults::new(platform, 20, 1, odd, Seen::default())?.run();
     Ok(pops == floats((1..20).step_by(2))
         && rejects == floats((0..20).step_by(2))
@@ -130,13 +130,16 @@ fn n3_capacities_and_one_too_many(platform: &Platform) -> Result<bool> {
     for room in [1, 2, 5] {
         let (count, fits) = (room as u64 + 3, Takes::From(room as u64 - 1));
         let everything = floats(0..room + 3);
-        let pops = seen_by(|seen| Pops::new(platform, count, room, fits, seen)?.run())?;
-        let rejects = seen_by(|seen| Rejects::new(platform, count, room, fits, seen)?.run())?;
-        let faults = seen_by(|seen| Faults::new(platform, count, room, fits, seen)?.run())?;
+        let pops = seen_by(|seen| Pops::new(platform, count, room, fits, seen)?.run().map(drop))?;
+        let rejects =
+            seen_by(|seen| Rejects::new(platform, count, room, fits, seen)?.run().map(drop))?;
+        let faults =
+            seen_by(|seen| Faults::new(platform, count, room, fits, seen)?.run().map(drop))?;
         right &= [&pops, &rejects, &faults].iter().all(|seen| **seen == everything);
         let more = Takes::From(room as u64);
-        let pops = seen_by(|seen| Pops::new(platform, count, room, more, seen)?.run())?;
-        let rejects = seen_by(|seen| Rejects::new(platform, count, room, more, seen)?.run())?;
+        let pops = seen_by(|seen| Pops::new(platform, count, room, more, seen)?.run().map(drop))?;
+        let rejects =
+            seen_by(|seen| Rejects::new(platform, count, room, more, seen)?.run().map(drop))?;
         let faults = Faults::new(platform, count, room, more, Seen::default())?.run();
         right &= pops == floats(1..room + 3);
         right &= rejects == floats((0..room).chain(room + 1..room + 3));
@@ -190,8 +193,8 @@ queues!(ManyFaults, fault);
 
 /// On an input of many, each edge has its own queue and its own policy, and the error names the full edge.
 fn n4_multi_receiver_queue_policy(platform: &Platform) -> Result<bool> {
-    let pops = seen_by(|seen| ManyPops::new(platform, seen)?.run())?;
-    let rejects = seen_by(|seen| ManyRejects::new(platform, seen)?.run())?;
+    let pops = seen_by(|seen| ManyPops::new(platform, seen)?.run().map(drop))?;
+    let rejects = seen_by(|seen| ManyRejects::new(platform, seen)?.run().map(drop))?;
     let faults = ManyFaults::new(platform, Seen::default())?.run();
     Ok(pops == [1.0, 101.0, 3.0, 103.0, 5.0, 105.0]
         && rejects == [1.0, 100.0, 3.0, 102.0, 5.0, 104.0]

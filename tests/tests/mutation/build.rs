@@ -58,7 +58,7 @@ macro_rules! connect_from {
 enum Carries {
     Itself,
     Copy,
-    Transfer(DeviceId, &'static str),
+    Transfer(DeviceId),
 }
 
 /// Connects `$from` to `$to`. Messages of `$given` kinds need no copy.
@@ -67,15 +67,15 @@ macro_rules! wire {
         match $carries {
             Carries::Itself => {
                 connect_from!($from, [$($given),*],
-                    out => connect(edge(out, $to).with($options)));
+                    out => connect(edge(out, $to, $options)));
             }
             Carries::Copy => {
                 connect_from!($from, [Source, Unary, Taking, Relay, Keep, Combine, Late],
-                    out => connect_copy(edge(out, $to).with($options)));
+                    out => connect_copy(edge(out, $to, $options)));
             }
-            Carries::Transfer(device, name) => {
+            Carries::Transfer(device) => {
                 connect_from!($from, [Source, Unary, Taking, Relay, Keep, Combine, Late],
-                    out => connect_transfer(edge(out, $to).with($options), device, name));
+                    out => connect_transfer(edge(out, $to, $options), device));
             }
         }
     };
@@ -96,13 +96,13 @@ fn wire_back(
     let (before, after) = ports.split_at_mut(from);
     let input = match (before.get_mut(to), &mut after[0]) {
         (None, Ports::Combine(own)) => {
-            connect(edge(&mut own.out, &mut own.b).with(options));
+            connect(edge(&mut own.out, &mut own.b, options));
             &mut own.b
         }
         (Some(Ports::Combine(to)), from) => {
             let to = &mut to.b;
             connect_from!(from, [Source, Unary, Taking, Relay, Keep, Combine, Late],
-                out => connect(edge(out, &mut *to).with(options)));
+                out => connect(edge(out, &mut *to, options)));
             to
         }
         _ => return Err(Error::other("feedback leads to a `Combine`")),
@@ -114,20 +114,20 @@ fn wire_back(
     Ok(stream)
 }
 
-/// The names of transfers, by their consumer: each transfer has a stream of that name.
-const TRANSFERS: [&str; 8] = ["to 0", "to 1", "to 2", "to 3", "to 4", "to 5", "to 6", "to 7"];
+/// The names of edges, by their consumer: a transfer has a stream of that name.
+const EDGES: [&str; 8] = ["to 0", "to 1", "to 2", "to 3", "to 4", "to 5", "to 6", "to 7"];
 
 fn carries(plan: &Plan, from: usize, to: usize) -> Carries {
     let device = plan.device(to);
     match plan.nodes[to] {
-        _ if plan.device(from) != device => Carries::Transfer(device, TRANSFERS[to]),
+        _ if plan.device(from) != device => Carries::Transfer(device),
         PlanNode::Taking(_, true) => Carries::Copy,
         _ => Carries::Itself,
     }
 }
 
 fn wire(plan: &Plan, ports: &mut [Ports], node: usize) -> Result<()> {
-    let options = EdgeOptions::new("edge", plan.capacity, Policy::BackPressure)?;
+    let options = EdgeOptions::new(EDGES[node % EDGES.len()], plan.capacity, Policy::BackPressure)?;
     let (before, this) = ports.split_at_mut(node);
     let inputs = plan.nodes[node].inputs().into_iter().enumerate();
     for (nth, from) in inputs.filter(|(_, from)| *from < node) {
@@ -158,7 +158,7 @@ fn wire(plan: &Plan, ports: &mut [Ports], node: usize) -> Result<()> {
     if let (PlanNode::Late(_, _, clock), Ports::Late(to)) = (plan.nodes[node], &mut this[0])
         && let Ports::Clock(from) = &mut before[clock]
     {
-        connect(edge(&mut from.tick, &mut to.tick).with(options));
+        connect(edge(&mut from.tick, &mut to.tick, options));
     }
     Ok(())
 }

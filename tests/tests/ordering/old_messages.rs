@@ -167,7 +167,8 @@ graph! {
         let busy: Busy = Busy::new();
         #[streams(STREAMS)]
         let look: Look = Look::new(0);
-        #[streams(STREAMS)]
+        // The messages of `busy` that wait then are dropped.
+        #[streams(STREAMS)] #[when(count(1))]
         let join: Join = Join::new(reads, shared.clone(), Vec::new());
 
         late.tick >> busy.tick;

@@ -85,7 +85,7 @@ fn races_of(run: Result<()>) -> Result<RaceReports, Failed> {
 fn a_run_returns_its_races(platform: &Platform) -> Result<(), Failed> {
     let platform = watched(platform)?;
     let mut graph = Hasty::new(&platform, 5)?;
-    let races = races_of(graph.run())?;
+    let races = races_of(graph.run().map(drop))?;
     let text = races.to_string();
     let RaceReport { earlier, later, overlap, times, .. } = &races.races[0];
     let kernel = |kernel: &str, argument| RaceAction::Kernel { kernel: kernel.into(), argument };
@@ -122,7 +122,7 @@ fn a_run_returns_its_races(platform: &Platform) -> Result<(), Failed> {
     )?;
     // The error holds the races, so that a later run begins without them.
     check_races(&platform)?;
-    races_of(graph.run()).map(|_| ())
+    races_of(graph.run().map(drop)).map(|_| ())
 }
 
 fn a_harness_returns_its_races(platform: &Platform) -> Result<(), Failed> {

@@ -24,7 +24,7 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str) -> TokenStream {
     let arguments = parenthesized(span, arguments);
     let body = constructor::expand_new(graph);
     let run = quote_spanned! {span=>
-        fn run(&mut self) -> ::streamflow::__private::Result<()> {
+        fn run(&mut self) -> ::streamflow::__private::Result<::streamflow::__private::Report> {
             ::streamflow::__private::run(self)
         }
     };

@@ -37,7 +37,7 @@ pub(super) fn connect_edges(graph: &Graph) -> TokenStream {
 
 fn connect_edge(graph: &Graph, index: usize, edge: &Edge) -> TokenStream {
     let underline = edge.underline();
-    let Underline { middle, last, .. } = underline;
+    let Underline { middle, .. } = underline;
     let function = match edge.attributes.carries {
         Carries::Copy => "connect_copy",
         Carries::Transfer => "connect_transfer",
@@ -46,15 +46,12 @@ fn connect_edge(graph: &Graph, index: usize, edge: &Edge) -> TokenStream {
     };
     let function = Ident::new(function, middle);
     let (output, input) = (borrow_port(&edge.output), borrow_port(&edge.input));
-    let mut ports = private_call(underline, "edge", quote_spanned!(middle=> #output, #input));
-    if let Some(options) = edge_options(index, edge) {
-        // The last token has the span of the edge's last token: rustc then underlines the whole edge.
-        let options = parenthesized(last, options);
-        ports.extend(quote_spanned!(middle=> .with #options));
-    }
+    let options = edge_options(index, edge);
+    let mut ports =
+        private_call(underline, "edge", quote_spanned!(middle=> #output, #input, #options));
     if edge.attributes.carries == Carries::Transfer {
-        let (device, text) = (device_of(graph, &edge.input), edge.to_string());
-        ports.extend(quote_spanned!(middle=> , #device, #text));
+        let device = device_of(graph, &edge.input);
+        ports.extend(quote_spanned!(middle=> , #device));
     }
     let args = parenthesized(middle, ports);
     let begin =
@@ -78,13 +75,13 @@ fn send_first_message(index: usize, input: &Port, value: &Expr) -> TokenStream {
     quote_spanned!(first=> #call?;)
 }
 
-/// The `EdgeOptions` of the edge's queue, if it is not the default one.
-fn edge_options(index: usize, edge: &Edge) -> Option<TokenStream> {
+/// The edge's name and queue.
+fn edge_options(index: usize, edge: &Edge) -> TokenStream {
     let EdgeAttributes { capacity, policy, initial, .. } = &edge.attributes;
-    if capacity.is_none() && policy.is_none() && initial.is_none() {
-        return None;
-    }
     let text = edge.to_string();
+    if capacity.is_none() && policy.is_none() && initial.is_none() {
+        return quote!(::streamflow::__private::EdgeOptions::plain(#text));
+    }
     let capacity = match capacity {
         Some(_) => hygienic("capacity", index).to_token_stream(),
         None => quote!(1),
@@ -96,13 +93,13 @@ fn edge_options(index: usize, edge: &Edge) -> Option<TokenStream> {
         Some(Policy::Fault) => quote!(Fault),
     };
     let feedback = initial.as_ref().map(|_| quote!(.feedback()));
-    Some(quote! {
+    quote! {
         ::streamflow::__private::EdgeOptions::new(
             #text,
             #capacity,
             ::streamflow::__private::Policy::#policy,
         )? #feedback
-    })
+    }
 }
 
 /// The device of an input's node, for an edge that copies there.

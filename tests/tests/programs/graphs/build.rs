@@ -114,21 +114,21 @@ fn wire(
             let input = &mut ports.take;
             if carries == Carries::Copy {
                 return with_output!(from, plan.shared, output => {
-                    connect_copy(edge(output, input).with(options));
+                    connect_copy(edge(output, input, options));
                     Ok(())
                 });
             }
             match from {
-                Ports::Work(ports) => connect(edge(&mut ports.out, input).with(options)),
-                Ports::Unary(ports) => connect(edge(&mut ports.out, input).with(options)),
-                Ports::Merge(ports) => connect(edge(&mut ports.out, input).with(options)),
+                Ports::Work(ports) => connect(edge(&mut ports.out, input, options)),
+                Ports::Unary(ports) => connect(edge(&mut ports.out, input, options)),
+                Ports::Merge(ports) => connect(edge(&mut ports.out, input, options)),
                 Ports::Forward(_) => return Err(no_such_port()),
             }
             Ok(())
         }
         _ => with_input!(to, plan.port, input => {
             with_output!(from, plan.shared, output => {
-                let edge = edge(output, input).with(options);
+                let edge = edge(output, input, options);
                 if carries == Carries::Itself { connect(edge) } else { connect_shared(edge) }
                 Ok(())
             })
@@ -173,7 +173,7 @@ pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
         if let Ports::Work(ports) = ports {
             // The clock's edges hold all ticks, so that a waiting node blocks no other.
             let options = EdgeOptions::new("clock", flow.ticks as usize + 1, Policy::BackPressure)?;
-            connect_shared(edge(&mut clock.tick, &mut ports.clock).with(options));
+            connect_shared(edge(&mut clock.tick, &mut ports.clock, options));
         }
     }
     for (plan, carries) in flow.wiring() {
@@ -231,5 +231,5 @@ pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
 
 /// Runs it and compares its nodes' downloads.
 pub(crate) fn run(flow: &Flow, platform: &Platform) -> Result<()> {
-    streamflow::schedule::run(&mut build(flow, platform)?)
+    streamflow::schedule::run(&mut build(flow, platform)?).map(drop)
 }

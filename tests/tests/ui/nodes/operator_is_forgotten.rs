@@ -27,5 +27,5 @@ graph! {
 }
 
 fn main() -> Result<()> {
-    App::new(&Platform::detect()?)?.run()
+    App::new(&Platform::detect()?)?.run().map(drop)
 }

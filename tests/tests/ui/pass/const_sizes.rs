@@ -35,5 +35,5 @@ graph! {
 }
 
 fn main() -> Result<()> {
-    Joined::new(&Platform::host().build()?)?.run()
+    Joined::new(&Platform::host().build()?)?.run().map(drop)
 }

@@ -77,5 +77,5 @@ graph! {
 
 fn main() -> Result<()> {
     let _ = Keep::<f64> { kept: Vec::new(), of: PhantomData };
-    Generic::new(&Platform::host().build()?)?.run()
+    Generic::new(&Platform::host().build()?)?.run().map(drop)
 }

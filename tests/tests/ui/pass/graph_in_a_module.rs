@@ -35,5 +35,5 @@ fn main() -> streamflow::Result<()> {
     inner::Quiet::new(&platform)?.run()?;
     let mut open = inner::deeper::Open::new(&platform, 3)?;
     let _: &mut Camera = open.camera_mut();
-    open.run()
+    open.run().map(drop)
 }

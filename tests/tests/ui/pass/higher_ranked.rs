@@ -67,5 +67,5 @@ graph! {
 }
 
 fn main() -> Result<()> {
-    Functions::new(&Platform::host().build()?)?.run()
+    Functions::new(&Platform::host().build()?)?.run().map(drop)
 }

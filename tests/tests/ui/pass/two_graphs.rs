@@ -33,5 +33,5 @@ graph! {
 fn main() -> Result<()> {
     let platform = Platform::host().build()?;
     One::new(&platform)?.run()?;
-    Two::new(&platform)?.run()
+    Two::new(&platform)?.run().map(drop)
 }

@@ -21,5 +21,5 @@ graph! {
 }
 
 fn main() -> Result<()> {
-    Stereo::new(&Platform::detect()?)?.run()
+    Stereo::new(&Platform::detect()?)?.run().map(drop)
 }

@@ -25,5 +25,5 @@ graph! {
 }
 
 fn main() -> Result<()> {
-    Constants::new(&Platform::detect()?)?.run()
+    Constants::new(&Platform::detect()?)?.run().map(drop)
 }

@@ -21,5 +21,5 @@ graph! {
 }
 
 fn main() -> Result<()> {
-    Edges::new(&Platform::detect()?)?.run()
+    Edges::new(&Platform::detect()?)?.run().map(drop)
 }

@@ -18,5 +18,5 @@ graph! {
 }
 
 fn main() -> Result<()> {
-    Mixed::new(&Platform::detect()?, 3)?.run()
+    Mixed::new(&Platform::detect()?, 3)?.run().map(drop)
 }

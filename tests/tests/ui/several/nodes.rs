@@ -21,5 +21,5 @@ graph! {
 }
 
 fn main() -> Result<()> {
-    Nodes::new(&Platform::detect()?)?.run()
+    Nodes::new(&Platform::detect()?)?.run().map(drop)
 }

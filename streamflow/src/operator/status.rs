@@ -1,0 +1,45 @@
+//! What a node is doing, for reports about a run.
+
+use crate::message::EdgeStatus;
+
+/// A node at one moment.
+#[derive(Debug, Clone)]
+pub struct NodeStatus {
+    /// Its name in the graph.
+    pub name: String,
+    /// How many ticks it has done in this run.
+    pub ticks: u64,
+    /// `#[when(count(n))]`: how many it may do.
+    pub count: Option<u64>,
+    /// Whether it has called [`ExecutionContext::finish`](crate::ExecutionContext::finish).
+    pub is_finished: bool,
+    /// Whether it has called [`ExecutionContext::stop_graph`](crate::ExecutionContext::stop_graph).
+    pub has_stopped_graph: bool,
+    /// Its inputs, in the order of declaration.
+    pub inputs: Vec<PortStatus>,
+    /// Its outputs, in the order of declaration.
+    pub outputs: Vec<PortStatus>,
+}
+
+/// A port of a node at one moment.
+#[derive(Debug, Clone)]
+pub struct PortStatus {
+    /// The port's name.
+    pub name: &'static str,
+    /// Whether the operator may run without a message here; `false` for outputs.
+    pub optional: bool,
+    /// Its edges, in the order in which they were connected.
+    pub edges: Vec<EdgeStatus>,
+}
+
+impl NodeStatus {
+    /// Whether it has done as many ticks as it may.
+    pub(crate) fn has_reached_count(&self) -> bool {
+        self.count.is_some_and(|count| self.ticks >= count)
+    }
+
+    /// Whether it will not run again.
+    pub(crate) fn is_done(&self) -> bool {
+        self.is_finished || self.has_reached_count()
+    }
+}

@@ -1,0 +1,176 @@
+//! What a run did, and why it ended.
+
+use std::fmt;
+
+use crate::message::Policy;
+use crate::operator::NodeStatus;
+
+/// A run that ended well: why it ended, and what it did. [`Graph`](crate::Graph)s made by `graph!` return it from
+/// `run`.
+///
+/// ```
+/// # use streamflow::prelude::*;
+/// # #[operator] struct Camera { #[output] frame: u64 }
+/// # impl Compute for Camera {
+/// #     fn compute(&mut self, io: CameraIo<'_>, cx: &ExecutionContext) -> Result<()> { io.frame.emit(cx.tick()) }
+/// # }
+/// # graph! {
+/// #     struct Recording(frames: u64) {
+/// #         #[when(count(frames))] let camera: Camera = Camera::new();
+/// #         camera.frame >> _;
+/// #     }
+/// # }
+/// # fn main() -> Result<()> {
+/// # let platform = Platform::host().build()?;
+/// let report = Recording::new(&platform, 3)?.run()?;
+/// assert_eq!(report.ticks("camera"), Some(3));
+/// println!("{report}");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// Why the run ended.
+    pub end: End,
+    /// The nodes, producers before consumers.
+    pub nodes: Vec<NodeReport>,
+    /// The messages that were sent and never received, by edge. Empty if there were none.
+    pub dropped: Vec<Dropped>,
+}
+
+/// Why a run ended well.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum End {
+    /// Each source has done as many ticks as its `count`, and what was sent was consumed.
+    SourcesDone,
+    /// As before, but some nodes ended themselves by [`finish`](crate::ExecutionContext::finish).
+    Finished {
+        /// These nodes.
+        nodes: Vec<String>,
+    },
+    /// The graph was asked to stop.
+    Stopped {
+        /// The node that called [`stop_graph`](crate::ExecutionContext::stop_graph).
+        by: String,
+    },
+}
+
+/// What a node did in a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NodeReport {
+    /// Its name in the graph.
+    pub name: String,
+    /// How many ticks it did.
+    pub ticks: u64,
+}
+
+/// Messages of an edge that were sent and never received.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Dropped {
+    /// `producer.output >> consumer.input`
+    pub edge: &'static str,
+    /// How many.
+    pub messages: u64,
+    /// Why.
+    pub reason: DropReason,
+}
+
+/// Why messages were dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DropReason {
+    /// The edge was full, and its policy is `pop` or `reject`.
+    Policy(Policy),
+    /// They waited when the run ended.
+    RunEnded,
+}
+
+impl Report {
+    /// How many ticks a node did; `None` if the graph has no node of this name.
+    pub fn ticks(&self, node: &str) -> Option<u64> {
+        self.nodes.iter().find(|report| report.name == node).map(|report| report.ticks)
+    }
+
+    /// From the nodes as they are when they have stopped.
+    pub(super) fn new(nodes: &[NodeStatus]) -> Self {
+        let end = match nodes.iter().find(|node| node.has_stopped_graph) {
+            Some(node) => End::Stopped { by: node.name.clone() },
+            None => match finished(nodes) {
+                nodes if nodes.is_empty() => End::SourcesDone,
+                nodes => End::Finished { nodes },
+            },
+        };
+        let ticks = |node: &NodeStatus| NodeReport { name: node.name.clone(), ticks: node.ticks };
+        let dropped = nodes.iter().flat_map(dropped).collect();
+        Self { end, nodes: nodes.iter().map(ticks).collect(), dropped }
+    }
+}
+
+fn finished(nodes: &[NodeStatus]) -> Vec<String> {
+    nodes.iter().filter(|node| node.is_finished).map(|node| node.name.clone()).collect()
+}
+
+/// The messages that a node was sent and never received.
+fn dropped(node: &NodeStatus) -> impl Iterator<Item = Dropped> {
+    let edges = node.inputs.iter().flat_map(|input| &input.edges);
+    edges.flat_map(|edge| {
+        let reasons = [
+            (edge.dropped_by_policy, DropReason::Policy(edge.policy)),
+            (edge.dropped_at_end, DropReason::RunEnded),
+        ];
+        let reasons = reasons.into_iter().filter(|(messages, _)| *messages > 0);
+        reasons.map(|(messages, reason)| Dropped { edge: edge.name, messages, reason })
+    })
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SourcesDone => write!(f, "all sources are done"),
+            Self::Finished { nodes } => {
+                write!(f, "all sources are done; finished by themselves: {}", quoted(nodes))
+            }
+            Self::Stopped { by } => write!(f, "`{by}` stopped the graph"),
+        }
+    }
+}
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+impl fmt::Display for DropReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Policy(Policy::Pop) => write!(f, "policy `pop`"),
+            Self::Policy(Policy::Reject) => write!(f, "policy `reject`"),
+            Self::Policy(_) => write!(f, "its policy"),
+            Self::RunEnded => write!(f, "the run ended"),
+        }
+    }
+}
+
+/// As a table.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "the run ended: {}", self.end)?;
+        let names = self.nodes.iter().map(|node| node.name.len());
+        let edges = self.dropped.iter().map(|dropped| dropped.edge.len());
+        let width = names.chain(edges).chain(["node".len()]).max().unwrap_or_default();
+        writeln!(f, "{:width$}  {:>12}", "node", "ticks")?;
+        for NodeReport { name, ticks } in &self.nodes {
+            writeln!(f, "{name:width$}  {ticks:>12}")?;
+        }
+        if !self.dropped.is_empty() {
+            writeln!(f, "{:width$}  {:>12}  because", "edge", "dropped")?;
+        }
+        for Dropped { edge, messages, reason } in &self.dropped {
+            writeln!(f, "{edge:width$}  {messages:>12}  {reason}")?;
+        }
+        Ok(())
+    }
+}

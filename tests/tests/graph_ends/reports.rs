@@ -1,0 +1,106 @@
+//! What the report of a run says.
+
+use streamflow::message::Policy;
+use streamflow::prelude::*;
+use streamflow::schedule::{DropReason, End};
+use streamflow_tests::stereo::Counter;
+use streamflow_tests::{Failed, Suite, check};
+
+pub(crate) fn add(suite: Suite) -> Suite {
+    suite
+        .both("a_report_counts_ticks_and_dropped_messages", counts)
+        .both("each_run_has_a_report_of_its_own", again)
+        .both("a_report_names_the_node_that_stopped_the_graph", stopped)
+        .both("a_report_is_a_table", table)
+}
+
+/// Leaves each message for one tick.
+#[operator]
+struct Slow {
+    #[input]
+    number: &u64,
+}
+
+impl Compute for Slow {
+    fn compute(&mut self, io: SlowIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick().is_multiple_of(2) {
+            io.number.leave();
+        } else {
+            io.number.discard();
+        }
+        Ok(())
+    }
+}
+
+graph! {
+    struct Policies(count: u64) {
+        #[when(count(count))] let numbers: Counter = Counter::new();
+        let popped: Slow = Slow::new();
+        let rejected: Slow = Slow::new();
+        #[policy(pop)] numbers.number >> popped.number;
+        #[policy(reject)] numbers.number >> rejected.number;
+    }
+}
+
+/// 8 messages are sent to each consumer, which takes one of two.
+fn counts(platform: &Platform) -> Result<(), Failed> {
+    let report = Policies::new(platform, 8)?.run()?;
+    let ticks = ["numbers", "popped", "rejected", "absent"].map(|node| report.ticks(node));
+    check(ticks[0] == Some(8) && ticks[3].is_none(), || format!("{report:?}"))?;
+    let lost = |edge: &str, reason| {
+        let of = report.dropped.iter().find(|dropped| dropped.edge == edge);
+        of.filter(|dropped| dropped.reason == reason).map(|dropped| dropped.messages)
+    };
+    let popped = lost("numbers.number >> popped.number", DropReason::Policy(Policy::Pop));
+    let rejected = lost("numbers.number >> rejected.number", DropReason::Policy(Policy::Reject));
+    check(popped == Some(4) && rejected == Some(4), || format!("{report:?}"))
+}
+
+fn again(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = Policies::new(platform, 4)?;
+    let (first, second) = (graph.run()?, graph.run()?);
+    check(first == second, || format!("{first:?}, then {second:?}"))
+}
+
+/// Stops the graph in its third tick.
+#[operator]
+struct Stops {
+    #[input]
+    number: u64,
+}
+
+impl Compute for Stops {
+    fn compute(&mut self, io: StopsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.number.discard();
+        if cx.tick() == 2 {
+            cx.stop_graph();
+        }
+        Ok(())
+    }
+}
+
+graph! {
+    struct Stopped() {
+        let numbers: Counter = Counter::new();
+        let stops: Stops = Stops::new();
+        #[capacity(3)] numbers.number >> stops.number;
+    }
+}
+
+fn stopped(platform: &Platform) -> Result<(), Failed> {
+    let report = Stopped::new(platform)?.run()?;
+    check(report.end == End::Stopped { by: "stops".into() }, || format!("{report:?}"))?;
+    check(report.ticks("stops") == Some(3), || format!("{report:?}"))
+}
+
+fn table(platform: &Platform) -> Result<(), Failed> {
+    let text = Policies::new(platform, 8)?.run()?.to_string();
+    let lines: Vec<String> =
+        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let has = |line: &str| check(lines.iter().any(|one| one == line), || text.clone());
+    has("the run ended: all sources are done")?;
+    has("node ticks")?;
+    has("numbers 8")?;
+    has("edge dropped because")?;
+    has("numbers.number >> popped.number 4 policy `pop`")
+}
