@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 pub use cause::Cause;
 use streamflow::prelude::*;
+use streamflow::schedule::Report;
 use tracing_subscriber::EnvFilter;
 
 use crate::report::Format;
@@ -42,6 +43,23 @@ pub struct GraphArgs {
     /// Print the graph as a Mermaid flowchart, and run nothing
     #[arg(long)]
     pub mermaid: bool,
+
+    /// Print to stderr why the run ended, what each node did, and which messages were dropped
+    #[arg(long)]
+    pub report: bool,
+}
+
+impl GraphArgs {
+    /// Prints the report of a run, if the user wants it.
+    ///
+    /// # Errors
+    /// Those of stderr.
+    pub fn print(&self, report: &Report) -> Result<(), Failure> {
+        if self.report {
+            write!(io::stderr(), "{report}")?;
+        }
+        Ok(())
+    }
 }
 
 impl PlatformArgs {

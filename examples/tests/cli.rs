@@ -389,3 +389,16 @@ fn an_error_names_the_output_that_cannot_be_written() {
     }
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "a temporary file is left");
 }
+
+#[test]
+fn the_report_flag_says_why_the_run_ended() {
+    let output =
+        run_pool(&["--platform", "host", "--rows", "2", "--cols", "3", "--count", "4", "--report"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report = text(&output.stderr);
+    for words in ["the run ended: all sources are done", "combine_and_sum", "ticks"] {
+        assert!(report.contains(words), "{report}");
+    }
+    let ticks = report.lines().filter(|line| line.ends_with(" 4")).count();
+    assert_eq!(ticks, 4, "each node did 4 ticks:\n{report}");
+}

@@ -70,7 +70,7 @@ fn run(args: &Args) -> Result<(), Failure> {
         cli::say_where(&platform, format)?;
         graph.run()
     };
-    cause.of(done.map(drop))
+    args.graph.print(&cause.of(done)?)
 }
 
 /// Writes the sums of each tick to stdout.

@@ -59,8 +59,9 @@ fn run(args: &Args) -> Result<(), Failure> {
         steps.inc(1);
         Ok(())
     };
-    EdgesApp::new(&platform, &image, repeat, Box::new(report))?.run()?;
+    let report = EdgesApp::new(&platform, &image, repeat, Box::new(report))?.run()?;
     bar.finish_and_clear();
+    args.graph.print(&report)?;
 
     let (width, height) = (image.width, image.height);
     let pixels = result.lock().unwrap_or_else(PoisonError::into_inner);

@@ -63,7 +63,7 @@ fn run(args: &Args) -> Result<(), Failure> {
     let report = report([rows, cols], format, cause.clone(), checked.clone());
     let mut graph = TemporalFilter::new(&platform, rows, cols, args.count, report)?;
     cli::say_where(&platform, format)?;
-    cause.of(graph.run().map(drop))?;
+    args.graph.print(&cause.of(graph.run())?)?;
     if format == Format::Human {
         let values = checked.load(Ordering::Relaxed);
         writeln!(io::stdout(), "all {values} values are within {TOLERANCE:.1e} of the reference")?;

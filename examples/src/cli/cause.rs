@@ -31,10 +31,10 @@ impl Cause {
     ///
     /// # Errors
     /// The kept failure, if there is one; otherwise the graph's error.
-    pub fn of(self, run: Result<()>) -> Result<(), Failure> {
+    pub fn of<T>(self, run: Result<T>) -> Result<T, Failure> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         match (run, kept) {
-            (Ok(()), _) => Ok(()),
+            (Ok(value), _) => Ok(value),
             (Err(_), Some(failure)) => Err(failure),
             (Err(error), None) => Err(error.into()),
         }
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn without_a_kept_failure_the_result_is_the_graphs() {
-        let failed = Cause::default().of(Err(Error::other("no memory")));
+        let failed = Cause::default().of::<()>(Err(Error::other("no memory")));
         assert!(failed.is_err_and(|failure| !failure.is_broken_pipe()));
         assert!(Cause::default().of(Ok(())).is_ok());
     }

@@ -23,7 +23,7 @@
 //! | [15. A run says why it ended](a_run_says_why) | the run |
 //! | [16. A seed repeats a run, threads included](a_seed_repeats_a_run) | the run |
 //!
-//! Laws 15 and 17 are planned: `NOT_YET` in `.ci/laws.py`.
+//! Law 17 is planned: `NOT_YET` in `.ci/laws.py`.
 
 #[doc = include_str!("receive_first.md")]
 pub mod receive_first {}
