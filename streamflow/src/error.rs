@@ -312,9 +312,9 @@ pub enum Error {
     /// A run can't go on, although a node has ticks left, or messages wait that no node will take. Each chain begins
     /// at a node that is stuck, and follows what each one waits for.
     #[error(
-        "the run has stalled: {}; send what is waited for in each tick, take or discard what waits, or end the \
-         graph with `finish` or `stop_graph`",
-        chains.join("; ")
+        "the run has stalled:\n  {}\nsend what is waited for in each tick, take or discard what waits, or end the graph \
+         with `finish` or `stop_graph`",
+        chains.join("\n  ")
     )]
     Stalled {
         /// What the nodes wait for.

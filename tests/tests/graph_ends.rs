@@ -123,7 +123,7 @@ fn different_counts(platform: &Platform) -> Result<(), Failed> {
         let text = stalled(graph.run())?;
         let chain = [
             "`b`, after 3 of 100 ticks, waits for room in `b.number >> both.b`",
-            "→ `both`, after 2 ticks, has a message of `b.number >> both.b`, but waits for a message of `a.number >> both.a`",
+            "→ `both`, after 2 ticks, has the message of `b.number >> both.b`, but waits for a message of `a.number >> both.a`",
             "→ `a` is done: its `count` of 2 is reached",
         ];
         check_text(&text, &chain)?;

@@ -304,9 +304,10 @@ impl<T> Queue<T> {
     pub(crate) fn clear(&self) {
         let mut dropped = Slot::default();
         while !self.is_feedback() && self.has_message() {
-            // Counted first: a message may panic when it is dropped.
-            self.dropped_at_end.fetch_add(1, Ordering::Relaxed);
             self.pop_into(&mut dropped);
+            // Counted before the drop, which may panic: then this is called again.
+            self.dropped_at_end.fetch_add(1, Ordering::Relaxed);
+            *dropped = None;
         }
     }
 }

@@ -110,7 +110,8 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         In { inlet: self.inlet, cx: self.cx, _state: PhantomData }
     }
 
-    /// Leaves the message in the queue for a later tick.
+    /// Leaves the message in the queue for a later tick. A tick that takes no message and sends none is repeated only
+    /// when another node has changed something; if none can, the run has [stalled](crate::Error::Stalled).
     pub fn leave(self)
     where
         S: Unreceived,

@@ -49,9 +49,10 @@ pub fn run(graph: &mut dyn Graph) -> Result<Report> {
     let mut races = RaceWatch::new(platform.driver());
     let mut done =
         start(&mut nodes, &stop).and_then(|()| passes(&mut nodes, &platform, &stop, &mut races));
+    // Before the nodes are stopped, which drops the messages that wait and runs hooks.
+    let at_end = statuses(&mut nodes);
     if done.is_ok() && !races.look() && !stop.load(Ordering::Acquire) {
-        // Before the nodes are stopped, which drops what waits.
-        let chains = stall::find(&statuses(&mut nodes));
+        let chains = stall::find(&at_end);
         if !chains.is_empty() {
             done = Err(Error::Stalled { chains });
         }
@@ -72,7 +73,7 @@ pub fn run(graph: &mut dyn Graph) -> Result<Report> {
     }
     let cause = match done {
         Err(cause) => cause,
-        Ok(()) if followed.is_empty() => return Ok(Report::new(&statuses(&mut nodes))),
+        Ok(()) if followed.is_empty() => return Ok(Report::new(&at_end, &statuses(&mut nodes))),
         Ok(()) => followed.remove(0),
     };
     if followed.is_empty() {

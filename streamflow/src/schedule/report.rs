@@ -43,9 +43,10 @@ pub struct Report {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum End {
-    /// Each source has done as many ticks as its `count`, and what was sent was consumed.
+    /// Each source has done as many ticks as its `count`, and no node can run any more.
     SourcesDone,
-    /// As before, but some nodes ended themselves by [`finish`](crate::ExecutionContext::finish).
+    /// Some nodes ended themselves by [`finish`](crate::ExecutionContext::finish), and no other node can run without
+    /// them.
     Finished {
         /// These nodes.
         nodes: Vec<String>,
@@ -95,18 +96,18 @@ impl Report {
         self.nodes.iter().find(|report| report.name == node).map(|report| report.ticks)
     }
 
-    /// From the nodes as they are when they have stopped.
-    pub(super) fn new(nodes: &[NodeStatus]) -> Self {
-        let end = match nodes.iter().find(|node| node.has_stopped_graph) {
+    /// From the nodes as they were after the last tick, and after they were stopped.
+    pub(super) fn new(at_end: &[NodeStatus], stopped: &[NodeStatus]) -> Self {
+        let end = match at_end.iter().find(|node| node.has_stopped_graph) {
             Some(node) => End::Stopped { by: node.name.clone() },
-            None => match finished(nodes) {
+            None => match finished(at_end) {
                 nodes if nodes.is_empty() => End::SourcesDone,
                 nodes => End::Finished { nodes },
             },
         };
         let ticks = |node: &NodeStatus| NodeReport { name: node.name.clone(), ticks: node.ticks };
-        let dropped = nodes.iter().flat_map(dropped).collect();
-        Self { end, nodes: nodes.iter().map(ticks).collect(), dropped }
+        let dropped = stopped.iter().flat_map(dropped).collect();
+        Self { end, nodes: at_end.iter().map(ticks).collect(), dropped }
     }
 }
 
@@ -132,7 +133,7 @@ impl fmt::Display for End {
         match self {
             Self::SourcesDone => write!(f, "all sources are done"),
             Self::Finished { nodes } => {
-                write!(f, "all sources are done; finished by themselves: {}", quoted(nodes))
+                write!(f, "finished by themselves: {}", quoted(nodes))
             }
             Self::Stopped { by } => write!(f, "`{by}` stopped the graph"),
         }

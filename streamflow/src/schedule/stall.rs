@@ -5,29 +5,36 @@
 //! and what it waits for.
 //!
 //! A node that is not done is stuck if
-//! - it is a source, and an edge that it sends to is full; or
-//! - a message waits for it, and either another one is missing, or an edge that it sends to is full, or it ran and left
-//!   the message in its queue. A message of a lossy edge (`pop`, `reject`) may be lost, and the one of a feedback edge
-//!   is state: neither makes its consumer stuck.
+//! - it has all messages that it needs, and an edge that it sends to is full; or
+//! - a message waits for it, and another one is missing, or it ran and left the message in its queue; or
+//! - a feedback edge that leads to it is empty: then the next run could not begin.
 //!
-//! What waits for a node that ended itself by `finish` is dropped, and nothing that comes of it is a stall.
+//! Some messages make no node stuck by waiting: those of a lossy edge (`pop`, `reject`) may be lost, those of a feedback
+//! edge are state, and one at an optional input may be left over, where the node lacks another one.
+//!
+//! What waits for a node that ended itself by `finish`, and for nothing else, is dropped and is no stall.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::message::EdgeStatus;
-use crate::operator::NodeStatus;
+use crate::operator::{NodeStatus, PortStatus};
 
-/// The chains of the nodes that are stuck, as text: from each of them along what it waits for. Empty if the run has
-/// ended.
+/// A longer chain is cut in the middle.
+const MOST_LINKS: usize = 24;
+
+/// The chains of the nodes that are stuck, as text: from each of them along what it waits for. Each node is described
+/// once. Empty if the run has ended.
 pub(super) fn find(nodes: &[NodeStatus]) -> Vec<String> {
     let graph = Graph::new(nodes);
-    let (mut chains, mut told) = (Vec::new(), HashSet::new());
-    // Sources first: where they wait for others that are stuck, one chain tells of all.
-    let (sources, others): (Vec<usize>, Vec<usize>) =
-        (0..nodes.len()).partition(|node| nodes[*node].inputs.is_empty());
-    for node in sources.into_iter().chain(others) {
-        if graph.is_stuck(node) && !told.contains(&node) && !graph.is_by_finish(node) {
-            chains.push(graph.chain(node, &mut told));
+    let mut excused = vec![None; nodes.len()];
+    let is_told = |node: &usize| graph.is_stuck(*node) && !graph.is_by_finish(*node, &mut excused);
+    let mut stuck: Vec<usize> = (0..nodes.len()).filter(is_told).collect();
+    // Sources first: their chains lead through most of the others.
+    stuck.sort_by_key(|node| !nodes[*node].inputs.is_empty());
+    let (mut starts, mut told, mut chains) = (VecDeque::from(stuck), HashSet::new(), Vec::new());
+    while let Some(start) = starts.pop_front() {
+        if !told.contains(&start) {
+            chains.push(graph.chain(start, &mut told, &mut starts));
         }
     }
     chains
@@ -62,7 +69,7 @@ impl<'a> Graph<'a> {
     fn new(nodes: &'a [NodeStatus]) -> Self {
         let (mut producers, mut consumers) = (HashMap::new(), HashMap::new());
         for (index, node) in nodes.iter().enumerate() {
-            let ends = |ports: &'a [crate::operator::PortStatus]| {
+            let ends = |ports: &'a [PortStatus]| {
                 ports.iter().flat_map(|port| &port.edges).map(move |edge| (edge.id, index))
             };
             consumers.extend(ends(&node.inputs));
@@ -76,10 +83,17 @@ impl<'a> Graph<'a> {
         if status.is_done() {
             return false;
         }
-        if status.inputs.is_empty() {
-            return !self.blockers(node).is_empty();
+        let blockers = self.blockers(node);
+        let lacks_message = blockers.iter().any(|blocker| matches!(blocker, Blocker::Message(..)));
+        let edges = status.inputs.iter().flat_map(|input| &input.edges);
+        if !lacks_message && !blockers.is_empty()
+            || edges.clone().any(|edge| edge.feedback && edge.waiting == 0)
+        {
+            return true;
         }
-        self.waiting(node).any(|edge| !edge.is_lossy() && !edge.feedback)
+        let counted = status.inputs.iter().filter(|input| !input.optional || !lacks_message);
+        let mut edges = counted.flat_map(|input| &input.edges);
+        edges.any(|edge| edge.waiting > 0 && !edge.is_lossy() && !edge.feedback)
     }
 
     /// The edges at which messages wait for a node.
@@ -95,75 +109,123 @@ impl<'a> Graph<'a> {
         let required = inputs.iter().filter(|input| !input.optional || !has_message);
         let empty = required.flat_map(|input| &input.edges).filter(|edge| edge.waiting == 0);
         let full = outputs.iter().flat_map(|output| &output.edges).filter(|edge| edge.blocks());
-        let message = |edge: &'a EdgeStatus| {
-            self.producers.get(&edge.id).map(|node| Blocker::Message(edge, *node))
-        };
         let room = |edge: &'a EdgeStatus| {
             self.consumers.get(&edge.id).map(|node| Blocker::Room(edge, *node))
         };
-        empty.filter_map(message).chain(full.filter_map(room)).collect()
+        empty.filter_map(|edge| self.message(edge)).chain(full.filter_map(room)).collect()
     }
 
-    /// Whether a node waits, perhaps through others, for one that ended itself.
-    fn is_by_finish(&self, node: usize) -> bool {
-        let (mut seen, mut next) = (HashSet::new(), vec![node]);
-        while let Some(node) = next.pop() {
+    /// What a node that could run, but leaves its messages, may wait for.
+    fn optional_blockers(&self, node: usize) -> Vec<Blocker<'a>> {
+        let edges = self.nodes[node].inputs.iter().flat_map(|input| &input.edges);
+        edges.filter(|edge| edge.waiting == 0).filter_map(|edge| self.message(edge)).collect()
+    }
+
+    fn message(&self, edge: &'a EdgeStatus) -> Option<Blocker<'a>> {
+        self.producers.get(&edge.id).map(|node| Blocker::Message(edge, *node))
+    }
+
+    /// Whether a node waits only for nodes that ended themselves, perhaps through others. `known` has what was found
+    /// so far.
+    fn is_by_finish(&self, first: usize, known: &mut [Option<bool>]) -> bool {
+        // Without recursion, since a graph may be long. A node that is being looked at is not excused: it is in a circle.
+        let mut path = vec![first];
+        while let Some(&node) = path.last() {
             let status = &self.nodes[node];
-            if status.is_finished {
-                return true;
+            let mut blockers = Vec::new();
+            if !status.is_done() {
+                blockers = self.blockers(node);
+                if blockers.is_empty() {
+                    blockers = self.optional_blockers(node);
+                }
             }
-            if seen.insert(node) && !status.is_done() {
-                next.extend(self.blockers(node).into_iter().map(Blocker::node));
+            let is_unknown = |blocker: &&Blocker<'_>| known[blocker.node()].is_none();
+            let unknown = blockers.iter().find(is_unknown).map(|blocker| blocker.node());
+            match unknown {
+                Some(next) if known[node].is_none() => {
+                    known[node] = Some(false);
+                    path.push(next);
+                }
+                Some(next) => path.push(next),
+                None => {
+                    let all = |blocker: &Blocker<'_>| known[blocker.node()] == Some(true);
+                    let by_others = !blockers.is_empty() && blockers.iter().all(all);
+                    known[node] = Some(status.is_finished || by_others);
+                    path.pop();
+                }
             }
         }
-        false
+        known[first] == Some(true)
     }
 
-    /// From a node along the first thing that each one waits for, to the cause or back to a node of the chain.
-    fn chain(&self, first: usize, told: &mut HashSet<usize>) -> String {
-        let (mut links, mut chain, mut node) = (Vec::new(), HashSet::new(), first);
+    /// From a node along what each one waits for, to the cause or to a node that was described before. What else these
+    /// nodes wait for begins a chain of its own.
+    fn chain(
+        &self,
+        first: usize,
+        told: &mut HashSet<usize>,
+        starts: &mut VecDeque<usize>,
+    ) -> String {
+        let (mut links, mut node) = (Vec::new(), first);
         loop {
-            let name = &self.nodes[node].name;
-            if !chain.insert(node) {
-                links.push(format!("`{name}`, as above"));
-                break;
-            }
             told.insert(node);
-            let (link, next) = self.link(node);
+            let (link, blockers) = self.link(node);
             links.push(link);
-            match next {
+            let mut next = blockers.iter().map(|blocker| blocker.node());
+            let mut untold = next.clone().filter(|next| !told.contains(next));
+            match untold.next() {
                 Some(next) => node = next,
-                None => break,
+                None => {
+                    links.extend(
+                        next.next().map(|above| format!("`{}`, as above", self.nodes[above].name)),
+                    );
+                    break;
+                }
             }
+            starts.extend(untold);
+        }
+        if links.len() > MOST_LINKS {
+            let (begin, end) = (MOST_LINKS / 2, links.len() - MOST_LINKS / 2);
+            let cut = format!("… {} more nodes …", end - begin);
+            links.splice(begin..end, [cut]);
         }
         links.join(" → ")
     }
 
-    /// What a node has and lacks, and the node that it waits for.
-    fn link(&self, node: usize) -> (String, Option<usize>) {
+    /// What a node has and lacks, and what it waits for.
+    fn link(&self, node: usize) -> (String, Vec<Blocker<'a>>) {
         let status = &self.nodes[node];
         let name = &status.name;
         if status.is_finished {
-            return (format!("`{name}` has finished"), None);
+            return (format!("`{name}` has finished"), Vec::new());
         }
         if let Some(count) = status.count.filter(|_| status.has_reached_count()) {
-            return (format!("`{name}` is done: its `count` of {count} is reached"), None);
+            return (format!("`{name}` is done: its `count` of {count} is reached"), Vec::new());
         }
-        let ticks = match status.count {
-            Some(count) => format!("`{name}`, after {} of {count} ticks,", status.ticks),
-            None => format!("`{name}`, after {} ticks,", status.ticks),
+        let ticks = match (status.count, status.ticks) {
+            (Some(count), ticks) => format!("`{name}`, after {ticks} of {count} ticks,"),
+            (None, 1) => format!("`{name}`, after 1 tick,"),
+            (None, ticks) => format!("`{name}`, after {ticks} ticks,"),
         };
-        let has: Vec<String> = self.waiting(node).map(|edge| format!("`{}`", edge.name)).collect();
-        let blockers = self.blockers(node);
-        let Some(first) = blockers.first() else {
-            return (format!("{ticks} runs, but leaves the message of {}", has.join(", ")), None);
-        };
+        let has = self.waiting(node).map(|edge| format!("`{}`", edge.name)).collect::<Vec<_>>();
         let has = match has.len() {
-            0 => String::new(),
-            _ => format!(" has a message of {}, but", has.join(", ")),
+            1 => format!("the message of {}", has[0]),
+            _ => format!("the messages of {}", has.join(" and ")),
         };
-        let lacks: Vec<String> = blockers.iter().map(|blocker| lack(*blocker)).collect();
-        (format!("{ticks}{has} waits for {}", lacks.join(" and ")), Some(first.node()))
+        let (blockers, has_some) = (self.blockers(node), self.waiting(node).next().is_some());
+        let lacks = |blockers: &[Blocker<'_>]| {
+            blockers.iter().map(|blocker| lack(*blocker)).collect::<Vec<_>>().join(", and ")
+        };
+        if blockers.is_empty() {
+            let optional = self.optional_blockers(node);
+            let perhaps = match optional.len() {
+                0 => String::new(),
+                _ => format!(", and lacks {}", lacks(&optional)),
+            };
+            return (format!("{ticks} runs, but leaves {has}{perhaps}"), optional);
+        }
+        let has = if has_some { format!(" has {has}, but") } else { String::new() };
+        (format!("{ticks}{has} waits for {}", lacks(&blockers)), blockers)
     }
 }
 

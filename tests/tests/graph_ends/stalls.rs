@@ -13,6 +13,14 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .both("a_node_that_finished_stalls_no_other", finished)
         .both("a_lossy_edge_stalls_no_node", lossy)
         .both("a_message_without_its_partner_stalls_after_all_sources", no_partner)
+        .both("a_loop_without_a_source_stalls_at_a_full_edge", loop_before_done)
+        .both("a_loop_that_lost_its_message_stalls", lost)
+        .both("a_full_edge_behind_a_lossy_one_stalls", behind_lossy)
+        .both("a_node_that_finished_excuses_no_circle", circle_beside_finished)
+        .both("a_leftover_at_an_optional_input_is_dropped", optional)
+        .both("a_message_that_waits_for_a_finished_node_is_dropped", left_for_finished)
+        .both("each_cause_of_a_stall_is_named", two_causes)
+        .both("a_wide_and_long_stall_is_described_once", wide)
 }
 
 /// Sends each number to both outputs.
@@ -108,9 +116,9 @@ graph! {
 fn circle(platform: &Platform) -> Result<(), Failed> {
     let text = stalled(Circle::new(platform, 6)?.run())?;
     let chain = [
-        "the run has stalled: `source`, after 1 of 6 ticks, waits for room in `source.y >> join.b`, which is full (1 of 1)",
-        " → `join`, after 0 ticks, has a message of `source.y >> join.b`, but waits for a message of `odd.odd >> join.a`, which is empty",
-        " → `odd`, after 1 ticks, waits for a message of `source.x >> odd.number`, which is empty → `source`, as above",
+        "the run has stalled:\n  `source`, after 1 of 6 ticks, waits for room in `source.y >> join.b`, which is full (1 of 1)",
+        " → `join`, after 0 ticks, has the message of `source.y >> join.b`, but waits for a message of `odd.odd >> join.a`, which is empty",
+        " → `odd`, after 1 tick, waits for a message of `source.x >> odd.number`, which is empty → `source`, as above",
         "take or discard what waits",
     ];
     check_text(&text, &chain)?;
@@ -121,8 +129,8 @@ fn circle(platform: &Platform) -> Result<(), Failed> {
 fn no_partner(platform: &Platform) -> Result<(), Failed> {
     let text = stalled(Circle::new(platform, 1)?.run())?;
     let chain = [
-        "`join`, after 0 ticks, has a message of `source.y >> join.b`, but waits for a message of `odd.odd >> join.a`",
-        " → `odd`, after 1 ticks, waits for a message of `source.x >> odd.number`, which is empty",
+        "`join`, after 0 ticks, has the message of `source.y >> join.b`, but waits for a message of `odd.odd >> join.a`",
+        " → `odd`, after 1 tick, waits for a message of `source.x >> odd.number`, which is empty",
         " → `source` is done: its `count` of 1 is reached",
     ];
     check_text(&text, &chain)
@@ -195,4 +203,285 @@ fn lossy(platform: &Platform) -> Result<(), Failed> {
     })?;
     let lost: u64 = report.dropped.iter().map(|dropped| dropped.messages).sum();
     check(lost == 7, || format!("{report:?}"))
+}
+
+/// Sends the next number to itself, as long as it is below `until`, and each number to `x`.
+#[operator]
+struct Steps {
+    #[input]
+    last: u64,
+    #[output]
+    next: u64,
+    #[output]
+    x: u64,
+    until: u64,
+}
+
+impl Compute for Steps {
+    fn compute(&mut self, io: StepsIo<'_>, _: &ExecutionContext) -> Result<()> {
+        let last = io.last.receive().into_data();
+        if last < self.until {
+            io.next.emit(last + 1)?;
+        }
+        io.x.emit(last)
+    }
+}
+
+#[operator]
+struct Pass {
+    #[input]
+    i: u64,
+    #[output]
+    o: u64,
+}
+
+impl Compute for Pass {
+    fn compute(&mut self, io: PassIo<'_>, _: &ExecutionContext) -> Result<()> {
+        io.o.emit(io.i.receive().into_data())
+    }
+}
+
+graph! {
+    struct Loop(until: u64, taken: u64) {
+        let steps: Steps = Steps::new(until);
+        #[when(count(taken))] let sink: Discards = Discards::new();
+        #[feedback(initial = 0)] steps.next >> steps.last;
+        steps.x >> sink.number;
+    }
+}
+
+fn loop_before_done(platform: &Platform) -> Result<(), Failed> {
+    let text = stalled(Loop::new(platform, u64::MAX, 2)?.run())?;
+    let chain = [
+        "`steps`, after 3 ticks, has the message of `steps.next >> steps.last`, but waits for room in `steps.x >> sink.number`",
+        " → `sink` is done: its `count` of 2 is reached",
+    ];
+    check_text(&text, &chain)
+}
+
+/// The next run could not begin.
+fn lost(platform: &Platform) -> Result<(), Failed> {
+    let text = stalled(Loop::new(platform, 2, 100)?.run())?;
+    let chain = [
+        "`steps`, after 3 ticks, waits for a message of `steps.next >> steps.last`, which is empty → `steps`, as above",
+    ];
+    check_text(&text, &chain)
+}
+
+graph! {
+    struct BehindLossy() {
+        #[when(count(100))] let numbers: Counter = Counter::new();
+        let pass: Pass = Pass::new();
+        #[when(count(2))] let sink: Discards = Discards::new();
+        #[policy(pop)] numbers.number >> pass.i;
+        pass.o >> sink.number;
+    }
+}
+
+fn behind_lossy(platform: &Platform) -> Result<(), Failed> {
+    let text = stalled(BehindLossy::new(platform)?.run())?;
+    check_text(&text, &["`pass`, after 3 ticks,", "waits for room in `pass.o >> sink.number`"])
+}
+
+/// Finishes in its first tick.
+#[operator]
+struct Finishes {
+    #[input]
+    number: u64,
+}
+
+impl Compute for Finishes {
+    fn compute(&mut self, io: FinishesIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.number.discard();
+        cx.finish();
+        Ok(())
+    }
+}
+
+graph! {
+    struct CircleBesideFinished(capacity: usize) {
+        #[when(count(9))] let source: Twice = Twice::new();
+        let spread: Spread = Spread::new();
+        let odd: Odd = Odd::new();
+        let join: Join = Join::new();
+        let finishes: Finishes = Finishes::new();
+        source.x >> spread.number;
+        spread.a >> odd.number;
+        #[capacity(capacity)] spread.b >> finishes.number;
+        odd.odd >> join.a;
+        source.y >> join.b;
+    }
+}
+
+/// Sends each number to both outputs.
+#[operator]
+struct Spread {
+    #[input]
+    number: u64,
+    #[output]
+    a: u64,
+    #[output]
+    b: u64,
+}
+
+impl Compute for Spread {
+    fn compute(&mut self, io: SpreadIo<'_>, _: &ExecutionContext) -> Result<()> {
+        let number = io.number.receive().into_data();
+        io.a.emit(number)?;
+        io.b.emit(number)
+    }
+}
+
+/// Whatever the capacity of an edge beside it, the circle is the cause.
+fn circle_beside_finished(platform: &Platform) -> Result<(), Failed> {
+    for capacity in [1, 8] {
+        let text = stalled(CircleBesideFinished::new(platform, capacity)?.run())?;
+        check_text(&text, &["`source`, after 1 of 9 ticks", "`join`, after 0 ticks"])?;
+    }
+    Ok(())
+}
+
+/// Leaves `a` until `b` arrives.
+#[operator]
+struct Pair {
+    #[input]
+    a: u64,
+    #[input(optional)]
+    b: u64,
+}
+
+impl Compute for Pair {
+    fn compute(&mut self, io: PairIo<'_>, _: &ExecutionContext) -> Result<()> {
+        match io.b.receive().into_data() {
+            Some(_) => io.a.discard(),
+            None => io.a.leave(),
+        }
+        Ok(())
+    }
+}
+
+/// Takes both at once.
+#[operator]
+struct Overlay {
+    #[input]
+    a: u64,
+    #[input(optional)]
+    b: u64,
+}
+
+impl Compute for Overlay {
+    fn compute(&mut self, io: OverlayIo<'_>, _: &ExecutionContext) -> Result<()> {
+        io.a.discard();
+        io.b.discard();
+        Ok(())
+    }
+}
+
+graph! {
+    struct Optional() {
+        #[when(count(2))] let a: Counter = Counter::new();
+        #[when(count(3))] let b: Counter = Counter::new();
+        let overlay: Overlay = Overlay::new();
+        a.number >> overlay.a;
+        b.number >> overlay.b;
+    }
+}
+
+fn optional(platform: &Platform) -> Result<(), Failed> {
+    let report = Optional::new(platform)?.run()?;
+    let [dropped] = &*report.dropped else { return Err(Failed::new(format!("{report:?}"))) };
+    check((dropped.edge, dropped.messages) == ("b.number >> overlay.b", 1), || {
+        format!("{report:?}")
+    })
+}
+
+graph! {
+    struct LeftForFinished() {
+        let a: Until = Until::new(3);
+        let b: Until = Until::new(2);
+        let pair: Pair = Pair::new();
+        a.number >> pair.a;
+        b.number >> pair.b;
+    }
+}
+
+fn left_for_finished(platform: &Platform) -> Result<(), Failed> {
+    let report = LeftForFinished::new(platform)?.run()?;
+    check(report.end == End::Finished { nodes: vec!["a".into(), "b".into()] }, || {
+        format!("{report:?}")
+    })
+}
+
+graph! {
+    struct TwoCauses() {
+        #[when(count(9))] let source: Twice = Twice::new();
+        #[when(count(1))] let once: Counter = Counter::new();
+        let odd: Odd = Odd::new();
+        let join: Join = Join::new();
+        let last: Join = Join::new();
+        source.x >> odd.number;
+        odd.odd >> join.a;
+        once.number >> join.b;
+        source.y >> last.a;
+        odd2.o >> last.b;
+        let odd2: Pass = Pass::new();
+        never.odd >> odd2.i;
+        let never: Odd = Odd::new();
+        #[when(count(1))] let zero: Counter = Counter::new();
+        zero.number >> never.number;
+    }
+}
+
+fn two_causes(platform: &Platform) -> Result<(), Failed> {
+    let text = stalled(TwoCauses::new(platform)?.run())?;
+    let causes = [
+        "`zero` is done: its `count` of 1 is reached",
+        "`last`, after 0 ticks",
+        "`join`, after 0 ticks",
+    ];
+    check_text(&text, &causes)
+}
+
+graph! {
+    struct Wide() {
+        #[when(count(9))] let s0: Counter = Counter::new();
+        #[when(count(9))] let s1: Counter = Counter::new();
+        #[when(count(9))] let s2: Counter = Counter::new();
+        let all: Pass3 = Pass3::new();
+        let tail: Pass = Pass::new();
+        #[when(count(1))] let sink: Discards = Discards::new();
+        s0.number >> all.a;
+        s1.number >> all.b;
+        s2.number >> all.c;
+        all.o >> tail.i;
+        tail.o >> sink.number;
+    }
+}
+
+#[operator]
+struct Pass3 {
+    #[input]
+    a: u64,
+    #[input]
+    b: u64,
+    #[input]
+    c: u64,
+    #[output]
+    o: u64,
+}
+
+impl Compute for Pass3 {
+    fn compute(&mut self, io: Pass3Io<'_>, _: &ExecutionContext) -> Result<()> {
+        io.b.discard();
+        io.c.discard();
+        io.o.emit(io.a.receive().into_data())
+    }
+}
+
+/// Three sources wait for one tail, which is described once.
+fn wide(platform: &Platform) -> Result<(), Failed> {
+    let text = stalled(Wide::new(platform)?.run())?;
+    check(text.matches("`tail`, after").count() == 1, || text.clone())?;
+    check(text.matches("`all`, as above").count() == 2, || text.clone())?;
+    check_text(&text, &["has the messages of `s0.number >> all.a` and `s1.number >> all.b` and"])
 }
