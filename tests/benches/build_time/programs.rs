@@ -176,7 +176,7 @@ pub(crate) fn graph(nodes: usize, value: usize) -> String {
     let _ = writeln!(text, "        node{}.out >> sink.data;\n    }}\n}}", nodes - 1);
     text + "
 fn main() -> Result<()> {
-    App::new(&Platform::host().build()?, 10)?.run()
+    App::new(&Platform::host().build()?, 10)?.run().map(drop)
 }
 "
 }
