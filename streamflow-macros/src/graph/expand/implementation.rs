@@ -48,13 +48,13 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str) -> TokenStream {
             /// The graph in the language of Graphviz, left to right.
             #visibility const DOT: &'static str = #dot;
 
-            /// Runs the graph on this thread, until all its sources are done and all their messages
-            /// consumed, or an operator asks for the end. In another run the operators keep their state, but
-            /// their ticks and counts begin at 0 again.
+            /// Runs the graph on this thread, until no node can run any more or an operator ends the run, and
+            /// reports why it ended and what each node did. In another run the operators keep their state,
+            /// but their ticks and counts begin at 0 again.
             ///
             /// # Errors
             /// The first error, or panic, of an operator or of the device, with node and tick, and
-            /// what followed from it. Everything is released.
+            /// what followed from it; `Error::Stalled` if a node is stuck. Everything is released.
             #visibility #run
 
             #(#accessors)*
