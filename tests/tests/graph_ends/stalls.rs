@@ -84,7 +84,7 @@ impl Compute for Discards {
     }
 }
 
-/// Sends numbers, and ends itself after so many.
+/// Sends numbers, and ends itself after `last` ticks.
 #[operator]
 struct Until {
     #[output]
