@@ -10,7 +10,7 @@ use std::sync::Arc;
 use streamflow::driver::{
     CopyKind, CopyOp, Driver, DriverResult, MemoryRange, RawEvent, RawStream, StreamOptions,
 };
-use streamflow::kernel::{Function, Kernel, Module};
+use streamflow::kernel::{CompiledCode, Function, Kernel, Module};
 use streamflow::port::{Receive, Received};
 use streamflow::prelude::*;
 use streamflow::{BorrowedStream, ExternalStream};
@@ -52,7 +52,7 @@ DONE:
 /// Those of [`Platform::module`].
 pub fn module(platform: &Platform, device: DeviceId, ptx: &str) -> Result<Module> {
     // SAFETY: PTX is text, which the driver checks.
-    unsafe { platform.module(device, ptx.as_bytes()) }
+    platform.module(device, unsafe { CompiledCode::new(ptx.as_bytes()) })
 }
 
 /// Launches the `add` of [`ADD_PTX`].

@@ -1,6 +1,6 @@
 //! The application with kernels from a PTX file, by hand and as operators.
 
-use streamflow::kernel::Function;
+use streamflow::kernel::{CompiledCode, Function};
 use streamflow::prelude::*;
 
 /// The functions of the PTX.
@@ -13,7 +13,7 @@ pub(crate) struct Functions {
 impl Functions {
     pub(crate) fn new(platform: &Platform, ptx: &[u8]) -> Result<Self> {
         // SAFETY: `--ptx` names a file with PTX, which the driver checks.
-        let module = unsafe { platform.module(device(0), ptx) }?;
+        let module = platform.module(device(0), unsafe { CompiledCode::new(ptx) })?;
         let source = module.function("_Z6sourcePfi")?;
         Ok(Self { source, mulsum: module.function("_Z6mulsumPKfS0_Pfi")? })
     }

@@ -29,5 +29,5 @@ use compile::load;
 pub use compile::{compile_checked_for, compile_for, image_for, nvrtc_version};
 pub use grid::{Dim3, Grid};
 pub use info::{Kernel, KernelInfo, ParamInfo, ParamKind};
-pub use module::{Function, Module};
+pub use module::{CompiledCode, Function, Module};
 pub use passing::Passing;

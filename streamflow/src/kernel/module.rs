@@ -44,7 +44,23 @@ impl CudaStream {
     }
 }
 
-/// Compiled code that [`#[kernel]`](macro@crate::kernel) did not make: PTX, a CUBIN or a fatbin.
+/// Compiled code that [`#[kernel]`](macro@crate::kernel) did not make, for
+/// [`Platform::module`](crate::Platform::module): PTX text, a CUBIN or a fatbin.
+#[derive(Debug, Clone, Copy)]
+pub struct CompiledCode<'a>(&'a [u8]);
+
+impl<'a> CompiledCode<'a> {
+    /// From its bytes.
+    ///
+    /// # Safety
+    /// `image` is text, or a complete CUBIN or fatbin. Text that is no PTX is refused when it is loaded; of the other
+    /// two the driver reads as many bytes as they say that they have.
+    pub const unsafe fn new(image: &'a [u8]) -> Self {
+        Self(image)
+    }
+}
+
+/// Compiled code that [`#[kernel]`](macro@crate::kernel) did not make, loaded on a device.
 /// Made by [`Platform::module`](crate::Platform::module).
 #[derive(Debug, Clone)]
 pub struct Module {
@@ -55,17 +71,14 @@ pub struct Module {
 
 impl Module {
     /// As [`Platform::module`](crate::Platform::module), on a device of this table.
-    ///
-    /// # Safety
-    /// As there.
-    pub(crate) unsafe fn load(
+    pub(crate) fn load(
         table: &Arc<StreamTable>,
         device: DeviceId,
-        image: &[u8],
+        CompiledCode(image): CompiledCode<'_>,
     ) -> Result<Self> {
         let driver = table.driver();
         driver.bind(device)?;
-        // SAFETY: the caller keeps the same contract.
+        // SAFETY: the caller of `CompiledCode::new` vouches for the image.
         let raw = unsafe { driver.load_module(device, "a module", &Image(image.to_vec())) }?;
         Ok(Self { table: table.clone(), device, raw })
     }
@@ -158,7 +171,7 @@ mod tests {
         let driver = Arc::new(Loads { below, modules: AtomicU32::new(0) });
         let platform = Platform::from_driver(driver.clone()).unwrap();
         // SAFETY: the image is text.
-        let module = unsafe { platform.module(device(0), b"text") }.unwrap();
+        let module = platform.module(device(0), unsafe { CompiledCode::new(b"text") }).unwrap();
         let stream = platform.default_stream(device(0)).unwrap();
         for _ in 0..3 {
             let function = module.function("nothing").unwrap();
@@ -177,7 +190,7 @@ mod tests {
         stream.synchronize_blocking().unwrap();
         assert_eq!(driver.modules.load(Ordering::Relaxed), 1);
         // SAFETY: the image is text.
-        let missing = unsafe { platform.module(device(1), b"text") };
+        let missing = platform.module(device(1), unsafe { CompiledCode::new(b"text") });
         assert!(matches!(missing, Err(Error::NoSuchDevice { .. })));
     }
 }
