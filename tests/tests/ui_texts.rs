@@ -193,3 +193,30 @@ fn the_guide_quotes_rustc_exactly() {
         }
     }
 }
+
+/// Where the README shows rustc's quotation of the library, the numbered lines are those of the file.
+#[test]
+fn the_readme_quotes_the_library_as_it_is() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let (mut source, mut compared) = (Vec::new(), 0);
+    for line in readme.lines() {
+        if let Some(place) = line.trim_start().strip_prefix("--> ") {
+            let file = place.split(':').next().unwrap();
+            let text = if file.starts_with("streamflow/") {
+                fs::read_to_string(root.join(file)).unwrap()
+            } else {
+                String::new()
+            };
+            source = text.lines().map(str::to_owned).collect();
+        }
+        let quoted = line.split_once(" | ").and_then(|(number, quoted)| {
+            number.trim().parse::<usize>().ok().map(|number| (number, quoted))
+        });
+        if let Some((number, quoted)) = quoted.filter(|_| !source.is_empty()) {
+            assert_eq!(source[number - 1], quoted, "line {number}");
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 3);
+}
