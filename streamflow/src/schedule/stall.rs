@@ -208,11 +208,11 @@ impl<'a> Graph<'a> {
             (None, ticks) => format!("`{name}`, after {ticks} ticks,"),
         };
         let has = self.waiting(node).map(|edge| format!("`{}`", edge.name)).collect::<Vec<_>>();
+        let (blockers, has_some) = (self.blockers(node), !has.is_empty());
         let has = match has.len() {
             1 => format!("the message of {}", has[0]),
             _ => format!("the messages of {}", has.join(" and ")),
         };
-        let (blockers, has_some) = (self.blockers(node), self.waiting(node).next().is_some());
         let lacks = |blockers: &[Blocker<'_>]| {
             blockers.iter().map(|blocker| lack(*blocker)).collect::<Vec<_>>().join(", and ")
         };

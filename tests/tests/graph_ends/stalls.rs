@@ -298,45 +298,47 @@ impl Compute for Finishes {
     }
 }
 
+/// Sends even numbers to `x`, and something to both others.
+#[operator]
+struct Thrice {
+    #[output]
+    x: u64,
+    #[output]
+    y: u64,
+    #[output]
+    z: u64,
+}
+
+impl Compute for Thrice {
+    fn compute(&mut self, io: ThriceIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.x.emit(2 * cx.tick())?;
+        io.y.emit(1)?;
+        io.z.emit(1)
+    }
+}
+
 graph! {
     struct CircleBesideFinished(capacity: usize) {
-        #[when(count(9))] let source: Twice = Twice::new();
-        let spread: Spread = Spread::new();
+        #[when(count(9))] let source: Thrice = Thrice::new();
         let odd: Odd = Odd::new();
         let join: Join = Join::new();
         let finishes: Finishes = Finishes::new();
-        source.x >> spread.number;
-        spread.a >> odd.number;
-        #[capacity(capacity)] spread.b >> finishes.number;
+        source.x >> odd.number;
         odd.odd >> join.a;
-        source.y >> join.b;
+        #[capacity(2)] source.y >> join.b;
+        #[capacity(capacity)] source.z >> finishes.number;
     }
 }
 
-/// Sends each number to both outputs.
-#[operator]
-struct Spread {
-    #[input]
-    number: u64,
-    #[output]
-    a: u64,
-    #[output]
-    b: u64,
-}
-
-impl Compute for Spread {
-    fn compute(&mut self, io: SpreadIo<'_>, _: &ExecutionContext) -> Result<()> {
-        let number = io.number.receive().into_data();
-        io.a.emit(number)?;
-        io.b.emit(number)
-    }
-}
-
-/// Whatever the capacity of an edge beside it, the circle is the cause.
+/// Whatever the capacity of the edge to the finished node, the circle is the cause. With 1, `source` waits for room in
+/// that edge as well.
 fn circle_beside_finished(platform: &Platform) -> Result<(), Failed> {
     for capacity in [1, 8] {
         let text = stalled(CircleBesideFinished::new(platform, capacity)?.run())?;
-        check_text(&text, &["`source`, after 1 of 9 ticks", "`join`, after 0 ticks"])?;
+        let words = ["has stalled:\n  `source`, after 2 of 9 ticks", "`join`, after 0 ticks"];
+        check_text(&text, &words)?;
+        let waits_for_both = text.contains("room in `source.z >> finishes.number`");
+        check(waits_for_both == (capacity == 1), || text.clone())?;
     }
     Ok(())
 }
