@@ -33,6 +33,8 @@ mod panics;
 pub use exploration::{Exploration, Failing, Limit, Stopped};
 pub(crate) use panics::{caught_as_error, drop_all};
 
+use std::time::Duration;
+
 use crate::driver::{DeviceId, DriverError, RaceReports};
 
 /// What streamflow's calls return.
@@ -326,6 +328,18 @@ pub enum Error {
     CountZero {
         /// The node.
         node: String,
+    },
+
+    /// A platform was asked for a longer spin than a scheduler may do.
+    #[error(
+        "a scheduler was told to spin for {asked:?} before its thread sleeps; `spin` is at most {longest:?}, since \
+         meanwhile it needs a processor core"
+    )]
+    Spin {
+        /// The option.
+        asked: Duration,
+        /// The longest one.
+        longest: Duration,
     },
 
     /// An operator's hook failed.

@@ -20,6 +20,7 @@ pub mod port;
 pub mod schedule;
 pub mod stream;
 pub mod testing;
+mod time;
 mod turns;
 
 pub use context::{ExecutionContext, OnStream, Stream, StreamName, StreamRef};
@@ -32,7 +33,7 @@ pub use memory::{
     Allocator, Buffer, DeviceSlice, Download, Element, MemoryLimits, MemoryOptions, Pinned, Shared,
     Tensor, TensorView,
 };
-pub use message::{HostData, Many, Message, Metadata, Timestamp};
+pub use message::{HostData, Many, Message, Metadata};
 pub use operator::{Compute, Node, Operator};
 pub use platform::{HostPlatform, Platform, PlatformOptions, device};
 pub use port::{In, Out};
@@ -42,11 +43,12 @@ pub use stream::{
     GreenContexts, Point, StreamPool, TimingEvent,
 };
 pub use streamflow_macros::{Message, graph, kernel, operator};
+pub use time::{Clock, Timestamp};
 
 /// The items that most programs use: `use streamflow::prelude::*;`.
 pub mod prelude {
     pub use crate::{
-        Allocator, Buffer, Compute, Coscheduling, CudaGreenContext, CudaGreenContextPool,
+        Allocator, Buffer, Clock, Compute, Coscheduling, CudaGreenContext, CudaGreenContextPool,
         CudaStream, CudaStreamPool, DeviceId, DeviceSlice, Download, Element, Error,
         ExecutionContext, Graph, Grid, HostData, In, Many, MemoryLimits, Message, Metadata,
         OnStream, Operator, Out, Pinned, Platform, PlatformOptions, Result, Shared, Stream,

@@ -6,6 +6,7 @@ mod options;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::driver::cuda::CudaDriver;
 use crate::driver::host::HostDriver;
@@ -21,6 +22,7 @@ use crate::stream::{
     CudaGreenContextPool, CudaStream, CudaStreamPool, ExternalStream, GreenContexts, Point,
     StreamPool, StreamTable,
 };
+use crate::time::Clock;
 
 pub use host::HostPlatform;
 pub use options::PlatformOptions;
@@ -41,6 +43,8 @@ struct Inner {
     devices: Vec<Device>,
     table: Arc<StreamTable>,
     memory: MemoryOptions,
+    clock: Clock,
+    spin: Duration,
     why: String,
 }
 
@@ -118,15 +122,18 @@ impl Platform {
     ///
     /// # Errors
     /// The driver's, when its devices can't be used; [`Error::Variable`] when the options leave the race checker
-    /// to the environment, and its variable is neither 0 nor 1.
+    /// to the environment, and its variable is neither 0 nor 1; [`Error::Spin`].
     pub fn with_options(driver: Arc<dyn Driver>, options: PlatformOptions) -> Result<Self> {
         Self::new(driver, "a driver was given", options)
     }
 
     fn new(driver: Arc<dyn Driver>, why: &str, options: PlatformOptions) -> Result<Self> {
         let driver = options.checked(driver)?;
+        let PlatformOptions { memory: options, clock, spin, .. } = options;
+        if spin > options::LONGEST_SPIN {
+            return Err(Error::Spin { asked: spin, longest: options::LONGEST_SPIN });
+        }
         let table = StreamTable::new(driver.clone())?;
-        let options = options.memory;
         let devices = (0..driver.device_count() as u32)
             .map(|index| {
                 let device = DeviceId(index);
@@ -137,7 +144,8 @@ impl Platform {
                 })
             })
             .collect::<Result<_>>()?;
-        Ok(Self(Arc::new(Inner { devices, table, memory: options, why: why.to_owned() })))
+        let why = why.to_owned();
+        Ok(Self(Arc::new(Inner { devices, table, memory: options, clock, spin, why })))
     }
 
     /// `"cuda"` or `"host"`.
@@ -148,6 +156,16 @@ impl Platform {
     /// Why this platform was chosen, as text.
     pub fn why(&self) -> &str {
         &self.0.why
+    }
+
+    /// What time it is on this platform.
+    pub fn clock(&self) -> &Clock {
+        &self.0.clock
+    }
+
+    /// How long a scheduler queries what its nodes wait for, before its thread sleeps.
+    pub(crate) fn spin(&self) -> Duration {
+        self.0.spin
     }
 
     /// The platform's driver, for calls that streamflow does not offer.

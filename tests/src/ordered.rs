@@ -124,7 +124,8 @@ where
 /// Whether a program's data is right. This platform has no race checker, which could end the run before the data is
 /// compared. The GPU's driver may have one already: then its races count as wrong data.
 fn by_data(program: Program, driver: Arc<dyn Driver>) -> Result<bool, Failed> {
-    let options = PlatformOptions { memory: MEMORY, race_check: Some(false) };
+    let options =
+        PlatformOptions { memory: MEMORY, race_check: Some(false), ..PlatformOptions::default() };
     let platform = Platform::with_options(driver, options)?;
     let right = match program(&platform) {
         Err(Error::Races(_)) => false,

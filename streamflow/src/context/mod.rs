@@ -1,5 +1,6 @@
 //! What an operator gets beside its ports: streams, memory, its node and its tick.
 
+mod control;
 mod single_stream;
 mod stream;
 mod stream_policy;
@@ -9,8 +10,9 @@ mod streams;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
+pub(crate) use control::Command;
+pub use control::{RunControl, Waker};
 pub use single_stream::SingleStream;
 pub use stream::{OnStream, Stream, StreamName};
 pub(crate) use stream_policy::StreamPolicy;
@@ -19,9 +21,10 @@ pub use stream_ref::{StreamRef, Synchronized};
 use crate::driver::{DeviceId, DriverResult, Note};
 use crate::error::Result;
 use crate::memory::{Buffer, Download, Downloadable, Element, IntoShape, Pinned, Tensor};
-use crate::message::{Metadata, Timestamp};
+use crate::message::Metadata;
 use crate::platform::Platform;
 use crate::stream::{CudaStream, StreamPool, StreamTable};
+use crate::time::Timestamp;
 
 /// Where the streams of a node come from.
 #[derive(Debug, Clone)]
@@ -57,8 +60,8 @@ pub struct ExecutionContext {
     finished: Cell<bool>,
     /// Whether this operator has called `stop_graph`.
     has_stopped_graph: Cell<bool>,
-    /// The whole graph's: it ends the run.
-    stop: Arc<AtomicBool>,
+    /// The whole graph's.
+    run: Arc<RunControl>,
 }
 
 impl ExecutionContext {
@@ -87,7 +90,7 @@ impl ExecutionContext {
             metadata: RefCell::default(),
             finished: Cell::new(false),
             has_stopped_graph: Cell::new(false),
-            stop: Arc::default(),
+            run: Arc::default(),
         }
     }
 
@@ -116,6 +119,12 @@ impl ExecutionContext {
     /// state.
     pub fn tick(&self) -> u64 {
         self.tick.get()
+    }
+
+    /// Now, by the platform's [clock](crate::Clock).
+    #[inline]
+    pub fn now(&self) -> Timestamp {
+        self.platform.clock().now()
     }
 
     /// A tensor whose first use may be on `stream`. Its content is undefined.
@@ -183,7 +192,7 @@ impl ExecutionContext {
     /// [`finish`](Self::finish) instead: the messages that it sent are then consumed.
     pub fn stop_graph(&self) {
         self.has_stopped_graph.set(true);
-        self.stop.store(true, Ordering::Release);
+        self.run.stop();
     }
 
     pub(crate) fn table(&self) -> &StreamTable {
@@ -200,7 +209,7 @@ impl ExecutionContext {
         let mut metadata = self.metadata.borrow_mut();
         if metadata.acquired().is_none() {
             // Once per tick: all messages that a tick emits have one time.
-            metadata.set_acquired(Timestamp::now());
+            metadata.set_acquired(self.now());
         }
         metadata.clone()
     }
@@ -270,9 +279,9 @@ impl ExecutionContext {
         self.has_stopped_graph.get()
     }
 
-    /// Called when a run begins: it counts ticks from 0, and `stop` is the flag that ends this run.
-    pub(crate) fn begin(&mut self, stop: &Arc<AtomicBool>) {
-        self.stop = stop.clone();
+    /// Called when a run begins: it counts ticks from 0.
+    pub(crate) fn begin(&mut self, run: &Arc<RunControl>) {
+        self.run = run.clone();
         self.tick.set(0);
         self.finished.set(false);
         self.has_stopped_graph.set(false);

@@ -89,6 +89,7 @@ forward! {
     [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> DriverResult<()>;
     [unsafe] fn launch_host_function(stream: RawStream, function: HostFunction) -> DriverResult<()>;
     [] fn watches() -> bool;
+    [] fn works_alone() -> bool;
     [unsafe] fn tell(note: &Note<'_>);
     [] fn races_since(mark: &mut RaceMark) -> RaceReports;
     [] fn take_races() -> RaceReports;

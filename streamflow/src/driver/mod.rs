@@ -345,6 +345,12 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         false
     }
 
+    /// Whether queued work goes on while the host makes no call. It does on a device; a simulator may execute work in
+    /// calls alone, so that waiting for it without calls would take for ever.
+    fn works_alone(&self) -> bool {
+        true
+    }
+
     /// Passes a note to this driver: what the calls alone don't show, as which operator makes them, and what the host
     /// touches itself.
     ///

@@ -36,7 +36,8 @@ impl Signal {
         drop(slept);
     }
 
-    fn raise(&self) {
+    /// Ends a sleep that began before.
+    pub(crate) fn raise(&self) {
         *self.lock() += 1;
         self.changed.notify_all();
     }

@@ -100,8 +100,10 @@
 pub mod check;
 mod text;
 
+pub use crate::context::{RunControl, Waker};
 pub use crate::operator::{
-    AnyNode, Node, NodeOptions, NodeStatus, NodeStreams, PortStatus, Readiness, any_node,
+    AnyNode, Node, NodeOptions, NodeStatus, NodeStreams, PortStatus, Progress, Readiness, Waits,
+    any_node,
 };
 
 use crate::platform::Platform;

@@ -3,20 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Deref;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A moment of the wall clock, in nanoseconds since 1970-01-01 00:00 UTC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Timestamp(pub u64);
-
-impl Timestamp {
-    /// Now. A clock before 1970 gives 0.
-    #[inline(never)]
-    pub fn now() -> Self {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
-    }
-}
+use crate::time::Timestamp;
 
 /// A value of [`Metadata`].
 #[derive(Debug, Clone, PartialEq)]

@@ -20,7 +20,7 @@ mod receive;
 mod visit;
 
 pub use inlet::{Handled, Inlet, InputState};
-pub use metadata::{Metadata, Timestamp, Value};
+pub use metadata::{Metadata, Value};
 pub use owners::{Owned, Reads, Several, Shares, Sole, Takes};
 pub use payload::Payload;
 pub use payloads::HostData;

@@ -93,7 +93,7 @@ macro_rules! host_payloads {
 }
 
 host_payloads!((), bool, i8, u8, i16, u16, i32, u32, i64, u64, isize, usize, f32, f64, String);
-host_payloads!(super::Timestamp, super::Metadata);
+host_payloads!(crate::time::Timestamp, super::Metadata);
 
 // Written without the macro: rustc shows the impl when its bounds don't hold, and would show the macro's code.
 impl<T: Send + Sync + 'static> Message for HostData<T> {

@@ -5,11 +5,13 @@ mod node;
 mod options;
 mod runner;
 mod status;
+mod waits;
 
 pub(crate) use node::node;
 pub use node::{AnyNode, Node, any_node, apart};
-pub use options::{NodeOptions, NodeStreams, Readiness};
+pub use options::{NodeOptions, NodeStreams, Progress, Readiness};
 pub use status::{NodeStatus, PortStatus};
+pub use waits::Waits;
 
 use crate::context::ExecutionContext;
 use crate::error::Result;

@@ -3,13 +3,13 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
-use super::options::{NodeOptions, NodeStreams, Readiness};
+use super::options::{NodeOptions, NodeStreams, Progress, Readiness};
 use super::runner::{HookResult, Hooks, NodeRunner};
 use super::status::{NodeStatus, PortStatus};
+use super::waits::Waits;
 use super::{Compute, Operator};
-use crate::context::{ExecutionContext, Streams};
+use crate::context::{ExecutionContext, RunControl, Streams};
 use crate::error::{Error, Result};
 use crate::message::{Handled, InputState};
 use crate::platform::{Platform, device};
@@ -65,7 +65,13 @@ pub(crate) fn node<O: Operator>(
     };
     let cx =
         ExecutionContext::new(platform, name, on, streams, O::STREAM_NAMES, options.single_stream);
-    let runner = NodeRunner::new(cx, options.count, awaited);
+    // A tick of an operator without ports does its work outside of the graph.
+    let idle = match (O::INPUTS, O::OUTPUTS) {
+        ([], []) => Progress::Changed,
+        ([], _) => Progress::Empty,
+        _ => Progress::Unchanged,
+    };
+    let runner = NodeRunner::new(cx, options.count, awaited, idle);
     Ok(Box::new(Node { operator, ports, runner }))
 }
 
@@ -81,22 +87,24 @@ pub trait AnyNode: Send {
     fn name(&self) -> &str;
     /// Its operator's name.
     fn operator(&self) -> &'static str;
-    /// Whether it can run now.
+    /// Whether it can run now. If it waits for something outside of the graph, it adds that to `waits`.
     ///
     /// # Errors
     /// The driver's, when it queries how far a stream is.
-    fn readiness(&mut self) -> Result<Readiness>;
-    /// Calls `start`. `stop` is the flag that ends the run of the whole graph.
+    fn readiness(&mut self, waits: &mut Waits) -> Result<Readiness>;
+    /// Whether it has something to do, now or later, without any other node: it is a source that is not done, or it has
+    /// the messages for a tick. A run ends when no node has.
+    fn has_work(&mut self) -> bool;
+    /// Calls `start`. `run` controls the run of the whole graph.
     ///
     /// # Errors
     /// The operator's, with node, hook and tick.
-    fn start(&mut self, stop: &Arc<AtomicBool>) -> Result<()>;
-    /// Calls `compute` and sends the messages that it emitted. `false` if the tick changed nothing: it took no
-    /// message and sent none, so the next tick would do the same.
+    fn start(&mut self, run: &Arc<RunControl>) -> Result<()>;
+    /// Calls `compute` and sends the messages that it emitted. Returns what that changed.
     ///
     /// # Errors
     /// The operator's, with node, hook and tick; [`Error::Unhandled`]. Then nothing was sent.
-    fn tick(&mut self) -> Result<bool>;
+    fn tick(&mut self) -> Result<Progress>;
     /// What the node is doing, for reports. It allocates.
     fn status(&mut self) -> NodeStatus;
     /// Calls `stop` if `start` was called, and drops all waiting messages.
@@ -120,7 +128,7 @@ impl<O: Compute> AnyNode for Node<O> {
         O::NAME
     }
 
-    fn readiness(&mut self) -> Result<Readiness> {
+    fn readiness(&mut self, waits: &mut Waits) -> Result<Readiness> {
         if self.runner.is_done() {
             return Ok(Readiness::Done);
         }
@@ -131,15 +139,19 @@ impl<O: Compute> AnyNode for Node<O> {
             return Ok(Readiness::Ready);
         }
         let (runner, mut hooks) = self.split();
-        runner.stream_readiness(&mut hooks)
+        runner.stream_readiness(&mut hooks, waits)
     }
 
-    fn start(&mut self, stop: &Arc<AtomicBool>) -> Result<()> {
+    fn has_work(&mut self) -> bool {
+        !self.runner.is_done() && self.messages() == InputState::Present
+    }
+
+    fn start(&mut self, run: &Arc<RunControl>) -> Result<()> {
         let (runner, mut hooks) = self.split();
-        runner.start(&mut hooks, stop)
+        runner.start(&mut hooks, run)
     }
 
-    fn tick(&mut self) -> Result<bool> {
+    fn tick(&mut self) -> Result<Progress> {
         let (runner, mut hooks) = self.split();
         runner.tick(&mut hooks)
     }
@@ -183,12 +195,17 @@ impl<O: Compute> Node<O> {
 
     /// Whether the inputs have the messages that the operator needs, and the outputs have room.
     fn can_run(&mut self) -> bool {
-        // An operator with optional inputs alone runs for any message. Without a message it would run for ever.
-        let mut state = if O::INPUTS.is_empty() { InputState::Present } else { InputState::Absent };
-        self.ports.inputs(&mut |input| state = state.max(input.state()));
         let mut room = true;
         self.ports.outputs(&mut |output| room &= output.has_room());
-        state == InputState::Present && room
+        room && self.messages() == InputState::Present
+    }
+
+    /// Whether the inputs have the messages that the operator needs. An operator with optional inputs alone runs for any
+    /// message. Without a message it would run for ever.
+    fn messages(&mut self) -> InputState {
+        let mut state = if O::INPUTS.is_empty() { InputState::Present } else { InputState::Absent };
+        self.ports.inputs(&mut |input| state = state.max(input.state()));
+        state
     }
 
     fn split(&mut self) -> (&mut NodeRunner, Parts<'_, O>) {
@@ -217,7 +234,7 @@ impl<O: Compute> Hooks for Parts<'_, O> {
     }
 
     fn finish(&mut self) -> Handled {
-        let mut handled = if O::INPUTS.is_empty() { Handled::Taken } else { Handled::Left };
+        let mut handled = Handled::Left;
         self.ports.inputs(&mut |input| handled = handled.max(input.finish()));
         handled
     }

@@ -1,7 +1,7 @@
 //! Options that `graph!` sets on a node; its readiness.
 
 use crate::context::SingleStream;
-use crate::stream::{CudaStreamPool, Point, StreamPool};
+use crate::stream::{CudaStreamPool, StreamPool};
 
 /// Where a node's streams come from.
 #[derive(Debug, Clone, Copy)]
@@ -35,10 +35,22 @@ pub struct NodeOptions<'a> {
 pub enum Readiness {
     /// It can run.
     Ready,
-    /// It can run as soon as the device has reached this point.
-    AfterStream(Point),
+    /// It can run when something outside of the graph has happened: a stream has reached a point, a moment has come, or
+    /// another thread has changed something. The [`Waits`](super::Waits) say what.
+    Waiting,
     /// A message is missing at an input, or room at an output.
     Blocked,
     /// It will not run again.
     Done,
+}
+
+/// What a tick changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// It took a message, sent one, or ended its node.
+    Changed,
+    /// Nothing: the next tick would do the same, unless another node changes something.
+    Unchanged,
+    /// A source sent nothing. Only its operator can find out when it has something to send.
+    Empty,
 }

@@ -10,11 +10,11 @@
 //! (`schedule/greedy.rs`) gets it.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
-use super::options::Readiness;
+use super::options::{Progress, Readiness};
 use super::status::{NodeStatus, PortStatus};
-use crate::context::ExecutionContext;
+use super::waits::Waits;
+use crate::context::{ExecutionContext, RunControl};
 use crate::driver::{DriverError, report_in_drop};
 use crate::error::{Error, Result, caught_as_error, drop_all};
 use crate::message::Handled;
@@ -30,7 +30,7 @@ pub(super) trait Hooks {
     fn compute(&mut self, cx: &ExecutionContext) -> HookResult;
     fn stop(&mut self, cx: &ExecutionContext) -> HookResult;
     /// Ends a tick of the inputs: drops their received messages. Returns what the tick did with the inputs;
-    /// [`Handled::Taken`] for an operator without inputs.
+    /// [`Handled::Left`] for an operator without inputs.
     fn finish(&mut self) -> Handled;
     /// Pushes the emitted messages to the edges. Returns whether there were any.
     fn publish(&mut self) -> bool;
@@ -46,14 +46,21 @@ pub(super) struct NodeRunner {
     count: Option<u64>,
     /// For each input, in the order of declaration: whether `stream_done` names it. Empty if none is named.
     awaited: Box<[bool]>,
+    /// What a tick means that took no message and sent none.
+    idle: Progress,
     /// Whether an edge may refuse a message, which fails the tick. Set when the run starts.
     may_fault: bool,
     started: bool,
 }
 
 impl NodeRunner {
-    pub(super) fn new(cx: ExecutionContext, count: Option<u64>, awaited: Box<[bool]>) -> Self {
-        Self { cx, count, awaited, may_fault: false, started: false }
+    pub(super) fn new(
+        cx: ExecutionContext,
+        count: Option<u64>,
+        awaited: Box<[bool]>,
+        idle: Progress,
+    ) -> Self {
+        Self { cx, count, awaited, idle, may_fault: false, started: false }
     }
 
     /// Whether it will not run again.
@@ -81,15 +88,22 @@ impl NodeRunner {
     }
 
     /// Whether the data of the awaited messages is ready.
-    pub(super) fn stream_readiness(&self, hooks: &mut dyn Hooks) -> Result<Readiness> {
+    pub(super) fn stream_readiness(
+        &self,
+        hooks: &mut dyn Hooks,
+        waits: &mut Waits,
+    ) -> Result<Readiness> {
         match self.first_incomplete(hooks) {
-            Ok(Some(point)) => Ok(Readiness::AfterStream(point)),
+            Ok(Some(point)) => {
+                waits.for_point(point);
+                Ok(Readiness::Waiting)
+            }
             Ok(None) => Ok(Readiness::Ready),
             Err(error) => Err(*self.failed("readiness", Box::new(error))),
         }
     }
 
-    pub(super) fn start(&mut self, hooks: &mut dyn Hooks, stop: &Arc<AtomicBool>) -> Result<()> {
+    pub(super) fn start(&mut self, hooks: &mut dyn Hooks, run: &Arc<RunControl>) -> Result<()> {
         let mut checked = Ok(());
         hooks.inputs(&mut |input| {
             if checked.is_ok() {
@@ -99,12 +113,12 @@ impl NodeRunner {
         checked?;
         self.may_fault = false;
         hooks.outputs(&mut |output| self.may_fault |= output.may_fault());
-        self.cx.begin(stop);
+        self.cx.begin(run);
         self.started = true;
         self.hook("start", |cx| hooks.start(cx)).map_err(|error| *error)
     }
 
-    pub(super) fn tick(&mut self, hooks: &mut dyn Hooks) -> Result<bool> {
+    pub(super) fn tick(&mut self, hooks: &mut dyn Hooks) -> Result<Progress> {
         self.compute(hooks, true).map_err(|error| self.undo(hooks, *error))
     }
 
@@ -114,9 +128,9 @@ impl NodeRunner {
     }
 
     /// Calls `compute`, ends the tick of the inputs and, with `publish`, pushes the emitted messages to the edges.
-    /// Returns whether the tick changed anything.
+    /// Returns what the tick changed.
     #[inline]
-    fn compute(&mut self, hooks: &mut dyn Hooks, publish: bool) -> Result<bool, Box<Error>> {
+    fn compute(&mut self, hooks: &mut dyn Hooks, publish: bool) -> Result<Progress, Box<Error>> {
         let done = self.hook("compute", |cx| hooks.compute(cx));
         let may_fault = self.may_fault;
         // Messages are dropped here, which runs code of the user.
@@ -131,14 +145,14 @@ impl NodeRunner {
             Ok((handled, publish && hooks.publish()))
         });
         done?;
-        let emitted = match ended {
-            Ok(Ok((Handled::Left, emitted))) => emitted | self.cx.is_finished(),
+        let changed = match ended {
+            Ok(Ok((Handled::Left, emitted))) => emitted,
             Ok(Ok((Handled::Taken, _))) => true,
             Ok(Ok((Handled::Untouched, _))) => return Err(self.unhandled(hooks)),
             Ok(Err(error)) | Err(error) => return Err(self.failed("compute", error)),
         };
         self.cx.count_tick();
-        Ok(emitted)
+        Ok(if changed || self.is_done() { Progress::Changed } else { self.idle })
     }
 
     /// Drops the messages of a tick that failed: it sends nothing.

@@ -1,14 +1,16 @@
 //! The options of a platform, for any driver.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::driver::Driver;
 use crate::driver::race::RaceChecker;
 use crate::error::{Error, Result};
 use crate::memory::MemoryOptions;
+use crate::time::Clock;
 
 /// The options of a platform, for any driver. They are fixed when the platform is made.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlatformOptions {
     /// How device memory is managed.
     pub memory: MemoryOptions,
@@ -16,11 +18,30 @@ pub struct PlatformOptions {
     /// `STREAMFLOW_RACE_CHECK` decides (1 or 0); if it is not set, debug builds have a checker. A driver that
     /// has a checker keeps it.
     pub race_check: Option<bool>,
+    /// What time it is; [`Clock::real`] by default.
+    pub clock: Clock,
+    /// How long a scheduler that has nothing to do queries what its nodes wait for, before its thread sleeps: at most
+    /// 50 µs, which is the default. Meanwhile it needs a processor core; waking a thread takes tens of microseconds.
+    pub spin: Duration,
+}
+
+/// The longest [`PlatformOptions::spin`].
+pub(super) const LONGEST_SPIN: Duration = Duration::from_micros(50);
+
+impl Default for PlatformOptions {
+    fn default() -> Self {
+        Self {
+            memory: MemoryOptions::default(),
+            race_check: None,
+            clock: Clock::real(),
+            spin: LONGEST_SPIN,
+        }
+    }
 }
 
 impl PlatformOptions {
     /// The driver, with a race checker if the options say so.
-    pub(super) fn checked(self, driver: Arc<dyn Driver>) -> Result<Arc<dyn Driver>> {
+    pub(super) fn checked(&self, driver: Arc<dyn Driver>) -> Result<Arc<dyn Driver>> {
         let check = match self.race_check {
             Some(check) => check,
             None => race_check_by_default()?,

@@ -5,7 +5,7 @@ use crate::context::ExecutionContext;
 use crate::driver::DeviceId;
 use crate::error::Result;
 use crate::memory::{Buffer, Element, Tensor};
-use crate::message::{Device, HostData, Message, Metadata, Timestamp};
+use crate::message::{Device, HostData, Message, Metadata};
 use crate::stream::{CudaStream, CudaStreamPool, Point};
 
 /// A message, or a part of one, that can be copied on a stream, to the device of that stream.
@@ -46,7 +46,7 @@ macro_rules! copy_by_clone {
     )*};
 }
 copy_by_clone!([] (), [] bool, [] i8, [] u8, [] i16, [] u16, [] i32, [] u32, [] i64, [] u64);
-copy_by_clone!([] isize, [] usize, [] f32, [] f64, [] String, [] Timestamp, [] Metadata);
+copy_by_clone!([] isize, [] usize, [] f32, [] f64, [] String, [] crate::time::Timestamp, [] Metadata);
 copy_by_clone!([T: Clone] HostData<T>);
 
 impl<M: Fields<List: CopyFields>> CopyPart for M {

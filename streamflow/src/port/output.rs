@@ -11,8 +11,9 @@ use super::info::OutputPort;
 use super::outlet::Outlet;
 use crate::context::{ExecutionContext, Stream};
 use crate::error::{Error, Result};
-use crate::message::{Device, EdgeStatus, Host, Message, Metadata, Timestamp};
+use crate::message::{Device, EdgeStatus, Host, Message, Metadata};
 use crate::stream::CudaStream;
+use crate::time::Timestamp;
 
 /// An output of a node, from the first run to the last.
 ///

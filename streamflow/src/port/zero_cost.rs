@@ -7,8 +7,8 @@ use super::{In, Inlet, Internal, Out, Outlet};
 use crate::context::ExecutionContext;
 use crate::error::Result;
 use crate::memory::Tensor;
-use crate::message::Timestamp;
 use crate::stream::CudaStream;
+use crate::time::Timestamp;
 
 /// The work of the operator.
 type Work = fn(&Tensor<f32>, &CudaStream) -> Result<Tensor<f32>>;

@@ -4,27 +4,15 @@
 //! it gets here; [`run`] returns it to the user's program.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use smallvec::SmallVec;
-
+use super::idle::Idle;
 use super::report::Report;
 use super::stall;
+use crate::context::{Command, RunControl};
 use crate::driver::race::RaceWatch;
 use crate::error::{Error, Result};
-use crate::graph::{AnyNode, Graph, NodeStatus, Readiness};
+use crate::graph::{AnyNode, Graph, NodeStatus, Progress, Readiness, Waits};
 use crate::platform::Platform;
-use crate::stream::{Point, Wakeup};
-use crate::turns;
-
-/// How many passes query the awaited streams without a pause: some 20 µs on a GPU. It is a count and not a time, as
-/// the next one, so that a run on the simulator depends on its seed alone.
-const SPIN_PASSES: u32 = 100;
-
-/// How many passes query the awaited streams before the thread sleeps: some 10 ms on a GPU. Waking up costs 40 to 270
-/// µs there (`tests/benches/wake_up.rs`), most of it for the processor to leave its sleep state, so sleeping is for
-/// waits that are much longer. Before, the thread yields to others of the machine between its queries.
-const PASSES_BEFORE_SLEEP: u32 = 15_000;
 
 /// Runs a graph: the method `run` that `graph!` writes calls this.
 ///
@@ -33,7 +21,9 @@ const PASSES_BEFORE_SLEEP: u32 = 15_000;
 /// dropped, and the report counts them. A run in which a node is stuck ends with [`Error::Stalled`]: a source has
 /// ticks left and no room, or a message waits that its node should take and does not.
 ///
-/// While a node waits for a stream, the other nodes run.
+/// While a node waits for a stream, the other nodes run. When all of them wait, the scheduler queries what they wait for
+/// for a short time ([`PlatformOptions::spin`](crate::PlatformOptions::spin)), and then its thread sleeps until that can
+/// have changed. A source that has nothing to send is run again about once in a millisecond.
 ///
 /// A graph may be run again. Its operators keep their state, but a `count` and
 /// [`ExecutionContext::tick`](crate::ExecutionContext::tick) begin at 0 in each run.
@@ -45,13 +35,13 @@ const PASSES_BEFORE_SLEEP: u32 = 15_000;
 pub fn run(graph: &mut dyn Graph) -> Result<Report> {
     let platform = graph.platform().clone();
     let mut nodes = graph.nodes();
-    let stop = Arc::new(AtomicBool::new(false));
+    let control = Arc::new(RunControl::default());
     let mut races = RaceWatch::new(platform.driver());
-    let mut done =
-        start(&mut nodes, &stop).and_then(|()| passes(&mut nodes, &platform, &stop, &mut races));
+    let mut done = start(&mut nodes, &control)
+        .and_then(|()| passes(&mut nodes, &platform, &control, &mut races));
     // Before the nodes are stopped, which drops the messages that wait and runs hooks.
     let at_end = statuses(&mut nodes);
-    if done.is_ok() && !races.look() && !stop.load(Ordering::Acquire) {
+    if done.is_ok() && !races.look() && control.command() != Command::Stop {
         let chains = stall::find(&at_end);
         if !chains.is_empty() {
             done = Err(Error::Stalled { chains });
@@ -86,47 +76,62 @@ fn statuses(nodes: &mut [&mut dyn AnyNode]) -> Vec<NodeStatus> {
     nodes.iter_mut().map(|node| node.status()).collect()
 }
 
-fn start(nodes: &mut [&mut dyn AnyNode], stop: &Arc<AtomicBool>) -> Result<()> {
-    nodes.iter_mut().try_for_each(|node| node.start(stop))
+fn start(nodes: &mut [&mut dyn AnyNode], run: &Arc<RunControl>) -> Result<()> {
+    nodes.iter_mut().try_for_each(|node| node.start(run))
 }
 
 fn passes(
     nodes: &mut [&mut dyn AnyNode],
     platform: &Platform,
-    stop: &AtomicBool,
+    run: &RunControl,
     races: &mut RaceWatch,
 ) -> Result<()> {
-    let mut wakeup = Wakeup::new(platform.streams());
-    let mut after: SmallVec<[Point; 8]> = SmallVec::new();
-    let mut idle_passes = 0;
-    while !stop.load(Ordering::Acquire) {
-        let mut ran = false;
-        after.clear();
-        // Read before the points are queried, so that a point that is reached in between wakes the thread.
-        let seen = (idle_passes >= PASSES_BEFORE_SLEEP).then(|| wakeup.raised());
-        for node in nodes.iter_mut() {
-            match node.readiness()? {
-                Readiness::Ready => ran |= node.tick()?,
-                Readiness::AfterStream(point) => after.push(point),
-                Readiness::Blocked | Readiness::Done => {}
+    let mut idle = Idle::new(platform, run);
+    let mut waits = Waits::default();
+    loop {
+        match run.command() {
+            Command::Run => {}
+            Command::Pause => {
+                idle.pause(run);
+                continue;
             }
+            Command::Stop => return Ok(()),
         }
+        waits.clear();
+        // Before the conditions are checked, so that a change in between ends the sleep.
+        idle.begin_pass();
+        let ran = pass(nodes, &mut waits)?;
         if platform.is_watched() && races.look() {
             return Ok(());
         }
-        idle_passes = if ran { 0 } else { idle_passes + 1 };
         if ran {
-            continue;
-        } else if after.is_empty() {
+            idle.end();
+        } else if waits.is_empty() || idle.looks_for_work() && !has_work(nodes) {
             return Ok(());
-        }
-        match seen {
-            None if turns::yield_turn() => {}
-            None if idle_passes <= SPIN_PASSES => std::hint::spin_loop(),
-            None => std::thread::yield_now(),
-            // After each wake-up all points are queried again: a wake-up may be early, but none is lost.
-            Some(seen) => wakeup.sleep(seen, &after)?,
+        } else {
+            idle.wait(&waits)?;
         }
     }
-    Ok(())
+}
+
+/// Runs each node that is ready, once. Returns whether that changed anything.
+#[inline]
+fn pass(nodes: &mut [&mut dyn AnyNode], waits: &mut Waits) -> Result<bool> {
+    let mut ran = false;
+    for node in nodes.iter_mut() {
+        match node.readiness(waits)? {
+            Readiness::Ready => match node.tick()? {
+                Progress::Changed => ran = true,
+                Progress::Unchanged => {}
+                Progress::Empty => waits.to_poll(),
+            },
+            Readiness::Waiting | Readiness::Blocked | Readiness::Done => {}
+        }
+    }
+    Ok(ran)
+}
+
+/// Whether a node has something to do, now or later.
+fn has_work(nodes: &mut [&mut dyn AnyNode]) -> bool {
+    nodes.iter_mut().any(|node| node.has_work())
 }

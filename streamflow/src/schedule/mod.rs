@@ -1,6 +1,7 @@
 //! Schedulers: they decide which node runs next.
 
 mod greedy;
+mod idle;
 mod report;
 mod stall;
 

@@ -31,8 +31,9 @@ struct Watcher {
 }
 
 impl Wakeup {
-    pub(crate) fn new(table: &Arc<StreamTable>) -> Self {
-        Self { table: table.clone(), signal: Arc::default(), watchers: Vec::new() }
+    /// Other threads may raise the signal, too.
+    pub(crate) fn new(table: &Arc<StreamTable>, signal: &Arc<Signal>) -> Self {
+        Self { table: table.clone(), signal: signal.clone(), watchers: Vec::new() }
     }
 
     /// How often the signal was raised. To be read before the points are queried: see [`sleep`](Self::sleep).
@@ -40,18 +41,20 @@ impl Wakeup {
         self.signal.raised()
     }
 
-    /// Sleeps until one of these points is reached, or for a short time. The points are of this platform, and were not
-    /// reached when `seen` was [read](Self::raised). The caller queries them again to find out which one is reached.
+    /// Sleeps until one of these points is reached, another thread has raised the signal, or `at_most` has passed; with
+    /// points for a short time only. The points are of this platform, and were not reached when `seen` was
+    /// [read](Self::raised). The caller queries them again to find out which one is reached.
     ///
     /// A point that was reached meanwhile has raised the signal since, or raises it as soon as it is
     /// watched, and then this does not sleep.
-    pub(crate) fn sleep(&mut self, seen: u64, points: &[Point]) -> Result<()> {
+    pub(crate) fn sleep(&mut self, seen: u64, points: &[Point], at_most: Duration) -> Result<()> {
         for &point in points {
             if !self.watchers.iter().any(|watcher| watcher.point == Some(point)) {
                 self.watch(points, point)?;
             }
         }
-        self.signal.sleep(seen, WATCHDOG);
+        let at_most = if points.is_empty() { at_most } else { at_most.min(WATCHDOG) };
+        self.signal.sleep(seen, at_most);
         Ok(())
     }
 
@@ -110,7 +113,7 @@ mod tests {
             let host = Arc::new(HostDriver::builder().devices(2).seed(seed).trace(true).build());
             let recorder = Arc::new(Recorder::new(host.clone()));
             let platform = Platform::from_driver(recorder.clone()).unwrap();
-            let wakeup = Wakeup::new(platform.streams());
+            let wakeup = Wakeup::new(platform.streams(), &Arc::default());
             Self { host, recorder, platform, wakeup }
         }
 
@@ -122,7 +125,7 @@ mod tests {
         /// How often the signal is raised for a sleep, after all watched points were reached.
         fn raised_by(&mut self, points: &[Point]) -> u64 {
             let seen = self.wakeup.raised();
-            self.wakeup.sleep(seen, points).unwrap();
+            self.wakeup.sleep(seen, points, WATCHDOG).unwrap();
             for watcher in &self.wakeup.watchers {
                 watcher.timeline.bind().unwrap();
                 watcher.timeline.synchronize(self.platform.streams()).unwrap();
@@ -179,7 +182,7 @@ mod tests {
             let seen = bench.wakeup.raised();
             let point = stream.record().unwrap();
             stream.synchronize_blocking().unwrap();
-            bench.wakeup.sleep(seen, &[point]).unwrap();
+            bench.wakeup.sleep(seen, &[point], WATCHDOG).unwrap();
             bench.raised_by(&[point]);
             assert_eq!(bench.wakeup.raised(), seen + 1, "seed {seed}");
         }

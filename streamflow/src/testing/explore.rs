@@ -11,6 +11,7 @@ use super::variables;
 use crate::driver::host::{Chooser, HostDriver};
 use crate::error::{Error, Exploration, Failing, Limit, Result, Stopped, caught_as_error};
 use crate::platform::{Platform, PlatformOptions};
+use crate::time::Clock;
 use crate::turns::{Pct, Turns};
 
 /// How many seeds are tried by default.
@@ -216,7 +217,11 @@ impl Explorer {
     }
 
     fn options(&self) -> PlatformOptions {
-        PlatformOptions { race_check: self.race_check, ..PlatformOptions::default() }
+        PlatformOptions {
+            race_check: self.race_check,
+            clock: Clock::simulated(),
+            ..PlatformOptions::default()
+        }
     }
 
     /// Runs the test once, in the order that `chooser` makes. Returns its result and its number of threads.

@@ -2,14 +2,13 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
-use crate::context::SingleStream;
+use crate::context::{RunControl, SingleStream};
 use crate::driver::race::RaceWatch;
 use crate::error::{Error, Result};
 use crate::memory::{Recycler, Shared};
 use crate::message::{Envelope, Message, Metadata, Payload};
-use crate::operator::{AnyNode, Compute, Node, NodeOptions, NodeStreams, Readiness, node};
+use crate::operator::{AnyNode, Compute, Node, NodeOptions, NodeStreams, Readiness, Waits, node};
 use crate::platform::Platform;
 use crate::port::{Input, InputPort, Output, OutputPort};
 use crate::stream::{CudaStream, CudaStreamPool, Point};
@@ -120,10 +119,10 @@ impl<O: Compute> OperatorHarness<O> {
     /// The operator's, as a graph would report it; [`Error::Races`].
     pub fn tick(&mut self) -> Result<bool> {
         if !self.started {
-            self.node.start(&Arc::new(AtomicBool::new(false)))?;
+            self.node.start(&Arc::new(RunControl::default()))?;
             self.started = true;
         }
-        if self.node.readiness()? != Readiness::Ready {
+        if self.node.readiness(&mut Waits::default())? != Readiness::Ready {
             return Ok(false);
         }
         // Drops the messages of the tick before that were not taken.

@@ -61,7 +61,7 @@ pub(crate) fn print(failing: &Failing) -> String {
          let races = platform.take_races();\n    \
          if races.is_empty() {{ done }} else {{ Err(Error::Races(races)) }}\n}}\n\n\
          fn main() -> Result<()> {{\n    let memory = MemoryOptions {{ in_flight: {}, small_in_flight: {}, \
-         release_threshold: {} }};\n    let options = PlatformOptions {{ memory, race_check: Some({}) }};\n",
+         release_threshold: {} }};\n    let options = PlatformOptions {{ memory, race_check: Some({}), ..PlatformOptions::default() }};\n",
         options.in_flight, options.small_in_flight, options.release_threshold, mode.checked
     );
     let (seed, checked) = (mode.seed, mode.checked);

@@ -161,8 +161,11 @@ fn visit(error: &Error, show: &mut impl FnMut(&Error)) {
 
 /// Runs a program once on the simulator.
 pub(crate) fn attempt(program: &Program, mode: RunMode) -> Option<Fault> {
-    let options =
-        PlatformOptions { memory: program.memory.options(), race_check: Some(mode.checked) };
+    let options = PlatformOptions {
+        memory: program.memory.options(),
+        race_check: Some(mode.checked),
+        ..PlatformOptions::default()
+    };
     if mode.turns {
         let explorer = Explorer::new().first_seed(mode.seed).seeds(1).race_check(mode.checked);
         // A second platform on the same simulator, since the explorer's own has the default memory options.

@@ -153,7 +153,8 @@ fn an_ordered_launch(platform: &Platform) -> Result<(), Failed> {
 /// Programs that are ordered by waits alone. The checker reports no race with the waits, and one without them, whether
 /// or not this run's data was wrong.
 fn without_waits(platform: &Platform, program: Program) -> Result<(), Failed> {
-    let options = PlatformOptions { memory: MEMORY, race_check: Some(true) };
+    let options =
+        PlatformOptions { memory: MEMORY, race_check: Some(true), ..PlatformOptions::default() };
     let whole = Platform::with_options(platform.driver().clone(), options)?;
     check(program(&whole)?, || "the data is wrong".into())?;
     check_races(&whole)?;

@@ -98,6 +98,10 @@ unsafe impl Driver for HostDriver {
         sim.check(stream.device(), "destroy_stream")
     }
 
+    fn works_alone(&self) -> bool {
+        false
+    }
+
     unsafe fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
         let sim = self.enter("query_stream", stream.device())?;
         let index = sim.stream(stream, "query_stream")?;

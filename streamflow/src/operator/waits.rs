@@ -1,0 +1,64 @@
+//! What nodes that can't run now wait for outside of the graph.
+
+use smallvec::SmallVec;
+
+use crate::stream::Point;
+use crate::time::Timestamp;
+
+/// What the nodes of a graph wait for, beside messages and room: points of streams, moments, and other threads. A
+/// scheduler collects it in each pass, and sleeps until one of these can have changed.
+#[derive(Debug, Default)]
+pub struct Waits {
+    points: SmallVec<[Point; 8]>,
+    until: Option<Timestamp>,
+    for_others: bool,
+    polls: bool,
+}
+
+impl Waits {
+    /// Begins a pass.
+    pub(crate) fn clear(&mut self) {
+        self.points.clear();
+        self.until = None;
+        self.for_others = false;
+        self.polls = false;
+    }
+
+    /// A node waits for a point of a stream.
+    pub fn for_point(&mut self, point: Point) {
+        self.points.push(point);
+    }
+
+    /// A node waits for a moment.
+    pub fn until(&mut self, at: Timestamp) {
+        self.until = Some(self.until.map_or(at, |earlier| earlier.min(at)));
+    }
+
+    /// A node waits for another thread, which wakes the scheduler.
+    pub fn for_others(&mut self) {
+        self.for_others = true;
+    }
+
+    /// A source had nothing to send. Only its operator can find out when that changes, so it runs again a little later.
+    pub fn to_poll(&mut self) {
+        self.polls = true;
+    }
+
+    pub(crate) fn points(&self) -> &[Point] {
+        &self.points
+    }
+
+    /// The earliest moment that a node waits for.
+    pub(crate) fn earliest(&self) -> Option<Timestamp> {
+        self.until
+    }
+
+    pub(crate) fn has_polls(&self) -> bool {
+        self.polls
+    }
+
+    /// Whether no node waits for anything of these.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.points.is_empty() && self.until.is_none() && !self.for_others && !self.polls
+    }
+}

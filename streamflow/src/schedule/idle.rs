@@ -1,0 +1,130 @@
+//! What a scheduler does when no node can run: it spins for a short time, and then its thread sleeps.
+//!
+//! A spin finds a finished stream after some 8 µs, and needs a processor core. A sleeping thread costs nothing, and wakes up
+//! 40 to 270 µs after the device is done (`tests/benches/wake_up.rs`), most of it for the processor to leave its sleep
+//! state. So the spin is bounded.
+//!
+//! No wake-up is lost: the signal is read before the nodes check their conditions, and a change of a condition comes
+//! before its signal. So a change that the checks did not see has changed the signal since, and the thread does not
+//! sleep.
+//!
+//! With a simulated clock nothing here depends on real time, so that a seed repeats a run.
+
+use std::time::Duration;
+
+use crate::context::{Command, RunControl};
+use crate::error::Result;
+use crate::graph::Waits;
+use crate::platform::Platform;
+use crate::stream::Wakeup;
+use crate::time::Timestamp;
+use crate::turns;
+
+/// How long a source that had nothing to send waits before it runs again.
+const POLL: Duration = Duration::from_millis(1);
+
+/// A driver that does not work alone executes work in calls. So a scheduler that waits for such work queries it this
+/// often, without regard to time, before its thread sleeps. A host function that waits for another thread is the only
+/// thing that takes longer.
+const QUERIES_BEFORE_SLEEP: u32 = 15_000;
+
+/// Of these queries, the later ones leave the core to other threads.
+const SPINS_BEFORE_YIELD: u32 = 100;
+
+/// The sleep of a scheduler that nothing but a signal can wake. It sleeps again afterwards.
+const LONG: Duration = Duration::from_secs(3600);
+
+/// The state of a scheduler between two nodes that run.
+pub(super) struct Idle<'a> {
+    platform: &'a Platform,
+    wakeup: Wakeup,
+    /// Whether waiting for the device means to query it.
+    must_query: bool,
+    /// How many passes in a row have changed nothing.
+    passes: u32,
+    /// When the first of them ended, by a real clock.
+    since: Option<Timestamp>,
+    /// How often the signal was raised before this pass.
+    seen: u64,
+    /// Whether time has passed since the nodes were last checked for work.
+    has_waited: bool,
+}
+
+impl<'a> Idle<'a> {
+    pub(super) fn new(platform: &'a Platform, run: &RunControl) -> Self {
+        Self {
+            platform,
+            wakeup: Wakeup::new(platform.streams(), run.signal()),
+            must_query: !platform.driver().works_alone(),
+            passes: 0,
+            since: None,
+            seen: 0,
+            has_waited: false,
+        }
+    }
+
+    /// A pass begins.
+    #[inline]
+    pub(super) fn begin_pass(&mut self) {
+        if self.passes > 0 {
+            self.seen = self.wakeup.raised();
+        }
+    }
+
+    /// A node has run.
+    #[inline]
+    pub(super) fn end(&mut self) {
+        self.passes = 0;
+    }
+
+    /// Whether the nodes may have lost their work since this was last called: they ran, or time has passed.
+    pub(super) fn looks_for_work(&mut self) -> bool {
+        std::mem::take(&mut self.has_waited) || self.passes == 0
+    }
+
+    /// Waits until something that the nodes wait for can have changed.
+    pub(super) fn wait(&mut self, waits: &Waits) -> Result<()> {
+        self.passes += 1;
+        if self.passes == 1 {
+            self.since = None;
+        }
+        let is_turn = turns::yield_turn();
+        let queries = self.must_query && !waits.points().is_empty();
+        if self.passes == 1 || queries && self.passes < QUERIES_BEFORE_SLEEP {
+            // In the first pass the signal was not read.
+            if !is_turn && self.passes <= SPINS_BEFORE_YIELD {
+                std::hint::spin_loop();
+            } else if !is_turn {
+                std::thread::yield_now();
+            }
+            return Ok(());
+        }
+        let now = self.platform.clock().now();
+        let poll = waits.has_polls().then(|| now + POLL);
+        let due = [waits.earliest(), poll].into_iter().flatten().min();
+        if waits.points().is_empty()
+            && let Some(due) = due
+            && self.platform.clock().advance_to(due)
+        {
+            self.has_waited = true;
+            return Ok(());
+        }
+        let since = *self.since.get_or_insert(now);
+        if !is_turn && now.since(since) < self.platform.spin() {
+            std::hint::spin_loop();
+            return Ok(());
+        }
+        let at_most = due.map_or(LONG, |due| due.since(now));
+        self.has_waited = true;
+        self.wakeup.sleep(self.seen, waits.points(), at_most)
+    }
+
+    /// Sleeps until the command is not to pause.
+    pub(super) fn pause(&mut self, run: &RunControl) {
+        self.passes = 0;
+        let seen = self.wakeup.raised();
+        if run.command() == Command::Pause {
+            run.signal().sleep(seen, LONG);
+        }
+    }
+}
