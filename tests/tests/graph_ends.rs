@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use graph_ends::{reports, stalls};
-use streamflow::message::{Timestamp, Value};
+use streamflow::message::Value;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::kernels::slow_fill;
