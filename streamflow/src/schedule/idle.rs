@@ -110,7 +110,7 @@ impl<'a> Idle<'a> {
             return Ok(());
         }
         let since = *self.since.get_or_insert(now);
-        if !is_turn && now.since(since) < self.platform.spin() {
+        if !is_turn && !queries && now.since(since) < self.platform.spin() {
             std::hint::spin_loop();
             return Ok(());
         }
