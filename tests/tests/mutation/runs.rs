@@ -163,8 +163,11 @@ impl<'a> Trial<'a> {
         let mut left = false;
         let (done, declarations, misdeclared) = declarations(declaration, || {
             // The checker is below the layer.
-            let options =
-                PlatformOptions { memory: self.subject.memory(), race_check: Some(false) };
+            let options = PlatformOptions {
+                memory: self.subject.memory(),
+                race_check: Some(false),
+                ..PlatformOptions::default()
+            };
             let platform = Platform::with_options(layer.clone(), options)?;
             self.subject.run(self.ticks, &platform, &layer, || {
                 layer.end();

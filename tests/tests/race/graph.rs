@@ -155,7 +155,7 @@ fn an_ordered_launch(platform: &Platform) -> Result<(), Failed> {
 fn without_waits(platform: &Platform, program: Program) -> Result<(), Failed> {
     let options =
         PlatformOptions { memory: MEMORY, race_check: Some(true), ..PlatformOptions::default() };
-    let whole = Platform::with_options(platform.driver().clone(), options)?;
+    let whole = Platform::with_options(platform.driver().clone(), options.clone())?;
     check(program(&whole)?, || "the data is wrong".into())?;
     check_races(&whole)?;
     // The layer is above the checker, so that the checker sees no waits.
