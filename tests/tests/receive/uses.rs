@@ -79,7 +79,7 @@ fn without_its_waits(driver: Arc<dyn Driver>, using: Use) -> Result<bool, Failed
     let is_received = move |stream, _| *lock(&of) == Some(stream);
     let broken = Arc::new(DropWaits::when(driver, is_received));
     let memory = ordered::MEMORY;
-    let options = PlatformOptions { memory, race_check: Some(false) };
+    let options = PlatformOptions { memory, race_check: Some(false), ..PlatformOptions::default() };
     let platform = Platform::with_options(broken.clone(), options)?;
     let right = match run(&platform, using, &received) {
         Err(Error::Races(_)) => false,
