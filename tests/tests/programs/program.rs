@@ -169,8 +169,9 @@ pub(crate) fn attempt(program: &Program, mode: RunMode) -> Option<Fault> {
     if mode.turns {
         let explorer = Explorer::new().first_seed(mode.seed).seeds(1).race_check(mode.checked);
         // A second platform on the same simulator, since the explorer's own has the default memory options.
-        let again =
-            |platform: &Platform| Platform::with_options(platform.driver().clone(), options);
+        let again = |platform: &Platform| {
+            Platform::with_options(platform.driver().clone(), options.clone())
+        };
         let found = explorer.run(|platform| {
             let platform = again(platform)?;
             warm(&platform)?;
