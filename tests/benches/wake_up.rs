@@ -5,13 +5,18 @@
 //! ```
 //!
 //! `ping` starts a kernel of known duration and a copy to the host, `pong` answers when the copy is complete, and
-//! `ping` waits for the answer. There are three forms: `stream_done` (queries, and after about 10 ms a sleep until the
-//! device calls), a blocking wait in `pong` (CUDA's own, which polls), and the same two calls by hand on one stream.
-//! The difference to the last form is streamflow's cost. The forms take turns; the results are medians.
+//! `ping` waits for the answer. There are four forms: `stream_done` (queries for at most 50 µs, and then a sleep until
+//! the device calls), a blocking wait in `pong` (CUDA's own, which polls), and the same two calls by hand on one
+//! stream, with a loop of queries and with a blocking wait. The difference to the loop of queries is streamflow's cost:
+//! for short kernels that of its scheduler, for long ones that of waking its thread. The forms take turns; the results
+//! are medians.
+//!
+//! The last line is the time in which two threads wake each other, without a device: `std::thread::park`, a futex.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark")]
 
 use std::process::ExitCode;
-use std::time::Instant;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use streamflow::prelude::*;
 use streamflow_tests::kernels::slow_fill;
@@ -22,6 +27,8 @@ const ROUNDS: usize = 5;
 const KERNELS: [(u64, u64); 6] =
     [(0, 500), (10, 500), (50, 500), (200, 500), (2_000, 200), (40_000, 10)];
 const CYCLES: u64 = 1_900;
+
+const TRIPS_OF_THREADS: usize = 200;
 
 #[operator(streams(work))]
 struct Ping {
@@ -83,17 +90,54 @@ trips!(Blocking,);
 /// Microseconds per trip: wall time, and CPU time of the thread.
 type Cost = (f64, f64);
 
-fn by_hand(platform: &Platform, cycles: u64, trips: u64) -> Result<()> {
+fn by_hand(platform: &Platform, cycles: u64, trips: u64, queries: bool) -> Result<()> {
     let pool = platform.stream_pool("by hand", &CudaStreamPool::new())?;
     let stream = pool.allocate("by hand")?;
     for trip in 0..trips {
         let mut data = platform.buffer(1, &stream)?;
         stream.launch::<slow_fill>(1, (&mut data, trip as f32, cycles))?;
-        if platform.download(&data, &stream)?.wait_blocking()?[0] as u64 != trip {
+        let download = platform.download(&data, &stream)?;
+        while queries && download.try_get()?.is_none() {
+            std::hint::spin_loop();
+        }
+        if download.wait_blocking()?[0] as u64 != trip {
             return Err(Error::other("wrong data"));
         }
     }
     Ok(())
+}
+
+/// How long one thread needs to wake another, in microseconds: the median of half a round trip of two threads, each of
+/// which sleeps for `asleep` before it wakes the other.
+fn futex(asleep: Duration) -> f64 {
+    let turn = AtomicUsize::new(0);
+    let main = std::thread::current();
+    let wait_for = |number| {
+        while turn.load(Ordering::Acquire) != number {
+            std::thread::park();
+        }
+    };
+    let mut times: Vec<f64> = std::thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            for trip in 0..TRIPS_OF_THREADS {
+                wait_for(2 * trip + 1);
+                turn.store(2 * trip + 2, Ordering::Release);
+                main.unpark();
+            }
+        });
+        let trips = (0..TRIPS_OF_THREADS).map(|trip| {
+            // Long enough for the other thread to be asleep. It is a benchmark, and not a test.
+            std::thread::sleep(asleep);
+            let start = Instant::now();
+            turn.store(2 * trip + 1, Ordering::Release);
+            other.thread().unpark();
+            wait_for(2 * trip + 2);
+            start.elapsed().as_nanos() as f64 / 2_000.0
+        });
+        trips.collect()
+    });
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
 }
 
 /// The CPU time of this thread in nanoseconds, as Linux counts it.
@@ -117,23 +161,31 @@ fn median(costs: &mut [Cost]) -> Cost {
 fn measure(platform: &Platform) -> Result<()> {
     println!("platform: {} ({})", platform.name(), platform.why());
     println!("us per trip (in parentheses: CPU time of the thread), medians of {ROUNDS} rounds");
-    println!("{:>12} {:>18} {:>18} {:>18}", "kernel, us", "stream_done", "blocking", "by hand");
+    println!(
+        "{:>12} {:>18} {:>18} {:>18} {:>18}",
+        "kernel, us", "stream_done", "blocking", "by hand, queries", "by hand, blocking"
+    );
     for (us, trips) in KERNELS {
         let cycles = us * CYCLES;
-        let mut costs = [(); 3].map(|()| Vec::new());
+        let mut costs = [(); 4].map(|()| Vec::new());
         // The first round warms up.
         for _ in 0..=ROUNDS {
             let mut graph = Conditional::new(platform, cycles, trips)?;
             costs[0].push(cost(trips, || graph.run().map(drop))?);
             let mut graph = Blocking::new(platform, cycles, trips)?;
             costs[1].push(cost(trips, || graph.run().map(drop))?);
-            costs[2].push(cost(trips, || by_hand(platform, cycles, trips))?);
+            costs[2].push(cost(trips, || by_hand(platform, cycles, trips, true))?);
+            costs[3].push(cost(trips, || by_hand(platform, cycles, trips, false))?);
         }
         let texts = costs.map(|mut costs| {
             let (took, worked) = median(&mut costs[1..]);
             format!("{took:.1} ({worked:.1})")
         });
-        println!("{us:>12} {:>18} {:>18} {:>18}", texts[0], texts[1], texts[2]);
+        let [done, blocking, queries, by_hand] = texts;
+        println!("{us:>12} {done:>18} {blocking:>18} {queries:>18} {by_hand:>18}");
+    }
+    for asleep in [Duration::from_micros(100), Duration::from_millis(2)] {
+        println!("a thread wakes another, which slept {asleep:?}: {:.1} us", futex(asleep));
     }
     Ok(())
 }
