@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Parser;
+use streamflow::Error;
 use streamflow_examples::cli::{self, Failure, GraphArgs, PlatformArgs};
 use streamflow_examples::edges::EdgesApp;
 use streamflow_examples::{png_io, progress};
@@ -26,7 +27,7 @@ struct Args {
     #[command(flatten)]
     platform: PlatformArgs,
 
-    /// Number of runs of the pipeline; the last result is written
+    /// Number of runs of the pipeline; all results must be the same
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     repeat: u64,
 
@@ -49,17 +50,20 @@ fn run(args: &Args) -> Result<(), Failure> {
     let platform = args.platform.open()?;
     let image = png_io::read(input)?;
 
-    let (repeat, bar) = (args.repeat, progress::bar(args.repeat));
+    let bar = progress::bar(args.repeat);
     let result = Arc::new(Mutex::new(Vec::new()));
-    let (last, steps) = (result.clone(), bar.clone());
+    let (first, steps) = (result.clone(), bar.clone());
     let report = move |tick: u64, pixels: &[u8]| {
-        if tick + 1 == repeat {
-            last.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(pixels);
+        let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
+        if tick == 0 {
+            first.extend_from_slice(pixels);
+        } else if *first != pixels {
+            return Err(Error::other(format!("run {tick} found other edges than run 0")));
         }
         steps.inc(1);
         Ok(())
     };
-    let report = EdgesApp::new(&platform, &image, repeat, Box::new(report))?.run()?;
+    let report = EdgesApp::new(&platform, &image, args.repeat, Box::new(report))?.run()?;
     bar.finish_and_clear();
     args.graph.print(&report)?;
 
