@@ -112,6 +112,9 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// The macro defines a struct with
 /// - `new(platform: &Platform, parameters) -> Result<Self>` and `run(&mut self) -> Result<()>`
 ///   (in another run, the operators keep their state, and ticks and counts begin at 0 again),
+/// - `params(&self)`, which sets the parameters of the nodes from any thread: `graph.params().cfar().set_threshold(0.5)?`.
+///   It returns a `NameHandle`, with a method for each node. `load_params(path)` and `load_params_str(name, text)` set
+///   all of them from TOML. The documentation of `streamflow::Param` has a whole program,
 /// - for each node `name(&self) -> &Operator` and `name_mut(&mut self) -> &mut Operator`,
 /// - `MERMAID` and `DOT`, the graph as a diagram.
 ///
@@ -265,6 +268,13 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// `T` is a `Message`: a tensor, a number, a `HostData<T>`, a struct with `#[derive(Message)]`. The struct's
 /// documentation gets a table with the documentation of its ports.
 ///
+/// # Parameters
+/// `#[param] threshold: f32` is state that any thread may set while the graph runs. `compute` reads it as
+/// `self.threshold`, and `new` takes it, as other state. `#[param(range = 0.0..=1.0)]` refuses other values; the ends are
+/// expressions of the field's type, and `0..` has no end. The type is a `Param`, whose documentation says when a value
+/// takes effect. The macro adds `CombineAndSumParams`, with `threshold(&self) -> f32` and
+/// `set_threshold(&self, value: f32) -> Result<(), Error>`.
+///
 /// # Options
 /// In any order, as in `#[operator(streams(fill, copy), no_new)]`:
 /// - `streams(fill, copy)`: the names of the streams that the operator allocates with
@@ -280,6 +290,7 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// - `&mut T` or `Option<T>` as an input; a reference as an output,
 /// - a type that can't be a message, as `[f32]`, `str` or a tuple,
 /// - a name that is given twice, or is reserved,
+/// - `#[param]` on a port, or on a type that is not a `Param`; a range that has no values,
 /// - state that is not `Send`, as a tick's `Stream` (use an `OnStream` for a stream beyond the tick),
 /// - an operator without `impl Compute` in a graph.
 ///

@@ -342,6 +342,42 @@ pub enum Error {
         longest: Duration,
     },
 
+    /// A parameter is, or would be, outside of its range.
+    #[error(
+        "parameter `{parameter}` of node `{node}` can't be {value}: its range is {range}; choose a value of the range"
+    )]
+    ParamOutOfRange {
+        /// The node.
+        node: String,
+        /// The parameter.
+        parameter: &'static str,
+        /// The value that was refused.
+        value: String,
+        /// The range, as Rust writes it.
+        range: String,
+    },
+
+    /// A parameter was set through a handle whose graph was dropped.
+    #[error(
+        "parameter `{parameter}` of node `{node}` can't be set: its graph was dropped; make a new graph, and take \
+         the handle of that one"
+    )]
+    ParamOfDroppedGraph {
+        /// The node.
+        node: String,
+        /// The parameter.
+        parameter: &'static str,
+    },
+
+    /// A file with the values of parameters has mistakes. No parameter was set.
+    #[error("the parameters of `{file}` were not set; correct the file:\n  {}", problems.join("\n  "))]
+    ParamsFile {
+        /// The file.
+        file: String,
+        /// All mistakes, each with file, line and column.
+        problems: Vec<String>,
+    },
+
     /// An operator's hook failed.
     #[error("operator `{node}` failed in `{hook}`, tick {tick}: {cause}")]
     Operator {

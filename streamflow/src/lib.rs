@@ -15,6 +15,7 @@ mod lock;
 pub mod memory;
 pub mod message;
 mod operator;
+mod param;
 mod platform;
 pub mod port;
 pub mod schedule;
@@ -35,6 +36,7 @@ pub use memory::{
 };
 pub use message::{HostData, Many, Message, Metadata};
 pub use operator::{Compute, Node, Operator};
+pub use param::{NoParams, Param, ParamChange};
 pub use platform::{HostPlatform, Platform, PlatformOptions, device};
 pub use port::{In, Out};
 pub use schedule::Report;
@@ -63,7 +65,7 @@ pub mod prelude {
 pub mod __private {
     pub use crate::context::{ExecutionContext, SingleStream, StreamName};
     pub use crate::driver::{HostArgs, HostKernel};
-    pub use crate::error::Result;
+    pub use crate::error::{Error, Result};
     pub use crate::graph::Graph;
     pub use crate::graph::check::{
         EdgeEnd, check_devices, check_inputs, check_outputs, check_pool, check_pool_use,
@@ -75,6 +77,9 @@ pub mod __private {
     pub use crate::message::{Host, MemoryVisitor, Message, Payload, Place, Several, Sole};
     pub use crate::operator::{
         AnyNode, Compute, Node, NodeOptions, NodeStreams, Operator, any_node, apart,
+    };
+    pub use crate::param::{
+        Exchange, GraphParams, Limits, NoParams, OperatorParams, ParamCell, ParamMaker,
     };
     pub use crate::platform::{Platform, device};
     pub use crate::port::*;

@@ -3,12 +3,13 @@
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::{
-    Attribute, Data, DataStruct, DeriveInput, Fields, GenericParam, Generics, Type, TypeParam,
-    TypeParamBound, WherePredicate,
+    Attribute, Data, DataStruct, DeriveInput, Fields, GenericParam, Generics, Ident, Type,
+    TypeParam, TypeParamBound, WherePredicate,
 };
 
-use super::fields::{SortedFields, sort_fields};
-use super::model::{Body, Expandable, Operator, Options, Port};
+use super::fields::sort_fields;
+use super::model::{Body, Expandable, Operator, Options, Param, Port};
+use super::params::setter_name;
 use crate::diagnostic::Errors;
 use crate::tokens::{STANDARD_TRAITS, mentions};
 
@@ -20,10 +21,10 @@ pub(super) fn check_operator(
 ) -> Operator {
     let mut input = input;
     remove_repeated(&mut input.attrs, errors);
-    let whole = without_port_attributes(&input).to_token_stream();
+    let whole = without_own_attributes(&input).to_token_stream();
     let DeriveInput { attrs, vis, ident, generics, data } = input;
     let mut expandable = reject_lifetimes(&generics, errors);
-    let mut ports = Vec::new();
+    let (mut ports, mut params) = (Vec::new(), Vec::new());
     let spans = match &data {
         Data::Struct(DataStruct { struct_token, fields: Fields::Named(fields), .. }) => {
             [struct_token.span, fields.brace_token.span.join()]
@@ -32,8 +33,10 @@ pub(super) fn check_operator(
     };
     let body = match data {
         Data::Struct(DataStruct { fields: Fields::Named(fields), .. }) => {
-            let SortedFields { ports: found, state } = sort_fields(&ident, fields.named, errors);
-            ports = found;
+            let sorted = sort_fields(&ident, fields.named, errors);
+            let state = sorted.state;
+            (ports, params) = (sorted.ports, sorted.params);
+            check_param_names(&mut params, errors);
             if ports.is_empty() {
                 errors.at(
                     &ident,
@@ -104,8 +107,26 @@ pub(super) fn check_operator(
         generics,
         body,
         ports,
+        params,
         expandable,
     }
+}
+
+/// Reports and removes a parameter whose name is that of another one's setter: both are methods of the handle.
+fn check_param_names(params: &mut Vec<Param>, errors: &mut Errors) {
+    let setters: Vec<(Ident, Ident)> =
+        params.iter().map(|param| (setter_name(param), param.ident.clone())).collect();
+    params.retain(|param| {
+        let name = param.ident.unraw();
+        let Some((_, other)) = setters.iter().find(|(setter, _)| *setter == name) else {
+            return true;
+        };
+        let text = format!(
+            "parameter `{name}` has the name of the method that sets `{other}`; give one another name"
+        );
+        errors.at(&param.ident, text);
+        false
+    });
 }
 
 /// Reports and removes a second `#[operator]`, which would find no ports.
@@ -121,8 +142,8 @@ fn remove_repeated(attrs: &mut Vec<Attribute>, errors: &mut Errors) {
     });
 }
 
-/// The item without `#[input]` and `#[output]`, which rustc does not know. Used when the item is kept as it is.
-fn without_port_attributes(input: &DeriveInput) -> DeriveInput {
+/// The item without `#[input]`, `#[output]` and `#[param]`, which rustc does not know. Used when the item is kept as it is.
+fn without_own_attributes(input: &DeriveInput) -> DeriveInput {
     let mut input = input.clone();
     let variants = match &mut input.data {
         Data::Struct(data) => vec![&mut data.fields],
@@ -130,9 +151,10 @@ fn without_port_attributes(input: &DeriveInput) -> DeriveInput {
         Data::Union(_) => Vec::new(),
     };
     for field in variants.into_iter().flatten() {
-        let is_port_attribute =
-            |attr: &Attribute| attr.path().is_ident("input") || attr.path().is_ident("output");
-        field.attrs.retain(|attr| !is_port_attribute(attr));
+        let is_ours = |attr: &Attribute| {
+            ["input", "output", "param"].iter().any(|name| attr.path().is_ident(name))
+        };
+        field.attrs.retain(|attr| !is_ours(attr));
     }
     input
 }

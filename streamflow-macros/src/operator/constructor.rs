@@ -19,6 +19,7 @@ pub(super) fn expand_definition(operator: &Operator) -> TokenStream {
     let params = &generics.params;
     let params = (!params.is_empty()).then(|| quote!(<#params>));
     let table = docs::write_port_table(operator);
+    let params_table = docs::write_param_table(operator);
     let [keyword, braces] = operator.spans;
     let keyword = quote_spanned!(keyword=> struct);
     let unused = find_unused_params(generics, &quote!(#(#state,)*));
@@ -32,6 +33,7 @@ pub(super) fn expand_definition(operator: &Operator) -> TokenStream {
     quote! {
         #(#attrs)*
         #table
+        #params_table
         #visibility #keyword #ident #params #where_clause #fields
         #new
     }

@@ -5,7 +5,7 @@ use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::{Attribute, Expr, Lit, Meta};
 
-use super::model::{Direction, Operator, Port, Size};
+use super::model::{Direction, Operator, Param, Port, Range, Size};
 use crate::tokens::spelled;
 
 /// The text of a doc comment, without its markers and outer blank space.
@@ -50,6 +50,25 @@ pub(super) fn write_port_table(operator: &Operator) -> TokenStream {
         let ty = escape_cell(&spelled(&port.written));
         let first = port.doc.split("\n\n").next().unwrap_or_default();
         table.push_str(&format!("\n| `{name}` | {direction} | `{ty}` | {} |", escape_cell(first)));
+    }
+    quote!(#[doc = #table])
+}
+
+/// The table of the parameters, which follows that of the ports.
+pub(super) fn write_param_table(operator: &Operator) -> TokenStream {
+    if operator.params.is_empty() {
+        return TokenStream::new();
+    }
+    let mut table =
+        "\n\n## Parameters\n\n| name | type | range | text |\n|---|---|---|---|".to_owned();
+    for Param { ident, ty, docs, range, .. } in &operator.params {
+        let (name, ty) = (ident.unraw(), escape_cell(&spelled(ty)));
+        let range = range.as_ref().map(Range::text);
+        let range =
+            range.map_or_else(|| "–".to_owned(), |range| format!("`{}`", escape_cell(&range)));
+        let doc = read_doc_text(docs);
+        let first = escape_cell(doc.split("\n\n").next().unwrap_or_default());
+        table.push_str(&format!("\n| `{name}` | `{ty}` | {range} | {first} |"));
     }
     quote!(#[doc = #table])
 }

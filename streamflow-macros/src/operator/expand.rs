@@ -11,6 +11,7 @@ use super::generics::{
     find_unused_params, message_bounds_left_to_rustc, phantom_type, with_bounds_left_to_rustc,
 };
 use super::model::{Direction, Expandable, Operator, Port, Size};
+use super::params::{expand_handle, handle_type};
 use super::structs::{
     Names, expand_structs, form_name, may_be_alias_of_shared, name_types, port_struct_name,
     type_in_tick, write_params,
@@ -27,6 +28,7 @@ pub(super) fn expand_operator(operator: &Operator) -> TokenStream {
     let structs = expand_structs(operator, &names);
     let port_types = operator.ports.iter().map(|port| expand_port_type(operator, port));
     let port_impls = operator.ports.iter().map(|port| expand_port_impl(operator, port, &names));
+    let handle = expand_handle(operator);
     let operator_impl = expand_operator_impl(operator, &names);
     let ports_impl = expand_ports_impl(operator, &names);
     let cfgs = &operator.cfgs;
@@ -34,6 +36,7 @@ pub(super) fn expand_operator(operator: &Operator) -> TokenStream {
         #definition
         #structs
         #(#port_types)*
+        #handle
         #cfgs
         #[allow(trivial_bounds)]
         const _: () = {
@@ -94,6 +97,7 @@ fn expand_operator_impl(operator: &Operator, names: &Names) -> TokenStream {
     let streams_phantom_field =
         stream_names.is_empty().then(|| quote!(__tick: ::core::marker::PhantomData,));
     let do_not_recommend = do_not_recommend(generics, &operator.ports);
+    let params = handle_type(operator);
     let items = quote! {
         const NAME: &'static str = #name;
         const INPUTS: &'static [::streamflow::__private::PortInfo] = &[#(#inputs,)*];
@@ -103,6 +107,7 @@ fn expand_operator_impl(operator: &Operator, names: &Names) -> TokenStream {
         type Ports = #ports #type_generics;
         type Io<#tick> = #io<#tick, #(#io_params,)*>;
         type StreamNames<#tick> = #streams<#tick>;
+        type Params = #params;
         type __Node = ::std::boxed::Box<::streamflow::__private::Node<Self>>;
 
         fn __ports() -> #ports #type_generics {

@@ -10,7 +10,8 @@ use syn::{Attribute, Field, Meta, Token, Type, Visibility, parse_quote};
 
 use super::docs::read_doc_text;
 use super::input_options::{InputOptions, read_input_options};
-use super::model::{Direction, Port, Size};
+use super::model::{Direction, Param, Port, Size};
+use super::param_options::take_param;
 use super::port_type::{PortType, read_input_type, read_output_type};
 use crate::diagnostic::{Errors, NAMELESS, similar};
 use crate::tokens::{spelled, ungrouped};
@@ -19,6 +20,8 @@ use crate::tokens::{spelled, ungrouped};
 pub(super) struct SortedFields {
     pub(super) ports: Vec<Port>,
     pub(super) state: Vec<Field>,
+    /// The parameters among the state.
+    pub(super) params: Vec<Param>,
 }
 
 /// The attribute that makes a field a port.
@@ -32,7 +35,7 @@ pub(super) fn sort_fields(
     fields: Punctuated<Field, Token![,]>,
     errors: &mut Errors,
 ) -> SortedFields {
-    let mut sorted = SortedFields { ports: Vec::new(), state: Vec::new() };
+    let mut sorted = SortedFields { ports: Vec::new(), state: Vec::new(), params: Vec::new() };
     let mut names = HashSet::new();
     for mut field in fields {
         let Some(ident) = field.ident.clone() else { continue };
@@ -53,9 +56,13 @@ pub(super) fn sort_fields(
             .or_else(|| reject_borrowed_field(&ident, &mut field.ty, errors));
         match attribute {
             Some(attribute) => {
-                sorted.ports.push(read_port(operator, ident, attribute, field, errors))
+                reject_param_attribute(&mut field, errors);
+                sorted.ports.push(read_port(operator, ident, attribute, field, errors));
             }
-            None => sorted.state.push(field),
+            None => {
+                sorted.params.extend(take_param(&mut field, errors));
+                sorted.state.push(field);
+            }
         }
     }
     sorted
@@ -64,6 +71,19 @@ pub(super) fn sort_fields(
 /// Whether the field depends on `cfg`. Another field may then have the same name.
 fn has_cfg(field: &Field) -> bool {
     field.attrs.iter().any(|attr| attr.path().is_ident("cfg"))
+}
+
+/// Reports and removes `#[param]` at a port.
+fn reject_param_attribute(field: &mut Field, errors: &mut Errors) {
+    field.attrs.retain(|attr| {
+        let is_param = attr.path().is_ident("param");
+        if is_param {
+            let text = "a port carries messages, and is no parameter; give the parameter a field of \
+                        its own, or remove this";
+            errors.at(attr, text);
+        }
+        !is_param
+    });
 }
 
 /// Removes `#[input]` or `#[output]` from the field, and returns it.

@@ -7,11 +7,13 @@
 //! 1. `parse.rs`: `parse_options` reads the options of `#[operator(…)]` into `Options` (`model.rs`), and `parse_item`
 //!    reads the struct into syn's `DeriveInput`.
 //! 2. `check.rs`: `check_operator` makes an `Operator` (`model.rs`) from both. `fields.rs` sorts the fields into ports
-//!    and state, and reads each `Port`. `input_options.rs` reads `#[input(…)]` into `InputOptions`, and `port_type.rs`
+//!    and state, and reads each `Port`. `param_options.rs` reads
+//!    the `#[param]` of a field into a `Param`, `input_options.rs` reads `#[input(…)]` into `InputOptions`, and `port_type.rs`
 //!    reads the field's type into a `PortType`. `message_type.rs` rejects types that can't be messages.
 //! 3. `expand.rs`: `expand_operator` writes the items, as a `TokenStream`. `constructor.rs` writes the user's struct
 //!    without its ports, with the table of the ports (`docs.rs`), and `new`. `structs.rs` writes the Ports, the Io and
-//!    the Streams, and `expand.rs` itself the ports' own types and all implementations. `generics.rs` decides which
+//!    the Streams, and `params.rs` the handle of the parameters, and `expand.rs` itself the ports' own types
+//!    and all implementations. `generics.rs` decides which
 //!    parameters and bounds each of them has.
 //! 4. Here, `operator` appends the mistakes that `parse` and `check` have added to `Errors`, as `compile_error!`s.
 //!    `Expandable` says how much is defined in spite of them.
@@ -42,6 +44,8 @@ mod generics;
 mod input_options;
 mod message_type;
 mod model;
+mod param_options;
+mod params;
 mod parse;
 mod port_type;
 mod structs;

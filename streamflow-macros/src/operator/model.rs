@@ -28,6 +28,8 @@ pub(super) struct Operator {
     pub(super) body: Body,
     /// In the order of the fields.
     pub(super) ports: Vec<Port>,
+    /// The fields of the state that are marked `#[param]`, in their order.
+    pub(super) params: Vec<Param>,
     /// How much the macro can define.
     pub(super) expandable: Expandable,
 }
@@ -64,6 +66,24 @@ pub(super) struct Port {
     pub(super) doc: String,
     /// The name of the port's own type, `CombineAndSum_in1`. See "What becomes of a port" in `operator/mod.rs`.
     pub(super) port_type_name: Ident,
+}
+
+/// A field marked `#[param]`. It is also among the state's fields.
+pub(super) struct Param {
+    pub(super) ident: Ident,
+    pub(super) ty: Type,
+    /// The doc comment, attribute by attribute.
+    pub(super) docs: Vec<Attribute>,
+    /// The `#[cfg(…)]`s.
+    pub(super) cfgs: Vec<Attribute>,
+    pub(super) range: Option<Range>,
+}
+
+/// `range = begin..end`, or `range = begin..=end`
+pub(super) struct Range {
+    pub(super) begin: Option<Box<Expr>>,
+    pub(super) end: Option<Box<Expr>>,
+    pub(super) with_end: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -114,4 +114,13 @@ pub trait Graph {
     fn nodes(&mut self) -> Vec<&mut dyn AnyNode>;
     /// Where it runs.
     fn platform(&self) -> &Platform;
+    /// The type of [`handle`](Self::handle).
+    type Handle: Clone + Send + Sync + 'static
+    where
+        Self: Sized;
+    /// What sets the parameters of its nodes, from any thread: the method `params`, which `graph!` writes, returns the
+    /// same.
+    fn handle(&self) -> Self::Handle
+    where
+        Self: Sized;
 }

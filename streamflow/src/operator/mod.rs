@@ -15,6 +15,7 @@ pub use waits::Waits;
 
 use crate::context::ExecutionContext;
 use crate::error::Result;
+use crate::param::{GraphParams, OperatorParams};
 use crate::platform::Platform;
 use crate::port::{PortInfo, Ports};
 
@@ -42,6 +43,8 @@ pub trait Operator: Send + Sized + 'static {
     type Io<'t>;
     /// The names of its declared streams, for [`Compute::start`].
     type StreamNames<'t>;
+    /// The handle that sets its parameters, as `CfarParams`; [`NoParams`](crate::NoParams) without any.
+    type Params: OperatorParams<Self>;
     /// `Box<Node<Self>>`, an item for the same reason as [`__node`](Self::__node).
     #[doc(hidden)]
     type __Node;
@@ -56,6 +59,11 @@ pub trait Operator: Send + Sized + 'static {
     /// Makes the names of the streams, for `start`.
     #[doc(hidden)]
     fn __stream_names(cx: &ExecutionContext) -> Self::StreamNames<'_>;
+    /// The parameters of a node.
+    #[doc(hidden)]
+    fn __params<'a>(graph: &'a GraphParams, node: &str) -> &'a Self::Params {
+        Self::Params::of_node(graph, node)
+    }
     /// Makes a node. It is an item of this trait, and not a function with a bound, so that rustc reports a type that
     /// is no operator at the place where `graph!` names it, with one text each time, which it then prints once.
     #[doc(hidden)]

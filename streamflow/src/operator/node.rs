@@ -12,6 +12,7 @@ use super::{Compute, Operator};
 use crate::context::{ExecutionContext, RunControl, Streams};
 use crate::error::{Error, Result};
 use crate::message::{Handled, InputState};
+use crate::param::NodeParams;
 use crate::platform::{Platform, device};
 use crate::port::{PortInfo, Ports, ReceivingEnd, SendingEnd};
 use crate::stream::CudaStreamPool;
@@ -22,6 +23,7 @@ pub struct Node<O: Operator> {
     pub operator: O,
     /// Its ports.
     pub ports: O::Ports,
+    params: NodeParams<O::Params>,
     runner: NodeRunner,
 }
 
@@ -35,7 +37,7 @@ pub fn apart<R>(call: impl FnOnce() -> R) -> R {
 /// only.
 ///
 /// # Errors
-/// [`Error::CountZero`]; the platform's, if it has no such device or can't make the streams.
+/// [`Error::CountZero`]; [`Error::ParamOutOfRange`]; the platform's, if it has no such device or can't make the streams.
 pub(crate) fn node<O: Operator>(
     name: &str,
     operator: O,
@@ -65,6 +67,7 @@ pub(crate) fn node<O: Operator>(
     };
     let cx =
         ExecutionContext::new(platform, name, on, streams, O::STREAM_NAMES, options.single_stream);
+    let params = NodeParams::new(&operator, name, options.params)?;
     // A tick of an operator without ports does its work outside of the graph.
     let idle = match (O::INPUTS, O::OUTPUTS) {
         ([], []) => Progress::Changed,
@@ -72,7 +75,7 @@ pub(crate) fn node<O: Operator>(
         _ => Progress::Unchanged,
     };
     let runner = NodeRunner::new(cx, options.count, awaited, idle);
-    Ok(Box::new(Node { operator, ports, runner }))
+    Ok(Box::new(Node { operator, ports, params, runner }))
 }
 
 /// The node as schedulers see it. `graph!` names the operator's type in the call, so that rustc reports a missing
@@ -166,7 +169,9 @@ impl<O: Compute> AnyNode for Node<O> {
             let (name, edges) = (output.name(), output.edges());
             outputs.push(PortStatus { name, optional: false, edges });
         });
-        self.runner.status(inputs, outputs)
+        let (status, changes) = (self.runner.status(inputs, outputs), self.params.changes());
+        let (parameters, parameters_omitted) = (changes.kept.into(), changes.omitted);
+        NodeStatus { parameters, parameters_omitted, ..status }
     }
 
     fn stop(&mut self) -> Result<()> {
@@ -185,6 +190,11 @@ impl<O: Compute> Node<O> {
     pub(crate) fn tick_unpublished(&mut self) -> Result<()> {
         let (runner, mut hooks) = self.split();
         runner.tick_unpublished(&mut hooks)
+    }
+
+    /// The handle that sets the operator's parameters.
+    pub(crate) fn params(&self) -> &O::Params {
+        self.params.handle()
     }
 
     /// Drops the messages that were emitted and not published.
@@ -209,8 +219,8 @@ impl<O: Compute> Node<O> {
     }
 
     fn split(&mut self) -> (&mut NodeRunner, Parts<'_, O>) {
-        let Self { operator, ports, runner } = self;
-        (runner, Parts { operator, ports })
+        let Self { operator, ports, params, runner } = self;
+        (runner, Parts { operator, ports, params })
     }
 }
 
@@ -218,14 +228,17 @@ impl<O: Compute> Node<O> {
 struct Parts<'a, O: Operator> {
     operator: &'a mut O,
     ports: &'a mut O::Ports,
+    params: &'a NodeParams<O::Params>,
 }
 
 impl<O: Compute> Hooks for Parts<'_, O> {
     fn start(&mut self, cx: &ExecutionContext) -> HookResult {
+        self.params.begin_run(self.operator)?;
         self.operator.start(O::__stream_names(cx), cx).map_err(Box::new)
     }
 
     fn compute(&mut self, cx: &ExecutionContext) -> HookResult {
+        self.params.take_over(self.operator, cx.tick());
         self.operator.compute(O::__io(self.ports, cx), cx).map_err(Box::new)
     }
 

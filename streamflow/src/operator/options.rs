@@ -1,6 +1,7 @@
 //! Options that `graph!` sets on a node; its readiness.
 
 use crate::context::SingleStream;
+use crate::param::GraphParams;
 use crate::stream::{CudaStreamPool, StreamPool};
 
 /// Where a node's streams come from.
@@ -28,6 +29,8 @@ pub struct NodeOptions<'a> {
     pub stream_done: &'static [&'static str],
     /// Whether the graph has one stream alone, so that no other stream needs its events.
     pub single_stream: &'a SingleStream,
+    /// The graph's parameters, to which the node adds its own.
+    pub params: &'a GraphParams,
 }
 
 /// Whether a node can run.

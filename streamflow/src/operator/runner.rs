@@ -78,6 +78,8 @@ impl NodeRunner {
             has_stopped_graph: self.cx.has_stopped_graph(),
             inputs,
             outputs,
+            parameters: Vec::new(),
+            parameters_omitted: 0,
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a node is doing, for reports about a run.
 
 use crate::message::EdgeStatus;
+use crate::param::ParamChange;
 
 /// A node at one moment.
 #[derive(Debug, Clone)]
@@ -19,6 +20,10 @@ pub struct NodeStatus {
     pub inputs: Vec<PortStatus>,
     /// Its outputs, in the order of declaration.
     pub outputs: Vec<PortStatus>,
+    /// The values of parameters that it has taken over in this run: the last 1000.
+    pub parameters: Vec<ParamChange>,
+    /// How many it had taken over before these.
+    pub parameters_omitted: u64,
 }
 
 /// A port of a node at one moment.

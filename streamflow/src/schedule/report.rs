@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::message::Policy;
 use crate::operator::NodeStatus;
+use crate::param::ParamChange;
 
 /// A run that ended well: why it ended, and what it did. [`Graph`](crate::Graph)s made by `graph!` return it from
 /// `run`.
@@ -37,6 +38,11 @@ pub struct Report {
     pub nodes: Vec<NodeReport>,
     /// The messages that were sent and never received, by edge. Empty if there were none.
     pub dropped: Vec<Dropped>,
+    /// The values of parameters that the nodes have taken over, in the order of the nodes, and of the ticks of each
+    /// node. The last 1000 of each node are kept.
+    pub parameters: Vec<ParamChange>,
+    /// How many were taken over and are not among `parameters`.
+    pub parameters_omitted: u64,
 }
 
 /// Why a run ended well.
@@ -107,7 +113,10 @@ impl Report {
         };
         let ticks = |node: &NodeStatus| NodeReport { name: node.name.clone(), ticks: node.ticks };
         let dropped = stopped.iter().flat_map(dropped).collect();
-        Self { end, nodes: at_end.iter().map(ticks).collect(), dropped }
+        let nodes = at_end.iter().map(ticks).collect();
+        let parameters = at_end.iter().flat_map(|node| node.parameters.iter().cloned()).collect();
+        let parameters_omitted = at_end.iter().map(|node| node.parameters_omitted).sum();
+        Self { end, nodes, dropped, parameters, parameters_omitted }
     }
 }
 
@@ -161,7 +170,15 @@ impl fmt::Display for Report {
         writeln!(f, "the run ended: {}", self.end)?;
         let names = self.nodes.iter().map(|node| node.name.len());
         let edges = self.dropped.iter().map(|dropped| dropped.edge.len());
-        let width = names.chain(edges).chain(["node".len()]).max().unwrap_or_default();
+        let parameters = self.parameters.iter().map(|of| of.node.len() + 1 + of.parameter.len());
+        let least = ["parameter".len()].into_iter().filter(|_| !self.parameters.is_empty());
+        let width = names
+            .chain(edges)
+            .chain(parameters)
+            .chain(least)
+            .chain(["node".len()])
+            .max()
+            .unwrap_or_default();
         writeln!(f, "{:width$}  {:>12}", "node", "ticks")?;
         for NodeReport { name, ticks } in &self.nodes {
             writeln!(f, "{name:width$}  {ticks:>12}")?;
@@ -171,6 +188,15 @@ impl fmt::Display for Report {
         }
         for Dropped { edge, messages, reason } in &self.dropped {
             writeln!(f, "{edge:width$}  {messages:>12}  {reason}")?;
+        }
+        if !self.parameters.is_empty() {
+            writeln!(f, "{:width$}  {:>12}  value", "parameter", "from tick")?;
+        }
+        for ParamChange { node, parameter, tick, value } in &self.parameters {
+            writeln!(f, "{:width$}  {tick:>12}  {value}", format!("{node}.{parameter}"))?;
+        }
+        if self.parameters_omitted > 0 {
+            writeln!(f, "{} earlier changes of parameters are left out", self.parameters_omitted)?;
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::memory::{Recycler, Shared};
 use crate::message::{Envelope, Message, Metadata, Payload};
 use crate::operator::{AnyNode, Compute, Node, NodeOptions, NodeStreams, Readiness, Waits, node};
+use crate::param::GraphParams;
 use crate::platform::Platform;
 use crate::port::{Input, InputPort, Output, OutputPort};
 use crate::stream::{CudaStream, CudaStreamPool, Point};
@@ -39,6 +40,7 @@ impl<O: Compute> OperatorHarness<O> {
             stream_done: &[],
             // Pushed messages come on another stream than the operator's.
             single_stream: &SingleStream::new(2),
+            params: &GraphParams::default(),
         };
         let node = node(O::NAME, operator, O::__ports(), platform, options)?;
         let stream = own.allocate("the harness")?;
@@ -54,6 +56,12 @@ impl<O: Compute> OperatorHarness<O> {
     /// The operator.
     pub fn operator(&mut self) -> &mut O {
         &mut self.node.operator
+    }
+
+    /// The handle that sets the operator's parameters: `harness.params().set_threshold(0.5)?`. The next tick has the
+    /// value.
+    pub fn params(&self) -> &O::Params {
+        self.node.params()
     }
 
     /// Puts a message into an input: `harness.push(|ports| &mut ports.image, image)?`.

@@ -1,7 +1,8 @@
 //! Builds the graph of a plan with the calls that `graph!` expands to.
 
 use streamflow::__private::{
-    EdgeOptions, Policy, SingleStream, begin, connect, connect_copy, connect_transfer, edge,
+    EdgeOptions, GraphParams, Policy, SingleStream, begin, connect, connect_copy, connect_transfer,
+    edge,
 };
 use streamflow::graph::{AnyNode, NodeOptions, NodeStreams};
 use streamflow::prelude::*;
@@ -179,6 +180,10 @@ impl Graph for Built {
     fn platform(&self) -> &Platform {
         &self.platform
     }
+
+    type Handle = ();
+
+    fn handle(&self) {}
 }
 
 /// Builds the graph. Its sources tick `ticks` times.
@@ -203,6 +208,7 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
     let declares =
         |step: &PlanNode| *step != PlanNode::Clock && (is_source(step) || !plan.adopting);
     let declaring = plan.nodes.iter().filter(|step| declares(step));
+    let params = GraphParams::default();
     let single_stream = SingleStream::new(declaring.count());
     let mut nodes: Vec<Box<dyn AnyNode>> = Vec::new();
     for (index, (step, ports)) in plan.nodes.iter().zip(ports).enumerate() {
@@ -222,6 +228,7 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
                 _ => &[],
             },
             single_stream: &single_stream,
+            params: &params,
         };
         let name = format!("{index}");
         nodes.push(match (*step, ports) {

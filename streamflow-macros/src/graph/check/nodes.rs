@@ -9,7 +9,18 @@ use crate::diagnostic::{Errors, similar};
 use crate::graph::model::Node;
 
 /// Names that the graph's struct has beside those of its nodes.
-const OF_GRAPH: &[&str] = &["new", "run", "nodes", "platform", "MERMAID", "DOT"];
+const OF_GRAPH: &[&str] = &[
+    "new",
+    "run",
+    "nodes",
+    "platform",
+    "params",
+    "load_params",
+    "load_params_str",
+    "handle",
+    "MERMAID",
+    "DOT",
+];
 
 /// Reports nodes whose operator has the name of the graph, and returns whether there are any: the graph's struct would
 /// shadow the operator.

@@ -177,13 +177,14 @@ fn node_options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) 
         None => quote!(::core::option::Option::None),
     };
     let stream_done = node.attributes.stream_done.iter().map(unraw_name);
-    let single_stream = idents::single_stream();
+    let (single_stream, graph_params) = (idents::single_stream(), idents::graph_params());
     quote! {
         ::streamflow::__private::NodeOptions {
             streams: ::streamflow::__private::NodeStreams::#streams,
             count: #count,
             stream_done: &[#(#stream_done,)*],
             single_stream: &#single_stream,
+            params: &#graph_params,
         }
     }
 }

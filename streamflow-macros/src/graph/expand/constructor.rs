@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::chunk::{self, Chunk};
-use super::idents::{hygienic, hygienic_platform, single_stream};
+use super::idents::{graph_params, hygienic, hygienic_platform, single_stream};
 use super::paths::{operator_item, pool_ref};
 use super::wiring;
 use crate::graph::model::Graph;
@@ -34,6 +34,7 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
         is_used.then(|| quote!(let #live = #platform.#function(#text, #pool_ref)?;))
     });
     let single_stream = declare_single_stream(graph);
+    let graph_params = graph_params();
     let chunks: Vec<Chunk<'_>> = chunk::divide_nodes(graph);
     let values = chunks.iter().map(Chunk::evaluate_values);
     let (edge_options, wiring) = (wiring::evaluate_options(graph), wiring::connect_edges(graph));
@@ -48,13 +49,14 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
         #edge_options
         #(#pools)*
         #single_stream
+        let #graph_params = ::streamflow::__private::GraphParams::default();
         #(#nodes)*
         #(#ports)*
         #wiring
         #(#left_out)*
         let #platform = ::core::clone::Clone::clone(#platform);
         #(#nodes_taken_out)*
-        ::core::result::Result::Ok(Self { #(#fields,)* __platform: #platform })
+        ::core::result::Result::Ok(Self { #(#fields,)* __platform: #platform, __params: #graph_params })
     }
 }
 

@@ -18,7 +18,11 @@ pub(super) fn expand_struct(graph: &Graph, mermaid: &str) -> TokenStream {
         quote!(#name: #node)
     });
     let picture = format!("\n```mermaid\n{mermaid}```");
-    let fields = quote!(#(#nodes,)* __platform: ::streamflow::__private::Platform,);
+    let fields = quote! {
+        #(#nodes,)*
+        __platform: ::streamflow::__private::Platform,
+        __params: ::streamflow::__private::GraphParams,
+    };
     // rustc shows the span of the name where another item has the same name.
     let fields = braced(name.span(), fields);
     quote! {

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::paths::parenthesized;
-use super::{chunk, idents};
+use super::{chunk, handle, idents};
 use crate::graph::model::{Graph, Node};
 use crate::graph::spans::first_and_last;
 
@@ -13,6 +13,7 @@ pub(super) fn expand_graph_impl(graph: &Graph) -> TokenStream {
     let name = &graph.header.name;
     let nodes = list_nodes(graph);
     let fields = graph.nodes.iter().map(idents::field);
+    let handle = handle::handle_name(graph);
     quote! {
         impl ::streamflow::__private::Graph for #name {
             fn nodes(&mut self) -> ::std::vec::Vec<&mut dyn ::streamflow::__private::AnyNode> {
@@ -22,6 +23,12 @@ pub(super) fn expand_graph_impl(graph: &Graph) -> TokenStream {
 
             fn platform(&self) -> &::streamflow::__private::Platform {
                 &self.__platform
+            }
+
+            type Handle = #handle;
+
+            fn handle(&self) -> #handle {
+                self.params()
             }
         }
     }

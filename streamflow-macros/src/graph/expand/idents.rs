@@ -21,6 +21,11 @@ pub(super) fn single_stream() -> Ident {
     Ident::new("__single_stream", Span::mixed_site())
 }
 
+/// The variable for the parameters of all nodes.
+pub(super) fn graph_params() -> Ident {
+    Ident::new("__params", Span::mixed_site())
+}
+
 /// A feedback edge's first message. It has the span of the user's expression, unchanged: rustc then does not mention
 /// the macro.
 pub(super) fn first_message(index: usize, span: Span) -> Ident {

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 
 use super::paths::parenthesized;
-use super::{constructor, diagram, idents};
+use super::{constructor, diagram, handle, idents};
 use crate::graph::model::{Graph, Node};
 use crate::graph::spans::first_and_last;
 
@@ -30,6 +30,7 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str) -> TokenStream {
     };
     let nodes = graph.nodes.iter().filter(|node| node.has_accessors);
     let accessors = nodes.map(|node| expand_accessors(graph, node));
+    let (handle, loading) = (handle::handle_name(graph), handle::expand_loading(graph));
     quote! {
         #[allow(dead_code)]
         impl #name {
@@ -56,6 +57,14 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str) -> TokenStream {
             /// The first error, or panic, of an operator or of the device, with node and tick, and
             /// what followed from it; `Error::Stalled` if a node is stuck. Everything is released.
             #visibility #run
+
+            /// Sets the parameters of the operators, from any thread: a method for each node.
+            #[must_use]
+            #visibility fn params(&self) -> #handle {
+                #handle { __params: ::core::clone::Clone::clone(&self.__params) }
+            }
+
+            #loading
 
             #(#accessors)*
         }

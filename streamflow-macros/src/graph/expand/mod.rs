@@ -6,6 +6,7 @@ mod constructor;
 mod definition;
 pub(super) mod diagram;
 mod graph_impl;
+mod handle;
 mod idents;
 mod implementation;
 mod paths;
@@ -33,6 +34,7 @@ pub(super) fn expand_graph(graph: &Graph) -> TokenStream {
     });
     let implementation = implementation::expand_methods(graph, &mermaid);
     let graph_impl = graph_impl::expand_graph_impl(graph);
+    let handle = handle::expand_handle(graph);
     // Some would fail because of a mistake that is reported anyway: see "Which check is where" in `graph/mod.rs`.
     let has_assertions = graph.is_sound && !graph.has_unknown_nodes;
     let node_assertions = has_assertions.then(|| assertions::assert_nodes(graph));
@@ -56,6 +58,7 @@ pub(super) fn expand_graph(graph: &Graph) -> TokenStream {
             #edge_assertions
         };
         #definition
+        #handle
         #node_assertions
     }
 }

@@ -1,7 +1,8 @@
 //! Builds a graph with the calls that `graph!` expands to.
 
 use streamflow::__private::{
-    EdgeOptions, Policy, SingleStream, begin, connect, connect_copy, connect_shared, edge,
+    EdgeOptions, GraphParams, Policy, SingleStream, begin, connect, connect_copy, connect_shared,
+    edge,
 };
 use streamflow::graph::{AnyNode, NodeOptions, NodeStreams};
 use streamflow::prelude::*;
@@ -162,6 +163,10 @@ impl Graph for Built {
     fn platform(&self) -> &Platform {
         &self.platform
     }
+
+    type Handle = ();
+
+    fn handle(&self) {}
 }
 
 /// Builds the graph.
@@ -194,12 +199,14 @@ pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
         }
     }
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new())?;
+    let params = GraphParams::default();
     let single_stream = SingleStream::new(3 * flow.nodes.len() + 1);
     let options = |streams| NodeOptions {
         streams,
         count: None,
         stream_done: &[],
         single_stream: &single_stream,
+        params: &params,
     };
     let clock_options = NodeOptions { count: Some(flow.ticks), ..options(NodeStreams::None) };
     let mut nodes: Vec<Box<dyn AnyNode>> =

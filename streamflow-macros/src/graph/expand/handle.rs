@@ -1,0 +1,93 @@
+//! The handle of the graph's parameters: `RadarHandle`.
+//!
+//! The macro can't see which operators have parameters, so each node has a method. It returns a reference into a list
+//! that `new` fills, so that the handle has no field for a node.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::Visibility;
+
+use super::idents;
+use super::paths::{operator_call, operator_item};
+use crate::graph::model::{Graph, Node};
+use crate::graph::spans::first_and_last;
+
+/// The name of the handle.
+pub(super) fn handle_name(graph: &Graph) -> Ident {
+    let name = &graph.header.name;
+    format_ident!("{}Handle", name, span = name.span())
+}
+
+/// The handle, with a method for each node.
+pub(super) fn expand_handle(graph: &Graph) -> TokenStream {
+    let (visibility, name) = (&graph.header.visibility, handle_name(graph));
+    let text = format!(
+        "Sets the parameters of [`{}`] from any thread, also while it runs. Its clones set the same.",
+        graph.header.name
+    );
+    let nodes = graph.nodes.iter().filter(|node| node.has_accessors);
+    let accessors = nodes.map(|node| expand_accessor(visibility, node));
+    let loading = expand_loading(graph);
+    quote! {
+        #[doc = #text]
+        #[derive(Clone, Debug)]
+        #[allow(dead_code)]
+        #visibility struct #name {
+            __params: ::streamflow::__private::GraphParams,
+        }
+
+        #[allow(dead_code)]
+        impl #name {
+            #loading
+            #(#accessors)*
+        }
+    }
+}
+
+/// The method of a node. All of it is underlined at the node's type: rustc reports a type that is no operator there, in
+/// the same words for each use, and prints equal reports once.
+fn expand_accessor(visibility: &Visibility, node: &Node) -> TokenStream {
+    let (_, last) = first_and_last(&node.ty);
+    let (name, text) = (idents::field(node), node.unraw_name());
+    let docs = format!("The parameters of `{text}`.");
+    let ty = operator_item(&node.ty, "Params");
+    let args = quote_spanned!(last=> &self.__params, #text);
+    let params = operator_call(&node.ty, "__params", args);
+    quote_spanned! {last=>
+        #[doc = #docs]
+        #[inline]
+        #visibility fn #name(&self) -> &#ty {
+            #params
+        }
+    }
+}
+
+/// `load_params` and `load_params_str`, of the graph and of its handle.
+pub(super) fn expand_loading(graph: &Graph) -> TokenStream {
+    let visibility = &graph.header.visibility;
+    quote! {
+        /// Sets all parameters to the values of a file in TOML: a table for each node that has parameters, with a key
+        /// for each of them.
+        ///
+        /// # Errors
+        /// `Error::ParamsFile`, with all mistakes of the file, if there are any. Then nothing is set.
+        #visibility fn load_params(
+            &self,
+            path: impl ::core::convert::AsRef<::std::path::Path>,
+        ) -> ::core::result::Result<(), ::streamflow::__private::Error> {
+            self.__params.load(path.as_ref())
+        }
+
+        /// As `load_params`, from a text; `name` is the name of the file in errors.
+        ///
+        /// # Errors
+        /// As for `load_params`.
+        #visibility fn load_params_str(
+            &self,
+            name: &str,
+            text: &str,
+        ) -> ::core::result::Result<(), ::streamflow::__private::Error> {
+            self.__params.load_str(name, text)
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! One parameter of a node.
+
+use std::any::type_name;
+use std::fmt;
+use std::mem::replace;
+use std::sync::{Arc, Mutex};
+
+use serde_core::de::IntoDeserializer;
+use toml::Spanned;
+use toml::de::{DeValue, Error as TomlError};
+
+use super::Param;
+use super::limits::Limits;
+use super::state::NodeState;
+use crate::error::{Error, Result};
+use crate::lock::locked;
+use crate::turns;
+
+/// One parameter of a node: the value that was set last. Its clones are the same parameter.
+pub struct ParamCell<T> {
+    inner: Arc<Inner<T>>,
+}
+
+struct Inner<T> {
+    state: Arc<NodeState>,
+    name: &'static str,
+    limits: Option<Limits<T>>,
+    slot: Mutex<Slot<T>>,
+    // The functions of `T: Param`. Only `new` has the bound, so that rustc reports a type without it once.
+    copy: fn(&T) -> T,
+    describe: fn(&T) -> String,
+    read: fn(Spanned<DeValue<'_>>) -> Result<T, TomlError>,
+}
+
+struct Slot<T> {
+    value: T,
+    /// The value as text, until the node takes it over.
+    new: Option<String>,
+}
+
+impl<T: Param> ParamCell<T> {
+    /// # Errors
+    /// [`Error::ParamOutOfRange`].
+    pub(super) fn new(
+        state: &Arc<NodeState>,
+        name: &'static str,
+        value: &T,
+        limits: Option<Limits<T>>,
+    ) -> Result<Self> {
+        let inner = Inner {
+            state: state.clone(),
+            name,
+            limits,
+            slot: Mutex::new(Slot { value: value.clone(), new: None }),
+            copy: T::clone,
+            describe: |value| format!("{value:?}"),
+            read: |value| T::deserialize(value.into_deserializer()),
+        };
+        inner.check(value)?;
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    pub(super) fn erase(&self) -> Arc<dyn AnyParam> {
+        self.inner.clone()
+    }
+}
+
+impl<T> ParamCell<T> {
+    /// The value that was set last; before, the value of the operator's field when the run began.
+    pub fn get(&self) -> T {
+        (self.inner.copy)(&locked(&self.inner.slot).value)
+    }
+
+    /// Sets the value, which the node takes over before its next tick.
+    ///
+    /// # Errors
+    /// [`Error::ParamOutOfRange`]; [`Error::ParamOfDroppedGraph`]. The value stays as it is.
+    pub fn set(&self, value: T) -> Result<()> {
+        let inner = &*self.inner;
+        inner.check_alive()?;
+        inner.check(&value)?;
+        inner.store((inner.describe)(&value), value);
+        Ok(())
+    }
+
+    /// Copies the value into the operator's field, if it is new. Returns it as text.
+    pub(super) fn take_over(&self, field: &mut T) -> Option<(&'static str, String)> {
+        let inner = &*self.inner;
+        let mut slot = locked(&inner.slot);
+        slot.new.as_ref()?;
+        // The copy is made first: if it panics, the value is still new.
+        let value = (inner.copy)(&slot.value);
+        let text = slot.new.take()?;
+        drop(slot);
+        *field = value;
+        Some((inner.name, text))
+    }
+
+    /// Makes the operator's field the value, unless one was set that the node has not taken over.
+    ///
+    /// # Errors
+    /// [`Error::ParamOutOfRange`].
+    pub(super) fn follow(&self, field: &T) -> Result<()> {
+        let inner = &*self.inner;
+        inner.check(field)?;
+        let value = (inner.copy)(field);
+        let mut slot = locked(&inner.slot);
+        let _dropped_later =
+            if slot.new.is_none() { replace(&mut slot.value, value) } else { value };
+        drop(slot);
+        Ok(())
+    }
+
+    /// Copies the value into the field of an operator that replaces the node's own.
+    pub(super) fn restore(&self, field: &mut T) {
+        *field = self.get();
+    }
+}
+
+impl<T> Inner<T> {
+    fn check_alive(&self) -> Result<()> {
+        if !self.state.is_dropped() {
+            return Ok(());
+        }
+        let (node, parameter) = (self.state.node.clone(), self.name);
+        Err(Error::ParamOfDroppedGraph { node, parameter })
+    }
+
+    fn check(&self, value: &T) -> Result<()> {
+        let Some(limits) = self.limits.as_ref().filter(|limits| !limits.contains(value)) else {
+            return Ok(());
+        };
+        Err(Error::ParamOutOfRange {
+            node: self.state.node.clone(),
+            parameter: self.name,
+            value: (self.describe)(value),
+            range: limits.text().to_owned(),
+        })
+    }
+
+    fn store(&self, text: String, value: T) {
+        let mut slot = locked(&self.slot);
+        let _dropped_later = replace(&mut *slot, Slot { value, new: Some(text) });
+        drop(slot);
+        turns::point("a parameter is stored and not announced");
+        self.state.note_change();
+    }
+}
+
+/// A parameter of any type, for values from a file.
+pub(super) trait AnyParam: Send + Sync {
+    fn name(&self) -> &'static str;
+    /// The type, and the range if there is one: what a value must be.
+    fn expected(&self) -> String;
+    /// Reads a value and checks it. The returned function sets it.
+    fn prepare(&self, value: Spanned<DeValue<'_>>) -> Result<Box<dyn FnOnce() + '_>, Unfit>;
+}
+
+/// Why a value of a file is not one of the parameter.
+pub(super) struct Unfit {
+    pub(super) text: String,
+    /// Where in the value the mistake is, in bytes of the file.
+    pub(super) at: Option<usize>,
+}
+
+/// The type's name without the paths of its parts: `Vec<String>`.
+fn short_type_name<T>() -> String {
+    let mut short = String::new();
+    for part in
+        type_name::<T>().split_inclusive(|letter: char| !letter.is_alphanumeric() && letter != '_')
+    {
+        if part.ends_with(':') {
+            // A part of a path, or the second colon behind it.
+            continue;
+        }
+        short.push_str(part);
+    }
+    short
+}
+
+impl<T: Send + 'static> AnyParam for Inner<T> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn expected(&self) -> String {
+        let limits = self.limits.as_ref().map(|limits| format!(" in {}", limits.text()));
+        format!("`{}`{}", short_type_name::<T>(), limits.unwrap_or_default())
+    }
+
+    fn prepare(&self, value: Spanned<DeValue<'_>>) -> Result<Box<dyn FnOnce() + '_>, Unfit> {
+        let read = (self.read)(value).map_err(|error| Unfit {
+            text: error.message().to_owned(),
+            at: error.span().map(|span| span.start),
+        });
+        let value = read?;
+        let text = (self.describe)(&value);
+        if let Some(limits) = self.limits.as_ref().filter(|limits| !limits.contains(&value)) {
+            let text = format!("{text} is not in the range {}", limits.text());
+            return Err(Unfit { text, at: None });
+        }
+        Ok(Box::new(move || self.store(text, value)))
+    }
+}
+
+impl<T> Clone for ParamCell<T> {
+    fn clone(&self) -> Self {
+        Self { inner: self.inner.clone() }
+    }
+}
+
+impl<T> fmt::Debug for ParamCell<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = (self.inner.describe)(&locked(&self.inner.slot).value);
+        f.write_str(&text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_type_name_has_no_paths() {
+        assert_eq!(short_type_name::<f32>(), "f32");
+        assert_eq!(short_type_name::<Vec<Option<String>>>(), "Vec<Option<String>>");
+        assert_eq!(short_type_name::<([std::time::Duration; 2], u8)>(), "([Duration; 2], u8)");
+    }
+}

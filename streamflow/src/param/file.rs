@@ -1,0 +1,168 @@
+//! Values of parameters from a file, in TOML: a table for each node, with a key for each of its parameters.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::cell::Unfit;
+use super::graph::{GraphParams, OfNode};
+use super::names::{list, nearest};
+use crate::error::{Error, Result};
+use crate::lock::locked;
+
+/// The assignments of one node.
+type Assignments<'a> = Vec<Box<dyn FnOnce() + 'a>>;
+
+impl GraphParams {
+    /// Sets all parameters to the values of a file.
+    ///
+    /// # Errors
+    /// [`Error::ParamsFile`], with all mistakes. No parameter is set then.
+    pub fn load(&self, path: &Path) -> Result<()> {
+        let file = path.display().to_string();
+        match fs::read_to_string(path) {
+            Ok(text) => self.load_str(&file, &text),
+            Err(error) => {
+                let problem = format!("{file}: it can't be read: {error}");
+                Err(Error::ParamsFile { file, problems: vec![problem] })
+            }
+        }
+    }
+
+    /// Sets all parameters to the values of a text; `name` is its name in errors.
+    ///
+    /// # Errors
+    /// As for [`load`](Self::load).
+    pub fn load_str(&self, name: &str, text: &str) -> Result<()> {
+        let mut problems = Problems { file: name, text, found: Vec::new() };
+        let assignments = self.read(text, &mut problems);
+        if problems.found.is_empty() && self.nodes().any(|node| node.state.is_dropped()) {
+            problems.add(0, "its graph was dropped, so nothing can be set; make a new graph");
+        }
+        if !problems.found.is_empty() {
+            return Err(Error::ParamsFile { file: name.to_owned(), problems: problems.sorted() });
+        }
+        for (node, assignments) in assignments {
+            // The node waits for the lock, so it gets the values of one file in one tick.
+            let held = locked(&node.state.changes);
+            assignments.into_iter().for_each(|assign| assign());
+            drop(held);
+        }
+        Ok(())
+    }
+
+    fn read(&self, text: &str, problems: &mut Problems<'_>) -> Vec<(&OfNode, Assignments<'_>)> {
+        let (document, errors) = DeTable::parse_recoverable(text);
+        for error in &errors {
+            problems.add(error.span().map_or(0, |span| span.start), error.message());
+        }
+        if !errors.is_empty() {
+            // What could not be read would seem to be missing.
+            return Vec::new();
+        }
+        let tables = document.into_inner();
+        let names: Vec<&str> = self.nodes().map(|node| node.state.node.as_str()).collect();
+        for key in tables.keys().filter(|key| !names.contains(&&**key.get_ref())) {
+            let name = key.get_ref();
+            let hint = nearest(name, &names).unwrap_or_else(|| match names[..] {
+                [] => "no node of this graph has parameters; remove it".to_owned(),
+                _ => format!("those that have are {}", list(&names)),
+            });
+            problems.add(key.span().start, format!("no node `{name}` has parameters; {hint}"));
+        }
+        let mut all = Vec::new();
+        for node in self.nodes() {
+            let name = node.state.node.as_str();
+            match tables.get_key_value(name) {
+                Some((key, value)) => {
+                    all.push((node, node.read(key.span().start, value, problems)));
+                }
+                None => problems.add(
+                    text.len(),
+                    format!("the table of node `{name}` is missing; write\n{}", node.example()),
+                ),
+            }
+        }
+        all
+    }
+}
+
+impl OfNode {
+    fn read(
+        &self,
+        at: usize,
+        value: &Spanned<DeValue<'_>>,
+        problems: &mut Problems<'_>,
+    ) -> Assignments<'_> {
+        let node = &self.state.node;
+        let DeValue::Table(table) = value.get_ref() else {
+            let found = value.get_ref().type_str();
+            let text = format!(
+                "`{node}` is a node, and needs a table, but this is one value ({found}); write"
+            );
+            problems.add(value.span().start, format!("{text}\n{}", self.example()));
+            return Vec::new();
+        };
+        let names: Vec<&str> = self.params.iter().map(|param| param.name()).collect();
+        for key in table.keys().filter(|key| !names.contains(&&**key.get_ref())) {
+            let name = key.get_ref();
+            let hint = nearest(name, &names).unwrap_or_else(|| format!("it has {}", list(&names)));
+            let text = format!("node `{node}` has no parameter `{name}`; {hint}");
+            problems.add(key.span().start, text);
+        }
+        let mut assignments = Vec::new();
+        for param in &self.params {
+            let (name, expected) = (param.name(), param.expected());
+            let Some(value) = table.get(name) else {
+                let text = format!("`{node}.{name}` is missing; write `{name} = …`, a {expected}");
+                problems.add(at, text);
+                continue;
+            };
+            match param.prepare(value.clone()) {
+                Ok(assign) => assignments.push(assign),
+                Err(Unfit { text, at }) => {
+                    let text = format!("`{node}.{name}`: {text}; it is a {expected}");
+                    problems.add(at.unwrap_or(value.span().start), text);
+                }
+            }
+        }
+        assignments
+    }
+
+    /// The table that a file needs.
+    fn example(&self) -> String {
+        let mut text = format!("    [{}]", self.state.node);
+        for param in &self.params {
+            let _ = write!(text, "\n    {} = …  # {}", param.name(), param.expected());
+        }
+        text
+    }
+}
+
+/// The mistakes of a file, each with its place in bytes.
+struct Problems<'a> {
+    file: &'a str,
+    text: &'a str,
+    found: Vec<(usize, String)>,
+}
+
+impl Problems<'_> {
+    fn add(&mut self, at: usize, problem: impl Into<String>) {
+        self.found.push((at, problem.into()));
+    }
+
+    /// As text, in the order of the file, with line and column from 1. A column is a character.
+    fn sorted(mut self) -> Vec<String> {
+        self.found.sort_by_key(|(at, _)| *at);
+        let place = |(at, problem): &(usize, String)| {
+            let before = self.text.get(..*at).unwrap_or(self.text);
+            let line = before.matches('\n').count() + 1;
+            let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+            format!("{}:{line}:{column}: {problem}", self.file)
+        };
+        self.found.iter().map(place).collect()
+    }
+}

@@ -1,0 +1,53 @@
+//! All parameters of a graph.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use super::cell::AnyParam;
+use super::state::NodeState;
+
+/// The parameters of all nodes of a graph. Its clones are the same parameters.
+#[derive(Clone, Default)]
+pub struct GraphParams {
+    nodes: Arc<boxcar::Vec<OfNode>>,
+}
+
+pub(super) struct OfNode {
+    pub(super) state: Arc<NodeState>,
+    handle: Box<dyn Any + Send + Sync>,
+    pub(super) params: Vec<Arc<dyn AnyParam>>,
+}
+
+impl GraphParams {
+    pub(super) fn add(
+        &self,
+        state: Arc<NodeState>,
+        handle: impl Any + Send + Sync,
+        params: Vec<Arc<dyn AnyParam>>,
+    ) {
+        self.nodes.push(OfNode { state, handle: Box::new(handle), params });
+    }
+
+    /// The nodes that have parameters.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = &OfNode> {
+        self.nodes.iter().map(|(_, node)| node)
+    }
+
+    /// The handle of a node, which has parameters of this type.
+    pub(super) fn node<P: 'static>(&self, name: &str) -> &P {
+        let node = self.nodes().find(|node| node.state.node == name);
+        match node.and_then(|node| node.handle.downcast_ref()) {
+            Some(handle) => handle,
+            None => unreachable!(
+                "`graph!` names a node of this graph, which was made with its parameters"
+            ),
+        }
+    }
+}
+
+impl fmt::Debug for GraphParams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.nodes().map(|node| &node.state.node)).finish()
+    }
+}

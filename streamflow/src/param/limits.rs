@@ -1,0 +1,36 @@
+//! The range of a parameter: `#[param(range = 0.0..=1.0)]`.
+
+use std::fmt::Debug;
+
+/// The range that `#[param(range = …)]` gives a parameter.
+pub struct Limits<T> {
+    contains: Box<dyn Fn(&T) -> bool + Send + Sync>,
+    text: String,
+}
+
+impl<T: PartialOrd + Debug + Send + Sync + 'static> Limits<T> {
+    /// From the ends of the range; a range without a begin or an end is open there.
+    pub fn new(begin: Option<T>, end: Option<T>, with_end: bool) -> Self {
+        let side =
+            |side: &Option<T>| side.as_ref().map_or(String::new(), |side| format!("{side:?}"));
+        let dots = if with_end { "..=" } else { ".." };
+        let text = format!("{}{dots}{}", side(&begin), side(&end));
+        // A NaN is neither above the begin nor below the end.
+        let contains = move |value: &T| {
+            let below = |end: &T| if with_end { value <= end } else { value < end };
+            begin.as_ref().is_none_or(|begin| value >= begin) && end.as_ref().is_none_or(below)
+        };
+        Self { contains: Box::new(contains), text }
+    }
+}
+
+impl<T> Limits<T> {
+    pub(super) fn contains(&self, value: &T) -> bool {
+        (self.contains)(value)
+    }
+
+    /// As Rust writes it: `0.0..=1.0`.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+}

@@ -1,0 +1,39 @@
+//! Which values of parameters a run has taken over, and in which tick.
+
+use std::collections::VecDeque;
+
+/// How many changes of a node are kept: the last ones.
+const KEPT: usize = 1000;
+
+/// A value of a parameter that a node has taken over in a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ParamChange {
+    /// The node.
+    pub node: String,
+    /// The parameter.
+    pub parameter: &'static str,
+    /// The first tick that had the value.
+    pub tick: u64,
+    /// The value as text, in its `Debug` form.
+    pub value: String,
+}
+
+/// The changes of one node in one run.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ParamChanges {
+    /// The last ones, in the order of the ticks.
+    pub(crate) kept: VecDeque<ParamChange>,
+    /// How many came before these.
+    pub(crate) omitted: u64,
+}
+
+impl ParamChanges {
+    pub(super) fn push(&mut self, change: ParamChange) {
+        if self.kept.len() == KEPT {
+            self.kept.pop_front();
+            self.omitted += 1;
+        }
+        self.kept.push_back(change);
+    }
+}

@@ -1,0 +1,128 @@
+//! Parameters: fields of an operator that any thread may set while a graph runs.
+//!
+//! `#[param] threshold: f32` leaves the field in the operator, so that `compute` reads it as `self.threshold`. Beside
+//! it, the node has a [`ParamCell`] with the value that was set last. A handle, which `#[operator]` writes as
+//! `CfarParams`, sets the cells; the node copies new values into its fields before it calls a hook.
+//!
+//! By file:
+//! - `limits.rs`: the range of a parameter.
+//! - `log.rs`: which values a run has taken over, and in which tick.
+//! - `state.rs`: what the parameters of a node have in common: its name, and whether one was set.
+//! - `cell.rs`: one parameter.
+//! - `node.rs`: all parameters of a node, as the node itself and the code of `#[operator]` see them.
+//! - `graph.rs`: all parameters of a graph, by node.
+//! - `file.rs`: values from a file, in TOML; `names.rs`: the nearest name, for its errors.
+//!
+//! A tick in which nothing was set costs one atomic load, and nothing in an operator without parameters.
+
+mod cell;
+mod file;
+mod graph;
+mod limits;
+mod log;
+mod names;
+mod node;
+mod state;
+
+use std::fmt::Debug;
+
+use serde_core::de::DeserializeOwned;
+
+pub use cell::ParamCell;
+pub use graph::GraphParams;
+pub use limits::Limits;
+pub use log::ParamChange;
+pub(crate) use node::NodeParams;
+pub use node::{Exchange, NoParams, OperatorParams, ParamMaker};
+
+/// What the type of a `#[param]` needs: the value moves between threads, is copied into the operator, is written in
+/// reports, and can be read from a file. Numbers, `bool`, `String`, `Vec`s of them and
+/// [`Duration`](std::time::Duration) have all of this.
+///
+/// A struct of your own has it with `#[derive(Clone, Debug, serde::Deserialize)]`. Values that belong together are the
+/// fields of one such struct: an operator gets them in the same tick.
+///
+/// A parameter with a `range` also needs `PartialOrd`.
+///
+/// # Setting parameters
+/// `#[operator]` writes a handle for an operator with parameters, `CfarParams` for `Cfar`. `graph!` writes the method
+/// `params`, which returns those of all nodes. Handles can be cloned, sent to other threads, and kept for as long as
+/// wanted: after the graph was dropped, setting is an error.
+///
+/// ```
+/// use streamflow::prelude::*;
+/// # #[operator]
+/// # struct Antenna {
+/// #     #[output]
+/// #     level: f32,
+/// # }
+/// # impl Compute for Antenna {
+/// #     fn compute(&mut self, io: AntennaIo<'_>, cx: &ExecutionContext) -> Result<()> {
+/// #         io.level.emit(cx.tick() as f32 / 10.0)
+/// #     }
+/// # }
+///
+/// /// Counts the levels above a threshold.
+/// #[operator]
+/// struct Cfar {
+///     #[input]
+///     level: f32,
+///     /// Above which a level is a target.
+///     #[param(range = 0.0..=1.0)]
+///     threshold: f32,
+///     targets: u64,
+/// }
+///
+/// impl Compute for Cfar {
+///     fn compute(&mut self, io: CfarIo<'_>, _: &ExecutionContext) -> Result<()> {
+///         self.targets += u64::from(io.level.receive().into_data() > self.threshold);
+///         Ok(())
+///     }
+/// }
+///
+/// graph! {
+///     struct Radar(ticks: u64) {
+///         #[when(count(ticks))]
+///         let antenna: Antenna = Antenna::new();
+///         let cfar: Cfar = Cfar::new(0.75, 0);
+///         antenna.level >> cfar.level;
+///     }
+/// }
+///
+/// # fn main() -> Result<()> {
+/// let mut radar = Radar::new(&Platform::host().build()?, 10)?;
+/// let handle = radar.params();
+/// handle.cfar().set_threshold(0.5)?;
+/// radar.run()?;
+/// assert_eq!((handle.cfar().threshold(), radar.cfar().targets), (0.5, 4));
+///
+/// // A table for each node that has parameters, with all of them.
+/// radar.load_params_str("radar.toml", "[cfar]\nthreshold = 0.25\n")?;
+/// let error = radar.load_params_str("radar.toml", "[cfar]\ntreshold = 2\n").unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "the parameters of `radar.toml` were not set; correct the file:
+///   radar.toml:1:2: `cfar.threshold` is missing; write `threshold = …`, a `f32` in 0.0..=1.0
+///   radar.toml:2:1: node `cfar` has no parameter `treshold`; did you mean `threshold`?",
+/// );
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # When a value takes effect
+/// - The node takes the last value over before its next tick. A value that is set before a run, or between two, is
+///   there in `start` too. It stays in the next run.
+/// - [`Report::parameters`](crate::Report::parameters) names the first tick that had it.
+/// - The values that one file gives a node arrive in one tick; so do the fields of one parameter.
+/// - The field is the operator's own, and a program may change it between runs by `cfar_mut()`. When a run begins, the
+///   handle gets the field's value, unless a value was set that no tick had.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be a parameter",
+    label = "this type is not a `Param`",
+    note = "a parameter is copied between threads, written in reports and read from files: `#[derive(Clone, Debug, \
+            serde::Deserialize)]`, and nothing that belongs to a device or a stream"
+)]
+pub trait Param: Clone + Send + Debug + DeserializeOwned + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Clone + Send + Debug + DeserializeOwned + 'static> Param for T {}

@@ -1,0 +1,202 @@
+//! All parameters of a node.
+
+use std::sync::{Arc, MutexGuard};
+
+use super::Param;
+use super::cell::{AnyParam, ParamCell};
+use super::graph::GraphParams;
+use super::limits::Limits;
+use super::log::{ParamChange, ParamChanges};
+use super::state::NodeState;
+use crate::error::Result;
+use crate::lock::locked;
+use crate::turns;
+
+/// The parameters of an operator `O`, as its handle: `#[operator]` writes it.
+pub trait OperatorParams<O>: Clone + Send + Sync + 'static {
+    /// Whether there are any.
+    const ANY: bool = true;
+    /// Makes them from the operator's fields.
+    ///
+    /// # Errors
+    /// [`Error::ParamOutOfRange`](crate::Error::ParamOutOfRange).
+    fn of_operator(operator: &O, maker: &mut ParamMaker) -> Result<Self>;
+    /// Passes each of them to `exchange`, with its field.
+    fn each(&self, operator: &mut O, exchange: &mut Exchange<'_>);
+    /// Those of a node.
+    fn of_node<'a>(graph: &'a GraphParams, node: &str) -> &'a Self {
+        graph.node(node)
+    }
+}
+
+/// The handle of an operator without parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NoParams;
+
+impl<O> OperatorParams<O> for NoParams {
+    const ANY: bool = false;
+
+    fn of_operator(_: &O, _: &mut ParamMaker) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn each(&self, _: &mut O, _: &mut Exchange<'_>) {}
+
+    fn of_node<'a>(_: &'a GraphParams, _: &str) -> &'a Self {
+        &Self
+    }
+}
+
+/// Makes the parameters of a node.
+pub struct ParamMaker {
+    state: Arc<NodeState>,
+    params: Vec<Arc<dyn AnyParam>>,
+}
+
+impl ParamMaker {
+    /// Makes the next parameter, from its name and its field.
+    ///
+    /// # Errors
+    /// [`Error::ParamOutOfRange`](crate::Error::ParamOutOfRange).
+    pub fn make<T: Param>(
+        &mut self,
+        name: &'static str,
+        value: &T,
+        limits: Option<Limits<T>>,
+    ) -> Result<ParamCell<T>> {
+        let cell = ParamCell::new(&self.state, name, value, limits)?;
+        self.params.push(cell.erase());
+        Ok(cell)
+    }
+}
+
+/// What is done with each parameter and its field.
+pub struct Exchange<'a> {
+    task: Task<'a>,
+    /// The first error.
+    done: Result<()>,
+}
+
+enum Task<'a> {
+    /// Take over what was set, in this tick.
+    TakeOver { node: &'a str, tick: u64, changes: &'a mut ParamChanges },
+    /// Make the field the value: a program may have changed it between runs.
+    Follow,
+    /// Make the value the field, of another operator.
+    Restore,
+}
+
+impl Exchange<'_> {
+    /// One parameter and its field.
+    pub fn param<T>(&mut self, cell: &ParamCell<T>, field: &mut T) {
+        match &mut self.task {
+            Task::TakeOver { node, tick, changes } => {
+                if let Some((parameter, value)) = cell.take_over(field) {
+                    let node = (*node).to_owned();
+                    changes.push(ParamChange { node, parameter, tick: *tick, value });
+                }
+            }
+            Task::Follow if self.done.is_ok() => self.done = cell.follow(field),
+            Task::Follow => {}
+            Task::Restore => cell.restore(field),
+        }
+    }
+}
+
+/// The parameters of a node, for the node itself.
+pub(crate) struct NodeParams<P> {
+    handle: P,
+    /// `None` if there are no parameters.
+    state: Option<Arc<NodeState>>,
+}
+
+impl<P> NodeParams<P> {
+    /// Makes the parameters of an operator, and adds them to its graph's.
+    ///
+    /// # Errors
+    /// [`Error::ParamOutOfRange`](crate::Error::ParamOutOfRange).
+    pub(crate) fn new<O>(operator: &O, node: &str, graph: &GraphParams) -> Result<Self>
+    where
+        P: OperatorParams<O>,
+    {
+        let state = Arc::new(NodeState::new(node));
+        let mut maker = ParamMaker { state: state.clone(), params: Vec::new() };
+        let handle = P::of_operator(operator, &mut maker)?;
+        if !P::ANY {
+            return Ok(Self { handle, state: None });
+        }
+        graph.add(state.clone(), handle.clone(), maker.params);
+        Ok(Self { handle, state: Some(state) })
+    }
+
+    /// The handle that sets them.
+    pub(crate) fn handle(&self) -> &P {
+        &self.handle
+    }
+
+    /// Called before `start`: takes over what was set since the last tick, so that `start` has it.
+    ///
+    /// # Errors
+    /// [`Error::ParamOutOfRange`](crate::Error::ParamOutOfRange), for a field that the program has changed.
+    pub(crate) fn begin_run<O>(&self, operator: &mut O) -> Result<()>
+    where
+        P: OperatorParams<O>,
+    {
+        let Some(state) = &self.state else { return Ok(()) };
+        *locked(&state.changes) = ParamChanges::default();
+        self.exchange(state, operator, 0);
+        let mut follow = Exchange { task: Task::Follow, done: Ok(()) };
+        self.handle.each(operator, &mut follow);
+        follow.done
+    }
+
+    /// Called before each tick: takes over what was set.
+    #[inline]
+    pub(crate) fn take_over<O>(&self, operator: &mut O, tick: u64)
+    where
+        P: OperatorParams<O>,
+    {
+        if P::ANY
+            && let Some(state) = &self.state
+            && state.has_changed()
+        {
+            self.exchange(state, operator, tick);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn exchange<O>(&self, state: &NodeState, operator: &mut O, tick: u64)
+    where
+        P: OperatorParams<O>,
+    {
+        let mut changes: MutexGuard<'_, ParamChanges> = locked(&state.changes);
+        state.begin_taking();
+        turns::point("the parameters of a node will be read");
+        let task = Task::TakeOver { node: &state.node, tick, changes: &mut changes };
+        self.handle.each(operator, &mut Exchange { task, done: Ok(()) });
+    }
+
+    /// Gives an operator that replaces the node's own the values that were set.
+    #[allow(dead_code, reason = "for a policy that makes a fresh operator")]
+    pub(crate) fn restore<O>(&self, operator: &mut O)
+    where
+        P: OperatorParams<O>,
+    {
+        self.handle.each(operator, &mut Exchange { task: Task::Restore, done: Ok(()) });
+    }
+
+    /// What this run has taken over.
+    pub(crate) fn changes(&self) -> ParamChanges {
+        self.state.as_ref().map(|state| locked(&state.changes).clone()).unwrap_or_default()
+    }
+}
+
+impl<P> Drop for NodeParams<P> {
+    fn drop(&mut self) {
+        if let Some(state) = &self.state {
+            state.note_drop();
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What the parameters of a node have in common.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::log::ParamChanges;
+
+/// What the parameters of a node have in common.
+#[derive(Debug)]
+pub(super) struct NodeState {
+    /// The node's name in its graph.
+    pub(super) node: String,
+    /// Whether a parameter was set since the node has looked. It is stored after the value and read before it, so that
+    /// no value is missed.
+    changed: AtomicBool,
+    /// Whether the node was dropped, with its graph.
+    dropped: AtomicBool,
+    /// What the run has taken over. A thread that sets several parameters at once, and the node while it takes them
+    /// over, hold the lock.
+    pub(super) changes: Mutex<ParamChanges>,
+}
+
+impl NodeState {
+    pub(super) fn new(node: &str) -> Self {
+        Self {
+            node: node.to_owned(),
+            changed: AtomicBool::new(false),
+            dropped: AtomicBool::new(false),
+            changes: Mutex::default(),
+        }
+    }
+
+    pub(super) fn note_change(&self) {
+        self.changed.store(true, Ordering::Release);
+    }
+
+    /// Whether a parameter was set since [`begin_taking`](Self::begin_taking).
+    #[inline]
+    pub(super) fn has_changed(&self) -> bool {
+        self.changed.load(Ordering::Relaxed)
+    }
+
+    /// Called before the values are read: what is set from now on is noted again.
+    pub(super) fn begin_taking(&self) {
+        self.changed.swap(false, Ordering::Acquire);
+    }
+
+    pub(super) fn note_drop(&self) {
+        self.dropped.store(true, Ordering::Release);
+    }
+
+    pub(super) fn is_dropped(&self) -> bool {
+        self.dropped.load(Ordering::Acquire)
+    }
+}
