@@ -1,12 +1,10 @@
 //! The parts that all programs share: flags, messages, exit codes.
 
-mod cause;
-
 use std::error::Error as StdError;
 use std::io::{self, Write};
+use std::iter;
 use std::process::ExitCode;
 
-pub use cause::Cause;
 use streamflow::prelude::*;
 use streamflow::schedule::Report;
 use tracing_subscriber::EnvFilter;
@@ -66,7 +64,7 @@ impl PlatformArgs {
     /// Starts the platform.
     ///
     /// # Errors
-    /// [`Failure::Usage`] for a seed on a GPU, which takes none; [`Failure::Failed`] if the platform can't be started.
+    /// [`Usage`] for a seed on a GPU, which takes none; the platform's, if it can't be started.
     pub fn open(&self) -> Result<Platform, Failure> {
         match (self.platform, self.seed) {
             (Choice::Host, seed) => host(seed.unwrap_or(0)),
@@ -89,48 +87,41 @@ fn host(seed: u64) -> Result<Platform, Failure> {
 }
 
 fn no_seed() -> Failure {
-    Failure::Usage("only the host simulator takes a seed: add `--platform host`".into())
+    Usage("only the host simulator takes a seed: add `--platform host`".into()).into()
 }
 
-/// Why a program ends without success.
-#[derive(Debug)]
-pub enum Failure {
-    /// The command line is wrong: exit code 2.
-    Usage(String),
-    /// The work failed: exit code 1.
-    Failed(Box<dyn StdError + Send + Sync>),
+/// The command line is wrong: the program ends with exit code 2. Any other failure ends it with code 1.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Usage(pub String);
+
+/// A failure, and what caused it.
+fn chain(failure: &Failure) -> impl Iterator<Item = &(dyn StdError + 'static)> {
+    let first: &(dyn StdError + 'static) = &**failure;
+    iter::successors(Some(first), |error| (*error).source())
 }
 
-impl<E: StdError + Send + Sync + 'static> From<E> for Failure {
-    fn from(error: E) -> Self {
-        Self::Failed(Box::new(error))
-    }
+/// Whether the reader of stdout has closed the pipe, as `head` does. This is not an error.
+fn is_broken_pipe(failure: &Failure) -> bool {
+    let mut errors = chain(failure).filter_map(|error| error.downcast_ref::<io::Error>());
+    errors.any(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-impl Failure {
-    /// Whether the reader of stdout has closed the pipe, as `head` does. This is not an error.
-    fn is_broken_pipe(&self) -> bool {
-        let Self::Failed(error) = self else { return false };
-        error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
-    }
-
-    /// Writes `error: …` and its causes.
-    fn report(&self, to: &mut impl Write) -> io::Result<()> {
-        match self {
-            Self::Usage(message) => {
-                writeln!(to, "error: {message}\n\nFor more information, try '--help'.")
-            }
-            Self::Failed(error) => {
-                writeln!(to, "error: {error}")?;
-                let mut cause = error.source();
-                while let Some(error) = cause {
-                    writeln!(to, "  caused by: {error}")?;
-                    cause = error.source();
-                }
-                Ok(())
-            }
+/// Writes `error: …` and its causes, unless the line before has the text of a cause already.
+fn report(failure: &Failure, to: &mut impl Write) -> io::Result<()> {
+    let (mut start, mut before) = ("error", String::new());
+    for error in chain(failure) {
+        let text = error.to_string();
+        if before.contains(&text) {
+            continue;
         }
+        writeln!(to, "{start}: {text}")?;
+        (start, before) = ("  caused by", text);
     }
+    if failure.is::<Usage>() {
+        writeln!(to, "\nFor more information, try '--help'.")?;
+    }
+    Ok(())
 }
 
 /// Runs a program. Logs go to stderr (`RUST_LOG` selects them). Failures become messages and exit codes. Mistakes that
@@ -141,11 +132,11 @@ pub fn main(run: impl FnOnce() -> Result<(), Failure>) -> ExitCode {
     let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).try_init();
     match run() {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(failure) if is_broken_pipe(&failure) => ExitCode::SUCCESS,
         Err(failure) => {
             // If stderr is closed too, there is no place for a message.
-            let _ = failure.report(&mut io::stderr().lock());
-            ExitCode::from(if matches!(failure, Failure::Usage(_)) { 2 } else { 1 })
+            let _ = report(&failure, &mut io::stderr().lock());
+            ExitCode::from(if failure.is::<Usage>() { 2 } else { 1 })
         }
     }
 }
@@ -153,13 +144,12 @@ pub fn main(run: impl FnOnce() -> Result<(), Failure>) -> ExitCode {
 /// Checks that an image fits into the address space.
 ///
 /// # Errors
-/// [`Failure::Usage`] if it does not.
+/// [`Usage`] if it does not.
 pub fn check_size(rows: u32, cols: u32) -> Result<(), Failure> {
     let bytes = u64::from(rows).checked_mul(u64::from(cols)).and_then(|n| n.checked_mul(4));
     if bytes.is_none_or(|bytes| bytes > isize::MAX as u64) {
-        return Err(Failure::Usage(format!(
-            "no memory can hold {rows} rows of {cols} columns; choose fewer"
-        )));
+        let text = format!("no memory can hold {rows} rows of {cols} columns; choose fewer");
+        return Err(Usage(text).into());
     }
     Ok(())
 }
@@ -188,7 +178,7 @@ mod tests {
 
     fn text(failure: &Failure) -> String {
         let mut text = Vec::new();
-        failure.report(&mut text).unwrap();
+        report(failure, &mut text).unwrap();
         String::from_utf8(text).unwrap()
     }
 
@@ -199,17 +189,29 @@ mod tests {
     }
 
     #[test]
+    fn a_cause_is_not_written_twice() {
+        let (node, hook, tick) = ("rx".to_owned(), "compute", 3);
+        let cause = Outer(io::Error::other("the inner one")).into();
+        let failure = Failure::from(Error::Operator { node, hook, tick, cause });
+        let expected = "error: operator `rx` failed in `compute`, tick 3: the outer one\n  \
+                        caused by: the inner one\n";
+        assert_eq!(text(&failure), expected);
+    }
+
+    #[test]
     fn a_seed_for_a_gpu_is_a_usage_error() {
         let args = PlatformArgs { platform: Choice::Cuda, seed: Some(1) };
         let Err(failure) = args.open() else { panic!("a seed for a GPU was accepted") };
-        assert!(matches!(failure, Failure::Usage(_)), "{failure:?}");
+        assert!(failure.is::<Usage>(), "{failure:?}");
         assert!(text(&failure).starts_with("error: only the host simulator takes a seed"));
     }
 
     #[test]
     fn a_closed_pipe_is_recognised() {
-        let failure = Failure::from(io::Error::from(io::ErrorKind::BrokenPipe));
-        assert!(failure.is_broken_pipe());
-        assert!(!Failure::from(io::Error::other("full")).is_broken_pipe());
+        let closed = Failure::from(io::Error::from(io::ErrorKind::BrokenPipe));
+        let (node, hook, tick) = ("rx".to_owned(), "compute", 3);
+        let run = Failure::from(Error::Operator { node, hook, tick, cause: closed.clone() });
+        assert!(is_broken_pipe(&closed) && is_broken_pipe(&run));
+        assert!(!is_broken_pipe(&io::Error::other("full").into()));
     }
 }

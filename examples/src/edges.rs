@@ -35,7 +35,7 @@ impl Edges {
     ///
     /// # Errors
     /// Those of the platform: out of memory, no stream.
-    pub fn new(platform: &Platform, image: &Image) -> Result<Self> {
+    pub fn new(platform: &Platform, image: &Image) -> Result<Self, Error> {
         let pool = platform.stream_pool("STREAMS", &STREAMS)?;
         let mut photograph = platform.pinned(device(0), image.rgb.len())?;
         photograph.as_mut_slice_blocking()?.copy_from_slice(&image.rgb);
@@ -55,7 +55,7 @@ impl Edges {
     ///
     /// # Errors
     /// Those of the platform: out of memory, a failed launch.
-    pub fn run(&mut self) -> Result<Download<u8>> {
+    pub fn run(&mut self) -> Result<Download<u8>, Error> {
         let (width, height) = (self.width, self.height);
         let s = &self.prepare;
         let mut rgb = self.platform.tensor([height as usize, width as usize, 3], s)?;
@@ -81,7 +81,7 @@ impl Edges {
         self.platform.download(&edges, s)
     }
 
-    fn plane(&self, stream: &CudaStream) -> Result<Tensor<f32>> {
+    fn plane(&self, stream: &CudaStream) -> Result<Tensor<f32>, Error> {
         self.platform.tensor([self.height as usize, self.width as usize], stream)
     }
 }

@@ -76,12 +76,17 @@ impl Overlap {
     ///
     /// # Errors
     /// Those of the platform.
-    pub fn new(platform: &Platform, rows: usize, cols: usize, chunks: usize) -> Result<Self> {
+    pub fn new(
+        platform: &Platform,
+        rows: usize,
+        cols: usize,
+        chunks: usize,
+    ) -> Result<Self, Error> {
         let count = STREAMS.min(chunks);
         let pool = CudaStreamPool::new().max_size(count as u32);
         let pool = platform.stream_pool("OVERLAP", &pool)?;
         let streams: Vec<_> =
-            (0..count).map(|_| pool.allocate("overlap")).collect::<Result<_>>()?;
+            (0..count).map(|_| pool.allocate("overlap")).collect::<Result<_, Error>>()?;
         let chunk = |number: usize| {
             let range = rows_of(rows, chunks, number);
             let (first, len) = (range.start * cols, range.len() * cols);
@@ -106,7 +111,7 @@ impl Overlap {
     ///
     /// # Errors
     /// Those of the driver.
-    pub fn on_several(&mut self) -> Result<Duration> {
+    pub fn on_several(&mut self) -> Result<Duration, Error> {
         time(&mut self.chunks, &self.streams)
     }
 
@@ -114,7 +119,7 @@ impl Overlap {
     ///
     /// # Errors
     /// Those of the driver.
-    pub fn on_one(&mut self) -> Result<Duration> {
+    pub fn on_one(&mut self) -> Result<Duration, Error> {
         time(&mut self.chunks, &self.streams[..1])
     }
 
@@ -122,7 +127,7 @@ impl Overlap {
     ///
     /// # Errors
     /// Those of the driver.
-    pub fn on(&mut self, stream: CudaStream) -> Result<Duration> {
+    pub fn on(&mut self, stream: CudaStream) -> Result<Duration, Error> {
         time(&mut self.chunks, &[stream])
     }
 
@@ -131,7 +136,7 @@ impl Overlap {
     ///
     /// # Errors
     /// [`Wrong`]; those of the driver.
-    pub fn check(&mut self) -> Result<std::result::Result<(), Wrong>> {
+    pub fn check(&mut self) -> Result<std::result::Result<(), Wrong>, Error> {
         for chunk in &mut self.chunks {
             let values = chunk.result.as_mut_slice_blocking()?;
             for (index, found) in (chunk.first..).zip(values) {
@@ -149,7 +154,7 @@ impl Overlap {
 
 /// Queues all chunks on the streams in turn. Returns the time from the start of the first chunk to the end of the last.
 /// There is at least one stream.
-fn time(chunks: &mut [Chunk], streams: &[CudaStream]) -> Result<Duration> {
+fn time(chunks: &mut [Chunk], streams: &[CudaStream]) -> Result<Duration, Error> {
     let (first, others) = (&streams[0], &streams[1..]);
     let start = first.record_timing()?;
     let begun = first.record()?;
@@ -163,7 +168,7 @@ fn time(chunks: &mut [Chunk], streams: &[CudaStream]) -> Result<Duration> {
 
 impl Chunk {
     /// Queues upload, kernel and download.
-    fn queue(&mut self, stream: &CudaStream) -> Result<()> {
+    fn queue(&mut self, stream: &CudaStream) -> Result<(), Error> {
         stream.upload(&self.source, &mut self.data)?;
         stream.launch::<climb>(self.data.len(), (&mut self.data, ROUNDS))?;
         stream.download_into(&self.data, &mut self.result)

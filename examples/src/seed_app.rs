@@ -112,7 +112,12 @@ impl HandWired {
     ///
     /// # Errors
     /// Those of the platform.
-    pub fn new(platform: &Platform, rows: usize, cols: u32, streams: Streams) -> Result<Self> {
+    pub fn new(
+        platform: &Platform,
+        rows: usize,
+        cols: u32,
+        streams: Streams,
+    ) -> Result<Self, Error> {
         let pool = match streams {
             Streams::Pool => Some(platform.stream_pool("STREAMS", &STREAMS)?),
             Streams::Default => None,
@@ -136,7 +141,7 @@ impl HandWired {
     ///
     /// # Errors
     /// Those of the platform: out of memory, a failed launch.
-    pub fn tick(&mut self) -> Result<Download<f32>> {
+    pub fn tick(&mut self) -> Result<Download<f32>, Error> {
         let a = self.source(&self.source1)?;
         let b = self.source(&self.source2)?;
         let mut sums = self.platform.tensor([self.rows], &self.combine)?;
@@ -145,7 +150,7 @@ impl HandWired {
         self.platform.download(&sums, &self.sink)
     }
 
-    fn source(&self, stream: &CudaStream) -> Result<Tensor<f32>> {
+    fn source(&self, stream: &CudaStream) -> Result<Tensor<f32>, Error> {
         let mut image = self.platform.tensor([self.rows, self.cols as usize], stream)?;
         let step = step(image.len());
         stream.launch::<exp_linspace>(image.len(), (&mut image, 0.0, step))?;

@@ -15,7 +15,8 @@
 //! 3. `driver/cuda/calls.rs` calls `driver/cuda/submit.rs`, which calls CUDA. It adds the kernel's name and grid to an
 //!    error, except to a sticky one, which earlier work may have caused.
 //! 4. `driver/cuda/error.rs` turns the code that CUDA returns into a [`DriverError`]; the simulator makes its own in
-//!    `driver/host`. `launch` returns it as an [`Error::Driver`], and the operator's hook passes that on by `?`.
+//!    `driver/host`. `launch` returns it as an [`Error::Driver`], and the operator's hook passes that on by `?`,
+//!    in a [`Failure`].
 //! 5. `operator/node.rs` passes it from `compute` to `operator/runner.rs`, which wraps it in an [`Error::Operator`],
 //!    with node, hook and tick. A panic of the hook becomes an [`Error::Panicked`] there.
 //! 6. `schedule/greedy.rs`: [`schedule::run`](crate::schedule::run) stops all nodes, and returns the error, in an
@@ -28,17 +29,21 @@
 //! An error in a `Drop` can't be returned. `report_in_drop`, in `driver/error.rs`, writes it to the log.
 
 mod exploration;
+pub(crate) mod failure;
 mod panics;
 
 pub use exploration::{Exploration, Failing, Limit, Stopped};
+pub use failure::Failure;
 pub(crate) use panics::{caught_as_error, drop_all};
 
+use std::error::Error as StdError;
 use std::time::Duration;
 
 use crate::driver::{DeviceId, DriverError, RaceReports};
 
-/// What streamflow's calls return.
-pub type Result<T, E = Error> = std::result::Result<T, E>;
+/// What streamflow's calls return. It is private, so that rustdoc shows what it stands for: users have another alias,
+/// [`streamflow::Result`](crate::Result).
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a call failed.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
@@ -388,8 +393,10 @@ pub enum Error {
         hook: &'static str,
         /// The tick, from 0.
         tick: u64,
-        /// Why.
-        cause: Box<Error>,
+        /// What the hook returned, with its type. A failure of the node itself is an [`Error`], as
+        /// [`Error::Panicked`] for a panic.
+        #[source]
+        cause: Failure,
     },
 
     /// An operator panicked.
@@ -403,6 +410,7 @@ pub enum Error {
     #[error("{cause}; while the graph was being stopped, {} more error(s) followed: {}", followed.len(), texts(followed))]
     Run {
         /// The first error.
+        #[source]
         cause: Box<Error>,
         /// The others, in order.
         followed: Vec<Error>,
@@ -412,9 +420,9 @@ pub enum Error {
     #[error("{0}")]
     Races(RaceReports),
 
-    /// An error of the user's.
+    /// A failure of the user's code outside of the hooks: in an expression of `graph!`, or in a test that is explored.
     #[error("{0}")]
-    Other(String),
+    Other(#[source] Failure),
 
     /// The value of an environment variable is not valid.
     #[error("the environment variable {name} is {value:?}: {expected}")]
@@ -426,6 +434,10 @@ pub enum Error {
         /// What to do.
         expected: &'static str,
     },
+
+    /// An [`Explorer`](crate::testing::Explorer) has 0 seeds.
+    #[error("an `Explorer` has 0 seeds, so it would run no test; give it at least 1")]
+    NoSeeds,
 
     /// An exploration found an order of execution in which the test fails, or could not try all orders.
     #[error("{0}")]
@@ -485,9 +497,33 @@ impl std::fmt::Debug for Error {
 }
 
 impl Error {
-    /// An error of your own, as a text.
-    pub fn other(error: impl std::fmt::Display) -> Self {
-        Self::Other(error.to_string())
+    /// The first error of a type in the chain of this error and its causes, as the error that a hook has returned.
+    ///
+    /// ```
+    /// # use streamflow::prelude::*;
+    /// # fn recover(run: Result<(), Error>) {
+    /// if let Err(error) = run
+    ///     && let Some(error) = error.find_cause::<std::io::Error>()
+    /// {
+    ///     println!("a file is missing: {error}");
+    /// }
+    /// # }
+    /// ```
+    pub fn find_cause<E: StdError + 'static>(&self) -> Option<&E> {
+        let mut next: Option<&(dyn StdError + 'static)> = Some(self);
+        while let Some(error) = next {
+            // An `Error::Driver` stands for the error that it holds, which is no cause of it.
+            let driver: Option<&dyn StdError> = match error.downcast_ref() {
+                Some(Self::Driver(error)) => Some(error),
+                _ => None,
+            };
+            let found = error.downcast_ref().or_else(|| driver?.downcast_ref());
+            if found.is_some() {
+                return found;
+            }
+            next = error.source();
+        }
+        None
     }
 
     /// Out of line: every launch has a branch that makes it.

@@ -26,7 +26,8 @@ mod turns;
 
 pub use context::{ExecutionContext, OnStream, Stream, StreamName, StreamRef};
 pub use driver::{BorrowedStream, Coscheduling, DeviceId, GreenContext, SmSizes, StreamFlags};
-pub use error::{Error, Result};
+pub use error::failure::Result;
+pub use error::{Error, Failure};
 pub use graph::Graph;
 pub use half::f16;
 pub use kernel::Grid;
@@ -52,9 +53,9 @@ pub mod prelude {
     pub use crate::{
         Allocator, Buffer, Clock, Compute, Coscheduling, CudaGreenContext, CudaGreenContextPool,
         CudaStream, CudaStreamPool, DeviceId, DeviceSlice, Download, Element, Error,
-        ExecutionContext, Graph, Grid, HostData, In, Many, MemoryLimits, Message, Metadata,
-        OnStream, Operator, Out, Pinned, Platform, PlatformOptions, Result, Shared, Stream,
-        StreamFlags, StreamPool, Tensor, Timestamp, device, f16, kernel, operator,
+        ExecutionContext, Failure, Graph, Grid, HostData, In, Many, MemoryLimits, Message,
+        Metadata, OnStream, Operator, Out, Pinned, Platform, PlatformOptions, Result, Shared,
+        Stream, StreamFlags, StreamPool, Tensor, Timestamp, device, f16, kernel, operator,
     };
     // The macro `graph!`, without the module of the same name.
     pub use streamflow_macros::graph;
@@ -65,7 +66,7 @@ pub mod prelude {
 pub mod __private {
     pub use crate::context::{ExecutionContext, SingleStream, StreamName};
     pub use crate::driver::{HostArgs, HostKernel};
-    pub use crate::error::{Error, Result};
+    pub use crate::error::{Error, Failure};
     pub use crate::graph::Graph;
     pub use crate::graph::check::{
         EdgeEnd, check_devices, check_inputs, check_outputs, check_pool, check_pool_use,

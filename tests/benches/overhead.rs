@@ -140,7 +140,7 @@ fn measure() -> Result<()> {
             let mut by_hand = ByHand::new(&platform, $stages, $work)?;
             (0..WARM_UP).try_for_each(|_| by_hand.tick())?;
             wait_until_idle(&by_hand)?;
-            let both = null.off(|| compare(|| graph.run().map(drop), || by_hand.run(TICKS)))?;
+            let both = null.off(|| compare(|| graph.run().map(drop), || Ok(by_hand.run(TICKS)?)))?;
             let (a, b) = both;
             println!("{:<8}{:>9}{a:>9.1} ns{b:>9.1} ns{:>8.2}   per tick", $name, $stages, a / b);
             $totals.push(both);
@@ -152,17 +152,17 @@ fn measure() -> Result<()> {
 }
 
 fn wait_until_idle(by_hand: &ByHand) -> Result<()> {
-    by_hand.streams.iter().try_for_each(CudaStream::synchronize_blocking)
+    Ok(by_hand.streams.iter().try_for_each(CudaStream::synchronize_blocking)?)
 }
 
 /// Nanoseconds per tick of both, which take turns.
 fn compare(
-    mut one: impl FnMut() -> Result<()>,
-    mut other: impl FnMut() -> Result<()>,
+    mut one: impl FnMut() -> Result<(), Error>,
+    mut other: impl FnMut() -> Result<(), Error>,
 ) -> Result<(f64, f64)> {
     let mut times = [Vec::new(), Vec::new()];
     for round in 0..=ROUNDS {
-        let runs: [&mut dyn FnMut() -> Result<()>; 2] = [&mut one, &mut other];
+        let runs: [&mut dyn FnMut() -> Result<(), Error>; 2] = [&mut one, &mut other];
         for (run, times) in runs.into_iter().zip(&mut times) {
             let start = Instant::now();
             run()?;
@@ -191,7 +191,8 @@ struct ByHand {
 impl ByHand {
     fn new(platform: &Platform, stages: usize, launches: bool) -> Result<Self> {
         let pool = platform.stream_pool("by hand", &CudaStreamPool::new())?;
-        let streams = (0..stages + 2).map(|_| pool.allocate("a stage")).collect::<Result<_>>()?;
+        let streams =
+            (0..stages + 2).map(|_| pool.allocate("a stage")).collect::<Result<_, Error>>()?;
         Ok(Self { platform: platform.clone(), streams, launches })
     }
 
@@ -206,7 +207,7 @@ impl ByHand {
             }
             ready = stream.record()?;
         }
-        end.wait(ready)
+        Ok(end.wait(ready)?)
     }
 
     fn run(&mut self, ticks: u64) -> Result<()> {

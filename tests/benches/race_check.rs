@@ -124,7 +124,7 @@ impl Pair {
     /// Runs once with a driver that works, so that the lists have their final size.
     fn warm_up(&mut self) -> Result<()> {
         self.run()?;
-        self.streams.iter().try_for_each(CudaStream::synchronize_blocking)
+        Ok(self.streams.iter().try_for_each(CudaStream::synchronize_blocking)?)
     }
 }
 
@@ -147,7 +147,7 @@ fn medians<const N: usize>(
 
 fn on_another_thread(run: impl FnOnce() -> Result<f64> + Send) -> Result<f64> {
     let joined = thread::scope(|scope| scope.spawn(run).join());
-    joined.unwrap_or_else(|_| Err(Error::other("the measuring thread panicked")))
+    joined.unwrap_or_else(|_| Err(Failure::msg("the measuring thread panicked")))
 }
 
 fn measure() -> Result<()> {
@@ -193,7 +193,7 @@ fn row(name: &str, without: f64, with: f64) -> f64 {
 }
 
 fn no_races(races: RaceReports) -> Result<()> {
-    if races.is_empty() { Ok(()) } else { Err(Error::Races(races)) }
+    if races.is_empty() { Ok(()) } else { Err(Error::Races(races).into()) }
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

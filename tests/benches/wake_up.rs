@@ -63,7 +63,7 @@ impl Compute for Pong {
         let (flag, _) = io.flag.receive().receive_cuda_stream(cx)?;
         let flag = flag.as_slice_blocking()?[0];
         if flag as u64 != cx.tick() {
-            return Err(Error::other(format!("the flag is {flag} in tick {}", cx.tick())));
+            return Err(Failure::msg(format!("the flag is {flag} in tick {}", cx.tick())));
         }
         io.answer.emit(cx.tick() + 1)
     }
@@ -101,7 +101,7 @@ fn by_hand(platform: &Platform, cycles: u64, trips: u64, queries: bool) -> Resul
             std::hint::spin_loop();
         }
         if download.wait_blocking()?[0] as u64 != trip {
-            return Err(Error::other("wrong data"));
+            return Err(Failure::msg("wrong data"));
         }
     }
     Ok(())
@@ -146,7 +146,7 @@ fn cpu_time() -> f64 {
     counts.split(' ').next().and_then(|first| first.parse().ok()).unwrap_or(f64::NAN)
 }
 
-fn cost(trips: u64, run: impl FnOnce() -> Result<()>) -> Result<Cost> {
+fn cost(trips: u64, run: impl FnOnce() -> Result<(), Error>) -> Result<Cost> {
     let (start, before) = (Instant::now(), cpu_time());
     run()?;
     let (took, worked) = (start.elapsed().as_nanos() as f64, cpu_time() - before);
@@ -174,8 +174,8 @@ fn measure(platform: &Platform) -> Result<()> {
             costs[0].push(cost(trips, || graph.run().map(drop))?);
             let mut graph = Blocking::new(platform, cycles, trips)?;
             costs[1].push(cost(trips, || graph.run().map(drop))?);
-            costs[2].push(cost(trips, || by_hand(platform, cycles, trips, true))?);
-            costs[3].push(cost(trips, || by_hand(platform, cycles, trips, false))?);
+            costs[2].push(cost(trips, || Ok(by_hand(platform, cycles, trips, true)?))?);
+            costs[3].push(cost(trips, || Ok(by_hand(platform, cycles, trips, false)?))?);
         }
         let texts = costs.map(|mut costs| {
             let (took, worked) = median(&mut costs[1..]);
@@ -191,7 +191,7 @@ fn measure(platform: &Platform) -> Result<()> {
 }
 
 fn main() -> ExitCode {
-    match Platform::detect().and_then(|platform| measure(&platform)) {
+    match Platform::detect().and_then(|platform| Ok(measure(&platform)?)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             println!("{error}");

@@ -114,7 +114,7 @@ pub fn platform(name: &str) -> Result<Platform, Failed> {
         return Ok(Platform::cuda()?);
     }
     let seed = name.parse().map_err(|_| {
-        Failed::new(format!("{name:?} is not a platform; the platforms are `cuda` and a seed"))
+        Failed::msg(format!("{name:?} is not a platform; the platforms are `cuda` and a seed"))
     })?;
     Ok(Platform::host().seed(seed).build()?)
 }

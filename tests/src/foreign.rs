@@ -50,7 +50,7 @@ DONE:
 ///
 /// # Errors
 /// Those of [`Platform::module`].
-pub fn module(platform: &Platform, device: DeviceId, ptx: &str) -> Result<Module> {
+pub fn module(platform: &Platform, device: DeviceId, ptx: &str) -> Result<Module, Error> {
     // SAFETY: PTX is text, which the driver checks.
     platform.module(device, unsafe { CompiledCode::new(ptx.as_bytes()) })
 }
@@ -68,10 +68,10 @@ pub fn launch_add(
     let len = data.len();
     // SAFETY: the function's parameters are an address, a length and a value, and it touches only the slice.
     unsafe {
-        stream.launch_function(add, len, |to| {
+        Ok(stream.launch_function(add, len, |to| {
             to.write("data", data);
             to.scalar(value);
-        })
+        })?)
     }
 }
 
@@ -107,7 +107,7 @@ impl ForeignStream {
     pub fn borrow<'a>(&'a self, platform: &Platform) -> Result<ExternalStream<'a>> {
         // SAFETY: the stream lives as long as the borrow; the tests forget no wrapper.
         let borrowed = unsafe { BorrowedStream::new(self.raw.device(), self.raw.handle()) };
-        platform.external_stream(borrowed)
+        Ok(platform.external_stream(borrowed)?)
     }
 
     /// A copy that its owner can queue without streamflow. Source and target have the same length. Their addresses are
@@ -196,7 +196,7 @@ pub fn copy<T: Element>(
     if bytes == 0 {
         return Ok(());
     }
-    let copied: Result<DriverResult<()>> = stream.read_raw(source, |source| {
+    let copied: Result<DriverResult<()>, Error> = stream.read_raw(source, |source| {
         stream.write_raw(target, |target| {
             let copy = within_device(source, target, bytes);
             // SAFETY: both ranges are at least this long, and the uses are registered.
@@ -274,7 +274,7 @@ pub fn launch_unordered<K: Kernel>(
 ) -> Result<()> {
     // SAFETY: the kernels of these tests compute numbers from numbers, at indices that do not depend on data. A race
     // makes wrong data only.
-    unsafe { stream.launch_unordered::<K>(grid, args) }
+    unsafe { Ok(stream.launch_unordered::<K>(grid, args)?) }
 }
 
 /// Blocks until an event is complete.

@@ -53,6 +53,6 @@ impl Example {
                 TemporalFilter::new(platform, 3, 21, ticks, report).and_then(|mut g| g.run())
             }
         };
-        done.map(drop).map_err(|error| Failed::new(format!("{self:?}: {error}")))
+        done.map(drop).map_err(|error| Failed::msg(format!("{self:?}: {error}")))
     }
 }

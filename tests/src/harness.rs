@@ -11,11 +11,11 @@
 //!   if a test of several devices has too few GPUs.
 
 use std::any::Any;
+use std::env;
 use std::fmt::{self, Display};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
-use std::{env, error};
 
 use libtest_mimic::{Arguments, Completion, Trial};
 use streamflow::prelude::*;
@@ -27,41 +27,14 @@ use crate::seeds;
 const REQUIRE_GPUS: &str = "STREAMFLOW_REQUIRE_GPUS";
 
 /// Why a test body failed. `?` converts any error to it.
-#[derive(Debug)]
-pub struct Failed(String);
-
-impl Failed {
-    /// A failure with this message.
-    pub fn new(message: impl Display) -> Self {
-        Self(message.to_string())
-    }
-}
-
-impl Display for Failed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl<E: error::Error> From<E> for Failed {
-    fn from(error: E) -> Self {
-        let mut message = error.to_string();
-        let mut cause = error.source();
-        while let Some(error) = cause {
-            message.push_str(": ");
-            message.push_str(&error.to_string());
-            cause = error.source();
-        }
-        Self(message)
-    }
-}
+pub use streamflow::Failure as Failed;
 
 /// Fails with a message unless a condition holds.
 ///
 /// # Errors
 /// The message.
 pub fn check(holds: bool, message: impl FnOnce() -> String) -> Result<(), Failed> {
-    if holds { Ok(()) } else { Err(Failed(message())) }
+    if holds { Ok(()) } else { Err(Failed::msg(message())) }
 }
 
 /// Fails unless two values are equal.
@@ -100,13 +73,13 @@ pub fn check_close<T: Copy + Into<f64> + fmt::Debug>(
 /// The value, or the other error, that the call returned.
 pub fn check_error<T: fmt::Debug>(
     what: &str,
-    result: streamflow::Result<T>,
+    result: Result<T, impl Into<Error>>,
     is_right: impl Fn(&Error) -> bool,
 ) -> Result<String, Failed> {
-    match result {
+    match result.map_err(Into::into) {
         Err(error) if is_right(&error) => Ok(error.to_string()),
-        Err(error) => Err(Failed::new(format!("{what}: another error: {error:?}"))),
-        Ok(value) => Err(Failed::new(format!("{what}: no error, but {value:?}"))),
+        Err(error) => Err(Failed::msg(format!("{what}: another error: {error:?}"))),
+        Ok(value) => Err(Failed::msg(format!("{what}: no error, but {value:?}"))),
     }
 }
 
@@ -114,11 +87,11 @@ pub fn check_error<T: fmt::Debug>(
 ///
 /// # Errors
 /// The run's, or that it has ended well.
-pub fn stalled(run: streamflow::Result<Report>) -> streamflow::Result<String> {
+pub fn stalled(run: Result<Report, Error>) -> Result<String> {
     match run {
         Err(error @ Error::Stalled { .. }) => Ok(error.to_string()),
-        Err(error) => Err(error),
-        Ok(report) => Err(Error::other(format!("the run has not stalled: {report}"))),
+        Err(error) => Err(error.into()),
+        Ok(report) => Err(Failure::msg(format!("the run has not stalled: {report}"))),
     }
 }
 
@@ -128,7 +101,7 @@ pub fn stalled(run: streamflow::Result<Report>) -> streamflow::Result<String> {
 /// The first missing part, and the text.
 pub fn check_text(text: &str, parts: &[&str]) -> Result<(), Failed> {
     let missing = parts.iter().find(|part| !text.contains(*part));
-    missing.map_or(Ok(()), |part| Err(Failed::new(format!("no {part:?} in: {text}"))))
+    missing.map_or(Ok(()), |part| Err(Failed::msg(format!("no {part:?} in: {text}"))))
 }
 
 /// A test body, which runs on a platform.
@@ -283,7 +256,8 @@ fn under_seeds(
     for seed in seeds {
         catch(|| body(seed)).map_err(|failed| {
             let replay = format!("{}={seed}", seeds::ONE);
-            Failed(format!("seed {seed}: {failed}\nreplay with: {replay} and `{name}`"))
+            let failed = with_causes(&failed);
+            Failed::msg(format!("seed {seed}: {failed}\nreplay with: {replay} and `{name}`"))
         })?;
     }
     Ok(())
@@ -291,7 +265,8 @@ fn under_seeds(
 
 /// Turns a panic into a failure, so that the caller can add the seed to its message.
 fn catch<T>(body: impl FnOnce() -> Result<T, Failed>) -> Result<T, Failed> {
-    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| Err(Failed(panic_text(&*panic))))
+    catch_unwind(AssertUnwindSafe(body))
+        .unwrap_or_else(|panic| Err(Failed::msg(panic_text(&*panic))))
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> String {
@@ -302,8 +277,23 @@ fn panic_text(panic: &(dyn Any + Send)) -> String {
     format!("panicked: {}", text.unwrap_or("with a value that is not text"))
 }
 
+/// The text of a failure, and those of its causes that it does not say itself.
+fn with_causes(failed: &Failed) -> String {
+    let mut text = failed.to_string();
+    let mut cause = failed.source();
+    while let Some(error) = cause {
+        let error_text = error.to_string();
+        if !text.contains(&error_text) {
+            text.push_str(": ");
+            text.push_str(&error_text);
+        }
+        cause = error.source();
+    }
+    text
+}
+
 fn mimic(failed: Failed) -> libtest_mimic::Failed {
-    failed.0.into()
+    with_causes(&failed).into()
 }
 
 #[cfg(test)]

@@ -94,7 +94,7 @@ impl Suite {
                     return Ok(());
                 }
             }
-            Err(Failed::new(format!(
+            Err(Failed::msg(format!(
                 "inconclusive: without the dependency, the data was right {CONTROL_TRIES} times"
             )))
         })
@@ -105,7 +105,7 @@ impl Suite {
 ///
 /// # Errors
 /// Those of the platform.
-pub fn platform(driver: Arc<dyn Driver>) -> Result<Platform> {
+pub fn platform(driver: Arc<dyn Driver>) -> Result<Platform, Error> {
     Platform::with_memory(driver, MEMORY)
 }
 
@@ -128,7 +128,7 @@ fn by_data(program: Program, driver: Arc<dyn Driver>) -> Result<bool, Failed> {
         PlatformOptions { memory: MEMORY, race_check: Some(false), ..PlatformOptions::default() };
     let platform = Platform::with_options(driver, options)?;
     let right = match program(&platform) {
-        Err(Error::Races(_)) => false,
+        Err(failure) if matches!(failure.downcast_ref(), Some(Error::Races(_))) => false,
         other => other?,
     };
     Ok(right & platform.take_races().is_empty())

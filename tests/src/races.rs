@@ -66,7 +66,7 @@ fn load_kernels(platform: &Platform, stream: &CudaStream) -> Result<()> {
     let (mut one, mut other) = (platform.buffer(1, stream)?, platform.buffer(1, stream)?);
     stream.launch::<slow_fill>(1, (&mut one, 0.0, 0))?;
     stream.launch::<add_one>(1, (&mut one,))?;
-    stream.launch::<slow_copy>(1, (&mut other, &one, 0))
+    Ok(stream.launch::<slow_copy>(1, (&mut other, &one, 0))?)
 }
 
 /// A buffer full of `value`. The fill is complete when this returns.
@@ -193,7 +193,7 @@ fn error_after_a_launch(platform: &Platform) -> Result<bool> {
     let Streams { a, c, .. } = streams(platform)?;
     let source = filled(platform, &c, 7.0)?;
     let mut slow = filled(platform, &a, 0.0)?;
-    let mut hook = |source: Buffer<f32>| -> Result<()> {
+    let mut hook = |source: Buffer<f32>| -> Result<(), Error> {
         a.launch::<slow_copy>(LEN, (&mut slow, &source, SLOW))?;
         let mut short = platform.buffer::<f32>(1, &a)?;
         a.copy(&source, &mut short)

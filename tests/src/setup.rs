@@ -9,7 +9,7 @@ use streamflow::prelude::*;
 ///
 /// # Errors
 /// Those of the platform.
-pub fn stream(platform: &Platform) -> Result<CudaStream> {
+pub fn stream(platform: &Platform) -> Result<CudaStream, Error> {
     platform.stream_pool("POOL", &CudaStreamPool::new().max_size(1))?.allocate("a test")
 }
 

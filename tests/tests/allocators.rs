@@ -79,7 +79,8 @@ fn counted_blocks(platform: &Platform) -> Result<(), Failed> {
     )?;
     // A dropped block is available to each stream.
     drop(on_a);
-    let more: Vec<Buffer<u8>> = (0..3).map(|_| allocator.buffer(9, &b)).collect::<Result<_>>()?;
+    let more: Vec<Buffer<u8>> =
+        (0..3).map(|_| allocator.buffer(9, &b)).collect::<Result<_, Error>>()?;
     amounts(&allocator, 4 * BYTES, 4 * BYTES)?;
     drop((more, on_b));
     amounts(&allocator, 0, 4 * BYTES)
@@ -245,7 +246,7 @@ fn graph(platform: &Platform) -> Result<(), Failed> {
             // If the scheduler runs ahead, one image waits at the sink while the next one is allocated.
             let text = check_error("one block", done, |error| {
                 matches!(error, Error::Operator { cause, .. }
-                    if matches!(**cause, Error::BlocksExhausted { .. }))
+                    if matches!(cause.downcast_ref(), Some(Error::BlocksExhausted { .. })))
             })?;
             check_text(&text, &["`source`", "`BLOCKS`", "`source.work` (1)"])?;
             continue;
@@ -275,7 +276,7 @@ fn threshold(seed: u64) -> Result<(), Failed> {
     let limits = MemoryLimits::stream_ordered().release_threshold(BYTES);
     let allocator = platform.allocator("KEEPS", device(0), limits)?;
     let three: Vec<Tensor<f32>> =
-        (0..3).map(|_| allocator.tensor([LEN], &a)).collect::<Result<_>>()?;
+        (0..3).map(|_| allocator.tensor([LEN], &a)).collect::<Result<_, Error>>()?;
     recorder.clear();
     drop(three);
     let freed = recorder.count(|call| matches!(call, Call::Free { .. }));
@@ -302,7 +303,7 @@ fn page_locked(seed: u64) -> Result<(), Failed> {
     let (recorder, platform) = recorded(failing)?;
     let freed = || recorder.count(|call| matches!(call, Call::FreePinned { .. }));
     let idle: Vec<_> =
-        (0..3).map(|_| platform.pinned::<f32>(device(0), LEN)).collect::<Result<_>>()?;
+        (0..3).map(|_| platform.pinned::<f32>(device(0), LEN)).collect::<Result<_, Error>>()?;
     drop(idle);
     // More memory than any machine has.
     let ask = || platform.pinned::<u8>(device(0), 1 << 50).map(drop);

@@ -33,7 +33,7 @@ fn main() -> ExitCode {
 }
 
 fn in_child(role: &str) -> Result<(), Failed> {
-    let (name, what) = role.split_once(' ').ok_or_else(|| Failed::new("no role"))?;
+    let (name, what) = role.split_once(' ').ok_or_else(|| Failed::msg("no role"))?;
     let platform = child::platform(name)?;
     if what == "drop" {
         return frees_reports_last(&platform);
@@ -124,7 +124,7 @@ fn frees_reports_last(platform: &Platform) -> Result<(), Failed> {
     drop((kept, pool, platform));
     let calls = recorder.calls();
     let freed = calls.iter().position(|call| matches!(call, Call::FreePinned { .. }));
-    let freed = freed.ok_or_else(|| Failed::new("no report was freed"))?;
+    let freed = freed.ok_or_else(|| Failed::msg("no report was freed"))?;
     let launches: Vec<_> = calls.iter().filter(|it| matches!(it, Call::Launch { .. })).collect();
     check(launches.len() == 2, || format!("{} launches", launches.len()))?;
     for launch in launches {

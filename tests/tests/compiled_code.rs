@@ -60,7 +60,7 @@ fn cuda_source_compiled_ahead() -> Result<Option<String>, Failed> {
     Ok(None)
 }
 
-fn names_the_users_line(compiled: Result<()>) -> Result<(), Failed> {
+fn names_the_users_line(compiled: Result<(), Error>) -> Result<(), Failed> {
     let text = check_error("a mistake", compiled, |error| {
         matches!(error, Error::Driver(DriverError::Kernel { .. }))
     })?;
@@ -116,7 +116,7 @@ fn bad_modules(platform: &Platform) -> Result<(), Failed> {
 fn modules_are_loaded_once(platform: &Platform) -> Result<(), Failed> {
     let (recorder, platform) = recorded(platform.driver().clone())?;
     let module = foreign::module(&platform, device(0), foreign::ADD_PTX)?;
-    let functions = (0..10).map(|_| module.function("add")).collect::<Result<Vec<_>>>()?;
+    let functions = (0..10).map(|_| module.function("add")).collect::<Result<Vec<_>, Error>>()?;
     let loads = recorder.count(|call| matches!(call, Call::LoadModule { .. }));
     check(loads == 1, || format!("{loads} loads"))?;
     let s = stream(&platform)?;

@@ -39,7 +39,7 @@ fn main() -> ExitCode {
 }
 
 fn devices(seed: u64, count: usize) -> Result<Platform> {
-    Platform::host().seed(seed).devices(count).build()
+    Ok(Platform::host().seed(seed).devices(count).build()?)
 }
 
 /// Copies device data to the host.
@@ -149,7 +149,7 @@ graph! {
 fn through_an_adopting_node(platform: &Platform) -> Result<(), Failed> {
     let is_right = |error: &Error| match error {
         Error::Operator { node, cause, .. } => {
-            node == "show" && matches!(**cause, Error::WrongDevice { .. })
+            node == "show" && matches!(cause.downcast_ref(), Some(Error::WrongDevice { .. }))
         }
         _ => false,
     };
@@ -199,7 +199,7 @@ impl Compute for CallsDefaultStream {
 }
 
 fn check_same(a: DeviceId, b: DeviceId) -> Result<()> {
-    if a == b { Ok(()) } else { Err(Error::other(format!("{a} and {b}"))) }
+    if a == b { Ok(()) } else { Err(Failure::msg(format!("{a} and {b}"))) }
 }
 
 graph! {

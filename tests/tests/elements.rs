@@ -47,7 +47,7 @@ fn check_values<T: PartialEq + Debug>(what: &str, found: &[T], wanted: &[T]) -> 
     check(found.len() == wanted.len(), || format!("{what}: {} values", found.len()))?;
     let wrong = found.iter().zip(wanted).position(|(found, wanted)| found != wanted);
     wrong.map_or(Ok(()), |i| {
-        Err(Failed::new(format!("{what}: value {i} is {:?}, not {:?}", found[i], wanted[i])))
+        Err(Failed::msg(format!("{what}: value {i} is {:?}, not {:?}", found[i], wanted[i])))
     })
 }
 
@@ -193,7 +193,7 @@ fn views(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let values: Vec<f32> = (0..1003).map(|i| i as f32).collect();
     let mut data = uploaded(platform, &values, &s)?;
-    let outside = || Failed::new("a part within the slice is an error");
+    let outside = || Failed::msg("a part within the slice is an error");
     let mut part = data.slice_mut(301..602).ok_or_else(outside)?;
     s.launch::<add_one>(part.len(), (&mut part,))?;
     let wanted: Vec<f32> =
@@ -219,7 +219,7 @@ fn strided_views(platform: &Platform) -> Result<(), Failed> {
     let s = stream(platform)?;
     let values: Vec<f32> = (0..35).map(|i| i as f32).collect();
     let matrix = uploaded(platform, &values, &s)?.reshape([5, 7])?;
-    let outside = || Failed::new("a part within the slice is an error");
+    let outside = || Failed::msg("a part within the slice is an error");
     let mut out = poisoned(platform, 14, &s)?;
     let rows = matrix.view().slice(0, 2..4).ok_or_else(outside)?;
     let y = uploaded(platform, &[0.0; 14], &s)?;

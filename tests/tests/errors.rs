@@ -35,7 +35,7 @@ fn main() -> ExitCode {
 }
 
 fn host(seed: u64) -> Result<Platform> {
-    Platform::host().seed(seed).build()
+    Ok(Platform::host().seed(seed).build()?)
 }
 
 fn exhausted_pool(platform: &Platform) -> Result<(), Failed> {

@@ -141,7 +141,7 @@ fn assert_edges(
     check_ticks(&seen, repeat)?;
     for (_, found) in seen {
         check_close(&found, expected, |_| edges::TOLERANCE)
-            .map_err(|failed| Failed::new(format!("{width}x{height}: {failed}")))?;
+            .map_err(|failed| Failed::msg(format!("{width}x{height}: {failed}")))?;
     }
     Ok(())
 }

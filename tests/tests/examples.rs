@@ -118,7 +118,7 @@ fn lengths_that_disagree(platform: &Platform) -> Result<(), Failed> {
         let grid = Grid::blocks(3);
         let launched = s.launch::<seed_app::multiply_sum_rows>(grid, (&mut out, &a, b, cols));
         let Err(error) = launched else {
-            return Err(Failed::new(format!("12 and {} values in 3 rows of {cols}", b.len())));
+            return Err(Failed::msg(format!("12 and {} values in 3 rows of {cols}", b.len())));
         };
         let text = error.to_string();
         check(text.contains("multiply_sum_rows"), || format!("no kernel in: {text}"))?;
@@ -147,7 +147,7 @@ fn seed_application(platform: &Platform) -> Result<(), Failed> {
 fn ticks_in_flight(platform: &Platform) -> Result<(), Failed> {
     let (rows, cols) = (5, 301);
     let mut app = HandWired::new(platform, rows, cols, Streams::Pool)?;
-    let downloads: Vec<_> = (0..20).map(|_| app.tick()).collect::<Result<_>>()?;
+    let downloads: Vec<_> = (0..20).map(|_| app.tick()).collect::<Result<_, Error>>()?;
     let expected = seed_app::reference(rows, cols);
     let tolerance = seed_app::tolerance(cols);
     for download in &downloads {
@@ -179,7 +179,7 @@ fn assert_edges(platform: &Platform, image: &Image, expected: &[f64]) -> Result<
     // Two runs in flight share only the photograph.
     for run in [pipeline.run()?, pipeline.run()?] {
         check_close(run.wait_blocking()?, expected, |_| edges::TOLERANCE)
-            .map_err(|failed| Failed::new(format!("{width}x{height}: {failed}")))?;
+            .map_err(|failed| Failed::msg(format!("{width}x{height}: {failed}")))?;
     }
     Ok(())
 }

@@ -38,7 +38,7 @@ fn main() -> ExitCode {
 }
 
 fn ours(platform: &Platform) -> Result<CudaStream> {
-    platform.stream_pool("OURS", &CudaStreamPool::new())?.allocate("ours")
+    Ok(platform.stream_pool("OURS", &CudaStreamPool::new())?.allocate("ours")?)
 }
 
 /// A buffer full of `value`. Its work is complete, and all kernels are loaded.

@@ -46,7 +46,7 @@ impl Compute for Sum {
         io.old.emit(now)?;
         io.sum.emit(before + now)?;
         // After both were emitted: a tick that failed sends neither.
-        if tick == self.fails_in { Err(Error::other("injected")) } else { Ok(()) }
+        if tick == self.fails_in { Err(Failure::msg("injected")) } else { Ok(()) }
     }
 }
 

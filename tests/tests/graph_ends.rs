@@ -255,7 +255,7 @@ fn metadata(platform: &Platform) -> Result<(), Failed> {
     for (value, emitted) in
         [(7, join.take(|ports| &mut ports.sum)), (12, join.take(|ports| &mut ports.product))]
     {
-        let Some(emitted) = emitted else { return Err(Failed::new("nothing was emitted")) };
+        let Some(emitted) = emitted else { return Err(Failed::msg("nothing was emitted")) };
         let carried = (emitted.metadata.acquired(), emitted.metadata.get("gain").cloned());
         let expected = (Some(Timestamp(10)), Some(Value::Float(2.0)));
         check(*emitted.message == value && carried == expected, || format!("{emitted:?}"))?;

@@ -1,6 +1,8 @@
 //! Graphs that fail, stop, or can't be built: the error names the node, and all resources are returned.
 #![allow(missing_docs, reason = "a test binary")]
 
+#[path = "graph_failures/kept.rs"]
+mod kept;
 #[path = "graph_failures/messages.rs"]
 mod messages;
 
@@ -26,7 +28,7 @@ fn main() -> ExitCode {
         .both("a_failed_constructor_returns_all_resources", constructor)
         .both("a_count_of_zero_is_an_error", count_zero)
         .both("a_missing_device_is_an_error", missing_device);
-    messages::add(suite).run()
+    kept::add(messages::add(suite)).run()
 }
 
 /// How an operator's hook ends.
@@ -50,7 +52,7 @@ impl Fault {
     fn fail(faults: &[Self], hook: &str, cx: &ExecutionContext) -> Result<()> {
         for fault in faults.iter().filter(|fault| fault.hook == hook && fault.tick <= cx.tick()) {
             match fault.ending {
-                Ending::Fails => return Err(Error::other("out of paper")),
+                Ending::Fails => return Err(Failure::msg("out of paper")),
                 Ending::Panics => panic!("out of {}", "ink"),
                 Ending::StopsTheGraph => cx.stop_graph(),
             }
@@ -195,14 +197,14 @@ fn run_with(
     platform: &Platform,
     recorder: &Recorder,
     faults: &[Fault],
-) -> Result<(Result<()>, u64), Failed> {
-    let run = |faults: &[Fault]| -> Result<(Result<()>, u64), Failed> {
+) -> Result<(Result<(), Error>, u64), Failed> {
+    let run = |faults: &[Fault]| -> Result<(Result<(), Error>, u64), Failed> {
         let (alive, reported) = (Arc::new(()), Arc::new(AtomicU64::new(0)));
         let count = reported.clone();
         let report = Box::new(move |tick: u64, values: &[f32]| {
             count.fetch_add(1, Ordering::Relaxed);
             let right = values.iter().all(|&x| x == tick as f32 + 1.0);
-            if right { Ok(()) } else { Err(Error::other(format!("wrong data in tick {tick}"))) }
+            if right { Ok(()) } else { Err(Failure::msg(format!("wrong data in tick {tick}"))) }
         });
         let mut graph = Faults::new(platform, alive.clone(), faults.to_vec(), report)?;
         let done = graph.run().map(drop);
@@ -277,7 +279,7 @@ fn stopped(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn no_paper() -> Result<Late> {
-    Err(Error::other("no paper"))
+    Err(Failure::msg("no paper"))
 }
 
 graph! {

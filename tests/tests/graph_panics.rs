@@ -148,7 +148,7 @@ impl Compute for Source {
         io.rejected.emit(Bomb::new(Place::Rejected, &self.world))?;
         io.waiting.emit(Bomb::new(Place::Waiting, &self.world))?;
         if cx.tick() == 2 && self.world.is_at(Place::Cancelled) {
-            return Err(Error::other("out of paper"));
+            return Err(Failure::msg("out of paper"));
         }
         Ok(())
     }

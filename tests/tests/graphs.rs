@@ -322,11 +322,8 @@ fn by_macro(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn failing_constructor(platform: &Platform) -> Result<Counter> {
-    Err(Error::NoSuchDevice {
-        who: format!("the counter on {}", platform.name()),
-        device: device(9),
-        devices: 1,
-    })
+    let who = format!("the counter on {}", platform.name());
+    Err(Error::NoSuchDevice { who, device: device(9), devices: 1 }.into())
 }
 
 graph! {

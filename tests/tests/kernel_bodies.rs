@@ -46,7 +46,7 @@ fn inside(platform: &Platform, stream: &CudaStream, body: impl FnOnce() + 'stati
     Ok(value[0])
 }
 
-fn refused<T: std::fmt::Debug>(result: Result<T>) {
+fn refused<T: std::fmt::Debug>(result: Result<T, Error>) {
     let text = result.unwrap_err().to_string();
     assert!(text.contains("from inside of kernel `nested`"), "{text}");
 }

@@ -217,7 +217,7 @@ fn one_output_set(platform: &Platform) -> Result<(), Failed> {
         let chosen = harness.take(|ports| &mut ports.chosen).and_then(|message| message.sent);
         let internal = harness.take(|ports| &mut ports.internal).and_then(|message| message.sent);
         let (Some(chosen), Some(internal)) = (chosen, internal) else {
-            return Err(Failed::new("an output's message carries no stream"));
+            return Err(Failed::msg("an output's message carries no stream"));
         };
         let now = (chosen.stream(), internal.stream());
         check(now.0 != now.1 && before.is_none_or(|before| before == now), || format!("{now:?}"))?;

@@ -59,14 +59,14 @@ impl Compute for Accumulate {
             On::Other => cx.allocate_cuda_stream(io.other)?,
             On::Default => cx.default_stream()?,
         };
-        let Some(plan) = &mut self.plan else { return Err(Error::other("`start` comes first")) };
+        let Some(plan) = &mut self.plan else { return Err(Failure::msg("`start` comes first")) };
         let sums = plan.with(&stream, |plan| {
             plan.uses += 1;
             if plan.raw != stream.raw() {
-                return Err(Error::other("the stream is not the plan's"));
+                return Err(Failure::msg("the stream is not the plan's"));
             }
             stream.launch::<add_one>(plan.sums.len(), (&mut plan.sums,))?;
-            cx.download(&plan.sums, &stream)
+            Ok(cx.download(&plan.sums, &stream)?)
         })??;
         io.sums.emit(sums)
     }
@@ -77,7 +77,7 @@ fn used(platform: &Platform) -> Result<(), Failed> {
     for tick in 1..=4 {
         check(harness.tick()?, || "the source was not ready".into())?;
         let sums =
-            harness.take(|ports| &mut ports.sums).ok_or(Failed::new("no message was emitted"))?;
+            harness.take(|ports| &mut ports.sums).ok_or(Failed::msg("no message was emitted"))?;
         let (found, wanted) = (sums.message.wait_blocking()?, [0.5 + tick as f32; 100]);
         check(found == wanted, || format!("tick {tick}: {found:?}"))?;
     }
@@ -91,7 +91,7 @@ fn other_stream(platform: &Platform) -> Result<(), Failed> {
         harness.operator().on = on;
         let is_other = |error: &Error| match error {
             Error::Operator { hook: "compute", cause, .. } => {
-                matches!(**cause, Error::OtherStream { made_for, used_on } if made_for != used_on)
+                matches!(cause.downcast_ref(), Some(Error::OtherStream { made_for, used_on }) if made_for != used_on)
             }
             _ => false,
         };
@@ -105,7 +105,7 @@ fn other_stream(platform: &Platform) -> Result<(), Failed> {
     harness.operator().on = On::Work;
     harness.tick()?;
     let sums =
-        harness.take(|ports| &mut ports.sums).ok_or(Failed::new("no message was emitted"))?;
+        harness.take(|ports| &mut ports.sums).ok_or(Failed::msg("no message was emitted"))?;
     let found = sums.message.wait_blocking()?;
     check(found == [2.5; 100], || format!("{found:?}"))?;
     Ok(harness.stop()?)
@@ -121,7 +121,7 @@ struct Unmakeable {
 impl Compute for Unmakeable {
     fn start(&mut self, streams: UnmakeableStreams<'_>, cx: &ExecutionContext) -> Result<()> {
         let stream = cx.allocate_cuda_stream(streams.work)?;
-        let _plan: OnStream<u8> = cx.on_stream(&stream, |_| Err(Error::other("no licence")))?;
+        let _plan: OnStream<u8> = cx.on_stream(&stream, |_| Err(Failure::msg("no licence")))?;
         Ok(())
     }
 

@@ -110,7 +110,7 @@ fn source(platform: &Platform) -> Result<(), Failed> {
     for tick in 0..3 {
         check(harness.tick()?, || "the source was not ready".into())?;
         let emitted =
-            harness.take(|ports| &mut ports.image).ok_or(Failed::new("no message was emitted"))?;
+            harness.take(|ports| &mut ports.image).ok_or(Failed::msg("no message was emitted"))?;
         check(emitted.sent.is_some(), || "the message has no point".into())?;
         check_equal(harness.stream().download_blocking(&emitted.message)?, vec![tick as f32; 3])?;
     }
@@ -126,7 +126,7 @@ fn emitted(platform: &Platform) -> Result<(), Failed> {
         check(harness.tick()?, || "the operator was not ready".into())?;
     }
     let emitted =
-        harness.take(|ports| &mut ports.before).ok_or(Failed::new("no message was emitted"))?;
+        harness.take(|ports| &mut ports.before).ok_or(Failed::msg("no message was emitted"))?;
     let download = platform.download(&emitted.message, harness.stream())?;
     check_equal(download.shape(), &[2, 3])?;
     check_equal(download.wait_blocking()?, &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0])?;
@@ -144,7 +144,7 @@ fn in_place(platform: &Platform) -> Result<(), Failed> {
     check(!harness.tick()?, || "the operator ran with a message missing".into())?;
     harness.push(|ports| &mut ports.added, added)?;
     check(harness.tick()?, || "the operator was not ready".into())?;
-    let sum = harness.take(|ports| &mut ports.out).ok_or(Failed::new("no message was emitted"))?;
+    let sum = harness.take(|ports| &mut ports.out).ok_or(Failed::msg("no message was emitted"))?;
     check_equal(harness.stream().download_blocking(&sum.message)?, vec![12.0, 23.0])?;
     Ok(harness.stop()?)
 }
@@ -202,7 +202,7 @@ fn pass(platform: &Platform) -> Result<(), Failed> {
     check(harness.tick()?, || "the operator was not ready".into())?;
     let len = harness.take(|ports| &mut ports.len).map(|emitted| *emitted.message);
     check_equal(len, Some(5))?;
-    let out = harness.take(|ports| &mut ports.out).ok_or(Failed::new("no message was emitted"))?;
+    let out = harness.take(|ports| &mut ports.out).ok_or(Failed::msg("no message was emitted"))?;
     let Pair(text, number) = &*out.message;
     check_equal((text.as_str(), *number), ("text", 7))?;
     check(out.sent.is_none(), || "host data has a point".into())?;
@@ -220,15 +220,15 @@ fn several_fields(platform: &Platform) -> Result<(), Failed> {
     pack.push(|ports| &mut ports.when, Trigger)?;
     check(pack.tick()?, || "the operator was not ready".into())?;
     let packed =
-        pack.take(|ports| &mut ports.packed).ok_or(Failed::new("no message was emitted"))?;
+        pack.take(|ports| &mut ports.packed).ok_or(Failed::msg("no message was emitted"))?;
     check(packed.sent.is_some(), || "device data has no point".into())?;
-    let packed = packed.message.try_unwrap().map_err(|_| Failed::new("another owner"))?;
+    let packed = packed.message.try_unwrap().map_err(|_| Failed::msg("another owner"))?;
 
     let mut unpack = OperatorHarness::new(platform, Unpack::new())?;
     unpack.push(|ports| &mut ports.packed, packed)?;
     check(unpack.tick()?, || "the operator was not ready".into())?;
     let scores =
-        unpack.take(|ports| &mut ports.scores).ok_or(Failed::new("no message was emitted"))?;
+        unpack.take(|ports| &mut ports.scores).ok_or(Failed::msg("no message was emitted"))?;
     check_equal(scores.message.wait_blocking()?, &[0.5, 0.25])?;
     pack.stop()?;
     Ok(unpack.stop()?)

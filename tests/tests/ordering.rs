@@ -51,5 +51,5 @@ fn barrier(
     flags: StreamFlags,
 ) -> Result<bool, Failed> {
     let platform = Platform::from_driver(Arc::new(DropWaits::all(driver)))?;
-    Ok(races::barrier(&platform, flags)?)
+    races::barrier(&platform, flags)
 }

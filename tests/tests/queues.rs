@@ -86,7 +86,7 @@ queue!(Rejects, #[policy(reject)]);
 queue!(Faults, #[policy(fault)]);
 
 fn seen_by(
-    run: impl FnOnce(usize, Seen<u64>) -> Result<()>,
+    run: impl FnOnce(usize, Seen<u64>) -> Result<(), Error>,
     capacity: usize,
 ) -> Result<Vec<u64>, Failed> {
     let seen = Seen::default();
@@ -104,7 +104,7 @@ fn policies(platform: &Platform) -> Result<(), Failed> {
         let sent = seen_by(
             |n, sent| {
                 let run = Waits::new(platform, n, u64::MAX, Seen::default(), sent)?.run();
-                stalled(run).map(drop)
+                Ok(stalled(run).map(drop)?)
             },
             capacity,
         )?;

@@ -111,7 +111,7 @@ struct Holder {
 
 impl Compute for Holder {
     fn start(&mut self, _: HolderStreams<'_>, cx: &ExecutionContext) -> Result<()> {
-        cx.allocate_cuda_stream_named("held").map(drop)
+        Ok(cx.allocate_cuda_stream_named("held").map(drop)?)
     }
 
     fn compute(&mut self, io: HolderIo<'_>, cx: &ExecutionContext) -> Result<()> {
@@ -183,7 +183,7 @@ struct OrAdopt {
 impl Compute for OrAdopt {
     fn compute(&mut self, io: OrAdoptIo<'_>, cx: &ExecutionContext) -> Result<()> {
         cx.allocate_cuda_stream_named("held")?;
-        io.image.receive().or_adopt().receive_cuda_stream(cx).map(drop)
+        Ok(io.image.receive().or_adopt().receive_cuda_stream(cx).map(drop)?)
     }
 }
 
@@ -280,7 +280,7 @@ impl Compute for SecondFails {
         self.failing.fail_next();
         let received = io.b.receive().receive_cuda_stream(cx).map(drop);
         self.received = received.is_ok();
-        received
+        Ok(received?)
     }
 }
 

@@ -85,7 +85,7 @@ struct Receives {
 impl Compute for Receives {
     fn compute(&mut self, io: ReceivesIo<'_>, cx: &ExecutionContext) -> Result<()> {
         push_seen(&self.seen, is_recorded(&self.calls));
-        io.image.receive().receive_cuda_stream(cx).map(drop)
+        Ok(io.image.receive().receive_cuda_stream(cx).map(drop)?)
     }
 }
 
@@ -103,7 +103,7 @@ impl Compute for OnDefault {
         push_seen(&self.seen, is_recorded(&self.calls));
         let (image, default) = (io.image.receive(), cx.default_stream()?);
         let after = cx.synchronize_streams(image.streams(), &default)?;
-        image.into_synchronized_data(&after).map(drop)
+        Ok(image.into_synchronized_data(&after).map(drop)?)
     }
 }
 
@@ -152,27 +152,29 @@ fn run(
 
 fn beside(on: &Platform) -> Result<(), Failed> {
     let seen = run(on, |platform, calls, seen| {
-        Beside::new(platform, On::Default, calls, seen)?.run().map(drop)
+        Ok(Beside::new(platform, On::Default, calls, seen)?.run().map(drop)?)
     })?;
     check(seen == [true; TICKS], || format!("{seen:?}"))
 }
 
 fn named(on: &Platform) -> Result<(), Failed> {
     let seen = run(on, |platform, calls, seen| {
-        Beside::new(platform, On::Named, calls, seen)?.run().map(drop)
+        Ok(Beside::new(platform, On::Named, calls, seen)?.run().map(drop)?)
     })?;
     check(seen == [true; TICKS], || format!("{seen:?}"))
 }
 
 /// The second stream is known once the consumer has used it: after its first tick.
 fn another_node(on: &Platform) -> Result<(), Failed> {
-    let seen =
-        run(on, |platform, calls, seen| AnotherNode::new(platform, calls, seen)?.run().map(drop))?;
+    let seen = run(on, |platform, calls, seen| {
+        Ok(AnotherNode::new(platform, calls, seen)?.run().map(drop)?)
+    })?;
     check(seen.len() == TICKS && seen[1..] == [true; TICKS - 1], || format!("{seen:?}"))
 }
 
 fn default_alone(on: &Platform) -> Result<(), Failed> {
-    let seen =
-        run(on, |platform, calls, seen| DefaultAlone::new(platform, calls, seen)?.run().map(drop))?;
+    let seen = run(on, |platform, calls, seen| {
+        Ok(DefaultAlone::new(platform, calls, seen)?.run().map(drop)?)
+    })?;
     check(seen == [false; TICKS], || format!("{seen:?}"))
 }

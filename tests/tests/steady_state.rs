@@ -116,7 +116,7 @@ fn graphs_make_no_resources(platform: &Platform) -> Result<(), Failed> {
             Ok(())
         });
         example.run(&platform, (WARM_UP + TICKS + 10) as u64, on_tick)?;
-        let calls = steady.lock().map_err(|_| Failed::new("a poisoned lock"))?;
+        let calls = steady.lock().map_err(|_| Failed::msg("a poisoned lock"))?;
         let first = calls.iter().find(|call| !is_steady(call)).map(Call::to_string);
         check(first.is_none(), || {
             format!("{example:?}, after warm-up: {}", first.unwrap_or_default())
@@ -179,14 +179,14 @@ struct Streamless {
 
 impl Compute for Streamless {
     fn start(&mut self, _: StreamlessStreams<'_>, cx: &ExecutionContext) -> Result<()> {
-        cx.allocate_cuda_stream_named("held").map(drop)
+        Ok(cx.allocate_cuda_stream_named("held").map(drop)?)
     }
 
     fn compute(&mut self, io: StreamlessIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let image = io.image.receive().or_adopt().or_default();
         let (_, stream) = image.receive_cuda_stream(cx)?;
         if stream.raw() != cx.default_stream()?.raw() {
-            return Err(Error::other("the pool had a stream"));
+            return Err(Failure::msg("the pool had a stream"));
         }
         // Wait, so that the host does not run further and further ahead.
         stream.synchronize_blocking()?;

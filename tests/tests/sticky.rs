@@ -70,7 +70,7 @@ fn world(platform: Platform) -> Result<World> {
 }
 
 fn in_child(role: &str) -> Result<(), Failed> {
-    let (name, scenario) = role.split_once(' ').ok_or_else(|| Failed::new("no scenario"))?;
+    let (name, scenario) = role.split_once(' ').ok_or_else(|| Failed::msg("no scenario"))?;
     let mut world = world(child::platform(name)?)?;
     // Leave a free block in the memory pool whose use still runs on the other stream.
     let mut dropped = world.platform.buffer::<f32>(5 * LEN, &world.b)?;
@@ -115,7 +115,7 @@ fn first_call_reports(world: &World, scenario: &str) -> Result<(), Failed> {
 fn later_calls_are_not_tried(world: &mut World) -> Result<(), Failed> {
     let start = Instant::now();
     let World { platform, a, b, kept, pinned, early, in_flight, victim, .. } = world;
-    let sticky = |what: &str, result: Result<()>| -> Result<(), Failed> {
+    let sticky = |what: &str, result: Result<(), Error>| -> Result<(), Failed> {
         let text = check_error(what, result, |error| {
             matches!(error, Error::Driver(DriverError::Sticky { .. }))
         })?;

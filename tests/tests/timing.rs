@@ -26,14 +26,14 @@ fn main() -> ExitCode {
 }
 
 fn stream(platform: &Platform, on: DeviceId) -> Result<CudaStream> {
-    platform.stream_pool("TIMED", &CudaStreamPool::new().device(on))?.allocate("timed")
+    Ok(platform.stream_pool("TIMED", &CudaStreamPool::new().device(on))?.allocate("timed")?)
 }
 
 /// The duration of `work` on a stream.
 fn time_of(stream: &CudaStream, work: impl FnOnce(&CudaStream) -> Result<()>) -> Result<Duration> {
     let start = stream.record_timing()?;
     work(stream)?;
-    start.elapsed_blocking(&stream.record_timing()?)
+    Ok(start.elapsed_blocking(&stream.record_timing()?)?)
 }
 
 fn takes_time(platform: &Platform) -> Result<(), Failed> {
@@ -43,9 +43,10 @@ fn takes_time(platform: &Platform) -> Result<(), Failed> {
     let mut target = platform.buffer(len(platform), &stream)?;
     stream.upload(&source, &mut target)?;
     let nothing = time_of(&stream, |_| Ok(()))?;
-    let once = time_of(&stream, |stream| stream.upload(&source, &mut target))?;
-    let often =
-        time_of(&stream, |stream| (0..20).try_for_each(|_| stream.upload(&source, &mut target)))?;
+    let once = time_of(&stream, |stream| Ok(stream.upload(&source, &mut target)?))?;
+    let often = time_of(&stream, |stream| {
+        Ok((0..20).try_for_each(|_| stream.upload(&source, &mut target))?)
+    })?;
     check(nothing < once, || format!("no work takes {nothing:?}, one copy {once:?}"))?;
     check(often > 5 * once && once > Duration::ZERO, || {
         format!("20 copies take {often:?}, one {once:?}")
@@ -80,7 +81,7 @@ fn overlaps(platform: &Platform) -> Result<(), Failed> {
         one.upload(&source, &mut target)?;
         two.download_into(&other, &mut result)?;
         one.wait(two.record()?)?;
-        start.elapsed_blocking(&one.record_timing()?)
+        Ok(start.elapsed_blocking(&one.record_timing()?)?)
     };
     time(&up, &down)?;
     let (serial, parallel) = (time(&up, &up)?, time(&up, &down)?);
@@ -123,9 +124,9 @@ fn repeats() -> Result<(), Failed> {
             let platform = Platform::host().seed(seed).build()?;
             let stream = stream(&platform, device(0))?;
             let mut data = platform.buffer(len(&platform), &stream)?;
-            Ok(time_of(&stream, |stream| {
-                stream.launch::<slow_fill>(data.len(), (&mut data, 1.0, 0))
-            })?)
+            time_of(&stream, |stream| {
+                Ok(stream.launch::<slow_fill>(data.len(), (&mut data, 1.0, 0))?)
+            })
         };
         let (first, second) = (time()?, time()?);
         check(first == second && first > Duration::ZERO, || format!("{first:?}, {second:?}"))?;

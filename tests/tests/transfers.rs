@@ -241,7 +241,7 @@ impl Compute for PairSink {
             Ok(stream.download_blocking(data)?.iter().all(|&found| found == value))
         };
         let [first, second] = &pair.rest.parts[..] else {
-            return Err(Error::other("two parts"));
+            return Err(Failure::msg("two parts"));
         };
         self.right = holds(first, 2.0)?
             && holds(second, 3.0)?

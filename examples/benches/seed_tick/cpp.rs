@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use libloading::{Library, Symbol};
 use streamflow::prelude::*;
-use streamflow_examples::cli::Failure;
 
 use crate::TICKS;
 use crate::forms::Form;

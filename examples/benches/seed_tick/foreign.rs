@@ -22,10 +22,10 @@ impl Functions {
         let len = image.len();
         // SAFETY: `source(float* out, int n)` writes the first n elements.
         unsafe {
-            stream.launch_function(&self.source, Grid::elements(len).threads(256), |args| {
+            Ok(stream.launch_function(&self.source, Grid::elements(len).threads(256), |args| {
                 args.write_address("out", image);
                 args.scalar(len as i32);
-            })
+            })?)
         }
     }
 
@@ -40,12 +40,12 @@ impl Functions {
         // SAFETY: `mulsum(const float* a, const float* b, float* out, int cols)` reads rows x cols
         // elements of each image and writes one per block.
         unsafe {
-            stream.launch_function(&self.mulsum, grid, |args| {
+            Ok(stream.launch_function(&self.mulsum, grid, |args| {
                 args.read_address("a", a);
                 args.read_address("b", b);
                 args.write_address("out", sums);
                 args.scalar(a.cols() as i32);
-            })
+            })?)
         }
     }
 }
@@ -78,7 +78,7 @@ impl Foreign {
         self.functions.fill(&mut b, source2)?;
         let mut sums = self.platform.tensor([a.rows()], combine)?;
         self.functions.multiply_and_sum(&a, &b, &mut sums, combine)?;
-        self.platform.download(&sums, sink)
+        Ok(self.platform.download(&sums, sink)?)
     }
 }
 

@@ -135,8 +135,8 @@ impl Reading<(), ()> {
     /// The graph's sink reads each tick.
     pub(crate) fn graph<G: streamflow::Graph>(mut many: G, mut one: G) -> impl Form {
         Reading {
-            many: move |_| schedule::run(&mut many).map(drop),
-            one: Some(move || schedule::run(&mut one).map(drop)),
+            many: move |_| Ok(schedule::run(&mut many).map(drop)?),
+            one: Some(move || Ok(schedule::run(&mut one).map(drop)?)),
         }
     }
 }

@@ -28,7 +28,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use streamflow::prelude::*;
-use streamflow_examples::cli::{self, Failure, PlatformArgs};
+use streamflow_examples::cli::{self, PlatformArgs};
 use streamflow_examples::deliver::{Deliver, Report};
 use streamflow_examples::seed_app::{HandWired, Streams};
 use streamflow_examples::seed_graph::{CombineAndSum, CudaStreamApp, Source};
@@ -152,7 +152,7 @@ fn run(args: &Args) -> Result<(), Failure> {
             let mut by_hand = HandWired::new(p, n, cols, Streams::Pool)?;
             let graph = |count| Queued::new(p, n, cols, count);
             let mut graph = Graph::new(graph(TICKS)?, graph(1)?);
-            let mut by_hand = ByHand(|| by_hand.tick());
+            let mut by_hand = ByHand(|| Ok(by_hand.tick()?));
             forms::compare("queued", args.batches, named(&mut by_hand, &mut graph))?;
         }
         if let Some(ptx) = &ptx {
@@ -161,7 +161,7 @@ fn run(args: &Args) -> Result<(), Failure> {
         let mut by_hand = HandWired::new(p, n, cols, Streams::Pool)?;
         let graph = |count| CudaStreamApp::new(p, n, cols, count, discard());
         let mut graph = Reading::graph(graph(TICKS)?, graph(1)?);
-        let mut by_hand = Reading::by_hand(|| by_hand.tick());
+        let mut by_hand = Reading::by_hand(|| Ok(by_hand.tick()?));
         forms::compare("read", args.batches, named(&mut by_hand, &mut graph))?;
     }
     Ok(())

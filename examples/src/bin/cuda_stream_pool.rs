@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use streamflow::prelude::*;
-use streamflow_examples::cli::{self, Cause, Failure, GraphArgs, PlatformArgs};
+use streamflow_examples::cli::{self, GraphArgs, PlatformArgs};
 use streamflow_examples::deliver::Report;
 use streamflow_examples::report::{Format, Tick};
 use streamflow_examples::seed_graph::{CudaStreamApp, CudaStreamAppOnDefault};
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
     cli::main(|| run(&Args::parse()))
 }
 
-fn run(args: &Args) -> Result<(), Failure> {
+fn run(args: &Args) -> Result<()> {
     if args.graph.mermaid {
         let chart = if args.default_stream {
             CudaStreamAppOnDefault::MERMAID
@@ -58,8 +58,7 @@ fn run(args: &Args) -> Result<(), Failure> {
     cli::check_size(args.rows, args.cols)?;
     let platform = args.platform.open()?;
     let format = if args.json { Format::Json } else { Format::Human };
-    let cause = Cause::default();
-    let report = report(format, cause.clone());
+    let report = report(format);
     let (rows, cols, count) = (args.rows as usize, args.cols, args.count);
     let done = if args.default_stream {
         let mut graph = CudaStreamAppOnDefault::new(&platform, rows, cols, count, report)?;
@@ -70,13 +69,13 @@ fn run(args: &Args) -> Result<(), Failure> {
         cli::say_where(&platform, format)?;
         graph.run()
     };
-    args.graph.print(&cause.of(done)?)
+    args.graph.print(&done?)
 }
 
 /// Writes the sums of each tick to stdout.
-fn report(format: Format, cause: Cause) -> Report<f32> {
+fn report(format: Format) -> Report<f32> {
     Box::new(move |tick, values| {
         let tick = Tick { tick, shape: &[values.len()], values };
-        cause.keep(tick.write(&mut io::stdout().lock(), format))
+        Ok(tick.write(&mut io::stdout().lock(), format)?)
     })
 }

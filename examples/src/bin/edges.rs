@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Parser;
-use streamflow::Error;
-use streamflow_examples::cli::{self, Failure, GraphArgs, PlatformArgs};
+use streamflow::{Failure, Result};
+use streamflow_examples::cli::{self, GraphArgs, PlatformArgs, Usage};
 use streamflow_examples::edges::EdgesApp;
 use streamflow_examples::{png_io, progress};
 
@@ -39,13 +39,13 @@ fn main() -> ExitCode {
     cli::main(|| run(&Args::parse()))
 }
 
-fn run(args: &Args) -> Result<(), Failure> {
+fn run(args: &Args) -> Result<()> {
     if args.graph.mermaid {
         return Ok(write!(io::stdout(), "{}", EdgesApp::MERMAID)?);
     }
     let (Some(input), Some(output)) = (&args.input, &args.output) else {
         // Unreachable: clap requires both arguments.
-        return Err(Failure::Usage("name IN.png and OUT.png".into()));
+        return Err(Usage("name IN.png and OUT.png".into()).into());
     };
     let platform = args.platform.open()?;
     let image = png_io::read(input)?;
@@ -58,7 +58,7 @@ fn run(args: &Args) -> Result<(), Failure> {
         if tick == 0 {
             first.extend_from_slice(pixels);
         } else if *first != pixels {
-            return Err(Error::other(format!("run {tick} found other edges than run 0")));
+            return Err(Failure::msg(format!("run {tick} found other edges than run 0")));
         }
         steps.inc(1);
         Ok(())

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use streamflow::prelude::*;
-use streamflow_examples::cli::{self, Failure, PlatformArgs};
+use streamflow_examples::cli::{self, PlatformArgs, Usage};
 use streamflow_examples::overlap::Overlap;
 use streamflow_examples::report::Format;
 
@@ -47,13 +47,14 @@ fn main() -> ExitCode {
     cli::main(|| run(&Args::parse()))
 }
 
-fn run(args: &Args) -> Result<(), Failure> {
+fn run(args: &Args) -> Result<()> {
     cli::check_size(args.rows, args.cols)?;
     let (rows, chunks) = (args.rows, args.chunks);
     if chunks > rows {
-        return Err(Failure::Usage(format!(
+        return Err(Usage(format!(
             "{rows} rows can't be divided into {chunks} chunks; choose at most {rows} chunks"
-        )));
+        ))
+        .into());
     }
     let platform = args.platform.open()?;
     let format = if args.json { Format::Json } else { Format::Human };

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use streamflow::prelude::*;
-use streamflow_examples::cli::{self, Failure, PlatformArgs};
+use streamflow_examples::cli::{self, PlatformArgs};
 use streamflow_examples::temporal::{pattern, share};
 
 /// Runs a graph that reads an image on a stream that does not wait for the image's writer, and prints
@@ -45,7 +45,8 @@ impl Compute for Hasty {
         let extra = cx.allocate_cuda_stream(io.extra)?;
         let mut half = cx.tensor(image.shape(), &extra)?;
         // SAFETY: none! `extra` does not wait for the image. `launch` would make it wait.
-        unsafe { extra.launch_unordered::<share>(image.len(), (&mut half, image, 0.5)) }
+        unsafe { extra.launch_unordered::<share>(image.len(), (&mut half, image, 0.5)) }?;
+        Ok(())
     }
 }
 
@@ -67,7 +68,7 @@ fn main() -> ExitCode {
     cli::main(|| run(&Args::parse()))
 }
 
-fn run(args: &Args) -> Result<(), Failure> {
+fn run(args: &Args) -> Result<()> {
     // By default, the checker is on in debug builds only.
     let options = PlatformOptions { race_check: Some(true), ..PlatformOptions::default() };
     let platform = Platform::with_options(args.platform.open()?.driver().clone(), options)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Parser;
-use streamflow_examples::cli::{self, Cause, Failure, GraphArgs, PlatformArgs};
+use streamflow_examples::cli::{self, GraphArgs, PlatformArgs};
 use streamflow_examples::report::{Format, Tick};
 use streamflow_examples::temporal::{ReportFrame, TOLERANCE, TemporalFilter, reference};
 
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
     cli::main(|| run(&Args::parse()))
 }
 
-fn run(args: &Args) -> Result<(), Failure> {
+fn run(args: &Args) -> streamflow::Result<()> {
     if args.graph.mermaid {
         return Ok(write!(io::stdout(), "{}", TemporalFilter::MERMAID)?);
     }
@@ -59,11 +59,11 @@ fn run(args: &Args) -> Result<(), Failure> {
     let platform = args.platform.open()?;
     let format = if args.json { Format::Json } else { Format::Human };
     let (rows, cols) = (args.rows as usize, args.cols as usize);
-    let (cause, checked) = (Cause::default(), Arc::new(AtomicU64::new(0)));
-    let report = report([rows, cols], format, cause.clone(), checked.clone());
+    let checked = Arc::new(AtomicU64::new(0));
+    let report = report([rows, cols], format, checked.clone());
     let mut graph = TemporalFilter::new(&platform, rows, cols, args.count, report)?;
     cli::say_where(&platform, format)?;
-    args.graph.print(&cause.of(graph.run())?)?;
+    args.graph.print(&graph.run()?)?;
     if format == Format::Human {
         let values = checked.load(Ordering::Relaxed);
         writeln!(io::stdout(), "all {values} values are within {TOLERANCE:.1e} of the reference")?;
@@ -72,12 +72,12 @@ fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// Checks each frame and writes it to stdout.
-fn report(shape: [usize; 2], format: Format, cause: Cause, checked: Arc<AtomicU64>) -> ReportFrame {
+fn report(shape: [usize; 2], format: Format, checked: Arc<AtomicU64>) -> ReportFrame {
     Box::new(move |tick, weight, values| {
-        cause.keep(check(tick, weight, values))?;
+        check(tick, weight, values)?;
         checked.fetch_add(values.len() as u64, Ordering::Relaxed);
         let tick = Tick { tick, shape: &shape, values };
-        cause.keep(tick.write(&mut io::stdout().lock(), format))
+        Ok(tick.write(&mut io::stdout().lock(), format)?)
     })
 }
 

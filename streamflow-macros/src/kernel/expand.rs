@@ -66,7 +66,7 @@ fn implementation(kernel: &Kernel, sound: bool) -> TokenStream {
                 fn pass<'streamflow>(
                     args: Self::Args<'streamflow>,
                     to: &mut ::streamflow::__private::Passing<'streamflow>,
-                ) -> ::streamflow::__private::Result<()> {
+                ) -> ::core::result::Result<(), ::streamflow::__private::Error> {
                     #pass
                 }
             }

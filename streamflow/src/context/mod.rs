@@ -19,7 +19,7 @@ pub(crate) use stream_policy::StreamPolicy;
 pub use stream_ref::{StreamRef, Synchronized};
 
 use crate::driver::{DeviceId, DriverResult, Note};
-use crate::error::Result;
+use crate::error::{Failure, Result};
 use crate::memory::{Buffer, Download, Downloadable, Element, IntoShape, Pinned, Tensor};
 use crate::message::Metadata;
 use crate::platform::Platform;
@@ -178,7 +178,7 @@ impl ExecutionContext {
     pub fn on_stream<H>(
         &self,
         stream: &Stream<'_>,
-        make: impl FnOnce(&CudaStream) -> Result<H>,
+        make: impl FnOnce(&CudaStream) -> Result<H, Failure>,
     ) -> Result<OnStream<H>> {
         Ok(OnStream::new(stream, make(stream)?))
     }

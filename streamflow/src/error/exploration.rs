@@ -121,6 +121,7 @@ impl fmt::Display for Stopped {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Failure;
 
     #[test]
     fn the_text_of_an_outcome_has_the_counts_and_the_replay() {
@@ -135,7 +136,7 @@ mod tests {
         assert_eq!(threads.to_string(), text);
 
         let replay = "STREAMFLOW_TEST_SEED=5".to_owned();
-        let cause = Error::other("wrong data");
+        let cause = Error::from(Failure::msg("wrong data"));
         let failing = Failing { seed: Some(5), replay, cause };
         let failed = Exploration { runs: 6, failing: Some(failing), ..fine.clone() };
         let text =

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use crate::Result;
 use crate::driver::{
     Code, DeviceId, Driver, DriverError, DriverResult, Image, KernelSource, LoadedKernel, Target,
 };
+use crate::error::Result;
 
 use super::bounds::{self, Bounds};
 use super::cache::{Cache, Key};

@@ -1,7 +1,7 @@
 //! The grid of a launch: its blocks and threads.
 
 use crate::driver::LoadedKernel;
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// The most blocks in x, y and z (CUDA programming guide, *Technical specifications per compute
 /// capability*: the same from 3.0 on).

@@ -1,7 +1,7 @@
 //! The description of a kernel.
 
-use crate::Result;
 use crate::driver::HostKernel;
+use crate::error::Result;
 
 use super::Passing;
 

@@ -241,7 +241,8 @@ impl fmt::Debug for PinnedPool {
 ///     let frame = platform.download(&sent.message, camera.stream())?;
 ///     assert_eq!((frame.shape(), frame.wait_blocking()?), (&[2, 3][..], &[value; 6][..]));
 /// }
-/// camera.stop()
+/// camera.stop()?;
+/// # Ok(())
 /// # }
 /// ```
 pub struct Pinned<T: Element> {

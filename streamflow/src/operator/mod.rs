@@ -13,8 +13,9 @@ pub use options::{NodeOptions, NodeStreams, Progress, Readiness};
 pub use status::{NodeStatus, PortStatus};
 pub use waits::Waits;
 
+use crate::Result;
 use crate::context::ExecutionContext;
-use crate::error::Result;
+use crate::error::Error;
 use crate::param::{GraphParams, OperatorParams};
 use crate::platform::Platform;
 use crate::port::{PortInfo, Ports};
@@ -73,7 +74,7 @@ pub trait Operator: Send + Sized + 'static {
         name: &str,
         platform: &Platform,
         options: NodeOptions<'_>,
-    ) -> Result<Box<Node<Self>>> {
+    ) -> Result<Box<Node<Self>>, Error> {
         node::node(name, self, ports, platform, options)
     }
 }

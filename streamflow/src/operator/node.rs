@@ -5,12 +5,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::options::{NodeOptions, NodeStreams, Progress, Readiness};
-use super::runner::{HookResult, Hooks, NodeRunner};
+use super::runner::{Hooks, NodeRunner};
 use super::status::{NodeStatus, PortStatus};
 use super::waits::Waits;
 use super::{Compute, Operator};
 use crate::context::{ExecutionContext, RunControl, Streams};
-use crate::error::{Error, Result};
+use crate::error::{Error, Failure, Result};
 use crate::message::{Handled, InputState};
 use crate::param::NodeParams;
 use crate::platform::{Platform, device};
@@ -232,18 +232,18 @@ struct Parts<'a, O: Operator> {
 }
 
 impl<O: Compute> Hooks for Parts<'_, O> {
-    fn start(&mut self, cx: &ExecutionContext) -> HookResult {
+    fn start(&mut self, cx: &ExecutionContext) -> Result<(), Failure> {
         self.params.begin_run(self.operator)?;
-        self.operator.start(O::__stream_names(cx), cx).map_err(Box::new)
+        self.operator.start(O::__stream_names(cx), cx)
     }
 
-    fn compute(&mut self, cx: &ExecutionContext) -> HookResult {
+    fn compute(&mut self, cx: &ExecutionContext) -> Result<(), Failure> {
         self.params.take_over(self.operator, cx.tick());
-        self.operator.compute(O::__io(self.ports, cx), cx).map_err(Box::new)
+        self.operator.compute(O::__io(self.ports, cx), cx)
     }
 
-    fn stop(&mut self, cx: &ExecutionContext) -> HookResult {
-        self.operator.stop(cx).map_err(Box::new)
+    fn stop(&mut self, cx: &ExecutionContext) -> Result<(), Failure> {
+        self.operator.stop(cx)
     }
 
     fn finish(&mut self) -> Handled {

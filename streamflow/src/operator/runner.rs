@@ -16,19 +16,16 @@ use super::status::{NodeStatus, PortStatus};
 use super::waits::Waits;
 use crate::context::{ExecutionContext, RunControl};
 use crate::driver::{DriverError, report_in_drop};
-use crate::error::{Error, Result, caught_as_error, drop_all};
+use crate::error::{Error, Failure, Result, caught_as_error, drop_all};
 use crate::message::Handled;
 use crate::port::{ReceivingEnd, SendingEnd};
 use crate::stream::Point;
 
-/// The result of a hook. Its error is in a box: an error is large, and hooks that succeed should not pay for moving it.
-pub(super) type HookResult = Result<(), Box<Error>>;
-
 /// The part of a node that depends on its operator's type: the hooks, and calls to all its ports.
 pub(super) trait Hooks {
-    fn start(&mut self, cx: &ExecutionContext) -> HookResult;
-    fn compute(&mut self, cx: &ExecutionContext) -> HookResult;
-    fn stop(&mut self, cx: &ExecutionContext) -> HookResult;
+    fn start(&mut self, cx: &ExecutionContext) -> Result<(), Failure>;
+    fn compute(&mut self, cx: &ExecutionContext) -> Result<(), Failure>;
+    fn stop(&mut self, cx: &ExecutionContext) -> Result<(), Failure>;
     /// Ends a tick of the inputs: drops their received messages. Returns what the tick did with the inputs;
     /// [`Handled::Left`] for an operator without inputs.
     fn finish(&mut self) -> Handled;
@@ -101,7 +98,7 @@ impl NodeRunner {
                 Ok(Readiness::Waiting)
             }
             Ok(None) => Ok(Readiness::Ready),
-            Err(error) => Err(*self.failed("readiness", Box::new(error))),
+            Err(error) => Err(*self.failed("readiness", error.into())),
         }
     }
 
@@ -142,7 +139,7 @@ impl NodeRunner {
                 return Ok((handled, false));
             }
             if may_fault && let Some(full) = full_edge(hooks) {
-                return Err(full);
+                return Err(full.into());
             }
             Ok((handled, publish && hooks.publish()))
         });
@@ -151,7 +148,8 @@ impl NodeRunner {
             Ok(Ok((Handled::Left, emitted))) => emitted,
             Ok(Ok((Handled::Taken, _))) => true,
             Ok(Ok((Handled::Untouched, _))) => return Err(self.unhandled(hooks)),
-            Ok(Err(error)) | Err(error) => return Err(self.failed("compute", error)),
+            Ok(Err(full)) => return Err(self.failed("compute", full)),
+            Err(panic) => return Err(self.failed("compute", (*panic).into())),
         };
         self.cx.count_tick();
         Ok(if changed || self.is_done() { Progress::Changed } else { self.idle })
@@ -170,7 +168,7 @@ impl NodeRunner {
     /// Drops the messages that were emitted and not pushed to the edges.
     pub(super) fn cancel(&self, hooks: &mut dyn Hooks) -> Result<()> {
         let cancelled = drop_all(|| hooks.outputs(&mut |output| output.cancel()));
-        cancelled.map_err(|error| *self.failed("compute", error))
+        cancelled.map_err(|panic| *self.failed("compute", (*panic).into()))
     }
 
     pub(super) fn stop(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
@@ -181,7 +179,8 @@ impl NodeRunner {
         };
         // Messages are dropped here, which runs code of the user.
         let cleared = drop_all(|| hooks.inputs(&mut |input| input.clear()));
-        done.and(cleared.map_err(|error| self.failed("stop", error))).map_err(|error| *error)
+        let cleared = cleared.map_err(|panic| self.failed("stop", (*panic).into()));
+        done.and(cleared).map_err(|error| *error)
     }
 
     pub(super) fn synchronize_blocking(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
@@ -192,25 +191,26 @@ impl NodeRunner {
                 done = copied;
             }
         });
-        done.map_err(|error| *self.failed("synchronize", Box::new(error)))
+        done.map_err(|error| *self.failed("synchronize", error.into()))
     }
 
     /// Calls a hook with the device bound, and records its streams afterwards, also if it failed.
     fn hook(
         &mut self,
         name: &'static str,
-        call: impl FnOnce(&ExecutionContext) -> HookResult,
-    ) -> HookResult {
+        call: impl FnOnce(&ExecutionContext) -> Result<(), Failure>,
+    ) -> Result<(), Box<Error>> {
         let entered = self.cx.enter(name);
         let cx = &self.cx;
         let done = match entered {
             Err(error) => Err(driver(error)),
             Ok(()) => {
                 let called = caught_as_error(|| call(cx));
+                let called = called.unwrap_or_else(|panic| Err((*panic).into()));
                 let closed = cx.close();
                 match called {
-                    Ok(Ok(())) => closed.map_err(driver),
-                    Ok(Err(error)) | Err(error) => {
+                    Ok(()) => closed.map_err(driver),
+                    Err(error) => {
                         // The hook's error came first. A sticky one was reported once, and is why this failed, too.
                         if cx.platform().driver().sticky_error().is_none() {
                             report_in_drop("recording the work of a hook that failed", closed);
@@ -254,12 +254,12 @@ impl NodeRunner {
             }
         });
         let port = untouched.unwrap_or_default();
-        self.failed("compute", Box::new(Error::Unhandled { node, port }))
+        self.failed("compute", Error::Unhandled { node, port }.into())
     }
 
     #[cold]
     #[inline(never)]
-    fn failed(&self, hook: &'static str, cause: Box<Error>) -> Box<Error> {
+    fn failed(&self, hook: &'static str, cause: Failure) -> Box<Error> {
         let (node, tick) = (self.cx.node().to_owned(), self.cx.tick());
         Box::new(Error::Operator { node, hook, tick, cause })
     }
@@ -267,15 +267,15 @@ impl NodeRunner {
 
 #[cold]
 #[inline(never)]
-fn driver(error: DriverError) -> Box<Error> {
-    Box::new(error.into())
+fn driver(error: DriverError) -> Failure {
+    Error::from(error).into()
 }
 
 /// The error of the first edge with the policy `fault` that has no room for an emitted message. There is none if the
 /// consumer has made room since the operator was found ready.
 #[cold]
-fn full_edge(hooks: &mut dyn Hooks) -> Option<Box<Error>> {
+fn full_edge(hooks: &mut dyn Hooks) -> Option<Error> {
     let mut full = None;
     hooks.outputs(&mut |output| full = full.take().or_else(|| output.full()));
-    full.map(Box::new)
+    full
 }

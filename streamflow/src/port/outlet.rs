@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use super::edge_copy::EdgeCopy;
 use crate::context::ExecutionContext;
 use crate::driver::Direction;
-use crate::error::{Error, Result};
+use crate::error::{Error, Failure, Result};
 use crate::memory::Recycler;
 use crate::message::{self, EdgeStatus, Envelope, Message, Metadata, Payload, Queue, Slot};
 use crate::stream::CudaStream;
@@ -57,7 +57,7 @@ impl<T: Message> Outlet<T> {
         metadata: Metadata,
         stream: Option<&CudaStream>,
         cx: &ExecutionContext,
-    ) -> Result<()> {
+    ) -> Result<(), Failure> {
         if let Some(stream) = stream {
             message::order(&message, stream)?;
             message::report_port(&message, cx.platform(), self.name, Direction::Outward);
@@ -74,7 +74,11 @@ impl<T: Message> Outlet<T> {
 
     /// Shares the emitted message, or copies it, as its edges need it.
     #[inline(never)]
-    fn share_and_copy(&mut self, stream: Option<&CudaStream>, cx: &ExecutionContext) -> Result<()> {
+    fn share_and_copy(
+        &mut self,
+        stream: Option<&CudaStream>,
+        cx: &ExecutionContext,
+    ) -> Result<(), Failure> {
         let Some(Envelope { mut message, metadata, .. }) = self.pending.take() else {
             return Ok(());
         };

@@ -9,8 +9,9 @@ use std::fmt;
 use super::ends::SendingEnd;
 use super::info::OutputPort;
 use super::outlet::Outlet;
+use crate::Result;
 use crate::context::{ExecutionContext, Stream};
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::message::{Device, EdgeStatus, Host, Message, Metadata};
 use crate::stream::CudaStream;
 use crate::time::Timestamp;
@@ -65,7 +66,7 @@ impl<P: OutputPort> SendingEnd for Output<P> {
         self.outlet.cancel();
     }
 
-    fn synchronize_blocking(&self) -> Result<()> {
+    fn synchronize_blocking(&self) -> Result<(), Error> {
         self.outlet.synchronize_blocking()
     }
 }
@@ -120,13 +121,20 @@ pub trait Sends<Place> {
     ///
     /// # Errors
     /// [`Error::NoStream`] if the operator has not received its internal stream.
-    fn stream<'a>(&'a self, cx: &'a ExecutionContext, port: &str)
-    -> Result<Option<&'a CudaStream>>;
+    fn stream<'a>(
+        &'a self,
+        cx: &'a ExecutionContext,
+        port: &str,
+    ) -> Result<Option<&'a CudaStream>, Error>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<S> Sends<Host> for S {
-    fn stream<'a>(&'a self, _: &'a ExecutionContext, _: &str) -> Result<Option<&'a CudaStream>> {
+    fn stream<'a>(
+        &'a self,
+        _: &'a ExecutionContext,
+        _: &str,
+    ) -> Result<Option<&'a CudaStream>, Error> {
         Ok(None)
     }
 }
@@ -137,14 +145,18 @@ impl Sends<Device> for Internal {
         &'a self,
         cx: &'a ExecutionContext,
         port: &str,
-    ) -> Result<Option<&'a CudaStream>> {
+    ) -> Result<Option<&'a CudaStream>, Error> {
         cx.sending_stream(port).map(Some)
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl Sends<Device> for On<'_> {
-    fn stream<'a>(&'a self, _: &'a ExecutionContext, _: &str) -> Result<Option<&'a CudaStream>> {
+    fn stream<'a>(
+        &'a self,
+        _: &'a ExecutionContext,
+        _: &str,
+    ) -> Result<Option<&'a CudaStream>, Error> {
         Ok(Some(&self.0))
     }
 }

@@ -9,7 +9,7 @@ use super::search::{Search, Shared};
 use super::switches::Switches;
 use super::variables;
 use crate::driver::host::{Chooser, HostDriver};
-use crate::error::{Error, Exploration, Failing, Limit, Result, Stopped, caught_as_error};
+use crate::error::{Error, Exploration, Failing, Failure, Limit, Result, Stopped, caught_as_error};
 use crate::platform::{Platform, PlatformOptions};
 use crate::time::Clock;
 use crate::turns::{Pct, Turns};
@@ -29,7 +29,7 @@ const PREEMPTIONS: u32 = 2;
 ///
 /// # Errors
 /// [`Error::Explored`] with the smallest seed that fails; [`Error::Variable`].
-pub fn explore(test: impl FnMut(&Platform) -> Result<()>) -> Result<()> {
+pub fn explore(test: impl FnMut(&Platform) -> Result<(), Failure>) -> Result<()> {
     Explorer::new().run(test)?.check()
 }
 
@@ -115,9 +115,12 @@ impl Explorer {
     /// A test fails by an error or by a panic.
     ///
     /// # Errors
-    /// [`Error::Variable`] if an environment variable is no number; [`Error::Other`] for 0 seeds. A failure of the
+    /// [`Error::Variable`] if an environment variable is no number; [`Error::NoSeeds`] for 0 seeds. A failure of the
     /// test is no error here, but a value: [`Exploration::failing`].
-    pub fn run(&self, mut test: impl FnMut(&Platform) -> Result<()>) -> Result<Exploration> {
+    pub fn run(
+        &self,
+        mut test: impl FnMut(&Platform) -> Result<(), Failure>,
+    ) -> Result<Exploration> {
         let (first, count) = match variables::seed()? {
             Some(seed) => (seed, 1),
             None => (self.first_seed, self.count()?),
@@ -143,9 +146,7 @@ impl Explorer {
 
     fn count(&self) -> Result<u64> {
         match self.seeds {
-            Some(0) => Err(Error::other(
-                "an `Explorer` has 0 seeds, so it would run no test; give it at least 1",
-            )),
+            Some(0) => Err(Error::NoSeeds),
             Some(seeds) => Ok(seeds),
             None => Ok(variables::seeds()?.map_or(SEEDS, NonZero::get)),
         }
@@ -159,7 +160,7 @@ impl Explorer {
     /// here, but a value: [`Exploration::failing`].
     pub fn run_exhaustively(
         &self,
-        mut test: impl FnMut(&Platform) -> Result<()>,
+        mut test: impl FnMut(&Platform) -> Result<(), Failure>,
     ) -> Result<Exploration> {
         if let Some(choices) = variables::schedule()? {
             return self.replay(&choices, test);
@@ -201,7 +202,7 @@ impl Explorer {
     fn replay(
         &self,
         choices: &Choices,
-        test: impl FnMut(&Platform) -> Result<()>,
+        test: impl FnMut(&Platform) -> Result<(), Failure>,
     ) -> Result<Exploration> {
         let replay = Replay::new(choices.clone());
         let (done, _) = self.run_chosen(replay.clone(), test);
@@ -228,7 +229,7 @@ impl Explorer {
     fn run_chosen(
         &self,
         chooser: impl Chooser + 'static,
-        mut test: impl FnMut(&Platform) -> Result<()>,
+        mut test: impl FnMut(&Platform) -> Result<(), Failure>,
     ) -> (Result<()>, usize) {
         let switches = Switches::new(PREEMPTIONS);
         let turns = Turns::new(Box::new(switches.clone()));
@@ -265,6 +266,9 @@ fn failing(choices: &Choices, cause: Error) -> Failing {
 }
 
 /// Runs the test. A panic is a failure like an error.
-fn caught(test: impl FnOnce() -> Result<()>) -> Result<()> {
-    caught_as_error(test).unwrap_or_else(|error| Err(*error))
+fn caught(test: impl FnOnce() -> Result<(), Failure>) -> Result<()> {
+    match caught_as_error(test) {
+        Ok(done) => done.map_err(Error::from),
+        Err(panic) => Err(*panic),
+    }
 }

@@ -93,7 +93,8 @@
 //!     let out = harness.take(|ports| &mut ports.scaled).expect("it emits in each tick");
 //!     let scaled = platform.download(&out.message, harness.stream())?;
 //!     assert_eq!(scaled.wait_blocking()?, [1.0, 2.0]);
-//!     harness.stop()
+//!     harness.stop()?;
+//!     Ok(())
 //! }
 //!
 //! fn whole_graph(platform: &Platform) -> Result<()> {

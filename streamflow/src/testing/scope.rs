@@ -37,7 +37,8 @@ use crate::turns::{self, Registration};
 ///         assert_eq!(thread.join().expect("it does not panic")?, [1.0; 4]);
 ///         Ok(())
 ///     })
-/// })
+/// })?;
+/// # Ok(())
 /// # }
 /// ```
 ///

@@ -17,7 +17,7 @@ fn streams(platform: &Platform, flags: StreamFlags) -> Result<[CudaStream; 2]> {
 }
 
 fn record(stream: &CudaStream, times: usize) -> Result<()> {
-    (0..times).try_for_each(|_| stream.record().map(|_| ()))
+    Ok((0..times).try_for_each(|_| stream.record().map(|_| ()))?)
 }
 
 /// 1 + 2 + … + n: the states before each of n submissions to a stream.
@@ -28,7 +28,7 @@ const fn triangle(n: usize) -> usize {
 fn states(test: impl FnMut(&Platform) -> Result<()>) -> Result<usize, Failed> {
     let found = Explorer::new().run_exhaustively(test)?;
     found.check()?;
-    found.states.ok_or_else(|| Failed::new("no states were counted"))
+    found.states.ok_or_else(|| Failed::msg("no states were counted"))
 }
 
 fn is(found: usize, expected: usize, what: &dyn std::fmt::Debug) -> Result<(), Failed> {
@@ -43,7 +43,7 @@ pub(crate) fn independent() -> Result<(), Failed> {
             record(&a, n)?;
             record(&b, m)?;
             a.synchronize_blocking()?;
-            b.synchronize_blocking()
+            Ok(b.synchronize_blocking()?)
         })?;
         // While the program submits to `a`, `b` is empty. While it submits to `b`, `a` may have executed any number.
         // Then both may.
@@ -62,7 +62,7 @@ pub(crate) fn edge() -> Result<(), Failed> {
             b.wait(a.record()?)?;
             record(&b, m)?;
             a.synchronize_blocking()?;
-            b.synchronize_blocking()
+            Ok(b.synchronize_blocking()?)
         })?;
         // None of the m + 1 operations of `b`, with the wait, is executed before `a` is complete.
         let b_submits = (1..=m + 1).map(|submitted| n + submitted).sum::<usize>();
@@ -85,7 +85,7 @@ pub(crate) fn default_stream() -> Result<(), Failed> {
             record(&a, n)?;
             record(&default, m)?;
             a.synchronize_blocking()?;
-            default.synchronize_blocking()
+            Ok(default.synchronize_blocking()?)
         })?;
         let free = triangle(n) + (n + 1) * triangle(m) + (n + 1) * (m + 1);
         // As for `edge`, from the first operation on.
@@ -104,7 +104,7 @@ pub(crate) fn query() -> Result<(), Failed> {
             let [a, _] = streams(platform, StreamFlags::NonBlocking)?;
             record(&a, n)?;
             answers.borrow_mut().insert(a.is_complete()?);
-            a.synchronize_blocking()
+            Ok(a.synchronize_blocking()?)
         })?;
         // At the query, 0 to n operations are executed. After the answer false, 0 to n again, since the stream may have
         // continued by then; after true, all.

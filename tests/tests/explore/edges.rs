@@ -15,7 +15,7 @@ use streamflow_tests::{Failed, check};
 /// Runs the program. Wrong data is an error.
 fn run(program: Program, platform: &Platform) -> Result<()> {
     let platform = ordered::platform(platform.driver().clone())?;
-    if program(&platform)? { Ok(()) } else { Err(Error::other("the data is wrong")) }
+    if program(&platform)? { Ok(()) } else { Err(Failure::msg("the data is wrong")) }
 }
 
 /// As `run`, without any wait between streams.
@@ -66,7 +66,7 @@ fn values(program: impl Fn(&Platform) -> Result<f32>) -> Result<BTreeSet<u32>> {
 }
 
 fn racing(platform: &Platform) -> Result<Platform> {
-    Platform::from_driver(Arc::new(DropWaits::all(platform.driver().clone())))
+    Ok(Platform::from_driver(Arc::new(DropWaits::all(platform.driver().clone())))?)
 }
 
 /// Two orders of the same operations give the same counts and different memory. If the exploration took these states

@@ -16,7 +16,7 @@ fn program(platform: &Platform) -> Result<()> {
         b.record()?;
     }
     a.synchronize_blocking()?;
-    b.synchronize_blocking()
+    Ok(b.synchronize_blocking()?)
 }
 
 pub(crate) fn each() -> Result<(), Failed> {
@@ -30,7 +30,7 @@ pub(crate) fn each() -> Result<(), Failed> {
         (explorer.clone().max_time(Duration::ZERO), Limit::Time, "the time is over"),
     ] {
         let found = explorer.run_exhaustively(program)?;
-        let Some(stopped) = found.stopped else { return Err(Failed::new(found)) };
+        let Some(stopped) = found.stopped else { return Err(Failed::msg(found)) };
         check(stopped.at == limit, || format!("{stopped:?}"))?;
         check(found.failing.is_none() && found.states < all.states, || found.to_string())?;
         check(limit != Limit::States || found.states == Some(17), || found.to_string())?;
@@ -54,7 +54,7 @@ pub(crate) fn diverged() -> Result<(), Failed> {
         runs.set(runs.get() + 1);
         let stream = platform.stream_pool("ODD", &CudaStreamPool::new())?.allocate("a")?;
         (0..=runs.get()).try_for_each(|_| stream.record().map(|_| ()))?;
-        stream.synchronize_blocking()
+        Ok(stream.synchronize_blocking()?)
     })?;
     check(found.stopped.is_some_and(|it| it.at == Limit::Diverged), || found.to_string())?;
     check_text(&found.to_string(), &["did not repeat itself"])

@@ -53,10 +53,10 @@ pub(crate) fn seeds() -> Result<(), Failed> {
 
 pub(crate) fn seed() -> Result<(), Failed> {
     let found = Explorer::new().seeds(100).run(race)?;
-    let Some(failing) = &found.failing else { return Err(Failed::new(found)) };
+    let Some(failing) = &found.failing else { return Err(Failed::msg(found)) };
     check_text(&found.to_string(), &["the data is wrong", SEED])?;
     let Some((SEED, value)) = failing.replay.split_once('=') else {
-        return Err(Failed::new(&failing.replay));
+        return Err(Failed::msg(&failing.replay));
     };
     child::run("fails by seeds", &[(SEED, value)])?;
     // Seed 0, eager execution, hides the missing edge.
@@ -66,10 +66,10 @@ pub(crate) fn seed() -> Result<(), Failed> {
 
 pub(crate) fn schedule() -> Result<(), Failed> {
     let found = Explorer::new().run_exhaustively(race)?;
-    let Some(failing) = &found.failing else { return Err(Failed::new(found)) };
+    let Some(failing) = &found.failing else { return Err(Failed::msg(found)) };
     check_text(&found.to_string(), &["the data is wrong", SCHEDULE])?;
     let Some((SCHEDULE, value)) = failing.replay.split_once('=') else {
-        return Err(Failed::new(&failing.replay));
+        return Err(Failed::msg(&failing.replay));
     };
     child::run("fails exhaustively", &[(SCHEDULE, value)])?;
     child::run("passes exhaustively", &[(SCHEDULE, "-")])?;
@@ -101,7 +101,7 @@ pub(crate) fn child(role: &str) -> Result<(), Failed> {
         "a bad seed" => refused(explore(fine), SEED),
         "bad seeds" => refused(explore(fine), SEEDS),
         "a bad schedule" => refused(Explorer::new().run_exhaustively(fine), SCHEDULE),
-        other => Err(Failed::new(format!("no role: {other}"))),
+        other => Err(Failed::msg(format!("no role: {other}"))),
     }
 }
 
@@ -117,8 +117,8 @@ fn passes(found: &Exploration) -> Result<(), Failed> {
 /// The selected run fails as before, and its error gives the same variable.
 fn fails(found: &Exploration, variable: &str) -> Result<(), Failed> {
     once(found)?;
-    let Some(failing) = &found.failing else { return Err(Failed::new(found)) };
-    check(failing.cause == Error::other("the data is wrong"), || found.to_string())?;
+    let Some(failing) = &found.failing else { return Err(Failed::msg(found)) };
+    check(failing.cause == Error::Other(Failure::msg("the data is wrong")), || found.to_string())?;
     let value = std::env::var(variable)?;
     check(failing.replay == format!("{variable}={value}"), || found.to_string())
 }
@@ -131,7 +131,7 @@ fn three_seeds() -> Result<(), Failed> {
     })
 }
 
-fn refused<T: std::fmt::Debug>(found: Result<T>, variable: &str) -> Result<(), Failed> {
+fn refused<T: std::fmt::Debug>(found: Result<T, Error>, variable: &str) -> Result<(), Failed> {
     let is_right =
         |error: &Error| matches!(error, Error::Variable { name, .. } if *name == variable);
     let text = check_error(variable, found, is_right)?;

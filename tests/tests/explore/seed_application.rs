@@ -21,12 +21,11 @@ fn run(platform: &Platform) -> Result<()> {
     let sums = take(&sums);
     let ticks: Vec<_> = sums.iter().map(|(tick, _)| *tick).collect();
     if ticks != Vec::from_iter(0..TICKS) {
-        return Err(Error::other(format!("the ticks {ticks:?} were reported")));
+        return Err(Failure::msg(format!("the ticks {ticks:?} were reported")));
     }
     let tolerance = |expected| seed_app::tolerance(COLS) * expected;
     let reference = seed_app::reference(ROWS, COLS);
-    sums.iter()
-        .try_for_each(|(_, row)| check_close(row, &reference, tolerance).map_err(Error::other))
+    sums.iter().try_for_each(|(_, row)| check_close(row, &reference, tolerance))
 }
 
 pub(crate) fn right() -> Result<(), Failed> {
@@ -43,7 +42,7 @@ pub(crate) fn in_two_threads() -> Result<(), Failed> {
         scope(|scope| {
             let other = scope.spawn(|| run(platform));
             run(platform)?;
-            other.join().map_err(|_| Error::other("the thread panicked"))?
+            other.join().map_err(|_| Failure::msg("the thread panicked"))?
         })
     })?;
     Ok(())

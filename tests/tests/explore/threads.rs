@@ -17,7 +17,7 @@ fn hand_over(platform: &Platform, a: &CudaStream, b: &CudaStream, times: u8) -> 
         a.launch::<fill>(4, (&mut data, value))?;
         b.launch::<add_one>(4, (&mut data,))?;
         let right = b.download_blocking(&data)? == [value + 1.0; 4];
-        if right { Ok(()) } else { Err(Error::other("the data is wrong")) }
+        if right { Ok(()) } else { Err(Failure::msg("the data is wrong")) }
     })
 }
 
@@ -29,7 +29,7 @@ fn two_threads(platform: &Platform, times: u8) -> Result<()> {
     scope(|scope| {
         let other = scope.spawn(move || hand_over(platform, &c, &d, times));
         let mine = hand_over(platform, &a, &b, times);
-        other.join().map_err(|_| Error::other("the thread panicked"))?.and(mine)
+        other.join().map_err(|_| Failure::msg("the thread panicked"))?.and(mine)
     })
 }
 
@@ -42,7 +42,7 @@ fn one_thread(platform: &Platform) -> Result<()> {
 
 /// The platform of a test, with a fault: a layer that loses waits.
 fn losing_waits(platform: &Platform) -> Result<Platform> {
-    Platform::from_driver(Arc::new(Interrupted::new(platform.driver().clone())))
+    Ok(Platform::from_driver(Arc::new(Interrupted::new(platform.driver().clone())))?)
 }
 
 /// Runs a test with the fault. Its data is right under most policies; the race checker is below the fault and reports
@@ -50,7 +50,7 @@ fn losing_waits(platform: &Platform) -> Result<Platform> {
 fn interrupted(platform: &Platform, test: impl FnOnce(&Platform) -> Result<()>) -> Result<()> {
     let done = test(&losing_waits(platform)?);
     let races = platform.take_races();
-    if races.is_empty() { done } else { Err(Error::Races(races)) }
+    if races.is_empty() { done } else { Err(Error::Races(races).into()) }
 }
 
 fn two_threads_interrupted(platform: &Platform) -> Result<()> {
@@ -67,10 +67,10 @@ pub(crate) fn found_by_a_seed() -> Result<(), Failed> {
     explore(|platform| interrupted(platform, one_thread))?;
 
     let found = Explorer::new().race_check(true).run(two_threads_interrupted)?;
-    let Some(failing) = &found.failing else { return Err(Failed::new(found)) };
+    let Some(failing) = &found.failing else { return Err(Failed::msg(found)) };
     check(matches!(failing.cause, Error::Races(_)), || found.to_string())?;
     // The seed alone reproduces the failure.
-    let Some(seed) = failing.seed else { return Err(Failed::new(&failing.replay)) };
+    let Some(seed) = failing.seed else { return Err(Failed::msg(&failing.replay)) };
     let again =
         Explorer::new().first_seed(seed).seeds(1).race_check(true).run(two_threads_interrupted)?;
     check(again.failing == found.failing, || format!("{again}, after {found}"))
@@ -78,11 +78,11 @@ pub(crate) fn found_by_a_seed() -> Result<(), Failed> {
 
 pub(crate) fn found_exhaustively() -> Result<(), Failed> {
     let found = Explorer::new().race_check(true).run_exhaustively(two_threads_interrupted_once)?;
-    let Some(failing) = &found.failing else { return Err(Failed::new(found)) };
+    let Some(failing) = &found.failing else { return Err(Failed::msg(found)) };
     check_text(&found.to_string(), &["up to 2 preemptions"])?;
     check(matches!(failing.cause, Error::Races(_)), || found.to_string())?;
     let Some((variable, value)) = failing.replay.split_once('=') else {
-        return Err(Failed::new(&failing.replay));
+        return Err(Failed::msg(&failing.replay));
     };
     child::run("two threads", &[(variable, value)])
 }
@@ -102,12 +102,12 @@ pub(crate) fn right_with_two_preemptions() -> Result<(), Failed> {
         scope(|scope| {
             let other = scope.spawn(move || (0..times).try_for_each(|_| b.record().map(drop)));
             (0..times).try_for_each(|_| a.record().map(drop))?;
-            other.join().map_err(|_| Error::other("the thread panicked"))?
+            other.join().map_err(|_| Failure::msg("the thread panicked"))?
         })
     };
     let mut runs = 0;
     for times in [1, 2] {
-        let found = Explorer::new().run_exhaustively(|platform| records(platform, times))?;
+        let found = Explorer::new().run_exhaustively(|platform| Ok(records(platform, times)?))?;
         found.check()?;
         check(found.preemptions == Some(2) && found.runs > runs, || found.to_string())?;
         let text = found.to_string();
@@ -127,7 +127,7 @@ pub(crate) fn foreign() -> Result<(), Failed> {
             let thread = thread::Builder::new().name(name.to_owned());
             let spawned = thread.spawn(move || stream.synchronize_blocking().is_ok());
             // The run fails whatever the thread's result.
-            let _unseen = spawned.map_err(Error::other)?.join();
+            let _unseen = spawned?.join();
             Ok(())
         }
     };
@@ -138,7 +138,7 @@ pub(crate) fn foreign() -> Result<(), Failed> {
             if exhaustively { explorer.run_exhaustively(test) } else { explorer.run(test) }?;
         let cause = found.failing.as_ref().map(|failing| failing.cause.clone());
         let Some(Error::Thread { thread, problem }) = cause else {
-            return Err(Failed::new(found));
+            return Err(Failed::msg(found));
         };
         check(thread == "worker 7" && found.runs == 1, || found.to_string())?;
         check_text(&problem, &["testing::scope"])?;
@@ -160,7 +160,7 @@ pub(crate) fn blocked() -> Result<(), Failed> {
                 let done = stream.synchronize_blocking();
                 let _unreceived = send.send(done);
             });
-            receive.recv().map_err(Error::other)?
+            Ok(receive.recv()??)
         })
     };
     let found = Explorer::new().seeds(64).run(test)?;
@@ -174,7 +174,7 @@ pub(crate) fn panics() -> Result<(), Failed> {
     let joined = Explorer::new().seeds(2).run(|_| {
         let panic = scope(|scope| scope.spawn(|| panic!("on purpose")).join()).err();
         let said = panic.and_then(|panic| panic.downcast_ref::<&str>().copied());
-        (said == Some("on purpose")).then_some(()).ok_or(Error::other("the panic has another text"))
+        (said == Some("on purpose")).then_some(()).ok_or(Failure::msg("the panic has another text"))
     })?;
     joined.check()?;
     let found = Explorer::new().run(|_| {

@@ -159,7 +159,7 @@ fn left_before_done(platform: &Platform) -> Result<(), Failed> {
     check((report.ticks("source"), report.ticks("sink")) == (Some(3), Some(2)), || {
         format!("{report:?}")
     })?;
-    let [dropped] = &*report.dropped else { return Err(Failed::new(format!("{report:?}"))) };
+    let [dropped] = &*report.dropped else { return Err(Failed::msg(format!("{report:?}"))) };
     check((dropped.edge, dropped.messages) == ("source.number >> sink.number", 1), || {
         format!("{dropped:?}")
     })
@@ -391,7 +391,7 @@ graph! {
 
 fn optional(platform: &Platform) -> Result<(), Failed> {
     let report = Optional::new(platform)?.run()?;
-    let [dropped] = &*report.dropped else { return Err(Failed::new(format!("{report:?}"))) };
+    let [dropped] = &*report.dropped else { return Err(Failed::msg(format!("{report:?}"))) };
     check((dropped.edge, dropped.messages) == ("b.number >> overlay.b", 1), || {
         format!("{report:?}")
     })

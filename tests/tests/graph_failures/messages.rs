@@ -137,7 +137,7 @@ struct FailsAfterEmit {
 impl Compute for FailsAfterEmit {
     fn compute(&mut self, io: FailsAfterEmitIo<'_>, _: &ExecutionContext) -> Result<()> {
         io.bomb.emit(HostData(Bomb(self.armed.clone())))?;
-        Err(Error::other("changed its mind"))
+        Err(Failure::msg("changed its mind"))
     }
 }
 
@@ -174,7 +174,7 @@ impl Compute for Counts {
     fn compute(&mut self, io: CountsIo<'_>, _: &ExecutionContext) -> Result<()> {
         self.called += 1;
         io.calls.emit(self.called)?;
-        if self.called <= self.failures { Err(Error::other("changed its mind")) } else { Ok(()) }
+        if self.called <= self.failures { Err(Failure::msg("changed its mind")) } else { Ok(()) }
     }
 }
 

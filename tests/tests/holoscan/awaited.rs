@@ -147,7 +147,7 @@ unnamed!(Unnamed, #[when(stream_done(image))]);
 unnamed!(UnnamedUnconditional,);
 
 /// Messages without a stream pass the condition: in GXF at once, here once their last write is complete.
-fn x6_messages_without_a_stream(run: impl FnOnce(Seen<f32>) -> Result<()>) -> Result<bool> {
+fn x6_messages_without_a_stream(run: impl FnOnce(Seen<f32>) -> Result<(), Error>) -> Result<bool> {
     let seen = Seen::default();
     run(seen.clone())?;
     Ok(all(&seen) == floats(1..11))
@@ -208,7 +208,7 @@ buffers!(Buffers, #[when(stream_done(data))]);
 buffers!(BuffersUnconditional,);
 
 /// Buffers of two streams in one queue, a slow one before a fast one.
-fn x8_buffers(run: impl FnOnce(Seen<bool>) -> Result<()>) -> Result<bool> {
+fn x8_buffers(run: impl FnOnce(Seen<bool>) -> Result<(), Error>) -> Result<bool> {
     let seen = Seen::default();
     run(seen.clone())?;
     Ok(all(&seen) == [true; 6])

@@ -50,7 +50,7 @@ type Tick = (usize, bool);
 fn run(
     platform: &Platform,
     messages: usize,
-    graph: impl Fn(&Platform, Blind, Seen<Tick>) -> Result<()>,
+    graph: impl Fn(&Platform, Blind, Seen<Tick>) -> Result<(), Error>,
 ) -> Result<bool> {
     let blind = Blind::new(platform.driver().clone());
     let platform = unchecked(&blind)?;

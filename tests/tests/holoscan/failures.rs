@@ -24,7 +24,7 @@ struct Throws {
 
 impl Throws {
     fn strike(&self, hook: &str) -> Result<()> {
-        if self.hook == hook { Err(Error::other("out of paper")) } else { Ok(()) }
+        if self.hook == hook { Err(Failure::msg("out of paper")) } else { Ok(()) }
     }
 }
 

@@ -114,7 +114,7 @@ late!(LateUnconditional,);
 /// Messages arrive one by one while others are awaited. All messages that a tick receives are complete.
 fn late(
     platform: &Platform,
-    run: impl FnOnce(&Platform, Blind, Seen<bool>) -> Result<()>,
+    run: impl FnOnce(&Platform, Blind, Seen<bool>) -> Result<(), Error>,
 ) -> Result<bool> {
     let blind = Blind::new(platform.driver().clone());
     let platform = unchecked(&blind)?;
@@ -132,7 +132,7 @@ struct Fails {
 
 impl Compute for Fails {
     fn compute(&mut self, io: FailsIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        if cx.tick() == 2 { Err(Error::other("injected")) } else { io.number.emit(cx.tick()) }
+        if cx.tick() == 2 { Err(Failure::msg("injected")) } else { io.number.emit(cx.tick()) }
     }
 }
 

@@ -34,12 +34,12 @@ const UNEQUAL: CudaGreenContextPool = EMPTY.sms_per_partition(&[8, 16]);
 
 /// A stream on a green context.
 fn stream_on(platform: &Platform, context: CudaGreenContext) -> Result<CudaStream> {
-    platform.stream_pool("GREEN", &CudaStreamPool::new().on(context))?.allocate("green")
+    Ok(platform.stream_pool("GREEN", &CudaStreamPool::new().on(context))?.allocate("green")?)
 }
 
 /// A stream on the whole device.
 fn primary(platform: &Platform) -> Result<CudaStream> {
-    platform.stream_pool("PRIMARY", &CudaStreamPool::new())?.allocate("primary")
+    Ok(platform.stream_pool("PRIMARY", &CudaStreamPool::new())?.allocate("primary")?)
 }
 
 /// The number of multiprocessors of a stream on a green context.

@@ -69,7 +69,8 @@ fn x2_single_stream_event(platform: &Platform) -> Result<bool> {
 fn x3_multiple_stream_event(platform: &Platform) -> Result<bool> {
     let pool = platform.stream_pool("x3", &CudaStreamPool::new().max_size(5))?;
     let names = ["a", "b", "c", "d", "e"];
-    let streams = names.map(|name| pool.allocate(name)).into_iter().collect::<Result<Vec<_>>>()?;
+    let streams =
+        names.map(|name| pool.allocate(name)).into_iter().collect::<Result<Vec<_>, Error>>()?;
     let refused = matches!(
         pool.allocate("f"),
         Err(Error::PoolExhausted { max_size: 5, holders, .. }) if holders == names
@@ -85,7 +86,7 @@ fn x10_stream_ordered_allocation(platform: &Platform) -> Result<(), Failed> {
     let streams = ["a", "b", "c", "d"].map(|name| pool.allocate(name));
     for round in 0..3 {
         for stream in &streams {
-            let stream = stream.as_ref().map_err(Failed::new)?;
+            let stream = stream.as_ref().map_err(Failed::msg)?;
             let mut data = platform.buffer::<f32>(LEN, stream)?;
             stream.launch::<slow_fill>(LEN, (&mut data, round as f32, 0))?;
             let mut pinned = platform.pinned::<f32>(device(0), LEN)?;
@@ -94,7 +95,7 @@ fn x10_stream_ordered_allocation(platform: &Platform) -> Result<(), Failed> {
             check(found.iter().all(|&x| x == round as f32), || format!("round {round}"))?;
         }
     }
-    let stream = streams[0].as_ref().map_err(Failed::new)?;
+    let stream = streams[0].as_ref().map_err(Failed::msg)?;
     // More memory than any device has.
     let too_much = platform.buffer::<f32>(1 << 44, stream);
     let is_oom = |error: &Error| matches!(error, Error::Driver(DriverError::OutOfMemory { .. }));

@@ -77,5 +77,5 @@ impl Compute for FlagTx {
 /// before the data shows it.
 pub(crate) fn unchecked(blind: &Blind) -> Result<Platform> {
     let options = PlatformOptions { race_check: Some(false), ..PlatformOptions::default() };
-    Platform::with_options(Arc::new(blind.clone()), options)
+    Ok(Platform::with_options(Arc::new(blind.clone()), options)?)
 }

@@ -77,14 +77,14 @@ queue!(Rejects, reject);
 queue!(Faults, fault);
 
 /// The values that a run's receiver noted.
-fn seen_by(run: impl FnOnce(Seen<f32>) -> Result<()>) -> Result<Vec<f32>> {
+fn seen_by(run: impl FnOnce(Seen<f32>) -> Result<(), Error>) -> Result<Vec<f32>> {
     let seen = Seen::default();
     run(seen.clone())?;
     Ok(all(&seen))
 }
 
 /// Whether a run failed with the error that an edge of this capacity is full.
-fn is_full<T>(run: Result<T>, edge: &str, capacity: usize) -> bool {
+fn is_full<T>(run: Result<T, Error>, edge: &str, capacity: usize) -> bool {
     let says = [format!("`{edge}` is full"), format!("it holds {capacity}"), "`fault`".into()];
     run.is_err_and(|error| {
         let text = error.to_string();

@@ -29,7 +29,7 @@ pub(crate) fn tests(suite: Suite) -> Suite {
 fn rows(heading: &str) -> Result<Vec<Vec<&'static str>>, Failed> {
     let found =
         README.split("\n## ").find(|part| heading.strip_prefix("## ") == part.lines().next());
-    let part = found.ok_or_else(|| Failed::new(format!("no section `{heading}`")))?;
+    let part = found.ok_or_else(|| Failed::msg(format!("no section `{heading}`")))?;
     let rows: Vec<Vec<&str>> = part
         .lines()
         .filter(|line| line.starts_with('|'))

@@ -123,9 +123,9 @@ fn all() -> Result<Option<String>, Failed> {
 fn run_case(server: &mut Server, case: &Case) -> Result<Result<String, String>, Failed> {
     let (Case::Completes(typed, _) | Case::Hovers(typed, _) | Case::Leads(typed, _)) = case;
     let (before, after) =
-        typed.split_once('|').ok_or_else(|| Failed::new("a case without a cursor"))?;
+        typed.split_once('|').ok_or_else(|| Failed::msg("a case without a cursor"))?;
     let (head, tail) =
-        PROGRAM.split_once("/*here*/").ok_or_else(|| Failed::new("a program without a place"))?;
+        PROGRAM.split_once("/*here*/").ok_or_else(|| Failed::msg("a program without a place"))?;
     let text = format!("{head}{before}{after}{tail}");
     let line = head.matches('\n').count();
     let column = head.len() - head.rfind('\n').map_or(0, |at| at + 1) + before.len();

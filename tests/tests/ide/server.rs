@@ -53,8 +53,8 @@ impl Server {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()?;
-        let input = child.stdin.take().ok_or_else(|| Failed::new("no stdin"))?;
-        let output = BufReader::new(child.stdout.take().ok_or_else(|| Failed::new("no stdout"))?);
+        let input = child.stdin.take().ok_or_else(|| Failed::msg("no stdin"))?;
+        let output = BufReader::new(child.stdout.take().ok_or_else(|| Failed::msg("no stdout"))?);
         let mut server = Self {
             child,
             input,
@@ -169,7 +169,7 @@ impl Server {
                 // -32801: the text has changed meanwhile, so repeat the request.
                 return match message["error"]["code"].as_i64() {
                     Some(-32801 | -32802) => self.request(method, message["params"].clone()),
-                    Some(_) => Err(Failed::new(format!("{method}: {}", message["error"]))),
+                    Some(_) => Err(Failed::msg(format!("{method}: {}", message["error"]))),
                     None => Ok(message["result"].clone()),
                 };
             }
@@ -182,7 +182,7 @@ impl Server {
             if message["method"] == "experimental/serverStatus" {
                 let status = &message["params"];
                 if status["health"] == "error" {
-                    return Err(Failed::new(format!("rust-analyzer: {status}")));
+                    return Err(Failed::msg(format!("rust-analyzer: {status}")));
                 }
                 if status["quiescent"] == true {
                     return Ok(());
@@ -204,7 +204,7 @@ impl Server {
             loop {
                 let mut header = String::new();
                 if self.output.read_line(&mut header)? == 0 {
-                    return Err(Failed::new("rust-analyzer has ended"));
+                    return Err(Failed::msg("rust-analyzer has ended"));
                 }
                 match header.trim() {
                     "" => break,
@@ -270,7 +270,7 @@ fn project(directory: &Path) -> Result<Value> {
 /// The newest library of the macros in this test's directory.
 fn macros() -> Result<PathBuf> {
     let test = env::current_exe()?;
-    let deps = test.parent().ok_or_else(|| Failed::new("a test without a directory"))?;
+    let deps = test.parent().ok_or_else(|| Failed::msg("a test without a directory"))?;
     let mut found: Vec<(std::time::SystemTime, PathBuf)> = Vec::new();
     for entry in fs::read_dir(deps)? {
         let entry = entry?;
@@ -280,7 +280,7 @@ fn macros() -> Result<PathBuf> {
         }
     }
     found.sort();
-    Ok(found.pop().ok_or_else(|| Failed::new("the macros' library is not beside this test"))?.1)
+    Ok(found.pop().ok_or_else(|| Failed::msg("the macros' library is not beside this test"))?.1)
 }
 
 fn sysroot() -> Result<PathBuf> {

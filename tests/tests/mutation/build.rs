@@ -106,7 +106,7 @@ fn wire_back(
                 out => connect(edge(out, &mut *to, options)));
             to
         }
-        _ => return Err(Error::other("feedback leads to a `Combine`")),
+        _ => return Err(Failure::msg("feedback leads to a `Combine`")),
     };
     let stream = platform.stream_pool("FIRST", &CudaStreamPool::new())?.allocate("first")?;
     let mut first = platform.tensor([LEN], &stream)?;
@@ -248,7 +248,7 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
             (_, Ports::Combine(ports)) => Combine::new().__node(ports, &name, platform, options)?,
             (_, Ports::Late(ports)) => Late::new().__node(ports, &name, platform, options)?,
             (_, Ports::Clock(ports)) => Clock::new().__node(ports, &name, platform, options)?,
-            (step, _) => return Err(Error::other(format!("{step:?} has other ports"))),
+            (step, _) => return Err(Failure::msg(format!("{step:?} has other ports"))),
         });
     }
     Ok(Built { platform: platform.clone(), nodes, _others: others })

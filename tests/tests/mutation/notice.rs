@@ -164,7 +164,7 @@ fn explore(trial: Trial<'_>) -> Explored {
                 worst = verdict;
             }
             wrong |= run.wrong;
-            if run.wrong { Err(Error::other("wrong data")) } else { Ok(()) }
+            if run.wrong { Err(Failure::msg("wrong data")) } else { Ok(()) }
         });
         let text = explored.map_or_else(|error| error.to_string(), |all| all.to_string());
         texts.push(format!("{ticks} ticks: {text}"));

@@ -197,7 +197,7 @@ impl Sink {
             if found.len() != LEN || found.iter().any(|found| Some(found) != expected) {
                 let tick = self.read;
                 let text = format!("{WRONG}: {found:?} in tick {tick}, not {expected:?}");
-                return Err(Error::other(text));
+                return Err(Failure::msg(text));
             }
             self.read += 1;
         }
@@ -228,6 +228,6 @@ impl Compute for Sink {
         if read == ticks {
             return Ok(());
         }
-        Err(Error::other(format!("only {read} of {ticks} messages arrived")))
+        Err(Failure::msg(format!("only {read} of {ticks} messages arrived")))
     }
 }

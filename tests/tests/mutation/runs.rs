@@ -79,7 +79,7 @@ impl Subject {
             Self::Threads(threads) => return threads.run(ticks, platform, layer, end),
         };
         let done = streamflow::schedule::run(&mut *graph);
-        done.and(end())
+        Ok(done.and(Ok(end()?))?)
     }
 }
 
@@ -90,9 +90,9 @@ fn seed_application(ticks: usize, platform: &Platform) -> Result<CudaStreamApp> 
     let report = Box::new(move |_, row: &[f32]| {
         let tolerance = |expected| seed_app::tolerance(COLS) * expected;
         let close = check_close(row, &reference, tolerance);
-        close.map_err(|error| Error::other(format!("{WRONG}: {error}")))
+        close.map_err(|error| Failure::msg(format!("{WRONG}: {error}")))
     });
-    CudaStreamApp::new(platform, ROWS, COLS, ticks as u64, report)
+    Ok(CudaStreamApp::new(platform, ROWS, COLS, ticks as u64, report)?)
 }
 
 /// The dependency or declaration that is dropped.
@@ -176,10 +176,10 @@ impl<'a> Trial<'a> {
             })
         });
         let (mut reported, mut wrong, mut failed) = (false, false, None);
-        if let Err(error) = &done {
-            visit(error, &mut |error| match error {
+        if let Err(failure) = done {
+            visit(&failure.into(), &mut |error| match error {
                 Error::Races(_) => reported = true,
-                Error::Other(text) if text.starts_with(WRONG) => wrong = true,
+                Error::Other(text) if text.to_string().starts_with(WRONG) => wrong = true,
                 other => failed = Some(other.to_string()),
             });
         }
@@ -196,7 +196,7 @@ fn visit(error: &Error, show: &mut impl FnMut(&Error)) {
             visit(cause, show);
             followed.iter().for_each(|error| visit(error, show));
         }
-        Error::Operator { cause, .. } => visit(cause, show),
+        Error::Operator { cause, .. } => visit(&cause.clone().into(), show),
         other => show(other),
     }
 }

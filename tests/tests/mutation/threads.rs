@@ -65,7 +65,7 @@ fn is_right((download, expected): (Download<f32>, f32)) -> Result<()> {
     if found.iter().all(|&value| value == expected) {
         return Ok(());
     }
-    Err(Error::other(format!("{WRONG}: {found:?}, not {expected}")))
+    Err(Failure::msg(format!("{WRONG}: {found:?}, not {expected}")))
 }
 
 impl Threads {
@@ -97,7 +97,7 @@ impl Threads {
         let read = |worker: &mut Worker| worker.waiting.take().map_or(Ok(()), is_right);
         let done = done.and_then(|()| workers.iter_mut().try_for_each(read));
         let races = platform.take_races();
-        let done = if races.is_empty() { done } else { Err(Error::Races(races)) };
+        let done = if races.is_empty() { done } else { Err(Error::Races(races).into()) };
         done.and(end())
     }
 
@@ -111,7 +111,7 @@ impl Threads {
         mut workers: Vec<Worker>,
     ) -> Result<Vec<Worker>> {
         let Some((left, right)) = data.split_at_mut(LEN) else {
-            return Err(Error::other("the buffer can't be split"));
+            return Err(Failure::msg("the buffer can't be split"));
         };
         workers.rotate_left(1);
         let turns = &Turns::new(self.order + 10 * phase as u64, workers.len());
@@ -133,7 +133,7 @@ impl Threads {
         });
         layer.joined();
         let of = |done: thread::Result<Result<Worker>>| {
-            done.unwrap_or_else(|_| Err(Error::other("a thread has panicked")))
+            done.unwrap_or_else(|_| Err(Failure::msg("a thread has panicked")))
         };
         done.into_iter().map(of).collect()
     }

@@ -58,7 +58,7 @@ fn by_handle(platform: &Platform) -> Result<(), Failed> {
     let handle = graph.params();
     std::thread::spawn(move || handle.load_params_str("radar.toml", GOOD))
         .join()
-        .map_err(|_| Failed::new("it panicked"))??;
+        .map_err(|_| Failed::msg("it panicked"))??;
     check_equal(graph.params().scale().factor(), "two".to_owned())
 }
 
@@ -66,7 +66,7 @@ fn by_handle(platform: &Platform) -> Result<(), Failed> {
 fn problems(platform: &Platform, text: &str) -> Result<Vec<String>, Failed> {
     match radar(platform, 1)?.load_params_str("radar.toml", text) {
         Err(Error::ParamsFile { problems, .. }) => Ok(problems),
-        other => Err(Failed::new(format!("{other:?}, for\n{text}"))),
+        other => Err(Failed::msg(format!("{other:?}, for\n{text}"))),
     }
 }
 

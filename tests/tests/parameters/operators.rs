@@ -104,7 +104,7 @@ graph! {
 
 /// A graph of a few frames, with a source that does nothing else.
 pub(crate) fn radar(platform: &Platform, frames: u64) -> streamflow::Result<Radar> {
-    Radar::new(platform, frames, 0.25, Box::new(|_| {}))
+    Ok(Radar::new(platform, frames, 0.25, Box::new(|_| {}))?)
 }
 
 /// A graph whose source calls this function in each tick, with the graph's handle.

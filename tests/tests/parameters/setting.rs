@@ -54,7 +54,7 @@ fn during(platform: &Platform) -> Result<(), Failed> {
         done
     });
     let report = graph.run()?;
-    other.join().map_err(|_| Failed::new("the other thread panicked"))??;
+    other.join().map_err(|_| Failed::msg("the other thread panicked"))??;
     let seen = graph.cfar().thresholds();
     check_equal(seen, [0.25; 3].into_iter().chain([0.5; 3]).collect())?;
     let changes: Vec<_> =

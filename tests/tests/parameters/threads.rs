@@ -60,7 +60,7 @@ fn last(platform: &Platform) -> Result<(), Failed> {
         harness.push(|ports| &mut ports.frame, 0)?;
         harness.tick()?;
     }
-    setter.join().map_err(|_| Failed::new("the setter panicked"))??;
+    setter.join().map_err(|_| Failed::msg("the setter panicked"))??;
     let seen = harness.operator().thresholds();
     check(seen.is_sorted(), || format!("{seen:?}"))?;
     Ok(harness.stop()?)
@@ -118,7 +118,7 @@ fn explored(_: &Platform) -> Result<(), Failed> {
             let mut tick = || -> Result<(f32, Window)> {
                 harness.push(|ports| &mut ports.frame, 0)?;
                 harness.tick()?;
-                harness.operator().seen.last().cloned().ok_or_else(|| Error::other("no tick"))
+                harness.operator().seen.last().cloned().ok_or_else(|| Failure::msg("no tick"))
             };
             tick()?;
             scope(|scope| {
@@ -128,10 +128,10 @@ fn explored(_: &Platform) -> Result<(), Failed> {
                 tick()?;
                 let done = [one.join(), two.join()];
                 done.into_iter()
-                    .try_for_each(|done| done.map_err(|_| Error::other("it panicked"))?)
+                    .try_for_each(|done| done.map_err(|_| Failure::msg("it panicked"))?)
             })?;
             let (seen, wanted) = (tick()?, (0.75, Window { guard: 4, training: 4 }));
-            if seen == wanted { Ok(()) } else { Err(Error::other(format!("{seen:?}"))) }
+            if seen == wanted { Ok(()) } else { Err(Failure::msg(format!("{seen:?}"))) }
         })?
         .check()?)
 }

@@ -74,8 +74,8 @@ impl Writes for Part<'_> {
     }
 }
 
-fn outside_of_buffer() -> Error {
-    Error::other("a part is outside of its buffer")
+fn outside_of_buffer() -> Failure {
+    Failure::msg("a part is outside of its buffer")
 }
 
 /// Splits memory into two parts.
@@ -112,7 +112,7 @@ pub(crate) fn new(
 pub(crate) fn make(s: &CudaStream, out: &mut dyn Writes, tag: u32, slow: bool) -> Result<()> {
     let (data, value) = out.parts();
     mixing::make(value, tag, 0);
-    s.launch::<mixing::make>(data.len(), (data, tag, cycles(slow)))
+    Ok(s.launch::<mixing::make>(data.len(), (data, tag, cycles(slow)))?)
 }
 
 pub(crate) fn map(
@@ -124,7 +124,7 @@ pub(crate) fn map(
 ) -> Result<()> {
     let (data, value) = out.parts();
     mixing::map(value, a.value(), tag, 0);
-    s.launch::<mixing::map>(data.len(), (data, a.data(), tag, cycles(slow)))
+    Ok(s.launch::<mixing::map>(data.len(), (data, a.data(), tag, cycles(slow)))?)
 }
 
 pub(crate) fn join(
@@ -136,7 +136,7 @@ pub(crate) fn join(
 ) -> Result<()> {
     let (data, value) = out.parts();
     mixing::join(value, a.value(), b.value(), tag, 0);
-    s.launch::<mixing::join>(data.len(), (data, a.data(), b.data(), tag, cycles(slow)))
+    Ok(s.launch::<mixing::join>(data.len(), (data, a.data(), b.data(), tag, cycles(slow)))?)
 }
 
 pub(crate) fn change(
@@ -148,7 +148,7 @@ pub(crate) fn change(
 ) -> Result<()> {
     let (data, value) = out.parts();
     mixing::change(value, a.value(), tag, 0);
-    s.launch::<mixing::change>(data.len(), (data, a.data(), tag, cycles(slow)))
+    Ok(s.launch::<mixing::change>(data.len(), (data, a.data(), tag, cycles(slow)))?)
 }
 
 pub(crate) fn both(
@@ -160,7 +160,7 @@ pub(crate) fn both(
 ) -> Result<()> {
     let ((a, first), (b, second)) = (a.parts(), b.parts());
     mixing::both(first, second, tag, 0);
-    s.launch::<mixing::both>(a.len().max(b.len()), (a, b, tag, cycles(slow)))
+    Ok(s.launch::<mixing::both>(a.len().max(b.len()), (a, b, tag, cycles(slow)))?)
 }
 
 /// Copies as many elements as both have.
@@ -170,7 +170,7 @@ pub(crate) fn copy(s: &CudaStream, to: &mut dyn Writes, from: &dyn Reads) -> Res
     value[..len].copy_from_slice(&from.value()[..len]);
     let source = from.data().slice(..len).ok_or_else(outside_of_buffer)?;
     let mut target = data.slice_mut(..len).ok_or_else(outside_of_buffer)?;
-    s.copy(&source, &mut target)
+    Ok(s.copy(&source, &mut target)?)
 }
 
 /// Sets all bytes.
@@ -178,7 +178,7 @@ pub(crate) fn fill(s: &CudaStream, out: &mut dyn Writes, tag: u32) -> Result<()>
     let byte = tag as u8 | 1;
     let (data, value) = out.parts();
     value.fill(u32::from_ne_bytes([byte; 4]));
-    s.fill_bytes(data, byte)
+    Ok(s.fill_bytes(data, byte)?)
 }
 
 /// Uploads from pinned memory, which is dropped at once.
@@ -192,21 +192,21 @@ pub(crate) fn upload(
     mixing::make(value, tag, 0);
     let mut pinned = platform.pinned(s.device(), value.len())?;
     pinned.as_mut_slice_blocking()?.copy_from_slice(value);
-    s.upload(&pinned, data)
+    Ok(s.upload(&pinned, data)?)
 }
 
 /// Uploads from pageable memory.
 pub(crate) fn upload_blocking(s: &CudaStream, out: &mut dyn Writes, tag: u32) -> Result<()> {
     let (data, value) = out.parts();
     mixing::make(value, tag, 0);
-    s.upload_blocking(value, data)
+    Ok(s.upload_blocking(value, data)?)
 }
 
 fn compare(found: &[u32], expected: &[u32]) -> Result<()> {
     if found == expected {
         return Ok(());
     }
-    Err(Error::other(format!("{WRONG}: {found:x?}, not {expected:x?}")))
+    Err(Failure::msg(format!("{WRONG}: {found:x?}, not {expected:x?}")))
 }
 
 pub(crate) fn download_blocking(s: &CudaStream, from: &dyn Reads) -> Result<()> {
@@ -256,7 +256,7 @@ impl Board {
             let points = self.points.lock().unwrap_or_else(PoisonError::into_inner);
             points.iter().rev().nth(ago).copied()
         };
-        point.map_or(Ok(()), |point| s.wait(point))
+        point.map_or(Ok(()), |point| Ok(s.wait(point)?))
     }
 
     pub(crate) fn hand(&self, owned: Option<Owned>) {

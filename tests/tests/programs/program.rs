@@ -154,7 +154,7 @@ fn visit(error: &Error, show: &mut impl FnMut(&Error)) {
             visit(cause, show);
             followed.iter().for_each(|error| visit(error, show));
         }
-        Error::Operator { cause, .. } => visit(cause, show),
+        Error::Operator { cause, .. } => visit(&cause.clone().into(), show),
         other => show(other),
     }
 }
@@ -200,13 +200,13 @@ fn warm(platform: &Platform) -> Result<()> {
     pieces::join(&s, &mut a, (&b, &b), 1, false)?;
     pieces::change(&s, &mut a, &b, 1, false)?;
     pieces::both(&s, &mut a, &mut b, 1, false)?;
-    s.synchronize_blocking()
+    Ok(s.synchronize_blocking()?)
 }
 
 /// Runs a program once on a platform.
 pub(crate) fn on(program: &Program, platform: &Platform) -> Option<Fault> {
     match catch_unwind(AssertUnwindSafe(|| checked(program, platform, true))) {
-        Ok(done) => done.err().map(|error| Fault::of(&error)),
+        Ok(done) => done.err().map(|failure| Fault::of(&failure.into())),
         Err(panic) => {
             let text = panic.downcast_ref::<&str>().map(ToString::to_string);
             let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
@@ -218,5 +218,5 @@ pub(crate) fn on(program: &Program, platform: &Platform) -> Option<Fault> {
 fn checked(program: &Program, platform: &Platform, together: bool) -> Result<()> {
     program.run(platform, together)?;
     let races = platform.take_races();
-    if races.is_empty() { Ok(()) } else { Err(Error::Races(races)) }
+    if races.is_empty() { Ok(()) } else { Err(Error::Races(races).into()) }
 }

@@ -41,7 +41,7 @@ const REPEATS: u64 = 200;
 fn variable(name: &str) -> Result<Option<u64>, Failed> {
     let Some(value) = env::var_os(name) else { return Ok(None) };
     let number = value.to_str().and_then(|text| text.trim().parse().ok());
-    let wrong = || Failed::new(format!("{name} is {value:?}: expected a whole number"));
+    let wrong = || Failed::msg(format!("{name} is {value:?}: expected a whole number"));
     number.map(Some).ok_or_else(wrong)
 }
 
@@ -51,7 +51,7 @@ fn is_selected(program: &Program) -> Result<bool, Failed> {
     match only.to_str() {
         Some("threads") => Ok(program.flow.is_none()),
         Some("graphs") => Ok(program.threads.is_none()),
-        _ => Err(Failed::new(format!("{ONLY} is {only:?}: expected `threads` or `graphs`"))),
+        _ => Err(Failed::msg(format!("{ONLY} is {only:?}: expected `threads` or `graphs`"))),
     }
 }
 
@@ -110,7 +110,7 @@ pub(crate) fn simulated() -> Result<(), Failed> {
     match found.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some((seed, failing)) => report(seed, Some(failing), begun),
         None if programs < MIN_PROGRAMS && end >= Duration::from_secs(DEFAULT_SECONDS) => {
-            Err(Failed::new(format!("only {programs} programs in {end:?}")))
+            Err(Failed::msg(format!("only {programs} programs in {end:?}")))
         }
         None => Ok(()),
     }
@@ -127,7 +127,7 @@ fn report(seed: u64, found: Option<Failing>, begun: Instant) -> Result<(), Faile
     let fault = found.fault.to_string();
     let mode = found.mode;
     let small = shrink(found, SHRINK_TIME);
-    Err(Failed::new(format!(
+    Err(Failed::msg(format!(
         "program {seed} fails after {after:.1?} ({mode}): {fault}\n\
          reproduce it with: {SEED}={seed}\n\n\
          The shrunk program fails with {}: {}\n\n{}",
@@ -149,7 +149,7 @@ pub(crate) fn on_a_gpu(platform: &Platform) -> Result<(), Failed> {
         if let Some(fault) = on(&program, platform) {
             let mode = RunMode { seed: 0, checked: true, turns: false };
             let text = code::print(&Failing { program, mode, fault: fault.clone() });
-            return Err(Failed::new(format!(
+            return Err(Failed::msg(format!(
                 "program {seed} fails: {fault}\nreproduce it with: {SEED}={seed}\n\n{text}"
             )));
         }
@@ -169,7 +169,7 @@ pub(crate) fn known() -> Result<(), Failed> {
             if let Some(fault) = attempt(&program, mode) {
                 let failing = Failing { program, mode, fault };
                 let text = code::print(&failing);
-                return Err(Failed::new(format!("{mode}: {}\n\n{text}", failing.fault)));
+                return Err(Failed::msg(format!("{mode}: {}\n\n{text}", failing.fault)));
             }
         }
     }

@@ -95,7 +95,7 @@ fn hazard(
     let races = bare.races();
     drop(bare);
     let _the_same_below = platform.take_races();
-    let [race] = &races.races[..] else { return Err(Failed::new(races)) };
+    let [race] = &races.races[..] else { return Err(Failed::msg(races)) };
     // The first reader, whose event the second one has recorded again.
     let right = race.earlier.action == RaceAction::Copy("source")
         && race.earlier.stream.as_deref() == Some("stream 2")

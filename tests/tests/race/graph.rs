@@ -72,13 +72,13 @@ graph! {
 /// A platform with a race checker on the same driver, independent of build and environment.
 fn watched(platform: &Platform) -> Result<Platform> {
     let options = PlatformOptions { race_check: Some(true), ..PlatformOptions::default() };
-    Platform::with_options(platform.driver().clone(), options)
+    Ok(Platform::with_options(platform.driver().clone(), options)?)
 }
 
-fn races_of(run: Result<()>) -> Result<RaceReports, Failed> {
+fn races_of(run: Result<(), Error>) -> Result<RaceReports, Failed> {
     match run {
         Err(Error::Races(races)) => Ok(races),
-        other => Err(Failed::new(format!("no races, but {other:?}"))),
+        other => Err(Failed::msg(format!("no races, but {other:?}"))),
     }
 }
 
@@ -97,7 +97,7 @@ fn a_run_returns_its_races(platform: &Platform) -> Result<(), Failed> {
     check(*overlap == (0..4 * LEN as u64) && *times == 1, || text.clone())?;
     let sides = [("source", Direction::Outward), ("impatient", Direction::Inward)];
     for (side, (node, direction)) in [earlier, later].into_iter().zip(sides) {
-        let Some(hook) = &side.hook else { return Err(Failed::new(text)) };
+        let Some(hook) = &side.hook else { return Err(Failed::msg(text)) };
         check((&*hook.node, &*hook.hook, hook.tick) == (node, "compute", 0), || text.clone())?;
         check(hook.port == Some((direction, "image")), || text.clone())?;
         check(side.location.is_some_and(|at| at.file().ends_with("race/graph.rs")), || {

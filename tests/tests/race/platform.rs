@@ -22,7 +22,7 @@ pub(super) fn add(suite: Suite) -> Suite {
 pub(super) fn in_child(role: &str) -> Result<(), Failed> {
     let by_default = Platform::host().build();
     if role == "invalid" {
-        let Err(error) = by_default else { return Err(Failed::new("no error")) };
+        let Err(error) = by_default else { return Err(Failed::msg("no error")) };
         check(matches!(error, Error::Variable { .. }), || format!("{error:?}"))?;
         check_text(&error.to_string(), &[VARIABLE, "1, to look for races, or 0"])?;
         check(Platform::detect().is_err(), || "no error".into())?;

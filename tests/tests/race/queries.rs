@@ -81,7 +81,7 @@ graph! {
 /// A platform with a race checker on the same driver, independent of build and environment.
 fn watched(platform: &Platform) -> Result<Platform> {
     let options = PlatformOptions { race_check: Some(true), ..PlatformOptions::default() };
-    Platform::with_options(platform.driver().clone(), options)
+    Ok(Platform::with_options(platform.driver().clone(), options)?)
 }
 
 fn query_in_a_run(platform: &Platform) -> Result<(), Failed> {

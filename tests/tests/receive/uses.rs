@@ -82,7 +82,7 @@ fn without_its_waits(driver: Arc<dyn Driver>, using: Use) -> Result<bool, Failed
     let options = PlatformOptions { memory, race_check: Some(false), ..PlatformOptions::default() };
     let platform = Platform::with_options(broken.clone(), options)?;
     let right = match run(&platform, using, &received) {
-        Err(Error::Races(_)) => false,
+        Err(failure) if matches!(failure.downcast_ref(), Some(Error::Races(_))) => false,
         other => other?,
     };
     check(broken.dropped() > 0, || {

@@ -16,10 +16,10 @@ use crate::graph::spans::first_and_last;
 /// How many nodes, or edges, are made in one closure.
 pub(super) const SIZE: usize = 16;
 
-/// A closure, and its call. It runs the statements, which may use `?`, and returns the value.
+/// A closure, and its call. It runs the statements, which may use `?` on any error, and returns the value.
 fn run_apart(ty: &TokenStream, statements: &TokenStream, value: &TokenStream) -> TokenStream {
     quote! {
-        ::streamflow::__private::apart(|| -> ::streamflow::__private::Result<#ty> {
+        ::streamflow::__private::apart(|| -> ::core::result::Result<#ty, ::streamflow::__private::Failure> {
             #statements
             ::core::result::Result::Ok(#value)
         })?

@@ -24,7 +24,7 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str) -> TokenStream {
     let arguments = parenthesized(span, arguments);
     let body = constructor::expand_new(graph);
     let run = quote_spanned! {span=>
-        fn run(&mut self) -> ::streamflow::__private::Result<::streamflow::__private::Report> {
+        fn run(&mut self) -> ::core::result::Result<::streamflow::__private::Report, ::streamflow::__private::Error> {
             ::streamflow::__private::run(self)
         }
     };
@@ -40,7 +40,7 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str) -> TokenStream {
             /// Those of the operators' constructors; a `count` of 0; the platform's, when it has no
             /// such device or can't make a reserved stream.
             #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
-            #visibility #new #arguments -> ::streamflow::__private::Result<Self> {
+            #visibility #new #arguments -> ::core::result::Result<Self, ::streamflow::__private::Error> {
                 #body
             }
 

@@ -24,7 +24,8 @@ fn an_error_of_work_is_reported_when_the_work_is_complete() {
     let a = bench.stream();
     let mut data = bench.platform.buffer::<u8>(1, &a).unwrap();
     let reports = a.table().attached(|_| ReportsOnce(Mutex::default()));
-    let error = Error::Other("an index out of range".to_owned());
+    let (kernel, argument) = ("scale".to_owned(), "data".to_owned());
+    let error = Error::OutOfBounds { kernel, argument, index: 4, length: 4 };
     let ways: [&dyn Fn(Point) -> Result<bool>; 3] =
         [&|_| a.is_complete(), &|point| bench.platform.is_complete(point), &|_| {
             a.synchronize_blocking().map(|()| true)

@@ -142,7 +142,7 @@ macro_rules! declared {
                 type Args<'a> = ($($ty,)*);
                 const INFO: &'static KernelInfo = <$kernel>::INFO;
 
-                fn pass<'a>(($($arg,)*): Self::Args<'a>, to: &mut Passing<'a>) -> Result<()> {
+                fn pass<'a>(($($arg,)*): Self::Args<'a>, to: &mut Passing<'a>) -> Result<(), Error> {
                     $(declared!(@$pass to, Self::INFO, $arg);)*
                     Ok(())
                 }

@@ -99,8 +99,8 @@ macro_rules! with_output {
     };
 }
 
-fn no_such_port() -> Error {
-    Error::other("an edge begins or ends at a port that does not exist")
+fn no_such_port() -> Failure {
+    Failure::msg("an edge begins or ends at a port that does not exist")
 }
 
 fn wire(
@@ -142,8 +142,8 @@ fn first(plan: &EdgePlan, to: &mut Ports, platform: &Platform, stream: &CudaStre
     let mut item = Item::new(platform, stream, 5)?;
     pieces::make(stream, &mut item, 10_000 + plan.to as u32, true)?;
     match (plan.port, to) {
-        (Port::Take, Ports::Work(ports)) => begin(&mut ports.take, item, platform),
-        (port, to) => with_input!(to, port, input => begin(input, item, platform)),
+        (Port::Take, Ports::Work(ports)) => Ok(begin(&mut ports.take, item, platform)?),
+        (port, to) => with_input!(to, port, input => Ok(begin(input, item, platform)?)),
     }
 }
 
@@ -238,5 +238,5 @@ pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
 
 /// Runs it and compares its nodes' downloads.
 pub(crate) fn run(flow: &Flow, platform: &Platform) -> Result<()> {
-    streamflow::schedule::run(&mut build(flow, platform)?).map(drop)
+    Ok(streamflow::schedule::run(&mut build(flow, platform)?).map(drop)?)
 }

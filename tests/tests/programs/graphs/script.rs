@@ -186,7 +186,7 @@ impl Core {
                 let copy = match handle.with(&s, |_| copied(platform, &s, &from)) {
                     Ok(copy) => copy?,
                     Err(Error::OtherStream { .. }) => return Ok(()),
-                    Err(error) => return Err(error),
+                    Err(error) => return Err(error.into()),
                 };
                 self.handle = Some((call.on, handle));
                 self.registers[register] = Some(Cell::Own(copy));
@@ -275,9 +275,9 @@ impl<'t> Tick<'t> {
         };
         match (on, self.internal) {
             (On::Internal, Some(internal)) => Ok(Some(internal)),
-            (On::Internal | On::First, _) => own(0, "first"),
-            (On::Second, _) => own(1, "second"),
-            (On::Default, _) => self.cx.default_stream().map(Some),
+            (On::Internal | On::First, _) => Ok(own(0, "first")?),
+            (On::Second, _) => Ok(own(1, "second")?),
+            (On::Default, _) => Ok(self.cx.default_stream().map(Some)?),
         }
     }
 
@@ -354,12 +354,12 @@ where
 {
     let input = input.receive();
     match (way, target) {
-        (Receiving::OrAdopt, _) => input.or_adopt().receive_cuda_stream(cx),
-        (Receiving::ToDefault, _) => input.sync_to_default().receive_cuda_stream(cx),
+        (Receiving::OrAdopt, _) => Ok(input.or_adopt().receive_cuda_stream(cx)?),
+        (Receiving::ToDefault, _) => Ok(input.sync_to_default().receive_cuda_stream(cx)?),
         (Receiving::Synchronized, Some(target)) => {
             let after = cx.synchronize_streams(input.streams(), &target)?;
             Ok((input.into_synchronized_data(&after)?, target))
         }
-        _ => input.receive_cuda_stream(cx),
+        _ => Ok(input.receive_cuda_stream(cx)?),
     }
 }

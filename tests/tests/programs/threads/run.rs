@@ -42,7 +42,7 @@ pub(crate) fn run(plan: &Threads, platform: &Platform, together: bool) -> Result
     let board = Board::default();
     let world = World { platform, pool: &pool, board: &board, together };
     let streams = (0..plan.streams).map(|_| pool.allocate("own"));
-    let mut streams = streams.collect::<Result<Vec<_>>>()?;
+    let mut streams = streams.collect::<Result<Vec<_>, Error>>()?;
     let first = pool.allocate("first")?;
     let made =
         (1..).zip(&plan.lens).map(|(tag, len)| pieces::new(platform, &first, *len, tag, false));
@@ -111,7 +111,7 @@ fn run_round(
             steps,
         })
     });
-    let mut sides = sides.collect::<Result<Vec<_>>>()?;
+    let mut sides = sides.collect::<Result<Vec<_>, Error>>()?;
     if let [only] = &mut *sides {
         return only.run();
     }
@@ -287,8 +287,8 @@ impl<'p> Side<'_, 'p> {
             }
             (Action::Record, ..) => board.record(s).map(|()| None),
             (Action::Wait(ago), ..) => board.wait(s, ago).map(|()| None),
-            (Action::IsComplete, ..) => s.is_complete().map(|_| None),
-            (Action::Synchronize, ..) => s.synchronize_blocking().map(|()| None),
+            (Action::IsComplete, ..) => Ok(s.is_complete().map(|_| None)?),
+            (Action::Synchronize, ..) => Ok(s.synchronize_blocking().map(|()| None)?),
             _ => Ok(None),
         }?;
         self.own.pending.extend(kept);

@@ -16,7 +16,7 @@ graph! {
     }
 }
 
-fn start(platform: &Platform) -> Result<Tensor<f32>> {
+fn start(platform: &Platform) -> Result<Tensor<f32>, Error> {
     platform.tensor([1], &platform.default_stream(device(0))?)
 }
 

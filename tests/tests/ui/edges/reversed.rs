@@ -24,5 +24,6 @@ fn main() -> Result<()> {
     // Uses of the graph cause no further errors.
     let mut graph = Stereo::new(&Platform::detect()?)?;
     println!("{} {}", graph.show().seen().len(), Stereo::MERMAID);
-    graph.run().map(drop)
+    graph.run()?;
+    Ok(())
 }

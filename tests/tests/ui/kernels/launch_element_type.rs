@@ -17,7 +17,7 @@ fn bytes() -> &'static Tensor<u8> {
     unimplemented!()
 }
 
-fn step(stream: &CudaStream, out: &mut Tensor<f32>, from: &mut Tensor<f32>) -> Result<()> {
+fn step(stream: &CudaStream, out: &mut Tensor<f32>, from: &mut Tensor<f32>) -> Result<(), Error> {
     let _ = out;
     let bytes: &Tensor<u8> = bytes();
     stream.launch::<copy>(from.len(), (from, bytes))

@@ -13,7 +13,7 @@ fn copy(out: &mut [f32], from: &[f32]) {
     out.copy_from_slice(from);
 }
 
-fn step(stream: &CudaStream, out: &mut Tensor<f32>, from: &mut Tensor<f32>) -> Result<()> {
+fn step(stream: &CudaStream, out: &mut Tensor<f32>, from: &mut Tensor<f32>) -> Result<(), Error> {
     let _ = from;
     stream.launch::<fill>("all", (out, 1.0))
 }

@@ -17,7 +17,7 @@ fn plain(out: &mut [f32], value: f32) {
     out.fill(value);
 }
 
-fn step(stream: &CudaStream, out: &mut Tensor<f32>, from: &mut Tensor<f32>) -> Result<()> {
+fn step(stream: &CudaStream, out: &mut Tensor<f32>, from: &mut Tensor<f32>) -> Result<(), Error> {
     let _ = from;
     stream.launch::<plain>(out.len(), (out, 1.0))
 }

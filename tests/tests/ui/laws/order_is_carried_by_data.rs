@@ -6,7 +6,7 @@ fn copy(out: &mut [f32], from: &[f32]) {
     out.copy_from_slice(from);
 }
 
-fn step(stream: &CudaStream, data: &mut Tensor<f32>) -> Result<()> {
+fn step(stream: &CudaStream, data: &mut Tensor<f32>) -> Result<(), Error> {
     stream.launch::<copy>(data.len(), (&mut *data, &*data))
 }
 

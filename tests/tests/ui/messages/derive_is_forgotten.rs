@@ -52,5 +52,6 @@ graph! {
 }
 
 fn main() -> Result<()> {
-    App::new(&Platform::detect()?)?.run().map(drop)
+    App::new(&Platform::detect()?)?.run()?;
+    Ok(())
 }

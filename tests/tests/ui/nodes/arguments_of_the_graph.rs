@@ -12,5 +12,6 @@ graph! {
 fn main() -> Result<()> {
     let platform = Platform::detect()?;
     App::new(&platform, 3)?.run()?;
-    App::new(platform, 3, 4)?.run().map(drop)
+    App::new(platform, 3, 4)?.run()?;
+    Ok(())
 }

@@ -22,5 +22,6 @@ graph! {}
 
 fn main() -> Result<()> {
     Generic::new(&Platform::detect()?, 3)?.run()?;
-    NoBody::new(&Platform::detect()?, 3)?.run().map(drop)
+    NoBody::new(&Platform::detect()?, 3)?.run()?;
+    Ok(())
 }

@@ -34,5 +34,6 @@ graph! {
 }
 
 fn main() -> Result<()> {
-    App::new(&Platform::detect()?)?.run().map(drop)
+    App::new(&Platform::detect()?)?.run()?;
+    Ok(())
 }

@@ -35,5 +35,6 @@ graph! {
 }
 
 fn main() -> Result<()> {
-    Joined::new(&Platform::host().build()?)?.run().map(drop)
+    Joined::new(&Platform::host().build()?)?.run()?;
+    Ok(())
 }

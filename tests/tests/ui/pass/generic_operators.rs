@@ -77,5 +77,6 @@ graph! {
 
 fn main() -> Result<()> {
     let _ = Keep::<f64> { kept: Vec::new(), of: PhantomData };
-    Generic::new(&Platform::host().build()?)?.run().map(drop)
+    Generic::new(&Platform::host().build()?)?.run()?;
+    Ok(())
 }

@@ -35,5 +35,6 @@ fn main() -> streamflow::Result<()> {
     inner::Quiet::new(&platform)?.run()?;
     let mut open = inner::deeper::Open::new(&platform, 3)?;
     let _: &mut Camera = open.camera_mut();
-    open.run().map(drop)
+    open.run()?;
+    Ok(())
 }

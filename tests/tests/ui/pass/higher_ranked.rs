@@ -67,5 +67,6 @@ graph! {
 }
 
 fn main() -> Result<()> {
-    Functions::new(&Platform::host().build()?)?.run().map(drop)
+    Functions::new(&Platform::host().build()?)?.run()?;
+    Ok(())
 }

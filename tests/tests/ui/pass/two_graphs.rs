@@ -33,5 +33,6 @@ graph! {
 fn main() -> Result<()> {
     let platform = Platform::host().build()?;
     One::new(&platform)?.run()?;
-    Two::new(&platform)?.run().map(drop)
+    Two::new(&platform)?.run()?;
+    Ok(())
 }

@@ -13,7 +13,7 @@ impl Compute for Source {
         let halves = image.split_at_mut(4);
         io.image.set_cuda_stream(&stream).emit(image)?;
         match halves {
-            Some((mut left, _)) => stream.fill_bytes(&mut left, 0),
+            Some((mut left, _)) => Ok(stream.fill_bytes(&mut left, 0)?),
             None => Ok(()),
         }
     }

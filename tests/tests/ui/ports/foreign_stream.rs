@@ -15,7 +15,7 @@ impl Compute for Source {
 }
 
 impl Source {
-    fn mine_image(&self) -> Result<Tensor<f32>> {
+    fn mine_image(&self) -> Result<Tensor<f32>, Error> {
         Platform::detect()?.tensor([8], &self.mine)
     }
 }

@@ -9,7 +9,7 @@ pub struct Count {
 impl Compute for Count {
     fn compute(&mut self, io: CountIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let (_, stream) = io.count.receive().receive_cuda_stream(cx)?;
-        stream.synchronize_blocking()
+        Ok(stream.synchronize_blocking()?)
     }
 }
 

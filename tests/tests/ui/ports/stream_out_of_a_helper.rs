@@ -1,6 +1,6 @@
 use streamflow::prelude::*;
 
-fn of(cx: &ExecutionContext) -> Result<Stream<'static>> {
+fn of(cx: &ExecutionContext) -> Result<Stream<'static>, Error> {
     cx.default_stream()
 }
 

@@ -13,7 +13,7 @@ impl Compute for Sums {
         let image = io.image.receive();
         let (_, first) = image.receive_cuda_stream(cx)?;
         let (_, second) = image.receive_cuda_stream(cx)?;
-        first.wait(second.record()?)
+        Ok(first.wait(second.record()?)?)
     }
 }
 

@@ -11,7 +11,7 @@ impl Compute for Source {
         let stream = cx.allocate_cuda_stream(io.fill)?;
         let mut image = cx.tensor([8], &stream)?;
         io.image.set_cuda_stream(&stream).emit(image)?;
-        stream.fill_bytes(&mut image, 0)
+        Ok(stream.fill_bytes(&mut image, 0)?)
     }
 }
 

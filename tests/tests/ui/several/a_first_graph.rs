@@ -21,5 +21,6 @@ graph! {
 }
 
 fn main() -> Result<()> {
-    Stereo::new(&Platform::detect()?)?.run().map(drop)
+    Stereo::new(&Platform::detect()?)?.run()?;
+    Ok(())
 }

@@ -11,7 +11,7 @@ fn fill(out: &mut [f32], value: f32) {
     out.fill(value);
 }
 
-fn step(stream: &CudaStream, out: &mut Tensor<f32>) -> Result<()> {
+fn step(stream: &CudaStream, out: &mut Tensor<f32>) -> Result<(), Error> {
     stream.launch::<fill>(out.len(), (out,))
 }
 

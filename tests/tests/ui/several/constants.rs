@@ -25,5 +25,6 @@ graph! {
 }
 
 fn main() -> Result<()> {
-    Constants::new(&Platform::detect()?)?.run().map(drop)
+    Constants::new(&Platform::detect()?)?.run()?;
+    Ok(())
 }

@@ -21,5 +21,6 @@ graph! {
 }
 
 fn main() -> Result<()> {
-    Edges::new(&Platform::detect()?)?.run().map(drop)
+    Edges::new(&Platform::detect()?)?.run()?;
+    Ok(())
 }

@@ -18,5 +18,6 @@ graph! {
 }
 
 fn main() -> Result<()> {
-    Mixed::new(&Platform::detect()?, 3)?.run().map(drop)
+    Mixed::new(&Platform::detect()?, 3)?.run()?;
+    Ok(())
 }

@@ -21,5 +21,6 @@ graph! {
 }
 
 fn main() -> Result<()> {
-    Nodes::new(&Platform::detect()?)?.run().map(drop)
+    Nodes::new(&Platform::detect()?)?.run()?;
+    Ok(())
 }

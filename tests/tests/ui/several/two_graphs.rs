@@ -25,5 +25,6 @@ graph! {
 fn main() -> Result<()> {
     let platform = Platform::detect()?;
     One::new(&platform)?.run()?;
-    Two::new(&platform)?.run().map(drop)
+    Two::new(&platform)?.run()?;
+    Ok(())
 }
