@@ -2,13 +2,20 @@
 //!
 //! ```text
 //! cargo bench -p streamflow-tests --bench overhead
+//! cargo bench -p streamflow-tests --bench overhead -- u64
+//! cargo bench -p streamflow-tests --bench overhead -- u64 "two operators"
 //! ```
 //!
 //! A chain of operators, each with its own stream, runs on a driver that does nothing, so the time is streamflow's.
 //! `pass` only forwards a tensor; `launch` also queues a kernel on it. Each is compared with the same program wired by
 //! hand: the same streams, waits, records and launches. Both take turns, so that a change of the machine's speed
 //! affects both. The results are medians.
+//!
+//! The other rows, of `host_data.rs`, are graphs that pass a `u64`. The argument `u64` measures these alone,
+//! and a row's name after it this row alone. Per operator, a long graph should cost no more than a short one.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark")]
+
+mod host_data;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -122,6 +129,11 @@ fn main() -> ExitCode {
 fn measure() -> Result<()> {
     let null = Arc::new(Null::new(Platform::host().build()?.driver().clone()));
     let platform = Platform::from_driver(null.clone())?;
+    // Cargo adds `--bench`.
+    let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
+    if arguments.any(|argument| argument == "u64") {
+        return host_data::measure(&null, &platform, arguments.next());
+    }
     println!("{:<8}{:>9}{:>12}{:>12}{:>8}", "work", "operators", "graph", "by hand", "ratio");
     macro_rules! rows {
         ($work:expr, $name:expr, $two:ident, $four:ident, $sixteen:ident) => {{
@@ -148,7 +160,7 @@ fn measure() -> Result<()> {
     }
     rows!(false, "pass", Pass2, Pass4, Pass16);
     rows!(true, "launch", Work2, Work4, Work16);
-    Ok(())
+    host_data::measure(&null, &platform, None)
 }
 
 fn wait_until_idle(by_hand: &ByHand) -> Result<()> {
