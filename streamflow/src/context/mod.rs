@@ -234,9 +234,11 @@ impl ExecutionContext {
     /// unless the graph has one stream alone.
     #[inline]
     pub(crate) fn close(&self) -> DriverResult<()> {
-        if self.single_stream.holds() {
-            return Ok(());
-        }
+        if self.single_stream.holds() { Ok(()) } else { self.close_own() }
+    }
+
+    #[inline(never)]
+    fn close_own(&self) -> DriverResult<()> {
         // A chain of iterators would cost more in each hook than these loops.
         if let Some(stream) = self.internal.get() {
             stream.timeline().close()?;

@@ -2,8 +2,8 @@
 //!
 //! Runs the hooks of a node: binds the device before a hook, records and sends after it, and wraps its errors.
 //!
-//! This code does not depend on the operator's type, so that it is compiled once, and stays in the processor's cache
-//! from one node to the next.
+//! A tick is compiled for each type of operator: calls through a table would be a sixth of the instructions of a small
+//! operator's tick. The rest does not depend on the operator's type, and is compiled once.
 //!
 //! A message that a tick emitted waits in its output's `Outlet` until `compute` has succeeded; then `Hooks::publish`
 //! pushes it to the queues of its edges. An error of a hook becomes an [`Error::Operator`] in `failed`; the scheduler
@@ -117,19 +117,20 @@ impl NodeRunner {
         self.hook("start", |cx| hooks.start(cx)).map_err(|error| *error)
     }
 
-    pub(super) fn tick(&mut self, hooks: &mut dyn Hooks) -> Result<Progress> {
+    #[inline]
+    pub(super) fn tick<H: Hooks>(&mut self, hooks: &mut H) -> Result<Progress> {
         self.compute(hooks, true).map_err(|error| self.undo(hooks, *error))
     }
 
     /// Calls `compute`. The messages that it emitted stay in the outputs, unless the tick failed.
-    pub(super) fn tick_unpublished(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
+    pub(super) fn tick_unpublished<H: Hooks>(&mut self, hooks: &mut H) -> Result<()> {
         self.compute(hooks, false).map(drop).map_err(|error| self.undo(hooks, *error))
     }
 
     /// Calls `compute`, ends the tick of the inputs and, with `publish`, pushes the emitted messages to the edges.
     /// Returns what the tick changed.
     #[inline]
-    fn compute(&mut self, hooks: &mut dyn Hooks, publish: bool) -> Result<Progress, Box<Error>> {
+    fn compute<H: Hooks>(&mut self, hooks: &mut H, publish: bool) -> Result<Progress, Box<Error>> {
         let done = self.hook("compute", |cx| hooks.compute(cx));
         let may_fault = self.may_fault;
         // Messages are dropped here, which runs code of the user.
@@ -195,6 +196,7 @@ impl NodeRunner {
     }
 
     /// Calls a hook with the device bound, and records its streams afterwards, also if it failed.
+    #[inline]
     fn hook(
         &mut self,
         name: &'static str,
