@@ -37,6 +37,16 @@ pub(super) trait Hooks {
     fn outputs(&mut self, visit: &mut dyn FnMut(&mut dyn SendingEnd));
 }
 
+/// How a tick ended whose hook succeeded. One byte, since it leaves a closure that catches panics through memory.
+enum Ended {
+    /// It took a message, or sent one.
+    Changed,
+    /// It did neither.
+    Unchanged,
+    /// It neither received, left nor discarded the message of an input.
+    Unhandled,
+}
+
 /// A node without its operator and ports, which each call gets as [`Hooks`].
 pub(super) struct NodeRunner {
     pub(super) cx: ExecutionContext,
@@ -137,18 +147,20 @@ impl NodeRunner {
         let ended = caught_as_error(|| {
             let handled = hooks.finish();
             if done.is_err() || handled == Handled::Untouched {
-                return Ok((handled, false));
+                return Ok(Ended::Unhandled);
             }
             if may_fault && let Some(full) = full_edge(hooks) {
                 return Err(full.into());
             }
-            Ok((handled, publish && hooks.publish()))
+            let emitted = publish && hooks.publish();
+            let changed = emitted || handled == Handled::Taken;
+            Ok(if changed { Ended::Changed } else { Ended::Unchanged })
         });
         done?;
         let changed = match ended {
-            Ok(Ok((Handled::Left, emitted))) => emitted,
-            Ok(Ok((Handled::Taken, _))) => true,
-            Ok(Ok((Handled::Untouched, _))) => return Err(self.unhandled(hooks)),
+            Ok(Ok(Ended::Changed)) => true,
+            Ok(Ok(Ended::Unchanged)) => false,
+            Ok(Ok(Ended::Unhandled)) => return Err(self.unhandled(hooks)),
             Ok(Err(full)) => return Err(self.failed("compute", full)),
             Err(panic) => return Err(self.failed("compute", (*panic).into())),
         };
