@@ -117,7 +117,7 @@ pub(crate) fn measure(null: &Arc<Null>, platform: &Platform, row: Option<String>
         ($name:literal, $operators:literal, $graph:ident) => {
             if row.as_ref().is_none_or(|row| row == $name) {
                 let mut graph = $graph::new(platform, HOOKS / $operators)?;
-                let run = || graph.run().map(drop);
+                let run = || Ok(graph.run().map(drop)?);
                 let tick = null.off(|| per_tick(HOOKS / $operators, run))?;
                 println!("{:<14}{tick:>9.1} ns{:>12.1} ns", $name, tick / f64::from($operators));
             }
