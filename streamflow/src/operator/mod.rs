@@ -16,7 +16,7 @@ pub use waits::Waits;
 use crate::Result;
 use crate::context::ExecutionContext;
 use crate::error::Error;
-use crate::param::{GraphParams, OperatorParams};
+use crate::param::OperatorParams;
 use crate::platform::Platform;
 use crate::port::{PortInfo, Ports};
 
@@ -60,11 +60,6 @@ pub trait Operator: Send + Sized + 'static {
     /// Makes the names of the streams, for `start`.
     #[doc(hidden)]
     fn __stream_names(cx: &ExecutionContext) -> Self::StreamNames<'_>;
-    /// The parameters of a node.
-    #[doc(hidden)]
-    fn __params<'a>(graph: &'a GraphParams, node: &str) -> &'a Self::Params {
-        Self::Params::of_node(graph, node)
-    }
     /// Makes a node. It is an item of this trait, and not a function with a bound, so that rustc reports a type that
     /// is no operator at the place where `graph!` names it, with one text each time, which it then prints once.
     #[doc(hidden)]

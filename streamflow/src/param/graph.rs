@@ -13,6 +13,11 @@ pub struct GraphParams {
     nodes: Arc<boxcar::Vec<OfNode>>,
 }
 
+/// The handle of an operator without parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NoParams;
+
 pub(super) struct OfNode {
     pub(super) state: Arc<NodeState>,
     handle: Box<dyn Any + Send + Sync>,
@@ -34,10 +39,11 @@ impl GraphParams {
         self.nodes.iter().map(|(_, node)| node)
     }
 
-    /// The handle of a node, which has parameters of this type.
-    pub(super) fn node<P: 'static>(&self, name: &str) -> &P {
+    /// The handle of a node. It has this type: that of the parameters of the node's operator.
+    pub fn node<P: 'static>(&self, name: &str) -> &P {
         let node = self.nodes().find(|node| node.state.node == name);
-        match node.and_then(|node| node.handle.downcast_ref()) {
+        let handle: &dyn Any = node.map_or(&NoParams, |node| &*node.handle);
+        match handle.downcast_ref() {
             Some(handle) => handle,
             None => unreachable!(
                 "`graph!` names a node of this graph, which was made with its parameters"

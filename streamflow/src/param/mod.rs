@@ -29,11 +29,11 @@ use std::fmt::Debug;
 use serde_core::de::DeserializeOwned;
 
 pub use cell::ParamCell;
-pub use graph::GraphParams;
+pub use graph::{GraphParams, NoParams};
 pub use limits::Limits;
 pub use log::ParamChange;
 pub(crate) use node::NodeParams;
-pub use node::{Exchange, NoParams, OperatorParams, ParamMaker};
+pub use node::{Exchange, OperatorParams, ParamMaker};
 
 /// What the type of a `#[param]` needs: the value moves between threads, is copied into the operator, is written in
 /// reports, and can be read from a file. Numbers, `bool`, `String`, `Vec`s of them and

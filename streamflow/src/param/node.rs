@@ -4,7 +4,7 @@ use std::sync::{Arc, MutexGuard};
 
 use super::Param;
 use super::cell::{AnyParam, ParamCell};
-use super::graph::GraphParams;
+use super::graph::{GraphParams, NoParams};
 use super::limits::Limits;
 use super::log::{ParamChange, ParamChanges};
 use super::state::NodeState;
@@ -23,16 +23,7 @@ pub trait OperatorParams<O>: Clone + Send + Sync + 'static {
     fn of_operator(operator: &O, maker: &mut ParamMaker) -> Result<Self>;
     /// Passes each of them to `exchange`, with its field.
     fn each(&self, operator: &mut O, exchange: &mut Exchange<'_>);
-    /// Those of a node.
-    fn of_node<'a>(graph: &'a GraphParams, node: &str) -> &'a Self {
-        graph.node(node)
-    }
 }
-
-/// The handle of an operator without parameters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct NoParams;
 
 impl<O> OperatorParams<O> for NoParams {
     const ANY: bool = false;
@@ -42,10 +33,6 @@ impl<O> OperatorParams<O> for NoParams {
     }
 
     fn each(&self, _: &mut O, _: &mut Exchange<'_>) {}
-
-    fn of_node<'a>(_: &'a GraphParams, _: &str) -> &'a Self {
-        &Self
-    }
 }
 
 /// Makes the parameters of a node.

@@ -62,6 +62,12 @@ struct Ranges {
     to: f64,
     #[param(range = "b".to_owned()..)]
     from: String,
+    /// A name that needs `r#`.
+    #[param]
+    r#type: u8,
+    #[cfg(any())]
+    #[param]
+    left_out: Tensor<f32>,
 }
 
 impl Compute for Ranges {
@@ -72,7 +78,7 @@ impl Compute for Ranges {
 }
 
 fn forms(platform: &Platform) -> Result<(), Failed> {
-    let harness = OperatorHarness::new(platform, Ranges::new(0, 0.0, "c".into()))?;
+    let harness = OperatorHarness::new(platform, Ranges::new(0, 0.0, "c".into(), 1))?;
     let params = harness.params();
     check_equal(
         [-5, -4, 7, 8].map(|value| params.set_half_open(value).is_ok()),
@@ -83,6 +89,8 @@ fn forms(platform: &Platform) -> Result<(), Failed> {
         ["a", "b", "zz"].map(|value| params.set_from(value.into()).is_ok()),
         [false, true, true],
     )?;
+    params.set_type(2)?;
+    check_equal(params.r#type(), 2)?;
     let texts = [params.set_half_open(9), params.set_to(f64::NAN), params.set_from(String::new())]
         .map(|done| done.map_err(|error| error.to_string()).err().unwrap_or_default());
     for (text, range) in texts.iter().zip(["is -4..8;", "is ..=1.5;", "is \"b\"..;"]) {

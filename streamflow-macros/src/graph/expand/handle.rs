@@ -8,7 +8,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::Visibility;
 
 use super::idents;
-use super::paths::{operator_call, operator_item};
+use super::paths::operator_item;
 use crate::graph::model::{Graph, Node};
 use crate::graph::spans::first_and_last;
 
@@ -51,13 +51,11 @@ fn expand_accessor(visibility: &Visibility, node: &Node) -> TokenStream {
     let (name, text) = (idents::field(node), node.unraw_name());
     let docs = format!("The parameters of `{text}`.");
     let ty = operator_item(&node.ty, "Params");
-    let args = quote_spanned!(last=> &self.__params, #text);
-    let params = operator_call(&node.ty, "__params", args);
     quote_spanned! {last=>
         #[doc = #docs]
         #[inline]
         #visibility fn #name(&self) -> &#ty {
-            #params
+            self.__params.node(#text)
         }
     }
 }
