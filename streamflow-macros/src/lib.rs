@@ -148,7 +148,7 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// - `const NAME: CudaGreenContextPool = …;` describes a partition of a device's multiprocessors, for stream pools that
 ///   are `.on(NAME.context(0))`.
 /// - `let name: Operator = …;` is a node. The operator's type is required. The expression can use the parameters,
-///   `platform` and `?`, as in `Blend::new(0.25, platform.allocator("BLENDED", device(0), LIMITS)?)`. The documentation
+///   `platform` and `?` on any error, as in `Blend::new(0.25, platform.allocator("BLENDED", device(0), LIMITS)?)`. The documentation
 ///   of `streamflow::Allocator` has the whole program.
 /// - `a.out >> b.in;` is an edge, and `a.out >> (b.in, c.in);` are two. An input has one producer. An `#[input(many)]`
 ///   has any number of producers, and an `#[input(size = n)]` has `n`; their messages are in the order of the edges. An
@@ -163,6 +163,21 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// - `#[when(count(n))]`: the node runs `n` times, a `u64`. A source without it runs until it calls `cx.finish()`.
 /// - `#[when(stream_done(input))]`: the node runs when the device has completed the work of all messages that it will
 ///   receive from this input. Until then, other nodes run.
+///
+/// - `#[on_failure(stop)]`, the default: if a tick of the node fails, or panics, the run ends with the error.
+/// - `#[on_failure(skip)]`: the tick's messages are gone, also those of required inputs that it had not received yet. It
+///   sends nothing, and the node goes on. Such a tick counts as a tick.
+/// - `#[on_failure(restart(n, back_off))]`: as `skip`, and a fresh operator takes the place of the one that failed. That
+///   one is stopped at once; an error of its `stop` is logged. When the node has the messages for its next tick, and
+///   `back_off` (a `Duration`) has passed by the platform's clock, the operator's expression is evaluated again, and its
+///   `start` is called. The queues, the node's streams, and the parameters that were set are kept. `n`, a `u32`, is how
+///   many restarts there may be in a row, each after twice the wait of the one before, up to 64 times `back_off`. A
+///   restart that fails counts as one more failure. A tick that succeeds ends the row. After more failures in a row than
+///   `n` the run ends with the error of the last. The graph's parameters that the expression names must be `Clone`,
+///   `Send` and `'static`.
+///
+/// The first `start` of a run is not repeated, whatever the policy. After an error that makes the device unusable, the
+/// run ends. The failures that a run survives are logged at level `WARN` and counted in its report.
 ///
 /// Without conditions, a node runs when every required input has a message and every output has room.
 ///
@@ -211,6 +226,8 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | a pool for an operator with host data only | constant | the node's `#[streams(…)]` |
 /// | a pool with fewer streams than its operators declare | constant | the pool's description |
 /// | device data between nodes on different devices without `#[transfer]`, or on one device with it | constant | the edge |
+/// | a policy that can't be read | macro | the policy |
+/// | a parameter that a restart can't keep | trait bound | the parameter's name |
 /// | a `count` of 0, a `capacity` whose value is 0, a device or stream that the platform does not have, a constructor's error | `new` | – |
 /// | device data that reaches another device through an adopting node | `run` | – |
 ///

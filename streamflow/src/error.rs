@@ -389,7 +389,8 @@ pub enum Error {
         /// The node.
         node: String,
         /// `start`, `compute` or `stop`. Beside the hooks: `readiness`, when a query of an awaited stream failed, and
-        /// `synchronize`, when the wait for the node's work at the end of a run failed.
+        /// `synchronize`, when the wait for the node's work at the end of a run failed, and `new`, when no fresh operator
+        /// could be made for a restart.
         hook: &'static str,
         /// The tick, from 0.
         tick: u64,

@@ -77,7 +77,8 @@ pub mod __private {
     pub use crate::memory::{DeviceSlice, Element, Scalar, Shared};
     pub use crate::message::{Host, MemoryVisitor, Message, Payload, Place, Several, Sole};
     pub use crate::operator::{
-        AnyNode, Compute, Node, NodeOptions, NodeStreams, Operator, any_node, apart,
+        Again, AnyNode, Compute, Node, NodeOptions, NodeStreams, OnFailure, Operator, any_node,
+        apart, kept, restarting,
     };
     pub use crate::param::{
         Exchange, GraphParams, Limits, NoParams, OperatorParams, ParamCell, ParamMaker,

@@ -40,6 +40,18 @@ pub(super) struct NodeAttributes {
     pub(super) count: Option<Expr>,
     /// The inputs of `#[when(stream_done(input))]`.
     pub(super) stream_done: Vec<Ident>,
+    /// `#[on_failure(…)]`
+    pub(super) on_failure: Option<OnFailure>,
+}
+
+/// What a node does when a tick fails.
+pub(super) enum OnFailure {
+    /// `#[on_failure(stop)]`
+    Stop,
+    /// `#[on_failure(skip)]`
+    Skip,
+    /// `#[on_failure(restart(most, back_off))]`
+    Restart { most: Box<Expr>, back_off: Box<Expr> },
 }
 
 /// The source of a node's streams: what its `#[streams(…)]` says.

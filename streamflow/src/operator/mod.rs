@@ -1,15 +1,19 @@
 //! Operators: `#[operator]` declares the ports and streams, [`Compute`] has the work. `node.rs` is an operator in a
 //! graph, and `runner.rs` calls its hooks.
 
+mod again;
 mod node;
 mod options;
+mod recovery;
 mod runner;
 mod status;
 mod waits;
 
+pub use again::{Again, kept};
 pub(crate) use node::node;
-pub use node::{AnyNode, Node, any_node, apart};
+pub use node::{AnyNode, Node, any_node, apart, restarting};
 pub use options::{NodeOptions, NodeStreams, Progress, Readiness};
+pub use recovery::OnFailure;
 pub use status::{NodeStatus, PortStatus};
 pub use waits::Waits;
 
@@ -93,7 +97,7 @@ pub trait Compute: Operator {
     /// Called for each tick: when every required input has a message and every output has room.
     ///
     /// # Errors
-    /// An error ends the run. The messages that the tick emitted are not sent.
+    /// An error ends the run, unless the node has `#[on_failure(…)]`. The messages that the tick emitted are not sent.
     fn compute<'t>(&mut self, io: Self::Io<'t>, cx: &'t ExecutionContext) -> Result<()>;
 
     /// Called once, after the last tick of a run, also after a run that failed.

@@ -1,16 +1,17 @@
 //! A node: an operator with its ports, its context and its conditions. `runner.rs` has the part that does not depend
 //! on the operator's type.
 
-use std::fmt;
 use std::sync::Arc;
+use std::{fmt, mem};
 
+use super::again::Again;
 use super::options::{NodeOptions, NodeStreams, Progress, Readiness};
 use super::runner::{Hooks, NodeRunner};
 use super::status::{NodeStatus, PortStatus};
 use super::waits::Waits;
 use super::{Compute, Operator};
 use crate::context::{ExecutionContext, RunControl, Streams};
-use crate::error::{Error, Failure, Result};
+use crate::error::{Error, Failure, Result, caught_as_error};
 use crate::message::{Handled, InputState};
 use crate::param::NodeParams;
 use crate::platform::{Platform, device};
@@ -24,7 +25,16 @@ pub struct Node<O: Operator> {
     /// Its ports.
     pub ports: O::Ports,
     params: NodeParams<O::Params>,
+    /// Makes a fresh operator, for a node with `#[on_failure(restart(…))]`.
+    again: Option<Again<O>>,
     runner: NodeRunner,
+}
+
+/// Lets a node make fresh operators.
+#[must_use]
+pub fn restarting<O: Operator>(mut node: Box<Node<O>>, again: Again<O>) -> Box<Node<O>> {
+    node.again = Some(again);
+    node
 }
 
 /// Calls a function in a stack frame of its own, so that its variables don't enlarge the caller's frame.
@@ -74,8 +84,8 @@ pub(crate) fn node<O: Operator>(
         ([], _) => Progress::Empty,
         _ => Progress::Unchanged,
     };
-    let runner = NodeRunner::new(cx, options.count, awaited, idle);
-    Ok(Box::new(Node { operator, ports, params, runner }))
+    let runner = NodeRunner::new(cx, options.count, awaited, idle, options.on_failure);
+    Ok(Box::new(Node { operator, ports, params, again: None, runner }))
 }
 
 /// The node as schedulers see it. `graph!` names the operator's type in the call, so that rustc reports a missing
@@ -137,6 +147,12 @@ impl<O: Compute> AnyNode for Node<O> {
         }
         if !self.can_run() {
             return Ok(Readiness::Blocked);
+        }
+        if self.runner.has_failed() {
+            let (runner, mut hooks) = self.split();
+            if !runner.recover(&mut hooks, waits)? {
+                return Ok(Readiness::Waiting);
+            }
         }
         if !self.runner.awaits_streams() {
             return Ok(Readiness::Ready);
@@ -219,8 +235,8 @@ impl<O: Compute> Node<O> {
     }
 
     fn split(&mut self) -> (&mut NodeRunner, Parts<'_, O>) {
-        let Self { operator, ports, params, runner } = self;
-        (runner, Parts { operator, ports, params })
+        let Self { operator, ports, params, again, runner } = self;
+        (runner, Parts { operator, ports, params, again: again.as_mut() })
     }
 }
 
@@ -229,11 +245,25 @@ struct Parts<'a, O: Operator> {
     operator: &'a mut O,
     ports: &'a mut O::Ports,
     params: &'a NodeParams<O::Params>,
+    again: Option<&'a mut Again<O>>,
 }
 
 impl<O: Compute> Hooks for Parts<'_, O> {
+    fn begin_run(&mut self) -> Result<(), Failure> {
+        Ok(self.params.begin_run(self.operator)?)
+    }
+
+    fn replace(&mut self) -> Result<(), Failure> {
+        let Some(again) = &mut self.again else { return Ok(()) };
+        let mut fresh = again()?;
+        self.params.restore(&mut fresh);
+        let failed = mem::replace(self.operator, fresh);
+        // The operator has been stopped. A panic of its `Drop` has been printed, and the fresh one is not concerned.
+        let _panicked = caught_as_error(|| drop(failed));
+        Ok(())
+    }
+
     fn start(&mut self, cx: &ExecutionContext) -> Result<(), Failure> {
-        self.params.begin_run(self.operator)?;
         self.operator.start(O::__stream_names(cx), cx)
     }
 

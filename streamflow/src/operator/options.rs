@@ -1,5 +1,6 @@
 //! Options that `graph!` sets on a node; its readiness.
 
+use super::recovery::OnFailure;
 use crate::context::SingleStream;
 use crate::param::GraphParams;
 use crate::stream::{CudaStreamPool, StreamPool};
@@ -27,6 +28,8 @@ pub struct NodeOptions<'a> {
     pub count: Option<u64>,
     /// `#[when(stream_done(port))]`: the inputs whose messages' data must be ready before it runs.
     pub stream_done: &'static [&'static str],
+    /// `#[on_failure(…)]`: what the node does when a tick fails.
+    pub on_failure: OnFailure,
     /// Whether the graph has one stream alone, so that no other stream needs its events.
     pub single_stream: &'a SingleStream,
     /// The graph's parameters, to which the node adds its own.

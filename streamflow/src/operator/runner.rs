@@ -9,9 +9,12 @@
 //! pushes it to the queues of its edges. An error of a hook becomes an [`Error::Operator`] in `failed`; the scheduler
 //! (`schedule/greedy.rs`) gets it.
 
+mod failed;
+
 use std::sync::Arc;
 
 use super::options::{Progress, Readiness};
+use super::recovery::{OnFailure, Recovery};
 use super::status::{NodeStatus, PortStatus};
 use super::waits::Waits;
 use crate::context::{ExecutionContext, RunControl};
@@ -23,6 +26,10 @@ use crate::stream::Point;
 
 /// The part of a node that depends on its operator's type: the hooks, and calls to all its ports.
 pub(super) trait Hooks {
+    /// Called before the `start` of a run.
+    fn begin_run(&mut self) -> Result<(), Failure>;
+    /// Makes a fresh operator from its expression in `graph!`, and drops the old one.
+    fn replace(&mut self) -> Result<(), Failure>;
     fn start(&mut self, cx: &ExecutionContext) -> Result<(), Failure>;
     fn compute(&mut self, cx: &ExecutionContext) -> Result<(), Failure>;
     fn stop(&mut self, cx: &ExecutionContext) -> Result<(), Failure>;
@@ -57,7 +64,9 @@ pub(super) struct NodeRunner {
     idle: Progress,
     /// Whether an edge may refuse a message, which fails the tick. Set when the run starts.
     may_fault: bool,
+    /// Whether the operator has been started, and not stopped.
     started: bool,
+    recovery: Recovery,
 }
 
 impl NodeRunner {
@@ -66,8 +75,10 @@ impl NodeRunner {
         count: Option<u64>,
         awaited: Box<[bool]>,
         idle: Progress,
+        on_failure: OnFailure,
     ) -> Self {
-        Self { cx, count, awaited, idle, may_fault: false, started: false }
+        let recovery = Recovery::new(on_failure);
+        Self { cx, count, awaited, idle, may_fault: false, started: false, recovery }
     }
 
     /// Whether it will not run again.
@@ -81,6 +92,9 @@ impl NodeRunner {
             name: self.cx.node().to_owned(),
             ticks: self.cx.tick(),
             count: self.count,
+            failures: self.recovery.failures(),
+            restarts: self.recovery.restarts(),
+            first_failure: self.recovery.first().map(str::to_owned),
             is_finished: self.cx.is_finished(),
             has_stopped_graph: self.cx.has_stopped_graph(),
             inputs,
@@ -123,13 +137,21 @@ impl NodeRunner {
         self.may_fault = false;
         hooks.outputs(&mut |output| self.may_fault |= output.may_fault());
         self.cx.begin(run);
+        if self.recovery.begin() {
+            // The operator failed at the end of the run before.
+            self.hook("new", |_| hooks.replace()).map_err(|error| *error)?;
+        }
         self.started = true;
-        self.hook("start", |cx| hooks.start(cx)).map_err(|error| *error)
+        let started = self.hook("start", |cx| {
+            hooks.begin_run()?;
+            hooks.start(cx)
+        });
+        started.map_err(|error| *error)
     }
 
     #[inline]
     pub(super) fn tick<H: Hooks>(&mut self, hooks: &mut H) -> Result<Progress> {
-        self.compute(hooks, true).map_err(|error| self.undo(hooks, *error))
+        self.compute(hooks, true).or_else(|error| self.fail(hooks, error))
     }
 
     /// Calls `compute`. The messages that it emitted stay in the outputs, unless the tick failed.

@@ -12,6 +12,12 @@ pub struct NodeStatus {
     pub ticks: u64,
     /// `#[when(count(n))]`: how many it may do.
     pub count: Option<u64>,
+    /// How many ticks and restarts failed in this run.
+    pub failures: u64,
+    /// How often a fresh operator took the place of one that had failed.
+    pub restarts: u64,
+    /// The text of the first failure that the run survived.
+    pub first_failure: Option<String>,
     /// Whether it has called [`ExecutionContext::finish`](crate::ExecutionContext::finish).
     pub is_finished: bool,
     /// Whether it has called [`ExecutionContext::stop_graph`](crate::ExecutionContext::stop_graph).

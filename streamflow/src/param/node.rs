@@ -166,7 +166,6 @@ impl<P> NodeParams<P> {
     }
 
     /// Gives an operator that replaces the node's own the values that were set.
-    #[allow(dead_code, reason = "for a policy that makes a fresh operator")]
     pub(crate) fn restore<O>(&self, operator: &mut O)
     where
         P: OperatorParams<O>,

@@ -73,6 +73,10 @@ impl<P: InputPort> ReceivingEnd for Input<P> {
         self.inlet.finish()
     }
 
+    fn discard(&mut self) {
+        self.inlet.discard();
+    }
+
     fn clear(&mut self) {
         self.inlet.clear();
     }

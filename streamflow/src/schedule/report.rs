@@ -70,8 +70,22 @@ pub enum End {
 pub struct NodeReport {
     /// Its name in the graph.
     pub name: String,
-    /// How many ticks it did.
+    /// How many ticks it did, the failed ones included.
     pub ticks: u64,
+    /// How many of its ticks and restarts failed. The run went on, since the node has `#[on_failure(…)]`.
+    pub failures: u64,
+    /// How often a fresh operator took the place of one that had failed.
+    pub restarts: u64,
+    /// The text of the first failure.
+    pub first_failure: Option<String>,
+}
+
+impl NodeReport {
+    fn new(node: &NodeStatus) -> Self {
+        let NodeStatus { ticks, failures, restarts, .. } = *node;
+        let (name, first_failure) = (node.name.clone(), node.first_failure.clone());
+        Self { name, ticks, failures, restarts, first_failure }
+    }
 }
 
 /// Messages of an edge that were sent and never received.
@@ -111,9 +125,8 @@ impl Report {
                 nodes => End::Finished { nodes },
             },
         };
-        let ticks = |node: &NodeStatus| NodeReport { name: node.name.clone(), ticks: node.ticks };
         let dropped = stopped.iter().flat_map(dropped).collect();
-        let nodes = at_end.iter().map(ticks).collect();
+        let nodes = at_end.iter().map(NodeReport::new).collect();
         let parameters = at_end.iter().flat_map(|node| node.parameters.iter().cloned()).collect();
         let parameters_omitted = at_end.iter().map(|node| node.parameters_omitted).sum();
         Self { end, nodes, dropped, parameters, parameters_omitted }
@@ -180,8 +193,16 @@ impl fmt::Display for Report {
             .max()
             .unwrap_or_default();
         writeln!(f, "{:width$}  {:>12}", "node", "ticks")?;
-        for NodeReport { name, ticks } in &self.nodes {
+        for NodeReport { name, ticks, .. } in &self.nodes {
             writeln!(f, "{name:width$}  {ticks:>12}")?;
+        }
+        let failed = || self.nodes.iter().filter(|node| node.failures > 0);
+        if failed().next().is_some() {
+            writeln!(f, "{:width$}  {:>12}  {:>8}  first failure", "failures of", "", "restarts")?;
+        }
+        for NodeReport { name, failures, restarts, first_failure, .. } in failed() {
+            let first = first_failure.as_deref().unwrap_or_default();
+            writeln!(f, "{name:width$}  {failures:>12}  {restarts:>8}  {first}")?;
         }
         if !self.dropped.is_empty() {
             writeln!(f, "{:width$}  {:>12}  because", "edge", "dropped")?;

@@ -8,7 +8,9 @@ use crate::driver::race::RaceWatch;
 use crate::error::{Error, Result};
 use crate::memory::{Recycler, Shared};
 use crate::message::{Envelope, Message, Metadata, Payload};
-use crate::operator::{AnyNode, Compute, Node, NodeOptions, NodeStreams, Readiness, Waits, node};
+use crate::operator::{
+    AnyNode, Compute, Node, NodeOptions, NodeStreams, OnFailure, Readiness, Waits, node,
+};
 use crate::param::GraphParams;
 use crate::platform::Platform;
 use crate::port::{Input, InputPort, Output, OutputPort};
@@ -38,6 +40,7 @@ impl<O: Compute> OperatorHarness<O> {
             streams: NodeStreams::Pool(&pool),
             count: None,
             stream_done: &[],
+            on_failure: OnFailure::Stop,
             // Pushed messages come on another stream than the operator's.
             single_stream: &SingleStream::new(2),
             params: &GraphParams::default(),

@@ -4,7 +4,7 @@ use streamflow::__private::{
     EdgeOptions, GraphParams, Policy, SingleStream, begin, connect, connect_copy, connect_transfer,
     edge,
 };
-use streamflow::graph::{AnyNode, NodeOptions, NodeStreams};
+use streamflow::graph::{AnyNode, NodeOptions, NodeStreams, OnFailure};
 use streamflow::prelude::*;
 
 use streamflow_tests::kernels::fill;
@@ -223,6 +223,7 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
                 PlanNode::Clock => Some(ticks as u64 + LATE_BY),
                 _ => None,
             },
+            on_failure: OnFailure::Stop,
             stream_done: match step {
                 PlanNode::Sink(Reading::Done, _) => &["data"],
                 _ => &[],

@@ -7,10 +7,11 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
+use super::again::again;
 use super::idents::{self, hygienic};
 use super::paths::{operator_call, operator_item};
 use crate::graph::model::{Graph, Node};
-use crate::graph::parts::{Streams, unraw_name};
+use crate::graph::parts::{OnFailure, Streams, unraw_name};
 use crate::graph::spans::first_and_last;
 
 /// How many nodes, or edges, are made in one closure.
@@ -64,9 +65,15 @@ impl Chunk<'_> {
                 let ty = quote_spanned!(first=> u64);
                 quote!(let #count: #ty = #number;)
             });
+            let value = match again(index, node) {
+                Some(again) => quote!(#again()?),
+                None => value.to_token_stream(),
+            };
+            let restart = evaluate_restart(index, node);
             quote! {
                 let #operator: #ty = #value;
                 #count
+                #restart
             }
         });
         let (made, names) = (hygienic("values", self.index), self.value_names());
@@ -80,7 +87,11 @@ impl Chunk<'_> {
         let names = self.nodes.iter().map(|&(index, node)| {
             let (operator, count) = (hygienic("operator", index), hygienic("count", index));
             let count = node.attributes.count.is_some().then(|| quote!(#count,));
-            quote!(#operator, #count)
+            let restart = again(index, node).map(|_| {
+                let (most, back_off) = restart_names(index);
+                quote!(#most, #back_off,)
+            });
+            quote!(#operator, #count #restart)
         });
         quote!((#(#names)*))
     }
@@ -109,7 +120,12 @@ impl Chunk<'_> {
             let args = quote!(#operator, #ports, #text, #platform, #options);
             let made = operator_call(ty, "__node", args);
             let end = quote_spanned!(first_and_last(ty).1=> ?);
-            quote!(#field: #made #end)
+            match again(index, node) {
+                Some(again) => {
+                    quote!(#field: ::streamflow::__private::restarting(#made #end, #again))
+                }
+                None => quote!(#field: #made #end),
+            }
         });
         let made = quote!(#holder { #(#made,)* __sized: () });
         let apart = run_apart(&holder.to_token_stream(), &quote!(let #names = *#values;), &made);
@@ -155,6 +171,38 @@ impl Chunk<'_> {
     }
 }
 
+/// The names of the values of `#[on_failure(restart(most, back_off))]`.
+fn restart_names(index: usize) -> (Ident, Ident) {
+    (hygienic("most", index), hygienic("back_off", index))
+}
+
+/// Evaluates the values of `#[on_failure(restart(most, back_off))]`.
+fn evaluate_restart(index: usize, node: &Node) -> Option<TokenStream> {
+    let Some(OnFailure::Restart { most, back_off }) = &node.attributes.on_failure else {
+        return None;
+    };
+    let (most_name, back_off_name) = restart_names(index);
+    let most_type = quote_spanned!(first_and_last(most).0=> u32);
+    let back_off_type = quote_spanned!(first_and_last(back_off).0=> ::core::time::Duration);
+    Some(quote! {
+        let #most_name: #most_type = #most;
+        let #back_off_name: #back_off_type = #back_off;
+    })
+}
+
+/// `OnFailure::…`
+fn on_failure(index: usize, node: &Node) -> TokenStream {
+    let policy = match &node.attributes.on_failure {
+        None | Some(OnFailure::Stop) => quote!(Stop),
+        Some(OnFailure::Skip) => quote!(Skip),
+        Some(OnFailure::Restart { .. }) => {
+            let (most, back_off) = restart_names(index);
+            quote!(Restart { most: #most, back_off: #back_off })
+        }
+    };
+    quote!(::streamflow::__private::OnFailure::#policy)
+}
+
 /// `NodeOptions { … }`
 fn node_options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) -> TokenStream {
     let streams = match &node.attributes.streams {
@@ -176,6 +224,7 @@ fn node_options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) 
         }
         None => quote!(::core::option::Option::None),
     };
+    let on_failure = on_failure(index, node);
     let stream_done = node.attributes.stream_done.iter().map(unraw_name);
     let (single_stream, graph_params) = (idents::single_stream(), idents::graph_params());
     quote! {
@@ -183,6 +232,7 @@ fn node_options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) 
             streams: ::streamflow::__private::NodeStreams::#streams,
             count: #count,
             stream_done: &[#(#stream_done,)*],
+            on_failure: #on_failure,
             single_stream: &#single_stream,
             params: &#graph_params,
         }

@@ -3,6 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
+use super::again;
 use super::chunk::{self, Chunk};
 use super::idents::{graph_params, hygienic, hygienic_platform, single_stream};
 use super::paths::{operator_item, pool_ref};
@@ -36,6 +37,7 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
     let single_stream = declare_single_stream(graph);
     let graph_params = graph_params();
     let chunks: Vec<Chunk<'_>> = chunk::divide_nodes(graph);
+    let again = again::make_closures(graph);
     let values = chunks.iter().map(Chunk::evaluate_values);
     let (edge_options, wiring) = (wiring::evaluate_options(graph), wiring::connect_edges(graph));
     let nodes = chunks.iter().map(|chunk| chunk.make_nodes(graph, &platform, &live_pools));
@@ -45,6 +47,7 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
     quote! {
         #use_params
         let #platform = platform;
+        #again
         #(#values)*
         #edge_options
         #(#pools)*

@@ -1,5 +1,6 @@
 //! Writes the items that a graph expands to.
 
+mod again;
 mod assertions;
 mod chunk;
 mod constructor;

@@ -7,6 +7,7 @@ mod edge_attributes;
 mod header;
 mod node;
 mod node_attributes;
+mod on_failure;
 mod operator_type;
 mod pool;
 mod port;

@@ -5,12 +5,13 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Meta, parenthesized, token};
 
 use super::attribute::{OF_EDGES, OF_NODES, is_doc, reject_unknown_attribute};
+use super::on_failure::read_on_failure;
 use crate::diagnostic::{Errors, similar};
 use crate::graph::parts::{NodeAttributes, Streams};
 use crate::tokens::split;
 
-const FORMS: &str = "a node takes `#[streams(POOL)]`, `#[streams(none)]`, `#[when(count(n))]` and \
-                        `#[when(stream_done(input))]`";
+const FORMS: &str = "a node takes `#[streams(POOL)]`, `#[streams(none)]`, `#[when(count(n))]`, \
+                        `#[when(stream_done(input))]` and `#[on_failure(…)]`";
 const CONDITIONS: &str = "the conditions are `count(n)` and `stream_done(input)`";
 
 /// The attributes of a node.
@@ -26,6 +27,10 @@ pub(super) fn read_node_attributes(
             read_streams(&attribute, &mut node.streams, errors);
         } else if attribute.path().is_ident("when") {
             read_conditions(&attribute, &mut node, errors);
+        } else if attribute.path().is_ident("on_failure") && node.on_failure.is_some() {
+            errors.at(&attribute, "`#[on_failure]` is given twice; a node has one policy");
+        } else if attribute.path().is_ident("on_failure") {
+            node.on_failure = read_on_failure(&attribute, errors);
         } else if let Some(of_edge) = OF_EDGES.iter().find(|name| attribute.path().is_ident(name)) {
             errors.at(
                 &attribute,

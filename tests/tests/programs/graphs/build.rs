@@ -4,7 +4,7 @@ use streamflow::__private::{
     EdgeOptions, GraphParams, Policy, SingleStream, begin, connect, connect_copy, connect_shared,
     edge,
 };
-use streamflow::graph::{AnyNode, NodeOptions, NodeStreams};
+use streamflow::graph::{AnyNode, NodeOptions, NodeStreams, OnFailure};
 use streamflow::prelude::*;
 
 use super::item::Item;
@@ -205,6 +205,7 @@ pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
         streams,
         count: None,
         stream_done: &[],
+        on_failure: OnFailure::Stop,
         single_stream: &single_stream,
         params: &params,
     };

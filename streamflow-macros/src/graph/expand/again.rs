@@ -1,0 +1,66 @@
+//! Closures that make an operator again, for nodes with `#[on_failure(restart(…))]`.
+//!
+//! The expression of such a node stands in a closure, which `new` calls for the first operator. The closure has clones
+//! of the parameters that the expression names: an expression may consume them, and other nodes may do so, too.
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
+
+use super::idents::{hygienic, hygienic_platform};
+use crate::graph::model::{Graph, Node};
+use crate::graph::parts::{OnFailure, Param};
+use crate::graph::spans::first_and_last;
+
+/// The closure of a node, if it has this policy.
+pub(super) fn again(index: usize, node: &Node) -> Option<Ident> {
+    matches!(node.attributes.on_failure, Some(OnFailure::Restart { .. }))
+        .then(|| hygienic("again", index))
+}
+
+/// Makes the closures. They come before all expressions of the user, which may consume the parameters.
+pub(super) fn make_closures(graph: &Graph) -> TokenStream {
+    let nodes = graph.nodes.iter().enumerate();
+    let closures = nodes.filter_map(|(index, node)| {
+        again(index, node).map(|again| make_closure(&again, index, node, &graph.header.params))
+    });
+    closures.collect()
+}
+
+fn make_closure(again: &Ident, index: usize, node: &Node, params: &[Param]) -> TokenStream {
+    let (ty, value) = (&node.ty, &node.value);
+    let (platform, kept_platform) = (hygienic_platform(), hygienic("kept_platform", index));
+    let params = params.iter().map(|param| &param.name);
+    let named = params.filter(|name| may_name(value.to_token_stream(), name));
+    // The same code keeps a parameter for the closure, and for each call: of equal mistakes rustc prints one.
+    let keep = named.map(|name| {
+        let kept = quote_spanned!(name.span()=> ::streamflow::__private::kept(&#name));
+        quote!(#[allow(unused_variables)] let #name = #kept;)
+    });
+    let keep: TokenStream = keep.collect();
+    let (first, last) = first_and_last(ty);
+    let made = quote_spanned!(first=> made);
+    let answer = quote_spanned!(last=> ::core::result::Result::Ok(#made));
+    quote! {
+        let mut #again: ::streamflow::__private::Again<#ty> = {
+            let #kept_platform = ::core::clone::Clone::clone(#platform);
+            #keep
+            ::std::boxed::Box::new(move || {
+                #[allow(unused_variables)]
+                let platform = &#kept_platform;
+                #keep
+                let #made: #ty = #value;
+                #answer
+            })
+        };
+    }
+}
+
+/// Whether an expression may name a variable: also within a text that a macro formats, as `"{name}"`.
+fn may_name(tokens: TokenStream, name: &Ident) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == *name,
+        TokenTree::Group(group) => may_name(group.stream(), name),
+        TokenTree::Literal(literal) => literal.to_string().contains(&format!("{{{name}")),
+        TokenTree::Punct(_) => false,
+    })
+}

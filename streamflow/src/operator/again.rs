@@ -1,0 +1,22 @@
+//! How a node with `#[on_failure(restart(…))]` makes fresh operators.
+
+use crate::error::Failure;
+
+/// Makes an operator again, from its expression in `graph!`.
+pub type Again<O> = Box<dyn FnMut() -> Result<O, Failure> + Send>;
+
+/// A parameter of a graph that a restart needs again.
+#[diagnostic::on_unimplemented(
+    message = "a restart makes the operator again, and needs this parameter for it, but `{Self}` can't be kept",
+    label = "`#[on_failure(restart(…))]` needs a type that is `Clone`, `Send` and `'static`",
+    note = "take an `Arc<…>`, or make this value within the operator's expression"
+)]
+pub trait KeptForRestart: Clone + Send + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Clone + Send + 'static> KeptForRestart for T {}
+
+/// Keeps a parameter for restarts.
+pub fn kept<T: KeptForRestart>(param: &T) -> T {
+    param.clone()
+}

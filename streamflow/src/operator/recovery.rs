@@ -1,0 +1,215 @@
+//! What a node does when a tick fails: its policy, and the failures of a run.
+//!
+//! `runner.rs` asks [`Recovery::judge`] after each failure, and does what it says. None of this costs anything in a
+//! tick that succeeds: a row of failures is over if the next failure is in a later tick than the one after the last.
+
+use std::time::Duration;
+
+use crate::caught::caught;
+use crate::error::Error;
+use crate::time::Timestamp;
+
+/// The longest wait before a restart, in units of the first one.
+const LONGEST: u32 = 64;
+
+/// What a node does when a tick fails: `#[on_failure(…)]` in `graph!`. After an error that makes the device unusable
+/// the run ends, whatever the policy says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnFailure {
+    /// The run ends with the error.
+    #[default]
+    Stop,
+    /// The tick's messages are dropped, and the node goes on.
+    Skip,
+    /// The tick's messages are dropped, and a fresh operator takes the place of the one that failed.
+    Restart {
+        /// How many restarts there may be in a row. A tick that succeeds ends a row.
+        most: u32,
+        /// How long the node waits before the first restart of a row. Each further wait is twice as long, up to 64 times
+        /// the first one.
+        back_off: Duration,
+    },
+}
+
+/// What to do after a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// End the run with the error.
+    End,
+    /// Go on with the next tick.
+    GoOn,
+    /// Make a fresh operator when it is due.
+    Replace,
+}
+
+/// A policy, and what happened under it in this run.
+#[derive(Debug, Default)]
+pub(super) struct Recovery {
+    policy: OnFailure,
+    failures: u64,
+    restarts: u64,
+    first: Option<String>,
+    /// How many failures there were in a row.
+    in_a_row: u32,
+    /// The tick in which one more failure belongs to the row.
+    row: u64,
+    /// When the failed operator is replaced by a fresh one. `None` if it has not failed, or is replaced already.
+    due: Option<Timestamp>,
+}
+
+impl Recovery {
+    pub(super) fn new(policy: OnFailure) -> Self {
+        Self { policy, ..Self::default() }
+    }
+
+    /// A run begins. Returns whether its operator failed at the end of the run before, and was not replaced.
+    pub(super) fn begin(&mut self) -> bool {
+        let must_replace = self.due.is_some();
+        *self = Self::new(self.policy);
+        must_replace
+    }
+
+    pub(super) fn failures(&self) -> u64 {
+        self.failures
+    }
+
+    pub(super) fn restarts(&self) -> u64 {
+        self.restarts
+    }
+
+    /// The text of the first failure.
+    pub(super) fn first(&self) -> Option<&str> {
+        self.first.as_deref()
+    }
+
+    /// When the failed operator is replaced.
+    #[inline]
+    pub(super) fn due(&self) -> Option<Timestamp> {
+        self.due
+    }
+
+    /// The fresh operator has started.
+    pub(super) fn note_restart(&mut self) {
+        self.restarts += 1;
+        self.due = None;
+    }
+
+    /// Notes a failure, and says what to do. `tick` is the node's tick, and `next` the one that follows: the same, if no
+    /// tick failed but a restart.
+    pub(super) fn judge(
+        &mut self,
+        error: &Error,
+        (tick, next): (u64, u64),
+        now: Timestamp,
+        is_sticky: bool,
+    ) -> Verdict {
+        self.failures += 1;
+        if self.row != tick {
+            self.in_a_row = 0;
+        }
+        self.row = next;
+        let verdict = match self.policy {
+            _ if is_sticky => Verdict::End,
+            OnFailure::Stop => Verdict::End,
+            OnFailure::Skip => Verdict::GoOn,
+            OnFailure::Restart { most, .. } if self.in_a_row >= most => Verdict::End,
+            OnFailure::Restart { back_off, .. } => {
+                let times = 1_u32.checked_shl(self.in_a_row).unwrap_or(LONGEST).min(LONGEST);
+                self.in_a_row += 1;
+                self.due = Some(now + back_off.saturating_mul(times));
+                Verdict::Replace
+            }
+        };
+        if verdict != Verdict::End {
+            self.report(error);
+        }
+        verdict
+    }
+
+    /// Logs a failure that the run survives, and keeps the text of the first one.
+    fn report(&mut self, error: &Error) {
+        let text = text_of(error);
+        let (failures, policy) = (self.failures, self.policy);
+        tracing::warn!(failures, ?policy, "{text}");
+        self.first.get_or_insert(text);
+    }
+}
+
+/// The text of an error. The code that makes it may be the user's, and may panic.
+pub(super) fn text_of(error: &Error) -> String {
+    caught(|| error.to_string())
+        .unwrap_or_else(|panic| format!("an error whose text can't be made: it panicked: {panic}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp(1_000);
+    const BACK_OFF: Duration = Duration::from_nanos(10);
+
+    /// Judges a failure of a tick.
+    fn tick(recovery: &mut Recovery, tick: u64) -> (Verdict, Option<u64>) {
+        let error = Error::CapacityZero { edge: "a.x >> b.y" };
+        let verdict = recovery.judge(&error, (tick, tick + 1), NOW, false);
+        (verdict, recovery.due().map(|due| due.0 - NOW.0))
+    }
+
+    /// Judges a failure of a restart before a tick.
+    fn restart(recovery: &mut Recovery, before: u64) -> (Verdict, Option<u64>) {
+        let error = Error::Panicked { message: "no".to_owned() };
+        let verdict = recovery.judge(&error, (before, before), NOW, false);
+        (verdict, recovery.due().map(|due| due.0 - NOW.0))
+    }
+
+    #[test]
+    fn the_waits_of_a_row_are_doubled_up_to_64_times() {
+        let mut recovery = Recovery::new(OnFailure::Restart { most: 40, back_off: BACK_OFF });
+        let waits: Vec<_> = (0..41).map(|number| tick(&mut recovery, number)).collect();
+        let expected = [10, 20, 40, 80, 160, 320, 640, 640, 640];
+        assert!(waits[..9].iter().zip(expected).all(|(wait, wanted)| wait.1 == Some(wanted)));
+        assert!(waits[9..40].iter().all(|wait| *wait == (Verdict::Replace, Some(640))));
+        assert_eq!(waits[40].0, Verdict::End);
+        assert_eq!(recovery.failures(), 41);
+    }
+
+    #[test]
+    fn a_tick_that_succeeds_ends_the_row() {
+        let mut recovery = Recovery::new(OnFailure::Restart { most: 2, back_off: BACK_OFF });
+        assert_eq!(tick(&mut recovery, 0), (Verdict::Replace, Some(10)));
+        recovery.note_restart();
+        assert_eq!(tick(&mut recovery, 1), (Verdict::Replace, Some(20)));
+        recovery.note_restart();
+        // Tick 2 succeeds.
+        assert_eq!(tick(&mut recovery, 3), (Verdict::Replace, Some(10)));
+        // A failed restart is one more failure of the row, and so is the tick after it.
+        assert_eq!(restart(&mut recovery, 4), (Verdict::Replace, Some(20)));
+        recovery.note_restart();
+        assert_eq!(tick(&mut recovery, 4).0, Verdict::End);
+        assert_eq!((recovery.failures(), recovery.restarts()), (5, 3));
+        assert_eq!(
+            recovery.first(),
+            Some("the capacity of `a.x >> b.y` is 0; `#[capacity(n)]` takes at least 1")
+        );
+    }
+
+    #[test]
+    fn after_a_sticky_error_nothing_goes_on() {
+        let error = Error::Panicked { message: "no".to_owned() };
+        for policy in [OnFailure::Skip, OnFailure::Restart { most: 3, back_off: BACK_OFF }] {
+            let mut recovery = Recovery::new(policy);
+            assert_eq!(recovery.judge(&error, (0, 1), NOW, true), Verdict::End);
+            assert_eq!(recovery.due(), None);
+        }
+    }
+
+    #[test]
+    fn a_run_begins_without_the_failures_of_the_one_before() {
+        let mut recovery = Recovery::new(OnFailure::Restart { most: 1, back_off: BACK_OFF });
+        assert!(!recovery.begin());
+        tick(&mut recovery, 7);
+        assert!(recovery.begin(), "it was not replaced");
+        assert_eq!((recovery.failures(), recovery.first(), recovery.due()), (0, None, None));
+        assert_eq!(tick(&mut recovery, 0).0, Verdict::Replace);
+    }
+}

@@ -1,0 +1,121 @@
+//! What a node does after a failure, by its policy: it ends the run, goes on, or gets a fresh operator.
+//!
+//! The tick that failed is over when the policy applies: its messages are gone, and `cx` counts it. A fresh operator is
+//! made when the node is ready for its next tick, and not before its wait is over. Until then the node has no operator
+//! that could run; the failed one is stopped.
+
+use super::{Hooks, NodeRunner};
+use crate::error::{Error, Result, caught_as_error, drop_all};
+use crate::message::Handled;
+use crate::operator::options::Progress;
+use crate::operator::recovery::{Verdict, text_of};
+use crate::operator::waits::Waits;
+
+impl NodeRunner {
+    /// A tick has failed: ends the run with the error, or does what the node's policy says.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn fail(&mut self, hooks: &mut dyn Hooks, error: Box<Error>) -> Result<Progress> {
+        let tick = self.cx.tick();
+        let verdict = self.judge(&error, tick + 1);
+        let error = self.undo(hooks, *error);
+        if verdict == Verdict::End {
+            return Err(error);
+        }
+        forget(error);
+        let took = self.drop_inputs(hooks);
+        if verdict == Verdict::Replace {
+            self.retire(hooks)?;
+            // Its readiness says when the node goes on.
+            return Ok(Progress::Changed);
+        }
+        match self.idle {
+            _ if took || self.is_done() => Ok(Progress::Changed),
+            // It may fail for a long time, and shall not do so in a loop.
+            Progress::Changed => Ok(Progress::Empty),
+            idle => Ok(idle),
+        }
+    }
+
+    /// What to do after a failure. `next` is the node's next tick.
+    fn judge(&mut self, error: &Error, next: u64) -> Verdict {
+        let is_sticky = self.cx.platform().driver().sticky_error().is_some();
+        self.recovery.judge(error, (self.cx.tick(), next), self.cx.now(), is_sticky)
+    }
+
+    /// Whether the operator has failed and is not replaced yet.
+    #[inline]
+    pub(in crate::operator) fn has_failed(&self) -> bool {
+        self.recovery.due().is_some()
+    }
+
+    /// Replaces the operator that has failed, if that is due. Returns whether the node has an operator now. A failure of
+    /// the restart is one more failure of the node.
+    ///
+    /// # Errors
+    /// That failure, if the policy permits no further restart.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::operator) fn recover(
+        &mut self,
+        hooks: &mut dyn Hooks,
+        waits: &mut Waits,
+    ) -> Result<bool> {
+        if let Some(due) = self.recovery.due().filter(|due| self.cx.now() < *due) {
+            waits.until(due);
+            return Ok(false);
+        }
+        let Err(error) = self.restart(hooks) else {
+            self.recovery.note_restart();
+            return Ok(true);
+        };
+        if self.judge(&error, self.cx.tick()) == Verdict::End {
+            return Err(*error);
+        }
+        forget(*error);
+        self.retire(hooks)?;
+        self.recovery.due().into_iter().for_each(|due| waits.until(due));
+        Ok(false)
+    }
+
+    fn restart(&mut self, hooks: &mut dyn Hooks) -> Result<(), Box<Error>> {
+        self.hook("new", |_| hooks.replace())?;
+        self.started = true;
+        self.hook("start", |cx| hooks.start(cx))
+    }
+
+    /// Stops the operator that has failed. An error of its `stop` is logged: the node goes on without this operator.
+    fn retire(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
+        if !std::mem::take(&mut self.started) {
+            return Ok(());
+        }
+        let Err(error) = self.hook("stop", |cx| hooks.stop(cx)) else { return Ok(()) };
+        if self.cx.platform().driver().sticky_error().is_some() {
+            return Err(*error);
+        }
+        tracing::warn!("while it is replaced: {}", text_of(&error));
+        forget(*error);
+        Ok(())
+    }
+
+    /// Drops the messages that a failed tick would have received. Returns whether there were any, or whether it received
+    /// some.
+    fn drop_inputs(&self, hooks: &mut dyn Hooks) -> bool {
+        let mut took = false;
+        let _second = drop_all(|| {
+            hooks.inputs(&mut |input| {
+                let handled = input.finish();
+                took |= handled != Handled::Left;
+                if handled == Handled::Untouched {
+                    input.discard();
+                }
+            });
+        });
+        took
+    }
+}
+
+/// Drops an error that may be the user's. A panic of its `Drop` has been printed, and is of no consequence.
+fn forget(error: Error) {
+    let _panicked = caught_as_error(|| drop(error));
+}

@@ -1,0 +1,121 @@
+//! `#[on_failure(skip)]`
+
+use streamflow::prelude::*;
+use streamflow::schedule::Report;
+use streamflow_tests::{Failed, Suite, check, check_error, check_text, stalled};
+
+use crate::numbers::{
+    Camera, Fault, Filter, Keep, Numbers, Planned, Shared, check_operators, locked, log, without,
+};
+
+pub(crate) fn add(suite: Suite) -> Suite {
+    suite
+        .both("a_skipped_tick_loses_its_messages_and_no_others", skips)
+        .both("without_the_policy_the_first_failure_ends_the_run", stops)
+        .both("a_tick_that_fails_and_leaves_its_messages_is_not_repeated_for_ever", leaves)
+        .both("a_source_that_fails_in_each_tick_does_its_count", source)
+        .both("a_skipped_failure_is_in_the_report", reported)
+}
+
+const FAULTS: [(u64, Fault); 5] =
+    [(0, Fault::Early), (3, Fault::Late), (4, Fault::Panic), (5, Fault::Early), (9, Fault::Late)];
+
+graph! {
+    struct Skips(count: u64, log: Shared) {
+        #[when(count(count))] let numbers: Numbers = Numbers::new();
+        #[on_failure(skip)] let filter: Filter = Filter::new(log)?;
+        let keep: Keep = Keep::new(Vec::new());
+        numbers.number >> (filter.number, filter.other);
+        filter.out >> keep.number;
+    }
+}
+
+graph! {
+    struct Stops(count: u64, log: Shared) {
+        #[when(count(count))] let numbers: Numbers = Numbers::new();
+        #[on_failure(stop)] let filter: Filter = Filter::new(log)?;
+        let keep: Keep = Keep::new(Vec::new());
+        numbers.number >> (filter.number, filter.other);
+        filter.out >> keep.number;
+    }
+}
+
+graph! {
+    struct SkipsSource(count: u64, log: Shared) {
+        #[when(count(count))] #[on_failure(skip)] let camera: Camera = Camera::new(log);
+        let keep: Keep = Keep::new(Vec::new());
+        camera.number >> keep.number;
+    }
+}
+
+fn node<'a>(
+    report: &'a Report,
+    name: &str,
+) -> Result<&'a streamflow::schedule::NodeReport, Failed> {
+    let found = report.nodes.iter().find(|node| node.name == name);
+    found.ok_or_else(|| Failed::msg(report))
+}
+
+fn skips(platform: &Platform) -> Result<(), Failed> {
+    let log = log(&FAULTS);
+    let mut graph = Skips::new(platform, 12, log.clone())?;
+    for _ in 0..2 {
+        let report = graph.run()?;
+        // The two inputs stay in step, also where only one of them was received.
+        let expected = without(12, &FAULTS);
+        let seen = std::mem::take(&mut graph.keep_mut().seen);
+        check(seen == expected, || format!("{seen:?}, not {expected:?}"))?;
+        let filter = node(&report, "filter")?;
+        check((filter.ticks, filter.failures, filter.restarts) == (12, 5, 0), || {
+            report.to_string()
+        })?;
+        check(report.dropped.is_empty(), || report.to_string())?;
+    }
+    // The operator that failed goes on.
+    let done = locked(&log).done.last().copied();
+    check(done == Some((11, 11, 13)), || format!("{done:?}"))?;
+    check_operators(&log, [1, 2, 2, 0])
+}
+
+fn stops(platform: &Platform) -> Result<(), Failed> {
+    let log = log(&FAULTS[1..]);
+    let mut graph = Stops::new(platform, 12, log.clone())?;
+    let run = graph.run().map(drop);
+    check(run.as_ref().is_err_and(|error| error.find_cause() == Some(&Planned(3))), || {
+        format!("{run:?}")
+    })?;
+    check(graph.keep().seen == [0, 1, 2], || format!("{:?}", graph.keep().seen))?;
+    check_error("run", run, |error| matches!(error, Error::Operator { tick: 3, .. }))?;
+    check_operators(&log, [1, 1, 1, 0])
+}
+
+fn leaves(platform: &Platform) -> Result<(), Failed> {
+    let faults: Vec<_> = (2..1000).map(|tick| (tick, Fault::Leaves)).collect();
+    let log = log(&faults);
+    let text = stalled(Skips::new(platform, 12, log.clone())?.run())?;
+    check_text(&text, &["`filter`", "leaves the messages of"])?;
+    let ticks = locked(&log).ticks.len();
+    check(ticks < 100, || format!("{ticks} ticks"))
+}
+
+fn source(platform: &Platform) -> Result<(), Failed> {
+    let faults: Vec<_> =
+        (0..20).filter(|tick| tick % 5 != 0).map(|tick| (tick, Fault::Late)).collect();
+    let log = log(&faults);
+    let mut graph = SkipsSource::new(platform, 20, log.clone())?;
+    let report = graph.run()?;
+    check(graph.keep().seen == [0, 5, 10, 15], || format!("{:?}", graph.keep().seen))?;
+    let camera = node(&report, "camera")?;
+    check((camera.ticks, camera.failures) == (20, 16), || report.to_string())
+}
+
+fn reported(platform: &Platform) -> Result<(), Failed> {
+    let report = Skips::new(platform, 12, log(&FAULTS))?.run()?;
+    let filter = node(&report, "filter")?;
+    let first = filter.first_failure.as_deref().unwrap_or_default();
+    check_text(first, &["`filter`", "`compute`, tick 0", "planned for tick 0"])?;
+    let text = report.to_string();
+    check_text(&text, &["failures of", "restarts", "planned for tick 0"])?;
+    let fine = Skips::new(platform, 12, log(&[]))?.run()?;
+    check(!fine.to_string().contains("failures"), || fine.to_string())
+}

@@ -1,0 +1,105 @@
+//! After an error that makes the device unusable no policy applies.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use streamflow::driver::DriverError;
+use streamflow::prelude::*;
+use streamflow_tests::kernels::{fill, trap};
+use streamflow_tests::{Failed, Suite, check, check_text};
+
+/// On the simulator alone: on a GPU the error would be that of the whole process.
+pub(crate) fn add(suite: Suite) -> Suite {
+    suite
+        .host("after_a_sticky_error_no_tick_is_skipped", skips)
+        .host("after_a_sticky_error_no_operator_is_restarted", restarts)
+        .host("another_error_of_the_same_operator_is_survived", control)
+}
+
+/// What an operator does in its third tick.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Third {
+    /// It launches a kernel that faults.
+    Faults,
+    /// It fails, and the device does not.
+    Fails,
+}
+
+/// How often each hook was called.
+#[derive(Debug, Default)]
+struct Calls {
+    starts: AtomicU64,
+    ticks: AtomicU64,
+}
+
+#[operator(streams(work))]
+struct Worker {
+    #[output]
+    tick: u64,
+    third: Third,
+    calls: Arc<Calls>,
+}
+
+impl Compute for Worker {
+    fn start(&mut self, _: WorkerStreams<'_>, _: &ExecutionContext) -> Result<()> {
+        self.calls.starts.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn compute(&mut self, io: WorkerIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        self.calls.ticks.fetch_add(1, Ordering::Relaxed);
+        let stream = cx.allocate_cuda_stream(io.work)?;
+        let mut data = cx.buffer::<f32>(64, &stream)?;
+        stream.launch::<fill>(64, (&mut data, 1.0))?;
+        match (cx.tick(), self.third) {
+            (2, Third::Faults) => stream.launch::<trap>(1, (&mut data,))?,
+            (2, Third::Fails) => return Err(Failure::msg("on purpose")),
+            _ => {}
+        }
+        stream.synchronize_blocking()?;
+        io.tick.emit(cx.tick())
+    }
+}
+
+graph! {
+    struct Skips(third: Third, calls: Arc<Calls>) {
+        #[when(count(6))] #[on_failure(skip)] let worker: Worker = Worker::new(third, calls);
+        worker.tick >> _;
+    }
+}
+
+graph! {
+    struct Restarts(third: Third, calls: Arc<Calls>) {
+        #[when(count(6))] #[on_failure(restart(5, Duration::ZERO))]
+        let worker: Worker = Worker::new(third, calls);
+        worker.tick >> _;
+    }
+}
+
+fn ends(run: Result<streamflow::Report, Error>, calls: &Calls) -> Result<(), Failed> {
+    let Err(error) = run else { return Err(Failed::msg("the run did not end with the error")) };
+    check_text(&error.to_string(), &["`worker`", "tick 2", "KERNEL_PANICKED", "`trap`"])?;
+    let cause = error.find_cause::<DriverError>();
+    check(matches!(cause, Some(DriverError::Call { .. })), || error.to_string())?;
+    let done = (calls.starts.load(Ordering::Relaxed), calls.ticks.load(Ordering::Relaxed));
+    check(done == (1, 3), || format!("{done:?} starts and ticks"))
+}
+
+fn skips(platform: &Platform) -> Result<(), Failed> {
+    let calls = Arc::<Calls>::default();
+    ends(Skips::new(platform, Third::Faults, calls.clone())?.run(), &calls)
+}
+
+fn restarts(platform: &Platform) -> Result<(), Failed> {
+    let calls = Arc::<Calls>::default();
+    ends(Restarts::new(platform, Third::Faults, calls.clone())?.run(), &calls)
+}
+
+fn control(platform: &Platform) -> Result<(), Failed> {
+    let calls = Arc::<Calls>::default();
+    Skips::new(platform, Third::Fails, calls.clone())?.run()?;
+    Restarts::new(platform, Third::Fails, calls.clone())?.run()?;
+    let done = (calls.starts.load(Ordering::Relaxed), calls.ticks.load(Ordering::Relaxed));
+    check(done == (3, 12), || format!("{done:?} starts and ticks"))
+}
