@@ -2,12 +2,14 @@
 #![allow(missing_docs, reason = "a test binary")]
 
 mod operators {
+    pub(crate) mod acquired;
     pub(crate) mod messages;
+    pub(crate) mod sequence;
 }
 
 use std::process::ExitCode;
 
-use operators::messages;
+use operators::{acquired, messages, sequence};
 use streamflow::port::{PortInfo, PortSize};
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
@@ -31,6 +33,12 @@ fn main() -> ExitCode {
         .both("a_message_may_have_several_fields", several_fields)
         .both("metadata_can_be_read_and_changed", messages::metadata)
         .both("a_push_can_select_one_of_several_edges", messages::edges)
+        .seeded("a_message_is_as_old_as_the_first_emit_of_its_tick", acquired::first_emit)
+        .both("a_sequence_number_survives_a_diamond_whose_branches_differ", sequence::diamond)
+        .both("a_sequence_number_survives_an_optional_input", sequence::optional)
+        .both("of_many_messages_the_earliest_gives_the_sequence_number", sequence::many)
+        .devices("copies_and_transfers_keep_the_sequence_number", 2, sequence::copies)
+        .both("feedback_does_not_pass_on_a_sequence_number", sequence::feedback)
         .run()
 }
 

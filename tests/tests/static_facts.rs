@@ -20,8 +20,8 @@ assert_eq_size!(
     Out<'static, Tensor<f32>, Unset>,
     Out<'static, u64, Internal>,
 );
-// Beside its state, an output has the queue's end, the context, and the acquisition time.
-assert_eq_size!(Out<'static, u64, Internal>, (usize, usize, Option<Timestamp>));
+// Beside its state, an output has the queue's end, the context, the acquisition time, and the sequence number.
+assert_eq_size!(Out<'static, u64, Internal>, (usize, usize, Option<Timestamp>, Option<u64>));
 // A chosen stream is kept until `emit`; the state takes no other space.
 const _: () = assert!(
     size_of::<Out<'static, Tensor<f32>, On<'static>>>()

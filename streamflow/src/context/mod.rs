@@ -21,7 +21,7 @@ pub use stream_ref::{StreamRef, Synchronized};
 use crate::driver::{DeviceId, DriverResult, Note};
 use crate::error::{Failure, Result};
 use crate::memory::{Buffer, Download, Downloadable, Element, IntoShape, Pinned, Tensor};
-use crate::message::Metadata;
+use crate::message::{Metadata, Origin};
 use crate::platform::Platform;
 use crate::stream::{CudaStream, StreamPool, StreamTable};
 use crate::time::Timestamp;
@@ -57,6 +57,8 @@ pub struct ExecutionContext {
     on_default: Cell<Option<DeviceId>>,
     tick: Cell<u64>,
     metadata: RefCell<Metadata>,
+    /// The node's number, as the origin of messages, if the run keeps statistics.
+    number: Option<Origin>,
     finished: Cell<bool>,
     /// Whether this operator has called `stop_graph`.
     has_stopped_graph: Cell<bool>,
@@ -88,6 +90,7 @@ impl ExecutionContext {
             on_default: Cell::new(None),
             tick: Cell::new(0),
             metadata: RefCell::default(),
+            number: None,
             finished: Cell::new(false),
             has_stopped_graph: Cell::new(false),
             run: Arc::default(),
@@ -199,8 +202,9 @@ impl ExecutionContext {
         self.platform.streams()
     }
 
-    pub(crate) fn note_metadata(&self, received: &Metadata) {
-        self.metadata.borrow_mut().merge(received);
+    /// Notes what a received message carries on. What a feedback edge carried `is_state`.
+    pub(crate) fn note_metadata(&self, received: &Metadata, is_state: bool) {
+        self.metadata.borrow_mut().merge(received, is_state);
     }
 
     /// The metadata of a message that is emitted now.
@@ -208,8 +212,8 @@ impl ExecutionContext {
     pub(crate) fn metadata(&self) -> Metadata {
         let mut metadata = self.metadata.borrow_mut();
         if metadata.acquired().is_none() {
-            // Once per tick: all messages that a tick emits have one time.
-            metadata.set_acquired(self.now());
+            // At the first `emit`, and once per tick: all messages that a tick emits have one time.
+            metadata.begin(self.now(), self.tick(), self.number);
         }
         metadata.clone()
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::{EdgeOptions, EdgeStatus, Envelope, Message, Payload, Queue, Slot, visit};
+use super::{EdgeOptions, EdgeStatus, Envelope, Message, Metadata, Payload, Queue, Slot, visit};
 use crate::driver::Direction;
 use crate::error::{Error, Result};
 use crate::memory::{Recycler, Shared};
@@ -116,6 +116,16 @@ impl<T> Inlet<T> {
     /// The messages that were received and not handed out yet, in the order of the edges.
     pub(crate) fn batch(&self) -> Batch<'_, T> {
         Batch(self.edges.iter())
+    }
+
+    /// Visits the metadata of the messages that were received, and whether a feedback edge carried them.
+    #[inline]
+    pub(crate) fn metadata(&self, mut visit: impl FnMut(&Metadata, bool)) {
+        for edge in &self.edges {
+            if let Some(envelope) = &*edge.message {
+                visit(&envelope.metadata, edge.queue.is_feedback());
+            }
+        }
     }
 
     fn drop_batch(&mut self) {

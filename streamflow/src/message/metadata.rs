@@ -1,9 +1,11 @@
 //! Metadata: what travels with a message beside its data.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::ops::Deref;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::stamp::{Origin, Stamp};
 use crate::time::Timestamp;
 
 /// A value of [`Metadata`].
@@ -20,13 +22,23 @@ pub enum Value {
     Text(Cow<'static, str>),
 }
 
-/// When a message's data was acquired, and named values that operators add to it.
+/// When a message's data was acquired, its sequence number, and named values that operators add to it.
 ///
-/// A message that is emitted carries what the messages received in the same tick carried: the
-/// earliest acquisition time, and all values. Of two values with one name it carries the one received last.
-#[derive(Debug, Clone, PartialEq, Default)]
+/// The data begins at a source: its messages carry the moment of the first `emit` of the tick, and the number of the
+/// tick. The same holds for any tick that has received nothing with an acquisition time. From there on, a message that
+/// is emitted carries what the messages received in the same tick carried:
+/// - the earliest acquisition time, and the sequence number of the message that has it. Of equal times, the message
+///   with the smallest number counts.
+/// - all values. Of two values with one name it carries the one received last.
+///
+/// What arrives over a `#[feedback]` edge is the state of an earlier tick. Its values count, but neither its time nor
+/// its number; else the time of the first tick would be the time of all others. An operator that receives nothing else
+/// is the source of what it emits.
+///
+/// A message that an operator [discards](crate::In::discard) or leaves carries nothing on.
+#[derive(Clone, PartialEq, Default)]
 pub struct Metadata {
-    acquired: Option<Timestamp>,
+    stamp: Stamp,
     values: Values,
 }
 
@@ -125,14 +137,32 @@ impl Drop for Values {
 }
 
 impl Metadata {
-    /// When the data was acquired, if an operator has set it.
+    /// When the data was acquired: the moment of the first `emit` of the tick in which the data began, by the platform's
+    /// [clock](crate::Clock), unless an operator has set another by [`Out::acquired`](crate::Out::acquired). So a
+    /// source that waits in `compute` for its device, and then emits, makes messages of age 0.
+    ///
+    /// `None` for the first message of a feedback edge, and for one that a test pushed without it.
     pub fn acquired(&self) -> Option<Timestamp> {
-        self.acquired
+        self.stamp.acquired()
     }
 
     /// Sets when the data was acquired.
     pub fn set_acquired(&mut self, at: Timestamp) {
-        self.acquired = Some(at);
+        self.stamp.set_acquired(at);
+    }
+
+    /// The sequence number of the data, as of a frame: the [tick](crate::ExecutionContext::tick) in which it began,
+    /// unless an operator has set another by [`Out::sequence`](crate::Out::sequence). It stays the same on all ways
+    /// through the graph.
+    ///
+    /// `None` where [`acquired`](Self::acquired) is.
+    pub fn sequence(&self) -> Option<u64> {
+        self.stamp.sequence()
+    }
+
+    /// Sets the sequence number.
+    pub fn set_sequence(&mut self, number: u64) {
+        self.stamp.set_sequence(number);
     }
 
     /// The value called `name`.
@@ -154,13 +184,18 @@ impl Metadata {
         self.values.iter().map(|(name, value)| (&**name, value))
     }
 
-    /// Adds the metadata of another message of the same tick.
+    /// The data begins here: nothing that was received in this tick has an acquisition time.
     #[inline]
-    pub(crate) fn merge(&mut self, other: &Self) {
-        self.acquired = match (self.acquired, other.acquired) {
-            (Some(mine), Some(theirs)) => Some(mine.min(theirs)),
-            (mine, theirs) => mine.or(theirs),
-        };
+    pub(crate) fn begin(&mut self, at: Timestamp, number: u64, origin: Option<Origin>) {
+        self.stamp.begin(at, number, origin);
+    }
+
+    /// Adds the metadata of another message of the same tick. What a feedback edge carries `is_state`.
+    #[inline]
+    pub(crate) fn merge(&mut self, other: &Self, is_state: bool) {
+        if !is_state {
+            self.stamp.merge(&other.stamp);
+        }
         if !other.values.is_empty() {
             self.merge_values(other);
         }
@@ -175,8 +210,18 @@ impl Metadata {
 
     /// Removes everything, and keeps the storage.
     pub(crate) fn clear(&mut self) {
-        self.acquired = None;
+        self.stamp = Stamp::default();
         self.values.clear();
+    }
+}
+
+impl fmt::Debug for Metadata {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Metadata")
+            .field("acquired", &self.acquired())
+            .field("sequence", &self.sequence())
+            .field("values", &self.values)
+            .finish()
     }
 }
 
@@ -200,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_earliest_acquisition_and_the_last_value_win() {
+    fn the_earliest_acquisition_and_the_last_value_win_and_state_has_values_alone() {
         let mut first = Metadata::default();
         first.set("gain", Value::Float(1.0));
         let mut second = Metadata::default();
@@ -208,11 +253,17 @@ mod tests {
         second.set("gain", Value::Float(2.0));
         let mut third = Metadata::default();
         third.set_acquired(Timestamp(10));
-        first.merge(&second);
-        first.merge(&third);
-        assert_eq!(first.acquired(), Some(Timestamp(10)));
+        third.set_sequence(4);
+        let mut state = Metadata::default();
+        state.set_acquired(Timestamp(1));
+        state.set("state", Value::Bool(true));
+        first.merge(&second, false);
+        first.merge(&third, false);
+        first.merge(&state, true);
+        assert_eq!((first.acquired(), first.sequence()), (Some(Timestamp(10)), Some(4)));
+        assert_eq!(first.get("state"), Some(&Value::Bool(true)));
         assert_eq!(first.get("gain"), Some(&Value::Float(2.0)));
-        assert_eq!(first.iter().count(), 1);
+        assert_eq!(first.iter().count(), 2);
         first.clear();
         assert_eq!(first, Metadata::default());
     }

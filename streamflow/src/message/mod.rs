@@ -2,7 +2,8 @@
 //!
 //! A [`Message`] is one payload (a tensor, a number) or several named ones in a struct with
 //! `#[derive(Message)]`. Its type says whether it has device data, which can be reached only through a stream.
-//! Each message travels with [`Metadata`]: when its data was acquired, and values that operators add.
+//! Each message travels with [`Metadata`]: when its data was acquired, its sequence number (`stamp.rs`), and values
+//! that operators add.
 //!
 //! On its edge a message is in an `Envelope` (`payload.rs`): the payload, its metadata, and the point at which its
 //! device data is ready. The edge is a `Queue` (`queue.rs`). The consumer's end of it is an [`Inlet`] (`inlet.rs`);
@@ -17,6 +18,7 @@ mod payloads;
 mod place;
 mod queue;
 mod receive;
+mod stamp;
 mod visit;
 
 pub use inlet::{Handled, Inlet, InputState};
@@ -31,6 +33,7 @@ pub use visit::MemoryVisitor;
 
 pub(crate) use payload::Envelope;
 pub(crate) use queue::{Queue, Slot};
+pub(crate) use stamp::Origin;
 pub(crate) use visit::{order, ready_point, report_port};
 
 /// What can travel along an edge.

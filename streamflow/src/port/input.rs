@@ -106,7 +106,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         S: Unreceived,
     {
         self.inlet.receive();
-        self.inlet.batch().for_each(|envelope| self.cx.note_metadata(&envelope.metadata));
+        self.inlet.metadata(|metadata, is_state| self.cx.note_metadata(metadata, is_state));
         self.into_state()
     }
 

@@ -33,7 +33,7 @@ impl<P: OutputPort> Output<P> {
 
     /// The output in one tick.
     pub fn io<'t, S: Initial>(&'t mut self, cx: &'t ExecutionContext) -> Out<'t, P::Item, S> {
-        Out { outlet: &mut self.outlet, cx, stream: S::INITIAL, acquired: None }
+        Out { outlet: &mut self.outlet, cx, stream: S::INITIAL, acquired: None, sequence: None }
     }
 }
 
@@ -171,6 +171,7 @@ pub struct Out<'t, T: Message, S = Internal> {
     cx: &'t ExecutionContext,
     stream: S,
     acquired: Option<Timestamp>,
+    sequence: Option<u64>,
 }
 
 impl<'t, T: Message, S> Out<'t, T, S> {
@@ -180,14 +181,23 @@ impl<'t, T: Message, S> Out<'t, T, S> {
     where
         S: Unchosen,
     {
-        let Self { outlet, cx, acquired, .. } = self;
-        Out { outlet, cx, stream: On(*stream), acquired }
+        let Self { outlet, cx, acquired, sequence, .. } = self;
+        Out { outlet, cx, stream: On(*stream), acquired, sequence }
     }
 
-    /// Sets when the data was acquired. By default it is the earliest time of the messages received in this tick; if
-    /// there are none, the time of the first `emit` of the tick.
+    /// Sets when the data of this message was acquired. By default it is the earliest time of the messages received in
+    /// this tick; if there is none, the moment of the first `emit` of the tick, by the platform's clock. See
+    /// [`Metadata`].
     pub fn acquired(mut self, at: Timestamp) -> Self {
         self.acquired = Some(at);
+        self
+    }
+
+    /// Sets the sequence number of this message. By default it is that of the message with the earliest acquisition
+    /// time of those received in this tick; if there is none, the number of the
+    /// [tick](ExecutionContext::tick). See [`Metadata`].
+    pub fn sequence(mut self, number: u64) -> Self {
+        self.sequence = Some(number);
         self
     }
 
@@ -216,6 +226,9 @@ impl<'t, T: Message, S> Out<'t, T, S> {
         let mut metadata = self.cx.metadata();
         if let Some(at) = self.acquired {
             metadata.set_acquired(at);
+        }
+        if let Some(number) = self.sequence {
+            metadata.set_sequence(number);
         }
         change(&mut metadata);
         self.outlet.emit(message, metadata, stream, self.cx)

@@ -31,12 +31,12 @@ pub fn with_states<'t>(
 pub fn without_states(
     (inlet, of_input): (&mut Inlet<Tensor<f32>>, &ExecutionContext),
     (outlet, of_output): (&mut Outlet<Tensor<f32>>, &ExecutionContext),
-    acquired: Option<Timestamp>,
+    (acquired, sequence): (Option<Timestamp>, Option<u64>),
     cx: &ExecutionContext,
     work: Work,
 ) -> Result<()> {
     inlet.receive();
-    inlet.batch().for_each(|envelope| of_input.note_metadata(&envelope.metadata));
+    inlet.metadata(|metadata, is_state| of_input.note_metadata(metadata, is_state));
     let sent = inlet.batch().filter_map(|envelope| envelope.sent);
     let stream = cx.receive_stream(Allocated::POLICY, sent)?;
     let platform = of_input.platform();
@@ -48,6 +48,9 @@ pub fn without_states(
     let mut metadata = of_output.metadata();
     if let Some(at) = acquired {
         metadata.set_acquired(at);
+    }
+    if let Some(number) = sequence {
+        metadata.set_sequence(number);
     }
     outlet.emit(made, metadata, Some(stream), of_output)
 }

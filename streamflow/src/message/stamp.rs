@@ -1,0 +1,129 @@
+//! When the data of a message was acquired, its sequence number, and the node at which it began.
+
+use std::num::NonZeroU32;
+
+use crate::time::Timestamp;
+
+/// The number of the node that set the acquisition time of a message, from 1. The statistics of a run number the nodes.
+pub(crate) type Origin = NonZeroU32;
+
+/// A message's acquisition time, its sequence number and its origin. They stay together: of several messages that a
+/// tick receives, the stamp of one is passed on as a whole. The options are flags, so that a message is small to move.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Stamp {
+    acquired: u64,
+    sequence: u64,
+    origin: Option<Origin>,
+    is_timed: bool,
+    is_numbered: bool,
+}
+
+impl Stamp {
+    #[inline]
+    pub(super) fn acquired(&self) -> Option<Timestamp> {
+        self.is_timed.then_some(Timestamp(self.acquired))
+    }
+
+    #[inline]
+    pub(super) fn set_acquired(&mut self, at: Timestamp) {
+        self.acquired = at.0;
+        self.is_timed = true;
+    }
+
+    #[inline]
+    pub(super) fn sequence(&self) -> Option<u64> {
+        self.is_numbered.then_some(self.sequence)
+    }
+
+    #[inline]
+    pub(super) fn set_sequence(&mut self, number: u64) {
+        self.sequence = number;
+        self.is_numbered = true;
+    }
+
+    #[cfg(test)]
+    pub(super) fn origin(&self) -> Option<Origin> {
+        self.origin
+    }
+
+    /// The data begins here: nothing that was received in this tick has an acquisition time.
+    #[inline]
+    pub(super) fn begin(&mut self, at: Timestamp, number: u64, origin: Option<Origin>) {
+        self.set_acquired(at);
+        self.origin = origin;
+        if !self.is_numbered {
+            self.set_sequence(number);
+        }
+    }
+
+    /// Keeps the earlier stamp of two.
+    #[inline]
+    pub(super) fn merge(&mut self, other: &Self) {
+        if !self.is_timed && !self.is_numbered || other.key() < self.key() {
+            *self = *other;
+        }
+    }
+
+    /// By acquisition time; of equal times by sequence number. A stamp without one comes last.
+    #[inline]
+    fn key(&self) -> (bool, u64, bool, u64) {
+        (!self.is_timed, self.acquired, !self.is_numbered, self.sequence)
+    }
+}
+
+/// Whether time and sequence number are equal. The origin is no property that a user sees.
+impl PartialEq for Stamp {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stamp(acquired: Option<u64>, sequence: Option<u64>, origin: u32) -> Stamp {
+        let mut stamp = Stamp { origin: Origin::new(origin), ..Stamp::default() };
+        acquired.into_iter().for_each(|at| stamp.set_acquired(Timestamp(at)));
+        sequence.into_iter().for_each(|number| stamp.set_sequence(number));
+        stamp
+    }
+
+    fn values(stamp: &Stamp) -> (Option<u64>, Option<u64>, u32) {
+        let origin = stamp.origin().map_or(0, Origin::get);
+        (stamp.acquired().map(|at| at.0), stamp.sequence(), origin)
+    }
+
+    #[test]
+    fn the_earliest_stamp_wins_as_a_whole_in_any_order() {
+        let early = stamp(Some(10), Some(9), 1);
+        let late = stamp(Some(20), Some(3), 2);
+        let small = stamp(Some(10), Some(8), 3);
+        let unnumbered = stamp(Some(10), None, 4);
+        let untimed = stamp(None, Some(1), 5);
+        let all = [early, late, small, unnumbered, untimed, Stamp::default()];
+        for rotation in 0..all.len() {
+            let mut merged = Stamp::default();
+            for index in 0..all.len() {
+                merged.merge(&all[(index + rotation) % all.len()]);
+            }
+            assert_eq!(values(&merged), (Some(10), Some(8), 3));
+        }
+        let mut two = late;
+        two.merge(&unnumbered);
+        assert_eq!(values(&two), (Some(10), None, 4));
+        let mut two = untimed;
+        two.merge(&Stamp::default());
+        assert_eq!(values(&two), (None, Some(1), 5));
+    }
+
+    #[test]
+    fn data_begins_with_the_number_of_its_tick_unless_it_has_one() {
+        let mut fresh = Stamp::default();
+        fresh.begin(Timestamp(0), 7, Origin::new(2));
+        assert_eq!(values(&fresh), (Some(0), Some(7), 2));
+        let mut numbered = stamp(None, Some(1), 0);
+        numbered.begin(Timestamp(5), 7, Origin::new(2));
+        assert_eq!(values(&numbered), (Some(5), Some(1), 2));
+    }
+}

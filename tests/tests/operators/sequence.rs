@@ -1,0 +1,302 @@
+//! The sequence numbers of messages, on all ways through a graph. Each message holds the number that it should carry.
+
+use streamflow::prelude::*;
+use streamflow_tests::seen::{Seen, all, push_seen};
+use streamflow_tests::stereo::Counter;
+use streamflow_tests::tensors::{Tx, holds};
+use streamflow_tests::{Failed, check, check_equal};
+
+const TICKS: u64 = 6;
+
+/// Sends the sequence number that it chooses, `100 * tick + first`. Data of a smaller `first` is acquired earlier.
+#[operator]
+struct Numbered {
+    #[output]
+    number: u64,
+    first: u64,
+    /// It sends only in every so many ticks.
+    every: u64,
+}
+
+impl Compute for Numbered {
+    fn compute(&mut self, io: NumberedIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let number = 100 * cx.tick() + self.first;
+        if !cx.tick().is_multiple_of(self.every) {
+            return Ok(());
+        }
+        io.number.acquired(Timestamp(self.first)).sequence(number).emit(number)
+    }
+}
+
+/// Drops its first message, so that its way is one message ahead of the others.
+#[operator]
+struct Ahead {
+    #[input]
+    number: &u64,
+    #[output]
+    later: u64,
+}
+
+impl Compute for Ahead {
+    fn compute(&mut self, io: AheadIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick() == 0 {
+            io.number.discard();
+            return Ok(());
+        }
+        io.later.emit(*io.number.receive().into_data())
+    }
+}
+
+/// Sends the smaller of two numbers.
+#[operator]
+struct Join {
+    #[input]
+    later: &u64,
+    #[input]
+    number: &u64,
+    #[output]
+    smaller: u64,
+}
+
+impl Compute for Join {
+    fn compute(&mut self, io: JoinIo<'_>, _: &ExecutionContext) -> Result<()> {
+        let (later, number) = (io.later.receive().into_data(), io.number.receive().into_data());
+        io.smaller.emit(*later.min(number))
+    }
+}
+
+/// Notes each number, and the sequence number that it came with.
+#[operator]
+struct Log {
+    #[input]
+    number: &u64,
+    seen: Seen<(u64, Option<u64>)>,
+}
+
+impl Compute for Log {
+    fn compute(&mut self, io: LogIo<'_>, _: &ExecutionContext) -> Result<()> {
+        let number = io.number.receive();
+        let sequence = number.metadata().and_then(Metadata::sequence);
+        push_seen(&self.seen, (*number.into_data(), sequence));
+        Ok(())
+    }
+}
+
+graph! {
+    struct Diamond(seen: Seen<(u64, Option<u64>)>) {
+        #[when(count(TICKS))] let source: Counter = Counter::new();
+        let ahead: Ahead = Ahead::new();
+        let join: Join = Join::new();
+        let log: Log = Log::new(seen);
+        source.number >> ahead.number;
+        ahead.later >> join.later;
+        // The last message is left over.
+        #[capacity(2)] #[policy(pop)]
+        source.number >> join.number;
+        join.smaller >> log.number;
+    }
+}
+
+/// The join has frame n and frame n + 1, and receives the later one first.
+pub(crate) fn diamond(platform: &Platform) -> Result<(), Failed> {
+    let seen = Seen::default();
+    Diamond::new(platform, seen.clone())?.run()?;
+    check_equal(all(&seen), (0..TICKS - 1).map(|n| (n, Some(n))).collect())
+}
+
+/// Sends the number of the earliest message: that of the optional input, if there is one.
+#[operator]
+struct Perhaps {
+    #[input]
+    number: &u64,
+    #[input(optional)]
+    earlier: &u64,
+    #[output]
+    earliest: u64,
+}
+
+impl Compute for Perhaps {
+    fn compute(&mut self, io: PerhapsIo<'_>, _: &ExecutionContext) -> Result<()> {
+        let (number, earlier) = (io.number.receive(), io.earlier.receive());
+        let number = number.into_data();
+        io.earliest.emit(*earlier.into_data().unwrap_or(number))
+    }
+}
+
+graph! {
+    struct Optional(seen: Seen<(u64, Option<u64>)>) {
+        // Before the node that may run without it.
+        #[when(count(TICKS))] let sometimes: Numbered = Numbered::new(3, 2);
+        #[when(count(TICKS))] let always: Numbered = Numbered::new(7, 1);
+        let perhaps: Perhaps = Perhaps::new();
+        let log: Log = Log::new(seen);
+        sometimes.number >> perhaps.earlier;
+        always.number >> perhaps.number;
+        perhaps.earliest >> log.number;
+    }
+}
+
+pub(crate) fn optional(platform: &Platform) -> Result<(), Failed> {
+    let seen = Seen::default();
+    Optional::new(platform, seen.clone())?.run()?;
+    let expected = |tick: u64| 100 * tick + if tick.is_multiple_of(2) { 3 } else { 7 };
+    let expected = (0..TICKS).map(expected).map(|number| (number, Some(number)));
+    check_equal(all(&seen), expected.collect())
+}
+
+/// Sends the second of its numbers.
+#[operator]
+struct Second {
+    #[input(many)]
+    numbers: &u64,
+    #[output]
+    number: u64,
+}
+
+impl Compute for Second {
+    fn compute(&mut self, io: SecondIo<'_>, _: &ExecutionContext) -> Result<()> {
+        let second = io.numbers.receive().into_data().nth(1);
+        io.number.emit(second.copied().unwrap_or_default())
+    }
+}
+
+graph! {
+    struct OfMany(seen: Seen<(u64, Option<u64>)>) {
+        #[when(count(TICKS))] let a: Numbered = Numbered::new(8, 1);
+        #[when(count(TICKS))] let b: Numbered = Numbered::new(2, 1);
+        #[when(count(TICKS))] let c: Numbered = Numbered::new(5, 1);
+        let second: Second = Second::new();
+        let log: Log = Log::new(seen);
+        a.number >> second.numbers;
+        b.number >> second.numbers;
+        c.number >> second.numbers;
+        second.number >> log.number;
+    }
+}
+
+pub(crate) fn many(platform: &Platform) -> Result<(), Failed> {
+    let seen = Seen::default();
+    OfMany::new(platform, seen.clone())?.run()?;
+    check_equal(all(&seen), (0..TICKS).map(|n| (100 * n + 2, Some(100 * n + 2))).collect())
+}
+
+/// Notes whether each tensor is full of its sequence number, and when it was acquired.
+#[operator]
+struct Full {
+    #[input]
+    image: &Tensor<f32>,
+    seen: Seen<(u64, Option<Timestamp>)>,
+}
+
+impl Compute for Full {
+    fn compute(&mut self, io: FullIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let image = io.image.receive();
+        let metadata = image.metadata().cloned().unwrap_or_default();
+        let sequence = metadata.sequence().unwrap_or(u64::MAX);
+        let (image, stream) = image.receive_cuda_stream(cx)?;
+        if !holds(cx, image, &stream, sequence as f32)? {
+            return Err(Failure::msg(format!("the data is not of frame {sequence}")));
+        }
+        push_seen(&self.seen, (sequence, metadata.acquired()));
+        Ok(())
+    }
+}
+
+/// What each of several nodes has noted.
+type Ways = [Seen<(u64, Option<Timestamp>)>; 4];
+
+graph! {
+    struct Copies(seen: Ways) {
+        const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1));
+        #[when(count(TICKS))] let source: Tx = Tx::new(0.0, true, 0);
+        let one: Full = Full::new(seen[0].clone());
+        let other: Full = Full::new(seen[1].clone());
+        let copied: Full = Full::new(seen[2].clone());
+        #[streams(FAR)] let transferred: Full = Full::new(seen[3].clone());
+        source.image >> one.image;
+        source.image >> other.image;
+        #[copy] source.image >> copied.image;
+        #[transfer] source.image >> transferred.image;
+    }
+}
+
+pub(crate) fn copies(platform: &Platform) -> Result<(), Failed> {
+    let seen = Ways::default();
+    Copies::new(platform, seen.clone())?.run()?;
+    let [first, others @ ..] = seen.map(|seen| all(&seen));
+    let numbers: Vec<u64> = first.iter().map(|(sequence, _)| *sequence).collect();
+    check_equal(numbers, (0..TICKS).collect())?;
+    check(first.iter().all(|(_, acquired)| acquired.is_some()), || format!("{first:?}"))?;
+    others.into_iter().try_for_each(|other| check_equal(other, first.clone()))
+}
+
+/// Adds up numbers. It notes the sequence number of its state, and sends the number of this tick.
+#[operator]
+struct Total {
+    #[input]
+    before: &u64,
+    #[input]
+    number: &u64,
+    #[output]
+    total: u64,
+    #[output]
+    number_again: u64,
+    seen: Seen<(u64, Option<u64>)>,
+}
+
+impl Compute for Total {
+    fn compute(&mut self, io: TotalIo<'_>, _: &ExecutionContext) -> Result<()> {
+        let before = io.before.receive();
+        let of_state = before.metadata().and_then(Metadata::sequence);
+        let (before, number) = (*before.into_data(), *io.number.receive().into_data());
+        push_seen(&self.seen, (before, of_state));
+        io.total.emit(before + number)?;
+        io.number_again.emit(number)
+    }
+}
+
+/// Ignores its number, and sends on what it got over its own feedback edge, plus 1.
+#[operator]
+struct Rounds {
+    #[input]
+    number: &u64,
+    #[input]
+    before: &u64,
+    #[output]
+    next: u64,
+}
+
+impl Compute for Rounds {
+    fn compute(&mut self, io: RoundsIo<'_>, _: &ExecutionContext) -> Result<()> {
+        io.number.discard();
+        io.next.emit(io.before.receive().into_data() + 1)
+    }
+}
+
+graph! {
+    struct Feedback(state: Seen<(u64, Option<u64>)>, sums: Seen<(u64, Option<u64>)>, rounds: Seen<(u64, Option<u64>)>) {
+        #[when(count(TICKS))] let source: Numbered = Numbered::new(0, 1);
+        let total: Total = Total::new(state);
+        let round: Rounds = Rounds::new();
+        let of_total: Log = Log::new(sums);
+        let of_round: Log = Log::new(rounds);
+        source.number >> total.number;
+        source.number >> round.number;
+        #[feedback(initial = 0)] total.total >> total.before;
+        #[feedback(initial = u64::MAX - 99)] round.next >> round.before;
+        total.number_again >> of_total.number;
+        round.next >> of_round.number;
+    }
+}
+
+/// State has the number of the tick that made it, and passes none on. A node that receives state alone is a source.
+pub(crate) fn feedback(platform: &Platform) -> Result<(), Failed> {
+    let [state, sums, rounds] = [Seen::default(), Seen::default(), Seen::default()];
+    Feedback::new(platform, state.clone(), sums.clone(), rounds.clone())?.run()?;
+    let before = |tick: u64| (0..tick).map(|tick| 100 * tick).sum();
+    let expected = (0..TICKS).map(|tick| (before(tick), tick.checked_sub(1).map(|n| 100 * n)));
+    check_equal(all(&state), expected.collect())?;
+    check_equal(all(&sums), (0..TICKS).map(|tick| (100 * tick, Some(100 * tick))).collect())?;
+    let first = u64::MAX - 98;
+    check_equal(all(&rounds), (0..TICKS).map(|tick| (first + tick, Some(tick))).collect())
+}
