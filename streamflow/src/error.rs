@@ -383,6 +383,19 @@ pub enum Error {
         problems: Vec<String>,
     },
 
+    /// A platform that is not made by streamflow's simulator was given an option of the simulator.
+    #[error(
+        "`{option}` is an option of the host simulator, and `{end}` makes no simulator; leave it out, or end the \
+         builder with `host`{}",
+        if *end == "driver" { ", or set it in the driver's own builder" } else { ", or with `detect`, which uses it where there is no GPU" }
+    )]
+    SimulatorOption {
+        /// `seed` or `devices`.
+        option: &'static str,
+        /// `cuda` or `driver`: the call that makes the platform.
+        end: &'static str,
+    },
+
     /// An operator's hook failed.
     #[error("operator `{node}` failed in `{hook}`, tick {tick}: {cause}")]
     Operator {

@@ -38,7 +38,7 @@ pub use memory::{
 pub use message::{HostData, Many, Message, Metadata};
 pub use operator::{Compute, Node, Operator};
 pub use param::{NoParams, Param, ParamChange};
-pub use platform::{HostPlatform, Platform, PlatformOptions, device};
+pub use platform::{HostPlatform, Platform, PlatformBuilder, PlatformOptions, device};
 pub use port::{In, Out};
 pub use schedule::Report;
 pub use stream::{

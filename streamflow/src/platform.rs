@@ -1,5 +1,6 @@
 //! Platforms: real GPUs, or the simulator.
 
+mod builder;
 mod host;
 mod module;
 mod options;
@@ -8,8 +9,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::driver::cuda::CudaDriver;
-use crate::driver::host::HostDriver;
 use crate::driver::{
     BorrowedStream, Coscheduling, DeviceId, DeviceInfo, Driver, Note, RaceReports, SmSizes,
 };
@@ -24,6 +23,7 @@ use crate::stream::{
 };
 use crate::time::Clock;
 
+pub use builder::PlatformBuilder;
 pub use host::HostPlatform;
 pub use options::PlatformOptions;
 
@@ -45,6 +45,7 @@ struct Inner {
     memory: MemoryOptions,
     clock: Clock,
     spin: Duration,
+    statistics: bool,
     why: String,
 }
 
@@ -55,17 +56,23 @@ struct Device {
 }
 
 impl Platform {
+    /// A platform with options. [`cuda`](Self::cuda), [`host`](Self::host), [`detect`](Self::detect) and
+    /// [`from_driver`](Self::from_driver) are short forms.
+    pub fn builder() -> PlatformBuilder {
+        PlatformBuilder::default()
+    }
+
     /// The GPUs of this machine.
     ///
     /// # Errors
     /// [`DriverError::Unavailable`](crate::driver::DriverError::Unavailable), with a remedy, when there is no
     /// CUDA driver, no GPU, or the driver is too old.
     pub fn cuda() -> Result<Self> {
-        Self::with_driver(Arc::new(CudaDriver::new()?), "CUDA was requested")
+        Self::builder().cuda()
     }
 
     /// The simulator: CUDA's ordering rules on the host, with work executed in an order that a seed
-    /// decides. See [`HostDriver`].
+    /// decides. See [`HostDriver`](crate::driver::host::HostDriver).
     ///
     /// ```
     /// # fn main() -> streamflow::Result<()> {
@@ -75,7 +82,7 @@ impl Platform {
     /// # }
     /// ```
     pub fn host() -> HostPlatform {
-        HostPlatform::new()
+        HostPlatform(Self::builder())
     }
 
     /// [`cuda`](Self::cuda) if it works, else [`host`](Self::host). Which one and why is logged at level
@@ -84,15 +91,7 @@ impl Platform {
     /// # Errors
     /// Only when neither can be started.
     pub fn detect() -> Result<Self> {
-        let platform = match CudaDriver::new() {
-            Ok(driver) => Self::with_driver(Arc::new(driver), "a CUDA driver and a GPU answer")?,
-            Err(error) => {
-                let why = format!("no GPU can be used: {error}");
-                Self::with_driver(Arc::new(HostDriver::builder().build()), &why)?
-            }
-        };
-        tracing::info!(platform = platform.name(), why = platform.why(), "platform chosen");
-        Ok(platform)
+        Self::builder().detect()
     }
 
     /// A platform on any driver: for example a wrapped one, to record its calls or to make them fail.
@@ -100,11 +99,7 @@ impl Platform {
     /// # Errors
     /// The driver's, when its devices can't be used.
     pub fn from_driver(driver: Arc<dyn Driver>) -> Result<Self> {
-        Self::with_driver(driver, "a driver was given")
-    }
-
-    fn with_driver(driver: Arc<dyn Driver>, why: &str) -> Result<Self> {
-        Self::new(driver, why, PlatformOptions::default())
+        Self::builder().driver(driver)
     }
 
     /// As [`from_driver`](Self::from_driver), with options for memory.
@@ -112,10 +107,7 @@ impl Platform {
     /// # Errors
     /// The driver's, when its devices can't be used.
     pub fn with_memory(driver: Arc<dyn Driver>, options: MemoryOptions) -> Result<Self> {
-        Self::with_options(
-            driver,
-            PlatformOptions { memory: options, ..PlatformOptions::default() },
-        )
+        Self::builder().memory(options).driver(driver)
     }
 
     /// As [`from_driver`](Self::from_driver), with options.
@@ -124,12 +116,12 @@ impl Platform {
     /// The driver's, when its devices can't be used; [`Error::Variable`] when the options leave the race checker
     /// to the environment, and its variable is neither 0 nor 1; [`Error::Spin`].
     pub fn with_options(driver: Arc<dyn Driver>, options: PlatformOptions) -> Result<Self> {
-        Self::new(driver, "a driver was given", options)
+        PlatformBuilder::of(options).driver(driver)
     }
 
     fn new(driver: Arc<dyn Driver>, why: &str, options: PlatformOptions) -> Result<Self> {
         let driver = options.checked(driver)?;
-        let PlatformOptions { memory: options, clock, spin, .. } = options;
+        let PlatformOptions { memory: options, clock, spin, statistics, .. } = options;
         if spin > options::LONGEST_SPIN {
             return Err(Error::Spin { asked: spin, longest: options::LONGEST_SPIN });
         }
@@ -145,7 +137,7 @@ impl Platform {
             })
             .collect::<Result<_>>()?;
         let why = why.to_owned();
-        Ok(Self(Arc::new(Inner { devices, table, memory: options, clock, spin, why })))
+        Ok(Self(Arc::new(Inner { devices, table, memory: options, clock, spin, statistics, why })))
     }
 
     /// `"cuda"` or `"host"`.
@@ -166,6 +158,12 @@ impl Platform {
     /// How long a scheduler queries what its nodes wait for, before its thread sleeps.
     pub(crate) fn spin(&self) -> Duration {
         self.0.spin
+    }
+
+    /// Whether runs keep statistics.
+    #[allow(dead_code, reason = "the statistics of runs come next")]
+    pub(crate) fn has_statistics(&self) -> bool {
+        self.0.statistics
     }
 
     /// The platform's driver, for calls that streamflow does not offer.

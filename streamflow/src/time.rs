@@ -91,6 +91,11 @@ impl Clock {
         }
     }
 
+    /// Whether it is simulated.
+    pub const fn is_simulated(&self) -> bool {
+        matches!(self.0, Source::Simulated { .. })
+    }
+
     /// Moves a simulated clock forward, as a device that keeps its operator waiting would. A real clock moves alone:
     /// there this does nothing, and returns `false`.
     pub fn advance(&self, by: Duration) -> bool {

@@ -1,65 +1,42 @@
-//! The builder of a platform on the host simulator.
+//! The short form of the builder for the host simulator.
 
-use std::sync::Arc;
-
-use super::{Platform, PlatformOptions};
-use crate::driver::host::{HostBuilder, HostDriver};
+use super::{Platform, PlatformBuilder};
 use crate::error::Result;
 use crate::time::Clock;
 
-/// Builds a platform on the simulator. Made by [`Platform::host`]. For more options make a [`HostDriver`] and
-/// pass it to [`Platform::from_driver`].
+/// Builds a platform on the simulator. Made by [`Platform::host`]. [`Platform::builder`] has more options. For those of
+/// the simulator itself make a [`HostDriver`](crate::driver::host::HostDriver) and pass it to
+/// [`PlatformBuilder::driver`].
 #[derive(Debug, Clone)]
 #[must_use = "call `build`"]
-pub struct HostPlatform {
-    driver: HostBuilder,
-    options: PlatformOptions,
-    clock: Option<Clock>,
-    has_seed: bool,
-}
+pub struct HostPlatform(pub(super) PlatformBuilder);
 
 impl HostPlatform {
-    pub(super) fn new() -> Self {
-        Self {
-            driver: HostDriver::builder(),
-            options: PlatformOptions::default(),
-            clock: None,
-            has_seed: false,
-        }
-    }
-
-    /// Which of the legal orders work executes in; with 0, the default, work executes at submission. See
-    /// [`Policy::of_seed`](crate::driver::host::Policy::of_seed).
+    /// As [`PlatformBuilder::seed`].
     pub fn seed(self, seed: u64) -> Self {
-        Self { driver: self.driver.seed(seed), has_seed: seed != 0, ..self }
+        Self(self.0.seed(seed))
     }
 
-    /// How many devices; 1 by default.
+    /// As [`PlatformBuilder::devices`].
     pub fn devices(self, devices: usize) -> Self {
-        Self { driver: self.driver.devices(devices), ..self }
+        Self(self.0.devices(devices))
     }
 
-    /// The platform's clock. By default it is [simulated](Clock::simulated) for every seed but 0, since a seed repeats a
-    /// run, and real for seed 0.
+    /// As [`PlatformBuilder::clock`].
     pub fn clock(self, clock: &Clock) -> Self {
-        Self { clock: Some(clock.clone()), ..self }
+        Self(self.0.clock(clock))
     }
 
-    /// Whether a race checker watches: see [`PlatformOptions::race_check`].
-    pub fn race_check(mut self, check: bool) -> Self {
-        self.options.race_check = Some(check);
-        self
+    /// As [`PlatformBuilder::race_check`].
+    pub fn race_check(self, check: bool) -> Self {
+        Self(self.0.race_check(check))
     }
 
     /// Makes the platform.
     ///
     /// # Errors
-    /// [`Error::Variable`](crate::Error::Variable) when the race checker is left to the environment, and its
-    /// variable is neither 0 nor 1; the driver's.
+    /// As for [`PlatformBuilder::host`].
     pub fn build(self) -> Result<Platform> {
-        let driver = Arc::new(self.driver.build());
-        let default = || if self.has_seed { Clock::simulated() } else { Clock::real() };
-        let options = PlatformOptions { clock: self.clock.unwrap_or_else(default), ..self.options };
-        Platform::new(driver, "the host simulator was requested", options)
+        self.0.host()
     }
 }

@@ -1,0 +1,225 @@
+//! The builder of a platform on any driver.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Platform, PlatformOptions};
+use crate::driver::Driver;
+use crate::driver::cuda::CudaDriver;
+use crate::driver::host::HostDriver;
+use crate::error::{Error, Result};
+use crate::memory::MemoryOptions;
+use crate::time::Clock;
+
+/// Builds a platform: options first, and at the end the driver that they are for. Made by [`Platform::builder`].
+///
+/// ```
+/// # use streamflow::prelude::*;
+/// # fn main() -> Result<()> {
+/// let platform = Platform::builder().statistics(true).seed(3).host()?;
+/// assert_eq!(platform.name(), "host");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Default)]
+#[must_use = "choose a driver: `cuda`, `host`, `detect` or `driver`"]
+pub struct PlatformBuilder {
+    options: PlatformOptions,
+    clock: Option<Clock>,
+    /// The options that only the simulator has.
+    seed: Option<u64>,
+    devices: Option<usize>,
+}
+
+impl PlatformBuilder {
+    pub(super) fn of(options: PlatformOptions) -> Self {
+        let clock = Some(options.clock.clone());
+        Self { options, clock, seed: None, devices: None }
+    }
+
+    /// Whether runs keep statistics: see [`PlatformOptions::statistics`].
+    pub fn statistics(mut self, keep: bool) -> Self {
+        self.options.statistics = keep;
+        self
+    }
+
+    /// The platform's clock. By default it is real; on the simulator with a seed other than 0 it is
+    /// [simulated](Clock::simulated), since a seed repeats a run.
+    pub fn clock(mut self, clock: &Clock) -> Self {
+        self.clock = Some(clock.clone());
+        self
+    }
+
+    /// How long a scheduler spins before it sleeps: see [`PlatformOptions::spin`].
+    pub fn spin(mut self, spin: Duration) -> Self {
+        self.options.spin = spin;
+        self
+    }
+
+    /// How device memory is managed.
+    pub fn memory(mut self, options: MemoryOptions) -> Self {
+        self.options.memory = options;
+        self
+    }
+
+    /// Whether a race checker watches: see [`PlatformOptions::race_check`].
+    pub fn race_check(mut self, check: bool) -> Self {
+        self.options.race_check = Some(check);
+        self
+    }
+
+    /// Which of the legal orders the simulator executes work in; with 0, the default, work executes at submission. See
+    /// [`Policy::of_seed`](crate::driver::host::Policy::of_seed).
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// How many devices the simulator has; 1 by default.
+    pub fn devices(mut self, devices: usize) -> Self {
+        self.devices = Some(devices);
+        self
+    }
+
+    /// The GPUs of this machine.
+    ///
+    /// # Errors
+    /// [`Error::SimulatorOption`] with a seed or a number of devices;
+    /// [`DriverError::Unavailable`](crate::driver::DriverError::Unavailable), with a remedy, when there is no
+    /// CUDA driver, no GPU, or the driver is too old; as for [`driver`](Self::driver).
+    pub fn cuda(self) -> Result<Platform> {
+        self.refuse_simulator_options("cuda")?;
+        self.finish(Arc::new(CudaDriver::new()?), "CUDA was requested")
+    }
+
+    /// The simulator: CUDA's ordering rules on the host, with work executed in an order that the seed
+    /// decides. See [`HostDriver`].
+    ///
+    /// # Errors
+    /// As for [`driver`](Self::driver).
+    pub fn host(self) -> Result<Platform> {
+        self.finish_on_host("the host simulator was requested")
+    }
+
+    /// [`cuda`](Self::cuda) if it works, else [`host`](Self::host). A seed and a number of devices are for the
+    /// simulator: with a GPU they are unused. Which one it is and why is logged at level `info`, and in
+    /// [`Platform::why`].
+    ///
+    /// # Errors
+    /// Only when neither can be started.
+    pub fn detect(self) -> Result<Platform> {
+        let platform = match CudaDriver::new() {
+            Ok(driver) => {
+                let unused = match self.simulator_option() {
+                    Some(_) => "; the options of the simulator are unused",
+                    None => "",
+                };
+                self.finish(Arc::new(driver), &format!("a CUDA driver and a GPU answer{unused}"))?
+            }
+            Err(error) => self.finish_on_host(&format!("no GPU can be used: {error}"))?,
+        };
+        tracing::info!(platform = platform.name(), why = platform.why(), "platform chosen");
+        Ok(platform)
+    }
+
+    /// Any driver: for example a wrapped one, to record its calls or to make them fail.
+    ///
+    /// # Errors
+    /// [`Error::SimulatorOption`] with a seed or a number of devices; [`Error::Spin`]; [`Error::Variable`] when the
+    /// race checker is left to the environment, and its variable is neither 0 nor 1; the driver's, when its devices
+    /// can't be used.
+    pub fn driver(self, driver: Arc<dyn Driver>) -> Result<Platform> {
+        self.refuse_simulator_options("driver")?;
+        self.finish(driver, "a driver was given")
+    }
+
+    fn simulator_option(&self) -> Option<&'static str> {
+        let seed = self.seed.map(|_| "seed");
+        seed.or(self.devices.map(|_| "devices"))
+    }
+
+    fn refuse_simulator_options(&self, end: &'static str) -> Result<()> {
+        let refuse = |option| Err(Error::SimulatorOption { option, end });
+        self.simulator_option().map_or(Ok(()), refuse)
+    }
+
+    fn finish_on_host(mut self, why: &str) -> Result<Platform> {
+        let seed = self.seed.unwrap_or_default();
+        if seed != 0 {
+            self.clock.get_or_insert_with(Clock::simulated);
+        }
+        let driver = HostDriver::builder().seed(seed).devices(self.devices.unwrap_or(1)).build();
+        self.finish(Arc::new(driver), why)
+    }
+
+    fn finish(self, driver: Arc<dyn Driver>, why: &str) -> Result<Platform> {
+        let Self { options, clock, .. } = self;
+        let clock = clock.unwrap_or_else(Clock::real);
+        Platform::new(driver, why, PlatformOptions { clock, ..options })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn a_seed_has_a_simulated_clock_unless_another_is_given() {
+        let is_simulated = |builder: PlatformBuilder| {
+            let platform = builder.host().unwrap();
+            platform.clock().is_simulated()
+        };
+        assert!(is_simulated(Platform::builder().seed(3)));
+        assert!(!is_simulated(Platform::builder().seed(0)));
+        assert!(!is_simulated(Platform::builder()));
+        assert!(!is_simulated(Platform::builder().seed(3).clock(&Clock::real())));
+        assert!(is_simulated(Platform::builder().clock(&Clock::simulated())));
+        assert!(Platform::host().seed(3).build().unwrap().clock().is_simulated());
+    }
+
+    #[test]
+    fn the_options_of_the_simulator_are_refused_elsewhere() {
+        let host = || Arc::new(HostDriver::builder().build());
+        let refused = [
+            (Platform::builder().seed(0).cuda(), "`seed`", "`cuda`"),
+            (Platform::builder().devices(2).cuda(), "`devices`", "`cuda`"),
+            (Platform::builder().seed(1).driver(host()), "`seed`", "`driver`"),
+            (Platform::builder().devices(1).driver(host()), "`devices`", "`driver`"),
+        ];
+        for (made, option, end) in refused {
+            let error = made.unwrap_err();
+            assert!(matches!(error, Error::SimulatorOption { .. }), "{error}");
+            let text = error.to_string();
+            assert!([option, end, "`host`"].iter().all(|part| text.contains(part)), "{text}");
+        }
+    }
+
+    #[test]
+    fn detect_uses_the_options_of_the_simulator_where_there_is_no_gpu() {
+        let platform = Platform::builder().seed(5).devices(3).detect().unwrap();
+        let (devices, why) = (platform.device_count(), platform.why());
+        if platform.name() == "host" {
+            assert_eq!(devices, 3);
+            assert!(platform.clock().is_simulated() && why.contains("no GPU"), "{why}");
+        } else {
+            assert!(why.contains("the options of the simulator are unused"), "{why}");
+        }
+    }
+
+    #[test]
+    fn options_of_every_platform_are_kept() {
+        let memory = MemoryOptions { in_flight: 7, ..MemoryOptions::default() };
+        let builder = Platform::builder().statistics(true).memory(memory).race_check(true);
+        let platform = builder.spin(Duration::from_micros(9)).devices(2).host().unwrap();
+        assert!(platform.has_statistics() && platform.is_race_checked());
+        assert_eq!(platform.spin(), Duration::from_micros(9));
+        assert_eq!(platform.0.memory, memory);
+        let builder = Platform::builder().race_check(false);
+        let plain = builder.driver(Arc::new(HostDriver::builder().build())).unwrap();
+        assert!(!plain.has_statistics() && !plain.is_race_checked());
+        let error = Platform::builder().spin(Duration::from_millis(1)).host().unwrap_err();
+        assert!(matches!(error, Error::Spin { .. }), "{error}");
+    }
+}
