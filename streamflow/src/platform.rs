@@ -161,7 +161,6 @@ impl Platform {
     }
 
     /// Whether runs keep statistics.
-    #[allow(dead_code, reason = "the statistics of runs come next")]
     pub(crate) fn has_statistics(&self) -> bool {
         self.0.statistics
     }

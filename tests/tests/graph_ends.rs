@@ -4,13 +4,14 @@
 mod graph_ends {
     pub(crate) mod reports;
     pub(crate) mod stalls;
+    pub(crate) mod statistics;
 }
 
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use graph_ends::{reports, stalls};
+use graph_ends::{reports, stalls, statistics};
 use streamflow::message::Value;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
@@ -20,7 +21,7 @@ use streamflow_tests::{Failed, Suite, check, check_error, check_text, stalled};
 
 fn main() -> ExitCode {
     let suite = reports::add(stalls::add(Suite::new()));
-    suite
+    statistics::add(suite)
         .both("a_message_that_is_left_forever_stalls_the_run", left_forever)
         .both("an_unhandled_message_is_an_error", not_handled)
         .both("sources_of_different_counts_stall_their_join", different_counts)

@@ -16,6 +16,7 @@ use streamflow_tests::allocations::{self, Counting, count};
 use streamflow_tests::graph_runs::{Example, OnTick};
 use streamflow_tests::kernels::{add_one, fill};
 use streamflow_tests::setup::recorded;
+use streamflow_tests::stereo::Counter;
 use streamflow_tests::tensors::{LEN, Tx};
 use streamflow_tests::{Failed, Suite, check};
 
@@ -33,8 +34,10 @@ fn main() -> ExitCode {
         .both("law12_warm_ticks_make_no_heap_allocations", no_heap_allocations)
         .both("law12_warm_graphs_make_no_resources", graphs_make_no_resources)
         .both("law12_warm_graphs_make_no_heap_allocations", graphs_make_no_heap_allocations)
+        .both("law12_a_warm_graph_with_statistics_makes_no_heap_allocations", statistics)
         .both("law12_an_exhausted_pool_makes_no_heap_allocations", exhausted_pool)
         .devices("law12_transfers_and_policies_make_no_heap_allocations", 2, transfers)
+        .both("law12_paths_of_several_origins_make_no_heap_allocations", origins)
         .run()
 }
 
@@ -141,6 +144,14 @@ fn graphs_make_no_heap_allocations(platform: &Platform) -> Result<(), Failed> {
         no_allocations_within(&format!("{example:?}"), |ticks, on_tick| {
             example.run(platform, ticks, on_tick)
         })
+    })
+}
+
+/// Its histograms are made before the first tick.
+fn statistics(platform: &Platform) -> Result<(), Failed> {
+    let measured = Platform::builder().statistics(true).driver(platform.driver().clone())?;
+    no_allocations_within("statistics", |ticks, on_tick| {
+        Example::Temporal.run(&measured, ticks, on_tick)
     })
 }
 
@@ -297,5 +308,63 @@ fn transfers(platform: &Platform) -> Result<(), Failed> {
     stream.launch::<fill>(LEN, (&mut first, 0.0))?;
     no_allocations_within("transfers and policies", |ticks, on_tick| {
         Ok(Kinds::new(platform, ticks, first, on_tick)?.run().map(drop)?)
+    })
+}
+
+/// A sink of many sources, of which one sends data that begins elsewhere in half of its ticks.
+#[operator]
+struct Numbers {
+    #[input(many)]
+    numbers: u64,
+    on_tick: OnTick,
+}
+
+impl Compute for Numbers {
+    fn compute(&mut self, io: NumbersIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.numbers.receive().into_data().for_each(drop);
+        (self.on_tick)(cx.tick())
+    }
+}
+
+/// Sends on every other number, and else a number of its own.
+#[operator]
+struct Sometimes {
+    #[input]
+    number: u64,
+    #[output]
+    other: u64,
+}
+
+impl Compute for Sometimes {
+    fn compute(&mut self, io: SometimesIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick().is_multiple_of(2) {
+            return io.other.emit(io.number.receive().into_data());
+        }
+        io.number.discard();
+        io.other.emit(0)
+    }
+}
+
+graph! {
+    struct Origins(ticks: u64, on_tick: OnTick) {
+        #[when(count(ticks))] let a: Counter = Counter::new();
+        #[when(count(ticks))] let b: Counter = Counter::new();
+        let first: Sometimes = Sometimes::new();
+        let second: Sometimes = Sometimes::new();
+        let sink: Numbers = Numbers::new(on_tick);
+        a.number >> first.number;
+        b.number >> second.number;
+        first.other >> sink.numbers;
+        second.other >> sink.numbers;
+    }
+}
+
+/// Its paths take different ways, and data begins at nodes that are no sources.
+fn origins(platform: &Platform) -> Result<(), Failed> {
+    let measured = Platform::builder().statistics(true).driver(platform.driver().clone())?;
+    no_allocations_within("several origins", |ticks, on_tick| {
+        let report = Origins::new(&measured, ticks, on_tick)?.run()?;
+        let counted = report.latency.iter().map(|path| path.summary.count).sum::<u64>();
+        check(counted == ticks && report.latency.len() == 2, || format!("{report}"))
     })
 }

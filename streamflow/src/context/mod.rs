@@ -218,6 +218,20 @@ impl ExecutionContext {
         metadata.clone()
     }
 
+    /// Numbers the node, for the statistics of a run.
+    pub(crate) fn set_number(&mut self, number: Origin) {
+        self.number = Some(number);
+    }
+
+    /// When and where the data began that this tick has received; `None` if it has received none, also if it has
+    /// emitted some.
+    #[inline]
+    pub(crate) fn received(&self) -> Option<(Timestamp, Origin)> {
+        let metadata = self.metadata.borrow();
+        let origin = metadata.origin().filter(|origin| Some(*origin) != self.number)?;
+        Some((metadata.acquired()?, origin))
+    }
+
     /// Called before a hook. It binds the device, since a library may have bound another one.
     #[inline]
     pub(crate) fn enter(&mut self, hook: &'static str) -> DriverResult<()> {

@@ -102,8 +102,8 @@ mod text;
 
 pub use crate::context::{RunControl, Waker};
 pub use crate::operator::{
-    AnyNode, Node, NodeOptions, NodeStatus, NodeStreams, OnFailure, PortStatus, Progress,
-    Readiness, Waits, any_node,
+    AnyNode, Node, NodeOptions, NodePaths, NodeStatus, NodeStreams, OnFailure, PortStatus,
+    Progress, Readiness, Waits, any_node,
 };
 
 use crate::platform::Platform;

@@ -184,6 +184,11 @@ impl Metadata {
         self.values.iter().map(|(name, value)| (&**name, value))
     }
 
+    /// The node at which the data began, if a run numbers its nodes.
+    pub(crate) fn origin(&self) -> Option<Origin> {
+        self.stamp.origin()
+    }
+
     /// The data begins here: nothing that was received in this tick has an acquisition time.
     #[inline]
     pub(crate) fn begin(&mut self, at: Timestamp, number: u64, origin: Option<Origin>) {

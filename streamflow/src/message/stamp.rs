@@ -41,7 +41,7 @@ impl Stamp {
         self.is_numbered = true;
     }
 
-    #[cfg(test)]
+    #[inline]
     pub(super) fn origin(&self) -> Option<Origin> {
         self.origin
     }

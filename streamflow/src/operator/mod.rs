@@ -2,18 +2,23 @@
 //! graph, and `runner.rs` calls its hooks.
 
 mod again;
+mod histogram;
 mod node;
 mod options;
 mod recovery;
 mod runner;
+mod statistics;
 mod status;
 mod waits;
 
 pub use again::{Again, kept};
+pub use histogram::Summary;
 pub(crate) use node::node;
 pub use node::{AnyNode, Node, any_node, apart, restarting};
 pub use options::{NodeOptions, NodeStreams, Progress, Readiness};
 pub use recovery::OnFailure;
+pub use statistics::NodePaths;
+pub(crate) use statistics::Succession;
 pub use status::{NodeStatus, PortStatus};
 pub use waits::Waits;
 

@@ -1,12 +1,14 @@
 //! A node: an operator with its ports, its context and its conditions. `runner.rs` has the part that does not depend
 //! on the operator's type.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::{fmt, mem};
 
 use super::again::Again;
 use super::options::{NodeOptions, NodeStreams, Progress, Readiness};
 use super::runner::{Hooks, NodeRunner};
+use super::statistics::NodePaths;
 use super::status::{NodeStatus, PortStatus};
 use super::waits::Waits;
 use super::{Compute, Operator};
@@ -108,6 +110,9 @@ pub trait AnyNode: Send {
     /// Whether it has something to do, now or later, without any other node: it is a source that is not done, or it has
     /// the messages for a tick. A run ends when no node has.
     fn has_work(&mut self) -> bool;
+    /// Keeps statistics in the run that begins now: numbers the node, as the origin of messages, and makes the
+    /// histograms. `paths` are those that end here, if the node is a sink.
+    fn keep_statistics(&mut self, number: NonZeroU32, paths: Option<&NodePaths>);
     /// Calls `start`. `run` controls the run of the whole graph.
     ///
     /// # Errors
@@ -163,6 +168,10 @@ impl<O: Compute> AnyNode for Node<O> {
 
     fn has_work(&mut self) -> bool {
         !self.runner.is_done() && self.messages() == InputState::Present
+    }
+
+    fn keep_statistics(&mut self, number: NonZeroU32, paths: Option<&NodePaths>) {
+        self.runner.keep_statistics(number, paths);
     }
 
     fn start(&mut self, run: &Arc<RunControl>) -> Result<()> {

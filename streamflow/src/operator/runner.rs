@@ -11,10 +11,13 @@
 
 mod failed;
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::options::{Progress, Readiness};
 use super::recovery::{OnFailure, Recovery};
+use super::statistics::{self, NodePaths, NodeStatistics};
 use super::status::{NodeStatus, PortStatus};
 use super::waits::Waits;
 use crate::context::{ExecutionContext, RunControl};
@@ -23,6 +26,7 @@ use crate::error::{Error, Failure, Result, caught_as_error, drop_all};
 use crate::message::Handled;
 use crate::port::{ReceivingEnd, SendingEnd};
 use crate::stream::Point;
+use crate::time::Timestamp;
 
 /// The part of a node that depends on its operator's type: the hooks, and calls to all its ports.
 pub(super) trait Hooks {
@@ -67,6 +71,8 @@ pub(super) struct NodeRunner {
     /// Whether the operator has been started, and not stopped.
     started: bool,
     recovery: Recovery,
+    /// What this run measures, if its platform keeps statistics.
+    statistics: Option<Box<NodeStatistics>>,
 }
 
 impl NodeRunner {
@@ -78,7 +84,16 @@ impl NodeRunner {
         on_failure: OnFailure,
     ) -> Self {
         let recovery = Recovery::new(on_failure);
-        Self { cx, count, awaited, idle, may_fault: false, started: false, recovery }
+        Self {
+            cx,
+            count,
+            awaited,
+            idle,
+            may_fault: false,
+            started: false,
+            recovery,
+            statistics: None,
+        }
     }
 
     /// Whether it will not run again.
@@ -101,6 +116,21 @@ impl NodeRunner {
             outputs,
             parameters: Vec::new(),
             parameters_omitted: 0,
+            times: self.statistics.as_ref().map(|statistics| statistics.times()),
+        }
+    }
+
+    /// Begins the statistics of a run, in which the node has this number.
+    pub(super) fn keep_statistics(&mut self, number: NonZeroU32, paths: Option<&NodePaths>) {
+        self.cx.set_number(number);
+        self.statistics = Some(Box::new(NodeStatistics::new(paths)));
+    }
+
+    /// Notes by how much a tick began after the moment at which it was due.
+    #[allow(dead_code, reason = "for conditions on time")]
+    pub(super) fn note_lateness(&mut self, late: Duration) {
+        if let Some(statistics) = &mut self.statistics {
+            statistics.note_lateness(late);
         }
     }
 
@@ -116,6 +146,9 @@ impl NodeRunner {
         hooks: &mut dyn Hooks,
         waits: &mut Waits,
     ) -> Result<Readiness> {
+        if self.statistics.is_some() {
+            statistics::interrupt();
+        }
         match self.first_incomplete(hooks) {
             Ok(Some(point)) => {
                 waits.for_point(point);
@@ -151,7 +184,23 @@ impl NodeRunner {
 
     #[inline]
     pub(super) fn tick<H: Hooks>(&mut self, hooks: &mut H) -> Result<Progress> {
-        self.compute(hooks, true).or_else(|error| self.fail(hooks, error))
+        let clock = self.cx.platform().clock();
+        let began = self.statistics.as_ref().map(|_| statistics::tick_begins(clock));
+        let done = self.compute(hooks, true);
+        if let Some(began) = began {
+            self.measure(began, done.is_ok());
+        }
+        done.or_else(|error| self.fail(hooks, error))
+    }
+
+    /// Notes a tick in the statistics, at its end.
+    #[inline(never)]
+    fn measure(&mut self, began: Timestamp, succeeded: bool) {
+        if let Some(statistics) = &mut self.statistics {
+            // The end of the tick is also the moment at which the messages have arrived.
+            let data = if succeeded { self.cx.received() } else { None };
+            statistics.note_tick(began, self.cx.now(), data);
+        }
     }
 
     /// Calls `compute`. The messages that it emitted stay in the outputs, unless the tick failed.

@@ -1,5 +1,6 @@
 //! What a node is doing, for reports about a run.
 
+use super::statistics::NodeTimes;
 use crate::message::EdgeStatus;
 use crate::param::ParamChange;
 
@@ -30,6 +31,8 @@ pub struct NodeStatus {
     pub parameters: Vec<ParamChange>,
     /// How many it had taken over before these.
     pub parameters_omitted: u64,
+    /// What was measured, if the platform keeps statistics.
+    pub(crate) times: Option<NodeTimes>,
 }
 
 /// A port of a node at one moment.

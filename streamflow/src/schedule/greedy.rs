@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use super::idle::Idle;
 use super::report::Report;
-use super::stall;
+use super::{stall, statistics};
 use crate::context::{Command, RunControl};
 use crate::driver::race::RaceWatch;
 use crate::error::{Error, Result};
 use crate::graph::{AnyNode, Graph, NodeStatus, Progress, Readiness, Waits};
+use crate::operator::Succession;
 use crate::platform::Platform;
 
 /// Runs a graph: the method `run` that `graph!` writes calls this.
@@ -35,6 +36,9 @@ use crate::platform::Platform;
 pub fn run(graph: &mut dyn Graph) -> Result<Report> {
     let platform = graph.platform().clone();
     let mut nodes = graph.nodes();
+    if platform.has_statistics() {
+        statistics::keep(&mut nodes);
+    }
     let control = Arc::new(RunControl::default());
     let mut races = RaceWatch::new(platform.driver());
     let mut done = start(&mut nodes, &control)
@@ -63,7 +67,9 @@ pub fn run(graph: &mut dyn Graph) -> Result<Report> {
     }
     let cause = match done {
         Err(cause) => cause,
-        Ok(()) if followed.is_empty() => return Ok(Report::new(&at_end, &statuses(&mut nodes))),
+        Ok(()) if followed.is_empty() => {
+            return Ok(Report::new(&at_end, &statuses(&mut nodes), platform.clock()));
+        }
         Ok(()) => followed.remove(0),
     };
     if followed.is_empty() {
@@ -88,11 +94,14 @@ fn passes(
 ) -> Result<()> {
     let mut idle = Idle::new(platform, run);
     let mut waits = Waits::default();
+    let measured = platform.has_statistics().then(Succession::begin);
+    let interrupt = || measured.iter().for_each(Succession::interrupt);
     loop {
         match run.command() {
             Command::Run => {}
             Command::Pause => {
                 idle.pause(run);
+                interrupt();
                 continue;
             }
             Command::Stop => return Ok(()),
@@ -101,8 +110,11 @@ fn passes(
         // Before the conditions are checked, so that a change in between ends the sleep.
         idle.begin_pass();
         let ran = pass(nodes, &mut waits)?;
-        if platform.is_watched() && races.look() {
-            return Ok(());
+        if platform.is_watched() {
+            if races.look() {
+                return Ok(());
+            }
+            interrupt();
         }
         if ran {
             idle.end();
@@ -110,6 +122,7 @@ fn passes(
             return Ok(());
         } else {
             idle.wait(&waits)?;
+            interrupt();
         }
     }
 }

@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+use super::times::{self, Table};
 use crate::message::Policy;
-use crate::operator::NodeStatus;
+use crate::operator::{NodeStatus, Summary};
 use crate::param::ParamChange;
+use crate::time::Clock;
 
 /// A run that ended well: why it ended, and what it did. [`Graph`](crate::Graph)s made by `graph!` return it from
 /// `run`.
@@ -43,6 +45,13 @@ pub struct Report {
     pub parameters: Vec<ParamChange>,
     /// How many were taken over and are not among `parameters`.
     pub parameters_omitted: u64,
+    /// How old the messages were at each sink, by the node at which their data began. Empty without
+    /// [statistics](crate::PlatformOptions::statistics), and without the paths that no message took.
+    pub latency: Vec<PathReport>,
+    /// How many messages arrived on a path that was not measured. A run measures the first 1024 paths.
+    pub unmeasured: u64,
+    /// Whether the times are of a [simulated clock](Clock::simulated).
+    pub simulated_time: bool,
 }
 
 /// Why a run ended well.
@@ -78,14 +87,43 @@ pub struct NodeReport {
     pub restarts: u64,
     /// The text of the first failure.
     pub first_failure: Option<String>,
+    /// How long the host needed for a tick: `compute`, and sending the messages. `None` without
+    /// [statistics](crate::PlatformOptions::statistics), and for a node that did no tick. Work that a tick has queued
+    /// on a device goes on after it.
+    pub host_time: Option<Summary>,
+    /// By how much its ticks began after the moment at which they were due. `None` without
+    /// [statistics](crate::PlatformOptions::statistics), and for a node that waits for no moment.
+    pub lateness: Option<Summary>,
 }
 
 impl NodeReport {
     fn new(node: &NodeStatus) -> Self {
-        let NodeStatus { ticks, failures, restarts, .. } = *node;
-        let (name, first_failure) = (node.name.clone(), node.first_failure.clone());
-        Self { name, ticks, failures, restarts, first_failure }
+        let times = node.times.as_ref();
+        Self {
+            name: node.name.clone(),
+            ticks: node.ticks,
+            failures: node.failures,
+            restarts: node.restarts,
+            first_failure: node.first_failure.clone(),
+            host_time: times.and_then(|times| times.host_time),
+            lateness: times.and_then(|times| times.lateness),
+        }
     }
+}
+
+/// The latency of a path: how old messages were at the end of the tick of a sink that received them.
+///
+/// A sink is a node without outputs, or one whose outputs are all discarded. Of the messages that one of its ticks
+/// receives, that with the earliest acquisition time counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PathReport {
+    /// The node at which the data began: see [`Metadata`](crate::Metadata).
+    pub source: String,
+    /// The node that received it at last.
+    pub sink: String,
+    /// From [`acquired`](crate::Metadata::acquired) to the end of the sink's tick.
+    pub summary: Summary,
 }
 
 /// Messages of an edge that were sent and never received.
@@ -116,8 +154,24 @@ impl Report {
         self.nodes.iter().find(|report| report.name == node).map(|report| report.ticks)
     }
 
+    /// The tables of times. Those of devices will be one more.
+    fn times(&self) -> [Table<'_>; 3] {
+        let nodes = self.nodes.iter();
+        let row = |node: &NodeReport| node.name.clone();
+        let host_time =
+            nodes.clone().filter_map(|node| Some((row(node), node.host_time.as_ref()?)));
+        let lateness = nodes.filter_map(|node| Some((row(node), node.lateness.as_ref()?)));
+        let path = |path: &PathReport| format!("{} → {}", path.source, path.sink);
+        let latency = self.latency.iter().map(|found| (path(found), &found.summary));
+        [
+            ("host time of a tick", host_time.collect()),
+            ("lateness of a tick", lateness.collect()),
+            ("latency of a path", latency.collect()),
+        ]
+    }
+
     /// From the nodes as they were after the last tick, and after they were stopped.
-    pub(super) fn new(at_end: &[NodeStatus], stopped: &[NodeStatus]) -> Self {
+    pub(super) fn new(at_end: &[NodeStatus], stopped: &[NodeStatus], clock: &Clock) -> Self {
         let end = match at_end.iter().find(|node| node.has_stopped_graph) {
             Some(node) => End::Stopped { by: node.name.clone() },
             None => match finished(at_end) {
@@ -125,12 +179,32 @@ impl Report {
                 nodes => End::Finished { nodes },
             },
         };
-        let dropped = stopped.iter().flat_map(dropped).collect();
-        let nodes = at_end.iter().map(NodeReport::new).collect();
-        let parameters = at_end.iter().flat_map(|node| node.parameters.iter().cloned()).collect();
-        let parameters_omitted = at_end.iter().map(|node| node.parameters_omitted).sum();
-        Self { end, nodes, dropped, parameters, parameters_omitted }
+        let times = at_end.iter().filter_map(|node| node.times.as_ref());
+        let parameters = at_end.iter().flat_map(|node| node.parameters.iter().cloned());
+        Self {
+            end,
+            nodes: at_end.iter().map(NodeReport::new).collect(),
+            dropped: stopped.iter().flat_map(dropped).collect(),
+            parameters: parameters.collect(),
+            parameters_omitted: at_end.iter().map(|node| node.parameters_omitted).sum(),
+            latency: latency(at_end),
+            unmeasured: times.map(|times| times.unmeasured).sum(),
+            simulated_time: clock.is_simulated(),
+        }
     }
+}
+
+/// The latency of each path, sinks in the order of the nodes.
+fn latency(nodes: &[NodeStatus]) -> Vec<PathReport> {
+    let mut paths = Vec::new();
+    for sink in nodes {
+        for (origin, summary) in sink.times.iter().flat_map(|times| &times.latency) {
+            let Some(source) = nodes.get(origin.get() as usize - 1) else { continue };
+            let (source, sink) = (source.name.clone(), sink.name.clone());
+            paths.push(PathReport { source, sink, summary: *summary });
+        }
+    }
+    paths
 }
 
 fn finished(nodes: &[NodeStatus]) -> Vec<String> {
@@ -218,6 +292,13 @@ impl fmt::Display for Report {
         }
         if self.parameters_omitted > 0 {
             writeln!(f, "{} earlier changes of parameters are left out", self.parameters_omitted)?;
+        }
+        let has_times = times::write(f, &self.times())?;
+        if self.unmeasured > 0 {
+            writeln!(f, "{} message(s) arrived on paths that were not measured", self.unmeasured)?;
+        }
+        if has_times && self.simulated_time {
+            writeln!(f, "all times are simulated time")?;
         }
         Ok(())
     }

@@ -1,0 +1,190 @@
+//! The statistics of a run: which nodes measure what.
+//!
+//! Each node measures the host's time for its ticks. Each sink measures the age of the messages that it receives, apart
+//! for each node at which their data began. A message carries the number of that node in its metadata, so that a sink
+//! finds the histogram without a search by name.
+//!
+//! A histogram takes 36 KiB. A pair of a source and a sink gets one if messages can get from one to the other. The
+//! first [`MOST_PATHS`] pairs are measured, which takes 36 MiB; the messages of others are counted together, and the
+//! report says how many there were.
+
+use std::collections::{BTreeSet, HashMap};
+use std::num::NonZeroU32;
+
+use crate::graph::{AnyNode, NodePaths, NodeStatus};
+use crate::message::EdgeStatus;
+
+/// How many histograms of latency a run has at most.
+const MOST_PATHS: usize = 1024;
+
+/// How many of them a sink gets, if there are enough, for nodes that are no sources, and where data begins nevertheless:
+/// they discard their messages, and send others.
+const SPARE: usize = 2;
+
+/// Begins the statistics of a run.
+pub(super) fn keep(nodes: &mut [&mut dyn AnyNode]) {
+    let statuses: Vec<NodeStatus> = nodes.iter_mut().map(|node| node.status()).collect();
+    let paths = paths(&statuses, MOST_PATHS);
+    for ((index, node), paths) in nodes.iter_mut().enumerate().zip(paths) {
+        if let Some(number) = number(index) {
+            node.keep_statistics(number, paths.as_ref());
+        }
+    }
+}
+
+/// For each node that is a sink, the paths that end there: at most `most` in all.
+fn paths(nodes: &[NodeStatus], most: usize) -> Vec<Option<NodePaths>> {
+    let mut producers = HashMap::new();
+    for (index, node) in nodes.iter().enumerate() {
+        let edges = node.outputs.iter().flat_map(|output| &output.edges);
+        producers.extend(edges.map(|edge| (edge.id, index)));
+    }
+    let mut left = most;
+    let mut paths: Vec<Option<NodePaths>> = (0..nodes.len())
+        .map(|sink| {
+            is_sink(&nodes[sink]).then(|| {
+                let sources = sources(nodes, sink, &producers);
+                let sources: Vec<_> = sources.into_iter().filter_map(number).take(left).collect();
+                left -= sources.len();
+                NodePaths { sources, spare: 0 }
+            })
+        })
+        .collect();
+    for paths in paths.iter_mut().flatten() {
+        paths.spare = SPARE.min(left);
+        left -= paths.spare;
+    }
+    paths
+}
+
+/// The number of a node. A graph with more nodes than that does not fit into memory.
+fn number(index: usize) -> Option<NonZeroU32> {
+    NonZeroU32::new(u32::try_from(index).ok()?.checked_add(1)?)
+}
+
+/// Edges that carry acquisition times: feedback is the state of an earlier tick.
+fn carries_time(edge: &EdgeStatus) -> bool {
+    !edge.feedback
+}
+
+/// Whether the node receives messages, and sends none to another node in the same tick.
+fn is_sink(node: &NodeStatus) -> bool {
+    let mut edges = node.outputs.iter().flat_map(|output| &output.edges);
+    !node.inputs.is_empty() && !edges.any(carries_time)
+}
+
+/// Whether the node may run without a message that carries an acquisition time.
+fn is_source(node: &NodeStatus) -> bool {
+    let required = node.inputs.iter().filter(|input| !input.optional);
+    !required.flat_map(|input| &input.edges).any(carries_time)
+}
+
+/// The sources whose messages get to a node.
+fn sources(
+    nodes: &[NodeStatus],
+    sink: usize,
+    producers: &HashMap<usize, usize>,
+) -> BTreeSet<usize> {
+    let (mut seen, mut open, mut found) = (BTreeSet::from([sink]), vec![sink], BTreeSet::new());
+    while let Some(node) = open.pop() {
+        if node != sink && is_source(&nodes[node]) {
+            found.insert(node);
+        }
+        let edges = nodes[node].inputs.iter().flat_map(|input| &input.edges);
+        let edges = edges.filter(|edge| carries_time(edge));
+        let before = edges.filter_map(|edge| producers.get(&edge.id));
+        open.extend(before.filter(|node| seen.insert(**node)));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Policy;
+    use crate::operator::PortStatus;
+
+    /// A port with these edges. An edge below 0 is a feedback edge.
+    fn port(optional: bool, edges: &[isize]) -> PortStatus {
+        let edge = |&id: &isize| EdgeStatus {
+            name: "an edge",
+            id: id.unsigned_abs(),
+            waiting: 0,
+            capacity: 1,
+            policy: Policy::BackPressure,
+            feedback: id < 0,
+            dropped_by_policy: 0,
+            dropped_at_end: 0,
+        };
+        PortStatus { name: "a port", optional, edges: edges.iter().map(edge).collect() }
+    }
+
+    fn node(inputs: Vec<PortStatus>, outputs: Vec<PortStatus>) -> NodeStatus {
+        NodeStatus {
+            failures: 0,
+            restarts: 0,
+            first_failure: None,
+            name: String::new(),
+            ticks: 0,
+            count: None,
+            is_finished: false,
+            has_stopped_graph: false,
+            inputs,
+            outputs,
+            parameters: Vec::new(),
+            parameters_omitted: 0,
+            times: None,
+        }
+    }
+
+    /// Each sink, its sources and its spare histograms, by index.
+    fn found(nodes: &[NodeStatus], most: usize) -> Vec<(usize, Vec<usize>, usize)> {
+        let paths = paths(nodes, most).into_iter().enumerate();
+        let index = |number: &NonZeroU32| number.get() as usize - 1;
+        paths
+            .filter_map(|(sink, paths)| {
+                let NodePaths { sources, spare } = paths?;
+                Some((sink, sources.iter().map(index).collect(), spare))
+            })
+            .collect()
+    }
+
+    /// Two sources; a node that joins them, with state; a node that runs for an optional message alone; two sinks, one
+    /// of which has an output that is discarded; and a node without ports.
+    fn graph() -> Vec<NodeStatus> {
+        vec![
+            node(vec![], vec![port(false, &[1])]),
+            node(vec![], vec![port(false, &[2, 3])]),
+            node(
+                vec![port(false, &[1]), port(false, &[2]), port(false, &[-4])],
+                vec![port(false, &[-4]), port(false, &[5])],
+            ),
+            node(vec![port(true, &[3])], vec![port(false, &[6])]),
+            node(vec![port(false, &[5])], vec![]),
+            node(vec![port(false, &[6])], vec![port(false, &[])]),
+            node(vec![], vec![]),
+        ]
+    }
+
+    #[test]
+    fn only_pairs_that_messages_connect_have_a_path() {
+        let expected = vec![(4, vec![0, 1], 2), (5, vec![1, 3], 2)];
+        assert_eq!(found(&graph(), 100), expected);
+    }
+
+    #[test]
+    fn the_number_of_paths_is_bounded_and_sources_come_first() {
+        assert_eq!(found(&graph(), 3), vec![(4, vec![0, 1], 0), (5, vec![1], 0)]);
+        assert_eq!(found(&graph(), 5), vec![(4, vec![0, 1], 1), (5, vec![1, 3], 0)]);
+        assert_eq!(found(&graph(), 0), vec![(4, vec![], 0), (5, vec![], 0)]);
+    }
+
+    #[test]
+    fn feedback_makes_neither_a_path_nor_a_circle() {
+        let own_state = vec![
+            node(vec![port(false, &[-1])], vec![port(false, &[-1, 2])]),
+            node(vec![port(false, &[2]), port(false, &[-3])], vec![port(false, &[-3])]),
+        ];
+        assert_eq!(found(&own_state, 9), vec![(1, vec![0], 2)]);
+    }
+}

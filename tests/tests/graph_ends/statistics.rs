@@ -1,0 +1,291 @@
+//! The statistics of a run. All durations are those of a simulated clock, so that the report is exact.
+
+use std::time::Duration;
+
+use streamflow::prelude::*;
+use streamflow::schedule::{PathReport, Report, Summary};
+use streamflow_tests::stereo::Counter;
+use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
+
+pub(crate) fn add(suite: Suite) -> Suite {
+    suite
+        .both("without_statistics_a_report_has_no_times", absent)
+        .both("statistics_have_the_time_of_each_node_and_the_latency_of_each_path", exact)
+        .both("each_run_has_statistics_of_its_own", again)
+        .both("data_begins_where_an_operator_discards_its_message", discarded)
+        .both("a_time_of_the_operator_s_own_counts_for_the_latency", own_time)
+        .both("feedback_has_no_part_in_latency", feedback)
+        .both("statistics_are_tables_with_units", tables)
+        .both("statistics_of_a_real_clock_count_each_tick", real)
+}
+
+const MS: Duration = Duration::from_millis(1);
+const TICKS: u64 = 7;
+
+/// The platform, with statistics by a clock.
+fn measured(platform: &Platform, clock: &Clock) -> Result<Platform> {
+    let builder = Platform::builder().statistics(true).clock(clock);
+    Ok(builder.driver(platform.driver().clone())?)
+}
+
+fn simulated(platform: &Platform) -> Result<Platform> {
+    measured(platform, &Clock::simulated())
+}
+
+/// Takes so many milliseconds, and then sends.
+#[operator]
+struct Source {
+    #[output]
+    number: u64,
+    ms: u32,
+}
+
+impl Compute for Source {
+    fn compute(&mut self, io: SourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        cx.platform().clock().advance(MS * self.ms);
+        io.number.emit(cx.tick())
+    }
+}
+
+#[operator]
+struct Join {
+    #[input]
+    a: &u64,
+    #[input]
+    b: &u64,
+    #[output]
+    sum: u64,
+    ms: u32,
+}
+
+impl Compute for Join {
+    fn compute(&mut self, io: JoinIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        // The later one first.
+        let b = io.b.receive().into_data();
+        let a = io.a.receive().into_data();
+        cx.platform().clock().advance(MS * self.ms);
+        io.sum.emit(a + b)
+    }
+}
+
+#[operator]
+struct Sink {
+    #[input]
+    number: &u64,
+    ms: u32,
+}
+
+impl Compute for Sink {
+    fn compute(&mut self, io: SinkIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.number.receive().into_data();
+        cx.platform().clock().advance(MS * self.ms);
+        Ok(())
+    }
+}
+
+graph! {
+    struct Fork() {
+        #[when(count(TICKS))] let a: Source = Source::new(1);
+        #[when(count(TICKS))] let b: Source = Source::new(2);
+        let join: Join = Join::new(4);
+        let sum: Sink = Sink::new(8);
+        let only_b: Sink = Sink::new(16);
+        a.number >> join.a;
+        b.number >> join.b;
+        b.number >> only_b.number;
+        join.sum >> sum.number;
+    }
+}
+
+/// What a report says of a node.
+fn host_time(report: &Report, node: &str) -> Option<Summary> {
+    report.nodes.iter().find(|found| found.name == node)?.host_time
+}
+
+/// The paths of a report, with the count and the longest time in milliseconds.
+fn paths(report: &Report) -> Vec<(&str, &str, u64, u128)> {
+    let mut paths = Vec::new();
+    for PathReport { source, sink, summary, .. } in &report.latency {
+        paths.push((source.as_str(), sink.as_str(), summary.count, summary.max.as_millis()));
+    }
+    paths
+}
+
+fn absent(platform: &Platform) -> Result<(), Failed> {
+    let report = Fork::new(platform)?.run()?;
+    check_equal((report.latency.len(), report.unmeasured), (0, 0))?;
+    let has_times = report.nodes.iter().any(|node| node.host_time.or(node.lateness).is_some());
+    check(!has_times && !report.to_string().contains("p99"), || format!("{report}"))?;
+    check_equal(report.ticks("join"), Some(TICKS))
+}
+
+fn exact(platform: &Platform) -> Result<(), Failed> {
+    let report = Fork::new(&simulated(platform)?)?.run()?;
+    for (node, ms) in [("a", 1), ("b", 2), ("join", 4), ("sum", 8), ("only_b", 16)] {
+        let Some(found) = host_time(&report, node) else {
+            return Err(Failed::msg(format!("`{node}` has no time: {report}")));
+        };
+        // All ticks take the same time, so the percentiles are exact, too.
+        check_equal(
+            (found.count, found.p50, found.p99, found.max),
+            (TICKS, MS * ms, MS * ms, MS * ms),
+        )?;
+    }
+    let order: Vec<&str> = report.nodes.iter().map(|node| node.name.as_str()).collect();
+    check_equal(order, vec!["a", "b", "join", "sum", "only_b"])?;
+    // In this order, one after the other. `a` is the earlier one for `sum`, and `only_b` runs after it.
+    let expected = vec![("a", "sum", TICKS, 2 + 4 + 8), ("b", "only_b", TICKS, 4 + 8 + 16)];
+    check_equal(paths(&report), expected)?;
+    check(report.simulated_time && report.unmeasured == 0, || format!("{report:?}"))?;
+    check(report.nodes.iter().all(|node| node.lateness.is_none()), || format!("{report:?}"))
+}
+
+fn again(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = Fork::new(&simulated(platform)?)?;
+    let first = graph.run()?;
+    check_equal(graph.run()?, first)
+}
+
+/// Acquires data of its own when a message comes.
+#[operator]
+struct Triggered {
+    #[input]
+    trigger: u64,
+    #[output]
+    number: u64,
+}
+
+impl Compute for Triggered {
+    fn compute(&mut self, io: TriggeredIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.trigger.discard();
+        cx.platform().clock().advance(MS);
+        io.number.emit(cx.tick())
+    }
+}
+
+graph! {
+    struct Trigger() {
+        #[when(count(TICKS))] let source: Source = Source::new(1);
+        let one: Triggered = Triggered::new();
+        let two: Triggered = Triggered::new();
+        let three: Triggered = Triggered::new();
+        let sink: Sink = Sink::new(3);
+        source.number >> one.trigger;
+        one.number >> two.trigger;
+        two.number >> three.trigger;
+        three.number >> sink.number;
+    }
+}
+
+fn discarded(platform: &Platform) -> Result<(), Failed> {
+    let report = Trigger::new(&simulated(platform)?)?.run()?;
+    check_equal(paths(&report), vec![("three", "sink", TICKS, 3)])
+}
+
+/// Sends what was acquired half a second ago; after a message, with the time of that message.
+#[operator]
+struct Old {
+    #[input(optional)]
+    number: u64,
+    #[output]
+    old: u64,
+}
+
+impl Compute for Old {
+    fn compute(&mut self, io: OldIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let number = io.number.receive().into_data().unwrap_or_default();
+        io.old.acquired(Timestamp(cx.now().0 - 500_000_000)).emit(number)
+    }
+}
+
+graph! {
+    struct Older() {
+        #[when(count(TICKS))] let source: Source = Source::new(0);
+        let old: Old = Old::new();
+        let sink: Sink = Sink::new(2);
+        source.number >> old.number;
+        old.old >> sink.number;
+    }
+}
+
+/// The path still begins at the source.
+fn own_time(platform: &Platform) -> Result<(), Failed> {
+    let clock = Clock::simulated();
+    clock.advance(MS * 1000);
+    let report = Older::new(&measured(platform, &clock)?)?.run()?;
+    check_equal(paths(&report), vec![("source", "sink", TICKS, 502)])
+}
+
+/// Adds up, over a feedback edge. It is a sink: nothing else follows.
+#[operator]
+struct Total {
+    #[input]
+    before: u64,
+    #[input]
+    number: u64,
+    #[output]
+    total: u64,
+}
+
+impl Compute for Total {
+    fn compute(&mut self, io: TotalIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (before, number) = (io.before.receive().into_data(), io.number.receive().into_data());
+        cx.platform().clock().advance(MS * 5);
+        io.total.emit(before + number)
+    }
+}
+
+graph! {
+    struct Totals() {
+        #[when(count(TICKS))] let source: Source = Source::new(1);
+        let total: Total = Total::new();
+        source.number >> total.number;
+        #[feedback(initial = 0)] total.total >> total.before;
+    }
+}
+
+/// Each message is as old as its own way, and not as that of the first one.
+fn feedback(platform: &Platform) -> Result<(), Failed> {
+    let mut graph = Totals::new(&simulated(platform)?)?;
+    for _ in 0..2 {
+        check_equal(paths(&graph.run()?), vec![("source", "total", TICKS, 5)])?;
+    }
+    Ok(())
+}
+
+fn tables(platform: &Platform) -> Result<(), Failed> {
+    let text = Totals::new(&simulated(platform)?)?.run()?.to_string();
+    let lines = [
+        "host time of a tick         count        p50        p99        max",
+        "source                          7    1.00 ms    1.00 ms    1.00 ms",
+        "total                           7    5.00 ms    5.00 ms    5.00 ms",
+        "latency of a path           count        p50        p99        max",
+        "source → total                  7    5.00 ms    5.00 ms    5.00 ms",
+        "all times are simulated time",
+    ];
+    check_text(&text, &lines)
+}
+
+graph! {
+    struct Plain() {
+        #[when(count(TICKS))] let source: Counter = Counter::new();
+        let sink: Sink = Sink::new(0);
+        let other: Sink = Sink::new(0);
+        source.number >> sink.number;
+        #[policy(pop)] source.number >> other.number;
+    }
+}
+
+fn real(platform: &Platform) -> Result<(), Failed> {
+    let report = Plain::new(&measured(platform, &Clock::real())?)?.run()?;
+    let counts: Vec<_> = paths(&report).into_iter().map(|(a, b, count, _)| (a, b, count)).collect();
+    check_equal(counts, vec![("source", "sink", TICKS), ("source", "other", TICKS)])?;
+    check_equal(host_time(&report, "source").map(|time| time.count), Some(TICKS))?;
+    check(!report.to_string().contains("simulated"), || format!("{report}"))?;
+    let ordered = |time: &Summary| time.p50 <= time.p99 && time.p99 <= time.max;
+    let times = report.latency.iter().map(|path| path.summary);
+    let times = times.chain(report.nodes.iter().filter_map(|node| node.host_time));
+    check(times.clone().count() == 5 && times.clone().all(|time| ordered(&time)), || {
+        format!("{report}")
+    })
+}
