@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::iter;
 use std::process::ExitCode;
 
+use streamflow::PlatformBuilder;
 use streamflow::prelude::*;
 use streamflow::schedule::Report;
 use tracing_subscriber::EnvFilter;
@@ -42,7 +43,7 @@ pub struct GraphArgs {
     #[arg(long)]
     pub mermaid: bool,
 
-    /// Print to stderr why the run ended, what each node did, and which messages were dropped
+    /// Print to stderr why the run ended, what each node did, how long it took, and which messages were dropped
     #[arg(long)]
     pub report: bool,
 }
@@ -66,24 +67,35 @@ impl PlatformArgs {
     /// # Errors
     /// [`Usage`] for a seed on a GPU, which takes none; the platform's, if it can't be started.
     pub fn open(&self) -> Result<Platform, Failure> {
+        self.start(Platform::builder())
+    }
+
+    /// As [`open`](Self::open), for a graph with these flags: with a report, the platform keeps statistics.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open).
+    pub fn open_for(&self, graph: &GraphArgs) -> Result<Platform, Failure> {
+        self.start(Platform::builder().statistics(graph.report))
+    }
+
+    fn start(&self, mut builder: PlatformBuilder) -> Result<Platform, Failure> {
+        if let Some(seed) = self.seed {
+            builder = builder.seed(seed);
+        }
         match (self.platform, self.seed) {
-            (Choice::Host, seed) => host(seed.unwrap_or(0)),
-            (Choice::Cuda, None) => Ok(Platform::cuda()?),
+            (Choice::Host, _) => Ok(builder.host()?),
+            (Choice::Cuda, None) => Ok(builder.cuda()?),
             (Choice::Cuda, Some(_)) => Err(no_seed()),
-            (Choice::Auto, None) => Ok(Platform::detect()?),
-            (Choice::Auto, Some(seed)) => {
-                if Platform::detect()?.name() == "host" {
-                    host(seed)
-                } else {
-                    Err(no_seed())
+            (Choice::Auto, seed) => {
+                let platform = builder.detect()?;
+                // A GPU has no use for the seed.
+                if seed.is_some() && platform.name() != "host" {
+                    return Err(no_seed());
                 }
+                Ok(platform)
             }
         }
     }
-}
-
-fn host(seed: u64) -> Result<Platform, Failure> {
-    Ok(Platform::host().seed(seed).build()?)
 }
 
 fn no_seed() -> Failure {

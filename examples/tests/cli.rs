@@ -401,4 +401,25 @@ fn the_report_flag_says_why_the_run_ended() {
     }
     let ticks = report.lines().filter(|line| line.ends_with(" 4")).count();
     assert_eq!(ticks, 4, "each node did 4 ticks:\n{report}");
+    // Statistics: of each node, and of the paths from both sources to the sink, of which one is the earlier.
+    for words in ["host time of a tick", "latency of a path", "p99", " → rx"] {
+        assert!(report.contains(words), "{report}");
+    }
+    let row = |line: &str, name| line.starts_with(name) && line.contains(" 4  ");
+    for name in ["source1 ", "source2 ", "combine_and_sum ", "rx ", "source1 → rx"] {
+        assert!(report.lines().any(|line| row(line, name)), "{name}:\n{report}");
+    }
+    assert!(!report.contains("simulated time"), "{report}");
+}
+
+#[test]
+fn a_report_under_a_seed_has_simulated_times() {
+    let flags = ["--platform", "host", "--rows", "2", "--cols", "3", "--count", "2", "--report"];
+    let reports = [0, 1].map(|_| {
+        let output = run_pool(&[&flags[..], &["--seed", "3"]].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stderr).to_owned()
+    });
+    assert!(reports[0].contains("simulated time"), "{}", reports[0]);
+    assert_eq!(reports[0], reports[1], "a seed repeats a report");
 }

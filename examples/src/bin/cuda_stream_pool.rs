@@ -56,7 +56,7 @@ fn run(args: &Args) -> Result<()> {
         return Ok(write!(io::stdout(), "{chart}")?);
     }
     cli::check_size(args.rows, args.cols)?;
-    let platform = args.platform.open()?;
+    let platform = args.platform.open_for(&args.graph)?;
     let format = if args.json { Format::Json } else { Format::Human };
     let report = report(format);
     let (rows, cols, count) = (args.rows as usize, args.cols, args.count);

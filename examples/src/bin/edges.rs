@@ -47,7 +47,7 @@ fn run(args: &Args) -> Result<()> {
         // Unreachable: clap requires both arguments.
         return Err(Usage("name IN.png and OUT.png".into()).into());
     };
-    let platform = args.platform.open()?;
+    let platform = args.platform.open_for(&args.graph)?;
     let image = png_io::read(input)?;
 
     let bar = progress::bar(args.repeat);

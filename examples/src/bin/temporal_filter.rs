@@ -56,7 +56,7 @@ fn run(args: &Args) -> streamflow::Result<()> {
         return Ok(write!(io::stdout(), "{}", TemporalFilter::MERMAID)?);
     }
     cli::check_size(args.rows, args.cols)?;
-    let platform = args.platform.open()?;
+    let platform = args.platform.open_for(&args.graph)?;
     let format = if args.json { Format::Json } else { Format::Human };
     let (rows, cols) = (args.rows as usize, args.cols as usize);
     let checked = Arc::new(AtomicU64::new(0));
