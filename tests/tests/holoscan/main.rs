@@ -16,6 +16,7 @@ mod operators;
 mod python;
 mod queues;
 mod start;
+mod statistics;
 mod streams;
 mod table;
 
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         failures::tests,
         neighbours::tests,
         gaps::tests,
+        statistics::tests,
         bad_input::tests,
     ];
     let suite = groups.into_iter().fold(Suite::new(), |suite, tests| tests(suite));
