@@ -1,5 +1,7 @@
 //! Graphs that pass a `u64`: the time of the scheduler, the hooks, the ports and the queues, without streams.
 //!
+//! The rows of `statistics` compare a graph on a platform that keeps them with the same graph on one that does not.
+//!
 //! A chain is a source, operators that forward the number, and an end. A fan is a source whose message many ends read.
 
 use std::hint::black_box;
@@ -128,6 +130,39 @@ pub(crate) fn measure(null: &Arc<Null>, platform: &Platform, row: Option<String>
     row!("chain of 100", 100, Chain100);
     row!("fan of 8", 9, Fan8);
     row!("fan of 64", 65, Fan64);
+    if row.as_ref().is_none_or(|row| row == "statistics") { statistics(null) } else { Ok(()) }
+}
+
+/// What statistics cost: graphs with and without them take turns.
+fn statistics(null: &Arc<Null>) -> Result<()> {
+    let platform = |keep| Platform::builder().statistics(keep).driver(null.clone());
+    let (on, off) = (platform(true)?, platform(false)?);
+    println!("\n{:<14}{:>12}{:>15}{:>18}", "statistics", "with them", "without", "per operator");
+    macro_rules! row {
+        ($name:literal, $operators:literal, $graph:ident) => {
+            let ticks = HOOKS / $operators;
+            let (mut on, mut off) = ($graph::new(&on, ticks)?, $graph::new(&off, ticks)?);
+            let mut times = [Vec::new(), Vec::new()];
+            null.off(|| -> Result<()> {
+                for round in 0..=ROUNDS {
+                    for (graph, times) in [&mut on, &mut off].into_iter().zip(&mut times) {
+                        let start = Instant::now();
+                        graph.run()?;
+                        // The first round warms up.
+                        if round > 0 {
+                            times.push(start.elapsed().as_secs_f64() * 1e9 / ticks as f64);
+                        }
+                    }
+                }
+                Ok(())
+            })?;
+            let [on, off] = times.map(median);
+            let each = (on - off) / f64::from($operators);
+            println!("{:<14}{on:>9.1} ns{off:>12.1} ns{each:>15.1} ns", $name);
+        };
+    }
+    row!("two operators", 2, Chain2);
+    row!("chain of 10", 10, Chain10);
     Ok(())
 }
 
