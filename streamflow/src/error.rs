@@ -30,16 +30,19 @@
 
 mod exploration;
 pub(crate) mod failure;
+mod names;
 mod panics;
 
 pub use exploration::{Exploration, Failing, Limit, Stopped};
 pub use failure::Failure;
+pub(crate) use names::did_you_mean;
 pub(crate) use panics::{caught_as_error, drop_all};
 
 use std::error::Error as StdError;
 use std::time::Duration;
 
 use crate::driver::{DeviceId, DriverError, RaceReports};
+use crate::time::Timestamp;
 
 /// What streamflow's calls return. It is private, so that rustdoc shows what it stands for: users have another alias,
 /// [`streamflow::Result`](crate::Result).
@@ -335,6 +338,64 @@ pub enum Error {
         node: String,
     },
 
+    /// A graph has no node of this name.
+    #[error("the graph has no node `{node}`{hint}")]
+    UnknownNode {
+        /// The name.
+        node: String,
+        /// A question for the nearest name, or nothing.
+        hint: String,
+    },
+
+    /// A limit of a run that can't be kept. Nothing was run.
+    #[error("the run of the graph can't be limited: {problem}")]
+    RunLimit {
+        /// What is wrong, and what to do.
+        problem: &'static str,
+    },
+
+    /// A run was ended step by step that was not begun so.
+    #[error("`end_run` ends a run that `tick` has begun, and there is none: call `tick` first")]
+    NotStepped,
+
+    /// A handle was used after the end of its run.
+    #[error("`{call}` came too late: the run of `{graph}` {problem}")]
+    RunOver {
+        /// The graph.
+        graph: &'static str,
+        /// The method of the handle.
+        call: &'static str,
+        /// What had happened, and what to do.
+        problem: &'static str,
+    },
+
+    /// A run has not ended, or has not answered, within the time that its caller waits.
+    #[error("the run of `{graph}` goes on: {}", describe(in_hook.as_ref()))]
+    StillRunning {
+        /// The graph.
+        graph: &'static str,
+        /// The hook that runs; `None` if the caller met none.
+        in_hook: Option<InHook>,
+    },
+
+    /// The thread of a run could not be made. The graph was dropped, and nothing was run.
+    #[error(
+        "no thread could be made to run `{graph}`: {cause}; end other threads, or call `run` on a thread of your own"
+    )]
+    Spawn {
+        /// The graph.
+        graph: &'static str,
+        /// The operating system's error.
+        cause: String,
+    },
+
+    /// Ctrl-C can't stop a run.
+    #[error("`stop_on_ctrl_c` can't handle the signal: {problem}")]
+    CtrlC {
+        /// What is wrong, and what to do.
+        problem: String,
+    },
+
     /// A platform was asked for a longer spin than a scheduler may do.
     #[error(
         "a scheduler was told to spin for {asked:?} before its thread sleeps; `spin` is at most {longest:?}, since \
@@ -560,6 +621,34 @@ fn allocated_for(holders: &[(String, usize)]) -> String {
     let each = holders.iter().map(|(holder, count)| format!("`{holder}` ({count})"));
     let each = each.collect::<Vec<_>>().join(", ");
     format!(", allocated for the streams {each}; messages may have carried them elsewhere")
+}
+
+/// A hook that runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InHook {
+    /// The node.
+    pub node: String,
+    /// `start`, `compute` or `stop`; `synchronize` while the end of the run waits for the node's device work.
+    pub hook: &'static str,
+    /// The tick, from 0.
+    pub tick: u64,
+    /// Since when, at the latest: when a handle first saw it, by the platform's clock.
+    pub since: Timestamp,
+}
+
+fn describe(hook: Option<&InHook>) -> String {
+    match hook {
+        None => "no hook runs now, so it waits or is between two ticks; `stop` ends it".to_owned(),
+        Some(InHook { node, hook: "synchronize", .. }) => {
+            format!("the work that `{node}` has queued on the device is not complete")
+        }
+        Some(InHook { node, hook, tick, .. }) => {
+            format!(
+                "node `{node}` has not returned from `{hook}`, tick {tick}; the run ends only after that"
+            )
+        }
+    }
 }
 
 fn list(names: &[String]) -> String {

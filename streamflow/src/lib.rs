@@ -27,7 +27,7 @@ mod turns;
 pub use context::{ExecutionContext, OnStream, Stream, StreamName, StreamRef};
 pub use driver::{BorrowedStream, Coscheduling, DeviceId, GreenContext, SmSizes, StreamFlags};
 pub use error::failure::Result;
-pub use error::{Error, Failure};
+pub use error::{Error, Failure, InHook};
 pub use graph::Graph;
 pub use half::f16;
 pub use kernel::Grid;
@@ -40,7 +40,7 @@ pub use operator::{Compute, Node, Operator};
 pub use param::{NoParams, Param, ParamChange};
 pub use platform::{HostPlatform, Platform, PlatformBuilder, PlatformOptions, device};
 pub use port::{In, Out};
-pub use schedule::Report;
+pub use schedule::{Report, RunHandle, Running, Stepped};
 pub use stream::{
     CudaGreenContext, CudaGreenContextPool, CudaStream, CudaStreamPool, ExternalStream,
     GreenContexts, Point, StreamPool, TimingEvent,
@@ -67,11 +67,11 @@ pub mod __private {
     pub use crate::context::{ExecutionContext, SingleStream, StreamName};
     pub use crate::driver::{HostArgs, HostKernel};
     pub use crate::error::{Error, Failure};
-    pub use crate::graph::Graph;
     pub use crate::graph::check::{
         EdgeEnd, check_devices, check_inputs, check_outputs, check_pool, check_pool_use,
         check_second, check_sizes, check_transfer,
     };
+    pub use crate::graph::{Graph, RunState};
     pub use crate::kernel::expansion::*;
     pub use crate::kernel::{Kernel, KernelInfo, ParamInfo, ParamKind, Passing};
     pub use crate::memory::{DeviceSlice, Element, Scalar, Shared};
@@ -85,6 +85,8 @@ pub mod __private {
     };
     pub use crate::platform::{Platform, device};
     pub use crate::port::*;
-    pub use crate::schedule::{Report, run};
+    pub use crate::schedule::{
+        Report, RunFor, Running, Stepped, end_run, run, run_for, spawn, tick,
+    };
     pub use crate::stream::CudaStreamPool;
 }

@@ -12,11 +12,15 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 thread_local! {
     // `const` and without a destructor: reading it never allocates, and works during thread exit.
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
+
+/// The bytes that all threads have allocated and not freed.
+static LIVE: AtomicI64 = AtomicI64::new(0);
 
 /// The system's allocator, with a count of its calls. A test binary sets it as its global allocator.
 #[derive(Debug, Clone, Copy, Default)]
@@ -41,32 +45,43 @@ pub fn so_far() -> u64 {
     COUNT.get()
 }
 
-fn note() {
-    COUNT.set(COUNT.get() + 1);
+/// The bytes that all threads have allocated and not freed, to compare two moments of one process. Check with [`count`]
+/// that [`Counting`] is the global allocator.
+pub fn live_bytes() -> i64 {
+    LIVE.load(Ordering::Relaxed)
+}
+
+fn note(more: usize, less: usize) {
+    let bytes = |bytes| i64::try_from(bytes).unwrap_or(i64::MAX);
+    LIVE.fetch_add(bytes(more) - bytes(less), Ordering::Relaxed);
+    if more > 0 {
+        COUNT.set(COUNT.get() + 1);
+    }
 }
 
 // SAFETY: every method passes its arguments to the system's allocator, which has the same contract.
-// Counting touches only a thread-local integer.
+// Counting touches only a thread-local integer and an atomic one.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        note();
+        note(layout.size(), 0);
         // SAFETY: the caller keeps the contract of this method.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        note();
+        note(layout.size(), 0);
         // SAFETY: as above.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        note();
+        note(size, layout.size());
         // SAFETY: as above.
         unsafe { System.realloc(pointer, layout, size) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        note(0, layout.size());
         // SAFETY: as above.
         unsafe { System.dealloc(pointer, layout) }
     }

@@ -1,19 +1,28 @@
-//! The control of a run: the flags that end or pause it, and the signal that wakes its scheduler.
+//! The control of a run: the commands that end or pause it, the signal that wakes its scheduler, and what its nodes do.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use super::activity::NodeCell;
 use crate::driver::Signal;
 
 const RUNS: u8 = 0;
 const PAUSED: u8 = 1;
-const STOPPED: u8 = 2;
+const STOPPED_BY_NODE: u8 = 2;
+const STOPPED_BY_HANDLE: u8 = 3;
+const STOPPED_BY_CTRL_C: u8 = 4;
+const OVER: u8 = 5;
 
-/// What the threads of a run share: whether it goes on, and how to wake its scheduler.
+/// A bit beside the state: the scheduler shall make a report.
+const REPORT: u8 = 1 << 7;
+
+/// What the threads of a run share: whether it goes on, how to wake its scheduler, and what its nodes do.
 #[derive(Debug, Default)]
 pub struct RunControl {
+    /// Changed by [`change`](Self::change) alone.
     state: AtomicU8,
     signal: Arc<Signal>,
+    nodes: Box<[Arc<NodeCell>]>,
 }
 
 /// What a scheduler shall do next.
@@ -21,27 +30,122 @@ pub struct RunControl {
 pub(crate) enum Command {
     /// Run the nodes.
     Run,
+    /// Make a report, then ask for the next command.
+    Report,
     /// Run no node until the command changes.
     Pause,
     /// End the run.
-    Stop,
+    Stop(StopSource),
+}
+
+/// Where a stop came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StopSource {
+    Node,
+    Handle,
+    #[cfg_attr(not(feature = "ctrlc"), allow(dead_code, reason = "made by `stop_on_ctrl_c` alone"))]
+    CtrlC,
+}
+
+/// Whether a run goes on, for the user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RunPhase {
+    /// It runs, or sleeps until a node can run.
+    Running,
+    /// It was asked to pause: no node begins a tick.
+    Paused,
+    /// It was asked to stop: the tick that runs finishes, then the `stop` hooks are called.
+    Stopping,
+    /// It has ended.
+    Over,
 }
 
 impl RunControl {
+    /// The control of a run of these nodes, in their static order.
+    pub(crate) fn new(nodes: Box<[Arc<NodeCell>]>) -> Self {
+        Self { nodes, ..Self::default() }
+    }
+
+    /// The nodes, in their static order.
+    #[inline]
+    pub(crate) fn nodes(&self) -> &[Arc<NodeCell>] {
+        &self.nodes
+    }
+
     /// The command. Read once in each pass.
     #[inline]
     pub(crate) fn command(&self) -> Command {
         match self.state.load(Ordering::Acquire) {
             RUNS => Command::Run,
+            state if state & REPORT != 0 => Command::Report,
             PAUSED => Command::Pause,
-            _ => Command::Stop,
+            STOPPED_BY_NODE => Command::Stop(StopSource::Node),
+            STOPPED_BY_CTRL_C => Command::Stop(StopSource::CtrlC),
+            _ => Command::Stop(StopSource::Handle),
         }
     }
 
-    /// Ends the run after the tick that runs now.
-    pub(crate) fn stop(&self) {
-        self.state.store(STOPPED, Ordering::Release);
+    /// Whether nodes may begin a tick. Read before each tick.
+    #[inline]
+    pub(crate) fn permits_ticks(&self) -> bool {
+        self.state.load(Ordering::Relaxed) & !REPORT == RUNS
+    }
+
+    /// Whether the run goes on.
+    pub(crate) fn phase(&self) -> RunPhase {
+        match self.state.load(Ordering::Acquire) & !REPORT {
+            RUNS => RunPhase::Running,
+            PAUSED => RunPhase::Paused,
+            OVER => RunPhase::Over,
+            _ => RunPhase::Stopping,
+        }
+    }
+
+    /// Ends the run after the tick that runs now. Returns whether nothing had ended it before.
+    pub(crate) fn stop(&self, source: StopSource) -> bool {
+        let stopped = match source {
+            StopSource::Node => STOPPED_BY_NODE,
+            StopSource::Handle => STOPPED_BY_HANDLE,
+            StopSource::CtrlC => STOPPED_BY_CTRL_C,
+        };
+        self.change(|state| (state <= PAUSED).then_some(stopped))
+    }
+
+    /// Keeps nodes from beginning a tick. Returns whether the run goes on.
+    pub(crate) fn pause(&self) -> bool {
+        self.change(|state| (state <= PAUSED).then_some(PAUSED))
+    }
+
+    /// Ends a pause. Returns whether the run goes on.
+    pub(crate) fn resume(&self) -> bool {
+        self.change(|state| (state <= PAUSED).then_some(RUNS))
+    }
+
+    /// The run has ended: no command changes it any more.
+    pub(crate) fn end(&self) {
+        self.change(|_| Some(OVER));
+    }
+
+    /// Asks the scheduler for a report.
+    pub(crate) fn request_report(&self) {
+        self.state.fetch_or(REPORT, Ordering::AcqRel);
         self.signal.raise();
+    }
+
+    /// The scheduler begins to make the report.
+    pub(crate) fn begin_report(&self) {
+        self.state.fetch_and(!REPORT, Ordering::AcqRel);
+    }
+
+    /// Changes the state, unless `next` refuses, and wakes the scheduler. Returns whether the state was changed.
+    fn change(&self, next: impl Fn(u8) -> Option<u8>) -> bool {
+        let next = |bits: u8| next(bits & !REPORT).map(|state| state | bits & REPORT);
+        let changed = self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, next);
+        if changed.is_ok() {
+            self.signal.raise();
+        }
+        changed.is_ok()
     }
 
     /// What wakes the scheduler.
@@ -63,5 +167,41 @@ impl Waker {
     /// Wakes the scheduler. Change what the condition depends on *before* this call.
     pub fn wake(&self) {
         self.0.raise();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_stop_counts_and_nothing_undoes_it() {
+        let run = RunControl::default();
+        assert!(run.permits_ticks() && run.pause() && run.pause());
+        assert_eq!((run.command(), run.phase()), (Command::Pause, RunPhase::Paused));
+        assert!(!run.permits_ticks() && run.resume() && run.resume() && run.permits_ticks());
+        assert!(run.pause() && run.stop(StopSource::CtrlC));
+        assert!(!run.stop(StopSource::Node) && !run.pause() && !run.resume());
+        assert_eq!(run.command(), Command::Stop(StopSource::CtrlC));
+        assert_eq!(run.phase(), RunPhase::Stopping);
+        run.end();
+        assert_eq!(run.phase(), RunPhase::Over);
+        assert!(!run.stop(StopSource::Handle) && !run.pause() && !run.resume());
+    }
+
+    #[test]
+    fn a_report_is_asked_for_beside_every_state() {
+        let prepare: [fn(&RunControl) -> bool; 3] =
+            [|_| true, RunControl::pause, |run| run.stop(StopSource::Node)];
+        for prepare in prepare {
+            let run = RunControl::default();
+            assert!(prepare(&run));
+            let (before, phase, permits) = (run.command(), run.phase(), run.permits_ticks());
+            run.request_report();
+            assert_eq!(run.command(), Command::Report);
+            assert_eq!((run.phase(), run.permits_ticks()), (phase, permits));
+            run.begin_report();
+            assert_eq!(run.command(), before);
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! What an operator gets beside its ports: streams, memory, its node and its tick.
 
+mod activity;
 mod control;
 mod single_stream;
 mod stream;
@@ -11,15 +12,17 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt;
 use std::sync::Arc;
 
-pub(crate) use control::Command;
-pub use control::{RunControl, Waker};
+pub(crate) use activity::Word;
+pub use activity::{Activity, NodeCell};
+pub(crate) use control::{Command, StopSource};
+pub use control::{RunControl, RunPhase, Waker};
 pub use single_stream::SingleStream;
 pub use stream::{OnStream, Stream, StreamName};
 pub(crate) use stream_policy::StreamPolicy;
 pub use stream_ref::{StreamRef, Synchronized};
 
 use crate::driver::{DeviceId, DriverResult, Note};
-use crate::error::{Failure, Result};
+use crate::error::{Error, Failure, Result, did_you_mean};
 use crate::memory::{Buffer, Download, Downloadable, Element, IntoShape, Pinned, Tensor};
 use crate::message::{Metadata, Origin};
 use crate::platform::Platform;
@@ -62,6 +65,8 @@ pub struct ExecutionContext {
     finished: Cell<bool>,
     /// Whether this operator has called `stop_graph`.
     has_stopped_graph: Cell<bool>,
+    /// What this node does, for other threads.
+    cell: Arc<NodeCell>,
     /// The whole graph's.
     run: Arc<RunControl>,
 }
@@ -93,6 +98,7 @@ impl ExecutionContext {
             number: None,
             finished: Cell::new(false),
             has_stopped_graph: Cell::new(false),
+            cell: Arc::new(NodeCell::new(node)),
             run: Arc::default(),
         }
     }
@@ -122,6 +128,35 @@ impl ExecutionContext {
     /// state.
     pub fn tick(&self) -> u64 {
         self.tick.get()
+    }
+
+    /// The names of all nodes of the graph, producers before consumers.
+    pub fn nodes(&self) -> impl Iterator<Item = &str> {
+        self.run.nodes().iter().map(|cell| cell.name())
+    }
+
+    /// What a node of the graph does: of this node's own, that it computes.
+    ///
+    /// # Errors
+    /// [`Error::UnknownNode`], with the nearest name.
+    pub fn activity_of(&self, node: &str) -> Result<Activity> {
+        Ok(self.cell_of(node)?.word().activity())
+    }
+
+    /// How many ticks a node of the graph has done in this run.
+    ///
+    /// # Errors
+    /// [`Error::UnknownNode`], with the nearest name.
+    pub fn ticks_of(&self, node: &str) -> Result<u64> {
+        Ok(self.cell_of(node)?.word().ticks())
+    }
+
+    fn cell_of(&self, node: &str) -> Result<&NodeCell> {
+        let cell = self.run.nodes().iter().find(|cell| cell.name() == node);
+        cell.map(|cell| &**cell).ok_or_else(|| {
+            let hint = did_you_mean(node, self.nodes());
+            Error::UnknownNode { node: node.to_owned(), hint }
+        })
     }
 
     /// Now, by the platform's [clock](crate::Clock).
@@ -194,8 +229,9 @@ impl ExecutionContext {
     /// Ends the run after this tick. Messages that wait in queues are dropped. A source that is at its end calls
     /// [`finish`](Self::finish) instead: the messages that it sent are then consumed.
     pub fn stop_graph(&self) {
-        self.has_stopped_graph.set(true);
-        self.run.stop();
+        if self.run.stop(StopSource::Node) {
+            self.has_stopped_graph.set(true);
+        }
     }
 
     pub(crate) fn table(&self) -> &StreamTable {
@@ -287,8 +323,22 @@ impl ExecutionContext {
         self.platform.tell(&Note::Leave);
     }
 
-    pub(crate) fn count_tick(&self) {
+    /// A tick has ended, after which the node does this.
+    #[inline]
+    pub(crate) fn count_tick(&self, then: Activity) {
         self.tick.set(self.tick.get() + 1);
+        self.show(then);
+    }
+
+    /// Shows other threads what the node does.
+    #[inline]
+    pub(crate) fn show(&self, activity: Activity) {
+        self.cell.set(self.tick.get(), activity);
+    }
+
+    /// What other threads see of the node.
+    pub(crate) fn cell(&self) -> &Arc<NodeCell> {
+        &self.cell
     }
 
     pub(crate) fn is_finished(&self) -> bool {

@@ -98,20 +98,34 @@
 //! ```
 
 pub mod check;
+mod state;
 mod text;
 
-pub use crate::context::{RunControl, Waker};
+pub use crate::context::{NodeCell, RunControl, Waker};
 pub use crate::operator::{
     AnyNode, Node, NodeOptions, NodePaths, NodeStatus, NodeStreams, OnFailure, PortStatus,
     Progress, Readiness, Waits, any_node,
 };
 
+pub use state::RunState;
+
 use crate::platform::Platform;
 
-/// A struct made by `graph!`. Its method `run`, which `graph!` writes, calls [`schedule::run`](crate::schedule::run).
+/// A struct made by `graph!`. Its methods `run`, `run_for`, `tick`, `end_run` and `spawn`, which `graph!` writes, call those of
+/// [`schedule`](crate::schedule).
 pub trait Graph {
     /// The nodes, producers before consumers.
-    fn nodes(&mut self) -> Vec<&mut dyn AnyNode>;
+    fn nodes(&mut self) -> Vec<&mut dyn AnyNode> {
+        let mut nodes = Vec::new();
+        self.__nodes(&mut nodes);
+        nodes
+    }
+    /// Appends the nodes to a list, producers before consumers.
+    #[doc(hidden)]
+    fn __nodes<'a>(&'a mut self, list: &mut Vec<&'a mut dyn AnyNode>);
+    /// The run that `tick` has begun, if there is one.
+    #[doc(hidden)]
+    fn __run(&mut self) -> &mut RunState;
     /// Where it runs.
     fn platform(&self) -> &Platform;
     /// The type of [`handle`](Self::handle).

@@ -12,7 +12,7 @@ use super::statistics::NodePaths;
 use super::status::{NodeStatus, PortStatus};
 use super::waits::Waits;
 use super::{Compute, Operator};
-use crate::context::{ExecutionContext, RunControl, Streams};
+use crate::context::{ExecutionContext, NodeCell, RunControl, Streams};
 use crate::error::{Error, Failure, Result, caught_as_error};
 use crate::message::{Handled, InputState};
 use crate::param::NodeParams;
@@ -113,6 +113,11 @@ pub trait AnyNode: Send {
     /// Keeps statistics in the run that begins now: numbers the node, as the origin of messages, and makes the
     /// histograms. `paths` are those that end here, if the node is a sink.
     fn keep_statistics(&mut self, number: NonZeroU32, paths: Option<&NodePaths>);
+    /// What other threads see of it.
+    fn cell(&self) -> &Arc<NodeCell>;
+    /// Limits the ticks that it does in this run from now on, if it is a node without inputs; `None` ends that. Returns
+    /// whether it is such a node.
+    fn limit(&mut self, ticks: Option<u64>) -> bool;
     /// Calls `start`. `run` controls the run of the whole graph.
     ///
     /// # Errors
@@ -172,6 +177,17 @@ impl<O: Compute> AnyNode for Node<O> {
 
     fn keep_statistics(&mut self, number: NonZeroU32, paths: Option<&NodePaths>) {
         self.runner.keep_statistics(number, paths);
+    }
+
+    fn cell(&self) -> &Arc<NodeCell> {
+        self.runner.cx.cell()
+    }
+
+    fn limit(&mut self, ticks: Option<u64>) -> bool {
+        if O::INPUTS.is_empty() {
+            self.runner.limit(ticks);
+        }
+        O::INPUTS.is_empty()
     }
 
     fn start(&mut self, run: &Arc<RunControl>) -> Result<()> {

@@ -20,7 +20,7 @@ use super::recovery::{OnFailure, Recovery};
 use super::statistics::{self, NodePaths, NodeStatistics};
 use super::status::{NodeStatus, PortStatus};
 use super::waits::Waits;
-use crate::context::{ExecutionContext, RunControl};
+use crate::context::{Activity, ExecutionContext, RunControl};
 use crate::driver::{DriverError, report_in_drop};
 use crate::error::{Error, Failure, Result, caught_as_error, drop_all};
 use crate::message::Handled;
@@ -62,6 +62,8 @@ enum Ended {
 pub(super) struct NodeRunner {
     pub(super) cx: ExecutionContext,
     count: Option<u64>,
+    /// How many ticks it may do in this run: its `count`, or less if the run has a limit.
+    most: u64,
     /// For each input, in the order of declaration: whether `stream_done` names it. Empty if none is named.
     awaited: Box<[bool]>,
     /// What a tick means that took no message and sent none.
@@ -83,10 +85,12 @@ impl NodeRunner {
         idle: Progress,
         on_failure: OnFailure,
     ) -> Self {
+        let most = count.unwrap_or(u64::MAX);
         let recovery = Recovery::new(on_failure);
         Self {
             cx,
             count,
+            most,
             awaited,
             idle,
             may_fault: false,
@@ -99,7 +103,13 @@ impl NodeRunner {
     /// Whether it will not run again.
     #[inline]
     pub(super) fn is_done(&self) -> bool {
-        self.cx.is_finished() || self.count.is_some_and(|count| self.cx.tick() >= count)
+        self.cx.is_finished() || self.cx.tick() >= self.most
+    }
+
+    /// Limits the ticks that it does in this run from now on; `None` ends that.
+    pub(super) fn limit(&mut self, ticks: Option<u64>) {
+        let most = self.count.unwrap_or(u64::MAX);
+        self.most = ticks.map_or(most, |ticks| most.min(self.cx.tick().saturating_add(ticks)));
     }
 
     pub(super) fn status(&self, inputs: Vec<PortStatus>, outputs: Vec<PortStatus>) -> NodeStatus {
@@ -111,6 +121,7 @@ impl NodeRunner {
             restarts: self.recovery.restarts(),
             first_failure: self.recovery.first().map(str::to_owned),
             is_finished: self.cx.is_finished(),
+            is_at_limit: self.cx.tick() >= self.most && self.count != Some(self.most),
             has_stopped_graph: self.cx.has_stopped_graph(),
             inputs,
             outputs,
@@ -175,11 +186,14 @@ impl NodeRunner {
             self.hook("new", |_| hooks.replace()).map_err(|error| *error)?;
         }
         self.started = true;
+        self.cx.show(Activity::Starting);
         let started = self.hook("start", |cx| {
             hooks.begin_run()?;
             hooks.start(cx)
         });
-        started.map_err(|error| *error)
+        started.map_err(|error| *error)?;
+        self.cx.show(Activity::Idle);
+        Ok(())
     }
 
     #[inline]
@@ -212,6 +226,7 @@ impl NodeRunner {
     /// Returns what the tick changed.
     #[inline]
     fn compute<H: Hooks>(&mut self, hooks: &mut H, publish: bool) -> Result<Progress, Box<Error>> {
+        self.cx.show(Activity::Computing);
         let done = self.hook("compute", |cx| hooks.compute(cx));
         let may_fault = self.may_fault;
         // Messages are dropped here, which runs code of the user.
@@ -235,7 +250,7 @@ impl NodeRunner {
             Ok(Err(full)) => return Err(self.failed("compute", full)),
             Err(panic) => return Err(self.failed("compute", (*panic).into())),
         };
-        self.cx.count_tick();
+        self.cx.count_tick(Activity::Idle);
         Ok(if changed || self.is_done() { Progress::Changed } else { self.idle })
     }
 
@@ -245,7 +260,7 @@ impl NodeRunner {
     fn undo(&self, hooks: &mut dyn Hooks, error: Error) -> Error {
         // A panic while dropping a message is not returned: the panic hook has printed it, and `error` came first.
         let _second = self.cancel(hooks);
-        self.cx.count_tick();
+        self.cx.count_tick(Activity::Failed);
         error
     }
 
@@ -256,7 +271,10 @@ impl NodeRunner {
     }
 
     pub(super) fn stop(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
-        let done = if std::mem::take(&mut self.started) {
+        let before = self.cx.cell().word().activity();
+        let has_started = std::mem::take(&mut self.started);
+        let done = if has_started {
+            self.cx.show(Activity::Stopping);
             self.hook("stop", |cx| hooks.stop(cx))
         } else {
             Ok(())
@@ -264,10 +282,16 @@ impl NodeRunner {
         // Messages are dropped here, which runs code of the user.
         let cleared = drop_all(|| hooks.inputs(&mut |input| input.clear()));
         let cleared = cleared.map_err(|panic| self.failed("stop", (*panic).into()));
-        done.and(cleared).map_err(|error| *error)
+        let done = done.and(cleared);
+        if has_started && done.is_ok() {
+            self.cx.show(if before == Activity::Failed { before } else { Activity::Done });
+        }
+        done.map_err(|error| *error)
     }
 
     pub(super) fn synchronize_blocking(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
+        let before = self.cx.cell().word().activity();
+        self.cx.show(Activity::Synchronizing);
         let mut done = self.cx.synchronize_blocking();
         hooks.outputs(&mut |output| {
             let copied = output.synchronize_blocking();
@@ -275,6 +299,7 @@ impl NodeRunner {
                 done = copied;
             }
         });
+        self.cx.show(before);
         done.map_err(|error| *self.failed("synchronize", error.into()))
     }
 
@@ -345,6 +370,7 @@ impl NodeRunner {
     #[cold]
     #[inline(never)]
     fn failed(&self, hook: &'static str, cause: Failure) -> Box<Error> {
+        self.cx.show(Activity::Failed);
         let (node, tick) = (self.cx.node().to_owned(), self.cx.tick());
         Box::new(Error::Operator { node, hook, tick, cause })
     }

@@ -21,6 +21,8 @@ pub struct NodeStatus {
     pub first_failure: Option<String>,
     /// Whether it has called [`ExecutionContext::finish`](crate::ExecutionContext::finish).
     pub is_finished: bool,
+    /// Whether it has done as many ticks as [`RunFor`](crate::schedule::RunFor) permits, and fewer than its `count`.
+    pub is_at_limit: bool,
     /// Whether it has called [`ExecutionContext::stop_graph`](crate::ExecutionContext::stop_graph).
     pub has_stopped_graph: bool,
     /// Its inputs, in the order of declaration.
@@ -52,8 +54,13 @@ impl NodeStatus {
         self.count.is_some_and(|count| self.ticks >= count)
     }
 
+    /// Whether it ended before its `count`, so that what waits for it is dropped.
+    pub(crate) fn has_ended_early(&self) -> bool {
+        self.is_finished || self.is_at_limit
+    }
+
     /// Whether it will not run again.
     pub(crate) fn is_done(&self) -> bool {
-        self.is_finished || self.has_reached_count()
+        self.is_finished || self.is_at_limit || self.has_reached_count()
     }
 }

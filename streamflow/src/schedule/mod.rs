@@ -1,12 +1,30 @@
-//! Schedulers: they decide which node runs next.
+//! Schedulers: they decide which node runs next. [`run`](run()), [`run_for`], [`tick`], [`end_run`] and [`spawn`] are the
+//! methods of a graph; the guide's page on [running a graph](crate::guide::running_a_graph) compares them.
 
+mod calls;
+#[cfg(feature = "ctrlc")]
+mod ctrl_c;
 mod greedy;
+mod handle;
 mod idle;
+mod limit;
+mod nodes;
+mod owner;
 mod report;
+mod run;
+mod running;
+mod shared;
 mod stall;
 mod statistics;
+mod thread;
 mod times;
 
+pub use calls::{Stepped, end_run, run, run_for, tick};
+pub use handle::RunHandle;
+pub use limit::RunFor;
+pub use report::{DropReason, Dropped, End, NodeReport, PathReport, Report, StoppedBy};
+pub use running::{Running, spawn};
+pub use shared::{NodeState, RunStatus};
+
+pub use crate::context::{Activity, RunPhase};
 pub use crate::operator::Summary;
-pub use greedy::run;
-pub use report::{DropReason, Dropped, End, NodeReport, PathReport, Report};

@@ -68,9 +68,33 @@ pub enum End {
     },
     /// The graph was asked to stop.
     Stopped {
-        /// The node that called [`stop_graph`](crate::ExecutionContext::stop_graph).
-        by: String,
+        /// By whom.
+        by: StoppedBy,
     },
+    /// The nodes without inputs have done the ticks of [`run_for`](crate::schedule::run_for), and no node can run any
+    /// more.
+    TicksDone,
+    /// The time of [`run_for`](crate::schedule::run_for) is over.
+    TimeOver,
+    /// The run has not ended: this is a [report so far](crate::schedule::Running::report).
+    Running,
+    /// The run has failed, and `join` returns its error. Only a [handle](crate::schedule::RunHandle::report) returns
+    /// such a report.
+    Failed,
+}
+
+/// What has stopped a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StoppedBy {
+    /// The node that called [`stop_graph`](crate::ExecutionContext::stop_graph).
+    Node(String),
+    /// A handle of the run: its method `stop`, or its drop.
+    Handle,
+    /// Ctrl-C, after [`stop_on_ctrl_c`](crate::schedule::Running::stop_on_ctrl_c).
+    CtrlC,
+    /// The program, which called `end_run` before a stepped run was over.
+    End,
 }
 
 /// What a node did in a run.
@@ -171,14 +195,12 @@ impl Report {
     }
 
     /// From the nodes as they were after the last tick, and after they were stopped.
-    pub(super) fn new(at_end: &[NodeStatus], stopped: &[NodeStatus], clock: &Clock) -> Self {
-        let end = match at_end.iter().find(|node| node.has_stopped_graph) {
-            Some(node) => End::Stopped { by: node.name.clone() },
-            None => match finished(at_end) {
-                nodes if nodes.is_empty() => End::SourcesDone,
-                nodes => End::Finished { nodes },
-            },
-        };
+    pub(super) fn new(
+        end: End,
+        at_end: &[NodeStatus],
+        stopped: &[NodeStatus],
+        clock: &Clock,
+    ) -> Self {
         let times = at_end.iter().filter_map(|node| node.times.as_ref());
         let parameters = at_end.iter().flat_map(|node| node.parameters.iter().cloned());
         Self {
@@ -190,6 +212,19 @@ impl Report {
             latency: latency(at_end),
             unmeasured: times.map(|times| times.unmeasured).sum(),
             simulated_time: clock.is_simulated(),
+        }
+    }
+}
+
+impl End {
+    /// Why a run ended that nobody has stopped, from the nodes as they were after the last tick.
+    pub(super) fn by_itself(nodes: &[NodeStatus]) -> Self {
+        if nodes.iter().any(|node| node.is_at_limit) {
+            return Self::TicksDone;
+        }
+        match finished(nodes) {
+            nodes if nodes.is_empty() => Self::SourcesDone,
+            nodes => Self::Finished { nodes },
         }
     }
 }
@@ -231,7 +266,14 @@ impl fmt::Display for End {
             Self::Finished { nodes } => {
                 write!(f, "finished by themselves: {}", quoted(nodes))
             }
-            Self::Stopped { by } => write!(f, "`{by}` stopped the graph"),
+            Self::Stopped { by: StoppedBy::Node(node) } => write!(f, "`{node}` stopped the graph"),
+            Self::Stopped { by: StoppedBy::Handle } => write!(f, "its handle stopped it"),
+            Self::Stopped { by: StoppedBy::CtrlC } => write!(f, "Ctrl-C stopped it"),
+            Self::Stopped { by: StoppedBy::End } => write!(f, "the program called `end_run`"),
+            Self::TicksDone => write!(f, "the ticks of `run_for` are done"),
+            Self::TimeOver => write!(f, "the time of `run_for` is over"),
+            Self::Running => write!(f, "not yet"),
+            Self::Failed => write!(f, "by an error"),
         }
     }
 }

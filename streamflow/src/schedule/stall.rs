@@ -12,7 +12,8 @@
 //! Some messages make no node stuck by waiting: those of a lossy edge (`pop`, `reject`) may be lost, those of a feedback
 //! edge are state, and one at an optional input may be left over, where the node lacks another one.
 //!
-//! What waits for a node that ended itself by `finish`, and for nothing else, is dropped and is no stall.
+//! What waits for a node that ended itself by `finish`, or at the limit of the run, and for nothing else, is dropped and
+//! is no stall.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -150,7 +151,7 @@ impl<'a> Graph<'a> {
                 None => {
                     let all = |blocker: &Blocker<'_>| known[blocker.node()] == Some(true);
                     let by_others = !blockers.is_empty() && blockers.iter().all(all);
-                    known[node] = Some(status.is_finished || by_others);
+                    known[node] = Some(status.has_ended_early() || by_others);
                     path.pop();
                 }
             }
@@ -198,6 +199,9 @@ impl<'a> Graph<'a> {
         let name = &status.name;
         if status.is_finished {
             return (format!("`{name}` has finished"), Vec::new());
+        }
+        if status.is_at_limit {
+            return (format!("`{name}` is done: the run's limit is reached"), Vec::new());
         }
         if let Some(count) = status.count.filter(|_| status.has_reached_count()) {
             return (format!("`{name}` is done: its `count` of {count} is reached"), Vec::new());

@@ -121,6 +121,7 @@ mod tests {
 
     fn node(inputs: Vec<PortStatus>, outputs: Vec<PortStatus>) -> NodeStatus {
         NodeStatus {
+            is_at_limit: false,
             failures: 0,
             restarts: 0,
             first_failure: None,

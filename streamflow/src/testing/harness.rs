@@ -130,7 +130,8 @@ impl<O: Compute> OperatorHarness<O> {
     /// The operator's, as a graph would report it; [`Error::Races`].
     pub fn tick(&mut self) -> Result<bool> {
         if !self.started {
-            self.node.start(&Arc::new(RunControl::default()))?;
+            let nodes = [self.node.cell().clone()].into();
+            self.node.start(&Arc::new(RunControl::new(nodes)))?;
             self.started = true;
         }
         if self.node.readiness(&mut Waits::default())? != Readiness::Ready {

@@ -2,7 +2,7 @@
 
 use streamflow::message::Policy;
 use streamflow::prelude::*;
-use streamflow::schedule::{DropReason, End};
+use streamflow::schedule::{DropReason, End, StoppedBy};
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check};
 
@@ -89,7 +89,9 @@ graph! {
 
 fn stopped(platform: &Platform) -> Result<(), Failed> {
     let report = Stopped::new(platform)?.run()?;
-    check(report.end == End::Stopped { by: "stops".into() }, || format!("{report:?}"))?;
+    check(report.end == End::Stopped { by: StoppedBy::Node("stops".into()) }, || {
+        format!("{report:?}")
+    })?;
     check(report.ticks("stops") == Some(3), || format!("{report:?}"))
 }
 

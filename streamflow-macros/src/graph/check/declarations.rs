@@ -41,7 +41,7 @@ impl NodeNames {
         if RESERVED.contains(&text.as_str()) {
             errors.at(
                 name,
-                format!("a node cannot be named `{text}`: the graph has that name for itself"),
+                format!("a node cannot be named `{text}`: the graph has that name for itself; give the node another one"),
             );
             self.declared.insert(text.clone());
             self.left_out.insert(text);

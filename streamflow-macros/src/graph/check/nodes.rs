@@ -12,6 +12,10 @@ use crate::graph::model::Node;
 const OF_GRAPH: &[&str] = &[
     "new",
     "run",
+    "run_for",
+    "tick",
+    "end_run",
+    "spawn",
     "nodes",
     "platform",
     "params",
@@ -43,7 +47,9 @@ pub(super) fn check_accessors(nodes: &mut [Node], errors: &mut Errors) {
     for node in nodes {
         let name = node.unraw_name();
         let text = if OF_GRAPH.contains(&name.as_str()) {
-            format!("a node cannot be named `{name}`: the graph has that name for itself")
+            format!(
+                "a node cannot be named `{name}`: the graph has that name for itself; give the node another one"
+            )
         } else if let Some(other) = name.strip_suffix("_mut").filter(|name| names.contains(*name)) {
             format!(
                 "node `{name}` has the name of the method that lends node `{other}`; give one \

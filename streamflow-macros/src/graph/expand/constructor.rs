@@ -59,7 +59,12 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
         #(#left_out)*
         let #platform = ::core::clone::Clone::clone(#platform);
         #(#nodes_taken_out)*
-        ::core::result::Result::Ok(Self { #(#fields,)* __platform: #platform, __params: #graph_params })
+        ::core::result::Result::Ok(Self {
+            #(#fields,)*
+            __platform: #platform,
+            __params: #graph_params,
+            __run: ::core::default::Default::default(),
+        })
     }
 }
 

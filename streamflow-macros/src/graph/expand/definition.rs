@@ -22,6 +22,7 @@ pub(super) fn expand_struct(graph: &Graph, mermaid: &str) -> TokenStream {
         #(#nodes,)*
         __platform: ::streamflow::__private::Platform,
         __params: ::streamflow::__private::GraphParams,
+        __run: ::streamflow::__private::RunState,
     };
     // rustc shows the span of the name where another item has the same name.
     let fields = braced(name.span(), fields);

@@ -11,14 +11,22 @@ use crate::graph::spans::first_and_last;
 /// `impl Graph for Name`
 pub(super) fn expand_graph_impl(graph: &Graph) -> TokenStream {
     let name = &graph.header.name;
-    let nodes = list_nodes(graph);
+    let list = Ident::new("__nodes", Span::mixed_site());
+    let nodes = list_nodes(graph, &list);
     let fields = graph.nodes.iter().map(idents::field);
     let handle = handle::handle_name(graph);
     quote! {
         impl ::streamflow::__private::Graph for #name {
-            fn nodes(&mut self) -> ::std::vec::Vec<&mut dyn ::streamflow::__private::AnyNode> {
+            fn __nodes<'__a>(
+                &'__a mut self,
+                #list: &mut ::std::vec::Vec<&'__a mut dyn ::streamflow::__private::AnyNode>,
+            ) {
                 let Self { #(#fields,)* .. } = self;
                 #nodes
+            }
+
+            fn __run(&mut self) -> &mut ::streamflow::__private::RunState {
+                &mut self.__run
             }
 
             fn platform(&self) -> &::streamflow::__private::Platform {
@@ -34,24 +42,21 @@ pub(super) fn expand_graph_impl(graph: &Graph) -> TokenStream {
     }
 }
 
-/// The nodes in the order in which they run, from the variables with their names.
-fn list_nodes(graph: &Graph) -> TokenStream {
-    let list = Ident::new("__nodes", Span::mixed_site());
+/// Appends the nodes to `list` in the order in which they run, from the variables with their names.
+fn list_nodes(graph: &Graph, list: &Ident) -> TokenStream {
     let chunks = graph.order.chunks(chunk::SIZE).map(|indices| {
         let nodes = indices.iter().map(|&index| any_node(&graph.nodes[index]));
         quote! {
             {
-                let #list = &mut #list;
+                let #list = &mut *#list;
                 ::streamflow::__private::apart(move || #list.extend([#(#nodes,)*]));
             }
         }
     });
     let count = graph.order.len();
     quote! {
-        let mut #list: ::std::vec::Vec<&mut dyn ::streamflow::__private::AnyNode> =
-            ::std::vec::Vec::with_capacity(#count);
+        #list.reserve(#count);
         #(#chunks)*
-        #list
     }
 }
 

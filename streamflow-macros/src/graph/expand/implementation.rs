@@ -8,7 +8,7 @@ use super::{constructor, diagram, handle, idents};
 use crate::graph::model::{Graph, Node};
 use crate::graph::spans::first_and_last;
 
-/// The constants, `new`, `run`, and the accessors of the operators.
+/// The constants, `new`, the methods that run the graph, and the accessors of the operators.
 pub(super) fn expand_methods(graph: &Graph, mermaid: &str) -> TokenStream {
     let header = &graph.header;
     let (visibility, name) = (&header.visibility, &header.name);
@@ -23,11 +23,7 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str) -> TokenStream {
     let arguments = quote!(platform: &::streamflow::__private::Platform, #(#params,)*);
     let arguments = parenthesized(span, arguments);
     let body = constructor::expand_new(graph);
-    let run = quote_spanned! {span=>
-        fn run(&mut self) -> ::core::result::Result<::streamflow::__private::Report, ::streamflow::__private::Error> {
-            ::streamflow::__private::run(self)
-        }
-    };
+    let runs = expand_runs(graph);
     let nodes = graph.nodes.iter().filter(|node| node.has_accessors);
     let accessors = nodes.map(|node| expand_accessors(graph, node));
     let (handle, loading) = (handle::handle_name(graph), handle::expand_loading(graph));
@@ -49,14 +45,7 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str) -> TokenStream {
             /// The graph in the language of Graphviz, left to right.
             #visibility const DOT: &'static str = #dot;
 
-            /// Runs the graph on this thread, until no node can run any more or an operator ends the run, and
-            /// reports why it ended and what each node did. In another run the operators keep their state,
-            /// but their ticks and counts begin at 0 again.
-            ///
-            /// # Errors
-            /// The first error, or panic, of an operator or of the device, with node and tick, and
-            /// what followed from it; `Error::Stalled` if a node is stuck. Everything is released.
-            #visibility #run
+            #runs
 
             /// Sets the parameters of the operators, from any thread: a method for each node.
             #[must_use]
@@ -67,6 +56,67 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str) -> TokenStream {
             #loading
 
             #(#accessors)*
+        }
+    }
+}
+
+/// `run`, `run_for`, `tick`, `end_run` and `spawn`.
+fn expand_runs(graph: &Graph) -> TokenStream {
+    let header = &graph.header;
+    let (visibility, name, span) =
+        (&header.visibility, header.name.to_string(), header.keyword.span);
+    let report = quote!(::streamflow::__private::Result<::streamflow::__private::Report>);
+    let run =
+        quote_spanned!(span=> fn run(&mut self) -> #report { ::streamflow::__private::run(self) });
+    quote! {
+        /// Runs the graph on this thread, until no node can run any more or an operator ends the run, and
+        /// reports why it ended and what each node did. In another run the operators keep their state,
+        /// but their ticks and counts begin at 0 again.
+        ///
+        /// # Errors
+        /// The first error, or panic, of an operator or of the device, with node and tick, and
+        /// what followed from it; `Error::Stalled` if a node is stuck. Everything is released.
+        #visibility #run
+
+        /// As `run`, for a number of ticks of each node without inputs, or for a `Duration`.
+        ///
+        /// # Errors
+        /// As for `run`; `Error::RunLimit` if the limit can't be kept.
+        #visibility fn run_for(
+            &mut self,
+            limit: impl ::core::convert::Into<::streamflow::__private::RunFor>,
+        ) -> #report {
+            ::streamflow::__private::run_for(self, ::core::convert::Into::into(limit))
+        }
+
+        /// Runs each node that is ready once, and does not wait. The first call begins a run, and `end_run`
+        /// ends it, as do `run` and `run_for`, after which it is complete. Dropping the graph calls no `stop` hook.
+        ///
+        /// # Errors
+        /// As for `run`; then the run has ended.
+        #visibility fn tick(
+            &mut self,
+        ) -> ::streamflow::__private::Result<::streamflow::__private::Stepped> {
+            ::streamflow::__private::tick(self)
+        }
+
+        /// Ends a run that `tick` has begun.
+        ///
+        /// # Errors
+        /// As for `run`; `Error::NotStepped` if there is no such run.
+        #visibility fn end_run(&mut self) -> #report {
+            ::streamflow::__private::end_run(self)
+        }
+
+        /// Runs the graph on a thread of its own, which has the graph's name.
+        ///
+        /// # Errors
+        /// `Error::Spawn` if the thread can't be made. `join` returns the errors of the run.
+        #[track_caller]
+        #visibility fn spawn(
+            self,
+        ) -> ::streamflow::__private::Result<::streamflow::__private::Running<Self>> {
+            ::streamflow::__private::spawn(self, #name)
         }
     }
 }

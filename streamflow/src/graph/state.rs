@@ -1,0 +1,49 @@
+//! The run of a graph that is stepped: a field of the graph, so that it lasts from one `tick` to the next.
+
+use std::any::Any;
+use std::fmt;
+use std::mem;
+
+use super::AnyNode;
+
+/// The run that `tick` has begun, if there is one.
+#[derive(Default)]
+pub struct RunState {
+    /// A scheduler's own type.
+    run: Option<Box<dyn Any + Send>>,
+    /// An empty list, whose memory each `tick` uses again.
+    list: Vec<&'static mut dyn AnyNode>,
+}
+
+impl RunState {
+    /// Takes the run out, if this scheduler has begun one.
+    pub(crate) fn take<R: 'static>(&mut self) -> Option<Box<R>> {
+        self.run.take().and_then(|run| run.downcast().ok())
+    }
+
+    /// Puts a run back, with an [emptied](Self::emptied) list.
+    pub(crate) fn put<R: Send + 'static>(
+        &mut self,
+        run: Box<R>,
+        list: Vec<&'static mut dyn AnyNode>,
+    ) {
+        *self = Self { run: Some(run), list };
+    }
+
+    pub(crate) fn take_list<'a>(&mut self) -> Vec<&'a mut dyn AnyNode> {
+        Self::emptied(mem::take(&mut self.list))
+    }
+
+    /// An empty list in the same memory.
+    pub(crate) fn emptied<'a>(mut list: Vec<&mut dyn AnyNode>) -> Vec<&'a mut dyn AnyNode> {
+        list.clear();
+        // The standard library collects into the memory of the list. It need not; then the next `tick` allocates.
+        list.into_iter().map(|_| unreachable!("the list was cleared")).collect()
+    }
+}
+
+impl fmt::Debug for RunState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunState").field("is_stepped", &self.run.is_some()).finish()
+    }
+}

@@ -1,0 +1,59 @@
+//! Ctrl-C: the process has one handler, and a list of the runs that it stops.
+
+use std::process;
+use std::sync::{Arc, Mutex, Weak};
+
+use super::shared::Shared;
+use crate::context::StopSource;
+use crate::error::{Error, Result};
+use crate::lock::locked;
+
+/// The exit code of a process that Ctrl-C has ended: 128 and the number of SIGINT.
+const EXIT_CODE: i32 = 130;
+
+static HANDLER: Mutex<Handler> = Mutex::new(Handler { is_installed: false, runs: Vec::new() });
+
+struct Handler {
+    is_installed: bool,
+    runs: Vec<Weak<Shared>>,
+}
+
+/// Stops a run at the next Ctrl-C.
+///
+/// # Errors
+/// [`Error::CtrlC`].
+pub(super) fn stop(run: &Arc<Shared>) -> Result<()> {
+    let mut handler = locked(&HANDLER);
+    if !handler.is_installed {
+        ctrlc::try_set_handler(handle).map_err(refused)?;
+        handler.is_installed = true;
+    }
+    handler.runs.retain(|run| run.upgrade().is_some_and(|run| !run.is_over()));
+    handler.runs.push(Arc::downgrade(run));
+    Ok(())
+}
+
+/// Called on a thread of the crate `ctrlc`, for each signal.
+fn handle() {
+    let runs = std::mem::take(&mut locked(&HANDLER).runs);
+    let mut has_run = false;
+    for run in runs.iter().filter_map(Weak::upgrade).filter(|run| !run.is_over()) {
+        // Also one that is being stopped already: this is the first signal that it gets.
+        has_run = true;
+        run.control.stop(StopSource::CtrlC);
+    }
+    if !has_run {
+        process::exit(EXIT_CODE);
+    }
+}
+
+fn refused(error: ctrlc::Error) -> Error {
+    let problem = match error {
+        ctrlc::Error::MultipleHandlers => {
+            "the program has a handler of its own; call `stop` of a `handle()` of this run there"
+                .to_owned()
+        }
+        other => other.to_string(),
+    };
+    Error::CtrlC { problem }
+}

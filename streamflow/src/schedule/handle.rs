@@ -1,0 +1,79 @@
+//! The handle of a run, for any thread.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::report::Report;
+use super::shared::{RunStatus, Shared};
+use crate::context::StopSource;
+use crate::error::Result;
+
+/// Stops, pauses and observes a run on a thread of its own. Clones are handles of the same run. Dropping one changes
+/// nothing: the [`Running`](super::Running) alone ends the run.
+#[derive(Clone)]
+pub struct RunHandle {
+    pub(super) shared: Arc<Shared>,
+}
+
+impl RunHandle {
+    /// Ends the run: the tick that runs finishes, then the `stop` hooks are called. Messages that wait are dropped, and
+    /// the report counts them. This returns at once, and does nothing if the run is over or is being stopped.
+    pub fn stop(&self) {
+        self.shared.control.stop(StopSource::Handle);
+    }
+
+    /// Pauses the run: the tick that runs finishes, and no other begins before [`resume`](Self::resume). What is queued
+    /// on devices goes on, and so does time: a timer that is due meanwhile is late. This returns at once; a second call
+    /// changes nothing.
+    ///
+    /// # Errors
+    /// [`Error::RunOver`](crate::Error::RunOver) if the run is over or is being stopped.
+    pub fn pause(&self) -> Result<()> {
+        self.changed("pause", self.shared.control.pause())
+    }
+
+    /// Ends a pause; does nothing if there is none.
+    ///
+    /// # Errors
+    /// [`Error::RunOver`](crate::Error::RunOver) if the run is over or is being stopped.
+    pub fn resume(&self) -> Result<()> {
+        self.changed("resume", self.shared.control.resume())
+    }
+
+    fn changed(&self, call: &'static str, goes_on: bool) -> Result<()> {
+        if goes_on {
+            return Ok(());
+        }
+        let problem = "has ended, or was told to stop; spawn the graph again";
+        Err(self.shared.too_late(call, problem))
+    }
+
+    /// What each node does now. It can be called at any time, and also shows a hook that does not return.
+    pub fn status(&self) -> RunStatus {
+        self.shared.status()
+    }
+
+    /// The report of the run so far, and after its end the last one: of a run that failed, too, though
+    /// [`join`](super::Running::join) then returns its error. The run makes it between two ticks.
+    ///
+    /// # Errors
+    /// [`Error::StillRunning`](crate::Error::StillRunning), with the node, if a hook does not return within a second.
+    pub fn report(&self) -> Result<Report> {
+        self.shared.report()
+    }
+
+    /// Whether the run has ended, with the `stop` hooks.
+    pub fn is_over(&self) -> bool {
+        self.shared.is_over()
+    }
+}
+
+impl fmt::Debug for RunHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let phase = self.status().phase;
+        f.debug_struct("RunHandle")
+            .field("graph", &self.shared.graph)
+            .field("phase", &phase)
+            .finish()
+    }
+}

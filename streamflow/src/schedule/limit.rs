@@ -1,0 +1,82 @@
+//! How long a run may last.
+
+use std::time::Duration;
+
+use super::nodes::Nodes;
+use crate::error::{Error, Result};
+use crate::time::{Clock, Timestamp};
+
+/// How long a run lasts at most: a number of ticks, or a time. `run_for` takes both as they are: `run_for(100)`,
+/// `run_for(Duration::from_secs(10))`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RunFor {
+    /// Each node without inputs does at most so many ticks; then the other nodes consume what was sent.
+    Ticks(u64),
+    /// When this time of the platform's clock has passed since the `start` hooks, no node begins a tick any more.
+    Time(Duration),
+}
+
+impl From<u64> for RunFor {
+    fn from(ticks: u64) -> Self {
+        Self::Ticks(ticks)
+    }
+}
+
+impl From<Duration> for RunFor {
+    fn from(time: Duration) -> Self {
+        Self::Time(time)
+    }
+}
+
+/// The limit of a run that goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Limit {
+    None,
+    /// The nodes have it.
+    Ticks,
+    Until(Timestamp),
+}
+
+impl RunFor {
+    /// Refuses a limit that can't be kept.
+    pub(super) fn check(self, nodes: Nodes<'_, '_>) -> Result<()> {
+        let problem = match self {
+            Self::Ticks(0) => "0 ticks are no run; give at least 1",
+            Self::Time(Duration::ZERO) => "a time of 0 is no run; give a longer one",
+            Self::Ticks(_) if !nodes.iter_mut().any(|node| node.limit(None)) => {
+                "each node has an input, so a number of ticks limits none of them; give a time"
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::RunLimit { problem })
+    }
+
+    pub(super) fn begin(self, nodes: Nodes<'_, '_>, clock: &Clock) -> Limit {
+        match self {
+            Self::Ticks(ticks) => {
+                for node in nodes {
+                    node.limit(Some(ticks));
+                }
+                Limit::Ticks
+            }
+            Self::Time(time) => Limit::Until(clock.now() + time),
+        }
+    }
+}
+
+impl Limit {
+    /// Whether the time of the run is over.
+    pub(super) fn is_over(self, clock: &Clock) -> bool {
+        matches!(self, Self::Until(end) if clock.now() >= end)
+    }
+
+    /// The run has ended: the next one has no limit.
+    pub(super) fn end(self, nodes: Nodes<'_, '_>) {
+        if self == Self::Ticks {
+            for node in nodes {
+                node.limit(None);
+            }
+        }
+    }
+}

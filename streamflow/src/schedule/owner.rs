@@ -1,0 +1,126 @@
+//! Owns a graph that runs on a thread of its own: it makes the thread, waits for it, and ends it.
+//!
+//! This code does not depend on the graph's type, so that it is compiled once.
+
+use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::handle::RunHandle;
+use super::report::Report;
+use super::run::Run;
+use super::shared::Shared;
+use super::thread::RunThread;
+use crate::driver::report_in_drop;
+use crate::error::{Error, Result, caught_as_error};
+use crate::graph::Graph;
+
+/// Any graph.
+pub(super) trait AnyGraph: Graph + Any + Send {}
+
+impl<G: Graph + Any + Send> AnyGraph for G {}
+
+/// What the thread returns: the graph, and the result of its run.
+type Ended = (Box<dyn AnyGraph>, Result<Report>);
+
+/// The owner of a run. Dropping it stops the run and waits for its end.
+pub(super) struct RunOwner {
+    pub(super) handle: RunHandle,
+    /// `None` after the end of the run was waited for.
+    thread: Option<RunThread<Ended>>,
+    /// The graph, after its run.
+    graph: Mutex<Option<Box<dyn AnyGraph>>>,
+}
+
+impl RunOwner {
+    /// Makes the thread, which runs the graph.
+    ///
+    /// # Errors
+    /// [`Error::Spawn`]. The graph was dropped.
+    #[track_caller]
+    pub(super) fn spawn(mut graph: Box<dyn AnyGraph>, name: &'static str) -> Result<Self> {
+        let platform = graph.platform().clone();
+        let stepped: Option<Box<Run>> = graph.__run().take();
+        let run = match stepped {
+            Some(run) => *run,
+            None => Run::new(&mut graph.nodes(), &platform),
+        };
+        let clock = platform.clock().clone();
+        let shared = Arc::new(Shared::new(name, run.control.clone(), clock));
+        let of_thread = shared.clone();
+        let thread = RunThread::spawn(name, move || {
+            let run = caught_as_error(|| run.finish(&mut graph.nodes(), None, Some(&of_thread)));
+            let done = run.unwrap_or_else(|panic| Err(*panic));
+            of_thread.set_over();
+            (graph, done)
+        });
+        let thread =
+            thread.map_err(|error| Error::Spawn { graph: name, cause: error.to_string() })?;
+        let handle = RunHandle { shared };
+        Ok(Self { handle, thread: Some(thread), graph: Mutex::default() })
+    }
+
+    /// Waits for the end of the run, and takes its result, which is returned once.
+    ///
+    /// # Errors
+    /// The run's; [`Error::RunOver`] for a second call; [`Error::StillRunning`] on the thread of the run.
+    pub(super) fn wait(&mut self) -> Result<Report> {
+        let shared = &self.handle.shared;
+        let Some(thread) = self.thread.take() else {
+            return Err(shared.too_late("join", "was joined before, by `join_timeout`"));
+        };
+        if thread.is_current() {
+            let error = shared.still_running();
+            self.thread = Some(thread);
+            return Err(error);
+        }
+        let Some((graph, done)) = thread.join() else {
+            return Err(shared.too_late("join", "has panicked outside of all hooks"));
+        };
+        self.graph = Mutex::new(Some(graph));
+        done
+    }
+
+    /// As [`wait`](Self::wait), at most for a time.
+    ///
+    /// # Errors
+    /// [`Error::StillRunning`] if the run goes on.
+    pub(super) fn wait_at_most(&mut self, at_most: Duration) -> Result<Report> {
+        let shared = &self.handle.shared;
+        // Notes the hooks that run now, so that the error has since when they do.
+        drop(shared.status());
+        if self.thread.is_some() && !shared.wait_until_over(at_most) {
+            return Err(shared.still_running());
+        }
+        self.wait()
+    }
+
+    /// The graph, once, after its run was waited for.
+    pub(super) fn take_graph(&mut self) -> Option<Box<dyn AnyGraph>> {
+        self.graph.get_mut().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Drops the graph, whose operators are the user's and may panic.
+    ///
+    /// # Errors
+    /// The panic.
+    pub(super) fn drop_graph(&mut self) -> Result<()> {
+        let graph = self.take_graph();
+        caught_as_error(|| drop(graph)).map_err(|panic| *panic)
+    }
+}
+
+impl Drop for RunOwner {
+    fn drop(&mut self) {
+        if let Some(thread) = &self.thread {
+            self.handle.stop();
+            if thread.is_current() {
+                // An operator drops it, in a hook that the thread would wait for. The thread drops the graph.
+                return;
+            }
+            let done = self.wait().map(drop);
+            report_in_drop("a run whose `Running` was dropped has failed", done);
+        }
+        report_in_drop("dropping a graph that has run", self.drop_graph());
+    }
+}

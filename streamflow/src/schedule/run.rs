@@ -1,0 +1,258 @@
+//! A run of a graph, from its beginning to its end. `run`, `run_for`, `tick` and `spawn` use it.
+
+use std::sync::Arc;
+
+use super::greedy::{self, Pass};
+use super::idle::Idle;
+use super::limit::{Limit, RunFor};
+use super::nodes::{Nodes, has_work, statuses};
+use super::report::{End, Report, StoppedBy};
+use super::shared::Shared;
+use super::{stall, statistics};
+use crate::context::{Activity, Command, RunControl, StopSource};
+use crate::driver::race::RaceWatch;
+use crate::error::{Error, Result};
+use crate::graph::{NodeStatus, Waits};
+use crate::operator::Succession;
+use crate::platform::Platform;
+
+/// A run that has begun, or is about to.
+pub(super) struct Run {
+    pub(super) control: Arc<RunControl>,
+    platform: Platform,
+    races: RaceWatch,
+    /// What the nodes waited for in the last pass.
+    pub(super) waits: Waits,
+    pub(super) limit: Limit,
+    has_started: bool,
+    /// Why it has ended, where a step has found that out.
+    outcome: Option<Outcome>,
+}
+
+/// Why a run makes no more passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// No node can run any more, or the race checker has found a race.
+    Over,
+    Stopped(StopSource),
+    TimeOver,
+    /// The program called `end_run`.
+    EndCalled,
+}
+
+/// What a pass means for the run.
+enum Passed {
+    /// A node has run, or a command has come.
+    Ran,
+    /// No node can run before what the nodes wait for has happened.
+    Waits,
+    Ended(Outcome),
+}
+
+impl Run {
+    /// Prepares a run. No hook is called.
+    pub(super) fn new(nodes: Nodes<'_, '_>, platform: &Platform) -> Self {
+        if platform.has_statistics() {
+            statistics::keep(nodes);
+        }
+        let cells = nodes.iter().map(|node| node.cell().clone()).collect::<Box<[_]>>();
+        cells.iter().for_each(|cell| cell.set(0, Activity::NotStarted));
+        Self {
+            control: Arc::new(RunControl::new(cells)),
+            platform: platform.clone(),
+            races: RaceWatch::new(platform.driver()),
+            waits: Waits::default(),
+            limit: Limit::None,
+            has_started: false,
+            outcome: None,
+        }
+    }
+
+    /// Calls the `start` hooks, unless they were called.
+    pub(super) fn start(&mut self, nodes: Nodes<'_, '_>) -> Result<()> {
+        if std::mem::replace(&mut self.has_started, true) {
+            return Ok(());
+        }
+        nodes.iter_mut().try_for_each(|node| node.start(&self.control))
+    }
+
+    /// Limits what is left of the run, which has started.
+    pub(super) fn limit(&mut self, nodes: Nodes<'_, '_>, limit: RunFor) {
+        self.limit = limit.begin(nodes, self.platform.clock());
+    }
+
+    /// Makes one pass over the nodes.
+    #[inline]
+    fn pass(&mut self, nodes: Nodes<'_, '_>) -> Result<Passed> {
+        self.waits.clear();
+        let pass =
+            greedy::pass(nodes, &self.control, &self.limit, &self.platform, &mut self.waits)?;
+        if self.platform.is_watched() && self.races.look() {
+            return Ok(Passed::Ended(Outcome::Over));
+        }
+        Ok(match pass {
+            Pass::Ran => Passed::Ran,
+            Pass::Nothing if self.waits.is_empty() => Passed::Ended(Outcome::Over),
+            Pass::Nothing if !self.limit.is_over(self.platform.clock()) => Passed::Waits,
+            Pass::Nothing | Pass::TimeOver => Passed::Ended(Outcome::TimeOver),
+        })
+    }
+
+    /// Makes one pass, without waiting. Returns whether a node has run; `None` if the run is over.
+    pub(super) fn step(&mut self, nodes: Nodes<'_, '_>) -> Result<Option<bool>> {
+        self.start(nodes)?;
+        if self.outcome.is_none() {
+            self.outcome = match self.control.command() {
+                Command::Stop(source) => Some(Outcome::Stopped(source)),
+                _ => match self.pass(nodes)? {
+                    Passed::Ran => return Ok(Some(true)),
+                    Passed::Waits if has_work(nodes) => return Ok(Some(false)),
+                    Passed::Waits => Some(Outcome::Over),
+                    Passed::Ended(outcome) => Some(outcome),
+                },
+            };
+        }
+        Ok(None)
+    }
+
+    /// Makes passes until the run is over, and waits in between.
+    pub(super) fn passes(
+        &mut self,
+        nodes: Nodes<'_, '_>,
+        shared: Option<&Shared>,
+    ) -> Result<Outcome> {
+        let (control, platform) = (self.control.clone(), self.platform.clone());
+        let mut idle = Idle::new(&platform, &control);
+        let measured = platform.has_statistics().then(Succession::begin);
+        let interrupt = || measured.iter().for_each(Succession::interrupt);
+        loop {
+            match control.command() {
+                Command::Run => {}
+                Command::Pause => {
+                    idle.pause(&control);
+                    interrupt();
+                    continue;
+                }
+                Command::Report => {
+                    self.publish(nodes, shared);
+                    interrupt();
+                    continue;
+                }
+                Command::Stop(source) => return Ok(Outcome::Stopped(source)),
+            }
+            // Before the conditions are checked, so that a change in between ends the sleep.
+            idle.begin_pass();
+            let passed = self.pass(nodes)?;
+            if platform.is_watched() {
+                interrupt();
+            }
+            match passed {
+                Passed::Ran => idle.end(),
+                Passed::Waits if idle.looks_for_work() && !has_work(nodes) => {
+                    return Ok(Outcome::Over);
+                }
+                Passed::Waits => {
+                    if let Limit::Until(moment) = self.limit {
+                        self.waits.until(moment);
+                    }
+                    idle.wait(&self.waits)?;
+                    interrupt();
+                }
+                Passed::Ended(outcome) => return Ok(outcome),
+            }
+        }
+    }
+
+    /// Makes a report of the run so far.
+    fn publish(&self, nodes: Nodes<'_, '_>, shared: Option<&Shared>) {
+        // First, so that a request that comes later is not forgotten.
+        self.control.begin_report();
+        if let Some(shared) = shared {
+            let now = statuses(nodes);
+            shared.publish(Report::new(End::Running, &now, &now, self.platform.clock()));
+        }
+    }
+
+    /// Starts the run if it has not started, runs it to its end, and ends it.
+    pub(super) fn finish(
+        mut self,
+        nodes: Nodes<'_, '_>,
+        limit: Option<RunFor>,
+        shared: Option<&Shared>,
+    ) -> Result<Report> {
+        let mut done = self.start(nodes);
+        if let Some(limit) = limit {
+            self.limit(nodes, limit);
+        }
+        if done.is_ok() && self.outcome.is_none() {
+            done = self.passes(nodes, shared).map(|outcome| self.outcome = Some(outcome));
+        }
+        self.end(nodes, done, shared)
+    }
+
+    /// Ends the run: finds out whether it has stalled, calls the `stop` hooks, waits for the device, and makes the
+    /// report. `done` has the error of the run so far.
+    pub(super) fn end(
+        mut self,
+        nodes: Nodes<'_, '_>,
+        mut done: Result<()>,
+        shared: Option<&Shared>,
+    ) -> Result<Report> {
+        // Before the nodes are stopped, which drops the messages that wait and runs hooks.
+        let at_end = statuses(nodes);
+        let outcome = self.outcome.unwrap_or(Outcome::EndCalled);
+        if done.is_ok() && !self.races.look() && outcome == Outcome::Over {
+            let chains = stall::find(&at_end);
+            if !chains.is_empty() {
+                done = Err(Error::Stalled { chains });
+            }
+        }
+        self.control.end();
+        let mut followed = Vec::new();
+        for node in nodes.iter_mut().rev() {
+            followed.extend(node.stop().err());
+        }
+        // Also after an error: the device must not go on with queued work while the caller drops the operators. After a
+        // sticky error no work is executed, so there is none to wait for.
+        for node in nodes.iter_mut() {
+            if self.platform.driver().sticky_error().is_none() {
+                followed.extend(node.synchronize_blocking().err());
+            }
+        }
+        if self.races.look() {
+            followed.insert(0, Error::Races(self.races.take()));
+        }
+        let has_failed = done.is_err() || !followed.is_empty();
+        let end = if has_failed { End::Failed } else { why(outcome, &at_end) };
+        let report = Report::new(end, &at_end, &statuses(nodes), self.platform.clock());
+        self.limit.end(nodes);
+        if let Some(shared) = shared {
+            shared.publish(report.clone());
+        }
+        let cause = match done {
+            Err(cause) => cause,
+            Ok(()) if followed.is_empty() => return Ok(report),
+            Ok(()) => followed.remove(0),
+        };
+        if followed.is_empty() {
+            return Err(cause);
+        }
+        Err(Error::Run { cause: Box::new(cause), followed })
+    }
+}
+
+/// Why a run has ended well.
+fn why(outcome: Outcome, at_end: &[NodeStatus]) -> End {
+    let by = match outcome {
+        Outcome::Over => return End::by_itself(at_end),
+        Outcome::TimeOver => return End::TimeOver,
+        Outcome::EndCalled => StoppedBy::End,
+        Outcome::Stopped(StopSource::Handle) => StoppedBy::Handle,
+        Outcome::Stopped(StopSource::CtrlC) => StoppedBy::CtrlC,
+        Outcome::Stopped(StopSource::Node) => {
+            let node = at_end.iter().find(|node| node.has_stopped_graph);
+            StoppedBy::Node(node.map(|node| node.name.clone()).unwrap_or_default())
+        }
+    };
+    End::Stopped { by }
+}

@@ -1,0 +1,154 @@
+//! A graph that runs on a thread of its own.
+
+use std::any::Any;
+use std::fmt;
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use super::handle::RunHandle;
+use super::owner::RunOwner;
+use super::report::Report;
+use super::shared::RunStatus;
+#[allow(unused_imports, reason = "for the documentation")]
+use crate::error::Error;
+use crate::error::Result;
+use crate::graph::Graph;
+
+/// A graph that runs on a thread of its own: `graph.spawn()?` returns it.
+///
+/// ```
+/// # use streamflow::prelude::*;
+/// # #[operator] struct Camera { #[output] frame: u64 }
+/// # impl Compute for Camera {
+/// #     fn compute(&mut self, io: CameraIo<'_>, cx: &ExecutionContext) -> Result<()> { io.frame.emit(cx.tick()) }
+/// # }
+/// # graph! { struct Recording() { let camera: Camera = Camera::new(); camera.frame >> _; } }
+/// # fn main() -> Result<()> {
+/// # let platform = Platform::host().build()?;
+/// let running = Recording::new(&platform)?.spawn()?;
+/// println!("{}", running.status());
+/// running.stop();
+/// let report = running.join()?;
+/// println!("{report}");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Dropping it stops the run and waits for its end: for the hook that runs, for the `stop` hooks, and for the work that
+/// the graph has queued on its devices. An error of the run is then only logged.
+#[must_use = "dropping it stops the run"]
+pub struct Running<G: Graph> {
+    owner: RunOwner,
+    of: PhantomData<fn() -> G>,
+}
+
+/// Runs a graph on a thread of its own, which has the name of the graph: the method `spawn` that `graph!` writes calls
+/// this. A run that [`tick`](super::tick) has begun goes on there.
+///
+/// In a test that [`explore`](crate::testing::explore) runs, the thread takes turns with the others.
+///
+/// # Errors
+/// [`Error::Spawn`]. An error of the run itself is returned by [`Running::join`].
+#[track_caller]
+pub fn spawn<G: Graph + Send + 'static>(graph: G, name: &'static str) -> Result<Running<G>> {
+    Ok(Running { owner: RunOwner::spawn(Box::new(graph), name)?, of: PhantomData })
+}
+
+impl<G: Graph + 'static> Running<G> {
+    /// A handle for other threads: it can be cloned.
+    pub fn handle(&self) -> RunHandle {
+        self.owner.handle.clone()
+    }
+
+    /// As [`RunHandle::stop`].
+    pub fn stop(&self) {
+        self.owner.handle.stop();
+    }
+
+    /// As [`RunHandle::pause`].
+    ///
+    /// # Errors
+    /// [`Error::RunOver`] if the run is over or is being stopped.
+    pub fn pause(&self) -> Result<()> {
+        self.owner.handle.pause()
+    }
+
+    /// As [`RunHandle::resume`].
+    ///
+    /// # Errors
+    /// [`Error::RunOver`] if the run is over or is being stopped.
+    pub fn resume(&self) -> Result<()> {
+        self.owner.handle.resume()
+    }
+
+    /// As [`RunHandle::status`].
+    pub fn status(&self) -> RunStatus {
+        self.owner.handle.status()
+    }
+
+    /// As [`RunHandle::report`].
+    ///
+    /// # Errors
+    /// [`Error::StillRunning`] if a hook does not return within a second.
+    pub fn report(&self) -> Result<Report> {
+        self.owner.handle.report()
+    }
+
+    /// As [`RunHandle::is_over`].
+    pub fn is_over(&self) -> bool {
+        self.owner.handle.is_over()
+    }
+
+    /// Stops the run at the first Ctrl-C (SIGINT), as [`stop`](Self::stop) does. Another Ctrl-C ends the process, with
+    /// exit code 130: also when the run is over, since the program has no other way then to get the signal.
+    ///
+    /// Every run that called this is stopped. The process has one handler, which the first call installs.
+    ///
+    /// # Errors
+    /// [`Error::CtrlC`] if the program has a handler of its own, which then calls [`RunHandle::stop`].
+    #[cfg(feature = "ctrlc")]
+    pub fn stop_on_ctrl_c(&self) -> Result<()> {
+        super::ctrl_c::stop(&self.owner.handle.shared)
+    }
+
+    /// Waits for the end of the run, and returns its result. The graph is dropped.
+    ///
+    /// # Errors
+    /// Those of [`run`](super::run()); [`Error::RunOver`] if [`join_timeout`](Self::join_timeout) has returned the
+    /// result; [`Error::StillRunning`] if an operator of the graph calls this.
+    pub fn join(mut self) -> Result<Report> {
+        let done = self.owner.wait();
+        let dropped = self.owner.drop_graph();
+        done.and_then(|report| dropped.map(|()| report))
+    }
+
+    /// Waits for the end of the run, and returns the graph, to run it again or to read its operators, and the result.
+    ///
+    /// # Errors
+    /// [`Error::StillRunning`] if an operator of the graph calls this: then there is no graph to return. The result has
+    /// the same errors as that of [`join`](Self::join).
+    pub fn join_with_graph(mut self) -> Result<(G, Result<Report>)> {
+        let done = self.owner.wait();
+        let graph: Option<Box<dyn Any>> = self.owner.take_graph().map(|graph| graph as _);
+        match graph.and_then(|graph| graph.downcast::<G>().ok()) {
+            Some(graph) => Ok((*graph, done)),
+            None => Err(done.err().unwrap_or_else(|| self.owner.handle.shared.still_running())),
+        }
+    }
+
+    /// Waits for the end of the run, at most for this (real) time, and returns its result. It is returned once; the graph
+    /// can then still be had by [`join_with_graph`](Self::join_with_graph).
+    ///
+    /// # Errors
+    /// [`Error::StillRunning`] if the run goes on, with the hook that does not return; it goes on then, too. Else
+    /// those of [`join`](Self::join).
+    pub fn join_timeout(&mut self, at_most: Duration) -> Result<Report> {
+        self.owner.wait_at_most(at_most)
+    }
+}
+
+impl<G: Graph> fmt::Debug for Running<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Running").field("handle", &self.owner.handle).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,202 @@
+//! What the handles of a run on a thread of its own share with that thread.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use super::report::Report;
+use crate::context::{Activity, RunControl, RunPhase, Word};
+use crate::driver::Signal;
+use crate::error::{Error, InHook, Result};
+use crate::lock::locked;
+use crate::time::{Clock, Timestamp};
+use crate::turns;
+
+/// How long [`Shared::report`] waits for the scheduler, which answers between two ticks.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// In an explored test no real time counts: so long is the time in which a thread passes on its turn once.
+const TURN: Duration = Duration::from_micros(100);
+
+/// Shared by the thread of a run, its handles, and the handler of Ctrl-C.
+pub(super) struct Shared {
+    pub(super) graph: &'static str,
+    pub(super) control: Arc<RunControl>,
+    clock: Clock,
+    /// Whether the thread has ended the run.
+    is_over: AtomicBool,
+    reports: Mutex<Reports>,
+    /// Raised for each report, and when the run is over.
+    news: Signal,
+    /// For each node, what a handle saw last, and when it saw that first.
+    seen: Mutex<Vec<(Word, Timestamp)>>,
+}
+
+#[derive(Default)]
+struct Reports {
+    /// How many were made.
+    count: u64,
+    latest: Option<Report>,
+}
+
+/// What the nodes of a run do at a moment. As text, it is a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunStatus {
+    /// Whether the run goes on.
+    pub phase: RunPhase,
+    /// The nodes, producers before consumers.
+    pub nodes: Vec<NodeState>,
+}
+
+/// What a node does at a moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NodeState {
+    /// Its name in the graph.
+    pub name: String,
+    /// How many ticks it has done.
+    pub ticks: u64,
+    /// What it does.
+    pub activity: Activity,
+    /// Since when it has done that without a tick in between, at the latest: when a handle of this run first saw it, by
+    /// the platform's clock.
+    pub since: Timestamp,
+}
+
+impl Shared {
+    pub(super) fn new(graph: &'static str, control: Arc<RunControl>, clock: Clock) -> Self {
+        let now = clock.now();
+        let seen = control.nodes().iter().map(|cell| (cell.word(), now)).collect();
+        Self {
+            graph,
+            control,
+            clock,
+            is_over: AtomicBool::new(false),
+            reports: Mutex::default(),
+            news: Signal::default(),
+            seen: Mutex::new(seen),
+        }
+    }
+
+    /// The scheduler has made a report.
+    pub(super) fn publish(&self, report: Report) {
+        let mut reports = locked(&self.reports);
+        reports.count += 1;
+        let before = reports.latest.replace(report);
+        drop(reports);
+        drop(before);
+        self.news.raise();
+    }
+
+    /// The run has ended: its thread calls nothing of the graph any more.
+    pub(super) fn set_over(&self) {
+        self.control.end();
+        self.is_over.store(true, Ordering::Release);
+        self.news.raise();
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Acquire)
+    }
+
+    /// Waits until the run is over, at most for a time. Returns whether it is.
+    pub(super) fn wait_until_over(&self, at_most: Duration) -> bool {
+        self.wait(at_most, || self.is_over())
+    }
+
+    /// Waits for news until a condition holds, at most for a time. Returns whether it holds.
+    fn wait(&self, at_most: Duration, holds: impl Fn() -> bool) -> bool {
+        let (begun, mut turns) = (Instant::now(), 0);
+        loop {
+            let seen = self.news.raised();
+            if holds() {
+                return true;
+            }
+            let waited = if turns::takes_turns() { TURN * turns } else { begun.elapsed() };
+            let left = at_most.saturating_sub(waited);
+            if left.is_zero() {
+                return false;
+            }
+            turns += 1;
+            self.news.sleep(seen, left);
+        }
+    }
+
+    /// A report of the run so far, or the last one.
+    pub(super) fn report(&self) -> Result<Report> {
+        let before = locked(&self.reports).count;
+        self.control.request_report();
+        let is_answered = || locked(&self.reports).count > before;
+        if !self.is_over() && !self.wait(PATIENCE, || self.is_over() || is_answered()) {
+            return Err(self.still_running());
+        }
+        let report = locked(&self.reports).latest.clone();
+        // Only a run that panicked outside of all hooks has made no report when it is over.
+        report.ok_or_else(|| self.too_late("report", "has ended without a report"))
+    }
+
+    pub(super) fn status(&self) -> RunStatus {
+        let phase = if self.is_over() { RunPhase::Over } else { self.phase() };
+        let mut seen = locked(&self.seen);
+        let nodes = self.control.nodes().iter().zip(seen.iter_mut()).map(|(cell, seen)| {
+            let word = cell.word();
+            if seen.0 != word {
+                *seen = (word, self.clock.now());
+            }
+            let (ticks, activity, since) = (word.ticks(), word.activity(), seen.1);
+            NodeState { name: cell.name().to_owned(), ticks, activity, since }
+        });
+        RunStatus { phase, nodes: nodes.collect() }
+    }
+
+    /// The scheduler ends the control before it calls the `stop` hooks; the run is over after them.
+    fn phase(&self) -> RunPhase {
+        match self.control.phase() {
+            RunPhase::Over => RunPhase::Stopping,
+            phase => phase,
+        }
+    }
+
+    /// The error of a caller that has waited long enough.
+    pub(super) fn still_running(&self) -> Error {
+        let mut nodes = self.status().nodes.into_iter();
+        let in_hook = nodes.find_map(|node| {
+            let NodeState { name: node, ticks: tick, activity, since } = node;
+            activity.hook().map(|hook| InHook { node, hook, tick, since })
+        });
+        Error::StillRunning { graph: self.graph, in_hook }
+    }
+
+    pub(super) fn too_late(&self, call: &'static str, problem: &'static str) -> Error {
+        Error::RunOver { graph: self.graph, call, problem }
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_over = self.is_over();
+        f.debug_struct("Shared").field("graph", &self.graph).field("is_over", &is_over).finish()
+    }
+}
+
+/// As a table.
+impl fmt::Display for RunStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let phase = match self.phase {
+            RunPhase::Running => "running",
+            RunPhase::Paused => "paused",
+            RunPhase::Stopping => "stopping",
+            RunPhase::Over => "over",
+        };
+        writeln!(f, "the run is {phase}")?;
+        let names = self.nodes.iter().map(|node| node.name.len());
+        let width = names.chain(["node".len()]).max().unwrap_or_default();
+        writeln!(f, "{:width$}  {:>12}  now", "node", "ticks")?;
+        for NodeState { name, ticks, activity, .. } in &self.nodes {
+            writeln!(f, "{name:width$}  {ticks:>12}  {activity}")?;
+        }
+        Ok(())
+    }
+}

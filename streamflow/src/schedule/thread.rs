@@ -1,0 +1,64 @@
+//! A thread that runs a graph. In a test that is explored, it takes turns with the others.
+
+use std::panic::Location;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::{fmt, io};
+
+use crate::turns::{self, Registration};
+
+/// The thread, which returns a value. It goes on when this is dropped.
+pub(super) struct RunThread<T> {
+    inner: JoinHandle<()>,
+    /// The thread's place among those that take turns; `None` outside of an explored test.
+    member: Option<turns::Thread>,
+    returned: Arc<Mutex<Option<T>>>,
+}
+
+impl<T: Send + 'static> RunThread<T> {
+    /// Makes the thread.
+    ///
+    /// # Errors
+    /// The operating system's. Then `body` was dropped.
+    #[track_caller]
+    pub(super) fn spawn(name: &str, body: impl FnOnce() -> T + Send + 'static) -> io::Result<Self> {
+        let returned = Arc::new(Mutex::new(None));
+        let to = returned.clone();
+        let (me, caller) = (turns::current(), Location::caller());
+        // Of no scope: the one who has the handle waits for the thread.
+        let registration = me.as_ref().map(|me| me.register(0, caller));
+        let member = registration.as_ref().map(Registration::thread);
+        let inner = thread::Builder::new().name(name.to_owned()).spawn(move || {
+            // The thread takes part until all its values are dropped.
+            let _participation = registration.map(Registration::begin);
+            let value = body();
+            *to.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+            drop(to);
+        })?;
+        if let Some(me) = me {
+            me.spawned();
+        }
+        Ok(Self { inner, member, returned })
+    }
+
+    /// Whether the calling thread is this one.
+    pub(super) fn is_current(&self) -> bool {
+        self.inner.thread().id() == thread::current().id()
+    }
+
+    /// Waits for the end of the thread, which is another one. Returns its value; `None` if it panicked.
+    pub(super) fn join(self) -> Option<T> {
+        if let (Some(me), Some(other)) = (turns::current(), &self.member) {
+            me.join(other);
+        }
+        // A panic leaves no value.
+        let _ = self.inner.join();
+        self.returned.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl<T> fmt::Debug for RunThread<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunThread").field("thread", self.inner.thread()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,45 @@
+//! Graphs that run on a thread of their own, step by step, or for a limited time.
+#![allow(missing_docs, reason = "a test binary")]
+
+mod running {
+    pub(crate) mod ctrl_c;
+    pub(crate) mod drops;
+    pub(crate) mod failures;
+    pub(crate) mod gate;
+    pub(crate) mod handles;
+    pub(crate) mod leaks;
+    pub(crate) mod limits;
+    pub(crate) mod neighbours;
+    pub(crate) mod steps;
+    pub(crate) mod turns;
+}
+
+use std::process::ExitCode;
+
+use running::{ctrl_c, drops, failures, handles, leaks, limits, neighbours, steps, turns};
+use streamflow_tests::allocations::Counting;
+use streamflow_tests::{Suite, child};
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn main() -> ExitCode {
+    if let Some(role) = child::role() {
+        return child::play(&role, |role| match role {
+            leaks::ROLE => leaks::in_child(),
+            role => ctrl_c::in_child(role),
+        });
+    }
+    let groups = [
+        steps::add,
+        limits::add,
+        handles::add,
+        drops::add,
+        failures::add,
+        neighbours::add,
+        turns::add,
+        leaks::add,
+        ctrl_c::add,
+    ];
+    groups.into_iter().fold(Suite::new(), |suite, add| add(suite)).run()
+}
