@@ -1,5 +1,5 @@
-//! The laws of streamflow, a chapter each; a page for those who [come from Holoscan](coming_from_holoscan); and a
-//! [glossary].
+//! The laws of streamflow, a chapter each; a page about [running a graph](running_a_graph); one for those who [come from
+//! Holoscan](coming_from_holoscan); and a [glossary].
 //!
 //! A law says what a program can rely on, or what it can't do. If the compiler enforces it, the chapter has a program
 //! that does not compile, and the output of rustc. Tests compare both with the compiler.
@@ -72,6 +72,9 @@ pub mod a_run_says_why {}
 
 #[doc = include_str!("a_seed_repeats_a_run.md")]
 pub mod a_seed_repeats_a_run {}
+
+#[doc = include_str!("running_a_graph.md")]
+pub mod running_a_graph {}
 
 #[doc = include_str!("coming_from_holoscan.md")]
 pub mod coming_from_holoscan {}

@@ -1,9 +1,8 @@
-//! N11–N16: subjects related to streams in Holoscan's tests: dangling ports, conditions, fan-out, runs and cycles, with
-//! device data behind slow kernels.
-
-use std::thread;
+//! N11–N16, N22: subjects related to streams in Holoscan's tests: dangling ports, conditions, fan-out, runs, cycles and
+//! the status of operators, with device data behind slow kernels.
 
 use streamflow::prelude::*;
+use streamflow::schedule::{Activity, End, StoppedBy};
 use streamflow_tests::kernels::{add_one, slow_copy, slow_fill};
 use streamflow_tests::{Suite, stalled};
 
@@ -17,6 +16,7 @@ pub(crate) fn tests(suite: Suite) -> Suite {
         .ordered("n13_fan_out", n13_fan_out)
         .ordered("n14_multiple_run", n14_multiple_run)
         .ordered("n16_cycle", n16_cycle)
+        .ordered("n22_operator_status", n22_operator_status)
 }
 
 graph! {
@@ -130,18 +130,16 @@ graph! {
     }
 }
 
-/// A graph runs a second time, and on another thread, as with `run_async`.
+/// A graph runs a second time, and twice on a thread of its own, as with `run_async`.
 fn n14_multiple_run(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     let mut graph = Again::new(platform, seen.clone())?;
     graph.run()?;
     graph.run()?;
     for _ in 0..2 {
-        let ran = thread::scope(|scope| scope.spawn(|| graph.run().map(drop)).join());
-        match ran {
-            Ok(done) => done?,
-            Err(_) => return Ok(false),
-        }
+        let (back, done) = graph.spawn()?.join_with_graph()?;
+        graph = back;
+        done?;
     }
     Ok(all(&seen) == floats(0..5).repeat(4))
 }
@@ -193,4 +191,60 @@ fn n16_cycle(platform: &Platform) -> Result<bool> {
     let seen = Seen::default();
     Cycle::new(platform, seen.clone())?.run()?;
     Ok(all(&seen) == floats(8..13))
+}
+
+/// Finds the source, and stops the graph after some of its ticks.
+#[operator]
+struct Stopper {
+    #[input]
+    image: &Tensor<f32>,
+    seen: Seen<f32>,
+    found: Seen<(Activity, Activity)>,
+}
+
+impl Compute for Stopper {
+    fn compute(&mut self, io: StopperIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        push_seen(&self.seen, value(cx, image, &stream)?);
+        push_seen(&self.found, (cx.activity_of("tx")?, cx.activity_of(cx.node())?));
+        if !matches!(cx.activity_of("rx"), Err(Error::UnknownNode { .. })) {
+            return Err(Error::other("a node was found that does not exist"));
+        }
+        if cx.ticks_of("tx")? == 4 {
+            cx.stop_graph();
+        }
+        Ok(())
+    }
+}
+
+graph! {
+    struct Status(seen: Seen<f32>, found: Seen<(Activity, Activity)>) {
+        let tx: Tx = Tx::new(0.0, true, SLOW / 2);
+        let stopper: Stopper = Stopper::new(seen, found);
+        tx.image >> stopper.image;
+    }
+}
+
+/// An operator finds the others and their status, and stops the graph. Outside, a handle has the status of each: before
+/// the end of the run, and after it.
+fn n22_operator_status(platform: &Platform) -> Result<bool> {
+    let (seen, found) = (Seen::default(), Seen::default());
+    let running = Status::new(platform, seen.clone(), found.clone())?.spawn()?;
+    let handle = running.handle();
+    let report = running.join()?;
+    let by = StoppedBy::Node("stopper".into());
+    let states = handle.status().nodes;
+    let is_done = |name: &str, ticks| {
+        states.iter().any(|node| {
+            (node.name.as_str(), node.ticks, node.activity) == (name, ticks, Activity::Done)
+        })
+    };
+    let right = report.end == End::Stopped { by }
+        && is_done("tx", 4)
+        && is_done("stopper", 4)
+        && all(&found) == [(Activity::Idle, Activity::Computing); 4];
+    if !right {
+        return Err(Error::other(format!("{report}{states:?}{:?}", all(&found))));
+    }
+    Ok(all(&seen) == floats(0..4))
 }
