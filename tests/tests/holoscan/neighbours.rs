@@ -208,7 +208,7 @@ impl Compute for Stopper {
         push_seen(&self.seen, value(cx, image, &stream)?);
         push_seen(&self.found, (cx.activity_of("tx")?, cx.activity_of(cx.node())?));
         if !matches!(cx.activity_of("rx"), Err(Error::UnknownNode { .. })) {
-            return Err(Error::other("a node was found that does not exist"));
+            return Err(Failure::msg("a node was found that does not exist"));
         }
         if cx.ticks_of("tx")? == 4 {
             cx.stop_graph();
@@ -244,7 +244,7 @@ fn n22_operator_status(platform: &Platform) -> Result<bool> {
         && is_done("stopper", 4)
         && all(&found) == [(Activity::Idle, Activity::Computing); 4];
     if !right {
-        return Err(Error::other(format!("{report}{states:?}{:?}", all(&found))));
+        return Err(Failure::msg(format!("{report}{states:?}{:?}", all(&found))));
     }
     Ok(all(&seen) == floats(0..4))
 }

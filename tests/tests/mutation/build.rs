@@ -4,7 +4,7 @@ use streamflow::__private::{
     EdgeOptions, GraphParams, Policy, SingleStream, begin, connect, connect_copy, connect_transfer,
     edge,
 };
-use streamflow::graph::{AnyNode, NodeOptions, NodeStreams, OnFailure};
+use streamflow::graph::{AnyNode, NodeOptions, NodeStreams, OnFailure, RunState};
 use streamflow::prelude::*;
 
 use streamflow_tests::kernels::fill;
@@ -167,14 +167,19 @@ fn wire(plan: &Plan, ports: &mut [Ports], node: usize) -> Result<()> {
 /// A graph that is built at run time.
 pub(crate) struct Built {
     platform: Platform,
+    run: RunState,
     nodes: Vec<Box<dyn AnyNode>>,
     /// Kept until the end, so that no node gets these streams.
     _others: Vec<CudaStream>,
 }
 
 impl Graph for Built {
-    fn nodes(&mut self) -> Vec<&mut dyn AnyNode> {
-        self.nodes.iter_mut().map(|node| &mut **node as &mut dyn AnyNode).collect()
+    fn __nodes<'a>(&'a mut self, list: &mut Vec<&'a mut dyn AnyNode>) {
+        list.extend(self.nodes.iter_mut().map(|node| &mut **node as &mut dyn AnyNode));
+    }
+
+    fn __run(&mut self) -> &mut RunState {
+        &mut self.run
     }
 
     fn platform(&self) -> &Platform {
@@ -252,5 +257,5 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
             (step, _) => return Err(Failure::msg(format!("{step:?} has other ports"))),
         });
     }
-    Ok(Built { platform: platform.clone(), nodes, _others: others })
+    Ok(Built { platform: platform.clone(), run: RunState::default(), nodes, _others: others })
 }

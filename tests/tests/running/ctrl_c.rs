@@ -100,7 +100,7 @@ fn hangs() -> Result<(), Failed> {
     }
     interrupt()?;
     drop(running);
-    Err(Failed::new("the process goes on"))
+    Err(Failure::msg("the process goes on"))
 }
 
 fn second() -> Result<(), Failed> {
@@ -113,7 +113,7 @@ fn second() -> Result<(), Failed> {
 }
 
 fn other_handler() -> Result<(), Failed> {
-    ctrlc::set_handler(|| ()).map_err(Failed::new)?;
+    ctrlc::set_handler(|| ()).map_err(Failure::msg)?;
     let platform = Platform::host().build()?;
     let running = Endless::new(&platform)?.spawn()?;
     let is_right = |error: &Error| matches!(error, Error::CtrlC { .. });

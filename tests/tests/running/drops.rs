@@ -58,7 +58,7 @@ fn bring(state: u32, gate: &Gate, running: &Running<GatedSink>) -> Result<()> {
         1 | 2 => gate.wait("compute", u64::from(state) - 1),
         3 => {
             gate.wait("compute", 2)?;
-            running.pause()
+            Ok(running.pause()?)
         }
         _ => Ok(()),
     }
@@ -84,7 +84,7 @@ fn each_state(platform: &Platform) -> Result<(), Failed> {
         gate.open();
         // Before `start` has returned no tick is begun, but `stop` is called after it.
         gate.pass("stop", u64::from(state))?;
-        dropping.join().map_err(|_| Failed::new("it panicked"))?;
+        dropping.join().map_err(|_| Failure::msg("it panicked"))?;
         check_equal((handle.is_over(), Arc::strong_count(&token)), (true, 1))?;
     }
     Ok(())
@@ -179,7 +179,7 @@ struct Ends {
 impl Compute for Ends {
     fn compute(&mut self, io: EndsIo<'_>, cx: &ExecutionContext) -> Result<()> {
         cx.finish();
-        if self.fails { Err(Error::other("as it was told")) } else { io.number.emit(1) }
+        if self.fails { Err(Failure::msg("as it was told")) } else { io.number.emit(1) }
     }
 }
 

@@ -26,7 +26,7 @@ impl Fault {
     fn strike(self, hook: &str) -> Result<()> {
         match self {
             Self { panics: true, .. } if self.hook == hook => std::panic::panic_any("as told"),
-            _ if self.hook == hook => Err(Error::other("as told")),
+            _ if self.hook == hook => Err(Failure::msg("as told")),
             _ => Ok(()),
         }
     }

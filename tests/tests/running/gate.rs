@@ -17,11 +17,11 @@ pub(crate) struct Gate {
 impl Gate {
     /// Waits until this hook has begun. It must be the next one.
     pub(crate) fn wait(&self, hook: &'static str, tick: u64) -> Result<()> {
-        let entered = self.entered.recv().map_err(Error::other)?;
+        let entered = self.entered.recv().map_err(Failure::msg)?;
         if entered == (hook, tick) {
             return Ok(());
         }
-        Err(Error::other(format!("{entered:?} has begun, and not {:?}", (hook, tick))))
+        Err(Failure::msg(format!("{entered:?} has begun, and not {:?}", (hook, tick))))
     }
 
     /// Lets the hook that waits go on.

@@ -103,7 +103,7 @@ fn stop(platform: &Platform) -> Result<(), Failed> {
     check_text(&report.to_string(), &["the run ended: its handle stopped it"])?;
     // The second tick finished, and no other began: its message waits.
     check_equal((report.ticks("gated"), report.ticks("count")), (Some(2), Some(1)))?;
-    let [dropped] = &report.dropped[..] else { return Err(Failed::new(report)) };
+    let [dropped] = &report.dropped[..] else { return Err(Failure::msg(report)) };
     check_equal((dropped.messages, dropped.reason), (1, DropReason::RunEnded))
 }
 
@@ -119,7 +119,7 @@ fn status(platform: &Platform) -> Result<(), Failed> {
     let gate = gate;
     let shown = |phase, gated: (u64, Activity), count: (u64, Activity)| {
         let status = running.status();
-        let [a, b] = &status.nodes[..] else { return Err(Failed::new(status)) };
+        let [a, b] = &status.nodes[..] else { return Err(Failure::msg(status)) };
         check_equal((a.name.as_str(), b.name.as_str()), ("gated", "count"))?;
         check_equal(status.phase, phase)?;
         check_equal(((a.ticks, a.activity), (b.ticks, b.activity)), (gated, count))
@@ -246,12 +246,12 @@ fn report(platform: &Platform) -> Result<(), Failed> {
     let _ = stopping.1.recv();
     let threads = [asked.join(), other.join()];
     for report in threads {
-        let report = report.map_err(|_| Failed::new("it panicked"))??;
+        let report = report.map_err(|_| Failure::msg("it panicked"))??;
         check_equal(report.end.clone(), End::Running)?;
         check(report.ticks("gated") >= Some(9), || format!("{report}"))?;
         // Of two messages that are sent, one is lost.
         let ticks = report.ticks("gated").unwrap_or_default();
-        let [lost] = &report.dropped[..] else { return Err(Failed::new(report)) };
+        let [lost] = &report.dropped[..] else { return Err(Failure::msg(report)) };
         check(lost.messages.abs_diff(ticks / 2) <= 1, || format!("{report}"))?;
     }
     running.stop();
@@ -289,7 +289,7 @@ fn timeout(platform: &Platform) -> Result<(), Failed> {
                 graph: "GatedNumbers",
                 in_hook: Some(InHook { node, hook: "compute", tick: 0, since, .. }),
             }) => check_equal((node.as_str(), since), ("gated", before))?,
-            other => return Err(Failed::new(format!("{other:?}"))),
+            other => return Err(Failure::msg(format!("{other:?}"))),
         }
     }
     gate.open();
@@ -365,7 +365,7 @@ fn stop_or_end(platform: &Platform) -> Result<(), Failed> {
         match report.end {
             End::SourcesDone => check_equal(counted, Some(ticks))?,
             End::Stopped { by: StoppedBy::Handle } => {}
-            other => return Err(Failed::new(format!("{other:?}"))),
+            other => return Err(Failure::msg(format!("{other:?}"))),
         }
     }
     Ok(())
@@ -386,7 +386,7 @@ fn many_threads(platform: &Platform) -> Result<(), Failed> {
                         2 => {
                             let now = handle.report()?.ticks("numbers").unwrap_or_default();
                             if now < ticks {
-                                return Err(Error::other(format!("{now} ticks after {ticks}")));
+                                return Err(Failure::msg(format!("{now} ticks after {ticks}")));
                             }
                             ticks = now;
                         }
@@ -398,7 +398,7 @@ fn many_threads(platform: &Platform) -> Result<(), Failed> {
         });
         threads.into_iter().try_for_each(|thread| match thread.join() {
             Ok(done) => done,
-            Err(_) => Err(Error::other("it panicked")),
+            Err(_) => Err(Failure::msg("it panicked")),
         })
     });
     done?;

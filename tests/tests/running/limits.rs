@@ -133,7 +133,7 @@ graph! {
 fn leftovers(platform: &Platform) -> Result<(), Failed> {
     let report = Uneven::new(platform, 100)?.run_for(3)?;
     check_equal(report.end, End::TicksDone)?;
-    let [dropped] = &report.dropped[..] else { return Err(Failed::new("not one edge")) };
+    let [dropped] = &report.dropped[..] else { return Err(Failure::msg("not one edge")) };
     check_equal((dropped.edge, dropped.messages), ("a.number >> both.a", 1))?;
     check_equal(dropped.reason, DropReason::RunEnded)
 }

@@ -35,7 +35,7 @@ impl Compute for Looks {
         if text == "[\"numbers\", \"looks\", \"sink\"] idle not started" {
             return Ok(());
         }
-        Err(Error::other(text))
+        Err(Failure::msg(text))
     }
 
     fn compute(&mut self, io: LooksIo<'_>, cx: &ExecutionContext) -> Result<()> {
@@ -62,9 +62,9 @@ impl Compute for Sink {
         io.number.discard();
         match cx.ticks_of("lokos") {
             Err(Error::UnknownNode { node, hint }) if node == "lokos" => {
-                if hint == "; did you mean `looks`?" { Ok(()) } else { Err(Error::other(hint)) }
+                if hint == "; did you mean `looks`?" { Ok(()) } else { Err(Failure::msg(hint)) }
             }
-            other => Err(Error::other(format!("{other:?}"))),
+            other => Err(Failure::msg(format!("{other:?}"))),
         }
     }
 }
@@ -99,7 +99,8 @@ struct Asks {
 impl Compute for Asks {
     fn compute(&mut self, io: AsksIo<'_>, cx: &ExecutionContext) -> Result<()> {
         io.number.discard();
-        cx.ticks_of(&self.name).map(drop)
+        cx.ticks_of(&self.name)?;
+        Ok(())
     }
 }
 

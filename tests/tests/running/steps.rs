@@ -43,7 +43,7 @@ impl Compute for Log {
     fn compute(&mut self, io: LogIo<'_>, _: &ExecutionContext) -> Result<()> {
         let number = io.number.receive().into_data();
         if number == self.fails_at {
-            return Err(Error::other("it is this number"));
+            return Err(Failure::msg("it is this number"));
         }
         push_seen(&self.seen, number.to_string());
         Ok(())

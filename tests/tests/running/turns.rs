@@ -47,8 +47,8 @@ graph! {
     }
 }
 
-fn wrong(what: impl std::fmt::Debug) -> Error {
-    Error::other(format!("{what:?}"))
+fn wrong(what: impl std::fmt::Debug) -> Failure {
+    Failure::msg(format!("{what:?}"))
 }
 
 /// How far the graph is when another thread looks depends on the seed, and on nothing else.

@@ -65,7 +65,7 @@ fn expand_runs(graph: &Graph) -> TokenStream {
     let header = &graph.header;
     let (visibility, name, span) =
         (&header.visibility, header.name.to_string(), header.keyword.span);
-    let report = quote!(::streamflow::__private::Result<::streamflow::__private::Report>);
+    let report = quote!(::core::result::Result<::streamflow::__private::Report, ::streamflow::__private::Error>);
     let run =
         quote_spanned!(span=> fn run(&mut self) -> #report { ::streamflow::__private::run(self) });
     quote! {
@@ -96,7 +96,7 @@ fn expand_runs(graph: &Graph) -> TokenStream {
         /// As for `run`; then the run has ended.
         #visibility fn tick(
             &mut self,
-        ) -> ::streamflow::__private::Result<::streamflow::__private::Stepped> {
+        ) -> ::core::result::Result<::streamflow::__private::Stepped, ::streamflow::__private::Error> {
             ::streamflow::__private::tick(self)
         }
 
@@ -115,7 +115,7 @@ fn expand_runs(graph: &Graph) -> TokenStream {
         #[track_caller]
         #visibility fn spawn(
             self,
-        ) -> ::streamflow::__private::Result<::streamflow::__private::Running<Self>> {
+        ) -> ::core::result::Result<::streamflow::__private::Running<Self>, ::streamflow::__private::Error> {
             ::streamflow::__private::spawn(self, #name)
         }
     }

@@ -4,7 +4,7 @@ use streamflow::__private::{
     EdgeOptions, GraphParams, Policy, SingleStream, begin, connect, connect_copy, connect_shared,
     edge,
 };
-use streamflow::graph::{AnyNode, NodeOptions, NodeStreams, OnFailure};
+use streamflow::graph::{AnyNode, NodeOptions, NodeStreams, OnFailure, RunState};
 use streamflow::prelude::*;
 
 use super::item::Item;
@@ -150,14 +150,19 @@ fn first(plan: &EdgePlan, to: &mut Ports, platform: &Platform, stream: &CudaStre
 /// A graph that is built at run time.
 pub(crate) struct Built {
     platform: Platform,
+    run: RunState,
     nodes: Vec<Box<dyn AnyNode>>,
     /// Kept until the end, so that no node gets this stream.
     _first: CudaStream,
 }
 
 impl Graph for Built {
-    fn nodes(&mut self) -> Vec<&mut dyn AnyNode> {
-        self.nodes.iter_mut().map(|node| &mut **node as &mut dyn AnyNode).collect()
+    fn __nodes<'a>(&'a mut self, list: &mut Vec<&'a mut dyn AnyNode>) {
+        list.extend(self.nodes.iter_mut().map(|node| &mut **node as &mut dyn AnyNode));
+    }
+
+    fn __run(&mut self) -> &mut RunState {
+        &mut self.run
     }
 
     fn platform(&self) -> &Platform {
@@ -234,7 +239,7 @@ pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
             Ports::Merge(ports) => Merge::new(core).__node(ports, &name, platform, options)?,
         });
     }
-    Ok(Built { platform: platform.clone(), nodes, _first: first_on })
+    Ok(Built { platform: platform.clone(), run: RunState::default(), nodes, _first: first_on })
 }
 
 /// Runs it and compares its nodes' downloads.
