@@ -24,7 +24,8 @@
 //! 7. A `main` that returns the error prints its `Debug` form, which is the same text as `Display`.
 //!
 //! A fault of a kernel arrives later: its launch has succeeded, and a later call returns the error, perhaps in another
-//! operator's hook. From step 4 on, its way is the same.
+//! operator's hook. From step 4 on, its way is the same. With `STREAMFLOW_BLOCKING_LAUNCHES=1` its launch returns it
+//! (`driver/blocking.rs`).
 //!
 //! An error in a `Drop` can't be returned. `report_in_drop`, in `driver/error.rs`, writes it to the log.
 

@@ -120,7 +120,7 @@ impl Platform {
     }
 
     fn new(driver: Arc<dyn Driver>, why: &str, options: PlatformOptions) -> Result<Self> {
-        let driver = options.checked(driver)?;
+        let driver = options.layered(driver)?;
         let PlatformOptions { memory: options, clock, spin, statistics, .. } = options;
         if spin > options::LONGEST_SPIN {
             return Err(Error::Spin { asked: spin, longest: options::LONGEST_SPIN });

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use streamflow::driver::DriverError;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{add_one, fill, slow_fill, trap, write_to_nowhere};
-use streamflow_tests::{Failed, Suite, check, check_error, child};
+use streamflow_tests::{Failed, Suite, check, check_error, check_text, child};
 
 const LEN: usize = 1003;
 
@@ -18,7 +18,10 @@ const LEN: usize = 1003;
 const SLOW: u64 = 20_000_000;
 
 /// The first call after the error, or the cause of the error.
-const SCENARIOS: [&str; 4] = ["download", "synchronize", "trap", "unnoticed"];
+const SCENARIOS: [&str; 5] = ["download", "synchronize", "trap", "unnoticed", BLOCKING];
+
+/// Each launch waits for its kernel.
+const BLOCKING: &str = "blocking";
 
 fn main() -> ExitCode {
     if let Some(role) = child::role() {
@@ -27,10 +30,15 @@ fn main() -> ExitCode {
     let suite = SCENARIOS.iter().fold(Suite::new(), |suite, scenario| {
         let name = format!("law11_a_sticky_error_neither_hangs_nor_aborts_{scenario}");
         suite
-            .seeded(&name, move |seed| child::run(&format!("{seed} {scenario}"), &[]))
-            .cuda(&name, move |_| child::run(&format!("cuda {scenario}"), &[]))
+            .seeded(&name, move |seed| run(&format!("{seed} {scenario}")))
+            .cuda(&name, move |_| run(&format!("cuda {scenario}")))
     });
     suite.run()
+}
+
+fn run(role: &str) -> Result<(), Failed> {
+    let blocks = if role.ends_with(BLOCKING) { "1" } else { "0" };
+    child::run(role, &[("STREAMFLOW_BLOCKING_LAUNCHES", blocks)])
 }
 
 /// One of each resource, to be dropped after the error.
@@ -77,11 +85,14 @@ fn in_child(role: &str) -> Result<(), Failed> {
     world.b.launch::<slow_fill>(5 * LEN, (&mut dropped, 1.0, SLOW))?;
     drop(dropped);
     match scenario {
+        BLOCKING => the_launch_reports(&mut world)?,
         "trap" => world.a.launch::<trap>(1, (&mut world.victim,))?,
         _ => world.a.launch::<write_to_nowhere>(1, (&mut world.victim,))?,
     }
     if scenario != "unnoticed" {
-        first_call_reports(&world, scenario)?;
+        if scenario != BLOCKING {
+            first_call_reports(&world, scenario)?;
+        }
         later_calls_are_not_tried(&mut world)?;
         new_platforms(name)?;
     }
@@ -91,7 +102,21 @@ fn in_child(role: &str) -> Result<(), Failed> {
     check(elapsed < Duration::from_secs(10), || format!("dropping took {elapsed:?}"))
 }
 
-/// The first call that meets the error returns it.
+/// The launch of the broken kernel returns its error, and those before it none.
+fn the_launch_reports(world: &mut World) -> Result<(), Failed> {
+    let World { a, b, kept, victim, .. } = world;
+    b.launch::<add_one>(LEN, (kept,))?;
+    let grid = Grid::blocks(3).threads(32);
+    let text = check_error("the launch", a.launch::<write_to_nowhere>(grid, (victim,)), |error| {
+        matches!(error, Error::Driver(DriverError::Call { .. }))
+    })?;
+    let launch =
+        "launch of kernel `write_to_nowhere` with a grid of 3x1x1 blocks of 32x1x1 threads";
+    check_text(&text, &[launch, "every graph of this process", "start the process again"])?;
+    check(!text.contains("STREAMFLOW_BLOCKING_LAUNCHES"), || text.clone())
+}
+
+/// The first call that meets the error returns it, and how to find the launch.
 fn first_call_reports(world: &World, scenario: &str) -> Result<(), Failed> {
     let World { platform, a, victim, .. } = world;
     // Work on `b` may still succeed. Work after the broken kernel can't.
@@ -108,6 +133,7 @@ fn first_call_reports(world: &World, scenario: &str) -> Result<(), Failed> {
         "host" => text.contains("KERNEL_PANICKED (719)") && text.contains(kernel),
         _ => text.contains("CUDA_ERROR_"),
     };
+    check_text(&text, &["every graph of this process", "STREAMFLOW_BLOCKING_LAUNCHES=1"])?;
     check(reported, || format!("the first call returned: {text}"))
 }
 

@@ -83,11 +83,19 @@ impl DriverError {
     }
 }
 
+/// What a sticky error means.
+pub(super) const LOST: &str =
+    "every graph of this process that uses the device fails from now on; start the process again";
+
+/// The end of the first message about a sticky error: how to find its cause.
+pub(super) const FIND_LAUNCH: &str =
+    "; an earlier launch or copy caused it: set STREAMFLOW_BLOCKING_LAUNCHES=1 to get the launch";
+
 /// The error after which a device executes nothing any more.
 ///
 /// CUDA leaves the process without a usable context, so the process must be started again.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{name} ({code}) in {call}: {message}; start the process again")]
+#[error("{name} ({code}) in {call}: {message}; {}", LOST)]
 pub struct Sticky {
     /// The call that reported it; the work that caused it may have been queued long before.
     pub call: &'static str,

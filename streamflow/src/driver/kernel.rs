@@ -107,6 +107,19 @@ pub struct Launch<'a> {
     pub accesses: &'a [Access],
 }
 
+impl Launch<'_> {
+    /// The kernel and its grid, for messages.
+    #[cold]
+    pub(super) fn describe(&self) -> String {
+        let ([gx, gy, gz], [bx, by, bz]) = (self.grid, self.block);
+        format!(
+            "kernel `{}` with a grid of {gx}x{gy}x{gz} blocks of {bx}x{by}x{bz} threads and {} bytes of dynamic \
+             shared memory",
+            self.name, self.shared_bytes
+        )
+    }
+}
+
 /// The arguments of a kernel's host body: the parameters, as they were at submission.
 #[derive(Debug, Clone, Copy)]
 pub struct HostArgs<'a> {

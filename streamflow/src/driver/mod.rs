@@ -8,6 +8,7 @@
 //! The seam has raw handles: contexts, streams, events, memory, kernels and host functions. Ports,
 //! operators and graphs are above it.
 
+mod blocking;
 pub mod cuda;
 mod error;
 mod green;
@@ -22,6 +23,7 @@ mod recorder;
 mod report;
 mod signal;
 
+pub(crate) use blocking::BlockingLaunches;
 pub(crate) use error::report_in_drop;
 pub use error::{DriverError, Sticky};
 pub use green::{Coscheduling, GreenContext, SmSizes};

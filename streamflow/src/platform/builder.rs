@@ -68,6 +68,12 @@ impl PlatformBuilder {
         self
     }
 
+    /// Whether each launch waits until its kernel has run: see [`PlatformOptions::blocking_launches`].
+    pub fn blocking_launches(mut self, block: bool) -> Self {
+        self.options.blocking_launches = Some(block);
+        self
+    }
+
     /// Which of the legal orders the simulator executes work in; with 0, the default, work executes at submission. See
     /// [`Policy::of_seed`](crate::driver::host::Policy::of_seed).
     pub fn seed(mut self, seed: u64) -> Self {

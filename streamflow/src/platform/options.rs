@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::driver::Driver;
 use crate::driver::race::RaceChecker;
+use crate::driver::{BlockingLaunches, Driver};
 use crate::error::{Error, Result};
 use crate::memory::MemoryOptions;
 use crate::time::Clock;
@@ -18,6 +18,10 @@ pub struct PlatformOptions {
     /// `STREAMFLOW_RACE_CHECK` decides (1 or 0); if it is not set, debug builds have a checker. A driver that
     /// has a checker keeps it.
     pub race_check: Option<bool>,
+    /// Whether each launch waits until its kernel has run. A fault of a kernel is then an error of its launch, and names
+    /// the kernel and its grid; without it a later call returns the error. It is slow. With `None`, the default,
+    /// `STREAMFLOW_BLOCKING_LAUNCHES` decides (1 or 0); if it is not set, no launch waits.
+    pub blocking_launches: Option<bool>,
     /// What time it is; [`Clock::real`] by default.
     pub clock: Clock,
     /// How long a scheduler that has nothing to do queries what its nodes wait for, before its thread sleeps: at most
@@ -38,6 +42,7 @@ impl Default for PlatformOptions {
         Self {
             memory: MemoryOptions::default(),
             race_check: None,
+            blocking_launches: None,
             clock: Clock::real(),
             spin: LONGEST_SPIN,
             statistics: false,
@@ -46,12 +51,14 @@ impl Default for PlatformOptions {
 }
 
 impl PlatformOptions {
-    /// The driver, with a race checker if the options say so.
-    pub(super) fn checked(&self, driver: Arc<dyn Driver>) -> Result<Arc<dyn Driver>> {
-        let check = match self.race_check {
-            Some(check) => check,
-            None => race_check_by_default()?,
-        };
+    /// The driver, with the layers that the options name.
+    pub(super) fn layered(&self, mut driver: Arc<dyn Driver>) -> Result<Arc<dyn Driver>> {
+        let blocks = switch(self.blocking_launches, "STREAMFLOW_BLOCKING_LAUNCHES", false)?;
+        if blocks {
+            // Below the race checker: it sees no wait that the program does not make.
+            driver = Arc::new(BlockingLaunches::new(driver));
+        }
+        let check = switch(self.race_check, "STREAMFLOW_RACE_CHECK", cfg!(debug_assertions))?;
         if check && !driver.watches() {
             return Ok(Arc::new(RaceChecker::new(driver)));
         }
@@ -59,17 +66,19 @@ impl PlatformOptions {
     }
 }
 
-/// Whether the environment, or else the kind of build, enables the race checker.
-fn race_check_by_default() -> Result<bool> {
-    const VARIABLE: &str = "STREAMFLOW_RACE_CHECK";
-    let Some(value) = std::env::var_os(VARIABLE) else { return Ok(cfg!(debug_assertions)) };
+/// The option, else the environment variable, else the default.
+fn switch(option: Option<bool>, variable: &'static str, default: bool) -> Result<bool> {
+    if let Some(on) = option {
+        return Ok(on);
+    }
+    let Some(value) = std::env::var_os(variable) else { return Ok(default) };
     match value.to_str() {
         Some("1") => Ok(true),
         Some("0") => Ok(false),
         _ => Err(Error::Variable {
-            name: VARIABLE,
+            name: variable,
             value: value.to_string_lossy().into_owned(),
-            expected: "say 1, to look for races, or 0, not to",
+            expected: "say 1, to switch it on, or 0, to switch it off",
         }),
     }
 }

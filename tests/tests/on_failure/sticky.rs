@@ -7,13 +7,15 @@ use std::time::Duration;
 use streamflow::driver::DriverError;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{fill, trap};
-use streamflow_tests::{Failed, Suite, check, check_text};
+use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
 /// On the simulator alone: on a GPU the error would be that of the whole process.
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
         .host("after_a_sticky_error_no_tick_is_skipped", skips)
         .host("after_a_sticky_error_no_operator_is_restarted", restarts)
+        .host("a_sticky_error_says_what_it_means_for_other_graphs", others)
+        .seeded("a_launch_that_waits_names_its_kernel_and_its_grid", blocking)
         .host("another_error_of_the_same_operator_is_survived", control)
 }
 
@@ -84,6 +86,42 @@ fn ends(run: Result<streamflow::Report, Error>, calls: &Calls) -> Result<(), Fai
     check(matches!(cause, Some(DriverError::Call { .. })), || error.to_string())?;
     let done = (calls.starts.load(Ordering::Relaxed), calls.ticks.load(Ordering::Relaxed));
     check(done == (1, 3), || format!("{done:?} starts and ticks"))
+}
+
+/// Another graph of the same platform fails, too, and its error says why.
+fn others(platform: &Platform) -> Result<(), Failed> {
+    let [one, other] = [Arc::<Calls>::default(), Arc::<Calls>::default()];
+    let mut fine = Skips::new(platform, Third::Fails, other.clone())?;
+    ends(Restarts::new(platform, Third::Faults, one.clone())?.run(), &one)?;
+    let Err(error) = fine.run() else { return Err(Failed::msg("the device has failed")) };
+    let parts = ["was not tried", "KERNEL_PANICKED", "every graph of this process"];
+    check_text(&error.to_string(), &parts)?;
+    // The tick that meets the error is not skipped.
+    let ticks = other.ticks.load(Ordering::Relaxed);
+    check(ticks <= 1, || format!("{ticks} ticks"))
+}
+
+/// A launch that waits returns the error of its kernel, with its grid. Otherwise a later call does, and says how to
+/// find the launch.
+fn blocking(seed: u64) -> Result<(), Failed> {
+    for blocks in [true, false] {
+        let platform = Platform::builder().seed(seed).blocking_launches(blocks).host()?;
+        let stream = platform.stream_pool("POOL", &CudaStreamPool::new())?.allocate("a")?;
+        let mut data = platform.buffer::<f32>(64, &stream)?;
+        let launched = stream.launch::<trap>(Grid::blocks(2).threads(32), (&mut data,));
+        let launch = "the launch of kernel `trap` with a grid of 2x1x1 blocks of 32x1x1 threads";
+        if blocks {
+            let text = check_error("the launch", launched, |_| true)?;
+            check_text(&text, &[launch])?;
+            check(!text.contains("STREAMFLOW_BLOCKING_LAUNCHES"), || text)?;
+        } else {
+            launched?;
+            let text = check_error("a later call", stream.synchronize_blocking(), |_| true)?;
+            check_text(&text, &["`trap`", "set STREAMFLOW_BLOCKING_LAUNCHES=1 to get the launch"])?;
+            check(!text.contains(launch), || text)?;
+        }
+    }
+    Ok(())
 }
 
 fn skips(platform: &Platform) -> Result<(), Failed> {

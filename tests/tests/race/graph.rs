@@ -18,6 +18,7 @@ const LEN: usize = 1003;
 pub(super) fn add(suite: Suite) -> Suite {
     let suite = suite
         .both("a_run_returns_its_races_as_an_error", a_run_returns_its_races)
+        .seeded("launches_that_wait_hide_no_race", launches_that_wait)
         .both("a_harness_returns_its_races_as_an_error", a_harness_returns_its_races)
         .both("an_unordered_launch_that_the_caller_orders_does_not_race", an_ordered_launch);
     races::ALL.iter().fold(suite, |suite, &(name, program)| {
@@ -80,6 +81,13 @@ fn races_of(run: Result<(), Error>) -> Result<RaceReports, Failed> {
         Err(Error::Races(races)) => Ok(races),
         other => Err(Failed::msg(format!("no races, but {other:?}"))),
     }
+}
+
+/// The waits of `blocking_launches` are no order of the program.
+fn launches_that_wait(seed: u64) -> Result<(), Failed> {
+    let builder = Platform::builder().seed(seed).race_check(true).blocking_launches(true);
+    let races = races_of(Hasty::new(&builder.host()?, 5)?.run().map(drop))?;
+    check(races.races[0].times >= 1, || races.to_string())
 }
 
 fn a_run_returns_its_races(platform: &Platform) -> Result<(), Failed> {

@@ -24,7 +24,7 @@ pub(super) fn in_child(role: &str) -> Result<(), Failed> {
     if role == "invalid" {
         let Err(error) = by_default else { return Err(Failed::msg("no error")) };
         check(matches!(error, Error::Variable { .. }), || format!("{error:?}"))?;
-        check_text(&error.to_string(), &[VARIABLE, "1, to look for races, or 0"])?;
+        check_text(&error.to_string(), &[VARIABLE, "1, to switch it on, or 0"])?;
         check(Platform::detect().is_err(), || "no error".into())?;
         // With an explicit option, the variable is not read.
         Platform::host().race_check(true).build()?;

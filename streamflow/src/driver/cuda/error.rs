@@ -17,6 +17,7 @@ use std::sync::OnceLock;
 
 use cudarc::driver::sys::{self, CUresult};
 
+use crate::driver::error::{FIND_LAUNCH, LOST};
 use crate::driver::{DeviceId, DriverError, DriverResult, Sticky};
 
 /// `CUDA_ERROR_OUT_OF_MEMORY`.
@@ -113,7 +114,7 @@ impl StickyCell {
             if !first {
                 return DriverError::Sticky { call, cause: cause.clone() };
             }
-            let message = format!("{}; start the process again", cause.message);
+            let message = format!("{}; {LOST}{FIND_LAUNCH}", cause.message);
             return DriverError::Call { call, device, code, name, message };
         }
         DriverError::Call { call, device, code, name, message }
@@ -246,7 +247,11 @@ mod tests {
         let cell = StickyCell::new();
         let first = cell.failure("f", DeviceId(0), failed(700));
         assert!(matches!(&first, DriverError::Call { call: "f", code: 700, .. }), "{first:?}");
-        assert!(first.to_string().contains("start the process again"), "{first}");
+        for part in
+            ["every graph of this process", "start the process again", "BLOCKING_LAUNCHES=1"]
+        {
+            assert!(first.to_string().contains(part), "{first}");
+        }
 
         let second = cell.failure("g", DeviceId(0), failed(719));
         let third = cell.usable("h");

@@ -113,14 +113,7 @@ impl CudaDriver {
                 std::ptr::null_mut(),
             )
         };
-        check("cuLaunchKernel", stream.device(), result).map_err(|error| {
-            explain(error, || {
-                format!(
-                    "kernel `{}` with a grid of {gx}x{gy}x{gz} blocks of {bx}x{by}x{bz} threads \
-                     and {} bytes of dynamic shared memory",
-                    launch.name, launch.shared_bytes
-                )
-            })
-        })
+        check("cuLaunchKernel", stream.device(), result)
+            .map_err(|error| explain(error, || launch.describe()))
     }
 }

@@ -1,6 +1,7 @@
 //! Devices that fail.
 
 use super::sim::Sim;
+use crate::driver::error::{FIND_LAUNCH, LOST};
 use crate::driver::{DeviceId, DriverError, DriverResult, Sticky};
 
 impl Sim {
@@ -35,7 +36,7 @@ impl Sim {
             device,
             code: cause.code,
             name: cause.name.clone(),
-            message: cause.message.clone(),
+            message: format!("{}; {LOST}{FIND_LAUNCH}", cause.message),
         })
     }
 

@@ -1,0 +1,49 @@
+//! A layer that waits for each launch, so that a fault is reported by the launch that has it.
+//!
+//! A kernel runs after its launch has returned. So a fault is found by a later call, perhaps of another operator, and
+//! CUDA does not say which kernel had it. With this layer the launch itself returns the error. Nothing overlaps then.
+
+use std::sync::Arc;
+
+use super::error::FIND_LAUNCH;
+use super::{Driver, DriverError, DriverResult, Launch, Layer, RawStream};
+
+/// Waits for each launch: see [`PlatformOptions::blocking_launches`](crate::PlatformOptions::blocking_launches).
+#[derive(Debug)]
+pub(crate) struct BlockingLaunches {
+    below: Arc<dyn Driver>,
+}
+
+impl BlockingLaunches {
+    pub(crate) fn new(below: Arc<dyn Driver>) -> Self {
+        Self { below }
+    }
+}
+
+// SAFETY: a launch does what the driver below does, and then waits for it.
+unsafe impl Layer for BlockingLaunches {
+    fn below(&self) -> &dyn Driver {
+        &*self.below
+    }
+
+    unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()> {
+        // SAFETY: the caller keeps the contract of this call.
+        unsafe { self.below.launch(stream, launch) }?;
+        // SAFETY: the stream is live: the caller has just launched on it.
+        let done = unsafe { self.below.synchronize_stream(stream) };
+        done.map_err(|error| name_launch(error, launch))
+    }
+}
+
+/// Adds the launch to the message of an error.
+#[cold]
+fn name_launch(error: DriverError, launch: &Launch<'_>) -> DriverError {
+    match error {
+        DriverError::Call { call, device, code, name, message } => {
+            let message = message.strip_suffix(FIND_LAUNCH).unwrap_or(&message);
+            let message = format!("{message}; it is the launch of {}", launch.describe());
+            DriverError::Call { call, device, code, name, message }
+        }
+        other => other,
+    }
+}
