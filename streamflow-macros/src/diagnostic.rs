@@ -39,6 +39,11 @@ impl Errors {
         self.at(last, format!("{expected} after this"));
     }
 
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

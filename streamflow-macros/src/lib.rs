@@ -131,7 +131,14 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// target    = node "." input | "(" node "." input, … ")" | "_"
 ///
 /// node-attribute = doc | "#[streams(" ( NAME | "none" ) ")]" | "#[when(" condition, … ")]"
-/// condition      = "count(" expression ")" | "stream_done(" input ")"
+/// condition      = "any(" condition, … ")" | "count(" expression ")" | "condition(" expression ")"
+///                | "periodic(" duration [ ", skip" | ", catch_up(" expression ")" | ", spaced" ] ")"
+///                | "boolean(" expression ")" | "asynchronous(" expression ")"
+///                | "message_available(" input "," expression ")" | "expiring(" input "," duration ")"
+///                | "multi_message([" input, … "]," ( "sum" | "each" ) "(" expression, … "))"
+///                | "room(" output ")" | "stream_done(" input ")" | "host_done(" input ")"
+///                | "memory_available(" expression "," ( "bytes" | "blocks" ) "(" expression "))"
+/// duration       = 10ns | 10us | 10ms | 10s | expression
 /// edge-attribute = doc | "#[copy]" | "#[transfer]" | "#[capacity(" expression ")]"
 ///                | "#[policy(" policy ")]" | "#[feedback(initial =" expression ")]"
 /// policy         = "pop" | "reject" | "fault"
@@ -163,6 +170,8 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// - `#[when(count(n))]`: the node runs `n` times, a `u64`. A source without it runs until it calls `cx.finish()`.
 /// - `#[when(stream_done(input))]`: the node runs when the device has completed the work of all messages that it will
 ///   receive from this input. Until then, other nodes run.
+/// - Other conditions: the table in `streamflow::guide::conditions`. Their expressions can use the parameters, `platform`
+///   and `?`, and are evaluated before those of the nodes.
 ///
 /// - `#[on_failure(stop)]`, the default: if a tick of the node fails, or panics, the run ends with the error.
 /// - `#[on_failure(skip)]`: the tick's messages are gone, also those of required inputs that it had not received yet. It
@@ -179,7 +188,8 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// The first `start` of a run is not repeated, whatever the policy. After an error that makes the device unusable, the
 /// run ends. The failures that a run survives are logged at level `WARN` and counted in its report.
 ///
-/// Without conditions, a node runs when every required input has a message and every output has room.
+/// A node runs when every required input has a message and every output has room, and all conditions hold that
+/// `#[when(…)]` adds.
 ///
 /// # Attributes of edges
 /// - `#[copy]`: the input gets its own copy, so that it may take the message although other inputs read it.
@@ -214,13 +224,16 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | a discard of an output that has a consumer, or is discarded already | macro | the discard |
 /// | `#[transfer]` to an adopting node | macro | the edge |
 /// | a literal `#[capacity(0)]` | macro | the number |
+/// | a condition twice, with arguments of another form, or with a literal that means nothing, as `periodic(0ms)` | macro | the condition, or the number |
+/// | a condition on more messages than the edges hold, if all numbers are literals | macro | the number |
 /// | a cycle without `#[feedback]` | macro | the edge that closes it, with the path |
 /// | an unknown node | name resolution; macro, if it finds another mistake | the name |
 /// | an unknown operator or value | name resolution | the name |
 /// | an unknown port, an operator's wrong arguments | type check | the port's name, the call |
 /// | a type that is not an operator, or has no `compute` | trait bound | the node's type |
 /// | a port of another type, an edge in the wrong direction, a fan-out to an input that takes its message, `#[copy]` or `#[transfer]` of what can't be copied | trait bound | the edge |
-/// | `stream_done` of an output, or of host data | trait bound | the condition |
+/// | a condition on messages at an output, or on room at an input; `stream_done` of host data | trait bound | the port's name |
+/// | `host_done` of messages without downloads | constant | the port's name |
 /// | two producers of an input that takes one | constant | the later edge |
 /// | a required input without a producer, an input whose size differs from the number of its producers, an output without a consumer | constant | the node's name |
 /// | a pool for an operator with host data only | constant | the node's `#[streams(…)]` |
@@ -228,7 +241,7 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | device data between nodes on different devices without `#[transfer]`, or on one device with it | constant | the edge |
 /// | a policy that can't be read | macro | the policy |
 /// | a parameter that a restart can't keep | trait bound | the parameter's name |
-/// | a `count` of 0, a `capacity` whose value is 0, a device or stream that the platform does not have, a constructor's error | `new` | – |
+/// | a `count` of 0, another condition that can never hold, a `capacity` whose value is 0, a device or stream that the platform does not have, a constructor's error | `new` | – |
 /// | device data that reaches another device through an adopting node | `run` | – |
 ///
 /// The macro reports all mistakes that it finds in one graph at once. The struct is still defined, so that its uses are

@@ -146,8 +146,13 @@ pub(crate) fn braced(span: Span, tokens: TokenStream) -> Group {
 
 /// A type with the usual spaces: the tokens' own `Display` puts spaces everywhere.
 pub(crate) fn spelled(ty: &Type) -> String {
+    spelled_tokens(ty.to_token_stream())
+}
+
+/// Tokens with the usual spaces, as those of a type.
+pub(crate) fn spelled_tokens(tokens: TokenStream) -> String {
     let mut text = String::new();
-    let spaced = ty.to_token_stream().to_string();
+    let spaced = tokens.to_string();
     let tight = |c: char| "<>[]()&:;,*".contains(c);
     let mut rest = spaced.chars().peekable();
     while let Some(c) = rest.next() {
@@ -160,7 +165,7 @@ pub(crate) fn spelled(ty: &Type) -> String {
             text.push(c);
         }
     }
-    text.replace("->", " -> ")
+    text.replace("->", " -> ").replace(" . ", ".")
 }
 
 /// The type without parentheses, and without the invisible ones around a `macro_rules!` argument.

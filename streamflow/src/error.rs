@@ -397,6 +397,26 @@ pub enum Error {
         problem: String,
     },
 
+    /// A condition of a node can never hold, or does not fit its node.
+    #[error("`{node}` can't have the condition `{condition}`: {problem}")]
+    ImpossibleCondition {
+        /// The node.
+        node: String,
+        /// The condition, as it is written in `#[when(…)]`.
+        condition: &'static str,
+        /// Why, and what to do.
+        problem: String,
+    },
+
+    /// A handle of a condition was used when no node can see it any more.
+    #[error("this `{handle}` has no effect: {problem}")]
+    Handle {
+        /// Its type.
+        handle: &'static str,
+        /// Why, and what to do.
+        problem: &'static str,
+    },
+
     /// A platform was asked for a longer spin than a scheduler may do.
     #[error(
         "a scheduler was told to spin for {asked:?} before its thread sleeps; `spin` is at most {longest:?}, since \
@@ -463,8 +483,8 @@ pub enum Error {
     Operator {
         /// The node.
         node: String,
-        /// `start`, `compute` or `stop`. Beside the hooks: `readiness`, when a query of an awaited stream failed, and
-        /// `synchronize`, when the wait for the node's work at the end of a run failed, and `new`, when no fresh operator
+        /// `start`, `compute` or `stop`. Beside the hooks: `readiness`, when a query of an awaited stream failed or a
+        /// condition panicked, `synchronize`, when the wait for the node's work at the end of a run failed, and `new`, when no fresh operator
         /// could be made for a restart.
         hook: &'static str,
         /// The tick, from 0.

@@ -24,7 +24,7 @@ pub mod testing;
 mod time;
 mod turns;
 
-pub use context::{ExecutionContext, OnStream, Stream, StreamName, StreamRef};
+pub use context::{ExecutionContext, OnStream, Stream, StreamName, StreamRef, Waker};
 pub use driver::{BorrowedStream, Coscheduling, DeviceId, GreenContext, SmSizes, StreamFlags};
 pub use error::failure::Result;
 pub use error::{Error, Failure, InHook};
@@ -36,7 +36,7 @@ pub use memory::{
     Tensor, TensorView,
 };
 pub use message::{HostData, Many, Message, Metadata};
-pub use operator::{Compute, Node, Operator};
+pub use operator::{Answer, AsyncHandle, BooleanHandle, Compute, Condition, Node, Operator};
 pub use param::{NoParams, Param, ParamChange};
 pub use platform::{HostPlatform, Platform, PlatformBuilder, PlatformOptions, device};
 pub use port::{In, Out};
@@ -51,11 +51,12 @@ pub use time::{Clock, Timestamp};
 /// The items that most programs use: `use streamflow::prelude::*;`.
 pub mod prelude {
     pub use crate::{
-        Allocator, Buffer, Clock, Compute, Coscheduling, CudaGreenContext, CudaGreenContextPool,
-        CudaStream, CudaStreamPool, DeviceId, DeviceSlice, Download, Element, Error,
-        ExecutionContext, Failure, Graph, Grid, HostData, In, Many, MemoryLimits, Message,
-        Metadata, OnStream, Operator, Out, Pinned, Platform, PlatformOptions, Result, Shared,
-        Stream, StreamFlags, StreamPool, Tensor, Timestamp, device, f16, kernel, operator,
+        Allocator, Answer, AsyncHandle, BooleanHandle, Buffer, Clock, Compute, Condition,
+        Coscheduling, CudaGreenContext, CudaGreenContextPool, CudaStream, CudaStreamPool, DeviceId,
+        DeviceSlice, Download, Element, Error, ExecutionContext, Failure, Graph, Grid, HostData,
+        In, Many, MemoryLimits, Message, Metadata, OnStream, Operator, Out, Pinned, Platform,
+        PlatformOptions, Result, Shared, Stream, StreamFlags, StreamPool, Tensor, Timestamp, Waker,
+        device, f16, kernel, operator,
     };
     // The macro `graph!`, without the module of the same name.
     pub use streamflow_macros::graph;
@@ -68,14 +69,15 @@ pub mod __private {
     pub use crate::driver::{HostArgs, HostKernel};
     pub use crate::error::{Error, Failure};
     pub use crate::graph::check::{
-        EdgeEnd, check_devices, check_inputs, check_outputs, check_pool, check_pool_use,
-        check_second, check_sizes, check_transfer,
+        EdgeEnd, check_devices, check_host_done, check_inputs, check_outputs, check_pool,
+        check_pool_use, check_second, check_sizes, check_transfer,
     };
-    pub use crate::graph::{Graph, RunState};
+    pub use crate::graph::{Graph, RunState, bind_conditions};
     pub use crate::kernel::expansion::*;
     pub use crate::kernel::{Kernel, KernelInfo, ParamInfo, ParamKind, Passing};
     pub use crate::memory::{DeviceSlice, Element, Scalar, Shared};
     pub use crate::message::{Host, MemoryVisitor, Message, Payload, Place, Several, Sole};
+    pub use crate::operator::condition::make as when;
     pub use crate::operator::{
         Again, AnyNode, Compute, Node, NodeOptions, NodeStreams, OnFailure, Operator, any_node,
         apart, kept, restarting,

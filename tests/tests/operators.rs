@@ -58,6 +58,7 @@ fn constants() -> Result<(), Failed> {
             optional: false,
             size: PortSize::One,
             device: true,
+            downloads: false,
             ty: "Tensor<f32>",
             doc: "The tensor, `a | b`.\nEach tick has another value.\n\nMore text, which is not in \
                   the table.",

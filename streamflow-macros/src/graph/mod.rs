@@ -11,7 +11,7 @@
 //!    the statements into `Declarations`. `header.rs`, `pools.rs` and `nodes.rs` in `check` check their names.
 //!    `check/edges.rs` makes `Connections` from the edge statements: an `Edge` for each input, and a `Discard` for each
 //!    `_`. `check/order.rs` finds the order in which the nodes run. A `ParsedGraph` and a `Graph` have some types in
-//!    common, as `Pool` and `Port`: these are in `parts.rs`.
+//!    common, as `Pool` and `Port`: these are in `parts.rs`, and in `conditions.rs`.
 //! 3. `expand/mod.rs`: `expand_graph` writes the items that the graph expands to, as a `TokenStream`. `definition.rs`
 //!    in `expand` writes the struct, `implementation.rs` its methods, `constructor.rs` the body of `new`,
 //!    `graph_impl.rs` the `impl Graph`, and `assertions.rs` the constants that check the graph. `spans.rs` says which
@@ -20,12 +20,12 @@
 //!
 //! # Which check is where
 //!
-//! - In the macro: `parse` checks the syntax, and finds a literal `#[capacity(0)]`. `check` checks names, finds cycles,
-//!   duplicate edges, discards of consumed outputs, a `#[transfer]` to a node with `#[streams(none)]`, and, in a graph
+//! - In the macro: `parse` checks the syntax, and finds a literal `#[capacity(0)]`, and literals with which a condition
+//!   means nothing. `check` checks names, finds cycles, conditions on more messages than fit, duplicate edges, discards of consumed outputs, a `#[transfer]` to a node with `#[streams(none)]`, and, in a graph
 //!   without another mistake, pools that nothing uses.
 //! - In trait bounds. Those of the functions that `expand/wiring.rs` calls, in `streamflow/src/port/connect.rs`, check
 //!   an edge's direction, its message's type, whether its input may own the message, `#[copy]`, `#[transfer]` and
-//!   `stream_done`. `operator_item` in `expand/paths.rs` requires that a node's type is an operator, and `any_node` in
+//!   the ports of conditions. `operator_item` in `expand/paths.rs` requires that a node's type is an operator, and `any_node` in
 //!   `expand/graph_impl.rs` that it has a `compute`.
 //! - In constants, which `expand/assertions.rs` writes, and which call `check_inputs` and the functions beside it in
 //!   `streamflow/src/graph/check.rs`: everything that needs the values that an operator's type has, as the names and
@@ -47,6 +47,7 @@
 //! the constants.
 
 mod check;
+mod conditions;
 mod expand;
 mod model;
 mod parse;

@@ -6,6 +6,8 @@ use proc_macro2::Ident;
 use syn::ext::IdentExt;
 use syn::{Attribute, Expr, Token, Type, Visibility};
 
+use super::conditions::Condition;
+
 /// `#[…] pub struct Name(parameter: Type, …)`
 pub(super) struct Header {
     pub(super) attributes: Vec<Attribute>,
@@ -38,8 +40,8 @@ pub(super) struct NodeAttributes {
     pub(super) streams: Streams,
     /// `#[when(count(n))]`
     pub(super) count: Option<Expr>,
-    /// The inputs of `#[when(stream_done(input))]`.
-    pub(super) stream_done: Vec<Ident>,
+    /// The other conditions of `#[when(…)]`.
+    pub(super) conditions: Vec<Condition>,
     /// `#[on_failure(…)]`
     pub(super) on_failure: Option<OnFailure>,
 }

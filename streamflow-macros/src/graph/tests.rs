@@ -4,6 +4,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
+use super::conditions::Condition;
 use super::expand::diagram;
 use super::model::Graph;
 use super::parts::{Carries, Streams};
@@ -67,7 +68,8 @@ fn statements_become_nodes_edges_and_an_order() {
     assert!(matches!(&source1.attributes.streams, Streams::Pool(name) if name == "STREAMS"));
     assert!(matches!(rx.attributes.streams, Streams::Adopt));
     assert!(source1.attributes.count.is_some() && combine.attributes.count.is_none());
-    assert_eq!(rx.attributes.stream_done, ["tensor"]);
+    let conditions: Vec<String> = rx.attributes.conditions.iter().map(Condition::text).collect();
+    assert_eq!(conditions, ["stream_done(tensor)"]);
     assert_eq!(combine.attributes.docs.len(), 1);
     let edges: Vec<_> = graph
         .edges

@@ -33,6 +33,9 @@ pub(super) fn message(message: &Message) -> TokenStream {
         };
         quote!(#show(&self.#member, visit);)
     });
+    let downloads = fields.iter().map(|(_, ty)| {
+        quote_spanned!(ty.span()=> || <#ty as ::streamflow::__private::Message>::__HAS_DOWNLOADS)
+    });
     let fields_impl = fields_impl(message, &generics);
     quote! {
         #[allow(trivial_bounds)]
@@ -45,6 +48,8 @@ pub(super) fn message(message: &Message) -> TokenStream {
                 type Item = Self;
                 type Owners = ::streamflow::__private::Sole;
                 type __Own = Self;
+
+                const __HAS_DOWNLOADS: bool = false #(#downloads)*;
 
                 #[allow(unused_variables)]
                 fn memory(&self, visit: &mut ::streamflow::__private::MemoryVisitor<'_>) {

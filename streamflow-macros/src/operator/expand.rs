@@ -167,6 +167,20 @@ fn expand_is_device(operator: &Operator, port: &Port) -> TokenStream {
     }
 }
 
+/// Whether the messages of a port may have downloads.
+fn expand_has_downloads(operator: &Operator, port: &Port) -> TokenStream {
+    let (_, type_generics, _) = operator.generics.split_for_impl();
+    let name = &port.port_type_name;
+    let message = match port.direction {
+        Direction::Input { .. } => quote!(InputPort > ::Message),
+        Direction::Output => quote!(OutputPort > ::Item),
+    };
+    quote! {
+        <<#name #type_generics as ::streamflow::__private::#message
+            as ::streamflow::__private::Message>::__HAS_DOWNLOADS
+    }
+}
+
 /// The `PortInfo` of a port.
 fn expand_port_info(operator: &Operator, port: &Port) -> TokenStream {
     let name = port.ident.unraw().to_string();
@@ -174,6 +188,7 @@ fn expand_port_info(operator: &Operator, port: &Port) -> TokenStream {
     let doc = &port.doc;
     let optional = matches!(port.direction, Direction::Input { optional: true, .. });
     let device = expand_is_device(operator, port);
+    let downloads = expand_has_downloads(operator, port);
     let size = match &port.size {
         Size::One => quote!(One),
         Size::Many => quote!(Many),
@@ -185,6 +200,7 @@ fn expand_port_info(operator: &Operator, port: &Port) -> TokenStream {
             optional: #optional,
             size: ::streamflow::__private::PortSize::#size,
             device: #device,
+            downloads: #downloads,
             ty: #ty,
             doc: #doc,
         }

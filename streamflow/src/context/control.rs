@@ -168,6 +168,11 @@ impl Waker {
     pub fn wake(&self) {
         self.0.raise();
     }
+
+    /// What it raises.
+    pub(crate) fn signal(&self) -> &Arc<Signal> {
+        &self.0
+    }
 }
 
 #[cfg(test)]

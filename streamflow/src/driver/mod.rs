@@ -16,6 +16,7 @@ mod handle;
 pub mod host;
 mod kernel;
 mod layer;
+mod listeners;
 mod note;
 mod owned;
 pub mod race;
@@ -35,6 +36,7 @@ pub use kernel::{
     LoadedKernel, MAX_PARAMS, Param, Plain, Target,
 };
 pub use layer::Layer;
+pub(crate) use listeners::Listeners;
 pub(crate) use note::tell;
 pub use note::{Direction, Note, SourceLocation};
 pub(crate) use owned::{OwnedEvent, OwnedPinned, OwnedStream};

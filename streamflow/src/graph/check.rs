@@ -79,7 +79,7 @@ const fn has(ports: &[PortInfo], name: &str) -> bool {
 }
 
 /// Checks that every required input of a node is connected. `named` are all ports of the node that edges name, on both
-/// sides.
+/// sides. `runs_without_messages`: a condition of the node says when.
 #[track_caller]
 pub const fn check_inputs(
     node: &str,
@@ -87,6 +87,7 @@ pub const fn check_inputs(
     inputs: &[PortInfo],
     outputs: &[PortInfo],
     named: &[&str],
+    runs_without_messages: bool,
 ) {
     let (names, missing) = list_missing(Text::new(), node, inputs, named);
     if missing > 0 && !has_unknown(named, inputs, outputs) {
@@ -101,7 +102,10 @@ pub const fn check_inputs(
             .add("` needs every input that is not `#[input(optional)]`")
             .fail()
     }
-    if can_never_run(inputs, named) && !has_unknown(named, inputs, outputs) {
+    if !runs_without_messages
+        && can_never_run(inputs, named)
+        && !has_unknown(named, inputs, outputs)
+    {
         Text::new()
             .add("node `")
             .add(node)
@@ -122,6 +126,31 @@ const fn can_never_run(inputs: &[PortInfo], named: &[&str]) -> bool {
         i += 1;
     }
     !inputs.is_empty()
+}
+
+/// Checks that `host_done` has downloads to wait for.
+#[track_caller]
+pub const fn check_host_done(node: &str, inputs: &[PortInfo], port: &str) {
+    let mut i = 0;
+    while i < inputs.len() {
+        if same(inputs[i].name, port) && !inputs[i].downloads {
+            Text::new()
+                .add("`host_done` waits for downloads, but input `")
+                .add(node)
+                .add(".")
+                .add(port)
+                .add("` receives `")
+                .add(inputs[i].ty)
+                .add("`, which has none; remove the condition")
+                .add(if inputs[i].device {
+                    ", or wait for device data with `stream_done`"
+                } else {
+                    ""
+                })
+                .fail()
+        }
+        i += 1;
+    }
 }
 
 /// Checks that an input with an edge may have another one. `input` is the name of its node and its own, and `other`

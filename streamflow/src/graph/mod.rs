@@ -103,12 +103,13 @@ mod text;
 
 pub use crate::context::{NodeCell, RunControl, Waker};
 pub use crate::operator::{
-    AnyNode, Node, NodeOptions, NodePaths, NodeStatus, NodeStreams, OnFailure, PortStatus,
-    Progress, Readiness, Waits, any_node,
+    AnyNode, EndedCondition, Node, NodeOptions, NodePaths, NodeStatus, NodeStreams, OnFailure,
+    PortStatus, Progress, Readiness, UnmetCondition, Waits, any_node, condition::Conditions,
 };
 
 pub use state::RunState;
 
+use crate::error::Result;
 use crate::platform::Platform;
 
 /// A struct made by `graph!`. Its methods `run`, `run_for`, `tick`, `end_run` and `spawn`, which `graph!` writes, call those of
@@ -137,4 +138,12 @@ pub trait Graph {
     fn handle(&self) -> Self::Handle
     where
         Self: Sized;
+}
+
+/// Checks the values of all conditions of a graph whose edges are connected.
+///
+/// # Errors
+/// [`Error::ImpossibleCondition`](crate::Error::ImpossibleCondition), for the first that can never hold.
+pub fn bind_conditions(graph: &mut dyn Graph) -> Result<()> {
+    graph.nodes().into_iter().try_for_each(AnyNode::bind_conditions)
 }

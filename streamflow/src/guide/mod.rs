@@ -23,6 +23,8 @@
 //! | [15. A run says why it ended](a_run_says_why) | the run |
 //! | [16. A seed repeats a run, threads included](a_seed_repeats_a_run) | the run |
 //!
+//! Beside the laws: [when a node runs](conditions).
+//!
 //! Law 17 is planned: `NOT_YET` in `.ci/laws.py`.
 
 #[doc = include_str!("receive_first.md")]
@@ -42,6 +44,9 @@ pub mod reading_sharing_taking {}
 
 #[doc = include_str!("a_graph_that_fits.md")]
 pub mod a_graph_that_fits {}
+
+#[doc = include_str!("conditions.md")]
+pub mod conditions {}
 
 #[doc = include_str!("order_is_carried_by_data.md")]
 pub mod order_is_carried_by_data {}

@@ -4,8 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pooled::PoolHandle;
-use super::{Buffer, Element, IntoShape, MemoryLimits, MemoryOptions, MemoryPool, Tensor};
-use crate::driver::DeviceId;
+use super::{
+    Buffer, Element, IntoShape, MemoryAmount, MemoryLimits, MemoryOptions, MemoryPool, Tensor,
+};
+use crate::driver::{DeviceId, Listeners};
 use crate::error::{Error, Result};
 use crate::stream::{CudaStream, StreamTable};
 
@@ -178,6 +180,21 @@ impl Allocator {
     /// `pool_size`.
     pub fn reserved(&self) -> u64 {
         self.0.reserved()
+    }
+
+    /// Whether so much memory is free.
+    pub(crate) fn has_free(&self, amount: MemoryAmount) -> bool {
+        self.0.limits.has_free(self.0.used(), amount)
+    }
+
+    /// Why there will never be as much free memory, and what to do.
+    pub(crate) fn reason_for_never(&self, amount: MemoryAmount) -> Option<String> {
+        self.0.limits.reason_for_never(amount, self.name())
+    }
+
+    /// The schedulers to wake when memory is given back.
+    pub(crate) fn listeners(&self) -> &Listeners {
+        self.0.listeners()
     }
 
     fn check(&self, stream: &CudaStream) -> Result<()> {

@@ -194,6 +194,23 @@ impl Block {
         Ok(true)
     }
 
+    /// The first write that is not complete, on a stream of `table`.
+    ///
+    /// # Errors
+    /// [`Error::ForeignPlatform`]; the driver's.
+    pub(super) fn first_incomplete(&self, table: &StreamTable) -> Result<Option<Point>> {
+        if self.platform != table.platform() {
+            return Err(Error::foreign("a download"));
+        }
+        for point in self.conflicting_uses(AccessMode::Read) {
+            if !table.is_complete(point)? {
+                return Ok(Some(point));
+            }
+        }
+        table.inspect(self.device)?;
+        Ok(None)
+    }
+
     /// Blocks until the host may touch the memory, and returns an error that a kernel has reported.
     pub(super) fn synchronize(&self, table: &StreamTable, mode: AccessMode) -> Result<()> {
         self.wait(table, mode)?;

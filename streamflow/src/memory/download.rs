@@ -4,6 +4,7 @@
 
 use super::{Element, Pinned, Shape};
 use crate::error::Result;
+use crate::stream::{Point, StreamTable};
 
 /// A copy from a device to the host, perhaps not complete yet. The elements can't be read before it
 /// is complete.
@@ -43,6 +44,11 @@ impl<T: Element> Download<T> {
     #[track_caller]
     pub fn wait_blocking(&self) -> Result<&[T]> {
         self.pinned.as_slice_blocking()
+    }
+
+    /// The point at which the copy is complete, unless it is.
+    pub(crate) fn incomplete(&self, streams: &StreamTable) -> Result<Option<Point>> {
+        self.pinned.block().first_incomplete(streams)
     }
 
     /// The page-locked memory that the copy writes; it has the same protection.

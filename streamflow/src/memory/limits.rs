@@ -163,6 +163,14 @@ impl MemoryLimits {
         !matches!(self.0, Kind::Unbounded)
     }
 
+    /// The size of the blocks of a block pool: what the user asked for, and what each takes.
+    pub(super) fn block_sizes(self) -> Option<(u64, u64)> {
+        match self.0 {
+            Kind::Blocks { bytes, .. } => Some((bytes, granules(bytes))),
+            Kind::Unbounded | Kind::StreamOrdered { .. } => None,
+        }
+    }
+
     /// The size of the block for a request of `bytes`.
     ///
     /// # Errors
@@ -219,6 +227,6 @@ impl MemoryLimits {
 }
 
 /// Rounds up to granules. A size that would overflow gives the largest multiple, which is more than any device has.
-fn granules(bytes: u64) -> u64 {
+pub(super) fn granules(bytes: u64) -> u64 {
     bytes.checked_next_multiple_of(GRANULE).unwrap_or(u64::MAX - u64::MAX % GRANULE)
 }

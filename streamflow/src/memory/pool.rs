@@ -20,7 +20,9 @@ use super::Block;
 use super::limits::{MemoryLimits, MemoryOptions};
 use super::pool_state::{PoolState, PoolUsage};
 use super::pooled::{BlockPool, OwnedBlock, PoolHandle, PooledBlock};
-use crate::driver::{DeviceId, DriverError, DriverResult, Note, StreamOptions, report_in_drop};
+use crate::driver::{
+    DeviceId, DriverError, DriverResult, Listeners, Note, StreamOptions, report_in_drop,
+};
 use crate::error::{Error, Result};
 use crate::lock::{Held, Lock};
 use crate::stream::{CudaStream, PlatformNumber, StreamTable, Timeline};
@@ -40,6 +42,8 @@ pub(crate) struct MemoryPool {
     /// The stream on which blocks are freed, so that a drop makes no stream of a user wait.
     reclaim: Arc<Timeline>,
     state: Lock<PoolState<Self>>,
+    /// Schedulers whose nodes wait for free memory.
+    listeners: Listeners,
 }
 
 impl MemoryPool {
@@ -68,6 +72,7 @@ impl MemoryPool {
             release_threshold: limits.kept_at_most(options.release_threshold),
             reclaim: table.take(device, StreamOptions::default())?,
             state: Lock::default(),
+            listeners: Listeners::default(),
         });
         let initial = limits.initial();
         if initial > 0 {
@@ -94,6 +99,11 @@ impl MemoryPool {
 
     pub(super) fn used(&self) -> u64 {
         self.lock().usage.used
+    }
+
+    /// The schedulers to wake when memory is given back.
+    pub(super) fn listeners(&self) -> &Listeners {
+        &self.listeners
     }
 
     pub(super) fn reserved(&self) -> u64 {
@@ -151,6 +161,8 @@ impl MemoryPool {
         if let Some(index) = usage.streams.iter().position(|used| *used == stream) {
             usage.streams.swap_remove(index);
         }
+        // With the lock: when it is released, the pool may be gone.
+        self.listeners.raise_if_awaited();
     }
 
     /// Makes room for a new block, which counts as in use from then on; or returns a free block that was

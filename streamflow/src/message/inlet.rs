@@ -13,6 +13,8 @@ use crate::driver::Direction;
 use crate::error::{Error, Result};
 use crate::memory::{Recycler, Shared};
 use crate::platform::Platform;
+use crate::stream::Point;
+use crate::time::Timestamp;
 
 /// The queues and the messages behind an input, by the message's type alone.
 ///
@@ -196,6 +198,16 @@ impl<T: Message> Inlet<T> {
             visit::report_port(&*envelope.message, platform, self.name, Direction::Inward);
         }
     }
+
+    /// The point at which a download in the batch is complete, for the first one that is not.
+    pub(crate) fn incomplete_download(&self, platform: &Platform) -> Result<Option<Point>> {
+        for envelope in self.batch() {
+            if let Some(point) = visit::incomplete_download(&*envelope.message, platform)? {
+                return Ok(Some(point));
+            }
+        }
+        Ok(None)
+    }
 }
 
 /// Which messages wait at an input. Of several inputs the greatest counts.
@@ -231,6 +243,20 @@ impl<T> Inlet<T> {
             }
         }
         state
+    }
+
+    /// How many messages wait, those included that the next tick will receive.
+    pub(crate) fn waiting(&self) -> usize {
+        self.edges.iter().map(|edge| edge.queue.waiting()).sum()
+    }
+
+    /// When the oldest waiting message was acquired. One that does not say is taken to be older than all others.
+    pub(crate) fn oldest(&self) -> Option<Timestamp> {
+        let first = |edge: &IncomingEdge<T>| match &*edge.message {
+            Some(staged) if self.staged => Some(staged.metadata.acquired()),
+            _ => edge.queue.first_acquired(),
+        };
+        self.edges.iter().filter_map(first).map(|at| at.unwrap_or(Timestamp(0))).min()
     }
 
     /// Its edges, in the order in which they were connected.

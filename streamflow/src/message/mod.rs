@@ -58,7 +58,11 @@ pub trait Message: Send + Sync + 'static {
     #[doc(hidden)]
     type __Own: for<'t> Receive<'t, Message = Self::Item> + for<'t> ReceiveEach<'t>;
 
-    /// Passes all its device memory to `visit`.
+    /// Whether it may have a [`Download`](crate::Download), for which `host_done` waits.
+    #[doc(hidden)]
+    const __HAS_DOWNLOADS: bool = false;
+
+    /// Passes all its device memory and downloads to `visit`.
     fn memory(&self, visit: &mut MemoryVisitor<'_>);
 
     /// The message in the form in which it travels along an edge.

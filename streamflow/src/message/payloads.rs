@@ -27,13 +27,15 @@ impl<T> DerefMut for HostData<T> {
 }
 
 macro_rules! payload {
-    ($(#[$attribute:meta])* [$($generics:tt)*] $ty:ty, $place:ty, |$message:ident, $visit:ident| $show:expr) => {
+    ($(#[$attribute:meta])* [$($generics:tt)*] $ty:ty, $place:ty, $downloads:literal, |$message:ident, $visit:ident| $show:expr) => {
         $(#[$attribute])*
         impl<$($generics)*> Message for $ty {
             type Place = $place;
             type Item = Self;
             type Owners = Sole;
             type __Own = Self;
+
+            const __HAS_DOWNLOADS: bool = $downloads;
 
             fn memory(&self, $visit: &mut MemoryVisitor<'_>) {
                 let $message = self;
@@ -79,16 +81,16 @@ macro_rules! received {
     };
 }
 
-payload! { [T: Element] Tensor<T>, Device, |message, visit| visit.slice(message) }
-payload! { [T: Element] Buffer<T>, Device, |message, visit| visit.slice(message) }
-payload! { [T: Element] Pinned<T>, Device, |message, visit| visit.pinned(message) }
+payload! { [T: Element] Tensor<T>, Device, false, |message, visit| visit.slice(message) }
+payload! { [T: Element] Buffer<T>, Device, false, |message, visit| visit.slice(message) }
+payload! { [T: Element] Pinned<T>, Device, false, |message, visit| visit.pinned(message) }
 // Host data, although a copy may still write it: reading a download waits for the copy.
-payload! { [T: Element] Download<T>, Host, |_message, _visit| () }
+payload! { [T: Element] Download<T>, Host, true, |message, visit| visit.download(message) }
 
 macro_rules! host_payloads {
     ($($ty:ty),*) => {
         // Hidden, so that rustc does not list them when it reports a type that is no message.
-        $(payload! { #[diagnostic::do_not_recommend] [] $ty, Host, |_message, _visit| () })*
+        $(payload! { #[diagnostic::do_not_recommend] [] $ty, Host, false, |_message, _visit| () })*
     };
 }
 
@@ -117,6 +119,8 @@ impl<M: Message> Message for Vec<M> {
     type Owners = Sole;
     type __Own = Self;
 
+    const __HAS_DOWNLOADS: bool = M::__HAS_DOWNLOADS;
+
     fn memory(&self, visit: &mut MemoryVisitor<'_>) {
         self.iter().for_each(|message| message.memory(visit));
     }
@@ -134,6 +138,8 @@ impl<M: Message> Message for Shared<M> {
     type Item = M;
     type Owners = Several;
     type __Own = Self;
+
+    const __HAS_DOWNLOADS: bool = M::__HAS_DOWNLOADS;
 
     fn memory(&self, visit: &mut MemoryVisitor<'_>) {
         M::memory(self, visit);

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use super::Envelope;
 use crate::error::{Error, Result};
 use crate::lock::Lock;
+use crate::time::Timestamp;
 
 /// What happens to a message when its edge is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -215,12 +216,24 @@ impl<T> Queue<T> {
         self.may_fault() && self.is_full()
     }
 
-    fn is_full(&self) -> bool {
+    /// Whether there is no room for a message, whatever the policy.
+    pub(crate) fn is_full(&self) -> bool {
         self.count.load(Ordering::Acquire) >= self.options.capacity
     }
 
     pub(crate) fn has_message(&self) -> bool {
         self.count.load(Ordering::Acquire) > 0
+    }
+
+    /// How many messages wait, the held one included.
+    pub(crate) fn waiting(&self) -> usize {
+        self.count.load(Ordering::Acquire)
+    }
+
+    /// When the oldest message in the queue was acquired; the inner `None` if it does not say. A held message is not in
+    /// the queue.
+    pub(crate) fn first_acquired(&self) -> Option<Option<Timestamp>> {
+        (*self.waiting.lock().first).as_ref().map(|envelope| envelope.metadata.acquired())
     }
 
     /// Adds the message in `slot`, if there is one, by the edge's policy. The policy may leave it in `slot`. Before,

@@ -1,9 +1,10 @@
-//! Visits the device memory of a message, piece by piece: to order it, to find its device, to report it.
+//! Visits the device memory of a message, piece by piece: to order it, to find its device, to report it; and its
+//! downloads, to find one that is not complete.
 
 use super::{Message, Place};
 use crate::driver::{AccessMode, DeviceId, Direction, Note};
 use crate::error::{Error, Result};
-use crate::memory::{Block, DeviceSlice, Pinned};
+use crate::memory::{Block, DeviceSlice, Download, Pinned};
 use crate::platform::Platform;
 use crate::stream::{CudaStream, Point};
 
@@ -23,6 +24,8 @@ enum Purpose<'a> {
     FindDevice(&'a mut Option<DeviceId>),
     /// Report to the layers below that it passes a port.
     Report { platform: &'a Platform, port: &'static str, direction: Direction },
+    /// Find the first download that is not complete.
+    FindDownload { platform: &'a Platform, found: &'a mut Option<Point> },
 }
 
 impl std::fmt::Debug for MemoryVisitor<'_> {
@@ -42,6 +45,19 @@ impl<'a> MemoryVisitor<'a> {
     /// Visits device memory.
     pub fn slice<T>(&mut self, slice: &DeviceSlice<T>) {
         self.block(slice.block());
+    }
+
+    /// Visits a copy to the host. It is host data, so only a condition looks at it.
+    pub fn download<T: crate::Element>(&mut self, download: &Download<T>) {
+        if let Purpose::FindDownload { platform, found } = &mut self.purpose
+            && found.is_none()
+            && self.failed.is_none()
+        {
+            match download.incomplete(platform.streams()) {
+                Ok(point) => **found = point,
+                Err(error) => self.failed = Some(Box::new(error)),
+            }
+        }
     }
 
     /// Visits page-locked memory, which copies may still be reading or writing.
@@ -65,6 +81,7 @@ impl<'a> MemoryVisitor<'a> {
                 let (range, port, direction) = (block.range(), *port, *direction);
                 platform.tell(&Note::Port { range, port, direction });
             }
+            Purpose::FindDownload { .. } => {}
         }
     }
 }
@@ -87,6 +104,19 @@ pub(crate) fn ready_point<M: Message>(message: &M, platform: &Platform) -> Resul
     let stream = platform.default_stream(device)?;
     order(message, &stream)?;
     stream.record().map(Some)
+}
+
+/// The point at which a download in a message is complete, for the first one that is not.
+pub(crate) fn incomplete_download<M: Message>(
+    message: &M,
+    platform: &Platform,
+) -> Result<Option<Point>> {
+    let mut found = None;
+    let purpose = Purpose::FindDownload { platform, found: &mut found };
+    match MemoryVisitor::visit(message, purpose).failed {
+        None => Ok(found),
+        Some(error) => Err(*error),
+    }
 }
 
 /// Reports to the layers below that a message's memory passes a port of the hook that runs.

@@ -2,9 +2,11 @@
 //! graph, and `runner.rs` calls its hooks.
 
 mod again;
+pub(crate) mod condition;
 mod histogram;
 mod node;
 mod options;
+mod readiness;
 mod recovery;
 mod runner;
 mod statistics;
@@ -12,14 +14,16 @@ mod status;
 mod waits;
 
 pub use again::{Again, kept};
+pub use condition::{Answer, AsyncHandle, BooleanHandle, Condition};
 pub use histogram::Summary;
 pub(crate) use node::node;
 pub use node::{AnyNode, Node, any_node, apart, restarting};
-pub use options::{NodeOptions, NodeStreams, Progress, Readiness};
+pub use options::{NodeOptions, NodeStreams};
+pub use readiness::{Progress, Readiness};
 pub use recovery::OnFailure;
 pub use statistics::NodePaths;
 pub(crate) use statistics::Succession;
-pub use status::{NodeStatus, PortStatus};
+pub use status::{EndedCondition, NodeStatus, PortStatus, UnmetCondition};
 pub use waits::Waits;
 
 use crate::Result;
@@ -99,7 +103,8 @@ pub trait Compute: Operator {
         Ok(())
     }
 
-    /// Called for each tick: when every required input has a message and every output has room.
+    /// Called for each tick: when every required input has a message, every output has room, and the node's conditions
+    /// hold.
     ///
     /// # Errors
     /// An error ends the run, unless the node has `#[on_failure(…)]`. The messages that the tick emitted are not sent.

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::{fmt, mem};
 
 use super::again::Again;
-use super::options::{NodeOptions, NodeStreams, Progress, Readiness};
+use super::condition::Conditions;
+use super::options::{NodeOptions, NodeStreams};
+use super::readiness::{Progress, Readiness};
 use super::runner::{Hooks, NodeRunner};
 use super::statistics::NodePaths;
 use super::status::{NodeStatus, PortStatus};
@@ -17,7 +19,7 @@ use crate::error::{Error, Failure, Result, caught_as_error};
 use crate::message::{Handled, InputState};
 use crate::param::NodeParams;
 use crate::platform::{Platform, device};
-use crate::port::{PortInfo, Ports, ReceivingEnd, SendingEnd};
+use crate::port::{Ports, ReceivingEnd, SendingEnd};
 use crate::stream::CudaStreamPool;
 
 /// An operator in a graph.
@@ -57,11 +59,6 @@ pub(crate) fn node<O: Operator>(
     platform: &Platform,
     options: NodeOptions<'_>,
 ) -> Result<Box<Node<O>>> {
-    let is_awaited = |port: &PortInfo| options.stream_done.contains(&port.name);
-    let awaited = match options.stream_done {
-        [] => Box::default(),
-        _ => O::INPUTS.iter().map(is_awaited).collect(),
-    };
     if options.count == Some(0) {
         return Err(Error::CountZero { node: name.to_owned() });
     }
@@ -84,10 +81,16 @@ pub(crate) fn node<O: Operator>(
     let idle = match (O::INPUTS, O::OUTPUTS) {
         ([], []) => Progress::Changed,
         ([], _) => Progress::Empty,
+        _ if runs_without_messages(&options) => Progress::Empty,
         _ => Progress::Unchanged,
     };
-    let runner = NodeRunner::new(cx, options.count, awaited, idle, options.on_failure);
+    let conditions = options.conditions.map(Box::new);
+    let runner = NodeRunner::new(cx, options.count, conditions, idle, options.on_failure);
     Ok(Box::new(Node { operator, ports, params, again: None, runner }))
+}
+
+fn runs_without_messages(options: &NodeOptions<'_>) -> bool {
+    options.conditions.as_ref().is_some_and(Conditions::runs_without_messages)
 }
 
 /// The node as schedulers see it. `graph!` names the operator's type in the call, so that rustc reports a missing
@@ -118,6 +121,11 @@ pub trait AnyNode: Send {
     /// Limits the ticks that it does in this run from now on, if it is a node without inputs; `None` ends that. Returns
     /// whether it is such a node.
     fn limit(&mut self, ticks: Option<u64>) -> bool;
+    /// Checks the values of its conditions, when all edges are connected.
+    ///
+    /// # Errors
+    /// [`Error::ImpossibleCondition`], for one that can never hold.
+    fn bind_conditions(&mut self) -> Result<()>;
     /// Calls `start`. `run` controls the run of the whole graph.
     ///
     /// # Errors
@@ -164,15 +172,22 @@ impl<O: Compute> AnyNode for Node<O> {
                 return Ok(Readiness::Waiting);
             }
         }
-        if !self.runner.awaits_streams() {
+        if !self.runner.has_conditions() {
             return Ok(Readiness::Ready);
         }
-        let (runner, mut hooks) = self.split();
-        runner.stream_readiness(&mut hooks, waits)
+        self.runner.check_conditions(&mut self.ports, waits)
     }
 
     fn has_work(&mut self) -> bool {
-        !self.runner.is_done() && self.messages() == InputState::Present
+        !self.runner.is_done() && self.has_messages()
+    }
+
+    fn bind_conditions(&mut self) -> Result<()> {
+        if !self.runner.has_conditions() {
+            return Ok(());
+        }
+        let (inputs, outputs) = self.port_statuses();
+        self.runner.bind_conditions(&inputs, &outputs)
     }
 
     fn keep_statistics(&mut self, number: NonZeroU32, paths: Option<&NodePaths>) {
@@ -201,15 +216,7 @@ impl<O: Compute> AnyNode for Node<O> {
     }
 
     fn status(&mut self) -> NodeStatus {
-        let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
-        self.ports.inputs(&mut |input| {
-            let (name, optional, edges) = (input.name(), input.is_optional(), input.edges());
-            inputs.push(PortStatus { name, optional, edges });
-        });
-        self.ports.outputs(&mut |output| {
-            let (name, edges) = (output.name(), output.edges());
-            outputs.push(PortStatus { name, optional: false, edges });
-        });
+        let (inputs, outputs) = self.port_statuses();
         let (status, changes) = (self.runner.status(inputs, outputs), self.params.changes());
         let (parameters, parameters_omitted) = (changes.kept.into(), changes.omitted);
         NodeStatus { parameters, parameters_omitted, ..status }
@@ -248,11 +255,33 @@ impl<O: Compute> Node<O> {
     fn can_run(&mut self) -> bool {
         let mut room = true;
         self.ports.outputs(&mut |output| room &= output.has_room());
-        room && self.messages() == InputState::Present
+        room && self.has_messages()
+    }
+
+    fn has_messages(&mut self) -> bool {
+        match self.messages() {
+            InputState::Present => true,
+            InputState::Absent => self.runner.runs_without_messages(),
+            InputState::Missing => false,
+        }
+    }
+
+    /// The inputs and the outputs. It allocates.
+    fn port_statuses(&mut self) -> (Vec<PortStatus>, Vec<PortStatus>) {
+        let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+        self.ports.inputs(&mut |input| {
+            let (name, optional, edges) = (input.name(), input.is_optional(), input.edges());
+            inputs.push(PortStatus { name, optional, edges });
+        });
+        self.ports.outputs(&mut |output| {
+            let (name, edges) = (output.name(), output.edges());
+            outputs.push(PortStatus { name, optional: false, edges });
+        });
+        (inputs, outputs)
     }
 
     /// Whether the inputs have the messages that the operator needs. An operator with optional inputs alone runs for any
-    /// message. Without a message it would run for ever.
+    /// message. Without a message it would run for ever, unless a condition says when it runs.
     fn messages(&mut self) -> InputState {
         let mut state = if O::INPUTS.is_empty() { InputState::Present } else { InputState::Absent };
         self.ports.inputs(&mut |input| state = state.max(input.state()));

@@ -15,7 +15,8 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::options::{Progress, Readiness};
+use super::condition::{Conditions, NodePorts};
+use super::readiness::{Progress, Readiness};
 use super::recovery::{OnFailure, Recovery};
 use super::statistics::{self, NodePaths, NodeStatistics};
 use super::status::{NodeStatus, PortStatus};
@@ -24,8 +25,7 @@ use crate::context::{Activity, ExecutionContext, RunControl};
 use crate::driver::{DriverError, report_in_drop};
 use crate::error::{Error, Failure, Result, caught_as_error, drop_all};
 use crate::message::Handled;
-use crate::port::{ReceivingEnd, SendingEnd};
-use crate::stream::Point;
+use crate::port::{Ports, ReceivingEnd, SendingEnd};
 use crate::time::Timestamp;
 
 /// The part of a node that depends on its operator's type: the hooks, and calls to all its ports.
@@ -64,8 +64,8 @@ pub(super) struct NodeRunner {
     count: Option<u64>,
     /// How many ticks it may do in this run: its `count`, or less if the run has a limit.
     most: u64,
-    /// For each input, in the order of declaration: whether `stream_done` names it. Empty if none is named.
-    awaited: Box<[bool]>,
+    /// Beside the count. Most nodes have none.
+    conditions: Option<Box<Conditions>>,
     /// What a tick means that took no message and sent none.
     idle: Progress,
     /// Whether an edge may refuse a message, which fails the tick. Set when the run starts.
@@ -81,7 +81,7 @@ impl NodeRunner {
     pub(super) fn new(
         cx: ExecutionContext,
         count: Option<u64>,
-        awaited: Box<[bool]>,
+        conditions: Option<Box<Conditions>>,
         idle: Progress,
         on_failure: OnFailure,
     ) -> Self {
@@ -91,7 +91,7 @@ impl NodeRunner {
             cx,
             count,
             most,
-            awaited,
+            conditions,
             idle,
             may_fault: false,
             started: false,
@@ -113,6 +113,10 @@ impl NodeRunner {
     }
 
     pub(super) fn status(&self, inputs: Vec<PortStatus>, outputs: Vec<PortStatus>) -> NodeStatus {
+        let conditions = self.conditions.as_deref();
+        let ports = NodePorts { inputs: &inputs, outputs: &outputs, tick: self.cx.tick() };
+        let unmet = conditions.map(|conditions| conditions.unmet(&ports)).unwrap_or_default();
+        let ended_by = conditions.and_then(Conditions::ended);
         NodeStatus {
             name: self.cx.node().to_owned(),
             ticks: self.cx.tick(),
@@ -120,9 +124,13 @@ impl NodeRunner {
             failures: self.recovery.failures(),
             restarts: self.recovery.restarts(),
             first_failure: self.recovery.first().map(str::to_owned),
-            is_finished: self.cx.is_finished(),
+            // A condition that will never hold again ends the node in the same way.
+            is_finished: self.cx.is_finished() && ended_by.is_none(),
             is_at_limit: self.cx.tick() >= self.most && self.count != Some(self.most),
             has_stopped_graph: self.cx.has_stopped_graph(),
+            ended_by,
+            unmet,
+            runs_without_messages: self.runs_without_messages(),
             inputs,
             outputs,
             parameters: Vec::new(),
@@ -145,27 +153,45 @@ impl NodeRunner {
         }
     }
 
-    /// Whether it has a condition `stream_done`.
+    /// Whether it has conditions beside its count.
     #[inline]
-    pub(super) fn awaits_streams(&self) -> bool {
-        !self.awaited.is_empty()
+    pub(super) fn has_conditions(&self) -> bool {
+        self.conditions.is_some()
     }
 
-    /// Whether the data of the awaited messages is ready.
-    pub(super) fn stream_readiness(
-        &self,
-        hooks: &mut dyn Hooks,
+    /// Whether a condition says when it runs without a message.
+    pub(super) fn runs_without_messages(&self) -> bool {
+        self.conditions.as_ref().is_some_and(|conditions| conditions.runs_without_messages())
+    }
+
+    /// Checks the values of the conditions, when all edges are connected.
+    pub(super) fn bind_conditions(
+        &mut self,
+        inputs: &[PortStatus],
+        outputs: &[PortStatus],
+    ) -> Result<()> {
+        let Some(conditions) = &mut self.conditions else { return Ok(()) };
+        conditions.bind(self.cx.node(), &NodePorts { inputs, outputs, tick: 0 })
+    }
+
+    /// Whether the conditions hold. If one never will again, the node is done.
+    pub(super) fn check_conditions(
+        &mut self,
+        ports: &mut dyn Ports,
         waits: &mut Waits,
     ) -> Result<Readiness> {
         if self.statistics.is_some() {
             statistics::interrupt();
         }
-        match self.first_incomplete(hooks) {
-            Ok(Some(point)) => {
-                waits.for_point(point);
-                Ok(Readiness::Waiting)
+        let Self { cx, conditions, .. } = self;
+        let Some(conditions) = conditions else { return Ok(Readiness::Ready) };
+        let now = if conditions.needs_time() { cx.now() } else { Timestamp(0) };
+        match conditions.check(ports, cx.platform(), now, cx.tick(), waits) {
+            Ok(Readiness::Done) => {
+                cx.finish();
+                Ok(Readiness::Done)
             }
-            Ok(None) => Ok(Readiness::Ready),
+            Ok(readiness) => Ok(readiness),
             Err(error) => Err(*self.failed("readiness", error.into())),
         }
     }
@@ -181,6 +207,10 @@ impl NodeRunner {
         self.may_fault = false;
         hooks.outputs(&mut |output| self.may_fault |= output.may_fault());
         self.cx.begin(run);
+        if let Some(conditions) = &mut self.conditions {
+            let started = conditions.start(&run.waker());
+            started.map_err(|error| *self.failed("start", error.into()))?;
+        }
         if self.recovery.begin() {
             // The operator failed at the end of the run before.
             self.hook("new", |_| hooks.replace()).map_err(|error| *error)?;
@@ -250,18 +280,30 @@ impl NodeRunner {
             Ok(Err(full)) => return Err(self.failed("compute", full)),
             Err(panic) => return Err(self.failed("compute", (*panic).into())),
         };
-        self.cx.count_tick(Activity::Idle);
+        self.count_tick(Activity::Idle)?;
         Ok(if changed || self.is_done() { Progress::Changed } else { self.idle })
     }
 
     /// Drops the messages of a tick that failed: it sends nothing.
     #[cold]
     #[inline(never)]
-    fn undo(&self, hooks: &mut dyn Hooks, error: Error) -> Error {
+    fn undo(&mut self, hooks: &mut dyn Hooks, error: Error) -> Error {
         // A panic while dropping a message is not returned: the panic hook has printed it, and `error` came first.
         let _second = self.cancel(hooks);
-        self.cx.count_tick(Activity::Failed);
+        let _third = self.count_tick(Activity::Failed);
         error
+    }
+
+    /// Counts a tick, which uses up what its conditions permitted.
+    #[inline]
+    fn count_tick(&mut self, activity: Activity) -> Result<(), Box<Error>> {
+        let done = match &mut self.conditions {
+            None => Ok(()),
+            Some(conditions) => conditions.ticked(),
+        };
+        let done = done.map_err(|error| self.failed("readiness", error.into()));
+        self.cx.count_tick(activity);
+        done
     }
 
     /// Drops the messages that were emitted and not pushed to the edges.
@@ -271,6 +313,9 @@ impl NodeRunner {
     }
 
     pub(super) fn stop(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
+        if let Some(conditions) = &mut self.conditions {
+            conditions.stop();
+        }
         let before = self.cx.cell().word().activity();
         let has_started = std::mem::take(&mut self.started);
         let done = if has_started {
@@ -332,26 +377,6 @@ impl NodeRunner {
         };
         cx.leave();
         done.map_err(|error| self.failed(name, error))
-    }
-
-    /// The point of the first awaited message whose device data is not ready. The first call decides which messages the
-    /// tick will receive. So no message is received without being awaited, and no queue's policy keeps the node from
-    /// running by dropping the awaited message for a later one again and again.
-    fn first_incomplete(&self, hooks: &mut dyn Hooks) -> Result<Option<Point>> {
-        let Self { awaited, cx, .. } = self;
-        let (mut awaited, mut found) = (awaited.iter(), Ok(None));
-        hooks.inputs(&mut |input| {
-            if awaited.next() != Some(&true) {
-                return;
-            }
-            input.stage(&mut |point| {
-                if let Ok(None) = found {
-                    let complete = cx.platform().is_complete(point);
-                    found = complete.map(|complete| (!complete).then_some(point));
-                }
-            });
-        });
-        found
     }
 
     #[cold]

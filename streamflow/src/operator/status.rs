@@ -25,6 +25,12 @@ pub struct NodeStatus {
     pub is_at_limit: bool,
     /// Whether it has called [`ExecutionContext::stop_graph`](crate::ExecutionContext::stop_graph).
     pub has_stopped_graph: bool,
+    /// The condition that will never hold again in this run.
+    pub ended_by: Option<EndedCondition>,
+    /// Its conditions that do not hold.
+    pub unmet: Vec<UnmetCondition>,
+    /// Whether a condition says when it runs without a message.
+    pub runs_without_messages: bool,
     /// Its inputs, in the order of declaration.
     pub inputs: Vec<PortStatus>,
     /// Its outputs, in the order of declaration.
@@ -35,6 +41,32 @@ pub struct NodeStatus {
     pub parameters_omitted: u64,
     /// What was measured, if the platform keeps statistics.
     pub(crate) times: Option<NodeTimes>,
+}
+
+/// A condition of a node that does not hold.
+#[derive(Debug, Clone)]
+pub struct UnmetCondition {
+    /// As it is written in `#[when(…)]`.
+    pub condition: &'static str,
+    /// What it waits for.
+    pub lacks: String,
+    /// The numbers of the edges at which it lacks messages, or room.
+    pub(crate) edges: Vec<usize>,
+    /// Whether that is room.
+    pub(crate) is_room: bool,
+    /// Whether it has some of the messages, which may be left over at the end of a run.
+    pub(crate) has_some: bool,
+}
+
+/// A condition of a node that will never hold again in a run: the node is done.
+#[derive(Debug, Clone)]
+pub struct EndedCondition {
+    /// As it is written in `#[when(…)]`.
+    pub condition: &'static str,
+    /// Why.
+    pub reason: String,
+    /// Whether nobody decided so: all handles were dropped.
+    pub is_abandoned: bool,
 }
 
 /// A port of a node at one moment.
@@ -61,6 +93,11 @@ impl NodeStatus {
 
     /// Whether it will not run again.
     pub(crate) fn is_done(&self) -> bool {
-        self.is_finished || self.is_at_limit || self.has_reached_count()
+        self.is_finished || self.is_at_limit || self.has_reached_count() || self.ended_by.is_some()
+    }
+
+    /// Whether it has ended itself: its operator, or one of its conditions, decided so.
+    pub(crate) fn has_ended_itself(&self) -> bool {
+        self.is_finished || self.ended_by.as_ref().is_some_and(|ended| !ended.is_abandoned)
     }
 }

@@ -44,6 +44,14 @@ impl Waits {
         self.polls = true;
     }
 
+    /// What other conditions wait for.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.points.extend_from_slice(&other.points);
+        self.for_others |= other.for_others;
+        self.polls |= other.polls;
+        other.until.into_iter().for_each(|at| self.until(at));
+    }
+
     pub(crate) fn points(&self) -> &[Point] {
         &self.points
     }

@@ -181,11 +181,11 @@ pub fn begin<B: EdgeTarget>(to: &mut B, first: Expected<B>, platform: &Platform)
 /// Discards the messages of an output: `>> _`.
 pub fn discard<A: EdgeSource>(_: &mut A) {}
 
-/// A port that `stream_done` can name.
+/// A port at which a condition can wait for messages: an [`Input`].
 #[diagnostic::on_unimplemented(
-    message = "`stream_done` waits for an input, but this port is an output",
+    message = "this condition waits for messages at an input, but this port is an output",
     label = "this is an output",
-    note = "name the input whose message must be ready"
+    note = "name an input of this node; for room at an output, write `room(output)`"
 )]
 pub trait AwaitedTarget {
     /// The port.
@@ -197,11 +197,22 @@ impl<P: InputPort> AwaitedTarget for Input<P> {
     type Port = P;
 }
 
+/// A port at which a condition can wait for room: an [`Output`].
+#[diagnostic::on_unimplemented(
+    message = "`room` waits for room at an output, but this port is an input",
+    label = "this is an input",
+    note = "name an output of this node; for messages at an input, write `message_available(input, n)`"
+)]
+pub trait AwaitedSource {}
+
+#[diagnostic::do_not_recommend]
+impl<P: OutputPort> AwaitedSource for Output<P> {}
+
 /// The place of messages that `stream_done` can wait for: [`Device`].
 #[diagnostic::on_unimplemented(
     message = "`stream_done` needs a stream, but input `{To}` receives `{M}`, which is host data",
     label = "no stream comes with this input's message",
-    note = "remove the condition: an operator runs as soon as its host data has arrived"
+    note = "remove the condition: an operator runs as soon as its host data has arrived; for a `Download` in it, write `host_done(input)`"
 )]
 pub trait Awaited<M, To>: Place {}
 
@@ -209,6 +220,12 @@ pub trait Awaited<M, To>: Place {}
 impl<M, To> Awaited<M, To> for Device {}
 
 type AwaitedMessage<B> = <<B as AwaitedTarget>::Port as InputPort>::Message;
+
+/// Checks that a condition can wait for messages at a port.
+pub fn when_message<B: AwaitedTarget>(_: &mut B) {}
+
+/// Checks that a condition can wait for room at a port.
+pub fn when_room<B: AwaitedSource>(_: &mut B) {}
 
 /// Checks that `stream_done` can wait for an input: its message must carry a stream.
 pub fn when_stream_done<B: AwaitedTarget>(_: &mut B)

@@ -2,7 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::message::{EdgeStatus, Handled, InputState};
+use crate::platform::Platform;
 use crate::stream::Point;
+use crate::time::Timestamp;
 
 /// An input as the code that runs a node sees it, whatever its message. [`Input`](super::Input) implements it.
 pub trait ReceivingEnd {
@@ -10,6 +12,10 @@ pub trait ReceivingEnd {
     fn name(&self) -> &'static str;
     /// Which messages wait for the next tick.
     fn state(&self) -> InputState;
+    /// How many messages wait.
+    fn waiting(&self) -> usize;
+    /// When the oldest waiting message was acquired, if there is one: the earliest moment, if it does not say.
+    fn oldest(&self) -> Option<Timestamp>;
     /// Whether the operator may run without a message here.
     fn is_optional(&self) -> bool;
     /// The edges that lead here.
@@ -21,6 +27,11 @@ pub trait ReceivingEnd {
     fn begin_run(&self) -> Result<()>;
     /// Decides which messages the next tick receives, and visits the point at which the device data of each is ready.
     fn stage(&mut self, visit: &mut dyn FnMut(Point));
+    /// The point at which a download in the [staged](Self::stage) messages is complete, for the first one that is not.
+    ///
+    /// # Errors
+    /// The driver's, when it queries the downloads; [`Error::ForeignPlatform`].
+    fn incomplete_download(&self, platform: &Platform) -> Result<Option<Point>>;
     /// Ends a tick: drops the received messages. Returns what the tick did with the input. An optional input need not
     /// be touched.
     fn finish(&mut self) -> Handled;
@@ -36,6 +47,8 @@ pub trait SendingEnd {
     fn name(&self) -> &'static str;
     /// Whether each edge has room for a message, or a policy for the case that it has none.
     fn has_room(&self) -> bool;
+    /// Whether an edge has no room for a message, whatever its policy.
+    fn is_full(&self) -> bool;
     /// The edges that begin here.
     fn edges(&self) -> Vec<EdgeStatus>;
     /// Whether an edge may refuse a message.

@@ -24,6 +24,8 @@ pub struct PortInfo {
     pub size: PortSize,
     /// Whether its messages carry device data.
     pub device: bool,
+    /// Whether its messages may have [downloads](crate::Download).
+    pub downloads: bool,
     /// The type as the user wrote it.
     pub ty: &'static str,
     /// The user's documentation.

@@ -19,7 +19,9 @@ use crate::error::Result;
 use crate::message::{
     CarriesStream, EdgeStatus, Handled, Inlet, InputState, Message, Metadata, Plain, Receive,
 };
+use crate::platform::Platform;
 use crate::stream::Point;
+use crate::time::Timestamp;
 
 /// An input of a node, from the first run to the last.
 ///
@@ -52,6 +54,14 @@ impl<P: InputPort> ReceivingEnd for Input<P> {
         self.inlet.state(P::OPTIONAL)
     }
 
+    fn waiting(&self) -> usize {
+        self.inlet.waiting()
+    }
+
+    fn oldest(&self) -> Option<Timestamp> {
+        self.inlet.oldest()
+    }
+
     fn is_optional(&self) -> bool {
         P::OPTIONAL
     }
@@ -67,6 +77,10 @@ impl<P: InputPort> ReceivingEnd for Input<P> {
     fn stage(&mut self, visit: &mut dyn FnMut(Point)) {
         self.inlet.stage();
         self.inlet.batch().filter_map(|envelope| envelope.sent).for_each(visit);
+    }
+
+    fn incomplete_download(&self, platform: &Platform) -> Result<Option<Point>> {
+        self.inlet.incomplete_download(platform)
     }
 
     fn finish(&mut self) -> Handled {

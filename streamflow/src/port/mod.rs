@@ -58,8 +58,9 @@ pub use crate::message::{
     ReceiveEach, Shares, Takes,
 };
 pub use connect::{
-    Accepts, Awaited, AwaitedTarget, Edge, EdgeSource, EdgeTarget, Feeds, begin, connect,
-    connect_copy, connect_shared, connect_transfer, discard, edge, when_stream_done,
+    Accepts, Awaited, AwaitedSource, AwaitedTarget, Edge, EdgeSource, EdgeTarget, Feeds, begin,
+    connect, connect_copy, connect_shared, connect_transfer, discard, edge, when_message,
+    when_room, when_stream_done,
 };
 pub use edge_copy::{CopyFields, CopyOnEdge, CopyPart, FieldList, Fields, TransferOnEdge};
 pub use ends::{Ports, ReceivingEnd, SendingEnd};

@@ -121,6 +121,10 @@ impl<T: Message> Outlet<T> {
         self.edges.iter().all(|edge| edge.queue.has_room())
     }
 
+    pub(super) fn is_full(&self) -> bool {
+        self.edges.iter().any(|edge| edge.queue.is_full())
+    }
+
     /// Pushes the emitted message to the queues of all edges. Returns whether there was one. The consumer's `Inlet`
     /// takes it out.
     pub(super) fn publish(&mut self) -> bool {

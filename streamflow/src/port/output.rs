@@ -46,6 +46,10 @@ impl<P: OutputPort> SendingEnd for Output<P> {
         self.outlet.has_room()
     }
 
+    fn is_full(&self) -> bool {
+        self.outlet.is_full()
+    }
+
     fn edges(&self) -> Vec<EdgeStatus> {
         self.outlet.edges()
     }

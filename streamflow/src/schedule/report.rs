@@ -60,8 +60,8 @@ pub struct Report {
 pub enum End {
     /// Each source has done as many ticks as its `count`, and no node can run any more.
     SourcesDone,
-    /// Some nodes ended themselves by [`finish`](crate::ExecutionContext::finish), and no other node can run without
-    /// them.
+    /// Some nodes ended by [`finish`](crate::ExecutionContext::finish), or since a condition of theirs can't hold again,
+    /// and no other node can run without them.
     Finished {
         /// These nodes.
         nodes: Vec<String>,
@@ -243,7 +243,11 @@ fn latency(nodes: &[NodeStatus]) -> Vec<PathReport> {
 }
 
 fn finished(nodes: &[NodeStatus]) -> Vec<String> {
-    nodes.iter().filter(|node| node.is_finished).map(|node| node.name.clone()).collect()
+    nodes
+        .iter()
+        .filter(|node| node.is_finished || node.ended_by.is_some())
+        .map(|node| node.name.clone())
+        .collect()
 }
 
 /// The messages that a node was sent and never received.

@@ -9,16 +9,19 @@
 //! - a message waits for it, and another one is missing, or it ran and left the message in its queue; or
 //! - a feedback edge that leads to it is empty: then the next run could not begin.
 //!
+//! A message, or room, that a condition waits for is needed, too. A node whose conditions can never hold again, since all
+//! their handles were dropped, is stuck if a message waits for it.
+//!
 //! Some messages make no node stuck by waiting: those of a lossy edge (`pop`, `reject`) may be lost, those of a feedback
 //! edge are state, and one at an optional input may be left over, where the node lacks another one.
 //!
-//! What waits for a node that ended itself by `finish`, or at the limit of the run, and for nothing else, is dropped and
-//! is no stall.
+//! What waits for a node that ended itself, by `finish` or by a condition, or at the limit of the run, and for nothing
+//! else, is dropped and is no stall.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::message::EdgeStatus;
-use crate::operator::{NodeStatus, PortStatus};
+use crate::operator::{NodeStatus, PortStatus, UnmetCondition};
 
 /// A longer chain is cut in the middle.
 const MOST_LINKS: usize = 24;
@@ -48,13 +51,23 @@ enum Blocker<'a> {
     Message(&'a EdgeStatus, usize),
     /// Room in this edge, which the node at its end would make.
     Room(&'a EdgeStatus, usize),
+    /// What a condition lacks, which this node would send or make.
+    Condition(&'a UnmetCondition, usize),
 }
 
 impl Blocker<'_> {
     /// The node that would end the wait.
     fn node(self) -> usize {
         match self {
-            Self::Message(_, node) | Self::Room(_, node) => node,
+            Self::Message(_, node) | Self::Room(_, node) | Self::Condition(_, node) => node,
+        }
+    }
+
+    fn is_message(self) -> bool {
+        match self {
+            Self::Message(..) => true,
+            Self::Room(..) => false,
+            Self::Condition(condition, _) => !condition.is_room,
         }
     }
 }
@@ -82,17 +95,22 @@ impl<'a> Graph<'a> {
     fn is_stuck(&self, node: usize) -> bool {
         let status = &self.nodes[node];
         if status.is_done() {
-            return false;
+            let is_abandoned = status.ended_by.as_ref().is_some_and(|ended| ended.is_abandoned);
+            return is_abandoned
+                && self.waiting(node).any(|edge| !edge.is_lossy() && !edge.feedback);
         }
         let blockers = self.blockers(node);
-        let lacks_message = blockers.iter().any(|blocker| matches!(blocker, Blocker::Message(..)));
+        let lacks_message = blockers.iter().any(|blocker| blocker.is_message());
         let edges = status.inputs.iter().flat_map(|input| &input.edges);
         if !lacks_message && !blockers.is_empty()
             || edges.clone().any(|edge| edge.feedback && edge.waiting == 0)
         {
             return true;
         }
-        let counted = status.inputs.iter().filter(|input| !input.optional || !lacks_message);
+        // With a condition on messages, a message may not be missing at an optional input either.
+        let are_all_counted = !lacks_message
+            || status.unmet.iter().any(|unmet| !unmet.is_room && !unmet.edges.is_empty());
+        let counted = status.inputs.iter().filter(|input| !input.optional || are_all_counted);
         let mut edges = counted.flat_map(|input| &input.edges);
         edges.any(|edge| edge.waiting > 0 && !edge.is_lossy() && !edge.feedback)
     }
@@ -105,15 +123,27 @@ impl<'a> Graph<'a> {
 
     /// What a node that is not done waits for. Nothing for one that could run.
     fn blockers(&self, node: usize) -> Vec<Blocker<'a>> {
-        let NodeStatus { inputs, outputs, .. } = &self.nodes[node];
-        let has_message = self.waiting(node).next().is_some();
-        let required = inputs.iter().filter(|input| !input.optional || !has_message);
+        let NodeStatus { inputs, outputs, unmet, runs_without_messages, .. } = &self.nodes[node];
+        let needs_none = *runs_without_messages || self.waiting(node).next().is_some();
+        let required = inputs.iter().filter(|input| !input.optional || !needs_none);
         let empty = required.flat_map(|input| &input.edges).filter(|edge| edge.waiting == 0);
         let full = outputs.iter().flat_map(|output| &output.edges).filter(|edge| edge.blocks());
         let room = |edge: &'a EdgeStatus| {
             self.consumers.get(&edge.id).map(|node| Blocker::Room(edge, *node))
         };
-        empty.filter_map(|edge| self.message(edge)).chain(full.filter_map(room)).collect()
+        let of_condition = |condition: &'a UnmetCondition| {
+            let others = if condition.is_room { &self.consumers } else { &self.producers };
+            let nodes = condition.edges.iter().filter_map(|edge| others.get(edge));
+            nodes.map(move |node| Blocker::Condition(condition, *node))
+        };
+        // A condition that names the same edge says more.
+        let is_default = |edge: &&EdgeStatus, is_room| {
+            !unmet.iter().any(|unmet| unmet.is_room == is_room && unmet.edges.contains(&edge.id))
+        };
+        let empty = empty.filter(|edge| is_default(edge, false));
+        let full = full.filter(|edge| is_default(edge, true));
+        let defaults = empty.filter_map(|edge| self.message(edge)).chain(full.filter_map(room));
+        defaults.chain(unmet.iter().flat_map(of_condition)).collect()
     }
 
     /// What a node that could run, but leaves its messages, may wait for.
@@ -151,7 +181,8 @@ impl<'a> Graph<'a> {
                 None => {
                     let all = |blocker: &Blocker<'_>| known[blocker.node()] == Some(true);
                     let by_others = !blockers.is_empty() && blockers.iter().all(all);
-                    known[node] = Some(status.has_ended_early() || by_others);
+                    let has_ended = status.has_ended_early() || status.has_ended_itself();
+                    known[node] = Some(has_ended || by_others);
                     path.pop();
                 }
             }
@@ -203,6 +234,19 @@ impl<'a> Graph<'a> {
         if status.is_at_limit {
             return (format!("`{name}` is done: the run's limit is reached"), Vec::new());
         }
+        if let Some(ended) = &status.ended_by {
+            let (condition, reason) = (ended.condition, &ended.reason);
+            let has = match self.waiting(node).next() {
+                Some(edge) if ended.is_abandoned => {
+                    format!(" has the message of `{}`, but", edge.name)
+                }
+                _ => String::new(),
+            };
+            let text = format!(
+                "`{name}`{has} is done: its condition `{condition}` can't hold again, since {reason}"
+            );
+            return (text, Vec::new());
+        }
         if let Some(count) = status.count.filter(|_| status.has_reached_count()) {
             return (format!("`{name}` is done: its `count` of {count} is reached"), Vec::new());
         }
@@ -218,7 +262,10 @@ impl<'a> Graph<'a> {
             _ => format!("the messages of {}", has.join(" and ")),
         };
         let lacks = |blockers: &[Blocker<'_>]| {
-            blockers.iter().map(|blocker| lack(*blocker)).collect::<Vec<_>>().join(", and ")
+            let mut lacks: Vec<_> = blockers.iter().map(|blocker| lack(*blocker)).collect();
+            // A condition may wait for several nodes.
+            lacks.dedup();
+            lacks.join(", and ")
         };
         if blockers.is_empty() {
             let optional = self.optional_blockers(node);
@@ -241,6 +288,14 @@ fn lack(blocker: Blocker<'_>) -> String {
                 "room in `{}`, which is full ({} of {})",
                 edge.name, edge.waiting, edge.capacity
             )
+        }
+        Blocker::Condition(UnmetCondition { condition, lacks, has_some, .. }, _) => {
+            let remedy = if *has_some {
+                " (`any(…, expiring(…))` would also take the last ones)"
+            } else {
+                ""
+            };
+            format!("{lacks}, condition `{condition}`{remedy}")
         }
     }
 }

@@ -121,6 +121,9 @@ mod tests {
 
     fn node(inputs: Vec<PortStatus>, outputs: Vec<PortStatus>) -> NodeStatus {
         NodeStatus {
+            ended_by: None,
+            unmet: Vec::new(),
+            runs_without_messages: false,
             is_at_limit: false,
             failures: 0,
             restarts: 0,

@@ -39,7 +39,7 @@ impl<O: Compute> OperatorHarness<O> {
         let options = NodeOptions {
             streams: NodeStreams::Pool(&pool),
             count: None,
-            stream_done: &[],
+            conditions: None,
             on_failure: OnFailure::Stop,
             // Pushed messages come on another stream than the operator's.
             single_stream: &SingleStream::new(2),

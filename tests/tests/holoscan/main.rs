@@ -12,6 +12,7 @@ mod green;
 mod gxf;
 mod memory;
 mod neighbours;
+mod node_conditions;
 mod operators;
 mod python;
 mod queues;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         queues::tests,
         failures::tests,
         neighbours::tests,
+        node_conditions::tests,
         gaps::tests,
         statistics::tests,
         bad_input::tests,

@@ -2,7 +2,7 @@
 
 use streamflow::__private::{
     EdgeOptions, GraphParams, Policy, SingleStream, begin, connect, connect_copy, connect_transfer,
-    edge,
+    edge, when,
 };
 use streamflow::graph::{AnyNode, NodeOptions, NodeStreams, OnFailure, RunState};
 use streamflow::prelude::*;
@@ -228,11 +228,13 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
                 PlanNode::Clock => Some(ticks as u64 + LATE_BY),
                 _ => None,
             },
-            on_failure: OnFailure::Stop,
-            stream_done: match step {
-                PlanNode::Sink(Reading::Done, _) => &["data"],
-                _ => &[],
+            conditions: match step {
+                PlanNode::Sink(Reading::Done, _) => {
+                    Some(when::all(vec![when::stream_done("stream_done(data)", "data")]))
+                }
+                _ => None,
             },
+            on_failure: OnFailure::Stop,
             single_stream: &single_stream,
             params: &params,
         };
@@ -257,5 +259,6 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
             (step, _) => return Err(Failure::msg(format!("{step:?} has other ports"))),
         });
     }
+    nodes.iter_mut().try_for_each(|node| node.bind_conditions())?;
     Ok(Built { platform: platform.clone(), run: RunState::default(), nodes, _others: others })
 }

@@ -1,6 +1,7 @@
 //! Makes a `Graph` from a `ParsedGraph`, without the parts that have mistakes. Checks what can be checked without the
 //! operators' types.
 
+mod conditions;
 mod declarations;
 mod edges;
 mod header;
@@ -32,6 +33,7 @@ pub(super) fn check_graph(parsed: ParsedGraph, errors: &mut Errors) -> Option<Gr
     edges::check_transfers(&edges, &nodes, errors);
     edges::check_duplicates(&edges, errors);
     edges::check_discards(&discards, &edges, errors);
+    conditions::check_numbers(&nodes, &edges, errors);
     let order = order::order_nodes(&nodes, &edges, errors);
     if errors.is_empty() {
         // With another mistake in the graph, the node that uses the pool may be the one that is missing.

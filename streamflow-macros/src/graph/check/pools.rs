@@ -61,11 +61,13 @@ pub(super) fn check_unused(pools: &[Pool], nodes: &[Node], header: &Header, erro
     for pool in pools {
         let of_nodes = nodes.iter().flat_map(|node| {
             let (value, count) = (&node.value, node.attributes.count.as_ref());
-            [Some(value), count]
+            let conditions = node.attributes.conditions.iter().map(ToTokens::to_token_stream);
+            let values = [Some(value), count].into_iter().flatten();
+            values.map(ToTokens::to_token_stream).chain(conditions)
         });
-        let of_pools = pools.iter().map(|other| Some(&other.description));
-        let mut expressions = of_nodes.chain(of_pools).flatten();
-        let is_mentioned = expressions.any(|value| mentions(value.to_token_stream(), &pool.name));
+        let of_pools = pools.iter().map(|other| other.description.to_token_stream());
+        let is_mentioned =
+            of_nodes.chain(of_pools).any(|expression| mentions(expression, &pool.name));
         let is_default = header.green_contexts.as_ref() == Some(&pool.name);
         if is_mentioned || is_default || nodes.iter().any(|node| node.is_on(pool)) {
             continue;

@@ -7,6 +7,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::paths::{operator_item, pool_ref, private_call};
+use crate::graph::conditions::{Condition, ConditionKind};
 use crate::graph::model::{Edge, Graph, Node};
 use crate::graph::parts::{Carries, Port, Streams, unraw_name};
 use crate::graph::spans::Underline;
@@ -65,7 +66,10 @@ fn assert_node(node: &Node, ConnectedPorts { named, producers }: &ConnectedPorts
     let [operator, inputs, outputs] =
         ["NAME", "INPUTS", "OUTPUTS"].map(|name| operator_item(ty, name));
     let args = quote!(#name, #operator, #inputs, #outputs, &[#(#named,)*]);
-    let check_inputs = private_call(underline, "check_inputs", args.clone());
+    let conditions = &node.attributes.conditions;
+    let runs_without_messages = conditions.iter().any(Condition::runs_without_messages);
+    let check_inputs =
+        private_call(underline, "check_inputs", quote!(#args, #runs_without_messages));
     let check_outputs = private_call(underline, "check_outputs", args);
     let producers = producers.iter().map(|(input, count)| quote!((#input, #count)));
     let args = quote!(#name, #inputs, &[#(#producers,)*]);
@@ -75,6 +79,23 @@ fn assert_node(node: &Node, ConnectedPorts { named, producers }: &ConnectedPorts
         ("every_output_is_consumed", check_outputs),
         ("every_size_is_met", check_sizes),
     ])
+}
+
+/// Each `host_done` names an input whose messages may have downloads.
+pub(super) fn assert_conditions(graph: &Graph) -> TokenStream {
+    let each = graph.nodes.iter().flat_map(|node| {
+        let conditions = &node.attributes.conditions;
+        conditions.iter().flat_map(Condition::each).map(move |one| (node, one))
+    });
+    let assertions = each.filter_map(|(node, condition)| {
+        let ConditionKind::HostDone(input) = &condition.kind else { return None };
+        let (name, port) = (node.unraw_name(), unraw_name(input));
+        let inputs = operator_item(&node.ty, "INPUTS");
+        let args = quote!(#name, #inputs, #port);
+        let check = private_call(Underline::one(input.span()), "check_host_done", args);
+        Some(assertion([("its_messages_may_have_downloads", check)]))
+    });
+    assertions.collect()
 }
 
 /// Each pool has as many streams as the operators on it declare.

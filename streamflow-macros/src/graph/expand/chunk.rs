@@ -8,10 +8,11 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
 use super::again::again;
+use super::conditions::make_conditions;
 use super::idents::{self, hygienic};
 use super::paths::{operator_call, operator_item};
 use crate::graph::model::{Graph, Node};
-use crate::graph::parts::{OnFailure, Streams, unraw_name};
+use crate::graph::parts::{OnFailure, Streams};
 use crate::graph::spans::first_and_last;
 
 /// How many nodes, or edges, are made in one closure.
@@ -54,6 +55,27 @@ pub(super) fn divide_nodes(graph: &Graph) -> Vec<Chunk<'_>> {
 }
 
 impl Chunk<'_> {
+    /// Evaluates the values of its nodes' conditions, in a box as well. Nothing without conditions.
+    pub(super) fn make_conditions(&self) -> Option<TokenStream> {
+        let mut made = Vec::new();
+        for (_, node) in &self.nodes {
+            made.extend(make_conditions(node));
+        }
+        let value = quote!(::std::boxed::Box::new((#(#made,)*)));
+        let apart = run_apart(&quote!(_), &TokenStream::new(), &value);
+        let conditions = hygienic("all_conditions", self.index);
+        (!made.is_empty()).then(|| quote!(let #conditions = #apart;))
+    }
+
+    /// Takes the conditions out of their box.
+    fn take_conditions_out(&self) -> Option<TokenStream> {
+        let has_conditions = |node: &Node| !node.attributes.conditions.is_empty();
+        let nodes = self.nodes.iter().filter(|(_, node)| has_conditions(node));
+        let names: Vec<Ident> = nodes.map(|&(index, _)| hygienic("conditions", index)).collect();
+        let conditions = hygienic("all_conditions", self.index);
+        (!names.is_empty()).then(|| quote!(let (#(#names,)*) = *#conditions;))
+    }
+
     /// Evaluates the user's expressions for its nodes: the operators and the counts. They are in a box, so that the
     /// stack frame of `new` holds only its address.
     pub(super) fn evaluate_values(&self) -> TokenStream {
@@ -128,7 +150,9 @@ impl Chunk<'_> {
             }
         });
         let made = quote!(#holder { #(#made,)* __sized: () });
-        let apart = run_apart(&holder.to_token_stream(), &quote!(let #names = *#values;), &made);
+        let conditions = self.take_conditions_out();
+        let taken = quote!(#conditions let #names = *#values;);
+        let apart = run_apart(&holder.to_token_stream(), &taken, &made);
         let nodes = hygienic("nodes", self.index);
         // The last field of a struct decides whether its size is known. A field whose type is no operator would make
         // rustc report the size, too, at each use of the struct.
@@ -225,13 +249,19 @@ fn node_options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) 
         None => quote!(::core::option::Option::None),
     };
     let on_failure = on_failure(index, node);
-    let stream_done = node.attributes.stream_done.iter().map(unraw_name);
     let (single_stream, graph_params) = (idents::single_stream(), idents::graph_params());
+    let conditions = match node.attributes.conditions[..] {
+        [] => quote!(::core::option::Option::None),
+        _ => {
+            let conditions = hygienic("conditions", index);
+            quote!(::core::option::Option::Some(#conditions))
+        }
+    };
     quote! {
         ::streamflow::__private::NodeOptions {
             streams: ::streamflow::__private::NodeStreams::#streams,
             count: #count,
-            stream_done: &[#(#stream_done,)*],
+            conditions: #conditions,
             on_failure: #on_failure,
             single_stream: &#single_stream,
             params: &#graph_params,

@@ -1,6 +1,6 @@
 //! The body of `new`.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::again;
@@ -11,7 +11,7 @@ use super::wiring;
 use crate::graph::model::Graph;
 use crate::graph::parts::{NodeParts, Streams};
 
-/// First the user's expressions, which see the parameters; then the nodes; then the edges, where each node's ports have
+/// First the user's expressions, which see the parameters, those of conditions before the others; then the nodes; then the edges, where each node's ports have
 /// the name of the node, which may shadow a parameter.
 pub(super) fn expand_new(graph: &Graph) -> TokenStream {
     let platform = hygienic_platform();
@@ -38,16 +38,35 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
     let graph_params = graph_params();
     let chunks: Vec<Chunk<'_>> = chunk::divide_nodes(graph);
     let again = again::make_closures(graph);
+    let conditions = chunks.iter().filter_map(Chunk::make_conditions);
     let values = chunks.iter().map(Chunk::evaluate_values);
     let (edge_options, wiring) = (wiring::evaluate_options(graph), wiring::connect_edges(graph));
     let nodes = chunks.iter().map(|chunk| chunk.make_nodes(graph, &platform, &live_pools));
     let ports = chunks.iter().map(Chunk::borrow_ports);
     let nodes_taken_out = chunks.iter().map(Chunk::take_nodes_out);
     let fields = chunks.iter().flat_map(Chunk::fields);
+    let made = quote!(Self {
+        #(#fields,)*
+        __platform: #platform,
+        __params: #graph_params,
+        __run: ::core::default::Default::default(),
+    });
+    let has_conditions = graph.nodes.iter().any(|node| !node.attributes.conditions.is_empty());
+    let made = if has_conditions {
+        let made_graph = Ident::new("__graph", Span::mixed_site());
+        quote! {
+            let mut #made_graph = #made;
+            ::streamflow::__private::bind_conditions(&mut #made_graph)?;
+            ::core::result::Result::Ok(#made_graph)
+        }
+    } else {
+        quote!(::core::result::Result::Ok(#made))
+    };
     quote! {
         #use_params
         let #platform = platform;
         #again
+        #(#conditions)*
         #(#values)*
         #edge_options
         #(#pools)*
@@ -59,12 +78,7 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
         #(#left_out)*
         let #platform = ::core::clone::Clone::clone(#platform);
         #(#nodes_taken_out)*
-        ::core::result::Result::Ok(Self {
-            #(#fields,)*
-            __platform: #platform,
-            __params: #graph_params,
-            __run: ::core::default::Default::default(),
-        })
+        #made
     }
 }
 

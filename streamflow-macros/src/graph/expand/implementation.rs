@@ -33,8 +33,8 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str) -> TokenStream {
             /// Makes the operators, the stream pools and the edges between them. Nothing runs yet.
             ///
             /// # Errors
-            /// Those of the operators' constructors; a `count` of 0; the platform's, when it has no
-            /// such device or can't make a reserved stream.
+            /// Those of the operators' constructors; a `count` of 0, or another condition that can never
+            /// hold; the platform's, when it has no such device or can't make a reserved stream.
             #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
             #visibility #new #arguments -> ::core::result::Result<Self, ::streamflow::__private::Error> {
                 #body

@@ -3,6 +3,7 @@
 mod again;
 mod assertions;
 mod chunk;
+mod conditions;
 mod constructor;
 mod definition;
 pub(super) mod diagram;
@@ -39,6 +40,7 @@ pub(super) fn expand_graph(graph: &Graph) -> TokenStream {
     // Some would fail because of a mistake that is reported anyway: see "Which check is where" in `graph/mod.rs`.
     let has_assertions = graph.is_sound && !graph.has_unknown_nodes;
     let node_assertions = has_assertions.then(|| assertions::assert_nodes(graph));
+    let condition_assertions = has_assertions.then(|| assertions::assert_conditions(graph));
     let pool_assertions = has_assertions.then(|| assertions::assert_pools(graph));
     let pool_use_assertions = has_assertions.then(|| assertions::assert_pool_uses(graph));
     let edge_assertions = has_assertions.then(|| assertions::assert_edges(graph));
@@ -61,5 +63,6 @@ pub(super) fn expand_graph(graph: &Graph) -> TokenStream {
         #definition
         #handle
         #node_assertions
+        #condition_assertions
     }
 }

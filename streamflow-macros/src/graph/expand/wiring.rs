@@ -11,7 +11,8 @@ use syn::spanned::Spanned;
 use super::chunk;
 use super::idents::{first_message, hygienic, hygienic_platform};
 use super::paths::{parenthesized, private_call};
-use crate::graph::model::{Discard, Edge, Graph};
+use crate::graph::conditions::{Condition, ConditionKind};
+use crate::graph::model::{Discard, Edge, Graph, Node};
 use crate::graph::parts::{Carries, EdgeAttributes, PartialPort, Policy, Port, Streams};
 use crate::graph::spans::{Underline, first_and_last};
 
@@ -21,9 +22,7 @@ pub(super) fn connect_edges(graph: &Graph) -> TokenStream {
     let edges =
         graph.edges.iter().enumerate().map(|(index, edge)| connect_edge(graph, index, edge));
     let discards = graph.discards.iter().map(discard_output);
-    let conditions = graph.nodes.iter().flat_map(|node| {
-        node.attributes.stream_done.iter().map(|input| await_stream(&node.name, input))
-    });
+    let conditions = graph.nodes.iter().flat_map(check_condition_ports);
     let all: Vec<TokenStream> = edges.chain(discards).chain(conditions).collect();
     let all = chunk::run_in_chunks(&all);
     quote! {
@@ -139,13 +138,31 @@ fn discard_output(discard: &Discard) -> TokenStream {
     quote_spanned!(underline.middle=> #call;)
 }
 
-/// A `stream_done` condition. Its attribute does not repeat the node's name, so only the input's is underlined.
-fn await_stream(node: &Ident, input: &Ident) -> TokenStream {
-    let span = input.span();
+/// Checks the ports that the conditions of a node name.
+fn check_condition_ports(node: &Node) -> Vec<TokenStream> {
+    let mut checks = Vec::new();
+    for condition in node.attributes.conditions.iter().flat_map(Condition::each) {
+        let function = match &condition.kind {
+            ConditionKind::Room(output) => {
+                checks.push(check_condition_port("when_room", &node.name, output));
+                continue;
+            }
+            ConditionKind::StreamDone(_) => "when_stream_done",
+            _ => "when_message",
+        };
+        let inputs = condition.inputs().iter();
+        checks.extend(inputs.map(|input| check_condition_port(function, &node.name, input)));
+    }
+    checks
+}
+
+/// A port that a condition names. Its attribute does not repeat the node's name, so only the port's is underlined.
+fn check_condition_port(function: &str, node: &Ident, port: &Ident) -> TokenStream {
+    let span = port.span();
     let mut node = node.clone();
     node.set_span(span.resolved_at(node.span()));
-    let argument = quote_spanned!(span=> &mut #node.#input);
-    let call = private_call(Underline::one(span), "when_stream_done", argument);
+    let argument = quote_spanned!(span=> &mut #node.#port);
+    let call = private_call(Underline::one(span), function, argument);
     quote_spanned!(span=> #call;)
 }
 

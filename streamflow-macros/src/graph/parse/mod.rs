@@ -2,6 +2,8 @@
 
 mod attribute;
 mod body;
+mod condition_arguments;
+mod conditions;
 mod edge;
 mod edge_attributes;
 mod header;

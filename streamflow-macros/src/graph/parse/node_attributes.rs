@@ -1,18 +1,16 @@
 //! Reads the attributes of nodes.
 
-use proc_macro2::{Ident, TokenStream};
-use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, Meta, parenthesized, token};
+use proc_macro2::Ident;
+use syn::Attribute;
 
 use super::attribute::{OF_EDGES, OF_NODES, is_doc, reject_unknown_attribute};
+use super::conditions::read_conditions;
 use super::on_failure::read_on_failure;
-use crate::diagnostic::{Errors, similar};
+use crate::diagnostic::Errors;
 use crate::graph::parts::{NodeAttributes, Streams};
-use crate::tokens::split;
 
-const FORMS: &str = "a node takes `#[streams(POOL)]`, `#[streams(none)]`, `#[when(count(n))]`, \
-                        `#[when(stream_done(input))]` and `#[on_failure(…)]`";
-const CONDITIONS: &str = "the conditions are `count(n)` and `stream_done(input)`";
+const FORMS: &str = "a node takes `#[streams(POOL)]`, `#[streams(none)]`, `#[on_failure(…)]` and conditions, as \
+                     `#[when(count(n))]`";
 
 /// The attributes of a node.
 pub(super) fn read_node_attributes(
@@ -58,104 +56,4 @@ fn read_streams(attribute: &Attribute, streams: &mut Streams, errors: &mut Error
         return;
     }
     *streams = if name == "none" { Streams::Adopt } else { Streams::Pool(name) };
-}
-
-/// `#[when(condition, …)]`
-fn read_conditions(attribute: &Attribute, node: &mut NodeAttributes, errors: &mut Errors) {
-    let list = match &attribute.meta {
-        Meta::List(list) => split(list.tokens.clone()),
-        _ => Vec::new(),
-    };
-    if list.is_empty() {
-        errors.at(attribute, format!("`#[when]` takes conditions in parentheses; {CONDITIONS}"));
-        return;
-    }
-    for condition in list {
-        let mut parser = |input: ParseStream<'_>| read_condition(input, node, errors);
-        if let Err(error) = Parser::parse2(&mut parser, condition) {
-            errors.push(error);
-        }
-    }
-}
-
-fn read_condition(
-    input: ParseStream<'_>,
-    node: &mut NodeAttributes,
-    errors: &mut Errors,
-) -> syn::Result<()> {
-    let condition: TokenStream = input.fork().parse()?;
-    let Ok(name) = input.parse::<Ident>() else {
-        input.parse::<TokenStream>()?;
-        errors.at(condition, format!("this is no condition; {CONDITIONS}"));
-        return Ok(());
-    };
-    let written = name.to_string();
-    if !["count", "stream_done"].contains(&written.as_str()) {
-        let hint = match written.as_str() {
-            "stream_ready" => Some("stream_done"),
-            written => similar(written, &["count", "stream_done"]),
-        };
-        let hint = hint.map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
-        errors.at(&name, format!("unknown condition `{written}`; {hint}{CONDITIONS}"));
-        input.parse::<TokenStream>()?;
-        return Ok(());
-    }
-    if !input.peek(token::Paren) {
-        input.parse::<TokenStream>()?;
-        errors.at(condition, format!("`{written}` needs an argument; {CONDITIONS}"));
-        return Ok(());
-    }
-    let content;
-    parenthesized!(content in input);
-    let rest: TokenStream = input.parse()?;
-    if !rest.is_empty() {
-        errors.at(rest, "expected `,` between conditions");
-    }
-    let argument: TokenStream = content.parse()?;
-    if written == "count" {
-        read_count(&condition, argument, node, errors);
-    } else {
-        read_stream_done(&condition, argument, node, errors);
-    }
-    Ok(())
-}
-
-fn read_count(
-    condition: &TokenStream,
-    argument: TokenStream,
-    node: &mut NodeAttributes,
-    errors: &mut Errors,
-) {
-    if argument.is_empty() {
-        errors.at(condition, "`count` needs the number of ticks: `count(n)`");
-        return;
-    }
-    match syn::parse2(argument) {
-        Ok(_) if node.count.is_some() => {
-            errors.at(condition, "`count` is given twice; a node has one number of ticks");
-        }
-        Ok(number) => node.count = Some(number),
-        Err(_) => {
-            errors.at(condition, "`count` takes one expression, the number of ticks: `count(n)`")
-        }
-    }
-}
-
-fn read_stream_done(
-    condition: &TokenStream,
-    argument: TokenStream,
-    node: &mut NodeAttributes,
-    errors: &mut Errors,
-) {
-    match syn::parse2::<Ident>(argument) {
-        Ok(port) if node.stream_done.contains(&port) => {
-            errors.at(condition, format!("`stream_done({port})` is given twice"));
-        }
-        Ok(port) => node.stream_done.push(port),
-        Err(_) => {
-            let text = "`stream_done` takes the name of one input of this node: \
-                        `stream_done(input)`";
-            errors.at(condition, text);
-        }
-    }
 }

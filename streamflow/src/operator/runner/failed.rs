@@ -7,7 +7,7 @@
 use super::{Hooks, NodeRunner};
 use crate::error::{Error, Result, caught_as_error, drop_all};
 use crate::message::Handled;
-use crate::operator::options::Progress;
+use crate::operator::Progress;
 use crate::operator::recovery::{Verdict, text_of};
 use crate::operator::waits::Waits;
 

@@ -2,7 +2,7 @@
 
 use streamflow::__private::{
     EdgeOptions, GraphParams, Policy, SingleStream, begin, connect, connect_copy, connect_shared,
-    edge,
+    edge, when,
 };
 use streamflow::graph::{AnyNode, NodeOptions, NodeStreams, OnFailure, RunState};
 use streamflow::prelude::*;
@@ -209,7 +209,7 @@ pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
     let options = |streams| NodeOptions {
         streams,
         count: None,
-        stream_done: &[],
+        conditions: None,
         on_failure: OnFailure::Stop,
         single_stream: &single_stream,
         params: &params,
@@ -222,12 +222,14 @@ pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
         let streams = if plan.adopts { NodeStreams::None } else { NodeStreams::Pool(&pool) };
         let mut options = options(streams);
         if plan.awaits {
-            options.stream_done = match plan.kind {
-                Kind::Work => &[],
-                Kind::Unary => &["read"],
-                Kind::Forward => &["share"],
-                Kind::Merge => &["all"],
+            let input = match plan.kind {
+                Kind::Work => None,
+                Kind::Unary => Some("read"),
+                Kind::Forward => Some("share"),
+                Kind::Merge => Some("all"),
             };
+            options.conditions =
+                input.map(|input| when::all(vec![when::stream_done("stream_done(…)", input)]));
         }
         nodes.push(match ports {
             Ports::Work(ports) => {
@@ -239,6 +241,7 @@ pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
             Ports::Merge(ports) => Merge::new(core).__node(ports, &name, platform, options)?,
         });
     }
+    nodes.iter_mut().try_for_each(|node| node.bind_conditions())?;
     Ok(Built { platform: platform.clone(), run: RunState::default(), nodes, _first: first_on })
 }
 

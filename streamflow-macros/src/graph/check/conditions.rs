@@ -1,0 +1,68 @@
+//! Checks conditions on messages that no queue can hold, where the graph has all numbers as literals.
+
+use proc_macro2::Ident;
+use syn::Expr;
+
+use crate::diagnostic::Errors;
+use crate::graph::conditions::{Condition, ConditionKind, literal};
+use crate::graph::model::{Edge, Node};
+use crate::graph::parts::unraw_name;
+
+/// Reports conditions that wait for more messages than the edges to their inputs hold.
+pub(super) fn check_numbers(nodes: &[Node], edges: &[Edge], errors: &mut Errors) {
+    for node in nodes {
+        for condition in node.attributes.conditions.iter().flat_map(Condition::each) {
+            let needs = match &condition.kind {
+                ConditionKind::MessageAvailable { input, messages } => {
+                    vec![(std::slice::from_ref(input), messages)]
+                }
+                ConditionKind::Sum { inputs, sum } => vec![(&inputs[..], sum)],
+                ConditionKind::Each { inputs, each } => {
+                    inputs.iter().map(std::slice::from_ref).zip(each).collect()
+                }
+                _ => Vec::new(),
+            };
+            for (inputs, messages) in needs {
+                check_number(node, inputs, messages, edges, errors);
+            }
+        }
+    }
+}
+
+fn check_number(
+    node: &Node,
+    inputs: &[Ident],
+    messages: &Expr,
+    edges: &[Edge],
+    errors: &mut Errors,
+) {
+    let is_input = |edge: &&Edge| {
+        let is_here = unraw_name(&edge.input.node) == node.unraw_name();
+        is_here && inputs.iter().any(|input| unraw_name(input) == unraw_name(&edge.input.name))
+    };
+    let mut to_inputs = edges.iter().filter(is_input).peekable();
+    // rustc reports an unknown port, and one without an edge is reported otherwise.
+    if to_inputs.peek().is_none() {
+        return;
+    }
+    let Some((needed, _)) = literal(messages) else { return };
+    let capacity = to_inputs.map(|edge| {
+        let own = match &edge.attributes.capacity {
+            None => 1,
+            Some(capacity) => literal(capacity)?.0,
+        };
+        own.checked_add(u64::from(edge.attributes.is_feedback))
+    });
+    let Some(capacity) = capacity.sum::<Option<u64>>() else { return };
+    if needed > capacity {
+        let names: Vec<_> = inputs.iter().map(|input| format!("`{}`", unraw_name(input))).collect();
+        let names = names.join(" and ");
+        errors.at(
+            messages,
+            format!(
+                "this waits for {needed} messages, but the edges to {names} hold {capacity}; give them \
+                 `#[capacity(n)]`, {needed} together, or wait for fewer"
+            ),
+        );
+    }
+}

@@ -1,0 +1,125 @@
+//! The conditions of a node: `#[when(…)]`.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens;
+use syn::{Expr, Lit, LitInt};
+
+use crate::tokens::spelled_tokens;
+
+/// A condition as it is written, and what it means.
+pub(super) struct Condition {
+    pub(super) written: TokenStream,
+    pub(super) kind: ConditionKind,
+}
+
+/// What a condition waits for.
+pub(super) enum ConditionKind {
+    /// `any(a, b)`
+    Any(Vec<Condition>),
+    /// `count(n)`, in `any`.
+    Count(Expr),
+    /// `periodic(interval, policy)`
+    Periodic { interval: Time, catch_up: CatchUp },
+    /// `message_available(input, n)`
+    MessageAvailable { input: Ident, messages: Expr },
+    /// `multi_message([a, b], sum(n))`
+    Sum { inputs: Vec<Ident>, sum: Expr },
+    /// `multi_message([a, b], each(n, m))`
+    Each { inputs: Vec<Ident>, each: Vec<Expr> },
+    /// `expiring(input, timeout)`
+    Expiring { input: Ident, timeout: Time },
+    /// `room(output)`
+    Room(Ident),
+    /// `memory_available(allocator, bytes(n))`
+    Bytes { allocator: Expr, bytes: Expr },
+    /// `memory_available(allocator, blocks(n))`
+    Blocks { allocator: Expr, blocks: Expr },
+    /// `boolean(handle)`
+    Boolean(Expr),
+    /// `asynchronous(handle)`
+    Asynchronous(Expr),
+    /// `stream_done(input)`
+    StreamDone(Ident),
+    /// `host_done(input)`
+    HostDone(Ident),
+    /// `condition(value)`
+    Own(Expr),
+}
+
+/// A duration.
+pub(super) enum Time {
+    /// `10ms`, in nanoseconds.
+    Literal(u64),
+    /// A `Duration`.
+    Value(Expr),
+}
+
+/// What `periodic` does with missed ticks.
+pub(super) enum CatchUp {
+    Skip,
+    AtMost(Expr),
+    Spaced,
+}
+
+impl Condition {
+    /// The condition as text.
+    pub(super) fn text(&self) -> String {
+        spelled_tokens(self.written.clone())
+    }
+
+    /// The condition and those in it.
+    pub(super) fn each(&self) -> Vec<&Self> {
+        let inner: &[Self] = if let ConditionKind::Any(any) = &self.kind { any } else { &[] };
+        std::iter::once(self).chain(inner).collect()
+    }
+
+    /// Equal for two conditions of which one is too many.
+    pub(super) fn key(&self) -> String {
+        use ConditionKind::{
+            Count, Expiring, HostDone, MessageAvailable, Periodic, Room, StreamDone,
+        };
+        match &self.kind {
+            Count(_) => "count".into(),
+            Periodic { .. } => "periodic".into(),
+            MessageAvailable { input, .. } => format!("message_available({input}, …)"),
+            Expiring { input, .. } => format!("expiring({input}, …)"),
+            Room(output) => format!("room({output})"),
+            StreamDone(input) => format!("stream_done({input})"),
+            HostDone(input) => format!("host_done({input})"),
+            _ => self.text(),
+        }
+    }
+
+    /// The inputs that it names.
+    pub(super) fn inputs(&self) -> &[Ident] {
+        use ConditionKind::{Each, Expiring, HostDone, MessageAvailable, StreamDone, Sum};
+        match &self.kind {
+            MessageAvailable { input, .. } | Expiring { input, .. } => std::slice::from_ref(input),
+            StreamDone(input) | HostDone(input) => std::slice::from_ref(input),
+            Sum { inputs, .. } | Each { inputs, .. } => inputs,
+            _ => &[],
+        }
+    }
+
+    /// Whether it says when a node runs that has no message.
+    pub(super) fn runs_without_messages(&self) -> bool {
+        use ConditionKind::{Asynchronous, Own, Periodic};
+        let says = |condition: &&Self| {
+            matches!(condition.kind, Periodic { .. } | Asynchronous(_) | Own(_))
+        };
+        self.each().iter().any(says)
+    }
+}
+
+/// The value of an expression that is a whole number, as `3`.
+pub(super) fn literal(value: &Expr) -> Option<(u64, &LitInt)> {
+    let Expr::Lit(literal) = value else { return None };
+    let Lit::Int(number) = &literal.lit else { return None };
+    number.base10_parse().ok().map(|value| (value, number))
+}
+
+impl ToTokens for Condition {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.written.to_tokens(tokens);
+    }
+}

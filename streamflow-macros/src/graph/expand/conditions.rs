@@ -1,0 +1,147 @@
+//! The conditions of nodes, as calls that make them.
+//!
+//! Their values are evaluated before all operators: a condition borrows its handle or allocator, and an operator may take
+//! it.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::Expr;
+
+use crate::graph::conditions::{CatchUp, Condition, ConditionKind, Time};
+use crate::graph::model::Node;
+use crate::graph::parts::unraw_name;
+use crate::graph::spans::first_and_last;
+
+/// `when::all(…)`, or nothing for a node without conditions.
+pub(super) fn make_conditions(node: &Node) -> Option<TokenStream> {
+    let conditions = &node.attributes.conditions;
+    let made = conditions.iter().map(make_condition);
+    (!conditions.is_empty())
+        .then(|| quote!(::streamflow::__private::when::all(::std::vec![#(#made,)*])))
+}
+
+fn make_condition(condition: &Condition) -> TokenStream {
+    use ConditionKind::{
+        Any, Asynchronous, Blocks, Boolean, Bytes, Count, Each, Expiring, HostDone,
+        MessageAvailable, Own, Periodic, Room, StreamDone, Sum,
+    };
+    let text = condition.text();
+    let (function, args) = match &condition.kind {
+        Any(any) => {
+            let made = any.iter().map(make_condition);
+            ("any", quote!(::std::vec![#(#made,)*]))
+        }
+        Count(count) => ("count", typed(count, quote!(u64))),
+        Periodic { interval, catch_up } => {
+            let (interval, catch_up) = (duration(interval), policy(catch_up));
+            ("periodic", quote!(#interval, #catch_up))
+        }
+        MessageAvailable { input, messages } => {
+            let (input, messages) = (unraw_name(input), typed(messages, quote!(usize)));
+            ("message_available", quote!(#input, #messages))
+        }
+        Sum { inputs, sum } => {
+            let (inputs, sum) = (inputs.iter().map(unraw_name), typed(sum, quote!(usize)));
+            ("sum_of_messages", quote!(&[#(#inputs,)*], #sum))
+        }
+        Each { inputs, each } => {
+            let inputs = inputs.iter().map(unraw_name);
+            let each = each.iter().map(|number| typed(number, quote!(usize)));
+            ("messages_of_each", quote!(&[#(#inputs,)*], &[#(#each,)*]))
+        }
+        Expiring { input, timeout } => {
+            let (input, timeout) = (unraw_name(input), duration(timeout));
+            ("expiring", quote!(#input, #timeout))
+        }
+        Room(output) => ("room", unraw_name(output).to_token_stream()),
+        Bytes { allocator, bytes } => return memory("memory_bytes", &text, allocator, bytes),
+        Blocks { allocator, blocks } => return memory("memory_blocks", &text, allocator, blocks),
+        Boolean(handle) => {
+            return borrowing("boolean", &text, handle, quote!(::streamflow::BooleanHandle), None);
+        }
+        Asynchronous(handle) => {
+            return borrowing(
+                "asynchronous",
+                &text,
+                handle,
+                quote!(::streamflow::AsyncHandle),
+                None,
+            );
+        }
+        StreamDone(input) => ("stream_done", unraw_name(input).to_token_stream()),
+        HostDone(input) => ("host_done", unraw_name(input).to_token_stream()),
+        Own(value) => {
+            // rustc reports a type that is no condition at the value.
+            let (first, last) = first_and_last(value);
+            let lead = quote_spanned!(first=> ::streamflow::__private::when::own);
+            let args = super::paths::parenthesized(last, quote!(#text, #value));
+            return quote!(#lead #args);
+        }
+    };
+    let function = Ident::new(function, Span::call_site());
+    quote!(::streamflow::__private::when::#function(#text, #args))
+}
+
+/// A value of a type: rustc reports one of another type at the user's expression.
+fn typed(value: &Expr, ty: TokenStream) -> TokenStream {
+    let (first, name) = (first_and_last(value).0, value_name());
+    let ty = respanned(ty, first);
+    quote!({ let #name: #ty = #value; #name })
+}
+
+/// A condition that borrows what it is made of.
+fn borrowing(
+    function: &str,
+    text: &str,
+    value: &Expr,
+    ty: TokenStream,
+    amount: Option<TokenStream>,
+) -> TokenStream {
+    let (first, name) = (first_and_last(value).0, value_name());
+    let function = Ident::new(function, Span::call_site());
+    let ty = respanned(quote!(&#ty), first);
+    let borrow = quote_spanned!(first=> &);
+    quote! {
+        {
+            #[allow(clippy::needless_borrow)]
+            let #name: #ty = #borrow #value;
+            ::streamflow::__private::when::#function(#text, #name, #amount)
+        }
+    }
+}
+
+fn memory(function: &str, text: &str, allocator: &Expr, amount: &Expr) -> TokenStream {
+    let amount = typed(amount, quote!(u64));
+    borrowing(function, text, allocator, quote!(::streamflow::Allocator), Some(amount))
+}
+
+fn duration(time: &Time) -> TokenStream {
+    match time {
+        Time::Literal(nanoseconds) => quote!(::core::time::Duration::from_nanos(#nanoseconds)),
+        Time::Value(value) => typed(value, quote!(::core::time::Duration)),
+    }
+}
+
+fn policy(catch_up: &CatchUp) -> TokenStream {
+    let policy = match catch_up {
+        CatchUp::Skip => quote!(Skip),
+        CatchUp::Spaced => quote!(Spaced),
+        CatchUp::AtMost(most) => {
+            let most = typed(most, quote!(u64));
+            quote!(AtMost(#most))
+        }
+    };
+    quote!(::streamflow::__private::when::CatchUp::#policy)
+}
+
+fn value_name() -> Ident {
+    Ident::new("__value", Span::mixed_site())
+}
+
+fn respanned(tokens: TokenStream, span: Span) -> TokenStream {
+    let respan = |mut token: proc_macro2::TokenTree| {
+        token.set_span(span);
+        token
+    };
+    tokens.into_iter().map(respan).collect()
+}

@@ -1,0 +1,127 @@
+//! Reads the arguments of conditions.
+
+use proc_macro2::Ident;
+use syn::{Expr, ExprCall, Lit};
+
+use crate::diagnostic::{Errors, similar};
+use crate::graph::conditions::{CatchUp, ConditionKind, Time, literal};
+
+/// The units of durations, in nanoseconds.
+const UNITS: &[(&str, f64)] = &[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
+
+/// The name of a port.
+pub(super) fn read_port(value: &Expr) -> Option<Ident> {
+    let Expr::Path(path) = value else { return None };
+    path.path.get_ident().cloned()
+}
+
+/// `name(arguments)`
+pub(super) fn read_call(value: &Expr) -> Option<(String, Vec<&Expr>)> {
+    let Expr::Call(ExprCall { func, args, .. }) = value else { return None };
+    Some((read_port(func)?.to_string(), args.iter().collect()))
+}
+
+/// `skip`, `catch_up(at_most)`, `spaced`
+pub(super) fn read_catch_up(value: &Expr) -> Option<CatchUp> {
+    if let Some(name) = read_port(value) {
+        return match name.to_string().as_str() {
+            "skip" => Some(CatchUp::Skip),
+            "spaced" => Some(CatchUp::Spaced),
+            _ => None,
+        };
+    }
+    match &read_call(value)?.1[..] {
+        [most] if read_call(value)?.0 == "catch_up" => Some(CatchUp::AtMost((*most).clone())),
+        _ => None,
+    }
+}
+
+/// A number that must not be 0.
+pub(super) fn read_number(value: &Expr, of: &str, errors: &mut Errors) -> Option<Expr> {
+    if let Some((0, _)) = literal(value) {
+        errors.at(
+            value,
+            format!("a condition that waits for 0 {of}s always holds; wait for at least 1 {of}"),
+        );
+        return None;
+    }
+    Some(value.clone())
+}
+
+/// `10ms`, or an expression.
+pub(super) fn read_duration(value: &Expr, is_interval: bool, errors: &mut Errors) -> Option<Time> {
+    let (number, suffix) = match value {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Int(int) => (int.base10_digits().to_owned(), int.suffix()),
+            Lit::Float(float) => (float.base10_digits().to_owned(), float.suffix()),
+            _ => return Some(Time::Value(value.clone())),
+        },
+        _ => return Some(Time::Value(value.clone())),
+    };
+    let Some((_, unit)) = UNITS.iter().find(|(name, _)| *name == suffix) else {
+        let known: Vec<&str> = UNITS.iter().map(|(name, _)| *name).collect();
+        let hint = match suffix {
+            "" => String::new(),
+            _ => match similar(suffix, &known) {
+                Some(unit) => format!(" did you mean `{number}{unit}`?"),
+                None => format!(" `{suffix}` is no unit."),
+            },
+        };
+        let text = format!(
+            "a duration has a unit, as `{number}ms`, or is a `Duration`;{hint} the units are `ns`, `us`, `ms` and `s`"
+        );
+        errors.at(value, text);
+        return None;
+    };
+    let nanoseconds = number.parse::<f64>().ok().map(|number| (number * unit).round());
+    let Some(nanoseconds) = nanoseconds.filter(|value| (0.0..9e18).contains(value)) else {
+        errors.at(value, "this duration is too long; it is at most 9000000000s");
+        return None;
+    };
+    if is_interval && nanoseconds < 1.0 {
+        errors.at(
+            value,
+            "the interval is 0, so this would always hold; give it a longer one, as `50ms`",
+        );
+        return None;
+    }
+    Some(Time::Literal(nanoseconds as u64))
+}
+
+/// `[a, b]`, and `sum(n)` or `each(n, m)`.
+pub(super) fn read_multi_message(
+    inputs: &Expr,
+    need: &Expr,
+    errors: &mut Errors,
+) -> Option<ConditionKind> {
+    let Expr::Array(array) = inputs else { return None };
+    let inputs: Vec<Ident> = array.elems.iter().map(read_port).collect::<Option<_>>()?;
+    for (index, input) in inputs.iter().enumerate() {
+        if inputs[..index].contains(input) {
+            errors.at(input, format!("input `{input}` is given twice; name each input once"));
+            return None;
+        }
+    }
+    if inputs.is_empty() {
+        errors.at(array, "`multi_message` names at least one input");
+        return None;
+    }
+    let (name, numbers) = read_call(need)?;
+    let each = numbers.iter().map(|number| read_number(number, "message", errors));
+    let each: Vec<Expr> = each.collect::<Option<_>>()?;
+    match (name.as_str(), &each[..]) {
+        ("sum", [sum]) => Some(ConditionKind::Sum { inputs, sum: sum.clone() }),
+        ("each", each) if each.len() == inputs.len() => {
+            Some(ConditionKind::Each { inputs, each: each.to_vec() })
+        }
+        ("each", each) => {
+            let (numbers, inputs) = (each.len(), inputs.len());
+            let text = format!(
+                "`each` has {numbers} numbers for {inputs} inputs; give one number for each"
+            );
+            errors.at(need, text);
+            None
+        }
+        _ => None,
+    }
+}

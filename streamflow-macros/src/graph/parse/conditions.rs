@@ -1,0 +1,247 @@
+//! Reads `#[when(…)]`: the conditions of a node. `condition_arguments.rs` reads what is in their parentheses.
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Expr, ExprCall, Meta, Token};
+
+use super::condition_arguments::{
+    read_call, read_catch_up, read_duration, read_multi_message, read_number, read_port,
+};
+use crate::diagnostic::{Errors, similar};
+use crate::graph::conditions::{CatchUp, Condition, ConditionKind};
+use crate::graph::parts::NodeAttributes;
+use crate::tokens::split;
+
+/// The conditions, each with its form.
+const FORMS: &[(&str, &str)] = &[
+    ("count", "takes one expression, the number of ticks: `count(n)`"),
+    (
+        "periodic",
+        "takes an interval, and perhaps what it does with missed ticks: `periodic(50ms)`, \
+         `periodic(50ms, skip)`, `periodic(50ms, catch_up(at_most))`, `periodic(50ms, spaced)`",
+    ),
+    (
+        "message_available",
+        "takes the name of one input of this node, and a number: `message_available(input, n)`",
+    ),
+    (
+        "multi_message",
+        "takes inputs of this node, and how many messages: `multi_message([a, b], sum(n))`, \
+         `multi_message([a, b], each(n, m))`",
+    ),
+    (
+        "expiring",
+        "takes the name of one input of this node, and a duration: `expiring(input, 10ms)`",
+    ),
+    ("room", "takes the name of one output of this node: `room(output)`"),
+    (
+        "memory_available",
+        "takes an allocator, and how much of it: `memory_available(allocator, bytes(n))`, \
+         `memory_available(allocator, blocks(n))`",
+    ),
+    ("boolean", "takes a `BooleanHandle`: `boolean(handle)`"),
+    ("asynchronous", "takes an `AsyncHandle`: `asynchronous(handle)`"),
+    ("stream_done", "takes the name of one input of this node: `stream_done(input)`"),
+    ("host_done", "takes the name of one input of this node: `host_done(input)`"),
+    ("condition", "takes a value whose type implements `Condition`: `condition(value)`"),
+    ("any", "takes two conditions or more, of which one is enough: `any(a, b)`"),
+];
+
+fn conditions() -> String {
+    let names: Vec<_> = FORMS.iter().map(|(name, _)| format!("`{name}`")).collect();
+    let (last, others) = names
+        .split_last()
+        .map_or((String::new(), String::new()), |(last, rest)| (last.clone(), rest.join(", ")));
+    format!("the conditions are {others} and {last}")
+}
+
+/// `#[when(condition, …)]`
+pub(super) fn read_conditions(
+    attribute: &Attribute,
+    node: &mut NodeAttributes,
+    errors: &mut Errors,
+) {
+    let list = match &attribute.meta {
+        Meta::List(list) => split(list.tokens.clone()),
+        _ => Vec::new(),
+    };
+    if list.is_empty() {
+        let text = format!("`#[when]` takes conditions in parentheses; {}", conditions());
+        errors.at(attribute, text);
+        return;
+    }
+    for written in list {
+        if let Some(condition) = read_condition(written, false, errors) {
+            add(condition, node, errors);
+        }
+    }
+}
+
+/// Adds a condition, or reports it if the node has it already.
+fn add(condition: Condition, node: &mut NodeAttributes, errors: &mut Errors) {
+    let is_periodic =
+        |condition: &&Condition| matches!(condition.kind, ConditionKind::Periodic { .. });
+    let has = node.conditions.iter().flat_map(Condition::each).find(is_periodic).is_some();
+    let second = condition.each().into_iter().filter(is_periodic).nth(usize::from(!has));
+    if let Some(second) = second {
+        errors.at(second, "`periodic` is given twice; a node has one interval");
+        return;
+    }
+    if let ConditionKind::Any(any) = &condition.kind {
+        for (index, one) in any.iter().enumerate() {
+            if any[..index].iter().any(|other| other.key() == one.key()) {
+                errors.at(one, format!("`{}` is given twice; one is enough", one.key()));
+                return;
+            }
+        }
+    }
+    match condition.kind {
+        ConditionKind::Count(_) if node.count.is_some() => {
+            errors.at(condition, "`count` is given twice; a node has one number of ticks");
+        }
+        ConditionKind::Count(number) => node.count = Some(number),
+        _ if node.conditions.iter().any(|other| other.key() == condition.key()) => {
+            let text = format!("`{}` is given twice; one is enough", condition.key());
+            errors.at(condition, text);
+        }
+        _ => node.conditions.push(condition),
+    }
+}
+
+/// Reads one condition. `None` if it is none, which is reported.
+fn read_condition(written: TokenStream, in_any: bool, errors: &mut Errors) -> Option<Condition> {
+    let call = match syn::parse2::<Expr>(written.clone()) {
+        Ok(call) => call,
+        Err(_) => {
+            // The part before the mistake may be a condition.
+            let first = |input: syn::parse::ParseStream<'_>| {
+                let first = input.parse::<Expr>()?;
+                Ok((first, input.parse::<TokenStream>()?))
+            };
+            match first.parse2(written.clone()) {
+                Ok((first, rest)) => {
+                    errors.at(rest, "expected `,` between conditions");
+                    first
+                }
+                Err(error) => {
+                    errors.push_syntax_error(error, written);
+                    return None;
+                }
+            }
+        }
+    };
+    let (name, args) = match &call {
+        Expr::Path(path) => (path.path.get_ident(), None),
+        Expr::Call(ExprCall { func, args, .. }) => match &**func {
+            Expr::Path(path) => (path.path.get_ident(), Some(args)),
+            _ => (None, None),
+        },
+        _ => (None, None),
+    };
+    let Some(name) = name else {
+        errors.at(&call, format!("this is no condition; {}", conditions()));
+        return None;
+    };
+    let text = name.unraw().to_string();
+    let Some((_, form)) = FORMS.iter().find(|(known, _)| *known == text) else {
+        let known: Vec<&str> = FORMS.iter().map(|(name, _)| *name).collect();
+        let hint = match text.as_str() {
+            "stream_ready" => Some("stream_done"),
+            written => similar(written, &known),
+        };
+        let hint = hint.map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
+        errors.at(name, format!("unknown condition `{text}`; {hint}{}", conditions()));
+        return None;
+    };
+    let args = args.cloned().unwrap_or_default();
+    if text == "any" {
+        return read_any(call.to_token_stream(), args, in_any, errors);
+    }
+    let before = errors.len();
+    let Some(kind) = read_kind(&text, &args, errors) else {
+        if errors.len() == before {
+            errors.at(&call, format!("`{text}` {form}"));
+        }
+        return None;
+    };
+    Some(Condition { written: call.to_token_stream(), kind })
+}
+
+/// `any(a, b)`
+fn read_any(
+    written: TokenStream,
+    args: Punctuated<Expr, Token![,]>,
+    in_any: bool,
+    errors: &mut Errors,
+) -> Option<Condition> {
+    if in_any {
+        errors.at(written, "`any` in `any` is the same as one `any`; list its conditions there");
+        return None;
+    }
+    let number = args.len();
+    let read = |arg: Expr| read_condition(arg.to_token_stream(), true, errors);
+    let any: Vec<Condition> = args.into_iter().filter_map(read).collect();
+    if number < 2 {
+        errors
+            .at(written, "`any` takes two conditions or more, of which one is enough: `any(a, b)`");
+        return None;
+    }
+    (any.len() == number).then(|| Condition { written, kind: ConditionKind::Any(any) })
+}
+
+/// Reads what a condition waits for. `None` if it has another form, or for a mistake that is reported.
+fn read_kind(
+    name: &str,
+    args: &Punctuated<Expr, Token![,]>,
+    errors: &mut Errors,
+) -> Option<ConditionKind> {
+    let args: Vec<&Expr> = args.iter().collect();
+    Some(match (name, &args[..]) {
+        ("count", [number]) => ConditionKind::Count((*number).clone()),
+        ("periodic", [interval]) => {
+            let interval = read_duration(interval, true, errors)?;
+            ConditionKind::Periodic { interval, catch_up: CatchUp::Skip }
+        }
+        ("periodic", [interval, policy]) => {
+            let catch_up = read_catch_up(policy)?;
+            let interval = read_duration(interval, true, errors)?;
+            ConditionKind::Periodic { interval, catch_up }
+        }
+        ("message_available", [input, messages]) => {
+            let input = read_port(input)?;
+            let messages = read_number(messages, "message", errors)?;
+            ConditionKind::MessageAvailable { input, messages }
+        }
+        ("multi_message", [inputs, need]) => read_multi_message(inputs, need, errors)?,
+        ("expiring", [input, timeout]) => {
+            let input = read_port(input)?;
+            let timeout = read_duration(timeout, false, errors)?;
+            ConditionKind::Expiring { input, timeout }
+        }
+        ("room", [output]) => ConditionKind::Room(read_port(output)?),
+        ("memory_available", [allocator, amount]) => {
+            let allocator = (*allocator).clone();
+            let (unit, amount) = read_call(amount)?;
+            match (unit.as_str(), &amount[..]) {
+                ("bytes", [bytes]) => {
+                    let bytes = read_number(bytes, "byte", errors)?;
+                    ConditionKind::Bytes { allocator, bytes }
+                }
+                ("blocks", [blocks]) => {
+                    let blocks = read_number(blocks, "block", errors)?;
+                    ConditionKind::Blocks { allocator, blocks }
+                }
+                _ => return None,
+            }
+        }
+        ("boolean", [handle]) => ConditionKind::Boolean((*handle).clone()),
+        ("asynchronous", [handle]) => ConditionKind::Asynchronous((*handle).clone()),
+        ("stream_done", [input]) => ConditionKind::StreamDone(read_port(input)?),
+        ("host_done", [input]) => ConditionKind::HostDone(read_port(input)?),
+        ("condition", [value]) => ConditionKind::Own((*value).clone()),
+        _ => return None,
+    })
+}

@@ -1,0 +1,154 @@
+//! `#[when(boolean(handle))]`: a node that is switched on and off.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::{ABANDONED, Listening, Sharers};
+use crate::context::Waker;
+use crate::error::Result;
+use crate::operator::condition::answers::Verdict;
+use crate::operator::condition::term::{Ends, Lack, NodePorts, Situation, Term};
+use crate::turns;
+
+/// Switches nodes on and off: `#[when(boolean(handle))]`. Clones switch together, from any thread.
+///
+/// While it is off, its nodes wait. This differs from Holoscan, where a `BooleanCondition` that is off ends its operator
+/// for good. Several nodes, also of several graphs, may have the same handle: it switches all of them.
+///
+/// If all handles are dropped, the value stays. A node that is off then never runs again; if messages wait for it, the
+/// run has [stalled](crate::Error::Stalled).
+///
+/// ```
+/// use streamflow::prelude::*;
+///
+/// #[operator]
+/// struct Camera {
+///     #[output] frame: u64,
+/// }
+///
+/// impl Compute for Camera {
+///     fn compute(&mut self, io: CameraIo<'_>, cx: &ExecutionContext) -> Result<()> {
+///         io.frame.emit(cx.tick())
+///     }
+/// }
+///
+/// graph! {
+///     struct Recording(records: BooleanHandle) {
+///         #[when(count(3), boolean(records))]
+///         let camera: Camera = Camera::new();
+///         camera.frame >> _;
+///     }
+/// }
+///
+/// # fn main() -> Result<()> {
+/// let records = BooleanHandle::new(false);
+/// let mut graph = Recording::new(&Platform::host().build()?, records.clone())?;
+/// let button = std::thread::spawn(move || records.set(true));
+/// let report = graph.run()?;
+/// assert_eq!(report.ticks("camera"), Some(3));
+/// button.join().expect("it does not panic")?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct BooleanHandle(Arc<State>);
+
+#[derive(Debug)]
+struct State {
+    is_on: AtomicBool,
+    sharers: Sharers,
+}
+
+impl BooleanHandle {
+    /// A handle that is on or off.
+    pub fn new(is_on: bool) -> Self {
+        Self(Arc::new(State { is_on: AtomicBool::new(is_on), sharers: Sharers::new() }))
+    }
+
+    /// Switches the nodes on or off. A tick that runs is not interrupted. It allocates nothing.
+    ///
+    /// # Errors
+    /// [`Error::Handle`](crate::Error::Handle) if all graphs with this handle were dropped; then nothing changes.
+    pub fn set(&self, is_on: bool) -> Result<()> {
+        self.0.sharers.check("BooleanHandle")?;
+        self.0.is_on.store(is_on, Ordering::Release);
+        turns::point("the value is set, and no scheduler is woken yet");
+        self.0.sharers.listeners.raise();
+        Ok(())
+    }
+
+    /// Whether it is on.
+    pub fn get(&self) -> bool {
+        self.0.is_on.load(Ordering::Acquire)
+    }
+}
+
+impl Clone for BooleanHandle {
+    fn clone(&self) -> Self {
+        self.0.sharers.add_handle();
+        Self(self.0.clone())
+    }
+}
+
+impl Drop for BooleanHandle {
+    fn drop(&mut self) {
+        self.0.sharers.remove_handle();
+    }
+}
+
+/// A node runs while its handle is on.
+#[derive(Debug)]
+pub(in crate::operator::condition) struct Gate {
+    state: Arc<State>,
+    listening: Listening,
+}
+
+impl Gate {
+    pub(in crate::operator::condition) fn new(handle: &BooleanHandle) -> Self {
+        handle.0.sharers.add_condition();
+        Self { state: handle.0.clone(), listening: Listening::default() }
+    }
+
+    fn is_on(&self) -> bool {
+        self.state.is_on.load(Ordering::Acquire)
+    }
+}
+
+impl Term for Gate {
+    fn start(&mut self, waker: &Waker) -> Result<()> {
+        self.listening.begin(&self.state.sharers, waker);
+        Ok(())
+    }
+
+    fn check(&mut self, at: &mut Situation<'_>) -> Result<Verdict> {
+        // Before the value: the last handle may have been set just before it was dropped.
+        let is_abandoned = self.state.sharers.is_abandoned();
+        Ok(match self.is_on() {
+            true => Verdict::Ready,
+            false if is_abandoned => Verdict::Never,
+            false => {
+                at.waits.for_others();
+                Verdict::OUTSIDE
+            }
+        })
+    }
+
+    fn stop(&mut self) {
+        self.listening.end(&self.state.sharers);
+    }
+
+    fn lack(&self, _: &NodePorts<'_>) -> Option<Lack> {
+        (!self.is_on()).then(|| Lack::outside("its handle to be on".into()))
+    }
+
+    fn ends(&self) -> Ends {
+        Ends { reason: ABANDONED.into(), is_abandoned: true }
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        self.stop();
+        self.state.sharers.remove_condition();
+    }
+}

@@ -1,0 +1,264 @@
+//! The conditions of one node.
+
+use std::fmt;
+
+use super::answers::Verdict;
+use super::term::{Ends, Lack, NodePorts, Situation, Term};
+use crate::context::Waker;
+use crate::error::{Error, Result};
+use crate::operator::readiness::Readiness;
+use crate::operator::status::{EndedCondition, UnmetCondition};
+use crate::operator::waits::Waits;
+use crate::platform::Platform;
+use crate::port::Ports;
+use crate::time::Timestamp;
+
+/// The conditions that `#[when(…)]` adds to a node. All of them must hold.
+#[derive(Debug)]
+pub struct Conditions {
+    all: Box<[Entry]>,
+    needs_time: bool,
+    runs_without_messages: bool,
+    /// When they were last checked, by the clock, if one of them needs the time.
+    checked_at: Timestamp,
+    /// What they wait for, while they are checked.
+    waits: Waits,
+    /// The condition that will never hold again in this run.
+    ended: Option<usize>,
+}
+
+/// A condition, and how it is written.
+pub struct Entry {
+    text: &'static str,
+    term: Box<dyn Term>,
+    /// Whether it held when it was last checked.
+    held: bool,
+}
+
+impl Entry {
+    pub(super) fn new(text: &'static str, term: impl Term + 'static) -> Self {
+        Self { text, term: Box::new(term), held: false }
+    }
+
+    fn check(&mut self, at: &mut Situation<'_>) -> Result<Verdict> {
+        let verdict = self.term.check(at)?;
+        self.held = verdict == Verdict::Ready;
+        Ok(verdict)
+    }
+
+    fn claim(&mut self) -> bool {
+        self.held = self.held && self.term.claim();
+        self.held
+    }
+
+    fn ticked(&mut self, now: Timestamp) -> Result<()> {
+        if std::mem::take(&mut self.held) { self.term.ticked(now) } else { Ok(()) }
+    }
+}
+
+impl Conditions {
+    pub(super) fn new(all: Vec<Entry>) -> Self {
+        let needs_time = all.iter().any(|entry| entry.term.needs_time());
+        let runs_without_messages = all.iter().any(|entry| entry.term.runs_without_messages());
+        let (checked_at, waits) = (Timestamp(0), Waits::default());
+        Self { all: all.into(), needs_time, runs_without_messages, checked_at, waits, ended: None }
+    }
+
+    /// Whether they say when a node runs that has no message.
+    pub(in crate::operator) fn runs_without_messages(&self) -> bool {
+        self.runs_without_messages
+    }
+
+    /// Whether one of them reads the clock.
+    pub(in crate::operator) fn needs_time(&self) -> bool {
+        self.needs_time
+    }
+
+    /// Checks their values, when all edges are connected.
+    pub(in crate::operator) fn bind(&mut self, node: &str, ports: &NodePorts<'_>) -> Result<()> {
+        self.all.iter_mut().try_for_each(|entry| {
+            entry.term.bind(ports).map_err(|problem| Error::ImpossibleCondition {
+                node: node.to_owned(),
+                condition: entry.text,
+                problem,
+            })
+        })
+    }
+
+    /// A run begins.
+    pub(in crate::operator) fn start(&mut self, waker: &Waker) -> Result<()> {
+        self.ended = None;
+        self.all.iter_mut().try_for_each(|entry| {
+            entry.held = false;
+            entry.term.start(waker)
+        })
+    }
+
+    /// Whether all of them hold, now and after so many ticks. If not, what they wait for outside of the graph is added
+    /// to `waits`.
+    pub(in crate::operator) fn check(
+        &mut self,
+        ports: &mut dyn Ports,
+        platform: &Platform,
+        now: Timestamp,
+        tick: u64,
+        waits: &mut Waits,
+    ) -> Result<Readiness> {
+        let Self { all, checked_at, waits: own, ended, .. } = self;
+        *checked_at = now;
+        own.clear();
+        let mut verdict = Verdict::Ready;
+        let mut at = Situation { ports, platform, now, tick, waits: own, needs_all: true };
+        for (index, entry) in all.iter_mut().enumerate() {
+            let one = entry.check(&mut at)?;
+            if one == Verdict::Never {
+                *ended = ended.or(Some(index));
+            }
+            verdict = verdict.and(one);
+        }
+        if verdict == Verdict::Ready && !all.iter_mut().all(Entry::claim) {
+            waits.for_others();
+            return Ok(Readiness::Waiting);
+        }
+        Ok(match verdict {
+            Verdict::Ready => Readiness::Ready,
+            Verdict::Blocked => Readiness::Blocked,
+            Verdict::Never => Readiness::Done,
+            Verdict::Until(moment) => {
+                waits.until(moment);
+                Readiness::Waiting
+            }
+            Verdict::Waiting { until } => {
+                until.into_iter().for_each(|moment| waits.until(moment));
+                waits.add(own);
+                Readiness::Waiting
+            }
+        })
+    }
+
+    /// The node has done a tick.
+    pub(in crate::operator) fn ticked(&mut self) -> Result<()> {
+        let now = self.checked_at;
+        self.all.iter_mut().try_for_each(|entry| entry.ticked(now))
+    }
+
+    /// The run has ended.
+    pub(in crate::operator) fn stop(&mut self) {
+        self.all.iter_mut().for_each(|entry| entry.term.stop());
+    }
+
+    /// Those that do not hold, for reports.
+    pub(in crate::operator) fn unmet(&self, ports: &NodePorts<'_>) -> Vec<UnmetCondition> {
+        let unmet = |entry: &Entry| {
+            let Lack { text, edges, is_room, has_some } = entry.term.lack(ports)?;
+            Some(UnmetCondition { condition: entry.text, lacks: text, edges, is_room, has_some })
+        };
+        self.all.iter().filter_map(unmet).collect()
+    }
+
+    /// The one that will never hold again in this run.
+    pub(in crate::operator) fn ended(&self) -> Option<EndedCondition> {
+        let entry = &self.all[self.ended?];
+        let Ends { reason, is_abandoned } = entry.term.ends();
+        Some(EndedCondition { condition: entry.text, reason, is_abandoned })
+    }
+}
+
+/// `any(…)`: one is enough.
+#[derive(Debug)]
+pub(super) struct Any(pub(super) Vec<Entry>);
+
+impl Term for Any {
+    fn bind(&mut self, ports: &NodePorts<'_>) -> Result<(), String> {
+        self.0.iter_mut().try_for_each(|entry| {
+            entry.term.bind(ports).map_err(|problem| format!("in `{}`, {problem}", entry.text))
+        })
+    }
+
+    fn needs_time(&self) -> bool {
+        self.0.iter().any(|entry| entry.term.needs_time())
+    }
+
+    fn runs_without_messages(&self) -> bool {
+        self.0.iter().any(|entry| entry.term.runs_without_messages())
+    }
+
+    fn start(&mut self, waker: &Waker) -> Result<()> {
+        self.0.iter_mut().try_for_each(|entry| {
+            entry.held = false;
+            entry.term.start(waker)
+        })
+    }
+
+    fn check(&mut self, at: &mut Situation<'_>) -> Result<Verdict> {
+        let needs_all = std::mem::replace(&mut at.needs_all, false);
+        let mut verdict = Verdict::Never;
+        for entry in &mut self.0 {
+            verdict = verdict.or(entry.check(at)?);
+        }
+        at.needs_all = needs_all;
+        Ok(verdict)
+    }
+
+    fn claim(&mut self) -> bool {
+        // Each, since each that held permits this tick.
+        self.0.iter_mut().fold(false, |any, entry| entry.claim() | any)
+    }
+
+    fn ticked(&mut self, now: Timestamp) -> Result<()> {
+        self.0.iter_mut().try_for_each(|entry| entry.ticked(now))
+    }
+
+    fn stop(&mut self) {
+        self.0.iter_mut().for_each(|entry| entry.term.stop());
+    }
+
+    fn lack(&self, ports: &NodePorts<'_>) -> Option<Lack> {
+        let lacks: Option<Vec<Lack>> = self.0.iter().map(|entry| entry.term.lack(ports)).collect();
+        let lacks = lacks?;
+        let text = lacks.iter().map(|lack| &*lack.text).collect::<Vec<_>>().join(", or ");
+        let is_room = lacks.iter().all(|lack| lack.is_room || lack.edges.is_empty());
+        let has_some = lacks.iter().any(|lack| lack.has_some);
+        let same = lacks.into_iter().filter(|lack| lack.is_room == is_room);
+        let edges = same.flat_map(|lack| lack.edges).collect();
+        Some(Lack { text, edges, is_room, has_some })
+    }
+
+    fn ends(&self) -> Ends {
+        let ends: Vec<Ends> = self.0.iter().map(|entry| entry.term.ends()).collect();
+        let reasons: Vec<_> = ends.iter().map(|ends| &*ends.reason).collect();
+        let is_abandoned = ends.iter().any(|ends| ends.is_abandoned);
+        Ends { reason: reasons.join(", and "), is_abandoned }
+    }
+}
+
+/// `count(n)` in `any(…)`: the node has done fewer ticks. Beside it, a `count` ends the node.
+#[derive(Debug)]
+pub(super) struct Count(pub(super) u64);
+
+impl Term for Count {
+    fn bind(&mut self, _: &NodePorts<'_>) -> Result<(), String> {
+        if self.0 == 0 {
+            return Err("the count is 0; it takes at least 1".into());
+        }
+        Ok(())
+    }
+
+    fn check(&mut self, at: &mut Situation<'_>) -> Result<Verdict> {
+        Ok(if at.tick < self.0 { Verdict::Ready } else { Verdict::Never })
+    }
+
+    fn lack(&self, ports: &NodePorts<'_>) -> Option<Lack> {
+        (ports.tick >= self.0).then(|| Lack::outside("a tick of its count".into()))
+    }
+
+    fn ends(&self) -> Ends {
+        Ends { reason: format!("its count of {} is reached", self.0), is_abandoned: false }
+    }
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text)
+    }
+}

@@ -1,0 +1,156 @@
+//! Conditions of a user's own types: `#[when(condition(value))]`.
+
+use std::fmt;
+
+use super::answers::Verdict;
+use super::term::{Ends, Lack, NodePorts, Situation, Term};
+use crate::caught::caught;
+use crate::context::Waker;
+use crate::error::{Result, caught_as_error};
+use crate::time::Timestamp;
+
+/// What a [`Condition`] answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// The node may run.
+    Ready,
+    /// The condition shall be checked again at this moment. A moment that has passed is as good as `Ready`.
+    Until(Timestamp),
+    /// The condition shall be checked again when something has called [`Waker::wake`].
+    Waiting,
+    /// The node will not run again in this run.
+    Never,
+}
+
+/// A condition of your own: `#[when(condition(value))]` adds it to a node.
+///
+/// The scheduler checks it only while all messages and the room that the node needs are there. An operator whose inputs
+/// are all optional, and that has such a condition, also runs without a message.
+///
+/// A panic in one of these functions is an error of the node.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicBool, Ordering};
+///
+/// use streamflow::prelude::*;
+///
+/// /// Holds while the shutter is open. Another thread opens it.
+/// struct Open(Arc<AtomicBool>);
+///
+/// impl Condition for Open {
+///     fn check(&mut self, _: Timestamp) -> Answer {
+///         // The thread that opens it calls `Waker::wake` afterwards.
+///         if self.0.load(Ordering::Acquire) { Answer::Ready } else { Answer::Waiting }
+///     }
+///
+///     fn reason(&self) -> String {
+///         "the shutter is closed".into()
+///     }
+/// }
+///
+/// #[operator]
+/// struct Camera {
+///     #[output] frame: u64,
+/// }
+///
+/// impl Compute for Camera {
+///     fn compute(&mut self, io: CameraIo<'_>, cx: &ExecutionContext) -> Result<()> {
+///         io.frame.emit(cx.tick())
+///     }
+/// }
+///
+/// graph! {
+///     struct Recording(shutter: Arc<AtomicBool>) {
+///         #[when(count(3), condition(Open(shutter)))]
+///         let camera: Camera = Camera::new();
+///         camera.frame >> _;
+///     }
+/// }
+///
+/// # fn main() -> Result<()> {
+/// let shutter = Arc::new(AtomicBool::new(true));
+/// let report = Recording::new(&Platform::host().build()?, shutter)?.run()?;
+/// assert_eq!(report.ticks("camera"), Some(3));
+/// # Ok(())
+/// # }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no condition",
+    label = "this value can't decide whether a node runs",
+    note = "write `impl Condition for {Self}`"
+)]
+pub trait Condition: Send + 'static {
+    /// Whether the node may run. Each pass of the scheduler asks, so this returns at once.
+    fn check(&mut self, now: Timestamp) -> Answer;
+
+    /// A run begins. What changes the condition keeps a clone of `waker`, and calls it *after* each change: a scheduler
+    /// that sleeps does not see the change otherwise.
+    fn start(&mut self, waker: &Waker) {
+        let _ = waker;
+    }
+
+    /// The node has done a tick. `now` is when this condition was last checked, and held.
+    fn ticked(&mut self, now: Timestamp) {
+        let _ = now;
+    }
+
+    /// Why the condition does not hold, for reports; called only when one is made.
+    fn reason(&self) -> String {
+        String::new()
+    }
+}
+
+/// A condition of a user's own, in the list of its node.
+pub(super) struct Own<C>(pub(super) C);
+
+impl<C: Condition> Term for Own<C> {
+    fn needs_time(&self) -> bool {
+        true
+    }
+
+    fn runs_without_messages(&self) -> bool {
+        true
+    }
+
+    fn start(&mut self, waker: &Waker) -> Result<()> {
+        caught_as_error(|| self.0.start(waker)).map_err(|error| *error)
+    }
+
+    fn check(&mut self, at: &mut Situation<'_>) -> Result<Verdict> {
+        let now = at.now;
+        let answer = caught_as_error(|| self.0.check(now)).map_err(|error| *error)?;
+        Ok(match answer {
+            Answer::Until(later) if later > now => Verdict::Until(later),
+            Answer::Ready | Answer::Until(_) => Verdict::Ready,
+            Answer::Waiting => {
+                at.waits.for_others();
+                Verdict::OUTSIDE
+            }
+            Answer::Never => Verdict::Never,
+        })
+    }
+
+    fn ticked(&mut self, now: Timestamp) -> Result<()> {
+        caught_as_error(|| self.0.ticked(now)).map_err(|error| *error)
+    }
+
+    fn lack(&self, _: &NodePorts<'_>) -> Option<Lack> {
+        let reason = caught(|| self.0.reason()).unwrap_or_else(|panic| panic);
+        Some(Lack::outside(if reason.is_empty() { "another thread".into() } else { reason }))
+    }
+
+    fn ends(&self) -> Ends {
+        let reason = caught(|| self.0.reason()).unwrap_or_else(|panic| panic);
+        Ends {
+            reason: if reason.is_empty() { "it says so".into() } else { reason },
+            is_abandoned: false,
+        }
+    }
+}
+
+impl<C> fmt::Debug for Own<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Own")
+    }
+}

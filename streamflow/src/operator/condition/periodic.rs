@@ -1,0 +1,136 @@
+//! `#[when(periodic(interval, policy))]`: a tick in each interval, by the clock.
+
+use std::time::Duration;
+
+use super::answers::Verdict;
+use super::term::{Lack, NodePorts, Situation, Term};
+use crate::error::Result;
+use crate::time::Timestamp;
+
+/// What `periodic` does when a tick comes late, so that the moments of later ones have passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CatchUp {
+    /// `skip`: the next tick is at the first multiple of the interval that is still to come. Holoscan's
+    /// `NoCatchUpMissedTicks`.
+    Skip,
+    /// `catch_up(at_most)`: missed ticks follow at once, at most so many. Holoscan's `CatchUpMissedTicks` has no limit.
+    AtMost(u64),
+    /// `spaced`: the next tick is at least an interval after this one. Holoscan's `MinTimeBetweenTicks`.
+    Spaced,
+}
+
+/// The moments at which a node is due. The first is when the condition is first checked in a run.
+#[derive(Debug)]
+pub(super) struct Periodic {
+    interval: Duration,
+    catch_up: CatchUp,
+    due: Option<Timestamp>,
+}
+
+impl Periodic {
+    pub(super) fn new(interval: Duration, catch_up: CatchUp) -> Self {
+        Self { interval, catch_up, due: None }
+    }
+
+    /// The interval, in nanoseconds; at least 1.
+    fn nanoseconds(&self) -> u64 {
+        u64::try_from(self.interval.as_nanos()).unwrap_or(u64::MAX).max(1)
+    }
+
+    /// The moment of the tick after the one that was due at `due` and ran at `now`.
+    fn after(&self, due: Timestamp, now: Timestamp) -> Timestamp {
+        let interval = self.nanoseconds();
+        let late = now.0.saturating_sub(due.0);
+        // How many later moments have passed, too.
+        let missed = late / interval;
+        let skipped = match self.catch_up {
+            CatchUp::Skip => missed,
+            CatchUp::AtMost(most) => missed.saturating_sub(most),
+            CatchUp::Spaced => return now + self.interval,
+        };
+        Timestamp(due.0.saturating_add(skipped.saturating_add(1).saturating_mul(interval)))
+    }
+}
+
+impl Term for Periodic {
+    fn bind(&mut self, _: &NodePorts<'_>) -> Result<(), String> {
+        if self.interval.is_zero() {
+            return Err("the interval is 0; give it a longer one, as `50ms`".into());
+        }
+        Ok(())
+    }
+
+    fn needs_time(&self) -> bool {
+        true
+    }
+
+    fn runs_without_messages(&self) -> bool {
+        true
+    }
+
+    fn start(&mut self, _: &crate::context::Waker) -> Result<()> {
+        self.due = None;
+        Ok(())
+    }
+
+    fn check(&mut self, at: &mut Situation<'_>) -> Result<Verdict> {
+        let due = *self.due.get_or_insert(at.now);
+        Ok(if at.now >= due { Verdict::Ready } else { Verdict::Until(due) })
+    }
+
+    fn ticked(&mut self, now: Timestamp) -> Result<()> {
+        self.due = self.due.map(|due| self.after(due, now));
+        Ok(())
+    }
+
+    fn lack(&self, _: &NodePorts<'_>) -> Option<Lack> {
+        self.due.map(|_| Lack::outside("its next period".into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// The moments at which a node is due whose ticks run at these moments, in milliseconds. A tick runs as soon as it is
+    /// due and the node is free.
+    fn dues(catch_up: CatchUp, busy_until: &[u64]) -> Vec<u64> {
+        let mut periodic = Periodic::new(Duration::from_millis(10), catch_up);
+        let (mut due, mut dues) = (Timestamp(0), vec![0]);
+        for busy in busy_until {
+            let now = due.max(Timestamp(busy * MS));
+            due = periodic.after(due, now);
+            periodic.due = Some(due);
+            dues.push(due.0 / MS);
+        }
+        dues
+    }
+
+    #[test]
+    fn a_late_tick_is_caught_up_with_as_the_policy_says() {
+        // The fourth tick is due at 30 and runs at 67, when those at 40, 50 and 60 are due, too.
+        let busy = [0, 0, 0, 67, 67, 67, 67, 67, 67];
+        assert_eq!(dues(CatchUp::Skip, &busy), [0, 10, 20, 30, 70, 80, 90, 100, 110, 120]);
+        let all = [0, 10, 20, 30, 40, 50, 60, 70, 80, 90];
+        assert_eq!(dues(CatchUp::AtMost(u64::MAX), &busy), all);
+        assert_eq!(dues(CatchUp::AtMost(3), &busy), all);
+        assert_eq!(dues(CatchUp::AtMost(2), &busy), [0, 10, 20, 30, 50, 60, 70, 80, 90, 100]);
+        assert_eq!(dues(CatchUp::AtMost(0), &busy), dues(CatchUp::Skip, &busy));
+        assert_eq!(dues(CatchUp::Spaced, &busy), [0, 10, 20, 30, 77, 87, 97, 107, 117, 127]);
+    }
+
+    #[test]
+    fn a_tick_that_is_a_whole_interval_late_misses_one() {
+        assert_eq!(dues(CatchUp::Skip, &[10, 0]), [0, 20, 30]);
+        assert_eq!(dues(CatchUp::Skip, &[9, 0]), [0, 10, 20]);
+        assert_eq!(dues(CatchUp::AtMost(1), &[10, 0]), [0, 10, 20]);
+    }
+
+    #[test]
+    fn moments_saturate() {
+        let periodic = Periodic::new(Duration::MAX, CatchUp::Skip);
+        assert_eq!(periodic.after(Timestamp(5), Timestamp(7)), Timestamp(u64::MAX));
+    }
+}

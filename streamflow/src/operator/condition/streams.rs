@@ -1,0 +1,81 @@
+//! `#[when(stream_done(input))]` and `#[when(host_done(input))]`: the device is done with the message that the next tick
+//! receives.
+//!
+//! The first check decides which messages that tick receives. So no message is received without being awaited, and no
+//! queue's policy keeps the node from running by dropping the awaited message for a later one again and again.
+
+use super::answers::Verdict;
+use super::term::{Lack, NodePorts, Situation, Term, find};
+use crate::error::Result;
+
+/// The work that wrote a message, or its downloads, is complete.
+#[derive(Debug)]
+pub(super) struct Done {
+    name: &'static str,
+    index: usize,
+    awaited: Awaited,
+}
+
+/// What is awaited.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Awaited {
+    /// The stream that the message was sent on, up to the message.
+    Stream,
+    /// Each [`Download`](crate::Download) in the message.
+    Downloads,
+}
+
+impl Done {
+    pub(super) fn new(name: &'static str, awaited: Awaited) -> Self {
+        Self { name, index: 0, awaited }
+    }
+}
+
+impl Term for Done {
+    fn bind(&mut self, ports: &NodePorts<'_>) -> Result<(), String> {
+        self.index = find(ports.inputs, self.name)?;
+        Ok(())
+    }
+
+    fn check(&mut self, at: &mut Situation<'_>) -> Result<Verdict> {
+        // If all conditions must hold, it is enough to wait for one point at a time.
+        let has_point = at.needs_all && !at.waits.points().is_empty();
+        let (mut found, mut any) = (Ok(None), false);
+        let (platform, awaited) = (at.platform, self.awaited);
+        at.input(self.index, |input| {
+            any = input.waiting() > 0;
+            input.stage(&mut |point| {
+                if let (Ok(None), Awaited::Stream, false) = (&found, awaited, has_point) {
+                    let complete = platform.is_complete(point);
+                    found = complete.map(|complete| (!complete).then_some(point));
+                }
+            });
+            if let (Awaited::Downloads, false) = (awaited, has_point) {
+                found = input.incomplete_download(platform);
+            }
+        });
+        Ok(match found? {
+            // An optional input without a message has nothing to wait for. As one of several conditions of which one is
+            // enough, that is no reason to run.
+            None if !any && at.needs_all => Verdict::Ready,
+            None if !any => Verdict::Blocked,
+            None if has_point => Verdict::OUTSIDE,
+            None => Verdict::Ready,
+            Some(point) => {
+                at.waits.for_point(point);
+                Verdict::OUTSIDE
+            }
+        })
+    }
+
+    fn lack(&self, ports: &NodePorts<'_>) -> Option<Lack> {
+        let edges = &ports.inputs[self.index].edges;
+        if edges.iter().any(|edge| edge.waiting > 0) {
+            return Some(Lack::outside("the device".into()));
+        }
+        let names: Vec<_> = edges.iter().map(|edge| format!("`{}`", edge.name)).collect();
+        let text = format!("a message of {}", names.join(" and "));
+        let edges = edges.iter().map(|edge| edge.id).collect();
+        Some(Lack { text, edges, is_room: false, has_some: false })
+    }
+}

@@ -1,0 +1,27 @@
+//! Whether a node can run, and what it changed when it ran.
+
+/// Whether a node can run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readiness {
+    /// It can run.
+    Ready,
+    /// It can run when something outside of the graph has happened: a stream has reached a point, a moment has come, or
+    /// another thread has changed something. The [`Waits`](super::Waits) say what.
+    Waiting,
+    /// A message is missing at an input, or room at an output, for the operator or for a condition.
+    Blocked,
+    /// It will not run again.
+    Done,
+}
+
+/// What a tick changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// It took a message, sent one, or ended its node.
+    Changed,
+    /// Nothing: the next tick would do the same, unless another node changes something.
+    Unchanged,
+    /// Nothing, but the node runs of its own accord: a source, or a node with a condition that lets it run without a
+    /// message. Only its operator can find out when it has something to send.
+    Empty,
+}

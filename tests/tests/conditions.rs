@@ -1,0 +1,29 @@
+//! Conditions: when a node runs. Most graphs run on a simulated clock, so that each tick has an exact time.
+#![allow(missing_docs, reason = "a test binary")]
+
+mod conditions {
+    pub(crate) mod allocations;
+    pub(crate) mod handles;
+    pub(crate) mod memory;
+    pub(crate) mod messages;
+    pub(crate) mod operators;
+    pub(crate) mod own;
+    pub(crate) mod refused;
+    pub(crate) mod time;
+    pub(crate) mod wakes;
+}
+
+use std::process::ExitCode;
+
+use conditions::{allocations, handles, memory, messages, own, refused, time, wakes};
+use streamflow_tests::Suite;
+use streamflow_tests::allocations::Counting;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn main() -> ExitCode {
+    let suite = memory::add(messages::add(time::add(Suite::new())));
+    let suite = refused::add(handles::add(suite));
+    allocations::add(wakes::add(own::add(suite))).run()
+}

@@ -1,0 +1,159 @@
+//! Conditions of a user's own.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use streamflow::prelude::*;
+use streamflow::schedule::End;
+use streamflow_tests::seen::{Seen, all, push_seen};
+use streamflow_tests::stereo::Counter;
+use streamflow_tests::{Failed, Suite, check_equal, check_error, check_text};
+
+use super::operators::{Source, simulated};
+
+pub(crate) fn add(suite: Suite) -> Suite {
+    suite
+        .seeded("a_condition_of_its_own_says_when_its_node_runs", steps)
+        .both("a_condition_of_its_own_wakes_the_scheduler", wakes)
+        .both("a_panic_in_a_condition_is_an_error_of_its_node", panics)
+}
+
+/// Answers by time: waits 20 ms after each tick, and ends after 70 ms. Notes when it was called.
+struct Steps {
+    next: Timestamp,
+    ticked: Seen<u64>,
+}
+
+impl Condition for Steps {
+    fn check(&mut self, now: Timestamp) -> Answer {
+        if now >= Timestamp(70_000_000) {
+            Answer::Never
+        } else if now >= self.next {
+            // A moment that has passed.
+            Answer::Until(self.next)
+        } else {
+            Answer::Until(self.next)
+        }
+    }
+
+    fn ticked(&mut self, now: Timestamp) {
+        push_seen(&self.ticked, now.0 / 1_000_000);
+        self.next = now + Duration::from_millis(20);
+    }
+
+    fn reason(&self) -> String {
+        "the time is over".into()
+    }
+}
+
+graph! {
+    struct Stepped(began: Seen<u64>, ticked: Seen<u64>) {
+        #[when(condition(Steps { next: Timestamp(0), ticked }))]
+        let source: Source = Source::new(began, vec![0, 0, 3]);
+        source.number >> _;
+    }
+}
+
+fn steps(seed: u64) -> Result<(), Failed> {
+    let (began, ticked) = (Seen::default(), Seen::default());
+    let report = Stepped::new(&simulated(seed)?.0, began.clone(), ticked.clone())?.run()?;
+    // The third tick takes 3 ms; what counts is when the condition was found to hold.
+    check_equal((all(&began), all(&ticked)), (vec![0, 20, 40, 60], vec![0, 20, 40, 60]))?;
+    check_equal(report.end, End::Finished { nodes: vec!["source".into()] })
+}
+
+/// Permits as many ticks as another thread has added.
+#[derive(Clone, Default)]
+struct Permits {
+    left: Arc<AtomicU64>,
+    waker: Arc<Mutex<Option<Waker>>>,
+}
+
+impl Permits {
+    fn add(&self) {
+        self.left.fetch_add(1, Ordering::AcqRel);
+        if let Ok(waker) = self.waker.lock()
+            && let Some(waker) = &*waker
+        {
+            waker.wake();
+        }
+    }
+}
+
+impl Condition for Permits {
+    fn start(&mut self, waker: &Waker) {
+        if let Ok(mut slot) = self.waker.lock() {
+            *slot = Some(waker.clone());
+        }
+    }
+
+    fn check(&mut self, _: Timestamp) -> Answer {
+        if self.left.load(Ordering::Acquire) > 0 { Answer::Ready } else { Answer::Waiting }
+    }
+
+    fn ticked(&mut self, _: Timestamp) {
+        self.left.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+graph! {
+    struct Permitted(permits: Permits) {
+        #[when(count(200), condition(permits))]
+        let source: Counter = Counter::new();
+        source.number >> _;
+    }
+}
+
+fn wakes(platform: &Platform) -> Result<(), Failed> {
+    let permits = Permits::default();
+    let mut graph = Permitted::new(platform, permits.clone())?;
+    let report = thread::scope(|scope| {
+        scope.spawn(|| (0..205).for_each(|_| permits.add()));
+        graph.run()
+    })?;
+    check_equal(report.ticks("source"), Some(200))?;
+    check_equal(permits.left.load(Ordering::Acquire), 5)
+}
+
+/// Panics in one of its functions.
+struct Panics(&'static str);
+
+#[allow(clippy::panic, reason = "the test catches it")]
+impl Condition for Panics {
+    fn start(&mut self, _: &Waker) {
+        assert!(self.0 != "start", "in start");
+    }
+
+    fn check(&mut self, _: Timestamp) -> Answer {
+        assert!(self.0 != "check", "in check");
+        Answer::Ready
+    }
+
+    fn ticked(&mut self, _: Timestamp) {
+        assert!(self.0 != "ticked", "in ticked");
+    }
+}
+
+graph! {
+    struct Panicking(place: &'static str) {
+        #[when(count(2), condition(Panics(place)))]
+        let source: Counter = Counter::new();
+        source.number >> _;
+    }
+}
+
+fn panics(platform: &Platform) -> Result<(), Failed> {
+    Panicking::new(platform, "nowhere")?.run()?;
+    for (place, hook) in [("start", "start"), ("check", "readiness"), ("ticked", "readiness")] {
+        let run = Panicking::new(platform, place)?.run();
+        let text = check_error(place, run, |error| matches!(error, Error::Operator { .. }))?;
+        check_text(
+            &text,
+            &[&format!("`source` failed in `{hook}`, tick 0"), &format!("in {place}")],
+        )?;
+    }
+    Ok(())
+}
