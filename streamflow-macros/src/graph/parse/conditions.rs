@@ -127,7 +127,11 @@ fn read_condition(written: TokenStream, in_any: bool, errors: &mut Errors) -> Op
                     first
                 }
                 Err(error) => {
-                    errors.push_syntax_error(error, written);
+                    // The mistake is in the parentheses.
+                    match form_of(&written) {
+                        Some((name, form)) => errors.at(&written, format!("`{name}` {form}")),
+                        None => errors.push_syntax_error(error, written),
+                    }
                     return None;
                 }
             }
@@ -168,6 +172,12 @@ fn read_condition(written: TokenStream, in_any: bool, errors: &mut Errors) -> Op
         return None;
     };
     Some(Condition { written: call.to_token_stream(), kind })
+}
+
+/// The condition whose name is the first token, and its form.
+fn form_of(written: &TokenStream) -> Option<&'static (&'static str, &'static str)> {
+    let first = written.clone().into_iter().next()?.to_string();
+    FORMS.iter().find(|(name, _)| *name == first)
 }
 
 /// `any(a, b)`
