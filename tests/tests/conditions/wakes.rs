@@ -37,7 +37,7 @@ impl Compute for Echo {
 }
 
 /// A platform whose schedulers sleep at once.
-fn sleepy() -> Result<Platform> {
+fn sleepy() -> Result<Platform, Error> {
     let driver = Platform::host().build()?.driver().clone();
     Platform::with_options(
         driver,

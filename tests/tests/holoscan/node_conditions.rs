@@ -275,16 +275,16 @@ fn notified(
 
 fn n15_asynchronous(platform: &Platform) -> Result<bool> {
     Ok(notified(platform, |platform, tx, _, seen| {
-        NotifiedTx::new(platform, tx, seen)?.run().map(drop).map_err(Failed::from)
+        NotifiedTx::new(platform, tx, seen)?.run().map(drop).map_err(Failure::from)
     })? && notified(platform, |platform, _, rx, seen| {
-        NotifiedRx::new(platform, rx, seen)?.run().map(drop).map_err(Failed::from)
+        NotifiedRx::new(platform, rx, seen)?.run().map(drop).map_err(Failure::from)
     })? && notified(platform, |platform, tx, rx, seen| {
-        NotifiedBoth::new(platform, tx, rx, seen)?.run().map(drop).map_err(Failed::from)
+        NotifiedBoth::new(platform, tx, rx, seen)?.run().map(drop).map_err(Failure::from)
     })?)
 }
 
 fn n15_free(platform: &Platform) -> Result<bool> {
     notified(platform, |platform, _, _, seen| {
-        NotifiedNone::new(platform, seen)?.run().map(drop).map_err(Failed::from)
+        NotifiedNone::new(platform, seen)?.run().map(drop).map_err(Failure::from)
     })
 }
