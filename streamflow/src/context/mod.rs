@@ -239,6 +239,7 @@ impl ExecutionContext {
     }
 
     /// Notes what a received message carries on. What a feedback edge carried `is_state`.
+    #[inline]
     pub(crate) fn note_metadata(&self, received: &Metadata, is_state: bool) {
         self.metadata.borrow_mut().merge(received, is_state);
     }

@@ -228,22 +228,23 @@ impl NodeRunner {
 
     #[inline]
     pub(super) fn tick<H: Hooks>(&mut self, hooks: &mut H) -> Result<Progress> {
-        let clock = self.cx.platform().clock();
-        let began = self.statistics.as_ref().map(|_| statistics::tick_begins(clock));
+        if let Some(statistics) = &mut self.statistics {
+            statistics.begin_tick(self.cx.platform().clock());
+        }
         let done = self.compute(hooks, true);
-        if let Some(began) = began {
-            self.measure(began, done.is_ok());
+        if self.statistics.is_some() {
+            self.measure(done.is_ok());
         }
         done.or_else(|error| self.fail(hooks, error))
     }
 
     /// Notes a tick in the statistics, at its end.
     #[inline(never)]
-    fn measure(&mut self, began: Timestamp, succeeded: bool) {
+    fn measure(&mut self, succeeded: bool) {
         if let Some(statistics) = &mut self.statistics {
             // The end of the tick is also the moment at which the messages have arrived.
             let data = if succeeded { self.cx.received() } else { None };
-            statistics.note_tick(began, self.cx.now(), data);
+            statistics.note_tick(self.cx.now(), data);
         }
     }
 
@@ -254,7 +255,7 @@ impl NodeRunner {
 
     /// Calls `compute`, ends the tick of the inputs and, with `publish`, pushes the emitted messages to the edges.
     /// Returns what the tick changed.
-    #[inline]
+    #[inline(always)]
     fn compute<H: Hooks>(&mut self, hooks: &mut H, publish: bool) -> Result<Progress, Box<Error>> {
         self.cx.show(Activity::Computing);
         let done = self.hook("compute", |cx| hooks.compute(cx));

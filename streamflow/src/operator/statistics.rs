@@ -41,12 +41,6 @@ impl Drop for Succession {
     }
 }
 
-/// When a tick begins that begins now.
-#[inline]
-pub(super) fn tick_begins(clock: &Clock) -> Timestamp {
-    ENDED.get().flatten().unwrap_or_else(|| clock.now())
-}
-
 /// A node checks more than its queues before its next tick.
 #[inline]
 pub(super) fn interrupt() {
@@ -66,6 +60,8 @@ pub struct NodePaths {
 /// The statistics of one node in one run.
 #[derive(Debug)]
 pub(super) struct NodeStatistics {
+    /// When the tick began that runs now.
+    began: Timestamp,
     host_time: Histogram,
     lateness: Histogram,
     /// `None` for a node that is no sink.
@@ -92,22 +88,24 @@ struct Path {
 impl NodeStatistics {
     pub(super) fn new(paths: Option<&NodePaths>) -> Self {
         Self {
+            began: Timestamp(0),
             host_time: Histogram::new(),
             lateness: Histogram::new(),
             latency: paths.map(Latency::new),
         }
     }
 
-    /// Notes a tick. `data` is when and where the data of its messages began; `None` if the tick failed, or had no
+    /// A tick begins.
+    #[inline(never)]
+    pub(super) fn begin_tick(&mut self, clock: &Clock) {
+        self.began = ENDED.get().flatten().unwrap_or_else(|| clock.now());
+    }
+
+    /// Notes a tick that ends. `data` is when and where the data of its messages began; `None` if the tick failed, or had no
     /// messages.
     #[inline]
-    pub(super) fn note_tick(
-        &mut self,
-        began: Timestamp,
-        ended: Timestamp,
-        data: Option<(Timestamp, Origin)>,
-    ) {
-        self.host_time.record(ended.since(began));
+    pub(super) fn note_tick(&mut self, ended: Timestamp, data: Option<(Timestamp, Origin)>) {
+        self.host_time.record(ended.since(self.began));
         ENDED.set(ENDED.get().map(|_| Some(ended)));
         if let (Some(latency), Some((acquired, origin))) = (&mut self.latency, data) {
             latency.note(origin, ended.since(acquired));
@@ -190,9 +188,9 @@ mod tests {
         // 4 gets the spare histogram, and there is none for 7.
         for (number, age) in [(9, 10), (4, 20), (2, 30), (7, 40), (4, 50), (9, 60)] {
             let data = Some((Timestamp(100), origin(number)));
-            node.note_tick(Timestamp(95), Timestamp(100 + age), data);
+            node.note_tick(Timestamp(100 + age), data);
         }
-        node.note_tick(Timestamp(0), Timestamp(1), None);
+        node.note_tick(Timestamp(1), None);
         let times = node.times();
         let found = times
             .latency
@@ -209,9 +207,12 @@ mod tests {
     fn a_tick_begins_when_the_last_one_ended_if_it_follows_at_once() {
         let clock = Clock::simulated();
         let mut node = NodeStatistics::new(None);
-        let mut tick = |ended| node.note_tick(Timestamp(0), Timestamp(ended), None);
+        let tick = |ended| NodeStatistics::new(None).note_tick(Timestamp(ended), None);
         clock.advance(Duration::from_nanos(50));
-        let begins = || tick_begins(&clock).0;
+        let mut begins = || {
+            node.begin_tick(&clock);
+            node.began.0
+        };
         tick(10);
         assert_eq!(begins(), 50);
         let succession = Succession::begin();
@@ -231,7 +232,7 @@ mod tests {
     #[test]
     fn a_node_that_is_no_sink_has_no_latency() {
         let mut node = NodeStatistics::new(None);
-        node.note_tick(Timestamp(1), Timestamp(4), Some((Timestamp(0), origin(1))));
+        node.note_tick(Timestamp(3), Some((Timestamp(0), origin(1))));
         let times = node.times();
         assert_eq!((times.latency.len(), times.unmeasured), (0, 0));
         assert_eq!(times.host_time.unwrap().max, Duration::from_nanos(3));
