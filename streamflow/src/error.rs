@@ -383,7 +383,7 @@ pub enum Error {
     #[error(
         "no thread could be made to run `{graph}`: {cause}; end other threads, or call `run` on a thread of your own"
     )]
-    Spawn {
+    NoThread {
         /// The graph.
         graph: &'static str,
         /// The operating system's error.

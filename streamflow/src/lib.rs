@@ -40,7 +40,7 @@ pub use operator::{Answer, AsyncHandle, BooleanHandle, Compute, Condition, Node,
 pub use param::{NoParams, Param, ParamChange};
 pub use platform::{HostPlatform, Platform, PlatformBuilder, PlatformOptions, device};
 pub use port::{In, Out};
-pub use schedule::{Report, RunHandle, Running, Stepped};
+pub use schedule::{Report, RunHandle, Running, Spawn, Stepped};
 pub use stream::{
     CudaGreenContext, CudaGreenContextPool, CudaStream, CudaStreamPool, ExternalStream,
     GreenContexts, Point, StreamPool, TimingEvent,
@@ -55,8 +55,8 @@ pub mod prelude {
         Coscheduling, CudaGreenContext, CudaGreenContextPool, CudaStream, CudaStreamPool, DeviceId,
         DeviceSlice, Download, Element, Error, ExecutionContext, Failure, Graph, Grid, HostData,
         In, Many, MemoryLimits, Message, Metadata, OnStream, Operator, Out, Pinned, Platform,
-        PlatformOptions, Result, Shared, Stream, StreamFlags, StreamPool, Tensor, Timestamp, Waker,
-        device, f16, kernel, operator,
+        PlatformOptions, Result, Shared, Spawn, Stream, StreamFlags, StreamPool, Tensor, Timestamp,
+        Waker, device, f16, kernel, operator,
     };
     // The macro `graph!`, without the module of the same name.
     pub use streamflow_macros::graph;
@@ -87,8 +87,6 @@ pub mod __private {
     };
     pub use crate::platform::{Platform, device};
     pub use crate::port::*;
-    pub use crate::schedule::{
-        Report, RunFor, Running, Stepped, end_run, run, run_for, spawn, tick,
-    };
+    pub use crate::schedule::{Report, RunFor, Stepped, end_run, run, run_for, tick};
     pub use crate::stream::CudaStreamPool;
 }

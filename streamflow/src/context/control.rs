@@ -52,7 +52,7 @@ pub(crate) enum StopSource {
 #[non_exhaustive]
 pub enum RunPhase {
     /// It runs, or sleeps until a node can run.
-    Running,
+    Active,
     /// It was asked to pause: no node begins a tick.
     Paused,
     /// It was asked to stop: the tick that runs finishes, then the `stop` hooks are called.
@@ -95,7 +95,7 @@ impl RunControl {
     /// Whether the run goes on.
     pub(crate) fn phase(&self) -> RunPhase {
         match self.state.load(Ordering::Acquire) & !REPORT {
-            RUNS => RunPhase::Running,
+            RUNS => RunPhase::Active,
             PAUSED => RunPhase::Paused,
             OVER => RunPhase::Over,
             _ => RunPhase::Stopping,

@@ -112,8 +112,8 @@ pub use state::RunState;
 use crate::error::Result;
 use crate::platform::Platform;
 
-/// A struct made by `graph!`. Its methods `run`, `run_for`, `tick`, `end_run` and `spawn`, which `graph!` writes, call those of
-/// [`schedule`](crate::schedule).
+/// A struct made by `graph!`. Its methods `run`, `run_for`, `tick` and `end_run`, which `graph!` writes, call those of
+/// [`schedule`](crate::schedule); [`spawn`](crate::schedule::Spawn::spawn) is a method of a trait.
 pub trait Graph {
     /// The nodes, producers before consumers.
     fn nodes(&mut self) -> Vec<&mut dyn AnyNode> {
@@ -124,6 +124,9 @@ pub trait Graph {
     /// Appends the nodes to a list, producers before consumers.
     #[doc(hidden)]
     fn __nodes<'a>(&'a mut self, list: &mut Vec<&'a mut dyn AnyNode>);
+    /// The name of the struct.
+    #[doc(hidden)]
+    fn __name(&self) -> &'static str;
     /// The run that `tick` has begun, if there is one.
     #[doc(hidden)]
     fn __run(&mut self) -> &mut RunState;

@@ -80,6 +80,32 @@ pub struct PortStatus {
     pub edges: Vec<EdgeStatus>,
 }
 
+#[cfg(test)]
+impl NodeStatus {
+    /// A node that has done nothing, for tests.
+    pub(crate) fn idle(name: &str, inputs: Vec<PortStatus>, outputs: Vec<PortStatus>) -> Self {
+        Self {
+            name: name.to_owned(),
+            ticks: 0,
+            count: None,
+            failures: 0,
+            restarts: 0,
+            first_failure: None,
+            is_finished: false,
+            is_at_limit: false,
+            has_stopped_graph: false,
+            ended_by: None,
+            unmet: Vec::new(),
+            runs_without_messages: false,
+            inputs,
+            outputs,
+            parameters: Vec::new(),
+            parameters_omitted: 0,
+            times: None,
+        }
+    }
+}
+
 impl NodeStatus {
     /// Whether it has done as many ticks as it may.
     pub(crate) fn has_reached_count(&self) -> bool {

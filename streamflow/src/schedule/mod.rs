@@ -1,4 +1,4 @@
-//! Schedulers: they decide which node runs next. [`run`](run()), [`run_for`], [`tick`], [`end_run`] and [`spawn`] are the
+//! Schedulers: they decide which node runs next. [`run`](run()), [`run_for`], [`tick`], [`end_run`] and [`spawn`](Spawn::spawn) are the
 //! methods of a graph; the guide's page on [running a graph](crate::guide::running_a_graph) compares them.
 
 mod calls;
@@ -16,6 +16,8 @@ mod running;
 mod shared;
 mod stall;
 mod statistics;
+#[cfg(test)]
+mod tests;
 mod thread;
 mod times;
 
@@ -23,7 +25,7 @@ pub use calls::{Stepped, end_run, run, run_for, tick};
 pub use handle::RunHandle;
 pub use limit::RunFor;
 pub use report::{DropReason, Dropped, End, NodeReport, PathReport, Report, StoppedBy};
-pub use running::{Running, spawn};
+pub use running::{Running, Spawn};
 pub use shared::{NodeState, RunStatus};
 
 pub use crate::context::{Activity, RunPhase};

@@ -36,10 +36,10 @@ impl RunOwner {
     /// Makes the thread, which runs the graph.
     ///
     /// # Errors
-    /// [`Error::Spawn`]. The graph was dropped.
+    /// [`Error::NoThread`]. The graph was dropped.
     #[track_caller]
-    pub(super) fn spawn(mut graph: Box<dyn AnyGraph>, name: &'static str) -> Result<Self> {
-        let platform = graph.platform().clone();
+    pub(super) fn spawn(mut graph: Box<dyn AnyGraph>) -> Result<Self> {
+        let (name, platform) = (graph.__name(), graph.platform().clone());
         let stepped: Option<Box<Run>> = graph.__run().take();
         let run = match stepped {
             Some(run) => *run,
@@ -55,7 +55,7 @@ impl RunOwner {
             (graph, done)
         });
         let thread =
-            thread.map_err(|error| Error::Spawn { graph: name, cause: error.to_string() })?;
+            thread.map_err(|error| Error::NoThread { graph: name, cause: error.to_string() })?;
         let handle = RunHandle { shared };
         Ok(Self { handle, thread: Some(thread), graph: Mutex::default() })
     }

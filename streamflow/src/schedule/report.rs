@@ -77,7 +77,7 @@ pub enum End {
     /// The time of [`run_for`](crate::schedule::run_for) is over.
     TimeOver,
     /// The run has not ended: this is a [report so far](crate::schedule::Running::report).
-    Running,
+    NotYet,
     /// The run has failed, and `join` returns its error. Only a [handle](crate::schedule::RunHandle::report) returns
     /// such a report.
     Failed,
@@ -88,13 +88,13 @@ pub enum End {
 #[non_exhaustive]
 pub enum StoppedBy {
     /// The node that called [`stop_graph`](crate::ExecutionContext::stop_graph).
-    Node(String),
+    StopGraph(String),
     /// A handle of the run: its method `stop`, or its drop.
     Handle,
     /// Ctrl-C, after [`stop_on_ctrl_c`](crate::schedule::Running::stop_on_ctrl_c).
     CtrlC,
     /// The program, which called `end_run` before a stepped run was over.
-    End,
+    EndRun,
 }
 
 /// What a node did in a run.
@@ -270,13 +270,15 @@ impl fmt::Display for End {
             Self::Finished { nodes } => {
                 write!(f, "finished by themselves: {}", quoted(nodes))
             }
-            Self::Stopped { by: StoppedBy::Node(node) } => write!(f, "`{node}` stopped the graph"),
+            Self::Stopped { by: StoppedBy::StopGraph(node) } => {
+                write!(f, "`{node}` stopped the graph")
+            }
             Self::Stopped { by: StoppedBy::Handle } => write!(f, "its handle stopped it"),
             Self::Stopped { by: StoppedBy::CtrlC } => write!(f, "Ctrl-C stopped it"),
-            Self::Stopped { by: StoppedBy::End } => write!(f, "the program called `end_run`"),
+            Self::Stopped { by: StoppedBy::EndRun } => write!(f, "the program called `end_run`"),
             Self::TicksDone => write!(f, "the ticks of `run_for` are done"),
             Self::TimeOver => write!(f, "the time of `run_for` is over"),
-            Self::Running => write!(f, "not yet"),
+            Self::NotYet => write!(f, "not yet"),
             Self::Failed => write!(f, "by an error"),
         }
     }

@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::graph::{NodeStatus, Waits};
 use crate::operator::Succession;
 use crate::platform::Platform;
+use crate::turns;
 
 /// A run that has begun, or is about to.
 pub(super) struct Run {
@@ -126,6 +127,8 @@ impl Run {
         let measured = platform.has_statistics().then(Succession::begin);
         let interrupt = || measured.iter().for_each(Succession::interrupt);
         loop {
+            // Before the command is read and the conditions are checked, so that a change of them ends the sleep.
+            idle.begin_pass();
             match control.command() {
                 Command::Run => {}
                 Command::Pause => {
@@ -140,8 +143,7 @@ impl Run {
                 }
                 Command::Stop(source) => return Ok(Outcome::Stopped(source)),
             }
-            // Before the conditions are checked, so that a change in between ends the sleep.
-            idle.begin_pass();
+            turns::point("a command was read");
             let passed = self.pass(nodes)?;
             if platform.is_watched() {
                 interrupt();
@@ -169,7 +171,7 @@ impl Run {
         self.control.begin_report();
         if let Some(shared) = shared {
             let now = statuses(nodes);
-            shared.publish(Report::new(End::Running, &now, &now, self.platform.clock()));
+            shared.publish(Report::new(End::NotYet, &now, &now, self.platform.clock()));
         }
     }
 
@@ -246,12 +248,12 @@ fn why(outcome: Outcome, at_end: &[NodeStatus]) -> End {
     let by = match outcome {
         Outcome::Over => return End::by_itself(at_end),
         Outcome::TimeOver => return End::TimeOver,
-        Outcome::EndCalled => StoppedBy::End,
+        Outcome::EndCalled => StoppedBy::EndRun,
         Outcome::Stopped(StopSource::Handle) => StoppedBy::Handle,
         Outcome::Stopped(StopSource::CtrlC) => StoppedBy::CtrlC,
         Outcome::Stopped(StopSource::Node) => {
             let node = at_end.iter().find(|node| node.has_stopped_graph);
-            StoppedBy::Node(node.map(|node| node.name.clone()).unwrap_or_default())
+            StoppedBy::StopGraph(node.map(|node| node.name.clone()).unwrap_or_default())
         }
     };
     End::Stopped { by }

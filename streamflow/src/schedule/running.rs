@@ -42,17 +42,24 @@ pub struct Running<G: Graph> {
     of: PhantomData<fn() -> G>,
 }
 
-/// Runs a graph on a thread of its own, which has the name of the graph: the method `spawn` that `graph!` writes calls
-/// this. A run that [`tick`](super::tick) has begun goes on there.
-///
-/// In a test that [`explore`](crate::testing::explore) runs, the thread takes turns with the others.
-///
-/// # Errors
-/// [`Error::Spawn`]. An error of the run itself is returned by [`Running::join`].
-#[track_caller]
-pub fn spawn<G: Graph + Send + 'static>(graph: G, name: &'static str) -> Result<Running<G>> {
-    Ok(Running { owner: RunOwner::spawn(Box::new(graph), name)?, of: PhantomData })
+/// Runs a graph on a thread of its own: `graph.spawn()?`. Every graph has it.
+pub trait Spawn: Graph + Sized {
+    /// Runs the graph on a thread of its own, which has the name of the graph. A run that `tick` has begun goes on there.
+    ///
+    /// In a test that [`explore`](crate::testing::explore) runs, the thread takes turns with the others.
+    ///
+    /// # Errors
+    /// [`Error::NoThread`]. An error of the run itself is returned by [`Running::join`].
+    #[track_caller]
+    fn spawn(self) -> Result<Running<Self>>
+    where
+        Self: Send + 'static,
+    {
+        Ok(Running { owner: RunOwner::spawn(Box::new(self))?, of: PhantomData })
+    }
 }
+
+impl<G: Graph> Spawn for G {}
 
 impl<G: Graph + 'static> Running<G> {
     /// A handle for other threads: it can be cloned.

@@ -185,7 +185,7 @@ impl fmt::Debug for Shared {
 impl fmt::Display for RunStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let phase = match self.phase {
-            RunPhase::Running => "running",
+            RunPhase::Active => "running",
             RunPhase::Paused => "paused",
             RunPhase::Stopping => "stopping",
             RunPhase::Over => "over",

@@ -120,25 +120,7 @@ mod tests {
     }
 
     fn node(inputs: Vec<PortStatus>, outputs: Vec<PortStatus>) -> NodeStatus {
-        NodeStatus {
-            ended_by: None,
-            unmet: Vec::new(),
-            runs_without_messages: false,
-            is_at_limit: false,
-            failures: 0,
-            restarts: 0,
-            first_failure: None,
-            name: String::new(),
-            ticks: 0,
-            count: None,
-            is_finished: false,
-            has_stopped_graph: false,
-            inputs,
-            outputs,
-            parameters: Vec::new(),
-            parameters_omitted: 0,
-            times: None,
-        }
+        NodeStatus::idle("", inputs, outputs)
     }
 
     /// Each sink, its sources and its spare histograms, by index.

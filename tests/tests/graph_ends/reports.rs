@@ -89,7 +89,7 @@ graph! {
 
 fn stopped(platform: &Platform) -> Result<(), Failed> {
     let report = Stopped::new(platform)?.run()?;
-    check(report.end == End::Stopped { by: StoppedBy::Node("stops".into()) }, || {
+    check(report.end == End::Stopped { by: StoppedBy::StopGraph("stops".into()) }, || {
         format!("{report:?}")
     })?;
     check(report.ticks("stops") == Some(3), || format!("{report:?}"))

@@ -232,7 +232,7 @@ fn n22_operator_status(platform: &Platform) -> Result<bool> {
     let running = Status::new(platform, seen.clone(), found.clone())?.spawn()?;
     let handle = running.handle();
     let report = running.join()?;
-    let by = StoppedBy::Node("stopper".into());
+    let by = StoppedBy::StopGraph("stopper".into());
     let states = handle.status().nodes;
     let is_done = |name: &str, ticks| {
         states.iter().any(|node| {

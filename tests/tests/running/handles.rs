@@ -126,15 +126,15 @@ fn status(platform: &Platform) -> Result<(), Failed> {
     };
     use Activity::{Computing, Done, Idle, NotStarted, Starting, Stopping};
     gate.wait("start", 0)?;
-    shown(RunPhase::Running, (0, Starting), (0, NotStarted))?;
+    shown(RunPhase::Active, (0, Starting), (0, NotStarted))?;
     gate.open();
     gate.wait("compute", 0)?;
-    shown(RunPhase::Running, (0, Computing), (0, Idle))?;
+    shown(RunPhase::Active, (0, Computing), (0, Idle))?;
     let first = running.status().nodes[0].since;
     check_equal(running.status().nodes[0].since, first)?;
     gate.open();
     gate.wait("compute", 1)?;
-    shown(RunPhase::Running, (1, Computing), (1, Idle))?;
+    shown(RunPhase::Active, (1, Computing), (1, Idle))?;
     check_text(&running.status().to_string(), &["the run is running", "gated", "in `compute`"])?;
     running.pause()?;
     shown(RunPhase::Paused, (1, Computing), (1, Idle))?;
@@ -247,7 +247,7 @@ fn report(platform: &Platform) -> Result<(), Failed> {
     let threads = [asked.join(), other.join()];
     for report in threads {
         let report = report.map_err(|_| Failure::msg("it panicked"))??;
-        check_equal(report.end.clone(), End::Running)?;
+        check_equal(report.end.clone(), End::NotYet)?;
         check(report.ticks("gated") >= Some(9), || format!("{report}"))?;
         // Of two messages that are sent, one is lost.
         let ticks = report.ticks("gated").unwrap_or_default();

@@ -252,6 +252,6 @@ fn time_not_needed(platform: &Platform) -> Result<(), Failed> {
 
 fn stopped(platform: &Platform) -> Result<(), Failed> {
     let report = Endless::new(platform, Seen::default())?.run_for(5_000)?;
-    check_equal(&report.end, &End::Stopped { by: StoppedBy::Node("keep".into()) })?;
+    check_equal(&report.end, &End::Stopped { by: StoppedBy::StopGraph("keep".into()) })?;
     check_equal(report.ticks("keep"), Some(1001))
 }

@@ -113,7 +113,7 @@ fn ended_early(platform: &Platform) -> Result<(), Failed> {
     let mut graph = Logged::new(platform, 5, seen.clone(), NEVER)?;
     graph.tick()?;
     let report = graph.end_run()?;
-    check_equal(report.end, End::Stopped { by: StoppedBy::End })?;
+    check_equal(report.end, End::Stopped { by: StoppedBy::EndRun })?;
     check_equal(all(&seen).join(" ").as_str(), "start 0 stop")?;
     // The next run begins at 0.
     graph.tick()?;

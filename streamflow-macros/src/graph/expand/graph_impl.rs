@@ -2,6 +2,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
 
 use super::paths::parenthesized;
 use super::{chunk, handle, idents};
@@ -11,6 +12,7 @@ use crate::graph::spans::first_and_last;
 /// `impl Graph for Name`
 pub(super) fn expand_graph_impl(graph: &Graph) -> TokenStream {
     let name = &graph.header.name;
+    let text = name.unraw().to_string();
     let list = Ident::new("__nodes", Span::mixed_site());
     let nodes = list_nodes(graph, &list);
     let fields = graph.nodes.iter().map(idents::field);
@@ -27,6 +29,10 @@ pub(super) fn expand_graph_impl(graph: &Graph) -> TokenStream {
 
             fn __run(&mut self) -> &mut ::streamflow::__private::RunState {
                 &mut self.__run
+            }
+
+            fn __name(&self) -> &'static str {
+                #text
             }
 
             fn platform(&self) -> &::streamflow::__private::Platform {

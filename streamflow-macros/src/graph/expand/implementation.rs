@@ -60,11 +60,11 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str) -> TokenStream {
     }
 }
 
-/// `run`, `run_for`, `tick`, `end_run` and `spawn`.
+/// `run`, `run_for`, `tick` and `end_run`. `spawn` is a method of a trait: here rustc would have to prove that the graph is
+/// `Send`, and would report each mistake of an operator's type once more, at the whole macro.
 fn expand_runs(graph: &Graph) -> TokenStream {
     let header = &graph.header;
-    let (visibility, name, span) =
-        (&header.visibility, header.name.to_string(), header.keyword.span);
+    let (visibility, span) = (&header.visibility, header.keyword.span);
     let report = quote!(::core::result::Result<::streamflow::__private::Report, ::streamflow::__private::Error>);
     let run =
         quote_spanned!(span=> fn run(&mut self) -> #report { ::streamflow::__private::run(self) });
@@ -106,17 +106,6 @@ fn expand_runs(graph: &Graph) -> TokenStream {
         /// As for `run`; `Error::NotStepped` if there is no such run.
         #visibility fn end_run(&mut self) -> #report {
             ::streamflow::__private::end_run(self)
-        }
-
-        /// Runs the graph on a thread of its own, which has the graph's name.
-        ///
-        /// # Errors
-        /// `Error::Spawn` if the thread can't be made. `join` returns the errors of the run.
-        #[track_caller]
-        #visibility fn spawn(
-            self,
-        ) -> ::core::result::Result<::streamflow::__private::Running<Self>, ::streamflow::__private::Error> {
-            ::streamflow::__private::spawn(self, #name)
         }
     }
 }

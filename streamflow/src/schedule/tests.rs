@@ -1,0 +1,90 @@
+//! A run whose thread sleeps.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::report::{End, StoppedBy};
+use super::run::Run;
+use crate::context::{NodeCell, RunControl, StopSource};
+use crate::driver::host::HostDriver;
+use crate::error::Result;
+use crate::graph::{AnyNode, NodePaths, NodeStatus, Progress, Readiness, Waits};
+use crate::platform::{Platform, PlatformOptions};
+use crate::turns::hooks;
+
+/// Waits for another thread for ever.
+struct Waiter(Arc<NodeCell>);
+
+impl AnyNode for Waiter {
+    fn name(&self) -> &str {
+        "waiter"
+    }
+    fn operator(&self) -> &'static str {
+        "Waiter"
+    }
+    fn readiness(&mut self, waits: &mut Waits) -> Result<Readiness> {
+        waits.for_others();
+        Ok(Readiness::Waiting)
+    }
+    fn has_work(&mut self) -> bool {
+        true
+    }
+    fn keep_statistics(&mut self, _: NonZeroU32, _: Option<&NodePaths>) {}
+    fn bind_conditions(&mut self) -> Result<()> {
+        Ok(())
+    }
+    fn cell(&self) -> &Arc<NodeCell> {
+        &self.0
+    }
+    fn limit(&mut self, _: Option<u64>) -> bool {
+        true
+    }
+    fn start(&mut self, _: &Arc<RunControl>) -> Result<()> {
+        Ok(())
+    }
+    fn tick(&mut self) -> Result<Progress> {
+        Ok(Progress::Unchanged)
+    }
+    fn status(&mut self) -> NodeStatus {
+        NodeStatus::idle("waiter", Vec::new(), Vec::new())
+    }
+    fn stop(&mut self) -> Result<()> {
+        Ok(())
+    }
+    fn synchronize_blocking(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Calls `then` when the calling thread has read a command this often.
+fn after_commands(count: u32, then: impl FnOnce() + 'static) {
+    hooks::at("a command was read", move || match count {
+        1 => then(),
+        _ => after_commands(count - 1, then),
+    });
+}
+
+/// After the second pass the thread would sleep. If the wake-up were lost, it would sleep for an hour.
+#[test]
+fn a_command_that_comes_before_the_sleep_ends_it() {
+    for count in [1, 2] {
+        let driver = Arc::new(HostDriver::builder().build());
+        let options = PlatformOptions { spin: Duration::ZERO, ..PlatformOptions::default() };
+        let platform = Platform::with_options(driver, options).unwrap();
+        let mut waiter = Waiter(Arc::new(NodeCell::new("waiter")));
+        let nodes: &mut [&mut dyn AnyNode] = &mut [&mut waiter];
+        let run = Run::new(nodes, &platform);
+        let control = run.control.clone();
+        after_commands(count, move || {
+            // The pause is overtaken; the report is asked for in vain, since there is nobody to get it.
+            assert!(control.pause());
+            control.request_report();
+            assert!(control.stop(StopSource::Handle));
+        });
+        let report = run.finish(nodes, None, None).unwrap();
+        assert_eq!(report.end, End::Stopped { by: StoppedBy::Handle });
+        assert!(hooks::are_done());
+    }
+}
