@@ -97,9 +97,10 @@ pub(crate) fn in_child() -> Result<(), Failed> {
     for part in 0..8 {
         live.push(measure(100 * part)?);
     }
-    // Some rounds end in another state than others, so that a pool holds a block more: not more with each round.
+    // How far a run gets before it ends depends on its thread, so that a pool may come to hold some blocks more. A graph
+    // that is lost in one of the five ways is 80 times some hundred bytes.
     let (first, last) = (live[3], live[7]);
-    check(last - first < 400, || format!("bytes after each 100 rounds: {live:?}"))
+    check(last - first < 10_000, || format!("bytes after each 100 rounds: {live:?}"))
 }
 
 fn streams() -> Result<(), Failed> {
