@@ -178,6 +178,10 @@ impl Graph for Built {
         list.extend(self.nodes.iter_mut().map(|node| &mut **node as &mut dyn AnyNode));
     }
 
+    fn __name(&self) -> &'static str {
+        "Built"
+    }
+
     fn __run(&mut self) -> &mut RunState {
         &mut self.run
     }
