@@ -116,20 +116,22 @@ use crate::platform::Platform;
 /// [`schedule`](crate::schedule); [`spawn`](crate::schedule::Spawn::spawn) is a method of a trait.
 pub trait Graph {
     /// The nodes, producers before consumers.
-    fn nodes(&mut self) -> Vec<&mut dyn AnyNode> {
-        let mut nodes = Vec::new();
-        self.__nodes(&mut nodes);
-        nodes
-    }
+    fn nodes(&mut self) -> Vec<&mut dyn AnyNode>;
     /// Appends the nodes to a list, producers before consumers.
     #[doc(hidden)]
-    fn __nodes<'a>(&'a mut self, list: &mut Vec<&'a mut dyn AnyNode>);
+    fn __nodes<'a>(&'a mut self, list: &mut Vec<&'a mut dyn AnyNode>) {
+        list.append(&mut self.nodes());
+    }
     /// The name of the struct.
     #[doc(hidden)]
-    fn __name(&self) -> &'static str;
-    /// The run that `tick` has begun, if there is one.
+    fn __name(&self) -> &'static str {
+        "graph"
+    }
+    /// Where `tick` keeps its run; `None` for a graph that is not made by `graph!`, which has no `tick`.
     #[doc(hidden)]
-    fn __run(&mut self) -> &mut RunState;
+    fn __run(&mut self) -> Option<&mut RunState> {
+        None
+    }
     /// Where it runs.
     fn platform(&self) -> &Platform;
     /// The type of [`handle`](Self::handle).

@@ -4,7 +4,7 @@ use super::limit::RunFor;
 use super::report::Report;
 use super::run::Run;
 use crate::error::{Error, Result};
-use crate::graph::Graph;
+use crate::graph::{Graph, RunState};
 use crate::time::Timestamp;
 
 /// Runs a graph: the method `run` that `graph!` writes calls this.
@@ -49,7 +49,7 @@ pub fn run_for(graph: &mut dyn Graph, limit: RunFor) -> Result<Report> {
 
 fn to_end(graph: &mut dyn Graph, limit: Option<RunFor>) -> Result<Report> {
     let platform = graph.platform().clone();
-    let stepped: Option<Box<Run>> = graph.__run().take();
+    let stepped: Option<Box<Run>> = graph.__run().and_then(RunState::take);
     let mut nodes = graph.nodes();
     let run = match stepped {
         Some(run) => *run,
@@ -84,8 +84,11 @@ pub enum Stepped {
 /// has ended, with the `stop` hooks, and the next call begins another.
 pub fn tick(graph: &mut dyn Graph) -> Result<Stepped> {
     let platform = graph.platform().clone();
-    let stepped: Option<Box<Run>> = graph.__run().take();
-    let mut nodes = graph.__run().take_list();
+    let stepped: Option<Box<Run>> = graph.__run().and_then(RunState::take);
+    let Some(state) = graph.__run() else {
+        return Err(Error::NotStepped);
+    };
+    let mut nodes = state.take_list();
     graph.__nodes(&mut nodes);
     let mut run = stepped.unwrap_or_else(|| Box::new(Run::new(&mut nodes, &platform)));
     match run.step(&mut nodes) {
@@ -95,8 +98,10 @@ pub fn tick(graph: &mut dyn Graph) -> Result<Stepped> {
                 Some(false) => Stepped::Waiting { until: run.waits.earliest() },
                 None => Stepped::Over,
             };
-            let list = crate::graph::RunState::emptied(nodes);
-            graph.__run().put(run, list);
+            let list = RunState::emptied(nodes);
+            if let Some(state) = graph.__run() {
+                state.put(run, list);
+            }
             Ok(stepped)
         }
         Err(error) => run.end(&mut nodes, Err(error), None).map(|_| Stepped::Over),
@@ -109,7 +114,7 @@ pub fn tick(graph: &mut dyn Graph) -> Result<Stepped> {
 /// # Errors
 /// [`Error::NotStepped`] if there is no such run; [`Error::Stalled`]; the errors of the `stop` hooks and of the device.
 pub fn end_run(graph: &mut dyn Graph) -> Result<Report> {
-    let stepped: Option<Box<Run>> = graph.__run().take();
+    let stepped: Option<Box<Run>> = graph.__run().and_then(RunState::take);
     let run = stepped.ok_or(Error::NotStepped)?;
     run.end(&mut graph.nodes(), Ok(()), None)
 }

@@ -13,7 +13,7 @@ use super::shared::Shared;
 use super::thread::RunThread;
 use crate::driver::report_in_drop;
 use crate::error::{Error, Result, caught_as_error};
-use crate::graph::Graph;
+use crate::graph::{Graph, RunState};
 
 /// Any graph.
 pub(super) trait AnyGraph: Graph + Any + Send {}
@@ -40,7 +40,7 @@ impl RunOwner {
     #[track_caller]
     pub(super) fn spawn(mut graph: Box<dyn AnyGraph>) -> Result<Self> {
         let (name, platform) = (graph.__name(), graph.platform().clone());
-        let stepped: Option<Box<Run>> = graph.__run().take();
+        let stepped: Option<Box<Run>> = graph.__run().and_then(RunState::take);
         let run = match stepped {
             Some(run) => *run,
             None => Run::new(&mut graph.nodes(), &platform),

@@ -27,8 +27,16 @@ pub(super) fn expand_graph_impl(graph: &Graph) -> TokenStream {
                 #nodes
             }
 
-            fn __run(&mut self) -> &mut ::streamflow::__private::RunState {
-                &mut self.__run
+            fn nodes(&mut self) -> ::std::vec::Vec<&mut dyn ::streamflow::__private::AnyNode> {
+                let mut list = ::std::vec::Vec::new();
+                self.__nodes(&mut list);
+                list
+            }
+
+            fn __run(
+                &mut self,
+            ) -> ::core::option::Option<&mut ::streamflow::__private::RunState> {
+                ::core::option::Option::Some(&mut self.__run)
             }
 
             fn __name(&self) -> &'static str {
