@@ -36,7 +36,7 @@ mod panics;
 
 pub use exploration::{Exploration, Failing, Limit, Stopped};
 pub use failure::Failure;
-pub(crate) use names::did_you_mean;
+pub(crate) use names::{did_you_mean, nearest};
 pub(crate) use panics::{caught_as_error, drop_all};
 
 use std::error::Error as StdError;

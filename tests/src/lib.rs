@@ -19,6 +19,7 @@ pub mod random;
 mod seeds;
 pub mod seen;
 pub mod setup;
+pub mod soak;
 pub mod stereo;
 pub mod tensors;
 

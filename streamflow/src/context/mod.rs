@@ -62,6 +62,8 @@ pub struct ExecutionContext {
     metadata: RefCell<Metadata>,
     /// The node's number, as the origin of messages, if the run keeps statistics.
     number: Option<Origin>,
+    /// Its conditions as text, beside the count.
+    conditions: Box<[&'static str]>,
     finished: Cell<bool>,
     /// Whether this operator has called `stop_graph`.
     has_stopped_graph: Cell<bool>,
@@ -95,6 +97,7 @@ impl ExecutionContext {
             on_default: Cell::new(None),
             tick: Cell::new(0),
             metadata: RefCell::default(),
+            conditions: Box::default(),
             number: None,
             finished: Cell::new(false),
             has_stopped_graph: Cell::new(false),
@@ -116,6 +119,11 @@ impl ExecutionContext {
             (Streams::Adopt, None) => self.on_default.get().unwrap_or(self.device),
             (Streams::Pool(_), _) => self.device,
         }
+    }
+
+    /// The conditions of the node beside its count, as they are written in `#[when(…)]`.
+    pub fn conditions(&self) -> &[&'static str] {
+        &self.conditions
     }
 
     /// The node's name in its graph.
@@ -253,6 +261,10 @@ impl ExecutionContext {
             metadata.begin(self.now(), self.tick(), self.number);
         }
         metadata.clone()
+    }
+
+    pub(crate) fn set_conditions(&mut self, conditions: Box<[&'static str]>) {
+        self.conditions = conditions;
     }
 
     /// Numbers the node, for the statistics of a run.

@@ -1,10 +1,18 @@
 //! The nearest name, for errors about an unknown one.
 
-/// A question for the name that was probably meant, to follow the error's text; empty if no name is near.
+/// A question for the name that was probably meant, if one is near.
+pub(crate) fn nearest<'a>(
+    written: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
+    let all = known.into_iter().map(|name| (distance(written, name), name));
+    let (_, name) = all.filter(|(away, name)| *away <= 1 + name.len() / 4).min()?;
+    Some(format!("did you mean `{name}`?"))
+}
+
+/// The same question, to follow an error's text; empty if no name is near.
 pub(crate) fn did_you_mean<'a>(written: &str, known: impl Iterator<Item = &'a str>) -> String {
-    let all = known.map(|name| (distance(written, name), name));
-    let near = all.filter(|(away, name)| *away <= 1 + name.len() / 4).min();
-    near.map_or_else(String::new, |(_, name)| format!("; did you mean `{name}`?"))
+    nearest(written, known).map_or_else(String::new, |question| format!("; {question}"))
 }
 
 /// The Levenshtein distance: how many letters must be changed, inserted or removed to get from one word to the other.
@@ -26,6 +34,15 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn distances_are_counted_in_letters() {
+        for (a, b, away) in
+            [("", "abc", 3), ("abc", "", 3), ("kitten", "sitting", 3), ("é", "e", 1)]
+        {
+            assert_eq!(distance(a, b), away, "{a} {b}");
+        }
+    }
 
     #[test]
     fn the_nearest_name_is_asked_for_and_a_far_one_is_not() {

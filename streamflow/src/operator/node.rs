@@ -179,7 +179,12 @@ impl<O: Compute> AnyNode for Node<O> {
     }
 
     fn has_work(&mut self) -> bool {
-        !self.runner.is_done() && self.has_messages()
+        !self.runner.is_done()
+            && match self.messages() {
+                InputState::Present => true,
+                InputState::Absent => self.runner.has_own_end(),
+                InputState::Missing => false,
+            }
     }
 
     fn bind_conditions(&mut self) -> Result<()> {

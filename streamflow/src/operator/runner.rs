@@ -13,7 +13,6 @@ mod failed;
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::condition::{Conditions, NodePorts};
 use super::readiness::{Progress, Readiness};
@@ -79,13 +78,16 @@ pub(super) struct NodeRunner {
 
 impl NodeRunner {
     pub(super) fn new(
-        cx: ExecutionContext,
+        mut cx: ExecutionContext,
         count: Option<u64>,
         conditions: Option<Box<Conditions>>,
         idle: Progress,
         on_failure: OnFailure,
     ) -> Self {
         let most = count.unwrap_or(u64::MAX);
+        if let Some(conditions) = &conditions {
+            cx.set_conditions(conditions.texts());
+        }
         let recovery = Recovery::new(on_failure);
         Self {
             cx,
@@ -145,10 +147,10 @@ impl NodeRunner {
         self.statistics = Some(Box::new(NodeStatistics::new(paths)));
     }
 
-    /// Notes by how much a tick began after the moment at which it was due.
-    #[allow(dead_code, reason = "for conditions on time")]
-    pub(super) fn note_lateness(&mut self, late: Duration) {
-        if let Some(statistics) = &mut self.statistics {
+    /// Notes by how much a tick began after the moment at which it was due, if it was due at one.
+    fn note_lateness(&mut self) {
+        let late = self.conditions.as_ref().and_then(|conditions| conditions.late());
+        if let (Some(statistics), Some(late)) = (&mut self.statistics, late) {
             statistics.note_lateness(late);
         }
     }
@@ -162,6 +164,13 @@ impl NodeRunner {
     /// Whether a condition says when it runs without a message.
     pub(super) fn runs_without_messages(&self) -> bool {
         self.conditions.as_ref().is_some_and(|conditions| conditions.runs_without_messages())
+    }
+
+    /// Whether it may run without a message, and something says when that ends: a `count`, or a condition that ends.
+    pub(super) fn has_own_end(&self) -> bool {
+        let conditions =
+            self.conditions.as_ref().filter(|conditions| conditions.runs_without_messages());
+        conditions.is_some_and(|conditions| self.count.is_some() || conditions.end())
     }
 
     /// Checks the values of the conditions, when all edges are connected.
@@ -298,6 +307,9 @@ impl NodeRunner {
     /// Counts a tick, which uses up what its conditions permitted.
     #[inline]
     fn count_tick(&mut self, activity: Activity) -> Result<(), Box<Error>> {
+        if self.statistics.is_some() {
+            self.note_lateness();
+        }
         let done = match &mut self.conditions {
             None => Ok(()),
             Some(conditions) => conditions.ticked(),

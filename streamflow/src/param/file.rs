@@ -9,8 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::cell::Unfit;
 use super::graph::{GraphParams, OfNode};
-use super::names::{list, nearest};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, nearest};
 use crate::lock::locked;
 
 /// The assignments of one node.
@@ -67,7 +66,7 @@ impl GraphParams {
         let names: Vec<&str> = self.nodes().map(|node| node.state.node.as_str()).collect();
         for key in tables.keys().filter(|key| !names.contains(&&**key.get_ref())) {
             let name = key.get_ref();
-            let hint = nearest(name, &names).unwrap_or_else(|| match names[..] {
+            let hint = nearest(name, names.iter().copied()).unwrap_or_else(|| match names[..] {
                 [] => "no node of this graph has parameters; remove it".to_owned(),
                 _ => format!("those that have are {}", list(&names)),
             });
@@ -109,7 +108,8 @@ impl OfNode {
         let names: Vec<&str> = self.params.iter().map(|param| param.name()).collect();
         for key in table.keys().filter(|key| !names.contains(&&**key.get_ref())) {
             let name = key.get_ref();
-            let hint = nearest(name, &names).unwrap_or_else(|| format!("it has {}", list(&names)));
+            let hint = nearest(name, names.iter().copied())
+                .unwrap_or_else(|| format!("it has {}", list(&names)));
             let text = format!("node `{node}` has no parameter `{name}`; {hint}");
             problems.add(key.span().start, text);
         }
@@ -165,4 +165,9 @@ impl Problems<'_> {
         };
         self.found.iter().map(place).collect()
     }
+}
+
+/// The names, quoted.
+fn list(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }

@@ -11,7 +11,7 @@
 //! - `cell.rs`: one parameter.
 //! - `node.rs`: all parameters of a node, as the node itself and the code of `#[operator]` see them.
 //! - `graph.rs`: all parameters of a graph, by node.
-//! - `file.rs`: values from a file, in TOML; `names.rs`: the nearest name, for its errors.
+//! - `file.rs`: values from a file, in TOML.
 //!
 //! A tick in which nothing was set costs one atomic load, and nothing in an operator without parameters.
 
@@ -20,7 +20,6 @@ mod file;
 mod graph;
 mod limits;
 mod log;
-mod names;
 mod node;
 mod state;
 

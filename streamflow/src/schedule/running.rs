@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
-use std::marker::PhantomData;
+use std::ops::Deref;
 use std::time::Duration;
 
 use super::handle::RunHandle;
@@ -39,7 +39,17 @@ use crate::graph::Graph;
 #[must_use = "dropping it stops the run"]
 pub struct Running<G: Graph> {
     owner: RunOwner,
-    of: PhantomData<fn() -> G>,
+    params: G::Handle,
+}
+
+/// The parameters of the graph, as [`Graph::handle`] returns them: `running.cfar().set_threshold(0.5)?`. A node with the
+/// name of a method of [`Running`], as `stop`, is found by `graph.params()`, called before `spawn`.
+impl<G: Graph> Deref for Running<G> {
+    type Target = G::Handle;
+
+    fn deref(&self) -> &G::Handle {
+        &self.params
+    }
 }
 
 /// Runs a graph on a thread of its own: `graph.spawn()?`. Every graph has it.
@@ -55,7 +65,8 @@ pub trait Spawn: Graph + Sized {
     where
         Self: Send + 'static,
     {
-        Ok(Running { owner: RunOwner::spawn(Box::new(self))?, of: PhantomData })
+        let params = Graph::handle(&self);
+        Ok(Running { owner: RunOwner::spawn(Box::new(self))?, params })
     }
 }
 

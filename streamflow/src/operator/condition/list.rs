@@ -1,6 +1,7 @@
 //! The conditions of one node.
 
 use std::fmt;
+use std::time::Duration;
 
 use super::answers::Verdict;
 use super::term::{Ends, Lack, NodePorts, Situation, Term};
@@ -56,6 +57,11 @@ impl Entry {
     }
 }
 
+/// The lateness by those of these conditions that permitted the tick.
+fn late(entries: &[Entry], now: Timestamp) -> Option<Duration> {
+    entries.iter().filter(|entry| entry.held).filter_map(|entry| entry.term.late(now)).max()
+}
+
 impl Conditions {
     pub(super) fn new(all: Vec<Entry>) -> Self {
         let needs_time = all.iter().any(|entry| entry.term.needs_time());
@@ -67,6 +73,16 @@ impl Conditions {
     /// Whether they say when a node runs that has no message.
     pub(in crate::operator) fn runs_without_messages(&self) -> bool {
         self.runs_without_messages
+    }
+
+    /// Whether a condition that says when a node runs without a message ends by itself.
+    pub(in crate::operator) fn end(&self) -> bool {
+        self.all.iter().any(|entry| entry.term.runs_without_messages() && !entry.term.is_endless())
+    }
+
+    /// As they are written in `#[when(…)]`.
+    pub(in crate::operator) fn texts(&self) -> Box<[&'static str]> {
+        self.all.iter().map(|entry| entry.text).collect()
     }
 
     /// Whether one of them reads the clock.
@@ -136,6 +152,11 @@ impl Conditions {
         })
     }
 
+    /// By how much the tick that was permitted last began after its moment, if it had one.
+    pub(in crate::operator) fn late(&self) -> Option<Duration> {
+        late(&self.all, self.checked_at)
+    }
+
     /// The node has done a tick.
     pub(in crate::operator) fn ticked(&mut self) -> Result<()> {
         let now = self.checked_at;
@@ -203,6 +224,14 @@ impl Term for Any {
     fn claim(&mut self) -> bool {
         // Each, since each that held permits this tick.
         self.0.iter_mut().fold(false, |any, entry| entry.claim() | any)
+    }
+
+    fn is_endless(&self) -> bool {
+        self.0.iter().all(|entry| entry.term.is_endless() || !entry.term.runs_without_messages())
+    }
+
+    fn late(&self, now: Timestamp) -> Option<Duration> {
+        late(&self.0, now)
     }
 
     fn ticked(&mut self, now: Timestamp) -> Result<()> {

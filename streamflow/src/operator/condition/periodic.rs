@@ -78,6 +78,14 @@ impl Term for Periodic {
         Ok(if at.now >= due { Verdict::Ready } else { Verdict::Until(due) })
     }
 
+    fn is_endless(&self) -> bool {
+        true
+    }
+
+    fn late(&self, now: Timestamp) -> Option<Duration> {
+        self.due.map(|due| now.since(due))
+    }
+
     fn ticked(&mut self, now: Timestamp) -> Result<()> {
         self.due = self.due.map(|due| self.after(due, now));
         Ok(())

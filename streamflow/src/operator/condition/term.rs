@@ -1,6 +1,7 @@
 //! What each kind of condition does.
 
 use std::fmt;
+use std::time::Duration;
 
 use super::answers::Verdict;
 use crate::context::Waker;
@@ -47,6 +48,17 @@ pub(super) trait Term: Send + fmt::Debug {
     /// Takes what permits one tick alone, when all conditions hold. `false` if another node was faster.
     fn claim(&mut self) -> bool {
         true
+    }
+
+    /// Whether it never ends by itself, and so keeps no run alive.
+    fn is_endless(&self) -> bool {
+        false
+    }
+
+    /// By how much a tick that begins at `now` is late, if the condition has a moment for it.
+    fn late(&self, now: Timestamp) -> Option<Duration> {
+        let _ = now;
+        None
     }
 
     /// The node has done a tick. The condition held when it was checked, at `now`.

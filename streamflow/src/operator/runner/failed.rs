@@ -23,7 +23,7 @@ impl NodeRunner {
             return Err(error);
         }
         forget(error);
-        let took = self.drop_inputs(hooks);
+        let took = self.drop_inputs(hooks, verdict == Verdict::GoOn);
         if verdict == Verdict::Replace {
             self.retire(hooks)?;
             // Its readiness says when the node goes on.
@@ -98,15 +98,15 @@ impl NodeRunner {
         Ok(())
     }
 
-    /// Drops the messages that a failed tick would have received. Returns whether there were any, or whether it received
-    /// some.
-    fn drop_inputs(&self, hooks: &mut dyn Hooks) -> bool {
+    /// Drops the messages that a failed tick received, and with `others` also those that it would have received. Returns
+    /// whether there were any, or whether it received some.
+    fn drop_inputs(&self, hooks: &mut dyn Hooks, others: bool) -> bool {
         let mut took = false;
         let _second = drop_all(|| {
             hooks.inputs(&mut |input| {
                 let handled = input.finish();
                 took |= handled != Handled::Left;
-                if handled == Handled::Untouched {
+                if others && handled == Handled::Untouched {
                     input.discard();
                 }
             });

@@ -1,0 +1,76 @@
+//! Runs a graph of 12 operators for millions of ticks, with timers, notices, a queue that drops, feedback, random failures
+//! and restarts. It fails if a message is lost, if memory grows, or if a seed does not repeat a run.
+//!
+//! ```text
+//! cargo bench -p streamflow-tests --bench soak              # 10 million ticks of the operators together
+//! cargo bench -p streamflow-tests --bench soak -- 100 7     # 100 million, with seed 7
+//! ```
+#![allow(missing_docs, clippy::print_stdout, reason = "a benchmark")]
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use streamflow_tests::soak::{self, Outcome};
+use streamflow_tests::{Failed, check, check_equal};
+
+/// The ticks of all operators for each frame of the camera, at least.
+const TICKS_PER_FRAME: u64 = 8;
+
+/// How much the memory of the process may grow after the first run. An allocator keeps some memory in reserve.
+const GROWTH: u64 = 4 << 20;
+
+/// The resident memory of this process in bytes, as Linux counts it.
+fn memory() -> u64 {
+    let counts = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    counts
+        .split(' ')
+        .nth(1)
+        .and_then(|pages| pages.parse().ok())
+        .map_or(0, |pages: u64| pages * 4096)
+}
+
+fn run(seed: u64, frames: u64) -> Result<Outcome, Failed> {
+    let start = Instant::now();
+    let outcome = soak::run(seed, frames)?;
+    let (Outcome { ticks, failures, took, digest }, real) = (&outcome, start.elapsed());
+    println!(
+        "seed {seed}: {ticks} ticks, {failures} of them failed; {took:.0?} simulated in {real:.1?}; digest {digest:016x}; \
+         memory {} KiB",
+        memory() / 1024
+    );
+    Ok(outcome)
+}
+
+fn soak(millions: u64, seed: u64) -> Result<(), Failed> {
+    let frames = millions * 1_000_000 / TICKS_PER_FRAME;
+    // Warms up: the queues, and the memory of the process.
+    run(seed, frames / 10)?;
+    let before = memory();
+    let (first, second) = (run(seed, frames)?, run(seed, frames)?);
+    let grown = memory().saturating_sub(before);
+    println!(
+        "the memory grew by {} KiB; of each message that was sent the run said where it went",
+        grown / 1024
+    );
+    check(first.ticks >= millions * 1_000_000, || format!("too few ticks: {first:?}"))?;
+    check(grown <= GROWTH, || format!("the memory grew by {grown} bytes"))?;
+    check_equal(first, second)
+}
+
+fn main() -> ExitCode {
+    // Cargo passes `--bench`.
+    let numbers: Vec<u64> =
+        std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
+    let (millions, seed) = match numbers[..] {
+        [] => (10, 1),
+        [millions] => (millions, 1),
+        [millions, seed, ..] => (millions, seed),
+    };
+    match soak(millions, seed) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
