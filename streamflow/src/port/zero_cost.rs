@@ -20,7 +20,7 @@ pub fn with_states<'t>(
     output: Out<'t, Tensor<f32>, Internal>,
     cx: &'t ExecutionContext,
     work: Work,
-) -> Result<()> {
+) -> crate::Result<()> {
     let (image, stream) = input.receive().receive_cuda_stream(cx)?;
     let made = work(image, &stream)?;
     output.emit(made)
@@ -34,7 +34,7 @@ pub fn without_states(
     (acquired, sequence): (Option<Timestamp>, Option<u64>),
     cx: &ExecutionContext,
     work: Work,
-) -> Result<()> {
+) -> crate::Result<()> {
     inlet.receive();
     inlet.metadata(|metadata, is_state| of_input.note_metadata(metadata, is_state));
     let sent = inlet.batch().filter_map(|envelope| envelope.sent);
@@ -62,7 +62,7 @@ pub fn without_metadata(
     (outlet, of_output): (&mut Outlet<Tensor<f32>>, &ExecutionContext),
     cx: &ExecutionContext,
     work: Work,
-) -> Result<()> {
+) -> crate::Result<()> {
     inlet.receive();
     let sent = inlet.batch().filter_map(|envelope| envelope.sent);
     let stream = cx.receive_stream(Allocated::POLICY, sent)?;
