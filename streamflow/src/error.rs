@@ -33,17 +33,19 @@ mod exploration;
 pub(crate) mod failure;
 mod names;
 mod panics;
+mod texts;
 
 pub use exploration::{Exploration, Failing, Limit, Stopped};
 pub use failure::Failure;
 pub(crate) use names::{did_you_mean, nearest};
 pub(crate) use panics::{caught_as_error, drop_all};
+pub use texts::InHook;
+use texts::{allocated_for, describe, list, texts};
 
 use std::error::Error as StdError;
 use std::time::Duration;
 
 use crate::driver::{DeviceId, DriverError, RaceReports};
-use crate::time::Timestamp;
 
 /// What streamflow's calls return. It is private, so that rustdoc shows what it stands for: users have another alias,
 /// [`streamflow::Result`](crate::Result).
@@ -628,50 +630,4 @@ impl Error {
     pub(crate) fn foreign(what: &str) -> Self {
         Self::ForeignPlatform { what: what.to_owned() }
     }
-}
-
-fn texts(errors: &[Error]) -> String {
-    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
-}
-
-/// The runtime knows for which stream memory was allocated, and not where messages have carried it.
-fn allocated_for(holders: &[(String, usize)]) -> String {
-    if holders.is_empty() {
-        return String::new();
-    }
-    let each = holders.iter().map(|(holder, count)| format!("`{holder}` ({count})"));
-    let each = each.collect::<Vec<_>>().join(", ");
-    format!(", allocated for the streams {each}; messages may have carried them elsewhere")
-}
-
-/// A hook that runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct InHook {
-    /// The node.
-    pub node: String,
-    /// `start`, `compute` or `stop`; `synchronize` while the end of the run waits for the node's device work.
-    pub hook: &'static str,
-    /// The tick, from 0.
-    pub tick: u64,
-    /// Since when, at the latest: when a handle first saw it, by the platform's clock.
-    pub since: Timestamp,
-}
-
-fn describe(hook: Option<&InHook>) -> String {
-    match hook {
-        None => "no hook runs now, so it waits or is between two ticks; `stop` ends it".to_owned(),
-        Some(InHook { node, hook: "synchronize", .. }) => {
-            format!("the work that `{node}` has queued on the device is not complete")
-        }
-        Some(InHook { node, hook, tick, .. }) => {
-            format!(
-                "node `{node}` has not returned from `{hook}`, tick {tick}; the run ends only after that"
-            )
-        }
-    }
-}
-
-fn list(names: &[String]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
