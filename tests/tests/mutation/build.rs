@@ -4,7 +4,7 @@ use streamflow::__private::{
     EdgeOptions, GraphParams, Policy, SingleStream, begin, connect, connect_copy, connect_transfer,
     edge, when,
 };
-use streamflow::graph::{AnyNode, NodeOptions, NodeStreams, OnFailure, RunState};
+use streamflow::graph::{AnyNode, NodeOptions, NodeStreams, OnFailure};
 use streamflow::prelude::*;
 
 use streamflow_tests::kernels::fill;
@@ -167,23 +167,14 @@ fn wire(plan: &Plan, ports: &mut [Ports], node: usize) -> Result<()> {
 /// A graph that is built at run time.
 pub(crate) struct Built {
     platform: Platform,
-    run: RunState,
     nodes: Vec<Box<dyn AnyNode>>,
     /// Kept until the end, so that no node gets these streams.
     _others: Vec<CudaStream>,
 }
 
 impl Graph for Built {
-    fn __nodes<'a>(&'a mut self, list: &mut Vec<&'a mut dyn AnyNode>) {
-        list.extend(self.nodes.iter_mut().map(|node| &mut **node as &mut dyn AnyNode));
-    }
-
-    fn __name(&self) -> &'static str {
-        "Built"
-    }
-
-    fn __run(&mut self) -> &mut RunState {
-        &mut self.run
+    fn nodes(&mut self) -> Vec<&mut dyn AnyNode> {
+        self.nodes.iter_mut().map(|node| &mut **node as &mut dyn AnyNode).collect()
     }
 
     fn platform(&self) -> &Platform {
@@ -264,5 +255,5 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
         });
     }
     nodes.iter_mut().try_for_each(|node| node.bind_conditions())?;
-    Ok(Built { platform: platform.clone(), run: RunState::default(), nodes, _others: others })
+    Ok(Built { platform: platform.clone(), nodes, _others: others })
 }

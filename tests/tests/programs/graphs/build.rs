@@ -4,7 +4,7 @@ use streamflow::__private::{
     EdgeOptions, GraphParams, Policy, SingleStream, begin, connect, connect_copy, connect_shared,
     edge, when,
 };
-use streamflow::graph::{AnyNode, NodeOptions, NodeStreams, OnFailure, RunState};
+use streamflow::graph::{AnyNode, NodeOptions, NodeStreams, OnFailure};
 use streamflow::prelude::*;
 
 use super::item::Item;
@@ -150,23 +150,14 @@ fn first(plan: &EdgePlan, to: &mut Ports, platform: &Platform, stream: &CudaStre
 /// A graph that is built at run time.
 pub(crate) struct Built {
     platform: Platform,
-    run: RunState,
     nodes: Vec<Box<dyn AnyNode>>,
     /// Kept until the end, so that no node gets this stream.
     _first: CudaStream,
 }
 
 impl Graph for Built {
-    fn __nodes<'a>(&'a mut self, list: &mut Vec<&'a mut dyn AnyNode>) {
-        list.extend(self.nodes.iter_mut().map(|node| &mut **node as &mut dyn AnyNode));
-    }
-
-    fn __name(&self) -> &'static str {
-        "Built"
-    }
-
-    fn __run(&mut self) -> &mut RunState {
-        &mut self.run
+    fn nodes(&mut self) -> Vec<&mut dyn AnyNode> {
+        self.nodes.iter_mut().map(|node| &mut **node as &mut dyn AnyNode).collect()
     }
 
     fn platform(&self) -> &Platform {
@@ -246,7 +237,7 @@ pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
         });
     }
     nodes.iter_mut().try_for_each(|node| node.bind_conditions())?;
-    Ok(Built { platform: platform.clone(), run: RunState::default(), nodes, _first: first_on })
+    Ok(Built { platform: platform.clone(), nodes, _first: first_on })
 }
 
 /// Runs it and compares its nodes' downloads.
