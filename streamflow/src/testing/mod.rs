@@ -205,6 +205,12 @@
 //! that could unblock it waits for its turn. On the host, threads wait for each other by
 //! [`join`](ScopedJoinHandle::join), or in a loop with [`yield_now`].
 //!
+//! # Time
+//!
+//! The platforms of [`explore`] and of an [`Explorer`] have a simulated [`Clock`](crate::Clock). A graph that has nothing
+//! to do until a later moment moves it there at once, so that an hour of a periodic graph takes as long as its ticks, and
+//! no tick is late. An operator that keeps its caller waiting calls `cx.platform().clock().advance(…)`.
+//!
 //! # Repeating a failure
 //!
 //! The error of a failed test says how to repeat it. `STREAMFLOW_TEST_SEED=5` makes [`Explorer::run`] and [`explore`]
@@ -223,8 +229,8 @@
 //! A state is how far each stream is, the content of device memory, and the answers that the host got. Orders that
 //! lead to the same state are not tried twice. So operations that don't touch each other's memory are tried in one
 //! order alone, and those that race in each order that makes a difference. This assumes that
-//! - the test does the same if it gets the same answers: it uses no clock, no chance, no data of an earlier run, and no
-//!   thread except those of a [`scope`]. Most violations are found: [`Limit::Diverged`];
+//! - the test does the same if it gets the same answers: it uses no clock but the platform's, no chance, no data of an
+//!   earlier run, and no thread except those of a [`scope`]. Most violations are found: [`Limit::Diverged`];
 //! - the number of queries that were answered "not yet", with nothing else done, makes no difference;
 //! - kernels touch nothing but device memory;
 //! - the host reads page-locked memory only while no copy uses it. A read during a copy is explored, but not in
