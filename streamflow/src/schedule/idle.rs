@@ -110,7 +110,9 @@ impl<'a> Idle<'a> {
             return Ok(());
         }
         let since = *self.since.get_or_insert(now);
-        if !is_turn && !queries && now.since(since) < self.platform.spin() {
+        // A simulated clock stands still meanwhile, so a spin would never end.
+        let may_spin = !is_turn && !queries && !self.platform.clock().is_simulated();
+        if may_spin && now.since(since) < self.platform.spin() {
             std::hint::spin_loop();
             return Ok(());
         }
