@@ -131,6 +131,7 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// target    = node "." input | "(" node "." input, … ")" | "_"
 ///
 /// node-attribute = doc | "#[streams(" ( NAME | "none" ) ")]" | "#[when(" condition, … ")]"
+///                | "#[on_failure(" ( "stop" | "skip" | "restart(" expression "," duration ")" ) ")]"
 /// condition      = "any(" condition, … ")" | "count(" expression ")" | "condition(" expression ")"
 ///                | "periodic(" duration [ ", skip" | ", catch_up(" expression ")" | ", spaced" ] ")"
 ///                | "boolean(" expression ")" | "asynchronous(" expression ")"
@@ -177,9 +178,10 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// - `#[on_failure(skip)]`: the tick's messages are gone, also those of required inputs that it had not received yet. It
 ///   sends nothing, and the node goes on. Such a tick counts as a tick.
 /// - `#[on_failure(restart(n, back_off))]`: a fresh operator takes the place of the one that failed. The messages that the
-///   tick received are gone; those that it had not received stay in their queues. The failed operator is stopped at once; an error of its `stop` is logged. When the node has the messages for its next tick, and
-///   `back_off` (a `Duration`) has passed by the platform's clock, the operator's expression is evaluated again, and its
-///   `start` is called. The queues, the node's streams, and the parameters that were set are kept. `n`, a `u32`, is how
+///   tick received are gone; those that it had not received stay in their queues. The failed operator is stopped at once;
+///   an error of its `stop` is logged. When the node has the messages for its next tick, and `back_off` (`10ms`, or a
+///   `Duration`) has passed by the platform's clock, the operator's expression is evaluated again, and its `start` is
+///   called. The queues, the node's streams, and the parameters that were set are kept. `n`, a `u32`, is how
 ///   many restarts there may be in a row, each after twice the wait of the one before, up to 64 times `back_off`. A
 ///   restart that fails counts as one more failure. A tick that succeeds ends the row. After more failures in a row than
 ///   `n` the run ends with the error of the last. The graph's parameters that the expression names must be `Clone`,

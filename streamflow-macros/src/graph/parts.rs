@@ -6,7 +6,7 @@ use proc_macro2::Ident;
 use syn::ext::IdentExt;
 use syn::{Attribute, Expr, Token, Type, Visibility};
 
-use super::conditions::Condition;
+use super::conditions::{Condition, Time};
 
 /// `#[…] pub struct Name(parameter: Type, …)`
 pub(super) struct Header {
@@ -53,7 +53,7 @@ pub(super) enum OnFailure {
     /// `#[on_failure(skip)]`
     Skip,
     /// `#[on_failure(restart(most, back_off))]`
-    Restart { most: Box<Expr>, back_off: Box<Expr> },
+    Restart { most: Box<Expr>, back_off: Time },
 }
 
 /// The source of a node's streams: what its `#[streams(…)]` says.

@@ -41,7 +41,7 @@ graph! {
 
 graph! {
     struct RestartsSource(count: u64, most: u32, log: Shared) {
-        #[when(count(count))] #[on_failure(restart(most, BACK_OFF))] let camera: Camera = Camera::new(log);
+        #[when(count(count))] #[on_failure(restart(most, 20ms))] let camera: Camera = Camera::new(log);
         let keep: Keep = Keep::new(Vec::new());
         camera.number >> keep.number;
     }

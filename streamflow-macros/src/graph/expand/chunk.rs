@@ -8,7 +8,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
 use super::again::again;
-use super::conditions::make_conditions;
+use super::conditions::{self, make_conditions};
 use super::idents::{self, hygienic};
 use super::paths::{operator_call, operator_item};
 use crate::graph::model::{Graph, Node};
@@ -207,10 +207,10 @@ fn evaluate_restart(index: usize, node: &Node) -> Option<TokenStream> {
     };
     let (most_name, back_off_name) = restart_names(index);
     let most_type = quote_spanned!(first_and_last(most).0=> u32);
-    let back_off_type = quote_spanned!(first_and_last(back_off).0=> ::core::time::Duration);
+    let back_off = conditions::duration(back_off);
     Some(quote! {
         let #most_name: #most_type = #most;
-        let #back_off_name: #back_off_type = #back_off;
+        let #back_off_name = #back_off;
     })
 }
 

@@ -115,7 +115,7 @@ fn memory(function: &str, text: &str, allocator: &Expr, amount: &Expr) -> TokenS
     borrowing(function, text, allocator, quote!(::streamflow::Allocator), Some(amount))
 }
 
-fn duration(time: &Time) -> TokenStream {
+pub(super) fn duration(time: &Time) -> TokenStream {
     match time {
         Time::Literal(nanoseconds) => quote!(::core::time::Duration::from_nanos(#nanoseconds)),
         Time::Value(value) => typed(value, quote!(::core::time::Duration)),

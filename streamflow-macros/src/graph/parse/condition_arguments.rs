@@ -64,7 +64,7 @@ pub(super) fn read_duration(value: &Expr, is_interval: bool, errors: &mut Errors
             "" => String::new(),
             _ => match similar(suffix, &known) {
                 Some(unit) => format!(" did you mean `{number}{unit}`?"),
-                None => format!(" `{suffix}` is no unit."),
+                None => format!(" `{suffix}` is no unit;"),
             },
         };
         let text = format!(

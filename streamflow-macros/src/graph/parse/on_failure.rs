@@ -6,12 +6,13 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, Meta, Token, parenthesized, token};
 
 use crate::diagnostic::{Errors, similar};
+use crate::graph::parse::condition_arguments::read_duration;
 use crate::graph::parts::OnFailure;
 
 const POLICIES: &str = "`stop` ends the run, which is the default, `skip` drops the messages of the failed tick, and \
                         `restart(n, back_off)` also makes the operator again";
 const RESTART: &str = "`restart` takes how many restarts there may be in a row, and how long to wait before the first \
-                       one: `restart(3, Duration::from_millis(10))`";
+                       one: `restart(3, 10ms)`";
 
 /// The policy, or `None` for a mistake, which is reported.
 pub(super) fn read_on_failure(attribute: &Attribute, errors: &mut Errors) -> Option<OnFailure> {
@@ -83,8 +84,8 @@ fn read_restart(
     let mut arguments = arguments.into_iter().flatten();
     match (arguments.next(), arguments.next(), arguments.next()) {
         (Some(most), Some(back_off), None) => {
-            let (most, back_off) = (Box::new(most), Box::new(back_off));
-            Some(OnFailure::Restart { most, back_off })
+            let back_off = read_duration(&back_off, false, errors)?;
+            Some(OnFailure::Restart { most: Box::new(most), back_off })
         }
         _ => {
             errors.at(attribute, RESTART);

@@ -23,6 +23,8 @@ graph! {
         let h: Camera = Camera::new(1, 1);
         #[on_faliure(skip)]
         let i: Camera = Camera::new(1, 1);
+        #[on_failure(restart(3, 10))]
+        let j: Camera = Camera::new(1, 1);
 
         #[on_failure(skip)]
         a.frame >> _;
@@ -34,6 +36,7 @@ graph! {
         g.frame >> _;
         h.frame >> _;
         i.frame >> _;
+        j.frame >> _;
     }
 }
 

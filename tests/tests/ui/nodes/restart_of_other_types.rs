@@ -21,7 +21,7 @@ graph! {
     struct App(next: Box<dyn FnMut() -> u64 + Send>, other: Box<dyn FnMut() -> u64 + Send>) {
         #[on_failure(restart(3, Duration::from_millis(10)))]
         let a: Source = Source::new(next);
-        #[on_failure(restart(0.5, 10))]
+        #[on_failure(restart(0.5, "10 ms"))]
         let b: Source = Source::new(Box::new(|| 7));
         #[on_failure(skip)]
         let c: Source = Source::new(other);
