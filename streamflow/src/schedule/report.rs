@@ -278,7 +278,7 @@ impl fmt::Display for End {
             Self::Stopped { by: StoppedBy::EndRun } => write!(f, "the program called `end_run`"),
             Self::TicksDone => write!(f, "the ticks of `run_for` are done"),
             Self::TimeOver => write!(f, "the time of `run_for` is over"),
-            Self::NotYet => write!(f, "not yet"),
+            Self::NotYet => write!(f, "it has not ended"),
             Self::Failed => write!(f, "by an error"),
         }
     }
@@ -302,7 +302,10 @@ impl fmt::Display for DropReason {
 /// As a table.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "the run ended: {}", self.end)?;
+        match &self.end {
+            End::NotYet => writeln!(f, "the run goes on; so far")?,
+            end => writeln!(f, "the run ended: {end}")?,
+        }
         let names = self.nodes.iter().map(|node| node.name.len());
         let edges = self.dropped.iter().map(|dropped| dropped.edge.len());
         let parameters = self.parameters.iter().map(|of| of.node.len() + 1 + of.parameter.len());
