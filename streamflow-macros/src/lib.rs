@@ -110,8 +110,10 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 ///
 /// The macro defines a struct with
-/// - `new(platform: &Platform, parameters) -> Result<Self>` and `run(&mut self) -> Result<()>`
-///   (in another run, the operators keep their state, and ticks and counts begin at 0 again),
+/// - `new(platform: &Platform, parameters) -> Result<Self, Error>`,
+/// - `run(&mut self) -> Result<Report, Error>`, `run_for(limit)`, `tick()` and `end_run()`; the trait `streamflow::Spawn`
+///   adds `spawn(self)`. In another run, the operators keep their state, and ticks and counts begin at 0 again. The page
+///   `streamflow::guide::running_a_graph` compares these methods,
 /// - `params(&self)`, which sets the parameters of the nodes from any thread: `graph.params().cfar().set_threshold(0.5)?`.
 ///   It returns a `NameHandle`, with a method for each node. `load_params(path)` and `load_params_str(name, text)` set
 ///   all of them from TOML. The documentation of `streamflow::Param` has a whole program,
