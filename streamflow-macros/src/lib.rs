@@ -179,8 +179,8 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// - `#[on_failure(stop)]`, the default: if a tick of the node fails, or panics, the run ends with the error.
 /// - `#[on_failure(skip)]`: the tick's messages are gone, also those of required inputs that it had not received yet. It
 ///   sends nothing, and the node goes on. Such a tick counts as a tick.
-/// - `#[on_failure(restart(n, back_off))]`: a fresh operator takes the place of the one that failed. The messages that the
-///   tick received are gone; those that it had not received stay in their queues. The failed operator is stopped at once;
+/// - `#[on_failure(restart(n, back_off))]`: a fresh operator takes the place of the one that failed. A tick that
+///   received no message keeps them in their queues; otherwise they are gone, as with `skip`. The failed operator is stopped at once;
 ///   an error of its `stop` is logged. When the node has the messages for its next tick, and `back_off` (`10ms`, or a
 ///   `Duration`) has passed by the platform's clock, the operator's expression is evaluated again, and its `start` is
 ///   called. The queues, the node's streams, and the parameters that were set are kept. `n`, a `u32`, is how

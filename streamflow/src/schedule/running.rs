@@ -43,7 +43,7 @@ pub struct Running<G: Graph> {
 }
 
 /// The parameters of the graph, as [`Graph::handle`] returns them: `running.cfar().set_threshold(0.5)?`. A node with the
-/// name of a method of [`Running`], as `stop`, is found by `graph.params()`, called before `spawn`.
+/// name of a method of [`Running`], as `stop`, is found by `running.params()`.
 impl<G: Graph> Deref for Running<G> {
     type Target = G::Handle;
 
@@ -73,6 +73,11 @@ pub trait Spawn: Graph + Sized {
 impl<G: Graph> Spawn for G {}
 
 impl<G: Graph + 'static> Running<G> {
+    /// What sets the parameters of the graph's operators, as `graph.params()`.
+    pub fn params(&self) -> &G::Handle {
+        &self.params
+    }
+
     /// A handle for other threads: it can be cloned.
     pub fn handle(&self) -> RunHandle {
         self.owner.handle.clone()

@@ -98,20 +98,29 @@ impl NodeRunner {
         Ok(())
     }
 
-    /// Drops the messages that a failed tick received, and with `others` also those that it would have received. Returns
-    /// whether there were any, or whether it received some.
-    fn drop_inputs(&self, hooks: &mut dyn Hooks, others: bool) -> bool {
-        let mut took = false;
+    /// Drops the messages of a failed tick: those that it received, and with them those that it had not received yet, so
+    /// that the messages of several inputs stay together. A tick that received none keeps them, unless `always` is set.
+    /// Returns whether the tick took or lost a message.
+    fn drop_inputs(&self, hooks: &mut dyn Hooks, always: bool) -> bool {
+        let (mut took, mut untouched) = (false, false);
         let _second = drop_all(|| {
-            hooks.inputs(&mut |input| {
-                let handled = input.finish();
-                took |= handled != Handled::Left;
-                if others && handled == Handled::Untouched {
-                    input.discard();
-                }
+            hooks.inputs(&mut |input| match input.finish() {
+                Handled::Taken => took = true,
+                Handled::Untouched => untouched = true,
+                Handled::Left => {}
             });
         });
-        took
+        let discards = untouched && (always || took);
+        if discards {
+            let _third = drop_all(|| {
+                hooks.inputs(&mut |input| {
+                    if input.finish() == Handled::Untouched {
+                        input.discard();
+                    }
+                });
+            });
+        }
+        took || discards
     }
 }
 
