@@ -52,6 +52,11 @@ impl Entry {
         self.held
     }
 
+    fn unclaim(&mut self) {
+        self.held = false;
+        self.term.unclaim();
+    }
+
     fn ticked(&mut self, now: Timestamp) -> Result<()> {
         if std::mem::take(&mut self.held) { self.term.ticked(now) } else { Ok(()) }
     }
@@ -133,6 +138,8 @@ impl Conditions {
             verdict = verdict.and(one);
         }
         if verdict == Verdict::Ready && !all.iter_mut().all(Entry::claim) {
+            // Another graph may have taken what is missing here, and wait for what was taken here.
+            all.iter_mut().for_each(Entry::unclaim);
             waits.for_others();
             return Ok(Readiness::Waiting);
         }
@@ -232,6 +239,10 @@ impl Term for Any {
 
     fn late(&self, now: Timestamp) -> Option<Duration> {
         late(&self.0, now)
+    }
+
+    fn unclaim(&mut self) {
+        self.0.iter_mut().for_each(Entry::unclaim);
     }
 
     fn ticked(&mut self, now: Timestamp) -> Result<()> {

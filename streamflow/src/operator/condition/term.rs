@@ -61,6 +61,9 @@ pub(super) trait Term: Send + fmt::Debug {
         None
     }
 
+    /// Gives back what [`claim`](Self::claim) took: there will be no tick now.
+    fn unclaim(&mut self) {}
+
     /// The node has done a tick. The condition held when it was checked, at `now`.
     ///
     /// # Errors

@@ -176,12 +176,16 @@ impl Term for Notices {
         Ok(())
     }
 
-    fn stop(&mut self) {
+    fn unclaim(&mut self) {
         if std::mem::take(&mut self.has_claimed) {
-            // The run ended before the tick: the notice is for the next run, or another node.
             self.state.notices.fetch_add(1, Ordering::AcqRel);
             self.state.sharers.listeners.raise();
         }
+    }
+
+    fn stop(&mut self) {
+        // If the run ended before the tick, the notice is for the next run, or another node.
+        self.unclaim();
         self.listening.end(&self.state.sharers);
     }
 
