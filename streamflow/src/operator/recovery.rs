@@ -64,9 +64,13 @@ impl Recovery {
 
     /// A run begins. Returns whether its operator failed at the end of the run before, and was not replaced.
     pub(super) fn begin(&mut self) -> bool {
-        let must_replace = self.due.is_some();
-        *self = Self::new(self.policy);
-        must_replace
+        *self = Self { due: self.due, ..Self::new(self.policy) };
+        self.due.is_some()
+    }
+
+    /// A fresh operator is there, before it has started.
+    pub(super) fn note_replaced(&mut self) {
+        self.due = None;
     }
 
     pub(super) fn failures(&self) -> u64 {
@@ -209,6 +213,8 @@ mod tests {
         assert!(!recovery.begin());
         tick(&mut recovery, 7);
         assert!(recovery.begin(), "it was not replaced");
+        assert!(recovery.begin(), "no fresh operator could be made");
+        recovery.note_replaced();
         assert_eq!((recovery.failures(), recovery.first(), recovery.due()), (0, None, None));
         assert_eq!(tick(&mut recovery, 0).0, Verdict::Replace);
     }

@@ -223,6 +223,7 @@ impl NodeRunner {
         if self.recovery.begin() {
             // The operator failed at the end of the run before.
             self.hook("new", |_| hooks.replace()).map_err(|error| *error)?;
+            self.recovery.note_replaced();
         }
         self.started = true;
         self.cx.show(Activity::Starting);
