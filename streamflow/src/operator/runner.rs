@@ -291,7 +291,9 @@ impl NodeRunner {
             Ok(Err(full)) => return Err(self.failed("compute", full)),
             Err(panic) => return Err(self.failed("compute", (*panic).into())),
         };
-        self.count_tick(Activity::Idle)?;
+        // If a condition fails here, `undo` counts the tick.
+        self.use_conditions()?;
+        self.cx.count_tick(Activity::Idle);
         Ok(if changed || self.is_done() { Progress::Changed } else { self.idle })
     }
 
@@ -301,23 +303,20 @@ impl NodeRunner {
     fn undo(&mut self, hooks: &mut dyn Hooks, error: Error) -> Error {
         // A panic while dropping a message is not returned: the panic hook has printed it, and `error` came first.
         let _second = self.cancel(hooks);
-        let _third = self.count_tick(Activity::Failed);
+        let _third = self.use_conditions();
+        self.cx.count_tick(Activity::Failed);
         error
     }
 
-    /// Counts a tick, which uses up what its conditions permitted.
+    /// Uses up what the conditions permitted: a tick is over.
     #[inline]
-    fn count_tick(&mut self, activity: Activity) -> Result<(), Box<Error>> {
+    fn use_conditions(&mut self) -> Result<(), Box<Error>> {
         if self.statistics.is_some() {
             self.note_lateness();
         }
-        let done = match &mut self.conditions {
-            None => Ok(()),
-            Some(conditions) => conditions.ticked(),
-        };
-        let done = done.map_err(|error| self.failed("readiness", error.into()));
-        self.cx.count_tick(activity);
-        done
+        let Some(conditions) = &mut self.conditions else { return Ok(()) };
+        let used = conditions.ticked();
+        used.map_err(|error| self.failed("readiness", error.into()))
     }
 
     /// Drops the messages that were emitted and not pushed to the edges.
