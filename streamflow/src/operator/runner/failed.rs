@@ -5,10 +5,12 @@
 //! that could run; the failed one is stopped.
 
 use super::{Hooks, NodeRunner};
+use crate::context::Activity;
 use crate::error::{Error, Result, caught_as_error, drop_all};
 use crate::message::Handled;
 use crate::operator::Progress;
 use crate::operator::recovery::{Verdict, text_of};
+use crate::operator::statistics;
 use crate::operator::waits::Waits;
 
 impl NodeRunner {
@@ -16,6 +18,10 @@ impl NodeRunner {
     #[cold]
     #[inline(never)]
     pub(super) fn fail(&mut self, hooks: &mut dyn Hooks, error: Box<Error>) -> Result<Progress> {
+        if self.statistics.is_some() {
+            // The hooks that are called here are part of no tick.
+            statistics::interrupt();
+        }
         let tick = self.cx.tick();
         let verdict = self.judge(&error, tick + 1);
         let error = self.undo(hooks, *error);
@@ -65,7 +71,11 @@ impl NodeRunner {
             waits.until(due);
             return Ok(false);
         }
-        let Err(error) = self.restart(hooks) else {
+        let restarted = self.restart(hooks);
+        if self.statistics.is_some() {
+            statistics::interrupt();
+        }
+        let Err(error) = restarted else {
             self.recovery.note_restart();
             return Ok(true);
         };
@@ -79,9 +89,12 @@ impl NodeRunner {
     }
 
     fn restart(&mut self, hooks: &mut dyn Hooks) -> Result<(), Box<Error>> {
+        self.cx.show(Activity::Starting);
         self.hook("new", |_| hooks.replace())?;
         self.started = true;
-        self.hook("start", |cx| hooks.start(cx))
+        self.hook("start", |cx| hooks.start(cx))?;
+        self.cx.show(Activity::Idle);
+        Ok(())
     }
 
     /// Stops the operator that has failed. An error of its `stop` is logged: the node goes on without this operator.
@@ -89,7 +102,10 @@ impl NodeRunner {
         if !std::mem::take(&mut self.started) {
             return Ok(());
         }
-        let Err(error) = self.hook("stop", |cx| hooks.stop(cx)) else { return Ok(()) };
+        self.cx.show(Activity::Stopping);
+        let stopped = self.hook("stop", |cx| hooks.stop(cx));
+        self.cx.show(Activity::Failed);
+        let Err(error) = stopped else { return Ok(()) };
         if self.cx.platform().driver().sticky_error().is_some() {
             return Err(*error);
         }
