@@ -1,5 +1,6 @@
 //! All parameters of a node.
 
+use std::mem;
 use std::sync::{Arc, MutexGuard};
 
 use super::Param;
@@ -162,7 +163,9 @@ impl<P> NodeParams<P> {
         state.begin_taking();
         turns::point("the parameters of a node will be read");
         let task = Task::TakeOver { node: &state.node, tick, changes: &mut changes };
+        let taking = Taking(state);
         self.handle.each(operator, &mut Exchange { task, done: Ok(()) });
+        mem::forget(taking);
     }
 
     /// Gives an operator that replaces the node's own the values that were set.
@@ -184,5 +187,14 @@ impl<P> Drop for NodeParams<P> {
         if let Some(state) = &self.state {
             state.note_drop();
         }
+    }
+}
+
+/// Dropped when the code of a parameter panics while values are taken over: those that were not are still new.
+struct Taking<'a>(&'a NodeState);
+
+impl Drop for Taking<'_> {
+    fn drop(&mut self) {
+        self.0.note_change();
     }
 }
