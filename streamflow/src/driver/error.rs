@@ -1,6 +1,7 @@
 //! The errors of driver calls.
 
 use super::{DeviceId, MAX_PARAMS};
+use crate::caught::caught;
 
 /// A failed driver call: which call, on which device, and the driver's description.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -109,7 +110,10 @@ pub struct Sticky {
 
 /// Logs that a call failed where no error can be returned.
 pub(crate) fn report_in_drop(what: &str, result: Result<(), impl std::fmt::Display>) {
-    if let Err(error) = result {
-        tracing::error!(%error, "{what}");
-    }
+    // The code that makes the text of an error, or drops it, may be the user's. A panic of it has been printed.
+    let _panicked = caught(|| {
+        if let Err(error) = result {
+            tracing::error!(%error, "{what}");
+        }
+    });
 }
