@@ -93,7 +93,11 @@ impl Shared {
     /// The run has ended: its thread calls nothing of the graph any more.
     pub(super) fn set_over(&self) {
         self.control.end();
+        // The next run of the graph shows its ticks in the same cells.
+        let mut seen = locked(&self.seen);
+        self.look(&mut seen);
         self.is_over.store(true, Ordering::Release);
+        drop(seen);
         self.news.raise();
     }
 
@@ -138,17 +142,27 @@ impl Shared {
     }
 
     pub(super) fn status(&self) -> RunStatus {
-        let phase = if self.is_over() { RunPhase::Over } else { self.phase() };
         let mut seen = locked(&self.seen);
-        let nodes = self.control.nodes().iter().zip(seen.iter_mut()).map(|(cell, seen)| {
+        let is_over = self.is_over();
+        let phase = if is_over { RunPhase::Over } else { self.phase() };
+        if !is_over {
+            self.look(&mut seen);
+        }
+        let nodes = self.control.nodes().iter().zip(seen.iter()).map(|(cell, (word, since))| {
+            let (ticks, activity, since) = (word.ticks(), word.activity(), *since);
+            NodeState { name: cell.name().to_owned(), ticks, activity, since }
+        });
+        RunStatus { phase, nodes: nodes.collect() }
+    }
+
+    /// Notes what the nodes do now.
+    fn look(&self, seen: &mut [(Word, Timestamp)]) {
+        for (cell, seen) in self.control.nodes().iter().zip(seen) {
             let word = cell.word();
             if seen.0 != word {
                 *seen = (word, self.clock.now());
             }
-            let (ticks, activity, since) = (word.ticks(), word.activity(), seen.1);
-            NodeState { name: cell.name().to_owned(), ticks, activity, since }
-        });
-        RunStatus { phase, nodes: nodes.collect() }
+        }
     }
 
     /// The scheduler ends the control before it calls the `stop` hooks; the run is over after them.
