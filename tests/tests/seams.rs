@@ -1,0 +1,442 @@
+//! Where two parts of a run meet: restarts and parameters, statistics and restarts, conditions and failures, handles and
+//! later runs.
+#![allow(missing_docs, reason = "a test binary")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use streamflow::prelude::*;
+use streamflow::schedule::{Activity, Stepped};
+use streamflow::{Clock, Timestamp, Waker};
+use streamflow_tests::seen::{Seen, all, push_seen};
+use streamflow_tests::stereo::Counter;
+
+fn simulated() -> Platform {
+    Platform::host().clock(&Clock::simulated()).build().unwrap()
+}
+
+/// Writes down what it gets.
+#[operator]
+struct Keep {
+    #[input]
+    number: u64,
+    seen: Seen<u64>,
+}
+
+impl Compute for Keep {
+    fn compute(&mut self, io: KeepIo<'_>, _: &ExecutionContext) -> Result<()> {
+        push_seen(&self.seen, io.number.receive().into_data());
+        Ok(())
+    }
+}
+
+/// Sends its number, unless it is told to fail.
+#[operator]
+struct Numbered {
+    #[output]
+    number: u64,
+    id: u64,
+    plan: Arc<Plan>,
+}
+
+/// What fails next.
+#[derive(Default)]
+struct Plan {
+    made: AtomicU64,
+    fails_to_be_made: AtomicBool,
+    fails: AtomicBool,
+}
+
+impl Numbered {
+    fn make(plan: &Arc<Plan>) -> Result<Self> {
+        if plan.fails_to_be_made.swap(false, Ordering::AcqRel) {
+            return Err(Failure::msg("no operator"));
+        }
+        Ok(Self::new(plan.made.fetch_add(1, Ordering::AcqRel), plan.clone()))
+    }
+}
+
+impl Compute for Numbered {
+    fn compute(&mut self, io: NumberedIo<'_>, _: &ExecutionContext) -> Result<()> {
+        if self.plan.fails.swap(false, Ordering::AcqRel) {
+            return Err(Failure::msg("planned"));
+        }
+        io.number.emit(self.id)
+    }
+}
+
+graph! {
+    struct Of(handle: AsyncHandle) {
+        #[when(count(1), asynchronous(handle))] let numbers: Counter = Counter::new();
+        numbers.number >> _;
+    }
+}
+
+/// Always holds. Its first check runs another graph, as another thread could at this moment.
+struct Meanwhile(Option<Of>);
+
+impl Condition for Meanwhile {
+    fn check(&mut self, _: Timestamp) -> Answer {
+        if let Some(mut other) = self.0.take() {
+            other.run().unwrap();
+        }
+        Answer::Ready
+    }
+}
+
+graph! {
+    struct OfBoth(one: AsyncHandle, two: AsyncHandle, meanwhile: Meanwhile) {
+        #[when(asynchronous(one), asynchronous(two), condition(meanwhile))]
+        let numbers: Counter = Counter::new();
+        numbers.number >> _;
+    }
+}
+
+#[test]
+fn a_node_that_lacks_one_of_two_notices_keeps_none() {
+    let (platform, one, two) = (simulated(), AsyncHandle::new(), AsyncHandle::new());
+    one.notify().unwrap();
+    two.notify().unwrap();
+    let meanwhile = Meanwhile(Some(Of::new(&platform, two.clone()).unwrap()));
+    let mut both = OfBoth::new(&platform, one.clone(), two.clone(), meanwhile).unwrap();
+    assert_eq!(both.tick().unwrap(), Stepped::Waiting { until: None });
+    assert_eq!(Of::new(&platform, one.clone()).unwrap().tick().unwrap(), Stepped::Ran);
+    one.notify().unwrap();
+    two.notify().unwrap();
+    assert_eq!(both.tick().unwrap(), Stepped::Ran);
+    assert_eq!(both.tick().unwrap(), Stepped::Waiting { until: None });
+}
+
+/// Waits for another thread, which gets a waker.
+struct Counted {
+    checks: Arc<AtomicU64>,
+    holds: Arc<AtomicBool>,
+    to: mpsc::Sender<Waker>,
+}
+
+impl Condition for Counted {
+    fn check(&mut self, _: Timestamp) -> Answer {
+        self.checks.fetch_add(1, Ordering::AcqRel);
+        if self.holds.load(Ordering::Acquire) { Answer::Ready } else { Answer::Waiting }
+    }
+
+    fn start(&mut self, waker: &Waker) {
+        self.to.send(waker.clone()).unwrap();
+    }
+}
+
+graph! {
+    struct Woken(condition: Counted) {
+        #[when(count(1), condition(condition))] let numbers: Counter = Counter::new();
+        numbers.number >> _;
+    }
+}
+
+#[test]
+fn a_run_with_a_simulated_clock_sleeps_while_it_waits_for_a_thread() {
+    const WAKES: u64 = 50;
+    let (checks, holds) = (Arc::<AtomicU64>::default(), Arc::<AtomicBool>::default());
+    let (to, from) = mpsc::channel();
+    let condition = Counted { checks: checks.clone(), holds: holds.clone(), to };
+    let mut graph = Woken::new(&simulated(), condition).unwrap();
+    let seen = checks.clone();
+    let thread = std::thread::spawn(move || {
+        let waker = from.recv().unwrap();
+        for _ in 0..WAKES {
+            let before = seen.load(Ordering::Acquire);
+            waker.wake();
+            while seen.load(Ordering::Acquire) == before {
+                std::thread::yield_now();
+            }
+            (0..20_000).for_each(|_| std::hint::spin_loop());
+        }
+        holds.store(true, Ordering::Release);
+        waker.wake();
+    });
+    graph.run().unwrap();
+    thread.join().unwrap();
+    // One for each wake, and those before the first sleep.
+    let checks = checks.load(Ordering::Acquire);
+    assert!(checks <= WAKES + 4, "{checks} checks for {WAKES} wakes");
+}
+
+/// Panics when it is told of its second tick.
+struct Panics(u64);
+
+impl Condition for Panics {
+    fn check(&mut self, _: Timestamp) -> Answer {
+        Answer::Ready
+    }
+
+    fn ticked(&mut self, _: Timestamp) {
+        self.0 += 1;
+        assert_ne!(self.0, 2);
+    }
+}
+
+graph! {
+    struct Ticked(condition: Panics, seen: Seen<u64>) {
+        #[when(count(6), condition(condition))] #[on_failure(skip)]
+        let numbers: Counter = Counter::new();
+        let keep: Keep = Keep::new(seen);
+        #[capacity(6)] numbers.number >> keep.number;
+    }
+}
+
+#[test]
+fn a_tick_whose_condition_panics_is_counted_once() {
+    let seen = Seen::default();
+    let report = Ticked::new(&simulated(), Panics(0), seen.clone()).unwrap().run().unwrap();
+    assert_eq!((report.ticks("numbers"), report.nodes[0].failures), (Some(6), 1));
+    assert_eq!(all(&seen), [0, 1, 2, 3, 4, 5]);
+}
+
+/// Panics at the first clone of 7 after it was told to.
+#[derive(Debug, serde::Deserialize)]
+struct Fragile(u64);
+
+static PANICS: AtomicBool = AtomicBool::new(false);
+
+impl Clone for Fragile {
+    fn clone(&self) -> Self {
+        assert!(!(self.0 == 7 && PANICS.swap(false, Ordering::AcqRel)));
+        Self(self.0)
+    }
+}
+
+#[operator]
+struct Adjusted {
+    #[output]
+    number: u64,
+    #[param]
+    fragile: Fragile,
+    #[param]
+    other: u64,
+}
+
+impl Compute for Adjusted {
+    fn compute(&mut self, io: AdjustedIo<'_>, _: &ExecutionContext) -> Result<()> {
+        io.number.emit(10 * self.fragile.0 + self.other)
+    }
+}
+
+graph! {
+    struct Adjusting(seen: Seen<u64>) {
+        #[when(count(4))] #[on_failure(skip)]
+        let source: Adjusted = Adjusted::new(Fragile(1), 1);
+        let keep: Keep = Keep::new(seen);
+        source.number >> keep.number;
+    }
+}
+
+#[test]
+fn values_that_a_failed_tick_did_not_take_over_are_taken_over_by_the_next() {
+    let seen = Seen::default();
+    let mut graph = Adjusting::new(&simulated(), seen.clone()).unwrap();
+    let params = graph.params();
+    assert_eq!(graph.tick().unwrap(), Stepped::Ran);
+    params.source().set_fragile(Fragile(7)).unwrap();
+    params.source().set_other(7).unwrap();
+    PANICS.store(true, Ordering::Release);
+    let report = graph.run().unwrap();
+    assert_eq!(all(&seen), [11, 77, 77]);
+    let changes = report.parameters.iter().map(|it| (it.parameter, it.tick));
+    assert_eq!(changes.collect::<Vec<_>>(), [("fragile", 2), ("other", 2)]);
+}
+
+/// Fails in its second tick. Its `start` and its `stop` take long.
+#[operator]
+struct Slow {
+    #[input]
+    number: u64,
+    #[output]
+    out: u64,
+}
+
+impl Compute for Slow {
+    fn start(&mut self, _: SlowStreams<'_>, cx: &ExecutionContext) -> Result<()> {
+        cx.platform().clock().advance(Duration::from_secs(100));
+        Ok(())
+    }
+
+    fn compute(&mut self, io: SlowIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let number = io.number.receive().into_data();
+        if cx.tick() == 1 { Err(Failure::msg("planned")) } else { io.out.emit(number) }
+    }
+
+    fn stop(&mut self, cx: &ExecutionContext) -> Result<()> {
+        cx.platform().clock().advance(Duration::from_secs(1000));
+        Ok(())
+    }
+}
+
+graph! {
+    struct Measured() {
+        #[when(count(6))] let numbers: Counter = Counter::new();
+        #[on_failure(restart(3, Duration::ZERO))] let slow: Slow = Slow::new();
+        let keep: Keep = Keep::new(Seen::default());
+        numbers.number >> slow.number;
+        slow.out >> keep.number;
+    }
+}
+
+#[test]
+fn the_time_of_a_restart_is_not_that_of_a_tick() {
+    let builder = Platform::builder().clock(&Clock::simulated()).statistics(true);
+    let platform = builder.race_check(false).host().unwrap();
+    let report = Measured::new(&platform).unwrap().run().unwrap();
+    assert_eq!(report.nodes[1].restarts, 1);
+    let longest = report.nodes.iter().map(|node| node.host_time.as_ref().unwrap().max);
+    assert_eq!(longest.collect::<Vec<_>>(), [Duration::ZERO; 3]);
+}
+
+graph! {
+    struct Remade(plan: Arc<Plan>, seen: Seen<u64>) {
+        #[when(count(1))] #[on_failure(restart(3, Duration::ZERO))]
+        let numbers: Numbered = Numbered::make(&plan)?;
+        let keep: Keep = Keep::new(seen);
+        numbers.number >> keep.number;
+    }
+}
+
+#[test]
+fn an_operator_that_failed_does_not_come_back_if_no_other_can_be_made() {
+    let (plan, seen) = (Arc::<Plan>::default(), Seen::default());
+    let mut graph = Remade::new(&simulated(), plan.clone(), seen.clone()).unwrap();
+    plan.fails.store(true, Ordering::Release);
+    assert_eq!(graph.run().unwrap().nodes[0].failures, 1);
+    plan.fails_to_be_made.store(true, Ordering::Release);
+    assert!(graph.run().is_err());
+    graph.run().unwrap();
+    assert_eq!(all(&seen), [1]);
+}
+
+/// Panics when it is dropped.
+#[derive(Debug)]
+struct PanicsInDrop;
+
+impl fmt::Display for PanicsInDrop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("planned")
+    }
+}
+
+impl std::error::Error for PanicsInDrop {}
+
+impl Drop for PanicsInDrop {
+    fn drop(&mut self) {
+        panic!("planned, too");
+    }
+}
+
+#[operator]
+struct Fails {
+    #[output]
+    number: u64,
+    fails: mpsc::Sender<()>,
+}
+
+impl Compute for Fails {
+    fn compute(&mut self, _: FailsIo<'_>, _: &ExecutionContext) -> Result<()> {
+        self.fails.send(())?;
+        Err(PanicsInDrop.into())
+    }
+}
+
+graph! {
+    struct Failing(fails: mpsc::Sender<()>) {
+        let numbers: Fails = Fails::new(fails);
+        numbers.number >> _;
+    }
+}
+
+#[test]
+fn an_error_that_panics_when_it_is_dropped_does_not_leave_the_drop_of_a_run() {
+    let (to, from) = mpsc::channel();
+    let running = Failing::new(&simulated(), to).unwrap().spawn().unwrap();
+    from.recv().unwrap();
+    assert!(catch_unwind(AssertUnwindSafe(|| drop(running))).is_ok());
+}
+
+/// Fails in its first tick. It tells the test of the hooks that a restart calls, and waits for its answer.
+#[operator]
+struct Restarted {
+    #[output]
+    number: u64,
+    plan: Arc<Plan>,
+    tells: mpsc::Sender<&'static str>,
+    waits: Arc<std::sync::Mutex<mpsc::Receiver<()>>>,
+}
+
+impl Restarted {
+    fn tell(&self, hook: &'static str) -> Result<()> {
+        self.tells.send(hook)?;
+        Ok(self.waits.lock().map_err(Failure::msg)?.recv()?)
+    }
+}
+
+impl Compute for Restarted {
+    fn start(&mut self, _: RestartedStreams<'_>, _: &ExecutionContext) -> Result<()> {
+        let is_first = self.plan.made.fetch_add(1, Ordering::AcqRel) == 0;
+        if is_first { Ok(()) } else { self.tell("start") }
+    }
+
+    fn compute(&mut self, io: RestartedIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick() == 0 { Err(Failure::msg("planned")) } else { io.number.emit(1) }
+    }
+
+    fn stop(&mut self, cx: &ExecutionContext) -> Result<()> {
+        if cx.tick() == 1 { self.tell("stop") } else { Ok(()) }
+    }
+}
+
+graph! {
+    struct Restarting(
+        plan: Arc<Plan>,
+        tells: mpsc::Sender<&'static str>,
+        waits: Arc<std::sync::Mutex<mpsc::Receiver<()>>>,
+    ) {
+        #[when(count(2))] #[on_failure(restart(3, Duration::ZERO))]
+        let numbers: Restarted = Restarted::new(plan, tells, waits);
+        numbers.number >> _;
+    }
+}
+
+#[test]
+fn the_status_shows_the_hooks_of_a_restart() {
+    let ((tells, told), (go, waits)) = (mpsc::channel(), mpsc::channel());
+    let waits = Arc::new(std::sync::Mutex::new(waits));
+    let graph = Restarting::new(&simulated(), Arc::default(), tells, waits).unwrap();
+    let running = graph.spawn().unwrap();
+    // Dropped before the run if a check fails, so that the hooks end.
+    let go = go;
+    for expected in [("stop", Activity::Stopping), ("start", Activity::Starting)] {
+        let hook = told.recv().unwrap();
+        assert_eq!((hook, running.status().nodes[0].activity), expected);
+        go.send(()).unwrap();
+    }
+    running.join().unwrap();
+}
+
+graph! {
+    struct Plain() {
+        #[when(count(5))] let numbers: Counter = Counter::new();
+        numbers.number >> _;
+    }
+}
+
+#[test]
+fn the_status_of_a_run_that_is_over_is_not_that_of_the_next_run() {
+    let running = Plain::new(&simulated()).unwrap().spawn().unwrap();
+    let handle = running.handle();
+    let (mut graph, done) = running.join_with_graph().unwrap();
+    assert_eq!(done.unwrap().ticks("numbers"), Some(5));
+    let before = handle.status();
+    assert_eq!(before.nodes[0].ticks, 5);
+    graph.run_for(2).unwrap();
+    assert_eq!(handle.status(), before);
+}
