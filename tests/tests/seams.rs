@@ -315,6 +315,25 @@ fn an_operator_that_failed_does_not_come_back_if_no_other_can_be_made() {
     assert_eq!(all(&seen), [1]);
 }
 
+graph! {
+    struct NotRemade(plan: Arc<Plan>, seen: Seen<u64>) {
+        #[when(count(1))] #[on_failure(restart(0, Duration::ZERO))]
+        let numbers: Numbered = Numbered::make(&plan)?;
+        let keep: Keep = Keep::new(seen);
+        numbers.number >> keep.number;
+    }
+}
+
+#[test]
+fn an_operator_without_restarts_left_is_a_fresh_one_in_the_next_run() {
+    let (plan, seen) = (Arc::<Plan>::default(), Seen::default());
+    let mut graph = NotRemade::new(&simulated(), plan.clone(), seen.clone()).unwrap();
+    plan.fails.store(true, Ordering::Release);
+    assert!(graph.run().is_err());
+    graph.run().unwrap();
+    assert_eq!(all(&seen), [1]);
+}
+
 /// Panics when it is dropped.
 #[derive(Debug)]
 struct PanicsInDrop;
@@ -439,4 +458,37 @@ fn the_status_of_a_run_that_is_over_is_not_that_of_the_next_run() {
     assert_eq!(before.nodes[0].ticks, 5);
     graph.run_for(2).unwrap();
     assert_eq!(handle.status(), before);
+}
+
+/// Has nothing to send.
+#[operator]
+struct Silent {
+    #[output]
+    number: u64,
+}
+
+impl Compute for Silent {
+    fn compute(&mut self, _: SilentIo<'_>, _: &ExecutionContext) -> Result<()> {
+        Ok(())
+    }
+}
+
+graph! {
+    struct Beside(seen: Seen<u64>) {
+        let silent: Silent = Silent::new();
+        #[when(count(100), periodic(100us))] let numbers: Counter = Counter::new();
+        let keep: Keep = Keep::new(seen);
+        silent.number >> _;
+        numbers.number >> keep.number;
+    }
+}
+
+/// In 10 ms it is asked after 1, 2, 4, … µs, and then once in a millisecond.
+#[test]
+fn a_silent_source_runs_seldom_also_beside_a_busy_one() {
+    let report =
+        Beside::new(&simulated(), Seen::default()).unwrap().run_for(Duration::from_millis(10));
+    let report = report.unwrap();
+    assert_eq!(report.ticks("numbers"), Some(100));
+    assert!(report.ticks("silent").unwrap() < 30, "{report}");
 }

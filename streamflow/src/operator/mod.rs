@@ -6,6 +6,7 @@ pub(crate) mod condition;
 mod histogram;
 mod node;
 mod options;
+mod poll;
 mod readiness;
 mod recovery;
 mod runner;

@@ -77,9 +77,10 @@ pub(crate) fn node<O: Operator>(
     let cx =
         ExecutionContext::new(platform, name, on, streams, O::STREAM_NAMES, options.single_stream);
     let params = NodeParams::new(&operator, name, options.params)?;
-    // A tick of an operator without ports does its work outside of the graph.
+    // A tick of an operator without ports does its work outside of the graph, and one that a condition paces uses that up.
     let idle = match (O::INPUTS, O::OUTPUTS) {
         ([], []) => Progress::Changed,
+        _ if is_paced(&options) => Progress::Changed,
         ([], _) => Progress::Empty,
         _ if runs_without_messages(&options) => Progress::Empty,
         _ => Progress::Unchanged,
@@ -87,6 +88,10 @@ pub(crate) fn node<O: Operator>(
     let conditions = options.conditions.map(Box::new);
     let runner = NodeRunner::new(cx, options.count, conditions, idle, options.on_failure);
     Ok(Box::new(Node { operator, ports, params, again: None, runner }))
+}
+
+fn is_paced(options: &NodeOptions<'_>) -> bool {
+    options.conditions.as_ref().is_some_and(Conditions::pace)
 }
 
 fn runs_without_messages(options: &NodeOptions<'_>) -> bool {
@@ -165,6 +170,13 @@ impl<O: Compute> AnyNode for Node<O> {
         }
         if !self.can_run() {
             return Ok(Readiness::Blocked);
+        }
+        if let Some(due) = self.runner.poll_due()
+            && (O::INPUTS.is_empty() || self.messages() == InputState::Absent)
+            && self.runner.cx.now() < due
+        {
+            waits.until(due);
+            return Ok(Readiness::Waiting);
         }
         if self.runner.has_failed() {
             let (runner, mut hooks) = self.split();

@@ -116,7 +116,11 @@ impl Recovery {
             _ if is_sticky => Verdict::End,
             OnFailure::Stop => Verdict::End,
             OnFailure::Skip => Verdict::GoOn,
-            OnFailure::Restart { most, .. } if self.in_a_row >= most => Verdict::End,
+            OnFailure::Restart { most, .. } if self.in_a_row >= most => {
+                // The next run begins with a fresh operator.
+                self.due = Some(now);
+                Verdict::End
+            }
             OnFailure::Restart { back_off, .. } => {
                 let times = 1_u32.checked_shl(self.in_a_row).unwrap_or(LONGEST).min(LONGEST);
                 self.in_a_row += 1;

@@ -15,6 +15,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use super::condition::{Conditions, NodePorts};
+use super::poll::Poll;
 use super::readiness::{Progress, Readiness};
 use super::recovery::{OnFailure, Recovery};
 use super::statistics::{self, NodePaths, NodeStatistics};
@@ -72,6 +73,7 @@ pub(super) struct NodeRunner {
     /// Whether the operator has been started, and not stopped.
     started: bool,
     recovery: Recovery,
+    poll: Poll,
     /// What this run measures, if its platform keeps statistics.
     statistics: Option<Box<NodeStatistics>>,
 }
@@ -98,6 +100,7 @@ impl NodeRunner {
             may_fault: false,
             started: false,
             recovery,
+            poll: Poll::default(),
             statistics: None,
         }
     }
@@ -216,6 +219,7 @@ impl NodeRunner {
         self.may_fault = false;
         hooks.outputs(&mut |output| self.may_fault |= output.may_fault());
         self.cx.begin(run);
+        self.poll = Poll::default();
         if let Some(conditions) = &mut self.conditions {
             let started = conditions.start(&run.waker());
             started.map_err(|error| *self.failed("start", error.into()))?;
@@ -245,7 +249,25 @@ impl NodeRunner {
         if self.statistics.is_some() {
             self.measure(done.is_ok());
         }
-        done.or_else(|error| self.fail(hooks, error))
+        let done = done.or_else(|error| self.fail(hooks, error));
+        if self.poll.due().is_some() || matches!(done, Ok(Progress::Empty)) {
+            self.note_poll(&done);
+        }
+        done
+    }
+
+    #[cold]
+    fn note_poll(&mut self, done: &Result<Progress>) {
+        match done {
+            Ok(Progress::Empty) => self.poll.note_empty(self.cx.now()),
+            _ => self.poll = Poll::default(),
+        }
+    }
+
+    /// When the node runs again, if its last tick had nothing to send.
+    #[inline]
+    pub(super) fn poll_due(&self) -> Option<Timestamp> {
+        self.poll.due()
     }
 
     /// Notes a tick in the statistics, at its end.

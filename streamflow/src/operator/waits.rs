@@ -12,7 +12,6 @@ pub struct Waits {
     points: SmallVec<[Point; 8]>,
     until: Option<Timestamp>,
     for_others: bool,
-    polls: bool,
 }
 
 impl Waits {
@@ -21,7 +20,6 @@ impl Waits {
         self.points.clear();
         self.until = None;
         self.for_others = false;
-        self.polls = false;
     }
 
     /// A node waits for a point of a stream.
@@ -39,16 +37,10 @@ impl Waits {
         self.for_others = true;
     }
 
-    /// A source had nothing to send. Only its operator can find out when that changes, so it runs again a little later.
-    pub fn to_poll(&mut self) {
-        self.polls = true;
-    }
-
     /// What other conditions wait for.
     pub(super) fn add(&mut self, other: &Self) {
         self.points.extend_from_slice(&other.points);
         self.for_others |= other.for_others;
-        self.polls |= other.polls;
         other.until.into_iter().for_each(|at| self.until(at));
     }
 
@@ -61,12 +53,8 @@ impl Waits {
         self.until
     }
 
-    pub(crate) fn has_polls(&self) -> bool {
-        self.polls
-    }
-
     /// Whether no node waits for anything of these.
     pub(crate) fn is_empty(&self) -> bool {
-        self.points.is_empty() && self.until.is_none() && !self.for_others && !self.polls
+        self.points.is_empty() && self.until.is_none() && !self.for_others
     }
 }

@@ -44,7 +44,12 @@ pub(super) fn pass(
                 match node.tick()? {
                     Progress::Changed => pass = Pass::Ran,
                     Progress::Unchanged => {}
-                    Progress::Empty => waits.to_poll(),
+                    // What it waits for now belongs to this pass.
+                    Progress::Empty => {
+                        if node.readiness(waits)? == Readiness::Ready {
+                            pass = Pass::Ran;
+                        }
+                    }
                 }
             }
             Readiness::Waiting => cell.set_activity(Activity::Waiting),

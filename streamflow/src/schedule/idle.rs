@@ -20,9 +20,6 @@ use crate::stream::Wakeup;
 use crate::time::Timestamp;
 use crate::turns;
 
-/// How long a source that had nothing to send waits before it runs again.
-const POLL: Duration = Duration::from_millis(1);
-
 /// A driver that does not work alone executes work in calls. So a scheduler that waits for such work queries it this
 /// often, without regard to time, before its thread sleeps. A host function that waits for another thread is the only
 /// thing that takes longer.
@@ -100,8 +97,7 @@ impl<'a> Idle<'a> {
             return Ok(());
         }
         let now = self.platform.clock().now();
-        let poll = waits.has_polls().then(|| now + POLL);
-        let due = [waits.earliest(), poll].into_iter().flatten().min();
+        let due = waits.earliest();
         if waits.points().is_empty()
             && let Some(due) = due
             && self.platform.clock().advance_to(due)

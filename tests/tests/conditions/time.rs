@@ -41,7 +41,8 @@ paced!(One, , periodic(0.01s, catch_up(1)));
 paced!(Spaced, , periodic(10_000_000ns, spaced));
 
 fn policies(seed: u64) -> Result<(), Failed> {
-    let run = |graph: &dyn Fn(&Platform, Seen<u64>) -> Result<(), Error>| -> Result<Vec<u64>> {
+    type Run<'a> = &'a dyn Fn(&Platform, Seen<u64>) -> Result<(), Error>;
+    let run = |graph: Run<'_>| -> Result<Vec<u64>> {
         let began = Seen::default();
         graph(&simulated(seed)?.0, began.clone())?;
         Ok(all(&began))

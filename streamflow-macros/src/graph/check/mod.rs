@@ -35,6 +35,7 @@ pub(super) fn check_graph(parsed: ParsedGraph, errors: &mut Errors) -> Option<Gr
     edges::check_discards(&discards, &edges, errors);
     conditions::check_numbers(&nodes, &edges, errors);
     let order = order::order_nodes(&nodes, &edges, errors);
+    order::check_policies(&nodes, &edges, errors);
     if errors.is_empty() {
         // With another mistake in the graph, the node that uses the pool may be the one that is missing.
         pools::check_unused(&pools, &nodes, &header, errors);

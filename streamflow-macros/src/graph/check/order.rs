@@ -3,6 +3,7 @@
 use super::toposort::{self, Cycle};
 use crate::diagnostic::Errors;
 use crate::graph::model::{Edge, Node, Nodes};
+use crate::graph::parts::OnFailure;
 
 /// Returns the indices of the nodes, each after all its producers. Two kinds of edges are left out: those of unknown
 /// nodes, and feedback edges, whose messages are for the next tick.
@@ -29,4 +30,32 @@ pub(super) fn order_nodes(nodes: &Nodes, edges: &[Edge], errors: &mut Errors) ->
         );
     }
     order
+}
+
+/// Reports nodes of cycles that go on after a failure: the message of the feedback edge would be lost with the failed
+/// tick, and no tick of the cycle would follow.
+pub(super) fn check_policies(nodes: &Nodes, edges: &[Edge], errors: &mut Errors) {
+    let goes_on = |node: &Node| {
+        matches!(node.attributes.on_failure, Some(OnFailure::Skip | OnFailure::Restart { .. }))
+    };
+    if !nodes.iter().any(goes_on) || !edges.iter().any(|edge| edge.attributes.is_feedback) {
+        return;
+    }
+    let ends = edges
+        .iter()
+        .filter_map(|edge| Some((nodes.index_of(&edge.output)?, nodes.index_of(&edge.input)?)));
+    let ends: Vec<(usize, usize)> = ends.collect();
+    for (index, node) in nodes.iter().enumerate().filter(|(_, node)| goes_on(node)) {
+        if toposort::is_in_cycle(nodes.len(), &ends, index) {
+            let name = node.unraw_name();
+            errors.at(
+                &node.name,
+                format!(
+                    "node `{name}` is in a cycle, which would stand still after a failure: the message of \
+                     the `#[feedback]` edge is lost with the failed tick; handle the failure in \
+                     `compute`, or remove `#[on_failure(…)]`"
+                ),
+            );
+        }
+    }
 }

@@ -30,6 +30,13 @@ pub(super) fn order(nodes: usize, edges: &[(usize, usize)]) -> (Vec<usize>, Vec<
     (sort(&consumers), cycles)
 }
 
+/// Whether a message of a node can come back to it.
+pub(super) fn is_in_cycle(nodes: usize, edges: &[(usize, usize)], node: usize) -> bool {
+    let mut consumers: Vec<Vec<usize>> = vec![Vec::new(); nodes];
+    edges.iter().for_each(|&(from, to)| consumers[from].push(to));
+    consumers[node].iter().any(|&next| path(&consumers, next, node).is_some())
+}
+
 /// The nodes of the shortest path from one node to another, both included.
 fn path(consumers: &[Vec<usize>], from: usize, to: usize) -> Option<Vec<usize>> {
     let mut came_from: Vec<Option<usize>> = vec![None; consumers.len()];

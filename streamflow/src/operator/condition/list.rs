@@ -90,6 +90,11 @@ impl Conditions {
         self.all.iter().map(|entry| entry.text).collect()
     }
 
+    /// Whether they say how often the node runs: each tick uses one of them up.
+    pub(in crate::operator) fn pace(&self) -> bool {
+        self.all.iter().any(|entry| entry.term.is_used_up())
+    }
+
     /// Whether one of them reads the clock.
     pub(in crate::operator) fn needs_time(&self) -> bool {
         self.needs_time
@@ -205,6 +210,10 @@ impl Term for Any {
 
     fn needs_time(&self) -> bool {
         self.0.iter().any(|entry| entry.term.needs_time())
+    }
+
+    fn is_used_up(&self) -> bool {
+        self.0.iter().all(|entry| entry.term.is_used_up())
     }
 
     fn runs_without_messages(&self) -> bool {

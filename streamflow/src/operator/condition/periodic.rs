@@ -64,6 +64,10 @@ impl Term for Periodic {
         true
     }
 
+    fn is_used_up(&self) -> bool {
+        true
+    }
+
     fn runs_without_messages(&self) -> bool {
         true
     }

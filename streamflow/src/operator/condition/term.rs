@@ -50,6 +50,11 @@ pub(super) trait Term: Send + fmt::Debug {
         true
     }
 
+    /// Whether each tick uses it up, so that it says how often the node runs.
+    fn is_used_up(&self) -> bool {
+        false
+    }
+
     /// Whether it never ends by itself, and so keeps no run alive.
     fn is_endless(&self) -> bool {
         false

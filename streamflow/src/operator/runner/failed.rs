@@ -38,9 +38,13 @@ impl NodeRunner {
         match self.idle {
             _ if took || self.is_done() => Ok(Progress::Changed),
             // It may fail for a long time, and shall not do so in a loop.
-            Progress::Changed => Ok(Progress::Empty),
+            Progress::Changed if !self.is_paced() => Ok(Progress::Empty),
             idle => Ok(idle),
         }
+    }
+
+    fn is_paced(&self) -> bool {
+        self.conditions.as_ref().is_some_and(|conditions| conditions.pace())
     }
 
     /// What to do after a failure. `next` is the node's next tick.

@@ -139,6 +139,10 @@ impl Notices {
 }
 
 impl Term for Notices {
+    fn is_used_up(&self) -> bool {
+        true
+    }
+
     fn runs_without_messages(&self) -> bool {
         true
     }

@@ -1,0 +1,50 @@
+//! When a node runs again that had nothing to send, and that nothing but its own operator can wake.
+
+use std::time::Duration;
+
+use crate::time::Timestamp;
+
+/// The wait after the first tick that sent nothing. Each further wait is twice as long.
+const FIRST: Duration = Duration::from_micros(1);
+
+/// The longest wait, in units of the first one: about a millisecond.
+const LONGEST: u32 = 1 << 10;
+
+/// The ticks in a row that sent nothing.
+#[derive(Debug, Default)]
+pub(super) struct Poll {
+    in_a_row: u32,
+    due: Option<Timestamp>,
+}
+
+impl Poll {
+    /// When the node runs again; `None` if its last tick changed something.
+    #[inline]
+    pub(super) fn due(&self) -> Option<Timestamp> {
+        self.due
+    }
+
+    /// A tick sent nothing.
+    pub(super) fn note_empty(&mut self, now: Timestamp) {
+        let times = 1_u32.checked_shl(self.in_a_row).unwrap_or(LONGEST).min(LONGEST);
+        self.in_a_row = self.in_a_row.saturating_add(1);
+        self.due = Some(now + FIRST * times);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_waits_double_up_to_a_millisecond() {
+        let mut poll = Poll::default();
+        let mut wait = || {
+            poll.note_empty(Timestamp(0));
+            poll.due().map(|due| due.0)
+        };
+        assert_eq!([wait(), wait(), wait()], [Some(1_000), Some(2_000), Some(4_000)]);
+        let longest = (0..100).filter_map(|_| wait()).max();
+        assert_eq!(longest, Some(1_024_000));
+    }
+}
