@@ -79,7 +79,7 @@ impl Counts {
     /// Fails in one of 200 calls.
     fn may_fail(&self, operator: Fails) -> Result<()> {
         let attempt = self.attempts[operator as usize].fetch_add(1, Ordering::Relaxed);
-        if mix(self.seed ^ (operator as u64) << 56 ^ attempt) % 200 == 0 {
+        if mix(self.seed ^ ((operator as u64) << 56) ^ attempt).is_multiple_of(200) {
             self.failures.fetch_add(1, Ordering::Relaxed);
             return Err(Failure::msg("a failure by chance"));
         }
@@ -245,7 +245,7 @@ impl Compute for Control {
         self.counts.received(Way::State);
         self.counts.digest(state);
         self.counts.may_fail(Fails::Control)?;
-        if cx.tick() % 10 == 0 {
+        if cx.tick().is_multiple_of(10) {
             // It may be closed already, at the end of the run.
             let _closed = self.notices.notify();
         }
