@@ -189,12 +189,20 @@ impl<T: Send + 'static> AnyParam for Inner<T> {
     }
 
     fn prepare(&self, value: Spanned<DeValue<'_>>) -> Result<Box<dyn FnOnce() + '_>, Unfit> {
+        let is_finite = match value.get_ref() {
+            DeValue::Float(number) => !number.as_str().contains("inf"),
+            _ => true,
+        };
         let read = (self.read)(value).map_err(|error| Unfit {
             text: error.message().to_owned(),
             at: error.span().map(|span| span.start),
         });
         let value = read?;
         let text = (self.describe)(&value);
+        // serde rounds a number that is too large to infinity.
+        if is_finite && matches!(&*text, "inf" | "-inf") {
+            return Err(Unfit { text: "the number is too large".into(), at: None });
+        }
         if let Some(limits) = self.limits.as_ref().filter(|limits| !limits.contains(&value)) {
             let text = format!("{text} is not in the range {}", limits.text());
             return Err(Unfit { text, at: None });

@@ -100,6 +100,11 @@ fn mistakes(platform: &Platform) -> Result<(), Failed> {
         ),
         (
             "threshold = 0.5",
+            "threshold = 1e40",
+            "radar.toml:3:13: `cfar.threshold`: the number is too large; it is a `f32` in 0.0..=1.0",
+        ),
+        (
+            "threshold = 0.5",
             "threshold = nan",
             "radar.toml:3:13: `cfar.threshold`: NaN is not in the range",
         ),
