@@ -1,8 +1,9 @@
 //! What a scheduler does when no node can run: it spins for a short time, and then its thread sleeps.
 //!
-//! A spin finds a finished stream after some 8 µs, and needs a processor core. A sleeping thread costs nothing, and wakes up
-//! 40 to 270 µs after the device is done (`tests/benches/wake_up.rs`), most of it for the processor to leave its sleep
-//! state. So the spin is bounded.
+//! A spin finds a finished stream as soon as a loop of queries by hand does, and needs a processor core. A sleeping thread
+//! costs nothing, and wakes up 25 to 250 µs later than that (`tests/benches/wake_up.rs`, with the recorded run in
+//! `tests/gpu-results`), most of it for the processor to leave its sleep state: a bare futex takes 6 to 28 µs there. So the
+//! spin is bounded.
 //!
 //! No wake-up is lost: the signal is read before the nodes check their conditions, and a change of a condition comes
 //! before its signal. So a change that the checks did not see has changed the signal since, and the thread does not
