@@ -483,12 +483,12 @@ graph! {
     }
 }
 
-/// In 10 ms it is asked after 1, 2, 4, … µs, and then once in a millisecond.
+/// It is asked 64 times at once, then after 1, 2, 4, … µs, and then once in a millisecond.
 #[test]
 fn a_silent_source_runs_seldom_also_beside_a_busy_one() {
     let report =
         Beside::new(&simulated(), Seen::default()).unwrap().run_for(Duration::from_millis(10));
     let report = report.unwrap();
     assert_eq!(report.ticks("numbers"), Some(100));
-    assert!(report.ticks("silent").unwrap() < 30, "{report}");
+    assert!(report.ticks("silent").unwrap() < 100, "{report}");
 }

@@ -4,7 +4,11 @@ use std::time::Duration;
 
 use crate::time::Timestamp;
 
-/// The wait after the first tick that sent nothing. Each further wait is twice as long.
+/// After this many ticks in a row that sent nothing, the node waits before the next one. Fewer depend on no clock: a source
+/// that leaves out a tick now and then keeps its place in the order of the ticks.
+const AT_ONCE: u32 = 64;
+
+/// The first wait. Each further one is twice as long.
 const FIRST: Duration = Duration::from_micros(1);
 
 /// The longest wait, in units of the first one: about a millisecond.
@@ -18,7 +22,13 @@ pub(super) struct Poll {
 }
 
 impl Poll {
-    /// When the node runs again; `None` if its last tick changed something.
+    /// Whether the last tick sent nothing.
+    #[inline]
+    pub(super) fn is_counting(&self) -> bool {
+        self.in_a_row > 0
+    }
+
+    /// When the node runs again, if it has to wait.
     #[inline]
     pub(super) fn due(&self) -> Option<Timestamp> {
         self.due
@@ -26,9 +36,11 @@ impl Poll {
 
     /// A tick sent nothing.
     pub(super) fn note_empty(&mut self, now: Timestamp) {
-        let times = 1_u32.checked_shl(self.in_a_row).unwrap_or(LONGEST).min(LONGEST);
+        if let Some(waits) = self.in_a_row.checked_sub(AT_ONCE) {
+            let times = 1_u32.checked_shl(waits).unwrap_or(LONGEST).min(LONGEST);
+            self.due = Some(now + FIRST * times);
+        }
         self.in_a_row = self.in_a_row.saturating_add(1);
-        self.due = Some(now + FIRST * times);
     }
 }
 
@@ -43,6 +55,7 @@ mod tests {
             poll.note_empty(Timestamp(0));
             poll.due().map(|due| due.0)
         };
+        assert!((0..AT_ONCE).all(|_| wait().is_none()));
         assert_eq!([wait(), wait(), wait()], [Some(1_000), Some(2_000), Some(4_000)]);
         let longest = (0..100).filter_map(|_| wait()).max();
         assert_eq!(longest, Some(1_024_000));

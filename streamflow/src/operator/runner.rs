@@ -250,7 +250,7 @@ impl NodeRunner {
             self.measure(done.is_ok());
         }
         let done = done.or_else(|error| self.fail(hooks, error));
-        if self.poll.due().is_some() || matches!(done, Ok(Progress::Empty)) {
+        if self.poll.is_counting() || matches!(done, Ok(Progress::Empty)) {
             self.note_poll(&done);
         }
         done

@@ -12,6 +12,7 @@ pub struct Waits {
     points: SmallVec<[Point; 8]>,
     until: Option<Timestamp>,
     for_others: bool,
+    at_once: bool,
 }
 
 impl Waits {
@@ -20,6 +21,7 @@ impl Waits {
         self.points.clear();
         self.until = None;
         self.for_others = false;
+        self.at_once = false;
     }
 
     /// A node waits for a point of a stream.
@@ -44,6 +46,15 @@ impl Waits {
         other.until.into_iter().for_each(|at| self.until(at));
     }
 
+    /// A node had nothing to send, and runs again at once.
+    pub(crate) fn at_once(&mut self) {
+        self.at_once = true;
+    }
+
+    pub(crate) fn is_at_once(&self) -> bool {
+        self.at_once
+    }
+
     pub(crate) fn points(&self) -> &[Point] {
         &self.points
     }
@@ -55,6 +66,6 @@ impl Waits {
 
     /// Whether no node waits for anything of these.
     pub(crate) fn is_empty(&self) -> bool {
-        self.points.is_empty() && self.until.is_none() && !self.for_others
+        self.points.is_empty() && self.until.is_none() && !self.for_others && !self.at_once
     }
 }

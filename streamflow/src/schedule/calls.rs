@@ -16,8 +16,8 @@ use crate::time::Timestamp;
 ///
 /// While a node waits for a stream, the other nodes run. When all of them wait, the scheduler queries what they wait for
 /// for a short time ([`PlatformOptions::spin`](crate::PlatformOptions::spin)), and then its thread sleeps until that can
-/// have changed. A source that has nothing to send is run again after a microsecond, and then after twice that, up to a
-/// millisecond.
+/// have changed. A source that has had nothing to send for 64 ticks in a row is run again after a microsecond, and then
+/// after twice that, up to a millisecond.
 ///
 /// A graph may be run again. Its operators keep their state, but a `count` and
 /// [`ExecutionContext::tick`](crate::ExecutionContext::tick) begin at 0 in each run. A run that [`tick`] has begun is not

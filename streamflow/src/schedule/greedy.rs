@@ -47,7 +47,7 @@ pub(super) fn pass(
                     // What it waits for now belongs to this pass.
                     Progress::Empty => {
                         if node.readiness(waits)? == Readiness::Ready {
-                            pass = Pass::Ran;
+                            waits.at_once();
                         }
                     }
                 }

@@ -87,6 +87,9 @@ impl<'a> Idle<'a> {
             self.since = None;
         }
         let is_turn = turns::yield_turn();
+        if waits.is_at_once() {
+            return Ok(());
+        }
         let queries = self.must_query && !waits.points().is_empty();
         if self.passes == 1 || queries && self.passes < QUERIES_BEFORE_SLEEP {
             // In the first pass the signal was not read.

@@ -118,9 +118,9 @@ graph! {
 fn silent(seed: u64) -> Result<(), Failed> {
     let report = SilentPeriodic::new(&simulated(seed)?.0)?.run()?;
     check_equal(report.ticks("silent"), Some(11))?;
-    // Without a condition it is asked about once in a millisecond, and twice at the beginning.
+    // Without a condition it is asked some times at the beginning, and then about once in a millisecond.
     let ticks = SilentAlone::new(&simulated(seed)?.0)?.run()?.ticks("silent").unwrap_or(0);
-    check((900..=1002).contains(&ticks), || format!("{ticks} ticks"))
+    check((900..=1100).contains(&ticks), || format!("{ticks} ticks"))
 }
 
 graph! {

@@ -282,9 +282,13 @@ fn until(_: &Platform) -> Result<(), Failed> {
     let platform = Platform::host().clock(&clock).build()?;
     let seen = Seen::default();
     let mut graph = Later::new(&platform, seen.clone())?;
+    check_equal(graph.tick()?, Stepped::Waiting { until: None })?;
     for _ in 0..100 {
-        check_equal(graph.tick()?, Stepped::Waiting { until: None })?;
+        let stepped = graph.tick()?;
+        check(matches!(stepped, Stepped::Waiting { .. }), || format!("{stepped:?}"))?;
     }
+    // It has had nothing to send for so long that it waits.
+    check_equal(graph.tick()?, Stepped::Waiting { until: Some(Timestamp(1_000)) })?;
     check_equal(clock.now(), Timestamp(0))?;
     clock.advance(Duration::from_millis(1));
     check_equal(graph.tick()?, Stepped::Ran)?;
