@@ -34,7 +34,7 @@ impl Compute for Keep {
     }
 }
 
-/// Sends its number, unless it is told to fail.
+/// Sends its number, unless its plan says that it fails.
 #[operator]
 struct Numbered {
     #[output]
@@ -164,7 +164,7 @@ fn a_run_with_a_simulated_clock_sleeps_while_it_waits_for_a_thread() {
     assert!(checks <= WAKES + 4, "{checks} checks for {WAKES} wakes");
 }
 
-/// Panics when it is told of its second tick.
+/// Panics in `ticked`, for the second tick.
 struct Panics(u64);
 
 impl Condition for Panics {

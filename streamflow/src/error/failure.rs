@@ -11,7 +11,7 @@ use super::Error;
 /// What the hooks of [`Compute`](crate::Compute) return, and a program's own functions: `Result<()>` is
 /// `Result<(), Failure>`.
 ///
-/// `?` converts any error to a [`Failure`]. A call of streamflow returns an [`Error`], and its type stands in the
+/// `?` converts any error to a [`Failure`]. A call of streamflow returns an [`Error`], and its type is part of the
 /// documentation of the call.
 pub type Result<T = (), E = Failure> = std::result::Result<T, E>;
 

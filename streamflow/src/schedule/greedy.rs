@@ -20,7 +20,7 @@ pub(super) enum Pass {
     TimeOver,
 }
 
-/// Runs each node that is ready, once. It ends early when the run is told to pause or to stop.
+/// Runs each node that is ready, once. It ends early when a command pauses or stops the run.
 #[inline]
 pub(super) fn pass(
     nodes: Nodes<'_, '_>,

@@ -1,6 +1,6 @@
 //! Closures that make an operator again, for nodes with `#[on_failure(restart(…))]`.
 //!
-//! The expression of such a node stands in a closure, which `new` calls for the first operator. The closure has clones
+//! The expression of such a node is in a closure, which `new` calls for the first operator. The closure has clones
 //! of the parameters that the expression names: an expression may consume them, and other nodes may do so, too.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
