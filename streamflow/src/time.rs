@@ -37,6 +37,12 @@ impl Add<Duration> for Timestamp {
     }
 }
 
+/// A wait that has doubled this often, up to `longest` times the first one.
+pub(crate) fn doubled(first: Duration, often: u32, longest: u32) -> Duration {
+    let times = 1_u32.checked_shl(often).unwrap_or(longest).min(longest);
+    first.saturating_mul(times)
+}
+
 fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

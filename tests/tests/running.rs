@@ -2,6 +2,7 @@
 #![allow(missing_docs, reason = "a test binary")]
 
 mod running {
+    pub(crate) mod both;
     pub(crate) mod ctrl_c;
     pub(crate) mod drops;
     pub(crate) mod failures;

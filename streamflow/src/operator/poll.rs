@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::time::Timestamp;
+use crate::time::{Timestamp, doubled};
 
 /// After this many ticks in a row that sent nothing, the node waits before the next one. Fewer depend on no clock: a source
 /// that leaves out a tick now and then keeps its place in the order of the ticks.
@@ -37,8 +37,7 @@ impl Poll {
     /// A tick sent nothing.
     pub(super) fn note_empty(&mut self, now: Timestamp) {
         if let Some(waits) = self.in_a_row.checked_sub(AT_ONCE) {
-            let times = 1_u32.checked_shl(waits).unwrap_or(LONGEST).min(LONGEST);
-            self.due = Some(now + FIRST * times);
+            self.due = Some(now + doubled(FIRST, waits, LONGEST));
         }
         self.in_a_row = self.in_a_row.saturating_add(1);
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::caught::caught;
 use crate::error::Error;
-use crate::time::Timestamp;
+use crate::time::{Timestamp, doubled};
 
 /// The longest wait before a restart, in units of the first one.
 const LONGEST: u32 = 64;
@@ -122,9 +122,8 @@ impl Recovery {
                 Verdict::End
             }
             OnFailure::Restart { back_off, .. } => {
-                let times = 1_u32.checked_shl(self.in_a_row).unwrap_or(LONGEST).min(LONGEST);
+                self.due = Some(now + doubled(back_off, self.in_a_row, LONGEST));
                 self.in_a_row += 1;
-                self.due = Some(now + back_off.saturating_mul(times));
                 Verdict::Replace
             }
         };

@@ -8,6 +8,8 @@ use streamflow::schedule::{Activity, End};
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check_equal, check_error, check_text};
 
+use super::both::Both;
+
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
         .both("join_returns_the_error_or_panic_of_each_hook", each_hook)
@@ -99,23 +101,6 @@ fn panic_in_drop(platform: &Platform) -> Result<(), Failed> {
     // Here nothing returns the error, and no panic leaves the drop.
     drop(Faults::new(platform, fault)?.spawn()?);
     Ok(())
-}
-
-/// Takes a message of both.
-#[operator]
-struct Both {
-    #[input]
-    a: u64,
-    #[input]
-    b: u64,
-}
-
-impl Compute for Both {
-    fn compute(&mut self, io: BothIo<'_>, _: &ExecutionContext) -> Result<()> {
-        io.a.discard();
-        io.b.discard();
-        Ok(())
-    }
 }
 
 graph! {

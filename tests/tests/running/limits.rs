@@ -8,6 +8,8 @@ use streamflow_tests::seen::{Seen, all, push_seen};
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text, stalled};
 
+use super::both::Both;
+
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
         .both("run_for_ticks_limits_the_nodes_without_inputs_and_drains", ticks)
@@ -87,23 +89,6 @@ fn next_run(platform: &Platform) -> Result<(), Failed> {
         check_equal(report.ticks("keep"), Some(ticks))?;
     }
     Ok(())
-}
-
-/// Takes a message of both.
-#[operator]
-struct Both {
-    #[input]
-    a: u64,
-    #[input]
-    b: u64,
-}
-
-impl Compute for Both {
-    fn compute(&mut self, io: BothIo<'_>, _: &ExecutionContext) -> Result<()> {
-        io.a.discard();
-        io.b.discard();
-        Ok(())
-    }
 }
 
 /// Sends two messages of three ticks.

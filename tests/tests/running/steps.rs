@@ -10,6 +10,8 @@ use streamflow_tests::seen::{Seen, all, push_seen};
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, stalled};
 
+use super::both::Both;
+
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
         .both("each_tick_of_a_graph_is_one_pass", one_pass)
@@ -127,23 +129,6 @@ fn never_begun(platform: &Platform) -> Result<(), Failed> {
     check_error("no tick", graph.end_run(), is_right)?;
     graph.run()?;
     check_error("a run that has ended", graph.end_run(), is_right).map(drop)
-}
-
-/// Takes a message of both.
-#[operator]
-struct Both {
-    #[input]
-    a: u64,
-    #[input]
-    b: u64,
-}
-
-impl Compute for Both {
-    fn compute(&mut self, io: BothIo<'_>, _: &ExecutionContext) -> Result<()> {
-        io.a.discard();
-        io.b.discard();
-        Ok(())
-    }
 }
 
 graph! {
