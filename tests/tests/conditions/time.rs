@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use streamflow::prelude::*;
-use streamflow_tests::seen::{Seen, all, take};
+use streamflow_tests::seen::{Seen, all, push_seen, take};
 use streamflow_tests::{Failed, Suite, check, check_equal};
 
 use super::operators::{Gather, Silent, Sink, Source, ms, simulated};
@@ -13,6 +13,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .seeded("missed_ticks_are_made_up_as_the_policy_says", policies)
         .seeded("a_source_of_20_hz_is_never_late", twenty_hertz)
         .seeded("a_source_that_sends_nothing_does_not_spin", silent)
+        .seeded("a_silence_ends_with_a_message_and_with_the_run", silences)
         .seeded("a_periodic_consumer_runs_without_a_message", without_message)
         .seeded("a_second_run_begins_its_period_anew", second_run)
         .seeded("a_message_that_waited_too_long_is_enough", expiring)
@@ -121,6 +122,44 @@ fn silent(seed: u64) -> Result<(), Failed> {
     // Without a condition it is asked some times at the beginning, and then about once in a millisecond.
     let ticks = SilentAlone::new(&simulated(seed)?.0)?.run()?.ticks("silent").unwrap_or(0);
     check((900..=1100).contains(&ticks), || format!("{ticks} ticks"))
+}
+
+/// Sends one message, in its tick 70, and notes when its ticks began.
+#[operator]
+struct Rarely {
+    #[output]
+    number: u64,
+    began: Seen<Timestamp>,
+}
+
+impl Compute for Rarely {
+    fn compute(&mut self, io: RarelyIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        push_seen(&self.began, cx.now());
+        if cx.tick() == 70 { io.number.emit(70) } else { Ok(()) }
+    }
+}
+
+graph! {
+    struct Rare(began: Seen<Timestamp>) {
+        #[when(count(140))]
+        let rarely: Rarely = Rarely::new(began);
+        rarely.number >> _;
+    }
+}
+
+/// A source waits after a long silence alone. A message ends the silence, and so does the end of a run.
+fn silences(seed: u64) -> Result<(), Failed> {
+    let began = Seen::default();
+    let mut graph = Rare::new(&simulated(seed)?.0, began.clone())?;
+    for run in 0..2 {
+        graph.run()?;
+        let began = take(&began);
+        let waited = (1..140).filter(|tick| began[*tick] > began[tick - 1]);
+        // 64 ticks at once, then waits up to the message; then 64 ticks at once again, and waits.
+        let expected = (65..=70).chain(136..140);
+        check_equal((run, waited.collect::<Vec<_>>()), (run, expected.collect()))?;
+    }
+    Ok(())
 }
 
 graph! {
