@@ -115,13 +115,6 @@ impl NodeCell {
         self.word.store((ticks * (ACTIVITY + 1)) | activity as u64, Ordering::Relaxed);
     }
 
-    /// As [`set`](Self::set), with the ticks as they are.
-    #[inline]
-    pub(crate) fn set_activity(&self, activity: Activity) {
-        let ticks = self.word.load(Ordering::Relaxed) & !ACTIVITY;
-        self.word.store(ticks | activity as u64, Ordering::Relaxed);
-    }
-
     pub(crate) fn word(&self) -> Word {
         Word(self.word.load(Ordering::Relaxed))
     }
@@ -138,8 +131,6 @@ mod tests {
         for activity in Activity::ALL {
             cell.set(7, activity);
             assert_eq!((cell.word().ticks(), cell.word().activity()), (7, activity));
-            cell.set_activity(Activity::Idle);
-            assert_eq!((cell.word().ticks(), cell.word().activity()), (7, Activity::Idle));
         }
         cell.set(u64::MAX / 16, Activity::Failed);
         assert_eq!(cell.word().ticks(), u64::MAX / 16);

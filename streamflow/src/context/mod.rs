@@ -349,6 +349,12 @@ impl ExecutionContext {
         self.cell.set(self.tick.get(), activity);
     }
 
+    /// Whether the run permits that the node begins a tick.
+    #[inline]
+    pub(crate) fn permits_ticks(&self) -> bool {
+        self.run.permits_ticks()
+    }
+
     /// What other threads see of the node.
     pub(crate) fn cell(&self) -> &Arc<NodeCell> {
         &self.cell

@@ -7,7 +7,7 @@ use crate::caught::caught;
 ///
 /// # Errors
 /// [`Error::Panicked`].
-#[inline]
+#[inline(always)]
 pub(crate) fn caught_as_error<R>(call: impl FnOnce() -> R) -> Result<R, Box<Error>> {
     caught(call).map_err(panicked)
 }

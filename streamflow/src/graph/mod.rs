@@ -104,7 +104,7 @@ mod text;
 pub use crate::context::{NodeCell, RunControl, Waker};
 pub use crate::operator::{
     AnyNode, EndedCondition, Node, NodeOptions, NodePaths, NodeStatus, NodeStreams, OnFailure,
-    PortStatus, Progress, Readiness, UnmetCondition, Waits, any_node, condition::Conditions,
+    PortStatus, Progress, Readiness, Step, UnmetCondition, Waits, any_node, condition::Conditions,
 };
 
 pub use state::RunState;

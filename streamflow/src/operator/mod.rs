@@ -20,7 +20,7 @@ pub use histogram::Summary;
 pub(crate) use node::node;
 pub use node::{AnyNode, Node, any_node, apart, restarting};
 pub use options::{NodeOptions, NodeStreams};
-pub use readiness::{Progress, Readiness};
+pub use readiness::{Progress, Readiness, Step};
 pub use recovery::OnFailure;
 pub use statistics::NodePaths;
 pub(crate) use statistics::Succession;

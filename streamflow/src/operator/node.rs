@@ -8,19 +8,20 @@ use std::{fmt, mem};
 use super::again::Again;
 use super::condition::Conditions;
 use super::options::{NodeOptions, NodeStreams};
-use super::readiness::{Progress, Readiness};
+use super::readiness::{Progress, Readiness, Step};
 use super::runner::{Hooks, NodeRunner};
 use super::statistics::NodePaths;
 use super::status::{NodeStatus, PortStatus};
 use super::waits::Waits;
 use super::{Compute, Operator};
-use crate::context::{ExecutionContext, NodeCell, RunControl, Streams};
+use crate::context::{Activity, ExecutionContext, NodeCell, RunControl, Streams};
 use crate::error::{Error, Failure, Result, caught_as_error};
 use crate::message::{Handled, InputState};
 use crate::param::NodeParams;
 use crate::platform::{Platform, device};
 use crate::port::{Ports, ReceivingEnd, SendingEnd};
 use crate::stream::CudaStreamPool;
+use crate::time::Timestamp;
 
 /// An operator in a graph.
 pub struct Node<O: Operator> {
@@ -110,11 +111,14 @@ pub trait AnyNode: Send {
     fn name(&self) -> &str;
     /// Its operator's name.
     fn operator(&self) -> &'static str;
-    /// Whether it can run now. If it waits for something outside of the graph, it adds that to `waits`.
+    /// Runs a tick, if it is ready for one: calls `compute` and sends the messages that it emitted. If it waits for
+    /// something outside of the graph, it adds that to `waits`. It begins no tick when the run is paused or ends, and
+    /// none at the moment `until` or later.
     ///
     /// # Errors
-    /// The driver's, when it queries how far a stream is.
-    fn readiness(&mut self, waits: &mut Waits) -> Result<Readiness>;
+    /// The operator's, with node, hook and tick; [`Error::Unhandled`]; the driver's, when it queries how far a stream
+    /// is. Then nothing was sent. They are in a box, since a small result returns in registers.
+    fn step(&mut self, waits: &mut Waits, until: Option<Timestamp>) -> Result<Step, Box<Error>>;
     /// Whether it has something to do, now or later, without any other node: it is a source that is not done, or it has
     /// the messages for a tick. A run ends when no node has.
     fn has_work(&mut self) -> bool;
@@ -136,11 +140,6 @@ pub trait AnyNode: Send {
     /// # Errors
     /// The operator's, with node, hook and tick.
     fn start(&mut self, run: &Arc<RunControl>) -> Result<()>;
-    /// Calls `compute` and sends the messages that it emitted. Returns what that changed.
-    ///
-    /// # Errors
-    /// The operator's, with node, hook and tick; [`Error::Unhandled`]. Then nothing was sent.
-    fn tick(&mut self) -> Result<Progress>;
     /// What the node is doing, for reports. It allocates.
     fn status(&mut self) -> NodeStatus;
     /// Calls `stop` if `start` was called, and drops all waiting messages.
@@ -164,30 +163,37 @@ impl<O: Compute> AnyNode for Node<O> {
         O::NAME
     }
 
-    fn readiness(&mut self, waits: &mut Waits) -> Result<Readiness> {
-        if self.runner.is_done() {
-            return Ok(Readiness::Done);
+    fn step(&mut self, waits: &mut Waits, until: Option<Timestamp>) -> Result<Step, Box<Error>> {
+        let idle = match self.readiness(waits)? {
+            Readiness::Ready => None,
+            Readiness::Waiting => Some(Activity::Waiting),
+            Readiness::Blocked => Some(Activity::Blocked),
+            Readiness::Done => Some(Activity::Done),
+        };
+        if let Some(activity) = idle {
+            self.runner.cx.show(activity);
+            return Ok(Step::Nothing);
         }
-        if !self.can_run() {
-            return Ok(Readiness::Blocked);
+        if !self.runner.cx.permits_ticks() {
+            return Ok(Step::Interrupted);
         }
-        if let Some(due) = self.runner.poll_due()
-            && (O::INPUTS.is_empty() || self.messages() == InputState::Absent)
-            && self.runner.cx.now() < due
+        if let Some(end) = until
+            && self.runner.cx.now() >= end
         {
-            waits.until(due);
-            return Ok(Readiness::Waiting);
+            return Ok(Step::TimeOver);
         }
-        if self.runner.has_failed() {
-            let (runner, mut hooks) = self.split();
-            if !runner.recover(&mut hooks, waits)? {
-                return Ok(Readiness::Waiting);
+        let (runner, mut hooks) = self.split();
+        match runner.tick(&mut hooks)? {
+            Progress::Changed => Ok(Step::Changed),
+            Progress::Unchanged => Ok(Step::Nothing),
+            Progress::Empty => {
+                // What it waits for now belongs to this pass.
+                if self.readiness(waits)? == Readiness::Ready {
+                    waits.at_once();
+                }
+                Ok(Step::Nothing)
             }
         }
-        if !self.runner.has_conditions() {
-            return Ok(Readiness::Ready);
-        }
-        self.runner.check_conditions(&mut self.ports, waits)
     }
 
     fn has_work(&mut self) -> bool {
@@ -227,11 +233,6 @@ impl<O: Compute> AnyNode for Node<O> {
         runner.start(&mut hooks, run)
     }
 
-    fn tick(&mut self) -> Result<Progress> {
-        let (runner, mut hooks) = self.split();
-        runner.tick(&mut hooks)
-    }
-
     fn status(&mut self) -> NodeStatus {
         let (inputs, outputs) = self.port_statuses();
         let (status, changes) = (self.runner.status(inputs, outputs), self.params.changes());
@@ -251,6 +252,40 @@ impl<O: Compute> AnyNode for Node<O> {
 }
 
 impl<O: Compute> Node<O> {
+    /// Whether it can run now. If it waits for something outside of the graph, it adds that to `waits`.
+    #[inline]
+    pub(crate) fn readiness(&mut self, waits: &mut Waits) -> Result<Readiness, Box<Error>> {
+        if self.runner.is_done() {
+            return Ok(Readiness::Done);
+        }
+        if !self.can_run() {
+            return Ok(Readiness::Blocked);
+        }
+        if self.runner.is_plain() { Ok(Readiness::Ready) } else { self.is_let(waits) }
+    }
+
+    /// Whether a node with messages and room can run now: an earlier tick and the conditions decide.
+    #[inline(never)]
+    fn is_let(&mut self, waits: &mut Waits) -> Result<Readiness, Box<Error>> {
+        if let Some(due) = self.runner.poll_due()
+            && (O::INPUTS.is_empty() || self.messages() == InputState::Absent)
+            && self.runner.cx.now() < due
+        {
+            waits.until(due);
+            return Ok(Readiness::Waiting);
+        }
+        if self.runner.has_failed() {
+            let (runner, mut hooks) = self.split();
+            if !runner.recover(&mut hooks, waits)? {
+                return Ok(Readiness::Waiting);
+            }
+        }
+        if !self.runner.has_conditions() {
+            return Ok(Readiness::Ready);
+        }
+        self.runner.check_conditions(&mut self.ports, waits)
+    }
+
     /// Calls `compute`. The messages that it emitted stay in the outputs, unless the tick failed.
     pub(crate) fn tick_unpublished(&mut self) -> Result<()> {
         let (runner, mut hooks) = self.split();
@@ -307,7 +342,7 @@ impl<O: Compute> Node<O> {
 
     fn split(&mut self) -> (&mut NodeRunner, Parts<'_, O>) {
         let Self { operator, ports, params, again, runner } = self;
-        (runner, Parts { operator, ports, params, again: again.as_mut() })
+        (runner, Parts { operator, ports, params, again })
     }
 }
 
@@ -316,7 +351,7 @@ struct Parts<'a, O: Operator> {
     operator: &'a mut O,
     ports: &'a mut O::Ports,
     params: &'a NodeParams<O::Params>,
-    again: Option<&'a mut Again<O>>,
+    again: &'a mut Option<Again<O>>,
 }
 
 impl<O: Compute> Hooks for Parts<'_, O> {
@@ -325,7 +360,7 @@ impl<O: Compute> Hooks for Parts<'_, O> {
     }
 
     fn replace(&mut self) -> Result<(), Failure> {
-        let Some(again) = &mut self.again else { return Ok(()) };
+        let Some(again) = self.again else { return Ok(()) };
         let mut fresh = again()?;
         self.params.restore(&mut fresh);
         let failed = mem::replace(self.operator, fresh);

@@ -14,8 +14,24 @@ pub enum Readiness {
     Done,
 }
 
-/// What a tick changed.
+/// What became of a node's turn in a pass of the scheduler. It has the size of a pointer, so that a result of it and an
+/// error in a box returns in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Step {
+    /// It has run, and changed something.
+    Changed,
+    /// It is not ready, or has run and changed nothing.
+    Nothing,
+    /// It could run, but the run is paused or ends.
+    Interrupted,
+    /// It could run, but the time of the run is over.
+    TimeOver,
+}
+
+/// What a tick changed. It has the size of a pointer, as [`Step`] has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
 pub enum Progress {
     /// It took a message, sent one, or ended its node.
     Changed,

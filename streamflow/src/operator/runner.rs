@@ -48,7 +48,7 @@ pub(super) trait Hooks {
     fn outputs(&mut self, visit: &mut dyn FnMut(&mut dyn SendingEnd));
 }
 
-/// How a tick ended whose hook succeeded. One byte, since it leaves a closure that catches panics through memory.
+/// How a tick ended whose hook succeeded.
 enum Ended {
     /// It took a message, or sent one.
     Changed,
@@ -56,6 +56,17 @@ enum Ended {
     Unchanged,
     /// It neither received, left nor discarded the message of an input.
     Unhandled,
+}
+
+/// How far a tick has come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reached {
+    /// The hook was called, or was about to be.
+    Hook,
+    /// The hook has succeeded, and its work is recorded.
+    Close,
+    /// Messages are dropped and sent.
+    Messages,
 }
 
 /// A node without its operator and ports, which each call gets as [`Hooks`].
@@ -76,6 +87,8 @@ pub(super) struct NodeRunner {
     poll: Poll,
     /// What this run measures, if its platform keeps statistics.
     statistics: Option<Box<NodeStatistics>>,
+    /// Whether the node has nothing that few nodes have: see [`settle`](Self::settle). A tick checks this alone.
+    is_plain: bool,
 }
 
 impl NodeRunner {
@@ -102,7 +115,22 @@ impl NodeRunner {
             recovery,
             poll: Poll::default(),
             statistics: None,
+            is_plain: false,
         }
+    }
+
+    /// Finds out whether the next tick is like that of most nodes: without conditions beside the count, without
+    /// statistics, after a tick that neither failed nor had nothing to send. Called when a run starts, and after
+    /// everything that can change this.
+    fn settle(&mut self) {
+        let has_extras = self.conditions.is_some() || self.statistics.is_some();
+        self.is_plain = !has_extras && !self.poll.is_counting() && !self.has_failed();
+    }
+
+    /// Whether its readiness depends on the ports and its end alone.
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        self.is_plain
     }
 
     /// Whether it will not run again.
@@ -148,6 +176,7 @@ impl NodeRunner {
     pub(super) fn keep_statistics(&mut self, number: NonZeroU32, paths: Option<&NodePaths>) {
         self.cx.set_number(number);
         self.statistics = Some(Box::new(NodeStatistics::new(paths)));
+        self.is_plain = false;
     }
 
     /// Notes by how much a tick began after the moment at which it was due, if it was due at one.
@@ -191,7 +220,7 @@ impl NodeRunner {
         &mut self,
         ports: &mut dyn Ports,
         waits: &mut Waits,
-    ) -> Result<Readiness> {
+    ) -> Result<Readiness, Box<Error>> {
         if self.statistics.is_some() {
             statistics::interrupt();
         }
@@ -204,7 +233,7 @@ impl NodeRunner {
                 Ok(Readiness::Done)
             }
             Ok(readiness) => Ok(readiness),
-            Err(error) => Err(*self.failed("readiness", error.into())),
+            Err(error) => Err(self.failed("readiness", error.into())),
         }
     }
 
@@ -237,11 +266,25 @@ impl NodeRunner {
         });
         started.map_err(|error| *error)?;
         self.cx.show(Activity::Idle);
+        self.settle();
         Ok(())
     }
 
+    /// Runs a tick. Returns what it changed.
     #[inline]
-    pub(super) fn tick<H: Hooks>(&mut self, hooks: &mut H) -> Result<Progress> {
+    pub(super) fn tick<H: Hooks>(&mut self, hooks: &mut H) -> Result<Progress, Box<Error>> {
+        if !self.is_plain {
+            return self.tick_with_extras(hooks);
+        }
+        let done = self.compute(hooks, true);
+        if matches!(done, Ok(Progress::Changed | Progress::Unchanged)) {
+            return done;
+        }
+        self.end_unusual(hooks, done)
+    }
+
+    #[inline(never)]
+    fn tick_with_extras<H: Hooks>(&mut self, hooks: &mut H) -> Result<Progress, Box<Error>> {
         if let Some(statistics) = &mut self.statistics {
             statistics.begin_tick(self.cx.platform().clock());
         }
@@ -249,19 +292,23 @@ impl NodeRunner {
         if self.statistics.is_some() {
             self.measure(done.is_ok());
         }
-        let done = done.or_else(|error| self.fail(hooks, error));
-        if self.poll.is_counting() || matches!(done, Ok(Progress::Empty)) {
-            self.note_poll(&done);
-        }
-        done
+        self.end_unusual(hooks, done)
     }
 
-    #[cold]
-    fn note_poll(&mut self, done: &Result<Progress>) {
+    /// Applies the policy after a failure, and counts the ticks that had nothing to send.
+    #[inline(never)]
+    fn end_unusual(
+        &mut self,
+        hooks: &mut dyn Hooks,
+        done: Result<Progress, Box<Error>>,
+    ) -> Result<Progress, Box<Error>> {
+        let done = done.or_else(|error| self.fail(hooks, error));
         match done {
             Ok(Progress::Empty) => self.poll.note_empty(self.cx.now()),
             _ => self.poll = Poll::default(),
         }
+        self.settle();
+        done
     }
 
     /// When the node runs again, if its last tick had nothing to send.
@@ -282,7 +329,7 @@ impl NodeRunner {
 
     /// Calls `compute`. The messages that it emitted stay in the outputs, unless the tick failed.
     pub(super) fn tick_unpublished<H: Hooks>(&mut self, hooks: &mut H) -> Result<()> {
-        self.compute(hooks, false).map(drop).map_err(|error| self.undo(hooks, *error))
+        self.compute(hooks, false).map(drop).map_err(|error| *self.undo(hooks, error))
     }
 
     /// Calls `compute`, ends the tick of the inputs and, with `publish`, pushes the emitted messages to the edges.
@@ -290,12 +337,20 @@ impl NodeRunner {
     #[inline(always)]
     fn compute<H: Hooks>(&mut self, hooks: &mut H, publish: bool) -> Result<Progress, Box<Error>> {
         self.cx.show(Activity::Computing);
-        let done = self.hook("compute", |cx| hooks.compute(cx));
-        let may_fault = self.may_fault;
-        // Messages are dropped here, which runs code of the user.
+        let mut reached = Reached::Hook;
+        if let Err(error) = self.cx.enter("compute") {
+            return Err(self.interrupted(hooks, reached, driver(error)));
+        }
+        let (cx, may_fault) = (&self.cx, self.may_fault);
+        // One closure that catches panics: of the hook, and of the messages that are dropped after it.
         let ended = caught_as_error(|| {
+            hooks.compute(cx)?;
+            reached = Reached::Close;
+            cx.close().map_err(driver)?;
+            reached = Reached::Messages;
+            cx.leave();
             let handled = hooks.finish();
-            if done.is_err() || handled == Handled::Untouched {
+            if handled == Handled::Untouched {
                 return Ok(Ended::Unhandled);
             }
             if may_fault && let Some(full) = full_edge(hooks) {
@@ -305,24 +360,54 @@ impl NodeRunner {
             let changed = emitted || handled == Handled::Taken;
             Ok(if changed { Ended::Changed } else { Ended::Unchanged })
         });
-        done?;
         let changed = match ended {
             Ok(Ok(Ended::Changed)) => true,
             Ok(Ok(Ended::Unchanged)) => false,
             Ok(Ok(Ended::Unhandled)) => return Err(self.unhandled(hooks)),
-            Ok(Err(full)) => return Err(self.failed("compute", full)),
-            Err(panic) => return Err(self.failed("compute", (*panic).into())),
+            Ok(Err(cause)) => return Err(self.interrupted(hooks, reached, cause)),
+            Err(panic) => return Err(self.interrupted(hooks, reached, (*panic).into())),
         };
-        // If a condition fails here, `undo` counts the tick.
-        self.use_conditions()?;
+        if !self.is_plain {
+            // If a condition fails here, `undo` counts the tick.
+            self.use_conditions()?;
+        }
         self.cx.count_tick(Activity::Idle);
         Ok(if changed || self.is_done() { Progress::Changed } else { self.idle })
+    }
+
+    /// A tick failed: does what `compute` does after a hook, as far as the tick has not come.
+    #[cold]
+    #[inline(never)]
+    fn interrupted(&self, hooks: &mut dyn Hooks, reached: Reached, cause: Failure) -> Box<Error> {
+        if reached == Reached::Hook {
+            self.close_after_failure();
+        }
+        if reached != Reached::Messages {
+            self.cx.leave();
+            // The panic hook has printed a second panic, and `cause` came first.
+            let _second = drop_all(|| {
+                hooks.inputs(&mut |input| {
+                    input.finish();
+                });
+            });
+        }
+        self.failed("compute", cause)
+    }
+
+    /// Records the work of a hook that failed.
+    #[cold]
+    fn close_after_failure(&self) {
+        let closed = self.cx.close();
+        // The hook's error came first. A sticky one was reported once, and is why this failed, too.
+        if self.cx.platform().driver().sticky_error().is_none() {
+            report_in_drop("recording the work of a hook that failed", closed);
+        }
     }
 
     /// Drops the messages of a tick that failed: it sends nothing.
     #[cold]
     #[inline(never)]
-    fn undo(&mut self, hooks: &mut dyn Hooks, error: Error) -> Error {
+    fn undo(&mut self, hooks: &mut dyn Hooks, error: Box<Error>) -> Box<Error> {
         // A panic while dropping a message is not returned: the panic hook has printed it, and `error` came first.
         let _second = self.cancel(hooks);
         let _third = self.use_conditions();
@@ -383,33 +468,24 @@ impl NodeRunner {
         done.map_err(|error| *self.failed("synchronize", error.into()))
     }
 
-    /// Calls a hook with the device bound, and records its streams afterwards, also if it failed.
-    #[inline]
+    /// Calls a hook other than `compute` with the device bound, and records its streams afterwards, also if it failed.
     fn hook(
         &mut self,
         name: &'static str,
         call: impl FnOnce(&ExecutionContext) -> Result<(), Failure>,
     ) -> Result<(), Box<Error>> {
-        let entered = self.cx.enter(name);
+        let entered = self.cx.enter(name).map_err(driver);
         let cx = &self.cx;
-        let done = match entered {
-            Err(error) => Err(driver(error)),
-            Ok(()) => {
-                let called = caught_as_error(|| call(cx));
-                let called = called.unwrap_or_else(|panic| Err((*panic).into()));
-                let closed = cx.close();
-                match called {
-                    Ok(()) => closed.map_err(driver),
-                    Err(error) => {
-                        // The hook's error came first. A sticky one was reported once, and is why this failed, too.
-                        if cx.platform().driver().sticky_error().is_none() {
-                            report_in_drop("recording the work of a hook that failed", closed);
-                        }
-                        Err(error)
-                    }
+        let done = entered.and_then(|()| {
+            let called = caught_as_error(|| call(cx));
+            match called.unwrap_or_else(|panic| Err((*panic).into())) {
+                Ok(()) => cx.close().map_err(driver),
+                Err(error) => {
+                    self.close_after_failure();
+                    Err(error)
                 }
             }
-        };
+        });
         cx.leave();
         done.map_err(|error| self.failed(name, error))
     }

@@ -66,6 +66,14 @@ impl RunFor {
 }
 
 impl Limit {
+    /// The moment from which on no tick begins, if there is one.
+    pub(super) fn until(self) -> Option<Timestamp> {
+        match self {
+            Self::Until(end) => Some(end),
+            Self::None | Self::Ticks => None,
+        }
+    }
+
     /// Whether the time of the run is over.
     pub(super) fn is_over(self, clock: &Clock) -> bool {
         matches!(self, Self::Until(end) if clock.now() >= end)

@@ -86,8 +86,7 @@ impl Run {
     #[inline]
     fn pass(&mut self, nodes: Nodes<'_, '_>) -> Result<Passed> {
         self.waits.clear();
-        let pass =
-            greedy::pass(nodes, &self.control, &self.limit, &self.platform, &mut self.waits)?;
+        let pass = greedy::pass(nodes, self.limit.until(), &mut self.waits)?;
         if self.platform.is_watched() && self.races.look() {
             return Ok(Passed::Ended(Outcome::Over));
         }

@@ -9,9 +9,10 @@ use super::report::{End, StoppedBy};
 use super::run::Run;
 use crate::context::{NodeCell, RunControl, StopSource};
 use crate::driver::host::HostDriver;
-use crate::error::Result;
-use crate::graph::{AnyNode, NodePaths, NodeStatus, Progress, Readiness, Waits};
+use crate::error::{Error, Result};
+use crate::graph::{AnyNode, NodePaths, NodeStatus, Step, Waits};
 use crate::platform::{Platform, PlatformOptions};
+use crate::time::Timestamp;
 use crate::turns::hooks;
 
 /// Waits for another thread for ever.
@@ -24,9 +25,9 @@ impl AnyNode for Waiter {
     fn operator(&self) -> &'static str {
         "Waiter"
     }
-    fn readiness(&mut self, waits: &mut Waits) -> Result<Readiness> {
+    fn step(&mut self, waits: &mut Waits, _: Option<Timestamp>) -> Result<Step, Box<Error>> {
         waits.for_others();
-        Ok(Readiness::Waiting)
+        Ok(Step::Nothing)
     }
     fn has_work(&mut self) -> bool {
         true
@@ -43,9 +44,6 @@ impl AnyNode for Waiter {
     }
     fn start(&mut self, _: &Arc<RunControl>) -> Result<()> {
         Ok(())
-    }
-    fn tick(&mut self) -> Result<Progress> {
-        Ok(Progress::Unchanged)
     }
     fn status(&mut self) -> NodeStatus {
         NodeStatus::idle("waiter", Vec::new(), Vec::new())

@@ -134,7 +134,7 @@ impl<O: Compute> OperatorHarness<O> {
             self.node.start(&Arc::new(RunControl::new(nodes)))?;
             self.started = true;
         }
-        if self.node.readiness(&mut Waits::default())? != Readiness::Ready {
+        if self.node.readiness(&mut Waits::default()).map_err(|error| *error)? != Readiness::Ready {
             return Ok(false);
         }
         // Drops the messages of the tick before that were not taken.

@@ -6,7 +6,7 @@
 
 use super::{Hooks, NodeRunner};
 use crate::context::Activity;
-use crate::error::{Error, Result, caught_as_error, drop_all};
+use crate::error::{Error, caught_as_error, drop_all};
 use crate::message::Handled;
 use crate::operator::Progress;
 use crate::operator::recovery::{Verdict, text_of};
@@ -17,18 +17,22 @@ impl NodeRunner {
     /// A tick has failed: ends the run with the error, or does what the node's policy says.
     #[cold]
     #[inline(never)]
-    pub(super) fn fail(&mut self, hooks: &mut dyn Hooks, error: Box<Error>) -> Result<Progress> {
+    pub(super) fn fail(
+        &mut self,
+        hooks: &mut dyn Hooks,
+        error: Box<Error>,
+    ) -> Result<Progress, Box<Error>> {
         if self.statistics.is_some() {
             // The hooks that are called here are part of no tick.
             statistics::interrupt();
         }
         let tick = self.cx.tick();
         let verdict = self.judge(&error, tick + 1);
-        let error = self.undo(hooks, *error);
+        let error = self.undo(hooks, error);
         if verdict == Verdict::End {
             return Err(error);
         }
-        forget(error);
+        forget(*error);
         let took = self.drop_inputs(hooks, verdict == Verdict::GoOn);
         if verdict == Verdict::Replace {
             self.retire(hooks)?;
@@ -70,7 +74,7 @@ impl NodeRunner {
         &mut self,
         hooks: &mut dyn Hooks,
         waits: &mut Waits,
-    ) -> Result<bool> {
+    ) -> Result<bool, Box<Error>> {
         if let Some(due) = self.recovery.due().filter(|due| self.cx.now() < *due) {
             waits.until(due);
             return Ok(false);
@@ -84,7 +88,7 @@ impl NodeRunner {
             return Ok(true);
         };
         if self.judge(&error, self.cx.tick()) == Verdict::End {
-            return Err(*error);
+            return Err(error);
         }
         forget(*error);
         self.retire(hooks)?;
@@ -102,7 +106,7 @@ impl NodeRunner {
     }
 
     /// Stops the operator that has failed. An error of its `stop` is logged: the node goes on without this operator.
-    fn retire(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
+    fn retire(&mut self, hooks: &mut dyn Hooks) -> Result<(), Box<Error>> {
         if !std::mem::take(&mut self.started) {
             return Ok(());
         }
@@ -111,7 +115,7 @@ impl NodeRunner {
         self.cx.show(Activity::Failed);
         let Err(error) = stopped else { return Ok(()) };
         if self.cx.platform().driver().sticky_error().is_some() {
-            return Err(*error);
+            return Err(error);
         }
         tracing::warn!("while it is replaced: {}", text_of(&error));
         forget(*error);
