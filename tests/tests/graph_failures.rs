@@ -220,9 +220,10 @@ fn run_with(
     let (again, reported) = run(&[])?;
     again?;
     check(reported == 8, || format!("{reported} ticks of 8"))?;
-    // A graph that failed early has made fewer streams than a full run.
+    // A graph that failed early has made fewer streams than a full run. On a slow device runs sleep, and one more stream
+    // wakes them.
     let more = recorder.count(streams) - made;
-    check(made + more <= 4, || format!("{made} streams, then {more} more"))?;
+    check(made + more <= 5, || format!("{made} streams, then {more} more"))?;
     Ok(first)
 }
 

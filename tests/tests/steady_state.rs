@@ -64,6 +64,8 @@ fn is_steady(call: &Call) -> bool {
             | Call::WaitEvent { .. }
             | Call::QueryEvent { .. }
             | Call::SynchronizeEvent { .. }
+            // It wakes a run that sleeps until the device is done. On a slow device a run sleeps in each tick.
+            | Call::HostFunction { .. }
             // Not a CUDA call: it declares to the simulator that memory has a new owner.
             | Call::Recycle { .. }
     )
