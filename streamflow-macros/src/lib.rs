@@ -45,7 +45,7 @@ use self::guard::guarded;
 ///
 /// The function does not change, so it can be called and tested. The macro adds a type of the same name that implements
 /// `streamflow::kernel::Kernel`, for `launch`. The host simulator runs the Rust body once per launch, independent of
-/// the grid.
+/// the grid, if the grid is large enough.
 ///
 /// # Arguments
 /// Slices `&[T]` and `&mut [T]` of `Element` types, and scalars by value. A type parameter must be bounded by
@@ -74,6 +74,14 @@ use self::guard::guarded;
 /// `threads(256)`, or `threads(16, 16)` in two or three dimensions, is the only block size that the CUDA body supports,
 /// for example because of `__shared__ float tile[256]`. A launch whose grid has no block size uses it, and a launch
 /// with another block size fails.
+///
+/// # The grid
+/// Most CUDA bodies write one element per thread. So a launch fails, on a GPU and on the simulator, if its grid is for
+/// fewer elements than the kernel's longest `&mut` slice has: a GPU would leave the others unwritten. A grid of 100
+/// elements is for 100, and `Grid::blocks(4).threads(32)` for 128. Two options permit smaller grids:
+/// - `grid_stride`: a launch writes every element with any grid of at least one thread, since the body has a *grid-stride
+///   loop*, `for (auto i = thread_index(); i < out_len; i += thread_count())`, or another loop over the elements,
+/// - `partial`: the body does not write every element, or each thread writes several without a loop over all.
 ///
 /// # Requirements
 /// `requires(a.len() == b.len(), out.len() * cols as usize == a.len())`: Rust conditions over the lengths and the

@@ -74,7 +74,7 @@ pub mod __private {
     };
     pub use crate::graph::{Graph, RunState, bind_conditions};
     pub use crate::kernel::expansion::*;
-    pub use crate::kernel::{Kernel, KernelInfo, ParamInfo, ParamKind, Passing};
+    pub use crate::kernel::{Coverage, Kernel, KernelInfo, ParamInfo, ParamKind, Passing};
     pub use crate::memory::{DeviceSlice, Element, Scalar, Shared};
     pub use crate::message::{Host, MemoryVisitor, Message, Payload, Place, Several, Sole};
     pub use crate::operator::condition::make as when;

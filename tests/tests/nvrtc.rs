@@ -61,7 +61,7 @@ fn halves<T: Element>(out: &mut [T], a: &[T], bias: f16) {
     let _ = (out, a, bias);
 }
 
-#[kernel(unsafe cuda = "
+#[kernel(grid_stride, unsafe cuda = "
     for (unsigned long long i = thread_index(); i < data_len; i += thread_count())
         data[i] = data[i] * factor + T(1);
 ")]

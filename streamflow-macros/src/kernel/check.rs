@@ -8,7 +8,7 @@ use syn::{
 };
 
 use super::argument::argument_type;
-use super::model::{Argument, Expandable, Kernel, Options};
+use super::model::{Argument, ArgumentKind, Expandable, Kernel, Options};
 use crate::diagnostic::Errors;
 use crate::tokens::STANDARD_TRAITS;
 
@@ -40,6 +40,7 @@ pub(super) fn kernel(options: Options, function: ItemFn, errors: &mut Errors) ->
     }
     let expandable = generics(&sig.generics, errors).limited_by(receiver(&sig, errors));
     let arguments = arguments(&sig, errors);
+    reject_coverage_of_nothing(&options, &arguments, errors);
     let cfgs = attrs.iter().filter(|attr| attr.path().is_ident("cfg"));
     Kernel {
         options,
@@ -187,6 +188,24 @@ fn arguments(sig: &Signature, errors: &mut Errors) -> Vec<Argument> {
         );
     }
     arguments
+}
+
+/// Reports `grid_stride` and `partial` on a kernel that writes nothing. An argument of a wrong type may be meant as a
+/// `&mut` slice.
+fn reject_coverage_of_nothing(options: &Options, arguments: &[Argument], errors: &mut Errors) {
+    let Some((_, word)) = &options.coverage else { return };
+    let may_write = |argument: &Argument| {
+        matches!(argument.kind, ArgumentKind::SliceMut(_) | ArgumentKind::Wrong(_))
+    };
+    if !arguments.iter().any(may_write) {
+        errors.at(
+            word,
+            format!(
+                "`{word}` is about the elements that a kernel writes, and this one has no `&mut` slice; leave \
+                 `{word}` out"
+            ),
+        );
+    }
 }
 
 /// Reports `#[cfg]` on an argument: it would have to apply to the CUDA side too.

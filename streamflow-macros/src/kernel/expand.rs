@@ -6,7 +6,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Expr, GenericParam, Lit, Type};
 
-use super::model::{Argument, ArgumentKind, Expandable, Kernel};
+use super::model::{Argument, ArgumentKind, Coverage, Expandable, Kernel};
 
 /// The whole expansion of a kernel. `sound`: the macro found no mistake.
 pub(super) fn kernel(kernel: &Kernel, sound: bool) -> TokenStream {
@@ -117,6 +117,11 @@ fn info(kernel: &Kernel) -> TokenStream {
         Some([x, y, z]) => quote!(::core::option::Option::Some([#x, #y, #z])),
         None => quote!(::core::option::Option::None),
     };
+    let coverage = match kernel.options.coverage {
+        None => quote!(Elementwise),
+        Some((Coverage::GridStride, _)) => quote!(GridStride),
+        Some((Coverage::Partial, _)) => quote!(Partial),
+    };
     let type_params: Vec<&Ident> =
         kernel.generics.type_params().map(|param| &param.ident).collect();
     let names = type_params.iter().map(|ident| ident.unraw().to_string());
@@ -132,6 +137,7 @@ fn info(kernel: &Kernel) -> TokenStream {
             params: &[#(#params,)*],
             generics: &[#((#names, <#type_params as ::streamflow::__private::Scalar>::CUDA),)*],
             threads: #threads,
+            coverage: ::streamflow::__private::Coverage::#coverage,
             host: __streamflow_host #turbofish,
         }
     }

@@ -14,6 +14,15 @@ pub(super) struct Options {
     pub(super) requires: Vec<Expr>,
     /// The block size of `threads(…)`, in x, y and z.
     pub(super) threads: Option<[u32; 3]>,
+    /// `grid_stride` or `partial`, with the word that the user wrote.
+    pub(super) coverage: Option<(Coverage, Ident)>,
+}
+
+/// The options that say which grids write all elements. Without one a grid has a thread for each element.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Coverage {
+    GridStride,
+    Partial,
 }
 
 /// A kernel to be expanded.

@@ -7,11 +7,12 @@ use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Expr, ItemFn, LitInt, Token, parenthesized, token};
 
-use super::model::Options;
+use super::model::{Coverage, Options};
 use crate::diagnostic::{Errors, similar};
 use crate::tokens::split;
 
-const FORMS: &str = "the options are `unsafe cuda = \"…\"`, `requires(…)` and `threads(…)`";
+const FORMS: &str = "the options are `unsafe cuda = \"…\"`, `requires(…)`, `threads(…)`, `grid_stride` and `partial`";
+const OPTIONS: [&str; 5] = ["cuda", "requires", "threads", "grid_stride", "partial"];
 const CUDA_FORM: &str =
     "write `unsafe cuda = \"…\"`: with `unsafe`, the author vouches for the CUDA body";
 
@@ -76,8 +77,19 @@ pub(super) fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
                     }
                     options.threads = threads(&name, input, errors)?;
                 }
+                word @ ("grid_stride" | "partial") => {
+                    if safety.is_some() {
+                        errors.at(safety, format!("`{word}` is not unsafe; leave `unsafe` out"));
+                    }
+                    if !input.is_empty() && !input.peek(Ident::peek_any) {
+                        let mut all = name.to_token_stream();
+                        all.extend(input.parse::<TokenStream>()?);
+                        errors.at(all, format!("`{word}` is a word alone: write `{word}`"));
+                    }
+                    coverage(&mut options, name.clone(), errors);
+                }
                 written => {
-                    let hint = similar(written, &["cuda", "requires", "threads"])
+                    let hint = similar(written, &OPTIONS)
                         .map(|name| format!("did you mean `{name}`? "))
                         .unwrap_or_default();
                     errors.at(&name, format!("unknown option `{written}`; {hint}{FORMS}"));
@@ -104,6 +116,22 @@ pub(super) fn options(tokens: TokenStream, errors: &mut Errors) -> Options {
 pub(super) fn require_cuda(options: &Options, function: &ItemFn, errors: &mut Errors) {
     if !options.has_cuda {
         errors.at(&function.sig.ident, format!("this kernel has no CUDA body; {CUDA_FORM}"));
+    }
+}
+
+/// `grid_stride` or `partial`
+fn coverage(options: &mut Options, word: Ident, errors: &mut Errors) {
+    let written = if word == "partial" { Coverage::Partial } else { Coverage::GridStride };
+    match &options.coverage {
+        None => options.coverage = Some((written, word)),
+        Some((before, _)) if *before == written => {
+            errors.at(&word, format!("`{word}` is given twice; once is enough"));
+        }
+        Some(_) => errors.at(
+            &word,
+            "`grid_stride` and `partial` exclude each other: with `grid_stride` a launch writes every element, \
+             and with `partial` it need not; leave one out",
+        ),
     }
 }
 

@@ -107,7 +107,7 @@ pub(super) fn kernel_id(info: &KernelInfo) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{ParamInfo, ParamKind};
+    use crate::kernel::{Coverage, ParamInfo, ParamKind};
 
     unsafe fn host(_: crate::driver::HostArgs<'_>) {}
 
@@ -123,6 +123,7 @@ mod tests {
         ],
         generics: &[],
         threads: None,
+        coverage: Coverage::Elementwise,
         host,
     };
 

@@ -26,7 +26,8 @@ const MAX_THREADS: [u64; 3] = [1024, 1024, 64];
 /// Without [`threads`](Grid::threads) a block has the size that the kernel was written for
 /// (`#[kernel(threads(256), …)]`), or else the one that keeps the device busiest with this kernel. The last block
 /// may reach beyond the elements, so a kernel compares its index with the length. With zero elements or blocks
-/// nothing is launched.
+/// nothing is launched. A grid that is too small for the slices that a kernel writes is refused: see
+/// [`Coverage`](super::Coverage).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Grid {
     size: [u64; 3],
@@ -139,6 +140,18 @@ impl Grid {
             block: (bx as u32, by as u32, bz as u32),
             shared_bytes: self.shared_bytes as u32,
         })
+    }
+
+    /// For how many elements the grid is: the product of a size in elements; or all threads of a size in blocks.
+    #[inline(always)]
+    pub(super) fn elements_covered(&self, loaded: &LoadedKernel, fixed: Option<[u32; 3]>) -> u64 {
+        let product = |[x, y, z]: [u64; 3]| x.saturating_mul(y).saturating_mul(z);
+        let size = product(self.size);
+        if !self.blocks {
+            return size;
+        }
+        // A block that is refused covers nothing.
+        size.saturating_mul(self.block(loaded, fixed).map_or(0, product))
     }
 
     /// The threads of a block; `None` if the launch sets another number than the kernel is written for.

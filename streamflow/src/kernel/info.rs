@@ -3,7 +3,7 @@
 use crate::driver::HostKernel;
 use crate::error::Result;
 
-use super::Passing;
+use super::{Coverage, Passing};
 
 /// A kernel that `CudaStream::launch` takes: made by [`#[kernel]`](macro@crate::kernel).
 ///
@@ -51,6 +51,8 @@ pub struct KernelInfo {
     /// The block size that the CUDA body is written for, in x, y and z; `None` if any block size is right.
     /// A grid without a block size gets this one; a grid with another one is refused.
     pub threads: Option<[u32; 3]>,
+    /// Which grids write all elements of the `&mut` slices.
+    pub coverage: Coverage,
     /// The host body.
     pub host: HostKernel,
 }

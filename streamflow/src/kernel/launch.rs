@@ -4,7 +4,7 @@ use std::panic::Location;
 
 use super::bounds::{self, Bounds};
 use super::state::KernelState;
-use super::{Grid, Kernel, KernelInfo, Passing};
+use super::{Grid, Kernel, KernelInfo, Passing, coverage};
 use crate::driver::{Launch, LoadedKernel, Note, SourceLocation};
 use crate::error::{Error, Result};
 use crate::memory::access::{self, Order, Use};
@@ -17,8 +17,8 @@ impl CudaStream {
     /// The kernel is compiled the first time that it is launched on a device.
     ///
     /// # Errors
-    /// A requirement of the kernel that does not hold; an illegal grid; memory of another device
-    /// or platform; CUDA source that does not compile; the driver's.
+    /// A requirement of the kernel that does not hold; an illegal grid, or one that is too small for the kernel's
+    /// `&mut` slices ([`Coverage`](super::Coverage)); memory of another device or platform; CUDA source that does not compile; the driver's.
     #[track_caller]
     pub fn launch<K: Kernel>(&self, grid: impl Into<Grid>, args: K::Args<'_>) -> Result<()> {
         let mut passing = Passing::new();
@@ -71,6 +71,7 @@ fn launch_kernel(
         passing.report(state.report(device)?);
     }
     let kernel = (info.name, &loaded, info.threads);
+    coverage::check(kernel, info.coverage, &grid, passing)?;
     submit(stream, kernel, grid, passing, order, location)
 }
 

@@ -12,6 +12,7 @@
 mod bounds;
 mod cache;
 mod compile;
+mod coverage;
 #[doc(hidden)]
 pub mod expansion;
 mod find;
@@ -27,6 +28,7 @@ mod state;
 
 use compile::load;
 pub use compile::{compile_checked_for, compile_for, image_for, nvrtc_version};
+pub use coverage::Coverage;
 pub use grid::{Dim3, Grid};
 pub use info::{Kernel, KernelInfo, ParamInfo, ParamKind};
 pub use module::{CompiledCode, Function, Module};

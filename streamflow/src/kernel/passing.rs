@@ -17,6 +17,8 @@ pub struct Passing<'a> {
     beyond: usize,
     accesses: ArrayVec<Access, MAX_PARAMS>,
     blocks: ArrayVec<&'a Block, MAX_PARAMS>,
+    /// The number of elements of the longest slice that the kernel writes, and the argument's name.
+    longest: (u64, &'static str),
 }
 
 impl<'a> Passing<'a> {
@@ -32,6 +34,9 @@ impl<'a> Passing<'a> {
 
     /// Passes a slice that the kernel writes.
     pub fn write<T>(&mut self, argument: &'static str, slice: &'a mut DeviceSlice<T>) {
+        if slice.len() as u64 > self.longest.0 {
+            self.longest = (slice.len() as u64, argument);
+        }
         self.slice(argument, slice, AccessMode::Write);
     }
 
@@ -70,6 +75,11 @@ impl<'a> Passing<'a> {
     #[inline]
     pub(super) fn blocks(&self) -> impl Iterator<Item = (&'a Block, &Access)> + Clone {
         self.blocks.iter().copied().zip(self.accesses.iter())
+    }
+
+    /// The number of elements of the longest slice that the kernel writes, and the argument's name.
+    pub(super) fn longest_written(&self) -> (u64, &'static str) {
+        self.longest
     }
 
     fn slice<T>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>, mode: AccessMode) {

@@ -118,7 +118,7 @@ fn escaped(file: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::ParamInfo;
+    use crate::kernel::{Coverage, ParamInfo};
 
     unsafe fn host(_: crate::driver::HostArgs<'_>) {}
 
@@ -135,6 +135,7 @@ mod tests {
         ],
         generics: &[("T", "float")],
         threads: None,
+        coverage: Coverage::Elementwise,
         host,
     };
 

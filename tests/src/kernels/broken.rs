@@ -5,7 +5,7 @@ use streamflow::kernel::{Kernel, KernelInfo};
 use streamflow::prelude::*;
 
 /// Writes to address 16, which is not allocated.
-#[kernel(unsafe cuda = "
+#[kernel(partial, unsafe cuda = "
     if (out_len > 0 && thread_index() == 0) *(volatile unsigned int*)16 = 1;
 ")]
 pub fn write_to_nowhere(out: &mut [f32]) {
@@ -13,7 +13,7 @@ pub fn write_to_nowhere(out: &mut [f32]) {
 }
 
 /// Executes a trap.
-#[kernel(unsafe cuda = r#"
+#[kernel(partial, unsafe cuda = r#"
     if (out_len > 0) asm volatile("trap;");
 "#)]
 pub fn trap(out: &mut [f32]) {
@@ -32,7 +32,7 @@ pub fn write_past_the_end(out: &mut [f32], value: f32) {
 }
 
 /// Reads `input[at]`, without a bounds check on a GPU.
-#[kernel(unsafe cuda = "
+#[kernel(partial, unsafe cuda = "
     if (thread_index() == 0 && out_len > 0) out[0] = input[at];
 ")]
 pub fn read_at(out: &mut [f32], input: &[f32], at: u64) {

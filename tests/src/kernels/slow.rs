@@ -7,7 +7,7 @@ use streamflow::prelude::*;
 /// Waits `cycles` clock cycles (about 1 500 000 in a millisecond) and does not write `out`.
 ///
 /// `out` counts as written, so that the launch is ordered like a write.
-#[kernel(unsafe cuda = "
+#[kernel(partial, unsafe cuda = "
     long long start = clock64();
     while (clock64() - start < (long long)cycles) {}
     if (out_len == 0) return;
@@ -60,7 +60,7 @@ pub fn add_one(data: &mut [f32]) {
 }
 
 /// `out[0]` is the sum of the products. One thread computes it.
-#[kernel(requires(a.len() == b.len()), unsafe cuda = "
+#[kernel(partial, requires(a.len() == b.len()), unsafe cuda = "
     if (thread_index() != 0 || out_len == 0) return;
     float sum = 0.0f;
     for (unsigned long long i = 0; i < a_len; i++) sum += a[i] * b[i];

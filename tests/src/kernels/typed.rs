@@ -20,6 +20,7 @@ pub fn axpy<T: Element + Mul<Output = T> + Add<Output = T>>(out: &mut [T], a: T,
 
 /// Writes scalars of every type. In the parameters' order, neighbours have different alignments.
 #[kernel(
+    partial,
     requires(floats.len() == 3, ints.len() == 4, naturals.len() == 5),
     unsafe cuda = "
     if (thread_index() != 0) return;
@@ -75,9 +76,10 @@ pub fn transpose(out: &mut [i32], input: &[i32], rows: u32, cols: u32) {
     }
 }
 
-/// Reverses the elements. One block needs dynamic shared memory for all of them, four bytes each; with less, the kernel
+/// Reverses the elements, in a loop of the block's threads. One block needs dynamic shared memory for all of them, four bytes each; with less, the kernel
 /// writes nothing.
 #[kernel(
+    grid_stride,
     requires(out.len() == input.len()),
     unsafe cuda = "
     extern __shared__ unsigned int staged[];

@@ -1,0 +1,152 @@
+//! Whether a grid has enough threads for the elements that a kernel writes.
+//!
+//! The simulator runs a kernel's Rust body once per launch, whatever the grid. A grid that is too small would give
+//! right data there, and leave elements unwritten on a GPU. So such a launch is refused on both.
+
+use super::{Grid, Passing};
+use crate::driver::LoadedKernel;
+use crate::error::{Error, Result};
+
+/// Which grids make a kernel write all elements of its `&mut` slices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Coverage {
+    /// A grid for at least as many elements as the longest `&mut` slice has: each thread writes one of each. A launch
+    /// with a smaller grid is refused.
+    #[default]
+    Elementwise,
+    /// `grid_stride`: any grid that is not empty, since the body loops over the elements. An empty grid is refused if
+    /// there are elements.
+    GridStride,
+    /// `partial`: the body does not write every element, or a thread writes several of them. No grid is refused.
+    Partial,
+}
+
+/// Refuses a launch whose grid is too small for the kernel's `&mut` slices. `threads` is the block size that the
+/// kernel is written for.
+#[inline(always)]
+pub(super) fn check(
+    (name, loaded, threads): (&str, &LoadedKernel, Option<[u32; 3]>),
+    coverage: Coverage,
+    grid: &Grid,
+    passing: &Passing<'_>,
+) -> Result<()> {
+    let (longest, _) = passing.longest_written();
+    let needed = match coverage {
+        Coverage::Elementwise => longest,
+        Coverage::GridStride => longest.min(1),
+        Coverage::Partial => 0,
+    };
+    if grid.elements_covered(loaded, threads) >= needed {
+        return Ok(());
+    }
+    refuse((name, loaded, threads), coverage, grid, passing)
+}
+
+const OPTIONS: &str = "A kernel that loops over its elements has the option `grid_stride`, and one that \
+                       writes only some of them has `partial`";
+
+#[cold]
+#[inline(never)]
+fn refuse(
+    (name, loaded, threads): (&str, &LoadedKernel, Option<[u32; 3]>),
+    coverage: Coverage,
+    grid: &Grid,
+    passing: &Passing<'_>,
+) -> Result<()> {
+    // A grid that is illegal for any slices has an error of its own.
+    if grid.shape(loaded, threads).is_none() {
+        grid.refuse(name, loaded, threads)?;
+    }
+    let (longest, argument) = passing.longest_written();
+    let covered = grid.elements_covered(loaded, threads);
+    let problem = match (coverage, covered) {
+        (Coverage::GridStride, _) => format!(
+            "it is empty, so nothing of `{argument}`, whose length is {longest}, would be written; launch it with at \
+             least one thread, or not at all"
+        ),
+        (_, 0) => format!(
+            "it is empty, so nothing of `{argument}`, whose length is {longest}, would be written; launch it with a \
+             grid of {longest}, or not at all. {OPTIONS}"
+        ),
+        _ => format!(
+            "it is for {covered} elements, so a GPU would not write the rest of `{argument}`, whose length is \
+             {longest}; launch it with a grid of {longest}, or pass only the part \
+             `{argument}.slice_mut(..{covered})`. {OPTIONS}"
+        ),
+    };
+    Err(Error::Grid { kernel: name.into(), problem })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::*;
+    use crate::driver::{DeviceId, RawFunction};
+    use crate::{Buffer, Platform, device};
+
+    /// The result of a launch with this grid, of a kernel that writes `written` elements.
+    fn launch(coverage: Coverage, grid: impl Into<Grid>, written: usize) -> Result<(), String> {
+        let platform = Platform::host().build().unwrap();
+        let stream = platform.default_stream(device(0)).unwrap();
+        let mut short: Buffer<f32> = platform.buffer(written.min(1), &stream).unwrap();
+        let mut long: Buffer<f64> = platform.buffer(written, &stream).unwrap();
+        let read: Buffer<u8> = platform.buffer(written + 1000, &stream).unwrap();
+        let mut passing = Passing::new();
+        passing.write("short", &mut short);
+        passing.write("long", &mut long);
+        passing.read("read", &read);
+        let function = RawFunction::new(DeviceId::default(), 0);
+        let loaded = LoadedKernel { function, block_size: 256, max_block_size: 1024 };
+        let checked = check(("blur", &loaded, None), coverage, &grid.into(), &passing);
+        checked.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_grid_of_elements_covers_no_more_than_it_names() {
+        use Coverage::Elementwise;
+        for enough in [8, 9, 3000] {
+            assert_eq!(launch(Elementwise, enough, 8), Ok(()));
+        }
+        assert_eq!(launch(Elementwise, [4, 2], 8), Ok(()));
+        assert_eq!(launch(Elementwise, [2, 2, 2], 8), Ok(()));
+        assert_eq!(launch(Elementwise, 0, 0), Ok(()));
+        // A block has 256 threads, but the launch names fewer elements.
+        for too_small in [Grid::from(7), [7, 1].into(), [2, 3].into(), 0.into()] {
+            let text = launch(Elementwise, too_small, 8).unwrap_err();
+            assert!(
+                text.starts_with("kernel `blur`") && text.contains("`long`, whose length is 8"),
+                "{text}"
+            );
+            assert!(text.contains("`grid_stride`") && text.contains("`partial`"), "{text}");
+        }
+        assert!(launch(Elementwise, 3, 8).unwrap_err().contains("for 3 elements"));
+    }
+
+    #[test]
+    fn a_grid_of_blocks_covers_all_its_threads() {
+        use Coverage::Elementwise;
+        assert_eq!(launch(Elementwise, Grid::blocks(1), 256), Ok(()));
+        assert!(launch(Elementwise, Grid::blocks(1), 257).is_err());
+        assert_eq!(launch(Elementwise, Grid::blocks(2).threads(32), 64), Ok(()));
+        assert!(launch(Elementwise, Grid::blocks(2).threads(32), 65).is_err());
+        assert_eq!(launch(Elementwise, Grid::blocks([2, 2]).threads([4, 4]), 64), Ok(()));
+        assert!(launch(Elementwise, Grid::blocks(0), 1).is_err());
+        // The product of these numbers is beyond 64 bits.
+        assert_eq!(launch(Elementwise, Grid::blocks([usize::MAX, 2]), 300), Ok(()));
+    }
+
+    #[test]
+    fn a_kernel_that_loops_takes_any_grid_but_an_empty_one() {
+        assert_eq!(launch(Coverage::GridStride, 1, 1000), Ok(()));
+        assert_eq!(launch(Coverage::GridStride, 0, 0), Ok(()));
+        assert!(launch(Coverage::GridStride, 0, 1000).unwrap_err().contains("it is empty"));
+        assert_eq!(launch(Coverage::Partial, 1, 1000), Ok(()));
+        assert_eq!(launch(Coverage::Partial, 0, 1000), Ok(()));
+    }
+
+    #[test]
+    fn an_illegal_grid_has_its_own_error() {
+        let text = launch(Coverage::Elementwise, Grid::blocks(1).threads(0), 8).unwrap_err();
+        assert!(text.contains("0 threads per block"), "{text}");
+    }
+}

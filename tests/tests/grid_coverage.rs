@@ -1,0 +1,166 @@
+//! A launch whose grid is too small for the slices that its kernel writes is an error, on both platforms.
+#![allow(missing_docs, reason = "a test binary")]
+
+use std::process::ExitCode;
+
+use streamflow::prelude::*;
+use streamflow_tests::kernels::fill;
+use streamflow_tests::setup::stream;
+use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
+
+const LEN: usize = 1003;
+
+fn main() -> ExitCode {
+    Suite::new()
+        .both("a_grid_that_is_too_small_is_refused", too_small)
+        .both("an_operator_with_the_grid_of_another_tensor_is_named", of_another_tensor)
+        .both("a_kernel_that_loops_writes_all_with_any_grid", loops)
+        .both("a_kernel_that_writes_a_part_takes_any_grid", partial)
+        .both("one_block_for_each_element_is_enough", block_per_row)
+        .both("a_part_of_a_slice_takes_a_smaller_grid", part_of_a_slice)
+        .run()
+}
+
+fn refused(launched: Result<(), Error>) -> Result<String, Failed> {
+    check_error("a grid that is too small", launched, |error| matches!(error, Error::Grid { .. }))
+}
+
+fn too_small(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    let mut data = platform.buffer::<f32>(LEN, &s)?;
+    s.launch::<fill>(LEN, (&mut data, 1.0))?;
+    let too_small =
+        [Grid::from(LEN - 1), [LEN / 2, 2].into(), 0.into(), Grid::blocks(31).threads(32)];
+    for grid in too_small {
+        let text = refused(s.launch::<fill>(grid, (&mut data, 2.0)))?;
+        check_text(&text, &["kernel `fill`", "`out`", "is 1003", "grid of 1003", "`grid_stride`"])?;
+    }
+    // Nothing was launched, and the stream continues.
+    check_equal(s.download_blocking(&data)?, vec![1.0; LEN])?;
+    for grid in [Grid::from(LEN + 5000), [LEN, 1].into(), Grid::blocks(32).threads(32)] {
+        s.launch::<fill>(grid, (&mut data, 3.0))?;
+    }
+    check_equal(s.download_blocking(&data)?, vec![3.0; LEN])?;
+    let mut empty = platform.buffer::<f32>(0, &s)?;
+    Ok(s.launch::<fill>(0, (&mut empty, 2.0))?)
+}
+
+#[operator(streams(fill))]
+struct Source {
+    #[output]
+    image: Tensor<f32>,
+}
+
+impl Compute for Source {
+    fn compute(&mut self, io: SourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.fill)?;
+        let mut image = cx.tensor([4], &stream)?;
+        stream.launch::<fill>(4, (&mut image, 1.0))?;
+        io.image.set_cuda_stream(&stream).emit(image)
+    }
+}
+
+/// Launches with the length of its input, and writes a tensor of twice that length.
+#[operator]
+struct Double {
+    #[input]
+    small: &Tensor<f32>,
+    #[output]
+    large: Tensor<f32>,
+}
+
+impl Compute for Double {
+    fn compute(&mut self, io: DoubleIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (small, stream) = io.small.receive().receive_cuda_stream(cx)?;
+        let mut large = cx.tensor([2 * small.len()], &stream)?;
+        stream.launch::<fill>(small.len(), (&mut large, 5.0))?;
+        io.large.emit(large)
+    }
+}
+
+graph! {
+    struct Doubled {
+        #[when(count(1))] let source: Source = Source::new();
+        let double: Double = Double::new();
+        source.image >> double.small;
+        double.large >> _;
+    }
+}
+
+fn of_another_tensor(platform: &Platform) -> Result<(), Failed> {
+    let run = Doubled::new(platform)?.run();
+    let text = check_error("the run", run, |error| matches!(error, Error::Operator { .. }))?;
+    check_text(&text, &["operator `double`", "kernel `fill`", "for 4 elements", "length is 8"])
+}
+
+/// data[i] = i
+#[kernel(grid_stride, unsafe cuda = "
+    for (unsigned long long i = thread_index(); i < data_len; i += thread_count()) data[i] = i;
+")]
+fn count(data: &mut [f32]) {
+    data.iter_mut().enumerate().for_each(|(i, x)| *x = i as f32);
+}
+
+fn loops(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    for grid in [Grid::from(1), LEN.into(), Grid::blocks(3).threads(64)] {
+        let mut data = platform.buffer::<f32>(LEN, &s)?;
+        s.launch::<count>(grid, (&mut data,))?;
+        let found = s.download_blocking(&data)?;
+        check((0..LEN).all(|i| found[i] == i as f32), || format!("{grid:?}: {found:?}"))?;
+        check_text(&refused(s.launch::<count>(0, (&mut data,)))?, &["kernel `count`", "is empty"])?;
+    }
+    Ok(())
+}
+
+/// Writes the first `n` elements.
+#[kernel(partial, requires(n <= out.len()), unsafe cuda = "
+    unsigned long long i = thread_index();
+    if (i < n) out[i] = 1.0f;
+")]
+fn first(out: &mut [f32], n: usize) {
+    out[..n].fill(1.0);
+}
+
+fn partial(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    for n in [0, 1, 7, LEN] {
+        let mut data = platform.buffer::<f32>(LEN, &s)?;
+        s.launch::<fill>(LEN, (&mut data, 0.0))?;
+        s.launch::<first>(n, (&mut data, n))?;
+        let found = s.download_blocking(&data)?;
+        check((0..LEN).all(|i| (found[i] == 1.0) == (i < n)), || format!("{n}: {found:?}"))?;
+    }
+    Ok(())
+}
+
+/// One block for each sum.
+#[kernel(threads(32), requires(input.len() == sums.len() * cols as usize), unsafe cuda = "
+    if (threadIdx.x != 0 || blockIdx.x >= sums_len) return;
+    float sum = 0.0f;
+    for (unsigned int c = 0; c < cols; c++) sum += input[blockIdx.x * (unsigned long long)cols + c];
+    sums[blockIdx.x] = sum;
+")]
+fn sum_rows(sums: &mut [f32], input: &[f32], cols: u32) {
+    for (sum, row) in sums.iter_mut().zip(input.chunks(cols as usize)) {
+        *sum = row.iter().sum();
+    }
+}
+
+fn block_per_row(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    let mut input = platform.buffer::<f32>(3 * LEN, &s)?;
+    s.launch::<fill>(input.len(), (&mut input, 2.0))?;
+    let mut sums = platform.buffer::<f32>(LEN, &s)?;
+    s.launch::<sum_rows>(Grid::blocks(LEN), (&mut sums, &input, 3))?;
+    check_equal(s.download_blocking(&sums)?, vec![6.0; LEN])
+}
+
+fn part_of_a_slice(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    let mut data = platform.buffer::<f32>(8, &s)?;
+    s.launch::<fill>(8, (&mut data, 1.0))?;
+    let mut part = data.slice_mut(2..5).ok_or_else(|| Failed::msg("no such part"))?;
+    s.launch::<fill>(3, (&mut part, 2.0))?;
+    check_equal(s.download_blocking(&data)?, vec![1.0, 1.0, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0])
+}
