@@ -70,6 +70,9 @@ use self::guard::guarded;
 /// - writes only to `&mut` slices,
 /// - and computes the same as the Rust body.
 ///
+/// Two functions of `streamflow::testing` test a CUDA body: `compile_kernel::<exp_linspace>()` compiles it, which needs
+/// NVRTC and no GPU, and `compare_bodies::<exp_linspace>(…)` compares both bodies on random input, on a GPU.
+///
 /// # The block size
 /// `threads(256)`, or `threads(16, 16)` in two or three dimensions, is the only block size that the CUDA body supports,
 /// for example because of `__shared__ float tile[256]`. A launch whose grid has no block size uses it, and a launch

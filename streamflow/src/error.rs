@@ -29,12 +29,14 @@
 //!
 //! An error in a `Drop` can't be returned. `report_in_drop`, in `driver/error.rs`, writes it to the log.
 
+mod bodies;
 mod exploration;
 pub(crate) mod failure;
 mod names;
 mod panics;
 mod texts;
 
+pub use bodies::{BodyDifference, BodyFailure, BodyProblem, KernelBody};
 pub use exploration::{Exploration, Failing, Limit, Stopped};
 pub use failure::Failure;
 pub(crate) use names::{did_you_mean, nearest};
@@ -540,6 +542,11 @@ pub enum Error {
     /// An exploration found an order of execution in which the test fails, or could not try all orders.
     #[error("{0}")]
     Explored(Box<Exploration>),
+
+    /// A kernel's two bodies differ, or one of them fails: see
+    /// [`testing::compare_bodies`](crate::testing::compare_bodies).
+    #[error("{0}")]
+    Bodies(Box<BodyFailure>),
 
     /// A thread of a test that is explored can't take turns: see [`testing::scope`](crate::testing::scope).
     #[error("thread `{thread}` {problem}")]

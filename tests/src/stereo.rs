@@ -9,7 +9,7 @@ use streamflow::prelude::*;
     unsigned long long i = thread_index();
     if (i < out_len) out[i] = (float)bytes[i];
 ")]
-fn bytes_to_floats(out: &mut [f32], bytes: &[u8]) {
+pub fn bytes_to_floats(out: &mut [f32], bytes: &[u8]) {
     out.iter_mut().zip(bytes).for_each(|(out, byte)| *out = f32::from(*byte));
 }
 
@@ -18,7 +18,7 @@ fn bytes_to_floats(out: &mut [f32], bytes: &[u8]) {
     unsigned long long i = thread_index();
     if (i < out_len) out[i] = value;
 ")]
-fn fill_bytes(out: &mut [u8], value: u8) {
+pub fn fill_bytes(out: &mut [u8], value: u8) {
     out.fill(value);
 }
 
@@ -27,7 +27,7 @@ fn fill_bytes(out: &mut [u8], value: u8) {
     unsigned long long i = thread_index();
     if (i < depth_len) depth[i] = left[i] - right[i];
 ")]
-fn difference(depth: &mut [f32], left: &[f32], right: &[f32]) {
+pub fn difference(depth: &mut [f32], left: &[f32], right: &[f32]) {
     for ((depth, left), right) in depth.iter_mut().zip(left).zip(right) {
         *depth = left - right;
     }
@@ -38,7 +38,7 @@ fn difference(depth: &mut [f32], left: &[f32], right: &[f32]) {
     unsigned long long i = thread_index();
     if (i < data_len) data[i] = -data[i];
 ")]
-fn negate(data: &mut [f32]) {
+pub fn negate(data: &mut [f32]) {
     data.iter_mut().for_each(|x| *x = -*x);
 }
 

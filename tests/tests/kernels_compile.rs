@@ -5,10 +5,14 @@
 use std::process::ExitCode;
 
 use streamflow::kernel::{KernelInfo, compile_checked_for, compile_for, nvrtc_version};
-use streamflow_tests::{Failed, Suite, check};
+use streamflow::prelude::*;
+use streamflow::testing::{Outcome, compile_kernel};
+use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
 /// sm_75, sm_80, sm_90 and sm_100.
 const ARCHITECTURES: [(u32, u32); 4] = [(7, 5), (8, 0), (9, 0), (10, 0)];
+
+const REQUIRE: &str = "STREAMFLOW_REQUIRE_NVRTC";
 
 fn main() -> ExitCode {
     let kernels =
@@ -16,9 +20,50 @@ fn main() -> ExitCode {
     let suite = kernels.fold(Suite::new(), |suite, kernel| {
         let types: String = kernel.generics.iter().map(|(_, cuda)| format!("<{cuda}>")).collect();
         let name = format!("{}{types}_compiles", kernel.name);
-        suite.optional(&name, "STREAMFLOW_REQUIRE_NVRTC", move || compiles(kernel))
+        suite.optional(&name, REQUIRE, move || compiles(kernel))
     });
-    suite.run()
+    suite
+        .optional("a_typing_error_is_reported_at_its_line", REQUIRE, typing_error)
+        .optional("an_instance_of_a_generic_kernel_compiles", REQUIRE, || {
+            Ok(skipped(compile_kernel::<copy<f32>>()?).or(skipped(compile_kernel::<copy<f16>>()?)))
+        })
+        .run()
+}
+
+/// out[i] = from[i]
+#[kernel(requires(out.len() == from.len()), unsafe cuda = "
+    unsigned long long i = thread_index();
+    if (i < out_len) out[i] = from[i];
+")]
+fn copy<T: Element>(out: &mut [T], from: &[T]) {
+    out.copy_from_slice(from);
+}
+
+const LINE: u32 = line!() + 3;
+/// Its CUDA body has a typing error.
+#[kernel(unsafe cuda = "
+    unsigned long long i = thread_indx();
+    if (i < out_len) out[i] = value;
+")]
+fn mistyped(out: &mut [f32], value: f32) {
+    out.fill(value);
+}
+
+fn typing_error() -> Result<Option<String>, Failed> {
+    let compiled = compile_kernel::<mistyped>();
+    if let Ok(outcome @ Outcome::Skipped(_)) = compiled {
+        return Ok(skipped(outcome));
+    }
+    let text = check_error("the compilation", compiled, |error| matches!(error, Error::Driver(_)))?;
+    check_text(&text, &["`mistyped`", "thread_indx", &format!("kernels_compile.rs:{LINE}")])?;
+    Ok(None)
+}
+
+fn skipped(outcome: Outcome) -> Option<String> {
+    match outcome {
+        Outcome::Passed(_) => None,
+        Outcome::Skipped(reason) => Some(reason),
+    }
 }
 
 fn compiles(kernel: &KernelInfo) -> Result<Option<String>, Failed> {

@@ -41,7 +41,8 @@ pub(super) fn load(
 }
 
 /// Compiles a kernel for a compute capability, as `(9, 0)`, without a cache. It needs NVRTC but no GPU, so a build
-/// server can check the CUDA bodies: the simulator runs only the Rust body.
+/// server can check the CUDA bodies: the simulator runs only the Rust body. A test of one kernel is shorter with
+/// [`testing::compile_kernel`](crate::testing::compile_kernel).
 ///
 /// ```
 /// use streamflow::kernel::{Kernel, compile_for, nvrtc_version};
@@ -103,6 +104,14 @@ pub fn compile_checked_for(info: &KernelInfo, compute_capability: (u32, u32)) ->
 pub fn nvrtc_version() -> Result<(u32, u32)> {
     let (major, minor) = Nvrtc::get()?.version;
     Ok((major.unsigned_abs(), minor.unsigned_abs()))
+}
+
+/// Whether the process's NVRTC compiles for a compute capability, or for an older one whose code such a device loads.
+///
+/// # Errors
+/// As for [`nvrtc_version`].
+pub(crate) fn supports(compute_capability: (u32, u32)) -> Result<bool> {
+    Ok(Nvrtc::get()?.code_for(compute_capability).is_some())
 }
 
 /// The image that a launch would load, without loading it: from this process's cache, from disk, or compiled and

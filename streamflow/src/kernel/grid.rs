@@ -1,5 +1,7 @@
 //! The grid of a launch: its blocks and threads.
 
+use std::fmt;
+
 use crate::driver::LoadedKernel;
 use crate::error::{Error, Result};
 
@@ -78,6 +80,25 @@ impl From<[usize; 2]> for Grid {
 impl From<[usize; 3]> for Grid {
     fn from(elements: [usize; 3]) -> Self {
         Self::elements(elements)
+    }
+}
+
+impl fmt::Display for Grid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let size = |[x, y, z]: [u64; 3]| match (y, z) {
+            (1, 1) => x.to_string(),
+            (_, 1) => format!("{x}x{y}"),
+            _ => format!("{x}x{y}x{z}"),
+        };
+        let unit = if self.blocks { "blocks" } else { "elements" };
+        write!(f, "a grid of {} {unit}", size(self.size))?;
+        if let Some(threads) = self.threads {
+            write!(f, ", {} threads per block", size(threads))?;
+        }
+        match self.shared_bytes {
+            0 => Ok(()),
+            bytes => write!(f, ", {bytes} bytes of shared memory per block"),
+        }
     }
 }
 
@@ -324,6 +345,15 @@ mod tests {
         let expected = GridShape { grid: (7, 5, 1), block: (16, 16, 1), shared_bytes: 4096 };
         assert_eq!(resolve(grid), Ok(Some(expected)));
         assert_eq!(shape(Grid::blocks(3)), ([3, 1, 1], [256, 1, 1]));
+    }
+
+    #[test]
+    fn the_text_of_a_grid_has_what_was_given() {
+        assert_eq!(Grid::from(33).to_string(), "a grid of 33 elements");
+        assert_eq!(Grid::from([3, 1, 2]).to_string(), "a grid of 3x1x2 elements");
+        let text =
+            "a grid of 7x5 blocks, 16x16 threads per block, 64 bytes of shared memory per block";
+        assert_eq!(Grid::blocks([7, 5]).threads([16, 16]).shared_bytes(64).to_string(), text);
     }
 
     #[test]

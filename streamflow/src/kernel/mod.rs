@@ -27,6 +27,7 @@ mod source;
 mod state;
 
 use compile::load;
+pub(crate) use compile::supports;
 pub use compile::{compile_checked_for, compile_for, image_for, nvrtc_version};
 pub use coverage::Coverage;
 pub use grid::{Dim3, Grid};

@@ -1,8 +1,41 @@
-//! Tools for tests of your operators and graphs.
+//! Tools for tests of your kernels, operators and graphs.
 //!
-//! [`OperatorHarness`] runs one operator without a graph. [`explore`] runs a test under many of the orders in which a
+//! [`compile_kernel`] compiles a kernel's CUDA body, and [`compare_bodies`] compares it with the Rust body on random
+//! input. [`OperatorHarness`] runs one operator without a graph. [`explore`] runs a test under many of the orders in which a
 //! device may execute its work, and [`Explorer`] also under all of them, on the host simulator. [`scope`] spawns
 //! threads whose order is explored as well.
+//!
+//! # The two bodies of a kernel
+//!
+//! On the simulator only the Rust body runs. Two more tests concern the CUDA body. One finds mistakes of syntax and of
+//! types; it needs NVRTC, and no GPU. The other finds a CUDA body that computes something else, and needs a GPU. Both say
+//! if they were skipped.
+//!
+//! ```
+//! use streamflow::prelude::*;
+//! use streamflow::testing::{Tolerance, compare_bodies, compile_kernel};
+//!
+//! /// sum[i] = a[i] + b[i]
+//! #[kernel(requires(sum.len() == a.len(), sum.len() == b.len()), unsafe cuda = "
+//!     unsigned long long i = thread_index();
+//!     if (i < sum_len) sum[i] = a[i] + b[i];
+//! ")]
+//! fn add(sum: &mut [f32], a: &[f32], b: &[f32]) {
+//!     sum.iter_mut().zip(a).zip(b).for_each(|((sum, a), b)| *sum = a + b);
+//! }
+//!
+//! // In a project each of them is in a `#[test]`.
+//! fn main() -> Result<()> {
+//!     println!("{}", compile_kernel::<add>()?); // NVRTC 13.0 compiled `add` for 7.5, 8.0, 9.0, 10.0
+//!     let outcome = compare_bodies::<add>(Tolerance::EXACT, |draw| {
+//!         let n = draw.len(0..=5000);
+//!         let (a, b) = (draw.values(n, -1.0..=1.0), draw.values(n, -1.0..=1.0));
+//!         (n.into(), (vec![f32::NAN; n], a, b))
+//!     })?;
+//!     println!("{outcome}"); // skipped: the CUDA driver library (libcuda) was not found; …
+//!     Ok(())
+//! }
+//! ```
 //!
 //! # An operator, and then its graph
 //!
@@ -246,9 +279,12 @@
 //! States multiply with each stream that works on its own. Take few ticks, and small sizes, since the content of
 //! memory is hashed after each operation. A graph of four streams and two ticks has some 3000 states.
 
+mod bodies;
 mod choices;
+mod compiles;
 mod explore;
 mod harness;
+mod outcome;
 mod scope;
 mod search;
 mod switches;
@@ -256,7 +292,12 @@ mod switches;
 mod tests;
 mod variables;
 
-pub use crate::error::{Exploration, Failing, Limit, Stopped};
+pub use crate::error::{
+    BodyDifference, BodyFailure, BodyProblem, Exploration, Failing, KernelBody, Limit, Stopped,
+};
+pub use bodies::{Draw, Drawn, KernelValues, Tolerance, compare_bodies};
+pub use compiles::compile_kernel;
 pub use explore::{Explorer, explore};
 pub use harness::{Emitted, OperatorHarness};
+pub use outcome::Outcome;
 pub use scope::{Scope, ScopedJoinHandle, scope, yield_now};

@@ -1,0 +1,240 @@
+//! How far two values may be from each other.
+
+use std::fmt;
+
+use half::f16;
+
+use crate::driver::Param;
+use crate::error::BodyDifference;
+use crate::memory::Element;
+
+/// By how much the values of a kernel's two bodies may differ.
+///
+/// Equal values, and two NaNs, are always close. Other values are close if one of the limits permits it, so limits can
+/// be combined: `Tolerance::relative(1e-5).or_absolute(1e-6)`. Between a NaN or an infinity and another number
+/// there is no tolerance.
+///
+/// By default NVRTC fuses `a * b + c` into one operation with one rounding, and rustc does not. So a body with sums
+/// of products is not exact: it needs a relative tolerance, or an absolute one where the sum can be near 0.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[must_use = "pass it to `compare_bodies`"]
+pub struct Tolerance {
+    absolute: f64,
+    relative: f64,
+    ulps: u64,
+}
+
+impl Tolerance {
+    /// Only equal values are close.
+    pub const EXACT: Self = Self { absolute: 0.0, relative: 0.0, ulps: 0 };
+
+    /// Values are close that differ by at most this number.
+    pub const fn absolute(difference: f64) -> Self {
+        Self::EXACT.or_absolute(difference)
+    }
+
+    /// Values are close that differ by at most this part of the larger one.
+    pub const fn relative(part: f64) -> Self {
+        Self::EXACT.or_relative(part)
+    }
+
+    /// Values are close that have at most this number of steps between them, where a step leads to the next
+    /// floating-point number. Integers are not concerned.
+    pub const fn ulps(steps: u64) -> Self {
+        Self::EXACT.or_ulps(steps)
+    }
+
+    /// Values that [`absolute`](Self::absolute) permits are close, too.
+    pub const fn or_absolute(mut self, difference: f64) -> Self {
+        self.absolute = difference;
+        self
+    }
+
+    /// Values that [`relative`](Self::relative) permits are close, too.
+    pub const fn or_relative(mut self, part: f64) -> Self {
+        self.relative = part;
+        self
+    }
+
+    /// Values that [`ulps`](Self::ulps) permits are close, too.
+    pub const fn or_ulps(mut self, steps: u64) -> Self {
+        self.ulps = steps;
+        self
+    }
+
+    fn is_close<T: Element>(self, a: T, b: T) -> bool {
+        let (a, b) = (Number::of(a), Number::of(b));
+        if a.is_same(b) {
+            return true;
+        }
+        let (off, largest) = a.distance(b);
+        // Neither is true of a NaN, nor of an infinite distance.
+        let by_size = off <= self.absolute || off / largest <= self.relative;
+        by_size && off.is_finite() || a.steps(b).is_some_and(|steps| steps <= self.ulps)
+    }
+
+    /// The first value that is not close. `argument` is the name of the slice.
+    pub(super) fn first_difference<T: Element>(
+        self,
+        argument: &'static str,
+        rust: &[T],
+        cuda: &[T],
+    ) -> Option<BodyDifference> {
+        let mut different =
+            rust.iter().zip(cuda).enumerate().filter(|(_, (a, b))| !self.is_close(**a, **b));
+        let (index, (rust_value, cuda_value)) = different.next()?;
+        let (a, b) = (Number::of(*rust_value), Number::of(*cuda_value));
+        Some(BodyDifference {
+            argument,
+            index,
+            rust: format!("{rust_value:?}"),
+            cuda: format!("{cuda_value:?}"),
+            off: format!("{:e}", a.distance(b).0),
+            ulps: a.steps(b),
+            count: 1 + different.count(),
+            len: rust.len(),
+            tolerance: self.to_string(),
+        })
+    }
+}
+
+impl fmt::Display for Tolerance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { absolute, relative, ulps } = self;
+        let mut limits = Vec::new();
+        if *absolute != 0.0 {
+            limits.push(format!("{absolute:e}"));
+        }
+        if *relative != 0.0 {
+            limits.push(format!("{relative:e} of the larger"));
+        }
+        if *ulps != 0 {
+            limits.push(format!("{ulps} ulp"));
+        }
+        if limits.is_empty() { f.write_str("0") } else { f.write_str(&limits.join(" or ")) }
+    }
+}
+
+/// An element as a number that can be compared.
+#[derive(Debug, Clone, Copy)]
+enum Number {
+    Integer(i128),
+    /// The value, and its place in the order of the type's values.
+    Float(f64, i64),
+}
+
+impl Number {
+    fn of<T: Element>(value: T) -> Self {
+        let bits = Param::new(value);
+        match T::DTYPE {
+            "float16" => {
+                let value = bits.get::<f16>();
+                Self::Float(value.to_f64(), place(value.to_bits().into(), 1 << 15))
+            }
+            "float32" => {
+                let value = bits.get::<f32>();
+                Self::Float(value.into(), place(value.to_bits().into(), 1 << 31))
+            }
+            "float64" => {
+                let value = bits.get::<f64>();
+                Self::Float(value, place(value.to_bits(), 1 << 63))
+            }
+            "int8" => Self::Integer(bits.get::<i8>().into()),
+            "int16" => Self::Integer(bits.get::<i16>().into()),
+            "int32" => Self::Integer(bits.get::<i32>().into()),
+            "int64" => Self::Integer(bits.get::<i64>().into()),
+            "uint8" => Self::Integer(bits.get::<u8>().into()),
+            "uint16" => Self::Integer(bits.get::<u16>().into()),
+            "uint32" => Self::Integer(bits.get::<u32>().into()),
+            _ => Self::Integer(bits.get::<u64>().into()),
+        }
+    }
+
+    fn as_f64(self) -> f64 {
+        match self {
+            Self::Integer(value) => value as f64,
+            Self::Float(value, _) => value,
+        }
+    }
+
+    fn is_same(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Integer(a), Self::Integer(b)) => a == b,
+            (a, b) => a.as_f64() == b.as_f64() || a.as_f64().is_nan() && b.as_f64().is_nan(),
+        }
+    }
+
+    /// The difference, and the larger of the two without its sign.
+    fn distance(self, other: Self) -> (f64, f64) {
+        let off = match (self, other) {
+            (Self::Integer(a), Self::Integer(b)) => (a - b).unsigned_abs() as f64,
+            (a, b) => (a.as_f64() - b.as_f64()).abs(),
+        };
+        (off, self.as_f64().abs().max(other.as_f64().abs()))
+    }
+
+    /// The floating-point numbers from one to the other. `None` if one is not finite, and for integers.
+    fn steps(self, other: Self) -> Option<u64> {
+        match (self, other) {
+            (Self::Float(a, from), Self::Float(b, to)) if a.is_finite() && b.is_finite() => {
+                Some(from.abs_diff(to))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The place of a floating-point number in the order of all: 0 for both zeros, 1 for the smallest positive number.
+/// `sign` is the bit of the sign.
+fn place(bits: u64, sign: u64) -> i64 {
+    let size = (bits & !sign).cast_signed();
+    if bits & sign == 0 { size } else { -size }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn next(x: f32, steps: i32) -> f32 {
+        f32::from_bits((x.to_bits().cast_signed() + steps).cast_unsigned())
+    }
+
+    #[test]
+    fn equal_values_and_nans_are_close_and_nothing_else_is_exact() {
+        let exact = |a: f32, b: f32| Tolerance::EXACT.is_close(a, b);
+        assert!(exact(1.5, 1.5) && exact(0.0, -0.0) && exact(f32::INFINITY, f32::INFINITY));
+        assert!(exact(f32::NAN, -f32::NAN));
+        assert!(!exact(1.0, next(1.0, 1)) && !exact(1.0, f32::NAN));
+        assert!(Tolerance::EXACT.is_close(u64::MAX, u64::MAX));
+        assert!(!Tolerance::EXACT.is_close(u64::MAX, u64::MAX - 1));
+        assert!(!Tolerance::EXACT.is_close(-1_i8, 1));
+    }
+
+    #[test]
+    fn each_limit_permits_up_to_its_number() {
+        assert!(Tolerance::absolute(0.5).is_close(1.0_f64, 1.5));
+        assert!(!Tolerance::absolute(0.49).is_close(1.0_f64, 1.5));
+        assert!(Tolerance::absolute(1.0).is_close(7_u8, 8));
+        assert!(!Tolerance::absolute(1.0).is_close(6_u8, 8));
+        assert!(Tolerance::relative(0.125).is_close(-7.0_f32, -8.0));
+        assert!(!Tolerance::relative(0.124).is_close(-7.0_f32, -8.0));
+        assert!(Tolerance::ulps(3).is_close(1.0_f32, next(1.0, 3)));
+        assert!(!Tolerance::ulps(3).is_close(1.0_f32, next(1.0, 4)));
+        assert!(Tolerance::ulps(2).is_close(f16::from_bits(0x0001), f16::from_bits(0x8001)));
+        assert!(!Tolerance::ulps(1).is_close(f16::from_bits(0x0001), f16::from_bits(0x8001)));
+        assert!(!Tolerance::ulps(1000).is_close(5_i32, 6));
+        let either = Tolerance::absolute(1e-3).or_relative(1e-2);
+        assert!(either.is_close(0.0_f32, 1e-3 * 0.99) && either.is_close(100.0_f32, 100.9));
+        assert!(!either.is_close(0.0_f32, 2e-3) && !either.is_close(100.0_f32, 102.0));
+        assert_eq!(either.to_string(), "1e-3 or 1e-2 of the larger");
+    }
+
+    #[test]
+    fn no_limit_permits_a_nan_or_an_infinity_beside_a_number() {
+        let wide = Tolerance::absolute(f64::INFINITY).or_relative(2.0).or_ulps(u64::MAX);
+        for odd in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert!(!wide.is_close(odd, 1.0) && !wide.is_close(f64::MAX, odd), "{odd}");
+        }
+        assert!(!wide.is_close(f64::INFINITY, f64::NEG_INFINITY));
+    }
+}

@@ -1,0 +1,79 @@
+//! The Rust body and the CUDA body of every kernel compute the same on random input. The comparison needs a GPU. Without
+//! one the Rust bodies alone run, and the tests are reported as skipped, unless `STREAMFLOW_REQUIRE_CUDA=1`.
+//!
+//! Controls: kernels whose bodies differ on purpose, which a GPU must show.
+#![allow(missing_docs, reason = "a test binary")]
+
+#[path = "two_bodies/controls.rs"]
+mod controls;
+#[path = "two_bodies/examples.rs"]
+mod examples;
+#[path = "two_bodies/of_tests.rs"]
+mod of_tests;
+
+use std::process::ExitCode;
+
+use streamflow::kernel::{Kernel, KernelInfo};
+use streamflow::prelude::*;
+use streamflow::testing::{Draw, KernelValues, Outcome, Tolerance, compare_bodies};
+use streamflow_tests::kernels::{multiprocessor, trap, write_past_the_end, write_to_nowhere};
+use streamflow_tests::{Failed, Suite, check};
+
+/// A missing NVRTC is a failure with `STREAMFLOW_REQUIRE_NVRTC=1`, which `compare_bodies` reads.
+const REQUIRE: &str = "STREAMFLOW_REQUIRE_CUDA";
+
+/// Kernels that are not compared: they break the device, write where they may not, or have another result on each
+/// device.
+const OTHERS: [&KernelInfo; 4] =
+    [trap::INFO, write_to_nowhere::INFO, write_past_the_end::INFO, multiprocessor::INFO];
+
+fn main() -> ExitCode {
+    let bodies = of_tests::add(examples::add(Bodies::default()));
+    let compared = bodies.compared;
+    controls::add(bodies.suite).plain("every_kernel_is_compared", move || complete(&compared)).run()
+}
+
+/// The tests of the kernels that are compared.
+#[derive(Default)]
+struct Bodies {
+    suite: Suite,
+    compared: Vec<String>,
+}
+
+impl Bodies {
+    /// Adds a test that compares the bodies of a kernel.
+    fn same<K: KernelValues>(
+        mut self,
+        tolerance: Tolerance,
+        arguments: impl Fn(&mut Draw) -> (Grid, K::Values) + Send + 'static,
+    ) -> Self {
+        let name = name(K::INFO);
+        let test = move || Ok(skipped(compare_bodies::<K>(tolerance, arguments)?));
+        self.suite = self.suite.optional(&format!("{name}_is_the_same"), REQUIRE, test);
+        self.compared.push(name);
+        self
+    }
+}
+
+/// The reason for which a test was skipped.
+fn skipped(outcome: Outcome) -> Option<String> {
+    match outcome {
+        Outcome::Passed(_) => None,
+        Outcome::Skipped(reason) => Some(reason),
+    }
+}
+
+/// The name of a kernel with its types. Kernels of two crates may have the same name.
+fn name(info: &KernelInfo) -> String {
+    let types: String = info.generics.iter().map(|(_, cuda)| format!("<{cuda}>")).collect();
+    format!("{}{types}", info.name)
+}
+
+fn complete(compared: &[String]) -> Result<(), Failed> {
+    let others = OTHERS.map(name);
+    let all =
+        streamflow_examples::kernels().into_iter().chain(streamflow_tests::kernels::kernels());
+    let missing: Vec<String> =
+        all.map(name).filter(|name| !compared.contains(name) && !others.contains(name)).collect();
+    check(missing.is_empty(), || format!("not compared: {missing:?}"))
+}

@@ -1,0 +1,75 @@
+//! The kernels of the examples.
+
+use streamflow::prelude::*;
+use streamflow::testing::{Draw, Tolerance};
+use streamflow_examples::edges::{blur_columns, blur_rows, grey, magnitude, sobel_x, sobel_y};
+use streamflow_examples::overlap::climb;
+use streamflow_examples::seed_app::{exp_linspace, multiply_sum_rows};
+use streamflow_examples::temporal::{accumulate, fade, pattern, share};
+
+use super::Bodies;
+
+/// What no kernel writes.
+const UNWRITTEN: f32 = f32::NAN;
+
+/// An image, the width of its rows, and an image of the same size to write to.
+fn image(draw: &mut Draw) -> (Grid, (Vec<f32>, Vec<f32>, u32)) {
+    let (width, rows) = (draw.len(1..=300), draw.len(0..=70));
+    let len = width * rows;
+    (len.into(), (vec![UNWRITTEN; len], draw.values(len, 0.0..=255.0), width as u32))
+}
+
+pub(crate) fn add(bodies: Bodies) -> Bodies {
+    // Only positive values are added in most cases, so that no cancellation makes a rounding error large: the
+    // CUDA bodies fuse products and sums.
+    bodies
+        // One rounding of an exponent of up to 16 changes the result by a part of 2⁻²⁰.
+        .same::<exp_linspace>(Tolerance::relative(1e-5), |draw| {
+            let n = draw.len(0..=5000);
+            let step: f32 = draw.value(-5.0..=5.0);
+            let (start, step) = (draw.value(-5.0..=5.0), step / n.max(1) as f32);
+            (n.into(), (vec![UNWRITTEN; n], start, step))
+        })
+        .same::<multiply_sum_rows>(Tolerance::relative(1e-5), |draw| {
+            let (cols, rows) = (draw.len(0..=3000), draw.len(0..=20));
+            let (a, b) = (draw.values(rows * cols, 0.0..=1.0), draw.values(rows * cols, 0.0..=1.0));
+            (Grid::blocks(rows), (vec![UNWRITTEN; rows], a, b, cols as u32))
+        })
+        .same::<grey>(Tolerance::ulps(4), |draw| {
+            let n = draw.len(0..=5000);
+            (n.into(), (vec![UNWRITTEN; n], draw.values(3 * n, 0..=255)))
+        })
+        .same::<blur_rows>(Tolerance::ulps(8), image)
+        .same::<blur_columns>(Tolerance::ulps(8), image)
+        // The only products are with 2, which are exact.
+        .same::<sobel_x>(Tolerance::EXACT, image)
+        .same::<sobel_y>(Tolerance::EXACT, image)
+        // Rounded to the next integer.
+        .same::<magnitude>(Tolerance::absolute(1.0), |draw| {
+            let n = draw.len(0..=5000);
+            let (x, y) = (draw.values(n, -300.0..=300.0), draw.values(n, -300.0..=300.0));
+            (n.into(), (draw.values(n, 0..=255), x, y))
+        })
+        .same::<climb>(Tolerance::relative(1e-5), |draw| {
+            let n = draw.len(0..=2000);
+            (n.into(), (draw.values(n, -3.0..=3.0), draw.value(0..=50)))
+        })
+        .same::<pattern>(Tolerance::EXACT, |draw| {
+            let n = draw.len(0..=5000);
+            (n.into(), (vec![UNWRITTEN; n], draw.value(0..=u32::MAX)))
+        })
+        .same::<share>(Tolerance::EXACT, |draw| {
+            let n = draw.len(0..=5000);
+            let frame = draw.values(n, -1.0..=1.0);
+            (n.into(), (vec![UNWRITTEN; n], frame, draw.value(0.0..=1.0)))
+        })
+        .same::<accumulate>(Tolerance::ulps(2), |draw| {
+            let n = draw.len(0..=5000);
+            let (out, frame) = (draw.values(n, 0.0..=1.0), draw.values(n, 0.0..=1.0));
+            (n.into(), (out, frame, draw.value(0.0..=1.0)))
+        })
+        .same::<fade>(Tolerance::EXACT, |draw| {
+            let n = draw.len(0..=5000);
+            (n.into(), (draw.values(n, -1.0..=1.0), draw.value(0.0..=1.0)))
+        })
+}
