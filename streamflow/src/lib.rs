@@ -20,6 +20,7 @@ mod platform;
 pub mod port;
 pub mod schedule;
 pub mod stream;
+mod sync;
 pub mod testing;
 mod time;
 mod turns;

@@ -1,9 +1,9 @@
 //! The schedulers that a change of some state shall wake.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use super::Signal;
+use crate::sync::{AtomicUsize, Mutex, MutexGuard, Ordering};
 
 /// The signals of schedulers whose nodes depend on a state that other threads change.
 ///
@@ -61,7 +61,7 @@ impl Listeners {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

@@ -20,6 +20,7 @@ mod listeners;
 mod note;
 mod owned;
 pub mod race;
+mod raise;
 mod recorder;
 mod report;
 mod signal;

@@ -1,9 +1,8 @@
 //! The only write of a block, in one word that is read without a lock.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use crate::driver::AccessMode;
-use crate::stream::{Point, Timeline};
+use crate::stream::{Ordered, Point};
+use crate::sync::{AtomicU64, Ordering};
 
 /// The only write of a block, and whether the memory was read since. Empty if there are several writes, or if the numbers
 /// are too large for a word: then an access takes the lock.
@@ -33,7 +32,7 @@ impl Word {
 }
 
 impl PackedLastWrite {
-    pub(super) const fn none() -> Self {
+    pub(super) fn none() -> Self {
         Self(AtomicU64::new(Word::NONE.0))
     }
 
@@ -44,13 +43,13 @@ impl PackedLastWrite {
 
     /// Whether work on the stream comes after all uses that an access must come after.
     #[inline]
-    pub(super) fn is_before(&self, timeline: &Timeline, mode: AccessMode) -> bool {
+    pub(super) fn is_before(&self, stream: &impl Ordered, mode: AccessMode) -> bool {
         let Word(word) = self.word();
         let (is_read, record) = (word & Word::READ != 0, word & (Word::READ - 1));
         match (word >> Word::STREAM_AT) as u32 {
             0 => false,
             _ if is_read && mode == AccessMode::Write => false,
-            stream => timeline.comes_after(stream - 1, record),
+            written => stream.comes_after(written - 1, record),
         }
     }
 

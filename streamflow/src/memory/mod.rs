@@ -17,6 +17,7 @@ pub(crate) mod access;
 mod allocator;
 mod block;
 mod buffer;
+mod claims;
 mod copy;
 mod download;
 mod element;

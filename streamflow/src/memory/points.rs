@@ -116,7 +116,7 @@ impl PointSet {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -6,9 +6,12 @@
 //! already. Its callers are: each use of memory and each message that is sent (`memory::block`), memory that passes to
 //! a new owner (`memory::{pool, pinned}`), a message's stream that is received and `synchronize_streams` (`context`),
 //! the stream that watches for the host (`stream::wakeup`), and [`CudaStream::wait`](super::CudaStream::wait). Every
-//! wait is made here: `memory::{block, last_write, reuse}` skip one only by [`Timeline::comes_after`], or by a mark at
+//! wait is made here: `memory::{claims, last_write, reuse}` skip one only by [`Timeline::comes_after`], or by a mark at
 //! the use (rule 5), and `context::stream_ref` only checks that waits were made. No wait is deferred: when `wait`
 //! returns, the driver has taken it. `Timeline::reattach` makes one more wait, and never skips it.
+//!
+//! What calls no driver is in [`ordered`](super::ordered) and [`records`](super::records): `tests/models` executes it in
+//! every interleaving of two threads, for each rule with an edit that breaks it.
 //!
 //! # The rules
 //!
@@ -77,7 +80,7 @@ impl Timeline {
     /// Whether work queued here now is already ordered after that record of a stream.
     #[inline]
     pub(crate) fn comes_after(&self, stream: u32, record: u64) -> bool {
-        stream == self.id() || self.seen.get(stream) >= record
+        self.seen().comes_after(stream, record)
     }
 
     /// Makes work queued here from now on come after `point`, unless it does already.
@@ -103,10 +106,7 @@ impl Timeline {
             // Binds the caller's own device again.
             Err(error) => return self.ready().and(Err(error)),
         };
-        self.wait_for_event(event)?;
-        self.seen.merge(&record.covered, self.id());
-        self.seen.raise(point.stream, record.number);
-        Ok(())
+        self.seen().wait(point.stream, &record, || self.wait_for_event(event))
     }
 
     /// Binds the device of this stream where a record needs that: an event is recorded with its own device bound. For a

@@ -1,7 +1,6 @@
 //! How far a stream is, for the host: queries, blocking waits, and what they found.
 
-use std::sync::atomic::Ordering;
-
+use super::ordered::found_complete;
 use super::ring::Record;
 use super::{Point, StreamTable, Timeline};
 use crate::driver::{DriverResult, Note, OwnedEvent};
@@ -12,7 +11,7 @@ impl Timeline {
         if self.is_found_complete(table, number) {
             return Ok(true);
         }
-        let (record, event) = match self.is_overwritten(number) {
+        let (record, event) = match self.records.is_overwritten(number) {
             true => self.host_record(number)?,
             false => self.record_to_query(number)?,
         };
@@ -29,7 +28,7 @@ impl Timeline {
     fn host_record(&self, number: u64) -> DriverResult<(Record, &OwnedEvent)> {
         self.ready_to_query()?;
         let mut kept = self.host_record.record.lock();
-        if kept.number <= self.completed.load(Ordering::Acquire) {
+        if self.records.is_complete(kept.number) {
             self.bind_to_record()?;
             match self.record_outside_the_ring(&self.host_record.event)? {
                 Some(record) => *kept = record,
@@ -57,7 +56,7 @@ impl Timeline {
 
     /// Whether a thread has found it complete before. If so, the driver is notified that the host relies on that.
     fn is_found_complete(&self, table: &StreamTable, number: u64) -> bool {
-        let is_complete = self.completed.load(Ordering::Acquire) >= number;
+        let is_complete = self.records.is_complete(number);
         if is_complete {
             table.tell(&Note::Relies { on: self.raw(), by: None });
         }
@@ -67,11 +66,7 @@ impl Timeline {
     /// Notes that the host has found a record complete, and so everything that it covers (rule 8 of
     /// [`order`](super::order)).
     fn found_complete(&self, table: &StreamTable, record: &Record) {
-        self.completed.fetch_max(record.number, Ordering::AcqRel);
-        for entry in record.covered.iter().filter(|entry| entry.record() > 0) {
-            let completed = &table.timeline(entry.stream()).completed;
-            completed.fetch_max(entry.record(), Ordering::AcqRel);
-        }
+        found_complete(&self.records, record, |stream| &table.timeline(stream).records);
     }
 
     /// The record that covers record `number`, for a query of the host. It leaves the bound device alone, since the
@@ -88,16 +83,16 @@ impl Timeline {
             return self.synchronize_record(table, self.recorded());
         }
         // Once it is complete, no event of it is needed.
-        let number = self.number_without_event();
+        let number = self.records.number_without_event();
         self.synchronize_stream()?;
-        self.completed.fetch_max(number, Ordering::AcqRel);
+        self.records.set_complete(number);
         Ok(())
     }
 
     /// Marks all work as complete although it is not: for controls.
     #[cfg(test)]
     pub(crate) fn mark_all_complete_wrongly(&self) {
-        self.completed.store(u64::MAX, Ordering::Release);
+        self.records.set_complete(u64::MAX);
     }
 }
 
@@ -111,7 +106,7 @@ impl StreamTable {
     /// the answer must [notify the driver](Note::Relies), as a [wait](Timeline::wait) does.
     #[inline]
     pub(crate) fn is_known_complete(&self, point: Point) -> bool {
-        self.timeline(point.stream).completed.load(Ordering::Acquire) >= point.record
+        self.timeline(point.stream).records.is_complete(point.record)
     }
 
     /// Makes a record that covers `point`, which is of this platform, if there is none yet.

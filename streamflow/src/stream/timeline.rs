@@ -8,16 +8,17 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::clock::Clock;
-use super::ring::{self, Events, Record, Ring};
+use super::ordered::{Ordered, Seen};
+use super::records::Records;
+use super::ring::{self, Record};
 use super::{PlatformNumber, Point};
 use crate::driver::{
     DeviceId, Driver, DriverError, DriverResult, Note, OwnedEvent, OwnedStream, RawStream, Signal,
     StreamOptions,
 };
-use crate::lock::{Held, Lock};
+use crate::lock::Lock;
 
 thread_local! {
     /// The device that a stream bound last on this thread. Other libraries may have bound another one since.
@@ -32,17 +33,9 @@ pub(crate) struct Timeline {
     stream: OwnedStream,
     platform: PlatformNumber,
     id: u32,
-    /// How many records were begun, and whether a point was taken since the last one.
-    state: AtomicU64,
     is_default: bool,
-    /// The stream was an external one and may be destroyed: nothing is queued on it any more, and the last record
-    /// covers all that was.
-    detached: AtomicBool,
-    /// The number of the latest record that is known to be complete.
-    pub(super) completed: AtomicU64,
+    pub(super) records: Records,
     events: Events,
-    /// Holding this lock permits recording.
-    ring: Lock<Box<Ring>>,
     pub(super) host_record: HostRecord,
     /// What this stream has waited for.
     pub(super) seen: Clock,
@@ -51,6 +44,9 @@ pub(crate) struct Timeline {
     label: Lock<Cow<'static, str>>,
 }
 
+// A use of memory reads the handle and the number of records: one cache line.
+const _: () = assert!(std::mem::offset_of!(Timeline, records) + size_of::<u64>() <= 64);
+
 /// A record for the host's queries about records that the ring has overwritten. Its number is 0 before the first one.
 #[derive(Debug)]
 pub(super) struct HostRecord {
@@ -58,9 +54,8 @@ pub(super) struct HostRecord {
     pub(super) event: OwnedEvent,
 }
 
-/// The lowest bit of a stream's state: a point was taken since the last record. The bits above it are the number of
-/// records.
-const OPEN: u64 = 1;
+/// The events of a ring, in the order of its slots. They never change, so they are used without the ring's lock.
+type Events = Box<[OwnedEvent]>;
 
 /// What a stream consists of before it has a number: everything that needs driver calls.
 pub(super) struct Parts {
@@ -74,7 +69,9 @@ impl Parts {
     /// Makes the events of a stream, whose device must be bound.
     pub(super) fn new(stream: OwnedStream, options: StreamOptions) -> DriverResult<Self> {
         let (driver, device) = (stream.driver(), stream.raw().device());
-        let events = ring::events(driver, device)?;
+        let events = (0..ring::RING)
+            .map(|_| OwnedEvent::create(driver, device))
+            .collect::<Result<_, _>>()?;
         let host_event = OwnedEvent::create(driver, device)?;
         Ok(Self { stream, events, host_event, options })
     }
@@ -89,13 +86,10 @@ impl Timeline {
             options,
             is_default: stream.raw() == stream.driver().default_stream(stream.raw().device()),
             stream,
-            state: AtomicU64::new(0),
-            completed: AtomicU64::new(0),
-            detached: AtomicBool::new(false),
+            records: Records::new(),
             label: Lock::default(),
             seen: Clock::new(),
             events,
-            ring: Lock::default(),
             host_record: HostRecord { record: Lock::default(), event: host_event },
         }
     }
@@ -169,19 +163,19 @@ impl Timeline {
     /// How many records were begun.
     #[inline]
     pub(super) fn recorded(&self) -> u64 {
-        self.state.load(Ordering::Acquire) >> 1
+        self.records.recorded()
     }
 
     /// The point that covers all work queued before this call. By rule 1, to be taken *after* the work was queued.
     #[inline]
     pub(crate) fn open_point(&self) -> Point {
-        let state = self.state.load(Ordering::Acquire);
-        // Fast path: a point was already taken since the last record.
-        let state = match state & OPEN {
-            0 => self.state.fetch_or(OPEN, Ordering::AcqRel),
-            _ => state,
-        };
-        self.point((state >> 1) + 1)
+        self.point(self.records.open())
+    }
+
+    /// What this stream has waited for, with its number.
+    #[inline]
+    pub(super) fn seen(&self) -> Seen<'_> {
+        Seen { id: self.id, clock: &self.seen }
     }
 
     /// A point of this stream.
@@ -195,39 +189,14 @@ impl Timeline {
         point.platform == self.platform
     }
 
-    /// Begins the next record and returns its number: every point that was taken before has at most this number. The
-    /// ring is locked.
-    fn begin_record(&self) -> u64 {
-        let number = self.recorded() + 1;
-        // By rule 2, before the driver records.
-        self.state.swap(number << 1, Ordering::AcqRel);
-        number
-    }
-
-    /// A record number without an event, for all that was queued so far: only where the host is about to wait for it.
-    pub(super) fn number_without_event(&self) -> u64 {
-        let _ring = self.lock();
-        self.begin_record()
-    }
-
     /// Records an event if a point was taken since the last record. Later waits for such points then wait for no later
     /// work.
     pub(crate) fn close(&self) -> DriverResult<()> {
-        if !self.is_open() {
-            return Ok(());
-        }
-        crate::turns::point("a record is due, and the ring is not locked yet");
-        let mut ring = self.lock();
-        // Another thread may have recorded or detached the stream meanwhile.
-        if self.is_open() && !self.is_detached() {
-            self.record_locked(&mut ring)?;
-        }
-        Ok(())
+        self.records.close(&self.seen, |slot| self.record_slot(slot))
     }
 
-    /// Whether a point was taken since the last record.
-    fn is_open(&self) -> bool {
-        self.state.load(Ordering::Acquire) & OPEN != 0
+    fn record_slot(&self, slot: usize) -> DriverResult<()> {
+        self.stream.record(&self.events[slot])
     }
 
     /// Records an event that is not in the ring.
@@ -237,36 +206,8 @@ impl Timeline {
 
     /// Records an event for all that was queued so far.
     pub(super) fn record(&self) -> DriverResult<Point> {
-        let number = self.record_locked(&mut self.lock())?;
-        Ok(self.point(number))
-    }
-
-    fn record_locked(&self, ring: &mut Ring) -> DriverResult<u64> {
-        if self.is_detached() {
-            // Nothing was queued since the last record. If that one failed, no record covers the last work.
-            let last = self.recorded();
-            return if ring.holds(last) { Ok(last) } else { Err(self.missing_record()) };
-        }
-        let number = self.begin_record();
-        crate::turns::point("a record has its number, and is not made yet");
-        ring.clear(number);
-        let record = self.make(number, &self.events[ring::slot(number)])?;
-        crate::turns::point("a record is made, and it is not in its slot yet");
-        ring.set(record);
-        Ok(number)
-    }
-
-    /// Makes a record that was [begun](Self::begin_record).
-    fn make(&self, number: u64, event: &OwnedEvent) -> DriverResult<Record> {
-        // By rule 3, before the driver records: a wait that is queued later is not covered.
-        let covered = self.seen.snapshot();
-        self.stream.record(event)?;
-        Ok(Record { number, covered })
-    }
-
-    /// Whether the record was begun, and is not in the ring, while later ones may be.
-    pub(super) fn is_overwritten(&self, number: u64) -> bool {
-        number <= self.recorded() && !self.is_detached() && !self.lock().holds(number)
+        let made = self.records.record(&self.seen, |slot| self.record_slot(slot))?;
+        made.map(|number| self.point(number)).ok_or_else(|| self.missing_record())
     }
 
     /// As [`record`](Self::record), on an event that is not in the ring, so that no stream waits for it. `None` for a
@@ -275,8 +216,7 @@ impl Timeline {
         &self,
         event: &OwnedEvent,
     ) -> DriverResult<Option<Record>> {
-        let _ring = self.lock();
-        if self.is_detached() { Ok(None) } else { self.make(self.begin_record(), event).map(Some) }
+        self.records.record_outside_the_ring(&self.seen, || self.stream.record(event))
     }
 
     /// The record that covers record `number`, and its event. If there is none yet, it is made, after a call of `bind`.
@@ -285,18 +225,8 @@ impl Timeline {
         number: u64,
         bind: impl FnOnce() -> DriverResult<()>,
     ) -> DriverResult<(Record, &OwnedEvent)> {
-        let mut ring = self.lock();
-        let record = match ring.covering(number) {
-            Some(record) => *record,
-            None => {
-                bind()?;
-                let number = self.record_locked(&mut ring)?;
-                match ring.covering(number) {
-                    Some(record) => *record,
-                    None => return Err(self.missing_record()),
-                }
-            }
-        };
+        let found = self.records.covering(number, &self.seen, bind, |slot| self.record_slot(slot));
+        let record = found?.ok_or_else(|| self.missing_record())?;
         Ok((record, &self.events[ring::slot(record.number)]))
     }
 
@@ -313,7 +243,7 @@ impl Timeline {
 
     /// Whether the stream was an external one and may be destroyed.
     pub(super) fn is_detached(&self) -> bool {
-        self.detached.load(Ordering::Acquire)
+        self.records.is_detached()
     }
 
     /// Covers all queued work by a record, after which the stream is not used any more. If the record fails, calls
@@ -322,25 +252,12 @@ impl Timeline {
         &self,
         synchronize: impl FnOnce() -> DriverResult<()>,
     ) -> DriverResult<()> {
-        let covered = self.bind().and_then(|()| match self.record_last() {
-            Ok(()) => Ok(()),
-            Err(_) => synchronize(),
+        let covered = self.bind().and_then(|()| {
+            let last = self.records.detach(&self.seen, |slot| self.record_slot(slot));
+            if matches!(last, Ok(Some(_))) { Ok(()) } else { synchronize() }
         });
-        let _ring = self.lock();
-        if covered.is_err() {
-            // A number without an event: no record covers the work since the last record, nor does that one.
-            self.begin_record();
-        }
-        self.detached.store(true, Ordering::Release);
+        self.records.set_detached(covered.is_ok());
         covered
-    }
-
-    /// Records, and marks the stream as detached under the same lock: no thread records it afterwards.
-    fn record_last(&self) -> DriverResult<()> {
-        let mut ring = self.lock();
-        self.record_locked(&mut ring)?;
-        self.detached.store(true, Ordering::Release);
-        Ok(())
     }
 
     #[cold]
@@ -361,12 +278,7 @@ impl Timeline {
     /// record of the detached one.
     pub(super) fn reattach(&self) -> DriverResult<()> {
         self.bind()?;
-        let ring = self.lock();
-        if let Some(last) = ring.latest() {
-            self.stream.wait(&self.events[ring::slot(last)])?;
-        }
-        self.detached.store(false, Ordering::Release);
-        Ok(())
+        self.records.reattach(|slot| self.stream.wait(&self.events[slot]))
     }
 
     /// Raises `signal` when everything queued so far is complete. The device must be bound.
@@ -383,8 +295,21 @@ impl Timeline {
     pub(super) fn synchronize_stream(&self) -> DriverResult<()> {
         self.stream.synchronize()
     }
+}
 
-    fn lock(&self) -> Held<'_, Box<Ring>> {
-        self.ring.lock()
+impl Ordered for Timeline {
+    #[inline]
+    fn id(&self) -> u32 {
+        self.id
+    }
+
+    #[inline]
+    fn comes_after(&self, stream: u32, record: u64) -> bool {
+        self.seen().comes_after(stream, record)
+    }
+
+    #[inline]
+    fn open_point(&self) -> Point {
+        self.point(self.records.open())
     }
 }

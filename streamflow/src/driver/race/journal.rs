@@ -1,6 +1,6 @@
 //! The list of calls that one thread notes without a lock.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use crate::sync::{AtomicU64, AtomicUsize, Ordering};
 
 /// A line of a journal. [`op`](super::op) has its encoding.
 pub(super) type Line = [AtomicU64; 4];
@@ -25,7 +25,7 @@ pub(super) struct Journal {
 impl Journal {
     /// An empty journal of `lines` lines, fewer than 65536.
     pub(super) fn new(lines: u16) -> Self {
-        let line = |_| [const { AtomicU64::new(0) }; 4];
+        let line = |_| [0; 4].map(AtomicU64::new);
         Self { lines: (0..lines).map(line).collect(), published: AtomicUsize::new(0) }
     }
 
@@ -64,7 +64,7 @@ impl Journal {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use std::sync::{Mutex, PoisonError};
     use std::thread;

@@ -1,0 +1,181 @@
+//! The uses of one block, and what each access must come after. It calls no driver: a wait is a parameter, so that
+//! [models](crate::sync) can execute it.
+
+use arrayvec::ArrayVec;
+use smallvec::SmallVec;
+
+use super::last_write::PackedLastWrite;
+use super::points::PointSet;
+use crate::driver::AccessMode;
+use crate::lock::Lock;
+use crate::stream::{Ordered, Point};
+
+/// How many waits an access makes between two looks at the uses.
+#[cfg(not(loom))]
+const WAITS: usize = 8;
+#[cfg(loom)]
+const WAITS: usize = 1;
+
+/// The uses of one block.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Claims {
+    last_write: PackedLastWrite,
+    uses: Lock<Uses>,
+}
+
+/// The uses that later work must be ordered after: at most one of each kind on each stream.
+#[derive(Debug, Default)]
+struct Uses {
+    /// The writes that no later write is known to come after: one, unless parts of the memory are
+    /// written on several streams.
+    writes: PointSet,
+    /// The reads that no later write is known to come after: the latest of each stream, in the order in which they were
+    /// noted.
+    reads: PointSet,
+}
+
+impl Claims {
+    pub(super) fn new() -> Self {
+        Self { last_write: PackedLastWrite::none(), uses: Lock::default() }
+    }
+
+    /// Makes `stream` wait for the uses that an access must come after: the writes, and for a write the reads as well.
+    /// `wait` makes the stream wait for a point.
+    #[inline]
+    pub(super) fn order<E>(
+        &self,
+        stream: &impl Ordered,
+        mode: AccessMode,
+        wait: impl FnMut(Point) -> Result<(), E>,
+    ) -> Result<(), E> {
+        // Fast path: the memory was allocated for this stream, or the message's stream was received.
+        if self.last_write.is_before(stream, mode) {
+            return Ok(());
+        }
+        self.order_locked(stream, mode, wait)
+    }
+
+    #[inline(never)]
+    fn order_locked<E>(
+        &self,
+        stream: &impl Ordered,
+        mode: AccessMode,
+        mut wait: impl FnMut(Point) -> Result<(), E>,
+    ) -> Result<(), E> {
+        loop {
+            // Copies, so that the lock is not held during driver calls; a few at a time, so that they need no heap.
+            let missing = self.missing_waits(stream, mode);
+            missing.iter().try_for_each(|point| wait(*point))?;
+            // Rare: the stream's clock has mostly kept all of these waits.
+            if missing.is_full() || !missing.iter().all(|point| stream.implies(*point)) {
+                self.uses.lock().mark(&missing, stream.id());
+            }
+            if !missing.is_full() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Some of the uses that an access must come after, and that the stream does not come after yet.
+    fn missing_waits(&self, stream: &impl Ordered, mode: AccessMode) -> ArrayVec<Point, WAITS> {
+        let uses = self.uses.lock();
+        let id = stream.id();
+        let reads = match mode {
+            AccessMode::Read => None,
+            AccessMode::Write => Some(uses.reads.not_waited_for_by(id)),
+        };
+        let all = reads.into_iter().flatten().chain(uses.writes.not_waited_for_by(id));
+        all.filter(|point| !stream.implies(*point)).take(WAITS).collect()
+    }
+
+    /// Notes an access that was queued on `stream` just now (rules 1 and 6 of `stream::order`).
+    #[inline]
+    pub(super) fn note(&self, stream: &impl Ordered, mode: AccessMode) {
+        // Fast path of a write: the first one since the memory was allocated for its stream.
+        if mode == AccessMode::Read || !self.last_write.covers(stream.open_point()) {
+            self.note_locked(stream, mode);
+        }
+    }
+
+    #[inline(never)]
+    fn note_locked(&self, stream: &impl Ordered, mode: AccessMode) {
+        let mut uses = self.uses.lock();
+        let Uses { writes, reads } = &mut *uses;
+        match mode {
+            AccessMode::Write => {
+                reads.forget(stream.id(), |read| stream.implies(read));
+                writes.forget(stream.id(), |write| stream.implies(write));
+                crate::turns::point("uses are forgotten, and the point is not taken yet");
+                writes.replace(stream.open_point());
+            }
+            AccessMode::Read => reads.replace(stream.open_point()),
+        }
+        self.last_write.set(writes.only(), !reads.is_empty());
+    }
+
+    /// Notes that the block has a new owner, allocated on `stream`, after it has waited for all uses if it had an owner
+    /// before: work of the new owner on any stream comes after everything that `stream` came after.
+    pub(super) fn allocated_on(&mut self, stream: &impl Ordered) {
+        let point = stream.open_point();
+        let Uses { writes, reads } = self.uses.get_mut();
+        reads.clear();
+        writes.clear();
+        writes.replace(point);
+        self.last_write.set(Some(point), false);
+    }
+
+    /// Whether all uses have a property.
+    pub(super) fn all(&mut self, holds: impl Fn(Point) -> bool) -> bool {
+        self.uses.get_mut().all(holds)
+    }
+
+    /// Visits all uses, until an error. In this order a wait for one often implies the wait for the next.
+    pub(super) fn try_for_each<E>(
+        &mut self,
+        visit: impl FnMut(Point) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.uses.get_mut().try_for_each(visit)
+    }
+
+    /// The uses that `stream` does not come after.
+    pub(super) fn unordered(&mut self, stream: &impl Ordered) -> SmallVec<[Point; 4]> {
+        let uses = self.uses.get_mut();
+        uses.latest_first().filter(|point| !stream.implies(*point)).collect()
+    }
+
+    /// The uses that an access must come after: a copy, so that no lock is held while the host waits.
+    pub(super) fn conflicting(&self, mode: AccessMode) -> SmallVec<[Point; 5]> {
+        let uses = self.uses.lock();
+        match mode {
+            AccessMode::Read => uses.writes.latest_first().collect(),
+            AccessMode::Write => uses.latest_first().collect(),
+        }
+    }
+}
+
+impl Uses {
+    /// Marks these uses: a stream has waited for them.
+    fn mark(&mut self, points: &[Point], stream: u32) {
+        self.reads.mark(points, stream);
+        self.writes.mark(points, stream);
+    }
+
+    /// All uses. In this order a wait for one often implies the wait for the next: a read came after the writes, and
+    /// perhaps after earlier reads.
+    fn latest_first(&self) -> impl Iterator<Item = Point> {
+        self.reads.latest_first().chain(self.writes.latest_first())
+    }
+
+    /// Visits all uses in that order, until an error.
+    #[inline(always)]
+    fn try_for_each<E>(&self, mut visit: impl FnMut(Point) -> Result<(), E>) -> Result<(), E> {
+        self.reads.try_for_each(&mut visit)?;
+        self.writes.try_for_each(visit)
+    }
+
+    #[inline(always)]
+    fn all(&self, holds: impl Fn(Point) -> bool) -> bool {
+        self.try_for_each(|point| if holds(point) { Ok(()) } else { Err(()) }).is_ok()
+    }
+}

@@ -1,0 +1,68 @@
+//! What comes after what, as far as a stream's own notes say: the part of [`order`](super::order) that calls no driver.
+
+use super::Point;
+use super::clock::Clock;
+use super::records::Records;
+use super::ring::Record;
+
+/// A stream whose notes say which points its work comes after.
+pub(crate) trait Ordered {
+    /// The stream's number within its platform.
+    fn id(&self) -> u32;
+
+    /// Whether work queued here now is already ordered after that record of a stream.
+    fn comes_after(&self, stream: u32, record: u64) -> bool;
+
+    /// The point that covers all work queued before this call. By rule 1, to be taken *after* the work was queued.
+    fn open_point(&self) -> Point;
+
+    /// Whether work queued here now is already ordered after `point`, which is of this platform.
+    #[inline]
+    fn implies(&self, point: Point) -> bool {
+        self.comes_after(point.stream, point.record)
+    }
+}
+
+/// What a stream has waited for, with the stream's number.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen<'a> {
+    pub(super) id: u32,
+    pub(super) clock: &'a Clock,
+}
+
+impl Seen<'_> {
+    /// Whether work queued now comes after that record of a stream (rule 5).
+    #[inline]
+    pub(super) fn comes_after(self, stream: u32, record: u64) -> bool {
+        stream == self.id || self.clock.get(stream) >= record
+    }
+
+    /// Waits for a record of `stream`, and notes what the stream comes after from then on. `call` queues the driver's
+    /// wait.
+    #[inline]
+    pub(super) fn wait<E>(
+        self,
+        stream: u32,
+        record: &Record,
+        call: impl FnOnce() -> Result<(), E>,
+    ) -> Result<(), E> {
+        // By rule 4, before the clock is raised.
+        call()?;
+        self.clock.merge(&record.covered, self.id);
+        self.clock.raise(stream, record.number);
+        Ok(())
+    }
+}
+
+/// Notes that the host has found a record of `own` complete, and so everything that it covers (rule 8). `records` has the
+/// records of each stream.
+pub(super) fn found_complete<'a>(
+    own: &Records,
+    record: &Record,
+    records: impl Fn(u32) -> &'a Records,
+) {
+    own.set_complete(record.number);
+    for entry in record.covered.iter().filter(|entry| entry.record() > 0) {
+        records(entry.stream()).set_complete(entry.record());
+    }
+}

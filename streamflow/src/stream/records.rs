@@ -1,0 +1,224 @@
+//! What threads share of one stream: the number of its records, and the [ring](super::ring) with the latest ones. It
+//! calls no driver: each call is a parameter, so that [models](crate::sync) can execute it. [`order`](super::order) has
+//! the rules that are cited here.
+
+use super::clock::Clock;
+use super::ring::{self, Record, Ring};
+use crate::lock::{Held, Lock};
+use crate::sync::{AtomicBool, AtomicU64, Ordering};
+
+/// The records of one stream.
+// In this order: the first word is read at each use of memory, and shares a cache line with the stream's handle.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Records {
+    /// How many records were begun, and whether a point was taken since the last one.
+    state: AtomicU64,
+    /// The number of the latest record that is known to be complete.
+    completed: AtomicU64,
+    /// The stream was an external one and may be destroyed: nothing is queued on it any more, and the last record
+    /// covers all that was.
+    detached: AtomicBool,
+    /// Holding this lock permits recording.
+    ring: Lock<Box<Ring>>,
+}
+
+/// The lowest bit of a stream's state: a point was taken since the last record. The bits above it are the number of
+/// records.
+const OPEN: u64 = 1;
+
+impl Records {
+    pub(super) fn new() -> Self {
+        Self {
+            state: AtomicU64::new(0),
+            completed: AtomicU64::new(0),
+            detached: AtomicBool::new(false),
+            ring: Lock::default(),
+        }
+    }
+
+    /// How many records were begun.
+    #[inline]
+    pub(super) fn recorded(&self) -> u64 {
+        self.state.load(Ordering::Acquire) >> 1
+    }
+
+    /// The number of the record that covers all work queued before this call. By rule 1, to be taken *after* the work
+    /// was queued.
+    #[inline]
+    pub(super) fn open(&self) -> u64 {
+        let state = self.state.load(Ordering::Acquire);
+        // Fast path: a point was already taken since the last record.
+        let state = match state & OPEN {
+            0 => self.state.fetch_or(OPEN, Ordering::AcqRel),
+            _ => state,
+        };
+        (state >> 1) + 1
+    }
+
+    /// Whether a point was taken since the last record.
+    fn is_open(&self) -> bool {
+        self.state.load(Ordering::Acquire) & OPEN != 0
+    }
+
+    /// Begins the next record and returns its number: every point that was taken before has at most this number. The
+    /// ring is locked.
+    fn begin(&self) -> u64 {
+        let number = self.recorded() + 1;
+        // By rule 2, before the driver records.
+        self.state.swap(number << 1, Ordering::AcqRel);
+        number
+    }
+
+    /// A record number without an event, for all that was queued so far: only where the host is about to wait for it.
+    pub(super) fn number_without_event(&self) -> u64 {
+        let _ring = self.lock();
+        self.begin()
+    }
+
+    /// Makes a record if a point was taken since the last one. Later waits for such points then wait for no later work.
+    /// `call` records the event of a slot.
+    pub(super) fn close<E>(
+        &self,
+        seen: &Clock,
+        call: impl FnOnce(usize) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if !self.is_open() {
+            return Ok(());
+        }
+        crate::turns::point("a record is due, and the ring is not locked yet");
+        let mut ring = self.lock();
+        // Another thread may have recorded or detached the stream meanwhile.
+        if self.is_open() && !self.is_detached() {
+            self.record_locked(&mut ring, seen, call)?;
+        }
+        Ok(())
+    }
+
+    /// Makes a record of all that was queued so far, and returns its number. `None` for a detached stream whose last work
+    /// no record covers. `call` records the event of a slot.
+    pub(super) fn record<E>(
+        &self,
+        seen: &Clock,
+        call: impl FnOnce(usize) -> Result<(), E>,
+    ) -> Result<Option<u64>, E> {
+        self.record_locked(&mut self.lock(), seen, call)
+    }
+
+    fn record_locked<E>(
+        &self,
+        ring: &mut Ring,
+        seen: &Clock,
+        call: impl FnOnce(usize) -> Result<(), E>,
+    ) -> Result<Option<u64>, E> {
+        if self.is_detached() {
+            // Nothing was queued since the last record. If that one failed, no record covers the last work.
+            let last = self.recorded();
+            return Ok(ring.holds(last).then_some(last));
+        }
+        let number = self.begin();
+        crate::turns::point("a record has its number, and is not made yet");
+        ring.clear(number);
+        let record = make(number, seen, || call(ring::slot(number)))?;
+        crate::turns::point("a record is made, and it is not in its slot yet");
+        ring.set(record);
+        Ok(Some(number))
+    }
+
+    /// Whether the record was begun, and is not in the ring, while later ones may be.
+    pub(super) fn is_overwritten(&self, number: u64) -> bool {
+        number <= self.recorded() && !self.is_detached() && !self.lock().holds(number)
+    }
+
+    /// As [`record`](Self::record), on an event that is not in the ring, so that no stream waits for it. `None` for a
+    /// detached stream, whose last record is in the ring.
+    pub(super) fn record_outside_the_ring<E>(
+        &self,
+        seen: &Clock,
+        call: impl FnOnce() -> Result<(), E>,
+    ) -> Result<Option<Record>, E> {
+        let _ring = self.lock();
+        if self.is_detached() { Ok(None) } else { make(self.begin(), seen, call).map(Some) }
+    }
+
+    /// The record that covers record `number`. If there is none yet, it is made, after a call of `prepare`. `None` as for
+    /// [`record`](Self::record).
+    pub(super) fn covering<E>(
+        &self,
+        number: u64,
+        seen: &Clock,
+        prepare: impl FnOnce() -> Result<(), E>,
+        call: impl FnOnce(usize) -> Result<(), E>,
+    ) -> Result<Option<Record>, E> {
+        let mut ring = self.lock();
+        if let Some(record) = ring.covering(number) {
+            return Ok(Some(*record));
+        }
+        prepare()?;
+        let made = self.record_locked(&mut ring, seen, call)?;
+        Ok(made.and_then(|number| ring.covering(number).copied()))
+    }
+
+    /// Whether the stream was an external one and may be destroyed.
+    pub(super) fn is_detached(&self) -> bool {
+        self.detached.load(Ordering::Acquire)
+    }
+
+    /// Makes the last record, and marks the stream as detached under the same lock: no thread records it afterwards
+    /// (rule 9). `None` as for [`record`](Self::record).
+    pub(super) fn detach<E>(
+        &self,
+        seen: &Clock,
+        call: impl FnOnce(usize) -> Result<(), E>,
+    ) -> Result<Option<u64>, E> {
+        let mut ring = self.lock();
+        let last = self.record_locked(&mut ring, seen, call)?;
+        if last.is_some() {
+            self.detached.store(true, Ordering::Release);
+        }
+        Ok(last)
+    }
+
+    /// Marks the stream as detached, after [`detach`](Self::detach) or where that failed. If the last work was not even
+    /// waited for, a record without an event is begun: no record covers the work since the last one.
+    pub(super) fn set_detached(&self, is_covered: bool) {
+        let _ring = self.lock();
+        if !is_covered {
+            self.begin();
+        }
+        self.detached.store(true, Ordering::Release);
+    }
+
+    /// Uses the stream again. `wait` makes it wait for the event of a slot: for the last record.
+    pub(super) fn reattach<E>(&self, wait: impl FnOnce(usize) -> Result<(), E>) -> Result<(), E> {
+        let ring = self.lock();
+        if let Some(last) = ring.latest() {
+            wait(ring::slot(last))?;
+        }
+        self.detached.store(false, Ordering::Release);
+        Ok(())
+    }
+
+    /// Whether a thread has found a record complete.
+    #[inline]
+    pub(super) fn is_complete(&self, number: u64) -> bool {
+        self.completed.load(Ordering::Acquire) >= number
+    }
+
+    /// Notes that a record is complete.
+    pub(super) fn set_complete(&self, number: u64) {
+        self.completed.fetch_max(number, Ordering::AcqRel);
+    }
+
+    fn lock(&self) -> Held<'_, Box<Ring>> {
+        self.ring.lock()
+    }
+}
+
+/// Makes a record that was begun.
+fn make<E>(number: u64, seen: &Clock, call: impl FnOnce() -> Result<(), E>) -> Result<Record, E> {
+    // By rule 3, before the driver records: a wait that is queued later is not covered.
+    let covered = seen.snapshot();
+    call()?;
+    Ok(Record { number, covered })
+}
