@@ -1,0 +1,102 @@
+//! Models of the journal: invariant 5 of `streamflow/src/driver/race/README.md`.
+
+use std::sync::{Arc, PoisonError};
+
+use loom::thread;
+
+use super::journal::Journal;
+use crate::explore::explore;
+use crate::sync::{AtomicBool, Mutex, Ordering};
+
+/// The lines of a journal.
+const LINES: u16 = 2;
+
+/// What was read so far: the position in the journal, and the numbers in the lines.
+#[derive(Default)]
+struct Read {
+    position: usize,
+    numbers: Vec<u64>,
+}
+
+impl Read {
+    /// Reads the remaining lines. The caller holds the lock.
+    fn remaining(&mut self, journal: &Journal) {
+        // SAFETY: `self` is behind the lock.
+        let lines = unsafe { journal.after(self.position) };
+        self.position += lines.len();
+        for line in lines {
+            let words = line.each_ref().map(|word| word.load(Ordering::Relaxed));
+            assert!(words.iter().all(|word| *word == words[0]), "a line is read in part");
+            self.numbers.push(words[0]);
+        }
+    }
+}
+
+/// Appends lines with the number; a full journal is read and cleared first.
+fn append(journal: &Journal, read: &Mutex<Read>, lines: usize, number: u64) {
+    let write = |lines: &[super::journal::Line]| {
+        for word in lines.iter().flatten() {
+            word.store(number, Ordering::Relaxed);
+        }
+    };
+    // SAFETY: one thread of each model appends.
+    while !unsafe { journal.append(lines, write) } {
+        let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
+        read.remaining(journal);
+        read.position = 0;
+        // SAFETY: the only writer, and it holds the lock.
+        unsafe { journal.clear() };
+    }
+}
+
+/// One thread appends more lines than fit, and another one reads.
+#[test]
+pub(crate) fn lines_are_read_once_and_in_order() {
+    explore(|| {
+        let shared = Arc::new((Journal::new(LINES), Mutex::new(Read::default())));
+        let other = shared.clone();
+        let writer = thread::spawn(move || {
+            (1..=3).for_each(|number| append(&other.0, &other.1, 1, number));
+        });
+        shared.1.lock().unwrap().remaining(&shared.0);
+        writer.join().unwrap();
+        let mut read = shared.1.lock().unwrap();
+        read.remaining(&shared.0);
+        assert_eq!(read.numbers, [1, 2, 3], "lines are lost, or read twice or in another order");
+    });
+}
+
+/// Lines that are appended together become visible together.
+#[test]
+pub(crate) fn lines_of_one_call_are_read_together() {
+    explore(|| {
+        let shared = Arc::new((Journal::new(LINES), Mutex::new(Read::default())));
+        let other = shared.clone();
+        let writer = thread::spawn(move || append(&other.0, &other.1, 2, 7));
+        let mut read = shared.1.lock().unwrap();
+        read.remaining(&shared.0);
+        assert!(read.numbers.is_empty() || read.numbers == [7, 7], "a call is read in part");
+        drop(read);
+        writer.join().unwrap();
+    });
+}
+
+/// A thread that gets something from the writer sees the lines that were published before.
+#[test]
+pub(crate) fn lines_are_seen_by_a_thread_that_got_something() {
+    explore(|| {
+        let shared =
+            Arc::new((Journal::new(LINES), Mutex::new(Read::default()), AtomicBool::new(false)));
+        let other = shared.clone();
+        let writer = thread::spawn(move || {
+            append(&other.0, &other.1, 1, 1);
+            other.2.store(true, Ordering::Release);
+        });
+        if shared.2.load(Ordering::Acquire) {
+            let mut read = shared.1.lock().unwrap();
+            read.remaining(&shared.0);
+            assert_eq!(read.numbers, [1], "a published line is missed");
+        }
+        writer.join().unwrap();
+    });
+}

@@ -1,0 +1,65 @@
+//! The lock of the hot path, as loom's mutex: one thread holds it, and sees what earlier holders wrote. Of that, the
+//! library's spin lock is another crate's promise.
+
+use std::any::type_name;
+use std::cell::RefCell;
+use std::ops::{Deref, DerefMut};
+use std::sync::PoisonError;
+
+use crate::sync::{Mutex, MutexGuard};
+
+loom::thread_local! {
+    /// The types of the values that the thread has locked.
+    static HELD: RefCell<Vec<&'static str>> = RefCell::default();
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Lock<T>(Mutex<T>);
+
+pub(crate) struct Held<'a, T>(MutexGuard<'a, T>);
+
+impl<T> Lock<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(Mutex::new(value))
+    }
+
+    pub(crate) fn lock(&self) -> Held<'_, T> {
+        let held = Held(self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        HELD.with(|types| types.borrow_mut().push(type_name::<T>()));
+        held
+    }
+
+    pub(crate) fn get_mut(&mut self) -> &mut T {
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T> Deref for Held<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Held<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
+
+impl<T> Drop for Held<'_, T> {
+    fn drop(&mut self) {
+        // The thread may be unwinding.
+        let _ = HELD.try_with(|types| {
+            let mut types = types.borrow_mut();
+            let last = types.iter().rposition(|it| *it == type_name::<T>());
+            last.map(|index| types.remove(index))
+        });
+    }
+}
+
+/// Whether the calling thread has locked a value whose type's name ends so.
+pub(crate) fn holds(name: &str) -> bool {
+    HELD.with(|types| types.borrow().iter().any(|it| it.ends_with(name)))
+}

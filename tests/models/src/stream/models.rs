@@ -1,0 +1,246 @@
+//! Models of records, waits and queries: the rules of `stream::order`.
+
+use std::sync::Arc;
+
+use loom::thread;
+
+use super::{Refused, World};
+use crate::explore::{execute, explore};
+
+const A: usize = 0;
+const B: usize = 1;
+const C: usize = 2;
+/// Shares an entry of each clock with `B`.
+const D: usize = 3;
+
+/// Runs two threads on a world that `begin` has prepared, and then compares all notes with the truth.
+fn meet<T: Copy + Send + 'static>(begin: fn(&World) -> T, one: fn(&World, T), two: fn(&World, T)) {
+    explore(move || {
+        let world = Arc::new(World::new());
+        let begun = begin(&world);
+        let other = world.clone();
+        let thread = thread::spawn(move || two(&other, begun));
+        one(&world, begun);
+        thread.join().unwrap();
+        world.check();
+    });
+}
+
+/// Work is queued, and its point is taken, while another thread records the stream.
+#[test]
+pub(crate) fn work_during_a_record() {
+    meet(
+        |_| (),
+        |world, ()| {
+            world.work(A);
+        },
+        |world, ()| {
+            world.record(A).unwrap();
+        },
+    );
+}
+
+/// Two threads queue work on one stream, and a third stream waits for the first point.
+#[test]
+pub(crate) fn work_of_two_threads_on_one_stream() {
+    meet(
+        |_| (),
+        |world, ()| {
+            let point = world.work(A);
+            world.wait(B, point).unwrap();
+        },
+        |world, ()| {
+            world.work(A);
+        },
+    );
+}
+
+/// A stream waits for another one while a third thread records it.
+#[test]
+pub(crate) fn a_wait_during_a_record() {
+    meet(
+        |world| world.work(C),
+        |world, of_c| world.wait(B, of_c).unwrap(),
+        |world, _| {
+            world.record(B).unwrap();
+        },
+    );
+}
+
+/// A thread makes a stream wait, and another one uses that stream meanwhile.
+#[test]
+pub(crate) fn a_use_while_another_thread_waits() {
+    meet(
+        |world| world.work(B),
+        |world, of_b| world.wait(A, of_b).unwrap(),
+        |world, of_b| {
+            world.implies(A, of_b);
+        },
+    );
+}
+
+/// Two threads make one stream wait for streams that share an entry of its clock.
+#[test]
+pub(crate) fn waits_that_share_an_entry() {
+    meet(
+        |world| {
+            let points = [world.work(B), world.work(D)];
+            // Records of both, so that the entries differ by their streams alone.
+            for stream in [B, D] {
+                world.record(stream).unwrap();
+            }
+            points
+        },
+        |world, [of_b, of_d]| {
+            world.wait(A, of_b).unwrap();
+            world.implies(A, of_d);
+        },
+        |world, [of_b, of_d]| {
+            world.wait(A, of_d).unwrap();
+            world.implies(A, of_b);
+        },
+    );
+}
+
+/// A wait for a record implies what that record covers, and no more.
+#[test]
+pub(crate) fn a_wait_that_is_implied_by_a_third_stream() {
+    meet(
+        |world| {
+            let of_c = world.work(C);
+            world.record(B).unwrap();
+            of_c
+        },
+        |world, of_c| world.wait(B, of_c).unwrap(),
+        |world, of_c| {
+            let of_b = world.work(B);
+            world.wait(A, of_b).unwrap();
+            world.implies(A, of_c);
+        },
+    );
+}
+
+/// The driver refuses one record, of two that threads make.
+#[test]
+pub(crate) fn a_record_that_is_refused() {
+    meet(
+        |world| {
+            world.refuse();
+            world.work(A)
+        },
+        |world, of_a| {
+            let _ = world.wait(B, of_a);
+        },
+        |world, _| {
+            let _ = world.record(A);
+        },
+    );
+}
+
+/// The driver refuses a wait: another thread must not skip it.
+#[test]
+pub(crate) fn a_wait_that_is_refused() {
+    meet(
+        |world| {
+            let of_b = world.work(B);
+            world.record(B).unwrap();
+            world.refuse();
+            of_b
+        },
+        |world, of_b| {
+            let _ = world.wait(A, of_b);
+        },
+        |world, of_b| {
+            world.implies(A, of_b);
+            world.work(A);
+        },
+    );
+}
+
+/// The host finds a record complete while another thread makes so many that the ring overwrites it.
+#[test]
+pub(crate) fn a_query_while_the_ring_turns() {
+    meet(
+        |world| {
+            let points = [world.work(B), world.work(C)];
+            for stream in [B, C] {
+                world.record(stream).unwrap();
+            }
+            points
+        },
+        |world, [of_b, _]| world.find_complete(of_b).unwrap(),
+        |world, [_, of_c]| {
+            world.wait(B, of_c).unwrap();
+            world.work(B);
+            for _ in 0..super::ring::RING {
+                world.record(B).unwrap();
+            }
+        },
+    );
+}
+
+/// A stream is detached and destroyed while another thread closes it.
+#[test]
+pub(crate) fn a_record_of_a_stream_that_is_detached() {
+    meet(
+        |world| {
+            world.work(A);
+        },
+        |world, ()| {
+            world.detach(A).unwrap();
+            world.destroy(A);
+        },
+        |world, ()| {
+            world.close(A).unwrap();
+            // A detached stream has its last record, and makes no other one.
+            world.record(A).unwrap();
+        },
+    );
+}
+
+/// A stream is detached and destroyed while another one waits for its work.
+#[test]
+pub(crate) fn a_wait_for_a_stream_that_is_detached() {
+    meet(
+        |world| world.work(A),
+        |world, _| {
+            world.detach(A).unwrap();
+            world.destroy(A);
+        },
+        |world, of_a| world.wait(B, of_a).unwrap(),
+    );
+}
+
+/// The control of rule 1: a point that is taken before the work is queued may be of a record that does not cover it.
+#[test]
+fn a_point_that_is_taken_too_early_is_found() {
+    crate::explore::must_fail("its event does not cover", || {
+        meet(
+            |_| (),
+            |world, ()| {
+                let next = 1;
+                world.take(A, next);
+                world.queue(A);
+            },
+            |world, ()| {
+                world.record(A).unwrap();
+            },
+        );
+    });
+}
+
+/// A driver that refuses everything leaves no note.
+#[test]
+fn refusals_leave_no_note() {
+    execute(|| {
+        let world = World::new();
+        let of_a = world.work(A);
+        world.refuse();
+        assert_eq!(world.wait(B, of_a), Err(Refused));
+        world.refuse();
+        assert_eq!(world.wait(B, of_a), Err(Refused));
+        assert!(!world.implies(B, of_a));
+        world.wait(B, of_a).unwrap();
+        assert!(world.implies(B, of_a));
+    });
+}

@@ -1,0 +1,273 @@
+//! Four streams on a driver that keeps the truth: which work really comes before which.
+
+use std::sync::{Mutex as Plain, PoisonError};
+
+use loom::sync::atomic::{AtomicUsize, Ordering};
+
+use super::clock::Clock;
+use super::ordered::{Ordered, Seen, found_complete};
+use super::records::Records;
+use super::ring::{self, RING};
+use super::{PlatformNumber, Point};
+use crate::sync::Mutex;
+
+const STREAMS: usize = 4;
+
+/// For each stream, how many pieces of its work come before.
+pub(crate) type Before = [u64; STREAMS];
+
+/// The driver's error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Refused;
+
+/// Four streams, their driver and the host.
+pub(crate) struct World {
+    streams: [Stream; STREAMS],
+    /// What comes before the next work of each stream. The driver takes the calls for one stream one after the other: a
+    /// lock of each stream, and none that streams share, since that would order more than the driver promises.
+    queues: [Mutex<Before>; STREAMS],
+    /// What comes before the latest record of each event.
+    events: [[Observed<Before>; RING]; STREAMS],
+    /// What the device has done.
+    done: Plain<Before>,
+    /// Every point that was taken, with the number of the work that it must cover.
+    points: Plain<Vec<(Point, u64)>>,
+    /// Streams that their owner has destroyed.
+    destroyed: Observed<[bool; STREAMS]>,
+    /// How many calls the driver refuses.
+    refusals: Plain<u32>,
+}
+
+struct Stream {
+    records: Records,
+    clock: Clock,
+}
+
+/// A value of the driver. All orders of its accesses are explored, and none of them orders threads.
+#[derive(Default)]
+struct Observed<T> {
+    accesses: AtomicUsize,
+    value: Plain<T>,
+}
+
+impl<T> Observed<T> {
+    fn get(&self) -> std::sync::MutexGuard<'_, T> {
+        self.accesses.fetch_add(1, Ordering::Relaxed);
+        plain(&self.value)
+    }
+}
+
+fn plain<T>(mutex: &Plain<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self {
+            streams: [(); STREAMS]
+                .map(|()| Stream { records: Records::new(), clock: Clock::new() }),
+            queues: [(); STREAMS].map(|()| Mutex::new([0; STREAMS])),
+            events: Default::default(),
+            done: Plain::default(),
+            points: Plain::default(),
+            destroyed: Observed::default(),
+            refusals: Plain::default(),
+        }
+    }
+
+    /// The driver refuses its next record or wait.
+    pub(crate) fn refuse(&self) {
+        *plain(&self.refusals) += 1;
+    }
+
+    fn is_refused(&self) -> bool {
+        let mut refusals = plain(&self.refusals);
+        let is_refused = *refusals > 0;
+        *refusals -= u32::from(is_refused);
+        is_refused
+    }
+
+    // ---- the driver's calls ----
+
+    /// Queues work. Returns what comes before it, and its own number at its stream.
+    pub(crate) fn queue(&self, stream: usize) -> Before {
+        let mut queue = self.queues[stream].lock().unwrap();
+        queue[stream] += 1;
+        *queue
+    }
+
+    fn record_event(&self, stream: usize, slot: usize) -> Result<(), Refused> {
+        let queue = self.queues[stream].lock().unwrap();
+        assert!(!self.destroyed.get()[stream], "a destroyed stream is recorded");
+        if self.is_refused() {
+            return Err(Refused);
+        }
+        *self.events[stream][slot].get() = *queue;
+        Ok(())
+    }
+
+    fn wait_event(&self, stream: usize, of: usize, slot: usize) -> Result<(), Refused> {
+        crate::memory::assert_unlocked();
+        let mut queue = self.queues[stream].lock().unwrap();
+        if self.is_refused() {
+            return Err(Refused);
+        }
+        let event = *self.events[of][slot].get();
+        *queue = std::array::from_fn(|index| queue[index].max(event[index]));
+        Ok(())
+    }
+
+    /// The device does what comes before the event, and no more.
+    fn query_event(&self, of: usize, slot: usize) {
+        let event = *self.events[of][slot].get();
+        let mut done = plain(&self.done);
+        *done = std::array::from_fn(|index| done[index].max(event[index]));
+    }
+
+    pub(crate) fn destroy(&self, stream: usize) {
+        self.destroyed.get()[stream] = true;
+    }
+
+    // ---- as `Timeline` does it ----
+
+    /// Queues work, and takes a point of it.
+    pub(crate) fn work(&self, stream: usize) -> Point {
+        let before = self.queue(stream);
+        self.take(stream, before[stream])
+    }
+
+    /// Takes a point of work that was queued before.
+    pub(crate) fn take(&self, stream: usize, work: u64) -> Point {
+        let point = On(self, stream).open_point();
+        plain(&self.points).push((point, work));
+        point
+    }
+
+    pub(crate) fn record(&self, stream: usize) -> Result<Option<u64>, Refused> {
+        let Stream { records, clock } = &self.streams[stream];
+        records.record(clock, |slot| self.record_event(stream, slot))
+    }
+
+    pub(crate) fn close(&self, stream: usize) -> Result<(), Refused> {
+        let Stream { records, clock } = &self.streams[stream];
+        records.close(clock, |slot| self.record_event(stream, slot))
+    }
+
+    pub(crate) fn detach(&self, stream: usize) -> Result<(), Refused> {
+        let Stream { records, clock } = &self.streams[stream];
+        let last = records.detach(clock, |slot| self.record_event(stream, slot))?;
+        records.set_detached(last.is_some());
+        Ok(())
+    }
+
+    pub(crate) fn wait(&self, stream: usize, point: Point) -> Result<(), Refused> {
+        let (on, of) = (On(self, stream), point.stream as usize);
+        if on.implies(point) {
+            return Ok(());
+        }
+        if self.streams[of].records.is_complete(point.record) {
+            self.streams[stream].clock.raise(point.stream, point.record);
+            return Ok(());
+        }
+        let record = self.covering(point)?;
+        on.seen()
+            .wait(point.stream, &record, || self.wait_event(stream, of, ring::slot(record.number)))
+    }
+
+    fn covering(&self, point: Point) -> Result<ring::Record, Refused> {
+        let of = point.stream as usize;
+        let Stream { records, clock } = &self.streams[of];
+        let call = |slot| self.record_event(of, slot);
+        records.covering(point.record, clock, || Ok(()), call)?.ok_or(Refused)
+    }
+
+    /// The host queries a point; the driver answers "complete".
+    pub(crate) fn find_complete(&self, point: Point) -> Result<(), Refused> {
+        let of = point.stream as usize;
+        if !self.streams[of].records.is_complete(point.record) {
+            let record = self.covering(point)?;
+            self.query_event(of, ring::slot(record.number));
+            let records = |stream: u32| &self.streams[stream as usize].records;
+            found_complete(&self.streams[of].records, &record, records);
+        }
+        Ok(())
+    }
+
+    /// Whether the stream's notes say that it comes after a point. If so, it must be true at once.
+    pub(crate) fn implies(&self, stream: usize, point: Point) -> bool {
+        let implies = On(self, stream).implies(point);
+        if implies {
+            let queue = *self.queues[stream].lock().unwrap();
+            self.assert_covers(&queue, point.stream, point.record, "a wait is skipped too early");
+        }
+        implies
+    }
+
+    /// Compares all notes with the truth, when no other thread is left.
+    pub(crate) fn check(&self) {
+        let points = plain(&self.points).clone();
+        for stream in 0..STREAMS {
+            for (point, _) in &points {
+                self.implies(stream, *point);
+            }
+            self.check_ring(stream);
+        }
+        let done = *plain(&self.done);
+        for (point, work) in points {
+            let of = point.stream as usize;
+            if self.streams[of].records.is_complete(point.record) {
+                assert!(done[of] >= work, "work counts as complete that is not");
+            }
+        }
+    }
+
+    fn check_ring(&self, stream: usize) {
+        let Stream { records, clock } = &self.streams[stream];
+        for number in 1..=records.recorded() {
+            let none = |_| Err(Refused);
+            let Ok(Some(record)) = records.covering(number, clock, || Err(Refused), none) else {
+                continue;
+            };
+            let event = *self.events[stream][ring::slot(record.number)].get();
+            let what = "a record counts for work that its event does not cover";
+            self.assert_covers(&event, stream as u32, record.number, what);
+            for entry in record.covered {
+                let what = "a record counts for a wait that its event does not cover";
+                self.assert_covers(&event, entry.stream(), entry.record(), what);
+            }
+        }
+    }
+
+    /// Asserts that all points up to a record are of work that comes before.
+    fn assert_covers(&self, before: &Before, stream: u32, record: u64, what: &str) {
+        for (point, work) in plain(&self.points).iter() {
+            if point.stream == stream && point.record <= record {
+                assert!(before[stream as usize] >= *work, "{what}");
+            }
+        }
+    }
+}
+
+/// A stream of a world.
+pub(crate) struct On<'a>(pub(crate) &'a World, pub(crate) usize);
+
+impl<'a> On<'a> {
+    fn seen(&self) -> Seen<'a> {
+        Seen { id: self.1 as u32, clock: &self.0.streams[self.1].clock }
+    }
+}
+
+impl Ordered for On<'_> {
+    fn id(&self) -> u32 {
+        self.1 as u32
+    }
+
+    fn comes_after(&self, stream: u32, record: u64) -> bool {
+        self.seen().comes_after(stream, record)
+    }
+
+    fn open_point(&self) -> Point {
+        let record = self.0.streams[self.1].records.open();
+        Point { platform: PlatformNumber::MIN, stream: self.id(), record }
+    }
+}
