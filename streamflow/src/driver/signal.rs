@@ -6,6 +6,9 @@ use std::time::Duration;
 use crate::sync::{Condvar, Mutex, MutexGuard};
 use crate::turns;
 
+/// A sleep of this length has no time limit: nothing but a signal ends it.
+const NO_LIMIT: Duration = Duration::from_secs(3600);
+
 /// Counts how often streams have raised it. A thread can sleep until the count changes.
 ///
 /// Every queued call owns a reference to the signal, so the signal may outlive the thread that waits. After a
@@ -25,14 +28,19 @@ impl Signal {
     }
 
     /// Sleeps until the signal was raised more than `seen` times, or `at_most` has passed. A thread that takes turns
-    /// passes on its turn instead.
+    /// passes on its turn instead: once if there is a time limit, which may pass at any time, and else until the signal
+    /// was raised. So an explored test finds a wake-up that is lost.
     pub(crate) fn sleep(&self, seen: u64, at_most: Duration) {
-        if turns::yield_turn() {
-            return;
+        let wait = |at_most| {
+            let unchanged = |raised: &mut u64| *raised == seen;
+            let slept = self.changed.wait_timeout_while(self.lock(), at_most, unchanged);
+            drop(slept);
+        };
+        if at_most >= NO_LIMIT && turns::takes_turns() {
+            turns::sleep(|| self.raised() != seen, wait);
+        } else if !turns::yield_turn() {
+            wait(at_most);
         }
-        let unchanged = |raised: &mut u64| *raised == seen;
-        let slept = self.changed.wait_timeout_while(self.lock(), at_most, unchanged);
-        drop(slept);
     }
 
     /// Ends a sleep that began before.

@@ -34,8 +34,8 @@ use std::time::Duration;
 use participants::{Participant, Participants, Until};
 
 pub(crate) use participation::{
-    Participation, Registration, Thread, current, hold_turn, holds_turn, takes_turns, thread_index,
-    would_deadlock, yield_turn,
+    Participation, Registration, Thread, current, hold_turn, holds_turn, sleep, takes_turns,
+    thread_index, would_deadlock, yield_turn,
 };
 pub(crate) use pct::Pct;
 
@@ -82,13 +82,20 @@ pub(crate) enum Trouble {
         /// Its last step.
         since: &'static str,
     },
+    /// A thread sleeps until another one wakes it, and no other thread can.
+    Asleep {
+        /// Its name, or where it was spawned.
+        thread: String,
+    },
 }
 
 impl Trouble {
     /// The name of the thread that caused it.
     pub(crate) fn thread(&self) -> &str {
         match self {
-            Self::Foreign { thread } | Self::Blocked { thread, .. } => thread,
+            Self::Foreign { thread } | Self::Blocked { thread, .. } | Self::Asleep { thread } => {
+                thread
+            }
         }
     }
 }
@@ -105,6 +112,10 @@ impl Trouble {
                  while the other threads of this explored test wait for their turn; let it wait for the \
                  device, by `join`, or in a loop with `streamflow::testing::yield_now`"
             ),
+            Self::Asleep { .. } => "sleeps for ever: all other threads of this explored test have ended, sleep, or \
+                                    wait for it, and none has woken it; what it waits for never comes, or its \
+                                    wake-up is lost"
+                .to_owned(),
         }
     }
 }
@@ -211,6 +222,35 @@ impl Turns {
         threads.step(index, what, yields);
         threads.pass_turn(order.as_mut());
         self.wait(state, index);
+    }
+
+    /// The thread sleeps until `is_awake`. `false` if no other thread is left that could wake it, or turns have ended.
+    fn sleep(&self, index: usize, is_awake: impl Fn() -> bool) -> bool {
+        // In its second turn alone, every other thread that sleeps has looked, too.
+        let mut alone = 0;
+        while !is_awake() {
+            if self.is_over() || alone == 2 {
+                return false;
+            }
+            let mut state = self.lock();
+            let State { order, threads, .. } = &mut *state;
+            threads.sleep(index);
+            let steps = threads.progress();
+            threads.pass_turn(order.as_mut());
+            self.wait(state, index);
+            let threads = &self.lock().threads;
+            let is_alone = threads.progress() == steps && threads.is_alone(index);
+            alone = if is_alone { alone + 1 } else { 0 };
+        }
+        true
+    }
+
+    /// The thread sleeps, and nothing has woken it. Turns end.
+    fn report_asleep(&self, index: usize) {
+        let mut state = self.lock();
+        let thread = state.threads.name(index);
+        state.trouble.get_or_insert(Trouble::Asleep { thread });
+        self.end_turns(&state);
     }
 
     /// Passes on the turn until the awaited threads have ended.

@@ -27,6 +27,8 @@ enum Status {
     /// The thread has nothing to do until another one has made a step. The number is that of the step in which it
     /// yielded.
     Yielded(u64),
+    /// As `Yielded`, by a thread that sleeps until another one wakes it, and does nothing before.
+    Asleep(u64),
     Waits(Until),
     Ended,
 }
@@ -47,6 +49,8 @@ pub(super) struct Participants {
     turn: usize,
     /// The number of steps so far, of all threads.
     steps: u64,
+    /// The number of those in which no thread yielded.
+    progress: u64,
     /// The number of steps since the turn last changed.
     streak: u32,
     scopes: u64,
@@ -91,6 +95,15 @@ impl Participants {
         self.steps
     }
 
+    /// The number of steps so far that may have woken another thread.
+    pub(super) fn progress(&self) -> u64 {
+        self.progress
+    }
+
+    pub(super) fn name(&self, index: usize) -> String {
+        self.all[index].name.clone()
+    }
+
     pub(super) fn wake(&self, index: usize) -> Arc<Condvar> {
         self.all[index].wake.clone()
     }
@@ -113,9 +126,36 @@ impl Participants {
         thread.status = if yields { Status::Yielded(self.steps) } else { Status::Ready };
     }
 
+    /// The thread sleeps. It gets the turn to look whether another one has woken it.
+    pub(super) fn sleep(&mut self, index: usize) {
+        self.steps += 1;
+        self.streak += 1;
+        let thread = &mut self.all[index];
+        thread.last = "its sleep";
+        thread.status = Status::Asleep(self.steps);
+    }
+
+    /// Whether no thread but this one can do anything: the others have ended, wait for the end of threads, or sleep.
+    pub(super) fn is_alone(&self, index: usize) -> bool {
+        let others = self.all.iter().enumerate().filter(|(other, _)| *other != index);
+        others.map(|(_, thread)| thread.status).all(|status| match status {
+            Status::Ready | Status::Yielded(_) => false,
+            Status::Waits(until) => !self.is_over(until),
+            Status::Asleep(_) | Status::Ended => true,
+        })
+    }
+
+    fn is_over(&self, until: Until) -> bool {
+        match until {
+            Until::Ended(index) => self.has_ended(index),
+            Until::ScopeEnded(scope) => self.has_scope_ended(scope),
+        }
+    }
+
     fn wake_yielded(&mut self) {
+        self.progress += 1;
         for thread in &mut self.all {
-            if let Status::Yielded(_) = thread.status {
+            if let Status::Yielded(_) | Status::Asleep(_) = thread.status {
                 thread.status = Status::Ready;
             }
         }
@@ -140,9 +180,8 @@ impl Participants {
     pub(super) fn pass_turn(&mut self, order: &mut dyn Order) {
         let ready = |status| match status {
             Status::Ready => true,
-            Status::Waits(Until::Ended(index)) => self.has_ended(index),
-            Status::Waits(Until::ScopeEnded(scope)) => self.has_scope_ended(scope),
-            Status::Yielded(_) | Status::Ended => false,
+            Status::Waits(until) => self.is_over(until),
+            Status::Yielded(_) | Status::Asleep(_) | Status::Ended => false,
         };
         let ready: Vec<_> =
             (0..self.all.len()).filter(|index| ready(self.all[*index].status)).collect();
@@ -170,7 +209,7 @@ impl Participants {
 
     fn first_yielded(&self) -> Option<usize> {
         let since = |index: &usize| match self.all[*index].status {
-            Status::Yielded(since) => Some((since, *index)),
+            Status::Yielded(since) | Status::Asleep(since) => Some((since, *index)),
             _ => None,
         };
         (0..self.all.len()).filter_map(|index| since(&index)).min().map(|(_, index)| index)

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::{Turns, Until};
 
@@ -67,6 +68,19 @@ pub(crate) fn yield_turn() -> bool {
     let Some(Thread { turns, index }) = current() else { return false };
     turns.advance(index, "yielding", true);
     !turns.is_over()
+}
+
+/// Sleeps without a time limit until `is_awake`, for a thread that another one wakes. Outside of runs it returns at
+/// once. In a run that no thread is left to wake it, `wait` sleeps for some time, since a thread that takes no turns may
+/// wake it; after that the run is in [trouble](super::Trouble).
+pub(crate) fn sleep(is_awake: impl Fn() -> bool, wait: impl FnOnce(Duration)) {
+    let Some(Thread { turns, index }) = current() else { return };
+    if !turns.sleep(index, &is_awake) && !turns.is_over() {
+        wait(turns.patience);
+        if !is_awake() {
+            turns.report_asleep(index);
+        }
+    }
 }
 
 #[cfg(debug_assertions)]

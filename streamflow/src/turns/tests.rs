@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicU32;
 use std::sync::mpsc;
 
 use super::*;
+use crate::driver::Signal;
 use crate::lock::{Lock, locked};
 use crate::testing::scope;
 
@@ -159,4 +160,46 @@ fn runs_can_be_nested() {
         assert_eq!(turns.step("outside"), Ok(()));
     });
     assert!(wrong.iter().all(Option::is_none), "{wrong:?}");
+}
+
+/// Sleeps until a flag is set by another thread, which then raises the signal, or forgets to.
+fn sleep_until_set(is_raised: bool) {
+    let (flag, signal) = (AtomicBool::new(false), Signal::default());
+    scope(|scope| {
+        let sets = scope.spawn(|| {
+            flag.store(true, Ordering::Relaxed);
+            if is_raised {
+                signal.raise();
+            }
+        });
+        loop {
+            let seen = signal.raised();
+            if flag.load(Ordering::Relaxed) {
+                break;
+            }
+            point("the flag was read, and the thread does not sleep yet");
+            signal.sleep(seen, Duration::from_secs(3600));
+        }
+        sets.join().unwrap();
+    });
+}
+
+#[test]
+fn a_thread_sleeps_until_it_is_woken() {
+    let wrong = under_seeds(|_| sleep_until_set(true));
+    assert!(wrong.iter().all(Option::is_none), "{wrong:?}");
+}
+
+#[test]
+fn a_wake_up_that_is_lost_is_reported() {
+    let run = |seed| {
+        let turns = Turns::with_patience(Box::new(Pct::new(seed)), Duration::from_secs(1));
+        let participation = turns.enter();
+        sleep_until_set(false);
+        drop(participation);
+        turns.trouble().filter(|trouble| matches!(trouble, Trouble::Asleep { .. }))
+    };
+    // Under seeds where the other thread comes first, this one does not sleep.
+    let found = (0..64).find_map(run).unwrap();
+    assert!(found.problem().contains("wake-up is lost"), "{found}");
 }

@@ -5,3 +5,9 @@ pub(crate) fn point(_name: &'static str) {}
 pub(crate) fn yield_turn() -> bool {
     false
 }
+
+pub(crate) fn takes_turns() -> bool {
+    false
+}
+
+pub(crate) fn sleep(_is_awake: impl Fn() -> bool, _wait: impl FnOnce(std::time::Duration)) {}
