@@ -108,6 +108,19 @@ pub struct Sticky {
     pub message: String,
 }
 
+/// The first of two errors. The other one is logged.
+pub(crate) fn first_error<E: std::fmt::Display>(
+    what: &str,
+    first: Result<(), E>,
+    second: Result<(), E>,
+) -> Result<(), E> {
+    if first.is_ok() {
+        return second;
+    }
+    report_in_drop(what, second);
+    first
+}
+
 /// Logs that a call failed where no error can be returned.
 pub(crate) fn report_in_drop(what: &str, result: Result<(), impl std::fmt::Display>) {
     // The code that makes the text of an error, or drops it, may be the user's. A panic of it has been printed.

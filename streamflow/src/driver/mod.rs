@@ -26,8 +26,8 @@ mod report;
 mod signal;
 
 pub(crate) use blocking::BlockingLaunches;
-pub(crate) use error::report_in_drop;
 pub use error::{DriverError, Sticky};
+pub(crate) use error::{first_error, report_in_drop};
 pub use green::{Coscheduling, GreenContext, SmSizes};
 pub use handle::{
     BorrowedStream, DeviceId, MemoryRange, RawEvent, RawFunction, RawModule, RawStream,

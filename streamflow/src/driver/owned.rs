@@ -89,15 +89,31 @@ impl OwnedStream {
 
 impl Drop for OwnedStream {
     fn drop(&mut self) {
-        if self.borrowed || self.driver.sticky_error().is_some() {
+        if self.borrowed {
             return;
         }
         // SAFETY: `raw` came from `create_stream` of this driver and this is its only owner.
-        let done = self
-            .driver
-            .bind(self.raw.device())
-            .and_then(|()| unsafe { self.driver.destroy_stream(self.raw) });
-        report_in_drop("destroying a stream", done);
+        let destroy = || unsafe { self.driver.destroy_stream(self.raw) };
+        give_back(&*self.driver, self.raw.device(), "destroying a stream", destroy);
+    }
+}
+
+/// Gives something back in a drop, with its device bound.
+///
+/// If that fails, it is tried all the same: a handle or an address names its context, and nothing else would give it
+/// back.
+fn give_back(
+    driver: &dyn Driver,
+    device: DeviceId,
+    what: &str,
+    destroy: impl FnOnce() -> DriverResult<()>,
+) {
+    if driver.sticky_error().is_some() {
+        return;
+    }
+    report_in_drop(what, driver.bind(device));
+    if driver.sticky_error().is_none() {
+        report_in_drop(what, destroy());
     }
 }
 
@@ -146,15 +162,9 @@ impl OwnedEvent {
 
 impl Drop for OwnedEvent {
     fn drop(&mut self) {
-        if self.driver.sticky_error().is_some() {
-            return;
-        }
         // SAFETY: `raw` came from `create_event` of this driver and this is its only owner.
-        let done = self
-            .driver
-            .bind(self.raw.device())
-            .and_then(|()| unsafe { self.driver.destroy_event(self.raw) });
-        report_in_drop("destroying an event", done);
+        let destroy = || unsafe { self.driver.destroy_event(self.raw) };
+        give_back(&*self.driver, self.raw.device(), "destroying an event", destroy);
     }
 }
 
@@ -186,16 +196,10 @@ impl OwnedPinned {
 
 impl Drop for OwnedPinned {
     fn drop(&mut self) {
-        if self.driver.sticky_error().is_some() {
-            return;
-        }
         // SAFETY: it came from `allocate_pinned` of this driver, and this is its only owner, which
         // is dropped only when no queued work uses it.
-        let done = self
-            .driver
-            .bind(self.device)
-            .and_then(|()| unsafe { self.driver.free_pinned(self.device, self.range) });
-        report_in_drop("freeing page-locked memory", done);
+        let free = || unsafe { self.driver.free_pinned(self.device, self.range) };
+        give_back(&*self.driver, self.device, "freeing page-locked memory", free);
     }
 }
 

@@ -151,4 +151,15 @@ impl Block {
             .into_iter()
             .try_for_each(|point| Ok(table.synchronize(point)?))
     }
+
+    /// Blocks until the streams of all uses are idle: when the uses themselves could not be waited for.
+    #[cold]
+    pub(super) fn wait_for_streams(&self, table: &StreamTable) -> Result<()> {
+        for point in self.claims.conflicting(AccessMode::Write) {
+            let timeline = table.timeline(point.stream());
+            timeline.bind()?;
+            timeline.synchronize(table)?;
+        }
+        Ok(())
+    }
 }

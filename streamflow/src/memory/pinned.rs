@@ -11,11 +11,15 @@ use super::pooled::{BlockPool, FreeList, OwnedBlock, PoolHandle, PooledBlock};
 use super::slice::fits;
 use super::{Block, Element, Shape};
 use crate::driver::{
-    AccessMode, DeviceId, DriverError, MemoryRange, Note, SourceLocation, report_in_drop,
+    AccessMode, DeviceId, DriverError, MemoryRange, Note, SourceLocation, first_error,
+    report_in_drop,
 };
 use crate::error::Result;
 use crate::lock::{Held, Lock};
 use crate::stream::{CudaStream, StreamTable};
+
+/// What fails, in the log.
+const FREEING: &str = "freeing page-locked memory";
 
 /// The page-locked memory of one device.
 pub(crate) struct PinnedPool {
@@ -134,19 +138,32 @@ impl PinnedPool {
     /// Frees a block whose uses are all complete.
     fn free(&self, block: &Block) -> Result<()> {
         let driver = self.table.driver();
-        driver.bind(self.device)?;
+        let bound = driver.bind(self.device);
+        if bound.is_err() && driver.sticky_error().is_some() {
+            return Ok(bound?);
+        }
+        // Also if the device is not bound: an address names its context, and nothing else would free it.
         // SAFETY: this driver allocated it, it has no owner and is in no free list, and all its uses are
         // complete.
-        Ok(unsafe { driver.free_pinned(self.device, block.range()) }?)
+        let freed = unsafe { driver.free_pinned(self.device, block.range()) };
+        Ok(first_error(FREEING, bound, freed)?)
     }
 
     /// Waits for the uses of a block that is not kept, and frees it.
     fn free_in_drop(&self, block: &Block) {
-        if self.table.driver().sticky_error().is_none() {
-            let complete = block.wait(&self.table, AccessMode::Write);
-            let freed = complete.and_then(|()| self.free(block));
-            report_in_drop("freeing page-locked memory", freed);
+        let is_lost = || self.table.driver().sticky_error().is_some();
+        if is_lost() {
+            return;
         }
+        let mut complete = block.wait(&self.table, AccessMode::Write);
+        if complete.is_err() {
+            report_in_drop(FREEING, complete);
+            if is_lost() {
+                return;
+            }
+            complete = block.wait_for_streams(&self.table);
+        }
+        report_in_drop(FREEING, complete.and_then(|()| self.free(block)));
     }
 
     fn lock(&self) -> Held<'_, Free> {

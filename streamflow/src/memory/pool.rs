@@ -7,7 +7,8 @@
 //! next allocation of that size for that stream [reuses a block](super::reuse) whose uses come earlier on the
 //! stream, if there is one. Else a new block is made, until [`MemoryOptions::in_flight`] free blocks are still
 //! in use by the device; from then on the oldest is reused, and the stream of its *new* owner waits for its uses.
-//! So memory is bounded, the steady state allocates none, and a drop never waits and makes no user's stream wait.
+//! So memory is bounded, the steady state allocates none, and a drop never waits and makes no user's stream wait,
+//! unless a call of the driver has failed.
 //!
 //! A pool that has reached its [limits](MemoryLimits) takes a free block of any stream, then returns free blocks
 //! of other sizes to the driver, and only then reports that it is exhausted.
@@ -21,11 +22,15 @@ use super::limits::{MemoryLimits, MemoryOptions};
 use super::pool_state::{PoolState, PoolUsage};
 use super::pooled::{BlockPool, OwnedBlock, PoolHandle, PooledBlock};
 use crate::driver::{
-    DeviceId, DriverError, DriverResult, Listeners, Note, StreamOptions, report_in_drop,
+    DeviceId, DriverError, DriverResult, Listeners, Note, StreamOptions, first_error,
+    report_in_drop,
 };
 use crate::error::{Error, Result};
 use crate::lock::{Held, Lock};
 use crate::stream::{CudaStream, PlatformNumber, StreamTable, Timeline};
+
+/// What fails, in the log.
+const FREEING: &str = "freeing device memory";
 
 /// A block of device memory, with its pool.
 pub(super) type DeviceBlock = Box<PooledBlock<MemoryPool>>;
@@ -257,16 +262,32 @@ impl MemoryPool {
     }
 
     /// Returns a block to the driver after all its uses, without blocking the host.
+    ///
+    /// If the reclaim stream can't be made to wait for the uses, the host waits for them: the block has no owner any
+    /// more, so nothing else would free it.
     fn release(&self, block: &mut Block) -> Result<()> {
-        if self.table.driver().sticky_error().is_some() {
+        let driver = self.table.driver();
+        if driver.sticky_error().is_some() {
             return Ok(());
         }
-        self.reclaim.bind()?;
-        block.wait_for_uses(&self.reclaim, &self.table)?;
+        let is_lost = |done: &Result<()>| done.is_err() && driver.sticky_error().is_some();
+        let mut ready = self.reclaim.bind().map_err(Error::from);
+        if is_lost(&ready) {
+            return ready;
+        }
+        let ordered = block.wait_for_uses(&self.reclaim, &self.table);
+        let has_failed = ordered.is_err();
+        ready = first_error(FREEING, ready, ordered);
+        if is_lost(&ready) {
+            return ready;
+        }
+        if has_failed && let Err(error) = block.wait_for_streams(&self.table) {
+            return first_error(FREEING, ready, Err(error));
+        }
         // SAFETY: the block was allocated by this driver, it has no owner and is in no free list, and the
-        // reclaim stream waits for all its uses.
-        unsafe { self.table.driver().free(self.reclaim.raw(), block.range()) }?;
-        Ok(())
+        // reclaim stream or the host has waited for all its uses.
+        let freed = unsafe { driver.free(self.reclaim.raw(), block.range()) };
+        first_error(FREEING, ready, freed.map_err(Error::from))
     }
 
     fn release_all(&self) -> Result<()> {
@@ -278,7 +299,12 @@ impl MemoryPool {
     }
 
     fn release_each(&self, blocks: impl IntoIterator<Item = DeviceBlock>) -> Result<()> {
-        blocks.into_iter().map(|mut block| self.release(&mut block)).fold(Ok(()), Result::and)
+        let mut released = Ok(());
+        for mut block in blocks {
+            // Also after a failure.
+            released = first_error(FREEING, released, self.release(&mut block));
+        }
+        released
     }
 
     pub(super) fn lock(&self) -> Held<'_, PoolState<Self>> {
@@ -305,7 +331,7 @@ impl BlockPool for MemoryPool {
         }
         state.usage.reserved -= bytes;
         drop(state);
-        report_in_drop("freeing device memory", pool.release(&mut block));
+        report_in_drop(FREEING, pool.release(&mut block));
     }
 
     fn close(&self) {

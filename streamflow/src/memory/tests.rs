@@ -6,6 +6,7 @@ mod access;
 mod bound;
 mod downloads;
 mod freeing;
+mod given_back;
 mod pinned;
 mod queries;
 mod refused;

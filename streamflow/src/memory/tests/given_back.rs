@@ -1,0 +1,122 @@
+//! A call of the driver fails while something is given back. It is given back all the same, and the error is reported.
+
+use super::*;
+use crate::driver::{RawEvent, RawStream};
+
+/// Fails the next call of a name, once.
+#[derive(Debug)]
+struct FailsOnce {
+    below: HostDriver,
+    next: Mutex<Option<&'static str>>,
+}
+
+impl FailsOnce {
+    fn check(&self, call: &'static str, device: DeviceId) -> DriverResult<()> {
+        match self.next.lock().unwrap().take_if(|next| *next == call) {
+            Some(_) => Err(DriverError::OutOfMemory { device, requested: 0 }),
+            None => Ok(()),
+        }
+    }
+}
+
+// SAFETY: a call that fails promises nothing; all others are passed on.
+unsafe impl Layer for FailsOnce {
+    fn below(&self) -> &dyn Driver {
+        &self.below
+    }
+
+    fn bind(&self, device: DeviceId) -> DriverResult<()> {
+        self.check("bind", device)?;
+        self.below.bind(device)
+    }
+
+    unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
+        self.check("wait_event", stream.device())?;
+        // SAFETY: the caller's contract.
+        unsafe { self.below.wait_event(stream, event) }
+    }
+
+    unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
+        self.check("synchronize_event", event.device())?;
+        // SAFETY: the caller's contract.
+        unsafe { self.below.synchronize_event(event) }
+    }
+}
+
+/// A bench and its failing driver.
+fn failing(options: MemoryOptions) -> (Bench, Arc<FailsOnce>) {
+    let below = HostDriver::builder().policy(Policy::Lazy).build();
+    let driver = Arc::new(FailsOnce { below, next: Mutex::default() });
+    let recorder = Arc::new(Recorder::new(driver.clone()));
+    let platform = Platform::with_memory(recorder.clone(), options).unwrap();
+    let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
+    (Bench { recorder, platform, pool }, driver)
+}
+
+impl FailsOnce {
+    fn fail_next(&self, call: &'static str) {
+        *self.next.lock().unwrap() = Some(call);
+    }
+
+    fn has_failed(&self) -> bool {
+        self.next.lock().unwrap().is_none()
+    }
+}
+
+/// Drops memory that another stream still reads, with a failure on the way.
+#[test]
+fn device_memory_is_freed_after_its_uses_although_a_call_fails() {
+    for call in ["bind", "wait_event"] {
+        let options = MemoryOptions { release_threshold: 0, ..MemoryOptions::default() };
+        let (bench, driver) = failing(options);
+        let ((a, _), (b, _)) = (bench.stream(), bench.stream());
+        let (mut data, mut copy) = (bench.buffer(&a), bench.buffer(&b));
+        a.fill_bytes(&mut data, 7).unwrap();
+        b.copy(&data, &mut copy).unwrap();
+        bench.recorder.clear();
+        driver.fail_next(call);
+        drop(data);
+        assert!(driver.has_failed(), "{call}");
+        let freed = bench.count(|call| matches!(call, Call::Free { .. }));
+        assert_eq!(freed, 1, "{call}: {}", bench.recorder.text());
+        // Freed memory is poisoned: the copy came first.
+        assert_eq!(b.download_blocking(&copy).unwrap(), [7; LEN], "{call}");
+    }
+}
+
+/// The same for page-locked memory that a copy still writes when its platform is dropped.
+#[test]
+fn page_locked_memory_is_freed_although_a_call_fails() {
+    for call in ["bind", "synchronize_event"] {
+        let (bench, driver) = failing(MemoryOptions::default());
+        let (a, _) = bench.stream();
+        let mut data = bench.buffer(&a);
+        a.fill_bytes(&mut data, 7).unwrap();
+        let unread = bench.platform.download(&data, &a).unwrap();
+        let Bench { recorder, platform, pool } = bench;
+        drop((data, a, pool, platform));
+        recorder.clear();
+        driver.fail_next(call);
+        drop(unread);
+        assert!(driver.has_failed(), "{call}");
+        let freed = recorder.count(|call| matches!(call, Call::FreePinned { .. }));
+        assert_eq!(freed, 1, "{call}: {}", recorder.text());
+    }
+}
+
+#[test]
+fn streams_and_events_are_destroyed_although_the_device_can_t_be_bound() {
+    let (Bench { recorder, platform, pool }, driver) = failing(MemoryOptions::default());
+    let made = |recorder: &Recorder| {
+        let streams = recorder.count(|call| matches!(call, Call::CreateStream { .. }));
+        (streams, recorder.count(|call| matches!(call, Call::CreateEvent { .. })))
+    };
+    drop(pool.allocate("a test").unwrap());
+    let made = made(&recorder);
+    driver.fail_next("bind");
+    drop((pool, platform));
+    assert!(driver.has_failed());
+    let streams = recorder.count(|call| matches!(call, Call::DestroyStream { .. }));
+    let events = recorder.count(|call| matches!(call, Call::DestroyEvent { .. }));
+    assert_eq!((streams, events), made);
+}
