@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 use super::pool::DeviceBlock;
 use super::pool_state::PoolState;
 use super::{MemoryOptions, MemoryPool};
+use crate::driver::{DriverError, report_in_drop};
 use crate::stream::{Point, Timeline};
 
 /// From this many blocks of a size on, a query of the driver pays.
@@ -37,9 +38,7 @@ impl MemoryPool {
         if let Decision::Query(points) = decision {
             // Without the lock: the simulator may execute work in a query, and so a user's code.
             drop(state);
-            // Only a hint: an error is reported where the work is waited for.
-            let is_done =
-                points.iter().all(|point| matches!(self.table.is_complete(*point), Ok(true)));
+            let is_done = self.are_complete(&points);
             state = self.lock();
             let class = state.free_of(timeline.id()).size_class(bytes);
             class.queries_to_skip = if is_done { 0 } else { class.blocks.len() };
@@ -50,6 +49,21 @@ impl MemoryPool {
         // Fast path: the oldest, which is cheaper to take.
         let block = if index == 0 { blocks.pop_front() } else { blocks.remove(index) };
         block.map(|block| (self.mark_in_use(&mut state, block, timeline), ready))
+    }
+
+    /// Queries the driver about uses of a block. The answer is only a hint, so an error is logged: the stream then waits
+    /// for the uses of the block that it gets, which may be another one.
+    #[inline(never)]
+    fn are_complete(&self, points: &[Point]) -> bool {
+        points.iter().all(|point| match self.table.is_complete(*point) {
+            Ok(is_complete) => is_complete,
+            // This was reported when it was met.
+            Err(DriverError::Sticky { .. }) => false,
+            Err(error) => {
+                report_in_drop("querying the uses of free memory", Err(error));
+                false
+            }
+        })
     }
 
     fn decide(
