@@ -40,13 +40,14 @@ pub use bodies::{BodyDifference, BodyFailure, BodyProblem, KernelBody};
 pub use exploration::{Exploration, Failing, Limit, Stopped};
 pub use failure::Failure;
 pub(crate) use names::{did_you_mean, nearest};
-pub(crate) use panics::{caught_as_error, drop_all};
+pub(crate) use panics::{caught_as_error, drop_all, forget};
 pub use texts::InHook;
 use texts::{allocated_for, describe, list, texts};
 
 use std::error::Error as StdError;
 use std::time::Duration;
 
+use crate::caught::caught;
 use crate::driver::{DeviceId, DriverError, RaceReports};
 
 /// What streamflow's calls return. It is private, so that rustdoc shows what it stands for: users have another alias,
@@ -629,6 +630,13 @@ impl Error {
             next = error.source();
         }
         None
+    }
+
+    /// Whether a call was not tried because the device is unusable.
+    pub(crate) fn is_refusal(&self) -> bool {
+        // The code that returns the causes may be the user's.
+        let is_sticky = || matches!(self.find_cause(), Some(DriverError::Sticky { .. }));
+        caught(is_sticky).unwrap_or(false)
     }
 
     /// Out of line: every launch has a branch that makes it.

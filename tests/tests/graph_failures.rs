@@ -5,6 +5,8 @@
 mod kept;
 #[path = "graph_failures/messages.rs"]
 mod messages;
+#[path = "graph_failures/stops.rs"]
+mod stops;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -28,7 +30,7 @@ fn main() -> ExitCode {
         .both("a_failed_constructor_returns_all_resources", constructor)
         .both("a_count_of_zero_is_an_error", count_zero)
         .both("a_missing_device_is_an_error", missing_device);
-    kept::add(messages::add(suite)).run()
+    stops::add(kept::add(messages::add(suite))).run()
 }
 
 /// How an operator's hook ends.

@@ -12,6 +12,11 @@ pub(crate) fn caught_as_error<R>(call: impl FnOnce() -> R) -> Result<R, Box<Erro
     caught(call).map_err(panicked)
 }
 
+/// Drops an error that may be the user's. A panic of its `Drop` has been printed, and is of no consequence.
+pub(crate) fn forget(error: Error) {
+    let _panicked = caught(|| drop(error));
+}
+
 /// Calls a function that drops messages, again after each panic, until it returns. A panic ends the call after one
 /// message, and the others must be dropped as well.
 ///

@@ -23,7 +23,7 @@ use super::status::{NodeStatus, PortStatus};
 use super::waits::Waits;
 use crate::context::{Activity, ExecutionContext, RunControl};
 use crate::driver::{DriverError, report_in_drop};
-use crate::error::{Error, Failure, Result, caught_as_error, drop_all};
+use crate::error::{Error, Failure, Result, caught_as_error, drop_all, forget};
 use crate::message::Handled;
 use crate::port::{Ports, ReceivingEnd, SendingEnd};
 use crate::time::Timestamp;
@@ -440,7 +440,7 @@ impl NodeRunner {
         let has_started = std::mem::take(&mut self.started);
         let done = if has_started {
             self.cx.show(Activity::Stopping);
-            self.hook("stop", |cx| hooks.stop(cx))
+            self.stop_hook(hooks)
         } else {
             Ok(())
         };
@@ -475,19 +475,46 @@ impl NodeRunner {
         call: impl FnOnce(&ExecutionContext) -> Result<(), Failure>,
     ) -> Result<(), Box<Error>> {
         let entered = self.cx.enter(name).map_err(driver);
-        let cx = &self.cx;
-        let done = entered.and_then(|()| {
-            let called = caught_as_error(|| call(cx));
-            match called.unwrap_or_else(|panic| Err((*panic).into())) {
-                Ok(()) => cx.close().map_err(driver),
-                Err(error) => {
-                    self.close_after_failure();
-                    Err(error)
-                }
-            }
-        });
-        cx.leave();
+        let done = entered.and_then(|()| self.call(call));
+        self.cx.leave();
         done.map_err(|error| self.failed(name, error))
+    }
+
+    /// Calls a hook, and records its streams afterwards.
+    fn call(
+        &self,
+        call: impl FnOnce(&ExecutionContext) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let called = caught_as_error(|| call(&self.cx));
+        match called.unwrap_or_else(|panic| Err((*panic).into())) {
+            Ok(()) => self.cx.close().map_err(driver),
+            Err(error) => {
+                self.close_after_failure();
+                Err(error)
+            }
+        }
+    }
+
+    /// Calls `stop`, also if the device can't be bound: an operator that was started is stopped, and gets the errors of
+    /// the calls that it makes.
+    fn stop_hook(&mut self, hooks: &mut dyn Hooks) -> Result<(), Box<Error>> {
+        let entered = self.cx.enter("stop").map_err(driver);
+        let stopped = self.call(|cx| hooks.stop(cx));
+        self.cx.leave();
+        let failed = |error| self.failed("stop", error);
+        match (entered.map_err(failed), stopped.map_err(failed)) {
+            (Ok(()), done) | (done, Ok(())) => done,
+            // A sticky error was reported when it was met. The hook's may be another one.
+            (Err(first), Err(second)) if first.is_refusal() => Err(second),
+            (Err(first), Err(second)) => {
+                if second.is_refusal() {
+                    forget(*second);
+                } else {
+                    report_in_drop("stopping an operator without its device", Err(second));
+                }
+                Err(first)
+            }
+        }
     }
 
     #[cold]

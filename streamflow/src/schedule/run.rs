@@ -11,7 +11,7 @@ use super::shared::Shared;
 use super::{stall, statistics};
 use crate::context::{Activity, Command, RunControl, StopSource};
 use crate::driver::race::RaceWatch;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, forget};
 use crate::graph::{NodeStatus, Waits};
 use crate::operator::Succession;
 use crate::platform::Platform;
@@ -211,7 +211,13 @@ impl Run {
         self.control.end();
         let mut followed = Vec::new();
         for node in nodes.iter_mut().rev() {
-            followed.extend(node.stop().err());
+            let Err(error) = node.stop() else { continue };
+            // A sticky error is reported once. It is also why hooks that call the device fail.
+            if (done.is_err() || !followed.is_empty()) && error.is_refusal() {
+                forget(error);
+            } else {
+                followed.push(error);
+            }
         }
         // Also after an error: the device must not go on with queued work while the caller drops the operators. After a
         // sticky error no work is executed, so there is none to wait for.

@@ -6,7 +6,7 @@
 
 use super::{Hooks, NodeRunner};
 use crate::context::Activity;
-use crate::error::{Error, caught_as_error, drop_all};
+use crate::error::{Error, drop_all, forget};
 use crate::message::Handled;
 use crate::operator::Progress;
 use crate::operator::recovery::{Verdict, text_of};
@@ -111,7 +111,7 @@ impl NodeRunner {
             return Ok(());
         }
         self.cx.show(Activity::Stopping);
-        let stopped = self.hook("stop", |cx| hooks.stop(cx));
+        let stopped = self.stop_hook(hooks);
         self.cx.show(Activity::Failed);
         let Err(error) = stopped else { return Ok(()) };
         if self.cx.platform().driver().sticky_error().is_some() {
@@ -146,9 +146,4 @@ impl NodeRunner {
         }
         took || discards
     }
-}
-
-/// Drops an error that may be the user's. A panic of its `Drop` has been printed, and is of no consequence.
-fn forget(error: Error) {
-    let _panicked = caught_as_error(|| drop(error));
 }
