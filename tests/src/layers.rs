@@ -7,6 +7,7 @@ mod blind;
 mod bound;
 mod drop_waits;
 mod fail_nth;
+pub mod faults;
 mod interrupted;
 pub mod mutate;
 mod not_yet;

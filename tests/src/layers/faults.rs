@@ -1,0 +1,12 @@
+//! Faults of the driver: a driver that fails one call as CUDA documents it, and counts what is alive.
+
+mod documented;
+mod injector;
+mod layer;
+mod ledger;
+mod mishandles;
+
+pub use documented::{CALLS, Code, Function, STICKY, functions};
+pub use injector::{Fault, INJECTED, Injector, Target, gives_back};
+pub use ledger::Live;
+pub use mishandles::{How, Mishandles};

@@ -1,0 +1,268 @@
+//! A driver that fails one call as CUDA documents it, and counts what is alive.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use streamflow::driver::{DeviceId, Driver, DriverError, Note, Sticky};
+
+use super::ledger::{Ledger, Live};
+use super::{Code, functions};
+
+/// A call of a program: where it is made, which call it is, and how many of that kind are made there before it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Target {
+    /// The phase of the program, inside of a hook the node and the hook, and the program's line if it is known:
+    /// `run: source1.compute, at seed_graph.rs:60`. For `bind` with the call before it.
+    pub place: Arc<str>,
+    /// As in [`CALLS`](super::CALLS).
+    pub call: &'static str,
+    /// From 0.
+    pub nth: u64,
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` number {} in `{}`", self.call, self.nth, self.place)
+    }
+}
+
+/// How a call fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fault {
+    /// The function of CUDA that returns the error.
+    pub function: &'static str,
+    /// The error. A [sticky](Code::is_sticky) one is returned once, and all later calls are refused with it.
+    pub code: Code,
+    /// Whether the call has its effect all the same. Not for calls that make something, nor for records and host
+    /// functions: the driver's contract says that these have no effect when they fail.
+    pub takes_effect: bool,
+    /// Whether all later calls of the same kind fail in the same way, until [`Injector::disarm`].
+    pub lasts: bool,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let effect = if self.takes_effect { ", though it takes effect" } else { "" };
+        let lasts = if self.lasts { ", from then on" } else { "" };
+        write!(f, "{} returns {}{effect}{lasts}", self.function, self.code.name)
+    }
+}
+
+/// The word in the text of each injected error.
+pub const INJECTED: &str = "injected by a test";
+
+/// `CUDA_ERROR_OUT_OF_MEMORY`.
+const OUT_OF_MEMORY: i32 = 2;
+/// `CUDA_ERROR_DEINITIALIZED`.
+pub(super) const DEINITIALIZED: i32 = 4;
+
+/// Fails one call, and counts all calls and what is alive. After a sticky error it does what
+/// [`CudaDriver`](streamflow::driver::cuda::CudaDriver) does: it refuses calls that submit or wait, and those that give
+/// something back do nothing.
+pub struct Injector {
+    pub(super) below: Arc<dyn Driver>,
+    watches: bool,
+    works_alone: bool,
+    sticky: OnceLock<Sticky>,
+    pub(super) state: Mutex<State>,
+}
+
+pub(super) struct State {
+    phase: &'static str,
+    place: Arc<str>,
+    /// The call before.
+    previous: &'static str,
+    counts: BTreeMap<(Arc<str>, &'static str), u64>,
+    armed: Option<(Target, Fault)>,
+    has_fired: bool,
+    pub(super) ledger: Ledger,
+}
+
+/// Whether a driver that is shutting down has done what this call is to do, so that it is no error (law 11).
+pub fn gives_back(call: &str) -> bool {
+    ["bind", "destroy_stream", "destroy_event", "free", "free_pinned"].contains(&call)
+}
+
+/// What a call is about, for its error.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct About<'a> {
+    pub(super) call: &'static str,
+    pub(super) device: DeviceId,
+    /// The size of an allocation.
+    pub(super) bytes: Option<u64>,
+    /// The kernel that is loaded.
+    pub(super) kernel: Option<&'a str>,
+}
+
+/// What becomes of a call.
+pub(super) enum Verdict {
+    Passes,
+    /// It does nothing, and succeeds.
+    IsSkipped,
+    /// It does nothing, and fails.
+    Fails(DriverError),
+    /// It does its work, and fails.
+    TakesEffectAndFails(DriverError),
+}
+
+impl Injector {
+    /// Wraps a driver. With `watches` the platform sends notes, from which hooks are known; a race checker above this
+    /// layer passes them on.
+    pub fn new(below: Arc<dyn Driver>, watches: bool) -> Self {
+        let state = State {
+            phase: "",
+            place: "".into(),
+            previous: "",
+            counts: BTreeMap::new(),
+            armed: None,
+            has_fired: false,
+            ledger: Ledger::default(),
+        };
+        let works_alone = below.works_alone();
+        Self { below, watches, works_alone, sticky: OnceLock::new(), state: Mutex::new(state) }
+    }
+
+    /// Says that the driver works while the host makes no call, so that schedulers sleep as on a GPU.
+    #[must_use]
+    pub fn as_if_alone(mut self) -> Self {
+        self.works_alone = true;
+        self
+    }
+
+    /// Makes one call fail.
+    pub fn arm(&self, target: Target, fault: Fault) {
+        self.state().armed = Some((target, fault));
+    }
+
+    /// No call fails from now on, except after a sticky error.
+    pub fn disarm(&self) {
+        self.state().armed = None;
+    }
+
+    /// Begins a phase of the program.
+    pub fn begin(&self, phase: &'static str) {
+        let mut state = self.state();
+        state.phase = phase;
+        state.place = phase.into();
+    }
+
+    /// Whether a call has failed.
+    pub fn has_fired(&self) -> bool {
+        self.state().has_fired
+    }
+
+    /// How many calls were made, by place and kind.
+    pub fn counts(&self) -> BTreeMap<(Arc<str>, &'static str), u64> {
+        self.state().counts.clone()
+    }
+
+    /// How many objects are alive.
+    pub fn live(&self) -> Live {
+        self.state().ledger.live()
+    }
+
+    /// Gives everything back that is alive, and returns what was given back twice.
+    pub fn clean_up(&self) -> Vec<String> {
+        let mut ledger = std::mem::take(&mut self.state().ledger);
+        let troubles = std::mem::take(&mut ledger.troubles);
+        ledger.give_back(&*self.below);
+        troubles
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn sticky(&self) -> Option<Sticky> {
+        self.sticky.get().cloned()
+    }
+
+    pub(super) fn is_watching(&self) -> bool {
+        self.watches
+    }
+
+    pub(super) fn is_alone(&self) -> bool {
+        self.works_alone
+    }
+
+    /// Follows the hooks.
+    pub(super) fn follow(&self, note: &Note<'_>) {
+        let mut state = self.state();
+        let phase = state.phase;
+        match note {
+            Note::Enter { node, hook, .. } => {
+                state.place = format!("{phase}: {node}.{hook}").into()
+            }
+            Note::Leave => state.place = phase.into(),
+            Note::At(location) => {
+                let file = location.file().rsplit(['/', '\\']).next().unwrap_or_default();
+                let hook = state.place.split(", at ").next().unwrap_or_default();
+                state.place = format!("{hook}, at {file}:{}", location.line()).into();
+            }
+            _ => {}
+        }
+    }
+
+    /// Counts a call, and decides what becomes of it.
+    pub(super) fn judge(&self, about: About<'_>) -> Verdict {
+        let About { call, device, .. } = about;
+        if let Some(cause) = self.sticky.get() {
+            let function = functions(call).first().map_or(call, |function| function.name);
+            return Verdict::Fails(DriverError::Sticky { call: function, cause: cause.clone() });
+        }
+        let mut state = self.state();
+        let mut place = state.place.clone();
+        let previous = std::mem::replace(&mut state.previous, call);
+        if call == "bind" {
+            // Most calls bind first. What they are for shows in what came before.
+            place = format!("{place}, after {previous}").into();
+        }
+        let count = state.counts.entry((place.clone(), call)).or_default();
+        let nth = *count;
+        *count += 1;
+        let Some((target, fault)) = &state.armed else { return Verdict::Passes };
+        let is_it = *target == Target { place, call, nth };
+        let is_later = state.has_fired && fault.lasts && target.call == call;
+        if !is_it && !is_later {
+            return Verdict::Passes;
+        }
+        let fault = *fault;
+        state.has_fired = true;
+        drop(state);
+        // As `check_given_back`: a driver that is shutting down has freed everything.
+        if fault.code.number == DEINITIALIZED && gives_back(call) {
+            return Verdict::IsSkipped;
+        }
+        let error = self.error(about, device, fault);
+        if fault.takes_effect { Verdict::TakesEffectAndFails(error) } else { Verdict::Fails(error) }
+    }
+
+    /// The error as `driver/cuda/error.rs` and `driver/cuda/module.rs` make it.
+    fn error(&self, about: About<'_>, device: DeviceId, fault: Fault) -> DriverError {
+        let Fault { function: call, code: Code { number: code, name }, .. } = fault;
+        let message = INJECTED.to_owned();
+        let name = name.to_owned();
+        if fault.code.is_sticky() {
+            let sticky = Sticky { call, code, name: name.clone(), message };
+            let message = format!("{INJECTED}; start the process again");
+            let _first = self.sticky.set(sticky);
+            return DriverError::Call { call, device, code, name, message };
+        }
+        if let (OUT_OF_MEMORY, Some(requested)) = (code, about.bytes) {
+            return DriverError::OutOfMemory { device, requested };
+        }
+        let is_load = ["cuModuleLoadDataEx", "cuModuleGetFunction"].contains(&call);
+        if let (true, Some(kernel)) = (is_load, about.kernel) {
+            let message = format!("{call}: {name} ({code}): {message}");
+            return DriverError::Kernel { kernel: kernel.to_owned(), message };
+        }
+        DriverError::Call { call, device, code, name, message }
+    }
+}
+
+impl fmt::Debug for Injector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Injector").finish_non_exhaustive()
+    }
+}

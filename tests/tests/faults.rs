@@ -1,0 +1,99 @@
+//! Each driver call of the seed's application and of `edges` fails in turn, with each error that CUDA documents for it.
+//!
+//! A trial runs one program while one call fails: on a new platform, in `new`, in `run`, and in each drop. Then it runs
+//! the same program and a new one without a fault. A trial is explained if exactly one error is reported, with the names
+//! of the call, of the error and, from a hook, of the node; if everything was given back but what the failed call was to
+//! give back; and if the programs afterwards have the right data, or, after a sticky error, are refused. On the simulator
+//! the race checker runs. A watchdog ends the process when a trial hangs.
+//!
+//! `STREAMFLOW_FAULTS=table` prints the fault table, and `STREAMFLOW_FAULTS=all` makes each call fail with each error, and
+//! prints it as well.
+#![allow(missing_docs, reason = "a test binary")]
+
+#[path = "faults/base.rs"]
+mod base;
+#[path = "faults/controls.rs"]
+mod controls;
+#[path = "faults/log.rs"]
+mod log;
+#[path = "faults/plan.rs"]
+mod plan;
+#[path = "faults/reports.rs"]
+mod reports;
+#[path = "faults/table.rs"]
+mod table;
+#[path = "faults/trial.rs"]
+mod trial;
+#[path = "faults/watchdog.rs"]
+mod watchdog;
+#[path = "faults/world.rs"]
+mod world;
+
+use std::process::ExitCode;
+use std::{env, io::Write};
+
+use streamflow_tests::{Failed, Suite, check, child};
+
+use base::{Base, Way};
+use plan::Seen;
+use table::Table;
+use trial::Trial;
+use watchdog::Watchdog;
+use world::World;
+
+fn main() -> ExitCode {
+    if let Some(role) = child::role() {
+        return child::play(&role, |_| controls::hang());
+    }
+    let suite = World::ALL.into_iter().fold(Suite::new(), |suite, world| {
+        let name = format!("each_call_of_{}_fails_with_each_documented_error", world.name());
+        suite
+            .plain(&format!("{name}::host"), move || on_host(world))
+            .cuda(&name, move |_| on_cuda(world))
+    });
+    controls::add(suite).run()
+}
+
+const HOSTS: [Base; 3] =
+    [Base::Host(Way::Eager), Base::Host(Way::Sleeps), Base::Host(Way::KeepsNothing)];
+
+fn on_host(world: World) -> Result<(), Failed> {
+    conclude(world, "host", &HOSTS)
+}
+
+fn on_cuda(world: World) -> Result<(), Failed> {
+    conclude(world, "cuda", &[Base::Cuda])
+}
+
+/// The value of `STREAMFLOW_FAULTS`.
+fn wish() -> String {
+    env::var("STREAMFLOW_FAULTS").unwrap_or_default()
+}
+
+/// Makes all trials of a program, prints the table, and fails if a trial is not explained.
+fn conclude(world: World, platform: &str, bases: &[Base]) -> Result<(), Failed> {
+    let (mut table, mut seen) = (Table::default(), Seen::new());
+    let watchdog = Watchdog::new();
+    for (seed, base) in (0..).zip(bases) {
+        let what = format!("{}, {base:?}", world.name());
+        watchdog.begin(format!("{what}: without a fault"));
+        let clean = trial::clean(*base, world).map_err(Failed::msg)?;
+        for (target, fault) in plan::plan(&clean, seed, wish() == "all", &mut seen) {
+            watchdog.begin(format!("{what}: {target}: {fault}"));
+            let trial = Trial {
+                base: *base,
+                world,
+                fault: Some((target.clone(), fault)),
+                above: |driver| driver,
+                expected: &clean.results,
+            };
+            table.add(&target, fault, &what, trial.run());
+        }
+    }
+    let text = if wish().is_empty() { table.summary() } else { table.to_string() };
+    writeln!(std::io::stdout(), "{} on {platform}: {text}", world.name())?;
+    check(table.unexplained == 0, || {
+        let Table { trials, unexplained, first, .. } = &table;
+        format!("{unexplained} of {trials} trials are not explained:\n{}", first.join("\n"))
+    })
+}

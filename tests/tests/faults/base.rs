@@ -1,0 +1,85 @@
+//! What a trial runs on.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use streamflow::driver::Driver;
+use streamflow::driver::cuda::CudaDriver;
+use streamflow::driver::host::HostDriver;
+use streamflow::prelude::*;
+use streamflow::{Clock, MemoryOptions};
+use streamflow_tests::layers::faults::Injector;
+
+/// A driver for each trial.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Base {
+    /// A simulator, under the race checker. Work executes at submission with [`Way::Eager`], else late.
+    Host(Way),
+    /// A GPU, whose context belongs to the process.
+    Cuda,
+}
+
+/// How a simulator and its platform are set up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    Eager,
+    /// A scheduler that waits sleeps, as on a GPU. Few free blocks may be in use, so that allocations query the driver.
+    Sleeps,
+    /// No free device memory is kept, so that a drop frees it, also in a run.
+    KeepsNothing,
+}
+
+impl Way {
+    fn seed(self) -> u64 {
+        match self {
+            Self::Eager => 0,
+            Self::Sleeps => 3,
+            Self::KeepsNothing => 5,
+        }
+    }
+}
+
+/// A layer above the injector, for controls.
+pub(crate) type Above = fn(Arc<dyn Driver>) -> Arc<dyn Driver>;
+
+impl Base {
+    pub(crate) fn injector(self) -> Result<Arc<Injector>, Error> {
+        Ok(Arc::new(match self {
+            Self::Host(way) => {
+                let driver = HostDriver::builder().seed(way.seed()).build();
+                let injector = Injector::new(Arc::new(driver), false);
+                if way == Way::Sleeps { injector.as_if_alone() } else { injector }
+            }
+            // Its modules are unloaded with it.
+            Self::Cuda => Injector::new(Arc::new(CudaDriver::new()?), true),
+        }))
+    }
+
+    pub(crate) fn platform(
+        self,
+        injector: &Arc<Injector>,
+        above: Above,
+    ) -> Result<Platform, Error> {
+        // A scheduler that waits sleeps at once, which needs more calls.
+        let mut builder = Platform::builder().spin(Duration::ZERO);
+        if let Self::Host(way) = self {
+            builder = builder.race_check(true);
+            if way != Way::Eager {
+                builder = builder.clock(&Clock::simulated());
+            }
+            let mut memory = MemoryOptions::default();
+            match way {
+                Way::Eager => {}
+                Way::Sleeps => memory.small_in_flight = 4,
+                Way::KeepsNothing => memory.release_threshold = 0,
+            }
+            builder = builder.memory(memory);
+        }
+        builder.driver(above(injector.clone()))
+    }
+
+    /// Whether a program makes the same calls in each run.
+    pub(crate) fn repeats(self) -> bool {
+        matches!(self, Self::Host(_))
+    }
+}

@@ -1,0 +1,88 @@
+//! Controls: libraries that handle a failed call wrongly. Each is a layer between the platform and the driver that fails
+//! a launch, and the trial must find it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use streamflow::driver::Driver;
+use streamflow_tests::layers::faults::{Fault, How, Mishandles, Target, functions};
+use streamflow_tests::{Failed, Suite, check, check_equal, check_text, child};
+
+use crate::base::{Above, Base, Way};
+use crate::reports::Ending;
+use crate::trial::{self, Trial};
+use crate::watchdog::{HANGS, Watchdog};
+use crate::world::World;
+
+/// The role of a process whose trial hangs.
+pub(crate) const HANGING: &str = "a trial that hangs";
+
+pub(crate) fn add(suite: Suite) -> Suite {
+    suite
+        .plain("control_a_right_library_is_explained", right)
+        .plain("control_a_wrong_library_is_found", wrong)
+        .plain("control_a_trial_that_hangs_is_ended", hangs)
+}
+
+/// Fails the second launch of the first source.
+fn trial_with(above: Above) -> Result<Result<Ending, String>, Failed> {
+    let base = Base::Host(Way::KeepsNothing);
+    let clean = trial::clean(base, World::Seed).map_err(Failed::msg)?;
+    let of_source = |place: &str| place.starts_with("run: source1.compute");
+    let launch = clean.calls.iter().find(|(place, call, _)| of_source(place) && *call == "launch");
+    let (place, call, _) = launch.ok_or_else(|| Failed::msg("the source launches nothing"))?;
+    let target = Target { place: place.clone(), call, nth: 1 };
+    let code = functions("launch")
+        .iter()
+        .flat_map(|function| function.errors)
+        .find(|code| code.name == "CUDA_ERROR_INVALID_VALUE");
+    let code = *code.ok_or_else(|| Failed::msg("no such error"))?;
+    let fault = Fault { function: "cuLaunchKernel", code, takes_effect: false, lasts: false };
+    let (world, expected) = (World::Seed, &clean.results);
+    Ok(Trial { base, world, fault: Some((target, fault)), above, expected }.run())
+}
+
+fn right() -> Result<(), Failed> {
+    check_equal(trial_with(|driver| driver)?, Ok(Ending::Returned))
+}
+
+fn layer(below: Arc<dyn Driver>, how: How) -> Arc<dyn Driver> {
+    Arc::new(Mishandles::new(below, how))
+}
+
+fn wrong() -> Result<(), Failed> {
+    let controls: [(How, Above, &str); 8] = [
+        (How::Swallows, |driver| layer(driver, How::Swallows), "reported 0 times"),
+        (How::ReportsTwice, |driver| layer(driver, How::ReportsTwice), "reported 2 times"),
+        (How::IsNameless, |driver| layer(driver, How::IsNameless), "are missing"),
+        (How::Leaks, |driver| layer(driver, How::Leaks), "leaked: 0 streams, "),
+        (How::GivesBackTwice, |driver| layer(driver, How::GivesBackTwice), "not alive"),
+        (How::IsUnusable, |driver| layer(driver, How::IsUnusable), "afterwards: "),
+        (How::IsWrong, |driver| layer(driver, How::IsWrong), "afterwards has wrong data"),
+        (How::DropsWaits, |driver| layer(driver, How::DropsWaits), "has wrong data"),
+    ];
+    for (how, above, found) in controls {
+        match trial_with(above)? {
+            Ok(ending) => return Err(Failed::msg(format!("{how:?} is not found: {ending:?}"))),
+            Err(trouble) => check_text(&trouble, &[found])?,
+        }
+    }
+    Ok(())
+}
+
+/// In its own process, which the watchdog ends.
+fn hangs() -> Result<(), Failed> {
+    let Err(ended) = child::run(HANGING, &[]) else { return Err(Failed::msg("it did not hang")) };
+    check_text(
+        &ended.to_string(),
+        &[&format!("exit code {HANGS}"), "a trial hangs", "the trial's name"],
+    )
+}
+
+/// The body of that process.
+pub(crate) fn hang() -> Result<(), Failed> {
+    let watchdog = Watchdog::with_limit(Duration::from_millis(200));
+    watchdog.begin("the trial's name".into());
+    let ended = trial_with(|driver| layer(driver, How::Hangs))?;
+    check(false, || format!("{ended:?}"))
+}

@@ -1,0 +1,84 @@
+//! Which calls fail, and how.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use streamflow_tests::layers::faults::{Fault, STICKY, Target, functions};
+use streamflow_tests::random::Random;
+
+use crate::trial::Clean;
+
+/// The calls that may have an effect and fail all the same. A call that makes something, a record and a host function
+/// have none, by the contract of the driver.
+const MAY_TAKE_EFFECT: [&str; 12] = [
+    "destroy_stream",
+    "synchronize_stream",
+    "destroy_event",
+    "wait_event",
+    "synchronize_event",
+    "free",
+    "free_pinned",
+    "copy to the device",
+    "copy to the host",
+    "copy on the device",
+    "fill",
+    "launch",
+];
+
+/// How many later calls of a kind at a place fail, beside the first one.
+const LATER: u64 = 3;
+
+/// The calls that have failed with each error, by place and kind.
+pub(crate) type Seen = BTreeSet<(Arc<str>, &'static str)>;
+
+/// The trials of a program.
+///
+/// The first call of each kind at each place fails with each error, unless one was `seen` to do so on another simulator.
+/// Later calls fail with errors that a seed draws. With `all`, each call fails with each error.
+pub(crate) fn plan(clean: &Clean, seed: u64, all: bool, seen: &mut Seen) -> Vec<(Target, Fault)> {
+    let mut random = Random::new(seed);
+    let mut trials = Vec::new();
+    for (place, call, count) in &clean.calls {
+        let faults = faults(call);
+        if faults.is_empty() {
+            continue;
+        }
+        let target = |nth| Target { place: Arc::clone(place), call, nth };
+        let is_new = seen.insert((Arc::clone(place), call));
+        let full = if all { *count } else { u64::from(is_new) };
+        for nth in 0..full {
+            trials.extend(faults.iter().map(|fault| (target(nth), *fault)));
+        }
+        let later = if all { 0 } else { LATER.min(count - full) };
+        for _ in 0..later {
+            let nth = full + random.below((count - full) as usize) as u64;
+            trials.push((target(nth), faults[random.below(faults.len())]));
+        }
+    }
+    trials
+}
+
+/// The ways in which a call can fail.
+fn faults(call: &str) -> Vec<Fault> {
+    let functions = functions(call);
+    let mut faults = Vec::new();
+    for (index, function) in functions.iter().enumerate() {
+        let fault =
+            |code| Fault { function: function.name, code, takes_effect: false, lasts: false };
+        let own = function.errors.iter().map(|code| fault(*code));
+        faults.extend(own.clone());
+        // Errors of earlier work come from the first function that is called.
+        let sticky = STICKY.iter().filter(|code| index == 0 && !function.errors.contains(code));
+        faults.extend(sticky.map(|code| fault(*code)));
+        for fault in own.filter(|fault| !fault.code.is_sticky()) {
+            let is_shut_down = fault.code.name == "CUDA_ERROR_DEINITIALIZED";
+            if MAY_TAKE_EFFECT.contains(&call) && !is_shut_down {
+                faults.push(Fault { takes_effect: true, ..fault });
+            }
+            if fault.code.name == "CUDA_ERROR_OUT_OF_MEMORY" {
+                faults.push(Fault { lasts: true, ..fault });
+            }
+        }
+    }
+    faults
+}

@@ -1,0 +1,76 @@
+//! Whether a fault was reported: once, with the names of the call, of the error and of the node.
+
+use streamflow_tests::layers::faults::{Fault, INJECTED, Target, gives_back};
+
+/// How a trial ended, if it is explained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Ending {
+    /// The program got the error.
+    Returned,
+    /// The error was logged, where none can be returned.
+    Logged,
+    /// A driver that is shutting down has given back everything itself (law 11).
+    ShutDown,
+    /// Free memory was given back, and the allocation then succeeded. That was logged.
+    TriedAgain,
+    /// The program made no such call, which depends on the device's pace.
+    NotReached,
+}
+
+/// What was reported in a trial.
+#[derive(Debug)]
+pub(crate) struct Reports {
+    /// The errors that the program got.
+    pub(crate) returned: Vec<String>,
+    pub(crate) logged: Vec<String>,
+    /// What was logged as a warning.
+    pub(crate) warned: Vec<String>,
+}
+
+impl Reports {
+    /// How a trial ended whose call has failed.
+    ///
+    /// # Errors
+    /// What is wrong with the reports.
+    pub(crate) fn judge(&self, target: &Target, fault: Fault) -> Result<Ending, String> {
+        let Self { returned, logged, warned } = self;
+        let is_no_memory = fault.code.name == "CUDA_ERROR_OUT_OF_MEMORY";
+        let is_it = |text: &String| {
+            let is_injected = text.contains(INJECTED) && !text.contains("was not tried");
+            is_injected || is_no_memory && text.contains("out of memory on")
+        };
+        let (reports, others): (Vec<&String>, Vec<&String>) =
+            returned.iter().chain(logged).partition(|text| is_it(text));
+        // A sticky error that was logged in a drop ends the run, whose error says so.
+        let is_end =
+            |text: &String| text.contains("was not tried") && text.contains(fault.code.name);
+        let is_logged = logged.iter().any(is_it);
+        let ends_the_run = fault.code.is_sticky() && is_logged && others.len() == 1;
+        if let Some(other) = others.iter().find(|text| !(ends_the_run && is_end(text))) {
+            return Err(format!("another error: {other}"));
+        }
+        for text in &reports {
+            let has_names = text.contains(fault.function) && text.contains(fault.code.name);
+            if !(is_no_memory || has_names) || !names_the_node(target, text, logged) {
+                return Err(format!("call, error or node are missing: {text}"));
+            }
+        }
+        let is_shut_down = fault.code.name == "CUDA_ERROR_DEINITIALIZED" && gives_back(target.call);
+        match reports.len() {
+            1 => Ok(if is_logged { Ending::Logged } else { Ending::Returned }),
+            0 if is_shut_down => Ok(Ending::ShutDown),
+            0 if is_no_memory && warned.iter().any(|text| text.contains("out of")) => {
+                Ok(Ending::TriedAgain)
+            }
+            2.. if fault.lasts => Ok(Ending::Returned),
+            times => Err(format!("reported {times} times: {self:?}")),
+        }
+    }
+}
+
+/// An error in a hook names its node, unless it is logged.
+fn names_the_node(target: &Target, text: &str, logged: &[String]) -> bool {
+    let node = target.place.split_once(": ").and_then(|(_, hook)| hook.split_once('.'));
+    let Some((node, _)) = node else { return true };
+    text.contains(&format!("`{node}`")) || logged.iter().any(|line| line == text)
+}

@@ -1,0 +1,47 @@
+//! Ends the process when a trial hangs, and names the trial.
+
+use std::process;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+/// How long a trial may take. It takes milliseconds; only one that hangs takes longer.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// The exit code of a process that a watchdog has ended.
+pub(crate) const HANGS: i32 = 86;
+
+/// Watches the trials of one thread.
+pub(crate) struct Watchdog(Sender<String>);
+
+impl Watchdog {
+    /// Begins to watch.
+    pub(crate) fn new() -> Self {
+        Self::with_limit(LIMIT)
+    }
+
+    /// With another limit, for a control.
+    pub(crate) fn with_limit(limit: Duration) -> Self {
+        let (sender, receiver) = mpsc::channel::<String>();
+        thread::spawn(move || {
+            let mut trial = String::new();
+            loop {
+                match receiver.recv_timeout(limit) {
+                    Ok(next) => trial = next,
+                    Err(RecvTimeoutError::Disconnected) => return,
+                    Err(RecvTimeoutError::Timeout) => {
+                        eprintln!("a trial hangs, for {limit:?}: {trial}");
+                        process::exit(HANGS);
+                    }
+                }
+            }
+        });
+        Self(sender)
+    }
+
+    /// A trial begins, and the one before has ended.
+    pub(crate) fn begin(&self, trial: String) {
+        // The thread receives until the sender is gone.
+        let _sent = self.0.send(trial);
+    }
+}
