@@ -56,7 +56,8 @@ pub type DriverResult<T> = Result<T, DriverError>;
 pub struct DeviceInfo {
     /// The device's own name, as `NVIDIA H200`.
     pub name: String,
-    /// Compute capability, major and minor; `(0, 0)` for a simulated device.
+    /// Compute capability, major and minor. A simulated device has that of its
+    /// [builder](host::HostBuilder::compute_capability).
     pub compute_capability: (u32, u32),
     /// Streaming multiprocessors.
     pub multiprocessors: u32,
@@ -64,6 +65,8 @@ pub struct DeviceInfo {
     pub total_memory: u64,
     /// The numerically lowest (most urgent) and highest (least urgent) stream priority.
     pub priorities: (i32, i32),
+    /// The most shared memory of a block in bytes, static and dynamic together.
+    pub max_shared_bytes: u32,
 }
 
 /// How a stream is ordered against the legacy default stream of its device.
@@ -162,6 +165,11 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     fn device_info(&self, device: DeviceId) -> DriverResult<DeviceInfo>;
 
     /// Makes the device's context current on the calling thread. Cheap when it is current already.
+    ///
+    /// A call for which the wrong context is current fails, or on a GPU may work on the wrong device. This one is
+    /// needed by the calls that make a stream or an event, and by those with a default stream, whose handle means the
+    /// current device. All others that queue, query, wait, free or destroy need any context of this driver; those that
+    /// load code, and those about multiprocessors, bind the device themselves.
     fn bind(&self, device: DeviceId) -> DriverResult<()>;
 
     /// The error after which the device executes nothing any more, if there was one.

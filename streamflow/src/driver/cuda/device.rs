@@ -58,8 +58,6 @@ impl OpenTo {
 pub(super) struct Device {
     pub(super) context: Arc<CudaContext>,
     pub(super) info: DeviceInfo,
-    /// The most dynamic shared memory of a block, in bytes.
-    pub(super) max_shared_bytes: u32,
     pub(super) pool: Pool,
     pub(super) open_to: OpenTo,
 }
@@ -90,12 +88,13 @@ impl Device {
             multiprocessors: attribute(Ask::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
             total_memory: total_memory(id, device)?,
             priorities: priorities(id)?,
+            max_shared_bytes: attribute(
+                Ask::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+            )?,
             name,
         };
-        let max_shared_bytes =
-            attribute(Ask::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
         let pool = Pool::create(id, context.clone())?;
-        Ok(Self { context, info, max_shared_bytes, pool, open_to: OpenTo::default() })
+        Ok(Self { context, info, pool, open_to: OpenTo::default() })
     }
 }
 

@@ -84,7 +84,7 @@ impl CudaDriver {
     ) -> DriverResult<()> {
         STICKY.usable("cuLaunchKernel")?;
         if launch.shared_bytes > 0 {
-            let most = self.device(stream.device())?.max_shared_bytes;
+            let most = self.device(stream.device())?.info.max_shared_bytes;
             self.functions.allow_shared(launch, most)?;
         }
         let mut params = [std::ptr::null_mut(); MAX_PARAMS];

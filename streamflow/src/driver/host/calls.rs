@@ -21,15 +21,18 @@ unsafe impl Driver for HostDriver {
         self.begin("device_info", device)?;
         Ok(DeviceInfo {
             name: format!("simulated {device}"),
-            compute_capability: (0, 0),
+            compute_capability: self.compute_capability,
             multiprocessors: green::MULTIPROCESSORS,
             total_memory: self.memory,
             priorities: PRIORITIES,
+            max_shared_bytes: self.max_shared_bytes(),
         })
     }
 
     fn bind(&self, device: DeviceId) -> DriverResult<()> {
-        self.begin("bind", device)
+        self.begin("bind", device)?;
+        self.make_current(device);
+        Ok(())
     }
 
     /// `None` inside of a kernel's body, where the simulator's lock is held.
@@ -50,7 +53,7 @@ unsafe impl Driver for HostDriver {
 
     /// The priority changes nothing; one out of range is refused, as by the CUDA driver.
     fn create_stream(&self, device: DeviceId, options: StreamOptions) -> DriverResult<RawStream> {
-        let mut sim = self.enter("create_stream", device)?;
+        let mut sim = self.enter("create_stream", device, Needs::Own)?;
         sim.check(device, "create_stream")?;
         let (most, least) = PRIORITIES;
         if !(most..=least).contains(&options.priority) {
@@ -73,6 +76,7 @@ unsafe impl Driver for HostDriver {
 
     fn sm_sizes(&self, device: DeviceId, coscheduling: Coscheduling) -> DriverResult<SmSizes> {
         self.begin("sm_sizes", device)?;
+        self.make_current(device);
         Ok(green::sizes(coscheduling))
     }
 
@@ -82,13 +86,13 @@ unsafe impl Driver for HostDriver {
         coscheduling: Coscheduling,
         sizes: &[u32],
     ) -> DriverResult<Vec<GreenContext>> {
-        let mut sim = self.enter("create_green_contexts", device)?;
+        let mut sim = self.enter_bound("create_green_contexts", device)?;
         sim.check(device, "create_green_contexts")?;
         sim.divide(device, coscheduling, sizes)
     }
 
     unsafe fn destroy_stream(&self, stream: RawStream) -> DriverResult<()> {
-        let mut sim = self.enter("destroy_stream", stream.device())?;
+        let mut sim = self.enter("destroy_stream", stream.device(), Needs::Any)?;
         let index = sim.stream(stream, "destroy_stream")?;
         if sim.streams[index].kind == StreamKind::Default {
             let message = "the default stream can't be destroyed";
@@ -103,7 +107,7 @@ unsafe impl Driver for HostDriver {
     }
 
     unsafe fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
-        let sim = self.enter("query_stream", stream.device())?;
+        let sim = self.enter("query_stream", stream.device(), self.needs(stream))?;
         let index = sim.stream(stream, "query_stream")?;
         let latest = sim.latest(index);
         self.query(sim, "query_stream", latest, stream.device())
@@ -111,6 +115,7 @@ unsafe impl Driver for HostDriver {
 
     unsafe fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()> {
         self.begin("synchronize_stream", stream.device())?;
+        self.check_context("synchronize_stream", stream.device(), self.needs(stream))?;
         let sim = self.lock();
         let index = sim.stream(stream, "synchronize_stream")?;
         let latest = sim.latest(index);
@@ -118,7 +123,7 @@ unsafe impl Driver for HostDriver {
     }
 
     fn create_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
-        let mut sim = self.enter("create_event", device)?;
+        let mut sim = self.enter("create_event", device, Needs::Own)?;
         sim.check(device, "create_event")?;
         Ok(sim.add_event(device))
     }
@@ -129,29 +134,11 @@ unsafe impl Driver for HostDriver {
     }
 
     unsafe fn elapsed(&self, start: RawEvent, end: RawEvent) -> DriverResult<f64> {
-        const CALL: &str = "elapsed";
-        let mut sim = self.enter(CALL, start.device())?;
-        sim.check(start.device(), CALL)?;
-        let mut time = |event: RawEvent| {
-            let latest = sim.event(event, CALL)?.latest;
-            match latest {
-                Some(latest) if sim.reached(latest) => Ok(sim.time_of(latest) as f64),
-                Some(_) => {
-                    let message = "the event's record is not complete";
-                    Err(call_error(CALL, event.device(), 600, "CUDA_ERROR_NOT_READY", message))
-                }
-                None => Err(invalid_handle(CALL, event.device(), "the event was never recorded")),
-            }
-        };
-        let (start, end) = (time(start)?, time(end)?);
-        let elapsed = (end - start) / 1e6;
-        // The time depends on the order in which work was executed.
-        sim.note_answer(elapsed.to_bits());
-        Ok(elapsed)
+        self.simulated_time_between(start, end)
     }
 
     unsafe fn destroy_event(&self, event: RawEvent) -> DriverResult<()> {
-        let mut sim = self.enter("destroy_event", event.device())?;
+        let mut sim = self.enter("destroy_event", event.device(), Needs::Any)?;
         sim.destroy_event(event, "destroy_event")?;
         sim.check(event.device(), "destroy_event")
     }
@@ -163,11 +150,12 @@ unsafe impl Driver for HostDriver {
             return Err(invalid_handle(CALL, event.device(), message));
         }
         let (mut sim, index) = self.enter_stream(CALL, stream)?;
-        let latest = sim.event(event, CALL)?;
+        let event = sim.event(event, CALL)?;
+        let latest = &mut sim.events[event];
         latest.records += 1;
         let op = Op::Record { event: latest.name, record: latest.records };
         let point = sim.submit(index, op);
-        sim.event(event, CALL)?.latest = Some(point);
+        sim.recorded(event, point);
         drop(self.execute_after_submission(sim, index));
         Ok(())
     }
@@ -175,27 +163,35 @@ unsafe impl Driver for HostDriver {
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
         const CALL: &str = "wait_event";
         let (mut sim, index) = self.enter_stream(CALL, stream)?;
-        let event = sim.event(event, CALL)?;
+        let slot = sim.event(event, CALL)?;
+        let event = &sim.events[slot];
         let Some(until) = event.latest else { return Ok(()) };
         let op = Op::Wait { event: event.name, record: event.records, until };
         sim.submit(index, op);
+        sim.ordered_after(index, slot);
         drop(self.execute_after_submission(sim, index));
         Ok(())
     }
 
     unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
-        let mut sim = self.enter("query_event", event.device())?;
-        match sim.event(event, "query_event")?.latest {
+        let sim = self.enter("query_event", event.device(), Needs::Any)?;
+        let slot = sim.event(event, "query_event")?;
+        match sim.events[slot].latest {
             Some(latest) => self.query(sim, "query_event", latest, event.device()),
-            None => sim.check(event.device(), "query_event").map(|()| true),
+            None => {
+                let mut sim = sim;
+                sim.check(event.device(), "query_event").map(|()| true)
+            }
         }
     }
 
     unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
         const CALL: &str = "synchronize_event";
         self.begin(CALL, event.device())?;
+        self.check_context(CALL, event.device(), Needs::Any)?;
         let mut sim = self.lock();
-        match sim.event(event, CALL)?.latest {
+        let slot = sim.event(event, CALL)?;
+        match sim.events[slot].latest {
             Some(latest) => self.wait(sim, CALL, latest, event.device()),
             None => {
                 self.permit(&sim, CALL, event.device())?;
@@ -205,25 +201,12 @@ unsafe impl Driver for HostDriver {
     }
 
     unsafe fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
-        let (mut sim, index) = self.enter_stream("allocate", stream)?;
-        let address = sim.allocate(index, bytes)?;
-        sim.submit(index, Op::Poison { address, bytes, why: Poison::Allocate });
-        drop(self.execute_after_submission(sim, index));
-        Ok(MemoryRange { address, bytes })
+        self.allocate_on(stream, bytes)
     }
 
     unsafe fn free(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
-        let (mut sim, index) = self.enter_stream("free", stream)?;
-        let MemoryRange { address, bytes } = range;
-        // The stream may belong to another device than the memory: a peer may free it.
-        let owner = sim.devices.iter().position(|device| device.memory.is_live(address, bytes));
-        let Some(owner) = owner else {
-            return Err(invalid_value("free", stream.device(), "this memory is not allocated"));
-        };
-        let point = sim.submit(index, Op::Poison { address, bytes, why: Poison::Free });
-        sim.devices[owner].memory.free(address, bytes, Some(point));
-        drop(self.execute_after_submission(sim, index));
-        Ok(())
+        // SAFETY: the caller keeps the same contract.
+        unsafe { self.free_on(stream, range) }
     }
 
     unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
@@ -233,82 +216,31 @@ unsafe impl Driver for HostDriver {
 
     /// Does nothing: the simulator keeps its memory, so that a use after free finds poison.
     fn trim(&self, device: DeviceId, _keep: u64) -> DriverResult<()> {
-        self.enter("trim", device)?.check(device, "trim")
+        self.enter("trim", device, Needs::Nothing)?.check(device, "trim")
     }
 
     fn allocate_pinned(&self, device: DeviceId, bytes: u64) -> DriverResult<MemoryRange> {
-        let mut sim = self.enter("allocate_pinned", device)?;
-        sim.check(device, "allocate_pinned")?;
-        let arena = &mut sim.devices[device.index()].pinned;
-        let Some(address) = arena.allocate(bytes, u64::MAX, |_| true, |_| true) else {
-            return Err(DriverError::OutOfMemory { device, requested: bytes });
-        };
-        // SAFETY: the arena just handed it out, so it has no other owner.
-        unsafe { memory::poison(address, bytes, POISON_ALLOCATED) };
-        Ok(MemoryRange { address, bytes })
+        self.allocate_page_locked(device, bytes)
     }
 
     unsafe fn free_pinned(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
-        const CALL: &str = "free_pinned";
-        let mut sim = self.enter(CALL, device)?;
-        let MemoryRange { address, bytes } = range;
-        if !sim.devices[device.index()].pinned.is_live(address, bytes) {
-            return Err(invalid_value(CALL, device, "this memory is not allocated"));
-        }
-        // CUDA may synchronise here, so the simulator does.
-        for index in 0..sim.streams.len() {
-            if sim.streams[index].device == device {
-                let latest = sim.latest(index);
-                sim = self.execute_until(sim, CALL, latest)?;
-            }
-        }
-        if sim.devices[device.index()].pinned.free(address, bytes, None) {
-            // SAFETY: the arena keeps the memory, and no queued work uses it, by the contract.
-            unsafe { memory::poison(address, bytes, POISON_FREED) };
-        }
-        sim.check(device, CALL)
+        // SAFETY: the caller keeps the same contract.
+        unsafe { self.free_page_locked(device, range) }
     }
 
     unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
-        const CALL: &str = "copy";
-        if copy.target.bytes != copy.source.bytes {
-            let message = format!(
-                "{} bytes can't be copied to {} bytes",
-                copy.source.bytes, copy.target.bytes
-            );
-            return Err(invalid_value(CALL, stream.device(), &message));
-        }
-        if let CopyKind::Peer { from, to } = copy.kind {
-            self.check_device(CALL, from)?;
-            self.check_device(CALL, to)?;
-            if ![from, to].contains(&stream.device()) {
-                let message = "a copy between devices is queued on a stream of one of them";
-                return Err(invalid_value(CALL, stream.device(), message));
-            }
-        }
-        let (mut sim, index) = self.enter_stream(CALL, stream)?;
-        let op = Op::Copy {
-            target: copy.target.address,
-            source: copy.source.address,
-            bytes: copy.source.bytes,
-            kind: copy.kind,
-        };
-        let point = sim.submit(index, op);
-        let sim = self.execute_after_submission(sim, index);
-        if copy.kind.blocks_host() {
-            let done = self.wait(sim, CALL, point, stream.device());
-            if done.is_err() {
-                // The host memory belongs to the caller again: a copy that is still queued must not touch it.
-                self.lock().cancel_copy(point);
-            }
-            return done;
-        }
-        Ok(())
+        // SAFETY: the caller keeps the same contract.
+        unsafe { self.submit_copy(stream, copy) }
     }
 
     unsafe fn fill(&self, stream: RawStream, range: MemoryRange, byte: u8) -> DriverResult<()> {
+        const CALL: &str = "fill";
+        let (mut sim, index) = self.enter_stream(CALL, stream)?;
+        sim.check_in_reach(CALL, stream.device(), range, || "the memory".to_owned())?;
         let MemoryRange { address, bytes } = range;
-        self.submit("fill", stream, Op::Fill { address, bytes, byte })
+        sim.submit(index, Op::Fill { address, bytes, byte });
+        drop(self.execute_after_submission(sim, index));
+        Ok(())
     }
 
     unsafe fn load_module(
@@ -317,7 +249,7 @@ unsafe impl Driver for HostDriver {
         name: &str,
         _: &Image,
     ) -> DriverResult<RawModule> {
-        self.enter("load_module", device)?.check(device, "load_module")?;
+        self.enter_bound("load_module", device)?.check(device, "load_module")?;
         Err(DriverError::Module {
             module: name.to_owned(),
             message: "the host simulator runs no compiled code; run it on a CUDA device".to_owned(),
@@ -329,7 +261,7 @@ unsafe impl Driver for HostDriver {
         device: DeviceId,
         source: &KernelSource<'_>,
     ) -> DriverResult<LoadedKernel> {
-        let mut sim = self.enter("load_kernel", device)?;
+        let mut sim = self.enter_bound("load_kernel", device)?;
         sim.check(device, "load_kernel")?;
         let Some(body) = source.host else {
             return Err(DriverError::Kernel {
@@ -342,26 +274,13 @@ unsafe impl Driver for HostDriver {
         Ok(LoadedKernel {
             function: RawFunction::new(device, handle),
             block_size: 256,
-            max_block_size: limits::THREADS,
+            max_block_size: launch::THREADS,
         })
     }
 
     unsafe fn launch(&self, stream: RawStream, launch: &Launch<'_>) -> DriverResult<()> {
-        const CALL: &str = "launch";
-        if let Some(message) = limits::exceeded(launch) {
-            return Err(invalid_value(CALL, stream.device(), &message));
-        }
-        let (mut sim, index) = self.enter_stream(CALL, stream)?;
-        let function = sim.function(launch.function, CALL)?;
-        if launch.function.device() != stream.device() {
-            let message = "the kernel was loaded for another device";
-            return Err(invalid_handle(CALL, stream.device(), message));
-        }
-        sim.streams[index].params.extend(launch.params);
-        let bytes = launch.accesses.iter().map(|access| access.range.bytes).sum();
-        sim.submit(index, Op::Kernel { function, params: launch.params.len() as u32, bytes });
-        drop(self.execute_after_submission(sim, index));
-        Ok(())
+        // SAFETY: the caller keeps the same contract.
+        unsafe { self.submit_launch(stream, launch) }
     }
 
     unsafe fn launch_host_function(

@@ -8,11 +8,14 @@
 //! overlap it. The default stream's implicit barrier is not modelled, and host code takes no time. The same
 //! seed and calls give the same times.
 
+use super::HostDriver;
+use super::context::Needs;
 use super::engine::{Engine, REMEMBERED};
 use super::point::Point;
 use super::queue::{Op, Queued};
+use super::refusal::{call_error, invalid_handle};
 use super::sim::Sim;
-use crate::driver::CopyKind;
+use crate::driver::{CopyKind, DriverResult, RawEvent};
 
 /// The fixed cost of an operation, in nanoseconds.
 const OVERHEAD: u64 = 2_000;
@@ -70,5 +73,34 @@ impl Sim {
         }
         let later = stream.recorded.iter().find(|(number, _)| *number >= point.number);
         later.map_or(stream.time, |(_, time)| *time)
+    }
+}
+
+impl HostDriver {
+    /// [`Driver::elapsed`](crate::driver::Driver::elapsed).
+    pub(super) fn simulated_time_between(
+        &self,
+        start: RawEvent,
+        end: RawEvent,
+    ) -> DriverResult<f64> {
+        const CALL: &str = "elapsed";
+        let mut sim = self.enter(CALL, start.device(), Needs::Any)?;
+        sim.check(start.device(), CALL)?;
+        let time = |event: RawEvent| {
+            let latest = sim.event(event, CALL)?;
+            match sim.events[latest].latest {
+                Some(latest) if sim.reached(latest) => Ok(sim.time_of(latest) as f64),
+                Some(_) => {
+                    let message = "the event's record is not complete";
+                    Err(call_error(CALL, event.device(), 600, "CUDA_ERROR_NOT_READY", message))
+                }
+                None => Err(invalid_handle(CALL, event.device(), "the event was never recorded")),
+            }
+        };
+        let (start, end) = (time(start)?, time(end)?);
+        let elapsed = (end - start) / 1e6;
+        // The time depends on the order in which work was executed.
+        sim.note_answer(elapsed.to_bits());
+        Ok(elapsed)
     }
 }

@@ -6,19 +6,26 @@
 //!
 #![doc = include_str!("README.md")]
 
+mod allocation;
+mod arena;
 mod body;
 mod calls;
 mod chooser;
 mod chosen;
 mod clock;
+mod context;
+mod copies;
 mod engine;
 mod execute;
 mod fail;
+mod free_list;
 mod green;
-mod limits;
+mod handles;
+mod launch;
 mod log;
 mod memory;
 mod options;
+mod order;
 mod point;
 mod queue;
 mod random;
@@ -27,6 +34,7 @@ mod schedule;
 mod sim;
 #[cfg(test)]
 mod tests;
+mod variant;
 
 pub(crate) use chooser::Chooser;
 pub use log::{LogAction, LogEntry};
@@ -38,6 +46,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
 use chooser::SUBMITTED;
+use context::Needs;
 use point::Point;
 use queue::{Function, Op, Poison, SendHostFunction, StreamKind};
 use refusal::{call_error, invalid_handle, invalid_value};
@@ -45,9 +54,9 @@ use schedule::Locked;
 use sim::Sim;
 
 use super::{
-    CopyKind, CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverError, DriverResult,
-    GreenContext, HostFunction, Image, KernelSource, Launch, LoadedKernel, MemoryRange, RawEvent,
-    RawFunction, RawModule, RawStream, SmSizes, Sticky, StreamFlags, StreamOptions,
+    CopyOp, Coscheduling, DeviceId, DeviceInfo, Driver, DriverError, DriverResult, GreenContext,
+    HostFunction, Image, KernelSource, Launch, LoadedKernel, MemoryRange, RawEvent, RawFunction,
+    RawModule, RawStream, SmSizes, Sticky, StreamFlags, StreamOptions,
 };
 use crate::turns::Turns;
 
@@ -63,6 +72,7 @@ pub struct HostDriver {
     turns: Option<Arc<Turns>>,
     devices: usize,
     memory: u64,
+    compute_capability: (u32, u32),
 }
 
 impl HostDriver {
@@ -81,12 +91,18 @@ impl HostDriver {
             turns: options.turns.clone(),
             devices: options.devices,
             memory: options.memory,
+            compute_capability: options.compute_capability,
         }
     }
 
     /// The policy that orders execution.
     pub fn policy(&self) -> Policy {
         self.policy
+    }
+
+    /// Leaves the calling thread without a current context, as a library does that ends with `cuCtxSetCurrent(NULL)`.
+    pub fn unbind(&self) {
+        context::clear();
     }
 
     /// The operations executed so far, in order. Empty without [`trace`](HostBuilder::trace), and inside of a
@@ -137,10 +153,23 @@ impl HostDriver {
     }
 
     /// Begins a call for a device and takes the lock.
-    fn enter(&self, call: &'static str, device: DeviceId) -> DriverResult<Locked<'_>> {
+    fn enter(
+        &self,
+        call: &'static str,
+        device: DeviceId,
+        needs: Needs,
+    ) -> DriverResult<Locked<'_>> {
         self.begin(call, device)?;
         let sim = self.lock();
         self.permit(&sim, call, device)?;
+        self.check_context(call, device, needs)?;
+        Ok(sim)
+    }
+
+    /// As [`enter`](Self::enter), for a call that binds the device itself, as the CUDA driver does for it.
+    fn enter_bound(&self, call: &'static str, device: DeviceId) -> DriverResult<Locked<'_>> {
+        let sim = self.enter(call, device, Needs::Nothing)?;
+        self.make_current(device);
         Ok(sim)
     }
 
@@ -151,7 +180,7 @@ impl HostDriver {
         call: &'static str,
         stream: RawStream,
     ) -> DriverResult<(Locked<'_>, usize)> {
-        let sim = self.enter(call, stream.device())?;
+        let sim = self.enter(call, stream.device(), self.needs(stream))?;
         let index = sim.stream(stream, call)?;
         let mut sim = self.before_call(sim, None);
         sim.note_answer(SUBMITTED);

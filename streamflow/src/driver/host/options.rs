@@ -49,6 +49,7 @@ pub struct HostBuilder {
     pub(super) seed: u64,
     pub(super) policy: Option<Policy>,
     pub(super) memory: u64,
+    pub(super) compute_capability: (u32, u32),
     pub(super) trace: bool,
     pub(super) turns: Option<Arc<Turns>>,
 }
@@ -60,6 +61,7 @@ impl Default for HostBuilder {
             seed: 0,
             policy: None,
             memory: DEFAULT_MEMORY,
+            compute_capability: (9, 0),
             trace: false,
             turns: None,
         }
@@ -74,8 +76,8 @@ impl HostBuilder {
     }
 
     /// Chooses the order of execution; 0, eager, by default. The seed decides the policy (see
-    /// [`Policy::of_seed`]) and its random choices. The same seed and the same calls from
-    /// one thread give the same order.
+    /// [`Policy::of_seed`]), its random choices, and what else CUDA leaves to a driver: see *Variants* in the
+    /// [module](super). The same seed and the same calls from one thread give the same order.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
@@ -90,6 +92,13 @@ impl HostBuilder {
     /// Bytes of memory of each device; 8 GiB by default. An allocation beyond that fails, as on a real device.
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
+        self
+    }
+
+    /// The compute capability of each device, major and minor; 9.0 by default. It decides how much shared memory a block
+    /// may have: that of the architecture, or 48 KiB for one that is not known.
+    pub fn compute_capability(mut self, major: u32, minor: u32) -> Self {
+        self.compute_capability = (major, minor);
         self
     }
 

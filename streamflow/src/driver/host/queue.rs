@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread::ThreadId;
 
+use super::arena::Arena;
 use super::engine::Busy;
-use super::memory::Arena;
+use super::order::Order;
 use super::point::Point;
 use crate::driver::{CopyKind, DeviceId, HostFunction, HostKernel, Param, Sticky};
 
@@ -102,6 +103,8 @@ pub(super) struct Stream {
     pub(super) time: u64,
     /// The last records, each with the simulated time at which it was complete.
     pub(super) recorded: VecDeque<(u64, u64)>,
+    /// What its next submission comes after by its events.
+    pub(super) order: Order,
 }
 
 impl Stream {
@@ -118,6 +121,8 @@ pub(super) struct Event {
     pub(super) name: u32,
     pub(super) records: u64,
     pub(super) latest: Option<Point>,
+    /// What the latest record comes after.
+    pub(super) order: Order,
     pub(super) vacant: bool,
 }
 

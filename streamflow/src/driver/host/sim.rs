@@ -1,25 +1,24 @@
 //! The simulator's state: handles, submissions, memory.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::chooser::{Chooser, ChosenOrder};
+use super::arena::Arena;
+use super::chooser::{Chooser, ChosenOrder, hash};
+use super::free_list::FreeList;
 use super::log::LogEntry;
-use super::memory::Arena;
 use super::options::{HostBuilder, Policy};
-use super::point::{Point, StreamKey};
+use super::point::Point;
 use super::queue::{Device, Event, Function, Op, Queued, Running, Stream, StreamKind, reached};
 use super::random::{Random, mix};
-use super::refusal::invalid_handle;
-use crate::driver::{
-    DeviceId, DriverError, DriverResult, GreenContext, RawEvent, RawFunction, RawStream,
-};
+use super::variant::Variant;
+use crate::driver::{DeviceId, DriverError, DriverResult, GreenContext};
 
 #[derive(Debug)]
 pub(super) struct Sim {
     /// The simulator's number, unique within the process.
     pub(super) number: u64,
     pub(super) policy: Policy,
+    pub(super) variant: Variant,
     pub(super) random: Random,
     /// Under the random policy a call executes nothing with a probability of `idle_odds / (idle_odds + 1)`.
     pub(super) idle_odds: usize,
@@ -27,10 +26,10 @@ pub(super) struct Sim {
     memory_limit: u64,
     pub(super) devices: Vec<Device>,
     pub(super) streams: Vec<Stream>,
-    stream_names: u32,
-    events: Vec<Event>,
-    free_events: Vec<u32>,
-    event_names: u32,
+    pub(super) stream_names: u32,
+    pub(super) events: Vec<Event>,
+    pub(super) free_events: Vec<u32>,
+    pub(super) event_names: u32,
     pub(super) functions: Vec<Function>,
     pub(super) green: Vec<GreenContext>,
     /// The host's simulated time.
@@ -54,9 +53,11 @@ pub(super) struct Sim {
 impl Sim {
     pub(super) fn new(options: &HostBuilder, chooser: Option<Box<dyn Chooser>>) -> Self {
         static SIMULATORS: AtomicU64 = AtomicU64::new(0);
+        let variant = Variant::of_seed(options.seed);
         let mut sim = Self {
             number: SIMULATORS.fetch_add(1, Ordering::Relaxed),
             policy: options.policy.unwrap_or(Policy::of_seed(options.seed)),
+            variant,
             random: Random::new(options.seed),
             idle_odds: 1 + (mix(options.seed ^ 0x5eed) % 3) as usize,
             seed: options.seed,
@@ -81,7 +82,7 @@ impl Sim {
         };
         for device in 0..options.devices as u32 {
             sim.devices.push(Device {
-                memory: Arena::default(),
+                memory: Arena::new(FreeList::splitting(variant.splits_memory)),
                 pinned: Arena::default(),
                 failed: None,
                 reported: false,
@@ -91,129 +92,6 @@ impl Sim {
         }
         sim
     }
-
-    // Handles.
-
-    pub(super) fn add_stream(&mut self, device: DeviceId, kind: StreamKind) -> RawStream {
-        let name = self.stream_names;
-        self.stream_names += 1;
-        let fresh = Stream {
-            generation: 0,
-            device,
-            kind,
-            name,
-            queue: VecDeque::with_capacity(64),
-            params: VecDeque::with_capacity(256),
-            submitted: 0,
-            done: 0,
-            busy: None,
-            destroyed: false,
-            vacant: false,
-            used: false,
-            time: 0,
-            recorded: VecDeque::new(),
-        };
-        let index = self.streams.iter().position(|stream| stream.vacant);
-        let index = match index {
-            Some(index) => {
-                let slot = &mut self.streams[index];
-                *slot = Stream { generation: slot.generation, ..fresh };
-                index
-            }
-            None => {
-                self.streams.push(fresh);
-                self.streams.len() - 1
-            }
-        };
-        // Which slots are vacant may depend on the executed operations.
-        self.note_answer(index as u64);
-        RawStream::new(device, handle(index, self.streams[index].generation))
-    }
-
-    /// The slot of a live stream.
-    pub(super) fn stream(&self, raw: RawStream, call: &'static str) -> DriverResult<usize> {
-        let (index, generation) = split(raw.handle());
-        match self.streams.get(index) {
-            Some(stream)
-                if stream.generation == generation
-                    && stream.device == raw.device()
-                    && !stream.vacant
-                    && !stream.destroyed =>
-            {
-                Ok(index)
-            }
-            _ => Err(invalid_handle(call, raw.device(), "there is no such stream")),
-        }
-    }
-
-    pub(super) fn key(&self, index: usize) -> StreamKey {
-        StreamKey { index: index as u32, generation: self.streams[index].generation }
-    }
-
-    pub(super) fn destroy_stream(&mut self, index: usize) {
-        self.streams[index].destroyed = true;
-        self.vacate(index);
-    }
-
-    /// Frees the slot of a destroyed stream whose work is done.
-    pub(super) fn vacate(&mut self, index: usize) {
-        let stream = &mut self.streams[index];
-        if stream.destroyed && !stream.vacant && stream.oldest().is_none() {
-            stream.vacant = true;
-            stream.generation = stream.generation.wrapping_add(1);
-            self.choose_slowest();
-        }
-    }
-
-    pub(super) fn add_event(&mut self, device: DeviceId) -> RawEvent {
-        let name = self.event_names;
-        self.event_names += 1;
-        let fresh = Event { generation: 0, device, name, records: 0, latest: None, vacant: false };
-        let index = match self.free_events.pop() {
-            Some(index) => {
-                let slot = &mut self.events[index as usize];
-                *slot = Event { generation: slot.generation, ..fresh };
-                index as usize
-            }
-            None => {
-                self.events.push(fresh);
-                self.events.len() - 1
-            }
-        };
-        RawEvent::new(device, handle(index, self.events[index].generation))
-    }
-
-    pub(super) fn event(&mut self, raw: RawEvent, call: &'static str) -> DriverResult<&mut Event> {
-        let (index, generation) = split(raw.handle());
-        match self.events.get_mut(index) {
-            Some(event)
-                if event.generation == generation
-                    && event.device == raw.device()
-                    && !event.vacant =>
-            {
-                Ok(event)
-            }
-            _ => Err(invalid_handle(call, raw.device(), "there is no such event")),
-        }
-    }
-
-    /// Destroys an event. Waits for it still hold: they have the point in the stream.
-    pub(super) fn destroy_event(&mut self, raw: RawEvent, call: &'static str) -> DriverResult<()> {
-        let event = self.event(raw, call)?;
-        event.vacant = true;
-        event.generation = event.generation.wrapping_add(1);
-        self.free_events.push(split(raw.handle()).0 as u32);
-        Ok(())
-    }
-
-    pub(super) fn function(&self, raw: RawFunction, call: &'static str) -> DriverResult<u32> {
-        match self.functions.get(raw.handle() as usize) {
-            Some(function) if function.device == raw.device() => Ok(raw.handle() as u32),
-            _ => Err(invalid_handle(call, raw.device(), "there is no such kernel")),
-        }
-    }
-
-    // Queues.
 
     pub(super) fn submit(&mut self, index: usize, op: Op) -> Point {
         self.submitted += 1;
@@ -248,6 +126,22 @@ impl Sim {
         }
     }
 
+    /// Notes the latest record of the event in a slot: its point, and what comes before it.
+    pub(super) fn recorded(&mut self, event: usize, point: Point) {
+        let Event { latest, order, .. } = &mut self.events[event];
+        *latest = Some(point);
+        if self.variant.splits_memory {
+            order.record(&self.streams[point.stream.index as usize].order, point);
+        }
+    }
+
+    /// Notes that a stream's later work comes after the latest record of the event in a slot.
+    pub(super) fn ordered_after(&mut self, stream: usize, event: usize) {
+        if self.variant.splits_memory {
+            self.streams[stream].order.merge(&self.events[event].order);
+        }
+    }
+
     pub(super) fn reached(&self, point: Point) -> bool {
         reached(&self.streams, point)
     }
@@ -258,7 +152,7 @@ impl Sim {
     }
 
     /// Draws the slowest stream: the one with the lowest of fixed random ranks among those in use.
-    fn choose_slowest(&mut self) {
+    pub(super) fn choose_slowest(&mut self) {
         if self.policy == Policy::SlowestLast {
             let seed = self.seed;
             self.slowest = (0..self.streams.len())
@@ -271,27 +165,20 @@ impl Sim {
 
     pub(super) fn allocate(&mut self, index: usize, bytes: u64) -> DriverResult<u64> {
         let key = self.key(index);
-        let device = self.streams[index].device;
+        let Stream { device, ref order, .. } = self.streams[index];
         let (streams, memory) = (&self.streams, &mut self.devices[device.index()].memory);
         let address = memory.allocate(
             bytes,
             self.memory_limit,
-            |freed| freed.stream == key,
+            |freed| freed.stream == key || order.covers(*freed),
             |freed| reached(streams, *freed),
         );
         if self.chosen.is_some() {
             // Which block is reused may depend on the executed operations.
             let place = address.and_then(|address| memory.locate(address));
-            self.note_answer(place.map_or(u64::MAX, |(block, _)| block as u64));
+            let place = place.map_or(u64::MAX, |(block, offset)| hash(&[block as u64, offset]));
+            self.note_answer(place);
         }
         address.ok_or(DriverError::OutOfMemory { device, requested: bytes })
     }
-}
-
-fn handle(index: usize, generation: u32) -> u64 {
-    u64::from(generation) << 32 | index as u64
-}
-
-fn split(handle: u64) -> (usize, u32) {
-    (handle as u32 as usize, (handle >> 32) as u32)
 }

@@ -18,12 +18,16 @@ use crate::driver::{
 const DEVICE: DeviceId = DeviceId(0);
 const ROUNDS: usize = 500;
 
+/// A checker, whose device is bound on this thread.
 fn checker() -> Arc<dyn Driver> {
-    Arc::new(RaceChecker::new(Arc::new(HostDriver::builder().build())))
+    let driver = Arc::new(RaceChecker::new(Arc::new(HostDriver::builder().build())));
+    driver.bind(DEVICE).unwrap();
+    driver
 }
 
 /// Writes on a stream and records an event.
 fn write(driver: &dyn Driver, stream: RawStream, memory: MemoryRange, event: RawEvent) {
+    driver.bind(DEVICE).unwrap();
     // SAFETY: all are of this driver, and nothing is given back before the driver is dropped.
     unsafe {
         driver.fill(stream, memory, 1).unwrap();
@@ -32,6 +36,7 @@ fn write(driver: &dyn Driver, stream: RawStream, memory: MemoryRange, event: Raw
 }
 
 fn wait(driver: &dyn Driver, stream: RawStream, event: RawEvent) {
+    driver.bind(DEVICE).unwrap();
     // SAFETY: as above.
     unsafe { driver.wait_event(stream, event).unwrap() };
 }
@@ -39,6 +44,7 @@ fn wait(driver: &dyn Driver, stream: RawStream, event: RawEvent) {
 /// Two threads with a stream each write the same memory alternately. Each makes its stream wait for the other's
 /// record; the second thread leaves the wait out every `forget`th time. Returns how many races were found.
 fn alternate(driver: &Arc<dyn Driver>, forget: usize) -> u64 {
+    driver.bind(DEVICE).unwrap();
     let stream = || driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
     let event = || driver.create_event(DEVICE).unwrap();
     let (a, b, of_a, of_b) = (stream(), stream(), event(), event());
@@ -121,7 +127,10 @@ fn a_synchronisation_of_one_thread_orders_nothing_for_another() {
         let memory = driver.allocate(a, 4096).unwrap();
         driver.fill(a, memory, 1).unwrap();
         thread::scope(|scope| {
-            scope.spawn(|| driver.synchronize_stream(a).unwrap());
+            scope.spawn(|| {
+                driver.bind(DEVICE).unwrap();
+                driver.synchronize_stream(a).unwrap();
+            });
         });
         driver.fill(b, memory, 2).unwrap();
         assert_eq!(driver.take_races().races.len(), 1);
@@ -183,8 +192,11 @@ fn a_subscriber_may_take_races() {
 fn a_record_that_fails_leaves_the_event_as_it_was() {
     let driver: Arc<dyn Driver> =
         Arc::new(RaceChecker::new(Arc::new(HostDriver::builder().devices(2).build())));
-    let stream = |device| driver.create_stream(DeviceId(device), StreamOptions::default()).unwrap();
-    let (a, b, far) = (stream(0), stream(0), stream(1));
+    let stream = |device| {
+        driver.bind(DeviceId(device)).unwrap();
+        driver.create_stream(DeviceId(device), StreamOptions::default()).unwrap()
+    };
+    let (far, a, b) = (stream(1), stream(0), stream(0));
     let event = driver.create_event(DEVICE).unwrap();
     // SAFETY: all are of this driver, and nothing is given back before the driver is dropped.
     let memory = unsafe { driver.allocate(a, 4096) }.unwrap();

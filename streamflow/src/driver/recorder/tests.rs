@@ -42,6 +42,7 @@ unsafe impl Driver for Fake {
             multiprocessors: 1,
             total_memory: 0,
             priorities: (0, 0),
+            max_shared_bytes: 0,
         })
     }
     fn bind(&self, _: DeviceId) -> DriverResult<()> {

@@ -46,6 +46,7 @@ unsafe impl Layer for SameHandle {
 #[test]
 fn a_stream_with_the_handle_of_a_detached_one_comes_after_it() {
     let below = HostDriver::builder().policy(Policy::Lazy).build();
+    below.bind(device(0)).unwrap();
     let [first, second] =
         [(); 2].map(|()| Driver::create_stream(&below, device(0), Default::default()).unwrap());
     let driver = Arc::new(SameHandle { below, handle: first, real: Mutex::new(first) });

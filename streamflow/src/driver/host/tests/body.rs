@@ -101,6 +101,7 @@ fn a_kernel_body_may_call_another_simulator() {
     let outer = Box::leak(Box::new(outer));
     let driver = &outer.driver;
     inside(outer, move || {
+        inner.driver.bind(DEVICE).unwrap();
         let stream = inner.stream();
         let buffer = inner.buffer(stream);
         inner.set(stream, buffer, 7);

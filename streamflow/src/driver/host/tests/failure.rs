@@ -45,6 +45,7 @@ fn a_panic_in_a_kernel_is_reported_once_and_stays() {
         );
 
         // The other device is not affected.
+        bench.driver.bind(DeviceId(1)).unwrap();
         let there = bench.driver.default_stream(DeviceId(1));
         unsafe { bench.driver.allocate(there, 8) }.unwrap();
         unsafe { bench.driver.synchronize_stream(there) }.unwrap();
@@ -61,7 +62,10 @@ fn work_behind_a_panic_is_dropped_and_counts_as_complete() {
     bench.launch(stream, bad, &[Param::new(1_u32)]);
     bench.set(stream, data, 1);
     bench.set(other, data, 1);
-    bench.edge(stream, there);
+    let event = bench.event();
+    unsafe { bench.driver.record_event(event, stream) }.unwrap();
+    bench.driver.bind(DeviceId(1)).unwrap();
+    unsafe { bench.driver.wait_event(there, event) }.unwrap();
     unsafe { bench.driver.synchronize_stream(there) }.unwrap();
     assert!(unsafe { bench.driver.synchronize_stream(other) }.is_err());
     assert_eq!(bench.peek(data), poisoned(POISON_ALLOCATED));
@@ -86,6 +90,7 @@ fn stale_and_foreign_handles_are_refused() {
     assert_eq!(code_of(unsafe { driver.query_stream(stream) }), invalid);
     assert_eq!(code_of(unsafe { driver.destroy_stream(stream) }), invalid);
     assert_eq!(code_of(unsafe { driver.destroy_stream(driver.default_stream(DEVICE)) }), invalid);
+    driver.bind(DeviceId(1)).unwrap();
     let there = driver.default_stream(DeviceId(1));
     assert_eq!(code_of(unsafe { driver.record_event(next, there) }), invalid);
     assert_eq!(code_of(launch(driver, there, bench.set, &[])), invalid);

@@ -39,7 +39,7 @@ fn a_host_function_blocks_its_stream_and_no_other() {
     queue(&bench.driver, stream, run);
     bench.set(stream, a, 1);
     std::thread::scope(|scope| {
-        let waiter = scope.spawn(|| bench.wait(stream));
+        let waiter = scope.spawn(|| bench.wait_on_a_thread(stream));
         has_entered.recv().unwrap();
         // The other thread is inside the function: this thread continues, and the function's stream is blocked.
         bench.set(other, b, 2);
@@ -47,7 +47,7 @@ fn a_host_function_blocks_its_stream_and_no_other() {
         assert!(!unsafe { bench.driver.query_stream(stream) }.unwrap());
         assert_eq!(bench.peek(a), poisoned(POISON_ALLOCATED));
         // A second thread that waits for the stream sleeps; that is not a deadlock.
-        let second = scope.spawn(|| bench.wait(stream));
+        let second = scope.spawn(|| bench.wait_on_a_thread(stream));
         while bench.driver.lock().sleepers == 0 && !second.is_finished() {
             std::thread::yield_now();
         }
@@ -140,7 +140,7 @@ fn two_host_functions_that_wait_for_each_other_are_a_deadlock() {
     std::thread::scope(|scope| {
         for stream in streams {
             let bench = &bench;
-            scope.spawn(move || bench.wait(stream));
+            scope.spawn(move || bench.wait_on_a_thread(stream));
         }
     });
     drop(send);
@@ -168,9 +168,13 @@ fn a_host_function_may_wait_for_a_thread_that_takes_turns() {
         let turns = Turns::new(Box::new(Pct::new(seed)));
         let participation = turns.enter();
         let driver = HostDriver::builder().seed(seed).turns(turns.clone()).build();
+        driver.bind(DEVICE).unwrap();
         let stream = driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
         let open = AtomicBool::new(false);
-        let wait = || unsafe { driver.synchronize_stream(stream) }.unwrap();
+        let wait = || {
+            driver.bind(DEVICE).unwrap();
+            unsafe { driver.synchronize_stream(stream) }.unwrap();
+        };
         scope(|scope| {
             scope.spawn(|| {
                 (0..3).for_each(|_| driver.bind(DEVICE).unwrap());

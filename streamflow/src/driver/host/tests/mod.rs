@@ -9,6 +9,8 @@
 
 mod body;
 mod chosen;
+mod contexts;
+mod description;
 mod failure;
 mod green;
 mod host_functions;
@@ -16,9 +18,11 @@ mod memory;
 mod order;
 mod pruning;
 mod schedule;
+mod variants;
 
+use super::random::Random;
 use super::*;
-use crate::driver::{Access, Code, CopyKind, HostArgs, HostKernel, MAX_PARAMS, Param};
+use crate::driver::{Access, AccessMode, Code, CopyKind, HostArgs, HostKernel, MAX_PARAMS, Param};
 
 /// Words per test buffer.
 const LEN: usize = 64;
@@ -106,6 +110,12 @@ impl Bench {
 
     fn wait(&self, stream: RawStream) {
         unsafe { self.driver.synchronize_stream(stream) }.unwrap();
+    }
+
+    /// As [`wait`](Self::wait), on a thread that has bound no device yet.
+    fn wait_on_a_thread(&self, stream: RawStream) {
+        self.driver.bind(DEVICE).unwrap();
+        self.wait(stream);
     }
 
     /// The content as it is now, without regard to order.

@@ -65,7 +65,8 @@ fn waits_outlive_their_event_and_work_outlives_its_stream() {
             let next = bench.stream();
             assert_eq!(bench.download(reader, data), 5, "{policy:?} {seed}");
             bench.wait(next);
-            assert_eq!(code_of(unsafe { bench.driver.synchronize_stream(producer) }).0, 400);
+            let stale = unsafe { bench.driver.synchronize_stream(producer) };
+            assert!(stale.is_err() || next == producer, "{policy:?} {seed}");
         }
     }
 }
@@ -126,7 +127,9 @@ fn the_default_streams_of_two_devices_are_unrelated() {
     let data = bench.settled_buffer();
     let there = DeviceId(1);
     let options = StreamOptions { flags: StreamFlags::Blocking, priority: -5, green: None };
+    bench.driver.bind(there).unwrap();
     let other = bench.driver.create_stream(there, options).unwrap();
+    bench.driver.bind(DEVICE).unwrap();
     bench.set(bench.driver.default_stream(DEVICE), data, 7);
     assert_eq!(bench.download(other, data), poisoned(POISON_ALLOCATED));
 }
@@ -178,8 +181,10 @@ fn copies_may_overlap() {
 fn a_copy_between_devices_is_on_a_stream_of_one_of_them() {
     let driver = HostDriver::builder().devices(3).build();
     let options = StreamOptions::default();
-    let [a, b, c] =
-        [0, 1, 2].map(|device| driver.create_stream(DeviceId(device), options).unwrap());
+    let [a, b, c] = [0, 1, 2].map(|device| {
+        driver.bind(DeviceId(device)).unwrap();
+        driver.create_stream(DeviceId(device), options).unwrap()
+    });
     let (source, target) =
         unsafe { (driver.allocate(a, BYTES).unwrap(), driver.allocate(b, BYTES).unwrap()) };
     let kind = CopyKind::Peer { from: DeviceId(0), to: DeviceId(1) };

@@ -103,6 +103,7 @@ fn exploring_states_finds_every_outcome_of_every_order() {
         let mut every = BTreeSet::new();
         loop {
             let driver = HostDriver::builder().build_chosen(Box::new(odometer.clone()));
+            driver.bind(DEVICE).unwrap();
             every.insert(program(&driver, seed));
             orders += 1;
             if !odometer.turn() {

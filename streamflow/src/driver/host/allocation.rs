@@ -1,0 +1,85 @@
+//! The calls that allocate and free memory.
+
+use super::HostDriver;
+use super::context::Needs;
+use super::memory::{POISON_ALLOCATED, POISON_FREED, poison};
+use super::queue::{Op, Poison};
+use super::refusal::invalid_value;
+use crate::driver::{DeviceId, DriverError, DriverResult, MemoryRange, RawStream};
+
+impl HostDriver {
+    /// [`Driver::allocate`](crate::driver::Driver::allocate).
+    pub(super) fn allocate_on(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
+        let (mut sim, index) = self.enter_stream("allocate", stream)?;
+        let address = sim.allocate(index, bytes)?;
+        sim.submit(index, Op::Poison { address, bytes, why: Poison::Allocate });
+        drop(self.execute_after_submission(sim, index));
+        Ok(MemoryRange { address, bytes })
+    }
+
+    /// [`Driver::free`](crate::driver::Driver::free). The stream may belong to another device than the memory: a peer may free it.
+    ///
+    /// # Safety
+    /// As there.
+    pub(super) unsafe fn free_on(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        let (mut sim, index) = self.enter_stream("free", stream)?;
+        let MemoryRange { address, bytes } = range;
+        let owner = sim.devices.iter().position(|device| device.memory.is_live(address, bytes));
+        let Some(owner) = owner else {
+            return Err(invalid_value("free", stream.device(), "this memory is not allocated"));
+        };
+        let point = sim.submit(index, Op::Poison { address, bytes, why: Poison::Free });
+        sim.devices[owner].memory.free(address, bytes, Some(point));
+        drop(self.execute_after_submission(sim, index));
+        Ok(())
+    }
+
+    /// [`Driver::allocate_pinned`](crate::driver::Driver::allocate_pinned).
+    pub(super) fn allocate_page_locked(
+        &self,
+        device: DeviceId,
+        bytes: u64,
+    ) -> DriverResult<MemoryRange> {
+        let mut sim = self.enter("allocate_pinned", device, Needs::Any)?;
+        sim.check(device, "allocate_pinned")?;
+        let arena = &mut sim.devices[device.index()].pinned;
+        let Some(address) = arena.allocate(bytes, u64::MAX, |_| true, |_| true) else {
+            return Err(DriverError::OutOfMemory { device, requested: bytes });
+        };
+        // SAFETY: the arena just handed it out, so it has no other owner.
+        unsafe { poison(address, bytes, POISON_ALLOCATED) };
+        Ok(MemoryRange { address, bytes })
+    }
+
+    /// [`Driver::free_pinned`](crate::driver::Driver::free_pinned).
+    ///
+    /// # Safety
+    /// As there.
+    pub(super) unsafe fn free_page_locked(
+        &self,
+        device: DeviceId,
+        range: MemoryRange,
+    ) -> DriverResult<()> {
+        const CALL: &str = "free_pinned";
+        let mut sim = self.enter(CALL, device, Needs::Any)?;
+        let MemoryRange { address, bytes } = range;
+        if !sim.devices[device.index()].pinned.is_live(address, bytes) {
+            return Err(invalid_value(CALL, device, "this memory is not allocated"));
+        }
+        // CUDA may synchronise here, and need not.
+        for index in 0..sim.streams.len() {
+            if sim.variant.frees_pinned_at_once {
+                break;
+            }
+            if sim.streams[index].device == device {
+                let latest = sim.latest(index);
+                sim = self.execute_until(sim, CALL, latest)?;
+            }
+        }
+        if sim.devices[device.index()].pinned.free(address, bytes, None) {
+            // SAFETY: the arena keeps the memory, and no queued work uses it, by the contract.
+            unsafe { poison(address, bytes, POISON_FREED) };
+        }
+        sim.check(device, CALL)
+    }
+}

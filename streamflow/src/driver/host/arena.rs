@@ -1,0 +1,151 @@
+//! The memory of a simulated device, or its page-locked memory: which addresses are in use.
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::collections::BTreeMap;
+
+use super::free_list::FreeList;
+use super::memory::{ALIGNMENT, POISON_FREED, content, pointer, poison};
+use super::point::Point;
+use super::random::mix;
+use crate::driver::MemoryRange;
+
+/// Blocks of memory, handed out and taken back.
+///
+/// Memory that was freed is never given back to the system while the simulator lives: a use after
+/// free then reads poison and not unmapped memory.
+#[derive(Debug, Default)]
+pub(super) struct Arena {
+    /// All memory from the system, in order of allocation.
+    owned: Vec<(u64, Layout)>,
+    /// The index in `owned` by address.
+    by_address: BTreeMap<u64, usize>,
+    /// Blocks in use by address.
+    live: BTreeMap<u64, LiveBlock>,
+    /// Bytes of the blocks in use.
+    used: u64,
+    free: FreeList,
+}
+
+#[derive(Debug)]
+struct LiveBlock {
+    /// The requested size.
+    bytes: u64,
+    /// The block's size.
+    size: u64,
+}
+
+impl Arena {
+    /// An arena that reuses freed memory in this way.
+    pub(super) fn new(free: FreeList) -> Self {
+        let mut arena = Self::default();
+        arena.free = free;
+        arena
+    }
+
+    /// A block of at least `bytes`, or `None` if more than `limit` would be in use.
+    ///
+    /// `ordered` tests whether the allocation comes after a free in stream order, `executed` whether the free has
+    /// executed.
+    pub(super) fn allocate(
+        &mut self,
+        bytes: u64,
+        limit: u64,
+        ordered: impl Fn(&Point) -> bool,
+        executed: impl Fn(&Point) -> bool,
+    ) -> Option<u64> {
+        let size = self.free.block_size(bytes)?;
+        let used = self.used.checked_add(size).filter(|used| *used <= limit)?;
+        let address = match self.free.take(size, ordered, executed) {
+            Some(address) => address,
+            None => self.fresh(size)?,
+        };
+        self.used = used;
+        self.live.insert(address, LiveBlock { bytes, size });
+        Some(address)
+    }
+
+    /// Takes a block back. `false` if there is none in use at `address` with `bytes`.
+    pub(super) fn free(&mut self, address: u64, bytes: u64, freed: Option<Point>) -> bool {
+        if !self.is_live(address, bytes) {
+            return false;
+        }
+        let Some(block) = self.live.remove(&address) else { return false };
+        self.used -= block.size;
+        self.free.put(address, block.size, freed);
+        true
+    }
+
+    /// Whether `address` names a block in use of `bytes`.
+    pub(super) fn is_live(&self, address: u64, bytes: u64) -> bool {
+        self.live.get(&address).is_some_and(|block| block.bytes == bytes)
+    }
+
+    /// Whether a range lies within one block in use.
+    pub(super) fn is_in_use(&self, range: MemoryRange) -> bool {
+        let block = self.live.range(..=range.address).next_back();
+        block.is_some_and(|(start, block)| is_within(range, *start, block.bytes))
+    }
+
+    /// Whether a range lies within memory of this arena, in use or free.
+    pub(super) fn owns(&self, range: MemoryRange) -> bool {
+        let found = self.by_address.range(..=range.address).next_back();
+        found.is_some_and(|(start, index)| {
+            is_within(range, *start, self.owned[*index].1.size() as u64)
+        })
+    }
+
+    /// The memory from the system that contains an address, by its number in order of creation, and the offset in it.
+    pub(super) fn locate(&self, address: u64) -> Option<(usize, u64)> {
+        let (start, index) = self.by_address.range(..=address).next_back()?;
+        let offset = address - start;
+        (offset < self.owned[*index].1.size() as u64).then_some((*index, offset))
+    }
+
+    /// A hash of the content of all memory, free memory too, in order of creation. For device memory.
+    pub(super) fn digest(&self) -> u64 {
+        self.owned.iter().fold(0, |digest, &(address, layout)| {
+            let range = MemoryRange { address, bytes: layout.size() as u64 };
+            // SAFETY: the arena owns the memory and has poisoned all of it, and device memory is only
+            // touched under the simulator's lock, which the caller holds.
+            mix(digest ^ unsafe { content(range) })
+        })
+    }
+
+    /// A block of memory from the system. What is left of that memory is free.
+    fn fresh(&mut self, size: u64) -> Option<u64> {
+        let bytes = self.free.portion(size)?;
+        let layout =
+            Layout::from_size_align(usize::try_from(bytes).ok()?, ALIGNMENT as usize).ok()?;
+        // SAFETY: a block has at least one byte, and the portion is as large.
+        let start = unsafe { alloc(layout) };
+        if start.is_null() {
+            return None;
+        }
+        let address = start.expose_provenance() as u64;
+        // Poisoned immediately, so that work that executes before its allocation reads poison, too.
+        // SAFETY: the memory was just allocated with this size, and has no other owner.
+        unsafe { poison(address, bytes, POISON_FREED) };
+        self.by_address.insert(address, self.owned.len());
+        self.owned.push((address, layout));
+        let left = bytes - self.free.gap() - size;
+        if left > 0 {
+            self.free.put(address + size, left, None);
+        }
+        Some(address)
+    }
+}
+
+fn is_within(range: MemoryRange, start: u64, bytes: u64) -> bool {
+    let offset = range.address - start;
+    offset <= bytes && range.bytes <= bytes - offset
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        for (address, layout) in self.owned.drain(..) {
+            // SAFETY: the memory came from `alloc` with this layout and is freed once. The simulator is being
+            // dropped, so no queued work can use it any more.
+            unsafe { dealloc(pointer(address), layout) };
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Copies, and which memory a device reaches.
+//!
+//! A simulated device reaches its own memory and page-locked memory. The memory of another device is reached by copies
+//! between devices alone: no device has direct access to a peer.
+
+use super::HostDriver;
+use super::queue::Op;
+use super::refusal::invalid_value;
+use super::sim::Sim;
+use crate::driver::{CopyKind, CopyOp, DeviceId, DriverResult, MemoryRange, RawStream};
+
+impl HostDriver {
+    /// [`Driver::copy`](crate::driver::Driver::copy).
+    ///
+    /// # Safety
+    /// As there.
+    pub(super) unsafe fn submit_copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
+        const CALL: &str = "copy";
+        if copy.target.bytes != copy.source.bytes {
+            let message = format!(
+                "{} bytes can't be copied to {} bytes",
+                copy.source.bytes, copy.target.bytes
+            );
+            return Err(invalid_value(CALL, stream.device(), &message));
+        }
+        if let CopyKind::Peer { from, to } = copy.kind {
+            self.check_device(CALL, from)?;
+            self.check_device(CALL, to)?;
+            if ![from, to].contains(&stream.device()) {
+                let message = "a copy between devices is queued on a stream of one of them";
+                return Err(invalid_value(CALL, stream.device(), message));
+            }
+        }
+        let (mut sim, index) = self.enter_stream(CALL, stream)?;
+        sim.check_copy(CALL, stream.device(), copy)?;
+        let op = Op::Copy {
+            target: copy.target.address,
+            source: copy.source.address,
+            bytes: copy.source.bytes,
+            kind: copy.kind,
+        };
+        let point = sim.submit(index, op);
+        let sim = self.execute_after_submission(sim, index);
+        if copy.kind.blocks_host() {
+            let done = self.wait(sim, CALL, point, stream.device());
+            if done.is_err() {
+                // The host memory belongs to the caller again: a copy that is still queued must not touch it.
+                self.lock().cancel_copy(point);
+            }
+            return done;
+        }
+        Ok(())
+    }
+}
+
+impl Sim {
+    /// Refuses a copy whose memory is not where its kind says.
+    fn check_copy(&self, call: &'static str, device: DeviceId, copy: &CopyOp) -> DriverResult<()> {
+        let CopyOp { kind, target, source } = *copy;
+        let refuse = |message: &str| Err(invalid_value(call, device, message));
+        match kind {
+            CopyKind::PinnedToDevice if !self.is_page_locked(source) => refuse(
+                "the source is not page-locked; copy from memory of `allocate_pinned`, or as pageable memory",
+            ),
+            CopyKind::DeviceToPinned if !self.is_page_locked(target) => refuse(
+                "the target is not page-locked; copy to memory of `allocate_pinned`, or as pageable memory",
+            ),
+            CopyKind::PinnedToDevice | CopyKind::PageableToDevice
+                if !self.is_device_memory(target) =>
+            {
+                refuse("the target is not device memory")
+            }
+            CopyKind::DeviceToPinned | CopyKind::DeviceToPageable
+                if !self.is_device_memory(source) =>
+            {
+                refuse("the source is not device memory")
+            }
+            CopyKind::DeviceToDevice => {
+                self.check_in_reach(call, device, source, || "the source".to_owned())?;
+                self.check_in_reach(call, device, target, || "the target".to_owned())
+            }
+            CopyKind::Peer { from, to } if !self.is_of(from, source) || !self.is_of(to, target) => {
+                refuse(&format!(
+                    "the source is not memory of {from}, or the target not memory of {to}"
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses memory that a device does not reach. On CUDA, such an access makes the device unusable.
+    pub(super) fn check_in_reach(
+        &self,
+        call: &'static str,
+        device: DeviceId,
+        range: MemoryRange,
+        what: impl FnOnce() -> String,
+    ) -> DriverResult<()> {
+        if self.is_of(device, range) || self.is_page_locked(range) {
+            return Ok(());
+        }
+        let what = what();
+        let message = if self.is_device_memory(range) {
+            format!(
+                "{what} is memory of another device, which {device} can't access; copy it between the devices"
+            )
+        } else {
+            format!(
+                "{what} is ordinary host memory, or no memory at all, and {device} can't access it; copy it to the device"
+            )
+        };
+        Err(invalid_value(call, device, &message))
+    }
+
+    fn is_of(&self, device: DeviceId, range: MemoryRange) -> bool {
+        range.bytes == 0 || self.devices[device.index()].memory.owns(range)
+    }
+
+    fn is_device_memory(&self, range: MemoryRange) -> bool {
+        range.bytes == 0 || self.devices.iter().any(|device| device.memory.owns(range))
+    }
+
+    /// Page-locked memory is so for all devices.
+    fn is_page_locked(&self, range: MemoryRange) -> bool {
+        range.bytes == 0 || self.devices.iter().any(|device| device.pinned.is_in_use(range))
+    }
+}

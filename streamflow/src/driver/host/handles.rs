@@ -1,0 +1,152 @@
+//! Handles of streams, events and kernels.
+//!
+//! Slots are reused. A slot's *generation* counts the objects that it has had: internal points have it always, and
+//! handles unless the [variant](super::variant) reuses them.
+
+use std::collections::VecDeque;
+
+use super::order::Order;
+use super::point::StreamKey;
+use super::queue::{Event, Stream, StreamKind};
+use super::refusal::invalid_handle;
+use super::sim::Sim;
+use crate::driver::{DeviceId, DriverResult, RawEvent, RawFunction, RawStream};
+
+impl Sim {
+    pub(super) fn add_stream(&mut self, device: DeviceId, kind: StreamKind) -> RawStream {
+        let name = self.stream_names;
+        self.stream_names += 1;
+        let fresh = Stream {
+            generation: 0,
+            device,
+            kind,
+            name,
+            queue: VecDeque::with_capacity(64),
+            params: VecDeque::with_capacity(256),
+            submitted: 0,
+            done: 0,
+            busy: None,
+            destroyed: false,
+            vacant: false,
+            used: false,
+            time: 0,
+            recorded: VecDeque::new(),
+            order: Order::default(),
+        };
+        let index = self.streams.iter().position(|stream| stream.vacant);
+        let index = match index {
+            Some(index) => {
+                let slot = &mut self.streams[index];
+                *slot = Stream { generation: slot.generation, ..fresh };
+                index
+            }
+            None => {
+                self.streams.push(fresh);
+                self.streams.len() - 1
+            }
+        };
+        // Which slots are vacant may depend on the executed operations.
+        self.note_answer(index as u64);
+        RawStream::new(device, self.handle(index, self.streams[index].generation))
+    }
+
+    /// The slot of a live stream.
+    pub(super) fn stream(&self, raw: RawStream, call: &'static str) -> DriverResult<usize> {
+        let (index, generation) = split(raw.handle());
+        match self.streams.get(index) {
+            Some(stream)
+                if (stream.generation == generation || self.variant.reuses_handles)
+                    && stream.device == raw.device()
+                    && !stream.vacant
+                    && !stream.destroyed =>
+            {
+                Ok(index)
+            }
+            _ => Err(invalid_handle(call, raw.device(), "there is no such stream")),
+        }
+    }
+
+    pub(super) fn key(&self, index: usize) -> StreamKey {
+        StreamKey { index: index as u32, generation: self.streams[index].generation }
+    }
+
+    pub(super) fn destroy_stream(&mut self, index: usize) {
+        self.streams[index].destroyed = true;
+        self.vacate(index);
+    }
+
+    /// Frees the slot of a destroyed stream whose work is done.
+    pub(super) fn vacate(&mut self, index: usize) {
+        let stream = &mut self.streams[index];
+        if stream.destroyed && !stream.vacant && stream.oldest().is_none() {
+            stream.vacant = true;
+            stream.generation = stream.generation.wrapping_add(1);
+            self.choose_slowest();
+        }
+    }
+
+    pub(super) fn add_event(&mut self, device: DeviceId) -> RawEvent {
+        let name = self.event_names;
+        self.event_names += 1;
+        let order = Order::default();
+        let fresh =
+            Event { generation: 0, device, name, records: 0, latest: None, order, vacant: false };
+        let index = match self.free_events.pop() {
+            Some(index) => {
+                let slot = &mut self.events[index as usize];
+                // The order keeps its memory: an event that is made in place of another allocates nothing.
+                let order = std::mem::take(&mut slot.order);
+                *slot = Event { generation: slot.generation, order, ..fresh };
+                index as usize
+            }
+            None => {
+                self.events.push(fresh);
+                self.events.len() - 1
+            }
+        };
+        RawEvent::new(device, self.handle(index, self.events[index].generation))
+    }
+
+    /// The slot of a live event.
+    pub(super) fn event(&self, raw: RawEvent, call: &'static str) -> DriverResult<usize> {
+        let (index, generation) = split(raw.handle());
+        match self.events.get(index) {
+            Some(event)
+                if (event.generation == generation || self.variant.reuses_handles)
+                    && event.device == raw.device()
+                    && !event.vacant =>
+            {
+                Ok(index)
+            }
+            _ => Err(invalid_handle(call, raw.device(), "there is no such event")),
+        }
+    }
+
+    /// Destroys an event. Waits for it still hold: they have the point in the stream.
+    pub(super) fn destroy_event(&mut self, raw: RawEvent, call: &'static str) -> DriverResult<()> {
+        let index = self.event(raw, call)?;
+        let event = &mut self.events[index];
+        event.vacant = true;
+        event.generation = event.generation.wrapping_add(1);
+        self.free_events.push(index as u32);
+        Ok(())
+    }
+
+    pub(super) fn function(&self, raw: RawFunction, call: &'static str) -> DriverResult<u32> {
+        match self.functions.get(raw.handle() as usize) {
+            Some(function) if function.device == raw.device() => Ok(raw.handle() as u32),
+            _ => Err(invalid_handle(call, raw.device(), "there is no such kernel")),
+        }
+    }
+
+    /// The handle of a slot. Without the generation it is that of the slot's earlier objects, as on CUDA, where a
+    /// handle is a pointer to memory that is reused.
+    fn handle(&self, index: usize, generation: u32) -> u64 {
+        let generation = if self.variant.reuses_handles { 0 } else { generation };
+        u64::from(generation) << 32 | index as u64
+    }
+}
+
+fn split(handle: u64) -> (usize, u32) {
+    (handle as u32 as usize, (handle >> 32) as u32)
+}

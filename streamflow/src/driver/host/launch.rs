@@ -1,0 +1,94 @@
+//! Launches, and their limits (CUDA C++ Programming Guide, *Technical specifications per compute capability*). Only that of
+//! shared memory depends on the architecture.
+
+use super::HostDriver;
+use super::queue::Op;
+use super::refusal::{invalid_handle, invalid_value};
+use crate::driver::{DriverResult, Launch, MAX_PARAMS, RawStream};
+
+/// Threads per block.
+pub(super) const THREADS: u32 = 1024;
+/// Threads per block in x, y and z.
+const BLOCK: [u32; 3] = [1024, 1024, 64];
+/// Blocks in x, y and z.
+const GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
+/// The most bytes of shared memory per block, static and dynamic together, of a compute capability. Above 48 KiB a
+/// kernel opts in, which the CUDA driver of this library does for each launch that needs it.
+const fn shared_bytes(compute_capability: (u32, u32)) -> u32 {
+    let kibibytes = match compute_capability {
+        (7, 0 | 2) => 96,
+        (7, 5) => 64,
+        (8, 0 | 7) => 163,
+        (8, 6 | 9) | (12, _) => 99,
+        (9..=11, _) => 227,
+        _ => 48,
+    };
+    kibibytes << 10
+}
+
+/// The limit that a launch exceeds, as text; CUDA would refuse it as an invalid value.
+fn exceeded(launch: &Launch<'_>, most_shared: u32) -> Option<String> {
+    let Launch { name, grid, block, shared_bytes, params, .. } = launch;
+    if grid.iter().zip(GRID).any(|(blocks, most)| *blocks == 0 || *blocks > most) {
+        return Some(format!("kernel `{name}`: a grid of {grid:?} is not within 1 to {GRID:?}"));
+    }
+    let threads = block.iter().map(|threads| u64::from(*threads)).product::<u64>();
+    if block.iter().zip(BLOCK).any(|(threads, most)| *threads == 0 || *threads > most)
+        || threads > u64::from(THREADS)
+    {
+        return Some(format!(
+            "kernel `{name}`: a block of {block:?} is not within 1 to {BLOCK:?}, \
+             {THREADS} threads in all"
+        ));
+    }
+    if *shared_bytes > most_shared {
+        return Some(format!(
+            "kernel `{name}`: {shared_bytes} bytes of shared memory are more than this device's {most_shared}"
+        ));
+    }
+    if params.len() > MAX_PARAMS {
+        return Some(format!(
+            "kernel `{name}`: {} parameters are more than {MAX_PARAMS}",
+            params.len()
+        ));
+    }
+    None
+}
+
+impl HostDriver {
+    /// The most shared memory of a block.
+    pub(super) const fn max_shared_bytes(&self) -> u32 {
+        shared_bytes(self.compute_capability)
+    }
+
+    /// [`Driver::launch`](crate::driver::Driver::launch).
+    ///
+    /// # Safety
+    /// As there.
+    pub(super) unsafe fn submit_launch(
+        &self,
+        stream: RawStream,
+        launch: &Launch<'_>,
+    ) -> DriverResult<()> {
+        const CALL: &str = "launch";
+        if let Some(message) = exceeded(launch, self.max_shared_bytes()) {
+            return Err(invalid_value(CALL, stream.device(), &message));
+        }
+        let (mut sim, index) = self.enter_stream(CALL, stream)?;
+        let function = sim.function(launch.function, CALL)?;
+        if launch.function.device() != stream.device() {
+            let message = "the kernel was loaded for another device";
+            return Err(invalid_handle(CALL, stream.device(), message));
+        }
+        for access in launch.accesses {
+            sim.check_in_reach(CALL, stream.device(), access.range, || {
+                format!("argument `{}` of kernel `{}`", access.argument, launch.name)
+            })?;
+        }
+        sim.streams[index].params.extend(launch.params);
+        let bytes = launch.accesses.iter().map(|access| access.range.bytes).sum();
+        sim.submit(index, Op::Kernel { function, params: launch.params.len() as u32, bytes });
+        drop(self.execute_after_submission(sim, index));
+        Ok(())
+    }
+}
