@@ -4,6 +4,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use streamflow::driver::host::HostDriver;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{fill, slow_fill};
 use streamflow_tests::layers::Bound;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
             2,
             order_after_a_library_switches_devices,
         )
+        .seeded("a_hook_may_end_without_a_context", without_a_context)
         .run()
 }
 
@@ -385,5 +387,43 @@ fn order_after_a_library_switches_devices(on: &Platform) -> Result<(), Failed> {
     let platform = Platform::from_driver(Arc::new(Bound::new(on.driver().clone())))?;
     let seen = Seen::default();
     Switching::new(&platform, seen.clone())?.run()?;
+    check(seen::all(&seen) == [true; 3], || format!("{seen:?}"))
+}
+
+/// Works on a stream, and then lets a library leave the thread without a current context.
+#[operator(streams(work))]
+struct LeavesNoContext {
+    #[output]
+    image: Tensor<f32>,
+    driver: Arc<HostDriver>,
+}
+
+impl Compute for LeavesNoContext {
+    fn compute(&mut self, io: LeavesNoContextIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.work)?;
+        let mut image = cx.tensor([LEN], &stream)?;
+        stream.launch::<fill>(LEN, (&mut image, cx.tick() as f32))?;
+        io.image.set_cuda_stream(&stream).emit(image)?;
+        self.driver.unbind();
+        Ok(())
+    }
+}
+
+graph! {
+    struct LeavingNoContext(driver: Arc<HostDriver>, seen: Seen<bool>) {
+        #[when(count(3))]
+        let library: LeavesNoContext = LeavesNoContext::new(driver);
+        let sink: Sink = Sink::new(true, seen);
+
+        library.image >> sink.image;
+    }
+}
+
+/// The record at the end of the hook, and all later work, bind the device again.
+fn without_a_context(seed: u64) -> Result<(), Failed> {
+    let driver = Arc::new(HostDriver::builder().seed(seed).build());
+    let platform = Platform::from_driver(driver.clone())?;
+    let seen = Seen::default();
+    LeavingNoContext::new(&platform, driver, seen.clone())?.run()?;
     check(seen::all(&seen) == [true; 3], || format!("{seen:?}"))
 }

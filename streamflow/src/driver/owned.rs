@@ -48,26 +48,35 @@ impl OwnedStream {
     pub(crate) fn record(&self, event: &OwnedEvent) -> DriverResult<()> {
         self.same_driver("record_event", event)?;
         // SAFETY: both are alive, because they are borrowed from their owners, and of this driver.
-        unsafe { self.driver.record_event(event.raw, self.raw) }
+        self.in_context(|| unsafe { self.driver.record_event(event.raw, self.raw) })
     }
 
     /// [`Driver::wait_event`].
     pub(crate) fn wait(&self, event: &OwnedEvent) -> DriverResult<()> {
         self.same_driver("wait_event", event)?;
         // SAFETY: as in `record`.
-        unsafe { self.driver.wait_event(self.raw, event.raw) }
+        self.in_context(|| unsafe { self.driver.wait_event(self.raw, event.raw) })
     }
 
     /// [`Driver::query_stream`].
     pub(crate) fn query(&self) -> DriverResult<bool> {
         // SAFETY: alive while it is borrowed.
-        unsafe { self.driver.query_stream(self.raw) }
+        self.in_context(|| unsafe { self.driver.query_stream(self.raw) })
     }
 
     /// [`Driver::synchronize_stream`].
     pub(crate) fn synchronize(&self) -> DriverResult<()> {
         // SAFETY: alive while it is borrowed.
-        unsafe { self.driver.synchronize_stream(self.raw) }
+        self.in_context(|| unsafe { self.driver.synchronize_stream(self.raw) })
+    }
+
+    /// Makes a call. A default stream's handle names no device, so that its device is bound before each call anyway.
+    fn in_context<R>(&self, call: impl Fn() -> DriverResult<R>) -> DriverResult<R> {
+        let device = self.raw.device();
+        if self.raw == self.driver.default_stream(device) {
+            return call();
+        }
+        in_context(&*self.driver, device, call)
     }
 
     /// Refuses an event of another driver: handles are numbers, and two drivers may use the same number.
@@ -117,6 +126,26 @@ fn give_back(
     }
 }
 
+/// CUDA's code for a call without a current context.
+const INVALID_CONTEXT: i32 = 201;
+
+/// Makes a call for which any context is good enough. If a library has left this thread without one since the device
+/// was bound, binds it again and repeats the call: a record after a hook, or a wait for it, must not fail for that.
+#[inline]
+fn in_context<R>(
+    driver: &dyn Driver,
+    device: DeviceId,
+    call: impl Fn() -> DriverResult<R>,
+) -> DriverResult<R> {
+    match call() {
+        Err(DriverError::Call { code: INVALID_CONTEXT, .. }) => {
+            driver.bind(device)?;
+            call()
+        }
+        done => done,
+    }
+}
+
 /// An event that is destroyed with its owner.
 #[derive(Debug)]
 pub(crate) struct OwnedEvent {
@@ -150,13 +179,15 @@ impl OwnedEvent {
     /// [`Driver::query_event`]. The device's context must be bound, here and below.
     pub(crate) fn query(&self) -> DriverResult<bool> {
         // SAFETY: alive while it is borrowed.
-        unsafe { self.driver.query_event(self.raw) }
+        let query = || unsafe { self.driver.query_event(self.raw) };
+        in_context(&*self.driver, self.raw.device(), query)
     }
 
     /// [`Driver::synchronize_event`].
     pub(crate) fn synchronize(&self) -> DriverResult<()> {
         // SAFETY: alive while it is borrowed.
-        unsafe { self.driver.synchronize_event(self.raw) }
+        let synchronize = || unsafe { self.driver.synchronize_event(self.raw) };
+        in_context(&*self.driver, self.raw.device(), synchronize)
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod access;
 mod bound;
+mod contexts;
 mod downloads;
 mod freeing;
 mod given_back;
