@@ -1,0 +1,73 @@
+//! The guide's page about the simulator and CUDA: each line has a test that exists, or a reason.
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "a test")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const PAGE: &str = "streamflow/src/guide/simulator_and_cuda.md";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The text of all Rust files below a folder.
+fn sources(folder: &Path, text: &mut String) {
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let path = entry.path();
+        if path.is_dir() {
+            sources(&path, text);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            text.push_str(&fs::read_to_string(path).unwrap());
+        }
+    }
+}
+
+/// The last cells of the rows of all tables.
+fn last_cells(page: &str) -> Vec<&str> {
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
+    let cells = rows.map(|row| row.rsplit(" | ").next().unwrap());
+    cells.filter(|cell| *cell != "Shown by").collect()
+}
+
+/// Whether a test has this name: a function under `#[test]`, or a test of a suite.
+fn is_test(name: &str, sources: &str) -> bool {
+    let function = format!("#[test]\nfn {name}(");
+    sources.contains(&function) || sources.contains(&format!("(\"{name}\", "))
+}
+
+/// What is wrong with a cell.
+fn problem(cell: &str, sources: &str) -> Option<String> {
+    if let Some(reason) = cell.strip_prefix("Reason: ") {
+        return (reason.len() < 20).then(|| format!("no reason: {cell}"));
+    }
+    let name = cell.strip_prefix('`').and_then(|name| name.strip_suffix('`'));
+    match name {
+        Some(name) if is_test(name, sources) => None,
+        Some(name) => Some(format!("there is no test `{name}`")),
+        None => Some(format!("neither a test nor a reason: {cell}")),
+    }
+}
+
+#[test]
+fn each_line_has_a_test_or_a_reason() {
+    let page = fs::read_to_string(root().join(PAGE)).unwrap();
+    let mut text = String::new();
+    for folder in ["streamflow/src", "tests/tests"] {
+        sources(&root().join(folder), &mut text);
+    }
+    let cells = last_cells(&page);
+    assert!(cells.len() >= 30, "{}", cells.len());
+    let problems: Vec<_> = cells.iter().filter_map(|cell| problem(cell, &text)).collect();
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// The control: a name that no test has, an empty cell and an empty reason are found.
+#[test]
+fn a_line_without_a_test_is_found() {
+    let source = "#[test]\nfn it_works() {}\nfn helper() {}";
+    assert_eq!(problem("`it_works`", source), None);
+    for cell in ["`helper`", "`it_worked`", "", "Reason: none"] {
+        assert!(problem(cell, source).is_some(), "{cell}");
+    }
+    assert_eq!(last_cells("| a | Shown by |\n|---|---|\n| b | `c` |\n"), ["`c`"]);
+}
