@@ -63,6 +63,8 @@ impl Seam {
         let events = (0..EVENTS).map(|_| bare.event()).collect::<DriverResult<_>>()?;
         let memory = || bare.allocate(streams[0]);
         let (out, x, y) = (memory()?, memory()?, memory()?);
+        bare.write(streams[0], x)?;
+        bare.write(streams[0], y)?;
         bare.order(streams[0], streams[1], true)?;
         let len = Param::new(BYTES / 4);
         let address = |range: MemoryRange| Param::new(range.address);
@@ -102,7 +104,11 @@ impl Pair {
     fn new(platform: &Platform) -> Result<Self> {
         let pool = platform.stream_pool("PAIR", &CudaStreamPool::new())?;
         let streams = [pool.allocate("a")?, pool.allocate("b")?];
-        let buffer = || platform.buffer(LEN, &streams[0]);
+        let buffer = || -> Result<Buffer<f32>> {
+            let mut buffer = platform.buffer(LEN, &streams[0])?;
+            streams[0].fill_bytes(&mut buffer, 0)?;
+            Ok(buffer)
+        };
         let data = [buffer()?, buffer()?, buffer()?];
         Ok(Self { streams, data })
     }
