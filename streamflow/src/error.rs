@@ -517,7 +517,8 @@ pub enum Error {
         followed: Vec<Error>,
     },
 
-    /// The [race checker](crate::driver::race) found accesses to the same memory that nothing orders.
+    /// The [race checker](crate::driver::race) found accesses to the same memory that nothing orders, an access to freed
+    /// memory, a read of what nobody wrote, or a stale handle.
     #[error("{0}")]
     Races(RaceReports),
 

@@ -277,6 +277,33 @@ pub fn launch_unordered<K: Kernel>(
     unsafe { Ok(stream.launch_unordered::<K>(grid, args)?) }
 }
 
+/// Fills bytes that the test owns.
+///
+/// # Errors
+/// Those of the driver.
+pub fn fill_range(driver: &dyn Driver, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+    // SAFETY: these tests free their memory last.
+    unsafe { driver.fill(stream, range, 1) }
+}
+
+/// Records an event.
+///
+/// # Errors
+/// Those of the driver.
+pub fn record(driver: &dyn Driver, event: RawEvent, stream: RawStream) -> DriverResult<()> {
+    // SAFETY: these tests destroy their streams and events last.
+    unsafe { driver.record_event(event, stream) }
+}
+
+/// Makes a stream wait for an event.
+///
+/// # Errors
+/// Those of the driver.
+pub fn wait(driver: &dyn Driver, stream: RawStream, event: RawEvent) -> DriverResult<()> {
+    // SAFETY: these tests destroy their streams and events last.
+    unsafe { driver.wait_event(stream, event) }
+}
+
 /// Blocks until an event is complete.
 ///
 /// # Errors

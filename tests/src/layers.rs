@@ -3,6 +3,7 @@
 #[macro_use]
 mod pass;
 
+mod between;
 mod blind;
 mod bound;
 mod drop_waits;
@@ -12,7 +13,9 @@ mod interrupted;
 pub mod mutate;
 mod not_yet;
 mod null;
+mod reuses_handles;
 
+pub use between::{Between, Moment};
 pub use blind::Blind;
 pub use bound::Bound;
 pub use drop_waits::DropWaits;
@@ -21,3 +24,4 @@ pub use interrupted::Interrupted;
 pub use mutate::Mutate;
 pub use not_yet::NotYet;
 pub use null::Null;
+pub use reuses_handles::ReusesHandles;

@@ -1,6 +1,8 @@
 //! Handles of a driver's objects: plain integers with a type.
 
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
 /// A device of a platform: logical, `0..device_count()`.
@@ -23,16 +25,34 @@ impl fmt::Display for DeviceId {
 macro_rules! handle {
     ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Clone, Copy)]
         pub struct $name {
             device: DeviceId,
+            /// Tells apart the objects that had this handle one after the other. 0 if it is not known.
+            stamp: u32,
             handle: u64,
         }
 
         impl $name {
             /// For drivers only: other code can only hold handles that a driver made.
             pub(crate) const fn new(device: DeviceId, handle: u64) -> Self {
-                Self { device, handle }
+                Self { device, handle, stamp: 0 }
+            }
+
+            /// The same handle with a stamp.
+            #[allow(dead_code, reason = "not all kinds of handles are stamped")]
+            pub(super) const fn stamped(self, stamp: u32) -> Self {
+                Self { stamp, ..self }
+            }
+
+            #[allow(dead_code, reason = "as above")]
+            pub(super) const fn stamp(self) -> u32 {
+                self.stamp
+            }
+
+            /// What the driver sees of it, and what is compared: not the stamp.
+            const fn identity(self) -> (DeviceId, u64) {
+                (self.device, self.handle)
             }
 
             /// The device that the object belongs to.
@@ -43,6 +63,32 @@ macro_rules! handle {
             /// The driver's number for the object: on CUDA the pointer behind the handle.
             pub const fn handle(self) -> u64 {
                 self.handle
+            }
+        }
+
+        impl PartialEq for $name {
+            fn eq(&self, other: &Self) -> bool {
+                self.identity() == other.identity()
+            }
+        }
+
+        impl Eq for $name {}
+
+        impl PartialOrd for $name {
+            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+
+        impl Ord for $name {
+            fn cmp(&self, other: &Self) -> Ordering {
+                self.identity().cmp(&other.identity())
+            }
+        }
+
+        impl Hash for $name {
+            fn hash<H: Hasher>(&self, state: &mut H) {
+                self.identity().hash(state);
             }
         }
 

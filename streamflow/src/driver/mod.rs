@@ -376,7 +376,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// # use streamflow::driver::{Note, RawStream};
     /// # use streamflow::Platform;
     /// fn silence(platform: &Platform, stream: RawStream) {
-    ///     platform.driver().tell(&Note::Relies { on: stream, by: None });
+    ///     platform.driver().tell(&Note::Relies { on: stream, record: None, by: None });
     /// }
     /// ```
     unsafe fn tell(&self, note: &Note<'_>) {

@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use super::{AccessMode, Driver, MemoryRange, RawStream};
+use super::{AccessMode, Driver, MemoryRange, RawEvent, RawStream};
 
 /// The place in a program's source that caused a call or an access.
 pub type SourceLocation = &'static Location<'static>;
@@ -61,6 +61,9 @@ pub enum Note<'a> {
     Relies {
         /// The stream whose work was found complete, by any thread.
         on: RawStream,
+        /// The event whose record the caller relies on: the work before that record is complete. `None`, also where the
+        /// event may hold another record: all of the stream's work that was found complete.
+        record: Option<RawEvent>,
         /// The stream whose later work relies on it; `None` for the calling thread.
         by: Option<RawStream>,
     },

@@ -176,6 +176,10 @@ impl OwnedEvent {
         unsafe { self.driver.elapsed(self.raw, end.raw) }
     }
 
+    pub(crate) fn raw(&self) -> RawEvent {
+        self.raw
+    }
+
     /// [`Driver::query_event`]. The device's context must be bound, here and below.
     pub(crate) fn query(&self) -> DriverResult<bool> {
         // SAFETY: alive while it is borrowed.

@@ -67,7 +67,7 @@
 //! and no lock of memory is held during a driver call.
 
 use super::{Point, StreamTable, Timeline};
-use crate::driver::{DriverResult, Note};
+use crate::driver::DriverResult;
 use crate::error::{Error, Result};
 
 impl Timeline {
@@ -96,7 +96,7 @@ impl Timeline {
         let other = table.timeline(point.stream);
         if table.is_known_complete(point) {
             // This thread or another one found it complete.
-            table.tell(&Note::Relies { on: other.raw(), by: Some(self.raw()) });
+            other.rely(table, point.record, Some(self));
             self.seen.raise(point.stream, point.record);
             return Ok(());
         }

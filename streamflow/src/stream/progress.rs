@@ -58,9 +58,19 @@ impl Timeline {
     fn is_found_complete(&self, table: &StreamTable, number: u64) -> bool {
         let is_complete = self.records.is_complete(number);
         if is_complete {
-            table.tell(&Note::Relies { on: self.raw(), by: None });
+            self.rely(table, number, None);
         }
         is_complete
+    }
+
+    /// Notifies a driver that watches: the calling thread, or the stream `by`, relies on that record `number` was found
+    /// complete.
+    #[inline]
+    pub(super) fn rely(&self, table: &StreamTable, number: u64, by: Option<&Self>) {
+        if table.is_watched() {
+            let (on, record, by) = (self.raw(), self.event_of(number), by.map(Self::raw));
+            table.tell(&Note::Relies { on, record, by });
+        }
     }
 
     /// Notes that the host has found a record complete, and so everything that it covers (rule 8 of

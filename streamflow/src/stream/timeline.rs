@@ -15,8 +15,8 @@ use super::records::Records;
 use super::ring::{self, Record};
 use super::{PlatformNumber, Point};
 use crate::driver::{
-    DeviceId, Driver, DriverError, DriverResult, Note, OwnedEvent, OwnedStream, RawStream, Signal,
-    StreamOptions,
+    DeviceId, Driver, DriverError, DriverResult, Note, OwnedEvent, OwnedStream, RawEvent,
+    RawStream, Signal, StreamOptions,
 };
 use crate::lock::Lock;
 
@@ -208,6 +208,11 @@ impl Timeline {
     pub(super) fn record(&self) -> DriverResult<Point> {
         let made = self.records.record(&self.seen, |slot| self.record_slot(slot))?;
         made.map(|number| self.point(number)).ok_or_else(|| self.missing_record())
+    }
+
+    /// The event that holds the record, if one does.
+    pub(super) fn event_of(&self, number: u64) -> Option<RawEvent> {
+        self.lock().holds(number).then(|| self.events[ring::slot(number)].raw())
     }
 
     /// As [`record`](Self::record), on an event that is not in the ring, so that no stream waits for it. `None` for a

@@ -255,10 +255,43 @@ impl Bare {
         Ok(called.load(Ordering::Acquire))
     }
 
-    /// Notes that the calling thread, or the stream `by`, relies on a query that found the stream `on` complete.
-    pub fn relies(&self, on: RawStream, by: Option<RawStream>) {
+    /// Notes that the calling thread, or the stream `by`, relies on a query that found the stream `on` complete: up to
+    /// the record that an event holds, or as far as it was.
+    pub fn relies(&self, on: RawStream, record: Option<RawEvent>, by: Option<RawStream>) {
         // SAFETY: only the checker gets the note, and the test decides whether it is true.
-        unsafe { self.driver.tell(&Note::Relies { on, by }) };
+        unsafe { self.driver.tell(&Note::Relies { on, record, by }) };
+    }
+
+    /// Destroys a stream. A test may go on to use its handle.
+    pub fn destroy_stream(&self, stream: RawStream) -> DriverResult<()> {
+        let mut streams = self.streams.borrow_mut();
+        if let Some(index) = streams.iter().position(|owned| *owned == stream) {
+            streams.remove(index);
+        }
+        // SAFETY: the stream was of this value. A second call is refused, by the simulator or by a layer of the tests.
+        unsafe { self.driver.destroy_stream(stream) }
+    }
+
+    /// Destroys an event. A test may go on to use its handle.
+    pub fn destroy_event(&self, event: RawEvent) -> DriverResult<()> {
+        self.events.borrow_mut().retain(|owned| *owned != event);
+        // SAFETY: as above.
+        unsafe { self.driver.destroy_event(event) }
+    }
+
+    /// Notes that work on a stream gets the address of memory.
+    #[track_caller]
+    pub fn address(&self, stream: RawStream, range: MemoryRange, mode: AccessMode) {
+        let note = Note::ForeignAccess { stream, range, mode, location: Location::caller() };
+        // SAFETY: as in `relies`.
+        unsafe { self.driver.tell(&note) };
+    }
+
+    /// Frees page-locked memory.
+    pub fn free_pinned(&self, range: MemoryRange) -> DriverResult<()> {
+        self.pinned.borrow_mut().retain(|owned| *owned != range);
+        // SAFETY: this value owned the memory and has removed it from its list; no queued work uses it.
+        unsafe { self.driver.free_pinned(device(0), range) }
     }
 
     /// Notes that the host accesses memory, as a guard does.

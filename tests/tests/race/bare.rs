@@ -1,10 +1,16 @@
 //! One race and one dependency at a time, on bare streams. Each program in `RACES` has one race without its dependency,
 //! and none with it.
 
+#[path = "bare/content.rs"]
+mod content;
 #[path = "bare/host.rs"]
 mod host;
+#[path = "bare/meanwhile.rs"]
+mod meanwhile;
 #[path = "bare/reports.rs"]
 mod reports;
+#[path = "bare/stale.rs"]
+mod stale;
 #[path = "bare/streams.rs"]
 mod streams;
 
@@ -46,6 +52,7 @@ const RACES: &[(&str, Program)] = &[
 ];
 
 pub(super) fn add(suite: Suite) -> Suite {
+    let suite = stale::add(meanwhile::add(content::add(suite)));
     let suite = RACES.iter().fold(suite, |suite, &(name, program)| {
         suite.both(name, move |platform| {
             expect(platform, program, false, 1)?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use streamflow::driver::race::{RaceAction, RaceReport, RaceReports};
+use streamflow::driver::race::{RaceAccess, RaceAction, RaceKind, RaceReport, RaceReports};
 use streamflow::driver::{AccessMode, Direction};
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
@@ -18,6 +18,7 @@ const LEN: usize = 1003;
 pub(super) fn add(suite: Suite) -> Suite {
     let suite = suite
         .both("a_run_returns_its_races_as_an_error", a_run_returns_its_races)
+        .both("a_run_reports_an_image_that_nobody_wrote", an_unwritten_image)
         .seeded("launches_that_wait_hide_no_race", launches_that_wait)
         .both("a_harness_returns_its_races_as_an_error", a_harness_returns_its_races)
         .both("an_unordered_launch_that_the_caller_orders_does_not_race", an_ordered_launch);
@@ -68,6 +69,76 @@ graph! {
         #[streams(STREAMS)] let impatient: Impatient = Impatient::new(0);
         source.image >> impatient.image;
     }
+}
+
+/// Sends images, of which it may forget to write one row.
+#[operator(streams(fill))]
+struct Forgetful {
+    #[output]
+    image: Tensor<f32>,
+    rows: usize,
+    line: u32,
+}
+
+impl Compute for Forgetful {
+    fn compute(&mut self, io: ForgetfulIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.fill)?;
+        self.line = line!() + 1;
+        let mut image = cx.tensor([4, LEN], &stream)?;
+        let written = image.slice_mut(..self.rows * LEN);
+        let mut written = written.ok_or_else(|| Failure::msg("the rows are out of range"))?;
+        stream.launch::<slow_fill>(written.len(), (&mut written, 1.0, 0))?;
+        io.image.set_cuda_stream(&stream).emit(image)
+    }
+}
+
+#[operator]
+struct Reads {
+    #[input]
+    image: &Tensor<f32>,
+}
+
+impl Compute for Reads {
+    fn compute(&mut self, io: ReadsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let (image, stream) = io.image.receive().receive_cuda_stream(cx)?;
+        cx.download(image, &stream)?.wait_blocking()?;
+        Ok(())
+    }
+}
+
+graph! {
+    struct Unwritten(rows: usize, count: u64) {
+        #[when(count(count))] let source: Forgetful = Forgetful::new(rows, 0);
+        let reads: Reads = Reads::new();
+        source.image >> reads.image;
+    }
+}
+
+/// The report names the bytes, and the place where their memory was allocated, or allocated again from the pool.
+fn an_unwritten_image(platform: &Platform) -> Result<(), Failed> {
+    for (action, runs_before) in [(RaceAction::Allocate, 0), (RaceAction::Recycle, 1)] {
+        let platform = watched(platform)?;
+        for _ in 0..runs_before {
+            Unwritten::new(&platform, 4, 5)?.run()?;
+        }
+        let mut graph = Unwritten::new(&platform, 3, 5)?;
+        let races = races_of(graph.run().map(drop))?;
+        let text = races.to_string();
+        let [RaceReport { kind, earlier, later, overlap, .. }] = &races.races[..] else {
+            return Err(Failed::msg(races));
+        };
+        let row = 4 * LEN as u64;
+        let in_node =
+            |access: &RaceAccess, node| access.hook.as_ref().is_some_and(|hook| hook.node == node);
+        check(*kind == RaceKind::Unwritten && *overlap == (3 * row..4 * row), || text.clone())?;
+        check(earlier.action == action && in_node(earlier, "source"), || text.clone())?;
+        check(earlier.location.is_some_and(|it| it.line() == graph.source().line), || {
+            text.clone()
+        })?;
+        check(later.action == RaceAction::Copy("source"), || text.clone())?;
+        check(in_node(later, "reads"), || text)?;
+    }
+    Ok(())
 }
 
 /// A platform with a race checker on the same driver, independent of build and environment.

@@ -50,6 +50,23 @@ impl Clock {
         risen
     }
 
+    /// Raises each entry to the lower one of `a` and `b`.
+    pub(super) fn merge_common(&mut self, a: &Self, b: &Self) {
+        if self.0.len() < a.0.len().min(b.0.len()) {
+            self.resize(a.0.len().min(b.0.len()));
+        }
+        for (own, (a, b)) in self.0.iter_mut().zip(a.0.iter().zip(&b.0)) {
+            *own = (*own).max(*a.min(b));
+        }
+    }
+
+    /// Lowers each entry to that of `other`.
+    pub(super) fn keep_common(&mut self, other: &Self) {
+        for (stream, own) in self.0.iter_mut().enumerate() {
+            *own = (*own).min(other.get(stream as u32));
+        }
+    }
+
     /// Copies `other` into the memory that this clock has.
     #[inline(always)]
     pub(super) fn copy_from(&mut self, other: &Self) {
@@ -70,11 +87,6 @@ impl Clock {
     #[inline(never)]
     fn resize(&mut self, streams: usize) {
         self.0.resize(streams.next_multiple_of(GROUP), 0);
-    }
-
-    /// Whether the clock has no entries: its owner comes after nothing.
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
     }
 
     /// Removes all entries.
@@ -101,5 +113,17 @@ mod tests {
         assert_eq!(a.get(0), 5, "never falls");
         b.copy_from(&a);
         assert_eq!(a, b);
+    }
+
+    #[test]
+    fn what_two_clocks_have_in_common_is_the_earlier_of_each() {
+        let [mut a, mut b, mut own] = [const { Clock(Vec::new()) }; 3];
+        [(0, 5), (1, 1), (6, 2)].iter().for_each(|(stream, epoch)| a.raise(*stream, *epoch));
+        [(0, 3), (1, 4)].iter().for_each(|(stream, epoch)| b.raise(*stream, *epoch));
+        own.raise(1, 2);
+        own.merge_common(&a, &b);
+        assert_eq!([0, 1, 6].map(|stream| own.get(stream)), [3, 2, 0]);
+        a.keep_common(&b);
+        assert_eq!([0, 1, 6].map(|stream| a.get(stream)), [3, 1, 0]);
     }
 }

@@ -1,10 +1,15 @@
 //! From races that the history found to reports.
 
+use super::access::{Access, HOST, Race};
 use super::history::Block;
-use super::site::{Action, PortUse, Site};
-use super::state::State;
-use super::uses::{Access, HOST, Race};
-use crate::driver::report::{RaceAccess, RaceAction, RaceHook, RaceMark, RaceReport, RaceReports};
+use super::order::Stale;
+use super::site::{Action, Hook, PortUse, Site};
+use super::state::{Caller, State};
+use crate::driver::AccessMode;
+use crate::driver::note::SourceLocation;
+use crate::driver::report::{
+    RaceAccess, RaceAction, RaceHook, RaceKind, RaceMark, RaceReport, RaceReports,
+};
 
 impl State {
     /// The races since this was last called.
@@ -31,21 +36,23 @@ impl State {
         };
         let mut reports = Vec::new();
         for race in &found {
-            let Race { earlier, later } = race;
+            let Race { kind, earlier, later } = race;
             // Work that does not come after a stream's use of memory does not come after the memory's
             // allocation on that stream, either. Only the use is reported.
             let other = |it: &Race| {
-                it.later.range == later.range
+                it.kind == RaceKind::Unordered
+                    && it.later.range == later.range
                     && it.earlier.origin.stream == earlier.origin.stream
                     && !begins_memory(&it.earlier)
             };
-            if begins_memory(earlier) && found.iter().any(other) {
+            if *kind == RaceKind::Unordered && begins_memory(earlier) && found.iter().any(other) {
                 continue;
             }
             let Some(block) = self.history.find_uncached(later.range) else { continue };
             let start = later.range.address.max(earlier.range.address) - block.range.address;
             let end = later.range.end().min(earlier.range.end()) - block.range.address;
             reports.push(RaceReport {
+                kind: *kind,
                 earlier: self.side(block, earlier),
                 later: self.side(block, later),
                 overlap: start..end,
@@ -54,6 +61,48 @@ impl State {
             });
         }
         reports.into_iter().for_each(|report| self.log.add(report));
+    }
+
+    /// Reports the stale handles of a call that a thread makes. Whether there are any.
+    pub(super) fn report_stale(&mut self, thread: u32, call: &'static str) -> bool {
+        let is_stale = !self.order.stale.is_empty();
+        if is_stale {
+            let caller = self.caller(thread);
+            self.report_stale_calls(&caller, call, None);
+        }
+        is_stale
+    }
+
+    #[cold]
+    pub(super) fn report_stale_calls(
+        &mut self,
+        caller: &Caller,
+        call: &'static str,
+        location: Option<SourceLocation>,
+    ) {
+        for stale in std::mem::take(&mut self.order.stale) {
+            let object = match stale {
+                Stale::Stream => "stream",
+                Stale::Event => "event",
+            };
+            let hook = caller.hook.map(|hook| self.hook(hook, caller.tick));
+            let (mode, stream) = (AccessMode::Write, None);
+            let action = RaceAction::Destroy(object);
+            let earlier =
+                RaceAccess { action, mode, stream: stream.clone(), hook: None, location: None };
+            let later = RaceAccess { action: RaceAction::Call(call), mode, stream, hook, location };
+            let (kind, overlap, allocation) = (RaceKind::Stale, 0..0, 0);
+            self.log.add(RaceReport { kind, earlier, later, overlap, allocation, times: 1 });
+        }
+    }
+
+    fn hook(&self, hook: Hook, tick: u64) -> RaceHook {
+        RaceHook {
+            node: self.names.name(hook.node()).to_owned(),
+            hook: self.names.name(hook.name()).to_owned(),
+            tick,
+            port: None,
+        }
     }
 
     fn side(&self, block: &Block, access: &Access) -> RaceAccess {
@@ -77,12 +126,8 @@ impl State {
                 it.hook == hook && it.tick == access.origin.tick && it.range.overlaps(access.range)
             };
             let port_use = block.port_uses().iter().find(in_this_tick);
-            RaceHook {
-                node: self.names.name(hook.node()).to_owned(),
-                hook: self.names.name(hook.name()).to_owned(),
-                tick: access.origin.tick,
-                port: port_use.map(|it| (it.direction, it.port)),
-            }
+            let port = port_use.map(|it| (it.direction, it.port));
+            RaceHook { port, ..self.hook(hook, access.origin.tick) }
         });
         let stream = (access.origin.stream != HOST)
             .then(|| self.order.stream_name(access.origin.stream).to_owned());

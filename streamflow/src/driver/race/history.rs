@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
+use super::access::{Access, Findings, Origin};
 use super::site::PortUse;
-use super::uses::{Access, Findings, Origin, Uses};
+use super::uses::Uses;
 use crate::driver::{self, MemoryRange};
 
 /// How many freed allocations are remembered, until their memory is allocated again.
@@ -22,7 +23,6 @@ const NO_BLOCK: (u64, u32) = (0, u32::MAX);
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) range: MemoryRange,
-    freed: bool,
     uses: Uses,
     port_uses: PortUses,
 }
@@ -73,8 +73,7 @@ impl History {
             return;
         }
         self.remove(range);
-        let block =
-            Block { range, freed: false, uses: Uses::new(range), port_uses: PortUses::default() };
+        let block = Block { range, uses: Uses::new(range), port_uses: PortUses::default() };
         let index = match self.vacant_indices.pop() {
             Some(index) => {
                 self.blocks[index as usize] = block;
@@ -89,10 +88,27 @@ impl History {
         self.by_address.insert(position, (range.address, index));
     }
 
-    /// Marks memory as freed. Its accesses are remembered for a while.
-    pub(super) fn free(&mut self, range: MemoryRange, found: &mut Findings) {
-        let Some(block) = self.find_cached(range.address) else { return };
-        block.freed = true;
+    /// The content of memory is not defined from now on: it was allocated or passed to a new owner.
+    pub(super) fn begin_content(&mut self, begin: Access) {
+        if let Some(block) = self.find_cached(begin.range.address) {
+            block.uses.begin_content(begin);
+        }
+    }
+
+    /// Memory counts as written from now on: other code has its address.
+    pub(super) fn end_blank(&mut self, range: MemoryRange) {
+        if let Some(block) = self.find_cached(range.address) {
+            block.uses.end_blank(range);
+        }
+    }
+
+    /// Memory was freed. That is remembered for a while, for accesses that come later.
+    pub(super) fn free(&mut self, free: Access, found: &mut Findings) {
+        let Some(block) = self.find_cached(free.range.address) else { return };
+        if block.uses.is_freed() {
+            return;
+        }
+        block.uses.free(free);
         let start = block.range.address;
         self.freed.push_back(start);
         if self.freed.len() > MAX_FREED
@@ -112,7 +128,7 @@ impl History {
             if !block.range.overlaps(range) {
                 break;
             }
-            if block.freed {
+            if block.uses.is_freed() {
                 self.freed.retain(|freed| *freed != start);
             }
             block.range = MemoryRange::default();

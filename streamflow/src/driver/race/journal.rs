@@ -11,6 +11,8 @@ pub(super) type Line = [AtomicU64; 4];
 /// is stored with release and loaded with acquire: a thread that gets something from the writer also sees
 /// the lines that the writer published before.
 ///
+/// The last call may be *open*: its lines are published, and the driver has not taken it yet.
+///
 /// The journal is not a ring. A writer that finds it full takes the lock, reads the remaining lines and
 /// clears it; no reader is active then.
 ///
@@ -19,7 +21,17 @@ pub(super) type Line = [AtomicU64; 4];
 /// forwarding*).
 pub(super) struct Journal {
     lines: Box<[Line]>,
+    /// Twice the number of published lines, plus 1 while the last call is open. In one word, so that a reader never
+    /// takes a call that was closed for an open one.
     published: AtomicUsize,
+}
+
+const OPEN: usize = 1;
+
+/// Lines that were published, and whether the last call is open.
+pub(super) struct Published<'a> {
+    pub(super) lines: &'a [Line],
+    pub(super) is_open: bool,
 }
 
 impl Journal {
@@ -29,19 +41,35 @@ impl Journal {
         Self { lines: (0..lines).map(line).collect(), published: AtomicUsize::new(0) }
     }
 
-    /// Adds `lines` lines, which `write` fills in. Whether there was room.
+    /// Adds `lines` lines, which `write` fills in; they are a call that is `open` until it is [closed](Self::close), or
+    /// not. Whether there was room, and no other call open.
     ///
     /// # Safety
     /// The caller is the writer, of which there is one at a time.
     #[inline(always)]
-    pub(super) unsafe fn append(&self, lines: usize, write: impl FnOnce(&[Line])) -> bool {
-        let from = self.published.load(Ordering::Relaxed);
-        let Some(free) = self.lines.get(from..).and_then(|free| free.get(..lines)) else {
-            return false;
-        };
+    pub(super) unsafe fn append(
+        &self,
+        lines: usize,
+        open: bool,
+        write: impl FnOnce(&[Line]),
+    ) -> bool {
+        let published = self.published.load(Ordering::Relaxed);
+        let from = published / 2;
+        let free = self.lines.get(from..).and_then(|free| free.get(..lines));
+        let Some(free) = free.filter(|_| published & OPEN == 0) else { return false };
         write(free);
-        self.published.store(from + lines, Ordering::Release);
+        self.published.store(2 * (from + lines) + usize::from(open), Ordering::Release);
         true
+    }
+
+    /// The open call has returned.
+    ///
+    /// # Safety
+    /// The caller is the writer.
+    #[inline(always)]
+    pub(super) unsafe fn close(&self) {
+        let published = self.published.load(Ordering::Relaxed);
+        self.published.store(published & !OPEN, Ordering::Release);
     }
 
     /// The published lines after the first `read`.
@@ -49,18 +77,20 @@ impl Journal {
     /// # Safety
     /// The caller holds the lock for as long as it reads.
     #[inline]
-    pub(super) unsafe fn after(&self, read: usize) -> &[Line] {
+    pub(super) unsafe fn after(&self, read: usize) -> Published<'_> {
         let published = self.published.load(Ordering::Acquire);
-        self.lines.get(read..published).unwrap_or_default()
+        let lines = self.lines.get(read..published / 2).unwrap_or_default();
+        Published { lines, is_open: published & OPEN != 0 }
     }
 
-    /// Empties the journal.
+    /// Empties the journal. An open call stays open.
     ///
     /// # Safety
     /// The caller is the writer and holds the lock.
     pub(super) unsafe fn clear(&self) {
         // The lock makes the store visible to the next thread that takes it.
-        self.published.store(0, Ordering::Relaxed);
+        let published = self.published.load(Ordering::Relaxed);
+        self.published.store(published & OPEN, Ordering::Relaxed);
     }
 }
 
@@ -86,7 +116,7 @@ mod tests {
         for number in 1..=COUNT {
             let lines = 1 + (number % 5) as usize;
             // SAFETY: the only writer.
-            while !unsafe { journal.append(lines, |free| filled(free, number)) } {
+            while !unsafe { journal.append(lines, false, |free| filled(free, number)) } {
                 let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
                 read.remaining(journal);
                 read.position = 0;
@@ -110,7 +140,7 @@ mod tests {
         /// Reads the remaining lines. The caller holds the lock.
         fn remaining(&mut self, journal: &Journal) {
             // SAFETY: `self` is behind the lock.
-            let lines = unsafe { journal.after(self.position) };
+            let lines = unsafe { journal.after(self.position) }.lines;
             self.position += lines.len();
             for line in lines {
                 let words = line.each_ref().map(|word| word.load(Ordering::Relaxed));
@@ -144,7 +174,7 @@ mod tests {
         });
         assert_eq!(last().number, COUNT);
         // SAFETY: no other thread is left.
-        assert!(unsafe { journal.after(last().position) }.is_empty());
+        assert!(unsafe { journal.after(last().position) }.lines.is_empty());
     }
 
     #[test]
@@ -152,14 +182,31 @@ mod tests {
         let journal = Journal::new(4);
         // SAFETY: there is no other thread.
         unsafe {
-            assert!(!journal.append(5, |_| unreachable!()));
-            assert!(journal.append(3, |free| filled(free, 1)));
-            assert!(!journal.append(2, |_| unreachable!()));
-            assert!(journal.append(1, |free| filled(free, 2)));
-            assert_eq!((journal.after(0).len(), journal.after(3).len()), (4, 1));
+            assert!(!journal.append(5, false, |_| unreachable!()));
+            assert!(journal.append(3, false, |free| filled(free, 1)));
+            assert!(!journal.append(2, false, |_| unreachable!()));
+            assert!(journal.append(1, false, |free| filled(free, 2)));
+            assert_eq!((journal.after(0).lines.len(), journal.after(3).lines.len()), (4, 1));
             journal.clear();
-            assert!(journal.after(0).is_empty());
-            assert!(journal.append(4, |free| assert_eq!(free.len(), 4)));
+            assert!(journal.after(0).lines.is_empty());
+            assert!(journal.append(4, false, |free| assert_eq!(free.len(), 4)));
+        }
+    }
+
+    #[test]
+    fn nothing_is_appended_to_an_open_call() {
+        let journal = Journal::new(4);
+        // SAFETY: there is no other thread.
+        unsafe {
+            assert!(journal.append(1, true, |free| filled(free, 1)));
+            assert!(journal.after(0).is_open);
+            assert!(!journal.append(1, false, |_| unreachable!()));
+            journal.clear();
+            assert!(journal.after(0).is_open && journal.after(0).lines.is_empty());
+            journal.close();
+            assert!(!journal.after(0).is_open);
+            assert!(journal.append(1, false, |free| filled(free, 2)));
+            assert!(!journal.after(0).is_open);
         }
     }
 }

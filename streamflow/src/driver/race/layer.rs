@@ -6,6 +6,7 @@ use super::host_function;
 use super::op::{EventOp, Work, function_number};
 use super::order::BarrierRole;
 use super::site::Action;
+use super::stamps::{stamped_event, stamped_stream};
 use super::{RaceMark, RaceReports};
 use crate::driver::note::Note;
 use crate::driver::{
@@ -14,10 +15,11 @@ use crate::driver::{
 };
 
 // Whether a call is noted before or after it is made matters between threads. A call that gives something
-// back is noted before: another thread may get the same handle or address as soon as it is made. So are a
-// record, a query and a host function: they cover what was queued before, and no work that another thread
-// queues during the call. All other calls are noted after they have succeeded: a failed call orders nothing
-// and touches nothing.
+// back is noted before: another thread may get the same handle or address as soon as it is made. So is a host
+// function: it covers what was queued before. A record, a wait, a query and a download that blocks are noted
+// before, and take effect when they have succeeded (`order::in_flight`): they cover what was queued and recorded
+// before, and nothing that another thread queues or records during the call. All other calls are noted after they
+// have succeeded: a failed call orders nothing and touches nothing.
 //
 // A launch, a record and a wait are inlined into the `Driver` method: one call less on the most frequent
 // paths.
@@ -66,10 +68,10 @@ unsafe impl Layer for RaceChecker {
                 let work = Work { stream, action, function: 0, location: Some(location) };
                 state.work(&state.caller(thread), work, [Access { range, mode, argument: "" }]);
             }
-            Note::Relies { on, by } => {
+            Note::Relies { on, record, by } => {
                 let order = &mut state.order;
                 let (on, by) = (order.stream(on), by.map(|by| order.stream(by)));
-                order.rely(thread, on, by);
+                order.rely(thread, on, record, by);
             }
             Note::StreamLabel { stream, label } => {
                 let stream = state.order.stream(stream);
@@ -79,88 +81,85 @@ unsafe impl Layer for RaceChecker {
     }
 
     fn create_stream(&self, device: DeviceId, options: StreamOptions) -> DriverResult<RawStream> {
-        let stream = self.below.create_stream(device, options)?;
-        self.shared.lock().state().create_stream(stream, BarrierRole::from(options.flags));
+        let stream = stamped_stream(self.below.create_stream(device, options)?);
+        let role = match options.green {
+            Some(_) => BarrierRole::NonBlocking,
+            None => BarrierRole::from(options.flags),
+        };
+        self.shared.lock().state().create_stream(stream, role);
         Ok(stream)
     }
 
     unsafe fn destroy_stream(&self, stream: RawStream) -> DriverResult<()> {
-        self.shared.lock().state().destroy_stream(stream);
+        let mut locked = self.shared.lock();
+        let thread = locked.thread;
+        locked.state().destroy_stream(thread, stream);
+        drop(locked);
         // SAFETY: the caller's contract.
         unsafe { self.below.destroy_stream(stream) }
     }
 
     unsafe fn query_stream(&self, stream: RawStream) -> DriverResult<bool> {
-        self.begin_stream_query(stream);
+        let query = self.begin_stream_query(stream);
         // SAFETY: the caller's contract.
-        let complete = unsafe { self.below.query_stream(stream) }?;
-        if complete {
-            self.confirm_query();
-        }
-        Ok(complete)
+        self.end_query(query, unsafe { self.below.query_stream(stream) })
     }
 
     unsafe fn synchronize_stream(&self, stream: RawStream) -> DriverResult<()> {
-        self.begin_stream_query(stream);
+        let query = self.begin_stream_query(stream);
         // SAFETY: the caller's contract.
-        unsafe { self.below.synchronize_stream(stream) }?;
-        self.confirm_query();
-        Ok(())
+        self.end_wait(query, unsafe { self.below.synchronize_stream(stream) })
     }
 
     fn create_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
-        let event = self.below.create_event(device)?;
+        let event = stamped_event(self.below.create_event(device)?);
         self.shared.lock().state().order.add_event(event);
         Ok(event)
     }
 
     fn create_timing_event(&self, device: DeviceId) -> DriverResult<RawEvent> {
-        let event = self.below.create_timing_event(device)?;
+        let event = stamped_event(self.below.create_timing_event(device)?);
         self.shared.lock().state().order.add_event(event);
         Ok(event)
     }
 
     unsafe fn destroy_event(&self, event: RawEvent) -> DriverResult<()> {
-        self.shared.lock().state().order.forget_event(event);
+        let mut locked = self.shared.lock();
+        let thread = locked.thread;
+        locked.state().destroy_event(thread, event);
+        drop(locked);
         // SAFETY: the caller's contract.
         unsafe { self.below.destroy_event(event) }
     }
 
     #[inline(always)]
     unsafe fn record_event(&self, event: RawEvent, stream: RawStream) -> DriverResult<()> {
-        self.shared.event(EventOp::Record, stream, event);
+        let noted = self.shared.begin_event(EventOp::Record, stream, event);
         // SAFETY: the caller's contract.
-        if let Err(error) = unsafe { self.below.record_event(event, stream) } {
-            self.shared.event(EventOp::RestoreRecord, stream, event);
-            return Err(error);
-        }
-        Ok(())
+        let recorded = unsafe { self.below.record_event(event, stream) };
+        self.shared.end_event(noted, recorded.is_ok());
+        recorded
     }
 
     #[inline(always)]
     unsafe fn wait_event(&self, stream: RawStream, event: RawEvent) -> DriverResult<()> {
+        let noted = self.shared.begin_event(EventOp::Wait, stream, event);
         // SAFETY: the caller's contract.
-        unsafe { self.below.wait_event(stream, event) }?;
-        self.shared.event(EventOp::Wait, stream, event);
-        Ok(())
+        let waited = unsafe { self.below.wait_event(stream, event) };
+        self.shared.end_event(noted, waited.is_ok());
+        waited
     }
 
     unsafe fn query_event(&self, event: RawEvent) -> DriverResult<bool> {
-        self.begin_event_query(event);
+        let query = self.begin_event_query(event);
         // SAFETY: the caller's contract.
-        let complete = unsafe { self.below.query_event(event) }?;
-        if complete {
-            self.confirm_query();
-        }
-        Ok(complete)
+        self.end_query(query, unsafe { self.below.query_event(event) })
     }
 
     unsafe fn synchronize_event(&self, event: RawEvent) -> DriverResult<()> {
-        self.begin_event_query(event);
+        let query = self.begin_event_query(event);
         // SAFETY: the caller's contract.
-        unsafe { self.below.synchronize_event(event) }?;
-        self.confirm_query();
-        Ok(())
+        self.end_wait(query, unsafe { self.below.synchronize_event(event) })
     }
 
     unsafe fn allocate(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
@@ -207,23 +206,22 @@ unsafe impl Layer for RaceChecker {
     }
 
     unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
-        // SAFETY: the caller's contract.
-        unsafe { self.below.copy(stream, copy) }?;
         let read = Access { range: copy.source, mode: AccessMode::Read, argument: "source" };
         let write = write(copy.target, "target");
-        // Ordinary host memory belongs to the caller, and the call returns when the copy no longer needs it.
+        if copy.kind == CopyKind::DeviceToPageable {
+            let query = self.begin_download(stream, read);
+            // SAFETY: the caller's contract.
+            return self.end_wait(query, unsafe { self.below.copy(stream, copy) });
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.below.copy(stream, copy) }?;
+        // Ordinary host memory belongs to the caller, and the call returns when the copy no longer needs it. Such a
+        // copy proves nothing about the stream: CUDA may return before the data has arrived on the device.
         let accesses: &[Access] = match copy.kind {
             CopyKind::PageableToDevice => &[write],
-            CopyKind::DeviceToPageable => &[read],
             _ => &[read, write],
         };
         self.shared.work(stream, Action::Copy, 0, accesses);
-        if copy.kind == CopyKind::DeviceToPageable {
-            // The data has arrived, so all earlier work of the stream is complete. A copy from ordinary memory
-            // proves nothing: CUDA may return before the data has arrived on the device.
-            self.begin_stream_query(stream);
-            self.confirm_query();
-        }
         Ok(())
     }
 
@@ -263,32 +261,11 @@ unsafe impl Layer for RaceChecker {
         let (thread, state) = (locked.thread, locked.state());
         let queued = state.order.queue(state.order.host(thread), stream);
         let before = state.order.snapshot(queued.stream);
+        state.report_stale(thread, "a host function");
         drop(locked);
         let function = host_function::wrap(&self.shared, before, function);
         // SAFETY: the caller vouches for the function; the wrapper is valid until its one call.
         unsafe { self.below.launch_host_function(stream, function) }
-    }
-}
-
-impl RaceChecker {
-    fn begin_stream_query(&self, stream: RawStream) {
-        let mut locked = self.shared.lock();
-        let (thread, state) = (locked.thread, locked.state());
-        let stream = state.order.stream(stream);
-        state.order.begin_stream_query(thread, stream);
-    }
-
-    fn begin_event_query(&self, event: RawEvent) {
-        let mut locked = self.shared.lock();
-        let thread = locked.thread;
-        locked.state().order.begin_event_query(thread, event);
-    }
-
-    /// The calling thread's query was answered "complete".
-    fn confirm_query(&self) {
-        let mut locked = self.shared.lock();
-        let thread = locked.thread;
-        locked.state().order.confirm_query(thread);
     }
 }
 

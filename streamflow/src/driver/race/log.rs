@@ -58,7 +58,7 @@ impl Log {
 mod tests {
     use super::*;
     use crate::driver::AccessMode;
-    use crate::driver::report::{RaceAccess, RaceAction};
+    use crate::driver::report::{RaceAccess, RaceAction, RaceKind};
 
     fn race(on: usize) -> RaceReport {
         let access = |stream: String| RaceAccess {
@@ -69,6 +69,7 @@ mod tests {
             location: None,
         };
         RaceReport {
+            kind: RaceKind::Unordered,
             earlier: access("first".to_owned()),
             later: access(format!("stream {on}")),
             overlap: 0..4,

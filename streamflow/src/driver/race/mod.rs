@@ -1,4 +1,5 @@
-//! A driver layer that reports races: accesses to the same memory that nothing orders.
+//! A driver layer that reports races: accesses to the same memory that nothing orders. It also reports accesses to freed
+//! memory, reads of what nobody wrote, and stale handles.
 //!
 //! A [`RaceChecker`] wraps a driver. [`PlatformOptions::race_check`](crate::PlatformOptions::race_check) and
 //! [`HostPlatform::race_check`](crate::HostPlatform::race_check) choose it. A race is a [`RaceReport`]: a run ends
@@ -7,6 +8,8 @@
 //!
 #![doc = include_str!("README.md")]
 
+mod access;
+mod blank;
 mod clock;
 mod current_thread;
 mod findings;
@@ -18,8 +21,10 @@ mod layer;
 mod log;
 mod op;
 mod order;
+mod queries;
 mod shared;
 mod site;
+mod stamps;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -31,7 +36,9 @@ use std::sync::Arc;
 use shared::Shared;
 pub(crate) use watch::RaceWatch;
 
-pub use super::report::{RaceAccess, RaceAction, RaceHook, RaceMark, RaceReport, RaceReports};
+pub use super::report::{
+    RaceAccess, RaceAction, RaceHook, RaceKind, RaceMark, RaceReport, RaceReports,
+};
 use super::{DeviceId, Driver};
 
 /// Wraps a driver and reports races. See the [module](self).
@@ -43,7 +50,7 @@ pub struct RaceChecker {
 
 impl RaceChecker {
     /// Wraps `below`. Memory that was allocated before is not checked, and streams that were made before count as
-    /// non-blocking.
+    /// blocking.
     pub fn new(below: Arc<dyn Driver>) -> Self {
         let devices = 0..below.device_count() as u32;
         let defaults = devices.map(|device| below.default_stream(DeviceId(device))).collect();

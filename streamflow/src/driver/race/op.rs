@@ -23,9 +23,17 @@ pub(super) struct Work {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EventOp {
     Record,
-    /// The event's record, noted before, has failed.
-    RestoreRecord,
     Wait,
+}
+
+impl EventOp {
+    /// For reports.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Record => "a record",
+            Self::Wait => "a wait",
+        }
+    }
 }
 
 /// A function's number for a site. A driver's handle names one kernel, whichever the device.
@@ -33,11 +41,10 @@ pub(super) fn function_number(function: RawFunction) -> u64 {
     function.handle()
 }
 
-// The first byte of a call's first line: which call it is.
+// The lowest bits of a call's first word: which call it is.
 const WORK: u8 = 0;
 const RECORD: u8 = 1;
-const RESTORE_RECORD: u8 = 2;
-const WAIT: u8 = 3;
+const WAIT: u8 = 2;
 
 #[inline(always)]
 fn write(line: &Line, words: [u64; 4]) {
@@ -51,19 +58,24 @@ fn read(line: &Line) -> [u64; 4] {
     line.each_ref().map(|word: &AtomicU64| word.load(Ordering::Relaxed))
 }
 
+/// The first word: the call in 4 bits, 12 bits for the caller, the stream's device in 16 bits, and its stamp.
+#[inline(always)]
+fn head(call: u8, stream: RawStream) -> u64 {
+    u64::from(call) | u64::from(stream.device().0 as u16) << 16 | u64::from(stream.stamp()) << 32
+}
+
 /// Notes work in the journal. Whether there was room.
 ///
 /// # Safety
 /// As for [`Journal::append`].
 #[inline(always)]
 pub(super) unsafe fn note_work(journal: &Journal, work: &Work, accesses: &[Access]) -> bool {
-    // Sixteen bits are enough: a journal has fewer lines.
     let count = accesses.len();
+    if count > usize::from(u8::MAX) {
+        return false;
+    }
     let Work { stream, action, function, location } = *work;
-    let head = u64::from(WORK)
-        | (action as u64) << 8
-        | (count as u64) << 16
-        | u64::from(stream.device().0) << 32;
+    let head = head(WORK, stream) | (action as u64) << 4 | (count as u64) << 8;
     let location = location.map_or(0, |location| (&raw const *location).expose_provenance());
     let write = |lines: &[Line]| {
         let Some((first, rest)) = lines.split_first() else { return };
@@ -77,10 +89,11 @@ pub(super) unsafe fn note_work(journal: &Journal, work: &Work, accesses: &[Acces
         }
     };
     // SAFETY: the caller's contract.
-    unsafe { journal.append(1 + count, write) }
+    unsafe { journal.append(1 + count, false, write) }
 }
 
-/// Notes a record or a wait in the journal. Whether there was room.
+/// Notes a record or a wait that is about to be made, in one line. It is open until the journal is told that the call
+/// has returned. Whether there was room.
 ///
 /// # Safety
 /// As for [`Journal::append`].
@@ -93,13 +106,12 @@ pub(super) unsafe fn note_event(
 ) -> bool {
     let event_op = match event_op {
         EventOp::Record => RECORD,
-        EventOp::RestoreRecord => RESTORE_RECORD,
         EventOp::Wait => WAIT,
     };
-    let head = u64::from(event_op) | u64::from(stream.device().0) << 32;
-    let words = [head, stream.handle(), event.handle(), u64::from(event.device().0)];
+    let event_parts = u64::from(event.device().0) | u64::from(event.stamp()) << 32;
+    let words = [head(event_op, stream), stream.handle(), event.handle(), event_parts];
     // SAFETY: the caller's contract.
-    unsafe { journal.append(1, |lines| lines.iter().for_each(|line| write(line, words))) }
+    unsafe { journal.append(1, true, |lines| lines.iter().for_each(|line| write(line, words))) }
 }
 
 /// A call that was read from the journal.
@@ -127,24 +139,25 @@ impl<'a> Iterator for Calls<'a> {
     fn next(&mut self) -> Option<Call<'a>> {
         let (first, rest) = self.0.split_first()?;
         let [head, stream, second, third] = read(first);
-        let stream = RawStream::new(DeviceId((head >> 32) as u32), stream);
-        let event_op = match head as u8 {
+        let device = DeviceId(u32::from((head >> 16) as u16));
+        let stream = RawStream::new(device, stream).stamped((head >> 32) as u32);
+        let event_op = match head as u8 & 0xf {
             WORK => {
-                let (accesses, rest) = rest.split_at_checked((head >> 16) as u16 as usize)?;
+                let (accesses, rest) = rest.split_at_checked((head >> 8) as u8 as usize)?;
                 self.0 = rest;
                 let location = ptr::with_exposed_provenance::<Location<'static>>(third as usize);
                 // SAFETY: a `&'static Location` was stored there, or null.
                 let location = unsafe { location.as_ref() };
-                let action = Action::ALL[(head >> 8) as usize % Action::ALL.len()];
+                let action = Action::ALL[(head >> 4) as usize % 16 % Action::ALL.len()];
                 let work = Work { stream, action, function: second, location };
                 return Some(Call::Work(work, Accesses(accesses.iter())));
             }
             RECORD => EventOp::Record,
-            RESTORE_RECORD => EventOp::RestoreRecord,
             _ => EventOp::Wait,
         };
         self.0 = rest;
-        Some(Call::Event(event_op, stream, RawEvent::new(DeviceId(third as u32), second)))
+        let event = RawEvent::new(DeviceId(third as u32), second).stamped((third >> 32) as u32);
+        Some(Call::Event(event_op, stream, event))
     }
 }
 
@@ -175,8 +188,10 @@ mod tests {
     #[test]
     fn noted_calls_are_read_back() {
         let journal = Journal::new(16);
-        let stream = RawStream::new(DeviceId(u32::MAX), u64::MAX);
-        let event = RawEvent::new(DeviceId(7), 1 << 63);
+        let stream = RawStream::new(DeviceId(u32::from(u16::MAX)), u64::MAX).stamped(u32::MAX - 1);
+        let event = RawEvent::new(DeviceId(7), 1 << 63).stamped(3);
+        // Comparisons leave the stamps out.
+        let stamps = |stream: RawStream, event: RawEvent| (stream.stamp(), event.stamp());
         let here = Some(Location::caller());
         let works = Action::ALL.map(|action| {
             let location = here.filter(|_| action == Action::Kernel);
@@ -189,18 +204,20 @@ mod tests {
             Access { range: MemoryRange::default(), mode: AccessMode::Read, argument: "größe" },
         ];
         for work in works {
-            for event_op in [EventOp::Record, EventOp::RestoreRecord, EventOp::Wait] {
+            for event_op in [EventOp::Record, EventOp::Wait] {
                 // SAFETY: there is no other thread, and all lines are noted here.
                 let mut calls = unsafe {
                     journal.clear();
                     assert!(note_work(&journal, &work, &accesses));
                     assert!(note_event(&journal, event_op, stream, event));
+                    journal.close();
                     assert!(note_work(&journal, &work, &[]));
-                    Calls::new(journal.after(0))
+                    Calls::new(journal.after(0).lines)
                 };
                 match calls.next() {
                     Some(Call::Work(read, of_it)) => {
                         assert_eq!(read, work);
+                        assert_eq!(read.stream.stamp(), stream.stamp());
                         assert!(of_it.eq(accesses));
                     }
                     other => unreachable!("{other:?}"),
@@ -208,6 +225,7 @@ mod tests {
                 match calls.next() {
                     Some(Call::Event(read, on, of)) => {
                         assert_eq!((read, on, of), (event_op, stream, event));
+                        assert_eq!(stamps(on, of), stamps(stream, event));
                     }
                     other => unreachable!("{other:?}"),
                 }

@@ -1,10 +1,15 @@
 //! The happens-before order: the clocks of streams, events and host threads.
 
+mod events;
 mod hosts;
+mod in_flight;
 
 use super::clock::Clock;
 use super::handles::Handles;
 use crate::driver::{DeviceId, RawEvent, RawStream, StreamFlags};
+use events::Event;
+pub(super) use in_flight::CallId;
+use in_flight::InFlight;
 
 /// How a stream takes part in the barrier of the legacy default stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,11 +39,23 @@ struct Stream {
     /// The version of a thread's clock that `clock` contains already. [`NO_VERSION`] if the stream's work takes
     /// part in the default stream's barrier.
     merged_version: u64,
-    /// Everything that a query showed to be complete, by any thread: a query of this stream's work, or of work that
-    /// comes after it.
+    /// What a query showed to be complete, by any thread, of this stream's work and of all that its work came after.
     completed: Clock,
     /// The name in reports.
     name: String,
+    /// That of the handle with which the stream was made.
+    stamp: u32,
+}
+
+/// The stamp of what was destroyed: no handle has it.
+const DESTROYED: u32 = u32::MAX;
+
+/// A call with the handle of a stream or an event that was destroyed; the driver may have given the handle to another
+/// one since.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stale {
+    Stream,
+    Event,
 }
 
 /// The version of no thread's clock.
@@ -54,34 +71,11 @@ impl Stream {
 }
 
 #[derive(Debug, Default)]
-struct Event {
-    /// Everything that comes before the latest record.
-    clock: Clock,
-    /// The stream and the epoch of that record; epoch 0 if there is none.
-    stream: u32,
-    epoch: u64,
-    /// The clock, the stream and the epoch of the previous record, which the event keeps when a record fails.
-    previous: (Clock, u32, u64),
-}
-
-impl Event {
-    /// Swaps the latest record and the previous one.
-    fn swap_records(&mut self) {
-        let Self { clock, stream, epoch, previous } = self;
-        std::mem::swap(clock, &mut previous.0);
-        std::mem::swap(stream, &mut previous.1);
-        std::mem::swap(epoch, &mut previous.2);
-    }
-}
-
-#[derive(Debug, Default)]
 struct Thread {
     /// What the thread has found complete.
     clock: Clock,
     /// A number for each state of `clock`, unique over all threads.
     version: u64,
-    /// What the query in progress proves complete if its answer is "complete".
-    queried: Clock,
 }
 
 /// A host thread and the current version of its clock.
@@ -108,6 +102,9 @@ pub(super) struct Order {
     index_by_event: Handles<RawEvent>,
     threads: Vec<Thread>,
     versions: u64,
+    in_flight: InFlight,
+    /// What was noticed since it was last looked at.
+    pub(super) stale: Vec<Stale>,
     scratch: Clock,
 }
 
@@ -121,6 +118,8 @@ impl Order {
             index_by_event: Handles::new(),
             threads: Vec::new(),
             versions: 0,
+            in_flight: InFlight::default(),
+            stale: Vec::new(),
             scratch: Clock::default(),
         }
     }
@@ -144,6 +143,7 @@ impl Order {
             merged_version: NO_VERSION,
             completed: Clock::default(),
             name,
+            stamp: raw.stamp(),
         });
         self.index_by_stream.insert(raw, index);
         index
@@ -152,20 +152,37 @@ impl Order {
     /// The index of a stream.
     #[inline(always)]
     pub(super) fn stream(&mut self, raw: RawStream) -> u32 {
-        match self.index_by_stream.get_fast(raw) {
+        let index = match self.index_by_stream.get_fast(raw) {
             Some(stream) => stream,
             None => self.find_stream(raw),
+        };
+        if self.streams[index as usize].stamp != raw.stamp() {
+            self.check_stamp(raw.stamp(), Stale::Stream);
+        }
+        index
+    }
+
+    /// Stamps differ: the handle is stale, or it is one that other code made from its number.
+    #[cold]
+    #[inline(never)]
+    fn check_stamp(&mut self, stamp: u32, stale: Stale) {
+        if stamp != 0 {
+            self.stale.push(stale);
         }
     }
 
-    /// The slow path of [`stream`](Self::stream). A stream that was made before the checker counts as
-    /// non-blocking: that assumes the least order.
+    /// The slow path of [`stream`](Self::stream). A stream that was made elsewhere counts as blocking: if it is, all its
+    /// orders are known. If it is not, a race between it and the default stream is not found.
     #[cold]
     #[inline(never)]
     fn find_stream(&mut self, raw: RawStream) -> u32 {
         match self.index_by_stream.get(raw) {
             Some(stream) => stream,
-            None => self.add_stream(raw, BarrierRole::NonBlocking),
+            // A handle with a stamp came from here.
+            None if raw.stamp() != 0 => {
+                self.add_stream(raw.stamped(DESTROYED), BarrierRole::Blocking)
+            }
+            None => self.add_stream(raw, BarrierRole::Blocking),
         }
     }
 
@@ -241,71 +258,5 @@ impl Order {
         let released = &mut self.streams[stream as usize];
         to.copy_from(&released.clock);
         released.advance(stream);
-    }
-
-    // Events.
-
-    pub(super) fn add_event(&mut self, raw: RawEvent) -> u32 {
-        let index = self.free_events.pop().unwrap_or_else(|| {
-            self.events.push(Event::default());
-            self.events.len() as u32 - 1
-        });
-        self.events[index as usize].epoch = 0;
-        self.index_by_event.insert(raw, index);
-        index
-    }
-
-    #[inline(always)]
-    fn event(&mut self, raw: RawEvent) -> u32 {
-        match self.index_by_event.get_fast(raw) {
-            Some(event) => event,
-            None => self.find_event(raw),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn find_event(&mut self, raw: RawEvent) -> u32 {
-        match self.index_by_event.get(raw) {
-            Some(event) => event,
-            None => self.add_event(raw),
-        }
-    }
-
-    pub(super) fn forget_event(&mut self, raw: RawEvent) {
-        self.free_events.extend(self.index_by_event.remove(raw));
-    }
-
-    /// The event is recorded: it gets a copy of the stream's clock.
-    #[inline(always)]
-    pub(super) fn record(&mut self, host: HostThread, stream: RawStream, raw: RawEvent) {
-        let Queued { stream, epoch } = self.queue(host, stream);
-        let index = self.event(raw);
-        let event = &mut self.events[index as usize];
-        let released = &mut self.streams[stream as usize];
-        event.swap_records();
-        event.clock.copy_from(&released.clock);
-        (event.stream, event.epoch) = (stream, epoch);
-        released.advance(stream);
-    }
-
-    /// The record failed: the event keeps the previous one.
-    pub(super) fn restore_record(&mut self, raw: RawEvent) {
-        if let Some(index) = self.index_by_event.get(raw) {
-            self.events[index as usize].swap_records();
-        }
-    }
-
-    /// The stream waits for the event's latest record.
-    #[inline(always)]
-    pub(super) fn wait(&mut self, host: HostThread, stream: RawStream, raw: RawEvent) {
-        let Queued { stream, .. } = self.queue(host, stream);
-        let index = self.event(raw);
-        let event = &self.events[index as usize];
-        let waiting = &mut self.streams[stream as usize].clock;
-        // A clock that has an epoch of a stream has all that came before it, too.
-        if waiting.get(event.stream) < event.epoch {
-            waiting.merge(&event.clock);
-        }
     }
 }

@@ -4,8 +4,9 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::current_thread;
-use super::journal::Journal;
+use super::journal::{Journal, Published};
 use super::op::{self, Calls, EventOp, Work};
+use super::order::CallId;
 use super::site::Action;
 use super::state::State;
 use super::{RaceMark, RaceReports};
@@ -34,6 +35,15 @@ struct Protected {
     owner: u32,
     /// How many lines of the journal were read.
     read: usize,
+    /// The journal's last call, if it was open when it was read.
+    open: Option<CallId>,
+}
+
+/// A record or a wait that was noted before it is made.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Noted {
+    InJournal,
+    UnderLock(CallId),
 }
 
 impl Shared {
@@ -42,7 +52,12 @@ impl Shared {
             number: CHECKERS.fetch_add(1, Ordering::Relaxed),
             owner: AtomicU64::new(current_thread::NO_OWNER),
             journal: Journal::new(LINES),
-            state: Lock::new(Protected { state: State::new(defaults), owner: 0, read: 0 }),
+            state: Lock::new(Protected {
+                state: State::new(defaults),
+                owner: 0,
+                read: 0,
+                open: None,
+            }),
         }
     }
 
@@ -63,15 +78,50 @@ impl Shared {
         }
     }
 
-    /// Notes a record or a wait.
+    /// Notes a record or a wait that is about to be made. The caller reports how it ended.
     #[inline(always)]
-    pub(super) fn event(&self, event_op: EventOp, stream: RawStream, event: RawEvent) {
+    pub(super) fn begin_event(
+        &self,
+        event_op: EventOp,
+        stream: RawStream,
+        event: RawEvent,
+    ) -> Noted {
         // SAFETY: this thread is the writer: `is_writer` says so.
         let noted =
             self.is_writer() && unsafe { op::note_event(&self.journal, event_op, stream, event) };
-        if !noted {
-            self.event_locked(event_op, stream, event);
+        if noted { Noted::InJournal } else { self.begin_event_locked(event_op, stream, event) }
+    }
+
+    /// The record or the wait has returned. If it has failed, it has no effect.
+    #[inline(always)]
+    pub(super) fn end_event(&self, noted: Noted, success: bool) {
+        match noted {
+            // SAFETY: this thread has noted the call, so it is the writer.
+            Noted::InJournal if success => unsafe { self.journal.close() },
+            Noted::InJournal => self.cancel_in_journal(),
+            Noted::UnderLock(call) => self.end_call(call, success),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn cancel_in_journal(&self) {
+        // Reads the call, which is still open.
+        let call = self.lock().guard.open.take();
+        // SAFETY: this thread has noted the call, so it is the writer.
+        unsafe { self.journal.close() };
+        if let Some(call) = call {
+            self.end_call(call, false);
+        }
+    }
+
+    /// A call in flight has succeeded, a query with the answer "complete"; or not.
+    #[inline(never)]
+    pub(super) fn end_call(&self, call: CallId, success: bool) {
+        let mut guard = self.state.lock();
+        self.drain(&mut guard);
+        let order = &mut guard.state.order;
+        if success { order.finish(call) } else { order.cancel(call) }
     }
 
     /// Whether the calling thread owns the journal. Numbers are not reused, and another thread becomes the
@@ -93,12 +143,12 @@ impl Shared {
 
     #[cold]
     #[inline(never)]
-    fn event_locked(&self, event_op: EventOp, stream: RawStream, event: RawEvent) {
+    fn begin_event_locked(&self, event_op: EventOp, stream: RawStream, event: RawEvent) -> Noted {
         let mut locked = self.lock();
         self.claim_journal(&mut locked);
         let thread = locked.thread;
         let state = locked.state();
-        state.event(&state.caller(thread), event_op, stream, event);
+        Noted::UnderLock(state.begin_event(&state.caller(thread), event_op, stream, event))
     }
 
     /// Locks the state and applies all calls that were noted before.
@@ -116,16 +166,31 @@ impl Shared {
         Locked { guard, thread }
     }
 
-    /// Applies the calls that were noted since the last time.
+    /// Applies the calls that were noted since the last time. One that is still open only begins.
     #[inline]
-    fn drain(&self, Protected { state, owner, read }: &mut Protected) {
+    fn drain(&self, protected: &mut Protected) {
+        let Protected { state, owner, read, open } = protected;
         // SAFETY: the lock is held: `Protected` is behind it.
-        let lines = unsafe { self.journal.after(*read) };
-        if !lines.is_empty() {
-            *read += lines.len();
-            // SAFETY: published lines, all noted by `work` and `event`.
-            state.apply(*owner, unsafe { Calls::new(lines) });
+        let Published { lines, is_open } = unsafe { self.journal.after(*read) };
+        if (!is_open || !lines.is_empty())
+            && let Some(call) = open.take()
+        {
+            state.order.finish(call);
         }
+        // An open call has one line.
+        let (open_line, closed) = match lines.split_last() {
+            Some((last, rest)) if is_open => (Some(last), rest),
+            _ => (None, lines),
+        };
+        if !closed.is_empty() {
+            // SAFETY: published lines, all noted by `work` and `begin_event`.
+            state.apply(*owner, unsafe { Calls::new(closed) });
+        }
+        if let Some(line) = open_line {
+            // SAFETY: as above.
+            *open = state.begin(*owner, unsafe { Calls::new(std::slice::from_ref(line)) });
+        }
+        *read += lines.len();
         if self.is_writer() {
             *read = 0;
             // SAFETY: this thread is the writer and holds the lock.
@@ -206,75 +271,4 @@ impl Locked<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-    use std::sync::{Arc, mpsc};
-    use std::thread;
-
-    use super::*;
-    use crate::driver::{AccessMode, DeviceId, MemoryRange};
-
-    #[test]
-    fn the_owner_clears_a_full_journal_that_others_have_read() {
-        let shared = Shared::new(Box::default());
-        let stream = RawStream::new(DeviceId(0), 1);
-        let event = RawEvent::new(DeviceId(0), 2);
-        // SAFETY: no other thread notes anything.
-        let noted = || unsafe { shared.journal.after(0) }.len();
-        shared.event(EventOp::Record, stream, event);
-        for round in 0..3 {
-            for lines in 1..=usize::from(LINES) {
-                shared.event(EventOp::Record, stream, event);
-                assert_eq!(noted(), lines, "round {round}");
-            }
-            let read = thread::scope(|scope| scope.spawn(|| shared.lock().guard.read).join());
-            assert_eq!(read.ok(), Some(LINES.into()));
-            shared.event(EventOp::Record, stream, event);
-            assert_eq!(noted(), 0, "the lock was taken, and all was read");
-        }
-    }
-
-    /// Another thread has read the journal, and not yet seen that the owner has ended.
-    #[test]
-    fn last_calls_of_an_ended_owner_are_not_attributed_to_its_successor() {
-        let shared = Arc::new(Shared::new(Box::default()));
-        let (begun, has_begun) = mpsc::channel();
-        let (go_on, may_go_on) = mpsc::channel();
-        let owner = thread::spawn({
-            let shared = shared.clone();
-            move || {
-                let [a, b] = [1, 2].map(|handle| RawStream::new(DeviceId(0), handle));
-                let range = MemoryRange { address: 4096, bytes: 512 };
-                let access = Access { range, mode: AccessMode::Write, argument: "" };
-                {
-                    let mut locked = shared.lock();
-                    let thread = locked.thread;
-                    locked.state().allocate(thread, a, range, None);
-                }
-                shared.work(a, Action::Fill, 0, &[access]);
-                {
-                    // The owner finds its work complete.
-                    let mut locked = shared.lock();
-                    let thread = locked.thread;
-                    let order = &mut locked.state().order;
-                    let stream = order.stream(a);
-                    order.begin_stream_query(thread, stream);
-                    order.confirm_query(thread);
-                }
-                begun.send(()).unwrap();
-                may_go_on.recv().unwrap();
-                shared.work(b, Action::Fill, 0, &[access]);
-            }
-        });
-        has_begun.recv().unwrap();
-        let mut guard = shared.state.lock();
-        shared.drain(&mut guard);
-        go_on.send(()).unwrap();
-        owner.join().unwrap();
-        shared.register_thread(&mut guard);
-        drop(guard);
-        let races = shared.take();
-        assert!(races.is_empty(), "{races}");
-    }
-}
+mod tests;

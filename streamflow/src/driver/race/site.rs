@@ -57,6 +57,13 @@ impl Action {
         Self::Foreign,
         Self::OnHost,
     ];
+
+    /// Whether the memory gets another owner by it, or its address leaves streamflow.
+    #[inline(always)]
+    pub(super) fn hands_over(self) -> bool {
+        (self as u8).wrapping_sub(Self::Allocate as u8)
+            <= Self::Foreign as u8 - Self::Allocate as u8
+    }
 }
 
 /// A place in the program that accesses memory, within a node: the same in each tick.

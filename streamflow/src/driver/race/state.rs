@@ -1,42 +1,20 @@
 //! The checker's state: applies the calls in their order and checks each access.
 
+mod threads;
+
 use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::RaceMark;
+use super::access::{Access, Findings, HOST, Origin};
 use super::history::History;
 use super::log::Log;
 use super::op::{Call, Calls, EventOp, Work, function_number};
-use super::order::{BarrierRole, HostThread, Order, Queued};
-use super::site::{Action, Hook, Names, PortUse, Site, Sites};
-use super::uses::{Access, Findings, HOST, Origin};
+use super::order::{BarrierRole, CallId, Order, Queued};
+use super::site::{Action, Names, PortUse, Site, Sites};
 use crate::driver::note::{Direction, SourceLocation};
 use crate::driver::{self, AccessMode, MemoryRange, RawEvent, RawFunction, RawStream};
-
-/// A host thread that made a call.
-#[derive(Debug)]
-struct Thread {
-    id: u64,
-    alive: Arc<AtomicBool>,
-    hook: Option<Hook>,
-    tick: u64,
-}
-
-impl Thread {
-    fn is_running(&self) -> bool {
-        // Acquire: a thread that is seen to have ended has published all its calls.
-        self.alive.load(Ordering::Acquire)
-    }
-}
-
-/// A thread with its hook and the version of its clock, as they are when it makes a call.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Caller {
-    host: HostThread,
-    hook: Option<Hook>,
-    tick: u64,
-}
+pub(super) use threads::Caller;
+use threads::Thread;
 
 /// All that the checker keeps.
 #[derive(Debug)]
@@ -75,71 +53,30 @@ impl State {
         }
     }
 
-    // Threads.
-
-    /// Whether `index` is that of the thread with this number.
-    pub(super) fn is_thread(&self, index: u32, id: u64) -> bool {
-        self.threads.get(index as usize).is_some_and(|thread| thread.id == id)
-    }
-
-    /// Whether a thread still runs.
-    pub(super) fn is_alive(&self, id: u64) -> bool {
-        self.threads.iter().any(|thread| thread.id == id && thread.is_running())
-    }
-
-    /// The index of a thread. A new thread takes the index of one that has ended, except that of the journal's
-    /// `owner`: its last calls may not have been read yet.
-    pub(super) fn thread(&mut self, id: u64, alive: Arc<AtomicBool>, owner: u64) -> u32 {
-        if let Some(index) = self.threads.iter().position(|thread| thread.id == id) {
-            return index as u32;
-        }
-        let fresh = Thread { id, alive, hook: None, tick: 0 };
-        match self.threads.iter().position(|thread| thread.id != owner && !thread.is_running()) {
-            Some(index) => {
-                self.threads[index] = fresh;
-                self.order.forget_thread(index as u32);
-                index as u32
-            }
-            None => {
-                self.threads.push(fresh);
-                self.order.add_thread()
-            }
-        }
-    }
-
-    pub(super) fn enter(&mut self, thread: u32, node: &str, hook: &str, tick: u64) {
-        let (node, hook) = (self.names.number(node), self.names.number(hook));
-        let thread = &mut self.threads[thread as usize];
-        thread.hook = Some(Hook::new(node, hook));
-        thread.tick = tick;
-    }
-
-    pub(super) fn leave(&mut self, thread: u32) {
-        self.threads[thread as usize].hook = None;
-    }
-
-    // Calls.
-
     pub(super) fn create_stream(&mut self, raw: RawStream, role: BarrierRole) {
         // The driver may reuse a handle before it has returned from destroying the old stream.
         self.order.forget_stream(raw);
         self.order.add_stream(raw, role);
     }
 
-    pub(super) fn destroy_stream(&mut self, raw: RawStream) {
+    pub(super) fn destroy_stream(&mut self, thread: u32, raw: RawStream) {
         if !self.defaults.contains(&raw) {
-            self.order.forget_stream(raw);
+            self.order.stream(raw);
+            if !self.report_stale(thread, "its destruction") {
+                self.order.forget_stream(raw);
+            }
+        }
+    }
+
+    pub(super) fn destroy_event(&mut self, thread: u32, raw: RawEvent) {
+        self.order.look_up_event(raw);
+        if !self.report_stale(thread, "its destruction") {
+            self.order.forget_event(raw);
         }
     }
 
     pub(super) fn load(&mut self, function: RawFunction, name: &str) {
         self.functions.insert(function_number(function), name.into());
-    }
-
-    /// The thread, as it makes calls now.
-    pub(super) fn caller(&self, thread: u32) -> Caller {
-        let Thread { hook, tick, .. } = self.threads[thread as usize];
-        Caller { host: self.order.host(thread), hook, tick }
     }
 
     /// Applies calls that a thread has noted in the journal.
@@ -165,9 +102,15 @@ impl State {
     ) {
         let Caller { host, hook, tick } = *caller;
         let Queued { stream, epoch } = self.order.queue(host, stream);
+        if !self.order.stale.is_empty() {
+            self.report_stale_calls(caller, "work", location);
+        }
         let site = self.sites.number(Site { action, function, hook, location });
         let origin = Origin { epoch, tick, stream, site };
         let clock = self.order.clock(stream).entries();
+        if action.hands_over() {
+            return self.hand_over(action, accesses, &origin);
+        }
         for access in accesses {
             self.history.access(access, &origin, clock, &mut self.found);
         }
@@ -176,20 +119,67 @@ impl State {
         }
     }
 
-    /// Applies a record or a wait.
+    /// As [`work`](Self::work), for memory that gets another owner, or whose address leaves streamflow.
+    #[cold]
+    #[inline(never)]
+    fn hand_over(
+        &mut self,
+        action: Action,
+        accesses: impl IntoIterator<Item = driver::Access>,
+        origin: &Origin,
+    ) {
+        for access in accesses {
+            let driver::Access { range, mode, argument } = access;
+            if action == Action::Foreign {
+                self.history.end_blank(range);
+            }
+            let clock = self.order.clock(origin.stream).entries();
+            self.history.access(access, origin, clock, &mut self.found);
+            let access = Access { range, mode, argument, origin: *origin };
+            match action {
+                Action::Free => self.history.free(access, &mut self.found),
+                Action::Foreign => {}
+                _ => self.history.begin_content(access),
+            }
+        }
+        if !self.found.races.is_empty() {
+            self.report();
+        }
+    }
+
+    /// Applies a record or a wait that the driver has taken.
     #[inline(always)]
-    pub(super) fn event(
+    fn event(&mut self, caller: &Caller, event_op: EventOp, stream: RawStream, event: RawEvent) {
+        match event_op {
+            EventOp::Record => self.order.record(caller.host, stream, event),
+            EventOp::Wait => self.order.wait(caller.host, stream, event),
+        }
+        if !self.order.stale.is_empty() {
+            self.report_stale_calls(caller, event_op.name(), None);
+        }
+    }
+
+    /// A record or a wait is about to be made.
+    pub(super) fn begin_event(
         &mut self,
         caller: &Caller,
         event_op: EventOp,
         stream: RawStream,
         event: RawEvent,
-    ) {
-        match event_op {
-            EventOp::Record => self.order.record(caller.host, stream, event),
-            EventOp::RestoreRecord => self.order.restore_record(event),
-            EventOp::Wait => self.order.wait(caller.host, stream, event),
-        }
+    ) -> CallId {
+        let call = match event_op {
+            EventOp::Record => self.order.begin_record(caller.host, stream, event),
+            EventOp::Wait => self.order.begin_wait(caller.host, stream, event),
+        };
+        self.report_stale_calls(caller, event_op.name(), None);
+        call
+    }
+
+    /// Begins the record or the wait that a thread has noted in the journal.
+    #[cold]
+    pub(super) fn begin(&mut self, thread: u32, mut calls: Calls<'_>) -> Option<CallId> {
+        let Some(Call::Event(event_op, stream, event)) = calls.next() else { return None };
+        Some(self.begin_event(&self.caller(thread), event_op, stream, event))
     }
 
     /// Memory was allocated in the order of a stream. This counts as a write: no use may come before it.
@@ -213,7 +203,6 @@ impl State {
         location: Option<SourceLocation>,
     ) {
         self.write(thread, stream, Action::Free, range, location);
-        self.history.free(range, &mut self.found);
     }
 
     fn write(
@@ -239,8 +228,8 @@ impl State {
         range: MemoryRange,
         location: Option<SourceLocation>,
     ) {
-        self.host_access(thread, range, AccessMode::Write, Action::Free, location);
-        self.history.remove(range);
+        let free = self.host_access(thread, range, AccessMode::Write, Action::Free, location);
+        self.history.free(free, &mut self.found);
     }
 
     /// The host touches memory. The access is checked and not remembered: see the folder's README.
@@ -251,7 +240,7 @@ impl State {
         mode: AccessMode,
         action: Action,
         location: Option<SourceLocation>,
-    ) {
+    ) -> Access {
         let Thread { hook, tick, .. } = self.threads[thread as usize];
         let site = self.sites.number(Site { action, function: 0, hook, location });
         let origin = Origin { epoch: 0, tick, stream: HOST, site };
@@ -260,6 +249,7 @@ impl State {
         if !self.found.races.is_empty() {
             self.report();
         }
+        access
     }
 
     /// Memory came in or went out through a port of the thread's hook.

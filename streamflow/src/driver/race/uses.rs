@@ -1,72 +1,13 @@
 //! The accesses of one allocation that a later one must come after.
 
+use super::access::{Access, Findings, Origin};
+use super::blank::Blank;
+use crate::driver::report::RaceKind;
 use crate::driver::{self, AccessMode, MemoryRange};
 
 /// How many accesses are remembered per allocation. There can be more only when many parts of it are used
 /// separately.
 const MAX_ACCESSES: usize = 128;
-
-/// One access.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Access {
-    pub(super) range: MemoryRange,
-    pub(super) mode: AccessMode,
-    pub(super) argument: &'static str,
-    pub(super) origin: Origin,
-}
-
-/// The work that makes an access.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Origin {
-    /// The stream's epoch when the work was queued.
-    pub(super) epoch: u64,
-    /// The node's tick.
-    pub(super) tick: u64,
-    pub(super) stream: u32,
-    pub(super) site: u32,
-}
-
-impl Access {
-    /// Replaces the access by a later one to the same bytes in the same mode.
-    #[inline(always)]
-    fn renew(&mut self, argument: &'static str, origin: &Origin) {
-        self.argument = argument;
-        self.origin = *origin;
-    }
-
-    #[inline(always)]
-    fn is_before(&self, clock: &[u64]) -> bool {
-        clock.get(self.origin.stream as usize).copied().unwrap_or(0) >= self.origin.epoch
-    }
-}
-
-/// The stream of an access by the host itself.
-pub(super) const HOST: u32 = u32::MAX;
-
-/// Two accesses that conflict, and whose later one does not come after the earlier one.
-#[derive(Debug)]
-pub(super) struct Race {
-    pub(super) earlier: Access,
-    pub(super) later: Access,
-}
-
-/// What the checks have found since it was last reported, and counts of what they could not see.
-#[derive(Debug, Default)]
-pub(super) struct Findings {
-    pub(super) races: Vec<Race>,
-    /// Accesses that are no longer remembered although others could still race with them.
-    pub(super) forgotten: u64,
-    /// Accesses to memory that was not allocated through the checker.
-    pub(super) unknown: u64,
-}
-
-impl Findings {
-    #[cold]
-    #[inline(never)]
-    fn add(&mut self, earlier: &Access, later: Access) {
-        self.races.push(Race { earlier: *earlier, later });
-    }
-}
 
 /// The accesses of one allocation.
 ///
@@ -79,6 +20,8 @@ pub(super) struct Uses {
     in_parts: bool,
     /// Whether the piece was written since `whole_write`.
     written: bool,
+    /// Whether bytes of the piece are `blank`.
+    blank_piece: bool,
     /// The write of the whole allocation that the others come after: it was allocated, passed to a new owner, or
     /// written in full.
     whole_write: Access,
@@ -86,6 +29,10 @@ pub(super) struct Uses {
     write: Access,
     /// The reads of the piece since then; or, if the memory is used in parts, all accesses.
     others: Vec<Access>,
+    /// What nobody has written.
+    blank: Blank,
+    /// The free. Then there is no piece.
+    freed: Option<Access>,
 }
 
 impl Uses {
@@ -95,7 +42,62 @@ impl Uses {
         let origin = Origin { epoch: 0, tick: 0, stream: 0, site: 0 };
         let whole_write = Access { range: whole, mode: AccessMode::Write, argument: "", origin };
         let (piece, others) = (MemoryRange::default(), Vec::with_capacity(8));
-        Self { piece, in_parts: false, written: false, whole_write, write: whole_write, others }
+        Self {
+            piece,
+            in_parts: false,
+            written: false,
+            blank_piece: false,
+            whole_write,
+            write: whole_write,
+            others,
+            blank: Blank::default(),
+            freed: None,
+        }
+    }
+
+    /// From now on the content is not defined: the memory was allocated or passed to a new owner.
+    pub(super) fn begin_content(&mut self, begin: Access) {
+        self.blank.add(begin);
+        self.blank_piece = self.blank.overlaps(self.piece);
+    }
+
+    /// From now on the content counts as written: other code may write it.
+    pub(super) fn end_blank(&mut self, range: MemoryRange) {
+        self.blank.remove(range);
+        self.blank_piece = self.blank.overlaps(self.piece);
+    }
+
+    /// The memory was freed.
+    pub(super) fn free(&mut self, free: Access) {
+        // Without a piece, each access takes the slow path.
+        (self.freed, self.piece, self.in_parts) = (Some(free), MemoryRange::default(), true);
+    }
+
+    pub(super) fn is_freed(&self) -> bool {
+        self.freed.is_some()
+    }
+
+    /// Finds what is wrong with an access whatever its order: the memory was freed, or nobody has written it. Whether
+    /// it was freed.
+    fn check_content(&self, later: &Access, found: &mut Findings) -> bool {
+        if let Some(free) = &self.freed {
+            found.add(RaceKind::Freed, free, *later);
+        } else if later.mode == AccessMode::Read
+            && let Some(begin) = self.blank.first_in(later.range)
+        {
+            found.add(RaceKind::Unwritten, &begin, *later);
+        }
+        self.is_freed()
+    }
+
+    /// An access to the piece, of which bytes are blank.
+    #[cold]
+    #[inline(never)]
+    fn access_blank_piece(&mut self, access: &Access, found: &mut Findings) {
+        self.check_content(access, found);
+        if access.mode == AccessMode::Write {
+            self.end_blank(access.range);
+        }
     }
 
     /// The accesses to compare an access to `range` with, and perhaps some that don't overlap it.
@@ -110,10 +112,16 @@ impl Uses {
     /// Finds the earlier accesses that conflict with `later` and that `clock`, of the stream or thread that makes
     /// it, does not come after.
     pub(super) fn check(&self, later: &Access, clock: &[u64], found: &mut Findings) {
+        if !self.check_content(later, found) {
+            self.check_order(later, clock, found);
+        }
+    }
+
+    fn check_order(&self, later: &Access, clock: &[u64], found: &mut Findings) {
         for earlier in self.candidates(later.range) {
             let conflict = later.mode == AccessMode::Write || earlier.mode == AccessMode::Write;
             if conflict && earlier.range.overlaps(later.range) && !earlier.is_before(clock) {
-                found.add(earlier, *later);
+                found.add(RaceKind::Unordered, earlier, *later);
             }
         }
     }
@@ -136,9 +144,12 @@ impl Uses {
         if range.address != self.piece.address || range.bytes != self.piece.bytes {
             return self.access_another_piece(access(), *whole, clock, found);
         }
+        if self.blank_piece {
+            self.access_blank_piece(&access(), found);
+        }
         if !self.write.is_before(clock) {
             let last = if self.written { &self.write } else { &self.whole_write };
-            found.add(last, access());
+            found.add(RaceKind::Unordered, last, access());
         }
         match mode {
             AccessMode::Read => {
@@ -152,7 +163,7 @@ impl Uses {
             AccessMode::Write => {
                 for read in &self.others {
                     if !read.is_before(clock) {
-                        found.add(read, access());
+                        found.add(RaceKind::Unordered, read, access());
                     }
                 }
                 self.others.clear();
@@ -172,25 +183,32 @@ impl Uses {
         clock: &[u64],
         found: &mut Findings,
     ) {
-        if access.range.bytes == 0 {
+        if access.range.bytes == 0 || self.check_content(&access, found) {
             return;
         }
+        if access.mode == AccessMode::Write {
+            self.blank.remove(access.range);
+        }
         if access.mode == AccessMode::Write && covers(access.range, whole) {
-            self.check(&access, clock, found);
+            self.check_order(&access, clock, found);
             self.others.clear();
             self.whole_write = access;
             self.write = access;
             (self.in_parts, self.written, self.piece) = (false, false, access.range);
+            self.blank_piece = false;
             return;
         }
         if !self.in_parts && !self.written && self.others.is_empty() {
             self.piece = access.range;
+            self.blank_piece = false; // It was checked above.
             self.write = Access { range: access.range, ..self.whole_write };
             let Access { range, mode, argument, origin } = access;
             let access = driver::Access { range, mode, argument };
-            return self.access(access, &origin, &whole, clock, found);
+            self.access(access, &origin, &whole, clock, found);
+            self.blank_piece = self.blank.overlaps(self.piece);
+            return;
         }
-        self.check(&access, clock, found);
+        self.check_order(&access, clock, found);
         if !self.in_parts {
             (self.in_parts, self.piece) = (true, MemoryRange::default());
             self.others.push(self.whole_write);

@@ -15,6 +15,7 @@ use super::{STREAM, two};
 pub(super) fn host_read(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let (a, event) = (bare.stream(STREAM)?, bare.event()?);
     let (memory, pinned) = (bare.allocate(a)?, bare.allocate_pinned()?);
+    bare.write(a, memory)?;
     bare.copy(CopyKind::DeviceToPinned, a, memory, pinned)?;
     bare.record(event, a)?;
     if dependency {
@@ -80,7 +81,7 @@ pub(super) fn another_thread(bare: &Bare, dependency: bool) -> DriverResult<()> 
     });
     found.join().unwrap_or(Ok(()))?;
     if dependency {
-        bare.relies(a, Some(b));
+        bare.relies(a, None, Some(b));
     }
     bare.write(b, memory)
 }
@@ -135,10 +136,11 @@ pub(super) fn host_function() -> Result<(), Failed> {
         let bare = Bare::new(Arc::new(driver))?;
         let a = bare.stream(STREAM)?;
         let (memory, pinned) = (bare.allocate(a)?, bare.allocate_pinned()?);
+        bare.write(a, memory)?;
         bare.copy(CopyKind::DeviceToPinned, a, memory, pinned)?;
         check(bare.host_function(a)?, || "the host function was not called".into())?;
         if relies {
-            bare.relies(a, None);
+            bare.relies(a, None, None);
         }
         bare.host(pinned, AccessMode::Read);
         let races = bare.races();

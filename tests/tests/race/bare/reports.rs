@@ -12,6 +12,7 @@ pub(super) fn both_readers_are_named(platform: &Platform) -> Result<(), Failed> 
     fn program(bare: &Bare, _: bool) -> DriverResult<()> {
         let ([a, b], c) = (two(bare)?, bare.stream(STREAM)?);
         let memory = bare.allocate(a)?;
+        bare.write(a, memory)?;
         for reader in [b, c] {
             bare.order(a, reader, true)?;
             bare.read(reader, part(memory, 64, 256))?;

@@ -51,6 +51,7 @@ pub(super) fn write_after_write(bare: &Bare, dependency: bool) -> DriverResult<(
 pub(super) fn free_after_read(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let [a, b] = two(bare)?;
     let memory = bare.allocate(a)?;
+    bare.write(a, memory)?;
     bare.order(a, b, true)?;
     bare.read(b, memory)?;
     bare.order(b, a, dependency)?;
@@ -61,6 +62,7 @@ pub(super) fn free_after_read(bare: &Bare, dependency: bool) -> DriverResult<()>
 pub(super) fn reuse_after_read(bare: &Bare, dependency: bool) -> DriverResult<()> {
     let [a, b] = two(bare)?;
     let memory = bare.allocate(a)?;
+    bare.write(a, memory)?;
     bare.order(a, b, true)?;
     bare.read(b, memory)?;
     bare.order(b, a, dependency)?;

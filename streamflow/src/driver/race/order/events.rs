@@ -1,0 +1,106 @@
+//! Events: their records and waits.
+
+use super::{Clock, DESTROYED, HostThread, Order, Queued, Stale};
+use crate::driver::{RawEvent, RawStream};
+
+#[derive(Debug, Default)]
+pub(super) struct Event {
+    /// Everything that comes before the latest record.
+    pub(super) clock: Clock,
+    /// The stream and the epoch of that record; epoch 0 if there is none.
+    pub(super) stream: u32,
+    pub(super) epoch: u64,
+    /// That of the handle with which the event was made.
+    stamp: u32,
+}
+
+impl Order {
+    pub(in crate::driver::race) fn add_event(&mut self, raw: RawEvent) -> u32 {
+        let index = self.free_events.pop().unwrap_or_else(|| {
+            self.events.push(Event::default());
+            self.events.len() as u32 - 1
+        });
+        let event = &mut self.events[index as usize];
+        (event.epoch, event.stamp) = (0, raw.stamp());
+        self.index_by_event.insert(raw, index);
+        index
+    }
+
+    #[inline(always)]
+    pub(super) fn event(&mut self, raw: RawEvent) -> u32 {
+        let index = match self.index_by_event.get_fast(raw) {
+            Some(event) => event,
+            None => self.find_event(raw),
+        };
+        if self.events[index as usize].stamp != raw.stamp() {
+            self.check_stamp(raw.stamp(), Stale::Event);
+        }
+        index
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find_event(&mut self, raw: RawEvent) -> u32 {
+        match self.index_by_event.get(raw) {
+            Some(event) => event,
+            // A handle with a stamp came from here.
+            None if raw.stamp() != 0 => self.add_event(raw.stamped(DESTROYED)),
+            None => self.add_event(raw),
+        }
+    }
+
+    /// Notices a stale handle.
+    pub(in crate::driver::race) fn look_up_event(&mut self, raw: RawEvent) {
+        self.event(raw);
+    }
+
+    pub(in crate::driver::race) fn forget_event(&mut self, raw: RawEvent) {
+        if let Some(event) = self.index_by_event.remove(raw) {
+            self.in_flight.forget_event(event);
+            self.free_events.push(event);
+        }
+    }
+
+    /// The event was recorded: it gets a copy of the stream's clock.
+    #[inline(always)]
+    pub(in crate::driver::race) fn record(
+        &mut self,
+        host: HostThread,
+        stream: RawStream,
+        raw: RawEvent,
+    ) {
+        if !self.in_flight.is_empty() {
+            let call = self.begin_record(host, stream, raw);
+            return self.finish(call);
+        }
+        let Queued { stream, epoch } = self.queue(host, stream);
+        let index = self.event(raw);
+        let event = &mut self.events[index as usize];
+        let released = &mut self.streams[stream as usize];
+        event.clock.copy_from(&released.clock);
+        (event.stream, event.epoch) = (stream, epoch);
+        released.advance(stream);
+    }
+
+    /// The stream waits for the event's latest record.
+    #[inline(always)]
+    pub(in crate::driver::race) fn wait(
+        &mut self,
+        host: HostThread,
+        stream: RawStream,
+        raw: RawEvent,
+    ) {
+        if !self.in_flight.is_empty() {
+            let call = self.begin_wait(host, stream, raw);
+            return self.finish(call);
+        }
+        let Queued { stream, .. } = self.queue(host, stream);
+        let index = self.event(raw);
+        let event = &self.events[index as usize];
+        let waiting = &mut self.streams[stream as usize].clock;
+        // A clock that has an epoch of a stream has all that came before it, too.
+        if waiting.get(event.stream) < event.epoch {
+            waiting.merge(&event.clock);
+        }
+    }
+}

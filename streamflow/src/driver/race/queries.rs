@@ -1,0 +1,53 @@
+//! Queries, waits of the host and downloads: they begin before the call is made, and end with its answer.
+
+use super::RaceChecker;
+use super::current_thread;
+use super::op::Work;
+use super::order::CallId;
+use super::site::Action;
+use crate::driver::{Access, DriverResult, RawEvent, RawStream};
+
+impl RaceChecker {
+    pub(super) fn begin_stream_query(&self, stream: RawStream) -> CallId {
+        let mut locked = self.shared.lock();
+        let (thread, state) = (locked.thread, locked.state());
+        let stream = state.order.stream(stream);
+        let query = state.order.begin_stream_query(thread, stream);
+        state.report_stale(thread, "a query or a wait of the host");
+        query
+    }
+
+    pub(super) fn begin_event_query(&self, event: RawEvent) -> CallId {
+        let mut locked = self.shared.lock();
+        let (thread, state) = (locked.thread, locked.state());
+        let query = state.order.begin_event_query(thread, event);
+        state.report_stale(thread, "a query or a wait of the host");
+        query
+    }
+
+    /// A copy to ordinary memory is about to be made. When it returns, all work that was queued before is complete, and
+    /// so is the copy. One that fails may have been made.
+    pub(super) fn begin_download(&self, stream: RawStream, read: Access) -> CallId {
+        let location = current_thread::take_location();
+        let mut locked = self.shared.lock();
+        let (thread, state) = (locked.thread, locked.state());
+        let work = Work { stream, action: Action::Copy, function: 0, location };
+        state.work(&state.caller(thread), work, [read]);
+        let stream = state.order.stream(stream);
+        state.order.begin_stream_query(thread, stream)
+    }
+
+    pub(super) fn end_query(
+        &self,
+        query: CallId,
+        answer: DriverResult<bool>,
+    ) -> DriverResult<bool> {
+        self.shared.end_call(query, matches!(answer, Ok(true)));
+        answer
+    }
+
+    pub(super) fn end_wait(&self, query: CallId, waited: DriverResult<()>) -> DriverResult<()> {
+        self.shared.end_call(query, waited.is_ok());
+        waited
+    }
+}

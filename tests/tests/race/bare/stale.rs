@@ -1,0 +1,105 @@
+//! Handles of streams and events that were destroyed. They are reported whether or not the driver has given the same
+//! handle to another object since: a driver that has not refuses the call, and one that has takes it.
+
+use std::sync::Arc;
+
+use streamflow::driver::race::{RaceAction, RaceKind};
+use streamflow::driver::{Driver, DriverResult};
+use streamflow::prelude::*;
+use streamflow_tests::foreign::{self, Bare};
+use streamflow_tests::layers::ReusesHandles;
+use streamflow_tests::{Failed, Suite, check, check_text};
+
+use super::STREAM;
+
+/// A program that uses a handle after its object was destroyed, unless it is `right`.
+type Program = fn(&Bare, right: bool) -> DriverResult<()>;
+
+const PROGRAMS: &[(&str, Program)] = &[
+    ("a_record_on_a_stale_event_is_reported", record),
+    ("a_wait_for_a_stale_event_is_reported", wait),
+    ("a_host_wait_for_a_stale_event_is_reported", host_wait),
+    ("a_record_on_a_stale_stream_is_reported", record_on_stream),
+    ("a_stream_that_is_destroyed_twice_is_reported", destroyed_twice),
+];
+
+pub(super) fn add(suite: Suite) -> Suite {
+    let suite = PROGRAMS.iter().fold(suite, |suite, &(name, program)| {
+        suite.seeded(name, move |seed| {
+            for reuse in [false, true] {
+                let host = Platform::host().seed(seed).race_check(false).build()?;
+                reported(host.driver().clone(), reuse, program)?;
+            }
+            Ok(())
+        })
+    });
+    suite.seeded("work_on_a_stale_stream_is_reported_where_the_handle_is_used_again", |seed| {
+        let host = Platform::host().seed(seed).race_check(false).build()?;
+        reported(Arc::new(ReusesHandles::new(host.driver().clone())), true, work)
+    })
+}
+
+fn reported(below: Arc<dyn Driver>, reuse: bool, program: Program) -> Result<(), Failed> {
+    for right in [false, true] {
+        let below: Arc<dyn Driver> =
+            if reuse { Arc::new(ReusesHandles::new(below.clone())) } else { below.clone() };
+        let bare = Bare::new(below)?;
+        // Without reuse, the driver refuses the call as well.
+        let done = program(&bare, right);
+        check(done.is_ok() || !(right || reuse), || format!("reuse {reuse}: {done:?}"))?;
+        let races = bare.races();
+        let what = || format!("reuse {reuse}, right {right}: {races}");
+        check(races.races.len() == usize::from(!right), what)?;
+        if let Some(race) = races.races.first() {
+            check(race.kind == RaceKind::Stale, what)?;
+            check(matches!(race.earlier.action, RaceAction::Destroy(_)), what)?;
+            check_text(&races.to_string(), &["stale handle", "is destroyed", "uses its handle"])?;
+        }
+    }
+    Ok(())
+}
+
+fn record(bare: &Bare, right: bool) -> DriverResult<()> {
+    let (a, stale) = (bare.stream(STREAM)?, bare.event()?);
+    bare.destroy_event(stale)?;
+    let fresh = bare.event()?;
+    bare.record(if right { fresh } else { stale }, a)
+}
+
+fn wait(bare: &Bare, right: bool) -> DriverResult<()> {
+    let (a, stale) = (bare.stream(STREAM)?, bare.event()?);
+    bare.record(stale, a)?;
+    bare.destroy_event(stale)?;
+    let fresh = bare.event()?;
+    bare.wait(a, if right { fresh } else { stale })
+}
+
+fn host_wait(bare: &Bare, right: bool) -> DriverResult<()> {
+    let stale = bare.event()?;
+    bare.destroy_event(stale)?;
+    let fresh = bare.event()?;
+    bare.synchronize_event(if right { fresh } else { stale })
+}
+
+fn record_on_stream(bare: &Bare, right: bool) -> DriverResult<()> {
+    let (stale, event) = (bare.stream(STREAM)?, bare.event()?);
+    bare.destroy_stream(stale)?;
+    let fresh = bare.stream(STREAM)?;
+    bare.record(event, if right { fresh } else { stale })
+}
+
+fn destroyed_twice(bare: &Bare, right: bool) -> DriverResult<()> {
+    let stale = bare.stream(STREAM)?;
+    bare.destroy_stream(stale)?;
+    let _fresh = bare.stream(STREAM)?;
+    if right { Ok(()) } else { bare.destroy_stream(stale) }
+}
+
+fn work(bare: &Bare, right: bool) -> DriverResult<()> {
+    let (stale, other) = (bare.stream(STREAM)?, bare.stream(STREAM)?);
+    bare.destroy_stream(stale)?;
+    let fresh = bare.stream(STREAM)?;
+    let memory = bare.allocate(fresh)?;
+    foreign::fill_range(&*bare.driver(), if right { fresh } else { stale }, memory)?;
+    bare.synchronize(other)
+}
