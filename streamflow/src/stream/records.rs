@@ -125,6 +125,11 @@ impl Records {
         Ok(Some(number))
     }
 
+    /// Whether an event of the ring holds the record.
+    pub(super) fn is_in_ring(&self, number: u64) -> bool {
+        self.lock().holds(number)
+    }
+
     /// Whether the record was begun, and is not in the ring, while later ones may be.
     pub(super) fn is_overwritten(&self, number: u64) -> bool {
         number <= self.recorded() && !self.is_detached() && !self.lock().holds(number)

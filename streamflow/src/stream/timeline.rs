@@ -212,7 +212,7 @@ impl Timeline {
 
     /// The event that holds the record, if one does.
     pub(super) fn event_of(&self, number: u64) -> Option<RawEvent> {
-        self.lock().holds(number).then(|| self.events[ring::slot(number)].raw())
+        self.records.is_in_ring(number).then(|| self.events[ring::slot(number)].raw())
     }
 
     /// As [`record`](Self::record), on an event that is not in the ring, so that no stream waits for it. `None` for a
