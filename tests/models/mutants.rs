@@ -202,8 +202,8 @@ const MUTANTS: &[Mutant] = &[
         invariant: "race 5",
         file: "driver/race/journal.rs",
         edits: &[(
-            "store(from + lines, Ordering::Release)",
-            "store(from + lines, Ordering::Relaxed)",
+            "usize::from(open), Ordering::Release)",
+            "usize::from(open), Ordering::Relaxed)",
         )],
         model: "driver::race::models::lines_of_one_call_are_read_together",
         expected: "is read in part",
@@ -223,12 +223,28 @@ const MUTANTS: &[Mutant] = &[
         edits: &[
             ("        write(free);\n", ""),
             (
-                "        self.published.store(from + lines, Ordering::Release);\n",
-                "        self.published.store(from + lines, Ordering::Release);\n        if let Some(free) = self.lines.get(from..from + lines) {\n            write(free);\n        }\n",
+                "        self.published.store(2 * (from + lines) + usize::from(open), Ordering::Release);\n",
+                "        self.published.store(2 * (from + lines) + usize::from(open), Ordering::Release);\n        if let Some(free) = self.lines.get(from..from + lines) {\n            write(free);\n        }\n",
             ),
         ],
         model: "driver::race::models::lines_are_read_once_and_in_order",
         expected: "lines are lost",
+    },
+    Mutant {
+        name: "open_calls_published_as_closed",
+        invariant: "race 5",
+        file: "driver/race/journal.rs",
+        edits: &[("usize::from(open), Ordering::Release)", "0, Ordering::Release)")],
+        model: "driver::race::models::a_call_is_open_until_it_has_returned",
+        expected: "a call is closed before it has returned",
+    },
+    Mutant {
+        name: "calls_closed_relaxed",
+        invariant: "race 5",
+        file: "driver/race/journal.rs",
+        edits: &[("published & !OPEN, Ordering::Release)", "published & !OPEN, Ordering::Relaxed)")],
+        model: "driver::race::models::a_call_is_open_until_it_has_returned",
+        expected: "a call is closed before it has returned",
     },
     Mutant {
         name: "raise_that_wakes_nobody",

@@ -22,7 +22,7 @@ impl Read {
     /// Reads the remaining lines. The caller holds the lock.
     fn remaining(&mut self, journal: &Journal) {
         // SAFETY: `self` is behind the lock.
-        let lines = unsafe { journal.after(self.position) };
+        let lines = unsafe { journal.after(self.position) }.lines;
         self.position += lines.len();
         for line in lines {
             let words = line.each_ref().map(|word| word.load(Ordering::Relaxed));
@@ -40,7 +40,7 @@ fn append(journal: &Journal, read: &Mutex<Read>, lines: usize, number: u64) {
         }
     };
     // SAFETY: one thread of each model appends.
-    while !unsafe { journal.append(lines, write) } {
+    while !unsafe { journal.append(lines, false, write) } {
         let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
         read.remaining(journal);
         read.position = 0;
@@ -97,6 +97,32 @@ pub(crate) fn lines_are_seen_by_a_thread_that_got_something() {
             read.remaining(&shared.0);
             assert_eq!(read.numbers, [1], "a published line is missed");
         }
+        writer.join().unwrap();
+    });
+}
+
+/// A reader that finds a call closed comes after what the driver did in it.
+#[test]
+pub(crate) fn a_call_is_open_until_it_has_returned() {
+    explore(|| {
+        let shared = Arc::new((Journal::new(LINES), Mutex::new(()), AtomicBool::new(false)));
+        let other = shared.clone();
+        let writer = thread::spawn(move || {
+            let (journal, _, taken) = &*other;
+            // SAFETY: the only writer.
+            assert!(unsafe { journal.append(1, true, |_| ()) });
+            taken.store(true, Ordering::Relaxed);
+            // SAFETY: the only writer.
+            unsafe { journal.close() };
+        });
+        let (journal, lock, taken) = &*shared;
+        let held = lock.lock().unwrap();
+        // SAFETY: the lock is held.
+        let published = unsafe { journal.after(0) };
+        if !published.lines.is_empty() && !published.is_open {
+            assert!(taken.load(Ordering::Relaxed), "a call is closed before it has returned");
+        }
+        drop(held);
         writer.join().unwrap();
     });
 }
