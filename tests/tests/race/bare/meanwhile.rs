@@ -55,7 +55,8 @@ impl Bench {
             let (stream, event) = (bare.stream(STREAM)?, bare.event()?);
             let (started, has_started) = std::sync::mpsc::channel();
             thread::spawn(move || {
-                let done = foreign::record(&*driver, event, stream);
+                let bound = driver.bind(device(0));
+                let done = bound.and_then(|()| foreign::record(&*driver, event, stream));
                 let _gone = started.send(done);
                 drop(driver);
                 thread::park();
@@ -200,7 +201,10 @@ fn relies(right: bool) -> Result<(), Failed> {
     bare.wait(c, of_b)?;
     bare.record(of_c, c)?;
     let driver = bare.driver();
-    let found = thread::spawn(move || foreign::synchronize_event(&*driver, of_c));
+    let found = thread::spawn(move || {
+        driver.bind(device(0))?;
+        foreign::synchronize_event(&*driver, of_c)
+    });
     found.join().unwrap_or(Ok(()))?;
     match right {
         true => bare.relies(b, Some(of_b), Some(d)),
@@ -217,6 +221,7 @@ fn foreign_stream() -> Result<(), Failed> {
         let below = Arc::new(HostDriver::builder().policy(Policy::Lazy).build());
         let flags = StreamFlags::Blocking;
         let options = StreamOptions { flags, ..StreamOptions::default() };
+        below.bind(device(0))?;
         let stream = below.create_stream(device(0), options)?;
         let bare = Bare::new(below)?;
         let (default, other) = (bare.default_stream()?, bare.stream(STREAM)?);
