@@ -13,6 +13,8 @@ pub(crate) enum Ending {
     ShutDown,
     /// Free memory was given back, and the allocation then succeeded. That was logged.
     TriedAgain,
+    /// The device was bound again, as after a library that has cleared the current context, and the call then succeeded.
+    BoundAgain,
     /// The program made no such call, which depends on the device's pace.
     NotReached,
 }
@@ -62,10 +64,25 @@ impl Reports {
             0 if is_no_memory && warned.iter().any(|text| text.contains("out of")) => {
                 Ok(Ending::TriedAgain)
             }
+            0 if is_bound_again(target, fault) => Ok(Ending::BoundAgain),
             2.. if fault.lasts => Ok(Ending::Returned),
             times => Err(format!("reported {times} times: {self:?}")),
         }
     }
+}
+
+/// Whether the library binds the device and repeats the call: one for which any context is good enough.
+fn is_bound_again(target: &Target, fault: Fault) -> bool {
+    const CALLS: [&str; 6] = [
+        "record_event",
+        "wait_event",
+        "query_event",
+        "query_stream",
+        "synchronize_event",
+        "synchronize_stream",
+    ];
+    let is_repeated = CALLS.contains(&target.call) && !fault.lasts;
+    is_repeated && fault.code.name == "CUDA_ERROR_INVALID_CONTEXT"
 }
 
 /// An error in a hook names its node, unless it is logged.

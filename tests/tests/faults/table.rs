@@ -75,6 +75,7 @@ fn words(endings: &BTreeMap<Ending, u64>) -> String {
         Ending::Logged => "logged in a drop",
         Ending::ShutDown => "not an error while CUDA shuts down",
         Ending::TriedAgain => "tried again",
+        Ending::BoundAgain => "repeated after the device was bound",
         Ending::NotReached => "not reached",
     };
     let each: Vec<String> =
