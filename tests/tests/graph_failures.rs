@@ -3,6 +3,8 @@
 
 #[path = "graph_failures/kept.rs"]
 mod kept;
+#[path = "faults/log.rs"]
+mod log;
 #[path = "graph_failures/messages.rs"]
 mod messages;
 #[path = "graph_failures/stops.rs"]

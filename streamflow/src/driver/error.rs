@@ -1,6 +1,6 @@
 //! The errors of driver calls.
 
-use super::{DeviceId, MAX_PARAMS};
+use super::{DeviceId, DriverResult, MAX_PARAMS};
 use crate::caught::caught;
 
 /// A failed driver call: which call, on which device, and the driver's description.
@@ -119,6 +119,14 @@ pub(crate) fn first_error<E: std::fmt::Display>(
     }
     report_in_drop(what, second);
     first
+}
+
+/// As [`report_in_drop`], unless the call was not tried because the device is unusable: the call that met the sticky
+/// error has reported it.
+pub(crate) fn report_unless_refused(what: &str, result: DriverResult<()>) {
+    if !matches!(result, Err(DriverError::Sticky { .. })) {
+        report_in_drop(what, result);
+    }
 }
 
 /// Logs that a call failed where no error can be returned.

@@ -27,7 +27,7 @@ mod signal;
 
 pub(crate) use blocking::BlockingLaunches;
 pub use error::{DriverError, Sticky};
-pub(crate) use error::{first_error, report_in_drop};
+pub(crate) use error::{first_error, report_in_drop, report_unless_refused};
 pub use green::{Coscheduling, GreenContext, SmSizes};
 pub use handle::{
     BorrowedStream, DeviceId, MemoryRange, RawEvent, RawFunction, RawModule, RawStream,

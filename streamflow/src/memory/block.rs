@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::Shape;
 use super::claims::Claims;
-use crate::driver::{AccessMode, DeviceId, MemoryRange};
+use crate::driver::{AccessMode, DeviceId, DriverResult, MemoryRange};
 use crate::error::{Error, Result};
 use crate::stream::{CudaStream, PlatformNumber, Point, StreamTable, Timeline};
 
@@ -104,10 +104,12 @@ impl Block {
 
     /// Records the uses on other streams than `own` that no record covers yet, so that a later wait for them waits for no
     /// later work.
-    pub(super) fn close_uses(&mut self, table: &StreamTable, own: u32) -> Result<()> {
-        self.claims.try_for_each(|point| {
-            if point.stream() == own { Ok(()) } else { Ok(table.close(point)?) }
-        })
+    pub(super) fn close_uses(&mut self, table: &StreamTable, own: u32) -> DriverResult<()> {
+        self.claims.try_for_each(
+            |point| {
+                if point.stream() == own { Ok(()) } else { table.close(point) }
+            },
+        )
     }
 
     /// Whether the host may touch the memory now: to read it all writes must be complete, to write

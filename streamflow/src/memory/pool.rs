@@ -23,7 +23,7 @@ use super::pool_state::{PoolState, PoolUsage};
 use super::pooled::{BlockPool, OwnedBlock, PoolHandle, PooledBlock};
 use crate::driver::{
     DeviceId, DriverError, DriverResult, Listeners, Note, StreamOptions, first_error,
-    report_in_drop,
+    report_in_drop, report_unless_refused,
 };
 use crate::error::{Error, Result};
 use crate::lock::{Held, Lock};
@@ -319,9 +319,9 @@ impl BlockPool for MemoryPool {
         let pool: &Self = unsafe { block.pool() };
         let (stream, bytes) = (block.stream, block.range().bytes);
         let closed = block.close_uses(&pool.table, stream);
-        // After a sticky error nothing is recorded any more, and that error was reported once.
-        if closed.is_err() && pool.table.driver().sticky_error().is_none() {
-            report_in_drop("recording the last uses of memory", closed);
+        // Out of line: a drop is on the hot path.
+        if closed.is_err() {
+            report_unless_refused("recording the last uses of memory", closed);
         }
         let mut state = pool.lock();
         pool.count_return(&mut state.usage, stream, bytes);

@@ -22,7 +22,7 @@ use super::statistics::{self, NodePaths, NodeStatistics};
 use super::status::{NodeStatus, PortStatus};
 use super::waits::Waits;
 use crate::context::{Activity, ExecutionContext, RunControl};
-use crate::driver::{DriverError, report_in_drop};
+use crate::driver::{DriverError, report_in_drop, report_unless_refused};
 use crate::error::{Error, Failure, Result, caught_as_error, drop_all, forget};
 use crate::message::Handled;
 use crate::port::{Ports, ReceivingEnd, SendingEnd};
@@ -397,11 +397,8 @@ impl NodeRunner {
     /// Records the work of a hook that failed.
     #[cold]
     fn close_after_failure(&self) {
-        let closed = self.cx.close();
-        // The hook's error came first. A sticky one was reported once, and is why this failed, too.
-        if self.cx.platform().driver().sticky_error().is_none() {
-            report_in_drop("recording the work of a hook that failed", closed);
-        }
+        // The hook's error came first. It may be why this was not tried.
+        report_unless_refused("recording the work of a hook that failed", self.cx.close());
     }
 
     /// Drops the messages of a tick that failed: it sends nothing.

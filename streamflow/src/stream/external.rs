@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::{CudaStream, StreamTable, Timeline};
-use crate::driver::{BorrowedStream, OwnedStream, RawStream, StreamOptions, report_in_drop};
+use crate::driver::{BorrowedStream, OwnedStream, RawStream, StreamOptions, report_unless_refused};
 use crate::error::Result;
 
 /// A stream that was made outside of streamflow, by cudarc, a CUDA library or a program around this one, for as long
@@ -48,10 +48,7 @@ impl Drop for ExternalStream<'_> {
         let detached = timeline.detach(|| timeline.synchronize(&self.table));
         // If that failed, the timeline can't be attached to a stream again.
         let is_covered = detached.is_ok();
-        // After a sticky error nothing is recorded any more, and that error was reported once.
-        if timeline.driver().sticky_error().is_none() {
-            report_in_drop("detaching an external stream", detached);
-        }
+        report_unless_refused("detaching an external stream", detached);
         if is_covered {
             let table = self.stream.table();
             table.detached.lock().push(timeline.clone());

@@ -258,8 +258,12 @@ impl Timeline {
         synchronize: impl FnOnce() -> DriverResult<()>,
     ) -> DriverResult<()> {
         let covered = self.bind().and_then(|()| {
-            let last = self.records.detach(&self.seen, |slot| self.record_slot(slot));
-            if matches!(last, Ok(Some(_))) { Ok(()) } else { synchronize() }
+            match self.records.detach(&self.seen, |slot| self.record_slot(slot)) {
+                Ok(Some(_)) => Ok(()),
+                Ok(None) => synchronize(),
+                // If both fail, the first one is why.
+                Err(failed) => synchronize().map_err(|_second| failed),
+            }
         });
         self.records.set_detached(covered.is_ok());
         covered

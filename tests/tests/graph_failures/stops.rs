@@ -10,6 +10,8 @@ use streamflow_tests::kernels::{fill, trap};
 use streamflow_tests::layers::{CallKind, FailNth};
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
+use crate::log;
+
 /// On the simulator alone: on a GPU the sticky error would be that of the whole process.
 pub(crate) fn add(suite: Suite) -> Suite {
     suite
@@ -17,6 +19,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
             "after_a_sticky_error_each_operator_is_stopped_and_the_error_is_reported_once",
             sticky,
         )
+        .host("a_sticky_error_that_is_met_after_a_hook_failed_is_logged", met_after_a_failure)
         .seeded("an_operator_is_stopped_although_its_device_can_t_be_bound", unbound)
 }
 
@@ -143,4 +146,43 @@ fn unbound(seed: u64) -> Result<(), Failed> {
     check(failing.has_failed(), || "inconclusive: no call has failed".into())?;
     check_text(&text, &["`stop`", "bind", "INJECTED"])?;
     seen.check()
+}
+
+/// Breaks the device, and fails with an error of its own before a call has met that.
+#[operator(streams(work, other))]
+struct Careless {
+    #[output]
+    data: Tensor<f32>,
+}
+
+impl Compute for Careless {
+    fn compute(&mut self, io: CarelessIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        let stream = cx.allocate_cuda_stream(io.work)?;
+        let mut data = cx.tensor([64], &stream)?;
+        stream.launch::<trap>(1, (&mut data,))?;
+        Err(Failure::msg("out of paper"))
+    }
+}
+
+graph! {
+    struct Breaks {
+        #[when(count(1))]
+        let careless: Careless = Careless::new();
+        let reader: Reader = Reader::new(None, Arc::default(), Arc::default());
+        careless.data >> reader.data;
+    }
+}
+
+fn met_after_a_failure(_: &Platform) -> Result<(), Failed> {
+    // The kernel runs in the launch.
+    let platform = Platform::host().seed(0).build()?;
+    log::take();
+    let text = check_error("the run", Breaks::new(&platform)?.run(), |error| {
+        matches!(error, Error::Operator { .. })
+    })?;
+    check_text(&text, &["out of paper"])?;
+    let lines = log::take();
+    let reports =
+        lines.iter().filter(|line| line.is_error && line.text.contains("KERNEL_PANICKED"));
+    check(reports.count() == 1, || format!("logged: {lines:?}"))
 }

@@ -15,7 +15,7 @@ use crate::{Allocator, BorrowedStream, Coscheduling, CudaGreenContextPool, Memor
 
 /// Counts the errors that are logged.
 #[derive(Clone, Default)]
-struct Errors(Arc<AtomicU32>);
+pub(super) struct Errors(pub(super) Arc<AtomicU32>);
 
 impl Subscriber for Errors {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {

@@ -1,7 +1,13 @@
 //! A call of the driver fails while something is given back. It is given back all the same, and the error is reported.
 
+use std::sync::atomic::Ordering;
+
+use tracing::subscriber::with_default;
+
+use super::contexts::Errors;
 use super::*;
-use crate::driver::{RawEvent, RawStream};
+use crate::driver::{RawEvent, RawStream, StreamOptions};
+use crate::{BorrowedStream, kernel};
 
 /// Fails the next call of a name, once.
 #[derive(Debug)]
@@ -119,4 +125,42 @@ fn streams_and_events_are_destroyed_although_the_device_can_t_be_bound() {
     let streams = recorder.count(|call| matches!(call, Call::DestroyStream { .. }));
     let events = recorder.count(|call| matches!(call, Call::DestroyEvent { .. }));
     assert_eq!((streams, events), made);
+}
+
+/// Breaks the device.
+#[kernel(partial, unsafe cuda = "if (out_len > 0) asm volatile(\"trap;\");")]
+fn faults(out: &mut [u8]) {
+    assert!(out.is_empty(), "a trap");
+}
+
+/// A drop is the first call that meets a sticky error, which is logged there alone.
+#[test]
+fn a_drop_that_meets_a_sticky_error_reports_it() {
+    for is_external in [false, true] {
+        let errors = Errors::default();
+        with_default(errors.clone(), || {
+            let driver = Arc::new(HostDriver::builder().build());
+            let platform = Platform::from_driver(driver.clone()).unwrap();
+            let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
+            let [a, b] = ["a", "b"].map(|label| pool.allocate(label).unwrap());
+            let mut data: Buffer<u8> = platform.buffer(LEN, &a).unwrap();
+            if is_external {
+                driver.bind(device(0)).unwrap();
+                let raw = driver.create_stream(device(0), StreamOptions::default()).unwrap();
+                // SAFETY: the stream is never destroyed.
+                let borrowed = unsafe { BorrowedStream::new(device(0), raw.handle()) };
+                let external = platform.external_stream(borrowed).unwrap();
+                external.launch::<faults>(1, (&mut data,)).unwrap();
+                assert!(driver.sticky_error().is_none());
+                drop(external);
+            } else {
+                b.launch::<faults>(1, (&mut data,)).unwrap();
+                assert!(driver.sticky_error().is_none());
+                drop(data);
+            }
+            assert!(driver.sticky_error().is_some());
+            drop((a, b, pool, platform));
+        });
+        assert_eq!(errors.0.load(Ordering::Relaxed), 1, "external: {is_external}");
+    }
 }
