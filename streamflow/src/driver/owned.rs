@@ -71,12 +71,9 @@ impl OwnedStream {
     }
 
     /// Makes a call. A default stream's handle names no device, so that its device is bound before each call anyway.
+    #[inline]
     fn in_context<R>(&self, call: impl Fn() -> DriverResult<R>) -> DriverResult<R> {
-        let device = self.raw.device();
-        if self.raw == self.driver.default_stream(device) {
-            return call();
-        }
-        in_context(&*self.driver, device, call)
+        in_context(&*self.driver, self.raw.device(), Some(self.raw), call)
     }
 
     /// Refuses an event of another driver: handles are numbers, and two drivers may use the same number.
@@ -130,15 +127,20 @@ fn give_back(
 const INVALID_CONTEXT: i32 = 201;
 
 /// Makes a call for which any context is good enough. If a library has left this thread without one since the device
-/// was bound, binds it again and repeats the call: a record after a hook, or a wait for it, must not fail for that.
+/// was bound, binds it again and repeats the call: a record after a hook, or a wait for it, must not fail for that. A
+/// call on a default `stream` is not repeated: it needs its own device.
 #[inline]
 fn in_context<R>(
     driver: &dyn Driver,
     device: DeviceId,
+    stream: Option<RawStream>,
     call: impl Fn() -> DriverResult<R>,
 ) -> DriverResult<R> {
     match call() {
-        Err(DriverError::Call { code: INVALID_CONTEXT, .. }) => {
+        // The driver is called for its default stream only here: most calls are right.
+        Err(DriverError::Call { code: INVALID_CONTEXT, .. })
+            if stream != Some(driver.default_stream(device)) =>
+        {
             driver.bind(device)?;
             call()
         }
@@ -184,14 +186,14 @@ impl OwnedEvent {
     pub(crate) fn query(&self) -> DriverResult<bool> {
         // SAFETY: alive while it is borrowed.
         let query = || unsafe { self.driver.query_event(self.raw) };
-        in_context(&*self.driver, self.raw.device(), query)
+        in_context(&*self.driver, self.raw.device(), None, query)
     }
 
     /// [`Driver::synchronize_event`].
     pub(crate) fn synchronize(&self) -> DriverResult<()> {
         // SAFETY: alive while it is borrowed.
         let synchronize = || unsafe { self.driver.synchronize_event(self.raw) };
-        in_context(&*self.driver, self.raw.device(), synchronize)
+        in_context(&*self.driver, self.raw.device(), None, synchronize)
     }
 }
 
