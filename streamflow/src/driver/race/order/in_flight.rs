@@ -76,10 +76,13 @@ impl InFlight {
         std::mem::replace(&mut self.slots[call.0].effect, Effect::Free)
     }
 
-    /// What the event's record, which has `clock`, and those in flight have in common.
-    fn common(&self, event: u32, clock: &mut Clock) {
+    /// What the event's record, which has `clock`, and those in flight have in common. One in flight on the same stream
+    /// takes nothing away: if the driver takes it later, it also covers all work before the other one.
+    fn common(&self, event: u32, recorded: &Event, clock: &mut Clock) {
         for slot in self.slots.iter().filter(|slot| slot.event == event) {
-            if let Effect::Record { .. } = slot.effect {
+            if let Effect::Record { stream, epoch } = slot.effect
+                && (stream != recorded.stream || epoch == MIXED || recorded.epoch == MIXED)
+            {
                 clock.keep_common(&slot.clock);
             }
         }
@@ -109,6 +112,8 @@ impl Order {
             match &mut slot.effect {
                 Effect::Free => {}
                 Effect::Wait { .. } | Effect::Query { .. } => slot.clock.keep_common(&before),
+                // `finish` decides between the two.
+                Effect::Record { stream: other, epoch } if *other == stream && *epoch != MIXED => {}
                 Effect::Record { epoch, .. } => {
                     // Whichever the driver takes last, the event has at least what both have.
                     slot.clock.keep_common(&before);
@@ -157,11 +162,12 @@ impl Order {
     /// A call whose clock is that of the event's latest record.
     fn begin_on_event(&mut self, effect: Effect, event: u32) -> CallId {
         let (slot, mut seen) = self.in_flight.claim();
-        match &self.events[event as usize] {
-            Event { epoch: 0, .. } => seen.clear(),
-            recorded => seen.copy_from(&recorded.clock),
+        let recorded = &self.events[event as usize];
+        match recorded.epoch {
+            0 => seen.clear(),
+            _ => seen.copy_from(&recorded.clock),
         }
-        self.in_flight.common(event, &mut seen);
+        self.in_flight.common(event, recorded, &mut seen);
         self.in_flight.begin(slot, effect, event, seen)
     }
 
@@ -172,7 +178,14 @@ impl Order {
         match effect {
             Effect::Free => {}
             Effect::Record { stream, epoch } => {
-                if let Some(event) = self.events.get_mut(*event as usize) {
+                // A later record on the same stream may have ended before. Then the driver has taken this one earlier, and
+                // the event has the other one; or later, and this one covers all work before the other one, too.
+                let is_overtaken = |event: &Event| {
+                    event.stream == stream && event.epoch != MIXED && epoch < event.epoch
+                };
+                if let Some(event) = self.events.get_mut(*event as usize)
+                    && !is_overtaken(event)
+                {
                     std::mem::swap(&mut event.clock, clock);
                     (event.stream, event.epoch) = (stream, epoch);
                 }
@@ -203,6 +216,66 @@ impl Order {
                 // `found` may also have what this stream has never come after.
                 stream.completed.merge_common(found, &stream.clock);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::DeviceId;
+    use crate::driver::race::order::BarrierRole;
+
+    /// Which calls have returned when the wait begins.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Returned {
+        First,
+        Second,
+        SecondThenFirst,
+        FirstThenSecond,
+    }
+
+    /// Two threads record one event at the same time, the second one after work that it has queued on the same stream or
+    /// on another one. Whether a stream that waits then comes after the second one's work, and after the first one's.
+    fn waits_for(same_stream: bool, returned: Returned) -> (bool, bool) {
+        let mut order = Order::new();
+        let raw = [1, 2, 3].map(|handle| RawStream::new(DeviceId(0), handle));
+        let [a, b, c] = raw.map(|raw| order.add_stream(raw, BarrierRole::NonBlocking));
+        order.add_thread();
+        let (host, event) = (order.host(0), RawEvent::new(DeviceId(0), 4));
+        let first_work = order.queue(host, raw[0]).epoch;
+        let first = order.begin_record(host, raw[0], event);
+        let second_on = usize::from(!same_stream);
+        let second_work = order.queue(host, raw[second_on]).epoch;
+        let second = order.begin_record(host, raw[second_on], event);
+        let ends = match returned {
+            Returned::First => &[first][..],
+            Returned::Second => &[second],
+            Returned::SecondThenFirst => &[second, first],
+            Returned::FirstThenSecond => &[first, second],
+        };
+        ends.iter().for_each(|call| order.finish(*call));
+        let wait = order.begin_wait(host, raw[2], event);
+        order.finish(wait);
+        let clock = order.clock(c);
+        (clock.get(if same_stream { a } else { b }) >= second_work, clock.get(a) >= first_work)
+    }
+
+    #[test]
+    fn records_on_one_stream_take_nothing_from_each_other() {
+        use Returned::{First, FirstThenSecond, Second, SecondThenFirst};
+        for returned in [Second, SecondThenFirst, FirstThenSecond] {
+            assert_eq!(waits_for(true, returned), (true, true));
+        }
+        // The second one may not have been made.
+        assert_eq!(waits_for(true, First), (false, true));
+    }
+
+    #[test]
+    fn of_records_on_two_streams_nobody_knows_which_one_is_the_latest() {
+        use Returned::{First, FirstThenSecond, Second, SecondThenFirst};
+        for returned in [First, Second, SecondThenFirst, FirstThenSecond] {
+            assert_eq!(waits_for(false, returned), (false, false));
         }
     }
 }
