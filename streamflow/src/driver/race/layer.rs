@@ -123,6 +123,15 @@ unsafe impl Layer for RaceChecker {
         Ok(event)
     }
 
+    unsafe fn elapsed(&self, start: RawEvent, end: RawEvent) -> DriverResult<f64> {
+        let mut locked = self.shared.lock();
+        let thread = locked.thread;
+        locked.state().measure(thread, start, end);
+        drop(locked);
+        // SAFETY: the caller's contract.
+        unsafe { self.below.elapsed(start, end) }
+    }
+
     unsafe fn destroy_event(&self, event: RawEvent) -> DriverResult<()> {
         let mut locked = self.shared.lock();
         let thread = locked.thread;

@@ -75,6 +75,13 @@ impl State {
         }
     }
 
+    /// The time between two events is queried: it orders nothing.
+    pub(super) fn measure(&mut self, thread: u32, start: RawEvent, end: RawEvent) {
+        self.order.look_up_event(start);
+        self.order.look_up_event(end);
+        self.report_stale(thread, "a measurement of time");
+    }
+
     pub(super) fn load(&mut self, function: RawFunction, name: &str) {
         self.functions.insert(function_number(function), name.into());
     }

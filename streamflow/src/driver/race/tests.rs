@@ -209,6 +209,28 @@ fn a_record_that_fails_leaves_the_event_as_it_was() {
     assert!(driver.take_races().is_empty());
 }
 
+#[test]
+fn a_measurement_with_a_stale_event_is_reported() {
+    for stale in [false, true] {
+        let driver = checker();
+        let stream = driver.create_stream(DEVICE, StreamOptions::default()).unwrap();
+        let [start, end] = [(); 2].map(|()| driver.create_timing_event(DEVICE).unwrap());
+        // SAFETY: the simulator refuses a handle that it has destroyed.
+        unsafe {
+            driver.record_event(start, stream).unwrap();
+            driver.record_event(end, stream).unwrap();
+            driver.synchronize_event(end).unwrap();
+            if stale {
+                driver.destroy_event(start).unwrap();
+            }
+            assert_eq!(driver.elapsed(start, end).is_err(), stale);
+        }
+        let races = driver.take_races();
+        assert_eq!(races.races.len(), usize::from(stale), "{races}");
+        assert_eq!(races.to_string().contains("a measurement of time uses its handle"), stale);
+    }
+}
+
 /// The example of the folder's README: the event is recorded before the second fill, or after it. Returns the report.
 fn example(record_last: bool) -> String {
     let driver = checker();
