@@ -7,7 +7,7 @@ use streamflow::prelude::*;
 use crate::deliver::{Deliver, Report};
 use crate::seed_app::{exp_linspace, multiply_sum_rows, step};
 
-/// Fills an image with `exp(linspace(0, 10))`, on its own stream.
+/// Fills an image with `exp(linspace(0, 10))`, on a stream of its pool.
 #[operator(streams(fill))]
 #[derive(Debug)]
 pub struct Source {
@@ -21,35 +21,11 @@ pub struct Source {
 impl Compute for Source {
     fn compute(&mut self, io: SourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let stream = cx.allocate_cuda_stream(io.fill)?;
-        let image = fill(self.rows, self.cols, &stream, cx)?;
+        let mut image = cx.tensor([self.rows, self.cols as usize], &stream)?;
+        let step = step(image.len());
+        stream.launch::<exp_linspace>(image.len(), (&mut image, 0.0, step))?;
         io.image.set_cuda_stream(&stream).emit(image)
     }
-}
-
-/// As [`Source`], on the device's default stream.
-#[operator]
-#[derive(Debug)]
-pub struct DefaultSource {
-    /// The image of this tick.
-    #[output]
-    image: Tensor<f32>,
-    rows: usize,
-    cols: u32,
-}
-
-impl Compute for DefaultSource {
-    fn compute(&mut self, io: DefaultSourceIo<'_>, cx: &ExecutionContext) -> Result<()> {
-        let stream = cx.default_stream()?;
-        let image = fill(self.rows, self.cols, &stream, cx)?;
-        io.image.set_cuda_stream(&stream).emit(image)
-    }
-}
-
-fn fill(rows: usize, cols: u32, stream: &Stream<'_>, cx: &ExecutionContext) -> Result<Tensor<f32>> {
-    let mut image = cx.tensor([rows, cols as usize], stream)?;
-    let step = step(image.len());
-    stream.launch::<exp_linspace>(image.len(), (&mut image, 0.0, step))?;
-    Ok(image)
 }
 
 /// Multiplies two images and sums each row.
@@ -87,9 +63,20 @@ pub type DeliverTensor = Deliver<f32>;
 
 graph! {
     /// Two sources on their own streams, multiplied and summed by row. `report` gets the sums of each tick.
+    ///
+    /// With `use_default_stream`, the same operators work on the device's default stream, and the pool is not used.
     #[derive(Debug)]
-    pub struct CudaStreamApp(rows: usize, cols: u32, count: u64, report: Report<f32>) {
-        const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(5).reserved_size(1);
+    pub struct CudaStreamApp(
+        rows: usize,
+        cols: u32,
+        count: u64,
+        use_default_stream: bool,
+        report: Report<f32>,
+    ) {
+        let STREAMS = CudaStreamPool::new()
+            .max_size(5)
+            .reserved_size(1)
+            .use_default_stream(use_default_stream);
 
         #[streams(STREAMS)] #[when(count(count))]
         let source1: Source = Source::new(rows, cols);
@@ -98,26 +85,6 @@ graph! {
         #[streams(STREAMS)]
         let combine_and_sum: CombineAndSum = CombineAndSum::new();
         #[streams(STREAMS)] #[when(stream_done(tensor))]
-        let rx: DeliverTensor = DeliverTensor::new(report);
-
-        source1.image >> combine_and_sum.in1;
-        source2.image >> combine_and_sum.in2;
-        combine_and_sum.out >> rx.tensor;
-    }
-}
-
-graph! {
-    /// As [`CudaStreamApp`], but with adopting nodes, `#[streams(none)]`: the sources work on the device's default
-    /// stream, and each later node works on the stream of the message that it receives.
-    #[derive(Debug)]
-    pub struct CudaStreamAppOnDefault(rows: usize, cols: u32, count: u64, report: Report<f32>) {
-        #[streams(none)] #[when(count(count))]
-        let source1: DefaultSource = DefaultSource::new(rows, cols);
-        #[streams(none)] #[when(count(count))]
-        let source2: DefaultSource = DefaultSource::new(rows, cols);
-        #[streams(none)]
-        let combine_and_sum: CombineAndSum = CombineAndSum::new();
-        #[streams(none)] #[when(stream_done(tensor))]
         let rx: DeliverTensor = DeliverTensor::new(report);
 
         source1.image >> combine_and_sum.in1;

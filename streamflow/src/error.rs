@@ -30,6 +30,7 @@
 //! An error in a `Drop` can't be returned. `report_in_drop`, in `driver/error.rs`, writes it to the log.
 
 mod bodies;
+pub(crate) mod const_text;
 mod exploration;
 pub(crate) mod failure;
 mod names;
@@ -165,6 +166,25 @@ pub enum Error {
         memory: DeviceId,
         /// Where the stream executes.
         stream: DeviceId,
+    },
+
+    /// The description of a stream pool or of a green context pool has a mistake, or its pool is too small for the
+    /// operators of its graph.
+    #[error("{problem}")]
+    PoolDescription {
+        /// The pool's name.
+        pool: String,
+        /// What is wrong, with the pool's name, and what to do: the text of the error of a constant.
+        problem: String,
+    },
+
+    /// Two ends of an edge are on different devices, or on one device although the edge is marked `#[transfer]`.
+    #[error("{problem}")]
+    EdgeDevices {
+        /// The edge.
+        edge: String,
+        /// Where its ends are, and what to do: the text of the error while compiling.
+        problem: String,
     },
 
     /// A device can't be divided into the requested partitions.

@@ -70,8 +70,9 @@ pub mod __private {
     pub use crate::driver::{HostArgs, HostKernel};
     pub use crate::error::{Error, Failure};
     pub use crate::graph::check::{
-        EdgeEnd, check_devices, check_host_done, check_inputs, check_outputs, check_pool,
-        check_pool_use, check_second, check_sizes, check_transfer,
+        EdgeEnd, check_devices, check_green, check_host_done, check_inputs, check_outputs,
+        check_pool, check_pool_use, check_second, check_sizes, check_streams, check_transfer,
+        verify_devices, verify_green, verify_pool, verify_streams,
     };
     pub use crate::graph::{Graph, RunState, bind_conditions};
     pub use crate::kernel::expansion::*;

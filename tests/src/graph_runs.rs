@@ -3,7 +3,7 @@
 use streamflow::prelude::*;
 use streamflow_examples::edges::EdgesApp;
 use streamflow_examples::png_io::Image;
-use streamflow_examples::seed_graph::{CudaStreamApp, CudaStreamAppOnDefault};
+use streamflow_examples::seed_graph::CudaStreamApp;
 use streamflow_examples::temporal::TemporalFilter;
 
 use crate::Failed;
@@ -36,11 +36,12 @@ impl Example {
         let done = match self {
             Self::Pool => {
                 let report = Box::new(move |tick, _: &[f32]| on_tick(tick));
-                CudaStreamApp::new(platform, 3, 65, ticks, report).and_then(|mut g| g.run())
+                let graph = CudaStreamApp::new(platform, 3, 65, ticks, false, report);
+                graph.and_then(|mut graph| graph.run())
             }
             Self::Default => {
                 let report = Box::new(move |tick, _: &[f32]| on_tick(tick));
-                let graph = CudaStreamAppOnDefault::new(platform, 3, 65, ticks, report);
+                let graph = CudaStreamApp::new(platform, 3, 65, ticks, true, report);
                 graph.and_then(|mut graph| graph.run())
             }
             Self::Edges => {

@@ -13,9 +13,7 @@ use streamflow_examples::deliver::{Deliver, Report};
 use streamflow_examples::edges::{self, EdgesApp};
 use streamflow_examples::png_io::{self, Image};
 use streamflow_examples::seed_app;
-use streamflow_examples::seed_graph::{
-    CombineAndSum, CudaStreamApp, CudaStreamAppOnDefault, Source,
-};
+use streamflow_examples::seed_graph::{CombineAndSum, CudaStreamApp, Source};
 use streamflow_examples::temporal::{self, TemporalFilter};
 use streamflow_tests::kernels::{slow_copy, slow_fill};
 use streamflow_tests::random::Random;
@@ -53,11 +51,7 @@ fn seed_graph(platform: &Platform) -> Result<(), Failed> {
         let tolerance = seed_app::tolerance(cols);
         for on_default in [false, true] {
             let (seen, report) = report();
-            if on_default {
-                CudaStreamAppOnDefault::new(platform, rows, cols, COUNT, report)?.run()?;
-            } else {
-                CudaStreamApp::new(platform, rows, cols, COUNT, report)?.run()?;
-            }
+            CudaStreamApp::new(platform, rows, cols, COUNT, on_default, report)?.run()?;
             let seen = take(&seen);
             check_ticks(&seen, COUNT)?;
             for (_, sums) in &seen {

@@ -159,7 +159,7 @@ fn run(args: &Args) -> Result<(), Failure> {
             same_ptx(p, args, ptx, (rows, cols))?;
         }
         let mut by_hand = HandWired::new(p, n, cols, Streams::Pool)?;
-        let graph = |count| CudaStreamApp::new(p, n, cols, count, discard());
+        let graph = |count| CudaStreamApp::new(p, n, cols, count, false, discard());
         let mut graph = Reading::graph(graph(TICKS)?, graph(1)?);
         let mut by_hand = Reading::by_hand(|| Ok(by_hand.tick()?));
         forms::compare("read", args.batches, named(&mut by_hand, &mut graph))?;

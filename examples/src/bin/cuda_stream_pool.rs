@@ -9,7 +9,7 @@ use streamflow::prelude::*;
 use streamflow_examples::cli::{self, GraphArgs, PlatformArgs};
 use streamflow_examples::deliver::Report;
 use streamflow_examples::report::{Format, Tick};
-use streamflow_examples::seed_graph::{CudaStreamApp, CudaStreamAppOnDefault};
+use streamflow_examples::seed_graph::CudaStreamApp;
 
 /// Multiplies two images, made on streams of a pool, and sums each row.
 #[derive(Debug, Parser)]
@@ -48,28 +48,17 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> Result<()> {
     if args.graph.mermaid {
-        let chart = if args.default_stream {
-            CudaStreamAppOnDefault::MERMAID
-        } else {
-            CudaStreamApp::MERMAID
-        };
-        return Ok(write!(io::stdout(), "{chart}")?);
+        return Ok(write!(io::stdout(), "{}", CudaStreamApp::MERMAID)?);
     }
     cli::check_size(args.rows, args.cols)?;
     let platform = args.platform.open_for(&args.graph)?;
     let format = if args.json { Format::Json } else { Format::Human };
     let report = report(format);
     let (rows, cols, count) = (args.rows as usize, args.cols, args.count);
-    let done = if args.default_stream {
-        let mut graph = CudaStreamAppOnDefault::new(&platform, rows, cols, count, report)?;
-        cli::say_where(&platform, format)?;
-        graph.run()
-    } else {
-        let mut graph = CudaStreamApp::new(&platform, rows, cols, count, report)?;
-        cli::say_where(&platform, format)?;
-        graph.run()
-    };
-    args.graph.print(&done?)
+    let on_default = args.default_stream;
+    let mut graph = CudaStreamApp::new(&platform, rows, cols, count, on_default, report)?;
+    cli::say_where(&platform, format)?;
+    args.graph.print(&graph.run()?)
 }
 
 /// Writes the sums of each tick to stdout.

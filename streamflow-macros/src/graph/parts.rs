@@ -25,12 +25,49 @@ pub(super) struct Param {
     pub(super) ty: Type,
 }
 
-/// `const STREAMS: CudaStreamPool = …;`
+/// `const STREAMS: CudaStreamPool = …;`, or `let STREAMS = CudaStreamPool::new()…;`
 pub(super) struct Pool {
+    /// Whether it is declared by `let`: a value that `new` makes.
+    pub(super) is_let: bool,
     pub(super) docs: Vec<Attribute>,
     pub(super) name: Ident,
     pub(super) ty: Type,
     pub(super) description: Expr,
+}
+
+/// What a pool holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PoolKind {
+    /// `CudaStreamPool`
+    Streams,
+    /// `CudaGreenContextPool`
+    GreenContexts,
+}
+
+impl PoolKind {
+    /// The pool of this type's name, if it is one.
+    pub(super) fn of(ty: &Type) -> Option<Self> {
+        let Type::Path(path) = ty else { return None };
+        let last = path.path.segments.last().filter(|last| last.arguments.is_none())?;
+        Self::named(&last.ident)
+    }
+
+    pub(super) fn named(name: &Ident) -> Option<Self> {
+        if name == "CudaStreamPool" {
+            Some(Self::Streams)
+        } else if name == "CudaGreenContextPool" {
+            Some(Self::GreenContexts)
+        } else {
+            None
+        }
+    }
+}
+
+impl Pool {
+    /// `None` for the name of another type.
+    pub(super) fn kind(&self) -> Option<PoolKind> {
+        PoolKind::of(&self.ty)
+    }
 }
 
 /// The attributes of a node.

@@ -33,6 +33,8 @@ use crate::time::Timestamp;
 #[derive(Debug, Clone)]
 pub(crate) enum Streams {
     Pool(StreamPool),
+    /// A pool of `use_default_stream`: every stream is the default stream of the node's device.
+    Default,
     /// `#[streams(none)]`: an adopting node. It has no pool, and adopts the first stream that it receives.
     Adopt,
 }
@@ -117,7 +119,7 @@ impl ExecutionContext {
         match (&self.streams, self.internal.get()) {
             (Streams::Adopt, Some(adopted)) => adopted.device(),
             (Streams::Adopt, None) => self.on_default.get().unwrap_or(self.device),
-            (Streams::Pool(_), _) => self.device,
+            (Streams::Pool(_) | Streams::Default, _) => self.device,
         }
     }
 

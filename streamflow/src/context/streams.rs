@@ -16,6 +16,8 @@ impl ExecutionContext {
     /// `start` as in `compute`. Holoscan's `allocate_cuda_stream`; its `device_from_stream` is
     /// [`stream.device()`](CudaStream::device), which can't fail.
     ///
+    /// On a pool of [`use_default_stream`](crate::CudaStreamPool::use_default_stream) it is the device's default stream.
+    ///
     /// # Errors
     /// [`Error::PoolExhausted`]; [`Error::NoPool`] for an adopting node, which has no pool.
     pub fn allocate_cuda_stream(&self, name: StreamName<'_>) -> Result<Stream<'_>> {
@@ -32,6 +34,9 @@ impl ExecutionContext {
         if let Some(index) = self.names.iter().position(|declared| *declared == name) {
             return self.declared_stream(index);
         }
+        if matches!(self.streams, Streams::Default) {
+            return self.default_stream_of(self.device);
+        }
         let known = self.undeclared.iter().find(|(_, (known, _))| known == name);
         if let Some((_, (_, stream))) = known {
             return Ok(Stream::new(stream));
@@ -44,6 +49,9 @@ impl ExecutionContext {
     }
 
     fn declared_stream(&self, index: usize) -> Result<Stream<'_>> {
+        if matches!(self.streams, Streams::Default) {
+            return self.default_stream_of(self.device);
+        }
         let cell = &self.declared[index];
         if cell.get().is_none() {
             let stream = self.allocate(self.names[index])?;
@@ -56,7 +64,7 @@ impl ExecutionContext {
     fn allocate(&self, name: &str) -> Result<CudaStream> {
         match &self.streams {
             Streams::Pool(pool) => pool.allocate(format!("{}.{name}", self.node)),
-            Streams::Adopt => {
+            Streams::Default | Streams::Adopt => {
                 Err(Error::NoPool { node: self.node.clone(), stream: name.to_owned() })
             }
         }
@@ -156,6 +164,10 @@ impl ExecutionContext {
         policy: StreamPolicy,
         sent: &mut dyn Iterator<Item = Point>,
     ) -> Result<Stream<'_>> {
+        if matches!(self.streams, Streams::Default) {
+            self.on_default.set(Some(self.device));
+            return self.default_stream_of(self.device);
+        }
         let allocated = match &self.streams {
             // Without an error: the pool may be exhausted in every tick.
             Streams::Pool(pool) if policy.allocate && policy.adopt => {

@@ -5,9 +5,10 @@
 //! Each check is a `#[track_caller] const fn` that `graph!` calls at the user's token, so that rustc shows the text
 //! there. `streamflow-macros/src/graph/expand/assertions.rs` writes the calls.
 
-use super::text::Text;
+use crate::error::const_text::Text;
+use crate::error::{Error, Result};
 use crate::port::{PortInfo, PortSize};
-use crate::stream::CudaStreamPool;
+use crate::stream::{CudaGreenContextPool, CudaStreamPool};
 
 const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
@@ -238,7 +239,69 @@ pub const fn check_outputs(
 /// number of streams.
 #[track_caller]
 pub const fn check_pool(pool: &str, description: &CudaStreamPool, needed: &[(&str, usize)]) {
-    let Some(max) = description.get_max_size() else { return };
+    if let Some(problem) = pool_problem(pool, description, needed) {
+        problem.fail()
+    }
+}
+
+/// As [`check_pool`], for a pool whose values are known in the run.
+///
+/// # Errors
+/// [`Error::PoolDescription`].
+pub fn verify_pool(
+    pool: &str,
+    description: &CudaStreamPool,
+    needed: &[(&str, usize)],
+) -> Result<()> {
+    wrong_pool(pool, pool_problem(pool, description, needed))
+}
+
+/// Checks that a constant of a graph describes a stream pool without a mistake.
+#[track_caller]
+pub const fn check_streams(pool: &str, description: &CudaStreamPool) {
+    if let Some(problem) = description.problem(pool) {
+        problem.fail()
+    }
+}
+
+/// As [`check_streams`], for a pool whose values are known in the run.
+///
+/// # Errors
+/// [`Error::PoolDescription`].
+pub fn verify_streams(pool: &str, description: &CudaStreamPool) -> Result<()> {
+    wrong_pool(pool, description.problem(pool))
+}
+
+/// Checks that a constant of a graph describes a green context pool without a mistake.
+#[track_caller]
+pub const fn check_green(pool: &str, description: &CudaGreenContextPool) {
+    if let Some(problem) = description.problem(pool) {
+        problem.fail()
+    }
+}
+
+/// As [`check_green`], for a pool whose values are known in the run.
+///
+/// # Errors
+/// [`Error::PoolDescription`].
+pub fn verify_green(pool: &str, description: &CudaGreenContextPool) -> Result<()> {
+    wrong_pool(pool, description.problem(pool))
+}
+
+fn wrong_pool(pool: &str, problem: Option<Text>) -> Result<()> {
+    let Some(problem) = problem else { return Ok(()) };
+    Err(Error::PoolDescription { pool: pool.to_owned(), problem: problem.into_text() })
+}
+
+const fn pool_problem(
+    pool: &str,
+    description: &CudaStreamPool,
+    needed: &[(&str, usize)],
+) -> Option<Text> {
+    if let Some(problem) = description.problem(pool) {
+        return Some(problem);
+    }
+    let Some(max) = description.get_max_size() else { return None };
     let max = max as usize;
     let (mut sum, mut list, mut i) = (0, Text::new(), 0);
     while i < needed.len() {
@@ -250,22 +313,23 @@ pub const fn check_pool(pool: &str, description: &CudaStreamPool, needed: &[(&st
         }
         i += 1;
     }
-    if max < sum {
-        Text::new()
-            .add("stream pool `")
-            .add(pool)
-            .add("` is too small: it holds ")
-            .add_number(max)
-            .add(if max == 1 { " stream" } else { " streams" })
-            .add(", but its operators declare ")
-            .add_number(sum)
-            .add(": ")
-            .add_text(&list)
-            .add("; give it `max_size(")
-            .add_number(sum)
-            .add(")`, or no maximum")
-            .fail()
+    if max >= sum || description.uses_default_stream() {
+        return None;
     }
+    let text = Text::new()
+        .add("stream pool `")
+        .add(pool)
+        .add("` is too small: it holds ")
+        .add_number(max)
+        .add(if max == 1 { " stream" } else { " streams" })
+        .add(", but its operators declare ")
+        .add_number(sum)
+        .add(": ")
+        .add_text(&list)
+        .add("; give it `max_size(")
+        .add_number(sum)
+        .add(")`, or no maximum");
+    Some(text)
 }
 
 /// Checks that an operator on a pool uses it: it declares a stream, or has device data at a port. An operator that
@@ -350,12 +414,29 @@ impl EdgeEnd<'_> {
 /// Checks that an edge of device data stays on one device.
 #[track_caller]
 pub const fn check_devices(output: &EdgeEnd<'_>, input: &EdgeEnd<'_>) {
-    let carries = output.carries_device_data() && input.carries_device_data();
-    if carries && output.device() != input.device() {
-        let text = output.add_to(Text::new()).add(", but ");
-        let how = "; the data must be copied between them: mark the edge `#[transfer]`";
-        input.add_to(text).add(how).fail()
+    if let Some(problem) = devices_problem(output, input) {
+        problem.fail()
     }
+}
+
+/// As [`check_devices`], for ends whose devices are known in the run.
+///
+/// # Errors
+/// [`Error::EdgeDevices`].
+pub fn verify_devices(output: &EdgeEnd<'_>, input: &EdgeEnd<'_>) -> Result<()> {
+    let Some(problem) = devices_problem(output, input) else { return Ok(()) };
+    let edge = format!("{}.{} >> {}.{}", output.node, output.port, input.node, input.port);
+    Err(Error::EdgeDevices { edge, problem: problem.into_text() })
+}
+
+const fn devices_problem(output: &EdgeEnd<'_>, input: &EdgeEnd<'_>) -> Option<Text> {
+    let carries = output.carries_device_data() && input.carries_device_data();
+    if !carries || output.device() == input.device() {
+        return None;
+    }
+    let text = output.add_to(Text::new()).add(", but ");
+    let how = "; the data must be copied between them: mark the edge `#[transfer]`";
+    Some(input.add_to(text).add(how))
 }
 
 /// Checks that an edge with `#[transfer]` leads to another device.

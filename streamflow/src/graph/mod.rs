@@ -99,7 +99,6 @@
 
 pub mod check;
 mod state;
-mod text;
 
 pub use crate::context::{NodeCell, RunControl, Waker};
 pub use crate::operator::{

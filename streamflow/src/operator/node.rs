@@ -64,6 +64,7 @@ pub(crate) fn node<O: Operator>(
         return Err(Error::CountZero { node: name.to_owned() });
     }
     let (streams, on) = match options.streams {
+        NodeStreams::Pool(pool) if pool.is_default_stream() => (Streams::Default, pool.device()),
         NodeStreams::Pool(pool) => (Streams::Pool(pool.clone()), pool.device()),
         NodeStreams::Default => {
             let pool = platform.stream_pool(name, &CudaStreamPool::new())?;

@@ -13,11 +13,11 @@ fn list(sizes: &SmSizes) -> String {
 /// Checks the sizes of a description against those of the device.
 fn check(pool: &CudaGreenContextPool, sizes: &SmSizes) -> Result<()> {
     let SmSizes { total, .. } = *sizes;
-    if let Some(wrong) = pool.sizes.iter().find(|size| !sizes.is_legal(**size)) {
+    if let Some(wrong) = pool.sizes().iter().find(|size| !sizes.is_legal(**size)) {
         let problem = format!("{wrong} is not one of its sizes; choose from {}", list(sizes));
         return Err(refused(pool, problem, None));
     }
-    let sum: u64 = pool.sizes.iter().map(|&size| u64::from(size)).sum();
+    let sum: u64 = pool.sizes().iter().map(|&size| u64::from(size)).sum();
     if sum > u64::from(total) {
         let problem = format!("their sum is {sum}, and it has {total}; make some smaller");
         return Err(refused(pool, problem, None));
@@ -28,6 +28,9 @@ fn check(pool: &CudaGreenContextPool, sizes: &SmSizes) -> Result<()> {
 impl StreamTable {
     /// The partitions of a description; the first call makes them.
     pub(crate) fn green_contexts(&self, pool: &CudaGreenContextPool) -> Result<GreenContexts> {
+        if let Some(problem) = pool.problem("") {
+            return Err(refused(pool, problem.into_text(), None));
+        }
         let devices = self.driver().device_count();
         if pool.device.index() >= devices {
             let (who, device) = ("a green context pool".to_owned(), pool.device);
@@ -41,7 +44,7 @@ impl StreamTable {
         driver.bind(pool.device)?;
         let sizes = driver.sm_sizes(pool.device, pool.coscheduling)?;
         check(pool, &sizes)?;
-        let made = driver.create_green_contexts(pool.device, pool.coscheduling, pool.sizes);
+        let made = driver.create_green_contexts(pool.device, pool.coscheduling, pool.sizes());
         let made = made.map_err(|cause| self.not_divided(pool, &sizes, cause))?;
         let made = GreenContexts { pool: *pool, contexts: made.into() };
         known.push(made.clone());

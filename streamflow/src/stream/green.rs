@@ -1,9 +1,11 @@
 //! Green contexts: partitions of a device's multiprocessors, for operators that must not slow each
 //! other down.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::driver::{Coscheduling, DeviceId, DriverError, GreenContext};
+use crate::error::const_text::Text;
 use crate::error::{Error, Result};
 
 /// Describes how a device's multiprocessors (SMs) are divided. Holoscan's `CudaGreenContextPool`.
@@ -24,26 +26,53 @@ use crate::error::{Error, Result};
 /// const FAST: CudaStreamPool = CudaStreamPool::new().on(GREEN.context(1)).max_size(2);
 /// ```
 ///
-/// A partition that is not there does not compile:
+/// # Mistakes
+/// The methods accept any values, since these may come from the arguments of a program. A mistake is an error of rustc
+/// for a `const` of a graph and for a constant that ends with [`checked`](Self::checked), and else of the graph's `new`
+/// or of the call that makes the partitions, as for a [`CudaStreamPool`](crate::CudaStreamPool#mistakes). So a partition
+/// that is not there does not compile:
 /// ```compile_fail
-/// # use streamflow::{CudaGreenContext, CudaGreenContextPool};
+/// # use streamflow::{CudaGreenContextPool, CudaStreamPool};
 /// const GREEN: CudaGreenContextPool = CudaGreenContextPool::new().sms_per_partition(&[8, 16]);
-/// const THIRD: CudaGreenContext = GREEN.context(2);
+/// const THIRD: CudaStreamPool = CudaStreamPool::new().on(GREEN.context(2)).checked();
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CudaGreenContextPool {
     pub(super) device: DeviceId,
     pub(super) coscheduling: Coscheduling,
-    pub(super) sizes: &'static [u32],
+    sizes: Sizes,
     default: Option<usize>,
     smallest: u32,
+}
+
+/// The most partitions of a description. A device has fewer: a partition has at least 2 multiprocessors.
+const MOST: usize = 128;
+
+/// The sizes of the partitions, by value: they may be values of a run. Unused places are 0.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Sizes {
+    list: [u32; MOST],
+    /// How many there are; perhaps more than fit.
+    len: usize,
+}
+
+impl Sizes {
+    const fn as_slice(&self) -> &[u32] {
+        if self.len < MOST { self.list.split_at(self.len).0 } else { &self.list }
+    }
+}
+
+impl fmt::Debug for Sizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_slice().fmt(f)
+    }
 }
 
 impl CudaGreenContextPool {
     /// Device 0 without partitions: all of it is the leftover.
     pub const fn new() -> Self {
-        let device = DeviceId(0);
-        Self { device, coscheduling: Coscheduling::Kept, sizes: &[], default: None, smallest: 1 }
+        let (device, sizes) = (DeviceId(0), Sizes { list: [0; MOST], len: 0 });
+        Self { device, coscheduling: Coscheduling::Kept, sizes, default: None, smallest: 1 }
     }
 
     /// The device to divide. Holoscan's `dev_id`.
@@ -59,56 +88,83 @@ impl CudaGreenContextPool {
     }
 
     /// How many multiprocessors each partition has, in order. Holoscan's `sms_per_partition`, and its
-    /// `num_partitions`, which is how many there are.
-    ///
-    /// # Panics
-    /// For a size that [`min_sm_size`](Self::min_sm_size) forbids. In a `const` while compiling.
-    pub const fn sms_per_partition(mut self, sizes: &'static [u32]) -> Self {
-        self.sizes = sizes;
-        self.check();
+    /// `num_partitions`, which is how many there are. A size that [`min_sm_size`](Self::min_sm_size) forbids is a
+    /// mistake.
+    pub const fn sms_per_partition(mut self, sizes: &[u32]) -> Self {
+        self.sizes = Sizes { list: [0; MOST], len: sizes.len() };
+        let mut i = 0;
+        while i < sizes.len() && i < MOST {
+            self.sizes.list[i] = sizes[i];
+            i += 1;
+        }
         self
     }
 
     /// Which partition is the default one. Holoscan's `default_context_index`. Without this call it is the last one, as
-    /// in Holoscan: the leftover, if there is one.
-    ///
-    /// # Panics
-    /// For a partition that does not exist. In a `const` while compiling.
+    /// in Holoscan: the leftover, if there is one. A partition that does not exist is a mistake.
     pub const fn default_context_index(mut self, index: usize) -> Self {
         self.default = Some(index);
-        self.check();
         self
     }
 
     /// A number that each size must be a multiple of, so that a mistake is an error while compiling. Holoscan's
-    /// `min_sm_size`. The device's own rule is checked as well, when the partitions are made.
-    ///
-    /// # Panics
-    /// For 0, and if a size is not a multiple of it. In a `const` while compiling.
+    /// `min_sm_size`. The device's own rule is checked as well, when the partitions are made. 0 is a mistake.
     pub const fn min_sm_size(mut self, multiprocessors: u32) -> Self {
-        assert!(multiprocessors > 0, "`min_sm_size` is at least 1");
         self.smallest = multiprocessors;
-        self.check();
         self
     }
 
+    /// The same description, without a mistake.
+    ///
+    /// # Panics
+    /// For a [mistake](Self#mistakes): in a constant, while compiling.
     #[track_caller]
-    const fn check(&self) {
-        let mut i = 0;
-        while i < self.sizes.len() {
-            assert!(self.sizes[i] > 0, "a partition of a device has at least one multiprocessor");
-            assert!(
-                self.sizes[i].is_multiple_of(self.smallest),
-                "the size of each partition is a multiple of `min_sm_size`; round it up"
-            );
+    #[must_use]
+    pub const fn checked(self) -> Self {
+        match self.problem("") {
+            None => self,
+            Some(problem) => problem.fail(),
+        }
+    }
+
+    /// What is wrong, as a text that begins with the pool's name, if that is known.
+    pub(crate) const fn problem(&self, name: &str) -> Option<Text> {
+        let pool = named("green context pool", name);
+        if self.smallest == 0 {
+            return Some(pool.add(" has `min_sm_size(0)`; it is at least 1"));
+        }
+        if self.sizes.len > MOST {
+            let text =
+                pool.add(" has ").add_number(self.sizes.len).add(" partitions; name at most ");
+            return Some(text.add_number(MOST));
+        }
+        let (sizes, mut i) = (self.sizes.as_slice(), 0);
+        while i < sizes.len() {
+            let size = sizes[i] as usize;
+            if size == 0 {
+                let text =
+                    pool.add(" has a partition of 0 multiprocessors; give each at least one");
+                return Some(text);
+            }
+            if !size.is_multiple_of(self.smallest as usize) {
+                let text = pool.add(" has a partition of ").add_number(size);
+                let text = text.add(" multiprocessors, which is no multiple of `min_sm_size(");
+                return Some(text.add_number(self.smallest as usize).add(")`; round it up"));
+            }
             i += 1;
         }
-        if let Some(index) = self.default {
-            assert!(
-                index < self.sizes.len() || self.sizes.is_empty(),
-                "`default_context_index` names a partition that is not there; name one of `sms_per_partition`"
-            );
+        match self.default {
+            Some(index) if index >= sizes.len() && !sizes.is_empty() => {
+                let text = pool.add(" has the default partition ").add_number(index).add(", but ");
+                Some(not_there(text, sizes.len()))
+            }
+            _ => None,
         }
+    }
+
+    /// How many multiprocessors each partition has.
+    pub(super) const fn sizes(&self) -> &[u32] {
+        self.sizes.as_slice()
     }
 
     /// Whether both descriptions divide the device in the same way. The other fields don't matter for that.
@@ -117,35 +173,21 @@ impl CudaGreenContextPool {
             == (other.device, other.coscheduling, other.sizes)
     }
 
-    /// One of the partitions, numbered from 0. Holoscan's `CudaGreenContext` with an `index`.
-    ///
-    /// # Panics
-    /// For a partition that does not exist. In a `const` while compiling.
-    #[track_caller]
+    /// One of the partitions, numbered from 0. Holoscan's `CudaGreenContext` with an `index`. A stream pool on a partition
+    /// that does not exist is a mistake.
     pub const fn context(self, index: usize) -> CudaGreenContext {
-        assert!(
-            index < self.sizes.len(),
-            "a green context names a partition that is not there; name one of `sms_per_partition`"
-        );
         CudaGreenContext { pool: self, which: Which::Partition(index) }
     }
 
-    /// The default partition. Holoscan's `CudaGreenContext` without an `index`.
-    ///
-    /// # Panics
-    /// For a [`default_context_index`](Self::default_context_index) of a pool without partitions. In a
-    /// `const` while compiling:
+    /// The default partition. Holoscan's `CudaGreenContext` without an `index`. For a
+    /// [`default_context_index`](Self::default_context_index) of a pool without partitions, a stream pool on it is a
+    /// mistake:
     /// ```compile_fail
-    /// # use streamflow::{CudaGreenContext, CudaGreenContextPool};
+    /// # use streamflow::{CudaStreamPool, CudaGreenContextPool};
     /// const GREEN: CudaGreenContextPool = CudaGreenContextPool::new().default_context_index(0);
-    /// const DEFAULT: CudaGreenContext = GREEN.default_context();
+    /// const DEFAULT: CudaStreamPool = CudaStreamPool::new().on(GREEN.default_context()).checked();
     /// ```
-    #[track_caller]
     pub const fn default_context(self) -> CudaGreenContext {
-        assert!(
-            self.default.is_none() || !self.sizes.is_empty(),
-            "`default_context_index` names a partition, but there are none; give their sizes with `sms_per_partition`"
-        );
         CudaGreenContext { pool: self, which: Which::Default }
     }
 
@@ -180,6 +222,41 @@ impl CudaGreenContext {
     pub const fn get_device(&self) -> DeviceId {
         self.pool.device
     }
+
+    /// What is wrong with it or its pool.
+    pub(super) const fn problem(&self) -> Option<Text> {
+        let partitions = self.pool.sizes().len();
+        match (self.which, self.pool.default) {
+            (Which::Partition(index), _) if index >= partitions => {
+                let text = Text::new().add("it names partition ").add_number(index).add(", but ");
+                Some(not_there(text, partitions))
+            }
+            (Which::Default, Some(index)) if partitions == 0 => {
+                let text = Text::new().add("its default is partition ").add_number(index);
+                Some(not_there(text.add(", but "), partitions))
+            }
+            _ => self.pool.problem(""),
+        }
+    }
+}
+
+/// `stream pool `STREAMS``, or `a stream pool`.
+pub(super) const fn named(kind: &str, name: &str) -> Text {
+    if name.is_empty() {
+        Text::new().add("a ").add(kind)
+    } else {
+        Text::new().add(kind).add(" `").add(name).add("`")
+    }
+}
+
+/// Adds that the partitions are fewer.
+const fn not_there(text: Text, partitions: usize) -> Text {
+    let text = match partitions {
+        0 => text.add("`sms_per_partition` has none"),
+        1 => text.add("`sms_per_partition` has 1"),
+        _ => text.add("`sms_per_partition` has ").add_number(partitions),
+    };
+    text.add("; they are counted from 0")
 }
 
 /// The partitions of a device, as the driver made them. Made by
@@ -194,12 +271,12 @@ pub struct GreenContexts {
 impl GreenContexts {
     /// The partitions, in order, without the leftover.
     pub fn partitions(&self) -> &[GreenContext] {
-        &self.contexts[..self.pool.sizes.len()]
+        &self.contexts[..self.pool.sizes().len()]
     }
 
     /// The multiprocessors that no partition got, if there are any.
     pub fn leftover(&self) -> Option<GreenContext> {
-        self.contexts.get(self.pool.sizes.len()).copied()
+        self.contexts.get(self.pool.sizes().len()).copied()
     }
 
     /// The green context of a description.
@@ -228,5 +305,5 @@ pub(super) fn refused(
     cause: Option<DriverError>,
 ) -> Error {
     let cause = cause.map(Box::new);
-    Error::GreenContexts { device: pool.device, asked: pool.sizes.to_vec(), problem, cause }
+    Error::GreenContexts { device: pool.device, asked: pool.sizes().to_vec(), problem, cause }
 }

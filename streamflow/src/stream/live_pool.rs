@@ -38,6 +38,10 @@ impl StreamPool {
         name: &str,
         description: &CudaStreamPool,
     ) -> Result<Self> {
+        if let Some(problem) = description.problem(name) {
+            let (pool, problem) = (name.to_owned(), problem.into_text());
+            return Err(Error::PoolDescription { pool, problem });
+        }
         let device = description.device;
         let devices = table.driver().device_count();
         if device.index() >= devices {
@@ -66,7 +70,8 @@ impl StreamPool {
             table: table.clone(),
             state: Lock::default(),
         };
-        for _ in 0..description.reserved_size {
+        let reserved = if description.on_default { 0 } else { description.reserved_size };
+        for _ in 0..reserved {
             // On an error the pool is dropped, and returns the streams that it has.
             let timeline = table.take(device, options)?;
             pool.state.lock().idle.push(timeline);
@@ -74,7 +79,8 @@ impl StreamPool {
         Ok(Self(Arc::new(pool)))
     }
 
-    /// Allocates a stream. Errors, logs and reports call it by its `label`, for example the name of its user.
+    /// Allocates a stream. Errors, logs and reports call it by its `label`, for example the name of its user. A pool of
+    /// [`use_default_stream`](CudaStreamPool::use_default_stream) gives a handle of the default stream.
     ///
     /// # Errors
     /// [`Error::PoolExhausted`] when all streams are in use, with the pool, its size and the labels of its
@@ -85,6 +91,9 @@ impl StreamPool {
 
     fn allocate_labelled(&self, label: Cow<'static, str>) -> Result<CudaStream> {
         let pool = &*self.0;
+        if self.is_default_stream() {
+            return Ok(CudaStream::default_of(&pool.table, self.device()));
+        }
         let mut state = pool.state.lock();
         match pool.exhausted_at(&state) {
             None => self.take_or_make(&mut state, label),
@@ -136,6 +145,17 @@ impl StreamPool {
     /// The priority of its streams: the description's, clamped to what the device offers.
     pub fn priority(&self) -> i32 {
         self.0.options.priority
+    }
+
+    /// How many streams of its own an operator with this number of streams takes from it.
+    #[doc(hidden)]
+    pub fn __taken(&self, declared: usize) -> usize {
+        if self.is_default_stream() { 0 } else { declared }
+    }
+
+    /// Whether all its streams are the device's default stream.
+    pub(crate) fn is_default_stream(&self) -> bool {
+        self.0.description.on_default
     }
 
     /// How many streams are in use now.

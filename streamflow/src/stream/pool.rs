@@ -1,27 +1,34 @@
 //! Pools of streams, as descriptions that can be a `const`.
 
 use super::CudaGreenContext;
+use super::green::named;
 use crate::driver::{DeviceId, StreamFlags};
+use crate::error::const_text::Text;
 
 /// Describes a pool of streams: device, flags, priority, and how many. Holoscan's `CudaStreamPool`.
 ///
-/// It is a plain value, so that a graph can name it in a `const` and count its operators' streams
-/// against it while compiling. [`Platform::stream_pool`](crate::Platform::stream_pool) makes the
-/// live pool.
+/// It is a plain value, so that a graph can name it in a `const` and count its operators' streams against it while
+/// compiling. In a `let` of a graph it is made from the graph's parameters.
+/// [`Platform::stream_pool`](crate::Platform::stream_pool) makes the live pool.
 ///
 /// ```
 /// use streamflow::CudaStreamPool;
 ///
-/// const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(5).reserved_size(1);
+/// const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(5).reserved_size(1).checked();
 /// assert_eq!(STREAMS.get_max_size(), Some(5));
 /// ```
 ///
-/// # Panics
-/// Reserving more than the maximum panics, in a `const` while compiling:
-/// ```compile_fail
-/// use streamflow::CudaStreamPool;
-/// const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(2).reserved_size(5);
-/// ```
+/// # Mistakes
+/// The methods accept any values, since these may come from the arguments of a program. A mistake, as a pool that
+/// reserves more streams than it may hold, is an error of
+///
+/// - rustc, for a `const` of a graph, and for a constant that ends with [`checked`](Self::checked):
+///   ```compile_fail
+///   use streamflow::CudaStreamPool;
+///   const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(2).reserved_size(5).checked();
+///   ```
+/// - the graph's `new`, for a `let` of a graph, and of `Platform::stream_pool`:
+///   [`Error::PoolDescription`](crate::Error::PoolDescription), in the same words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CudaStreamPool {
     pub(super) device: DeviceId,
@@ -30,6 +37,7 @@ pub struct CudaStreamPool {
     pub(super) reserved_size: u32,
     pub(super) max_size: Option<u32>,
     pub(super) green: Option<CudaGreenContext>,
+    pub(super) on_default: bool,
 }
 
 impl CudaStreamPool {
@@ -45,48 +53,38 @@ impl CudaStreamPool {
             reserved_size: 0,
             max_size: None,
             green: None,
+            on_default: false,
         }
     }
 
-    /// The device of its streams. Holoscan's `dev_id`.
-    ///
-    /// # Panics
-    /// For another device than that of its green context. In a `const` while compiling.
+    /// The device of its streams. Holoscan's `dev_id`. Another device than that of its green context is a mistake.
     pub const fn device(mut self, device: DeviceId) -> Self {
         self.device = device;
-        self.check();
         self
     }
 
-    /// Whether its streams synchronise with the default stream. Holoscan's `stream_flags`.
-    ///
-    /// # Panics
-    /// For blocking streams of a green context, which CUDA does not have. In a `const` while compiling.
+    /// Whether its streams synchronise with the default stream. Holoscan's `stream_flags`. Blocking streams of a green
+    /// context are a mistake: CUDA does not have them.
     pub const fn flags(mut self, flags: StreamFlags) -> Self {
         self.flags = flags;
-        self.check();
         self
     }
 
     /// Restricts the kernels of its streams to the multiprocessors of a green context, and sets the device to the
     /// context's. Holoscan's `cuda_green_context`.
     ///
-    /// # Panics
-    /// For a pool of blocking streams, since CUDA has none in green contexts; for a pool whose
-    /// [`device`](Self::device) is neither 0 nor the context's. In a `const` while compiling:
+    /// A pool of blocking streams is a mistake, and so is one whose [`device`](Self::device) is neither 0 nor the
+    /// context's:
     /// ```compile_fail
     /// use streamflow::{CudaGreenContextPool, CudaStreamPool, device};
     /// const GREEN: CudaGreenContextPool = CudaGreenContextPool::new();
-    /// const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1)).on(GREEN.leftover());
+    /// const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1)).on(GREEN.leftover()).checked();
     /// ```
     pub const fn on(mut self, green: CudaGreenContext) -> Self {
-        if self.device.index() != 0 {
-            self.green = Some(green);
-            self.check();
+        if self.device.index() == 0 {
+            self.device = green.get_device();
         }
-        self.device = green.get_device();
         self.green = Some(green);
-        self.check();
         self
     }
 
@@ -97,43 +95,77 @@ impl CudaStreamPool {
         self
     }
 
-    /// How many streams to make together with the pool. Holoscan's `reserved_size`.
+    /// How many streams to make together with the pool. Holoscan's `reserved_size`. More than the maximum are a mistake.
     pub const fn reserved_size(mut self, streams: u32) -> Self {
         self.reserved_size = streams;
-        self.check();
         self
     }
 
     /// How many streams may be in use at a time. Holoscan's `max_size`. For Holoscan's 0, "no maximum", leave this
-    /// call out.
-    ///
-    /// # Panics
-    /// For 0. In a `const` while compiling.
+    /// call out: 0 is a mistake.
     pub const fn max_size(mut self, streams: u32) -> Self {
-        assert!(streams > 0, "`max_size` is at least 1; leave it out for no maximum");
         self.max_size = Some(streams);
-        self.check();
         self
     }
 
+    /// Whether all its streams are the device's default stream: a switch between the default stream and streams of the
+    /// pool, for a graph that is deployed with either.
+    ///
+    /// With `true`, each operator on the pool works on the default stream, `allocate_cuda_stream` and
+    /// `receive_cuda_stream` return it, and the sizes, flags and priority of the pool are not used. Holoscan's
+    /// `use_default_stream`, which an application has to write twice there.
+    pub const fn use_default_stream(mut self, on_default: bool) -> Self {
+        self.on_default = on_default;
+        self
+    }
+
+    /// The same description, without a mistake.
+    ///
+    /// # Panics
+    /// For a [mistake](Self#mistakes): in a constant, while compiling.
     #[track_caller]
-    const fn check(&self) {
-        if let Some(max) = self.max_size {
-            assert!(
-                self.reserved_size <= max,
-                "a stream pool reserves more streams than it may hold; raise `max_size`, or lower `reserved_size`"
-            );
+    #[must_use]
+    pub const fn checked(self) -> Self {
+        match self.problem("") {
+            None => self,
+            Some(problem) => problem.fail(),
         }
-        if let Some(green) = &self.green {
-            assert!(
-                matches!(self.flags, StreamFlags::NonBlocking),
-                "a stream pool on a green context can't have blocking streams; CUDA makes only \
-                 non-blocking ones there"
-            );
-            assert!(
-                green.get_device().index() == self.device.index(),
-                "a stream pool on a green context is on that context's device; leave `device` out"
-            );
+    }
+
+    /// What is wrong, as a text that begins with the pool's name, if that is known.
+    pub(crate) const fn problem(&self, name: &str) -> Option<Text> {
+        let pool = named("stream pool", name);
+        if let Some(max) = self.max_size {
+            if max == 0 {
+                let text =
+                    pool.add(" holds no stream; give `max_size` at least 1, or leave it out");
+                return Some(text.add(" for no maximum"));
+            }
+            if self.reserved_size > max {
+                let text = pool.add(" reserves ").add_number(self.reserved_size as usize);
+                let text = text.add(" streams, but holds ").add_number(max as usize);
+                return Some(text.add("; raise `max_size`, or lower `reserved_size`"));
+            }
+        }
+        let Some(green) = &self.green else { return None };
+        if !matches!(self.flags, StreamFlags::NonBlocking) {
+            let text = pool.add(" on a green context can't have blocking streams; CUDA makes only");
+            return Some(text.add(" non-blocking ones there"));
+        }
+        if self.on_default {
+            let text =
+                pool.add(" on a green context can't use the default stream, which is on the whole");
+            return Some(text.add(" device; leave `on` or `use_default_stream` out"));
+        }
+        let on = green.get_device().index();
+        if on != self.device.index() {
+            let text = pool.add(" is on device ").add_number(self.device.index());
+            let text = text.add(", but its green context is on device ").add_number(on);
+            return Some(text.add("; leave `device` out"));
+        }
+        match green.problem() {
+            None => None,
+            Some(problem) => Some(pool.add(" has a wrong green context: ").add_text(&problem)),
         }
     }
 
@@ -150,6 +182,11 @@ impl CudaStreamPool {
     /// The device of its streams.
     pub const fn get_device(&self) -> DeviceId {
         self.device
+    }
+
+    /// Whether all its streams are the device's default stream.
+    pub const fn uses_default_stream(&self) -> bool {
+        self.on_default
     }
 }
 

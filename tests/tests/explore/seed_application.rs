@@ -17,7 +17,7 @@ const TICKS: u64 = 2;
 /// Runs the application and compares every value with the reference.
 fn run(platform: &Platform) -> Result<()> {
     let (sums, report) = report();
-    CudaStreamApp::new(platform, ROWS, COLS, TICKS, report)?.run()?;
+    CudaStreamApp::new(platform, ROWS, COLS, TICKS, false, report)?.run()?;
     let sums = take(&sums);
     let ticks: Vec<_> = sums.iter().map(|(tick, _)| *tick).collect();
     if ticks != Vec::from_iter(0..TICKS) {

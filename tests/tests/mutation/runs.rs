@@ -92,7 +92,7 @@ fn seed_application(ticks: usize, platform: &Platform) -> Result<CudaStreamApp> 
         let close = check_close(row, &reference, tolerance);
         close.map_err(|error| Failure::msg(format!("{WRONG}: {error}")))
     });
-    Ok(CudaStreamApp::new(platform, ROWS, COLS, ticks as u64, report)?)
+    Ok(CudaStreamApp::new(platform, ROWS, COLS, ticks as u64, false, report)?)
 }
 
 /// The dependency or declaration that is dropped.

@@ -11,7 +11,7 @@ use crate::graph::parts::{NodeParts, Param, PartialPort, Pool, Port, unraw_name}
 use crate::graph::syntax::{BrokenStatement, EdgeStatement, NodeStatement, Statement};
 
 /// Names that are reserved for fields and constants of the expansion. A node with such a name is left out.
-const RESERVED: &[&str] = &["__platform", "__params", "__sized", "__GREEN", "__DECLARED"];
+const RESERVED: &[&str] = &["__platform", "__params", "__sized", "__GREEN"];
 
 /// The statements of a graph, by kind.
 #[derive(Default)]

@@ -27,6 +27,7 @@ pub(super) fn check_graph(parsed: ParsedGraph, errors: &mut Errors) -> Option<Gr
     nodes::check_accessors(&mut nodes, errors);
     pools::check_pool_uses(&pools, &mut nodes, errors);
     pools::check_green_contexts(&pools, &mut header, errors);
+    pools::check_values(&pools, &header, errors);
     let nodes = Nodes::new(nodes);
     let connections = edges::connect(edges, &nodes, &names, &header.params, errors);
     let Connections { edges, discards, unknown_nodes } = connections;

@@ -1,10 +1,11 @@
 //! Checks the names of stream pools and of green context pools.
 
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 
 use crate::diagnostic::{Errors, similar};
 use crate::graph::model::Node;
-use crate::graph::parts::{Header, Pool, Streams};
+use crate::graph::parts::{Header, Pool, PoolKind, Streams};
 use crate::tokens::mentions;
 
 /// Adds a pool. A name that it can't have is reported, and the pool is left out.
@@ -55,7 +56,7 @@ pub(super) fn check_green_contexts(pools: &[Pool], header: &mut Header, errors: 
     }
 }
 
-/// Reports pools that nothing uses: rustc does not find these constants unused. Otherwise a user who forgets the
+/// Reports pools that nothing uses: rustc does not find these constants and values unused. Otherwise a user who forgets the
 /// `#[streams(POOL)]` of a node would not notice, since the node then has a pool of its own.
 pub(super) fn check_unused(pools: &[Pool], nodes: &[Node], header: &Header, errors: &mut Errors) {
     for pool in pools {
@@ -73,7 +74,7 @@ pub(super) fn check_unused(pools: &[Pool], nodes: &[Node], header: &Header, erro
             continue;
         }
         let name = &pool.name;
-        let text = if is_green_context_pool(pool) {
+        let text = if pool.kind() == Some(PoolKind::GreenContexts) {
             format!(
                 "nothing uses green context pool `{name}`; give its contexts to stream pools, \
                  `.on({name}.context(0))`, or remove it"
@@ -88,8 +89,61 @@ pub(super) fn check_unused(pools: &[Pool], nodes: &[Node], header: &Header, erro
     }
 }
 
-/// Whether the type has the name of a green context pool.
-fn is_green_context_pool(pool: &Pool) -> bool {
-    let last = pool.ty.to_token_stream().into_iter().last();
-    last.is_some_and(|last| last.to_string() == "CudaGreenContextPool")
+/// Reports names that the expression of a pool can't use: a constant no values of the run, and a value none that is
+/// made after it.
+pub(super) fn check_values(pools: &[Pool], header: &Header, errors: &mut Errors) {
+    for (index, pool) in pools.iter().enumerate() {
+        let description = || pool.description.to_token_stream();
+        let values = pools.iter().enumerate().filter(|(_, other)| other.is_let);
+        for (other_index, other) in values {
+            let (name, text) = (&pool.name, &other.name);
+            let Some(token) = find_value(description(), text) else { continue };
+            if !pool.is_let {
+                errors.at(
+                    token,
+                    format!(
+                        "`{text}` is made in a run, and `{name}` is a constant; declare it by `let`, too: \
+                         `let {name} = …;`"
+                    ),
+                );
+            } else if other_index >= index {
+                errors.at(
+                    token,
+                    format!("`{text}` is declared below `{name}`, which needs it; move it above"),
+                );
+            }
+        }
+        if pool.is_let {
+            continue;
+        }
+        for param in &header.params {
+            let (name, text) = (&pool.name, &param.name);
+            if let Some(token) = find_value(description(), text) {
+                errors.at(
+                    token,
+                    format!(
+                        "parameter `{text}` is a value of a run, and `{name}` is a constant; declare it by \
+                         `let`: `let {name} = …;`"
+                    ),
+                );
+            }
+        }
+    }
+}
+
+/// The place where an expression names a value: not a method, a function or a field that is called alike.
+fn find_value(tokens: TokenStream, name: &Ident) -> Option<Ident> {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let is_dot = |token: Option<&TokenTree>| matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == '.' || punct.as_char() == ':');
+    tokens.iter().enumerate().find_map(|(index, token)| match token {
+        TokenTree::Group(group) => find_value(group.stream(), name),
+        TokenTree::Ident(ident) if ident == name => {
+            let before = index.checked_sub(1).and_then(|before| tokens.get(before));
+            let is_call = matches!(tokens.get(index + 1), Some(TokenTree::Group(group))
+                if group.delimiter() == Delimiter::Parenthesis);
+            let is_path = matches!(tokens.get(index + 1), Some(TokenTree::Punct(punct)) if punct.as_char() == ':');
+            (!is_dot(before) && !is_call && !is_path).then(|| ident.clone())
+        }
+        _ => None,
+    })
 }

@@ -7,6 +7,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::paths::{operator_item, pool_ref, private_call};
+use super::{chunk, pools};
 use crate::graph::conditions::{Condition, ConditionKind};
 use crate::graph::model::{Edge, Graph, Node};
 use crate::graph::parts::{Carries, Port, Streams, unraw_name};
@@ -100,14 +101,12 @@ pub(super) fn assert_conditions(graph: &Graph) -> TokenStream {
 
 /// Each pool has as many streams as the operators on it declare.
 pub(super) fn assert_pools(graph: &Graph) -> TokenStream {
-    let used = graph.pools.iter().filter(|pool| graph.nodes_on(pool).next().is_some());
+    let constants = graph.pools.iter().filter(|pool| !pool.is_let);
+    let used = constants.filter(|pool| graph.nodes_on(pool).next().is_some());
     let assertions = used.map(|pool| {
         let (pool_ref, text) = (pool_ref(pool), pool.name.to_string());
-        let needs = graph.nodes_on(pool).map(|node| {
-            let (name, streams) = (node.unraw_name(), operator_item(&node.ty, "STREAMS"));
-            quote!((#name, #streams))
-        });
-        let args = quote!(#text, #pool_ref, &[#(#needs,)*]);
+        let needs = pools::needs(graph, pool);
+        let args = quote!(#text, #pool_ref, &[#needs]);
         let check = private_call(Underline::all(&pool.description), "check_pool", args);
         assertion([("every_stream_has_a_place", check)])
     });
@@ -171,6 +170,10 @@ fn assert_devices(graph: &Graph, edge: &Edge) -> Option<TokenStream> {
         (Streams::Pool(one), Streams::Pool(other)) if one == other => return None,
         _ => {}
     }
+    if pools::has_device_of_run(graph, producer) || pools::has_device_of_run(graph, consumer) {
+        // `verify_edges` checks them.
+        return None;
+    }
     let (function, name) = if is_transfer {
         ("check_transfer", "both_ends_are_on_different_devices")
     } else {
@@ -180,6 +183,28 @@ fn assert_devices(graph: &Graph, edge: &Edge) -> Option<TokenStream> {
     let input = edge_end(graph, consumer, &edge.input, "INPUTS");
     let check = private_call(edge.underline(), function, quote!(&#output, &#input));
     Some(assertion([(name, check)]))
+}
+
+/// Checks in `new` the ends whose devices are known there alone. A `#[transfer]` between two such ends may lead to the
+/// same device: the graph may be deployed on one device or on several.
+pub(super) fn verify_edges(graph: &Graph) -> TokenStream {
+    let checks = graph.edges.iter().filter_map(|edge| {
+        let (producer, consumer) =
+            (graph.nodes.node_of(&edge.output)?, graph.nodes.node_of(&edge.input)?);
+        let of_run = |node| pools::has_device_of_run(graph, node);
+        match (&producer.attributes.streams, &consumer.attributes.streams) {
+            (Streams::Adopt, _) | (_, Streams::Adopt) => return None,
+            (Streams::Pool(one), Streams::Pool(other)) if one == other => return None,
+            (Streams::OwnPool, Streams::OwnPool) => return None,
+            _ if edge.attributes.carries == Carries::Transfer => return None,
+            _ if of_run(producer) || of_run(consumer) => {}
+            _ => return None,
+        }
+        let output = edge_end(graph, producer, &edge.output, "OUTPUTS");
+        let input = edge_end(graph, consumer, &edge.input, "INPUTS");
+        Some(quote!(::streamflow::__private::verify_devices(&#output, &#input)?;))
+    });
+    chunk::run_in_chunks(&checks.collect::<Vec<_>>())
 }
 
 /// `EdgeEnd { … }`

@@ -3,15 +3,15 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
-use super::again;
 use super::chunk::{self, Chunk};
 use super::idents::{graph_params, hygienic, hygienic_platform, single_stream};
 use super::paths::{operator_item, pool_ref};
 use super::wiring;
+use super::{again, assertions, pools};
 use crate::graph::model::Graph;
 use crate::graph::parts::{NodeParts, Streams};
 
-/// First the user's expressions, which see the parameters, those of conditions before the others; then the nodes; then the edges, where each node's ports have
+/// First the pools that are values of the run, then the user's other expressions, which see the parameters, those of conditions before the others; then the nodes; then the edges, where each node's ports have
 /// the name of the node, which may shadow a parameter.
 pub(super) fn expand_new(graph: &Graph) -> TokenStream {
     let platform = hygienic_platform();
@@ -34,7 +34,8 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
         let is_used = graph.nodes_on(pool).next().is_some();
         is_used.then(|| quote!(let #live = #platform.#function(#text, #pool_ref)?;))
     });
-    let single_stream = declare_single_stream(graph);
+    let single_stream = declare_single_stream(graph, &live_pools);
+    let (pool_values, device_checks) = (pools::make_values(graph), assertions::verify_edges(graph));
     let graph_params = graph_params();
     let chunks: Vec<Chunk<'_>> = chunk::divide_nodes(graph);
     let again = again::make_closures(graph);
@@ -65,6 +66,8 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
     quote! {
         #use_params
         let #platform = platform;
+        #pool_values
+        #device_checks
         #again
         #(#conditions)*
         #(#values)*
@@ -83,16 +86,28 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
 }
 
 /// Declares the `SingleStream` that all nodes share, from the number of streams that their operators declare together.
-/// If that is one, and none is added in a run, no stream ever waits for another. Adopting nodes have no streams.
-fn declare_single_stream(graph: &Graph) -> TokenStream {
-    let streams = graph
-        .nodes
-        .iter()
-        .filter(|node| !matches!(node.attributes.streams, Streams::Adopt))
-        .map(|node| operator_item(&node.ty, "STREAMS"));
-    let single_stream = single_stream();
+/// If that is one, and none is added in a run, no stream ever waits for another. Adopting nodes have no streams, and a
+/// pool of the default stream gives none.
+fn declare_single_stream(graph: &Graph, live_pools: &[Ident]) -> TokenStream {
+    let streams =
+        graph.nodes.iter().filter(|node| !matches!(node.attributes.streams, Streams::Adopt)).map(
+            |node| {
+                let streams = operator_item(&node.ty, "STREAMS");
+                match &node.attributes.streams {
+                    Streams::Pool(name) => {
+                        let mut pools = graph.pools.iter().zip(live_pools);
+                        match pools.find(|(pool, _)| pool.name == *name) {
+                            Some((_, live)) => quote!(#live.__taken(#streams)),
+                            None => streams,
+                        }
+                    }
+                    Streams::OwnPool | Streams::Adopt => streams,
+                }
+            },
+        );
+    let (single_stream, declared) = (single_stream(), Ident::new("__declared", Span::mixed_site()));
     quote! {
-        const __DECLARED: usize = 0 #(+ #streams)*;
-        let #single_stream = ::streamflow::__private::SingleStream::new(__DECLARED);
+        let #declared: usize = 0 #(+ #streams)*;
+        let #single_stream = ::streamflow::__private::SingleStream::new(#declared);
     }
 }

@@ -12,6 +12,7 @@ mod handle;
 mod idents;
 mod implementation;
 mod paths;
+mod pools;
 mod wiring;
 
 use proc_macro2::TokenStream;
@@ -23,17 +24,7 @@ use super::model::Graph;
 pub(super) fn expand_graph(graph: &Graph) -> TokenStream {
     let mermaid = diagram::draw_mermaid(graph);
     let definition = definition::expand_struct(graph, &mermaid);
-    let pools = graph.pools.iter().map(|pool| {
-        let (docs, name, ty, description) = (&pool.docs, &pool.name, &pool.ty, &pool.description);
-        quote!(#(#docs)* const #name: #ty = #description;)
-    });
-    let green = graph.header.green_contexts.as_ref().map(|green| {
-        quote! {
-            /// The pool of each node without `#[streams]`.
-            const __GREEN: ::streamflow::__private::CudaStreamPool =
-                ::streamflow::__private::CudaStreamPool::new().on(#green.default_context());
-        }
-    });
+    let pools = pools::expand_constants(graph);
     let implementation = implementation::expand_methods(graph, &mermaid);
     let graph_impl = graph_impl::expand_graph_impl(graph);
     let handle = handle::expand_handle(graph);
@@ -52,8 +43,7 @@ pub(super) fn expand_graph(graph: &Graph) -> TokenStream {
     quote! {
         #[allow(non_local_definitions)]
         const _: () = {
-            #(#pools)*
-            #green
+            #pools
             #implementation
             #graph_impl
             #pool_assertions

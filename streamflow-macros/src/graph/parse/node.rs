@@ -6,12 +6,11 @@ use syn::{Attribute, Pat, Token, Type};
 
 use super::node_attributes::read_node_attributes;
 use super::operator_type::{has_placeholder_inside, reject_non_operator};
-use super::pool::is_pool;
+use super::pool;
 use super::value::parse_value;
 use crate::diagnostic::Errors;
-use crate::graph::parts::{NodeParts, Pool};
+use crate::graph::parts::{NodeParts, Pool, PoolKind};
 use crate::graph::syntax::{BrokenStatement, NodeStatement, Statement};
-use crate::tokens::spelled;
 
 /// Reads a node. If the node can't be read to its end, the function consumes the rest of `input`.
 pub(super) fn parse_node(
@@ -20,7 +19,7 @@ pub(super) fn parse_node(
     errors: &mut Errors,
 ) -> syn::Result<Statement> {
     let statement: TokenStream = input.fork().parse()?;
-    let keyword: Token![let] = input.parse()?;
+    input.parse::<Token![let]>()?;
     let pattern = input.call(Pat::parse_single);
     let Some(name) = pattern.ok().and_then(|pattern| node_name(pattern, errors)) else {
         input.parse::<TokenStream>()?;
@@ -45,6 +44,8 @@ pub(super) fn parse_node(
             errors.at(wrong, form);
             return Ok(broken(None, None));
         }
+    } else if let Some(ty) = pool::type_of_value(&input.fork()) {
+        Some(ty)
     } else {
         errors.at(
             &name,
@@ -63,15 +64,9 @@ pub(super) fn parse_node(
     }
     input.parse::<Token![=]>()?;
     Ok(match (ty, parse_value(&statement, input, errors)?) {
-        (Some(ty), Some(description)) if is_pool(&ty) => {
-            errors.at(
-                keyword,
-                format!(
-                    "a stream pool is declared with `const`: `const {name}: {} = …;`",
-                    spelled(&ty)
-                ),
-            );
-            Statement::Pool(Pool { docs: Vec::new(), name, ty, description })
+        (Some(ty), Some(description)) if PoolKind::of(&ty).is_some() => {
+            let docs = pool::read_docs(attributes, errors);
+            Statement::Pool(Pool { is_let: true, docs, name, ty, description })
         }
         (Some(ty), value) if reject_non_operator(&name, &ty, errors) => {
             // Without the type, rustc can't infer what such a value leaves open.

@@ -1,13 +1,13 @@
-//! Reads stream pools: `const NAME: CudaStreamPool = …`.
+//! Reads stream pools: `const NAME: CudaStreamPool = …`, and the value of `let NAME = CudaStreamPool::new()…`.
 
 use proc_macro2::{Ident, TokenStream};
 use syn::parse::ParseStream;
-use syn::{Attribute, Token, Type};
+use syn::{Attribute, Expr, ExprPath, Token, Type, parse_quote};
 
 use super::attribute::is_doc;
 use super::value::parse_value;
 use crate::diagnostic::Errors;
-use crate::graph::parts::Pool;
+use crate::graph::parts::{Pool, PoolKind};
 use crate::graph::syntax::{BrokenStatement, Statement};
 
 /// Attributes that rustc reads at a `const`.
@@ -19,14 +19,7 @@ pub(super) fn parse_pool(
     input: ParseStream<'_>,
     errors: &mut Errors,
 ) -> syn::Result<Statement> {
-    let mut docs = Vec::new();
-    for attribute in attributes {
-        if OF_RUSTC.iter().any(|name| attribute.path().is_ident(name)) || is_doc(&attribute) {
-            docs.push(attribute);
-        } else {
-            errors.at(&attribute, "a stream pool takes no attributes; its methods describe it");
-        }
-    }
+    let docs = read_docs(attributes, errors);
     let statement: TokenStream = input.fork().parse()?;
     let parsed = (|| {
         input.parse::<Token![const]>()?;
@@ -45,16 +38,35 @@ pub(super) fn parse_pool(
         return Ok(Statement::Broken(BrokenStatement::default()));
     };
     Ok(match parse_value(&statement, input, errors)? {
-        Some(description) => Statement::Pool(Pool { docs, name, ty, description }),
+        Some(description) => Statement::Pool(Pool { is_let: false, docs, name, ty, description }),
         None => Statement::Broken(BrokenStatement::default()),
     })
 }
 
-/// Whether a type has the name of a pool.
-pub(super) fn is_pool(ty: &Type) -> bool {
-    let Type::Path(path) = ty else { return false };
-    path.path.segments.last().is_some_and(|last| {
-        (last.ident == "CudaStreamPool" || last.ident == "CudaGreenContextPool")
-            && last.arguments.is_none()
-    })
+/// The attributes that a pool may have. Others are reported.
+pub(super) fn read_docs(attributes: Vec<Attribute>, errors: &mut Errors) -> Vec<Attribute> {
+    let mut docs = Vec::new();
+    for attribute in attributes {
+        if OF_RUSTC.iter().any(|name| attribute.path().is_ident(name)) || is_doc(&attribute) {
+            docs.push(attribute);
+        } else {
+            errors.at(&attribute, "a stream pool takes no attributes; its methods describe it");
+        }
+    }
+    docs
+}
+
+/// The type of `= CudaStreamPool::new()…`, which says by itself that it describes a pool.
+pub(super) fn type_of_value(input: ParseStream<'_>) -> Option<Type> {
+    input.parse::<Token![=]>().ok()?;
+    let mut value: Expr = input.parse().ok()?;
+    while let Expr::MethodCall(call) = value {
+        value = *call.receiver;
+    }
+    let Expr::Call(call) = value else { return None };
+    let Expr::Path(ExprPath { qself: None, mut path, .. }) = *call.func else { return None };
+    path.segments.pop();
+    path.segments.pop_punct();
+    let ty: Type = parse_quote!(#path);
+    PoolKind::of(&ty).map(|_| ty)
 }

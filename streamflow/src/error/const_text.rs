@@ -1,17 +1,17 @@
-//! Builds texts of errors while compiling.
+//! Texts of errors that are found while compiling or in a run, in the same words.
 
-/// A text that is built while compiling.
-pub(super) struct Text {
+/// A text that can be built while compiling.
+pub(crate) struct Text {
     bytes: [u8; 1024],
     len: usize,
 }
 
 impl Text {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { bytes: [0; 1024], len: 0 }
     }
 
-    pub(super) const fn add(mut self, text: &str) -> Self {
+    pub(crate) const fn add(mut self, text: &str) -> Self {
         let text = text.as_bytes();
         let mut i = 0;
         while i < text.len() && self.len < self.bytes.len() {
@@ -22,7 +22,7 @@ impl Text {
         self
     }
 
-    pub(super) const fn add_number(self, number: usize) -> Self {
+    pub(crate) const fn add_number(self, number: usize) -> Self {
         let text = if number >= 10 { self.add_number(number / 10) } else { self };
         let digit = [b'0' + (number % 10) as u8];
         match std::str::from_utf8(&digit) {
@@ -31,12 +31,18 @@ impl Text {
         }
     }
 
+    /// The text; cut if it was too long.
+    pub(crate) fn into_text(self) -> String {
+        String::from_utf8_lossy(&self.bytes[..self.len]).into_owned()
+    }
+
+    /// Fails with the text, at the caller.
     #[track_caller]
     #[allow(
         clippy::panic,
         reason = "it runs while compiling, where a panic is the error of a constant"
     )]
-    pub(super) const fn fail(&self) -> ! {
+    pub(crate) const fn fail(&self) -> ! {
         let (text, _) = self.bytes.split_at(self.len);
         match std::str::from_utf8(text) {
             Ok(text) => panic!("{}", text),
@@ -45,7 +51,7 @@ impl Text {
         }
     }
 
-    pub(super) const fn add_text(mut self, other: &Self) -> Self {
+    pub(crate) const fn add_text(mut self, other: &Self) -> Self {
         let mut i = 0;
         while i < other.len && self.len < self.bytes.len() {
             self.bytes[self.len] = other.bytes[i];

@@ -1,0 +1,125 @@
+//! Stream pools and green context pools: constants, and values that `new` makes from the graph's parameters.
+//!
+//! The mistakes of both are found by the functions in `streamflow/src/graph/check.rs`, in the same words: those of a
+//! constant by `check_…` while compiling, those of a value by `verify_…` in `new`.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+
+use super::paths::{operator_item, pool_ref, private_call};
+use crate::graph::model::{Graph, Node};
+use crate::graph::parts::{Pool, PoolKind, Streams};
+use crate::graph::spans::Underline;
+
+/// The constants. A mistake is found in the constant itself, so that it is no further mistake of those that use it.
+pub(super) fn expand_constants(graph: &Graph) -> TokenStream {
+    let constants = graph.pools.iter().filter(|pool| !pool.is_let).map(|pool| {
+        let Pool { docs, name, ty, description, .. } = pool;
+        let Some(kind) = pool.kind() else {
+            return quote!(#(#docs)* const #name: #ty = #description;);
+        };
+        let function = match kind {
+            PoolKind::Streams => "check_streams",
+            PoolKind::GreenContexts => "check_green",
+        };
+        let (text, value) = (name.to_string(), Ident::new("__VALUE", Span::mixed_site()));
+        let check = private_call(Underline::all(description), function, quote!(#text, &#value));
+        quote! {
+            #(#docs)* const #name: #ty = {
+                const #value: #ty = #description;
+                #check;
+                #value
+            };
+        }
+    });
+    let green = match default_green(graph) {
+        Some(pool) if !pool.is_let => {
+            let value = green_value(pool);
+            quote! {
+                /// The pool of each node without `#[streams]`.
+                const __GREEN: ::streamflow::__private::CudaStreamPool = #value;
+            }
+        }
+        _ => TokenStream::new(),
+    };
+    quote!(#(#constants)* #green)
+}
+
+/// The pool of `#[green_contexts(POOL)]`.
+fn default_green(graph: &Graph) -> Option<&Pool> {
+    let name = graph.header.green_contexts.as_ref()?;
+    graph.pools.iter().find(|pool| pool.name == *name)
+}
+
+fn green_value(pool: &Pool) -> TokenStream {
+    let name = &pool.name;
+    quote!(::streamflow::__private::CudaStreamPool::new().on(#name.default_context()))
+}
+
+/// The pools that are declared by `let`, made and checked in a closure, whose `?` takes any error. All later
+/// expressions can name them.
+pub(super) fn make_values(graph: &Graph) -> TokenStream {
+    let pools: Vec<&Pool> = graph.pools.iter().filter(|pool| pool.is_let).collect();
+    if pools.is_empty() {
+        return TokenStream::new();
+    }
+    let made = pools.iter().map(|pool| {
+        let (name, ty, description) = (&pool.name, &pool.ty, &pool.description);
+        let verify = verify(graph, pool);
+        quote!(let #name: #ty = #description; #verify)
+    });
+    let names: Vec<&Ident> = pools.iter().map(|pool| &pool.name).collect();
+    let green = default_green(graph).filter(|pool| pool.is_let).map(|pool| {
+        let (value, text) = (green_value(pool), pool.name.to_string());
+        quote! {
+            #[allow(non_snake_case)]
+            let __GREEN = #value;
+            ::streamflow::__private::verify_streams(#text, &__GREEN)?;
+        }
+    });
+    quote! {
+        #[allow(non_snake_case, unused_variables)]
+        let (#(#names,)*) = ::streamflow::__private::apart(
+            || -> ::core::result::Result<_, ::streamflow::__private::Failure> {
+                #(#made)*
+                ::core::result::Result::Ok((#(#names,)*))
+            },
+        )?;
+        #green
+    }
+}
+
+fn verify(graph: &Graph, pool: &Pool) -> TokenStream {
+    let (text, pool_ref) = (pool.name.to_string(), pool_ref(pool));
+    if graph.nodes_on(pool).next().is_some() {
+        let needs = needs(graph, pool);
+        return quote!(::streamflow::__private::verify_pool(#text, #pool_ref, &[#needs])?;);
+    }
+    match pool.kind() {
+        Some(PoolKind::GreenContexts) => {
+            quote!(::streamflow::__private::verify_green(#text, #pool_ref)?;)
+        }
+        Some(PoolKind::Streams) => {
+            quote!(::streamflow::__private::verify_streams(#text, #pool_ref)?;)
+        }
+        None => TokenStream::new(),
+    }
+}
+
+/// The nodes on a pool, each with its number of streams.
+pub(super) fn needs(graph: &Graph, pool: &Pool) -> TokenStream {
+    let needs = graph.nodes_on(pool).map(|node| {
+        let (name, streams) = (node.unraw_name(), operator_item(&node.ty, "STREAMS"));
+        quote!((#name, #streams),)
+    });
+    needs.collect()
+}
+
+/// Whether the device of a node is known in `new` alone.
+pub(super) fn has_device_of_run(graph: &Graph, node: &Node) -> bool {
+    match &node.attributes.streams {
+        Streams::Pool(name) => graph.pools.iter().any(|pool| pool.name == *name && pool.is_let),
+        Streams::OwnPool => default_green(graph).is_some_and(|pool| pool.is_let),
+        Streams::Adopt => false,
+    }
+}

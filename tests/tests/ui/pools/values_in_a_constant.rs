@@ -1,0 +1,42 @@
+// Constants that use values of a run, and a value that uses one which is made after it.
+use streamflow::prelude::*;
+use streamflow_tests::stereo::Camera;
+
+graph! {
+    pub struct Parameter(gpu: u32, device: u32) {
+        const GPU: CudaStreamPool = CudaStreamPool::new().device(streamflow::device(gpu));
+        #[streams(GPU)]
+        let camera: Camera = Camera::new(device as usize, 1);
+        camera.frame >> _;
+    }
+}
+
+graph! {
+    pub struct Value(sizes: Vec<u32>) {
+        let GREEN = CudaGreenContextPool::new().sms_per_partition(&sizes);
+        const GPU: CudaStreamPool = CudaStreamPool::new().on(GREEN.context(0));
+        #[streams(GPU)]
+        let camera: Camera = Camera::new(1, 1);
+        camera.frame >> _;
+    }
+}
+
+graph! {
+    pub struct Order(sizes: Vec<u32>) {
+        let GPU = CudaStreamPool::new().on(GREEN.context(0));
+        let GREEN = CudaGreenContextPool::new().sms_per_partition(&sizes);
+        #[streams(GPU)]
+        let camera: Camera = Camera::new(1, 1);
+        camera.frame >> _;
+    }
+}
+
+graph! {
+    pub struct Node(count: u64) {
+        let camera = Camera::new(1, 1);
+        let GPU = CudaStreamPool::new();
+        camera.frame >> _;
+    }
+}
+
+fn main() {}
