@@ -15,6 +15,7 @@ mod lock;
 pub mod memory;
 pub mod message;
 mod operator;
+pub mod operators;
 mod param;
 mod platform;
 pub mod port;
@@ -78,7 +79,9 @@ pub mod __private {
     pub use crate::kernel::expansion::*;
     pub use crate::kernel::{Coverage, Kernel, KernelInfo, ParamInfo, ParamKind, Passing};
     pub use crate::memory::{DeviceSlice, Element, Scalar, Shared};
-    pub use crate::message::{Host, MemoryVisitor, Message, Payload, Place, Several, Sole};
+    pub use crate::message::{
+        Description, Host, MemoryVisitor, Message, Payload, Place, Several, Sole,
+    };
     pub use crate::operator::condition::make as when;
     pub use crate::operator::{
         Again, AnyNode, Compute, Node, NodeOptions, NodeStreams, OnFailure, Operator, any_node,

@@ -1,15 +1,17 @@
 //! The generated trait implementations of a message.
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{GenericParam, Generics, Lifetime, LifetimeParam, parse_quote};
+use syn::{GenericParam, Generics, Lifetime, LifetimeParam, Member, Type, parse_quote};
 
-use super::fields::Message;
+use super::fields::{Message, Shape};
+use super::lists::{fields_impl, names};
 use crate::tokens::bounds_left_to_rustc;
 
 pub(super) fn message(message: &Message) -> TokenStream {
-    let Message { ident, fields, .. } = message;
+    let Message { ident, shape, .. } = message;
     if message.generics.lifetimes().next().is_some() {
         // It can't be a message, and the error is already reported.
         return TokenStream::new();
@@ -21,19 +23,26 @@ pub(super) fn message(message: &Message) -> TokenStream {
     receive_generics.params.insert(0, GenericParam::Lifetime(LifetimeParam::new(tick)));
     let (receive_params, _, _) = receive_generics.split_for_impl();
     // The spans of the fields' types: rustc reports mistakes there.
-    let place = fields.iter().rev().fold(quote!(::streamflow::__private::Host), |rest, (_, ty)| {
-        quote_spanned! {ty.span()=>
-            <<#ty as ::streamflow::__private::Message>::Place
-                as ::streamflow::__private::Place>::And<#rest>
+    let place =
+        shape.types().into_iter().rev().fold(quote!(::streamflow::__private::Host), |rest, ty| {
+            quote_spanned! {ty.span()=>
+                <<#ty as ::streamflow::__private::Message>::Place
+                    as ::streamflow::__private::Place>::And<#rest>
+            }
+        });
+    let (shows, describes) = (for_each_field(shape, &show), for_each_field(shape, &describe));
+    let begins = match shape {
+        Shape::Struct(_) => None,
+        Shape::Enum(variants) => {
+            let arms = variants.iter().map(|(variant, fields)| {
+                let name = variant.unraw().to_string();
+                let method = if fields.is_empty() { quote!(unit) } else { quote!(variant) };
+                quote!(Self::#variant { .. } => describe.#method(#name),)
+            });
+            Some(quote!(match self { #(#arms)* }))
         }
-    });
-    let shows = fields.iter().map(|(member, ty)| {
-        let show = quote_spanned! {ty.span()=>
-            <#ty as ::streamflow::__private::Message>::memory
-        };
-        quote!(#show(&self.#member, visit);)
-    });
-    let downloads = fields.iter().map(|(_, ty)| {
+    };
+    let downloads = shape.types().into_iter().map(|ty| {
         quote_spanned!(ty.span()=> || <#ty as ::streamflow::__private::Message>::__HAS_DOWNLOADS)
     });
     let fields_impl = fields_impl(message, &generics);
@@ -53,7 +62,13 @@ pub(super) fn message(message: &Message) -> TokenStream {
 
                 #[allow(unused_variables)]
                 fn memory(&self, visit: &mut ::streamflow::__private::MemoryVisitor<'_>) {
-                    #(#shows)*
+                    #shows
+                }
+
+                #[allow(unused_variables)]
+                fn __describe(&self, describe: &mut ::streamflow::__private::Description) {
+                    #begins
+                    #describes
                 }
 
                 fn into_payload(self) -> ::streamflow::__private::Payload<Self> {
@@ -98,45 +113,53 @@ pub(super) fn message(message: &Message) -> TokenStream {
     }
 }
 
-/// The impl of `Fields`, the list of the fields: an edge can copy a message if it can copy all of its fields. `None`
-/// for a type without fields, or a rejected one.
-fn fields_impl(message: &Message, generics: &Generics) -> Option<TokenStream> {
-    if message.fields.is_empty() {
-        return None;
-    }
-    let ident = &message.ident;
-    let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
-    let nest = |items: Vec<TokenStream>| {
-        items.into_iter().rev().fold(quote!(()), |rest, item| quote!((#item, #rest)))
-    };
-    let name = |index| format_ident!("__field_{}", index, span = Span::mixed_site());
-    let types = nest(message.fields.iter().map(|(_, ty)| quote!(#ty)).collect());
-    let refs = nest(message.fields.iter().map(|(member, _)| quote!(&self.#member)).collect());
-    let names: Vec<Ident> = (0..message.fields.len()).map(name).collect();
-    let taken = nest(names.iter().map(|name| quote!(#name)).collect());
-    let members = message.fields.iter().map(|(member, _)| member);
-    Some(quote! {
-        impl #impl_generics ::streamflow::__private::Fields for #ident #type_generics
-        #where_clause
-        {
-            type List = #types;
-
-            fn field_refs(&self) -> <Self::List as ::streamflow::__private::FieldList>::FieldRefs<'_> {
-                #refs
-            }
-
-            fn from_fields(#taken: Self::List) -> Self {
-                Self { #(#members: #names,)* }
-            }
+/// A statement for each field, for those of the variant that a message is. The field is a reference.
+fn for_each_field(
+    shape: &Shape,
+    statement: &dyn Fn(&Member, &Type, &TokenStream) -> TokenStream,
+) -> TokenStream {
+    match shape {
+        Shape::Struct(fields) => fields
+            .iter()
+            .map(|(member, ty)| statement(member, ty, &quote!(&self.#member)))
+            .collect(),
+        Shape::Enum(variants) => {
+            let arms = variants.iter().map(|(variant, fields)| {
+                let (names, _) = names(fields);
+                let members = fields.iter().map(|(member, _)| member);
+                let statements = fields
+                    .iter()
+                    .zip(&names)
+                    .map(|((member, ty), name)| statement(member, ty, &quote!(#name)));
+                quote!(Self::#variant { #(#members: #names,)* } => { #(#statements)* })
+            });
+            quote!(match self { #(#arms)* })
         }
-    })
+    }
+}
+
+/// Passes the memory of a field to the visitor.
+fn show(_: &Member, ty: &Type, field: &TokenStream) -> TokenStream {
+    let show = quote_spanned!(ty.span()=> <#ty as ::streamflow::__private::Message>::memory);
+    quote!(#show(#field, visit);)
+}
+
+/// Describes a field under its name.
+fn describe(member: &Member, ty: &Type, field: &TokenStream) -> TokenStream {
+    let name = match member {
+        Member::Named(name) => name.unraw().to_string(),
+        Member::Unnamed(index) => index.index.to_string(),
+    };
+    let describe =
+        quote_spanned!(ty.span()=> <#ty as ::streamflow::__private::Message>::__describe);
+    quote!(describe.field(#name, |describe| #describe(#field, describe));)
 }
 
 /// The user's generics, with a where clause that the fields are messages. If one is not, rustc reports it once, at the
 /// field's type, and assumes it in the rest of the generated code.
 fn bounded(message: &Message) -> Generics {
     let mut generics = message.generics.clone();
-    for clause in bounds_left_to_rustc(message.fields.iter().map(|(_, ty)| ty), &message.generics) {
+    for clause in bounds_left_to_rustc(message.shape.types().into_iter(), &message.generics) {
         generics.make_where_clause().predicates.push(parse_quote!(#clause));
     }
     generics

@@ -1,6 +1,6 @@
 //! Checks that a type can be a message, and finds its fields.
 
-use syn::{Data, DeriveInput, GenericParam, Generics, Ident, Member, Type};
+use syn::{Data, DeriveInput, Fields, GenericParam, Generics, Ident, Member, Type};
 
 use crate::diagnostic::{Errors, NAMELESS};
 
@@ -8,8 +8,28 @@ use crate::diagnostic::{Errors, NAMELESS};
 pub(super) struct Message {
     pub(super) ident: Ident,
     pub(super) generics: Generics,
-    /// Empty for a rejected type.
-    pub(super) fields: Vec<(Member, Type)>,
+    pub(super) shape: Shape,
+}
+
+/// The fields of a struct, or of one variant.
+pub(super) type List = Vec<(Member, Type)>;
+
+/// What a message has fields in.
+pub(super) enum Shape {
+    /// Without fields for a rejected type.
+    Struct(List),
+    Enum(Vec<(Ident, List)>),
+}
+
+impl Shape {
+    /// The types of all fields, of all variants.
+    pub(super) fn types(&self) -> Vec<&Type> {
+        let lists: Vec<&List> = match self {
+            Self::Struct(fields) => vec![fields],
+            Self::Enum(variants) => variants.iter().map(|(_, fields)| fields).collect(),
+        };
+        lists.into_iter().flatten().map(|(_, ty)| ty).collect()
+    }
 }
 
 pub(super) fn message(input: DeriveInput, errors: &mut Errors) -> Message {
@@ -26,29 +46,31 @@ pub(super) fn message(input: DeriveInput, errors: &mut Errors) -> Message {
             );
         }
     }
-    let fields = match data {
-        Data::Struct(data) => {
-            let types = data.fields.iter().map(|field| field.ty.clone());
-            let fields = data.fields.members().zip(types);
-            fields.filter(|(member, _)| is_named(member, errors)).collect()
-        }
-        Data::Enum(data) => {
+    let shape = match data {
+        Data::Struct(data) => Shape::Struct(list(&data.fields, errors)),
+        Data::Enum(data) if data.variants.is_empty() => {
             errors.at(
                 data.enum_token,
-                format!(
-                    "a message is a struct, since its type says whether it has device data; send \
-                     `HostData<{ident}>` if `{ident}` is for the host, or give each case an output \
-                     of its own"
-                ),
+                format!("a message is one of its variants, and `{ident}` has none; add one"),
             );
-            Vec::new()
+            Shape::Struct(Vec::new())
+        }
+        Data::Enum(data) => {
+            let variants = data.variants.into_iter();
+            Shape::Enum(variants.map(|it| (it.ident, list(&it.fields, errors))).collect())
         }
         Data::Union(data) => {
-            errors.at(data.union_token, "a message is a struct whose fields are messages");
-            Vec::new()
+            errors
+                .at(data.union_token, "a message is a struct or an enum whose fields are messages");
+            Shape::Struct(Vec::new())
         }
     };
-    Message { ident, generics, fields }
+    Message { ident, generics, shape }
+}
+
+fn list(fields: &Fields, errors: &mut Errors) -> List {
+    let types = fields.iter().map(|field| field.ty.clone());
+    fields.members().zip(types).filter(|(member, _)| is_named(member, errors)).collect()
 }
 
 /// A field can't be called `_`.

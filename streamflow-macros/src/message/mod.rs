@@ -2,6 +2,7 @@
 
 mod expand;
 mod fields;
+mod lists;
 #[cfg(test)]
 mod tests;
 

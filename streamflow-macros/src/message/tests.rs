@@ -32,12 +32,27 @@ fn only_fields_of_unknown_types_get_a_where_clause() {
 }
 
 #[test]
-fn enums_and_unions_are_reported_once_and_still_implement_message() {
+fn the_place_of_an_enum_is_that_of_all_its_variants() {
+    let text = text(quote!(
+        enum Image {
+            Tensor(Tensor<f32>),
+            Video { buffer: Mine },
+            End,
+        }
+    ));
+    let place = "typePlace=<<Tensor<f32>asMessage>::PlaceasPlace>::And<\
+                 <<MineasMessage>::PlaceasPlace>::And<Host>>;";
+    assert!(text.contains(place), "{text}");
+    let list = "typeList=Either<(Tensor<f32>,()),Either<(Mine,()),Either<(),Neither>>>;";
+    assert!(text.contains(list), "{text}");
+    assert!(text.contains("<MineasMessage>::memory(__field_0,visit);"), "{text}");
+}
+
+#[test]
+fn unions_and_empty_enums_are_reported_once_and_still_implement_message() {
     for item in [
         quote!(
-            enum E {
-                A,
-            }
+            enum E {}
         ),
         quote!(union U { a: u8 }),
     ] {

@@ -105,6 +105,11 @@ impl ExecutionContext {
         Ok(after)
     }
 
+    /// What the stream of a message is called: the node and the name that it was allocated by.
+    pub(crate) fn label_of(&self, stream: StreamRef) -> String {
+        self.table().timeline(stream.point().stream()).label()
+    }
+
     /// The legacy default stream of the operator's device. Work on it waits for the work of blocking streams, and they
     /// wait for its work. Order against all other streams comes with the data, as always.
     ///

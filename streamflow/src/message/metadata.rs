@@ -22,6 +22,17 @@ pub enum Value {
     Text(Cow<'static, str>),
 }
 
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(value) => value.fmt(f),
+            Self::Integer(value) => value.fmt(f),
+            Self::Float(value) => value.fmt(f),
+            Self::Text(value) => write!(f, "{value:?}"),
+        }
+    }
+}
+
 /// When a message's data was acquired, its sequence number, and named values that operators add to it.
 ///
 /// The data begins at a source: its messages carry the moment of the first `emit` of the tick, and the number of the

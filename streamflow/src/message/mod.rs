@@ -10,6 +10,7 @@
 //! the producer's end is an [`Outlet`](crate::port::Outlet), in `port`. The documentation of [`port`](crate::port)
 //! follows a message from `emit` to the next `receive_cuda_stream`.
 
+mod describe;
 mod inlet;
 mod metadata;
 mod owners;
@@ -21,6 +22,7 @@ mod receive;
 mod stamp;
 mod visit;
 
+pub use describe::{Description, Part};
 pub use inlet::{Handled, Inlet, InputState};
 pub use metadata::{Metadata, Value};
 pub use owners::{Owned, Reads, Several, Shares, Sole, Takes};
@@ -38,7 +40,8 @@ pub(crate) use visit::{order, ready_point, report_port};
 
 /// What can travel along an edge.
 ///
-/// Derive it for structs whose fields are messages. Wrap any other value that is only for the host in a
+/// Derive it for structs whose fields are messages, and for enums whose variants have such fields: a message that is one
+/// of several, as a tensor or a video buffer. An enum has device data if one of its variants has. Wrap any other value that is only for the host in a
 /// [`HostData`]. A message borrows nothing and may move between threads. An operator that is generic in the message it
 /// takes has the bound `M: Message + for<'t> Receive<'t, Message = M>`.
 #[diagnostic::on_unimplemented(
@@ -61,6 +64,12 @@ pub trait Message: Send + Sync + 'static {
     /// Whether it may have a [`Download`](crate::Download), for which `host_done` waits.
     #[doc(hidden)]
     const __HAS_DOWNLOADS: bool = false;
+
+    /// Describes its payloads: names, types, shapes and devices.
+    #[doc(hidden)]
+    fn __describe(&self, describe: &mut Description) {
+        describe.value(std::any::type_name::<Self>(), None);
+    }
 
     /// Passes all its device memory and downloads to `visit`.
     fn memory(&self, visit: &mut MemoryVisitor<'_>);

@@ -3,9 +3,11 @@
 use std::ops::{Deref, DerefMut};
 
 use super::{
-    Device, Host, Inlet, MemoryVisitor, Message, Payload, Receive, ReceiveEach, Several, Sole,
+    Description, Device, Host, Inlet, MemoryVisitor, Message, Metadata, Payload, Receive,
+    ReceiveEach, Several, Sole,
 };
 use crate::memory::{Buffer, Download, Element, Pinned, Shared, Tensor};
+use crate::time::Timestamp;
 
 /// Any value that is only for the host, as a message. Don't put device data into it: the data would travel without
 /// its stream.
@@ -27,7 +29,7 @@ impl<T> DerefMut for HostData<T> {
 }
 
 macro_rules! payload {
-    ($(#[$attribute:meta])* [$($generics:tt)*] $ty:ty, $place:ty, $downloads:literal, |$message:ident, $visit:ident| $show:expr) => {
+    ($(#[$attribute:meta])* [$($generics:tt)*] $ty:ty, $place:ty, $downloads:literal, |$message:ident, $visit:ident| $show:expr, |$described:ident, $describe:ident| $description:expr) => {
         $(#[$attribute])*
         impl<$($generics)*> Message for $ty {
             type Place = $place;
@@ -40,6 +42,11 @@ macro_rules! payload {
             fn memory(&self, $visit: &mut MemoryVisitor<'_>) {
                 let $message = self;
                 $show
+            }
+
+            fn __describe(&self, $describe: &mut Description) {
+                let $described = self;
+                $description
             }
 
             fn into_payload(self) -> Payload<Self> {
@@ -81,21 +88,47 @@ macro_rules! received {
     };
 }
 
-payload! { [T: Element] Tensor<T>, Device, false, |message, visit| visit.slice(message) }
-payload! { [T: Element] Buffer<T>, Device, false, |message, visit| visit.slice(message) }
-payload! { [T: Element] Pinned<T>, Device, false, |message, visit| visit.pinned(message) }
+payload! {
+    [T: Element] Tensor<T>, Device, false,
+    |message, visit| visit.slice(message),
+    |tensor, describe| {
+        let (shape, device) = (tensor.shape(), tensor.block().device());
+        describe.array(format!("Tensor<{}>", T::DTYPE), shape, Some(device));
+    }
+}
+payload! {
+    [T: Element] Buffer<T>, Device, false,
+    |message, visit| visit.slice(message),
+    |buffer, describe| {
+        let (len, device) = (buffer.len(), buffer.block().device());
+        describe.array(format!("Buffer<{}>", T::DTYPE), &[len], Some(device));
+    }
+}
+payload! {
+    [T: Element] Pinned<T>, Device, false,
+    |message, visit| visit.pinned(message),
+    |pinned, describe| describe.array(format!("Pinned<{}>", T::DTYPE), &[pinned.len()], None)
+}
 // Host data, although a copy may still write it: reading a download waits for the copy.
-payload! { [T: Element] Download<T>, Host, true, |message, visit| visit.download(message) }
+payload! {
+    [T: Element] Download<T>, Host, true,
+    |message, visit| visit.download(message),
+    |download, describe| describe.array(format!("Download<{}>", T::DTYPE), download.shape(), None)
+}
 
 macro_rules! host_payloads {
     ($($ty:ty),*) => {
         // Hidden, so that rustc does not list them when it reports a type that is no message.
-        $(payload! { #[diagnostic::do_not_recommend] [] $ty, Host, false, |_message, _visit| () })*
+        $(payload! {
+            #[diagnostic::do_not_recommend] [] $ty, Host, false,
+            |_message, _visit| (),
+            |value, describe| describe.value(stringify!($ty), Some(format!("{value:?}")))
+        })*
     };
 }
 
 host_payloads!((), bool, i8, u8, i16, u16, i32, u32, i64, u64, isize, usize, f32, f64, String);
-host_payloads!(crate::time::Timestamp, super::Metadata);
+host_payloads!(Timestamp, Metadata);
 
 // Written without the macro: rustc shows the impl when its bounds don't hold, and would show the macro's code.
 impl<T: Send + Sync + 'static> Message for HostData<T> {
@@ -125,6 +158,12 @@ impl<M: Message> Message for Vec<M> {
         self.iter().for_each(|message| message.memory(visit));
     }
 
+    fn __describe(&self, describe: &mut Description) {
+        for (index, message) in self.iter().enumerate() {
+            describe.element(index, |describe| message.__describe(describe));
+        }
+    }
+
     fn into_payload(self) -> Payload<Self> {
         Payload::One(self)
     }
@@ -143,6 +182,10 @@ impl<M: Message> Message for Shared<M> {
 
     fn memory(&self, visit: &mut MemoryVisitor<'_>) {
         M::memory(self, visit);
+    }
+
+    fn __describe(&self, describe: &mut Description) {
+        M::__describe(self, describe);
     }
 
     fn into_payload(self) -> Payload<M> {

@@ -55,7 +55,7 @@ impl<M: Fields<List: CopyFields>> CopyPart for M {
     }
 }
 
-/// A struct with `#[derive(Message)]`, as a list of its fields. `#[derive(Message)]` implements it, so that an edge can
+/// A struct or an enum with `#[derive(Message)]`, as a list of its fields. `#[derive(Message)]` implements it, so that an edge can
 /// copy the message field by field.
 pub trait Fields {
     /// The types of the fields.
@@ -66,7 +66,7 @@ pub trait Fields {
     fn from_fields(fields: Self::List) -> Self;
 }
 
-/// A list of fields, as nested pairs: `(A, (B, ()))`.
+/// A list of fields, as nested pairs, `(A, (B, ()))`, or [one](Either) of several lists.
 pub trait FieldList {
     /// References to the fields.
     type FieldRefs<'a>
@@ -83,6 +83,30 @@ impl<First, Rest: FieldList> FieldList for (First, Rest) {
         = (&'a First, Rest::FieldRefs<'a>)
     where
         Self: 'a;
+}
+
+/// The fields of one variant of an enum: of the first one, or of one of the others.
+#[derive(Debug)]
+pub enum Either<First, Others> {
+    /// The first variant's.
+    This(First),
+    /// Another variant's.
+    Other(Others),
+}
+
+/// After the last variant there is none.
+#[derive(Debug)]
+pub enum Neither {}
+
+impl<First: FieldList, Others: FieldList> FieldList for Either<First, Others> {
+    type FieldRefs<'a>
+        = Either<First::FieldRefs<'a>, Others::FieldRefs<'a>>
+    where
+        Self: 'a;
+}
+
+impl FieldList for Neither {
+    type FieldRefs<'a> = Self;
 }
 
 /// A list of fields that can all be copied.
@@ -111,11 +135,30 @@ impl<First: CopyPart, Rest: CopyFields> CopyFields for (First, Rest) {
     }
 }
 
+impl<First: CopyFields, Others: CopyFields> CopyFields for Either<First, Others> {
+    fn copy_on(
+        fields: Self::FieldRefs<'_>,
+        stream: &CudaStream,
+        cx: &ExecutionContext,
+    ) -> Result<Self> {
+        Ok(match fields {
+            Either::This(fields) => Self::This(First::copy_on(fields, stream, cx)?),
+            Either::Other(fields) => Self::Other(Others::copy_on(fields, stream, cx)?),
+        })
+    }
+}
+
+impl CopyFields for Neither {
+    fn copy_on(fields: Self, _: &CudaStream, _: &ExecutionContext) -> Result<Self> {
+        Ok(fields)
+    }
+}
+
 /// A message that `#[copy]` can copy.
 #[diagnostic::on_unimplemented(
     message = "`#[copy]` can't copy `{Self}`",
     label = "no copy of this message can be made",
-    note = "tensors, buffers, and structs of them and of host data can be copied; for others insert an operator that makes the copy"
+    note = "tensors, buffers, and structs and enums of them and of host data can be copied; for others insert an operator that makes the copy"
 )]
 pub trait CopyOnEdge: CopyPart + Message {}
 
@@ -127,7 +170,7 @@ impl<M: CopyPart + Message<Place = Device>> CopyOnEdge for M {}
     message = "`#[transfer]` can't copy `{Self}` to another device",
     label = "this message is not transferred",
     note = "host data goes to operators on any device as it is: remove `#[transfer]`",
-    note = "tensors, buffers, and structs of them and of host data can be transferred"
+    note = "tensors, buffers, and structs and enums of them and of host data can be transferred"
 )]
 pub trait TransferOnEdge: CopyPart + Message {}
 

@@ -17,7 +17,8 @@ use super::stream_policy::{Adopted, AllocatedOrAdopted, FindStream, OrDefault, T
 use crate::context::{ExecutionContext, Stream, StreamRef, Synchronized};
 use crate::error::Result;
 use crate::message::{
-    CarriesStream, EdgeStatus, Handled, Inlet, InputState, Message, Metadata, Plain, Receive,
+    CarriesStream, Description, EdgeStatus, Handled, Inlet, InputState, Message, Metadata, Plain,
+    Receive,
 };
 use crate::platform::Platform;
 use crate::stream::Point;
@@ -237,6 +238,15 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         sent.try_for_each(|point| after.check(point, node, port))?;
         self.report_received();
         Ok(A::open(self.inlet))
+    }
+
+    /// What the messages look like, in order of arrival: the names, types, shapes and devices of their parts. The data is
+    /// not opened. It allocates.
+    pub fn describe(&self) -> impl Iterator<Item = Description> + use<'_, 't, A, S>
+    where
+        S: HasMessage,
+    {
+        self.inlet.batch().map(|envelope| Description::of(&*envelope.message))
     }
 
     /// The metadata of the message, of the first one of several; `None` if an optional input has no message.

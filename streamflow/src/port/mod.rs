@@ -62,7 +62,9 @@ pub use connect::{
     connect, connect_copy, connect_shared, connect_transfer, discard, edge, when_message,
     when_room, when_stream_done,
 };
-pub use edge_copy::{CopyFields, CopyOnEdge, CopyPart, FieldList, Fields, TransferOnEdge};
+pub use edge_copy::{
+    CopyFields, CopyOnEdge, CopyPart, Either, FieldList, Fields, Neither, TransferOnEdge,
+};
 pub use ends::{Ports, ReceivingEnd, SendingEnd};
 pub use info::{InputPort, OutputPort, PortInfo, PortSize};
 pub use input::{In, Input};

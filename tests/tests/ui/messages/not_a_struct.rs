@@ -1,10 +1,7 @@
 use streamflow::prelude::*;
 
 #[derive(Message)]
-pub enum Either {
-    Image(Tensor<f32>),
-    Text(String),
-}
+pub enum Nothing {}
 
 #[derive(Message)]
 pub union Both {
@@ -16,7 +13,7 @@ pub union Both {
 #[operator]
 pub struct Show {
     #[input]
-    either: &Either,
+    nothing: &Nothing,
     #[input]
     both: &Both,
 }

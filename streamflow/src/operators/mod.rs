@@ -1,0 +1,5 @@
+//! Operators that come with the library.
+
+mod inspect;
+
+pub use inspect::Inspect;
