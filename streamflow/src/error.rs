@@ -415,6 +415,16 @@ pub enum Error {
         cause: String,
     },
 
+    /// The thread that wakes the tasks which await downloads could not be made.
+    #[error(
+        "no thread could be made to watch a download that is awaited: {cause}; end other threads, or call \
+         `wait_blocking` on it"
+    )]
+    NoWatcher {
+        /// The operating system's error.
+        cause: String,
+    },
+
     /// Ctrl-C can't stop a run.
     #[error("`stop_on_ctrl_c` can't handle the signal: {problem}")]
     CtrlC {

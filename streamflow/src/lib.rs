@@ -26,7 +26,7 @@ pub mod testing;
 mod time;
 mod turns;
 
-pub use context::{ExecutionContext, OnStream, Stream, StreamName, StreamRef, Waker};
+pub use context::{ExecutionContext, OnStream, Stream, StreamName, StreamRef, Table, Waker};
 pub use driver::{BorrowedStream, Coscheduling, DeviceId, GreenContext, SmSizes, StreamFlags};
 pub use error::failure::Result;
 pub use error::{Error, Failure, InHook};
@@ -34,8 +34,8 @@ pub use graph::Graph;
 pub use half::f16;
 pub use kernel::Grid;
 pub use memory::{
-    Allocator, Buffer, DeviceSlice, Download, Element, MemoryLimits, MemoryOptions, Pinned, Shared,
-    Tensor, TensorView,
+    Allocator, Buffer, DeviceSlice, Download, Downloaded, Element, MemoryLimits, MemoryOptions,
+    Pinned, Shared, Tensor, TensorView,
 };
 pub use message::{HostData, Many, Message, Metadata};
 pub use operator::{Answer, AsyncHandle, BooleanHandle, Compute, Condition, Node, Operator};

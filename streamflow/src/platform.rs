@@ -14,8 +14,8 @@ use crate::driver::{
 };
 use crate::error::{Error, Result};
 use crate::memory::{
-    self, Allocator, Buffer, Download, Downloadable, Element, IntoShape, MemoryLimits,
-    MemoryOptions, MemoryPool, Pinned, PinnedPool, PoolHandle, Tensor,
+    Allocator, Buffer, Download, Downloadable, Element, IntoShape, MemoryLimits, MemoryOptions,
+    MemoryPool, Pinned, PinnedPool, PinnedPools, PoolHandle, Tensor,
 };
 use crate::stream::{
     CudaGreenContextPool, CudaStream, CudaStreamPool, ExternalStream, GreenContexts, Point,
@@ -135,7 +135,8 @@ impl Platform {
                     pinned: PinnedPool::new(&table, device, options.in_flight),
                 })
             })
-            .collect::<Result<_>>()?;
+            .collect::<Result<Vec<Device>>>()?;
+        table.put_beside(PinnedPools::new(devices.iter().map(|device| &device.pinned)));
         let why = why.to_owned();
         Ok(Self(Arc::new(Inner { devices, table, memory: options, clock, spin, statistics, why })))
     }
@@ -312,7 +313,48 @@ impl Platform {
         source: &(impl Downloadable<T> + ?Sized),
         stream: &CudaStream,
     ) -> Result<Download<T>> {
-        memory::download(stream, &self.of(stream)?.pinned, source.elements(), &source.shape())
+        self.of(stream)?;
+        stream.download(source)
+    }
+
+    /// Copies host memory to device 0, as a tensor of one dimension: a table of constants, or the input of a test.
+    /// Any stream may use it. Blocks until the host memory may be changed.
+    ///
+    /// In an operator, [`ExecutionContext::upload`](crate::ExecutionContext::upload) copies to the operator's device, and
+    /// a [`Table`](crate::Table) keeps the values. [`CudaStream::upload`] does not block.
+    ///
+    /// ```
+    /// # use streamflow::prelude::*;
+    /// # fn main() -> Result<()> {
+    /// let platform = Platform::detect()?;
+    /// let matrix = platform.upload(&[1.0_f32, 2.0, 3.0, 4.0])?.reshape([2, 2])?;
+    /// # assert_eq!(matrix.rows(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`tensor`](Self::tensor).
+    #[track_caller]
+    pub fn upload<T: Element>(&self, values: &[T]) -> Result<Tensor<T>> {
+        self.upload_to(DeviceId(0), values)
+    }
+
+    /// As [`upload`](Self::upload), to any device.
+    #[track_caller]
+    pub(crate) fn upload_to<T: Element>(
+        &self,
+        device: DeviceId,
+        values: &[T],
+    ) -> Result<Tensor<T>> {
+        // The stream is an idle one, and returns to the idle ones.
+        let pool = self.stream_pool("an upload", &CudaStreamPool::new().device(device))?;
+        let stream = pool.allocate("an upload")?;
+        let mut tensor = self.tensor([values.len()], &stream)?;
+        stream.upload_blocking(values, &mut tensor)?;
+        // Later users of the stream are no matter of the tensor's.
+        stream.timeline().close()?;
+        Ok(tensor)
     }
 
     /// The stream table, if the device exists. `who` is for messages.

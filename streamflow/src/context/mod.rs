@@ -7,6 +7,7 @@ mod stream;
 mod stream_policy;
 mod stream_ref;
 mod streams;
+mod table;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt;
@@ -20,6 +21,7 @@ pub use single_stream::SingleStream;
 pub use stream::{OnStream, Stream, StreamName};
 pub(crate) use stream_policy::StreamPolicy;
 pub use stream_ref::{StreamRef, Synchronized};
+pub use table::Table;
 
 use crate::driver::{DeviceId, DriverResult, Note};
 use crate::error::{Error, Failure, Result, did_you_mean};
@@ -204,6 +206,16 @@ impl ExecutionContext {
     #[track_caller]
     pub fn pinned<T: Element>(&self, len: usize) -> Result<Pinned<T>> {
         self.platform.pinned(self.device(), len)
+    }
+
+    /// Copies host memory to the operator's device, as a tensor of one dimension. Any stream may use it. Blocks until the
+    /// host memory may be changed: it is for values that are made once, in `start`. A [`Table`](crate::Table) keeps them.
+    ///
+    /// # Errors
+    /// As for [`tensor`](Self::tensor).
+    #[track_caller]
+    pub fn upload<T: Element>(&self, values: &[T]) -> Result<Tensor<T>> {
+        self.platform.upload_to(self.device(), values)
     }
 
     /// Queues a copy to the host on `stream`.

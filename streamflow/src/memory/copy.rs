@@ -5,8 +5,8 @@ use std::panic::Location;
 
 use super::access::{self, Order, Use};
 use super::{
-    Block, Buffer, DeviceSlice, Download, Element, Pinned, PinnedPool, PoolHandle, Shape, Shared,
-    Tensor, View, ViewMut,
+    Block, Buffer, DeviceSlice, Download, Element, Pinned, PinnedPools, Shape, Shared, Tensor,
+    View, ViewMut,
 };
 use crate::driver::{AccessMode, CopyKind, CopyOp, MemoryRange, Note};
 use crate::error::{Error, Result};
@@ -85,6 +85,39 @@ impl CudaStream {
         self.copy_between(CopyKind::Peer { from, to: self.device() }, source, target)
     }
 
+    /// Queues a copy to the host, after all writes to `source`, on any stream. Does not block. The [`Download`] that it
+    /// returns is read when the copy is complete.
+    ///
+    /// ```
+    /// # use streamflow::prelude::*;
+    /// # fn main() -> Result<()> {
+    /// let platform = Platform::detect()?;
+    /// let stream = platform.stream_pool("POOL", &CudaStreamPool::new())?.allocate("main")?;
+    /// let table = platform.upload(&[1.0_f32, 2.0, 3.0])?;
+    /// let download = stream.download(&table)?;
+    /// assert_eq!(download.wait_blocking()?, [1.0, 2.0, 3.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`], [`Error::ForeignPlatform`]; the driver's.
+    #[track_caller]
+    pub fn download<T: Element>(
+        &self,
+        source: &(impl Downloadable<T> + ?Sized),
+    ) -> Result<Download<T>> {
+        // The choice of the memory may make the stream wait.
+        self.timeline().ready()?;
+        let (elements, shape) = (source.elements(), source.shape());
+        let pool = PinnedPools::of(self);
+        let mut pinned = Pinned::for_stream(&pool, self, &Shape::of_slice(elements.len()))?;
+        self.download_into(elements, &mut pinned)?;
+        // The host will wait for the download, and must not wait for later work.
+        self.timeline().close()?;
+        Ok(Download::new(pinned, &shape))
+    }
+
     /// Queues a copy to page-locked host memory. Does not block; `target` can't be read before it
     /// is complete.
     ///
@@ -159,23 +192,6 @@ impl CudaStream {
         })?
         .map_err(Error::from)
     }
-}
-
-/// Queues a download into memory of the pool. See [`Download`].
-#[track_caller]
-pub(crate) fn download<T: Element>(
-    stream: &CudaStream,
-    pool: &PoolHandle<PinnedPool>,
-    source: &DeviceSlice<T>,
-    shape: &Shape,
-) -> Result<Download<T>> {
-    // The choice of the memory may make the stream wait.
-    stream.timeline().ready()?;
-    let mut pinned = Pinned::for_stream(pool, stream, &Shape::of_slice(source.len()))?;
-    stream.download_into(source, &mut pinned)?;
-    // The host will wait for the download, and must not wait for later work.
-    stream.timeline().close()?;
-    Ok(Download::new(pinned, shape))
 }
 
 /// A type that can be downloaded: memory of a device with a shape.

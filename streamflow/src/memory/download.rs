@@ -2,6 +2,8 @@
 //!
 //! Copies to the host as values.
 
+use std::task::Waker;
+
 use super::{Element, Pinned, Shape};
 use crate::error::Result;
 use crate::stream::{Point, StreamTable};
@@ -9,7 +11,9 @@ use crate::stream::{Point, StreamTable};
 /// A copy from a device to the host, perhaps not complete yet. The elements can't be read before it
 /// is complete.
 ///
-/// Made by [`Platform::download`](crate::Platform::download). Dropping it does not wait.
+/// Made by [`CudaStream::download`](crate::CudaStream::download) and
+/// [`Platform::download`](crate::Platform::download). Dropping it does not wait. Asynchronous code
+/// [awaits](super::DownloadFuture) it.
 #[derive(Debug)]
 #[must_use = "a download that is not read has no effect"]
 pub struct Download<T: Element> {
@@ -44,6 +48,26 @@ impl<T: Element> Download<T> {
     #[track_caller]
     pub fn wait_blocking(&self) -> Result<&[T]> {
         self.pinned.as_slice_blocking()
+    }
+
+    /// Whether the copy is complete. If it is not, wakes a task when it may be.
+    pub(super) fn poll_complete(&self, task: &Waker) -> Result<bool> {
+        // The pool's table, since the future may outlive the platform.
+        let table = self.pinned.table();
+        match self.pinned.block().first_incomplete(table)? {
+            Some(point) => self.pinned.awaited().wake_at(table, point, task).map(|()| false),
+            // The read is noted for the layers below.
+            None if self.pinned.try_as_slice()?.is_some() => Ok(true),
+            None => {
+                task.wake_by_ref();
+                Ok(false)
+            }
+        }
+    }
+
+    /// The elements of a copy that was found to be complete.
+    pub(super) fn complete_elements(&self) -> &[T] {
+        self.pinned.complete_elements()
     }
 
     /// The point at which the copy is complete, unless it is.

@@ -10,11 +10,13 @@
 //! | [`Shared<T>`] | one of the above, or another message, with several owners, which can only read it |
 //! | [`Pinned<T>`] | page-locked host memory, which copies need to be asynchronous |
 //! | [`Download<T>`] | a copy to the host that can't be read before it is complete |
+//! | [`Downloaded<T>`] | a complete one, from asynchronous code: `download.await?` |
 #![doc = ""]
 #![doc = include_str!("README.md")]
 
 pub(crate) mod access;
 mod allocator;
+mod awaited;
 mod block;
 mod buffer;
 mod claims;
@@ -39,16 +41,16 @@ mod tensor;
 mod tests;
 
 pub use allocator::Allocator;
+pub use awaited::{DownloadFuture, Downloaded};
 pub(crate) use block::Block;
 pub use buffer::Buffer;
 pub use copy::Downloadable;
-pub(crate) use copy::download;
 pub use download::Download;
 pub use element::{Element, Scalar};
 pub(crate) use free::MemoryAmount;
 pub use limits::{MemoryLimits, MemoryOptions};
 pub use pinned::Pinned;
-pub(crate) use pinned::PinnedPool;
+pub(crate) use pinned::{PinnedPool, PinnedPools};
 pub(crate) use pool::MemoryPool;
 pub(crate) use pooled::PoolHandle;
 pub use shape::{IntoShape, MAX_RANK, Shape, Strides};

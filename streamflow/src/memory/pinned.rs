@@ -5,7 +5,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use super::pooled::{BlockPool, FreeList, OwnedBlock, PoolHandle, PooledBlock};
 use super::slice::fits;
@@ -16,7 +16,7 @@ use crate::driver::{
 };
 use crate::error::Result;
 use crate::lock::{Held, Lock};
-use crate::stream::{CudaStream, StreamTable};
+use crate::stream::{Awaited, CudaStream, StreamTable};
 
 /// What fails, in the log.
 const FREEING: &str = "freeing page-locked memory";
@@ -28,6 +28,8 @@ pub(crate) struct PinnedPool {
     /// How many free blocks of a size the device may still use before a stream waits for the oldest.
     in_flight: usize,
     free: Lock<Free>,
+    /// The tasks that await downloads.
+    awaited: Arc<Awaited>,
 }
 
 #[derive(Default)]
@@ -37,6 +39,22 @@ struct Free {
     closed: bool,
 }
 
+/// The pools of a platform's devices, for its streams. They own the table of the streams, so that can't own them.
+pub(crate) struct PinnedPools(Box<[Weak<PinnedPool>]>);
+
+impl PinnedPools {
+    pub(crate) fn new<'a>(pools: impl Iterator<Item = &'a PoolHandle<PinnedPool>>) -> Self {
+        Self(pools.map(|pool| Arc::downgrade(pool.pool())).collect())
+    }
+
+    /// The pool of a stream's device. After the platform is dropped, a pool for a single block.
+    pub(super) fn of(stream: &CudaStream) -> Arc<PinnedPool> {
+        let (table, device) = (stream.table(), stream.device());
+        let pool = table.beside::<Self>().and_then(|pools| pools.0.get(device.index())?.upgrade());
+        pool.unwrap_or_else(|| PinnedPool::new(table, device, 1).pool().clone())
+    }
+}
+
 impl PinnedPool {
     pub(crate) fn new(
         table: &Arc<StreamTable>,
@@ -44,7 +62,8 @@ impl PinnedPool {
         in_flight: usize,
     ) -> PoolHandle<Self> {
         let free = Lock::default();
-        PoolHandle::new(Self { table: table.clone(), device, in_flight: in_flight.max(1), free })
+        let (table, awaited) = (table.clone(), Arc::default());
+        PoolHandle::new(Self { table, device, in_flight: in_flight.max(1), free, awaited })
     }
 
     /// Memory that the host may touch at once.
@@ -277,11 +296,11 @@ impl<T: Element> Pinned<T> {
     }
 
     pub(super) fn for_stream(
-        pool: &PoolHandle<PinnedPool>,
+        pool: &Arc<PinnedPool>,
         stream: &CudaStream,
         shape: &Shape,
     ) -> Result<Self> {
-        let owner = pool.pool().for_stream(stream, shape.bytes::<T>())?;
+        let owner = pool.for_stream(stream, shape.bytes::<T>())?;
         Self::with_block(owner, shape)
     }
 
@@ -342,6 +361,19 @@ impl<T: Element> Pinned<T> {
         // SAFETY: the block holds `len` elements, aligned and initialised; no queued work uses
         // them, and `&mut self` prevents that more is queued while the slice lives.
         Ok(unsafe { std::slice::from_raw_parts_mut(start, self.len) })
+    }
+
+    /// The elements of memory to which no copy is queued any more.
+    pub(super) fn complete_elements(&self) -> &[T] {
+        self.elements()
+    }
+
+    pub(super) fn table(&self) -> &Arc<StreamTable> {
+        &self.owner.pool().table
+    }
+
+    pub(super) fn awaited(&self) -> &Arc<Awaited> {
+        &self.owner.pool().awaited
     }
 
     fn elements(&self) -> &[T] {

@@ -6,6 +6,7 @@
 #![doc = ""]
 #![doc = include_str!("README.md")]
 
+mod awaited;
 mod clock;
 mod division;
 mod external;
@@ -25,6 +26,7 @@ mod timeline;
 mod timing;
 mod wakeup;
 
+pub(crate) use awaited::Awaited;
 pub use external::ExternalStream;
 pub use green::{CudaGreenContext, CudaGreenContextPool, GreenContexts};
 pub use live_pool::StreamPool;

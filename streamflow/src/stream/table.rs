@@ -38,6 +38,8 @@ pub(crate) struct StreamTable {
     /// Locked while a stream gets its number.
     numbering: Lock<()>,
     attached: OnceLock<Box<dyn Attached>>,
+    /// What the memory of a layer above needs to be found by a stream. It must not own the table.
+    beside: OnceLock<Box<dyn Any + Send + Sync>>,
     /// External streams whose wrappers are dropped.
     pub(super) detached: Lock<Vec<Arc<Timeline>>>,
     /// The divisions of devices that were made so far.
@@ -53,6 +55,7 @@ impl StreamTable {
             idle: Lock::default(),
             numbering: Lock::default(),
             attached: OnceLock::new(),
+            beside: OnceLock::new(),
             detached: Lock::default(),
             green: Lock::default(),
             watched: driver.watches(),
@@ -115,6 +118,17 @@ impl StreamTable {
             Some(found) => found,
             None => unreachable!("two types are attached to one platform"),
         }
+    }
+
+    /// Puts a value beside the streams, from a layer above. The first one stays.
+    pub(crate) fn put_beside<T: Any + Send + Sync>(&self, value: T) {
+        // An `Err` means that there is one already.
+        let _first = self.beside.set(Box::new(value));
+    }
+
+    /// The value that was put beside the streams.
+    pub(crate) fn beside<T: Any + Send + Sync>(&self) -> Option<&T> {
+        self.beside.get()?.downcast_ref()
     }
 
     /// An idle stream with these options, or a new one.

@@ -1,0 +1,99 @@
+//! Downloads in asynchronous code: `download.await`.
+
+use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::ops::Deref;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use super::{Download, Element, Pinned};
+use crate::error::Result;
+
+/// The elements of a download that is complete: what `download.await?` gives.
+pub struct Downloaded<T: Element> {
+    /// No copy to it is queued any more.
+    download: Download<T>,
+}
+
+impl<T: Element> Downloaded<T> {
+    /// The shape of the downloaded memory; one dimension for a slice.
+    pub fn shape(&self) -> &[usize] {
+        self.download.shape()
+    }
+
+    /// The page-locked memory that has the elements.
+    pub fn into_pinned(self) -> Pinned<T> {
+        self.download.into_pinned()
+    }
+}
+
+impl<T: Element> Deref for Downloaded<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        self.download.complete_elements()
+    }
+}
+
+impl<T: Element> fmt::Debug for Downloaded<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Downloaded<{}>{:?}", T::DTYPE, self.shape())
+    }
+}
+
+/// A download that is awaited. [`Download`] becomes one by `.await`.
+///
+/// No executor is needed, and any will do. While a download is awaited and not complete, a thread of the library watches
+/// the device and wakes the task. Dropping the future does not wait.
+#[must_use = "a future does nothing before it is awaited"]
+pub struct DownloadFuture<T: Element> {
+    download: Option<Download<T>>,
+}
+
+/// So that asynchronous code can await a download:
+///
+/// ```
+/// # use streamflow::prelude::*;
+/// async fn first(platform: &Platform, stream: &CudaStream) -> Result<f32> {
+///     let data = platform.upload(&[3.0_f32, 4.0])?;
+///     let values = stream.download(&data)?.await?;
+///     Ok(values[0])
+/// }
+/// ```
+impl<T: Element> IntoFuture for Download<T> {
+    type Output = Result<Downloaded<T>>;
+    type IntoFuture = DownloadFuture<T>;
+
+    fn into_future(self) -> DownloadFuture<T> {
+        DownloadFuture { download: Some(self) }
+    }
+}
+
+impl<T: Element> Future for DownloadFuture<T> {
+    /// # Errors
+    /// The driver's, when the query fails; an error of earlier work may be reported here.
+    type Output = Result<Downloaded<T>>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(download) = self.download.take() else {
+            // After its end. A future that panics here could end an executor.
+            return Poll::Pending;
+        };
+        match download.poll_complete(cx.waker()) {
+            Ok(true) => Poll::Ready(Ok(Downloaded { download })),
+            Ok(false) => {
+                self.download = Some(download);
+                Poll::Pending
+            }
+            Err(error) => Poll::Ready(Err(error)),
+        }
+    }
+}
+
+impl<T: Element> Unpin for DownloadFuture<T> {}
+
+impl<T: Element> fmt::Debug for DownloadFuture<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("DownloadFuture").field(&self.download).finish()
+    }
+}
