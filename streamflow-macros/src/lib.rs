@@ -139,6 +139,7 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// parameter = name ":" Type
 /// statement = pool | node | edge
 /// pool      = "const" NAME ":" ( "CudaStreamPool" | "CudaGreenContextPool" ) "=" expression ";"
+///           | "let" NAME [ ":" ( "CudaStreamPool" | "CudaGreenContextPool" ) ] "=" expression ";"
 /// node      = node-attribute* "let" name ":" Operator "=" expression ";"
 /// edge      = edge-attribute* node "." output ">>" target ";"
 /// target    = node "." input | "(" node "." input, … ")" | "_"
@@ -168,6 +169,12 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// - `const NAME: CudaStreamPool = …;` describes a stream pool, which `new` makes.
 /// - `const NAME: CudaGreenContextPool = …;` describes a partition of a device's multiprocessors, for stream pools that
 ///   are `.on(NAME.context(0))`.
+/// - `let NAME = CudaStreamPool::new()…;` describes a stream pool by values of the run, and so does
+///   `let NAME = CudaGreenContextPool::new()…;` for green contexts. The expression can use the parameters, the pools
+///   above it, `platform` and `?` on any error. What is decided where the program is deployed comes in so: devices, sizes,
+///   partitions, priorities, and with `.use_default_stream(flag)` whether the operators work on the default stream. `new`
+///   checks such a pool, in the words of the errors of a `const`. An expression that does not begin with the name of the
+///   type needs the type: `let NAME: CudaStreamPool = from_file(path)?;`.
 /// - `let name: Operator = …;` is a node. The operator's type is required. The expression can use the parameters,
 ///   `platform` and `?` on any error, as in `Blend::new(0.25, platform.allocator("BLENDED", device(0), LIMITS)?)`. The documentation
 ///   of `streamflow::Allocator` has the whole program.
@@ -210,7 +217,9 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// - `#[copy]`: the input gets its own copy, so that it may take the message although other inputs read it.
 /// - `#[transfer]`: the input is on another device, and gets a copy there. The copy is a peer copy on the edge's own
 ///   stream, after the last write on the producer's device and before the consumer's work. An edge of device data needs
-///   this attribute between two devices, and must not have it on one device. Host data never needs it.
+///   this attribute between two devices, and must not have it on one device. Host data never needs it. Where a device is
+///   a value of the run, the edge may have it on one device as well, and the copy stays there: the same graph is deployed
+///   on one device or on several.
 /// - `#[capacity(n)]`: the maximum number of messages that wait on the edge, a `usize`; 1 by default.
 /// - `#[policy(pop)]`, `#[policy(reject)]`, `#[policy(fault)]`: what happens to a message for which there
 ///   is no room. The oldest message is dropped, or the new one is, or the producer's tick fails. By default the
@@ -229,6 +238,7 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | Mistake | Found by | Reported at |
 /// |---|---|---|
 /// | a statement that can't be read; an unknown attribute, condition or pool | macro | the statement, or its part |
+/// | a `const` pool that names a parameter or a pool of a `let`; a pool that names one below it | macro | the name |
 /// | a pool that nothing uses | macro, if it finds no other mistake | the pool's name |
 /// | two nodes or pools with one name | macro | the later one |
 /// | a node with the name of a pool or of another item of the graph's struct | macro | the node's name |
@@ -252,8 +262,8 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | two producers of an input that takes one | constant | the later edge |
 /// | a required input without a producer, an input whose size differs from the number of its producers, an output without a consumer | constant | the node's name |
 /// | a pool for an operator with host data only | constant | the node's `#[streams(…)]` |
-/// | a pool with fewer streams than its operators declare | constant | the pool's description |
-/// | device data between nodes on different devices without `#[transfer]`, or on one device with it | constant | the edge |
+/// | a pool with fewer streams than its operators declare, or with another mistake in its description | constant; `new` for a `let` | the pool's description |
+/// | device data between nodes on different devices without `#[transfer]`, or on one device with it | constant; `new` for devices of a `let` | the edge |
 /// | a policy that can't be read | macro | the policy |
 /// | a parameter that a restart can't keep | trait bound | the parameter's name |
 /// | a `count` of 0, another condition that can never hold, a `capacity` whose value is 0, a device or stream that the platform does not have, a constructor's error | `new` | – |
@@ -310,7 +320,7 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// - `#[input(size = 3)]`: three producers. The operator gets an array of their messages.
 /// - `#[output] x: T` sends messages.
 ///
-/// `T` is a `Message`: a tensor, a number, a `HostData<T>`, a struct with `#[derive(Message)]`. The struct's
+/// `T` is a `Message`: a tensor, a number, a `HostData<T>`, a struct or an enum with `#[derive(Message)]`. The struct's
 /// documentation gets a table with the documentation of its ports.
 ///
 /// # Parameters
@@ -345,7 +355,7 @@ pub fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
     guarded(item.clone(), || operator::operator(options.into(), item.into()).into())
 }
 
-/// Makes a struct a message: what travels along the edges of a graph.
+/// Makes a struct or an enum a message: what travels along the edges of a graph.
 ///
 /// ```text
 /// #[derive(Message)]
@@ -358,6 +368,21 @@ pub fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// All fields must be messages. If a field has device data, the struct has device data, and an operator gets its value
 /// only together with a stream.
+///
+/// An enum is one of several messages. An input of this type takes each of them:
+///
+/// ```text
+/// #[derive(Message)]
+/// enum Image {
+///     Tensor(Tensor<u8>),
+///     Video { buffer: VideoBuffer, interlaced: bool },
+/// }
+/// ```
+///
+/// All fields of all variants must be messages. If one of them has device data, the enum has device data, whichever
+/// variant a message is: `match` it after `receive_cuda_stream`. A message of a struct or an enum is copied and
+/// transferred field by field. An output whose type is one of the variants is not connected to such an input: its
+/// operator emits the enum, `io.image.emit(Image::Tensor(tensor))`.
 #[proc_macro_derive(Message)]
 pub fn message(item: TokenStream) -> TokenStream {
     guarded(TokenStream::new(), || message::message(item.into()).into())

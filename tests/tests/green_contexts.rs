@@ -55,10 +55,9 @@ fn sizes(platform: &Platform) -> Result<(), Failed> {
 fn coscheduling(platform: &Platform) -> Result<(), Failed> {
     for rule in [Coscheduling::Kept, Coscheduling::Ignored] {
         let smallest = platform.sm_sizes(device(0), rule)?.smallest;
-        // Descriptions are constants, so this one is leaked.
-        let sizes: &'static [u32] = Box::leak(Box::new([smallest]));
         for used in [Coscheduling::Kept, Coscheduling::Ignored] {
-            let pool = CudaGreenContextPool::new().coscheduling(used).sms_per_partition(sizes);
+            let pool =
+                CudaGreenContextPool::new().coscheduling(used).sms_per_partition(&[smallest]);
             let made = platform.green_contexts(&pool);
             if !platform.sm_sizes(device(0), used)?.is_legal(smallest) {
                 check_error("the other rule", made, is_about_sizes)?;

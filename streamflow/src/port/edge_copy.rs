@@ -158,7 +158,7 @@ impl CopyFields for Neither {
 #[diagnostic::on_unimplemented(
     message = "`#[copy]` can't copy `{Self}`",
     label = "no copy of this message can be made",
-    note = "tensors, buffers, and structs and enums of them and of host data can be copied; for others insert an operator that makes the copy"
+    note = "tensors, buffers, and structs of them and of host data can be copied; for others insert an operator that makes the copy"
 )]
 pub trait CopyOnEdge: CopyPart + Message {}
 
@@ -170,7 +170,7 @@ impl<M: CopyPart + Message<Place = Device>> CopyOnEdge for M {}
     message = "`#[transfer]` can't copy `{Self}` to another device",
     label = "this message is not transferred",
     note = "host data goes to operators on any device as it is: remove `#[transfer]`",
-    note = "tensors, buffers, and structs and enums of them and of host data can be transferred"
+    note = "tensors, buffers, and structs of them and of host data can be transferred"
 )]
 pub trait TransferOnEdge: CopyPart + Message {}
 

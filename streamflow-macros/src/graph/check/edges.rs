@@ -8,7 +8,7 @@ use proc_macro2::Ident;
 use super::declarations::{NodeNames, PortNode};
 use crate::diagnostic::Errors;
 use crate::graph::model::{Discard, Edge, Node, Nodes};
-use crate::graph::parts::{Carries, Param, Port, Streams, unraw_name};
+use crate::graph::parts::{Carries, Param, Pool, Port, Streams, unraw_name};
 use crate::graph::syntax::{EdgeStatement, Target};
 
 /// The edge statements as edges, one for each input.
@@ -89,9 +89,23 @@ fn mark_shared(edges: &mut [Edge]) {
 }
 
 /// Reports transfers to an adopting node: it has no device of its own to copy to.
-pub(super) fn check_transfers(edges: &[Edge], nodes: &Nodes, errors: &mut Errors) {
+pub(super) fn check_transfers(edges: &[Edge], nodes: &Nodes, pools: &[Pool], errors: &mut Errors) {
     for edge in edges.iter().filter(|edge| edge.attributes.carries == Carries::Transfer) {
         let Some(Node { name, attributes, .. }) = nodes.node_of(&edge.input) else { continue };
+        // For constants, `check_transfer` of the library knows the device, too.
+        let of_run = pools.iter().filter(|pool| pool.is_let);
+        let producer = nodes.node_of(&edge.output);
+        let shared = of_run.filter(|pool| producer.is_some_and(|node| node.is_on(pool)));
+        if let Some(Pool { name: pool, .. }) = shared
+            .into_iter()
+            .find(|pool| matches!(&attributes.streams, Streams::Pool(of) if *of == pool.name))
+        {
+            let text = format!(
+                "both ends of this edge are on pool `{pool}`, so on one device: there is nothing to \
+                 transfer; remove `#[transfer]`"
+            );
+            errors.at(edge.underlined_tokens(), text);
+        }
         if matches!(attributes.streams, Streams::Adopt) {
             let text = format!(
                 "`#[transfer]` copies to the device of `{name}`, but `{name}` is marked \

@@ -31,7 +31,7 @@ pub(super) fn check_graph(parsed: ParsedGraph, errors: &mut Errors) -> Option<Gr
     let nodes = Nodes::new(nodes);
     let connections = edges::connect(edges, &nodes, &names, &header.params, errors);
     let Connections { edges, discards, unknown_nodes } = connections;
-    edges::check_transfers(&edges, &nodes, errors);
+    edges::check_transfers(&edges, &nodes, &pools, errors);
     edges::check_duplicates(&edges, errors);
     edges::check_discards(&discards, &edges, errors);
     conditions::check_numbers(&nodes, &edges, errors);

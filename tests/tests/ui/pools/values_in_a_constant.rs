@@ -1,6 +1,6 @@
-// Constants that use values of a run, and a value that uses one which is made after it.
+// Constants that use values of a run, a value that uses one which is made after it, and a transfer within one pool.
 use streamflow::prelude::*;
-use streamflow_tests::stereo::Camera;
+use streamflow_tests::stereo::{Camera, Cast};
 
 graph! {
     pub struct Parameter(gpu: u32, device: u32) {
@@ -36,6 +36,18 @@ graph! {
         let camera = Camera::new(1, 1);
         let GPU = CudaStreamPool::new();
         camera.frame >> _;
+    }
+}
+
+graph! {
+    pub struct OneDevice(gpu: u32) {
+        let GPU = CudaStreamPool::new().device(device(gpu));
+        #[streams(GPU)]
+        let camera: Camera = Camera::new(1, 1);
+        #[streams(GPU)]
+        let cast: Cast = Cast::new();
+        #[transfer] camera.frame >> cast.src;
+        cast.dst >> _;
     }
 }
 

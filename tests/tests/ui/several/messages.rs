@@ -1,4 +1,4 @@
-// Messages: one that borrows, one that is an enum, and one with a field that is not a message.
+// Messages: one that borrows, one that is a union, and one with a field that is not a message.
 use streamflow::prelude::*;
 
 pub struct Camera;
@@ -9,9 +9,9 @@ pub struct Lent<'a> {
 }
 
 #[derive(Message)]
-pub enum Either {
-    Image(Tensor<f32>),
-    Number(u64),
+pub union Either {
+    float: f32,
+    number: u32,
 }
 
 #[derive(Message)]
