@@ -96,7 +96,10 @@ fn expand_operator_impl(operator: &Operator, names: &Names) -> TokenStream {
         .then(|| quote!(__tick: (::core::marker::PhantomData, ::core::marker::PhantomData),));
     let streams_phantom_field =
         stream_names.is_empty().then(|| quote!(__tick: ::core::marker::PhantomData,));
-    let do_not_recommend = do_not_recommend(generics, &operator.ports);
+    let do_not_recommend = match operator.options.unlisted {
+        true => Some(quote!(#[diagnostic::do_not_recommend])),
+        false => do_not_recommend(generics, &operator.ports),
+    };
     let params = handle_type(operator);
     let items = quote! {
         const NAME: &'static str = #name;

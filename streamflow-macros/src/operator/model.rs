@@ -11,6 +11,8 @@ pub(super) struct Options {
     pub(super) streams: Vec<Ident>,
     /// Whether the user writes the constructor.
     pub(super) no_new: bool,
+    /// Whether rustc never lists the operator as an alternative.
+    pub(super) unlisted: bool,
 }
 
 /// An operator to be expanded.

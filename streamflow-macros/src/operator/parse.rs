@@ -68,6 +68,8 @@ pub(super) fn parse_options(tokens: TokenStream, errors: &mut Errors) -> Options
                         errors.at(rest, "`no_new` takes nothing; remove this");
                     }
                 }
+                // For the library's own operators, which rustc shall not list in errors about a user's.
+                "unlisted" => options.unlisted = true,
                 written => {
                     let hint = similar(written, &["streams", "no_new"])
                         .map(|name| format!("did you mean `{name}`? "))

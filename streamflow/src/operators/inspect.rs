@@ -44,7 +44,7 @@ use streamflow_macros::operator;
 /// ```
 ///
 /// To wait until the data is there, as a sink that prints values must, give its node `#[when(stream_done(message))]`.
-#[operator(no_new)]
+#[operator(no_new, unlisted)]
 pub struct Inspect<M: Message> {
     /// The message to look at.
     #[input]
@@ -66,6 +66,7 @@ impl<M: Message> Inspect<M> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<M: Message> Compute for Inspect<M> {
     fn compute(&mut self, io: Self::Io<'_>, cx: &ExecutionContext) -> Result<()> {
         let message = io.message.receive();
