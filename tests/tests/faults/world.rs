@@ -6,7 +6,7 @@ use streamflow::prelude::*;
 use streamflow_examples::edges::{Edges, EdgesApp};
 use streamflow_examples::png_io::Image;
 use streamflow_examples::seed_app::{HandWired, Streams};
-use streamflow_examples::seed_graph::{CudaStreamApp, CudaStreamAppOnDefault};
+use streamflow_examples::seed_graph::CudaStreamApp;
 
 /// What a program has reported: tick and elements, as bits.
 pub(crate) type Results = Arc<Mutex<Vec<(u64, Vec<u32>)>>>;
@@ -59,9 +59,9 @@ impl World {
     ) -> Result<Box<dyn Program>, Error> {
         let floats = report(results, f32::to_bits);
         Ok(match self {
-            Self::Seed => Box::new(CudaStreamApp::new(platform, ROWS, COLS, TICKS, floats)?),
+            Self::Seed => Box::new(CudaStreamApp::new(platform, ROWS, COLS, TICKS, false, floats)?),
             Self::SeedOnDefault => {
-                Box::new(CudaStreamAppOnDefault::new(platform, ROWS, COLS, TICKS, floats)?)
+                Box::new(CudaStreamApp::new(platform, ROWS, COLS, TICKS, true, floats)?)
             }
             Self::SeedByHand | Self::SeedUnread => Box::new((
                 HandWired::new(platform, ROWS, COLS, Streams::Pool)?,
@@ -152,12 +152,6 @@ impl<T: Element> Sink<T> {
 }
 
 impl Program for CudaStreamApp {
-    fn run(&mut self) -> Result<(), Error> {
-        self.run().map(drop)
-    }
-}
-
-impl Program for CudaStreamAppOnDefault {
     fn run(&mut self) -> Result<(), Error> {
         self.run().map(drop)
     }
