@@ -54,6 +54,14 @@ impl Errors {
         self.list.iter().map(ToString::to_string).collect()
     }
 
+    /// Takes the first mistake out, as a `compile_error!` in the place of an expression.
+    pub(crate) fn take_first(&mut self) -> TokenStream {
+        if self.list.is_empty() {
+            return quote::quote!(false);
+        }
+        self.list.remove(0).into_compile_error()
+    }
+
     /// One `compile_error!` per mistake.
     pub(crate) fn into_tokens(self) -> TokenStream {
         self.list.into_iter().map(syn::Error::into_compile_error).collect()

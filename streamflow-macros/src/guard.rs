@@ -22,6 +22,13 @@ pub(crate) fn guarded(item: TokenStream, expand: impl FnOnce() -> TokenStream) -
 /// the variable, nothing is read or written.
 fn write(expanded: &TokenStream) -> TokenStream {
     let Some(directory) = std::env::var_os(written::VARIABLE) else { return TokenStream::new() };
+    if written::is_switch(&directory) {
+        return error(&format!(
+            "`{0}` is `{1}`, which is no folder; write the path of one, as `{0}=$PWD/expanded`",
+            written::VARIABLE,
+            directory.display()
+        ));
+    }
     let here = proc_macro::Span::call_site();
     let location = written::Location { file: here.file(), line: here.line() };
     match written::write(directory.as_ref(), &location, expanded.clone().into()) {

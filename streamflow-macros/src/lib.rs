@@ -90,6 +90,11 @@ use self::guard::guarded;
 /// `requires(a.len() == b.len(), out.len() * cols as usize == a.len())`: Rust conditions over the lengths and the
 /// scalars. Every launch checks them. If one does not hold, the launch fails with an error that lists all values. A
 /// division by zero in a condition panics, as in other Rust code.
+///
+/// # The expansion
+/// With `STREAMFLOW_EXPAND=$PWD/expanded`, a folder, each use writes what it expands to, formatted, to a file there, named
+/// after its location: `main-42-Ramp.rs`. Cargo does not know the variable, so change the source first:
+/// `touch src/main.rs; STREAMFLOW_EXPAND=$PWD/expanded cargo check`.
 #[proc_macro_attribute]
 pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
     guarded(item.clone(), || kernel::kernel(options.into(), item.into()).into())
@@ -273,6 +278,11 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 /// no further mistakes, unless the graph has no name or the name of one of its operators. The constants are evaluated
 /// only if the macro finds no mistake and every node is known. `cargo check` finds all mistakes that the compiler can
 /// find.
+///
+/// # The expansion
+/// With `STREAMFLOW_EXPAND=$PWD/expanded`, a folder, each use writes what it expands to, formatted, to a file there, named
+/// after its location: `main-42-Ramp.rs`. Cargo does not know the variable, so change the source first:
+/// `touch src/main.rs; STREAMFLOW_EXPAND=$PWD/expanded cargo check`.
 #[proc_macro]
 pub fn graph(tokens: TokenStream) -> TokenStream {
     guarded(TokenStream::new(), || graph::graph(tokens.into()).into())
@@ -350,6 +360,11 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// - an operator without `impl Compute` in a graph.
 ///
 /// Write attributes that read the struct's fields, as `#[derive(Debug)]`, below this one.
+///
+/// # The expansion
+/// With `STREAMFLOW_EXPAND=$PWD/expanded`, a folder, each use writes what it expands to, formatted, to a file there, named
+/// after its location: `main-42-Ramp.rs`. Cargo does not know the variable, so change the source first:
+/// `touch src/main.rs; STREAMFLOW_EXPAND=$PWD/expanded cargo check`.
 #[proc_macro_attribute]
 pub fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
     guarded(item.clone(), || operator::operator(options.into(), item.into()).into())
@@ -383,6 +398,11 @@ pub fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
 /// variant a message is: `match` it after `receive_cuda_stream`. A message of a struct or an enum is copied and
 /// transferred field by field. An output whose type is one of the variants is not connected to such an input: its
 /// operator emits the enum, `io.image.emit(Image::Tensor(tensor))`.
+///
+/// # The expansion
+/// With `STREAMFLOW_EXPAND=$PWD/expanded`, a folder, each use writes what it expands to, formatted, to a file there, named
+/// after its location: `main-42-Ramp.rs`. Cargo does not know the variable, so change the source first:
+/// `touch src/main.rs; STREAMFLOW_EXPAND=$PWD/expanded cargo check`.
 #[proc_macro_derive(Message)]
 pub fn message(item: TokenStream) -> TokenStream {
     guarded(TokenStream::new(), || message::message(item.into()).into())

@@ -80,15 +80,35 @@ fn bound_left_to_rustc(ty: &Type, generics: &Generics) -> Option<TokenStream> {
     if higher_ranked.iter().any(|word| mentions(ty.to_token_stream(), &format_ident!("{word}"))) {
         return None;
     }
+    Some(match left_to_rustc(ty, generics)? {
+        LeftToRustc::Message => {
+            must_be(ty, |at| quote_spanned!(at=> ::streamflow::__private::Message))
+        }
+        LeftToRustc::Element(element) => {
+            must_be(element, |at| quote_spanned!(at=> ::streamflow::__private::Element))
+        }
+    })
+}
+
+/// What only rustc knows of a message's type.
+pub(crate) enum LeftToRustc<'a> {
+    /// Whether it is a message.
+    Message,
+    /// Whether this `T` of `Tensor<T>` is an element.
+    Element(&'a Type),
+}
+
+/// What the macro does not know. `None` if it knows that the type is a message.
+pub(crate) fn left_to_rustc<'a>(ty: &'a Type, generics: &Generics) -> Option<LeftToRustc<'a>> {
     if !is_message(ty) {
-        return Some(must_be(ty, |at| quote_spanned!(at=> ::streamflow::__private::Message)));
+        return Some(LeftToRustc::Message);
     }
     let element = element(ty)?;
     // The bounds of a type parameter are checked separately.
     let known = is_element(element)
         || matches!(element, Type::Path(path)
             if generics.type_params().any(|param| path.path.is_ident(&param.ident)));
-    (!known).then(|| must_be(element, |at| quote_spanned!(at=> ::streamflow::__private::Element)))
+    (!known).then_some(LeftToRustc::Element(element))
 }
 
 /// `T` of `Tensor<T>`.

@@ -1,5 +1,6 @@
 //! `STREAMFLOW_EXPAND=directory`: writes the expansions of the macros to files.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +9,12 @@ use syn::{File, Item};
 
 /// The environment variable that names the directory.
 pub(crate) const VARIABLE: &str = "STREAMFLOW_EXPAND";
+
+/// Whether a value is meant as a switch, and not as a directory.
+pub(crate) fn is_switch(value: &OsStr) -> bool {
+    let switches = ["", "0", "1", "true", "false", "yes", "no", "on", "off"];
+    switches.iter().any(|switch| value.eq_ignore_ascii_case(switch))
+}
 
 /// The source location of a use of a macro.
 pub(crate) struct Location {
@@ -72,6 +79,12 @@ mod tests {
             text.contains("    pub image: ::streamflow::__private::In<'t, Tensor<f32>>,\n"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_switch_is_no_directory() {
+        assert!(["1", "true", "ON", ""].iter().all(|value| is_switch(OsStr::new(value))));
+        assert!(["expanded", "/tmp/1", "10"].iter().all(|value| !is_switch(OsStr::new(value))));
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub use failure::Failure;
 pub(crate) use names::{did_you_mean, nearest};
 pub(crate) use panics::{caught_as_error, drop_all, forget};
 pub use texts::InHook;
-use texts::{allocated_for, describe, list, texts};
+use texts::{allocated_for, describe, errors, list, texts};
 
 use std::error::Error as StdError;
 use std::time::Duration;
@@ -538,7 +538,7 @@ pub enum Error {
     },
 
     /// A run ended with an error, and more errors followed while the graph was being stopped.
-    #[error("{cause}; while the graph was being stopped, {} more error(s) followed: {}", followed.len(), texts(followed))]
+    #[error("{cause}; while the graph was being stopped, {} more followed: {}", errors(followed.len()), texts(followed))]
     Run {
         /// The first error.
         #[source]

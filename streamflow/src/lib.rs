@@ -84,8 +84,9 @@ pub mod __private {
     };
     pub use crate::operator::condition::make as when;
     pub use crate::operator::{
-        Again, AnyNode, Compute, Node, NodeOptions, NodeStreams, OnFailure, Operator, any_node,
-        apart, kept, restarting,
+        Again, AnyNode, Argument, Checked, Compute, FieldType, Fits, IsElement, IsMessage, Node,
+        NodeOptions, NodeStreams, OnFailure, Operator, PortOf, State, any_node, apart, exists,
+        kept, restarting,
     };
     pub use crate::param::{
         Exchange, GraphParams, Limits, NoParams, OperatorParams, ParamCell, ParamMaker,

@@ -66,7 +66,7 @@ pub(crate) fn graph(tokens: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let graph = parse::parse_graph(tokens, &mut errors)
         .and_then(|parsed| check::check_graph(parsed, &mut errors));
-    let expanded = graph.map(|graph| expand::expand_graph(&graph)).unwrap_or_default();
+    let expanded = graph.map(expand::expand_graph).unwrap_or_default();
     // The errors come last: an editor completes in what comes before them.
     [expanded, errors.into_tokens()].into_iter().collect()
 }

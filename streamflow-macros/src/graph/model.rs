@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 
 use proc_macro2::Ident;
 use syn::{Expr, Token, Type};
@@ -79,6 +79,12 @@ impl Nodes {
     /// The node of a port, if it is there.
     pub(super) fn node_of(&self, port: &Port) -> Option<&Node> {
         self.index_of(port).map(|index| &self.list[index])
+    }
+}
+
+impl DerefMut for Nodes {
+    fn deref_mut(&mut self) -> &mut [Node] {
+        &mut self.list
     }
 }
 

@@ -142,7 +142,7 @@ fn each_bad_statement_is_one_mistake_and_the_others_are_checked() {
         "a stream pool is written",
         "node `b` has no type",
         "node `c` has no operator",
-        "this is no edge",
+        "write `>>` for this arrow",
         "expected a port, written `a.input`",
         "node `a` is declared twice",
         "there is no stream pool `PULL`",

@@ -1,22 +1,25 @@
 //! The types that an argument can have, and what to write instead of other types.
 
-use syn::{Ident, Type};
+use syn::{GenericArgument, Ident, PathArguments, Type};
 
 use super::model::ArgumentKind;
 use crate::diagnostic::Errors;
 use crate::tokens::spelled;
 
-/// The kind of an argument of this type.
-pub(super) fn argument_type(ty: &Type, errors: &mut Errors) -> ArgumentKind {
+/// The kind of an argument of this type. `name` is the argument's, for the errors.
+pub(super) fn argument_type(name: &str, ty: &Type, errors: &mut Errors) -> ArgumentKind {
     match ty {
-        Type::Paren(inner) => argument_type(&inner.elem, errors),
-        Type::Group(inner) => argument_type(&inner.elem, errors),
+        Type::Paren(inner) => argument_type(name, &inner.elem, errors),
+        Type::Group(inner) => argument_type(name, &inner.elem, errors),
         Type::Path(path) => match path.path.get_ident().and_then(scalar_problem) {
             Some(problem) => {
-                errors.at(ty, problem);
+                errors.at(ty, format!("argument `{name}`: {problem}"));
                 ArgumentKind::Wrong(Some(ty.clone()))
             }
-            None => ArgumentKind::Scalar(ty.clone()),
+            None => match elements_of(ty) {
+                Some(element) => reject_memory(name, ty, element, false, errors),
+                None => ArgumentKind::Scalar(ty.clone()),
+            },
         },
         Type::Reference(reference) => {
             if let Some(lifetime) = &reference.lifetime {
@@ -29,19 +32,67 @@ pub(super) fn argument_type(ty: &Type, errors: &mut Errors) -> ArgumentKind {
             match &*reference.elem {
                 Type::Slice(slice) if mutable => ArgumentKind::SliceMut((*slice.elem).clone()),
                 Type::Slice(slice) => ArgumentKind::Slice((*slice.elem).clone()),
-                other => {
-                    errors.at(ty, reference_problem(other, mutable));
-                    ArgumentKind::Wrong(None)
-                }
+                other => match elements_of(other) {
+                    Some(element) => reject_memory(name, ty, element, mutable, errors),
+                    None => {
+                        let problem = reference_problem(other, mutable);
+                        errors.at(ty, format!("argument `{name}`: {problem}"));
+                        ArgumentKind::Wrong(None)
+                    }
+                },
             }
         }
         other => {
             let text = "a kernel takes slices `&[T]` and `&mut [T]`, and scalars by value";
-            errors.at(other, format!("{text}, not `{}`", spelled(other)));
+            errors.at(other, format!("argument `{name}`: {text}, not `{}`", spelled(other)));
             ArgumentKind::Wrong(
                 matches!(other, Type::Array(_) | Type::Tuple(_)).then(|| other.clone()),
             )
         }
+    }
+}
+
+/// Reports memory that a launch passes, as `&Tensor<f32>`: the kernel has its elements. The argument is then a slice, so
+/// that launches with it are right.
+fn reject_memory(
+    name: &str,
+    ty: &Type,
+    element: &Type,
+    mutable: bool,
+    errors: &mut Errors,
+) -> ArgumentKind {
+    let (and, item) = (if mutable { "&mut " } else { "&" }, spelled(element));
+    let or = if matches!(ty, Type::Reference(_)) {
+        String::new()
+    } else {
+        format!(", or `{name}: &mut [{item}]` to write")
+    };
+    errors.at(
+        ty,
+        format!(
+            "argument `{name}`: a kernel has the elements of a tensor, a buffer or a vector as a slice; write \
+             `{name}: {and}[{item}]`{or}"
+        ),
+    );
+    if mutable {
+        ArgumentKind::SliceMut(element.clone())
+    } else {
+        ArgumentKind::Slice(element.clone())
+    }
+}
+
+/// `T` of `Tensor<T>` and other types that hold elements.
+fn elements_of(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last()?;
+    let PathArguments::AngleBracketed(list) = &last.arguments else { return None };
+    let (Some(GenericArgument::Type(inner)), 1) = (list.args.first(), list.args.len()) else {
+        return None;
+    };
+    match last.ident.to_string().as_str() {
+        "Tensor" | "Buffer" | "DeviceSlice" | "Vec" | "Pinned" | "Download" => Some(inner),
+        "Shared" | "Box" | "Arc" | "Rc" => elements_of(inner),
+        _ => None,
     }
 }
 

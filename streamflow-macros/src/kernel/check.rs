@@ -171,9 +171,9 @@ fn arguments(sig: &Signature, errors: &mut Errors) -> Vec<Argument> {
         for attr in &input.attrs {
             reject_cfg(attr, errors);
         }
-        let kind = argument_type(&input.ty, errors);
         let ident = argument_name(&input.pat, errors)
             .unwrap_or_else(|| Ident::new(&format!("argument{index}"), sig.ident.span()));
+        let kind = argument_type(&ident.unraw().to_string(), &input.ty, errors);
         arguments.push(Argument { ident, kind });
     }
     reject_length_names(&arguments, errors);

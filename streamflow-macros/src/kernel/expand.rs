@@ -50,7 +50,7 @@ fn implementation(kernel: &Kernel, sound: bool) -> TokenStream {
         (pass(kernel), host(kernel))
     } else {
         // Never runs: the program does not compile, because of the errors.
-        (quote!(let _ = (args, to); ::core::result::Result::Ok(())), quote!(let _ = args;))
+        (quote!(let _ = (__args, __to); ::core::result::Result::Ok(())), quote!(let _ = __args;))
     };
     quote! {
         #cfgs
@@ -64,15 +64,15 @@ fn implementation(kernel: &Kernel, sound: bool) -> TokenStream {
                 const INFO: &'static ::streamflow::__private::KernelInfo = &#info;
                 #[allow(clippy::all)]
                 fn pass<'streamflow>(
-                    args: Self::Args<'streamflow>,
-                    to: &mut ::streamflow::__private::Passing<'streamflow>,
+                    __args: Self::Args<'streamflow>,
+                    __to: &mut ::streamflow::__private::Passing<'streamflow>,
                 ) -> ::core::result::Result<(), ::streamflow::__private::Error> {
                     #pass
                 }
             }
 
             unsafe fn __streamflow_host #generic_params (
-                args: ::streamflow::__private::HostArgs<'_>
+                __args: ::streamflow::__private::HostArgs<'_>
             ) #where_clause {
                 #host
             }
@@ -197,7 +197,7 @@ fn pass(kernel: &Kernel) -> TokenStream {
         }
     });
     // An argument of the kernel may be named `to` too, so this name is hygienic.
-    let to = format_ident!("to", span = Span::mixed_site());
+    let to = format_ident!("__to_kernel", span = Span::mixed_site());
     let passes = kernel.arguments.iter().map(|argument| {
         let ident = &argument.ident;
         let name = ident.unraw().to_string();
@@ -208,8 +208,8 @@ fn pass(kernel: &Kernel) -> TokenStream {
         }
     });
     quote! {
-        let #to = to;
-        let (#(#idents,)*) = args;
+        let #to = __to;
+        let (#(#idents,)*) = __args;
         #(#requires)*
         #(#passes)*
         ::core::result::Result::Ok(())
@@ -226,9 +226,9 @@ fn host(kernel: &Kernel) -> TokenStream {
         let at = index;
         index += argument.kind.params();
         match &argument.kind {
-            ArgumentKind::Slice(_) => quote!(::streamflow::__private::slice(&args, #at)),
-            ArgumentKind::SliceMut(_) => quote!(::streamflow::__private::slice_mut(&args, #at)),
-            _ => quote!(::streamflow::__private::scalar(&args, #at)),
+            ArgumentKind::Slice(_) => quote!(::streamflow::__private::slice(&__args, #at)),
+            ArgumentKind::SliceMut(_) => quote!(::streamflow::__private::slice_mut(&__args, #at)),
+            _ => quote!(::streamflow::__private::scalar(&__args, #at)),
         }
     });
     quote! {

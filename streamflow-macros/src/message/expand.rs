@@ -37,7 +37,7 @@ pub(super) fn message(message: &Message) -> TokenStream {
             let arms = variants.iter().map(|(variant, fields)| {
                 let name = variant.unraw().to_string();
                 let method = if fields.is_empty() { quote!(unit) } else { quote!(variant) };
-                quote!(Self::#variant { .. } => describe.#method(#name),)
+                quote!(Self::#variant { .. } => __described.#method(#name),)
             });
             Some(quote!(match self { #(#arms)* }))
         }
@@ -58,15 +58,15 @@ pub(super) fn message(message: &Message) -> TokenStream {
                 type Owners = ::streamflow::__private::Sole;
                 type __Own = Self;
 
-                const __HAS_DOWNLOADS: bool = false #(#downloads)*;
+                const __HAS_DOWNLOADS: ::core::primitive::bool = false #(#downloads)*;
 
                 #[allow(unused_variables)]
-                fn memory(&self, visit: &mut ::streamflow::__private::MemoryVisitor<'_>) {
+                fn memory(&self, __visit: &mut ::streamflow::__private::MemoryVisitor<'_>) {
                     #shows
                 }
 
                 #[allow(unused_variables)]
-                fn __describe(&self, describe: &mut ::streamflow::__private::Description) {
+                fn __describe(&self, __described: &mut ::streamflow::__private::Description) {
                     #begins
                     #describes
                 }
@@ -82,8 +82,8 @@ pub(super) fn message(message: &Message) -> TokenStream {
             {
                 type Message = Self;
 
-                fn open(inlet: &'streamflow mut ::streamflow::__private::Inlet<Self>) -> Self {
-                    inlet.take()
+                fn open(__inlet: &'streamflow mut ::streamflow::__private::Inlet<Self>) -> Self {
+                    __inlet.take()
                 }
             }
 
@@ -93,20 +93,20 @@ pub(super) fn message(message: &Message) -> TokenStream {
             {
                 type Messages = &'streamflow mut ::streamflow::__private::Inlet<Self>;
 
-                fn each(inlet: Self::Messages) -> Self::Messages {
-                    inlet
+                fn each(__inlet: Self::Messages) -> Self::Messages {
+                    __inlet
                 }
 
-                fn next(messages: &mut Self::Messages) -> ::core::option::Option<Self> {
-                    if messages.has_message() {
-                        ::core::option::Option::Some(messages.take())
+                fn next(__messages: &mut Self::Messages) -> ::core::option::Option<Self> {
+                    if ::streamflow::__private::Inlet::has_message(__messages) {
+                        ::core::option::Option::Some(::streamflow::__private::Inlet::take(__messages))
                     } else {
                         ::core::option::Option::None
                     }
                 }
 
-                fn left(messages: &Self::Messages) -> usize {
-                    messages.len()
+                fn left(__messages: &Self::Messages) -> ::core::primitive::usize {
+                    ::streamflow::__private::Inlet::len(__messages)
                 }
             }
         };
@@ -141,7 +141,7 @@ fn for_each_field(
 /// Passes the memory of a field to the visitor.
 fn show(_: &Member, ty: &Type, field: &TokenStream) -> TokenStream {
     let show = quote_spanned!(ty.span()=> <#ty as ::streamflow::__private::Message>::memory);
-    quote!(#show(#field, visit);)
+    quote!(#show(#field, __visit);)
 }
 
 /// Describes a field under its name.
@@ -152,7 +152,7 @@ fn describe(member: &Member, ty: &Type, field: &TokenStream) -> TokenStream {
     };
     let describe =
         quote_spanned!(ty.span()=> <#ty as ::streamflow::__private::Message>::__describe);
-    quote!(describe.field(#name, |describe| #describe(#field, describe));)
+    quote!(__described.field(#name, |__described| #describe(#field, __described));)
 }
 
 /// The user's generics, with a where clause that the fields are messages. If one is not, rustc reports it once, at the

@@ -19,7 +19,7 @@ fn the_place_is_that_of_all_fields_together() {
     let place = "typePlace=<<Tensor<f32>asMessage>::PlaceasPlace>::And<\
                  <<MineasMessage>::PlaceasPlace>::And<Host>>;";
     assert!(text.contains(place), "{text}");
-    assert!(text.contains("<MineasMessage>::memory(&self.b,visit);"), "{text}");
+    assert!(text.contains("<MineasMessage>::memory(&self.b,__visit);"), "{text}");
 }
 
 #[test]

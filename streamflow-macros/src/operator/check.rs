@@ -109,6 +109,7 @@ pub(super) fn check_operator(
         ports,
         params,
         expandable,
+        state_checks: Vec::new(),
     }
 }
 

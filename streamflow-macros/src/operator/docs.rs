@@ -47,7 +47,7 @@ pub(super) fn write_port_table(operator: &Operator) -> TokenStream {
             (Direction::Input { .. }, _) => "input".to_owned(),
         };
         let name = port.ident.unraw();
-        let ty = escape_cell(&spelled(&port.written));
+        let ty = escape_cell(&spelled(&port.shown));
         let first = port.doc.split("\n\n").next().unwrap_or_default();
         table.push_str(&format!("\n| `{name}` | {direction} | `{ty}` | {} |", escape_cell(first)));
     }

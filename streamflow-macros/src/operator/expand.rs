@@ -6,11 +6,12 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{GenericParam, Generics};
 
+use super::checked::Checks;
 use super::constructor::expand_definition;
 use super::generics::{
     find_unused_params, message_bounds_left_to_rustc, phantom_type, with_bounds_left_to_rustc,
 };
-use super::model::{Direction, Expandable, Operator, Port, Size};
+use super::model::{Direction, Operator, Port, Size};
 use super::params::{expand_handle, handle_type};
 use super::structs::{
     Names, expand_structs, form_name, may_be_alias_of_shared, name_types, port_struct_name,
@@ -19,11 +20,8 @@ use super::structs::{
 use crate::tokens::{braced, spelled};
 
 /// The whole expansion of an operator.
-pub(super) fn expand_operator(operator: &Operator) -> TokenStream {
+pub(super) fn expand_operator(operator: &Operator, checks: &Checks) -> TokenStream {
     let definition = expand_definition(operator);
-    if operator.expandable == Expandable::Type {
-        return definition;
-    }
     let names = name_types(operator);
     let structs = expand_structs(operator, &names);
     let port_types = operator.ports.iter().map(|port| expand_port_type(operator, port));
@@ -32,14 +30,17 @@ pub(super) fn expand_operator(operator: &Operator) -> TokenStream {
     let operator_impl = expand_operator_impl(operator, &names);
     let ports_impl = expand_ports_impl(operator, &names);
     let cfgs = &operator.cfgs;
+    let Checks { of_fields, others } = checks;
     quote! {
+        #of_fields
         #definition
         #structs
         #(#port_types)*
         #handle
         #cfgs
-        #[allow(trivial_bounds)]
+        #[allow(trivial_bounds, non_camel_case_types, unexpected_cfgs)]
         const _: () = {
+            #others
             #operator_impl
             #ports_impl
             #(#port_impls)*
@@ -84,9 +85,9 @@ fn expand_operator_impl(operator: &Operator, names: &Names) -> TokenStream {
     let internal = quote!((false #(|| #devices)*));
     let named = stream_names.len();
     let port_names: Vec<&Ident> = operator.ports.iter().map(|port| &port.ident).collect();
-    let port_structs = operator.ports.iter().map(port_struct_name);
+    let port_structs: Vec<TokenStream> = operator.ports.iter().map(port_struct_name).collect();
     let makes: Vec<TokenStream> = (0..named)
-        .map(|index| quote!(::streamflow::__private::StreamName::new(cx, #index)))
+        .map(|index| quote!(::streamflow::__private::StreamName::new(__cx, #index)))
         .collect();
     let ports_phantom_field = (operator.ports.is_empty()
         && generics.type_params().next().is_some())
@@ -101,16 +102,31 @@ fn expand_operator_impl(operator: &Operator, names: &Names) -> TokenStream {
         false => do_not_recommend(generics, &operator.ports),
     };
     let params = handle_type(operator);
+    let state_checks = &operator.state_checks;
+    let node = quote!(::std::boxed::Box<::streamflow::__private::Node<Self>>);
+    let checked_once = |ty: TokenStream| match &state_checks[..] {
+        [] => ty,
+        _ => quote!(<::streamflow::__private::Fits<{ true #(& #state_checks)* }>
+            as ::streamflow::__private::Checked<#ty>>::Type),
+    };
+    let (checked, node) = (checked_once(quote!(Self)), checked_once(node));
     let items = quote! {
-        const NAME: &'static str = #name;
+        const NAME: &'static ::core::primitive::str = #name;
         const INPUTS: &'static [::streamflow::__private::PortInfo] = &[#(#inputs,)*];
         const OUTPUTS: &'static [::streamflow::__private::PortInfo] = &[#(#outputs,)*];
-        const STREAM_NAMES: &'static [&'static str] = &[#(#stream_texts,)*];
-        const STREAMS: usize = #named + #internal as usize;
+        const STREAM_NAMES: &'static [&'static ::core::primitive::str] = &[#(#stream_texts,)*];
+        const STREAMS: ::core::primitive::usize = #named + #internal as ::core::primitive::usize;
         type Ports = #ports #type_generics;
         type Io<#tick> = #io<#tick, #(#io_params,)*>;
         type StreamNames<#tick> = #streams<#tick>;
         type Params = #params;
+        #[cfg(not(rust_analyzer))]
+        type __Checked = #checked;
+        #[cfg(rust_analyzer)]
+        type __Checked = Self;
+        #[cfg(not(rust_analyzer))]
+        type __Node = #node;
+        #[cfg(rust_analyzer)]
         type __Node = ::std::boxed::Box<::streamflow::__private::Node<Self>>;
 
         fn __ports() -> #ports #type_generics {
@@ -119,11 +135,11 @@ fn expand_operator_impl(operator: &Operator, names: &Names) -> TokenStream {
 
         #[allow(unused_variables)]
         fn __io<#tick>(
-            ports: &#tick mut #ports #type_generics,
-            cx: &#tick ::streamflow::__private::ExecutionContext,
+            __ports: &#tick mut #ports #type_generics,
+            __cx: &#tick ::streamflow::__private::ExecutionContext,
         ) -> #io<#tick, #(#io_params,)*> {
             #io {
-                #(#port_names: ports.#port_names.io(cx),)*
+                #(#port_names: ::streamflow::__private::#port_structs::io(&mut __ports.#port_names, __cx),)*
                 #(#stream_names: #makes,)*
                 #io_phantom_field
             }
@@ -131,7 +147,7 @@ fn expand_operator_impl(operator: &Operator, names: &Names) -> TokenStream {
 
         #[allow(unused_variables)]
         fn __stream_names<#tick>(
-            cx: &#tick ::streamflow::__private::ExecutionContext,
+            __cx: &#tick ::streamflow::__private::ExecutionContext,
         ) -> #streams<#tick> {
             #streams { #(#stream_names: #makes,)* #streams_phantom_field }
         }
@@ -187,7 +203,7 @@ fn expand_has_downloads(operator: &Operator, port: &Port) -> TokenStream {
 /// The `PortInfo` of a port.
 fn expand_port_info(operator: &Operator, port: &Port) -> TokenStream {
     let name = port.ident.unraw().to_string();
-    let ty = spelled(&port.written);
+    let ty = spelled(&port.shown);
     let doc = &port.doc;
     let optional = matches!(port.direction, Direction::Input { optional: true, .. });
     let device = expand_is_device(operator, port);
@@ -222,15 +238,15 @@ fn expand_ports_impl(operator: &Operator, names: &Names) -> TokenStream {
         impl #impl_generics ::streamflow::__private::Ports for #ident #type_generics #where_clause {
             fn inputs(
                 &mut self,
-                visit: &mut dyn ::core::ops::FnMut(&mut dyn ::streamflow::__private::ReceivingEnd),
+                __visit: &mut dyn ::core::ops::FnMut(&mut dyn ::streamflow::__private::ReceivingEnd),
             ) {
-                #(visit(&mut self.#inputs);)*
+                #(__visit(&mut self.#inputs);)*
             }
             fn outputs(
                 &mut self,
-                visit: &mut dyn ::core::ops::FnMut(&mut dyn ::streamflow::__private::SendingEnd),
+                __visit: &mut dyn ::core::ops::FnMut(&mut dyn ::streamflow::__private::SendingEnd),
             ) {
-                #(visit(&mut self.#outputs);)*
+                #(__visit(&mut self.#outputs);)*
             }
         }
     }
@@ -247,8 +263,8 @@ fn expand_port_impl(operator: &Operator, port: &Port, names: &Names) -> TokenStr
     let name = port.ident.unraw().to_string();
     let owner = operator.ident.unraw().to_string();
     let constants = quote! {
-        const NAME: &'static str = #name;
-        const OPERATOR: &'static str = #owner;
+        const NAME: &'static ::core::primitive::str = #name;
+        const OPERATOR: &'static ::core::primitive::str = #owner;
     };
     let (name, items) = match port.direction {
         Direction::Input { form, optional } => {
@@ -265,16 +281,21 @@ fn expand_port_impl(operator: &Operator, port: &Port, names: &Names) -> TokenStr
                 let form = form_name(form);
                 (quote!(#message), quote!(::streamflow::__private::#form))
             };
+            // The span of the type: rustc reports there that it is private.
+            let message = quote_spanned!(port.shown.span()=> type Message = #message;);
             let items = quote! {
                 #constants
-                const OPTIONAL: bool = #optional;
-                type Message = #message;
+                const OPTIONAL: ::core::primitive::bool = #optional;
+                #message
                 type Arg<#tick> = #in_tick;
                 type Form = #form;
             };
             ("InputPort", items)
         }
-        Direction::Output => ("OutputPort", quote!(#constants type Item = #message;)),
+        Direction::Output => {
+            let item = quote_spanned!(port.shown.span()=> type Item = #message;);
+            ("OutputPort", quote!(#constants #item))
+        }
     };
     // The span of the port's name: rustc reports there that its type is not a message.
     let span = port.ident.span();

@@ -174,7 +174,9 @@ fn read_port(
         direction,
         size,
         message,
+        shown: written.clone(),
         written,
+        is_checked: false,
         docs,
         port_type_name,
     }

@@ -72,7 +72,8 @@ pub(super) fn message_bounds_left_to_rustc(
     generics: &Generics,
     ports: &[Port],
 ) -> Vec<TokenStream> {
-    tokens::bounds_left_to_rustc(ports.iter().map(|port| &port.message), generics)
+    let unchecked = ports.iter().filter(|port| !port.is_checked);
+    tokens::bounds_left_to_rustc(unchecked.map(|port| &port.message), generics)
 }
 
 /// The name of a parameter. `None` for a lifetime: an operator has no lifetime parameters.

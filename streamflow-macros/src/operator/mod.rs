@@ -10,12 +10,14 @@
 //!    and state, and reads each `Port`. `param_options.rs` reads
 //!    the `#[param]` of a field into a `Param`, `input_options.rs` reads `#[input(…)]` into `InputOptions`, and `port_type.rs`
 //!    reads the field's type into a `PortType`. `message_type.rs` rejects types that can't be messages.
-//! 3. `expand.rs`: `expand_operator` writes the items, as a `TokenStream`. `constructor.rs` writes the user's struct
+//! 3. `checked.rs`: `name_checked_types` gives the types that only rustc can judge other names, so that each is checked
+//!    once. `refused.rs` stands for `expand.rs` where the type parameters have a mistake.
+//! 4. `expand.rs`: `expand_operator` writes the items, as a `TokenStream`. `constructor.rs` writes the user's struct
 //!    without its ports, with the table of the ports (`docs.rs`), and `new`. `structs.rs` writes the Ports, the Io and
 //!    the Streams, and `params.rs` the handle of the parameters, and `expand.rs` itself the ports' own types
 //!    and all implementations. `generics.rs` decides which
 //!    parameters and bounds each of them has.
-//! 4. Here, `operator` appends the mistakes that `parse` and `check` have added to `Errors`, as `compile_error!`s.
+//! 5. Here, `operator` appends the mistakes that `parse` and `check` have added to `Errors`, as `compile_error!`s.
 //!    `Expandable` says how much is defined in spite of them.
 //!
 //! # What becomes of a port
@@ -26,16 +28,17 @@
 //! |---|---|---|
 //! | the port's own type | `struct Blur_image` | `struct Blur_out` |
 //! | its implementation | `impl InputPort for Blur_image`, with the message, its type in a tick, and `Reads` | `impl OutputPort for Blur_out`, with the message |
-//! | a field of `BlurPorts` | `image: Input<Blur_image>` | `out: Output<Blur_out>` |
+//! | a field of `Blur_Ports` | `image: Input<Blur_image>` | `out: Output<Blur_out>` |
 //! | a field of `BlurIo<'t>` | `image: In<'t, &'t Tensor<f32>>` | `out: Out<'t, Tensor<u8>>` |
 //! | in `impl Operator for Blur` | a `PortInfo` in `INPUTS` | a `PortInfo` in `OUTPUTS` |
-//! | in `impl Ports for BlurPorts` | a `visit` in `inputs` | a `visit` in `outputs` |
+//! | in `impl Ports for Blur_Ports` | a `visit` in `inputs` | a `visit` in `outputs` |
 //! | in the documentation of `Blur` | a row of the table | a row of the table |
 //!
 //! In an operator without an input, the field of `out` is an `Out<'t, Tensor<u8>, Unset>`: there is no internal stream,
 //! so the user sets the output's stream.
 
 mod check;
+mod checked;
 mod constructor;
 mod docs;
 mod expand;
@@ -48,12 +51,14 @@ mod param_options;
 mod params;
 mod parse;
 mod port_type;
+mod refused;
 mod structs;
 #[cfg(test)]
 mod tests;
 
 use proc_macro2::TokenStream;
 
+use self::model::Expandable;
 use crate::diagnostic::Errors;
 
 /// Expands one use of `#[operator]`.
@@ -66,7 +71,11 @@ pub(crate) fn operator(options: TokenStream, item: TokenStream) -> TokenStream {
         let item = if parse::is_struct(item.clone()) { TokenStream::new() } else { item };
         return [item, errors.into_tokens()].into_iter().collect();
     };
-    let operator = check::check_operator(options, input, &mut errors);
-    let expanded = expand::expand_operator(&operator);
+    let mut operator = check::check_operator(options, input, &mut errors);
+    let checks = checked::name_checked_types(&mut operator);
+    let expanded = match operator.expandable {
+        Expandable::Type => refused::expand_refused(&operator, errors.take_first()),
+        Expandable::Operator => expand::expand_operator(&operator, &checks),
+    };
     [expanded, errors.into_tokens()].into_iter().collect()
 }

@@ -34,6 +34,8 @@ pub(super) struct Operator {
     pub(super) params: Vec<Param>,
     /// How much the macro can define.
     pub(super) expandable: Expandable,
+    /// The constants that say whether the types of the state fit, where rustc must check that.
+    pub(super) state_checks: Vec<Ident>,
 }
 
 /// The user's type without its ports.
@@ -62,6 +64,11 @@ pub(super) struct Port {
     pub(super) message: Type,
     /// The type as the user wrote it, with its mistakes removed.
     pub(super) written: Type,
+    /// The same, as documentation and diagrams show it: in `message` and `written`, `checked.rs` gives a type that rustc
+    /// must check another name.
+    pub(super) shown: Type,
+    /// Whether that is so.
+    pub(super) is_checked: bool,
     /// The doc comment, attribute by attribute.
     pub(super) docs: Vec<Attribute>,
     /// The doc comment as text.

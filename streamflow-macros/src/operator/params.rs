@@ -51,7 +51,7 @@ pub(super) fn expand_handle(operator: &Operator) -> TokenStream {
     let debugs = operator.params.iter().map(|param| {
         let Param { ident, cfgs, .. } = param;
         let text = ident.unraw().to_string();
-        quote!(#(#cfgs)* f.field(#text, &self.#ident);)
+        quote!(#(#cfgs)* ::core::fmt::DebugStruct::field(&mut __f, #text, &self.#ident);)
     });
     let methods = operator.params.iter().map(expand_methods);
     let params_impl = expand_params_impl(operator, &name, &generics);
@@ -76,10 +76,10 @@ pub(super) fn expand_handle(operator: &Operator) -> TokenStream {
             }
 
             impl #impl_generics ::core::fmt::Debug for #name #type_generics #where_clause {
-                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                    let mut f = f.debug_struct(#debug_name);
+                fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    let mut __f = ::core::fmt::Formatter::debug_struct(__f, #debug_name);
                     #(#debugs)*
-                    f.finish()
+                    ::core::fmt::DebugStruct::finish(&mut __f)
                 }
             }
 
@@ -107,8 +107,9 @@ fn expand_methods(param: &Param) -> TokenStream {
         #blank
         #(#docs)*
         #of_range
+        #[must_use]
         pub fn #ident(&self) -> #ty {
-            self.#ident.get()
+            ::streamflow::__private::ParamCell::get(&self.#ident)
         }
 
         #(#cfgs)*
@@ -123,7 +124,7 @@ fn expand_methods(param: &Param) -> TokenStream {
             &self,
             value: #ty,
         ) -> ::core::result::Result<(), ::streamflow::__private::Error> {
-            self.#ident.set(value)
+            ::streamflow::__private::ParamCell::set(&self.#ident, value)
         }
     }
 }
@@ -142,16 +143,16 @@ fn expand_params_impl(operator: &Operator, name: &Ident, generics: &Generics) ->
         let Param { ident, ty, cfgs, range, .. } = param;
         let text = ident.unraw().to_string();
         // The span of the type: rustc reports there that it can't be a parameter.
-        let make = quote_spanned!(ty.span()=> maker.make::<#ty>);
+        let make = quote_spanned!(ty.span()=> __maker.make::<#ty>);
         let limits = match range {
             Some(range) => expand_limits(range, ty),
             None => quote!(::core::option::Option::None),
         };
-        quote!(#(#cfgs)* #ident: #make(#text, &operator.#ident, #limits)?,)
+        quote!(#(#cfgs)* #ident: #make(#text, &__operator.#ident, #limits)?,)
     });
     let exchanged = operator.params.iter().map(|param| {
         let Param { ident, cfgs, .. } = param;
-        quote!(#(#cfgs)* exchange.param(&self.#ident, &mut operator.#ident);)
+        quote!(#(#cfgs)* __exchange.param(&self.#ident, &mut __operator.#ident);)
     });
     quote! {
         #[diagnostic::do_not_recommend]
@@ -159,16 +160,16 @@ fn expand_params_impl(operator: &Operator, name: &Ident, generics: &Generics) ->
             for #name #handle_type_generics #where_clause
         {
             fn of_operator(
-                operator: &#ident #type_generics,
-                maker: &mut ::streamflow::__private::ParamMaker,
+                __operator: &#ident #type_generics,
+                __maker: &mut ::streamflow::__private::ParamMaker,
             ) -> ::core::result::Result<Self, ::streamflow::__private::Error> {
                 ::core::result::Result::Ok(Self { #(#made)* })
             }
 
             fn each(
                 &self,
-                operator: &mut #ident #type_generics,
-                exchange: &mut ::streamflow::__private::Exchange<'_>,
+                __operator: &mut #ident #type_generics,
+                __exchange: &mut ::streamflow::__private::Exchange<'_>,
             ) {
                 #(#exchanged)*
             }

@@ -19,6 +19,19 @@ pub(super) fn parse_item(item: TokenStream, errors: &mut Errors) -> Option<Deriv
         Ok(input) => Some(input),
         Err(error) if is_struct(item.clone()) => {
             // rustc has reported the details: it reads the struct before the macro does.
+            if let Some(keyword) =
+                error.to_string().strip_prefix("expected identifier, found keyword `")
+            {
+                let word = keyword.trim_end_matches('`');
+                let way = if ["self", "Self", "super", "crate"].contains(&word) {
+                    "give it another name".to_owned()
+                } else {
+                    format!("write `r#{word}`, or give it another name")
+                };
+                let text = format!("a field can't be named `{word}`; {way}");
+                errors.push(syn::Error::new(error.span(), text));
+                return None;
+            }
             errors.push_syntax_error(
                 syn::Error::new(error.span(), format!("{error}; so this struct can't be read")),
                 item,
@@ -111,7 +124,14 @@ fn read_streams(
     }
     for part in split(tokens) {
         match Ident::parse.parse2(part.clone()) {
-            Err(_) => errors.at(part, format!("expected the name of a stream; {STREAMS_FORM}")),
+            Err(_) => {
+                let keyword = Ident::parse_any.parse2(part.clone()).ok();
+                let text = match keyword {
+                    Some(word) => format!("a stream can't be named `{word}`; give it another name"),
+                    None => format!("expected the name of a stream; {STREAMS_FORM}"),
+                };
+                errors.at(part, text);
+            }
             Ok(stream) if options.streams.contains(&stream) => {
                 errors.at(&stream, format!("the stream `{stream}` is named twice"));
             }

@@ -43,7 +43,8 @@ pub(super) fn name_types(operator: &Operator) -> Names {
     let tick = if taken { "'streamflow" } else { "'t" };
     let io_unused = find_unused_params(&io_generics, &types).into_iter().cloned().collect();
     Names {
-        ports: format_ident!("{name}Ports", span = span),
+        // As with the ports' own types: a user has no type of this name.
+        ports: format_ident!("{name}_Ports", span = span),
         io: format_ident!("{name}Io", span = span),
         streams: format_ident!("{name}Streams", span = span),
         io_generics,
@@ -94,7 +95,8 @@ fn expand_ports(operator: &Operator, names: &Names) -> TokenStream {
         #cfgs
         #[doc = #text]
         #[allow(
-            dead_code, missing_copy_implementations, missing_debug_implementations, trivial_bounds
+            dead_code, missing_copy_implementations, missing_debug_implementations,
+            non_camel_case_types, trivial_bounds
         )]
         #visibility struct #ident #params #where_clause { #(#fields)* #phantom_field }
     }
@@ -112,10 +114,16 @@ fn expand_io(operator: &Operator, names: &Names) -> TokenStream {
     let fields = operator.ports.iter().map(|port| {
         let name = &port.ident;
         let docs = docs::write_port_docs(port);
-        let in_tick = type_in_tick(operator, port, tick);
+        let in_tick = if port.is_checked {
+            checked_type_in_tick(port, tick)
+        } else {
+            type_in_tick(operator, port, tick)
+        };
         match port.direction {
-            Direction::Input { .. } if may_be_alias_of_shared(operator, port) => {
-                let as_written = written_type_in_tick(port, tick);
+            Direction::Input { .. }
+                if port.is_checked || may_be_alias_of_shared(operator, port) =>
+            {
+                let as_written = written_type_in_tick(port, &port.shown, tick);
                 quote! {
                     #[cfg(doc)]
                     #docs
@@ -128,14 +136,18 @@ fn expand_io(operator: &Operator, names: &Names) -> TokenStream {
             Direction::Input { .. } => {
                 quote!(#docs pub #name: ::streamflow::__private::In<#tick, #in_tick>,)
             }
-            // An operator without inputs has no internal stream, so the user must set the output's stream.
-            Direction::Output if source => quote! {
-                #docs
-                pub #name:
-                    ::streamflow::__private::Out<#tick, #in_tick, ::streamflow::__private::Unset>,
-            },
             Direction::Output => {
-                quote!(#docs pub #name: ::streamflow::__private::Out<#tick, #in_tick>,)
+                // An operator without inputs has no internal stream, so the user must set the output's stream.
+                let unset = source.then(|| quote!(, ::streamflow::__private::Unset));
+                let shown = &port.shown;
+                let field =
+                    |ty| quote!(pub #name: ::streamflow::__private::Out<#tick, #ty #unset>,);
+                let (field, shown) = (field(in_tick), field(shown.to_token_stream()));
+                if port.is_checked {
+                    quote!(#[cfg(doc)] #docs #shown #[cfg(not(doc))] #docs #field)
+                } else {
+                    quote!(#docs #field)
+                }
             }
         }
     });
@@ -194,12 +206,25 @@ pub(super) fn type_in_tick(operator: &Operator, port: &Port, tick: &Lifetime) ->
             quote_spanned!(written.span()=> <#written as ::streamflow::__private::Message>::__Own);
         return wrap_type(port, tick, own);
     }
-    written_type_in_tick(port, tick)
+    written_type_in_tick(port, written, tick)
+}
+
+/// The type of a port that has another name, which only the implementations see.
+fn checked_type_in_tick(port: &Port, tick: &Lifetime) -> TokenStream {
+    let (name, span) = (&port.port_type_name, port.shown.span());
+    match port.direction {
+        Direction::Input { .. } => {
+            quote_spanned!(span=> <#name as ::streamflow::__private::InputPort>::Arg<#tick>)
+        }
+        Direction::Output => {
+            quote_spanned!(span=> <#name as ::streamflow::__private::OutputPort>::Item)
+        }
+    }
 }
 
 /// A port's type in one tick, spelled as the user wrote it.
-fn written_type_in_tick(port: &Port, tick: &Lifetime) -> TokenStream {
-    let written = match &port.written {
+fn written_type_in_tick(port: &Port, written: &Type, tick: &Lifetime) -> TokenStream {
+    let written = match written {
         Type::Reference(reference) => {
             let mut reference = reference.clone();
             reference.lifetime = Some(tick.clone());

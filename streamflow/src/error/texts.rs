@@ -3,8 +3,19 @@
 use super::Error;
 use crate::time::Timestamp;
 
+/// `1 error`, `2 errors`
+pub(super) fn errors(count: usize) -> String {
+    format!("{count} error{}", if count == 1 { "" } else { "s" })
+}
+
+/// All of them, numbered if there are several.
 pub(super) fn texts(errors: &[Error]) -> String {
-    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    if let [one] = errors {
+        return one.to_string();
+    }
+    let numbered =
+        errors.iter().enumerate().map(|(index, error)| format!("({}) {error}", index + 1));
+    numbered.collect::<Vec<_>>().join("; ")
 }
 
 /// The runtime knows for which stream memory was allocated, and not where messages have carried it.

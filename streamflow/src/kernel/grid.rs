@@ -65,6 +65,17 @@ impl From<[usize; 3]> for Dim3 {
     }
 }
 
+/// What a launch takes as its grid: a number of elements, `[x, y]` or `[x, y, z]`, each a `usize`, or a [`Grid`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the grid of a launch",
+    label = "not a number of elements as `usize`, nor a `Grid`",
+    note = "a grid is a `usize`, as `data.len()` is, `[usize; 2]`, `[usize; 3]` or a `Grid`; write `n as usize` for another number"
+)]
+pub trait IntoGrid: Into<Grid> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<Grid>> IntoGrid for T {}
+
 impl From<usize> for Grid {
     fn from(elements: usize) -> Self {
         Self::elements(elements)

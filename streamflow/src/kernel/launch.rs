@@ -4,7 +4,7 @@ use std::panic::Location;
 
 use super::bounds::{self, Bounds};
 use super::state::KernelState;
-use super::{Grid, Kernel, KernelInfo, Passing, coverage};
+use super::{Grid, IntoGrid, Kernel, KernelInfo, Passing, coverage};
 use crate::driver::{Launch, LoadedKernel, Note, SourceLocation};
 use crate::error::{Error, Result};
 use crate::memory::access::{self, Order, Use};
@@ -20,7 +20,7 @@ impl CudaStream {
     /// A requirement of the kernel that does not hold; an illegal grid, or one that is too small for the kernel's
     /// `&mut` slices ([`Coverage`](super::Coverage)); memory of another device or platform; CUDA source that does not compile; the driver's.
     #[track_caller]
-    pub fn launch<K: Kernel>(&self, grid: impl Into<Grid>, args: K::Args<'_>) -> Result<()> {
+    pub fn launch<K: Kernel>(&self, grid: impl IntoGrid, args: K::Args<'_>) -> Result<()> {
         let mut passing = Passing::new();
         K::pass(args, &mut passing)?;
         launch_kernel(self, K::INFO, grid.into(), &mut passing, Order::ByData, Location::caller())
@@ -39,7 +39,7 @@ impl CudaStream {
     #[track_caller]
     pub unsafe fn launch_unordered<K: Kernel>(
         &self,
-        grid: impl Into<Grid>,
+        grid: impl IntoGrid,
         args: K::Args<'_>,
     ) -> Result<()> {
         let mut passing = Passing::new();

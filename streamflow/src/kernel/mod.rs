@@ -30,7 +30,7 @@ use compile::load;
 pub(crate) use compile::supports;
 pub use compile::{compile_checked_for, compile_for, image_for, nvrtc_version};
 pub use coverage::Coverage;
-pub use grid::{Dim3, Grid};
+pub use grid::{Dim3, Grid, IntoGrid};
 pub use info::{Kernel, KernelInfo, ParamInfo, ParamKind};
 pub use module::{CompiledCode, Function, Module};
 pub use passing::Passing;

@@ -4,7 +4,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use super::launch::submit;
-use super::{Grid, Passing};
+use super::{IntoGrid, Passing};
 use crate::driver::{Code, DeviceId, Image, KernelSource, LoadedKernel, RawModule};
 use crate::error::{Error, Result};
 use crate::memory::access::Order;
@@ -23,7 +23,7 @@ impl CudaStream {
     pub unsafe fn launch_function<'a>(
         &self,
         function: &Function,
-        grid: impl Into<Grid>,
+        grid: impl IntoGrid,
         pass: impl FnOnce(&mut Passing<'a>),
     ) -> Result<()> {
         if function.table.platform() != self.table().platform() {

@@ -17,7 +17,8 @@ mod sealed {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed to a kernel by value",
     label = "not a kernel's scalar type",
-    note = "a kernel takes slices `&[T]` and `&mut [T]`, and by value `f16`, `i8` to `i64`, `u8` to `u64`, `usize`, `f32` and `f64`"
+    note = "a kernel takes slices `&[T]` and `&mut [T]`, and by value `f16`, `i8` to `i64`, `u8` to `u64`, `usize`, `f32` and `f64`",
+    note = "no other type can become one: pass a struct's fields one by one, and a complex number as two `f32`, or as one more dimension of a tensor"
 )]
 pub unsafe trait Scalar: Plain + Debug + Display + sealed::Sealed {
     /// The type's name in CUDA C++, as `unsigned long long`.

@@ -26,6 +26,7 @@ mod element;
 mod free;
 mod last_write;
 mod limits;
+mod on_host;
 mod pinned;
 mod points;
 mod pool;

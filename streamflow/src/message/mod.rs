@@ -47,7 +47,8 @@ pub(crate) use visit::{order, ready_point, report_port};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a message",
     label = "this type can't travel along an edge",
-    note = "put `#[derive(Message)]` on its definition if its fields are messages, or wrap host data in `HostData<_>`"
+    note = "put `#[derive(Message)]` on its definition if its fields are messages, or wrap host data in `HostData<_>`",
+    note = "an input that reads its message has the `&` at the port, as `&Tensor<f32>`, and not in a type alias"
 )]
 pub trait Message: Send + Sync + 'static {
     /// Whether it has device data: [`Host`] or [`Device`].

@@ -9,6 +9,17 @@ use super::{
 use crate::memory::{Buffer, Download, Element, Pinned, Shared, Tensor};
 use crate::time::Timestamp;
 
+/// What a [`HostData`] can hold as a message: any owned type that several threads may use.
+#[diagnostic::on_unimplemented(
+    message = "`HostData<{Self}>` is not a message: messages move between threads, and `{Self}` does not",
+    label = "several threads can't use this type, or it borrows",
+    note = "for an `Rc` write `Arc`, for a `Cell` or `RefCell` a `Mutex`, for a `Box<dyn Any>` a `Box<dyn Any + Send + Sync>`"
+)]
+pub trait HostPayload: Send + Sync + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Send + Sync + 'static> HostPayload for T {}
+
 /// Any value that is only for the host, as a message. Don't put device data into it: the data would travel without
 /// its stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -89,7 +100,7 @@ macro_rules! received {
 }
 
 payload! {
-    [T: Element] Tensor<T>, Device, false,
+    #[diagnostic::do_not_recommend] [T: Element] Tensor<T>, Device, false,
     |message, visit| visit.slice(message),
     |tensor, describe| {
         let (shape, device) = (tensor.shape(), tensor.block().device());
@@ -131,7 +142,7 @@ host_payloads!((), bool, i8, u8, i16, u16, i32, u32, i64, u64, isize, usize, f32
 host_payloads!(Timestamp, Metadata);
 
 // Written without the macro: rustc shows the impl when its bounds don't hold, and would show the macro's code.
-impl<T: Send + Sync + 'static> Message for HostData<T> {
+impl<T: HostPayload> Message for HostData<T> {
     type Place = Host;
     type Item = Self;
     type Owners = Sole;
@@ -144,7 +155,7 @@ impl<T: Send + Sync + 'static> Message for HostData<T> {
     }
 }
 
-received!([T: Send + Sync + 'static] HostData<T>);
+received!([T: HostPayload] HostData<T>);
 
 impl<M: Message> Message for Vec<M> {
     type Place = M::Place;

@@ -2,6 +2,7 @@
 //! graph, and `runner.rs` calls its hooks.
 
 mod again;
+mod checked;
 pub(crate) mod condition;
 mod histogram;
 mod node;
@@ -15,6 +16,9 @@ mod status;
 mod waits;
 
 pub use again::{Again, kept};
+pub use checked::{
+    Argument, Checked, FieldType, Fits, IsElement, IsMessage, PortOf, State, exists,
+};
 pub use condition::{Answer, AsyncHandle, BooleanHandle, Condition};
 pub use histogram::Summary;
 pub(crate) use node::node;
@@ -40,7 +44,7 @@ use crate::port::{PortInfo, Ports};
     label = "this type is not an operator",
     note = "put `#[streamflow::operator]` on the definition of `{Self}`"
 )]
-pub trait Operator: Send + Sized + 'static {
+pub trait Operator: Sized {
     /// The struct's name.
     const NAME: &'static str;
     /// Its inputs, in order of declaration.
@@ -60,6 +64,9 @@ pub trait Operator: Send + Sized + 'static {
     type StreamNames<'t>;
     /// The handle that sets its parameters, as `CfarParams`; [`NoParams`](crate::NoParams) without any.
     type Params: OperatorParams<Self>;
+    /// `Self`: the operator, whose state may move between threads.
+    #[doc(hidden)]
+    type __Checked: Send + 'static;
     /// `Box<Node<Self>>`, an item for the same reason as [`__node`](Self::__node).
     #[doc(hidden)]
     type __Node;

@@ -102,7 +102,7 @@ fn runs_without_messages(options: &NodeOptions<'_>) -> bool {
 
 /// The node as schedulers see it. `graph!` names the operator's type in the call, so that rustc reports a missing
 /// `compute` there.
-pub fn any_node<O: Compute>(node: &mut Node<O>) -> &mut dyn AnyNode {
+pub fn any_node<O: Compute + Send + 'static>(node: &mut Node<O>) -> &mut dyn AnyNode {
     node
 }
 
@@ -155,7 +155,7 @@ pub trait AnyNode: Send {
     fn synchronize_blocking(&mut self) -> Result<()>;
 }
 
-impl<O: Compute> AnyNode for Node<O> {
+impl<O: Compute + Send + 'static> AnyNode for Node<O> {
     fn name(&self) -> &str {
         self.runner.cx.node()
     }
@@ -324,11 +324,12 @@ impl<O: Compute> Node<O> {
         let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
         self.ports.inputs(&mut |input| {
             let (name, optional, edges) = (input.name(), input.is_optional(), input.edges());
-            inputs.push(PortStatus { name, optional, edges });
+            inputs.push(PortStatus { name, optional, has_emitted: false, edges });
         });
         self.ports.outputs(&mut |output| {
             let (name, edges) = (output.name(), output.edges());
-            outputs.push(PortStatus { name, optional: false, edges });
+            let has_emitted = output.has_emitted();
+            outputs.push(PortStatus { name, optional: false, has_emitted, edges });
         });
         (inputs, outputs)
     }
@@ -357,6 +358,7 @@ struct Parts<'a, O: Operator> {
 
 impl<O: Compute> Hooks for Parts<'_, O> {
     fn begin_run(&mut self) -> Result<(), Failure> {
+        self.ports.outputs(&mut |output| output.begin_run());
         Ok(self.params.begin_run(self.operator)?)
     }
 

@@ -76,6 +76,8 @@ pub struct PortStatus {
     pub name: &'static str,
     /// Whether the operator may run without a message here; `false` for outputs.
     pub optional: bool,
+    /// For an output, whether a tick of this run has emitted a message here; `false` for inputs.
+    pub has_emitted: bool,
     /// Its edges, in the order in which they were connected.
     pub edges: Vec<EdgeStatus>,
 }
@@ -107,6 +109,13 @@ impl NodeStatus {
 }
 
 impl NodeStatus {
+    /// Its outputs at which none of its ticks emitted anything, although they have consumers: perhaps a forgotten `emit`.
+    pub(crate) fn silent_outputs(&self) -> impl Iterator<Item = &PortStatus> {
+        let has_worked = self.ticks > self.failures;
+        let silent = |output: &&PortStatus| !output.has_emitted && !output.edges.is_empty();
+        self.outputs.iter().filter(move |_| has_worked).filter(silent)
+    }
+
     /// Whether it has done as many ticks as it may.
     pub(crate) fn has_reached_count(&self) -> bool {
         self.count.is_some_and(|count| self.ticks >= count)

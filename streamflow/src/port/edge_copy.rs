@@ -3,19 +3,29 @@
 
 use crate::context::ExecutionContext;
 use crate::driver::DeviceId;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory::{Buffer, Element, Tensor};
 use crate::message::{Device, HostData, Message, Metadata};
 use crate::stream::{CudaStream, CudaStreamPool, Point};
 
-/// A message, or a part of one, that can be copied on a stream, to the device of that stream.
+/// A message, or a part of one, that can be copied: device data on a stream, to the device of that stream. A message of
+/// host data alone has no stream.
 pub trait CopyPart: Sized {
     #[doc(hidden)]
-    fn copy_on(&self, stream: &CudaStream, cx: &ExecutionContext) -> Result<Self>;
+    fn copy_on(&self, stream: Option<&CudaStream>, cx: &ExecutionContext) -> Result<Self>;
+}
+
+/// The stream of a message with device data. There is one: the message's type says that it has device data.
+fn of_device_data<'a>(
+    stream: Option<&'a CudaStream>,
+    cx: &ExecutionContext,
+) -> Result<&'a CudaStream> {
+    stream.ok_or_else(|| Error::NoStream { node: cx.node().to_owned(), port: "#[copy]".to_owned() })
 }
 
 impl<T: Element> CopyPart for Buffer<T> {
-    fn copy_on(&self, stream: &CudaStream, cx: &ExecutionContext) -> Result<Self> {
+    fn copy_on(&self, stream: Option<&CudaStream>, cx: &ExecutionContext) -> Result<Self> {
+        let stream = of_device_data(stream, cx)?;
         let mut copy = cx.platform().buffer(self.len(), stream)?;
         stream.copy_peer(self, &mut copy)?;
         Ok(copy)
@@ -23,7 +33,8 @@ impl<T: Element> CopyPart for Buffer<T> {
 }
 
 impl<T: Element> CopyPart for Tensor<T> {
-    fn copy_on(&self, stream: &CudaStream, cx: &ExecutionContext) -> Result<Self> {
+    fn copy_on(&self, stream: Option<&CudaStream>, cx: &ExecutionContext) -> Result<Self> {
+        let stream = of_device_data(stream, cx)?;
         let mut copy = cx.platform().tensor(self.shape(), stream)?;
         stream.copy_peer(self, &mut copy)?;
         Ok(copy)
@@ -31,7 +42,7 @@ impl<T: Element> CopyPart for Tensor<T> {
 }
 
 impl<M: CopyPart> CopyPart for Vec<M> {
-    fn copy_on(&self, stream: &CudaStream, cx: &ExecutionContext) -> Result<Self> {
+    fn copy_on(&self, stream: Option<&CudaStream>, cx: &ExecutionContext) -> Result<Self> {
         self.iter().map(|message| message.copy_on(stream, cx)).collect()
     }
 }
@@ -39,7 +50,7 @@ impl<M: CopyPart> CopyPart for Vec<M> {
 macro_rules! copy_by_clone {
     ($([$($generics:tt)*] $ty:ty),*) => {$(
         impl<$($generics)*> CopyPart for $ty {
-            fn copy_on(&self, _: &CudaStream, _: &ExecutionContext) -> Result<Self> {
+            fn copy_on(&self, _: Option<&CudaStream>, _: &ExecutionContext) -> Result<Self> {
                 Ok(self.clone())
             }
         }
@@ -50,7 +61,7 @@ copy_by_clone!([] isize, [] usize, [] f32, [] f64, [] String, [] crate::time::Ti
 copy_by_clone!([T: Clone] HostData<T>);
 
 impl<M: Fields<List: CopyFields>> CopyPart for M {
-    fn copy_on(&self, stream: &CudaStream, cx: &ExecutionContext) -> Result<Self> {
+    fn copy_on(&self, stream: Option<&CudaStream>, cx: &ExecutionContext) -> Result<Self> {
         M::List::copy_on(self.field_refs(), stream, cx).map(M::from_fields)
     }
 }
@@ -114,13 +125,13 @@ pub trait CopyFields: FieldList + Sized {
     #[doc(hidden)]
     fn copy_on(
         fields: Self::FieldRefs<'_>,
-        stream: &CudaStream,
+        stream: Option<&CudaStream>,
         cx: &ExecutionContext,
     ) -> Result<Self>;
 }
 
 impl CopyFields for () {
-    fn copy_on(_: (), _: &CudaStream, _: &ExecutionContext) -> Result<Self> {
+    fn copy_on(_: (), _: Option<&CudaStream>, _: &ExecutionContext) -> Result<Self> {
         Ok(())
     }
 }
@@ -128,7 +139,7 @@ impl CopyFields for () {
 impl<First: CopyPart, Rest: CopyFields> CopyFields for (First, Rest) {
     fn copy_on(
         (first, rest): Self::FieldRefs<'_>,
-        stream: &CudaStream,
+        stream: Option<&CudaStream>,
         cx: &ExecutionContext,
     ) -> Result<Self> {
         Ok((first.copy_on(stream, cx)?, Rest::copy_on(rest, stream, cx)?))
@@ -158,12 +169,12 @@ impl CopyFields for Neither {
 #[diagnostic::on_unimplemented(
     message = "`#[copy]` can't copy `{Self}`",
     label = "no copy of this message can be made",
-    note = "tensors, buffers, and structs of them and of host data can be copied; for others insert an operator that makes the copy"
+    note = "tensors, buffers, host data that is `Clone`, and structs of them can be copied; for others insert an operator that makes the copy"
 )]
 pub trait CopyOnEdge: CopyPart + Message {}
 
 #[diagnostic::do_not_recommend]
-impl<M: CopyPart + Message<Place = Device>> CopyOnEdge for M {}
+impl<M: CopyPart + Message> CopyOnEdge for M {}
 
 /// A message that `#[transfer]` can copy to another device.
 #[diagnostic::on_unimplemented(
@@ -178,7 +189,7 @@ pub trait TransferOnEdge: CopyPart + Message {}
 impl<M: CopyPart + Message<Place = Device>> TransferOnEdge for M {}
 
 /// Copies a message on a stream, to the device of that stream.
-type CopyMessage<T> = fn(&T, &CudaStream, &ExecutionContext) -> Result<T>;
+type CopyMessage<T> = fn(&T, Option<&CudaStream>, &ExecutionContext) -> Result<T>;
 
 /// How an edge copies its messages, and to which device.
 pub(super) struct EdgeCopy<T> {
@@ -210,26 +221,27 @@ impl<T: CopyPart> EdgeCopy<T> {
 }
 
 impl<T> EdgeCopy<T> {
-    /// Copies a message that is sent on `stream`. Returns the copy and the point at which it is ready.
+    /// Copies a message that is sent on `stream`, if it has device data. Returns the copy and the point at which its
+    /// device data is ready.
     pub(super) fn make(
         &mut self,
         message: &T,
-        stream: &CudaStream,
+        stream: Option<&CudaStream>,
         cx: &ExecutionContext,
-    ) -> Result<(T, Point)> {
-        let Some(transfer) = &mut self.transfer else {
+    ) -> Result<(T, Option<Point>)> {
+        let (Some(transfer), Some(stream)) = (&mut self.transfer, stream) else {
             let copied = (self.copy)(message, stream, cx)?;
-            return Ok((copied, stream.timeline().open_point()));
+            return Ok((copied, stream.map(|stream| stream.timeline().open_point())));
         };
         let target = transfer.stream(cx)?;
-        let copied = (self.copy)(message, target, cx);
+        let copied = (self.copy)(message, Some(target), cx);
         let ready = target.timeline().open_point();
         // Record after each copy, so that a wait for this copy does not wait for the next one.
         let closed = target.timeline().close();
         // Bind the producer's device again for the rest of the hook.
         stream.timeline().bind()?;
         closed?;
-        Ok((copied?, ready))
+        Ok((copied?, Some(ready)))
     }
 
     /// Blocks until all copies on the edge's own stream are complete.

@@ -60,6 +60,10 @@ pub trait SendingEnd {
     fn publish(&mut self) -> bool;
     /// Drops the emitted message.
     fn cancel(&mut self);
+    /// Begins a run, in which nothing is emitted yet.
+    fn begin_run(&mut self);
+    /// Whether a tick of this run has emitted a message.
+    fn has_emitted(&self) -> bool;
     /// Blocks until all work on the streams of edges to other devices is complete.
     ///
     /// # Errors

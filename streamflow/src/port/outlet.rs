@@ -28,6 +28,8 @@ pub struct Outlet<T: Message> {
     /// The message that this tick emitted, until the tick ends.
     pending: Slot<T::Item>,
     recycler: Recycler<T::Item>,
+    /// Whether a tick of this run has emitted here.
+    pub(super) has_emitted: bool,
 }
 
 struct OutgoingEdge<T> {
@@ -41,7 +43,7 @@ struct OutgoingEdge<T> {
 impl<T: Message> Outlet<T> {
     pub(super) fn new(name: &'static str) -> Self {
         let (edges, pending) = (SmallVec::new(), Slot::default());
-        Self { name, edges, readers: 0, pending, recycler: Recycler::new() }
+        Self { name, edges, readers: 0, pending, recycler: Recycler::new(), has_emitted: false }
     }
 
     pub(super) fn connect(&mut self, queue: Arc<Queue<T::Item>>, copy: Option<EdgeCopy<T::Item>>) {
@@ -58,6 +60,7 @@ impl<T: Message> Outlet<T> {
         stream: Option<&CudaStream>,
         cx: &ExecutionContext,
     ) -> Result<(), Failure> {
+        self.has_emitted = true;
         if let Some(stream) = stream {
             message::order(&message, stream)?;
             message::report_port(&message, cx.platform(), self.name, Direction::Outward);
@@ -85,8 +88,7 @@ impl<T: Message> Outlet<T> {
         if self.readers > 1 {
             message = Payload::Many(message.into_shared(&self.recycler));
         }
-        // Edges that copy carry device data: their bounds ensure it.
-        if let Some(stream) = stream.filter(|_| self.readers < self.edges.len()) {
+        if self.readers < self.edges.len() {
             self.copy(&message, &metadata, stream, cx)?;
         }
         let sent = stream.filter(|_| self.readers > 0);
@@ -100,13 +102,13 @@ impl<T: Message> Outlet<T> {
         &mut self,
         message: &T::Item,
         metadata: &Metadata,
-        stream: &CudaStream,
+        stream: Option<&CudaStream>,
         cx: &ExecutionContext,
     ) -> Result<()> {
         for edge in &mut self.edges {
             let Some(copy) = &mut edge.copy else { continue };
-            let (copied, ready) = copy.make(message, stream, cx)?;
-            let (message, sent) = (Payload::One(copied), Some(ready));
+            let (copied, sent) = copy.make(message, stream, cx)?;
+            let message = Payload::One(copied);
             *edge.own = Some(Envelope { message, metadata: metadata.clone(), sent });
         }
         Ok(())

@@ -70,6 +70,14 @@ impl<P: OutputPort> SendingEnd for Output<P> {
         self.outlet.cancel();
     }
 
+    fn begin_run(&mut self) {
+        self.outlet.has_emitted = false;
+    }
+
+    fn has_emitted(&self) -> bool {
+        self.outlet.has_emitted
+    }
+
     fn synchronize_blocking(&self) -> Result<(), Error> {
         self.outlet.synchronize_blocking()
     }

@@ -111,6 +111,9 @@ pub struct NodeReport {
     pub restarts: u64,
     /// The text of the first failure.
     pub first_failure: Option<String>,
+    /// The outputs at which none of its ticks emitted a message, although they have consumers. Empty for a node that did
+    /// no tick.
+    pub silent_outputs: Vec<&'static str>,
     /// How long the host needed for a tick: `compute`, and sending the messages. `None` without
     /// [statistics](crate::PlatformOptions::statistics), and for a node that did no tick. Work that a tick has queued
     /// on a device goes on after it.
@@ -129,6 +132,7 @@ impl NodeReport {
             failures: node.failures,
             restarts: node.restarts,
             first_failure: node.first_failure.clone(),
+            silent_outputs: node.silent_outputs().map(|output| output.name).collect(),
             host_time: times.and_then(|times| times.host_time),
             lateness: times.and_then(|times| times.lateness),
         }
@@ -328,6 +332,13 @@ impl fmt::Display for Report {
         for NodeReport { name, failures, restarts, first_failure, .. } in failed() {
             let first = first_failure.as_deref().unwrap_or_default();
             writeln!(f, "{name:width$}  {failures:>12}  {restarts:>8}  {first}")?;
+        }
+        let silent = self.nodes.iter().filter(|node| !node.silent_outputs.is_empty());
+        for NodeReport { name, ticks, silent_outputs, .. } in silent {
+            let outputs: Vec<_> =
+                silent_outputs.iter().map(|output| format!("`{output}`")).collect();
+            let outputs = outputs.join(", ");
+            writeln!(f, "{name:width$}  {ticks:>12}  tick(s) without `emit` on {outputs}")?;
         }
         if !self.dropped.is_empty() {
             writeln!(f, "{:width$}  {:>12}  because", "edge", "dropped")?;

@@ -262,7 +262,7 @@ impl<'a> Graph<'a> {
             _ => format!("the messages of {}", has.join(" and ")),
         };
         let lacks = |blockers: &[Blocker<'_>]| {
-            let mut lacks: Vec<_> = blockers.iter().map(|blocker| lack(*blocker)).collect();
+            let mut lacks: Vec<_> = blockers.iter().map(|blocker| self.lack(*blocker)).collect();
             // A condition may wait for several nodes.
             lacks.dedup();
             lacks.join(", and ")
@@ -280,22 +280,40 @@ impl<'a> Graph<'a> {
     }
 }
 
-fn lack(blocker: Blocker<'_>) -> String {
-    match blocker {
-        Blocker::Message(edge, _) => format!("a message of `{}`, which is empty", edge.name),
-        Blocker::Room(edge, _) => {
-            format!(
-                "room in `{}`, which is full ({} of {})",
-                edge.name, edge.waiting, edge.capacity
-            )
-        }
-        Blocker::Condition(UnmetCondition { condition, lacks, has_some, .. }, _) => {
-            let remedy = if *has_some {
-                " (`any(…, expiring(…))` would also take the last ones)"
-            } else {
-                ""
-            };
-            format!("{lacks}, condition `{condition}`{remedy}")
+impl Graph<'_> {
+    fn lack(&self, blocker: Blocker<'_>) -> String {
+        match blocker {
+            Blocker::Message(edge, node) => {
+                let producer = &self.nodes[node];
+                let is_silent =
+                    |output: &&PortStatus| output.edges.iter().any(|one| one.id == edge.id);
+                let silent = producer.silent_outputs().find(is_silent).map(|output| {
+                    let (name, ticks) = (&producer.name, producer.ticks);
+                    format!(
+                        ": none of the {ticks} tick(s) of `{name}` has called `emit` on `{}`",
+                        output.name
+                    )
+                });
+                format!(
+                    "a message of `{}`, which is empty{}",
+                    edge.name,
+                    silent.unwrap_or_default()
+                )
+            }
+            Blocker::Room(edge, _) => {
+                format!(
+                    "room in `{}`, which is full ({} of {})",
+                    edge.name, edge.waiting, edge.capacity
+                )
+            }
+            Blocker::Condition(UnmetCondition { condition, lacks, has_some, .. }, _) => {
+                let remedy = if *has_some {
+                    " (`any(…, expiring(…))` would also take the last ones)"
+                } else {
+                    ""
+                };
+                format!("{lacks}, condition `{condition}`{remedy}")
+            }
         }
     }
 }

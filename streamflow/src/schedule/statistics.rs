@@ -116,7 +116,12 @@ mod tests {
             dropped_by_policy: 0,
             dropped_at_end: 0,
         };
-        PortStatus { name: "a port", optional, edges: edges.iter().map(edge).collect() }
+        PortStatus {
+            name: "a port",
+            optional,
+            has_emitted: true,
+            edges: edges.iter().map(edge).collect(),
+        }
     }
 
     fn node(inputs: Vec<PortStatus>, outputs: Vec<PortStatus>) -> NodeStatus {

@@ -39,13 +39,17 @@ pub(crate) use timeline::Timeline;
 pub use timing::TimingEvent;
 pub(crate) use wakeup::Wakeup;
 
-use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::UnwindSafe;
 use std::sync::Arc;
 
 use crate::driver::{DeviceId, RawStream};
 use crate::error::Result;
+
+/// Marks what one thread uses at a time: `dyn OneThreadAtATimeKeepAnOnStream` is `Send` and not `Sync`. rustc shows the
+/// name where a program keeps a tick's `Stream` in a `static`, or sends it to another thread, so it says what to keep.
+pub(crate) trait OneThreadAtATimeKeepAnOnStream: Send + Unpin + UnwindSafe {}
 
 /// A CUDA stream that a program owns: an in-order queue of work on one device.
 ///
@@ -57,7 +61,7 @@ pub struct CudaStream {
     timeline: Arc<Timeline>,
     table: Arc<StreamTable>,
     lease: Option<live_pool::Lease>,
-    _one_thread_at_a_time: PhantomData<Cell<()>>,
+    _one_thread_at_a_time: PhantomData<dyn OneThreadAtATimeKeepAnOnStream>,
 }
 
 impl CudaStream {

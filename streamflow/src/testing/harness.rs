@@ -27,7 +27,7 @@ pub struct OperatorHarness<O: Compute> {
     started: bool,
 }
 
-impl<O: Compute> OperatorHarness<O> {
+impl<O: Compute + Send + 'static> OperatorHarness<O> {
     /// An operator on device 0, with a pool that has as many streams as it declares.
     ///
     /// # Errors

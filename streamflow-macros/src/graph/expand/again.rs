@@ -38,7 +38,7 @@ fn make_closure(again: &Ident, index: usize, node: &Node, params: &[Param]) -> T
     });
     let keep: TokenStream = keep.collect();
     let (first, last) = first_and_last(ty);
-    let made = quote_spanned!(first=> made);
+    let made = quote_spanned!(first=> __made);
     let answer = quote_spanned!(last=> ::core::result::Result::Ok(#made));
     quote! {
         let mut #again: ::streamflow::__private::Again<#ty> = {

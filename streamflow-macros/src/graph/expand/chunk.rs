@@ -84,7 +84,7 @@ impl Chunk<'_> {
             let count = node.attributes.count.as_ref().map(|number| {
                 let count = hygienic("count", index);
                 let (first, _) = first_and_last(number);
-                let ty = quote_spanned!(first=> u64);
+                let ty = quote_spanned!(first=> ::core::primitive::u64);
                 quote!(let #count: #ty = #number;)
             });
             let value = match again(index, node) {
@@ -206,7 +206,7 @@ fn evaluate_restart(index: usize, node: &Node) -> Option<TokenStream> {
         return None;
     };
     let (most_name, back_off_name) = restart_names(index);
-    let most_type = quote_spanned!(first_and_last(most).0=> u32);
+    let most_type = quote_spanned!(first_and_last(most).0=> ::core::primitive::u32);
     let back_off = conditions::duration(back_off);
     Some(quote! {
         let #most_name: #most_type = #most;

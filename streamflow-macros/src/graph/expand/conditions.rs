@@ -31,22 +31,24 @@ fn make_condition(condition: &Condition) -> TokenStream {
             let made = any.iter().map(make_condition);
             ("any", quote!(::std::vec![#(#made,)*]))
         }
-        Count(count) => ("count", typed(count, quote!(u64))),
+        Count(count) => ("count", typed(count, quote!(::core::primitive::u64))),
         Periodic { interval, catch_up } => {
             let (interval, catch_up) = (duration(interval), policy(catch_up));
             ("periodic", quote!(#interval, #catch_up))
         }
         MessageAvailable { input, messages } => {
-            let (input, messages) = (unraw_name(input), typed(messages, quote!(usize)));
+            let (input, messages) =
+                (unraw_name(input), typed(messages, quote!(::core::primitive::usize)));
             ("message_available", quote!(#input, #messages))
         }
         Sum { inputs, sum } => {
-            let (inputs, sum) = (inputs.iter().map(unraw_name), typed(sum, quote!(usize)));
+            let (inputs, sum) =
+                (inputs.iter().map(unraw_name), typed(sum, quote!(::core::primitive::usize)));
             ("sum_of_messages", quote!(&[#(#inputs,)*], #sum))
         }
         Each { inputs, each } => {
             let inputs = inputs.iter().map(unraw_name);
-            let each = each.iter().map(|number| typed(number, quote!(usize)));
+            let each = each.iter().map(|number| typed(number, quote!(::core::primitive::usize)));
             ("messages_of_each", quote!(&[#(#inputs,)*], &[#(#each,)*]))
         }
         Expiring { input, timeout } => {
@@ -111,7 +113,7 @@ fn borrowing(
 }
 
 fn memory(function: &str, text: &str, allocator: &Expr, amount: &Expr) -> TokenStream {
-    let amount = typed(amount, quote!(u64));
+    let amount = typed(amount, quote!(::core::primitive::u64));
     borrowing(function, text, allocator, quote!(::streamflow::Allocator), Some(amount))
 }
 
@@ -127,7 +129,7 @@ fn policy(catch_up: &CatchUp) -> TokenStream {
         CatchUp::Skip => quote!(Skip),
         CatchUp::Spaced => quote!(Spaced),
         CatchUp::AtMost(most) => {
-            let most = typed(most, quote!(u64));
+            let most = typed(most, quote!(::core::primitive::u64));
             quote!(AtMost(#most))
         }
     };

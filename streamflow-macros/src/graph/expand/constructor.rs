@@ -107,7 +107,7 @@ fn declare_single_stream(graph: &Graph, live_pools: &[Ident]) -> TokenStream {
         );
     let (single_stream, declared) = (single_stream(), Ident::new("__declared", Span::mixed_site()));
     quote! {
-        let #declared: usize = 0 #(+ #streams)*;
+        let #declared: ::core::primitive::usize = 0 #(+ #streams)*;
         let #single_stream = ::streamflow::__private::SingleStream::new(#declared);
     }
 }

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 
-use super::paths::parenthesized;
+use super::paths::{operator_item, parenthesized};
 use super::{chunk, handle, idents};
 use crate::graph::model::{Graph, Node};
 use crate::graph::spans::first_and_last;
@@ -28,9 +28,9 @@ pub(super) fn expand_graph_impl(graph: &Graph) -> TokenStream {
             }
 
             fn nodes(&mut self) -> ::std::vec::Vec<&mut dyn ::streamflow::__private::AnyNode> {
-                let mut list = ::std::vec::Vec::new();
-                self.__nodes(&mut list);
-                list
+                let mut __list = ::std::vec::Vec::new();
+                ::streamflow::__private::Graph::__nodes(self, &mut __list);
+                __list
             }
 
             fn __run(
@@ -39,7 +39,7 @@ pub(super) fn expand_graph_impl(graph: &Graph) -> TokenStream {
                 ::core::option::Option::Some(&mut self.__run)
             }
 
-            fn __name(&self) -> &'static str {
+            fn __name(&self) -> &'static ::core::primitive::str {
                 #text
             }
 
@@ -63,7 +63,7 @@ fn list_nodes(graph: &Graph, list: &Ident) -> TokenStream {
         quote! {
             {
                 let #list = &mut *#list;
-                ::streamflow::__private::apart(move || #list.extend([#(#nodes,)*]));
+                ::streamflow::__private::apart(move || ::core::iter::Extend::extend(#list, [#(#nodes,)*]));
             }
         }
     });
@@ -79,6 +79,7 @@ fn list_nodes(graph: &Graph, list: &Ident) -> TokenStream {
 fn any_node(node: &Node) -> TokenStream {
     let (name, ty) = (idents::field(node), &node.ty);
     let (first, last) = first_and_last(ty);
+    let ty = operator_item(ty, "__Checked");
     let path = quote_spanned!(first=> ::streamflow::__private::any_node::<);
     let end = quote_spanned!(last=> >);
     let args = parenthesized(last, quote!(#name));

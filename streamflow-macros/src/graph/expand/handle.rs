@@ -36,7 +36,7 @@ pub(super) fn expand_handle(graph: &Graph) -> TokenStream {
             __params: ::streamflow::__private::GraphParams,
         }
 
-        #[allow(dead_code)]
+        #[allow(dead_code, clippy::missing_errors_doc)]
         impl #name {
             #loading
             #(#accessors)*
@@ -53,9 +53,10 @@ fn expand_accessor(visibility: &Visibility, node: &Node) -> TokenStream {
     let ty = operator_item(&node.ty, "Params");
     quote_spanned! {last=>
         #[doc = #docs]
+        #[must_use]
         #[inline]
         #visibility fn #name(&self) -> &#ty {
-            self.__params.node(#text)
+            ::streamflow::__private::GraphParams::node(&self.__params, #text)
         }
     }
 }
@@ -73,7 +74,7 @@ pub(super) fn expand_loading(graph: &Graph) -> TokenStream {
             &self,
             path: impl ::core::convert::AsRef<::std::path::Path>,
         ) -> ::core::result::Result<(), ::streamflow::__private::Error> {
-            self.__params.load(path.as_ref())
+            ::streamflow::__private::GraphParams::load(&self.__params, ::core::convert::AsRef::as_ref(&path))
         }
 
         /// As `load_params`, from a text; `name` is the name of the file in errors.
@@ -82,10 +83,10 @@ pub(super) fn expand_loading(graph: &Graph) -> TokenStream {
         /// As for `load_params`.
         #visibility fn load_params_str(
             &self,
-            name: &str,
-            text: &str,
+            name: &::core::primitive::str,
+            text: &::core::primitive::str,
         ) -> ::core::result::Result<(), ::streamflow::__private::Error> {
-            self.__params.load_str(name, text)
+            ::streamflow::__private::GraphParams::load_str(&self.__params, name, text)
         }
     }
 }

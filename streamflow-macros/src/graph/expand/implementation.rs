@@ -27,8 +27,9 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str) -> TokenStream {
     let nodes = graph.nodes.iter().filter(|node| node.has_accessors);
     let accessors = nodes.map(|node| expand_accessors(graph, node));
     let (handle, loading) = (handle::handle_name(graph), handle::expand_loading(graph));
+    // clippy does not find the sections `# Errors` of documentation whose lines all have one span.
     quote! {
-        #[allow(dead_code)]
+        #[allow(dead_code, clippy::missing_errors_doc)]
         impl #name {
             /// Makes the operators, the stream pools and the edges between them. Nothing runs yet.
             ///
@@ -41,9 +42,9 @@ pub(super) fn expand_methods(graph: &Graph, mermaid: &str) -> TokenStream {
             }
 
             /// The graph as a flow chart of Mermaid, left to right.
-            #visibility const MERMAID: &'static str = #mermaid;
+            #visibility const MERMAID: &'static ::core::primitive::str = #mermaid;
             /// The graph in the language of Graphviz, left to right.
-            #visibility const DOT: &'static str = #dot;
+            #visibility const DOT: &'static ::core::primitive::str = #dot;
 
             #runs
 
@@ -123,6 +124,7 @@ fn expand_accessors(graph: &Graph, node: &Node) -> TokenStream {
         #[doc = #text]
         #blank
         #(#docs)*
+        #[must_use]
         #visibility fn #name(&#this) -> &#ty {
             &#field.operator
         }

@@ -2,6 +2,7 @@
 
 mod again;
 mod assertions;
+mod checked;
 mod chunk;
 mod conditions;
 mod constructor;
@@ -21,7 +22,9 @@ use quote::quote;
 use super::model::Graph;
 
 /// All items of a graph.
-pub(super) fn expand_graph(graph: &Graph) -> TokenStream {
+pub(super) fn expand_graph(mut graph: Graph) -> TokenStream {
+    let checked = checked::name_checked_types(&mut graph);
+    let graph = &graph;
     let mermaid = diagram::draw_mermaid(graph);
     let definition = definition::expand_struct(graph, &mermaid);
     let pools = pools::expand_constants(graph);
@@ -50,6 +53,7 @@ pub(super) fn expand_graph(graph: &Graph) -> TokenStream {
             #pool_use_assertions
             #edge_assertions
         };
+        #checked
         #definition
         #handle
         #node_assertions

@@ -118,7 +118,7 @@ pub(super) fn evaluate_options(graph: &Graph) -> TokenStream {
         let capacity = capacity.as_ref().map(|number| {
             let name = hygienic("capacity", index);
             let (first, _) = first_and_last(number);
-            let ty = quote_spanned!(first=> usize);
+            let ty = quote_spanned!(first=> ::core::primitive::usize);
             quote!(let #name: #ty = #number;)
         });
         let initial = initial.as_ref().map(|value| {

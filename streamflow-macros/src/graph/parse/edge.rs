@@ -1,6 +1,6 @@
 //! Reads edges: `a.out >> b.in`, `a.out >> (b.in, c.in)`, `a.out >> _`.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Punct, TokenStream, TokenTree};
 use syn::parse::discouraged::Speculative;
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Token, parenthesized, token};
@@ -35,9 +35,18 @@ pub(super) fn parse_edge(
         return Ok(broken([PartialPort::from(&output)]));
     }
     let Ok(arrow) = input.parse::<Token![>>]>() else {
+        match take_other_arrow(input) {
+            Some(other) => errors.at(other, format!("write `>>` for this arrow: {EDGE_FORM}")),
+            None => errors.at(statement, format!("this is no edge; {EDGE_FORM}")),
+        }
+        // Its other port is one that an edge names.
+        let inputs = parse_target(&output, input, &mut Errors::default());
         input.parse::<TokenStream>()?;
-        errors.at(statement, format!("this is no edge; {EDGE_FORM}"));
-        return Ok(broken([PartialPort::from(&output)]));
+        let inputs = match inputs {
+            Ok(Ok(Target::Input(input))) => vec![PartialPort::from(&input)],
+            _ => Vec::new(),
+        };
+        return Ok(broken([PartialPort::from(&output)].into_iter().chain(inputs)));
     };
     if input.is_empty() {
         let text = format!("this edge ends after `>>`; write `{output} >> consumer.input;`");
@@ -66,6 +75,19 @@ pub(super) fn parse_edge(
         reject_at_discard(written, errors);
     }
     Ok(Statement::Edge(EdgeStatement { attributes, output, arrow, target }))
+}
+
+/// Takes an arrow that is not `>>`, if one is here: `->`, `=>`, `>`, `<<`, `<-`, `|`, `|>` or `=`.
+fn take_other_arrow(input: ParseStream<'_>) -> Option<TokenStream> {
+    let ahead = input.fork();
+    let mut arrow = TokenStream::new();
+    while let Ok(punct) = ahead.parse::<Punct>() {
+        arrow.extend([TokenTree::from(punct)]);
+    }
+    let text = arrow.to_string().replace(' ', "");
+    let is_arrow = ["->", "=>", ">", "<<", "<-", "|", "|>", "=", "-->", "==>", ">>>"];
+    is_arrow.contains(&text.as_str()).then(|| input.advance_to(&ahead))?;
+    Some(arrow)
 }
 
 /// A statement that can't be read to its end, with the ports that it names.

@@ -1,12 +1,14 @@
 //! Reads nodes: `let name: Operator = …`.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::parse::ParseStream;
 use syn::{Attribute, Pat, Token, Type};
 
 use super::node_attributes::read_node_attributes;
 use super::operator_type::{has_placeholder_inside, reject_non_operator};
 use super::pool;
+use super::port::can_be_raw;
 use super::value::parse_value;
 use crate::diagnostic::Errors;
 use crate::graph::parts::{NodeParts, Pool, PoolKind};
@@ -23,7 +25,18 @@ pub(super) fn parse_node(
     let pattern = input.call(Pat::parse_single);
     let Some(name) = pattern.ok().and_then(|pattern| node_name(pattern, errors)) else {
         input.parse::<TokenStream>()?;
-        errors.at(statement, "a node is written `let name: Operator = …;`");
+        match statement.clone().into_iter().nth(1) {
+            Some(TokenTree::Ident(keyword))
+                if syn::parse2::<Ident>(keyword.to_token_stream()).is_err() =>
+            {
+                let text = match can_be_raw(&keyword) {
+                    true => format!("a node with the name of a keyword is written `r#{keyword}`"),
+                    false => format!("a node can't be named `{keyword}`; give it another name"),
+                };
+                errors.at(&keyword, text);
+            }
+            _ => errors.at(statement, "a node is written `let name: Operator = …;`"),
+        }
         return Ok(Statement::Broken(BrokenStatement::default()));
     };
     let broken = |ty, value| {

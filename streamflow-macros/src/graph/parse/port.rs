@@ -21,6 +21,11 @@ pub(super) enum Side {
     Input,
 }
 
+/// Whether a keyword can be a name with `r#`.
+pub(super) fn can_be_raw(keyword: &Ident) -> bool {
+    !["self", "Self", "super", "crate", "_"].iter().any(|word| keyword == word)
+}
+
 /// Reads a port. If the port can't be read to its end, the function consumes the rest of `input`.
 pub(super) fn parse_port(
     input: ParseStream<'_>,
@@ -28,6 +33,19 @@ pub(super) fn parse_port(
     errors: &mut Errors,
 ) -> syn::Result<PortResult> {
     let Ok(node) = input.parse::<Ident>() else {
+        if let Ok(keyword) = input.fork().call(Ident::parse_any)
+            && keyword != "_"
+        {
+            input.parse::<TokenStream>()?;
+            let text = match can_be_raw(&keyword) {
+                true => format!("a node with the name of a keyword is written `r#{keyword}`"),
+                false => {
+                    format!("`{keyword}` can't be the name of a node; give the node another one")
+                }
+            };
+            errors.at(&keyword, text);
+            return Ok(Err(None));
+        }
         let rest: TokenStream = input.parse()?;
         let is_group = matches!(rest.clone().into_iter().next(), Some(TokenTree::Group(_)));
         let text = match side {
@@ -57,7 +75,10 @@ pub(super) fn parse_port(
         let keyword = input.fork().call(Ident::parse_any).ok();
         input.parse::<TokenStream>()?;
         let tokens = quote!(#node #dot #keyword);
-        let hint = keyword.map(|word| format!("; a keyword is written `{node}.r#{word}`"));
+        let hint = keyword.map(|word| match can_be_raw(&word) {
+            true => format!("; a keyword is written `{node}.r#{word}`"),
+            false => format!("; `{word}` can't be one"),
+        });
         let hint = hint.unwrap_or_default();
         errors.at(tokens, format!("expected the name of a port after `{node}.`{hint}"));
         return Ok(Err(Some(PartialPort { node, dot: Some(dot), name: None })));

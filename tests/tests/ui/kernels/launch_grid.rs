@@ -1,4 +1,4 @@
-// A value that is not a grid.
+// Values that are not grids.
 use streamflow::prelude::*;
 
 /// out[i] = value
@@ -7,14 +7,15 @@ fn fill(out: &mut [f32], value: f32) {
     out.fill(value);
 }
 
-/// out[i] = from[i]
-#[kernel(unsafe cuda = "unsigned long long i = thread_index(); if (i < out_len) out[i] = from[i];")]
-fn copy(out: &mut [f32], from: &[f32]) {
-    out.copy_from_slice(from);
+fn number(stream: &CudaStream, out: &mut Tensor<f32>, count: u32) -> Result<(), Error> {
+    stream.launch::<fill>(count, (out, 1.0))
 }
 
-fn step(stream: &CudaStream, out: &mut Tensor<f32>, from: &mut Tensor<f32>) -> Result<(), Error> {
-    let _ = from;
+fn numbers(stream: &CudaStream, out: &mut Tensor<f32>, rows: u32) -> Result<(), Error> {
+    stream.launch::<fill>([rows, 16], (out, 1.0))
+}
+
+fn text(stream: &CudaStream, out: &mut Tensor<f32>) -> Result<(), Error> {
     stream.launch::<fill>("all", (out, 1.0))
 }
 

@@ -1,0 +1,196 @@
+//! Types that only rustc can judge, in an operator without type parameters: ports whose type the macro does not know to be
+//! a message, and fields of the state that may be unable to move to another thread.
+//!
+//! Wherever such a type is used, rustc would report it again. So it is used under another name, `__Detect_boxes`, which
+//! has a type only if the check holds: see `streamflow/src/operator/checked.rs`. The check is a constant, which rustc
+//! evaluates once, and underlines at the user's type.
+
+use proc_macro2::{Delimiter, Group, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{GenericArgument, Ident, PathArguments, Type, parse_quote};
+
+use super::model::{Body, Direction, Form, Operator, Port};
+use crate::tokens::{LeftToRustc, is_element, is_message, left_to_rustc, mentions};
+
+/// The constants and names of one operator.
+#[derive(Default)]
+pub(super) struct Checks {
+    /// Those of the struct's fields, beside the struct.
+    pub(super) of_fields: TokenStream,
+    /// The others, beside the implementations.
+    pub(super) others: TokenStream,
+}
+
+/// Renames these types, and returns the constants and the names.
+pub(super) fn name_checked_types(operator: &mut Operator) -> Checks {
+    let mut checks = Checks::default();
+    if !operator.generics.params.is_empty() {
+        return checks;
+    }
+    let (owner, cfgs) = (operator.ident.unraw(), operator.cfgs.clone());
+    let name = |part: &Ident| format_ident!("__{owner}_{}", part.unraw(), span = Span::call_site());
+    for port in &mut operator.ports {
+        checks.others.extend(check_port(port, &name(&port.ident)));
+    }
+    let Body::State(state) = &mut operator.body else { return checks };
+    for field in state {
+        let (Some(ident), false) = (&field.ident, field.attrs.iter().any(is_cfg)) else { continue };
+        let name = name(ident);
+        let is = format_ident!("{name}_is");
+        let ty = field.ty.clone();
+        if surely_moves(&ty) {
+            continue;
+        }
+        let mentions_stream = mentions(ty.to_token_stream(), &format_ident!("Stream"));
+        if mentions_stream {
+            field.ty = parse_quote!(#name);
+            checks.of_fields.extend(check_field_with_stream(&ty, &name, &is, &cfgs));
+        } else {
+            checks.others.extend(constant(&is, &ty, &ty.to_token_stream(), &quote!(State)));
+        }
+        operator.state_checks.push(is);
+    }
+    checks
+}
+
+fn is_cfg(attr: &syn::Attribute) -> bool {
+    attr.path().is_ident("cfg")
+}
+
+/// The check of a port's type, which gets the name.
+fn check_port(port: &mut Port, name: &Ident) -> Option<TokenStream> {
+    let none = syn::Generics::default();
+    let renamed = |ty: &Type| -> Type {
+        let name = Ident::new(&name.to_string(), ty.span());
+        parse_quote!(#name)
+    };
+    let (ty, check, message) = match left_to_rustc(&port.message, &none)? {
+        LeftToRustc::Message => (port.message.clone(), quote!(IsMessage), renamed(&port.message)),
+        LeftToRustc::Element(element) => {
+            let message = with_argument(&port.message, renamed(element));
+            (element.clone(), quote!(IsElement), message)
+        }
+    };
+    port.written = match (&port.written, port.direction) {
+        (Type::Reference(reference), _) => {
+            let mut reference = reference.clone();
+            *reference.elem = message.clone();
+            Type::Reference(reference)
+        }
+        (shared, Direction::Input { form: Form::Shares, .. }) => {
+            with_argument(shared, message.clone())
+        }
+        _ => message.clone(),
+    };
+    port.message = message;
+    port.is_checked = true;
+    let is = format_ident!("{name}_is");
+    // Within another type, a reference is reported as any other type is.
+    let (first, last) = ends(&ty);
+    let (begin, end) =
+        (quote_spanned!(first=> ::streamflow::__private::PortOf<), quote_spanned!(last=> >));
+    let constant = constant(&is, &ty, &quote!(#begin #ty #end), &check);
+    Some(quote! {
+        #constant
+        #[cfg(not(rust_analyzer))]
+        type #name = <<::streamflow::__private::Fits<{ #is }>
+            as ::streamflow::__private::Checked<fn(#ty)>>::Type
+            as ::streamflow::__private::Argument>::Type;
+        #[cfg(rust_analyzer)]
+        type #name = #ty;
+    })
+}
+
+/// The check of a field that may hold a tick's stream. Its type gets the name.
+fn check_field_with_stream(ty: &Type, name: &Ident, is: &Ident, cfgs: &TokenStream) -> TokenStream {
+    let (first, last) = ends(ty);
+    let keyword = quote_spanned!(first=> fn);
+    let mut argument = Group::new(Delimiter::Parenthesis, ty.to_token_stream());
+    argument.set_span(last);
+    let constant = constant(is, ty, &quote!(#keyword #argument), &quote!(FieldType));
+    quote! {
+        #cfgs
+        #constant
+        #cfgs
+        #[doc(hidden)]
+        #[allow(non_camel_case_types)]
+        type #name = <<::streamflow::__private::Fits<{ #is }>
+            as ::streamflow::__private::Checked<fn(#ty)>>::Type
+            as ::streamflow::__private::Argument>::Type;
+    }
+}
+
+/// `const name: bool = <Type as Trait>::__IS;`, underlined at the user's type.
+fn constant(name: &Ident, written: &Type, ty: &TokenStream, check: &TokenStream) -> TokenStream {
+    let (first, last) = ends(written);
+    let lead = quote_spanned!(first=> <);
+    let end = quote_spanned!(last=> __IS);
+    quote! {
+        #[allow(non_upper_case_globals)]
+        const #name: ::core::primitive::bool = #lead #ty as ::streamflow::__private::#check>::#end;
+    }
+}
+
+/// The spans of the first and the last token.
+fn ends(ty: &Type) -> (Span, Span) {
+    let mut spans = ty.to_token_stream().into_iter().map(|token| token.span());
+    let first = spans.next().unwrap_or_else(Span::call_site);
+    (first, spans.last().unwrap_or(first))
+}
+
+/// `Name<argument>` for `Name<other>`.
+fn with_argument(ty: &Type, argument: Type) -> Type {
+    let mut ty = ty.clone();
+    if let Type::Path(path) = &mut ty
+        && let Some(last) = path.path.segments.last_mut()
+    {
+        last.arguments = PathArguments::AngleBracketed(parse_quote!(<#argument>));
+    }
+    ty
+}
+
+/// Whether a type has a name whose types may move to another thread, and has no other argument.
+fn surely_moves(ty: &Type) -> bool {
+    const NAMES: &[&str] = &[
+        "AtomicBool",
+        "AtomicU64",
+        "AtomicUsize",
+        "BTreeMap",
+        "BTreeSet",
+        "Box",
+        "CudaStream",
+        "Duration",
+        "HashMap",
+        "HashSet",
+        "Instant",
+        "Option",
+        "PathBuf",
+        "Shared",
+        "Vec",
+        "VecDeque",
+        "char",
+        "i128",
+        "u128",
+    ];
+    match ty {
+        Type::Array(array) => surely_moves(&array.elem),
+        Type::Tuple(tuple) => tuple.elems.iter().all(surely_moves),
+        Type::Path(path) if path.qself.is_none() => {
+            let Some(last) = path.path.segments.last() else { return false };
+            let known =
+                is_message(ty) || is_element(ty) || NAMES.iter().any(|name| last.ident == name);
+            known
+                && match &last.arguments {
+                    PathArguments::None => true,
+                    PathArguments::AngleBracketed(list) => list
+                        .args
+                        .iter()
+                        .all(|one| matches!(one, GenericArgument::Type(ty) if surely_moves(ty))),
+                    PathArguments::Parenthesized(_) => false,
+                }
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,78 @@
+//! The expansion of an operator whose parameters have a mistake: a lifetime, or a type parameter without its bounds.
+//!
+//! The user's `impl Compute` is right once the mistake is gone, so nothing in it is reported. It needs an `Operator`, whose
+//! types are unknown: they depend on a constant that can't be evaluated, because the mistake itself stands there.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::GenericParam;
+use syn::ext::IdentExt;
+
+use super::constructor::expand_definition;
+use super::model::Operator;
+use super::structs::name_types;
+
+/// `mistake` is a `compile_error!`.
+pub(super) fn expand_refused(operator: &Operator, mistake: TokenStream) -> TokenStream {
+    let definition = expand_definition(operator);
+    let (ident, visibility, cfgs) = (&operator.ident, &operator.visibility, &operator.cfgs);
+    let names = name_types(operator);
+    let (io, tick) = (&names.io, &names.tick);
+    let mistaken = format_ident!("__{}_mistaken", ident.unraw());
+    // With defaults, since the user may have written the Io without its parameters.
+    let params = names.io_generics.params.iter().filter_map(|param| match param {
+        GenericParam::Type(param) => Some(&param.ident),
+        GenericParam::Lifetime(_) | GenericParam::Const(_) => None,
+    });
+    let params: Vec<_> = params.collect();
+    let (impl_generics, type_generics, where_clause) = operator.generics.split_for_impl();
+    let name = ident.unraw().to_string();
+    quote! {
+        #definition
+
+        #cfgs
+        #[doc(hidden)]
+        #[allow(non_upper_case_globals)]
+        const #mistaken: bool = #mistake;
+
+        #cfgs
+        #[doc(hidden)]
+        #visibility type #io<#tick, #(#params = (),)*> = <::streamflow::__private::Fits<{ #mistaken }>
+            as ::streamflow::__private::Checked<(&#tick (), #(#params,)*)>>::Type;
+
+        #cfgs
+        const _: () = {
+            type Unknown = <::streamflow::__private::Fits<{ #mistaken }>
+                as ::streamflow::__private::Checked<()>>::Type;
+
+            impl #impl_generics ::streamflow::__private::Operator for #ident #type_generics #where_clause {
+                const NAME: &'static ::core::primitive::str = #name;
+                const INPUTS: &'static [::streamflow::__private::PortInfo] = &[];
+                const OUTPUTS: &'static [::streamflow::__private::PortInfo] = &[];
+                const STREAM_NAMES: &'static [&'static ::core::primitive::str] = &[];
+                const STREAMS: ::core::primitive::usize = 0;
+                type Ports = Unknown;
+                type Io<#tick> = Unknown;
+                type StreamNames<#tick> = Unknown;
+                type Params = Unknown;
+                type __Checked = Unknown;
+                type __Node = Unknown;
+
+                fn __ports() -> Unknown {
+                    ::core::unreachable!()
+                }
+
+                fn __io<#tick>(
+                    _: &#tick mut Unknown,
+                    _: &#tick ::streamflow::__private::ExecutionContext,
+                ) -> Unknown {
+                    ::core::unreachable!()
+                }
+
+                fn __stream_names(_: &::streamflow::__private::ExecutionContext) -> Unknown {
+                    ::core::unreachable!()
+                }
+            }
+        };
+    }
+}

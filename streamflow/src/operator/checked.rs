@@ -1,0 +1,90 @@
+//! Types that a macro checks once. A macro knows types by their names only, so rustc decides whether one fits, and reports
+//! one that does not at every use. `#[operator]` therefore names such a type through [`Checked`]: if the constant of
+//! [`Fits`] can't be evaluated, because a bound in it does not hold, rustc reports that bound once, and what is made of the
+//! type has no type, about which rustc is silent.
+
+use std::marker::PhantomData;
+
+use crate::memory::Element;
+use crate::message::Message;
+
+/// Whether a type fits.
+#[derive(Debug)]
+pub struct Fits<const IT: bool>;
+
+/// `T`, once it is known to fit.
+pub trait Checked<T> {
+    /// `T`
+    type Type;
+}
+
+impl<T> Checked<T> for Fits<true> {
+    type Type = T;
+}
+
+/// A type that exists: its own bounds hold.
+#[must_use]
+pub const fn exists<T>() -> bool {
+    true
+}
+
+/// A port of this type.
+#[derive(Debug)]
+pub struct PortOf<T>(PhantomData<T>);
+
+/// A message. The trait has no other trait above it, about which rustc would report a second error.
+pub trait IsMessage {
+    /// Whether it is one. rustc reports a type that is none where a macro names this item.
+    const __IS: bool = true;
+}
+
+impl<T: Message> IsMessage for PortOf<T> {}
+
+/// An element of device memory, in the same way.
+pub trait IsElement {
+    /// Whether it is one.
+    const __IS: bool = true;
+}
+
+impl<T: Element> IsElement for PortOf<T> {}
+
+/// The type of an operator's field.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be a field of an operator, which moves between threads and outlives a tick",
+    label = "this type can't move to another thread, or it borrows",
+    note = "for an `Rc` write `Arc`, and for data of one thread a `Mutex` around data that may move; own what is borrowed",
+    note = "a tick's `Stream` stays in its tick: keep its data as `OnStream<…>`, or keep a `CudaStream` of your own"
+)]
+pub trait State {
+    /// Whether it is one. rustc reports a type that is none where a macro names this item.
+    #[doc(hidden)]
+    const __IS: bool = true;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Send + 'static> State for T {}
+
+/// The type of a field that may mention a tick's `Stream`, from `fn(Type)`: there its lifetime may be left out.
+#[diagnostic::on_unimplemented(
+    message = "a tick's `Stream` can't be a field of an operator: it stays in its tick",
+    label = "this field outlives the tick",
+    note = "keep the data with its stream as `OnStream<…>`, or keep a `CudaStream` of your own"
+)]
+pub trait FieldType {
+    /// Whether it is one. rustc reports a type that is none where a macro names this item.
+    #[doc(hidden)]
+    const __IS: bool = true;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: State> FieldType for fn(T) {}
+
+/// `T`, from `fn(T)`. In a function's type, rustc permits a type whose lifetime is left out.
+pub trait Argument {
+    /// `T`
+    type Type;
+}
+
+impl<T> Argument for fn(T) {
+    type Type = T;
+}
