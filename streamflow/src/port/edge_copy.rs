@@ -149,7 +149,7 @@ impl<First: CopyPart, Rest: CopyFields> CopyFields for (First, Rest) {
 impl<First: CopyFields, Others: CopyFields> CopyFields for Either<First, Others> {
     fn copy_on(
         fields: Self::FieldRefs<'_>,
-        stream: &CudaStream,
+        stream: Option<&CudaStream>,
         cx: &ExecutionContext,
     ) -> Result<Self> {
         Ok(match fields {
@@ -160,7 +160,7 @@ impl<First: CopyFields, Others: CopyFields> CopyFields for Either<First, Others>
 }
 
 impl CopyFields for Neither {
-    fn copy_on(fields: Self, _: &CudaStream, _: &ExecutionContext) -> Result<Self> {
+    fn copy_on(fields: Self, _: Option<&CudaStream>, _: &ExecutionContext) -> Result<Self> {
         Ok(fields)
     }
 }
