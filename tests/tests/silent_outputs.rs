@@ -28,7 +28,11 @@ struct Sift {
 impl Compute for Sift {
     fn compute(&mut self, io: SiftIo<'_>, cx: &ExecutionContext) -> Result<()> {
         let number = io.number.receive().into_data();
-        if self.every > 0 && cx.tick().is_multiple_of(self.every) { io.sifted.emit(number) } else { Ok(()) }
+        if self.every > 0 && cx.tick().is_multiple_of(self.every) {
+            io.sifted.emit(number)
+        } else {
+            Ok(())
+        }
     }
 }
 
