@@ -268,7 +268,7 @@ fn several_errors(platform: &Platform) -> Result<(), Failed> {
         let text = check_error("run", done, |error| matches!(error, Error::Run { .. }))?;
         check_text(
             &text,
-            &["failed in `compute`, tick 2: out of paper", "1 more", "`stop`", "out of ink"],
+            &["failed in `compute`, tick 2: out of paper", "1 error more", "`stop`", "out of ink"],
         )
     })
 }

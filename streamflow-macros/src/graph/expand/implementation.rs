@@ -4,15 +4,14 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 
 use super::paths::parenthesized;
-use super::{constructor, diagram, handle, idents};
+use super::{constructor, handle, idents};
 use crate::graph::model::{Graph, Node};
 use crate::graph::spans::first_and_last;
 
 /// The constants, `new`, the methods that run the graph, and the accessors of the operators.
-pub(super) fn expand_methods(graph: &Graph, mermaid: &str) -> TokenStream {
+pub(super) fn expand_methods(graph: &Graph, mermaid: &str, dot: &str) -> TokenStream {
     let header = &graph.header;
     let (visibility, name) = (&header.visibility, &header.name);
-    let dot = diagram::draw_dot(graph);
     let params = header.params.iter().map(|param| {
         let (name, ty) = (&param.name, &param.ty);
         quote!(#name: #ty)

@@ -23,12 +23,13 @@ use super::model::Graph;
 
 /// All items of a graph.
 pub(super) fn expand_graph(mut graph: Graph) -> TokenStream {
+    // First: the diagrams show the types as they are written.
+    let (mermaid, dot) = (diagram::draw_mermaid(&graph), diagram::draw_dot(&graph));
     let checked = checked::name_checked_types(&mut graph);
     let graph = &graph;
-    let mermaid = diagram::draw_mermaid(graph);
     let definition = definition::expand_struct(graph, &mermaid);
     let pools = pools::expand_constants(graph);
-    let implementation = implementation::expand_methods(graph, &mermaid);
+    let implementation = implementation::expand_methods(graph, &mermaid, &dot);
     let graph_impl = graph_impl::expand_graph_impl(graph);
     let handle = handle::expand_handle(graph);
     // Some would fail because of a mistake that is reported anyway: see "Which check is where" in `graph/mod.rs`.
