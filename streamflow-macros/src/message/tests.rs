@@ -45,7 +45,7 @@ fn the_place_of_an_enum_is_that_of_all_its_variants() {
     assert!(text.contains(place), "{text}");
     let list = "typeList=Either<(Tensor<f32>,()),Either<(Mine,()),Either<(),Neither>>>;";
     assert!(text.contains(list), "{text}");
-    assert!(text.contains("<MineasMessage>::memory(__field_0,visit);"), "{text}");
+    assert!(text.contains("<MineasMessage>::memory(__field_0,__visit);"), "{text}");
 }
 
 #[test]
