@@ -154,6 +154,14 @@ fn each_bad_statement_is_one_mistake_and_the_others_are_checked() {
 }
 
 #[test]
+fn a_value_without_a_type_is_a_mistake_whatever_it_calls() {
+    for value in [quote!(new()), quote!(::new()), quote!((b)()), quote!(b.c()), quote!(A::new())] {
+        let found = mistakes(quote!(let a = #value;));
+        assert!(found.len() == 1 && found[0].starts_with("node `a` has no type"), "{found:#?}");
+    }
+}
+
+#[test]
 fn a_cycle_is_reported_with_its_path_at_the_edge_that_closes_it() {
     let found = mistakes(quote! {
         let a: A = A::new();

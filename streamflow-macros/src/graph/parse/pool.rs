@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use syn::parse::ParseStream;
-use syn::{Attribute, Expr, ExprPath, Token, Type, parse_quote};
+use syn::{Attribute, Expr, ExprPath, Token, Type, TypePath};
 
 use super::attribute::is_doc;
 use super::value::parse_value;
@@ -67,6 +67,8 @@ pub(super) fn type_of_value(input: ParseStream<'_>) -> Option<Type> {
     let Expr::Path(ExprPath { qself: None, mut path, .. }) = *call.func else { return None };
     path.segments.pop();
     path.segments.pop_punct();
-    let ty: Type = parse_quote!(#path);
+    // A function without a path before its name is of no type.
+    path.segments.last()?;
+    let ty = Type::Path(TypePath { attrs: Vec::new(), qself: None, path });
     PoolKind::of(&ty).map(|_| ty)
 }
