@@ -1,4 +1,4 @@
-//! An operator that forgets `emit` is told: in the report, and by the stall. And `#[copy]` of host data.
+//! The report and the stall name an output whose operator forgets `emit`. And `#[copy]` of host data.
 #![allow(clippy::unwrap_used, missing_docs, reason = "a test")]
 
 use streamflow::prelude::*;

@@ -92,8 +92,8 @@ pub(super) unsafe fn note_work(journal: &Journal, work: &Work, accesses: &[Acces
     unsafe { journal.append(1 + count, false, write) }
 }
 
-/// Notes a record or a wait that is about to be made, in one line. It is open until the journal is told that the call
-/// has returned. Whether there was room.
+/// Notes a record or a wait that is about to be made, in one line. The call is open until it has returned, and the
+/// journal has [closed](Journal::close) it. Whether there was room.
 ///
 /// # Safety
 /// As for [`Journal::append`].
