@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::iter;
 use std::process::ExitCode;
 
-use streamflow::PlatformBuilder;
+use streamflow::platform::PlatformBuilder;
 use streamflow::prelude::*;
 use streamflow::schedule::Report;
 use tracing_subscriber::EnvFilter;

@@ -10,6 +10,7 @@ mod reference;
 pub use graph::EdgesApp;
 pub use kernels::{blur_columns, blur_rows, grey, magnitude, sobel_x, sobel_y};
 pub use reference::{TOLERANCE, reference};
+use streamflow::memory::Pinned;
 use streamflow::prelude::*;
 
 use crate::png_io::Image;

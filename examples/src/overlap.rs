@@ -4,6 +4,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use streamflow::memory::Pinned;
 use streamflow::prelude::*;
 
 /// The maximum number of streams: enough for a copy in each direction and a kernel at the same time.

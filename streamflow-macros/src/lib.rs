@@ -132,11 +132,11 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 ///   `streamflow::guide::running_a_graph` compares these methods,
 /// - `params(&self)`, which sets the parameters of the nodes from any thread: `graph.params().cfar().set_threshold(0.5)?`.
 ///   It returns a `NameHandle`, with a method for each node. `load_params(path)` and `load_params_str(name, text)` set
-///   all of them from TOML. The documentation of `streamflow::Param` has a whole program,
+///   all of them from TOML. The documentation of `streamflow::param::Param` has a whole program,
 /// - for each node `name(&self) -> &Operator` and `name_mut(&mut self) -> &mut Operator`,
 /// - `MERMAID` and `DOT`, the graph as a diagram.
 ///
-/// The struct implements `streamflow::Graph`.
+/// The struct implements `streamflow::graph::Graph`.
 ///
 /// # Grammar
 /// ```text
@@ -182,7 +182,7 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 ///   type needs the type: `let NAME: CudaStreamPool = from_file(path)?;`.
 /// - `let name: Operator = …;` is a node. The operator's type is required. The expression can use the parameters,
 ///   `platform` and `?` on any error, as in `Blend::new(0.25, platform.allocator("BLENDED", device(0), LIMITS)?)`. The documentation
-///   of `streamflow::Allocator` has the whole program.
+///   of `streamflow::memory::Allocator` has the whole program.
 /// - `a.out >> b.in;` is an edge, and `a.out >> (b.in, c.in);` are two. An input has one producer. An `#[input(many)]`
 ///   has any number of producers, and an `#[input(size = n)]` has `n`; their messages are in the order of the edges. An
 ///   output may have any number of consumers. Several consumers share one message, so each reads it (`&T`) or shares it
@@ -314,7 +314,7 @@ pub fn graph(tokens: TokenStream) -> TokenStream {
 /// - `CombineAndSumIo<'t>`, the ports and stream names in one tick, a field for each,
 /// - `CombineAndSumPorts`, the ports that a graph connects,
 /// - `CombineAndSumStreams<'t>`, the stream names for `start`,
-/// - and an implementation of `streamflow::Operator`, which describes the ports (names, types, documentation) and the
+/// - and an implementation of `streamflow::operator::Operator`, which describes the ports (names, types, documentation) and the
 ///   number of streams that the operator may take from its pool.
 ///
 /// Each of these types has the generic parameters that it needs. The Io has those that the ports' types need;

@@ -5,62 +5,73 @@
 extern crate self as streamflow;
 
 mod caught;
-mod context;
+pub mod context;
 pub mod driver;
-mod error;
+pub mod error;
 pub mod graph;
 pub mod guide;
 pub mod kernel;
 mod lock;
 pub mod memory;
 pub mod message;
-mod operator;
+pub mod operator;
 pub mod operators;
-mod param;
-mod platform;
+pub mod param;
+pub mod platform;
 pub mod port;
 pub mod schedule;
 pub mod stream;
 mod sync;
 pub mod testing;
-mod time;
+pub mod time;
 mod turns;
 
-pub use context::{ExecutionContext, OnStream, Stream, StreamName, StreamRef, Table, Waker};
-pub use driver::{BorrowedStream, Coscheduling, DeviceId, GreenContext, SmSizes, StreamFlags};
+#[doc(inline)]
+pub use context::{ExecutionContext, Stream, Table};
+#[doc(inline)]
 pub use error::failure::Result;
-pub use error::{Error, Failure, InHook};
-pub use graph::Graph;
+#[doc(inline)]
+pub use error::{Error, Failure};
+#[doc(inline)]
 pub use half::f16;
+#[doc(inline)]
 pub use kernel::Grid;
-pub use memory::{
-    Allocator, Buffer, DeviceSlice, Download, Downloaded, Element, MemoryLimits, MemoryOptions,
-    Pinned, Shared, Tensor, TensorView,
-};
-pub use message::{HostData, Many, Message, Metadata};
-pub use operator::{Answer, AsyncHandle, BooleanHandle, Compute, Condition, Node, Operator};
-pub use param::{NoParams, Param, ParamChange};
-pub use platform::{HostPlatform, Platform, PlatformBuilder, PlatformOptions, device};
-pub use port::{In, Out};
-pub use schedule::{Report, RunHandle, Running, Spawn, Stepped};
-pub use stream::{
-    CudaGreenContext, CudaGreenContextPool, CudaStream, CudaStreamPool, ExternalStream,
-    GreenContexts, Point, StreamPool, TimingEvent,
-};
+#[doc(inline)]
+pub use memory::{Buffer, Download, Element, Shared, Tensor};
+#[doc(inline)]
+pub use message::{HostData, Message};
+#[doc(inline)]
+pub use operator::Compute;
+#[doc(inline)]
+pub use platform::{Platform, device};
+#[doc(inline)]
+pub use schedule::Spawn;
+#[doc(inline)]
+pub use stream::{CudaStream, CudaStreamPool};
+#[doc(inline)]
 pub use streamflow_macros::{Message, graph, kernel, operator};
-pub use time::{Clock, Timestamp};
 
-/// The items that most programs use: `use streamflow::prelude::*;`.
+// Other names of items in `stream` and `platform`, for older programs.
+#[doc(hidden)]
+pub use driver::StreamFlags;
+#[doc(hidden)]
+pub use platform::PlatformOptions;
+
+/// What a first program needs: `use streamflow::prelude::*;`.
+///
+/// All other names are imported from their modules: [`memory`](crate::memory) for allocators,
+/// [`stream`](crate::stream) for green contexts, [`operator`](crate::operator) for conditions, and so on.
 pub mod prelude {
+    #[doc(no_inline)]
     pub use crate::{
-        Allocator, Answer, AsyncHandle, BooleanHandle, Buffer, Clock, Compute, Condition,
-        Coscheduling, CudaGreenContext, CudaGreenContextPool, CudaStream, CudaStreamPool, DeviceId,
-        DeviceSlice, Download, Element, Error, ExecutionContext, Failure, Graph, Grid, HostData,
-        In, Many, MemoryLimits, Message, Metadata, OnStream, Operator, Out, Pinned, Platform,
-        PlatformOptions, Result, Shared, Spawn, Stream, StreamFlags, StreamPool, Tensor, Timestamp,
-        Waker, device, f16, kernel, operator,
+        Buffer, Compute, CudaStream, CudaStreamPool, Download, Element, Error, ExecutionContext,
+        Failure, Grid, HostData, Message, Platform, Result, Shared, Spawn, Stream, Table, Tensor,
+        device, kernel, operator,
     };
     // The macro `graph!`, without the module of the same name.
+    #[doc(hidden)]
+    pub use crate::platform::PlatformOptions;
+    #[doc(no_inline)]
     pub use streamflow_macros::graph;
 }
 
@@ -78,15 +89,15 @@ pub mod __private {
     pub use crate::graph::{Graph, RunState, bind_conditions};
     pub use crate::kernel::expansion::*;
     pub use crate::kernel::{Coverage, Kernel, KernelInfo, ParamInfo, ParamKind, Passing};
-    pub use crate::memory::{DeviceSlice, Element, Scalar, Shared};
+    pub use crate::memory::{Allocator, DeviceSlice, Element, Scalar, Shared, Tensor};
     pub use crate::message::{
-        Description, Host, MemoryVisitor, Message, Payload, Place, Several, Sole,
+        Description, Host, HostData, MemoryVisitor, Message, Payload, Place, Several, Sole,
     };
     pub use crate::operator::condition::make as when;
     pub use crate::operator::{
-        Again, AnyNode, Argument, Checked, Compute, FieldType, Fits, IsElement, IsMessage, Node,
-        NodeOptions, NodeStreams, OnFailure, Operator, PortOf, State, any_node, apart, exists,
-        kept, restarting,
+        Again, AnyNode, Argument, AsyncHandle, BooleanHandle, Checked, Compute, FieldType, Fits,
+        IsElement, IsMessage, Node, NodeOptions, NodeStreams, OnFailure, Operator, PortOf, State,
+        any_node, apart, exists, kept, restarting,
     };
     pub use crate::param::{
         Exchange, GraphParams, Limits, NoParams, OperatorParams, ParamCell, ParamMaker,

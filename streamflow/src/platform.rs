@@ -9,9 +9,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::driver::{
-    BorrowedStream, Coscheduling, DeviceId, DeviceInfo, Driver, Note, RaceReports, SmSizes,
-};
+use crate::driver::{BorrowedStream, Coscheduling, Driver, Note, RaceReports, SmSizes};
+pub use crate::driver::{DeviceId, DeviceInfo};
 use crate::error::{Error, Result};
 use crate::memory::{
     Allocator, Buffer, Download, Downloadable, Element, IntoShape, MemoryLimits, MemoryOptions,
@@ -234,7 +233,7 @@ impl Platform {
     }
 
     /// The legacy default stream of a device. It and the
-    /// [`Blocking`](crate::StreamFlags::Blocking) streams of the device wait for each other.
+    /// [`Blocking`](crate::stream::StreamFlags::Blocking) streams of the device wait for each other.
     ///
     /// # Errors
     /// [`Error::NoSuchDevice`].

@@ -51,7 +51,9 @@ fn nanoseconds(duration: Duration) -> u64 {
 ///
 /// ```
 /// # use std::time::Duration;
-/// # use streamflow::{Clock, Platform, PlatformOptions, Timestamp};
+/// # use streamflow::Platform;
+/// # use streamflow::platform::PlatformOptions;
+/// # use streamflow::time::{Clock, Timestamp};
 /// # fn main() -> streamflow::Result<()> {
 /// let clock = Clock::simulated();
 /// let platform = Platform::host().clock(&clock).build()?;

@@ -21,7 +21,9 @@ use streamflow::driver::{
     Access, AccessMode, DriverResult, MemoryRange, Param, RawEvent, RawFunction, RawStream,
 };
 use streamflow::kernel::Kernel;
+use streamflow::platform::PlatformOptions;
 use streamflow::prelude::*;
+use streamflow::stream::StreamFlags;
 use streamflow_tests::foreign::{BYTES, Bare};
 use streamflow_tests::kernels::axpy;
 use streamflow_tests::layers::Null;

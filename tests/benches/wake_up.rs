@@ -18,6 +18,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use streamflow::memory::Pinned;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::slow_fill;
 

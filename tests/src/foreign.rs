@@ -11,9 +11,11 @@ use streamflow::driver::{
     CopyKind, CopyOp, Driver, DriverResult, MemoryRange, RawEvent, RawStream, StreamOptions,
 };
 use streamflow::kernel::{CompiledCode, Function, Kernel, Module};
-use streamflow::port::{Receive, Received};
+use streamflow::memory::DeviceSlice;
+use streamflow::platform::DeviceId;
+use streamflow::port::{In, Receive, Received};
 use streamflow::prelude::*;
-use streamflow::{BorrowedStream, ExternalStream};
+use streamflow::stream::{BorrowedStream, ExternalStream};
 
 /// `add(unsigned* data, unsigned long long len, unsigned value)`: adds `value` to each element. Handwritten PTX.
 pub const ADD_PTX: &str = "

@@ -4,6 +4,7 @@
 use crate::kernels::{add_one, axpy, fill};
 use streamflow::port::Receive;
 use streamflow::prelude::*;
+use streamflow::time::Timestamp;
 
 /// Makes tensors on its own stream.
 #[operator(streams(fill, spare))]

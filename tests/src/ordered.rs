@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
-use streamflow::MemoryOptions;
 use streamflow::driver::host::HostDriver;
 use streamflow::driver::{Driver, RawEvent, RawStream};
+use streamflow::memory::MemoryOptions;
+use streamflow::platform::PlatformOptions;
 use streamflow::prelude::*;
 
 use crate::layers::DropWaits;

@@ -6,7 +6,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use streamflow::memory::DeviceSlice;
 use streamflow::prelude::*;
+use streamflow::stream::StreamFlags;
 use streamflow::testing;
 
 use crate::foreign;

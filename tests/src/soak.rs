@@ -7,8 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use streamflow::operator::AsyncHandle;
 use streamflow::prelude::*;
-use streamflow::{AsyncHandle, Report};
+use streamflow::schedule::Report;
+use streamflow::time::{Clock, Timestamp};
 
 use crate::random::Random;
 use crate::{Failed, check, check_equal};

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use streamflow::driver::Call;
 use streamflow::driver::host::HostDriver;
+use streamflow::memory::{Allocator, MemoryLimits};
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{fill, slow_copy, slow_fill};
 use streamflow_tests::layers::{CallKind, FailNth};

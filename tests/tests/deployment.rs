@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use streamflow::driver::{Call, StreamLabel};
 use streamflow::prelude::*;
+use streamflow::stream::CudaGreenContextPool;
 use streamflow_examples::seed_app;
 use streamflow_examples::seed_graph::CudaStreamApp;
 use streamflow_tests::seen::{report, take};

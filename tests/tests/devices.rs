@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use streamflow::driver::host::HostDriver;
+use streamflow::platform::DeviceId;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{fill, slow_fill};
 use streamflow_tests::layers::Bound;

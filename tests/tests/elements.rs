@@ -5,6 +5,7 @@
 use std::fmt::Debug;
 use std::process::ExitCode;
 
+use streamflow::f16;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{add_one, axpy, fill, reverse, scalars, spin, transpose};
 use streamflow_tests::numbers::Number;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use streamflow::driver::host::HostDriver;
 use streamflow::driver::{Call, DriverError};
-use streamflow::memory::Shape;
+use streamflow::memory::{MemoryLimits, Shape};
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{add_one, fill, slow_copy};
 use streamflow_tests::layers::{CallKind, FailNth};

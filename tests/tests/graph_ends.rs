@@ -12,9 +12,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use graph_ends::{reports, stalls, statistics};
-use streamflow::message::Value;
+use streamflow::message::{Metadata, Value};
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
+use streamflow::time::Timestamp;
 use streamflow_tests::kernels::slow_fill;
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text, stalled};

@@ -3,6 +3,7 @@
 
 use std::process::ExitCode;
 
+use streamflow::graph::Graph;
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast, Counter, Fuse, Invert, Show};
 use streamflow_tests::{Failed, Suite, check_equal, check_error, check_text};

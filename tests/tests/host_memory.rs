@@ -12,6 +12,7 @@ use std::thread::{self, Thread};
 
 use streamflow::Table;
 use streamflow::driver::{Call, CopyKind};
+use streamflow::platform::DeviceId;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{slow_copy, slow_fill};
 use streamflow_tests::layers::{CallKind, FailNth};

@@ -10,6 +10,7 @@ use std::cell::RefCell;
 
 use streamflow::driver::host::Policy;
 use streamflow::prelude::*;
+use streamflow::stream::StreamPool;
 
 type Body = Box<dyn FnOnce()>;
 

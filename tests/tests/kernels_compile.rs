@@ -4,6 +4,7 @@
 
 use std::process::ExitCode;
 
+use streamflow::f16;
 use streamflow::kernel::{KernelInfo, compile_checked_for, compile_for, nvrtc_version};
 use streamflow::prelude::*;
 use streamflow::testing::{Outcome, compile_kernel};

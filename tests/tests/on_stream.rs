@@ -4,6 +4,7 @@
 
 use std::process::ExitCode;
 
+use streamflow::context::OnStream;
 use streamflow::driver::RawStream;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;

@@ -10,6 +10,8 @@ mod operators {
 use std::process::ExitCode;
 
 use operators::{acquired, messages, sequence};
+use streamflow::f16;
+use streamflow::operator::Operator;
 use streamflow::port::{PortInfo, PortSize};
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;

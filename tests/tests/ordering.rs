@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use ordering::old_messages;
 use streamflow::prelude::*;
+use streamflow::stream::StreamFlags;
 use streamflow_tests::layers::DropWaits;
 use streamflow_tests::ordered::{right, without_waits};
 use streamflow_tests::{Failed, Suite, check, races};

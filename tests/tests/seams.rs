@@ -9,9 +9,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use streamflow::context::Waker;
+use streamflow::operator::{Answer, AsyncHandle, Condition};
 use streamflow::prelude::*;
 use streamflow::schedule::{Activity, Stepped};
-use streamflow::{Clock, Timestamp, Waker};
+use streamflow::time::{Clock, Timestamp};
 use streamflow_tests::seen::{Seen, all, push_seen};
 use streamflow_tests::stereo::Counter;
 

@@ -4,11 +4,14 @@
 use std::mem::size_of;
 
 use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any};
+use streamflow::context::OnStream;
 use streamflow::message::{Device, Host};
 use streamflow::port::{
-    HasMessage, Internal, On, Pending, Received, Sends, StreamReady, Unchosen, Unreceived, Unset,
+    HasMessage, In, Internal, On, Out, Pending, Received, Sends, StreamReady, Unchosen, Unreceived,
+    Unset,
 };
 use streamflow::prelude::*;
+use streamflow::time::Timestamp;
 
 // States of ports take no space: only the compiler knows an input's state.
 type Reads = &'static Tensor<f32>;

@@ -8,7 +8,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use streamflow::driver::DriverError;
+use streamflow::memory::Pinned;
 use streamflow::prelude::*;
+use streamflow::stream::StreamPool;
 use streamflow_tests::kernels::{add_one, fill, slow_fill, trap, write_to_nowhere};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text, child};
 

@@ -4,6 +4,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use streamflow::platform::DeviceId;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::slow_fill;
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};

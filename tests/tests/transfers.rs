@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use streamflow::driver::host::HostDriver;
 use streamflow::driver::{Call, CopyKind, Recorder};
+use streamflow::memory::DeviceSlice;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{fill, slow_copy, slow_fill};
 use streamflow_tests::layers::{Bound, CallKind, FailNth};

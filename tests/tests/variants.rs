@@ -4,6 +4,7 @@
 
 use std::process::ExitCode;
 
+use streamflow::memory::DeviceSlice;
 use streamflow::message::Description;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{slow_copy, slow_fill};

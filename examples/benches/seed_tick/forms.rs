@@ -71,7 +71,7 @@ impl Compute for Last {
 }
 
 /// A graph with a [`Last`].
-pub(crate) trait Readable: streamflow::Graph {
+pub(crate) trait Readable: streamflow::graph::Graph {
     fn last(&self) -> &Last;
 }
 
@@ -133,7 +133,7 @@ impl Reading<(), ()> {
     }
 
     /// The graph's sink reads each tick.
-    pub(crate) fn graph<G: streamflow::Graph>(mut many: G, mut one: G) -> impl Form {
+    pub(crate) fn graph<G: streamflow::graph::Graph>(mut many: G, mut one: G) -> impl Form {
         Reading {
             many: move |_| Ok(schedule::run(&mut many).map(drop)?),
             one: Some(move || Ok(schedule::run(&mut one).map(drop)?)),

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
+use streamflow::platform::PlatformOptions;
 use streamflow::prelude::*;
 use streamflow_examples::cli::{self, PlatformArgs};
 use streamflow_examples::temporal::{pattern, share};

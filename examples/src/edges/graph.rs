@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use streamflow::memory::Pinned;
 use streamflow::prelude::*;
 
 use super::{blur_columns, blur_rows, grey, magnitude, sobel_x, sobel_y};

@@ -71,7 +71,7 @@ fn reject_unsized_type(ty: &Type, errors: &mut Errors) -> Type {
                 format!("`HostData<Vec<{text}>>`")
             };
             let replacement = if tensor {
-                parse_quote!(::streamflow::Tensor<#element>)
+                parse_quote!(::streamflow::__private::Tensor<#element>)
             } else {
                 wrap_in_host_data(&parse_quote!(::std::vec::Vec<#element>))
             };
@@ -88,7 +88,7 @@ fn reject_unsized_type(ty: &Type, errors: &mut Errors) -> Type {
 }
 
 fn wrap_in_host_data(ty: &Type) -> Type {
-    parse_quote!(::streamflow::HostData<#ty>)
+    parse_quote!(::streamflow::__private::HostData<#ty>)
 }
 
 /// Reports what a type with a name must not have in its arguments: a borrow, `_` and `Self`. Returns the type, or its

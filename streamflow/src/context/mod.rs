@@ -171,7 +171,7 @@ impl ExecutionContext {
         })
     }
 
-    /// Now, by the platform's [clock](crate::Clock).
+    /// Now, by the platform's [clock](crate::time::Clock).
     #[inline]
     pub fn now(&self) -> Timestamp {
         self.platform.clock().now()

@@ -65,6 +65,7 @@ impl<'t> StreamName<'t> {
 /// [`Compute::start`](crate::Compute::start).
 ///
 /// ```
+/// # use streamflow::context::OnStream;
 /// # use streamflow::prelude::*;
 /// # struct Plan;
 /// # impl Plan {

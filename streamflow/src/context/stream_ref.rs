@@ -7,7 +7,7 @@ use crate::driver::DeviceId;
 use crate::error::{Error, Result};
 use crate::stream::{CudaStream, PlatformNumber, Point};
 
-/// The stream that a message was sent on, by name: no work can be queued on it. [`In::streams`](crate::In::streams)
+/// The stream that a message was sent on, by name: no work can be queued on it. [`In::streams`](crate::port::In::streams)
 /// gives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StreamRef {

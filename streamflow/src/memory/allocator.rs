@@ -22,6 +22,7 @@ use crate::stream::{CudaStream, StreamTable};
 /// platform there, and `?` may be used.
 ///
 /// ```
+/// use streamflow::memory::{Allocator, MemoryLimits};
 /// use streamflow::prelude::*;
 ///
 /// /// data[i] = value

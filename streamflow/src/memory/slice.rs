@@ -15,7 +15,8 @@ use crate::error::{Error, Result};
 ///
 /// It is unsized, so that two of them can't be swapped while their owners stay in place:
 /// ```compile_fail
-/// # use streamflow::{Buffer, DeviceSlice};
+/// # use streamflow::Buffer;
+/// # use streamflow::memory::DeviceSlice;
 /// fn swap(a: &mut DeviceSlice<f32>, b: &mut DeviceSlice<f32>) {
 ///     std::mem::swap(a, b);
 /// }

@@ -26,7 +26,8 @@ use crate::driver::{
     Call, DeviceId, Driver, DriverError, DriverResult, Layer, MemoryRange, RecordedRange, Recorder,
     StreamLabel,
 };
-use crate::{CudaStream, CudaStreamPool, Platform, StreamPool, device};
+use crate::stream::StreamPool;
+use crate::{CudaStream, CudaStreamPool, Platform, device};
 
 const LEN: usize = 1003;
 

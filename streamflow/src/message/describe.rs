@@ -7,7 +7,7 @@ use super::Message;
 use crate::driver::DeviceId;
 
 /// What a message looks like, without its device data: a [`Part`] for each payload in it.
-/// [`In::describe`](crate::In::describe) makes one, and [`Inspect`](crate::operators::Inspect) prints it.
+/// [`In::describe`](crate::port::In::describe) makes one, and [`Inspect`](crate::operators::Inspect) prints it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Description {
     parts: Vec<Part>,

@@ -46,7 +46,7 @@ impl fmt::Display for Value {
 /// its number; else the time of the first tick would be the time of all others. An operator that receives nothing else
 /// is the source of what it emits.
 ///
-/// A message that an operator [discards](crate::In::discard) or leaves carries nothing on.
+/// A message that an operator [discards](crate::port::In::discard) or leaves carries nothing on.
 #[derive(Clone, PartialEq, Default)]
 pub struct Metadata {
     stamp: Stamp,
@@ -149,7 +149,7 @@ impl Drop for Values {
 
 impl Metadata {
     /// When the data was acquired: the moment of the first `emit` of the tick in which the data began, by the platform's
-    /// [clock](crate::Clock), unless an operator has set another by [`Out::acquired`](crate::Out::acquired). So a
+    /// [clock](crate::time::Clock), unless an operator has set another by [`Out::acquired`](crate::port::Out::acquired). So a
     /// source that waits in `compute` for its device, and then emits, makes messages of age 0.
     ///
     /// `None` for the first message of a feedback edge, and for one that a test pushed without it.
@@ -163,7 +163,7 @@ impl Metadata {
     }
 
     /// The sequence number of the data, as of a frame: the [tick](crate::ExecutionContext::tick) in which it began,
-    /// unless an operator has set another by [`Out::sequence`](crate::Out::sequence). It stays the same on all ways
+    /// unless an operator has set another by [`Out::sequence`](crate::port::Out::sequence). It stays the same on all ways
     /// through the graph.
     ///
     /// `None` where [`acquired`](Self::acquired) is.

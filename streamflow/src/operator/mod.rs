@@ -62,7 +62,7 @@ pub trait Operator: Sized {
     type Io<'t>;
     /// The names of its declared streams, for [`Compute::start`].
     type StreamNames<'t>;
-    /// The handle that sets its parameters, as `CfarParams`; [`NoParams`](crate::NoParams) without any.
+    /// The handle that sets its parameters, as `CfarParams`; [`NoParams`](crate::param::NoParams) without any.
     type Params: OperatorParams<Self>;
     /// `Self`: the operator, whose state may move between threads.
     #[doc(hidden)]
@@ -74,7 +74,7 @@ pub trait Operator: Sized {
     /// Makes the ports of a new node, without edges.
     #[doc(hidden)]
     fn __ports() -> Self::Ports;
-    /// Makes the `…Io` of a tick: an [`In`](crate::In) of each `Input`, an [`Out`](crate::Out) of each `Output`, and
+    /// Makes the `…Io` of a tick: an [`In`](crate::port::In) of each `Input`, an [`Out`](crate::port::Out) of each `Output`, and
     /// the names of the streams. `#[operator]` writes it, with `Input::io` and `Output::io`.
     #[doc(hidden)]
     fn __io<'t>(ports: &'t mut Self::Ports, cx: &'t ExecutionContext) -> Self::Io<'t>;

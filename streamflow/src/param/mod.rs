@@ -111,7 +111,7 @@ pub use node::{Exchange, OperatorParams, ParamMaker};
 /// # When a value takes effect
 /// - The node takes the last value over before its next tick. A value that is set before a run, or between two, is
 ///   there in `start` too. It stays in the next run.
-/// - [`Report::parameters`](crate::Report::parameters) names the first tick that had it.
+/// - [`Report::parameters`](crate::schedule::Report::parameters) names the first tick that had it.
 /// - The values that one file gives a node arrive in one tick; so do the fields of one parameter.
 /// - The field is the operator's own, and a program may change it between runs by `cfar_mut()`. When a run begins, the
 ///   handle gets the field's value, unless a value was set that no tick had.

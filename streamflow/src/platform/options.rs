@@ -27,7 +27,7 @@ pub struct PlatformOptions {
     /// How long a scheduler that has nothing to do queries what its nodes wait for, before its thread sleeps: at most
     /// 50 µs, which is the default. Meanwhile it needs a processor core; waking a thread takes tens of microseconds.
     pub spin: Duration,
-    /// Whether runs keep statistics, for their [`Report`](crate::Report): the host's time for each node, and the
+    /// Whether runs keep statistics, for their [`Report`](crate::schedule::Report): the host's time for each node, and the
     /// latency from each source to each sink. It is `false` by default; then it costs nothing. Statistics cost at most
     /// two readings of the clock for each tick of a node, and 36 KiB for each histogram: two for each node, and one for
     /// each path.

@@ -8,7 +8,7 @@ use crate::operator::{NodeStatus, Summary};
 use crate::param::ParamChange;
 use crate::time::Clock;
 
-/// A run that ended well: why it ended, and what it did. [`Graph`](crate::Graph)s made by `graph!` return it from
+/// A run that ended well: why it ended, and what it did. [`Graph`](crate::graph::Graph)s made by `graph!` return it from
 /// `run`.
 ///
 /// ```
@@ -46,7 +46,7 @@ pub struct Report {
     /// How many were taken over and are not among `parameters`.
     pub parameters_omitted: u64,
     /// How old the messages were at each sink, by the node at which their data began. Empty without
-    /// [statistics](crate::PlatformOptions::statistics), and without the paths that no message took.
+    /// [statistics](crate::platform::PlatformOptions::statistics), and without the paths that no message took.
     pub latency: Vec<PathReport>,
     /// How many messages arrived on a path that was not measured. A run measures the first 1024 paths.
     pub unmeasured: u64,
@@ -115,11 +115,11 @@ pub struct NodeReport {
     /// no tick.
     pub silent_outputs: Vec<&'static str>,
     /// How long the host needed for a tick: `compute`, and sending the messages. `None` without
-    /// [statistics](crate::PlatformOptions::statistics), and for a node that did no tick. Work that a tick has queued
+    /// [statistics](crate::platform::PlatformOptions::statistics), and for a node that did no tick. Work that a tick has queued
     /// on a device goes on after it.
     pub host_time: Option<Summary>,
     /// By how much its ticks began after the moment at which they were due. `None` without
-    /// [statistics](crate::PlatformOptions::statistics), and for a node that waits for no moment.
+    /// [statistics](crate::platform::PlatformOptions::statistics), and for a node that waits for no moment.
     pub lateness: Option<Summary>,
 }
 
@@ -146,11 +146,11 @@ impl NodeReport {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PathReport {
-    /// The node at which the data began: see [`Metadata`](crate::Metadata).
+    /// The node at which the data began: see [`Metadata`](crate::message::Metadata).
     pub source: String,
     /// The node that received it at last.
     pub sink: String,
-    /// From [`acquired`](crate::Metadata::acquired) to the end of the sink's tick.
+    /// From [`acquired`](crate::message::Metadata::acquired) to the end of the sink's tick.
     pub summary: Summary,
 }
 

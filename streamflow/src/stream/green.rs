@@ -20,7 +20,8 @@ use crate::error::{Error, Result};
 /// A partition isolates multiprocessors only: caches, memory and copy engines are shared.
 ///
 /// ```
-/// use streamflow::{CudaGreenContextPool, CudaStreamPool};
+/// use streamflow::CudaStreamPool;
+/// use streamflow::stream::CudaGreenContextPool;
 ///
 /// const GREEN: CudaGreenContextPool = CudaGreenContextPool::new().sms_per_partition(&[8, 16]);
 /// const FAST: CudaStreamPool = CudaStreamPool::new().on(GREEN.context(1)).max_size(2);
@@ -32,7 +33,8 @@ use crate::error::{Error, Result};
 /// or of the call that makes the partitions, as for a [`CudaStreamPool`](crate::CudaStreamPool#mistakes). So a partition
 /// that is not there does not compile:
 /// ```compile_fail
-/// # use streamflow::{CudaGreenContextPool, CudaStreamPool};
+/// # use streamflow::CudaStreamPool;
+/// # use streamflow::stream::CudaGreenContextPool;
 /// const GREEN: CudaGreenContextPool = CudaGreenContextPool::new().sms_per_partition(&[8, 16]);
 /// const THIRD: CudaStreamPool = CudaStreamPool::new().on(GREEN.context(2)).checked();
 /// ```
@@ -183,7 +185,8 @@ impl CudaGreenContextPool {
     /// [`default_context_index`](Self::default_context_index) of a pool without partitions, a stream pool on it is a
     /// mistake:
     /// ```compile_fail
-    /// # use streamflow::{CudaStreamPool, CudaGreenContextPool};
+    /// # use streamflow::CudaStreamPool;
+    /// # use streamflow::stream::CudaGreenContextPool;
     /// const GREEN: CudaGreenContextPool = CudaGreenContextPool::new().default_context_index(0);
     /// const DEFAULT: CudaStreamPool = CudaStreamPool::new().on(GREEN.default_context()).checked();
     /// ```

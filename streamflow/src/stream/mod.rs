@@ -44,6 +44,7 @@ use std::marker::PhantomData;
 use std::panic::UnwindSafe;
 use std::sync::Arc;
 
+pub use crate::driver::{BorrowedStream, Coscheduling, SmSizes, StreamFlags};
 use crate::driver::{DeviceId, RawStream};
 use crate::error::Result;
 

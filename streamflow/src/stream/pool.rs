@@ -76,7 +76,8 @@ impl CudaStreamPool {
     /// A pool of blocking streams is a mistake, and so is one whose [`device`](Self::device) is neither 0 nor the
     /// context's:
     /// ```compile_fail
-    /// use streamflow::{CudaGreenContextPool, CudaStreamPool, device};
+    /// use streamflow::{device, CudaStreamPool};
+    /// use streamflow::stream::CudaGreenContextPool;
     /// const GREEN: CudaGreenContextPool = CudaGreenContextPool::new();
     /// const FAR: CudaStreamPool = CudaStreamPool::new().device(device(1)).on(GREEN.leftover()).checked();
     /// ```

@@ -240,7 +240,7 @@
 //!
 //! # Time
 //!
-//! The platforms of [`explore`] and of an [`Explorer`] have a simulated [`Clock`](crate::Clock). A graph that has nothing
+//! The platforms of [`explore`] and of an [`Explorer`] have a simulated [`Clock`](crate::time::Clock). A graph that has nothing
 //! to do until a later moment moves it there at once, so that an hour of a periodic graph takes as long as its ticks, and
 //! no tick is late. An operator that keeps its caller waiting calls `cx.platform().clock().advance(…)`.
 //!

@@ -6,7 +6,6 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use streamflow::StreamFlags;
 use streamflow::device;
 use streamflow::driver::race::{RaceChecker, RaceReports};
 use streamflow::driver::{
@@ -15,6 +14,7 @@ use streamflow::driver::{
     StreamOptions,
 };
 use streamflow::kernel::KernelInfo;
+use streamflow::stream::StreamFlags;
 
 /// The size of each allocation.
 pub const BYTES: u64 = 4096;

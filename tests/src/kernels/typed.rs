@@ -2,6 +2,7 @@
 
 use std::ops::{Add, Mul};
 
+use streamflow::f16;
 use streamflow::kernel::{Kernel, KernelInfo};
 use streamflow::prelude::*;
 

@@ -1,6 +1,9 @@
 //! Conditions allocate nothing in a tick.
 
+use streamflow::memory::{Allocator, MemoryLimits};
+use streamflow::operator::{Answer, AsyncHandle, BooleanHandle, Condition};
 use streamflow::prelude::*;
+use streamflow::time::Timestamp;
 use streamflow_tests::allocations::{count, so_far};
 use streamflow_tests::{Failed, Suite, check, check_equal};
 

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use streamflow::operator::{AsyncHandle, BooleanHandle};
 use streamflow::prelude::*;
 use streamflow::schedule::End;
 use streamflow_tests::seen::{Seen, all, take};

@@ -3,6 +3,7 @@
 use std::sync::mpsc;
 use std::thread;
 
+use streamflow::memory::{Allocator, MemoryLimits};
 use streamflow::prelude::*;
 use streamflow_tests::seen::{Seen, push_seen, take};
 use streamflow_tests::{Failed, Suite, check_equal, check_error};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use streamflow::platform::PlatformOptions;
 use streamflow::prelude::*;
 use streamflow::schedule::DropReason;
 use streamflow_tests::kernels::slow_fill;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use streamflow::prelude::*;
+use streamflow::time::Clock;
 use streamflow_tests::seen::{Seen, push_seen};
 
 /// A platform with a simulated clock, and the clock.

@@ -6,8 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use streamflow::context::Waker;
+use streamflow::operator::{Answer, Condition};
 use streamflow::prelude::*;
 use streamflow::schedule::End;
+use streamflow::time::Timestamp;
 use streamflow_tests::seen::{Seen, all, push_seen};
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check_equal, check_error, check_text};

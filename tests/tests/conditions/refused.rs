@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use streamflow::memory::{Allocator, MemoryLimits};
 use streamflow::prelude::*;
 use streamflow_tests::seen::Seen;
 use streamflow_tests::stereo::Counter;

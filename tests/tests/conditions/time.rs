@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use streamflow::prelude::*;
+use streamflow::time::Timestamp;
 use streamflow_tests::seen::{Seen, all, push_seen, take};
 use streamflow_tests::{Failed, Suite, check, check_equal};
 

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use streamflow::operator::{AsyncHandle, BooleanHandle};
 use streamflow::prelude::*;
 use streamflow::testing::{explore, scope};
 use streamflow_tests::stereo::Counter;

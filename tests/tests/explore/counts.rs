@@ -8,6 +8,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use streamflow::prelude::*;
+use streamflow::stream::StreamFlags;
 use streamflow::testing::Explorer;
 use streamflow_tests::{Failed, check};
 

@@ -6,8 +6,9 @@ use std::time::Duration;
 use streamflow::driver::Driver;
 use streamflow::driver::cuda::CudaDriver;
 use streamflow::driver::host::HostDriver;
+use streamflow::memory::MemoryOptions;
 use streamflow::prelude::*;
-use streamflow::{Clock, MemoryOptions};
+use streamflow::time::Clock;
 use streamflow_tests::layers::faults::Injector;
 
 /// A driver for each trial.

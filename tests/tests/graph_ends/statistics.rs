@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use streamflow::prelude::*;
 use streamflow::schedule::{PathReport, Report, Summary};
+use streamflow::time::{Clock, Timestamp};
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
 

@@ -1,5 +1,6 @@
 //! X4–X8: GXF's tests of conditions on streams, events and buffers, `cuda/tests`.
 
+use streamflow::memory::Pinned;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{dot, slow_fill};
 use streamflow_tests::{Failed, Suite, check};

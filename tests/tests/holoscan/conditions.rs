@@ -4,6 +4,7 @@
 //! The receiver reads the bytes without a wait or a query, so that a tick that comes too early reads old bytes. The
 //! control is the same graph without the condition.
 
+use streamflow::memory::Pinned;
 use streamflow::prelude::*;
 use streamflow_tests::Suite;
 use streamflow_tests::layers::Blind;

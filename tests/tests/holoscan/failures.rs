@@ -1,5 +1,6 @@
 //! N6, N10: `exception_handling.cpp` and `test_memory_available_condition.py`: a failing hook, and missing memory.
 
+use streamflow::memory::{Allocator, MemoryLimits};
 use streamflow::prelude::*;
 use streamflow_tests::Suite;
 use streamflow_tests::kernels::{slow_copy, slow_fill};

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use streamflow::driver::{Call, Recorder};
+use streamflow::memory::Pinned;
 use streamflow::prelude::*;
+use streamflow::stream::StreamFlags;
 use streamflow_tests::kernels::{slow_copy, slow_fill, write_to_nowhere};
 use streamflow_tests::layers::{Blind, CallKind, FailNth, NotYet};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text, child, stalled};

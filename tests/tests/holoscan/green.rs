@@ -4,8 +4,9 @@
 //! streams on all partitions and on the rest of the device. Sizes are 8 and 16, not 2 and 4: every device of compute
 //! capability 7.0 or later supports them.
 
-use streamflow::GreenContext;
+use streamflow::driver::GreenContext;
 use streamflow::prelude::*;
+use streamflow::stream::{CudaGreenContext, CudaGreenContextPool};
 use streamflow_tests::Suite;
 
 use crate::operators::{SLOW, Seen, Tx, all, handed_on, push_seen};

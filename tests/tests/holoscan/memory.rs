@@ -3,6 +3,7 @@
 //! Holoscan's tests allocate, query the pool's size, and free. Here the memory is written slowly, read on another
 //! stream, freed while it is being read, and recycled in the next tick.
 
+use streamflow::memory::{Allocator, MemoryLimits};
 use streamflow::prelude::*;
 use streamflow_tests::Suite;
 use streamflow_tests::kernels::{slow_copy, slow_fill};

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use streamflow::memory::{Allocator, MemoryLimits};
+use streamflow::operator::AsyncHandle;
 use streamflow::prelude::*;
 use streamflow_tests::{Suite, stalled};
 

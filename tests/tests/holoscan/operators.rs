@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use streamflow::memory::Pinned;
+use streamflow::platform::PlatformOptions;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{slow_copy, slow_fill};
 use streamflow_tests::layers::Blind;

@@ -2,6 +2,7 @@
 
 use streamflow::driver::Call;
 use streamflow::prelude::*;
+use streamflow::stream::CudaGreenContextPool;
 use streamflow_tests::kernels::{add_one, slow_fill};
 use streamflow_tests::setup::recorded;
 use streamflow_tests::stereo::Counter;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use streamflow::prelude::*;
 use streamflow::schedule::{PathReport, Report};
+use streamflow::time::Clock;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_text};
 
 use super::operators::{Seen, all, push_seen};

@@ -1,6 +1,6 @@
 //! S1–S5: `tests/system/cuda_stream.cpp`.
 
-use streamflow::StreamRef;
+use streamflow::context::StreamRef;
 use streamflow::prelude::*;
 use streamflow_tests::Suite;
 use streamflow_tests::kernels::slow_copy;

@@ -4,7 +4,9 @@ use streamflow::__private::{
     EdgeOptions, GraphParams, Policy, SingleStream, begin, connect, connect_copy, connect_transfer,
     edge, when,
 };
-use streamflow::graph::{AnyNode, NodeOptions, NodeStreams, OnFailure};
+use streamflow::graph::{AnyNode, Graph, NodeOptions, NodeStreams, OnFailure};
+use streamflow::operator::Operator;
+use streamflow::platform::DeviceId;
 use streamflow::prelude::*;
 
 use streamflow_tests::kernels::fill;

@@ -1,6 +1,7 @@
 //! A graph as a plan: its operators, and which nodes feed which.
 
-use streamflow::MemoryOptions;
+use streamflow::memory::MemoryOptions;
+use streamflow::platform::DeviceId;
 use streamflow::prelude::*;
 use streamflow_tests::ordered::MEMORY;
 

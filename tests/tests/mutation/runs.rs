@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use streamflow::MemoryOptions;
 use streamflow::driver::Driver;
 use streamflow::driver::host::HostDriver;
 use streamflow::driver::race::RaceChecker;
+use streamflow::graph::Graph;
+use streamflow::memory::MemoryOptions;
+use streamflow::platform::PlatformOptions;
 use streamflow::prelude::*;
 use streamflow_examples::seed_app;
 use streamflow_examples::seed_graph::CudaStreamApp;

@@ -3,6 +3,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use streamflow::memory::DeviceSlice;
 use streamflow::prelude::*;
 use streamflow_tests::layers::Mutate;
 use streamflow_tests::layers::mutate::{AddOne, Fill, SlowCopy};

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use streamflow::prelude::*;
+use streamflow::time::Timestamp;
 use streamflow_tests::{Failed, check};
 
 /// How a hook fails.

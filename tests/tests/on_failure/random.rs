@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use streamflow::Clock;
 use streamflow::prelude::*;
+use streamflow::time::Clock;
 use streamflow_tests::random::Random;
 use streamflow_tests::{Failed, Suite, check};
 

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use streamflow::platform::PlatformOptions;
 use streamflow::prelude::*;
-use streamflow::{Clock, Timestamp};
+use streamflow::time::{Clock, Timestamp};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
 
 use crate::numbers::{

@@ -79,7 +79,7 @@ graph! {
     }
 }
 
-fn ends(run: Result<streamflow::Report, Error>, calls: &Calls) -> Result<(), Failed> {
+fn ends(run: Result<streamflow::schedule::Report, Error>, calls: &Calls) -> Result<(), Failed> {
     let Err(error) = run else { return Err(Failed::msg("the run did not end with the error")) };
     check_text(&error.to_string(), &["`worker`", "tick 2", "KERNEL_PANICKED", "`trap`"])?;
     let cause = error.find_cause::<DriverError>();

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use streamflow::prelude::*;
+use streamflow::time::Clock;
 use streamflow_tests::seen::{Seen, all, push_seen};
 use streamflow_tests::{Failed, check_equal};
 

@@ -1,10 +1,10 @@
 //! Metadata that an operator reads and sends, and the edges of an input of many.
 
-use streamflow::message::Value;
+use streamflow::message::{Metadata, Value};
 use streamflow::port::Many;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
-use streamflow::{Metadata, Timestamp};
+use streamflow::time::Timestamp;
 use streamflow_tests::seen::{Seen, all, push_seen};
 use streamflow_tests::{Failed, check, check_equal};
 

@@ -1,6 +1,8 @@
 //! The sequence numbers of messages, on all ways through a graph. Each message holds the number that it should carry.
 
+use streamflow::message::Metadata;
 use streamflow::prelude::*;
+use streamflow::time::Timestamp;
 use streamflow_tests::seen::{Seen, all, push_seen};
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::tensors::{Tx, holds};

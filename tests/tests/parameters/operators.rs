@@ -76,7 +76,7 @@ impl Compute for Cfar {
 
 /// Has one parameter of any type.
 #[operator]
-pub(crate) struct Scale<T: streamflow::Param> {
+pub(crate) struct Scale<T: streamflow::param::Param> {
     #[input]
     frame: &u64,
     #[param]
@@ -84,7 +84,7 @@ pub(crate) struct Scale<T: streamflow::Param> {
     pub(crate) seen: Vec<T>,
 }
 
-impl<T: streamflow::Param> Compute for Scale<T> {
+impl<T: streamflow::param::Param> Compute for Scale<T> {
     fn compute(&mut self, io: ScaleIo<'_>, _: &ExecutionContext) -> Result<()> {
         io.frame.discard();
         self.seen.push(self.factor.clone());

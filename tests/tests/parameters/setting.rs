@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 use std::thread;
 
-use streamflow::NoParams;
+use streamflow::param::NoParams;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::{Failed, Suite, check_equal};

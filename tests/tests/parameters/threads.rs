@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use streamflow::graph::Graph;
 use streamflow::prelude::*;
 use streamflow::testing::{Explorer, OperatorHarness, scope};
 use streamflow_tests::{Failed, Suite, check, check_equal};

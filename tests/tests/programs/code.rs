@@ -26,8 +26,8 @@ pub(crate) fn print(failing: &Failing) -> String {
     let mut out = format!(
         "// {mode}\n#![allow(unused, unused_parens, missing_docs, clippy::all)]\n\
          use std::collections::VecDeque;\nuse std::sync::{{Arc, Mutex, PoisonError}};\n\
-         use streamflow::driver::host::HostDriver;\nuse streamflow::memory::{{View, ViewMut}};\n\
-         use streamflow::testing::{{Explorer, scope}};\nuse streamflow::{{MemoryOptions, Point, prelude::*}};\n\
+         use streamflow::driver::host::HostDriver;\nuse streamflow::memory::{{DeviceSlice, MemoryOptions, View, ViewMut}};\n\
+         use streamflow::prelude::*;\nuse streamflow::stream::Point;\nuse streamflow::testing::{{Explorer, scope}};\n\
          use streamflow_tests::foreign;\n\nmod mixing {{\nuse streamflow::prelude::*;\n\n{mixing}\n}}\n\n{pieces}\n"
     );
     let mut calls = Vec::new();

@@ -5,9 +5,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use streamflow::Point;
-use streamflow::memory::{View, ViewMut};
+use streamflow::memory::{DeviceSlice, View, ViewMut};
 use streamflow::prelude::*;
+use streamflow::stream::Point;
 
 use streamflow_tests::kernels::mixing;
 

@@ -4,8 +4,9 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use streamflow::MemoryOptions;
 use streamflow::driver::host::HostDriver;
+use streamflow::memory::MemoryOptions;
+use streamflow::platform::PlatformOptions;
 use streamflow::prelude::*;
 use streamflow::testing::{Explorer, scope};
 use streamflow_tests::random::Random;

@@ -17,6 +17,7 @@ mod streams;
 use streamflow::driver::race::RaceReports;
 use streamflow::driver::{DriverResult, RawStream};
 use streamflow::prelude::*;
+use streamflow::stream::StreamFlags;
 use streamflow_tests::foreign::Bare;
 use streamflow_tests::{Failed, Suite, check};
 

@@ -5,6 +5,7 @@
 use streamflow::driver::race::RaceAction;
 use streamflow::driver::{DriverResult, MemoryRange, RawEvent, RawStream};
 use streamflow::prelude::*;
+use streamflow::stream::StreamFlags;
 use streamflow_tests::foreign::Bare;
 use streamflow_tests::{Failed, Suite, check};
 

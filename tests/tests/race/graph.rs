@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use streamflow::driver::race::{RaceAccess, RaceAction, RaceKind, RaceReport, RaceReports};
 use streamflow::driver::{AccessMode, Direction};
+use streamflow::platform::PlatformOptions;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::foreign::launch_unordered;

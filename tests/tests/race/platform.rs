@@ -1,6 +1,7 @@
 //! Which platforms have a race checker: by build, environment and options.
 
 use streamflow::driver::race::RaceChecker;
+use streamflow::platform::PlatformOptions;
 use streamflow::prelude::*;
 use streamflow_tests::{Failed, Suite, check, check_text, child};
 

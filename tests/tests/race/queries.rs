@@ -1,6 +1,7 @@
 //! Operators that query races themselves: a run, or a harness, still reports each race.
 
 use streamflow::driver::race::{RaceMark, RaceReports};
+use streamflow::platform::PlatformOptions;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::foreign::launch_unordered;

@@ -6,7 +6,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use streamflow::context::OnStream;
 use streamflow::driver::{Driver, RawStream};
+use streamflow::platform::PlatformOptions;
 use streamflow::port::Many;
 use streamflow::prelude::*;
 use streamflow_tests::foreign::{self, ForeignStream};

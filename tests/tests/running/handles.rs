@@ -5,9 +5,9 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use streamflow::error::InHook;
 use streamflow::prelude::*;
-use streamflow::schedule::{Activity, DropReason, End, RunPhase, Running, StoppedBy};
-use streamflow::{InHook, RunHandle};
+use streamflow::schedule::{Activity, DropReason, End, RunHandle, RunPhase, Running, StoppedBy};
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use streamflow::prelude::*;
 use streamflow::schedule::{End, Stepped, StoppedBy};
+use streamflow::time::{Clock, Timestamp};
 use streamflow_tests::allocations;
 use streamflow_tests::kernels::slow_fill;
 use streamflow_tests::seen::{Seen, all, push_seen};

@@ -2,6 +2,7 @@
 
 use std::ops::{Add, Mul};
 
+use streamflow::f16;
 use streamflow::prelude::*;
 use streamflow::testing::{Draw, Drawn, Tolerance};
 use streamflow_tests::kernels::mixing;

@@ -59,14 +59,20 @@ fn make_condition(condition: &Condition) -> TokenStream {
         Bytes { allocator, bytes } => return memory("memory_bytes", &text, allocator, bytes),
         Blocks { allocator, blocks } => return memory("memory_blocks", &text, allocator, blocks),
         Boolean(handle) => {
-            return borrowing("boolean", &text, handle, quote!(::streamflow::BooleanHandle), None);
+            return borrowing(
+                "boolean",
+                &text,
+                handle,
+                quote!(::streamflow::__private::BooleanHandle),
+                None,
+            );
         }
         Asynchronous(handle) => {
             return borrowing(
                 "asynchronous",
                 &text,
                 handle,
-                quote!(::streamflow::AsyncHandle),
+                quote!(::streamflow::__private::AsyncHandle),
                 None,
             );
         }
@@ -114,7 +120,7 @@ fn borrowing(
 
 fn memory(function: &str, text: &str, allocator: &Expr, amount: &Expr) -> TokenStream {
     let amount = typed(amount, quote!(::core::primitive::u64));
-    borrowing(function, text, allocator, quote!(::streamflow::Allocator), Some(amount))
+    borrowing(function, text, allocator, quote!(::streamflow::__private::Allocator), Some(amount))
 }
 
 pub(super) fn duration(time: &Time) -> TokenStream {

@@ -73,7 +73,7 @@ fn a_failed_detach_of_an_external_stream_is_no_order() {
     let a = pool.allocate("a").unwrap();
     let raw = Driver::create_stream(&*driver, device(0), Default::default()).unwrap();
     // SAFETY: alive.
-    let borrowed = unsafe { crate::BorrowedStream::new(device(0), raw.handle()) };
+    let borrowed = unsafe { crate::stream::BorrowedStream::new(device(0), raw.handle()) };
     let external = platform.external_stream(borrowed).unwrap();
     let mut memory = platform.buffer::<u8>(LEN, &external).unwrap();
     external.fill_bytes(&mut memory, 7).unwrap();

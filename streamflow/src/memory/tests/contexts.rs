@@ -10,8 +10,8 @@ use tracing::{Event, Level, Metadata, Subscriber};
 use super::*;
 use crate::driver::StreamOptions;
 use crate::error::Result;
-use crate::stream::TimingEvent;
-use crate::{Allocator, BorrowedStream, Coscheduling, CudaGreenContextPool, MemoryLimits};
+use crate::memory::{Allocator, MemoryLimits};
+use crate::stream::{BorrowedStream, Coscheduling, CudaGreenContextPool, TimingEvent};
 
 /// Counts the errors that are logged.
 #[derive(Clone, Default)]

@@ -7,7 +7,8 @@ use tracing::subscriber::with_default;
 use super::contexts::Errors;
 use super::*;
 use crate::driver::{RawEvent, RawStream, StreamOptions};
-use crate::{BorrowedStream, kernel};
+use crate::kernel;
+use crate::stream::BorrowedStream;
 
 /// Fails the next call of a name, once.
 #[derive(Debug)]

@@ -92,7 +92,7 @@ fn a_block_whose_query_fails_does_not_end_all_allocation() {
         let (a, b) = (pool.allocate("a").unwrap(), pool.allocate("b").unwrap());
         let raw = Driver::create_stream(&*driver, device(0), Default::default()).unwrap();
         // SAFETY: alive.
-        let borrowed = unsafe { crate::BorrowedStream::new(device(0), raw.handle()) };
+        let borrowed = unsafe { crate::stream::BorrowedStream::new(device(0), raw.handle()) };
         let external = platform.external_stream(borrowed).unwrap();
         let mut memory: Vec<_> =
             (0..blocks).map(|_| platform.buffer::<u8>(LEN, &a).unwrap()).collect();

@@ -33,7 +33,9 @@ pub enum Answer {
 /// use std::sync::Arc;
 /// use std::sync::atomic::{AtomicBool, Ordering};
 ///
+/// use streamflow::operator::{Answer, Condition};
 /// use streamflow::prelude::*;
+/// use streamflow::time::Timestamp;
 ///
 /// /// Holds while the shutter is open. Another thread opens it.
 /// struct Open(Arc<AtomicBool>);

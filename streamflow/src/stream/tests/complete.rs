@@ -1,8 +1,8 @@
 //! Which work the host may take for complete.
 
 use super::*;
-use crate::PlatformOptions;
 use crate::driver::{Driver, DriverResult, Layer, RawEvent};
+use crate::platform::PlatformOptions;
 use crate::turns::hooks;
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::driver::{Driver, DriverResult, Layer, MemoryRange, RawEvent};
-use crate::{BorrowedStream, ExternalStream};
+use crate::stream::{BorrowedStream, ExternalStream};
 
 /// One handle that means one stream, and then another, as when a driver gives the handle of a destroyed stream to the
 /// next one.

@@ -72,7 +72,8 @@ fn steps() -> Steps {
         refuse_waits: AtomicU32::new(0),
     });
     let recorder = Arc::new(Recorder::new(driver.clone()));
-    let options = crate::PlatformOptions { race_check: Some(false), ..Default::default() };
+    let options =
+        crate::platform::PlatformOptions { race_check: Some(false), ..Default::default() };
     let platform = Platform::with_options(recorder.clone(), options).unwrap();
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
     Steps { driver, recorder, platform, pool }

@@ -9,6 +9,7 @@ use std::fmt;
 
 use streamflow::driver::{Access, AccessMode, Launch, MemoryRange};
 use streamflow::kernel::{Kernel, KernelInfo, ParamKind, Passing};
+use streamflow::memory::DeviceSlice;
 use streamflow::prelude::*;
 
 use crate::kernels::{add_one, axpy, fill, slow_copy};

@@ -4,7 +4,8 @@ use streamflow::__private::{
     EdgeOptions, GraphParams, Policy, SingleStream, begin, connect, connect_copy, connect_shared,
     edge, when,
 };
-use streamflow::graph::{AnyNode, NodeOptions, NodeStreams, OnFailure};
+use streamflow::graph::{AnyNode, Graph, NodeOptions, NodeStreams, OnFailure};
+use streamflow::operator::Operator;
 use streamflow::prelude::*;
 
 use super::item::Item;

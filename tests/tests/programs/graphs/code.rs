@@ -24,7 +24,7 @@ impl Compute for Clock {
 struct Core {
     r: [Option<Cell>; 4],
     pending: VecDeque<Pending>,
-    points: Vec<streamflow::Point>,
+    points: Vec<streamflow::stream::Point>,
     handle: Option<OnStream<()>>,
 }
 ";

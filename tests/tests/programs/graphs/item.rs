@@ -2,6 +2,7 @@
 //!
 //! Each printed graph contains this file.
 
+use streamflow::memory::DeviceSlice;
 use streamflow::prelude::*;
 use streamflow_tests::foreign;
 

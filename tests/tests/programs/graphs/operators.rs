@@ -34,7 +34,7 @@ pub(super) struct Ports<'t> {
     pub(super) all: Option<In<'t, Many<'t, &'t Item>>>,
     pub(super) out: Option<Out<'t, Item>>,
     pub(super) passed: Option<Out<'t, Shared<Item>>>,
-    pub(super) streams: Option<[streamflow::StreamName<'t>; 2]>,
+    pub(super) streams: Option<[streamflow::context::StreamName<'t>; 2]>,
 }
 
 /// A required or an optional input.

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
+use streamflow::context::OnStream;
 use streamflow::driver::RawStream;
 use streamflow::port::{CarriesStream, In, Receive};
 use streamflow::prelude::*;
-use streamflow::{OnStream, Point};
+use streamflow::stream::Point;
 
 use super::item::{Cell, Item, copied, copy_bypassing, made, part, share, take_own};
 use super::operators::{Input, Ports};

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use streamflow::StreamPool;
 use streamflow::prelude::*;
+use streamflow::stream::StreamPool;
 
 use super::plan::{Action, DownloadUse, On, Owner, PARTS, Place, Round, SLOTS, Step, Threads};
 use crate::programs::count;

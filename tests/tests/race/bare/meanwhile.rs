@@ -6,6 +6,7 @@ use std::thread;
 use streamflow::driver::host::{HostDriver, Policy};
 use streamflow::driver::{CopyKind, Driver, DriverResult, RawEvent, RawStream, StreamOptions};
 use streamflow::prelude::*;
+use streamflow::stream::StreamFlags;
 use streamflow_tests::foreign::{self, Bare};
 use streamflow_tests::layers::{Between, Moment};
 use streamflow_tests::{Failed, Suite, check};

@@ -1,4 +1,6 @@
 // Conditions whose arguments have another form.
+use streamflow::memory::Allocator;
+use streamflow::operator::BooleanHandle;
 use streamflow::prelude::*;
 use streamflow_tests::stereo::Counter;
 

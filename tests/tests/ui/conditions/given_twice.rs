@@ -1,4 +1,5 @@
 // One condition twice.
+use streamflow::operator::BooleanHandle;
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast};
 

@@ -1,4 +1,5 @@
 // Values of other types than the conditions need.
+use streamflow::operator::BooleanHandle;
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast, Counter};
 

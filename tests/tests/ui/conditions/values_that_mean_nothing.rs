@@ -1,4 +1,5 @@
 // Values with which a condition would always or never hold, and durations without a unit.
+use streamflow::memory::Allocator;
 use streamflow::prelude::*;
 use streamflow_tests::stereo::Counter;
 

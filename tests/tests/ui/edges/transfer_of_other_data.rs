@@ -1,4 +1,5 @@
 // Device data that an edge can't copy; the error names the field.
+use streamflow::memory::Pinned;
 use streamflow::prelude::*;
 
 #[derive(Message)]

@@ -1,4 +1,5 @@
 // The types of a launch's arguments in the kernel itself.
+use streamflow::memory::DeviceSlice;
 use streamflow::prelude::*;
 
 #[kernel(unsafe cuda = "")]

@@ -1,4 +1,5 @@
 // An enum whose fields are no messages; its data without its stream; a copy of what can't be copied.
+use streamflow::memory::Pinned;
 use streamflow::prelude::*;
 use streamflow_tests::stereo::Camera;
 

@@ -1,5 +1,6 @@
 // Pools that are made from the parameters of a graph, in the forms that an expression may have.
 use streamflow::prelude::*;
+use streamflow::stream::CudaGreenContextPool;
 use streamflow_tests::stereo::{Camera, Cast, Show};
 
 fn from_file(text: &str) -> Result<CudaStreamPool> {

@@ -1,5 +1,6 @@
 // Blocking streams in a green context, a missing partition, sizes that are not multiples of `min_sm_size`.
 use streamflow::prelude::*;
+use streamflow::stream::{CudaGreenContextPool, StreamFlags};
 use streamflow_tests::stereo::Camera;
 
 graph! {

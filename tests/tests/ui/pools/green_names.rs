@@ -1,5 +1,6 @@
 // A missing default, a second default, and an unused pool.
 use streamflow::prelude::*;
+use streamflow::stream::CudaGreenContextPool;
 use streamflow_tests::stereo::Camera;
 
 graph! {

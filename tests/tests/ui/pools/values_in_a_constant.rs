@@ -1,5 +1,6 @@
 // Constants that use values of a run, a value that uses one which is made after it, and a transfer within one pool.
 use streamflow::prelude::*;
+use streamflow::stream::CudaGreenContextPool;
 use streamflow_tests::stereo::{Camera, Cast};
 
 graph! {

@@ -1,5 +1,6 @@
 // An `OnStream` is made and used on a stream of the operator: not on a stream that the operator owns
 // itself, and not without a stream.
+use streamflow::context::OnStream;
 use streamflow::prelude::*;
 
 #[operator(streams(work))]

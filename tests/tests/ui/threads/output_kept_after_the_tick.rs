@@ -1,4 +1,5 @@
 // An output that is kept for later.
+use streamflow::port::Out;
 use streamflow::prelude::*;
 
 #[operator]

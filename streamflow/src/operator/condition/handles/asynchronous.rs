@@ -23,6 +23,7 @@ use crate::turns;
 /// [stalled](crate::Error::Stalled).
 ///
 /// ```
+/// use streamflow::operator::AsyncHandle;
 /// use streamflow::prelude::*;
 ///
 /// #[operator]

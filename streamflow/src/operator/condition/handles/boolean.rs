@@ -19,6 +19,7 @@ use crate::turns;
 /// run has [stalled](crate::Error::Stalled).
 ///
 /// ```
+/// use streamflow::operator::BooleanHandle;
 /// use streamflow::prelude::*;
 ///
 /// #[operator]
