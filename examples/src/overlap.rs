@@ -164,7 +164,7 @@ fn time(chunks: &mut [Chunk], streams: &[CudaStream]) -> Result<Duration, Error>
         chunk.queue(stream)?;
     }
     others.iter().try_for_each(|stream| first.wait(stream.record()?))?;
-    start.elapsed_blocking(&first.record_timing()?)
+    Ok(start.elapsed_blocking(&first.record_timing()?)?.duration())
 }
 
 impl Chunk {

@@ -14,7 +14,7 @@
 //!    (`driver/race/layer.rs`).
 //! 3. `driver/cuda/calls.rs` calls `driver/cuda/submit.rs`, which calls CUDA. It adds the kernel's name and grid to an
 //!    error, except to a sticky one, which earlier work may have caused.
-//! 4. `driver/cuda/error.rs` turns the code that CUDA returns into a [`DriverError`]; the simulator makes its own in
+//! 4. `driver/cuda/error.rs` turns the code that CUDA returns into a [`DriverError`](crate::driver::DriverError); the simulator makes its own in
 //!    `driver/host`. `launch` returns it as an [`Error::Driver`], and the operator's hook passes that on by `?`,
 //!    in a [`Failure`].
 //! 5. `operator/node.rs` passes it from `compute` to `operator/runner.rs`, which wraps it in an [`Error::Operator`],
@@ -37,7 +37,9 @@ mod names;
 mod panics;
 mod texts;
 
+#[doc(hidden)]
 pub use bodies::{BodyDifference, BodyFailure, BodyProblem, KernelBody};
+#[doc(hidden)]
 pub use exploration::{Exploration, Failing, Limit, Stopped};
 pub use failure::Failure;
 pub(crate) use names::{did_you_mean, nearest};

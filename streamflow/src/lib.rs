@@ -7,6 +7,8 @@ extern crate self as streamflow;
 mod caught;
 pub mod context;
 pub mod driver;
+/// The errors of all calls: [`Error`] is what calls of streamflow return, [`Failure`] what hooks return.
+///
 pub mod error;
 pub mod graph;
 pub mod guide;
@@ -59,8 +61,8 @@ pub use platform::PlatformOptions;
 
 /// What a first program needs: `use streamflow::prelude::*;`.
 ///
-/// All other names are imported from their modules: [`memory`](crate::memory) for allocators,
-/// [`stream`](crate::stream) for green contexts, [`operator`](crate::operator) for conditions, and so on.
+/// All other names are imported from their modules: [`memory`] for allocators, [`stream`] for green contexts,
+/// [`operator`](mod@crate::operator) for conditions, and so on.
 pub mod prelude {
     #[doc(no_inline)]
     pub use crate::{

@@ -1,4 +1,5 @@
-//! Platforms: real GPUs, or the simulator.
+//! Platforms: the GPUs of a machine, or the simulator. A [`Platform`] is what a graph is made for: it has the devices,
+//! their streams and their memory. [`Platform::builder`] makes one.
 
 mod builder;
 mod host;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::driver::{BorrowedStream, Coscheduling, Driver, Note, RaceReports, SmSizes};
+#[doc(inline)]
 pub use crate::driver::{DeviceId, DeviceInfo};
 use crate::error::{Error, Result};
 use crate::memory::{
@@ -24,6 +26,7 @@ use crate::time::Clock;
 
 pub use builder::PlatformBuilder;
 pub use host::HostPlatform;
+#[doc(hidden)]
 pub use options::PlatformOptions;
 
 /// A logical device: the `index`th of its platform.
@@ -31,9 +34,35 @@ pub const fn device(index: u32) -> DeviceId {
     DeviceId(index)
 }
 
-/// Devices, their streams and their memory. Cheap to clone; the clones are one platform.
+/// Devices, their streams and their memory: GPUs, or the simulator. Cheap to clone; the clones are one platform.
 ///
-/// The same program runs on [`Platform::cuda`] and on [`Platform::host`].
+/// [`Platform::builder`] makes it. The same program runs on GPUs and on the simulator.
+///
+/// ```
+/// # use streamflow::prelude::*;
+/// # fn main() -> Result<()> {
+/// // GPUs where there are any, else the simulator; `cuda()` and `host()` insist on one of them.
+/// let platform = Platform::builder().statistics(true).detect()?;
+/// println!("{}: {}", platform.name(), platform.why());
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # What the simulator does not do
+///
+/// The simulator is for tests, and for machines without a GPU. It keeps CUDA's rules of order strictly, and computes
+/// the right data. It does not show
+///
+/// - **how fast a program is.** Kernels run their Rust body, one after the other, on the host. Times of its devices are
+///   of a fixed model; wherever the library prints one, the word "simulated" is beside it.
+/// - **whether the CUDA bodies are right.** They are not compiled there: see the two tests of a kernel's bodies in
+///   [`testing`](crate::testing#the-two-bodies-of-a-kernel).
+/// - **compiled code**, as PTX of other tools: [`Platform::module`] is an error.
+/// - **limits of one GPU**: priorities, green contexts and caches change nothing, and memory ends at the amount of
+///   [`HostBuilder::memory`](crate::driver::host::HostBuilder::memory).
+/// - CUDA graphs, managed memory and stream capture: there are none.
+///
+/// [A page of the guide](crate::guide::simulator_and_cuda) has the whole list, each line with its test.
 #[derive(Clone)]
 pub struct Platform(Arc<Inner>);
 
@@ -55,13 +84,15 @@ struct Device {
 }
 
 impl Platform {
-    /// A platform with options. [`cuda`](Self::cuda), [`host`](Self::host), [`detect`](Self::detect) and
-    /// [`from_driver`](Self::from_driver) are short forms.
+    /// The way to make a platform: options, and then where it runs, which is one of
+    /// [`detect`](PlatformBuilder::detect), [`cuda`](PlatformBuilder::cuda), [`host`](PlatformBuilder::host) and
+    /// [`driver`](PlatformBuilder::driver). [`Platform::detect`], [`Platform::cuda`] and [`Platform::host`] are short
+    /// forms.
     pub fn builder() -> PlatformBuilder {
         PlatformBuilder::default()
     }
 
-    /// The GPUs of this machine.
+    /// The GPUs of this machine: short for `Platform::builder().cuda()`.
     ///
     /// # Errors
     /// [`DriverError::Unavailable`](crate::driver::DriverError::Unavailable), with a remedy, when there is no
@@ -71,7 +102,8 @@ impl Platform {
     }
 
     /// The simulator: CUDA's ordering rules on the host, with work executed in an order that a seed
-    /// decides. See [`HostDriver`](crate::driver::host::HostDriver).
+    /// decides. Short for `Platform::builder()` that ends with `.host()`: here `.build()` ends it. See
+    /// [what the simulator does not do](Self#what-the-simulator-does-not-do).
     ///
     /// ```
     /// # fn main() -> streamflow::Result<()> {
@@ -84,8 +116,10 @@ impl Platform {
         HostPlatform(Self::builder())
     }
 
-    /// [`cuda`](Self::cuda) if it works, else [`host`](Self::host). Which one and why is logged at level
-    /// `info`, and in [`why`](Self::why).
+    /// [`cuda`](Self::cuda) if it works, else the [simulator](Self::host): short for `Platform::builder().detect()`.
+    /// Which one and why is logged at level `info`, and in [`why`](Self::why). A program that must not run on the
+    /// simulator, as a measurement, calls [`cuda`](Self::cuda): see
+    /// [what the simulator does not do](Self#what-the-simulator-does-not-do).
     ///
     /// # Errors
     /// Only when neither can be started.
@@ -93,27 +127,8 @@ impl Platform {
         Self::builder().detect()
     }
 
-    /// A platform on any driver: for example a wrapped one, to record its calls or to make them fail.
-    ///
-    /// # Errors
-    /// The driver's, when its devices can't be used.
-    pub fn from_driver(driver: Arc<dyn Driver>) -> Result<Self> {
-        Self::builder().driver(driver)
-    }
-
-    /// As [`from_driver`](Self::from_driver), with options for memory.
-    ///
-    /// # Errors
-    /// The driver's, when its devices can't be used.
-    pub fn with_memory(driver: Arc<dyn Driver>, options: MemoryOptions) -> Result<Self> {
-        Self::builder().memory(options).driver(driver)
-    }
-
-    /// As [`from_driver`](Self::from_driver), with options.
-    ///
-    /// # Errors
-    /// The driver's, when its devices can't be used; [`Error::Variable`] when the options leave the race checker
-    /// to the environment, and its variable is neither 0 nor 1; [`Error::Spin`].
+    /// As [`PlatformBuilder::driver`], for older programs.
+    #[doc(hidden)]
     pub fn with_options(driver: Arc<dyn Driver>, options: PlatformOptions) -> Result<Self> {
         PlatformBuilder::of(options).driver(driver)
     }
@@ -143,6 +158,12 @@ impl Platform {
     /// `"cuda"` or `"host"`.
     pub fn name(&self) -> &str {
         self.driver().name()
+    }
+
+    /// Whether the devices are simulated: then their times say nothing about a GPU, and
+    /// [more](Self#what-the-simulator-does-not-do) is different.
+    pub fn is_simulated(&self) -> bool {
+        self.0.devices.iter().any(|device| device.info.is_simulated)
     }
 
     /// Why this platform was chosen, as text.

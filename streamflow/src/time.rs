@@ -52,7 +52,6 @@ fn nanoseconds(duration: Duration) -> u64 {
 /// ```
 /// # use std::time::Duration;
 /// # use streamflow::Platform;
-/// # use streamflow::platform::PlatformOptions;
 /// # use streamflow::time::{Clock, Timestamp};
 /// # fn main() -> streamflow::Result<()> {
 /// let clock = Clock::simulated();

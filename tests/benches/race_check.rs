@@ -21,7 +21,6 @@ use streamflow::driver::{
     Access, AccessMode, DriverResult, MemoryRange, Param, RawEvent, RawFunction, RawStream,
 };
 use streamflow::kernel::Kernel;
-use streamflow::platform::PlatformOptions;
 use streamflow::prelude::*;
 use streamflow::stream::StreamFlags;
 use streamflow_tests::foreign::{BYTES, Bare};
@@ -177,10 +176,10 @@ fn measure() -> Result<()> {
     row("  another thread", without, other);
     no_races(checked.bare.races())?;
 
-    let off = PlatformOptions { race_check: Some(false), ..PlatformOptions::default() };
-    let on = PlatformOptions { race_check: Some(true), ..PlatformOptions::default() };
-    let checked = Platform::with_options(null.clone(), on)?;
-    let mut pairs = [Pair::new(&Platform::with_options(null.clone(), off)?)?, Pair::new(&checked)?];
+    let off = Platform::builder().race_check(false);
+    let on = Platform::builder().race_check(true);
+    let checked = on.driver(null.clone())?;
+    let mut pairs = [Pair::new(&off.driver(null.clone())?)?, Pair::new(&checked)?];
     pairs.iter_mut().try_for_each(Pair::warm_up)?;
     let [without, with, other] = medians(&null, |index| match index {
         2 => on_another_thread(|| pairs[1].run()),

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use streamflow::driver::host::HostDriver;
 use streamflow::driver::{Driver, RawEvent, RawStream};
 use streamflow::memory::MemoryOptions;
-use streamflow::platform::PlatformOptions;
 use streamflow::prelude::*;
 
 use crate::layers::DropWaits;
@@ -19,8 +18,7 @@ pub type Program = fn(&Platform) -> Result<bool>;
 pub type Drops = fn(RawStream, RawEvent) -> bool;
 
 /// One freed block in flight: the next allocation of its size takes this block, and must wait for it.
-pub const MEMORY: MemoryOptions =
-    MemoryOptions { in_flight: 1, small_in_flight: 1, release_threshold: u64::MAX };
+pub const MEMORY: MemoryOptions = MemoryOptions::new().in_flight(1).small_in_flight(1);
 
 /// The number of seeds of a control, and of the seeds that must give wrong data.
 const CONTROL_SEEDS: u64 = 100;
@@ -107,7 +105,7 @@ impl Suite {
 /// # Errors
 /// Those of the platform.
 pub fn platform(driver: Arc<dyn Driver>) -> Result<Platform, Error> {
-    Platform::with_memory(driver, MEMORY)
+    Platform::builder().memory(MEMORY).driver(driver)
 }
 
 /// Fails unless a program's data is right, with [`MEMORY`].
@@ -125,9 +123,8 @@ where
 /// Whether a program's data is right. This platform has no race checker, which could end the run before the data is
 /// compared. The GPU's driver may have one already: then its races count as wrong data.
 fn by_data(program: Program, driver: Arc<dyn Driver>) -> Result<bool, Failed> {
-    let options =
-        PlatformOptions { memory: MEMORY, race_check: Some(false), ..PlatformOptions::default() };
-    let platform = Platform::with_options(driver, options)?;
+    let builder = Platform::builder().memory(MEMORY).race_check(false);
+    let platform = builder.driver(driver)?;
     let right = match program(&platform) {
         Err(failure) if matches!(failure.downcast_ref(), Some(Error::Races(_))) => false,
         other => other?,

@@ -33,6 +33,6 @@ pub fn uploaded<T: Element>(
 /// Those of the platform.
 pub fn recorded(driver: Arc<dyn Driver>) -> Result<(Arc<Recorder>, Platform)> {
     let recorder = Arc::new(Recorder::new(driver));
-    let platform = Platform::from_driver(recorder.clone())?;
+    let platform = Platform::builder().driver(recorder.clone())?;
     Ok((recorder, platform))
 }

@@ -125,7 +125,7 @@ fn full(platform: &Platform) -> Result<(), Failed> {
 /// A free fails in the driver. The allocation is an error, and its bytes do not count as in use.
 fn no_room(on: &Platform) -> Result<(), Failed> {
     let failing = Arc::new(FailNth::new(on.driver().clone(), CallKind::Free, u64::MAX));
-    let platform = Platform::from_driver(failing.clone())?;
+    let platform = Platform::builder().driver(failing.clone())?;
     let Bench { a, .. } = bench(&platform)?;
     let limits = MemoryLimits::stream_ordered().max_size(2 * BYTES);
     let allocator = platform.allocator("ROOM", device(0), limits)?;

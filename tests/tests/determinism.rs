@@ -12,7 +12,7 @@ use streamflow_examples::seed_app::{HandWired, Streams};
 /// The log of executed work, and the resulting values.
 fn run(seed: u64) -> (String, Vec<f32>) {
     let driver = Arc::new(HostDriver::builder().seed(seed).trace(true).build());
-    let platform = Platform::from_driver(driver.clone()).unwrap();
+    let platform = Platform::builder().driver(driver.clone()).unwrap();
     let mut app = HandWired::new(&platform, 7, 33, Streams::Pool).unwrap();
     let downloads: Vec<_> = (0..6).map(|_| app.tick().unwrap()).collect();
     let values = downloads.iter().flat_map(|d| d.wait_blocking().unwrap().to_vec()).collect();

@@ -176,7 +176,7 @@ graph! {
 }
 
 fn on_far_default(on: &Platform) -> Result<(), Failed> {
-    let platform = Platform::from_driver(Arc::new(Bound::new(on.driver().clone())))?;
+    let platform = Platform::builder().driver(Arc::new(Bound::new(on.driver().clone())))?;
     let seen = Seen::default();
     FarDefault::new(&platform, seen.clone())?.run()?;
     check(seen::all(&seen) == [true; 3], || format!("{seen:?}"))
@@ -256,7 +256,7 @@ graph! {
 /// The handles of two default streams are equal: only the bound device distinguishes them. So the runtime binds the
 /// device before it records the end of a hook's work.
 fn default_stream_record_after_a_library(on: &Platform) -> Result<(), Failed> {
-    let platform = Platform::from_driver(Arc::new(Bound::new(on.driver().clone())))?;
+    let platform = Platform::builder().driver(Arc::new(Bound::new(on.driver().clone())))?;
     let seen = Seen::default();
     LeavesBound::new(&platform, seen.clone())?.run()?;
     check(seen::all(&seen) == [true; 3], || format!("{seen:?}"))
@@ -294,7 +294,7 @@ graph! {
 }
 
 fn receive_binds(on: &Platform) -> Result<(), Failed> {
-    let platform = Platform::from_driver(Arc::new(Bound::new(on.driver().clone())))?;
+    let platform = Platform::builder().driver(Arc::new(Bound::new(on.driver().clone())))?;
     let seen = Seen::default();
     Receiving::new(&platform, seen.clone())?.run()?;
     check(seen::all(&seen) == [true; 2], || format!("{seen:?}"))
@@ -341,7 +341,7 @@ graph! {
 }
 
 fn download_keeps_binding(on: &Platform) -> Result<(), Failed> {
-    let platform = Platform::from_driver(Arc::new(Bound::new(on.driver().clone())))?;
+    let platform = Platform::builder().driver(Arc::new(Bound::new(on.driver().clone())))?;
     for blocking in [true, false] {
         let seen = Seen::default();
         FarDownload::new(&platform, blocking, seen.clone())?.run()?;
@@ -385,7 +385,7 @@ graph! {
 }
 
 fn order_after_a_library_switches_devices(on: &Platform) -> Result<(), Failed> {
-    let platform = Platform::from_driver(Arc::new(Bound::new(on.driver().clone())))?;
+    let platform = Platform::builder().driver(Arc::new(Bound::new(on.driver().clone())))?;
     let seen = Seen::default();
     Switching::new(&platform, seen.clone())?.run()?;
     check(seen::all(&seen) == [true; 3], || format!("{seen:?}"))
@@ -423,7 +423,7 @@ graph! {
 /// The record at the end of the hook, and all later work, bind the device again.
 fn without_a_context(seed: u64) -> Result<(), Failed> {
     let driver = Arc::new(HostDriver::builder().seed(seed).build());
-    let platform = Platform::from_driver(driver.clone())?;
+    let platform = Platform::builder().driver(driver.clone())?;
     let seen = Seen::default();
     LeavingNoContext::new(&platform, driver, seen.clone())?.run()?;
     check(seen::all(&seen) == [true; 3], || format!("{seen:?}"))

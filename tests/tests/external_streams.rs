@@ -174,7 +174,7 @@ fn again(seed: u64) -> Result<(), Failed> {
 fn not_left(on: &Platform) -> Result<(), Failed> {
     let records = Arc::new(FailNth::new(on.driver().clone(), CallKind::RecordEvent, u64::MAX));
     let waits = Arc::new(FailNth::new(records.clone(), CallKind::SynchronizeStream, u64::MAX));
-    let platform = Platform::from_driver(waits.clone())?;
+    let platform = Platform::builder().driver(waits.clone())?;
     let ours = ours(&platform)?;
     let mut data = filled(&platform, &ours, 0.0)?;
     {

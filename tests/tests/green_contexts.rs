@@ -97,7 +97,7 @@ fn wrong_sizes(platform: &Platform) -> Result<(), Failed> {
 /// All sizes are legal, and the driver still rejects the division. A second attempt succeeds.
 fn refused(on: &Platform) -> Result<(), Failed> {
     let refuses = FailNth::new(on.driver().clone(), CallKind::CreateGreenContexts, 0);
-    let platform = Platform::from_driver(Arc::new(refuses))?;
+    let platform = Platform::builder().driver(Arc::new(refuses))?;
     let sizes = platform.sm_sizes(device(0), Coscheduling::Kept)?;
     let legal: Vec<String> = sizes.legal().map(|size| size.to_string()).collect();
     let is_right = |error: &Error| match error {

@@ -89,7 +89,7 @@ fn download(platform: &Platform) -> Result<bool> {
 
 fn without_platform(platform: &Platform) -> Result<(), Failed> {
     let (data, reader) = {
-        let platform = Platform::from_driver(platform.driver().clone())?;
+        let platform = Platform::builder().driver(platform.driver().clone())?;
         slowly_written(&platform, 4.0)?
     };
     let first = reader.download(&data)?;
@@ -101,7 +101,7 @@ fn without_platform(platform: &Platform) -> Result<(), Failed> {
 }
 
 fn foreign(platform: &Platform) -> Result<(), Failed> {
-    let other = Platform::from_driver(platform.driver().clone())?;
+    let other = Platform::builder().driver(platform.driver().clone())?;
     let data = other.upload(&[1.0_f32])?;
     let is_right = |error: &Error| matches!(error, Error::ForeignPlatform { .. });
     check_error("download", stream(platform)?.download(&data), is_right).map(drop)
@@ -204,7 +204,7 @@ fn dropped(platform: &Platform) -> Result<(), Failed> {
 
 fn failed(platform: &Platform) -> Result<(), Failed> {
     let fails = Arc::new(FailNth::new(platform.driver().clone(), CallKind::QueryEvent, u64::MAX));
-    let platform = Platform::from_driver(fails.clone())?;
+    let platform = Platform::builder().driver(fails.clone())?;
     let (data, reader) = slowly_written(&platform, 8.0)?;
     let download = reader.download(&data)?;
     fails.fail_next();

@@ -81,7 +81,7 @@ fn by_hand(platform: &Platform) -> Result<bool> {
 fn left_out(platform: &Platform) -> Result<(), Failed> {
     // This layer makes the result independent of whether the producer is complete already.
     let broken = Arc::new(DropWaits::all(platform.driver().clone()));
-    let platform = Platform::from_driver(broken)?;
+    let platform = Platform::builder().driver(broken)?;
     let run = Hand::new(&platform, true, true, Seen::default())?.run();
     let text = check_error("a stream left out", run, |_| true)?;
     check_text(&text, &["`rx.b`", "not passed to `synchronize_streams`"])

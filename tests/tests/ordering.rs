@@ -51,6 +51,6 @@ fn barrier(
     driver: Arc<dyn streamflow::driver::Driver>,
     flags: StreamFlags,
 ) -> Result<bool, Failed> {
-    let platform = Platform::from_driver(Arc::new(DropWaits::all(driver)))?;
+    let platform = Platform::builder().driver(Arc::new(DropWaits::all(driver)))?;
     races::barrier(&platform, flags)
 }

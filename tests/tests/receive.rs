@@ -298,7 +298,7 @@ graph! {
 fn failing_wait(platform: &Platform) -> Result<(), Failed> {
     let driver = platform.driver().clone();
     let failing = Arc::new(FailNth::new(driver, CallKind::WaitEvent, u64::MAX));
-    let built = Platform::from_driver(failing.clone() as Arc<dyn Driver>)?;
+    let built = Platform::builder().driver(failing.clone() as Arc<dyn Driver>)?;
     let mut graph = SecondWaitFails::new(&built, failing)?;
     let text = check_error("a wait", graph.run(), |_| true)?;
     check(!graph.rx().received, || "the message was received without its wait".into())?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use streamflow::platform::DeviceId;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::slow_fill;
-use streamflow_tests::{Failed, Suite, check, check_error, check_text};
+use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
 /// The length of a buffer whose copy takes measurable time. It is larger on a GPU, whose clock is coarser.
 fn len(platform: &Platform) -> usize {
@@ -20,6 +20,7 @@ fn main() -> ExitCode {
         .both("the_duration_excludes_time_of_the_host", device_clock)
         .both("overlapping_copies_take_less_than_their_sum", overlaps)
         .both("an_end_before_its_start_is_an_error", backwards)
+        .both("the_time_of_a_simulated_device_says_so", says_simulated)
         .devices("a_duration_between_two_devices_is_an_error", 2, two_devices)
         .plain("a_seed_reproduces_its_durations", repeats)
         .plain("a_duration_between_two_platforms_is_an_error", two_platforms)
@@ -34,7 +35,7 @@ fn stream(platform: &Platform, on: DeviceId) -> Result<CudaStream> {
 fn time_of(stream: &CudaStream, work: impl FnOnce(&CudaStream) -> Result<()>) -> Result<Duration> {
     let start = stream.record_timing()?;
     work(stream)?;
-    Ok(start.elapsed_blocking(&stream.record_timing()?)?)
+    Ok(start.elapsed_blocking(&stream.record_timing()?)?.duration())
 }
 
 fn takes_time(platform: &Platform) -> Result<(), Failed> {
@@ -62,8 +63,22 @@ fn device_clock(platform: &Platform) -> Result<(), Failed> {
     let (start, end) = (stream.record_timing()?, stream.record_timing()?);
     // The host is busy meanwhile.
     let _busy = stream.download_blocking(&data)?;
-    let time = start.elapsed_blocking(&end)?;
+    let time = start.elapsed_blocking(&end)?.duration();
     check(time < Duration::from_micros(500), || format!("{time:?} between two events in a row"))
+}
+
+/// Each form in which the time can be printed says that it is no GPU's; that of a GPU does not.
+fn says_simulated(platform: &Platform) -> Result<(), Failed> {
+    let stream = stream(platform, device(0))?;
+    let start = stream.record_timing()?;
+    let time = start.elapsed_blocking(&stream.record_timing()?)?;
+    check_equal(time.is_simulated(), platform.is_simulated())?;
+    check_equal(platform.is_simulated(), platform.name() == "host")?;
+    for text in [format!("{time}"), format!("{time:?}"), format!("{time:.1}")] {
+        check(text.ends_with("s simulated") == platform.is_simulated(), || text.clone())?;
+        check(text.contains("simulated") == platform.is_simulated(), || text)?;
+    }
+    Ok(())
 }
 
 /// Copies to the device and from the device on two streams.
@@ -82,7 +97,7 @@ fn overlaps(platform: &Platform) -> Result<(), Failed> {
         one.upload(&source, &mut target)?;
         two.download_into(&other, &mut result)?;
         one.wait(two.record()?)?;
-        Ok(start.elapsed_blocking(&one.record_timing()?)?)
+        Ok(start.elapsed_blocking(&one.record_timing()?)?.duration())
     };
     time(&up, &down)?;
     let (serial, parallel) = (time(&up, &up)?, time(&up, &down)?);

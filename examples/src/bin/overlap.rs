@@ -73,7 +73,7 @@ fn run(args: &Args) -> Result<()> {
         let several = overlap.on_several()?;
         overlap.check()??;
         let times = Times { run, chunks, streams: overlap.streams(), one, several };
-        times.write(&mut io::stdout().lock(), format, platform.name() == "host")?;
+        times.write(&mut io::stdout().lock(), format, platform.is_simulated())?;
     }
     Ok(())
 }

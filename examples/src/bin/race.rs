@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use streamflow::platform::PlatformOptions;
 use streamflow::prelude::*;
 use streamflow_examples::cli::{self, PlatformArgs};
 use streamflow_examples::temporal::{pattern, share};
@@ -71,8 +70,8 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> Result<()> {
     // By default, the checker is on in debug builds only.
-    let options = PlatformOptions { race_check: Some(true), ..PlatformOptions::default() };
-    let platform = Platform::with_options(args.platform.open()?.driver().clone(), options)?;
+    let builder = Platform::builder().race_check(true);
+    let platform = builder.driver(args.platform.open()?.driver().clone())?;
     Race::new(&platform, 10)?.run()?;
     Ok(())
 }

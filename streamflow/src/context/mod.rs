@@ -1,4 +1,6 @@
-//! What an operator gets beside its ports: streams, memory, its node and its tick.
+//! What an operator gets beside its ports. [`ExecutionContext`] is the second argument of each hook: it has the
+//! operator's streams, its memory, its node and its tick. A [`Stream`] is borrowed for one tick; [`OnStream`] keeps what
+//! a stream needs for longer, [`Table`] keeps constants in device memory, and a [`Waker`] wakes the node from outside.
 
 mod activity;
 mod control;
@@ -14,9 +16,13 @@ use std::fmt;
 use std::sync::Arc;
 
 pub(crate) use activity::Word;
+#[doc(hidden)]
 pub use activity::{Activity, NodeCell};
+pub use control::Waker;
 pub(crate) use control::{Command, StopSource};
-pub use control::{RunControl, RunPhase, Waker};
+#[doc(hidden)]
+pub use control::{RunControl, RunPhase};
+#[doc(hidden)]
 pub use single_stream::SingleStream;
 pub use stream::{OnStream, Stream, StreamName};
 pub(crate) use stream_policy::StreamPolicy;
@@ -180,7 +186,7 @@ impl ExecutionContext {
     /// A tensor whose first use may be on `stream`. Its content is undefined.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape); the driver's, when memory is exhausted.
+    /// [`Error::Shape`]; the driver's, when memory is exhausted.
     #[track_caller]
     pub fn tensor<T: Element>(
         &self,
@@ -209,7 +215,7 @@ impl ExecutionContext {
     }
 
     /// Copies host memory to the operator's device, as a tensor of one dimension. Any stream may use it. Blocks until the
-    /// host memory may be changed: it is for values that are made once, in `start`. A [`Table`](crate::Table) keeps them.
+    /// host memory may be changed: it is for values that are made once, in `start`. A [`Table`] keeps them.
     ///
     /// # Errors
     /// As for [`tensor`](Self::tensor).

@@ -11,7 +11,8 @@ use super::ExecutionContext;
 use crate::error::{Error, Result};
 use crate::stream::{CudaStream, PlatformNumber};
 
-/// A stream of the operator, lent for one hook. It derefs to [`CudaStream`], which launches and copies.
+/// A stream of the operator, lent for one hook. It derefs to [`CudaStream`], which launches and copies. The
+/// [table](crate::stream#the-types-of-streams) has the other types of streams.
 ///
 /// Ports take this type alone, so an operator can't send on a stream that it owns by itself. A `Stream` can't be kept,
 /// sent to another thread, or made from a number. A value that lives longer than a tick and needs a stream is an
@@ -41,7 +42,8 @@ impl fmt::Debug for Stream<'_> {
     }
 }
 
-/// The name of a stream that the operator declared: `#[operator(streams(fill))]` gives `io.fill`.
+/// The name of a stream that the operator declared: `#[operator(streams(fill))]` gives `io.fill`. The
+/// [table](crate::stream#the-types-of-streams) has the types of streams.
 #[derive(Debug, Clone, Copy)]
 pub struct StreamName<'t> {
     index: usize,

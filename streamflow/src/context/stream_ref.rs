@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::stream::{CudaStream, PlatformNumber, Point};
 
 /// The stream that a message was sent on, by name: no work can be queued on it. [`In::streams`](crate::port::In::streams)
-/// gives it.
+/// gives it. The [table](crate::stream#the-types-of-streams) has the other types of streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StreamRef {
     point: Point,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::error::FIND_LAUNCH;
 use super::{Driver, DriverError, DriverResult, Launch, Layer, RawStream};
 
-/// Waits for each launch: see [`PlatformOptions::blocking_launches`](crate::platform::PlatformOptions::blocking_launches).
+/// Waits for each launch: see [`PlatformBuilder::blocking_launches`](crate::platform::PlatformBuilder::blocking_launches).
 #[derive(Debug)]
 pub(crate) struct BlockingLaunches {
     below: Arc<dyn Driver>,

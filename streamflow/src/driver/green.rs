@@ -2,7 +2,7 @@
 
 use super::DeviceId;
 
-/// A driver's green context: some of a device's multiprocessors, for the streams that are made in it. It
+/// A live green context of the driver: some of a device's multiprocessors, for the streams that are made in it. It
 /// lives as long as its driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct GreenContext {
@@ -27,6 +27,7 @@ impl GreenContext {
 /// Whether multiprocessors that can be scheduled together stay together when a device is divided.
 /// Holoscan's `flags` of a `CudaGreenContextPool`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Coscheduling {
     /// They stay together, so that kernels with thread block clusters can run in a partition. Holoscan's 0.
     #[default]

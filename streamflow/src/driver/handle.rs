@@ -101,7 +101,7 @@ macro_rules! handle {
 }
 
 handle!(
-    /// A driver's handle of a stream.
+    /// A driver's handle of a stream. The [table](crate::stream#the-types-of-streams) has the other types of streams.
     RawStream,
     "stream "
 );
@@ -148,7 +148,9 @@ impl fmt::Debug for MemoryRange {
     }
 }
 
-/// A stream that other code made, for as long as it is borrowed.
+/// A stream that other code made, for as long as it is borrowed: the argument of
+/// [`Platform::external_stream`](crate::Platform::external_stream). The
+/// [table](crate::stream#the-types-of-streams) has the other types of streams.
 #[derive(Debug, Clone, Copy)]
 pub struct BorrowedStream<'a> {
     raw: RawStream,

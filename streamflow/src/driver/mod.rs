@@ -2,8 +2,7 @@
 //!
 //! [`Driver`] is the trait; [`cuda`] implements it with a real GPU, [`host`] with a simulator of
 //! CUDA's ordering rules. A [`Layer`] wraps another driver and overrides only the calls that differ:
-//! the call [`Recorder`] is one, the [race checker](race) another, and so are the fault injectors of the
-//! tests. No code above this module depends on which driver runs.
+//! the [race checker](race) is one, and so are the call recorder and the fault injectors of the tests. No code above this module depends on which driver runs.
 //!
 //! The seam has raw handles: contexts, streams, events, memory, kernels and host functions. Ports,
 //! operators and graphs are above it.
@@ -13,6 +12,8 @@ pub mod cuda;
 mod error;
 mod green;
 mod handle;
+/// The simulator, as a driver: [`HostDriver`](host::HostDriver), and the orders in which it executes.
+///
 pub mod host;
 mod kernel;
 mod layer;
@@ -41,6 +42,7 @@ pub(crate) use listeners::Listeners;
 pub(crate) use note::tell;
 pub use note::{Direction, Note, SourceLocation};
 pub(crate) use owned::{OwnedEvent, OwnedPinned, OwnedStream};
+#[doc(hidden)]
 pub use recorder::{Call, RecordedAccess, RecordedRange, Recorder, StreamLabel};
 use report::RaceMark;
 pub(crate) use report::RaceReports;
@@ -53,6 +55,7 @@ pub type DriverResult<T> = Result<T, DriverError>;
 
 /// A device's properties.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DeviceInfo {
     /// The device's own name, as `NVIDIA H200`.
     pub name: String,
@@ -67,12 +70,15 @@ pub struct DeviceInfo {
     pub priorities: (i32, i32),
     /// The most shared memory of a block in bytes, static and dynamic together.
     pub max_shared_bytes: u32,
+    /// Whether the device is simulated: its times say nothing about a GPU.
+    pub is_simulated: bool,
 }
 
 /// How a stream is ordered against the legacy default stream of its device.
 ///
 /// See *Stream synchronization behavior* in the CUDA driver API reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum StreamFlags {
     /// No implicit ordering against the default stream. streamflow's own streams are like this: it
     /// makes every dependency explicit, so an implicit barrier can only cost time.

@@ -178,6 +178,11 @@ impl OwnedEvent {
         unsafe { self.driver.elapsed(self.raw, end.raw) }
     }
 
+    /// Whether its device is simulated.
+    pub(crate) fn is_simulated(&self) -> DriverResult<bool> {
+        Ok(self.driver.device_info(self.raw.device())?.is_simulated)
+    }
+
     pub(crate) fn raw(&self) -> RawEvent {
         self.raw
     }

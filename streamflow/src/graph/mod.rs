@@ -1,8 +1,9 @@
-//! Graphs: nodes that hold operators, ready to be scheduled.
+//! Graphs: nodes that hold operators, connected by edges. [`graph!`](macro@crate::graph) makes a struct, and implements
+//! [`Graph`] for it; functions of a program that take any graph name the trait. The runs of a graph are in
+//! [`schedule`](crate::schedule).
 //!
-//! `graph!` makes a struct whose fields are boxes of [`Node`]s, and implements [`Graph`] for it. A scheduler
-//! sees the nodes as [`AnyNode`]s, in an order in which producers come before their consumers:
-//! [`schedule::run`](crate::schedule::run) runs them.
+//! The fields of the struct are boxes of [`Node`]s. A scheduler sees the nodes as [`AnyNode`]s, in an order in which
+//! producers come before their consumers.
 //!
 //! # A tensor for the next tick
 //!
@@ -97,15 +98,19 @@
 //! # }
 //! ```
 
+#[doc(hidden)]
 pub mod check;
 mod state;
 
+#[doc(hidden)]
 pub use crate::context::{NodeCell, RunControl, Waker};
+#[doc(hidden)]
 pub use crate::operator::{
     AnyNode, EndedCondition, Node, NodeOptions, NodePaths, NodeStatus, NodeStreams, OnFailure,
     PortStatus, Progress, Readiness, Step, UnmetCondition, Waits, any_node, condition::Conditions,
 };
 
+#[doc(hidden)]
 pub use state::RunState;
 
 use crate::error::Result;
@@ -148,6 +153,7 @@ pub trait Graph {
 ///
 /// # Errors
 /// [`Error::ImpossibleCondition`](crate::Error::ImpossibleCondition), for the first that can never hold.
+#[doc(hidden)]
 pub fn bind_conditions(graph: &mut dyn Graph) -> Result<()> {
     graph.nodes().into_iter().try_for_each(AnyNode::bind_conditions)
 }

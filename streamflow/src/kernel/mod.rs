@@ -29,8 +29,12 @@ mod state;
 use compile::load;
 pub(crate) use compile::supports;
 pub use compile::{compile_checked_for, compile_for, image_for, nvrtc_version};
+#[doc(hidden)]
 pub use coverage::Coverage;
 pub use grid::{Dim3, Grid, IntoGrid};
-pub use info::{Kernel, KernelInfo, ParamInfo, ParamKind};
+pub use info::Kernel;
+#[doc(hidden)]
+pub use info::{KernelInfo, ParamInfo, ParamKind};
 pub use module::{CompiledCode, Function, Module};
+#[doc(hidden)]
 pub use passing::Passing;

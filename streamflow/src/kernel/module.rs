@@ -169,7 +169,7 @@ mod tests {
     fn a_module_is_loaded_once_for_all_its_functions() {
         let below = HostDriver::builder().build();
         let driver = Arc::new(Loads { below, modules: AtomicU32::new(0) });
-        let platform = Platform::from_driver(driver.clone()).unwrap();
+        let platform = Platform::builder().driver(driver.clone()).unwrap();
         // SAFETY: the image is text.
         let module = platform.module(device(0), unsafe { CompiledCode::new(b"text") }).unwrap();
         let stream = platform.default_stream(device(0)).unwrap();

@@ -7,8 +7,20 @@ use crate::stream::{StreamTable, Timeline};
 /// Sizes are rounded up to a multiple of this many bytes, so that almost equal sizes share blocks.
 const GRANULE: u64 = 512;
 
-/// How a platform manages device memory.
+/// How a platform manages device memory: an option of [`Platform::builder`](crate::Platform::builder).
+///
+/// ```
+/// # use streamflow::prelude::*;
+/// use streamflow::memory::MemoryOptions;
+///
+/// # fn main() -> Result<()> {
+/// let memory = MemoryOptions::new().in_flight(3);
+/// let platform = Platform::builder().memory(memory).detect()?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MemoryOptions {
     /// How many dropped blocks of one size and stream may still be in use by the device before an
     /// allocation waits for the oldest instead of taking more memory. More of them let the host run further
@@ -26,13 +38,36 @@ pub struct MemoryOptions {
 
 impl Default for MemoryOptions {
     fn default() -> Self {
-        Self { in_flight: 2, small_in_flight: 16, release_threshold: u64::MAX }
+        Self::new()
     }
 }
 
 impl MemoryOptions {
     /// The largest small block, in bytes.
     pub const SMALL_BLOCK: u64 = 256 << 10;
+
+    /// The defaults.
+    pub const fn new() -> Self {
+        Self { in_flight: 2, small_in_flight: 16, release_threshold: u64::MAX }
+    }
+
+    /// Sets [`in_flight`](Self::in_flight).
+    pub const fn in_flight(mut self, blocks: usize) -> Self {
+        self.in_flight = blocks;
+        self
+    }
+
+    /// Sets [`small_in_flight`](Self::small_in_flight).
+    pub const fn small_in_flight(mut self, blocks: usize) -> Self {
+        self.small_in_flight = blocks;
+        self
+    }
+
+    /// Sets [`release_threshold`](Self::release_threshold).
+    pub const fn release_threshold(mut self, bytes: u64) -> Self {
+        self.release_threshold = bytes;
+        self
+    }
 
     /// How many free blocks of a size the device may still use.
     pub(super) fn in_flight_of(&self, bytes: u64) -> usize {

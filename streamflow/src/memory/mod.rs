@@ -55,6 +55,7 @@ pub(crate) use pinned::{PinnedPool, PinnedPools};
 pub(crate) use pool::MemoryPool;
 pub(crate) use pooled::PoolHandle;
 pub use shape::{IntoShape, MAX_RANK, Shape, Strides};
-pub use shared::{Recycler, Shared};
+pub(crate) use shared::Recycler;
+pub use shared::Shared;
 pub use slice::{DeviceSlice, View, ViewMut};
 pub use tensor::{Tensor, TensorView};

@@ -22,16 +22,16 @@ type Free<T> = Mutex<Vec<Arc<Slot<T>>>>;
 
 /// A pool of slots for shared values, so that sharing a value in every tick allocates nothing.
 #[derive(Debug)]
-pub struct Recycler<T>(Arc<Free<T>>);
+pub(crate) struct Recycler<T>(Arc<Free<T>>);
 
 impl<T> Recycler<T> {
     /// A recycler without slots.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Arc::default())
     }
 
     /// Makes a value shareable, in a slot of this recycler.
-    pub fn share(&self, value: T) -> Shared<T> {
+    pub(crate) fn share(&self, value: T) -> Shared<T> {
         let free = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut slot = free
             .unwrap_or_else(|| Arc::new(Slot { value: None, recycler: Arc::downgrade(&self.0) }));

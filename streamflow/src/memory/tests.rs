@@ -45,7 +45,7 @@ fn in_flight(blocks: usize) -> MemoryOptions {
 fn bench(options: MemoryOptions) -> Bench {
     let host = HostDriver::builder().policy(Policy::Lazy).build();
     let recorder = Arc::new(Recorder::new(Arc::new(host)));
-    let platform = Platform::with_memory(recorder.clone(), options).unwrap();
+    let platform = Platform::builder().memory(options).driver(recorder.clone()).unwrap();
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
     Bench { recorder, platform, pool }
 }

@@ -1,9 +1,7 @@
-//! What travels along edges.
-//!
-//! A [`Message`] is one payload (a tensor, a number) or several named ones in a struct with
-//! `#[derive(Message)]`. Its type says whether it has device data, which can be reached only through a stream.
-//! Each message travels with [`Metadata`]: when its data was acquired, its sequence number (`stamp.rs`), and values
-//! that operators add.
+//! Messages: what travels along edges. A [`Message`] is one payload (a tensor, a number, [`HostData`]) or several named
+//! ones in a struct with `#[derive(Message)]`; an input with several edges receives [`Many`]. Its type says whether it
+//! has device data, which can be reached only through a stream. Each message travels with [`Metadata`]: when its data
+//! was acquired, its sequence number (`stamp.rs`), and values that operators add.
 //!
 //! On its edge a message is in an `Envelope` (`payload.rs`): the payload, its metadata, and the point at which its
 //! device data is ready. The edge is a `Queue` (`queue.rs`). The consumer's end of it is an [`Inlet`] (`inlet.rs`);
@@ -23,14 +21,22 @@ mod stamp;
 mod visit;
 
 pub use describe::{Description, Part};
+#[doc(hidden)]
 pub use inlet::{Handled, Inlet, InputState};
 pub use metadata::{Metadata, Value};
+#[doc(hidden)]
 pub use owners::{Owned, Reads, Several, Shares, Sole, Takes};
+#[doc(hidden)]
 pub use payload::Payload;
 pub use payloads::HostData;
+#[doc(hidden)]
 pub use place::{CarriesStream, Device, Host, Place, Plain};
+#[doc(hidden)]
 pub use queue::{EdgeOptions, EdgeStatus, Policy};
-pub use receive::{Many, Read, Receive, ReceiveEach};
+pub use receive::Many;
+#[doc(hidden)]
+pub use receive::{Read, Receive, ReceiveEach};
+#[doc(hidden)]
 pub use visit::MemoryVisitor;
 
 pub(crate) use payload::Envelope;

@@ -1,5 +1,8 @@
-//! Operators: `#[operator]` declares the ports and streams, [`Compute`] has the work. `node.rs` is an operator in a
-//! graph, and `runner.rs` calls its hooks.
+//! Operators: [`#[operator]`](macro@crate::operator) declares the ports and streams, [`Compute`] has the work. A program
+//! may have [conditions](Condition) of its own, and switch nodes on and off by a [`BooleanHandle`] or an
+//! [`AsyncHandle`]. Operators that come with the library are in [`operators`](crate::operators).
+//!
+//! `node.rs` is an operator in a graph, and `runner.rs` calls its hooks.
 
 mod again;
 mod checked;
@@ -15,20 +18,30 @@ mod statistics;
 mod status;
 mod waits;
 
+#[doc(hidden)]
 pub use again::{Again, kept};
+#[doc(hidden)]
 pub use checked::{
     Argument, Checked, FieldType, Fits, IsElement, IsMessage, PortOf, State, exists,
 };
 pub use condition::{Answer, AsyncHandle, BooleanHandle, Condition};
+#[doc(hidden)]
 pub use histogram::Summary;
 pub(crate) use node::node;
+#[doc(hidden)]
 pub use node::{AnyNode, Node, any_node, apart, restarting};
+#[doc(hidden)]
 pub use options::{NodeOptions, NodeStreams};
+#[doc(hidden)]
 pub use readiness::{Progress, Readiness, Step};
+#[doc(hidden)]
 pub use recovery::OnFailure;
+#[doc(hidden)]
 pub use statistics::NodePaths;
 pub(crate) use statistics::Succession;
+#[doc(hidden)]
 pub use status::{EndedCondition, NodeStatus, PortStatus, UnmetCondition};
+#[doc(hidden)]
 pub use waits::Waits;
 
 use crate::Result;

@@ -1,4 +1,4 @@
-//! Operators that come with the library.
+//! Operators that come with the library, for any graph: [`Inspect`] prints what messages look like.
 
 mod inspect;
 

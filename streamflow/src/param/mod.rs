@@ -27,11 +27,16 @@ use std::fmt::Debug;
 
 use serde_core::de::DeserializeOwned;
 
+#[doc(hidden)]
 pub use cell::ParamCell;
-pub use graph::{GraphParams, NoParams};
+#[doc(hidden)]
+pub use graph::GraphParams;
+pub use graph::NoParams;
+#[doc(hidden)]
 pub use limits::Limits;
 pub use log::ParamChange;
 pub(crate) use node::NodeParams;
+#[doc(hidden)]
 pub use node::{Exchange, OperatorParams, ParamMaker};
 
 /// What the type of a `#[param]` needs: the value moves between threads, is copied into the operator, is written in

@@ -11,7 +11,8 @@ use crate::error::{Error, Result};
 use crate::memory::MemoryOptions;
 use crate::time::Clock;
 
-/// Builds a platform: options first, and at the end the driver that they are for. Made by [`Platform::builder`].
+/// Builds a platform: options first, and at the end where it runs: [`detect`](Self::detect), [`cuda`](Self::cuda),
+/// [`host`](Self::host), or a [`driver`](Self::driver). Made by [`Platform::builder`].
 ///
 /// ```
 /// # use streamflow::prelude::*;
@@ -37,7 +38,10 @@ impl PlatformBuilder {
         Self { options, clock, seed: None, devices: None }
     }
 
-    /// Whether runs keep statistics: see [`PlatformOptions::statistics`].
+    /// Whether runs keep statistics, for their [`Report`](crate::schedule::Report): the host's time for each node, and
+    /// the latency from each source to each sink. It is `false` by default; then it costs nothing. Statistics cost at
+    /// most two readings of the clock for each tick of a node, and 36 KiB for each histogram: two for each node, and one
+    /// for each path.
     pub fn statistics(mut self, keep: bool) -> Self {
         self.options.statistics = keep;
         self
@@ -50,7 +54,8 @@ impl PlatformBuilder {
         self
     }
 
-    /// How long a scheduler spins before it sleeps: see [`PlatformOptions::spin`].
+    /// How long a scheduler that has nothing to do queries what its nodes wait for, before its thread sleeps: at most
+    /// 50 µs, which is the default. Meanwhile it needs a processor core; waking a thread takes tens of microseconds.
     pub fn spin(mut self, spin: Duration) -> Self {
         self.options.spin = spin;
         self
@@ -62,13 +67,16 @@ impl PlatformBuilder {
         self
     }
 
-    /// Whether a race checker watches: see [`PlatformOptions::race_check`].
+    /// Whether a [race checker](crate::driver::race) watches. By default `STREAMFLOW_RACE_CHECK` decides (1 or 0); if it
+    /// is not set, debug builds have a checker. A driver that has a checker keeps it.
     pub fn race_check(mut self, check: bool) -> Self {
         self.options.race_check = Some(check);
         self
     }
 
-    /// Whether each launch waits until its kernel has run: see [`PlatformOptions::blocking_launches`].
+    /// Whether each launch waits until its kernel has run. A fault of a kernel is then an error of its launch, and names
+    /// the kernel and its grid; without it a later call returns the error. It is slow. By default
+    /// `STREAMFLOW_BLOCKING_LAUNCHES` decides (1 or 0); if it is not set, no launch waits.
     pub fn blocking_launches(mut self, block: bool) -> Self {
         self.options.blocking_launches = Some(block);
         self
@@ -99,7 +107,7 @@ impl PlatformBuilder {
     }
 
     /// The simulator: CUDA's ordering rules on the host, with work executed in an order that the seed
-    /// decides. See [`HostDriver`].
+    /// decides. See [what it does not do](Platform#what-the-simulator-does-not-do), and [`HostDriver`].
     ///
     /// # Errors
     /// As for [`driver`](Self::driver).
@@ -109,7 +117,8 @@ impl PlatformBuilder {
 
     /// [`cuda`](Self::cuda) if it works, else [`host`](Self::host). A seed and a number of devices are for the
     /// simulator: with a GPU they are unused. Which one it is and why is logged at level `info`, and in
-    /// [`Platform::why`].
+    /// [`Platform::why`]. A program that must not run on the simulator, as a measurement, ends with
+    /// [`cuda`](Self::cuda): see [what the simulator does not do](Platform#what-the-simulator-does-not-do).
     ///
     /// # Errors
     /// Only when neither can be started.

@@ -9,8 +9,10 @@ use crate::error::{Error, Result};
 use crate::memory::MemoryOptions;
 use crate::time::Clock;
 
-/// The options of a platform, for any driver. They are fixed when the platform is made.
+/// The options of a platform, for any driver, as [`PlatformBuilder`](super::PlatformBuilder) sets them. They are fixed
+/// when the platform is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PlatformOptions {
     /// How device memory is managed.
     pub memory: MemoryOptions,

@@ -50,27 +50,40 @@ mod stream_policy;
 #[cfg(test)]
 mod tests;
 #[cfg(streamflow_zero_cost)]
+#[doc(hidden)]
 pub mod zero_cost;
 
 pub use crate::context::{StreamRef, Synchronized};
+pub use crate::message::Many;
+#[doc(hidden)]
 pub use crate::message::{
-    CarriesStream, EdgeOptions, Inlet, Many, Owned, Plain, Policy, Read, Reads, Receive,
-    ReceiveEach, Shares, Takes,
+    CarriesStream, EdgeOptions, Inlet, Owned, Plain, Policy, Read, Reads, Receive, ReceiveEach,
+    Shares, Takes,
 };
+#[doc(hidden)]
 pub use connect::{
     Accepts, Awaited, AwaitedSource, AwaitedTarget, Edge, EdgeSource, EdgeTarget, Feeds, begin,
     connect, connect_copy, connect_shared, connect_transfer, discard, edge, when_message,
     when_room, when_stream_done,
 };
+#[doc(hidden)]
 pub use edge_copy::{
     CopyFields, CopyOnEdge, CopyPart, Either, FieldList, Fields, Neither, TransferOnEdge,
 };
+#[doc(hidden)]
 pub use ends::{Ports, ReceivingEnd, SendingEnd};
+#[doc(hidden)]
 pub use info::{InputPort, OutputPort, PortInfo, PortSize};
-pub use input::{In, Input};
+pub use input::In;
+#[doc(hidden)]
+pub use input::Input;
+#[doc(hidden)]
 pub use outlet::Outlet;
-pub use output::{Initial, Internal, On, Out, Output, Sends, Unchosen, Unset};
-pub use states::{
-    HasMessage, MayMiss, Open, Pending, Received, StreamReady, Unreceived, Unsynchronized,
-};
+#[doc(hidden)]
+pub use output::{Initial, Output, Sends, Unchosen};
+pub use output::{Internal, On, Out, Unset};
+#[doc(hidden)]
+pub use states::{HasMessage, MayMiss, Open, StreamReady, Unreceived, Unsynchronized};
+pub use states::{Pending, Received};
+#[doc(hidden)]
 pub use stream_policy::{Adopted, Allocated, AllocatedOrAdopted, FindStream, OrDefault, ToDefault};

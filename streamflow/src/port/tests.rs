@@ -44,7 +44,7 @@ struct Bench {
 fn bench() -> Bench {
     let driver = HostDriver::builder().policy(Policy::Lazy).trace(true).build();
     let driver = Arc::new(PointBeforeWait(driver));
-    let platform = Platform::from_driver(driver.clone()).unwrap();
+    let platform = Platform::builder().driver(driver.clone()).unwrap();
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
     let stream = |name: &'static str| pool.allocate(name).unwrap();
     let (writer, sender, receiver) = (stream("writer"), stream("sender"), stream("receiver"));

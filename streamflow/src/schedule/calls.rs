@@ -15,7 +15,7 @@ use crate::time::Timestamp;
 /// ticks left and no room, or a message waits that its node should take and does not.
 ///
 /// While a node waits for a stream, the other nodes run. When all of them wait, the scheduler queries what they wait for
-/// for a short time ([`PlatformOptions::spin`](crate::platform::PlatformOptions::spin)), and then its thread sleeps until that can
+/// for a short time ([`PlatformBuilder::spin`](crate::platform::PlatformBuilder::spin)), and then its thread sleeps until that can
 /// have changed. A source that has had nothing to send for 64 ticks in a row is run again after a microsecond, and then
 /// after twice that, up to a millisecond.
 ///

@@ -1,5 +1,8 @@
-//! Schedulers: they decide which node runs next. [`run`](run()), [`run_for`], [`tick`], [`end_run`] and [`spawn`](Spawn::spawn) are the
-//! methods of a graph; the guide's page on [running a graph](crate::guide::running_a_graph) compares them.
+//! Runs of a graph: how one ends and what it did ([`Report`]), runs on a thread of their own ([`Spawn`], [`Running`]),
+//! and what other threads see of a run ([`RunHandle`]). The guide's page on
+//! [running a graph](crate::guide::running_a_graph) compares the methods that run a graph.
+//!
+//! The scheduler decides which node runs next: [`run`](run()), [`run_for`], [`tick`] and [`end_run`] are its entries.
 
 mod calls;
 #[cfg(feature = "ctrlc")]
@@ -21,7 +24,9 @@ mod tests;
 mod thread;
 mod times;
 
-pub use calls::{Stepped, end_run, run, run_for, tick};
+pub use calls::Stepped;
+#[doc(hidden)]
+pub use calls::{end_run, run, run_for, tick};
 pub use handle::RunHandle;
 pub use limit::RunFor;
 pub use report::{DropReason, Dropped, End, NodeReport, PathReport, Report, StoppedBy};

@@ -6,7 +6,7 @@ use super::times::{self, Table};
 use crate::message::Policy;
 use crate::operator::{NodeStatus, Summary};
 use crate::param::ParamChange;
-use crate::time::Clock;
+use crate::platform::Platform;
 
 /// A run that ended well: why it ended, and what it did. [`Graph`](crate::graph::Graph)s made by `graph!` return it from
 /// `run`.
@@ -46,12 +46,14 @@ pub struct Report {
     /// How many were taken over and are not among `parameters`.
     pub parameters_omitted: u64,
     /// How old the messages were at each sink, by the node at which their data began. Empty without
-    /// [statistics](crate::platform::PlatformOptions::statistics), and without the paths that no message took.
+    /// [statistics](crate::platform::PlatformBuilder::statistics), and without the paths that no message took.
     pub latency: Vec<PathReport>,
     /// How many messages arrived on a path that was not measured. A run measures the first 1024 paths.
     pub unmeasured: u64,
-    /// Whether the times are of a [simulated clock](Clock::simulated).
+    /// Whether the times are of a [simulated clock](crate::time::Clock::simulated).
     pub simulated_time: bool,
+    /// Whether the devices are [simulated](crate::Platform::is_simulated): the times say nothing about a GPU.
+    pub simulated_device: bool,
 }
 
 /// Why a run ended well.
@@ -115,11 +117,11 @@ pub struct NodeReport {
     /// no tick.
     pub silent_outputs: Vec<&'static str>,
     /// How long the host needed for a tick: `compute`, and sending the messages. `None` without
-    /// [statistics](crate::platform::PlatformOptions::statistics), and for a node that did no tick. Work that a tick has queued
+    /// [statistics](crate::platform::PlatformBuilder::statistics), and for a node that did no tick. Work that a tick has queued
     /// on a device goes on after it.
     pub host_time: Option<Summary>,
     /// By how much its ticks began after the moment at which they were due. `None` without
-    /// [statistics](crate::platform::PlatformOptions::statistics), and for a node that waits for no moment.
+    /// [statistics](crate::platform::PlatformBuilder::statistics), and for a node that waits for no moment.
     pub lateness: Option<Summary>,
 }
 
@@ -203,7 +205,7 @@ impl Report {
         end: End,
         at_end: &[NodeStatus],
         stopped: &[NodeStatus],
-        clock: &Clock,
+        platform: &Platform,
     ) -> Self {
         let times = at_end.iter().filter_map(|node| node.times.as_ref());
         let parameters = at_end.iter().flat_map(|node| node.parameters.iter().cloned());
@@ -215,7 +217,8 @@ impl Report {
             parameters_omitted: at_end.iter().map(|node| node.parameters_omitted).sum(),
             latency: latency(at_end),
             unmeasured: times.map(|times| times.unmeasured).sum(),
-            simulated_time: clock.is_simulated(),
+            simulated_time: platform.clock().is_simulated(),
+            simulated_device: platform.is_simulated(),
         }
     }
 }
@@ -355,12 +358,19 @@ impl fmt::Display for Report {
         if self.parameters_omitted > 0 {
             writeln!(f, "{} earlier changes of parameters are left out", self.parameters_omitted)?;
         }
-        let has_times = times::write(f, &self.times())?;
+        let of = match self {
+            Self { simulated_time: true, .. } => ", simulated",
+            Self { simulated_device: true, .. } => ", simulated device",
+            _ => "",
+        };
+        let has_times = times::write(f, &self.times(), of)?;
         if self.unmeasured > 0 {
             writeln!(f, "{} message(s) arrived on paths that were not measured", self.unmeasured)?;
         }
         if has_times && self.simulated_time {
             writeln!(f, "all times are simulated time")?;
+        } else if has_times && self.simulated_device {
+            writeln!(f, "all times are of the host simulator, and not of a GPU")?;
         }
         Ok(())
     }

@@ -170,7 +170,7 @@ impl Run {
         self.control.begin_report();
         if let Some(shared) = shared {
             let now = statuses(nodes);
-            shared.publish(Report::new(End::NotYet, &now, &now, self.platform.clock()));
+            shared.publish(Report::new(End::NotYet, &now, &now, &self.platform));
         }
     }
 
@@ -231,7 +231,7 @@ impl Run {
         }
         let has_failed = done.is_err() || !followed.is_empty();
         let end = if has_failed { End::Failed } else { why(outcome, &at_end) };
-        let report = Report::new(end, &at_end, &statuses(nodes), self.platform.clock());
+        let report = Report::new(end, &at_end, &statuses(nodes), &self.platform);
         self.limit.end(nodes);
         if let Some(shared) = shared {
             shared.publish(report.clone());

@@ -11,7 +11,7 @@ use crate::context::{NodeCell, RunControl, StopSource};
 use crate::driver::host::HostDriver;
 use crate::error::{Error, Result};
 use crate::graph::{AnyNode, NodePaths, NodeStatus, Step, Waits};
-use crate::platform::{Platform, PlatformOptions};
+use crate::platform::Platform;
 use crate::time::Timestamp;
 use crate::turns::hooks;
 
@@ -69,8 +69,8 @@ fn after_commands(count: u32, then: impl FnOnce() + 'static) {
 fn a_command_that_comes_before_the_sleep_ends_it() {
     for count in [1, 2] {
         let driver = Arc::new(HostDriver::builder().build());
-        let options = PlatformOptions { spin: Duration::ZERO, ..PlatformOptions::default() };
-        let platform = Platform::with_options(driver, options).unwrap();
+        let builder = Platform::builder().spin(Duration::ZERO);
+        let platform = builder.driver(driver).unwrap();
         let mut waiter = Waiter(Arc::new(NodeCell::new("waiter")));
         let nodes: &mut [&mut dyn AnyNode] = &mut [&mut waiter];
         let run = Run::new(nodes, &platform);

@@ -8,10 +8,16 @@ use crate::operator::Summary;
 /// A table: its title, and its rows.
 pub(super) type Table<'a> = (&'static str, Vec<(String, &'a Summary)>);
 
-/// Writes the tables that have rows, in columns of one width. Returns whether there are any.
-pub(super) fn write(f: &mut fmt::Formatter<'_>, tables: &[Table<'_>]) -> Result<bool, fmt::Error> {
+/// Writes the tables that have rows, in columns of one width. Each title ends with `of`: what has measured the times.
+/// Returns whether there are any.
+pub(super) fn write(
+    f: &mut fmt::Formatter<'_>,
+    tables: &[Table<'_>],
+    of: &str,
+) -> Result<bool, fmt::Error> {
     let names = tables.iter().flat_map(|(title, rows)| {
-        rows.iter().map(|(name, _)| name.as_str()).chain([*title]).map(|name| name.chars().count())
+        let title = title.len() + of.len();
+        rows.iter().map(|(name, _)| name.chars().count()).chain([title])
     });
     let width = names.max().unwrap_or_default();
     let mut has_rows = false;
@@ -19,6 +25,7 @@ pub(super) fn write(f: &mut fmt::Formatter<'_>, tables: &[Table<'_>]) -> Result<
         has_rows = true;
         writeln!(f)?;
         let [count, p50, p99, max] = ["count", "p50", "p99", "max"];
+        let title = format!("{title}{of}");
         writeln!(f, "{title:width$}  {count:>12}  {p50:>9}  {p99:>9}  {max:>9}")?;
         for (name, summary) in rows {
             let [p50, p99, max] = [summary.p50, summary.p99, summary.max].map(short);

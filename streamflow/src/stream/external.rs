@@ -11,7 +11,8 @@ use crate::error::Result;
 
 /// A stream that was made outside of streamflow, by cudarc, a CUDA library or a program around this one, for as long
 /// as it is borrowed. Made by [`Platform::external_stream`](crate::Platform::external_stream). Holoscan does not support
-/// such streams: `set_cuda_stream` with one logs an error and goes on without order.
+/// such streams: `set_cuda_stream` with one logs an error and goes on without order. The
+/// [table](crate::stream#the-types-of-streams) has the other types of streams.
 ///
 /// It derefs to [`CudaStream`], so that launches and copies on it are ordered by their data like all
 /// others. Work that its owner queues on it directly is ordered by points, in both directions:

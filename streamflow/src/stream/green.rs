@@ -8,7 +8,8 @@ use crate::driver::{Coscheduling, DeviceId, DriverError, GreenContext};
 use crate::error::const_text::Text;
 use crate::error::{Error, Result};
 
-/// Describes how a device's multiprocessors (SMs) are divided. Holoscan's `CudaGreenContextPool`.
+/// Describes how a device's multiprocessors (SMs) are divided, and divides none. Holoscan's `CudaGreenContextPool`. The live
+/// partitions are [`GreenContexts`].
 ///
 /// It is a plain value, like [`CudaStreamPool`](crate::CudaStreamPool), whose streams are placed on a partition with
 /// [`on`](crate::CudaStreamPool::on). The partitions are made together with the first pool on them, and stay while the
@@ -206,7 +207,8 @@ impl Default for CudaGreenContextPool {
     }
 }
 
-/// One partition of a [`CudaGreenContextPool`]. Holoscan's `CudaGreenContext`.
+/// Describes which partition of a [`CudaGreenContextPool`] a stream pool is on. Holoscan's `CudaGreenContext`. The live
+/// partition is a [`GreenContext`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CudaGreenContext {
     pub(super) pool: CudaGreenContextPool,
@@ -262,7 +264,7 @@ const fn not_there(text: Text, partitions: usize) -> Text {
     text.add("; they are counted from 0")
 }
 
-/// The partitions of a device, as the driver made them. Made by
+/// The live partitions of a device, as the driver made them of a [`CudaGreenContextPool`]. Made by
 /// [`Platform::green_contexts`](crate::Platform::green_contexts).
 #[derive(Debug, Clone)]
 pub struct GreenContexts {

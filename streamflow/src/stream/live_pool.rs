@@ -9,7 +9,9 @@ use crate::driver::{DeviceId, StreamOptions};
 use crate::error::{Error, Result};
 use crate::lock::Lock;
 
-/// A live pool: allocates streams, and takes them back when they are dropped.
+/// A live stream pool: it has streams, allocates them, and takes them back when they are dropped.
+/// [`Platform::stream_pool`](crate::Platform::stream_pool) makes it of its description, a
+/// [`CudaStreamPool`](crate::CudaStreamPool); a graph does so by itself.
 ///
 /// Cloning gives another handle of the same pool.
 #[derive(Debug, Clone)]

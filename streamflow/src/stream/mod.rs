@@ -1,4 +1,34 @@
-//! Streams, the points on them, and the pools that they come from.
+//! Streams, the points on them, and the pools that they come from. An operator needs few of these names: its streams come
+//! from its [`ExecutionContext`](crate::ExecutionContext), and its graph describes the pools.
+//!
+//! # The types of streams
+//!
+//! | type | what it is | when a program meets it |
+//! |---|---|---|
+//! | [`Stream`](crate::Stream) | a stream of an operator, lent for one hook | in each operator: ports and launches take it |
+//! | [`CudaStream`] | a stream that the program owns | outside of operators: tests, uploads before a run; `Stream` derefs to it |
+//! | [`StreamName`](crate::context::StreamName) | the name of a stream that the operator declared, as `io.fill` | as the argument of `cx.allocate_cuda_stream` |
+//! | [`StreamRef`](crate::context::StreamRef) | the name of the stream that a message came on; no work can be queued on it | where an operator compares the streams of its messages, or orders one after them |
+//! | [`ExternalStream`] | a stream of another library, wrapped for launches and copies | where another library or program shares its stream |
+//! | [`BorrowedStream`] | the handle of such a stream, and the promise that it lives long enough | once, as the argument of `Platform::external_stream` |
+//! | [`RawStream`] | the driver's handle | at the way out: cuFFT, cudarc, a driver of one's own |
+//!
+//! What needs a stream for longer than a tick, as a plan of cuFFT, is kept in an
+//! [`OnStream`](crate::context::OnStream).
+//!
+//! # Descriptions and live things
+//!
+//! | a description: constants, no device is touched | the live thing, which a [`Platform`](crate::Platform) makes of it |
+//! |---|---|
+//! | [`CudaStreamPool`]: how many streams, on which device, with which flags | [`StreamPool`]: has the streams |
+//! | [`CudaGreenContextPool`]: into which partitions a device is divided | [`GreenContexts`]: the partitions |
+//! | [`CudaGreenContext`]: which partition a pool is on | [`GreenContext`](crate::driver::GreenContext): the driver's |
+//!
+//! A graph has descriptions, with Holoscan's names, and makes the live things by itself. A program without a graph calls
+//! [`Platform::stream_pool`](crate::Platform::stream_pool) and
+//! [`Platform::green_contexts`](crate::Platform::green_contexts).
+//!
+//! # Order
 //!
 //! A [`CudaStream`] executes what is queued on it in order. Two streams are ordered only by events. A [`Point`] names
 //! such an event by the number of a record on a stream. Streams own their events and reuse them, so a point is a plain
@@ -36,7 +66,7 @@ pub use point::Point;
 pub use pool::CudaStreamPool;
 pub(crate) use table::{Attached, StreamTable};
 pub(crate) use timeline::Timeline;
-pub use timing::TimingEvent;
+pub use timing::{Elapsed, TimingEvent};
 pub(crate) use wakeup::Wakeup;
 
 use std::fmt;
@@ -44,6 +74,7 @@ use std::marker::PhantomData;
 use std::panic::UnwindSafe;
 use std::sync::Arc;
 
+#[doc(inline)]
 pub use crate::driver::{BorrowedStream, Coscheduling, SmSizes, StreamFlags};
 use crate::driver::{DeviceId, RawStream};
 use crate::error::Result;
@@ -52,7 +83,8 @@ use crate::error::Result;
 /// name where a program keeps a tick's `Stream` in a `static`, or sends it to another thread, so it says what to keep.
 pub(crate) trait OneThreadAtATimeKeepAnOnStream: Send + Unpin + UnwindSafe {}
 
-/// A CUDA stream that a program owns: an in-order queue of work on one device.
+/// A CUDA stream that a program owns: an in-order queue of work on one device. The [table](self#the-types-of-streams)
+/// has the other types of streams.
 ///
 /// It comes from a [`StreamPool`] and returns there when it is dropped, without waiting: work that
 /// is still queued executes, and the work of its next owner is queued behind that. It may move to

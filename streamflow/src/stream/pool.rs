@@ -5,7 +5,8 @@ use super::green::named;
 use crate::driver::{DeviceId, StreamFlags};
 use crate::error::const_text::Text;
 
-/// Describes a pool of streams: device, flags, priority, and how many. Holoscan's `CudaStreamPool`.
+/// Describes a pool of streams, and has none: device, flags, priority, and how many. Holoscan's `CudaStreamPool`. The live
+/// pool is a [`StreamPool`](crate::stream::StreamPool).
 ///
 /// It is a plain value, so that a graph can name it in a `const` and count its operators' streams against it while
 /// compiling. In a `let` of a graph it is made from the graph's parameters.

@@ -25,7 +25,7 @@ struct Bench {
 fn bench(policy: Policy) -> Bench {
     let host = Arc::new(HostDriver::builder().policy(policy).trace(true).build());
     let recorder = Arc::new(Recorder::new(host.clone()));
-    let platform = Platform::from_driver(recorder.clone()).unwrap();
+    let platform = Platform::builder().driver(recorder.clone()).unwrap();
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
     Bench { host, recorder, platform, pool }
 }

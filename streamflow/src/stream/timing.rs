@@ -1,5 +1,6 @@
 //! How long work takes on the device.
 
+use std::fmt;
 use std::time::Duration;
 
 use super::{CudaStream, PlatformNumber};
@@ -10,7 +11,8 @@ use crate::error::{Error, Result};
 /// [`CudaStream::record_timing`].
 ///
 /// On the host simulator the time is simulated, by a fixed model of copy and compute engines. It repeats with the seed,
-/// and says nothing about the time on a GPU or on the host. See [`driver::host`](crate::driver::host).
+/// and says nothing about the time on a GPU or on the host. See [`driver::host`](crate::driver::host). The
+/// [`Elapsed`] between two such moments says so where it is printed.
 #[derive(Debug)]
 pub struct TimingEvent {
     event: OwnedEvent,
@@ -43,7 +45,7 @@ impl TimingEvent {
     /// compared, and when `end` came first;
     /// [`DriverError::Unavailable`](crate::driver::DriverError::Unavailable) with a CUDA driver older
     /// than 12.8; the driver's, and an error of earlier work may be reported here.
-    pub fn elapsed_blocking(&self, end: &Self) -> Result<Duration> {
+    pub fn elapsed_blocking(&self, end: &Self) -> Result<Elapsed> {
         if self.platform != end.platform {
             return Err(Error::foreign("a moment"));
         }
@@ -57,6 +59,54 @@ impl TimingEvent {
             let problem = format!("its end was reached {} ms before its start", -milliseconds);
             return Err(Error::TimeSpan { problem });
         }
-        Ok(Duration::from_secs_f64(milliseconds / 1e3))
+        let duration = Duration::from_secs_f64(milliseconds / 1e3);
+        Ok(Elapsed { duration, is_simulated: self.event.is_simulated()? })
+    }
+}
+
+/// The time between two moments of a device, by [`TimingEvent::elapsed_blocking`]. It is printed as a [`Duration`] is; the
+/// time of a simulated device is followed by the word "simulated".
+///
+/// ```
+/// # use streamflow::prelude::*;
+/// # fn main() -> Result<()> {
+/// let platform = Platform::builder().host()?;
+/// let stream = platform.default_stream(device(0))?;
+/// let begin = stream.record_timing()?;
+/// // … queue the work to measure …
+/// let time = begin.elapsed_blocking(&stream.record_timing()?)?;
+/// assert!(time.is_simulated() && time.to_string().ends_with(" simulated"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Elapsed {
+    duration: Duration,
+    is_simulated: bool,
+}
+
+impl Elapsed {
+    /// The time, without the word on where it was measured.
+    pub const fn duration(self) -> Duration {
+        self.duration
+    }
+
+    /// Whether the device is simulated. Then the time repeats with the seed, and says nothing about a GPU.
+    pub const fn is_simulated(self) -> bool {
+        self.is_simulated
+    }
+}
+
+impl fmt::Display for Elapsed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.duration, f)?;
+        if self.is_simulated { f.write_str(" simulated") } else { Ok(()) }
+    }
+}
+
+/// As [`Display`](fmt::Display).
+impl fmt::Debug for Elapsed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }

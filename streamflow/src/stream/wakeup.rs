@@ -112,7 +112,7 @@ mod tests {
         fn new(seed: u64) -> Self {
             let host = Arc::new(HostDriver::builder().devices(2).seed(seed).trace(true).build());
             let recorder = Arc::new(Recorder::new(host.clone()));
-            let platform = Platform::from_driver(recorder.clone()).unwrap();
+            let platform = Platform::builder().driver(recorder.clone()).unwrap();
             let wakeup = Wakeup::new(platform.streams(), &Arc::default());
             Self { host, recorder, platform, wakeup }
         }

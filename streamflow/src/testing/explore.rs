@@ -10,7 +10,7 @@ use super::switches::Switches;
 use super::variables;
 use crate::driver::host::{Chooser, HostDriver};
 use crate::error::{Error, Exploration, Failing, Failure, Limit, Result, Stopped, caught_as_error};
-use crate::platform::{Platform, PlatformOptions};
+use crate::platform::{Platform, PlatformBuilder};
 use crate::time::Clock;
 use crate::turns::{Pct, Turns};
 
@@ -72,7 +72,7 @@ impl Explorer {
         self
     }
 
-    /// Whether the race checker runs: see [`PlatformOptions::race_check`]. A test of a graph with a race then fails,
+    /// Whether the race checker runs: see [`PlatformBuilder::race_check`]. A test of a graph with a race then fails,
     /// even if its data is right.
     pub const fn race_check(mut self, check: bool) -> Self {
         self.race_check = Some(check);
@@ -132,7 +132,7 @@ impl Explorer {
             let driver = HostDriver::builder().devices(self.devices).seed(seed);
             let driver = driver.turns(turns.clone()).build();
             let done = taking_turns(&turns, || {
-                let made = Platform::with_options(Arc::new(driver), self.options());
+                let made = self.builder().driver(Arc::new(driver));
                 made.and_then(|platform| caught(|| test(&platform)))
             });
             if let Err(cause) = done {
@@ -217,11 +217,11 @@ impl Explorer {
         Ok(Exploration { runs: 1, failing, ..Exploration::default() })
     }
 
-    fn options(&self) -> PlatformOptions {
-        PlatformOptions {
-            race_check: self.race_check,
-            clock: Clock::simulated(),
-            ..PlatformOptions::default()
+    fn builder(&self) -> PlatformBuilder {
+        let builder = Platform::builder().clock(&Clock::simulated());
+        match self.race_check {
+            Some(check) => builder.race_check(check),
+            None => builder,
         }
     }
 
@@ -237,7 +237,7 @@ impl Explorer {
         let driver = Arc::new(builder.build_chosen(Box::new(chooser)));
         switches.choose_with(&driver);
         let done = taking_turns(&turns, || {
-            let platform = Platform::with_options(driver.clone(), self.options())?;
+            let platform = self.builder().driver(driver.clone())?;
             let done = caught(|| test(&platform));
             // Dropping the platform is not part of the test.
             driver.end_choices();

@@ -182,6 +182,7 @@ impl<O: Compute> fmt::Debug for OperatorHarness<O> {
 
 /// A message that an operator emitted.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Emitted<T> {
     /// The message.
     pub message: Shared<T>,

@@ -17,7 +17,7 @@ fn log_of(seed: u64, test: impl Fn(&Platform) -> Result<()>) -> String {
     let driver = HostDriver::builder().seed(seed).trace(true).turns(turns.clone()).build();
     let driver = Arc::new(driver);
     let seat = turns.enter();
-    let platform = Platform::from_driver(driver.clone()).unwrap();
+    let platform = Platform::builder().driver(driver.clone()).unwrap();
     test(&platform).unwrap();
     let log = driver.log().iter().map(|entry| format!("{entry}\n")).collect();
     assert_eq!(platform.take_races(), RaceReports::default());

@@ -128,7 +128,7 @@ fn main() -> ExitCode {
 
 fn measure() -> Result<()> {
     let null = Arc::new(Null::new(Platform::host().build()?.driver().clone()));
-    let platform = Platform::from_driver(null.clone())?;
+    let platform = Platform::builder().driver(null.clone())?;
     // Cargo adds `--bench`.
     let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
     if arguments.any(|argument| argument == "u64") {

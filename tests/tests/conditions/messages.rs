@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-use streamflow::platform::PlatformOptions;
 use streamflow::prelude::*;
 use streamflow::schedule::DropReason;
 use streamflow_tests::kernels::slow_fill;
@@ -295,8 +293,8 @@ fn is_printed(
 ) -> Result<bool> {
     let (blind, there) = (Blind::new(platform.driver().clone()), Seen::default());
     // A checker would report the race before the data shows it.
-    let options = PlatformOptions { race_check: Some(false), ..PlatformOptions::default() };
-    run(&Platform::with_options(Arc::new(blind.clone()), options)?, blind, there.clone())?;
+    let builder = Platform::builder().race_check(false);
+    run(&builder.driver(Arc::new(blind.clone()))?, blind, there.clone())?;
     Ok(take(&there) == [true; 8])
 }
 

@@ -40,10 +40,7 @@ impl Compute for Echo {
 /// A platform whose schedulers sleep at once.
 fn sleepy() -> Result<Platform, Error> {
     let driver = Platform::host().build()?.driver().clone();
-    Platform::with_options(
-        driver,
-        PlatformOptions { spin: Duration::ZERO, ..PlatformOptions::default() },
-    )
+    Platform::builder().spin(Duration::ZERO).driver(driver)
 }
 
 /// Waits until a node has run so often. In some rounds it waits a little longer, so that the next change comes before,

@@ -21,7 +21,7 @@ fn run(program: Program, platform: &Platform) -> Result<()> {
 /// As `run`, without any wait between streams.
 pub(crate) fn without_waits(program: Program, platform: &Platform) -> Result<()> {
     let driver = Arc::new(DropWaits::all(platform.driver().clone()));
-    run(program, &Platform::from_driver(driver)?)
+    run(program, &Platform::builder().driver(driver)?)
 }
 
 pub(crate) fn right(program: Program) -> Result<(), Failed> {
@@ -66,7 +66,7 @@ fn values(program: impl Fn(&Platform) -> Result<f32>) -> Result<BTreeSet<u32>> {
 }
 
 fn racing(platform: &Platform) -> Result<Platform> {
-    Ok(Platform::from_driver(Arc::new(DropWaits::all(platform.driver().clone())))?)
+    Ok(Platform::builder().driver(Arc::new(DropWaits::all(platform.driver().clone())))?)
 }
 
 /// Two orders of the same operations give the same counts and different memory. If the exploration took these states

@@ -51,7 +51,7 @@ pub(crate) fn in_two_threads() -> Result<(), Failed> {
 pub(crate) fn found() -> Result<(), Failed> {
     let broken = |platform: &Platform| {
         let driver = Arc::new(DropWaits::all(platform.driver().clone()));
-        run(&Platform::from_driver(driver)?)
+        run(&Platform::builder().driver(driver)?)
     };
     // The data alone shows it.
     let explorer = Explorer::new().race_check(false);

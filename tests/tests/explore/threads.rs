@@ -42,7 +42,7 @@ fn one_thread(platform: &Platform) -> Result<()> {
 
 /// The platform of a test, with a fault: a layer that loses waits.
 fn losing_waits(platform: &Platform) -> Result<Platform> {
-    Ok(Platform::from_driver(Arc::new(Interrupted::new(platform.driver().clone())))?)
+    Ok(Platform::builder().driver(Arc::new(Interrupted::new(platform.driver().clone())))?)
 }
 
 /// Runs a test with the fault. Its data is right under most policies; the race checker is below the fault and reports

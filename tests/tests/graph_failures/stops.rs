@@ -139,7 +139,7 @@ fn sticky(platform: &Platform) -> Result<(), Failed> {
 fn unbound(seed: u64) -> Result<(), Failed> {
     let driver = Arc::new(HostDriver::builder().seed(seed).build());
     let failing = Arc::new(FailNth::new(driver, CallKind::Bind, u64::MAX));
-    let platform = Platform::from_driver(failing.clone())?;
+    let platform = Platform::builder().driver(failing.clone())?;
     let seen = Seen::default();
     let done = seen.run(&platform, Third::Unbinds(failing.clone()))?;
     let text = check_error("the run", done, |error| matches!(error, Error::Operator { .. }))?;

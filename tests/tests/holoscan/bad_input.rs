@@ -36,7 +36,7 @@ graph! {
 /// has received unordered data.
 fn fails(platform: &Platform, kind: CallKind, call: &str) -> Result<(), Failed> {
     let failing = Arc::new(FailNth::new(platform.driver().clone(), kind, u64::MAX));
-    let built = Platform::from_driver(failing.clone() as Arc<dyn Driver>)?;
+    let built = Platform::builder().driver(failing.clone() as Arc<dyn Driver>)?;
     let seen = Seen::default();
     let mut graph = TwoStreams::new(&built, seen.clone())?;
     failing.fail_next();
@@ -60,7 +60,7 @@ fn host_function_fails(platform: &Platform) -> Result<(), Failed> {
         Arc::new(FailNth::new(platform.driver().clone(), CallKind::LaunchHostFunction, 0));
     let driver = Arc::new(NotYet::new(failing.clone()));
     let seen = Seen::default();
-    let mut graph = Awaited::new(&Platform::from_driver(driver)?, seen.clone())?;
+    let mut graph = Awaited::new(&Platform::builder().driver(driver)?, seen.clone())?;
     let text = check_error("launch_host_function", graph.run(), |_| true)?;
     check_text(&text, &["launch_host_function", "INJECTED"])?;
     check(failing.has_failed() && all(&seen).is_empty(), || format!("{seen:?}"))

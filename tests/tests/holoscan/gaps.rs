@@ -191,7 +191,7 @@ fn teardown_asleep(platform: &Platform) -> Result<(), Failed> {
     let recorder = Arc::new(Recorder::new(platform.driver().clone()));
     let not_yet = Arc::new(NotYet::new(recorder.clone()));
     let failing = Arc::new(FailNth::new(not_yet, CallKind::QueryEvent, AWAKE));
-    let on = Platform::from_driver(failing)?;
+    let on = Platform::builder().driver(failing)?;
     let run = Asleep::new(&on)?.run();
     let text = check_error("a query that fails", run, |_| true)?;
     check_text(&text, &["query_event", "INJECTED"])?;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use streamflow::memory::Pinned;
-use streamflow::platform::PlatformOptions;
 use streamflow::prelude::*;
 use streamflow_tests::kernels::{slow_copy, slow_fill};
 use streamflow_tests::layers::Blind;
@@ -78,6 +77,6 @@ impl Compute for FlagTx {
 /// A platform without a race checker, on which a test can read memory without a wait: a checker would report the race
 /// before the data shows it.
 pub(crate) fn unchecked(blind: &Blind) -> Result<Platform> {
-    let options = PlatformOptions { race_check: Some(false), ..PlatformOptions::default() };
-    Ok(Platform::with_options(Arc::new(blind.clone()), options)?)
+    let builder = Platform::builder().race_check(false);
+    Ok(builder.driver(Arc::new(blind.clone()))?)
 }

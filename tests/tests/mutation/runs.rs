@@ -9,7 +9,6 @@ use streamflow::driver::host::HostDriver;
 use streamflow::driver::race::RaceChecker;
 use streamflow::graph::Graph;
 use streamflow::memory::MemoryOptions;
-use streamflow::platform::PlatformOptions;
 use streamflow::prelude::*;
 use streamflow_examples::seed_app;
 use streamflow_examples::seed_graph::CudaStreamApp;
@@ -165,12 +164,8 @@ impl<'a> Trial<'a> {
         let mut left = false;
         let (done, declarations, misdeclared) = declarations(declaration, || {
             // The checker is below the layer.
-            let options = PlatformOptions {
-                memory: self.subject.memory(),
-                race_check: Some(false),
-                ..PlatformOptions::default()
-            };
-            let platform = Platform::with_options(layer.clone(), options)?;
+            let builder = Platform::builder().memory(self.subject.memory()).race_check(false);
+            let platform = builder.driver(layer.clone())?;
             self.subject.run(self.ticks, &platform, &layer, || {
                 layer.end();
                 left = !layer.is_idle()?;

@@ -1,8 +1,6 @@
 //! `#[on_failure(restart(n, back_off))]`
 
 use std::time::Duration;
-
-use streamflow::platform::PlatformOptions;
 use streamflow::prelude::*;
 use streamflow::time::{Clock, Timestamp};
 use streamflow_tests::{Failed, Suite, check, check_error, check_text};
@@ -51,8 +49,8 @@ graph! {
 /// A platform with a simulated clock.
 fn timed(platform: &Platform) -> Result<(Platform, Clock), Error> {
     let clock = Clock::simulated();
-    let options = PlatformOptions { clock: clock.clone(), ..PlatformOptions::default() };
-    Ok((Platform::with_options(platform.driver().clone(), options)?, clock))
+    let builder = Platform::builder().clock(&clock);
+    Ok((builder.driver(platform.driver().clone())?, clock))
 }
 
 fn milliseconds(times: &[Timestamp]) -> Vec<u64> {

@@ -26,7 +26,8 @@ pub(crate) fn print(failing: &Failing) -> String {
     let mut out = format!(
         "// {mode}\n#![allow(unused, unused_parens, missing_docs, clippy::all)]\n\
          use std::collections::VecDeque;\nuse std::sync::{{Arc, Mutex, PoisonError}};\n\
-         use streamflow::driver::host::HostDriver;\nuse streamflow::memory::{{DeviceSlice, MemoryOptions, View, ViewMut}};\n\
+         use streamflow::driver::host::HostDriver;\nuse streamflow::context::OnStream;\n\
+         use streamflow::memory::{{DeviceSlice, MemoryOptions, View, ViewMut}};\n\
          use streamflow::prelude::*;\nuse streamflow::stream::Point;\nuse streamflow::testing::{{Explorer, scope}};\n\
          use streamflow_tests::foreign;\n\nmod mixing {{\nuse streamflow::prelude::*;\n\n{mixing}\n}}\n\n{pieces}\n"
     );
@@ -60,21 +61,21 @@ pub(crate) fn print(failing: &Failing) -> String {
         "\nfn once(platform: &Platform) -> Result<()> {{\n    let done = {body};\n    \
          let races = platform.take_races();\n    \
          if races.is_empty() {{ done }} else {{ Err(Error::Races(races)) }}\n}}\n\n\
-         fn main() -> Result<()> {{\n    let memory = MemoryOptions {{ in_flight: {}, small_in_flight: {}, \
-         release_threshold: {} }};\n    let options = PlatformOptions {{ memory, race_check: Some({}), ..PlatformOptions::default() }};\n",
+         fn main() -> Result<()> {{\n    let memory = MemoryOptions::new().in_flight({}).small_in_flight({}) \
+         .release_threshold({});\n    let builder = || Platform::builder().memory(memory).race_check({});\n",
         options.in_flight, options.small_in_flight, options.release_threshold, mode.checked
     );
     let (seed, checked) = (mode.seed, mode.checked);
     out += &if mode.turns {
         format!(
-            "    let run = |platform: &Platform| once(&Platform::with_options(platform.driver().clone(), options)?);\n    \
+            "    let run = |platform: &Platform| once(&builder().driver(platform.driver().clone())?);\n    \
              Explorer::new().first_seed({seed}).seeds(200).race_check({checked}).run(run)?.check()\n}}\n"
         )
     } else {
         format!(
             "    for seed in {seed}..{seed} + 200 {{\n        \
              let driver = Arc::new(HostDriver::builder().seed(seed).build());\n        \
-             once(&Platform::with_options(driver, options)?)?;\n    }}\n    Ok(())\n}}\n"
+             once(&builder().driver(driver)?)?;\n    }}\n    Ok(())\n}}\n"
         )
     };
     out

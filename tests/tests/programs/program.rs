@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use streamflow::driver::host::HostDriver;
 use streamflow::memory::MemoryOptions;
-use streamflow::platform::PlatformOptions;
 use streamflow::prelude::*;
 use streamflow::testing::{Explorer, scope};
 use streamflow_tests::random::Random;
@@ -39,8 +38,8 @@ impl Reuse {
         let default = MemoryOptions::default();
         match self {
             Self::Default => default,
-            Self::AtOnce => MemoryOptions { in_flight: 1, small_in_flight: 1, ..default },
-            Self::Never => MemoryOptions { release_threshold: 0, ..default },
+            Self::AtOnce => default.in_flight(1).small_in_flight(1),
+            Self::Never => default.release_threshold(0),
         }
     }
 }
@@ -162,17 +161,11 @@ fn visit(error: &Error, show: &mut impl FnMut(&Error)) {
 
 /// Runs a program once on the simulator.
 pub(crate) fn attempt(program: &Program, mode: RunMode) -> Option<Fault> {
-    let options = PlatformOptions {
-        memory: program.memory.options(),
-        race_check: Some(mode.checked),
-        ..PlatformOptions::default()
-    };
+    let builder = Platform::builder().memory(program.memory.options()).race_check(mode.checked);
     if mode.turns {
         let explorer = Explorer::new().first_seed(mode.seed).seeds(1).race_check(mode.checked);
         // A second platform on the same simulator, since the explorer's own has the default memory options.
-        let again = |platform: &Platform| {
-            Platform::with_options(platform.driver().clone(), options.clone())
-        };
+        let again = |platform: &Platform| builder.clone().driver(platform.driver().clone());
         let found = explorer.run(|platform| {
             let platform = again(platform)?;
             warm(&platform)?;
@@ -184,7 +177,7 @@ pub(crate) fn attempt(program: &Program, mode: RunMode) -> Option<Fault> {
         };
     }
     let driver = Arc::new(HostDriver::builder().seed(mode.seed).build());
-    match Platform::with_options(driver, options) {
+    match builder.driver(driver) {
         Ok(platform) => on(program, &platform),
         Err(error) => Some(Fault::of(&error)),
     }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use streamflow::driver::race::{RaceAccess, RaceAction, RaceKind, RaceReport, RaceReports};
 use streamflow::driver::{AccessMode, Direction};
-use streamflow::platform::PlatformOptions;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::foreign::launch_unordered;
@@ -144,8 +143,8 @@ fn an_unwritten_image(platform: &Platform) -> Result<(), Failed> {
 
 /// A platform with a race checker on the same driver, independent of build and environment.
 fn watched(platform: &Platform) -> Result<Platform> {
-    let options = PlatformOptions { race_check: Some(true), ..PlatformOptions::default() };
-    Ok(Platform::with_options(platform.driver().clone(), options)?)
+    let builder = Platform::builder().race_check(true);
+    Ok(builder.driver(platform.driver().clone())?)
 }
 
 fn races_of(run: Result<(), Error>) -> Result<RaceReports, Failed> {
@@ -233,14 +232,13 @@ fn an_ordered_launch(platform: &Platform) -> Result<(), Failed> {
 /// Programs that are ordered by waits alone. The checker reports no race with the waits, and one without them, whether
 /// or not this run's data was wrong.
 fn without_waits(platform: &Platform, program: Program) -> Result<(), Failed> {
-    let options =
-        PlatformOptions { memory: MEMORY, race_check: Some(true), ..PlatformOptions::default() };
-    let whole = Platform::with_options(platform.driver().clone(), options.clone())?;
+    let builder = Platform::builder().memory(MEMORY).race_check(true);
+    let whole = builder.clone().driver(platform.driver().clone())?;
     check(program(&whole)?, || "the data is wrong".into())?;
     check_races(&whole)?;
     // The layer is above the checker, so that the checker sees no waits.
     let broken = Arc::new(DropWaits::all(whole.driver().clone()));
-    let broken = Platform::with_options(broken, options)?;
+    let broken = builder.driver(broken)?;
     program(&broken)?;
     let races = broken.take_races();
     check(!races.races.is_empty(), || "the checker reported no race without the waits".into())?;

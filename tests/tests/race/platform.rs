@@ -1,7 +1,6 @@
 //! Which platforms have a race checker: by build, environment and options.
 
 use streamflow::driver::race::RaceChecker;
-use streamflow::platform::PlatformOptions;
 use streamflow::prelude::*;
 use streamflow_tests::{Failed, Suite, check, check_text, child};
 
@@ -36,7 +35,7 @@ pub(super) fn in_child(role: &str) -> Result<(), Failed> {
     for (what, platform) in [
         ("host", by_default?),
         ("detect", Platform::detect()?),
-        ("from_driver", Platform::from_driver(raw.driver().clone())?),
+        ("from_driver", Platform::builder().driver(raw.driver().clone())?),
     ] {
         check(platform.is_race_checked() == expected, || {
             format!("{what}: is_race_checked is not {expected}")
@@ -50,9 +49,10 @@ pub(super) fn in_child(role: &str) -> Result<(), Failed> {
 /// A platform on a driver with a race checker adds no second one, and reads the reports of the first.
 fn one_checker() -> Result<(), Failed> {
     let raw = Platform::host().race_check(false).build()?;
-    let first = Platform::from_driver(std::sync::Arc::new(RaceChecker::new(raw.driver().clone())))?;
-    let options = PlatformOptions { race_check: Some(true), ..PlatformOptions::default() };
-    let second = Platform::with_options(first.driver().clone(), options)?;
+    let first =
+        Platform::builder().driver(std::sync::Arc::new(RaceChecker::new(raw.driver().clone())))?;
+    let builder = Platform::builder().race_check(true);
+    let second = builder.driver(first.driver().clone())?;
     let checkers = format!("{:?}", second.driver()).matches("RaceChecker").count();
     check(checkers == 1, || format!("{checkers} checkers: {:?}", second.driver()))?;
     check(first.is_race_checked() && second.is_race_checked(), || {

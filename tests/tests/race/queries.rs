@@ -1,7 +1,6 @@
 //! Operators that query races themselves: a run, or a harness, still reports each race.
 
 use streamflow::driver::race::{RaceMark, RaceReports};
-use streamflow::platform::PlatformOptions;
 use streamflow::prelude::*;
 use streamflow::testing::OperatorHarness;
 use streamflow_tests::foreign::launch_unordered;
@@ -81,8 +80,8 @@ graph! {
 
 /// A platform with a race checker on the same driver, independent of build and environment.
 fn watched(platform: &Platform) -> Result<Platform> {
-    let options = PlatformOptions { race_check: Some(true), ..PlatformOptions::default() };
-    Ok(Platform::with_options(platform.driver().clone(), options)?)
+    let builder = Platform::builder().race_check(true);
+    Ok(builder.driver(platform.driver().clone())?)
 }
 
 fn query_in_a_run(platform: &Platform) -> Result<(), Failed> {

@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use streamflow::context::OnStream;
 use streamflow::driver::{Driver, RawStream};
-use streamflow::platform::PlatformOptions;
 use streamflow::port::Many;
 use streamflow::prelude::*;
 use streamflow_tests::foreign::{self, ForeignStream};
@@ -81,8 +80,8 @@ fn without_its_waits(driver: Arc<dyn Driver>, using: Use) -> Result<bool, Failed
     let is_received = move |stream, _| *lock(&of) == Some(stream);
     let broken = Arc::new(DropWaits::when(driver, is_received));
     let memory = ordered::MEMORY;
-    let options = PlatformOptions { memory, race_check: Some(false), ..PlatformOptions::default() };
-    let platform = Platform::with_options(broken.clone(), options)?;
+    let builder = Platform::builder().memory(memory).race_check(false);
+    let platform = builder.driver(broken.clone())?;
     let right = match run(&platform, using, &received) {
         Err(failure) if matches!(failure.downcast_ref(), Some(Error::Races(_))) => false,
         other => other?,

@@ -87,7 +87,7 @@ fn round(platform: &Platform, round: u32) -> Result<()> {
 /// In a process of its own, since other tests would allocate at the same time.
 pub(crate) fn in_child() -> Result<(), Failed> {
     let driver = Arc::new(HostDriver::builder().seed(3).build());
-    let platform = Platform::from_driver(driver)?;
+    let platform = Platform::builder().driver(driver)?;
     // Lists that grow to what is needed, and threads' first use.
     let measure = |from: u32| -> Result<i64> {
         (from..from + 100).try_for_each(|number| round(&platform, number))?;
@@ -107,7 +107,7 @@ fn streams() -> Result<(), Failed> {
     for seed in 0..4 {
         let driver: Arc<dyn Driver> = Arc::new(HostDriver::builder().seed(seed).build());
         let recorder = Arc::new(Recorder::new(driver));
-        let platform = Platform::from_driver(recorder.clone())?;
+        let platform = Platform::builder().driver(recorder.clone())?;
         let made = || recorder.count(|call| matches!(call, Call::CreateStream { .. }));
         (0..50).try_for_each(|number| round(&platform, number))?;
         let before = made();

@@ -91,6 +91,7 @@ impl Device {
             max_shared_bytes: attribute(
                 Ask::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
             )?,
+            is_simulated: false,
             name,
         };
         let pool = Pool::create(id, context.clone())?;

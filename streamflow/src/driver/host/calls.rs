@@ -26,6 +26,7 @@ unsafe impl Driver for HostDriver {
             total_memory: self.memory,
             priorities: PRIORITIES,
             max_shared_bytes: self.max_shared_bytes(),
+            is_simulated: true,
         })
     }
 

@@ -1,8 +1,8 @@
 //! Law 13: The simulator is as strict as CUDA.
 //!
-//! [`HostDriver`] is a driver without a device: it simulates CUDA's ordering rules on the host. [`HostBuilder`] makes
-//! one, and [`Policy`] is the order in which it executes. Memory is poisoned when it is allocated
-//! ([`POISON_ALLOCATED`]) and when it is freed ([`POISON_FREED`]).
+//! [`HostDriver`](crate::driver::host::HostDriver) is a driver without a device: it simulates CUDA's ordering rules on the host. [`HostBuilder`](crate::driver::host::HostBuilder) makes
+//! one, and [`Policy`](crate::driver::host::Policy) is the order in which it executes. Memory is poisoned when it is allocated
+//! ([`POISON_ALLOCATED`](crate::driver::host::POISON_ALLOCATED)) and when it is freed ([`POISON_FREED`](crate::driver::host::POISON_FREED)).
 //!
 #![doc = include_str!("README.md")]
 

@@ -1,7 +1,7 @@
 //! A driver layer that reports races: accesses to the same memory that nothing orders. It also reports accesses to freed
 //! memory, reads of what nobody wrote, and stale handles.
 //!
-//! A [`RaceChecker`] wraps a driver. [`PlatformOptions::race_check`](crate::platform::PlatformOptions::race_check) and
+//! A [`RaceChecker`] wraps a driver. [`PlatformBuilder::race_check`](crate::platform::PlatformBuilder::race_check) and
 //! [`HostPlatform::race_check`](crate::platform::HostPlatform::race_check) choose it. A race is a [`RaceReport`]: a run ends
 //! with [`Error::Races`](crate::Error::Races), and
 //! [`Platform::take_races`](crate::Platform::take_races) returns the [`RaceReports`].

@@ -43,6 +43,7 @@ unsafe impl Driver for Fake {
             total_memory: 0,
             priorities: (0, 0),
             max_shared_bytes: 0,
+            is_simulated: true,
         })
     }
     fn bind(&self, _: DeviceId) -> DriverResult<()> {

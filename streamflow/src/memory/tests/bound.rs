@@ -45,7 +45,7 @@ pub(super) fn bound_with(blocks: usize) -> (Arc<Bound>, Platform) {
         fail_bind: Default::default(),
         unbound: Default::default(),
     });
-    let platform = Platform::with_memory(driver.clone(), in_flight(blocks)).unwrap();
+    let platform = Platform::builder().memory(in_flight(blocks)).driver(driver.clone()).unwrap();
     (driver, platform)
 }
 

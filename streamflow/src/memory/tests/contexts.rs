@@ -226,7 +226,7 @@ fn every_call_and_every_drop_binds_the_device_that_it_needs() {
     for devices in [1, 2] {
         for seed in 0..16 {
             let driver = Arc::new(HostDriver::builder().seed(seed).devices(devices).build());
-            let platform = Platform::with_memory(driver, in_flight(1)).unwrap();
+            let platform = Platform::builder().memory(in_flight(1)).driver(driver).unwrap();
             let mut made = Made::default();
             for (name, step) in STEPS {
                 let errors = on_a_new_thread(|| {
@@ -268,7 +268,7 @@ const QUEUES: &[&str] = &["a buffer", "a buffer of an allocator", "an upload", "
 fn a_context_that_a_library_has_cleared_is_bound_again() {
     for seed in 0..16 {
         let driver = Arc::new(HostDriver::builder().seed(seed).build());
-        let platform = Platform::with_memory(driver.clone(), in_flight(1)).unwrap();
+        let platform = Platform::builder().memory(in_flight(1)).driver(driver.clone()).unwrap();
         let (mut made, errors, mut failed) = (Made::default(), Errors::default(), Vec::new());
         with_default(errors.clone(), || {
             for (name, step) in STEPS {

@@ -55,7 +55,7 @@ fn failing(options: MemoryOptions) -> (Bench, Arc<FailsOnce>) {
     let below = HostDriver::builder().policy(Policy::Lazy).build();
     let driver = Arc::new(FailsOnce { below, next: Mutex::default() });
     let recorder = Arc::new(Recorder::new(driver.clone()));
-    let platform = Platform::with_memory(recorder.clone(), options).unwrap();
+    let platform = Platform::builder().memory(options).driver(recorder.clone()).unwrap();
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
     (Bench { recorder, platform, pool }, driver)
 }
@@ -141,7 +141,7 @@ fn a_drop_that_meets_a_sticky_error_reports_it() {
         let errors = Errors::default();
         with_default(errors.clone(), || {
             let driver = Arc::new(HostDriver::builder().build());
-            let platform = Platform::from_driver(driver.clone()).unwrap();
+            let platform = Platform::builder().driver(driver.clone()).unwrap();
             let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
             let [a, b] = ["a", "b"].map(|label| pool.allocate(label).unwrap());
             let mut data: Buffer<u8> = platform.buffer(LEN, &a).unwrap();

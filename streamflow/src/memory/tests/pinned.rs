@@ -104,7 +104,7 @@ fn memory_can_be_returned_while_other_memory_is_freed() {
         meanwhile: Mutex::new(None),
         freed: AtomicUsize::new(0),
     });
-    let platform = Platform::from_driver(driver.clone()).unwrap();
+    let platform = Platform::builder().driver(driver.clone()).unwrap();
     let pinned = |granules: usize| platform.pinned::<u8>(device(0), granules * 4096);
     let [one, two, three] = [1, 2, 3].map(|granules| pinned(granules).unwrap());
     drop((one, two));

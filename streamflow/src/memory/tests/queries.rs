@@ -150,7 +150,7 @@ fn page_locked_memory_is_queried_without_the_lock_of_its_pool() {
     let below = HostDriver::builder().policy(Policy::Lazy).build();
     let (meanwhile, dropped) = (Mutex::default(), AtomicUsize::new(0));
     let driver = Arc::new(DropsDuringQuery { below, meanwhile, dropped });
-    let platform = Platform::from_driver(driver.clone()).unwrap();
+    let platform = Platform::builder().driver(driver.clone()).unwrap();
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
     let stream = pool.allocate("a test").unwrap();
     let mut data = platform.buffer::<u8>(LEN, &stream).unwrap();

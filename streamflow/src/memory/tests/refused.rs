@@ -50,7 +50,7 @@ fn a_launch_that_is_refused_forgets_no_use_of_another_thread() {
         then: Mutex::new(None),
         refuse_next: AtomicBool::new(false),
     });
-    let platform = Platform::from_driver(driver.clone()).unwrap();
+    let platform = Platform::builder().driver(driver.clone()).unwrap();
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
     let (writer, other) = (pool.allocate("w").unwrap(), pool.allocate("o").unwrap());
     let default = || platform.default_stream(device(0)).unwrap();

@@ -11,6 +11,7 @@ use crate::time::Timestamp;
 
 /// What a [`Condition`] answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Answer {
     /// The node may run.
     Ready,

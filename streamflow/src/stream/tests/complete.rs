@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::driver::{Driver, DriverResult, Layer, RawEvent};
-use crate::platform::PlatformOptions;
 use crate::turns::hooks;
 
 #[test]
@@ -100,8 +99,8 @@ unsafe impl Layer for AnswersNo {
 #[test]
 fn a_record_that_another_thread_finds_complete_during_a_query_is_no_race() {
     let driver = Arc::new(AnswersNo(HostDriver::builder().build()));
-    let options = PlatformOptions { race_check: Some(true), ..PlatformOptions::default() };
-    let platform = Platform::with_options(driver, options).unwrap();
+    let builder = Platform::builder().race_check(true);
+    let platform = builder.driver(driver).unwrap();
     let stream =
         platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap().allocate("stream").unwrap();
     let mut data = platform.buffer::<u8>(9, &stream).unwrap();

@@ -50,7 +50,7 @@ fn a_stream_with_the_handle_of_a_detached_one_comes_after_it() {
     let [first, second] =
         [(); 2].map(|()| Driver::create_stream(&below, device(0), Default::default()).unwrap());
     let driver = Arc::new(SameHandle { below, handle: first, real: Mutex::new(first) });
-    let platform = Platform::from_driver(driver.clone()).unwrap();
+    let platform = Platform::builder().driver(driver.clone()).unwrap();
     let ours = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap().allocate("a").unwrap();
     let mut data = platform.buffer::<u8>(3, &ours).unwrap();
     ours.synchronize_blocking().unwrap();

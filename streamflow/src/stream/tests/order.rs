@@ -72,9 +72,8 @@ fn steps() -> Steps {
         refuse_waits: AtomicU32::new(0),
     });
     let recorder = Arc::new(Recorder::new(driver.clone()));
-    let options =
-        crate::platform::PlatformOptions { race_check: Some(false), ..Default::default() };
-    let platform = Platform::with_options(recorder.clone(), options).unwrap();
+    let builder = Platform::builder().race_check(false);
+    let platform = builder.driver(recorder.clone()).unwrap();
     let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
     Steps { driver, recorder, platform, pool }
 }
@@ -246,9 +245,9 @@ unsafe impl Layer for Behind {
 fn overwritten_records_are_found_complete_while_the_stream_goes_on() {
     for by in [1, 15, 16, 17, 40, 100] {
         let below = HostDriver::builder().policy(Policy::Eager).build();
-        let platform =
-            Platform::from_driver(Arc::new(Behind { below, by, records: Mutex::default() }))
-                .unwrap();
+        let platform = Platform::builder()
+            .driver(Arc::new(Behind { below, by, records: Mutex::default() }))
+            .unwrap();
         let pool = platform.stream_pool("POOL", &CudaStreamPool::new()).unwrap();
         let stream = pool.allocate("a test").unwrap();
         let mut points = std::collections::VecDeque::new();

@@ -1,5 +1,4 @@
 // Types that can't be operators. Their edges cause no further errors.
-use streamflow::operator::Operator;
 use streamflow::prelude::*;
 use streamflow_tests::stereo::{Camera, Cast, Counter};
 

@@ -1,0 +1,84 @@
+//! What the front page of the documentation shows, and what the prelude has, as the source of the library has it.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+const ROOT: &str = include_str!("../../streamflow/src/lib.rs");
+
+/// All that a program gets by `use streamflow::prelude::*`. `PlatformOptions` is there for older programs.
+const PRELUDE: [&str; 24] = [
+    "Buffer",
+    "Compute",
+    "CudaStream",
+    "CudaStreamPool",
+    "Download",
+    "Element",
+    "Error",
+    "ExecutionContext",
+    "Failure",
+    "Grid",
+    "HostData",
+    "Message",
+    "Platform",
+    "PlatformOptions",
+    "Result",
+    "Shared",
+    "Spawn",
+    "Stream",
+    "Table",
+    "Tensor",
+    "device",
+    "graph",
+    "kernel",
+    "operator",
+];
+
+/// The re-exports of a text: the line before each, and its names.
+fn re_exports(text: &str) -> Vec<(&str, Vec<&str>)> {
+    let mut found = Vec::new();
+    for (at, _) in text.match_indices("pub use ") {
+        let (path, _) = text[at..].split_once(';').unwrap();
+        let before = text[..at].trim_end().lines().next_back().unwrap_or_default().trim();
+        let names = match path.split_once('{') {
+            Some((_, names)) => names.trim_end_matches('}'),
+            None => path.rsplit("::").next().unwrap(),
+        };
+        found.push((before, names.split(',').map(str::trim).filter(|n| !n.is_empty()).collect()));
+    }
+    found
+}
+
+/// The text of the root without that of the module `prelude`, and the text of that module.
+fn parts(root: &str) -> (String, &str) {
+    let (public, _) = root.split_once("pub mod __private").unwrap();
+    let (before, rest) = public.split_once("pub mod prelude {").unwrap();
+    let (prelude, after) = rest.split_once("\n}\n").unwrap();
+    (format!("{before}{after}"), prelude)
+}
+
+/// The names that the front page would show as a bare line, without what they are.
+fn bare(root: &str) -> Vec<String> {
+    let (front, _) = parts(root);
+    let bare = re_exports(&front)
+        .into_iter()
+        .filter(|(before, _)| !["#[doc(inline)]", "#[doc(hidden)]"].contains(before));
+    bare.flat_map(|(_, names)| names).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_prelude_has_what_a_first_program_needs() {
+    let (_, prelude) = parts(ROOT);
+    let mut names: Vec<_> = re_exports(prelude).into_iter().flat_map(|(_, names)| names).collect();
+    names.sort_unstable();
+    assert_eq!(names, PRELUDE);
+}
+
+#[test]
+fn the_front_page_says_what_each_name_is() {
+    assert_eq!(bare(ROOT), Vec::<String>::new());
+}
+
+/// The control: one line without its attribute is found.
+#[test]
+fn a_bare_line_is_found() {
+    let root = ROOT.replacen("#[doc(inline)]\npub use kernel::Grid;", "pub use kernel::Grid;", 1);
+    assert_eq!(bare(&root), ["Grid"]);
+}
