@@ -1,47 +1,70 @@
 //! The bytes of an allocation that nobody has written since it began.
 
-use super::access::Access;
+use std::ops::Range;
+
+use super::access::{Access, Findings};
 use crate::driver::MemoryRange;
 
-/// Bytes that were not written since they were allocated, or since they passed to a new owner: ranges that do not
-/// overlap, in no order.
+/// How many ranges are kept for one allocation. There can be more only when many parts of it are written that leave gaps.
+const MAX_RANGES: usize = 1024;
+
+/// Bytes that were not written since they were allocated, or since they passed to a new owner: for each range how it
+/// began, sorted by address. The ranges do not overlap, so a binary search finds those that an access overlaps.
 #[derive(Debug, Default)]
-pub(super) struct Blank(Vec<(MemoryRange, Access)>);
+pub(super) struct Blank(Vec<Access>);
 
 impl Blank {
     /// The content of a range is not defined any more: by `begin`, the memory was allocated or passed to a new owner.
-    pub(super) fn add(&mut self, begin: Access) {
-        self.remove(begin.range);
-        self.0.push((begin.range, begin));
+    pub(super) fn add(&mut self, begin: Access, found: &mut Findings) {
+        if begin.range.bytes > 0 {
+            self.remove(begin.range, found);
+            let at = self.overlapping(begin.range).start;
+            self.0.insert(at, begin);
+            self.forget_some(found);
+        }
     }
 
     /// The bytes of a range were written, or may be.
-    pub(super) fn remove(&mut self, written: MemoryRange) {
-        let mut index = 0;
-        while let Some((range, begin)) = self.0.get(index).copied() {
-            if !range.overlaps(written) {
-                index += 1;
-                continue;
+    pub(super) fn remove(&mut self, written: MemoryRange, found: &mut Findings) {
+        let overlapping = self.overlapping(written);
+        let Some([first, ..]) = self.0.get(overlapping.clone()) else { return };
+        let first = *first;
+        let last = self.0[overlapping.end - 1];
+        let at = overlapping.start;
+        self.0.drain(overlapping);
+        let before = between(first.range.address, written.address);
+        let after = between(written.end(), last.range.end());
+        for (rest, begin) in [(after, last), (before, first)] {
+            if rest.bytes > 0 {
+                self.0.insert(at, Access { range: rest, ..begin });
             }
-            self.0.swap_remove(index);
-            let before = between(range.address, written.address);
-            let after = between(written.end(), range.end());
-            let rest = [before, after].into_iter().filter(|rest| rest.bytes > 0);
-            // They don't overlap `written`, so they are not looked at again for long.
-            rest.for_each(|rest| self.0.push((rest, begin)));
         }
+        self.forget_some(found);
+    }
+
+    /// If there are too many ranges, the first one counts as written.
+    fn forget_some(&mut self, found: &mut Findings) {
+        while self.0.len() > MAX_RANGES {
+            self.0.remove(0);
+            found.forgotten += 1;
+        }
+    }
+
+    /// The indices of the ranges that overlap another one.
+    fn overlapping(&self, range: MemoryRange) -> Range<usize> {
+        let start = self.0.partition_point(|blank| blank.range.end() <= range.address);
+        let rest = &self.0[start..];
+        start..start + rest.partition_point(|blank| blank.range.address < range.end())
     }
 
     /// The first bytes of a range that nobody has written: how the memory began, with those bytes as its range.
     pub(super) fn first_in(&self, range: MemoryRange) -> Option<Access> {
-        let overlapping = self.0.iter().filter(|(blank, _)| blank.overlaps(range));
-        let (blank, begin) = overlapping.min_by_key(|(blank, _)| blank.address)?;
-        Some(Access { range: *blank, ..*begin })
+        self.0.get(self.overlapping(range))?.first().copied()
     }
 
     /// Whether bytes of a range were not written.
     pub(super) fn overlaps(&self, range: MemoryRange) -> bool {
-        self.0.iter().any(|(blank, _)| blank.overlaps(range))
+        !self.overlapping(range).is_empty()
     }
 }
 
@@ -50,7 +73,7 @@ fn between(from: u64, to: u64) -> MemoryRange {
     MemoryRange { address: from, bytes: to.saturating_sub(from) }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use crate::driver::AccessMode;
@@ -71,22 +94,43 @@ mod tests {
 
     #[test]
     fn what_is_left_is_what_nobody_wrote() {
-        let mut blank = Blank::default();
+        let (mut blank, mut found) = (Blank::default(), Findings::default());
         assert!(!blank.overlaps(range(0, 4096)));
-        blank.add(begin(0, 4096, 1));
+        blank.add(begin(0, 4096, 1), &mut found);
         assert_eq!(first(&blank, 100, 104), Some((range(0, 4096), 1)));
-        blank.remove(range(1000, 2000));
+        blank.remove(range(1000, 2000), &mut found);
         assert_eq!(first(&blank, 1000, 2000), None);
         assert_eq!(first(&blank, 999, 1001), Some((range(0, 1000), 1)));
         assert_eq!(first(&blank, 1999, 2001), Some((range(2000, 4096), 1)));
-        blank.remove(range(0, 1500));
-        blank.remove(range(3000, 5000));
+        blank.remove(range(0, 1500), &mut found);
+        blank.remove(range(3000, 5000), &mut found);
         assert_eq!(first(&blank, 0, 4096), Some((range(2000, 3000), 1)));
         // A part begins anew.
-        blank.add(begin(2500, 3500, 2));
+        blank.add(begin(2500, 3500, 2), &mut found);
         assert_eq!(first(&blank, 2600, 2700), Some((range(2500, 3500), 2)));
         assert_eq!(first(&blank, 0, 4096), Some((range(2000, 2500), 1)));
-        blank.remove(range(2000, 3500));
+        blank.remove(range(2000, 3500), &mut found);
         assert!(!blank.overlaps(range(0, 4096)));
+    }
+    /// Writes every other byte, in the order in which a multiplication visits them.
+    #[test]
+    fn strided_writes_look_at_few_ranges() {
+        const STRIDED: u64 = 10_007;
+        let (mut blank, mut found) = (Blank::default(), Findings::default());
+        blank.add(begin(0, 2 * STRIDED, 1), &mut found);
+        let mut looked_at = 0;
+        for number in 0..STRIDED {
+            let at = 2 * (number * 5003 % STRIDED);
+            looked_at += blank.overlapping(range(at, at + 1)).len() as u64;
+            blank.remove(range(at, at + 1), &mut found);
+            assert!(blank.0.len() <= MAX_RANGES);
+        }
+        assert!(looked_at <= STRIDED, "{looked_at} ranges for {STRIDED} writes");
+        assert!(blank.0.is_sorted_by_key(|blank| blank.range.address));
+        // Each gap is kept, or was forgotten and counted.
+        let kept =
+            (0..STRIDED).filter(|gap| blank.overlaps(range(2 * gap + 1, 2 * gap + 2))).count();
+        assert!(kept as u64 + found.forgotten >= MAX_RANGES as u64);
+        assert!(kept > 0 && found.forgotten > 0);
     }
 }

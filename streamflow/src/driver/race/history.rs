@@ -89,16 +89,16 @@ impl History {
     }
 
     /// The content of memory is not defined from now on: it was allocated or passed to a new owner.
-    pub(super) fn begin_content(&mut self, begin: Access) {
+    pub(super) fn begin_content(&mut self, begin: Access, found: &mut Findings) {
         if let Some(block) = self.find_cached(begin.range.address) {
-            block.uses.begin_content(begin);
+            block.uses.begin_content(begin, found);
         }
     }
 
     /// Memory counts as written from now on: other code has its address.
-    pub(super) fn end_blank(&mut self, range: MemoryRange) {
+    pub(super) fn end_blank(&mut self, range: MemoryRange, found: &mut Findings) {
         if let Some(block) = self.find_cached(range.address) {
-            block.uses.end_blank(range);
+            block.uses.end_blank(range, found);
         }
     }
 
@@ -216,7 +216,7 @@ fn contains(range: MemoryRange, address: u64) -> bool {
     address.wrapping_sub(range.address) < range.bytes
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use crate::driver::AccessMode;

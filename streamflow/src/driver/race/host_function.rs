@@ -5,19 +5,36 @@ use std::sync::Arc;
 
 use super::clock::Clock;
 use super::shared::Shared;
-use crate::driver::HostFunction;
+use crate::driver::{HostFunction, RawStream};
 
+/// What a function needs when it is called. It is used again for later ones, so that none allocates.
+#[derive(Debug, Default)]
 struct Wrapped {
-    function: HostFunction,
-    shared: Arc<Shared>,
+    /// `None` while it wraps no function.
+    wraps: Option<(HostFunction, Arc<Shared>)>,
     /// All that comes before the function.
     before: Clock,
 }
 
-/// Wraps a host function that is about to be queued on a stream, after all that is `before`. A function that is
+// SAFETY: the state keeps only wrappers of no function, which have no pointer. One of a function is used by its one call.
+unsafe impl Send for Wrapped {}
+
+/// Wraps a host function that is about to be queued on a stream, after all that is there before. A function that is
 /// never called, as after a sticky error, is leaked.
-pub(super) fn wrap(shared: &Arc<Shared>, before: Clock, function: HostFunction) -> HostFunction {
-    let wrapped = Box::new(Wrapped { function, shared: shared.clone(), before });
+pub(super) fn wrap(
+    shared: &Arc<Shared>,
+    stream: RawStream,
+    function: HostFunction,
+) -> HostFunction {
+    let mut locked = shared.lock();
+    let (thread, state) = (locked.thread, locked.state());
+    let queued = state.order.queue(state.order.host(thread), stream);
+    let idle = state.idle_functions.pop().and_then(|idle| idle.downcast::<Wrapped>().ok());
+    let mut wrapped = idle.unwrap_or_default();
+    state.order.snapshot(queued.stream, &mut wrapped.before);
+    state.report_stale(thread, "a host function");
+    drop(locked);
+    wrapped.wraps = Some((function, shared.clone()));
     HostFunction { call, data: Box::into_raw(wrapped).cast() }
 }
 
@@ -25,18 +42,20 @@ pub(super) fn wrap(shared: &Arc<Shared>, before: Clock, function: HostFunction) 
 /// `data` is a [`Wrapped`] of [`wrap`], and this is the only call.
 unsafe extern "C" fn call(data: *mut c_void) {
     // SAFETY: the caller's contract.
-    let wrapped = unsafe { Box::from_raw(data.cast::<Wrapped>()) };
-    let Wrapped { function, shared, before } = *wrapped;
+    let mut wrapped = unsafe { Box::from_raw(data.cast::<Wrapped>()) };
+    let Some((function, shared)) = wrapped.wraps.take() else { return };
     // Any thread may call the function. What that thread has found complete does not count inside, and what counts
     // inside ends with the function.
     let saved = {
         let mut locked = shared.lock();
         let thread = locked.thread;
+        let before = std::mem::take(&mut wrapped.before);
         locked.state().order.enter_host_function(thread, before)
     };
     // SAFETY: the caller that queued the function vouched for it and its data until this one call.
     unsafe { (function.call)(function.data) };
     let mut locked = shared.lock();
-    let thread = locked.thread;
-    locked.state().order.leave_host_function(thread, saved);
+    let (thread, state) = (locked.thread, locked.state());
+    wrapped.before = state.order.leave_host_function(thread, saved);
+    state.idle_functions.push(wrapped);
 }

@@ -266,13 +266,7 @@ unsafe impl Layer for RaceChecker {
         stream: RawStream,
         function: HostFunction,
     ) -> DriverResult<()> {
-        let mut locked = self.shared.lock();
-        let (thread, state) = (locked.thread, locked.state());
-        let queued = state.order.queue(state.order.host(thread), stream);
-        let before = state.order.snapshot(queued.stream);
-        state.report_stale(thread, "a host function");
-        drop(locked);
-        let function = host_function::wrap(&self.shared, before, function);
+        let function = host_function::wrap(&self.shared, stream, function);
         // SAFETY: the caller vouches for the function; the wrapper is valid until its one call.
         unsafe { self.below.launch_host_function(stream, function) }
     }

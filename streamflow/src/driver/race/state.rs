@@ -2,6 +2,7 @@
 
 mod threads;
 
+use std::any::Any;
 use std::collections::HashMap;
 
 use super::RaceMark;
@@ -29,6 +30,8 @@ pub(super) struct State {
     /// The mark of [`take`](Self::take).
     pub(super) taken: RaceMark,
     pub(super) found: Findings,
+    /// Wrappers of host functions that were called, for the next ones. Their type has the checker itself.
+    pub(super) idle_functions: Vec<Box<dyn Any + Send>>,
     /// The default streams of the devices.
     defaults: Box<[RawStream]>,
 }
@@ -49,6 +52,7 @@ impl State {
             log: Log::default(),
             taken: RaceMark::default(),
             found: Findings::default(),
+            idle_functions: Vec::new(),
             defaults,
         }
     }
@@ -138,7 +142,7 @@ impl State {
         for access in accesses {
             let driver::Access { range, mode, argument } = access;
             if action == Action::Foreign {
-                self.history.end_blank(range);
+                self.history.end_blank(range, &mut self.found);
             }
             let clock = self.order.clock(origin.stream).entries();
             self.history.access(access, origin, clock, &mut self.found);
@@ -146,7 +150,7 @@ impl State {
             match action {
                 Action::Free => self.history.free(access, &mut self.found),
                 Action::Foreign => {}
-                _ => self.history.begin_content(access),
+                _ => self.history.begin_content(access, &mut self.found),
             }
         }
         if !self.found.races.is_empty() {

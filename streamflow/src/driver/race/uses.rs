@@ -56,14 +56,14 @@ impl Uses {
     }
 
     /// From now on the content is not defined: the memory was allocated or passed to a new owner.
-    pub(super) fn begin_content(&mut self, begin: Access) {
-        self.blank.add(begin);
+    pub(super) fn begin_content(&mut self, begin: Access, found: &mut Findings) {
+        self.blank.add(begin, found);
         self.blank_piece = self.blank.overlaps(self.piece);
     }
 
     /// From now on the content counts as written: other code may write it.
-    pub(super) fn end_blank(&mut self, range: MemoryRange) {
-        self.blank.remove(range);
+    pub(super) fn end_blank(&mut self, range: MemoryRange, found: &mut Findings) {
+        self.blank.remove(range, found);
         self.blank_piece = self.blank.overlaps(self.piece);
     }
 
@@ -96,7 +96,7 @@ impl Uses {
     fn access_blank_piece(&mut self, access: &Access, found: &mut Findings) {
         self.check_content(access, found);
         if access.mode == AccessMode::Write {
-            self.end_blank(access.range);
+            self.end_blank(access.range, found);
         }
     }
 
@@ -187,7 +187,7 @@ impl Uses {
             return;
         }
         if access.mode == AccessMode::Write {
-            self.blank.remove(access.range);
+            self.blank.remove(access.range, found);
         }
         if access.mode == AccessMode::Write && covers(access.range, whole) {
             self.check_order(&access, clock, found);

@@ -28,11 +28,9 @@ impl Order {
         &self.threads[thread as usize].clock
     }
 
-    /// A copy of the stream's clock, after which the stream's next epoch begins.
-    pub(in crate::driver::race) fn snapshot(&mut self, stream: u32) -> Clock {
-        let mut before = Clock::default();
-        self.release(stream, &mut before);
-        before
+    /// Copies the stream's clock, after which the stream's next epoch begins.
+    pub(in crate::driver::race) fn snapshot(&mut self, stream: u32, to: &mut Clock) {
+        self.release(stream, to);
     }
 
     /// A host function is called on `thread`: all `before` it is complete. The thread has found this and nothing
@@ -46,9 +44,13 @@ impl Order {
         self.exchange(thread, before)
     }
 
-    /// The host function has returned.
-    pub(in crate::driver::race) fn leave_host_function(&mut self, thread: u32, saved: Clock) {
-        self.exchange(thread, saved);
+    /// The host function has returned. Returns the clock that the thread had in it.
+    pub(in crate::driver::race) fn leave_host_function(
+        &mut self,
+        thread: u32,
+        saved: Clock,
+    ) -> Clock {
+        self.exchange(thread, saved)
     }
 
     fn exchange(&mut self, thread: u32, new: Clock) -> Clock {
