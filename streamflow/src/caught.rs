@@ -28,7 +28,7 @@ fn text_of(panic: Box<dyn Any + Send>) -> String {
     text
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     #![allow(clippy::panic, reason = "the tests catch panics")]
     use std::panic::panic_any;

@@ -1,14 +1,12 @@
 //! The locks of the library: a spin lock for short sections, and how a standard mutex is locked.
 
 use std::cell::Cell;
-use std::hint::spin_loop;
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
-use std::thread;
+use std::sync::{PoisonError, TryLockError};
 use std::time::Duration;
 
-use spin::RelaxStrategy;
-use spin::mutex::{SpinMutex, SpinMutexGuard};
-
+use crate::sync::spin::RelaxStrategy;
+use crate::sync::spin::mutex::{SpinMutex, SpinMutexGuard};
+use crate::sync::{Mutex, MutexGuard, sleep, spin_loop, yield_now};
 use crate::turns;
 
 /// A spin lock for a few instructions and, at most, a few driver calls. These calls don't wait for the device,
@@ -79,16 +77,17 @@ impl RelaxStrategy for Backoff {
         if attempt < SPINS {
             spin_loop();
         } else if attempt < ROUND - 1 {
-            thread::yield_now();
+            yield_now();
         } else {
-            thread::sleep(SLEEP);
+            sleep(SLEEP);
         }
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::thread;
 
     use super::*;
 

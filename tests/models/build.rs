@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::{env, fs};
 
 include!("mutants.rs");
@@ -16,11 +17,45 @@ fn main() {
         return;
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap());
+    write_seam(&out);
+    write_spin(&out);
     let mut modules = String::new();
     for mutant in MUTANTS {
         write_mutant(mutant, &out, &mut modules);
     }
     fs::write(out.join("mutants.rs"), modules).unwrap();
+}
+
+/// Writes what is in the library's file of the seam itself: it also declares the drivers, which no model executes.
+fn write_seam(out: &Path) {
+    let file = fs::read_to_string("../../streamflow/src/driver/mod.rs").unwrap();
+    let (_, seam) = file.split_once("\nuse std::fmt;\n").unwrap();
+    fs::write(out.join("seam.rs"), seam).unwrap();
+}
+
+/// Writes the mutex of the crate `spin`, whose atomics the models replace. It has no form for loom of its own.
+fn write_spin(out: &Path) {
+    let mut metadata = Command::new(env::var_os("CARGO").unwrap());
+    metadata.args(["metadata", "--format-version", "1", "--locked", "--filter-platform"]);
+    metadata.arg(env::var_os("TARGET").unwrap());
+    // The flags of this build are not for it.
+    metadata.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
+    let output = metadata.output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let manifests = text.split("\"manifest_path\":\"").skip(1);
+    let mut manifests = manifests.filter_map(|rest| rest.split('"').next());
+    let is_spin = |path: &&str| {
+        Path::new(path).parent().is_some_and(|folder| {
+            folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with("spin-"))
+        })
+    };
+    let manifest = manifests.find(is_spin).unwrap();
+    let file = Path::new(manifest).with_file_name("src/mutex/spin.rs");
+    let source = fs::read_to_string(&file).unwrap();
+    let (code, _tests) = source.split_once("#[cfg(test)]").unwrap();
+    let (_docs, code) = code.split_once("\nuse crate::{").unwrap();
+    let (_imports, code) = code.split_once("};\n").unwrap();
+    fs::write(out.join("spin.rs"), code.replace("pub const fn new", "pub fn new")).unwrap();
 }
 
 /// Writes the modules of a mutant, and adds its declaration and its test to `modules`.
@@ -43,16 +78,52 @@ fn write_mutant(mutant: &Mutant, out: &Path, modules: &mut String) {
     writeln!(modules, "    explore::must_fail({expected:?}, {name}::{model});\n}}").unwrap();
 }
 
+/// The modules of `src` that a model does not use: to compile them for each mutant would take long.
+fn unneeded_by(model: &str) -> &'static [&'static str] {
+    if model.starts_with("spin_lock::") {
+        &["caught", "driver", "error", "memory", "stream"]
+    } else if model.starts_with("driver::checker::") {
+        &["journal", "memory", "models", "spin_lock", "stream"]
+    } else if model.starts_with("driver::") {
+        &["checker", "device", "memory", "race", "spin_lock", "stream"]
+    } else if model.starts_with("stream::") {
+        &["checker", "device", "journal", "memory", "race", "spin_lock"]
+    } else {
+        &["checker", "journal", "race", "spin_lock"]
+    }
+}
+
 /// The source of a file within the mutant. Writes the modules that it declares.
 fn changed(mutant: &Mutant, folder: &Path, text: &str, out: &Path, is_edited: &mut bool) -> String {
     let (mut source, mut path) = (String::new(), None);
-    for line in text.lines() {
+    for line in text.lines().filter(|line| !line.starts_with("#![doc")) {
         if let Some(quoted) = line.strip_prefix("#[path = \"") {
             path = quoted.strip_suffix("\"]").map(|path| folder.join(path));
             continue;
         }
+        if let Some(quoted) =
+            line.trim_start().strip_prefix("include!(concat!(env!(\"OUT_DIR\"), \"/")
+        {
+            let name = quoted.strip_suffix("\"));").unwrap();
+            let included =
+                edited(mutant, name, fs::read_to_string(out.join(name)).unwrap(), is_edited);
+            let path = out.join(mutant.name).join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, included).unwrap();
+            writeln!(source, "include!({path:?});").unwrap();
+            continue;
+        }
         let declared = line.strip_suffix(';').and_then(|line| line.split("mod ").nth(1));
         if let Some(module) = declared.filter(|_| !line.starts_with(' ')) {
+            let is_own = !folder.to_string_lossy().contains("streamflow");
+            if is_own && unneeded_by(mutant.model).contains(&module) {
+                path = None;
+                continue;
+            }
+            if module == "tests" {
+                writeln!(source, "mod tests {{}}").unwrap();
+                continue;
+            }
             let file = path.take().unwrap_or_else(|| {
                 let flat = folder.join(format!("{module}.rs"));
                 if flat.exists() { flat } else { folder.join(module).join("mod.rs") }
@@ -70,20 +141,30 @@ fn changed(mutant: &Mutant, folder: &Path, text: &str, out: &Path, is_edited: &m
 }
 
 fn write_file(mutant: &Mutant, file: &Path, out: &Path, is_edited: &mut bool) -> PathBuf {
-    let mut text = fs::read_to_string(file).unwrap();
-    if file.ends_with(Path::new("streamflow/src").join(mutant.file)) {
-        *is_edited = true;
-        for (from, to) in mutant.edits {
-            let count = text.matches(from).count();
-            assert_eq!(count, 1, "`{}`: `{from}` is {count} times in {}", mutant.name, mutant.file);
-            text = text.replace(from, to);
-        }
-    }
+    let text = fs::read_to_string(file).unwrap();
+    let name = file.to_str().unwrap().rsplit_once("streamflow/src/").map_or("", |(_, name)| name);
+    let text = edited(mutant, name, text, is_edited);
     let folder = file.parent().unwrap();
+    // The modules of `order.rs` are in `order`; a file with a path of its own declares none.
+    let inner = folder.join(file.file_stem().unwrap());
+    let folder = if file.ends_with("mod.rs") { folder } else { &inner };
     let source = changed(mutant, folder, &text, out, is_edited);
     let name = file.to_str().unwrap().replace("../", "").replace('/', "-");
     let written = out.join(mutant.name).join(name);
     fs::create_dir_all(written.parent().unwrap()).unwrap();
     fs::write(&written, source).unwrap();
     written
+}
+
+/// The text of a file, with the edits of the mutant if they are of this file.
+fn edited(mutant: &Mutant, name: &str, mut text: String, is_edited: &mut bool) -> String {
+    if name == mutant.file {
+        *is_edited = true;
+        for (from, to) in mutant.edits {
+            let count = text.matches(from).count();
+            assert_eq!(count, 1, "`{}`: `{from}` is {count} times in {name}", mutant.name);
+            text = text.replace(from, to);
+        }
+    }
+    text
 }

@@ -198,6 +198,192 @@ const MUTANTS: &[Mutant] = &[
         expected: "a lock of memory is held",
     },
     Mutant {
+        name: "use_noted_before_its_work",
+        invariant: "order 1, memory 1",
+        file: "memory/access.rs",
+        edits: &[
+            (
+                "    let _note_uses = NoteUses { stream, uses };\n",
+                "    drop(NoteUses { stream, uses });\n",
+            ),
+        ],
+        model: "memory::pools::a_use_during_a_record",
+        expected: "an access does not come after",
+    },
+    Mutant {
+        name: "free_without_a_wait",
+        invariant: "memory 8",
+        file: "memory/pool.rs",
+        edits: &[
+            (
+                "let ordered = block.wait_for_uses(&self.reclaim, &self.table);",
+                "let ordered: Result<()> = Ok(());",
+            ),
+        ],
+        model: "memory::pools::memory_that_is_not_kept",
+        expected: "memory is freed before its last use",
+    },
+    Mutant {
+        name: "free_on_a_stream_of_a_user",
+        invariant: "memory 8",
+        file: "memory/pool.rs",
+        edits: &[
+            (
+                "let freed = unsafe { driver.free(self.reclaim.raw(), block.range()) };",
+                "let user = self.table.timeline(block.stream);\n        block.wait_for_uses(user, &self.table)?;\n        let freed = unsafe { driver.free(user.raw(), block.range()) };",
+            ),
+            (
+                "fn release(&self, block: &mut Block)",
+                "fn release(&self, block: &mut DeviceBlock)",
+            ),
+        ],
+        model: "memory::pools::memory_that_is_not_kept",
+        expected: "memory is freed on a stream of a user",
+    },
+    Mutant {
+        name: "room_before_its_frees",
+        invariant: "memory 9",
+        file: "memory/pool.rs",
+        edits: &[
+            (
+                "ready.and_then(|()| timeline.wait(&self.table, freed))",
+                "ready",
+            ),
+        ],
+        model: "memory::pools::a_block_in_the_room_of_others",
+        expected: "memory is allocated before the frees",
+    },
+    Mutant {
+        name: "one_more_block_in_flight",
+        invariant: "memory 10",
+        file: "memory/reuse.rs",
+        edits: &[
+            (
+                "if count < most && self",
+                "if count <= most && self",
+            ),
+        ],
+        model: "memory::pools::blocks_in_flight",
+        expected: "more blocks than",
+    },
+    Mutant {
+        name: "free_memory_beyond_the_threshold",
+        invariant: "memory 10",
+        file: "memory/pool.rs",
+        edits: &[
+            (
+                "state.free_bytes.saturating_add(bytes) <= pool.release_threshold",
+                "state.free_bytes <= pool.release_threshold",
+            ),
+        ],
+        model: "memory::pools::free_memory_up_to_the_threshold",
+        expected: "not the free memory up to the threshold",
+    },
+    Mutant {
+        name: "uploads_that_the_host_overwrites",
+        invariant: "memory 11",
+        file: "memory/pinned.rs",
+        edits: &[
+            (
+                "let complete = block.is_complete(&self.table, AccessMode::Write);",
+                "let complete = block.is_complete(&self.table, AccessMode::Read);",
+            ),
+        ],
+        model: "memory::pools::page_locked_memory_for_the_host",
+        expected: "the host touches memory that the device uses",
+    },
+    Mutant {
+        name: "slices_that_ignore_uploads",
+        invariant: "memory 11",
+        file: "memory/pinned.rs",
+        edits: &[
+            (
+                "self.owner.synchronize(&self.owner.pool().table, AccessMode::Write)?;",
+                "self.owner.synchronize(&self.owner.pool().table, AccessMode::Read)?;",
+            ),
+        ],
+        model: "memory::pools::page_locked_memory_that_is_written_again",
+        expected: "the host touches memory that the device uses",
+    },
+    Mutant {
+        name: "download_without_a_record",
+        invariant: "memory 12",
+        file: "memory/copy.rs",
+        edits: &[
+            (
+                "        self.timeline().close()?;\n",
+                "",
+            ),
+        ],
+        model: "memory::pools::a_download_before_later_work",
+        expected: "the host waits for later work",
+    },
+    Mutant {
+        name: "free_under_the_lock_of_its_pool",
+        invariant: "memory 13",
+        file: "memory/pool.rs",
+        edits: &[
+            (
+                "        state.usage.reserved -= bytes;\n        drop(state);\n        report_in_drop(FREEING, pool.release(&mut block));",
+                "        state.usage.reserved -= bytes;\n        report_in_drop(FREEING, pool.release(&mut block));\n        drop(state);",
+            ),
+        ],
+        model: "memory::pools::memory_that_is_not_kept",
+        expected: "a lock of memory is held",
+    },
+    Mutant {
+        name: "block_kept_by_a_closed_pool",
+        invariant: "memory 14",
+        file: "memory/pool.rs",
+        edits: &[
+            (
+                "if !state.closed && state.free_bytes",
+                "if state.free_bytes",
+            ),
+        ],
+        model: "memory::pools::memory_that_is_returned_while_its_pool_is_closed",
+        expected: "memory is not given back",
+    },
+    Mutant {
+        name: "page_locked_block_kept_by_a_closed_pool",
+        invariant: "memory 14",
+        file: "memory/pinned.rs",
+        edits: &[
+            (
+                "        if !free.closed {\n",
+                "        if true {\n",
+            ),
+        ],
+        model: "memory::pools::memory_that_is_returned_while_its_pool_is_closed",
+        expected: "memory is not given back",
+    },
+    Mutant {
+        name: "elements_counted_as_bytes",
+        invariant: "memory 15",
+        file: "memory/slice.rs",
+        edits: &[
+            (
+                "if shape.bytes::<T>() <= block.range().bytes",
+                "if shape.count() as u64 <= block.range().bytes",
+            ),
+        ],
+        model: "memory::slices::slices_of_all_short_shapes",
+        expected: "a slice is larger than its block",
+    },
+    Mutant {
+        name: "parts_beyond_the_end",
+        invariant: "memory 15",
+        file: "memory/slice.rs",
+        edits: &[
+            (
+                "if start > end || end > self.len {",
+                "if start > end || start > self.len {",
+            ),
+        ],
+        model: "memory::slices::slices_of_all_short_shapes",
+        expected: "a part is larger than its slice",
+    },
+    Mutant {
         name: "lines_published_relaxed",
         invariant: "race 5",
         file: "driver/race/journal.rs",
@@ -205,7 +391,7 @@ const MUTANTS: &[Mutant] = &[
             "usize::from(open), Ordering::Release)",
             "usize::from(open), Ordering::Relaxed)",
         )],
-        model: "driver::race::models::lines_of_one_call_are_read_together",
+        model: "driver::journal::models::lines_of_one_call_are_read_together",
         expected: "is read in part",
     },
     Mutant {
@@ -213,7 +399,7 @@ const MUTANTS: &[Mutant] = &[
         invariant: "race 5",
         file: "driver/race/journal.rs",
         edits: &[("load(Ordering::Acquire)", "load(Ordering::Relaxed)")],
-        model: "driver::race::models::lines_of_one_call_are_read_together",
+        model: "driver::journal::models::lines_of_one_call_are_read_together",
         expected: "is read in part",
     },
     Mutant {
@@ -227,7 +413,7 @@ const MUTANTS: &[Mutant] = &[
                 "        self.published.store(2 * (from + lines) + usize::from(open), Ordering::Release);\n        if let Some(free) = self.lines.get(from..from + lines) {\n            write(free);\n        }\n",
             ),
         ],
-        model: "driver::race::models::lines_are_read_once_and_in_order",
+        model: "driver::journal::models::lines_are_read_once_and_in_order",
         expected: "lines are lost",
     },
     Mutant {
@@ -235,7 +421,7 @@ const MUTANTS: &[Mutant] = &[
         invariant: "race 5",
         file: "driver/race/journal.rs",
         edits: &[("usize::from(open), Ordering::Release)", "0, Ordering::Release)")],
-        model: "driver::race::models::a_call_is_open_until_it_has_returned",
+        model: "driver::journal::models::a_call_is_open_until_it_has_returned",
         expected: "a call is closed before it has returned",
     },
     Mutant {
@@ -243,8 +429,213 @@ const MUTANTS: &[Mutant] = &[
         invariant: "race 5",
         file: "driver/race/journal.rs",
         edits: &[("published & !OPEN, Ordering::Release)", "published & !OPEN, Ordering::Relaxed)")],
-        model: "driver::race::models::a_call_is_open_until_it_has_returned",
+        model: "driver::journal::models::a_call_is_open_until_it_has_returned",
         expected: "a call is closed before it has returned",
+    },
+    Mutant {
+        name: "relied_on_what_nobody_found",
+        invariant: "race 1",
+        file: "driver/race/order/hosts.rs",
+        edits: &[(
+            "None => found.copy_from(completed),",
+            "None => found.copy_from(&self.streams[on as usize].clock),",
+        )],
+        model: "driver::checker::threads::notes_order_nothing",
+        expected: "a race is missed",
+    },
+    Mutant {
+        name: "epoch_that_stays",
+        invariant: "race 2",
+        file: "driver/race/order.rs",
+        edits: &[(
+            "        to.copy_from(&released.clock);\n        released.advance(stream);\n",
+            "        to.copy_from(&released.clock);\n",
+        )],
+        model: "driver::checker::threads::work_after_a_record",
+        expected: "a race is missed",
+    },
+    Mutant {
+        name: "free_noted_after_the_call",
+        invariant: "race 3",
+        file: "driver/race/layer.rs",
+        edits: &[
+            (
+                "        locked.state().free(thread, stream, range, location);\n        drop(locked);\n",
+                "        drop(locked);\n",
+            ),
+            (
+                "        unsafe { self.below.free(stream, range) }\n",
+                "        let freed = unsafe { self.below.free(stream, range) };\n        self.shared.lock().state().free(thread, stream, range, location);\n        freed\n",
+            ),
+        ],
+        model: "driver::checker::threads::memory_that_is_given_out_again",
+        expected: "a false report",
+    },
+    Mutant {
+        name: "destruction_noted_after_the_call",
+        invariant: "race 3",
+        file: "driver/race/layer.rs",
+        edits: &[
+            (
+                "        locked.state().destroy_event(thread, event);\n        drop(locked);\n",
+                "        drop(locked);\n",
+            ),
+            (
+                "        unsafe { self.below.destroy_event(event) }\n",
+                "        let destroyed = unsafe { self.below.destroy_event(event) };\n        self.shared.lock().state().destroy_event(thread, event);\n        destroyed\n",
+            ),
+        ],
+        model: "driver::checker::threads::an_event_that_is_given_out_again",
+        expected: "a false report",
+    },
+    Mutant {
+        name: "launch_noted_before_the_call",
+        invariant: "race 3",
+        file: "driver/race/layer.rs",
+        edits: &[(
+            "        unsafe { self.below.launch(stream, launch) }?;\n        let function = function_number(launch.function);\n        self.shared.work(stream, Action::Kernel, function, launch.accesses);\n        Ok(())\n",
+            "        let function = function_number(launch.function);\n        self.shared.work(stream, Action::Kernel, function, launch.accesses);\n        unsafe { self.below.launch(stream, launch) }\n",
+        )],
+        model: "driver::checker::threads::work_that_is_refused",
+        expected: "a false report",
+    },
+    Mutant {
+        name: "refused_record_takes_effect",
+        invariant: "race 4",
+        file: "driver/race/shared.rs",
+        edits: &[(
+            "Noted::UnderLock(call) => self.end_call(call, success),",
+            "Noted::UnderLock(call) => self.end_call(call, true),",
+        )],
+        model: "driver::checker::threads::a_record_that_is_refused",
+        expected: "a race is missed",
+    },
+    Mutant {
+        name: "wait_noted_after_the_call",
+        invariant: "race 3, race 4",
+        file: "driver/race/layer.rs",
+        edits: &[(
+            "        let noted = self.shared.begin_event(EventOp::Wait, stream, event);\n        // SAFETY: the caller's contract.\n        let waited = unsafe { self.below.wait_event(stream, event) };\n",
+            "        let waited = unsafe { self.below.wait_event(stream, event) };\n        let noted = self.shared.begin_event(EventOp::Wait, stream, event);\n",
+        )],
+        model: "driver::checker::threads::a_wait_during_a_record",
+        expected: "a race is missed",
+    },
+    Mutant {
+        name: "wait_judged_by_the_record_before_it",
+        invariant: "race 4",
+        file: "driver/race/order/in_flight.rs",
+        edits: &[(
+            "Effect::Wait { .. } | Effect::Query { .. } => slot.clock.keep_common(&before),",
+            "Effect::Wait { .. } | Effect::Query { .. } => {}",
+        )],
+        model: "driver::checker::threads::a_record_of_another_stream_during_a_wait",
+        expected: "a race is missed",
+    },
+    Mutant {
+        name: "last_lines_of_another_thread",
+        invariant: "race 6",
+        file: "driver/race/shared.rs",
+        edits: &[("            self.drain(protected);\n            self.owner.store(", "            self.owner.store(")],
+        model: "driver::checker::threads::a_thread_that_has_ended",
+        expected: "a false report",
+    },
+    Mutant {
+        name: "end_of_a_thread_seen_relaxed",
+        invariant: "race 6",
+        file: "driver/race/state/threads.rs",
+        edits: &[("self.alive.load(Ordering::Acquire)", "self.alive.load(Ordering::Relaxed)")],
+        model: "driver::checker::threads::a_thread_that_has_ended",
+        expected: "a false report",
+    },
+    Mutant {
+        name: "races_taken_from_all",
+        invariant: "race 8",
+        file: "driver/race/findings.rs",
+        edits: &[("        self.taken = taken;\n", "        self.taken = taken;\n        self.log = Default::default();\n")],
+        model: "driver::checker::threads::two_readers_of_one_race",
+        expected: "a reader takes a race from another one",
+    },
+    Mutant {
+        name: "spin_lock_released_relaxed",
+        invariant: "lock 1",
+        file: "spin.rs",
+        edits: &[(
+            "        self.inner.lock.store(false, Ordering::Release);",
+            "        self.inner.lock.store(false, Ordering::Relaxed);",
+        )],
+        model: "spin_lock::models::two_threads_and_a_spin_lock",
+        expected: "a holder does not see",
+    },
+    Mutant {
+        name: "spin_lock_taken_relaxed",
+        invariant: "lock 1",
+        file: "spin.rs",
+        edits: &[(
+            ".compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed)",
+            ".compare_exchange_weak(false, true, Ordering::Relaxed, Ordering::Relaxed)",
+        )],
+        model: "spin_lock::models::two_threads_and_a_spin_lock",
+        expected: "a holder does not see",
+    },
+    Mutant {
+        name: "turn_kept_at_a_spin_lock",
+        invariant: "lock 2",
+        file: "lock.rs",
+        edits: &[("        turns::yield_turn();\n", "")],
+        model: "spin_lock::models::a_spin_lock_that_is_taken",
+        expected: "exceeded maximum number of branches",
+    },
+    Mutant {
+        name: "turn_kept_at_a_mutex",
+        invariant: "lock 2",
+        file: "lock.rs",
+        edits: &[("while turns::takes_turns() || turns::holds_turn() {", "while turns::holds_turn() {")],
+        model: "spin_lock::models::a_mutex_that_is_taken",
+        expected: "deadlock",
+    },
+    Mutant {
+        name: "read_replaced_by_any_read",
+        invariant: "race 7",
+        file: "driver/race/uses.rs",
+        edits: &[(
+            "                    if read.is_before(clock) {\n                        return",
+            "                    if true {\n                        return",
+        )],
+        model: "driver::checker::sequences::accesses_of_all_short_sequences",
+        expected: "not the race that there is",
+    },
+    Mutant {
+        name: "access_replaced_by_a_part_of_it",
+        invariant: "race 7",
+        file: "driver/race/uses.rs",
+        edits: &[("!(replaced && covers(access.range, before.range))", "!replaced")],
+        model: "driver::checker::sequences::accesses_of_all_short_sequences",
+        expected: "not the race that there is",
+    },
+    Mutant {
+        name: "forgotten_and_not_counted",
+        invariant: "race 7",
+        file: "driver/race/uses.rs",
+        edits: &[("            found.forgotten += 1;\n", "")],
+        model: "driver::checker::sequences::accesses_that_are_not_remembered",
+        expected: "an access is forgotten and not counted",
+    },
+    Mutant {
+        name: "wrapper_that_is_made_for_each_call",
+        invariant: "race 9",
+        file: "driver/race/host_function.rs",
+        edits: &[("    state.idle_functions.push(wrapped);\n", "")],
+        model: "driver::checker::sequences::rounds_without_allocations",
+        expected: "the checker allocates in its steady state",
+    },
+    Mutant {
+        name: "clock_that_is_made_for_each_record",
+        invariant: "race 9",
+        file: "driver/race/order/events.rs",
+        edits: &[("        event.clock.copy_from(&released.clock);\n", "        event.clock = released.clock.clone();\n")],
+        model: "driver::checker::sequences::rounds_without_allocations",
+        expected: "the checker allocates in its steady state",
     },
     Mutant {
         name: "raise_that_wakes_nobody",

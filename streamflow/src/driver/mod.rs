@@ -153,8 +153,8 @@ pub struct StreamOptions {
 ///   until it is freed. Page-locked memory can be accessed by the host.
 /// - A stream executes its work in order, and after the records that
 ///   [`wait_event`](Driver::wait_event) made it wait for.
-/// - Calls of several threads for one stream take effect one after the other, as under a lock: the thread of a
-///   later call sees all that the thread of an earlier one had written before its call.
+/// - Calls of several threads for one stream or one event take effect one after the other, as under a lock: the thread of
+///   a later call sees all that the thread of an earlier one had written before its call.
 /// - Work that a query or a synchronisation reports as complete has executed, and the host sees what it
 ///   wrote.
 /// - A copy that [blocks the host](CopyKind::blocks_host) no longer touches host memory once the call has

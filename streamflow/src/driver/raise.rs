@@ -27,7 +27,7 @@ unsafe extern "C" fn raise(data: *mut c_void) {
     signal.raise();
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

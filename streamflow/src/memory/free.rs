@@ -52,7 +52,7 @@ impl MemoryLimits {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::MemoryAmount::{Blocks, Bytes};
     use super::*;

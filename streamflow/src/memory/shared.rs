@@ -107,7 +107,7 @@ impl<T> fmt::Debug for Slot<T> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

@@ -13,6 +13,7 @@ use crate::driver::{
 };
 use crate::error::Result;
 use crate::lock::Lock;
+use crate::sync::boxcar;
 
 static PLATFORMS: AtomicU32 = AtomicU32::new(0);
 

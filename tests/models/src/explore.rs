@@ -1,7 +1,9 @@
 //! Exploring a model.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex as Plain, MutexGuard as PlainGuard, PoisonError};
+
+use loom::sync::atomic::AtomicUsize;
 
 /// Executes a model in every interleaving, and prints how many there are. A model with one interleaving has no two
 /// threads that meet, and is an error.
@@ -21,9 +23,21 @@ pub(crate) fn explore(model: impl Fn() + Send + Sync + 'static) {
     assert!(runs > 1, "no two threads meet");
 }
 
+/// As [`explore`], for code behind locks.
+pub(crate) fn explore_sections(model: impl Fn() + Send + Sync + 'static) {
+    crate::sync::in_sections(|| explore(model));
+}
+
 /// Executes a model of one thread, which has one interleaving: for a rule about what a single call does.
 pub(crate) fn execute(model: impl Fn() + Send + Sync + 'static) {
     loom::model(model);
+}
+
+/// As [`execute`], for many calls.
+pub(crate) fn execute_long(model: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.max_branches = 200_000;
+    crate::sync::in_sections(|| builder.check(model));
 }
 
 /// Calls a model of changed code, which must fail with a message that contains `expected`.
@@ -34,4 +48,28 @@ pub(crate) fn must_fail(expected: &str, model: fn()) {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no text");
     assert!(text.contains(expected), "the model fails for another reason: {text}");
+}
+
+/// A value of a driver. All orders of its accesses are explored, and none of them orders threads.
+#[derive(Default)]
+pub(crate) struct Observed<T> {
+    accesses: AtomicUsize,
+    pub(crate) value: Plain<T>,
+}
+
+impl<T> Observed<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self { accesses: AtomicUsize::new(0), value: Plain::new(value) }
+    }
+
+    pub(crate) fn get(&self) -> PlainGuard<'_, T> {
+        self.accesses.fetch_add(1, Ordering::Relaxed);
+        plain(&self.value)
+    }
+}
+
+/// Locks a mutex of the standard library, which orders no threads of a model: no thread of it is interrupted while it
+/// holds one.
+pub(crate) fn plain<T>(mutex: &Plain<T>) -> PlainGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

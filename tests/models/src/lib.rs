@@ -4,17 +4,29 @@
 #![cfg(all(loom, test))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a model fails by panicking")]
 #![allow(dead_code, reason = "the library uses more of its code than the models")]
+#![allow(unused_imports, reason = "as above")]
 #![allow(unreachable_pub, reason = "some items of the library's code are public there")]
 
+#[path = "../../../streamflow/src/caught.rs"]
+mod caught;
 #[path = "../../../streamflow/src/sync.rs"]
 mod sync;
 
+mod boxcar;
 mod driver;
+mod error;
 mod explore;
 mod lock;
 mod memory;
+mod spin;
+mod spin_lock;
 mod stream;
 mod turns;
 
 // For each mutant, all of the modules above, with an edit of the library's code: see `build.rs`.
 include!(concat!(env!("OUT_DIR"), "/mutants.rs"));
+
+// Outside of the mutants, which call the allocator by this name: a program has one.
+extern crate self as base;
+pub(crate) mod allocations;
+mod table;

@@ -59,7 +59,7 @@ impl<T> Drop for Held<'_, T> {
     }
 }
 
-/// Whether the calling thread has locked a value whose type's name ends so.
-pub(crate) fn holds(name: &str) -> bool {
-    HELD.with(|types| types.borrow().iter().any(|it| it.ends_with(name)))
+/// Whether the calling thread has locked a value whose type's name contains this.
+pub(crate) fn holds_one_of(name: &str) -> bool {
+    HELD.with(|types| types.borrow().iter().any(|it| it.contains(name)))
 }

@@ -2,9 +2,10 @@
 
 use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use crate::driver::note::SourceLocation;
+use crate::sync::{AtomicBool, Ordering, thread_local};
 
 /// The next thread's number. Numbers are never reused.
 static NEXT_NUMBER: AtomicU64 = AtomicU64::new(1);

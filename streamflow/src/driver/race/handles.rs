@@ -143,7 +143,7 @@ impl<K: Handle> Handles<K> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

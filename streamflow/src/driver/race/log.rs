@@ -54,7 +54,7 @@ impl Log {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use crate::driver::AccessMode;

@@ -26,7 +26,7 @@ mod shared;
 mod site;
 mod stamps;
 mod state;
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;
 mod uses;
 mod watch;

@@ -1,7 +1,7 @@
 //! Access to the state: through a journal for one thread, under a lock for the others.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64 as Counter;
 
 use super::current_thread;
 use super::journal::{Journal, Published};
@@ -12,12 +12,16 @@ use super::state::State;
 use super::{RaceMark, RaceReports};
 use crate::driver::{Access, RawEvent, RawStream};
 use crate::lock::{Held, Lock};
+use crate::sync::{AtomicU64, Ordering};
 
 /// The journal's length in lines: 8 KiB, so that it stays in the cache.
+#[cfg(not(loom))]
 const LINES: u16 = 256;
+#[cfg(loom)]
+const LINES: u16 = 4;
 
 /// The next checker's number, which is unique within the process.
-static CHECKERS: AtomicU64 = AtomicU64::new(1);
+static CHECKERS: Counter = Counter::new(1);
 
 /// The part of a checker that the host functions that it wrapped share.
 pub(super) struct Shared {
@@ -270,5 +274,5 @@ impl Locked<'_> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

@@ -1,18 +1,53 @@
-//! The library's signals, the parts of its driver that they and the claims need, and their models.
+//! The library's seam, with a driver that keeps the truth instead of CUDA and the simulator, and what is between the
+//! seam and the layers above: signals, owners of handles and the race checker, with their models.
 
+#[path = "../../../../streamflow/src/driver/error.rs"]
+mod error;
+#[path = "../../../../streamflow/src/driver/green.rs"]
+mod green;
+#[path = "../../../../streamflow/src/driver/handle.rs"]
+mod handle;
+#[path = "../../../../streamflow/src/driver/kernel.rs"]
+mod kernel;
+#[path = "../../../../streamflow/src/driver/layer.rs"]
+mod layer;
 #[path = "../../../../streamflow/src/driver/listeners.rs"]
 mod listeners;
-pub(crate) mod models;
-pub(crate) mod race;
+#[path = "../../../../streamflow/src/driver/note.rs"]
+mod note;
+#[path = "../../../../streamflow/src/driver/owned.rs"]
+mod owned;
+#[path = "../../../../streamflow/src/driver/race/mod.rs"]
+mod race;
+#[path = "../../../../streamflow/src/driver/raise.rs"]
+mod raise;
+#[path = "../../../../streamflow/src/driver/report/mod.rs"]
+mod report;
 #[path = "../../../../streamflow/src/driver/signal.rs"]
 mod signal;
 
+pub(crate) mod checker;
+pub(crate) mod device;
+pub(crate) mod journal;
+pub(crate) mod models;
+
+use std::fmt;
+
+pub(crate) use error::{DriverError, Sticky, first_error, report_in_drop, report_unless_refused};
+pub(crate) use green::{Coscheduling, GreenContext, SmSizes};
+pub(crate) use handle::{
+    BorrowedStream, DeviceId, MemoryRange, RawEvent, RawFunction, RawModule, RawStream,
+};
+pub(crate) use kernel::{
+    Access, AccessMode, Code, HostArgs, HostFunction, HostKernel, Image, KernelSource, Launch,
+    LoadedKernel, MAX_PARAMS, Param, Plain, Target,
+};
+pub(crate) use layer::Layer;
 pub(crate) use listeners::Listeners;
+pub(crate) use note::{Direction, Note, SourceLocation, tell};
+pub(crate) use owned::{OwnedEvent, OwnedPinned, OwnedStream};
+pub(crate) use report::{RaceMark, RaceReports};
 pub(crate) use signal::Signal;
 
-/// As in the library.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AccessMode {
-    Read,
-    Write,
-}
+// `Driver`, and the types that are beside it in the library.
+include!(concat!(env!("OUT_DIR"), "/seam.rs"));

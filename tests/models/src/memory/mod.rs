@@ -1,15 +1,60 @@
-//! The library's claims of a block, and their models.
+//! The library's memory, and its models.
 
+#[path = "../../../../streamflow/src/memory/access.rs"]
+mod access;
+#[path = "../../../../streamflow/src/memory/block.rs"]
+mod block;
+#[path = "../../../../streamflow/src/memory/buffer.rs"]
+mod buffer;
 #[path = "../../../../streamflow/src/memory/claims.rs"]
 mod claims;
+#[path = "../../../../streamflow/src/memory/copy.rs"]
+mod copy;
+#[path = "../../../../streamflow/src/memory/download.rs"]
+mod download;
+#[path = "../../../../streamflow/src/memory/element.rs"]
+mod element;
+#[path = "../../../../streamflow/src/memory/free.rs"]
+mod free;
 #[path = "../../../../streamflow/src/memory/last_write.rs"]
 mod last_write;
+#[path = "../../../../streamflow/src/memory/limits.rs"]
+mod limits;
+#[path = "../../../../streamflow/src/memory/pinned.rs"]
+mod pinned;
 #[path = "../../../../streamflow/src/memory/points.rs"]
 mod points;
+#[path = "../../../../streamflow/src/memory/pool.rs"]
+mod pool;
+#[path = "../../../../streamflow/src/memory/pool_state.rs"]
+mod pool_state;
+#[path = "../../../../streamflow/src/memory/pooled.rs"]
+mod pooled;
+#[path = "../../../../streamflow/src/memory/reuse.rs"]
+mod reuse;
+#[path = "../../../../streamflow/src/memory/shape.rs"]
+mod shape;
+#[path = "../../../../streamflow/src/memory/shared.rs"]
+mod shared;
+#[path = "../../../../streamflow/src/memory/slice.rs"]
+mod slice;
+#[path = "../../../../streamflow/src/memory/tensor.rs"]
+mod tensor;
 
 pub(crate) mod models;
+pub(crate) mod pools;
+pub(crate) mod slices;
 
-/// Asserts that the calling thread holds no lock of memory: the driver is being called.
-pub(crate) fn assert_unlocked() {
-    assert!(!crate::lock::holds("claims::Uses"), "a lock of memory is held in a driver call");
-}
+pub(crate) use block::Block;
+pub(crate) use buffer::Buffer;
+pub(crate) use download::Download;
+pub(crate) use element::{Element, Scalar};
+pub(crate) use free::MemoryAmount;
+pub(crate) use limits::{MemoryLimits, MemoryOptions};
+pub(crate) use pinned::{Pinned, PinnedPool, PinnedPools};
+pub(crate) use pool::MemoryPool;
+pub(crate) use pooled::PoolHandle;
+pub(crate) use shape::{IntoShape, MAX_RANK, Shape, Strides};
+pub(crate) use shared::{Recycler, Shared};
+pub(crate) use slice::{DeviceSlice, View, ViewMut};
+pub(crate) use tensor::{Tensor, TensorView};

@@ -1,19 +1,31 @@
-//! The library's streams without their driver, and their models.
+//! The library's streams, and their models.
 
 #[path = "../../../../streamflow/src/stream/clock.rs"]
 mod clock;
+#[path = "../../../../streamflow/src/stream/order.rs"]
+mod order;
 #[path = "../../../../streamflow/src/stream/ordered.rs"]
 mod ordered;
 #[path = "../../../../streamflow/src/stream/point.rs"]
 mod point;
+#[path = "../../../../streamflow/src/stream/progress.rs"]
+mod progress;
 #[path = "../../../../streamflow/src/stream/records.rs"]
 mod records;
 #[path = "../../../../streamflow/src/stream/ring.rs"]
 mod ring;
+#[path = "../../../../streamflow/src/stream/table.rs"]
+mod table;
+#[path = "../../../../streamflow/src/stream/timeline.rs"]
+mod timeline;
 
 pub(crate) mod models;
-mod world;
+pub(crate) mod owned;
+pub(crate) mod world;
 
 pub(crate) use ordered::Ordered;
+pub(crate) use owned::{Awaited, CudaStream, GreenContexts};
 pub(crate) use point::{PlatformNumber, Point};
+pub(crate) use table::{Attached, StreamTable};
+pub(crate) use timeline::Timeline;
 pub(crate) use world::{On, Refused, World};

@@ -1,14 +1,13 @@
 //! Four streams on a driver that keeps the truth: which work really comes before which.
 
-use std::sync::{Mutex as Plain, PoisonError};
-
-use loom::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex as Plain;
 
 use super::clock::Clock;
 use super::ordered::{Ordered, Seen, found_complete};
 use super::records::Records;
 use super::ring::{self, RING};
 use super::{PlatformNumber, Point};
+use crate::explore::{Observed, plain};
 use crate::sync::Mutex;
 
 const STREAMS: usize = 4;
@@ -41,24 +40,6 @@ pub(crate) struct World {
 struct Stream {
     records: Records,
     clock: Clock,
-}
-
-/// A value of the driver. All orders of its accesses are explored, and none of them orders threads.
-#[derive(Default)]
-struct Observed<T> {
-    accesses: AtomicUsize,
-    value: Plain<T>,
-}
-
-impl<T> Observed<T> {
-    fn get(&self) -> std::sync::MutexGuard<'_, T> {
-        self.accesses.fetch_add(1, Ordering::Relaxed);
-        plain(&self.value)
-    }
-}
-
-fn plain<T>(mutex: &Plain<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl World {
@@ -107,7 +88,10 @@ impl World {
     }
 
     fn wait_event(&self, stream: usize, of: usize, slot: usize) -> Result<(), Refused> {
-        crate::memory::assert_unlocked();
+        assert!(
+            !crate::lock::holds_one_of("::memory::"),
+            "a lock of memory is held in a driver call"
+        );
         let mut queue = self.queues[stream].lock().unwrap();
         if self.is_refused() {
             return Err(Refused);

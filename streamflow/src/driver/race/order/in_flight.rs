@@ -220,7 +220,7 @@ impl Order {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use crate::driver::DeviceId;

@@ -1,11 +1,11 @@
 //! The host threads that made calls.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::State;
 use crate::driver::race::order::HostThread;
 use crate::driver::race::site::Hook;
+use crate::sync::{AtomicBool, Ordering};
 
 /// A host thread that made a call.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 
 use loom::thread;
 
-use super::journal::Journal;
+use super::list::Journal;
 use crate::explore::explore;
 use crate::sync::{AtomicBool, Mutex, Ordering};
 
@@ -34,7 +34,7 @@ impl Read {
 
 /// Appends lines with the number; a full journal is read and cleared first.
 fn append(journal: &Journal, read: &Mutex<Read>, lines: usize, number: u64) {
-    let write = |lines: &[super::journal::Line]| {
+    let write = |lines: &[super::list::Line]| {
         for word in lines.iter().flatten() {
             word.store(number, Ordering::Relaxed);
         }

@@ -1,0 +1,136 @@
+//! Models of the race checker: the invariants of `streamflow/src/driver/race/README.md`.
+
+pub(crate) mod sequences;
+pub(crate) mod threads;
+
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::Arc;
+
+use super::device::Device;
+use super::race::RaceChecker;
+use super::{
+    Access, AccessMode, DeviceId, Driver, HostFunction, Launch, MemoryRange, Note, RaceReports,
+    RawEvent, RawFunction, RawStream, StreamOptions,
+};
+
+pub(crate) const DEVICE: DeviceId = DeviceId(0);
+
+/// A checker above a driver that keeps the truth.
+#[derive(Clone)]
+pub(crate) struct Checked {
+    device: Arc<Device>,
+    driver: Arc<RaceChecker>,
+}
+
+impl Checked {
+    fn new() -> Self {
+        let device = Device::new();
+        let driver = Arc::new(RaceChecker::new(device.clone()));
+        Self { device, driver }
+    }
+
+    fn stream(&self) -> RawStream {
+        Driver::create_stream(&*self.driver, DEVICE, StreamOptions::default()).unwrap()
+    }
+
+    fn event(&self) -> RawEvent {
+        Driver::create_event(&*self.driver, DEVICE).unwrap()
+    }
+
+    fn allocate(&self, stream: RawStream) -> MemoryRange {
+        // SAFETY: here and below: the driver refuses what is not live, or reports it.
+        unsafe { Driver::allocate(&*self.driver, stream, 64) }.unwrap()
+    }
+
+    fn free(&self, stream: RawStream, memory: MemoryRange) {
+        // SAFETY: as above.
+        unsafe { Driver::free(&*self.driver, stream, memory) }.unwrap();
+    }
+
+    /// Writes memory. Whether the driver took it.
+    fn write(&self, stream: RawStream, memory: MemoryRange) -> bool {
+        // SAFETY: as above.
+        unsafe { Driver::fill(&*self.driver, stream, memory, 0) }.is_ok()
+    }
+
+    fn read(&self, stream: RawStream, memory: MemoryRange) -> bool {
+        self.launch(stream, memory, AccessMode::Read)
+    }
+
+    fn launch(&self, stream: RawStream, range: MemoryRange, mode: AccessMode) -> bool {
+        let launch = Launch {
+            function: RawFunction::new(DEVICE, 1),
+            name: "model",
+            grid: [1; 3],
+            block: [1; 3],
+            shared_bytes: 0,
+            params: &[],
+            accesses: &[Access { range, mode, argument: "it" }],
+        };
+        // SAFETY: as above.
+        unsafe { Driver::launch(&*self.driver, stream, &launch) }.is_ok()
+    }
+
+    fn record(&self, event: RawEvent, stream: RawStream) -> bool {
+        // SAFETY: as above.
+        unsafe { Driver::record_event(&*self.driver, event, stream) }.is_ok()
+    }
+
+    fn wait(&self, stream: RawStream, event: RawEvent) {
+        // SAFETY: as above.
+        unsafe { Driver::wait_event(&*self.driver, stream, event) }.unwrap();
+    }
+
+    fn destroy(&self, event: RawEvent) {
+        // SAFETY: as above.
+        unsafe { Driver::destroy_event(&*self.driver, event) }.unwrap();
+    }
+
+    fn synchronize(&self, stream: RawStream) {
+        // SAFETY: as above.
+        unsafe { Driver::synchronize_stream(&*self.driver, stream) }.unwrap();
+    }
+
+    fn query(&self, event: RawEvent) -> bool {
+        // SAFETY: as above.
+        unsafe { Driver::query_event(&*self.driver, event) }.unwrap()
+    }
+
+    /// Queues a host function that does nothing.
+    fn call_host(&self, stream: RawStream) {
+        unsafe extern "C" fn call(_: *mut c_void) {}
+        let function = HostFunction { call, data: ptr::null_mut() };
+        // SAFETY: as above.
+        unsafe { Driver::launch_host_function(&*self.driver, stream, function) }.unwrap();
+    }
+
+    fn tell(&self, note: &Note<'_>) {
+        // SAFETY: a model may tell what is not true.
+        unsafe { Driver::tell(&*self.driver, note) };
+    }
+
+    fn take(&self) -> RaceReports {
+        Driver::take_races(&*self.driver)
+    }
+
+    /// Whatever was wrong in this interleaving is reported.
+    fn assert_no_miss(&self) {
+        let reports = self.take();
+        let wrong = self.device.wrong();
+        assert!(wrong.is_empty() || !reports.is_empty(), "a race is missed: {}", wrong[0]);
+    }
+
+    /// The program is right in every interleaving, and nothing is reported.
+    fn assert_right(&self) {
+        self.device.check();
+        let reports = self.take();
+        assert!(reports.is_empty(), "a false report: {reports}");
+    }
+
+    /// The program is wrong in every interleaving, which is reported.
+    fn assert_wrong(&self) {
+        assert!(!self.device.wrong().is_empty(), "the program is right");
+        self.assert_no_miss();
+    }
+}

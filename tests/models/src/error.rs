@@ -1,0 +1,69 @@
+//! The errors of memory and streams. The library's own type also has those of every layer above.
+
+use std::fmt;
+
+use crate::driver::{DeviceId, DriverError};
+
+pub(crate) type Result<T> = std::result::Result<T, Error>;
+
+/// As in the library.
+#[derive(Debug)]
+pub(crate) enum Error {
+    Driver(DriverError),
+    Foreign(&'static str),
+    BlockSize {
+        pool: String,
+        block_bytes: u64,
+        requested: u64,
+    },
+    BlocksExhausted {
+        pool: String,
+        who: String,
+        blocks: u64,
+        holders: Vec<(String, usize)>,
+    },
+    MemoryExhausted {
+        pool: String,
+        who: String,
+        requested: u64,
+        used: u64,
+        max_size: u64,
+        holders: Vec<(String, usize)>,
+    },
+    WrongDevice {
+        what: String,
+        memory: DeviceId,
+        stream: DeviceId,
+    },
+    LengthMismatch {
+        what: &'static str,
+        source_len: usize,
+        target_len: usize,
+    },
+    Shape {
+        shape: Vec<usize>,
+        reason: &'static str,
+    },
+    Strided {
+        shape: Vec<usize>,
+        strides: Vec<usize>,
+    },
+}
+
+impl Error {
+    pub(crate) fn foreign(what: &'static str) -> Self {
+        Self::Foreign(what)
+    }
+}
+
+impl From<DriverError> for Error {
+    fn from(error: DriverError) -> Self {
+        Self::Driver(error)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}

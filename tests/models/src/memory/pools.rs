@@ -1,0 +1,247 @@
+//! Models of pools, of page-locked memory and of work that uses memory: the invariants 1, 8 to 12 and 14 of
+//! `streamflow/src/memory/README.md`.
+
+use std::sync::Arc;
+
+use loom::thread;
+
+use super::{Buffer, MemoryLimits, MemoryOptions, MemoryPool, Pinned, PinnedPool, PinnedPools};
+use super::{PoolHandle, Shape};
+use crate::driver::DeviceId;
+use crate::driver::device::Device;
+use crate::explore::explore_sections;
+use crate::stream::{CudaStream, StreamTable};
+
+const DEVICE: DeviceId = DeviceId(0);
+/// A block's size.
+const BYTES: usize = 512;
+
+/// A device, two streams, a pool of device memory and one of page-locked memory.
+struct Memory {
+    device: Arc<Device>,
+    a: CudaStream,
+    b: CudaStream,
+    pool: PoolHandle<MemoryPool>,
+    pinned: PoolHandle<PinnedPool>,
+}
+
+impl Memory {
+    fn new(limits: MemoryLimits, options: MemoryOptions) -> Self {
+        let device = Device::new();
+        let table = StreamTable::new(device.clone()).unwrap();
+        let [a, b] = [(); 2].map(|()| CudaStream::new(&table));
+        device.set_of_users([a.raw(), b.raw()]);
+        let pool = MemoryPool::limited(&table, DEVICE, options, "pool", limits).unwrap();
+        let pinned = PinnedPool::new(&table, DEVICE, 1);
+        table.put_beside(PinnedPools::new([&pinned].into_iter()));
+        Self { device, a, b, pool, pinned }
+    }
+
+    /// Memory of so many blocks' length.
+    fn buffer(&self, stream: &CudaStream, blocks: usize) -> Buffer<u8> {
+        Buffer::new(&self.pool, stream, &Shape::new(&[blocks * BYTES]).unwrap()).unwrap()
+    }
+}
+
+/// Memory whose pool keeps one free block that the device may still use.
+fn one_in_flight() -> MemoryOptions {
+    MemoryOptions { in_flight: 1, small_in_flight: 1, ..MemoryOptions::default() }
+}
+
+/// Runs two threads, each with what `begin` has made for it, and then `end` with what the first one returns.
+fn meet<T, U: Send + 'static, R>(
+    (limits, options): (MemoryLimits, MemoryOptions),
+    begin: fn(&Memory) -> (T, U),
+    one: fn(&Memory, T) -> R,
+    two: fn(&Memory, U),
+    end: fn(&Memory, R),
+) where
+    T: 'static,
+    R: 'static,
+{
+    explore_sections(move || {
+        let memory = Arc::new(Memory::new(limits, options));
+        let (for_one, for_two) = begin(&memory);
+        let other = memory.clone();
+        let thread = thread::spawn(move || two(&other, for_two));
+        let result = one(&memory, for_one);
+        thread.join().unwrap();
+        end(&memory, result);
+        memory.device.check();
+    });
+}
+
+/// Work is queued on memory while another thread records its stream; then work on a third stream.
+#[test]
+pub(crate) fn a_use_during_a_record() {
+    meet(
+        (MemoryLimits::unbounded(), one_in_flight()),
+        |memory| (memory.buffer(&memory.a, 1), ()),
+        |memory, mut buffer| {
+            memory.b.fill_bytes(&mut buffer, 1).unwrap();
+            buffer
+        },
+        |memory, ()| {
+            memory.b.record().unwrap();
+        },
+        |memory, mut buffer| memory.a.fill_bytes(&mut buffer, 2).unwrap(),
+    );
+}
+
+/// A thread drops memory that a stream uses, and the pool keeps none; another thread records that stream.
+#[test]
+pub(crate) fn memory_that_is_not_kept() {
+    let options = MemoryOptions { release_threshold: 0, ..one_in_flight() };
+    meet(
+        (MemoryLimits::unbounded(), options),
+        |memory| (memory.buffer(&memory.a, 1), ()),
+        |memory, mut buffer| memory.b.fill_bytes(&mut buffer, 1).unwrap(),
+        |memory, ()| {
+            memory.b.record().unwrap();
+        },
+        |memory, ()| assert_eq!(memory.device.allocated(), (0, 0), "memory is kept"),
+    );
+}
+
+/// A block takes the room of two free ones, while another thread uses the stream that gets it.
+#[test]
+pub(crate) fn a_block_in_the_room_of_others() {
+    meet(
+        (MemoryLimits::stream_ordered().max_size(2 * BYTES as u64), one_in_flight()),
+        |memory| {
+            memory.device.set_capacity(2 * BYTES as u64);
+            let both = [memory.buffer(&memory.a, 1), memory.buffer(&memory.a, 1)];
+            drop(both);
+            ((), ())
+        },
+        |memory, ()| drop(memory.buffer(&memory.b, 2)),
+        |memory, ()| {
+            memory.b.record().unwrap();
+        },
+        |_, ()| (),
+    );
+}
+
+/// Two threads have a block each and drop it while a stream still uses it; one of them needs two more, one after the
+/// other.
+#[test]
+pub(crate) fn blocks_in_flight() {
+    meet(
+        (MemoryLimits::unbounded(), one_in_flight()),
+        |memory| {
+            let used = || {
+                let mut buffer = memory.buffer(&memory.a, 1);
+                memory.b.fill_bytes(&mut buffer, 1).unwrap();
+                buffer
+            };
+            (used(), used())
+        },
+        |memory, used| {
+            drop(used);
+            drop(memory.buffer(&memory.a, 1));
+        },
+        |_, used| drop(used),
+        |memory, ()| {
+            let both = [memory.buffer(&memory.a, 1), memory.buffer(&memory.a, 1)];
+            let (blocks, _) = memory.device.allocated();
+            assert!(blocks <= 2, "more blocks than are in use at a time, or in flight");
+            drop(both);
+        },
+    );
+}
+
+/// Two threads drop a block each, and the pool keeps one.
+#[test]
+pub(crate) fn free_memory_up_to_the_threshold() {
+    let options = MemoryOptions { release_threshold: BYTES as u64, ..one_in_flight() };
+    meet(
+        (MemoryLimits::unbounded(), options),
+        |memory| (memory.buffer(&memory.a, 1), memory.buffer(&memory.b, 1)),
+        |_, buffer| drop(buffer),
+        |_, buffer| drop(buffer),
+        |memory, ()| {
+            let expected = (1, BYTES as u64);
+            assert_eq!(
+                memory.device.allocated(),
+                expected,
+                "not the free memory up to the threshold"
+            );
+        },
+    );
+}
+
+/// A thread uploads from page-locked memory and drops it, and another one gets some for the host; the device is slow.
+#[test]
+pub(crate) fn page_locked_memory_for_the_host() {
+    meet(
+        (MemoryLimits::unbounded(), one_in_flight()),
+        |memory| {
+            memory.device.set_busy(true);
+            let pinned = Pinned::<u8>::for_host(&memory.pinned, BYTES).unwrap();
+            ((pinned, memory.buffer(&memory.a, 1)), ())
+        },
+        |memory, (pinned, mut target)| memory.a.upload(&pinned, &mut target).unwrap(),
+        |memory, ()| drop(Pinned::<u8>::for_host(&memory.pinned, BYTES).unwrap()),
+        |_, ()| (),
+    );
+}
+
+/// The host writes page-locked memory again while a copy reads it.
+#[test]
+pub(crate) fn page_locked_memory_that_is_written_again() {
+    meet(
+        (MemoryLimits::unbounded(), one_in_flight()),
+        |memory| {
+            let pinned = Pinned::<u8>::for_host(&memory.pinned, BYTES).unwrap();
+            ((pinned, memory.buffer(&memory.a, 1)), ())
+        },
+        |memory, (mut pinned, mut target)| {
+            memory.a.upload(&pinned, &mut target).unwrap();
+            pinned.as_mut_slice_blocking().unwrap().fill(7);
+        },
+        |memory, ()| {
+            memory.a.record().unwrap();
+        },
+        |_, ()| (),
+    );
+}
+
+/// A download is read after later work was queued, while another thread downloads on another stream: the host waits for
+/// the download alone.
+#[test]
+pub(crate) fn a_download_before_later_work() {
+    meet(
+        (MemoryLimits::unbounded(), one_in_flight()),
+        |memory| (memory.buffer(&memory.a, 1), memory.buffer(&memory.b, 1)),
+        |memory, mut buffer| {
+            memory.a.fill_bytes(&mut buffer, 1).unwrap();
+            let download = memory.a.download(&buffer).unwrap();
+            let later = memory.device.work(memory.a.raw());
+            download.wait_blocking().unwrap();
+            memory.device.done(memory.a.raw()) < later
+        },
+        |memory, mut buffer| {
+            memory.b.fill_bytes(&mut buffer, 1).unwrap();
+            drop(memory.b.download(&buffer).unwrap());
+        },
+        |_, waits_for_no_more| assert!(waits_for_no_more, "the host waits for later work"),
+    );
+}
+
+/// A thread closes the pools, and another one returns memory.
+#[test]
+pub(crate) fn memory_that_is_returned_while_its_pool_is_closed() {
+    explore_sections(|| {
+        let Memory { device, a, b, pool, pinned } =
+            Memory::new(MemoryLimits::unbounded(), one_in_flight());
+        let shape = Shape::new(&[BYTES]).unwrap();
+        let buffer = Buffer::<u8>::new(&pool, &a, &shape).unwrap();
+        let locked = Pinned::<u8>::for_host(&pinned, BYTES).unwrap();
+        let thread = thread::spawn(move || drop((buffer, locked)));
+        drop((pool, pinned));
+        thread.join().unwrap();
+        assert_eq!(device.allocated(), (0, 0), "memory is not given back");
+        drop((a, b));
+        device.check();
+    });
+}
