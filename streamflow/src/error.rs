@@ -51,7 +51,7 @@ use std::error::Error as StdError;
 use std::time::Duration;
 
 use crate::caught::caught;
-use crate::driver::{DeviceId, DriverError, RaceReports};
+use crate::driver::{DeviceId, DriverError, RaceReports, Sticky};
 
 /// What streamflow's calls return. It is private, so that rustdoc shows what it stands for: users have another alias,
 /// [`streamflow::Result`](crate::Result).
@@ -670,6 +670,16 @@ impl Error {
         // The code that returns the causes may be the user's.
         let is_sticky = || matches!(self.find_cause(), Some(DriverError::Sticky { .. }));
         caught(is_sticky).unwrap_or(false)
+    }
+
+    /// Whether the text names the error that made the device unusable.
+    pub(crate) fn names(&self, lost: &Sticky) -> bool {
+        let names = || match self.find_cause() {
+            Some(DriverError::Sticky { cause, .. }) => cause == lost,
+            Some(DriverError::Call { code, name, .. }) => (*code, name) == (lost.code, &lost.name),
+            _ => false,
+        };
+        caught(names).unwrap_or(false)
     }
 
     /// Out of line: every launch has a branch that makes it.

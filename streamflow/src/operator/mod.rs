@@ -131,8 +131,9 @@ pub trait Compute: Operator {
     /// An error ends the run, unless the node has `#[on_failure(…)]`. The messages that the tick emitted are not sent.
     fn compute<'t>(&mut self, io: Self::Io<'t>, cx: &'t ExecutionContext) -> Result<()>;
 
-    /// Called once, after the last tick of a run, also after a run that failed. After an error that makes the device
-    /// unusable, calls that use the device are refused, and downloads that had arrived can be read.
+    /// Called once, after the last tick of a run, also after a run that failed, if `start` was called: it is not if an
+    /// operator before this one failed in `start`, or if the device could not be bound. After an error that makes the
+    /// device unusable, calls that use the device are refused, and downloads that had arrived can be read.
     ///
     /// # Errors
     /// The run returns it, beside the first error of the run if there is one.

@@ -81,7 +81,7 @@ pub(super) struct NodeRunner {
     idle: Progress,
     /// Whether an edge may refuse a message, which fails the tick. Set when the run starts.
     may_fault: bool,
-    /// Whether the operator has been started, and not stopped.
+    /// Whether `start` was called, and `stop` not since.
     started: bool,
     recovery: Recovery,
     poll: Poll,
@@ -258,12 +258,15 @@ impl NodeRunner {
             self.hook("new", |_| hooks.replace()).map_err(|error| *error)?;
             self.recovery.note_replaced();
         }
-        self.started = true;
         self.cx.show(Activity::Starting);
+        // Not if the device can't be bound: then `start` was not called, and `stop` is not.
+        let mut was_called = false;
         let started = self.hook("start", |cx| {
+            was_called = true;
             hooks.begin_run()?;
             hooks.start(cx)
         });
+        self.started = was_called;
         started.map_err(|error| *error)?;
         self.cx.show(Activity::Idle);
         self.settle();

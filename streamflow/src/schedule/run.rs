@@ -10,6 +10,7 @@ use super::report::{End, Report, StoppedBy};
 use super::shared::Shared;
 use super::{stall, statistics};
 use crate::context::{Activity, Command, RunControl, StopSource};
+use crate::driver::DriverError;
 use crate::driver::race::RaceWatch;
 use crate::error::{Error, Result, forget};
 use crate::graph::{NodeStatus, Waits};
@@ -230,6 +231,16 @@ impl Run {
             followed.insert(0, Error::Races(self.races.take()));
         }
         let has_failed = done.is_err() || !followed.is_empty();
+        if has_failed && let Some(cause) = self.platform.driver().sticky_error() {
+            // An operator that fails by itself may be all that has failed so far. The next run would fail, and the caller
+            // would not know why.
+            let is_named = done.as_ref().err().is_some_and(|error| error.names(&cause))
+                || followed.iter().any(|error| error.names(&cause));
+            if !is_named {
+                let call = "the wait for the device";
+                followed.push(DriverError::Sticky { call, cause }.into());
+            }
+        }
         let end = if has_failed { End::Failed } else { why(outcome, &at_end) };
         let report = Report::new(end, &at_end, &statuses(nodes), &self.platform);
         self.limit.end(nodes);

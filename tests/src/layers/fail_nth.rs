@@ -27,7 +27,12 @@ impl FailNth {
 
     /// Makes the next call of the kind fail, independent of the count.
     pub fn fail_next(&self) {
-        self.left.store(0, Ordering::Relaxed);
+        self.fail_nth(0);
+    }
+
+    /// Makes the `nth` call of the kind from now on fail, counted from 0.
+    pub fn fail_nth(&self, nth: u64) {
+        self.left.store(nth, Ordering::Relaxed);
     }
 
     /// Whether a call has failed.

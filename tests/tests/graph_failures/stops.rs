@@ -19,8 +19,9 @@ pub(crate) fn add(suite: Suite) -> Suite {
             "after_a_sticky_error_each_operator_is_stopped_and_the_error_is_reported_once",
             sticky,
         )
-        .host("a_sticky_error_that_is_met_after_a_hook_failed_is_logged", met_after_a_failure)
+        .host("a_device_that_is_lost_after_a_hook_failed_is_named_by_the_run", met_after_a_failure)
         .seeded("an_operator_is_stopped_although_its_device_can_t_be_bound", unbound)
+        .seeded("an_operator_that_was_not_started_is_not_stopped", not_started)
 }
 
 /// What a worker does in its third tick.
@@ -148,6 +149,92 @@ fn unbound(seed: u64) -> Result<(), Failed> {
     seen.check()
 }
 
+/// How often `start` and `stop` were called.
+#[derive(Debug, Clone, Default)]
+struct Calls(Arc<[AtomicU64; 2]>);
+
+impl Calls {
+    fn count(&self, hook: usize) -> Result<()> {
+        self.0[hook].fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn check(&self, each: u64) -> Result<(), Failed> {
+        check_equal(self.0.each_ref().map(|calls| calls.load(Ordering::Relaxed)), [each; 2])
+    }
+}
+
+#[operator]
+struct Sends {
+    #[output]
+    number: u64,
+    calls: Calls,
+}
+
+impl Compute for Sends {
+    fn start(&mut self, _: SendsStreams<'_>, _: &ExecutionContext) -> Result<()> {
+        self.calls.count(0)
+    }
+
+    fn compute(&mut self, io: SendsIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.number.emit(cx.tick())
+    }
+
+    fn stop(&mut self, _: &ExecutionContext) -> Result<()> {
+        self.calls.count(1)
+    }
+}
+
+#[operator]
+struct Takes {
+    #[input]
+    number: u64,
+    calls: Calls,
+}
+
+impl Compute for Takes {
+    fn start(&mut self, _: TakesStreams<'_>, _: &ExecutionContext) -> Result<()> {
+        self.calls.count(0)
+    }
+
+    fn compute(&mut self, io: TakesIo<'_>, _: &ExecutionContext) -> Result<()> {
+        io.number.discard();
+        Ok(())
+    }
+
+    fn stop(&mut self, _: &ExecutionContext) -> Result<()> {
+        self.calls.count(1)
+    }
+}
+
+graph! {
+    struct Pair(calls: Calls) {
+        #[when(count(1))]
+        let sends: Sends = Sends::new(calls.clone());
+        let takes: Takes = Takes::new(calls);
+        sends.number >> takes.number;
+    }
+}
+
+/// The device can't be bound for the start of one of two operators: as many are stopped as were started.
+fn not_started(seed: u64) -> Result<(), Failed> {
+    for nth in 0..2 {
+        let driver = Arc::new(HostDriver::builder().seed(seed).build());
+        let failing = Arc::new(FailNth::new(driver, CallKind::Bind, u64::MAX));
+        let platform = Platform::builder().driver(failing.clone())?;
+        let calls = Calls::default();
+        let mut graph = Pair::new(&platform, calls.clone())?;
+        failing.fail_nth(nth);
+        let text = check_error("the run", graph.run(), |error| error.to_string().contains("bind"))?;
+        check_text(&text, &["`start`", "INJECTED"])?;
+        calls.check(nth)?;
+        // The next run starts and stops both.
+        graph.run()?;
+        calls.check(nth + 2)?;
+    }
+    Ok(())
+}
+
 /// Breaks the device, and fails with an error of its own before a call has met that.
 #[operator(streams(work, other))]
 struct Careless {
@@ -178,9 +265,11 @@ fn met_after_a_failure(_: &Platform) -> Result<(), Failed> {
     let platform = Platform::host().seed(0).build()?;
     log::take();
     let text = check_error("the run", Breaks::new(&platform)?.run(), |error| {
-        matches!(error, Error::Operator { .. })
+        let Error::Run { cause, followed } = error else { return false };
+        let lost = |error: &Error| matches!(error.find_cause(), Some(DriverError::Sticky { .. }));
+        matches!(**cause, Error::Operator { .. }) && matches!(&followed[..], [one] if lost(one))
     })?;
-    check_text(&text, &["out of paper"])?;
+    check_text(&text, &["out of paper", "1 error more followed", "KERNEL_PANICKED"])?;
     let lines = log::take();
     let reports =
         lines.iter().filter(|line| line.is_error && line.text.contains("KERNEL_PANICKED"));
