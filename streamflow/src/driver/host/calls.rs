@@ -32,6 +32,7 @@ unsafe impl Driver for HostDriver {
 
     fn bind(&self, device: DeviceId) -> DriverResult<()> {
         self.begin("bind", device)?;
+        self.lock().refuse_lost(device, "bind")?;
         self.make_current(device);
         Ok(())
     }

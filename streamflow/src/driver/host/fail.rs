@@ -40,6 +40,17 @@ impl Sim {
         })
     }
 
+    /// Refuses a call on a device whose failure a call has returned.
+    pub(super) fn refuse_lost(&self, device: DeviceId, call: &'static str) -> DriverResult<()> {
+        let state = &self.devices[device.index()];
+        match &state.failed {
+            Some(cause) if state.reported => {
+                Err(DriverError::Sticky { call, cause: cause.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The error of the first device whose failure a call has returned.
     pub(super) fn reported_error(&self) -> Option<&Sticky> {
         self.devices.iter().filter(|device| device.reported).find_map(|it| it.failed.as_ref())

@@ -38,6 +38,8 @@ fn a_panic_in_a_kernel_is_reported_once_and_stays() {
             Err(DriverError::Sticky { .. })
         ));
         assert!(matches!(bench.driver.create_event(DEVICE), Err(DriverError::Sticky { .. })));
+        let unbound = bench.driver.bind(DEVICE);
+        assert!(matches!(unbound, Err(DriverError::Sticky { call: "bind", .. })), "{unbound:?}");
         assert_eq!(
             bench.peek(data),
             poisoned(POISON_ALLOCATED),
