@@ -6,6 +6,7 @@ mod in_flight;
 
 use super::clock::Clock;
 use super::handles::Handles;
+use super::stamps::{DESTROYED, Destroyed, Other};
 use crate::driver::{DeviceId, RawEvent, RawStream, StreamFlags};
 use events::Event;
 pub(super) use in_flight::CallId;
@@ -46,9 +47,6 @@ struct Stream {
     /// That of the handle with which the stream was made.
     stamp: u32,
 }
-
-/// The stamp of what was destroyed: no handle has it.
-const DESTROYED: u32 = u32::MAX;
 
 /// A call with the handle of a stream or an event that was destroyed; the driver may have given the handle to another
 /// one since.
@@ -105,6 +103,7 @@ pub(super) struct Order {
     in_flight: InFlight,
     /// What was noticed since it was last looked at.
     pub(super) stale: Vec<Stale>,
+    destroyed: Destroyed,
     scratch: Clock,
 }
 
@@ -120,6 +119,7 @@ impl Order {
             versions: 0,
             in_flight: InFlight::default(),
             stale: Vec::new(),
+            destroyed: Destroyed::new(),
             scratch: Clock::default(),
         }
     }
@@ -157,17 +157,22 @@ impl Order {
             None => self.find_stream(raw),
         };
         if self.streams[index as usize].stamp != raw.stamp() {
-            self.check_stamp(raw.stamp(), Stale::Stream);
+            return self.other_stream(index, raw);
         }
         index
     }
 
-    /// Stamps differ: the handle is stale, or it is one that other code made from its number.
+    /// The handle has another stamp than the stream of its number.
     #[cold]
     #[inline(never)]
-    fn check_stamp(&mut self, stamp: u32, stale: Stale) {
-        if stamp != 0 {
-            self.stale.push(stale);
+    fn other_stream(&mut self, index: u32, raw: RawStream) -> u32 {
+        match self.destroyed.judge(raw.stamp(), self.streams[index as usize].stamp) {
+            Other::Unstamped => index,
+            Other::Stale => {
+                self.stale.push(Stale::Stream);
+                index
+            }
+            Other::MadeElsewhere => self.add_stream(raw, BarrierRole::Blocking),
         }
     }
 
@@ -178,15 +183,16 @@ impl Order {
     fn find_stream(&mut self, raw: RawStream) -> u32 {
         match self.index_by_stream.get(raw) {
             Some(stream) => stream,
-            // A handle with a stamp came from here.
-            None if raw.stamp() != 0 => {
+            None if self.destroyed.has(raw.stamp()) => {
                 self.add_stream(raw.stamped(DESTROYED), BarrierRole::Blocking)
             }
             None => self.add_stream(raw, BarrierRole::Blocking),
         }
     }
 
-    pub(super) fn forget_stream(&mut self, raw: RawStream) {
+    /// Notes that a stream is about to be destroyed.
+    pub(super) fn remove_stream(&mut self, raw: RawStream) {
+        self.destroyed.add(raw.stamp());
         self.index_by_stream.remove(raw);
     }
 

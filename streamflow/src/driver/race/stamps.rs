@@ -8,6 +8,9 @@ use crate::driver::{RawEvent, RawStream};
 /// The next stamp. Stamps are unique within the process, so that a checker above another one keeps its stamps.
 static STAMPS: AtomicU32 = AtomicU32::new(1);
 
+/// The stamp of what was destroyed: no handle has it.
+pub(super) const DESTROYED: u32 = u32::MAX;
+
 fn next(stamp: u32) -> u32 {
     if stamp == 0 { STAMPS.fetch_add(1, Ordering::Relaxed) } else { stamp }
 }
@@ -20,4 +23,84 @@ pub(super) fn stamped_stream(raw: RawStream) -> RawStream {
 /// The handle of an event that was just made.
 pub(super) fn stamped_event(raw: RawEvent) -> RawEvent {
     raw.stamped(next(raw.stamp()))
+}
+
+/// What a handle is whose stamp is not the one that the checker knows for its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Other {
+    /// Other code made it from the number of a handle.
+    Unstamped,
+    /// Its object was destroyed.
+    Stale,
+    /// Its object was made past this checker, through another one of the same driver.
+    MadeElsewhere,
+}
+
+/// How many destroyed objects are remembered. A handle is also known as stale without that once its number belongs to a
+/// later object.
+const REMEMBERED: usize = 1024;
+
+/// The stamps of the objects that were destroyed last.
+#[derive(Debug)]
+pub(super) struct Destroyed {
+    stamps: Box<[u32]>,
+    next: usize,
+}
+
+impl Destroyed {
+    pub(super) fn new() -> Self {
+        Self { stamps: vec![0; REMEMBERED].into(), next: 0 }
+    }
+
+    pub(super) fn add(&mut self, stamp: u32) {
+        if stamp != 0 {
+            self.stamps[self.next] = stamp;
+            self.next = (self.next + 1) % REMEMBERED;
+        }
+    }
+
+    pub(super) fn has(&self, stamp: u32) -> bool {
+        stamp != 0 && self.stamps.contains(&stamp)
+    }
+
+    /// Judges a handle with this stamp. The checker knows its number with the stamp `known`.
+    pub(super) fn judge(&self, stamp: u32, known: u32) -> Other {
+        let is_stale = match known {
+            0 | DESTROYED => self.has(stamp),
+            // Numbers begin again after the largest one.
+            _ => known.wrapping_sub(stamp) < u32::MAX / 2,
+        };
+        match stamp {
+            0 => Other::Unstamped,
+            _ if is_stale => Other::Stale,
+            _ => Other::MadeElsewhere,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handle_is_stale_if_its_object_was_destroyed_or_a_later_one_has_its_number() {
+        let mut destroyed = Destroyed::new();
+        destroyed.add(7);
+        for (stamp, known, expected) in [
+            (0, 5, Other::Unstamped),
+            (0, DESTROYED, Other::Unstamped),
+            (7, DESTROYED, Other::Stale),
+            (7, 0, Other::Stale),
+            (8, DESTROYED, Other::MadeElsewhere),
+            (8, 0, Other::MadeElsewhere),
+            (4, 5, Other::Stale),
+            (6, 5, Other::MadeElsewhere),
+            (u32::MAX - 1, 3, Other::Stale),
+            (3, u32::MAX - 1, Other::MadeElsewhere),
+        ] {
+            assert_eq!(destroyed.judge(stamp, known), expected, "{stamp} for {known}");
+        }
+        (100..100 + REMEMBERED as u32).for_each(|stamp| destroyed.add(stamp));
+        assert!(!destroyed.has(7) && destroyed.has(100), "the latest are remembered");
+    }
 }

@@ -58,8 +58,6 @@ impl State {
     }
 
     pub(super) fn create_stream(&mut self, raw: RawStream, role: BarrierRole) {
-        // The driver may reuse a handle before it has returned from destroying the old stream.
-        self.order.forget_stream(raw);
         self.order.add_stream(raw, role);
     }
 
@@ -67,7 +65,7 @@ impl State {
         if !self.defaults.contains(&raw) {
             self.order.stream(raw);
             if !self.report_stale(thread, "its destruction") {
-                self.order.forget_stream(raw);
+                self.order.remove_stream(raw);
             }
         }
     }
@@ -75,7 +73,7 @@ impl State {
     pub(super) fn destroy_event(&mut self, thread: u32, raw: RawEvent) {
         self.order.look_up_event(raw);
         if !self.report_stale(thread, "its destruction") {
-            self.order.forget_event(raw);
+            self.order.remove_event(raw);
         }
     }
 

@@ -20,8 +20,11 @@ const OWNERS: [bool; 2] = [true, false];
 
 pub(super) fn add(suite: Suite) -> Suite {
     suite
-        .plain("a_wait_is_judged_by_the_record_that_it_saw::host", || each(wait))
-        .plain("a_host_wait_is_judged_by_the_record_that_it_saw::host", || each(host_wait))
+        .plain("a_wait_is_judged_by_the_record_that_it_saw::host", || {
+            AWAITS
+                .into_iter()
+                .try_for_each(|wait| each(|bench, moment| awaited(bench, moment, wait)))
+        })
         .plain("a_wait_during_a_record_does_not_see_it::host", || each(wait_during_record))
         .plain("a_download_proves_nothing_of_work_that_is_queued_meanwhile::host", || {
             each(download)
@@ -88,7 +91,7 @@ impl Bench {
 }
 
 /// Each program, at each moment, by each thread; and without the other thread, as the control that is right.
-fn each(program: fn(&Bench, Option<Moment>) -> DriverResult<()>) -> Result<(), Failed> {
+fn each(program: impl Fn(&Bench, Option<Moment>) -> DriverResult<()>) -> Result<(), Failed> {
     for owner in OWNERS {
         for moment in MOMENTS {
             let bench = Bench::new(owner)?;
@@ -102,30 +105,13 @@ fn each(program: fn(&Bench, Option<Moment>) -> DriverResult<()>) -> Result<(), F
     Ok(())
 }
 
-/// During the wait, another thread writes and records again. Nobody knows which of the two records the wait saw.
-fn wait(bench: &Bench, disturbed: Option<Moment>) -> DriverResult<()> {
-    let Bench { bare, a, b, event, .. } = bench;
-    let (a, b, event) = (*a, *b, *event);
-    let memory = bare.allocate(a)?;
-    bare.order(a, b, true)?;
-    match disturbed {
-        Some(moment) => {
-            bare.record(event, a)?;
-            bench.meanwhile(moment, move |driver| {
-                foreign::fill_range(driver, a, memory)?;
-                foreign::record(driver, event, a)
-            });
-        }
-        None => {
-            bare.write(a, memory)?;
-            bare.record(event, a)?;
-        }
-    }
-    bare.wait(b, event)?;
-    bare.write(b, memory)
-}
+/// How the work of one stream comes after that of another.
+type Await = fn(&Bare, RawStream, RawEvent) -> DriverResult<()>;
 
-fn host_wait(bench: &Bench, disturbed: Option<Moment>) -> DriverResult<()> {
+const AWAITS: [Await; 2] = [Bare::wait, |bare, _, event| bare.synchronize_event(event)];
+
+/// During the wait, another thread writes and records again. Nobody knows which of the two records the wait saw.
+fn awaited(bench: &Bench, disturbed: Option<Moment>, wait: Await) -> DriverResult<()> {
     let Bench { bare, a, b, event, .. } = bench;
     let (a, b, event) = (*a, *b, *event);
     let memory = bare.allocate(a)?;
@@ -143,7 +129,7 @@ fn host_wait(bench: &Bench, disturbed: Option<Moment>) -> DriverResult<()> {
             bare.record(event, a)?;
         }
     }
-    bare.synchronize_event(event)?;
+    wait(bare, b, event)?;
     bare.write(b, memory)
 }
 

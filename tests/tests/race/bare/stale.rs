@@ -1,9 +1,11 @@
 //! Handles of streams and events that were destroyed. They are reported whether or not the driver has given the same
 //! handle to another object since: a driver that has not refuses the call, and one that has takes it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use streamflow::driver::race::{RaceAction, RaceKind};
+use streamflow::driver::host::HostDriver;
+use streamflow::driver::race::{RaceAction, RaceChecker, RaceKind};
 use streamflow::driver::{Driver, DriverResult};
 use streamflow::prelude::*;
 use streamflow_tests::foreign::{self, Bare};
@@ -33,6 +35,13 @@ pub(super) fn add(suite: Suite) -> Suite {
             Ok(())
         })
     });
+    let suite = suite
+        .plain("what_was_made_at_the_lower_of_two_checkers_is_not_stale::host", || {
+            made_elsewhere(true)
+        })
+        .plain("what_was_made_at_another_checker_of_the_driver_is_not_stale::host", || {
+            made_elsewhere(false)
+        });
     suite.seeded("work_on_a_stale_stream_is_reported_where_the_handle_is_used_again", |seed| {
         let host = Platform::host().seed(seed).race_check(false).build()?;
         reported(Arc::new(ReusesHandles::new(host.driver().clone())), true, work)
@@ -57,6 +66,37 @@ fn reported(below: Arc<dyn Driver>, reuse: bool, program: Program) -> Result<(),
         }
     }
     Ok(())
+}
+
+/// One checker makes streams and events, twice with one number, and another one uses them: one above it, or one beside it.
+fn made_elsewhere(above: bool) -> Result<(), Failed> {
+    let host = Arc::new(HostDriver::builder().build());
+    let driver: Arc<dyn Driver> = Arc::new(ReusesHandles::new(host));
+    let checked: Arc<dyn Driver> = Arc::new(RaceChecker::new(driver.clone()));
+    let maker = Bare::unwatched(checked.clone())?;
+    let user = Bare::new(if above { checked } else { driver })?;
+    let mut numbers = BTreeSet::new();
+    for _ in 0..2 {
+        let (stream, event) = (maker.stream(STREAM)?, maker.event()?);
+        numbers.insert((stream, event));
+        user.record(event, stream)?;
+        user.wait(stream, event)?;
+        user.synchronize_event(event)?;
+        maker.destroy_event(event)?;
+        maker.destroy_stream(stream)?;
+    }
+    check(numbers.len() == 1, || format!("no handle was given out again: {numbers:?}"))?;
+    let races = user.races();
+    check(races.is_empty(), || races.to_string())?;
+
+    // The control: the using checker sees the destruction.
+    let (stream, event) = (maker.stream(STREAM)?, maker.event()?);
+    user.record(event, stream)?;
+    user.destroy_event(event)?;
+    user.record(event, stream)?;
+    let races = user.races();
+    let is_stale = matches!(&races.races[..], [one] if one.kind == RaceKind::Stale);
+    check(is_stale, || races.to_string())
 }
 
 fn record(bare: &Bare, right: bool) -> DriverResult<()> {

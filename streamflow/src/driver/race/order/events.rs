@@ -1,6 +1,7 @@
 //! Events: their records and waits.
 
-use super::{Clock, DESTROYED, HostThread, Order, Queued, Stale};
+use super::{Clock, HostThread, Order, Queued, Stale};
+use crate::driver::race::stamps::{DESTROYED, Other};
 use crate::driver::{RawEvent, RawStream};
 
 #[derive(Debug, Default)]
@@ -33,9 +34,26 @@ impl Order {
             None => self.find_event(raw),
         };
         if self.events[index as usize].stamp != raw.stamp() {
-            self.check_stamp(raw.stamp(), Stale::Event);
+            return self.other_event(index, raw);
         }
         index
+    }
+
+    /// The handle has another stamp than the event of its number.
+    #[cold]
+    #[inline(never)]
+    fn other_event(&mut self, index: u32, raw: RawEvent) -> u32 {
+        match self.destroyed.judge(raw.stamp(), self.events[index as usize].stamp) {
+            Other::Unstamped => index,
+            Other::Stale => {
+                self.stale.push(Stale::Event);
+                index
+            }
+            Other::MadeElsewhere => {
+                self.release_event(raw);
+                self.add_event(raw)
+            }
+        }
     }
 
     #[cold]
@@ -43,8 +61,7 @@ impl Order {
     fn find_event(&mut self, raw: RawEvent) -> u32 {
         match self.index_by_event.get(raw) {
             Some(event) => event,
-            // A handle with a stamp came from here.
-            None if raw.stamp() != 0 => self.add_event(raw.stamped(DESTROYED)),
+            None if self.destroyed.has(raw.stamp()) => self.add_event(raw.stamped(DESTROYED)),
             None => self.add_event(raw),
         }
     }
@@ -54,7 +71,13 @@ impl Order {
         self.event(raw);
     }
 
-    pub(in crate::driver::race) fn forget_event(&mut self, raw: RawEvent) {
+    /// Notes that an event is about to be destroyed.
+    pub(in crate::driver::race) fn remove_event(&mut self, raw: RawEvent) {
+        self.destroyed.add(raw.stamp());
+        self.release_event(raw);
+    }
+
+    fn release_event(&mut self, raw: RawEvent) {
         if let Some(event) = self.index_by_event.remove(raw) {
             self.in_flight.forget_event(event);
             self.free_events.push(event);
