@@ -26,3 +26,4 @@ pub mod tensors;
 pub use harness::{
     Failed, Suite, check, check_close, check_equal, check_error, check_races, check_text, stalled,
 };
+pub use seeds::from_env as seeds_from_env;

@@ -12,8 +12,11 @@ const COUNT: &str = "STREAMFLOW_TEST_SEEDS";
 /// The variable with the one seed to run.
 pub(crate) const ONE: &str = "STREAMFLOW_TEST_SEED";
 
-/// The seeds that the environment selects.
-pub(crate) fn from_env() -> Result<Range<u64>, String> {
+/// The seeds that the environment selects: by default 8.
+///
+/// # Errors
+/// The text of a variable that is not valid.
+pub fn from_env() -> Result<Range<u64>, String> {
     seeds(variable(ONE)?, variable(COUNT)?)
 }
 

@@ -5,6 +5,8 @@
 //! queries of the host. The programs are graphs, some of them with long runs in which messages wait until each event
 //! was recorded again, and host threads that exchange halves of a buffer.
 //!
+//! `STREAMFLOW_TEST_SEEDS=n` runs each program also without a mutation under the seeds `0..n`: then nothing is reported.
+//!
 //! The test counts and prints the dependencies that may be dropped unnoticed. There are three kinds: declarations that
 //! order nothing; a wait that was needed when it was issued, and that the stream's next wait implies; and, at the end
 //! of a run, waits for streams for which others have waited by then. Every other unnoticed dependency is a failure.

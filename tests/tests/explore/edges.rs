@@ -30,8 +30,13 @@ pub(crate) fn right(program: Program) -> Result<(), Failed> {
     check(found.states > Some(20), || found.to_string())
 }
 
+/// An exploration that has enough seeds for a fault that not every seed shows, however many seeds the environment sets.
+pub(crate) const fn enough_seeds() -> Explorer {
+    Explorer::new().seeds(64)
+}
+
 pub(crate) fn found(program: Program) -> Result<(), Failed> {
-    let seeds = Explorer::new().run(|platform| without_waits(program, platform))?;
+    let seeds = enough_seeds().run(|platform| without_waits(program, platform))?;
     let all = Explorer::new().run_exhaustively(|platform| without_waits(program, platform))?;
     for found in [seeds, all] {
         let cause = found.failing.as_ref().map(|failing| failing.cause.to_string());

@@ -10,6 +10,8 @@ use streamflow_tests::layers::DropWaits;
 use streamflow_tests::seen::{report, take};
 use streamflow_tests::{Failed, check, check_close};
 
+use super::edges::enough_seeds;
+
 const ROWS: usize = 2;
 const COLS: u32 = 3;
 const TICKS: u64 = 2;
@@ -54,7 +56,7 @@ pub(crate) fn found() -> Result<(), Failed> {
         run(&Platform::builder().driver(driver)?)
     };
     // The data alone shows it.
-    let explorer = Explorer::new().race_check(false);
+    let explorer = enough_seeds().race_check(false);
     for found in [explorer.run(broken)?, explorer.run_exhaustively(broken)?] {
         let cause = found.failing.as_ref().map(|failing| failing.cause.to_string());
         check(cause.is_some_and(|cause| cause.starts_with("value ")), || found.to_string())?;

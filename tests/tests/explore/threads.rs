@@ -9,6 +9,8 @@ use streamflow_tests::kernels::{add_one, fill};
 use streamflow_tests::layers::Interrupted;
 use streamflow_tests::{Failed, check, check_error, check_text, child};
 
+use super::edges::enough_seeds;
+
 /// Passes buffers from one stream to another.
 fn hand_over(platform: &Platform, a: &CudaStream, b: &CudaStream, times: u8) -> Result<()> {
     (0..times).try_for_each(|time| {
@@ -66,7 +68,7 @@ pub(crate) fn found_by_a_seed() -> Result<(), Failed> {
     explore(|platform| two_threads(platform, 3))?;
     explore(|platform| interrupted(platform, one_thread))?;
 
-    let found = Explorer::new().race_check(true).run(two_threads_interrupted)?;
+    let found = enough_seeds().race_check(true).run(two_threads_interrupted)?;
     let Some(failing) = &found.failing else { return Err(Failed::msg(found)) };
     check(matches!(failing.cause, Error::Races(_)), || found.to_string())?;
     // The seed alone reproduces the failure.

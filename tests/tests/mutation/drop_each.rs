@@ -1,12 +1,13 @@
 //! Drops each dependency of each graph, one at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use streamflow_tests::layers::mutate::{Dependency, DependencyKind};
-use streamflow_tests::{Failed, check};
+use streamflow_tests::{Failed, check, seeds_from_env};
 
 use super::graphs;
 use super::notice::{Outcome, notice, seeds};
@@ -40,6 +41,7 @@ impl Tally {
 }
 
 pub(crate) fn all() -> Result<(), Failed> {
+    let more_seeds = seeds_from_env().map_err(Failed::msg)?;
     let mut subjects = vec![Subject::CudaStreamApp];
     subjects.extend(graphs::plans().into_iter().map(Subject::Plan));
     subjects.extend(threads::ALL.map(Subject::Threads));
@@ -49,7 +51,7 @@ pub(crate) fn all() -> Result<(), Failed> {
         for _ in 0..threads {
             scope.spawn(|| {
                 while let Some(subject) = subjects.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let of_subject = mutate_all(subject);
+                    let of_subject = mutate_all(subject, &more_seeds);
                     tally.lock().unwrap_or_else(PoisonError::into_inner).add(of_subject);
                 }
             });
@@ -91,10 +93,13 @@ fn kind(mutation: &Mutation) -> &'static str {
     }
 }
 
-fn mutate_all(subject: &Subject) -> Tally {
+fn mutate_all(subject: &Subject, more_seeds: &Range<u64>) -> Tally {
     let mut seeds = seeds();
     let mut tally = Tally::default();
     let mutations = control(subject, &seeds, &mut tally);
+    // The control under more seeds, which allow no other mutations.
+    let more = more_seeds.clone().filter(|seed| !seeds.contains(seed)).collect::<Vec<_>>();
+    control(subject, &more, &mut tally);
     for mutation in &mutations {
         let place = format!("{}, {mutation}", subject.name());
         match notice(subject, mutation, &mut seeds) {
