@@ -3,7 +3,7 @@
 
 mod bare;
 
-pub use bare::{BYTES, Bare, part};
+pub use bare::{BYTES, Bare, host_function, part};
 
 use std::sync::Arc;
 
@@ -67,10 +67,23 @@ pub fn launch_add(
     data: &mut DeviceSlice<u32>,
     value: u32,
 ) -> Result<()> {
-    let len = data.len();
+    launch_add_on(stream, add, Grid::elements(data.len()), data, value)
+}
+
+/// As [`launch_add`], on another grid of at least as many threads as the slice has elements.
+///
+/// # Errors
+/// Those of [`CudaStream::launch_function`].
+pub fn launch_add_on(
+    stream: &CudaStream,
+    add: &Function,
+    grid: Grid,
+    data: &mut DeviceSlice<u32>,
+    value: u32,
+) -> Result<()> {
     // SAFETY: the function's parameters are an address, a length and a value, and it touches only the slice.
     unsafe {
-        Ok(stream.launch_function(add, len, |to| {
+        Ok(stream.launch_function(add, grid, |to| {
             to.write("data", data);
             to.scalar(value);
         })?)

@@ -242,17 +242,7 @@ impl Bare {
 
     /// Queues a host function. Returns whether it has been called already.
     pub fn host_function(&self, stream: RawStream) -> DriverResult<bool> {
-        unsafe extern "C" fn call(called: *mut c_void) {
-            // SAFETY: the pointer is from `Arc::into_raw`, and the function is called once.
-            let called = unsafe { Arc::from_raw(called.cast::<AtomicBool>()) };
-            called.store(true, Ordering::Release);
-        }
-        let called = Arc::new(AtomicBool::new(false));
-        let data = Arc::into_raw(called.clone()).cast_mut().cast();
-        let function = HostFunction { call, data };
-        // SAFETY: the data is valid until the call, which makes no CUDA calls and does not unwind.
-        unsafe { self.driver.launch_host_function(stream, function) }?;
-        Ok(called.load(Ordering::Acquire))
+        host_function(&*self.driver, stream)
     }
 
     /// Notes that the calling thread, or the stream `by`, relies on a query that found the stream `on` complete: up to
@@ -301,6 +291,24 @@ impl Bare {
         // SAFETY: as in `relies`.
         unsafe { self.driver.tell(&note) };
     }
+}
+
+/// Queues a host function. Returns whether it has been called already.
+///
+/// # Errors
+/// Those of the driver.
+pub fn host_function(driver: &dyn Driver, stream: RawStream) -> DriverResult<bool> {
+    unsafe extern "C" fn call(called: *mut c_void) {
+        // SAFETY: the pointer is from `Arc::into_raw`, and the function is called once.
+        let called = unsafe { Arc::from_raw(called.cast::<AtomicBool>()) };
+        called.store(true, Ordering::Release);
+    }
+    let called = Arc::new(AtomicBool::new(false));
+    let data = Arc::into_raw(called.clone()).cast_mut().cast();
+    let function = HostFunction { call, data };
+    // SAFETY: the data is valid until the call, which makes no CUDA calls and does not unwind.
+    unsafe { driver.launch_host_function(stream, function) }?;
+    Ok(called.load(Ordering::Acquire))
 }
 
 impl Drop for Bare {

@@ -20,13 +20,13 @@ use crate::driver::{DeviceId, DeviceInfo, DriverResult};
 static CONTEXTS: Mutex<BTreeMap<usize, Arc<CudaContext>>> = Mutex::new(BTreeMap::new());
 
 /// The process's context of a device.
-fn shared_context(ordinal: usize) -> DriverResult<Arc<CudaContext>> {
+fn shared_context(id: DeviceId, ordinal: usize) -> DriverResult<Arc<CudaContext>> {
     let mut contexts = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(context) = contexts.get(&ordinal) {
         return Ok(context.clone());
     }
-    let context =
-        CudaContext::new(ordinal).map_err(|error| cannot_start("opening the device", error.0))?;
+    let context = CudaContext::new(ordinal)
+        .map_err(|error| cannot_start("opening the device", id, error.0))?;
     // SAFETY: no slice of cudarc's exists on this context yet. streamflow does the ordering: cudarc's
     // tracking keeps one read event per slice, so it loses the slower of two readers. The documentation of
     // `CudaDriver::context` says so to users who take the context.
@@ -67,7 +67,7 @@ impl Device {
     pub(super) fn open(id: DeviceId, ordinal: usize) -> DriverResult<Self> {
         use sys::CUdevice_attribute as Ask;
 
-        let context = shared_context(ordinal)?;
+        let context = shared_context(id, ordinal)?;
         bind(&context, id)?;
         let device = context.cu_device();
         let attribute = |what| attribute(id, device, what);
@@ -114,6 +114,19 @@ pub(super) fn bind(context: &CudaContext, device: DeviceId) -> DriverResult<()> 
     // SAFETY: the registry keeps the context for the life of the process.
     let result = unsafe { sys::cuCtxSetCurrent(context.cu_ctx()) };
     check_given_back("cuCtxSetCurrent", device, result)
+}
+
+/// Gives something back in a drop, with its context bound.
+///
+/// If that fails, it is tried all the same: the handle names its context, and nothing else would give it back.
+pub(super) fn bind_to_give_back(context: &CudaContext, device: DeviceId, give_back: impl FnOnce()) {
+    if STICKY.get().is_some() {
+        return;
+    }
+    report_in_drop("binding a device", bind(context, device));
+    if STICKY.get().is_none() {
+        give_back();
+    }
 }
 
 /// An attribute of a device. The attributes that are queried here are never negative.
@@ -212,21 +225,19 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        if STICKY.get().is_some() {
-            return;
-        }
-        let destroyed = bind(&self.context, self.device).and_then(|()| {
+        bind_to_give_back(&self.context, self.device, || {
             // SAFETY: this is the pool's only owner. CUDA returns at once, and releases memory that is still
             // allocated when it is freed.
             let result = unsafe { sys::cuMemPoolDestroy(self.raw()) };
-            check_given_back("cuMemPoolDestroy", self.device, result)
+            let destroyed = check_given_back("cuMemPoolDestroy", self.device, result);
+            report_in_drop("destroying a memory pool", destroyed);
         });
-        report_in_drop("destroying a memory pool", destroyed);
     }
 }
 
-/// Waits for all work of the bound context; `false` when that failed.
-pub(super) fn context_is_idle() -> bool {
+/// Waits for all work of the bound context.
+pub(super) fn synchronize(device: DeviceId) -> DriverResult<()> {
     // SAFETY: takes no arguments and concerns the bound context alone.
-    code_of(unsafe { sys::cuCtxSynchronize() }) == 0
+    let result = unsafe { sys::cuCtxSynchronize() };
+    check_given_back("cuCtxSynchronize", device, result)
 }

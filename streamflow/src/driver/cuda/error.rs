@@ -4,10 +4,10 @@
 //!
 //! The code of each `sys::` call passes through [`check`], [`check_given_back`], [`check_allocated`] or
 //! [`check_query`]. Where a code has another meaning, the caller compares it by [`code_of`] and makes the error itself:
-//! by [`failure`], `load_error` in `module`, or `cannot_start` in `probe`. Three failures are no errors of a call: of
-//! `cuCtxGetCurrent`, after which the context is bound; of `cuCtxSynchronize` when the driver is dropped
-//! (`context_is_idle`); and of the two calls for an error's name and description. An error in `Drop` is logged
-//! (`report_in_drop`).
+//! by [`failure`], `load_error` in `module`, or `cannot_start` in `probe`. Two failures are no errors of a call: of
+//! `cuCtxGetCurrent`, after which the context is bound; and of the two calls for an error's name and description. An
+//! error in `Drop` is logged (`report_in_drop`). Each call of this module fails in turn in
+//! `tests/tests/cuda_driver.rs`, with a `libcuda` of the tests.
 //!
 //! This is kept by a convention: each code is bound to a variable, and rustc reports an unused one. CUDA's code type is
 //! not `#[must_use]`, so only review finds a call whose code is dropped at once.

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 
 use cudarc::driver::{CudaContext, sys};
 
-use super::error::{STICKY, check, check_given_back, code_of, explain, failure};
+use super::error::{check, check_given_back, code_of, explain, failure};
 use super::{CudaDriver, device, handle_of, pointer_to, probe};
 use crate::driver::error::report_in_drop;
 use crate::driver::{
@@ -43,15 +43,12 @@ pub(super) struct Green {
 
 impl Drop for Green {
     fn drop(&mut self) {
-        if STICKY.get().is_some() {
-            return;
-        }
-        let destroyed = device::bind(&self.context, self.device).and_then(|()| {
+        device::bind_to_give_back(&self.context, self.device, || {
             // SAFETY: this is the context's only owner. Its streams hold the driver, so none is left.
             let result = unsafe { sys::cuGreenCtxDestroy(pointer_to(self.handle)) };
-            check_given_back("cuGreenCtxDestroy", self.device, result)
+            let destroyed = check_given_back("cuGreenCtxDestroy", self.device, result);
+            report_in_drop("destroying a green context", destroyed);
         });
-        report_in_drop("destroying a green context", destroyed);
     }
 }
 

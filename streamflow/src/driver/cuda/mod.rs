@@ -54,6 +54,9 @@ pub struct CudaDriver {
     green: Mutex<Vec<Green>>,
 }
 
+/// What is refused after a sticky error when a driver is made.
+const OPENING: &str = "opening the CUDA devices";
+
 impl CudaDriver {
     /// All devices that CUDA lists, with CUDA's numbers.
     ///
@@ -61,6 +64,7 @@ impl CudaDriver {
     /// [`DriverError::Unavailable`] with a remedy when there is no `libcuda`, no device, a driver
     /// older than CUDA 12.0, or a device that can't be opened or has no memory pools. None of these panics.
     pub fn new() -> DriverResult<Self> {
+        error::STICKY.usable(OPENING)?;
         let count = probe::start()?;
         Self::open(0..count)
     }
@@ -71,6 +75,7 @@ impl CudaDriver {
     /// # Errors
     /// As [`new`](Self::new), and when `ordinals` is empty or has a number that CUDA does not list.
     pub fn with_devices(ordinals: &[usize]) -> DriverResult<Self> {
+        error::STICKY.usable(OPENING)?;
         let count = probe::start()?;
         if ordinals.is_empty() {
             return Err(probe::unavailable(
@@ -88,7 +93,6 @@ impl CudaDriver {
     }
 
     fn open(ordinals: impl Iterator<Item = usize>) -> DriverResult<Self> {
-        error::STICKY.usable("opening the CUDA devices")?;
         let devices = (0..)
             .zip(ordinals)
             .map(|(index, ordinal)| Device::open(DeviceId(index), ordinal))
@@ -151,11 +155,11 @@ impl Drop for CudaDriver {
             if own.is_empty() {
                 continue;
             }
-            let bound = device::bind(&device.context, id);
+            let idle = device::bind(&device.context, id).and_then(|()| device::synchronize(id));
             // If the context can't be waited for, as during another library's stream capture, the modules stay
             // loaded. That is a small leak; unloading the code of a running kernel is worse.
-            if bound.is_err() || !device::context_is_idle() {
-                report_in_drop("unloading kernels", bound);
+            if idle.is_err() {
+                report_in_drop("unloading kernels", idle);
                 std::mem::forget(own);
                 continue;
             }

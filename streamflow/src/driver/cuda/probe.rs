@@ -6,8 +6,8 @@
 
 use cudarc::driver::sys;
 
-use super::error::{Failed, code_of};
-use crate::driver::{DriverError, DriverResult};
+use super::error::{Failed, code_of, failure, sticky_reason};
+use crate::driver::{DeviceId, DriverError, DriverResult};
 
 /// The oldest supported driver, in CUDA's numbering: 12.0.
 ///
@@ -85,13 +85,13 @@ pub(super) fn start() -> DriverResult<usize> {
     // SAFETY: 0 is the only flag that is allowed. The function may be called again.
     let started = unsafe { sys::cuInit(0) };
     if code_of(started) != 0 {
-        return Err(cannot_start("cuInit", started));
+        return Err(cannot_start("cuInit", DeviceId(0), started));
     }
     let mut count = 0;
     // SAFETY: `count` is a place for one integer.
     let counted = unsafe { sys::cuDeviceGetCount(&raw mut count) };
     if code_of(counted) != 0 {
-        return Err(cannot_start("cuDeviceGetCount", counted));
+        return Err(cannot_start("cuDeviceGetCount", DeviceId(0), counted));
     }
     match usize::try_from(count) {
         Ok(count) if count > 0 => Ok(count),
@@ -137,7 +137,7 @@ fn check_version() -> DriverResult<()> {
     // SAFETY: `version` is a place for one integer; the call needs no `cuInit`.
     let result = unsafe { sys::cuDriverGetVersion(&raw mut version) };
     if code_of(result) != 0 {
-        return Err(cannot_start("cuDriverGetVersion", result));
+        return Err(cannot_start("cuDriverGetVersion", DeviceId(0), result));
     }
     // A stub library, or a driver that can't reach its kernel module, may return 0: `cuInit` returns the reason.
     if version == 0 || version >= OLDEST_DRIVER {
@@ -154,8 +154,16 @@ fn name(version: i32) -> String {
     format!("CUDA {}.{}", version / 1000, version % 1000 / 10)
 }
 
-/// The error of a call that CUDA needs to start.
-pub(super) fn cannot_start(call: &str, result: sys::CUresult) -> DriverError {
+/// The error of a call that CUDA needs to start. Work of other code in this process may have ended with a sticky error
+/// before.
+pub(super) fn cannot_start(
+    call: &'static str,
+    device: DeviceId,
+    result: sys::CUresult,
+) -> DriverError {
+    if sticky_reason(code_of(result)).is_some() {
+        return failure(call, device, result);
+    }
     let failed = Failed::new(result);
     unavailable(
         &format!(

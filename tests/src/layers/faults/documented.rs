@@ -33,7 +33,7 @@ pub struct Function {
 /// Defines the codes as constants.
 macro_rules! codes {
     ($($name:ident = $number:literal,)*) => {
-        $(const $name: Code = Code { number: $number, name: concat!("CUDA_ERROR_", stringify!($name)) };)*
+        $(pub(super) const $name: Code = Code { number: $number, name: concat!("CUDA_ERROR_", stringify!($name)) };)*
     };
 }
 
@@ -42,6 +42,7 @@ codes! {
     OUT_OF_MEMORY = 2,
     NOT_INITIALIZED = 3,
     DEINITIALIZED = 4,
+    INVALID_DEVICE = 101,
     INVALID_IMAGE = 200,
     INVALID_CONTEXT = 201,
     NO_BINARY_FOR_GPU = 209,
@@ -68,10 +69,15 @@ codes! {
     INVALID_PC = 718,
     LAUNCH_FAILED = 719,
     TENSOR_MEMORY_LEAK = 721,
+    NOT_PERMITTED = 800,
     NOT_SUPPORTED = 801,
+    SYSTEM_DRIVER_MISMATCH = 803,
+    COMPAT_NOT_SUPPORTED_ON_DEVICE = 804,
     MPS_CLIENT_TERMINATED = 810,
     EXTERNAL_DEVICE = 911,
     FUNCTION_NOT_LOADED = 913,
+    INVALID_RESOURCE_TYPE = 914,
+    INVALID_RESOURCE_CONFIGURATION = 915,
     UNKNOWN = 999,
 }
 

@@ -1,0 +1,295 @@
+//! The functions, with the declarations of `cuda.h`. Enums are integers, and handles are pointers.
+#![allow(non_snake_case, reason = "CUDA's names")]
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ptr;
+
+use crate::state::{DEVICES, INVALID_VALUE, at, context_of, current, number, set_current, state};
+
+type Handle = *mut c_void;
+
+/// A place for a result.
+type To<T> = *mut T;
+
+/// `CUdevResource`: of multiprocessors.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Resource {
+    kind: c_int,
+    padding: [u8; 92],
+    multiprocessors: c_uint,
+    rest: [u32; 11],
+}
+
+const MULTIPROCESSORS: c_uint = 64;
+const INVALID_DEVICE: c_int = 101;
+const NOT_FOUND: c_int = 500;
+const INVALID_RESOURCE_CONFIGURATION: c_int = 915;
+/// `CU_DEV_RESOURCE_TYPE_SM`.
+const OF_MULTIPROCESSORS: c_int = 1;
+/// Multiprocessors are divided in groups of this many.
+const GROUP: c_uint = 8;
+
+/// The parameters of `add`.
+unsafe fn add(params: *mut *mut c_void) {
+    // SAFETY: the kernel has an address, a length and a value as parameters, and the caller vouches for the memory.
+    unsafe {
+        let (data, len) = (*(*params).cast::<u64>(), *(*params.add(1)).cast::<u64>());
+        let value = *(*params.add(2)).cast::<u32>();
+        for index in 0..len as usize {
+            *at::<u32>(data).add(index) += value;
+        }
+    }
+}
+
+/// Defines exported functions. A body is evaluated if the call does not fail; its error is the code that is returned.
+macro_rules! exports {
+    ($(fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {
+        $(
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn $name($($arg: $ty),*) -> c_int {
+                if let Err(code) = state().begin(stringify!($name)) {
+                    return code;
+                }
+                #[allow(unused_unsafe, reason = "some bodies write nothing")]
+                let done = move || -> Result<(), c_int> {
+                    // SAFETY: the caller passes what CUDA's documentation of this function requires: places for the
+                    // results, and addresses of memory that is alive.
+                    unsafe { $body };
+                    Ok(())
+                };
+                done().err().unwrap_or(0)
+            }
+        )*
+    };
+}
+
+fn check_device(device: c_int) -> Result<(), c_int> {
+    if (0..DEVICES).contains(&device) { Ok(()) } else { Err(INVALID_DEVICE) }
+}
+
+exports! {
+    fn cuInit(_flags: c_uint) {}
+    fn cuDriverGetVersion(version: To<c_int>) { *version = 13_000; }
+    fn cuDeviceGetCount(count: To<c_int>) { *count = DEVICES; }
+    fn cuDeviceGet(device: To<c_int>, ordinal: c_int) {
+        check_device(ordinal)?;
+        *device = ordinal;
+    }
+    fn cuDeviceGetName(name: *mut c_char, _length: c_int, device: c_int) {
+        check_device(device)?;
+        ptr::copy_nonoverlapping(c"fake".as_ptr(), name, 5);
+    }
+    fn cuDeviceTotalMem_v2(bytes: To<usize>, device: c_int) {
+        check_device(device)?;
+        *bytes = 1 << 30;
+    }
+    fn cuDeviceGetAttribute(value: To<c_int>, attribute: c_int, device: c_int) {
+        check_device(device)?;
+        *value = match attribute {
+            16 => MULTIPROCESSORS as c_int,
+            75 => 9,
+            97 => 200 << 10,
+            115 => 1,
+            _ => 0,
+        };
+    }
+    fn cuDevicePrimaryCtxRetain(context: To<usize>, device: c_int) {
+        check_device(device)?;
+        state().note_context();
+        *context = context_of(device);
+    }
+    fn cuDevicePrimaryCtxRelease_v2(device: c_int) { check_device(device)?; }
+    fn cuCtxGetCurrent(context: To<usize>) { *context = current().unwrap_or(0); }
+    fn cuCtxSetCurrent(context: usize) { set_current(context); }
+    fn cuCtxSynchronize() { current()?; }
+    fn cuCtxGetStreamPriorityRange(least: To<c_int>, greatest: To<c_int>) {
+        current()?;
+        (*least, *greatest) = (0, -5);
+    }
+
+    fn cuStreamCreateWithPriority(stream: To<u64>, _flags: c_uint, _priority: c_int) {
+        *stream = state().make("stream")?;
+    }
+    fn cuStreamDestroy_v2(stream: Handle) { state().give_back("stream", number(stream))?; }
+    fn cuStreamQuery(stream: Handle) { state().check_stream(number(stream))?; }
+    fn cuStreamSynchronize(stream: Handle) { state().check_stream(number(stream))?; }
+    fn cuStreamWaitEvent(stream: Handle, event: Handle, _flags: c_uint) {
+        let mut state = state();
+        state.check_stream(number(stream))?;
+        state.check("event", number(event))?;
+    }
+    fn cuEventCreate(event: To<u64>, _flags: c_uint) { *event = state().make("event")?; }
+    fn cuEventDestroy_v2(event: Handle) { state().give_back("event", number(event))?; }
+    fn cuEventRecord(event: Handle, stream: Handle) {
+        let mut state = state();
+        state.check_stream(number(stream))?;
+        state.check("event", number(event))?;
+    }
+    fn cuEventQuery(event: Handle) { state().check("event", number(event))?; }
+    fn cuEventSynchronize(event: Handle) { state().check("event", number(event))?; }
+    fn cuEventElapsedTime_v2(milliseconds: To<f32>, start: Handle, end: Handle) {
+        let mut state = state();
+        state.check("event", number(start))?;
+        state.check("event", number(end))?;
+        *milliseconds = 1.0;
+    }
+
+    fn cuMemPoolCreate(pool: To<u64>, _properties: *const c_void) {
+        *pool = state().make("memory pool")?;
+    }
+    fn cuMemPoolDestroy(pool: Handle) { state().give_back("memory pool", number(pool))?; }
+    fn cuMemPoolSetAttribute(pool: Handle, _attribute: c_int, _value: *mut c_void) {
+        state().check("memory pool", number(pool))?;
+    }
+    fn cuMemPoolSetAccess(pool: Handle, _access: *const c_void, _count: usize) {
+        state().check("memory pool", number(pool))?;
+    }
+    fn cuMemPoolTrimTo(pool: Handle, _keep: usize) { state().check("memory pool", number(pool))?; }
+    fn cuMemAllocFromPoolAsync(address: To<u64>, bytes: usize, pool: Handle, stream: Handle) {
+        let mut state = state();
+        state.check_stream(number(stream))?;
+        state.check("memory pool", number(pool))?;
+        *address = state.allocate("device memory", bytes)?;
+    }
+    fn cuMemFreeAsync(address: u64, stream: Handle) {
+        let mut state = state();
+        state.check_stream(number(stream))?;
+        state.free("device memory", address)?;
+    }
+    fn cuMemHostAlloc(address: To<u64>, bytes: usize, _flags: c_uint) {
+        *address = state().allocate("page-locked memory", bytes)?;
+    }
+    fn cuMemFreeHost(address: Handle) { state().free("page-locked memory", number(address))?; }
+    fn cuMemcpyHtoDAsync_v2(target: u64, source: *const u8, bytes: usize, stream: Handle) {
+        state().check_stream(number(stream))?;
+        ptr::copy(source, at::<u8>(target), bytes);
+    }
+    fn cuMemcpyDtoHAsync_v2(target: *mut u8, source: u64, bytes: usize, stream: Handle) {
+        state().check_stream(number(stream))?;
+        ptr::copy(at::<u8>(source), target, bytes);
+    }
+    fn cuMemcpyDtoDAsync_v2(target: u64, source: u64, bytes: usize, stream: Handle) {
+        state().check_stream(number(stream))?;
+        ptr::copy(at::<u8>(source), at::<u8>(target), bytes);
+    }
+    fn cuMemcpyPeerAsync(
+        target: u64, to: usize, source: u64, from: usize, bytes: usize, stream: Handle,
+    ) {
+        state().check_stream(number(stream))?;
+        check_device(to as c_int - context_of(0) as c_int)?;
+        check_device(from as c_int - context_of(0) as c_int)?;
+        ptr::copy(at::<u8>(source), at::<u8>(target), bytes);
+    }
+    fn cuMemsetD8Async(target: u64, byte: u8, bytes: usize, stream: Handle) {
+        state().check_stream(number(stream))?;
+        ptr::write_bytes(at::<u8>(target), byte, bytes);
+    }
+    fn cuDeviceCanAccessPeer(can: To<c_int>, device: c_int, peer: c_int) {
+        check_device(device)?;
+        check_device(peer)?;
+        *can = 1;
+    }
+
+    fn cuModuleLoadDataEx(
+        module: To<u64>, _image: *const c_void, _count: c_uint, _options: *mut c_int,
+        _values: *mut *mut c_void,
+    ) {
+        *module = state().make("module")?;
+    }
+    fn cuModuleUnload(module: Handle) { state().give_back("module", number(module))?; }
+    // A function's handle is that of its module: there is one kernel.
+    fn cuModuleGetFunction(function: To<u64>, module: Handle, name: *const c_char) {
+        state().check("module", number(module))?;
+        if CStr::from_ptr(name) != c"add" {
+            return Err(NOT_FOUND);
+        }
+        *function = number(module);
+    }
+    fn cuFuncGetAttribute(value: To<c_int>, attribute: c_int, function: Handle) {
+        state().check("module", number(function))?;
+        *value = match attribute {
+            0 => 1024,
+            8 => 48 << 10,
+            _ => 0,
+        };
+    }
+    fn cuFuncSetAttribute(function: Handle, _attribute: c_int, _value: c_int) {
+        state().check("module", number(function))?;
+    }
+    fn cuOccupancyMaxPotentialBlockSize(
+        grid: To<c_int>, block: To<c_int>, function: Handle, _shared_of: *const c_void,
+        _shared: usize, _limit: c_int,
+    ) {
+        state().check("module", number(function))?;
+        (*grid, *block) = (1, 256);
+    }
+    fn cuLaunchKernel(
+        function: Handle, _gx: c_uint, _gy: c_uint, _gz: c_uint, _bx: c_uint, _by: c_uint, _bz: c_uint,
+        _shared: c_uint, stream: Handle, params: *mut *mut c_void, _extra: *mut *mut c_void,
+    ) {
+        let mut state = state();
+        state.check_stream(number(stream))?;
+        state.check("module", number(function))?;
+        add(params);
+    }
+    fn cuLaunchHostFunc(
+        stream: Handle, function: Option<unsafe extern "C" fn(*mut c_void)>, data: *mut c_void,
+    ) {
+        // The lock is free again when the function is called.
+        state().check_stream(number(stream))?;
+        function.ok_or(INVALID_VALUE)?(data);
+    }
+
+    fn cuDeviceGetDevResource(device: c_int, resource: To<Resource>, kind: c_int) {
+        check_device(device)?;
+        (*resource).kind = kind;
+        (*resource).multiprocessors = MULTIPROCESSORS;
+    }
+    fn cuDevSmResourceSplitByCount(
+        part: To<Resource>, groups: To<c_uint>, from: *const Resource, rest: To<Resource>, _flags: c_uint,
+        least: c_uint,
+    ) {
+        let (all, size) = ((*from).multiprocessors, least.next_multiple_of(GROUP));
+        if size > all {
+            return Err(INVALID_RESOURCE_CONFIGURATION);
+        }
+        (*part, *rest, *groups) = (*from, *from, 1);
+        (*part).multiprocessors = size;
+        (*rest).multiprocessors = all - size;
+        (*rest).kind = if all > size { OF_MULTIPROCESSORS } else { 0 };
+    }
+    fn cuDevResourceGenerateDesc(description: To<u64>, resources: *const Resource, _count: c_uint) {
+        *description = u64::from((*resources).multiprocessors);
+    }
+    fn cuGreenCtxCreate(green: To<u64>, _description: Handle, device: c_int, _flags: c_uint) {
+        check_device(device)?;
+        *green = state().make("green context")?;
+    }
+    fn cuGreenCtxDestroy(green: Handle) { state().give_back("green context", number(green))?; }
+    fn cuGreenCtxGetDevResource(green: Handle, resource: To<Resource>, kind: c_int) {
+        state().check("green context", number(green))?;
+        (*resource).kind = kind;
+        (*resource).multiprocessors = MULTIPROCESSORS - GROUP;
+    }
+    fn cuGreenCtxStreamCreate(stream: To<u64>, green: Handle, _flags: c_uint, _priority: c_int) {
+        let mut state = state();
+        state.check("green context", number(green))?;
+        *stream = state.make("stream")?;
+    }
+}
+
+/// The two functions about errors answer also after a sticky error.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuGetErrorName(code: c_int, name: To<*const c_char>) -> c_int {
+    // SAFETY: the caller passes a place for one pointer. The text lives as long as the process.
+    unsafe { *name = state().name_of(code) };
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuGetErrorString(_code: c_int, text: To<*const c_char>) -> c_int {
+    // SAFETY: as above.
+    unsafe { *text = c"injected by a test".as_ptr() };
+    0
+}

@@ -1,0 +1,14 @@
+//! A `libcuda` without a GPU, for the tests of `CudaDriver` itself: two devices, whose work executes in the call that
+//! queues it.
+//!
+//! It has the functions that streamflow calls, and no others. One call can be made to fail:
+//!
+//! - `STREAMFLOW_FAKE_CUDA_FAULT="cuMemPoolCreate 1 2 CUDA_ERROR_OUT_OF_MEMORY once"`: the second call of the function
+//!   returns 2. With `lost` in place of `once`, all later calls return it as well, as after a sticky error.
+//! - `STREAMFLOW_FAKE_CUDA_LOG=path`: each call and each object that is made or given back is a line there.
+//!
+//! The declarations are those of `cuda.h` of CUDA 13.0. A call that CUDA refuses, as one without a current context or
+//! with a handle that is not alive, is refused here.
+
+mod exports;
+mod state;

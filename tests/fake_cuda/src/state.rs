@@ -1,0 +1,200 @@
+//! What is alive, which call fails, and the log.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::env;
+use std::ffi::{CString, c_char, c_void};
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+pub(crate) const INVALID_VALUE: i32 = 1;
+const INVALID_CONTEXT: i32 = 201;
+const INVALID_HANDLE: i32 = 400;
+/// How many devices there are.
+pub(crate) const DEVICES: i32 = 2;
+/// The context of device 0; those of the others follow.
+const CONTEXT: usize = 0x100;
+const ALIGNMENT: usize = 256;
+
+thread_local! {
+    /// The current context; 0 if there is none.
+    static CURRENT: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The call that fails.
+struct Fault {
+    function: String,
+    nth: u64,
+    code: i32,
+    name: CString,
+    /// Whether all later calls fail, too.
+    is_lost: bool,
+}
+
+impl Fault {
+    fn from_env() -> Option<Self> {
+        let text = env::var("STREAMFLOW_FAKE_CUDA_FAULT").ok()?;
+        let mut parts = text.split(' ');
+        Some(Self {
+            function: parts.next()?.to_owned(),
+            nth: parts.next()?.parse().ok()?,
+            code: parts.next()?.parse().ok()?,
+            name: CString::new(parts.next()?).ok()?,
+            is_lost: parts.next()? == "lost",
+        })
+    }
+}
+
+pub(crate) struct State {
+    fault: Option<Fault>,
+    /// The code that every call returns from now on.
+    lost: Option<i32>,
+    counts: BTreeMap<&'static str, u64>,
+    /// By handle or address: the kind and the size.
+    live: BTreeMap<u64, (&'static str, usize)>,
+    next: u64,
+    log: Option<File>,
+}
+
+pub(crate) fn state() -> MutexGuard<'static, State> {
+    static STATE: OnceLock<Mutex<State>> = OnceLock::new();
+    let make = || {
+        let path = env::var_os("STREAMFLOW_FAKE_CUDA_LOG");
+        let open = |path| OpenOptions::new().append(true).create(true).open(path).ok();
+        Mutex::new(State {
+            fault: Fault::from_env(),
+            lost: None,
+            counts: BTreeMap::new(),
+            live: BTreeMap::new(),
+            next: 0x1_0000,
+            log: path.and_then(open),
+        })
+    };
+    STATE.get_or_init(make).lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl State {
+    fn note(&mut self, line: &str) {
+        if let Some(log) = &mut self.log {
+            // A test that reads the log finds that a line is missing.
+            let _written = log.write_all(format!("{line}\n").as_bytes());
+        }
+    }
+
+    /// Begins a call.
+    ///
+    /// # Errors
+    /// The code that it returns.
+    pub(crate) fn begin(&mut self, function: &'static str) -> Result<(), i32> {
+        self.note(&format!("call {function}"));
+        if let Some(code) = self.lost {
+            return Err(code);
+        }
+        let count = self.counts.entry(function).or_default();
+        let nth = *count;
+        *count += 1;
+        match &self.fault {
+            Some(fault) if fault.function == function && fault.nth == nth => {
+                let code = fault.code;
+                self.lost = fault.is_lost.then_some(code);
+                self.note("fault");
+                Err(code)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The name of an error.
+    pub(crate) fn name_of(&self, code: i32) -> *const c_char {
+        match &self.fault {
+            Some(fault) if fault.code == code => fault.name.as_ptr(),
+            _ => c"CUDA_ERROR_OF_THE_FAKE".as_ptr(),
+        }
+    }
+
+    /// Makes an object in the current context.
+    pub(crate) fn make(&mut self, kind: &'static str) -> Result<u64, i32> {
+        current()?;
+        self.next += 16;
+        self.live.insert(self.next, (kind, 0));
+        self.note(&format!("+ {kind}"));
+        Ok(self.next)
+    }
+
+    /// Gives an object back.
+    pub(crate) fn give_back(&mut self, kind: &'static str, handle: u64) -> Result<(), i32> {
+        self.check(kind, handle)?;
+        self.live.remove(&handle);
+        self.note(&format!("- {kind}"));
+        Ok(())
+    }
+
+    /// Refuses a handle that is not alive.
+    pub(crate) fn check(&mut self, kind: &'static str, handle: u64) -> Result<(), i32> {
+        if self.live.get(&handle).is_some_and(|(known, _)| *known == kind) {
+            return Ok(());
+        }
+        self.note(&format!("wrong: {handle:#x} is no {kind}"));
+        Err(INVALID_HANDLE)
+    }
+
+    /// Refuses a stream that is not alive. 0 is the default stream of the current context.
+    pub(crate) fn check_stream(&mut self, stream: u64) -> Result<(), i32> {
+        if stream == 0 { current().map(drop) } else { self.check("stream", stream) }
+    }
+
+    pub(crate) fn allocate(&mut self, kind: &'static str, bytes: usize) -> Result<u64, i32> {
+        current()?;
+        let layout = Layout::from_size_align(bytes.max(1), ALIGNMENT).map_err(|_| INVALID_VALUE)?;
+        // SAFETY: the layout has at least one byte.
+        let address = unsafe { alloc_zeroed(layout) }.expose_provenance() as u64;
+        self.live.insert(address, (kind, bytes));
+        self.note(&format!("+ {kind}"));
+        Ok(address)
+    }
+
+    pub(crate) fn free(&mut self, kind: &'static str, address: u64) -> Result<(), i32> {
+        let bytes = self.live.get(&address).map_or(0, |(_, bytes)| *bytes);
+        self.give_back(kind, address)?;
+        let layout = Layout::from_size_align(bytes.max(1), ALIGNMENT).map_err(|_| INVALID_VALUE)?;
+        // SAFETY: `allocate` gave this address, for the same layout, and it was alive until now.
+        unsafe { dealloc(at(address), layout) };
+        Ok(())
+    }
+
+    pub(crate) fn note_context(&mut self) {
+        self.note("+ context");
+    }
+}
+
+/// The context of a device.
+pub(crate) fn context_of(device: i32) -> usize {
+    CONTEXT + device as usize
+}
+
+/// The current context of the calling thread.
+///
+/// # Errors
+/// `CUDA_ERROR_INVALID_CONTEXT` if there is none.
+pub(crate) fn current() -> Result<usize, i32> {
+    match CURRENT.get() {
+        0 => Err(INVALID_CONTEXT),
+        context => Ok(context),
+    }
+}
+
+pub(crate) fn set_current(context: usize) {
+    CURRENT.set(context);
+}
+
+/// The memory at an address.
+pub(crate) fn at<T>(address: u64) -> *mut T {
+    std::ptr::with_exposed_provenance_mut(address as usize)
+}
+
+/// A handle as the number that this library knows.
+pub(crate) fn number(handle: *const c_void) -> u64 {
+    handle.expose_provenance() as u64
+}

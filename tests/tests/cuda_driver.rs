@@ -1,0 +1,49 @@
+//! Each call that `CudaDriver` makes fails in turn, with each error that CUDA documents for it: also the calls that no
+//! call of the driver stands for, as those that open a device or make its memory pool.
+//!
+//! The driver runs on a `libcuda` of the tests (`fake_cuda`), so that no GPU is needed. A trial is a process in which one
+//! call fails. A program makes a platform, uses each part of it, and drops all; then it does the same again. A trial is
+//! explained if exactly one error is reported, with the names of the function and of the error; if everything was given
+//! back but what the failed call was to give back; and if the program then succeeds or, after a sticky error, is refused
+//! without a call of CUDA.
+//!
+//! A call fails with one sticky error, and with `STREAMFLOW_FAULTS=all` with each. `STREAMFLOW_FAULTS=table` prints the
+//! fault table.
+#![allow(missing_docs, reason = "a test binary")]
+
+#[path = "cuda_driver/judge.rs"]
+mod judge;
+#[path = "cuda_driver/library.rs"]
+mod library;
+#[path = "faults/log.rs"]
+mod log;
+#[path = "cuda_driver/program.rs"]
+mod program;
+#[path = "cuda_driver/trial.rs"]
+mod trial;
+#[path = "cuda_driver/trials.rs"]
+mod trials;
+
+use std::process::ExitCode;
+
+use streamflow_tests::{Failed, Suite, child};
+
+type Test = fn() -> Result<(), Failed>;
+
+fn main() -> ExitCode {
+    if let Some(role) = child::role() {
+        return child::play(&role, |_| program::play_twice());
+    }
+    let tests: [(&str, Test); 3] = [
+        ("a_program_on_the_fake_is_right_and_gives_everything_back", trials::clean),
+        ("each_call_of_the_cuda_driver_fails_with_each_documented_error", trials::each_call),
+        ("a_function_that_the_library_lacks_is_named", trials::each_missing_function),
+    ];
+    let suite = tests.into_iter().fold(Suite::new(), |suite, (name, test)| {
+        suite.optional(name, "", move || match library::missing() {
+            Some(reason) => Ok(Some(reason)),
+            None => test().map(|()| None),
+        })
+    });
+    suite.plain("control_wrong_reports_are_found", judge::controls).run()
+}

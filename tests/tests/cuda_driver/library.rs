@@ -1,0 +1,49 @@
+//! The library of the tests that stands for `libcuda`, and variants of it.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use streamflow_tests::{Failed, check};
+
+/// The name that cudarc looks for first.
+const LIBCUDA: &str = "libcuda.so";
+
+/// Where cargo has put the library: beside the test binary.
+fn path() -> Option<PathBuf> {
+    let binary = env::current_exe().ok()?;
+    Some(binary.parent()?.join("libstreamflow_fake_cuda.so"))
+}
+
+/// Why the tests can't run. Under cargo the library is there, so that its absence is a failure of the tests.
+pub(crate) fn missing() -> Option<String> {
+    let path = path()?;
+    if path.exists() || env::var_os("CARGO_MANIFEST_DIR").is_some() {
+        return None;
+    }
+    Some(format!("{} is missing: copy it with the test binary", path.display()))
+}
+
+/// Puts the library into a folder, under the name of CUDA's.
+pub(crate) fn install(folder: &Path) -> Result<(), Failed> {
+    install_without(folder, None)
+}
+
+/// As [`install`], without one function.
+///
+/// The name of its symbol is changed. A lookup compares names, and no other one has the hash of the first.
+pub(crate) fn install_without(folder: &Path, function: Option<&str>) -> Result<(), Failed> {
+    let path = path().ok_or_else(|| Failed::msg("no path"))?;
+    let mut bytes = fs::read(&path).map_err(|error| Failed::msg(format!("{path:?}: {error}")))?;
+    if let Some(function) = function {
+        let symbol = [b"\0", function.as_bytes(), b"\0"].concat();
+        let mut found = 0;
+        while let Some(at) = bytes.windows(symbol.len()).position(|part| part == symbol) {
+            bytes[at + 1] = b'x';
+            found += 1;
+        }
+        check(found > 0, || format!("the library has no symbol {function}"))?;
+    }
+    fs::create_dir_all(folder)?;
+    Ok(fs::write(folder.join(LIBCUDA), bytes)?)
+}
