@@ -2,6 +2,7 @@
 //! such tests.
 
 mod bare;
+pub mod reports;
 
 pub use bare::{BYTES, Bare, host_function, part};
 

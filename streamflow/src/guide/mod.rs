@@ -23,7 +23,8 @@
 //! | [15. A run says why it ended](a_run_says_why) | the run |
 //! | [16. A seed repeats a run, threads included](a_seed_repeats_a_run) | the run |
 //!
-//! Beside the laws: [when a node runs](conditions), and where [the simulator and CUDA](simulator_and_cuda) differ.
+//! Beside the laws: [when a node runs](conditions), what [the race checker reports](race_reports), and where [the
+//! simulator and CUDA](simulator_and_cuda) differ.
 //!
 //! Law 17 is planned: `NOT_YET` in `.ci/laws.py`.
 
@@ -68,6 +69,9 @@ pub mod nothing_is_allocated {}
 
 #[doc = include_str!("the_simulator_is_strict.md")]
 pub mod the_simulator_is_strict {}
+
+#[doc = include_str!("race_reports.md")]
+pub mod race_reports {}
 
 #[doc = include_str!("simulator_and_cuda.md")]
 pub mod simulator_and_cuda {}
