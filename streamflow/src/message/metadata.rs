@@ -6,32 +6,8 @@ use std::ops::Deref;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::stamp::{Origin, Stamp};
+use super::value::Value;
 use crate::time::Timestamp;
-
-/// A value of [`Metadata`].
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Value {
-    /// Yes or no.
-    Bool(bool),
-    /// A whole number.
-    Integer(i64),
-    /// A number.
-    Float(f64),
-    /// Text.
-    Text(Cow<'static, str>),
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Bool(value) => value.fmt(f),
-            Self::Integer(value) => value.fmt(f),
-            Self::Float(value) => value.fmt(f),
-            Self::Text(value) => write!(f, "{value:?}"),
-        }
-    }
-}
 
 /// When a message's data was acquired, its sequence number, and named values that operators add to it.
 ///
@@ -47,6 +23,56 @@ impl fmt::Display for Value {
 /// is the source of what it emits.
 ///
 /// A message that an operator [discards](crate::port::In::discard) or leaves carries nothing on.
+///
+/// An operator sets named values where it emits, by [`emit_with`](crate::port::Out::emit_with), and reads them at an input
+/// that it has received, by [`In::metadata`](crate::port::In::metadata). A name is compared with the few that the message
+/// has; nothing is hashed, and a name or text that is `'static` allocates nothing. What every message has belongs into
+/// its type, as a field of a struct with `#[derive(Message)]`, and not into its metadata.
+///
+/// ```
+/// use streamflow::prelude::*;
+///
+/// #[operator]
+/// struct Camera {
+///     #[output] frame: u64,
+/// }
+///
+/// impl Compute for Camera {
+///     fn compute(&mut self, io: CameraIo<'_>, cx: &ExecutionContext) -> Result<()> {
+///         io.frame.emit_with(cx.tick(), |metadata| metadata.set("gain", 0.5))
+///     }
+/// }
+///
+/// #[operator]
+/// struct Show {
+///     #[input] frame: u64,
+///     gain: Option<f64>,
+/// }
+///
+/// impl Compute for Show {
+///     fn compute(&mut self, io: ShowIo<'_>, _: &ExecutionContext) -> Result<()> {
+///         let frame = io.frame.receive();
+///         self.gain = frame.metadata().and_then(|metadata| metadata.get("gain")?.as_float());
+///         println!("frame {}, gain {:?}", frame.into_data(), self.gain);
+///         Ok(())
+///     }
+/// }
+///
+/// graph! {
+///     struct Recording {
+///         #[when(count(1))] let camera: Camera = Camera::new();
+///         let show: Show = Show::new(None);
+///         camera.frame >> show.frame;
+///     }
+/// }
+///
+/// # fn main() -> Result<()> {
+/// let mut graph = Recording::new(&Platform::builder().host()?)?;
+/// graph.run()?;
+/// assert_eq!(graph.show().gain, Some(0.5));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, PartialEq, Default)]
 pub struct Metadata {
     stamp: Stamp,
@@ -181,9 +207,9 @@ impl Metadata {
         self.values.iter().find(|(found, _)| found == name).map(|(_, value)| value)
     }
 
-    /// Sets the value called `name`.
-    pub fn set(&mut self, name: impl Into<Cow<'static, str>>, value: Value) {
-        let name = name.into();
+    /// Sets the value called `name`: a number, `bool`, text, or a [`Value`].
+    pub fn set(&mut self, name: impl Into<Cow<'static, str>>, value: impl Into<Value>) {
+        let (name, value) = (name.into(), value.into());
         match self.values.get_mut(&name) {
             Some(old) => *old = value,
             None => self.values.push((name, value)),

@@ -18,12 +18,13 @@ mod place;
 mod queue;
 mod receive;
 mod stamp;
+mod value;
 mod visit;
 
 pub use describe::{Description, Part};
 #[doc(hidden)]
 pub use inlet::{Handled, Inlet, InputState};
-pub use metadata::{Metadata, Value};
+pub use metadata::Metadata;
 #[doc(hidden)]
 pub use owners::{Owned, Reads, Several, Shares, Sole, Takes};
 #[doc(hidden)]
@@ -36,6 +37,7 @@ pub use queue::{EdgeOptions, EdgeStatus, Policy};
 pub use receive::Many;
 #[doc(hidden)]
 pub use receive::{Read, Receive, ReceiveEach};
+pub use value::Value;
 #[doc(hidden)]
 pub use visit::MemoryVisitor;
 

@@ -226,7 +226,8 @@ impl<'t, T: Message, S> Out<'t, T, S> {
         self.emit_with(message, |_| ())
     }
 
-    /// As [`emit`](Self::emit), and changes the metadata of the message.
+    /// As [`emit`](Self::emit), and changes the metadata of the message:
+    /// `io.frame.emit_with(frame, |metadata| metadata.set("gain", 0.5))`. See [`Metadata`].
     ///
     /// # Errors
     /// As for [`emit`](Self::emit).

@@ -34,7 +34,7 @@ impl Compute for Stamps {
         let number = number.into_data();
         io.same.emit(number)?;
         io.later.acquired(Timestamp(30)).emit(number)?;
-        io.louder.emit_with(number, |metadata| metadata.set("gain", Value::Float(4.0)))
+        io.louder.emit_with(number, |metadata| metadata.set("gain", 4.0))
     }
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn metadata(platform: &Platform) -> Result<(), Failed> {
     let mut harness = OperatorHarness::new(platform, Stamps::new(seen.clone()))?;
     let mut sent = Metadata::default();
     sent.set_acquired(Timestamp(20));
-    sent.set("gain", Value::Float(2.0));
+    sent.set("gain", 2.0);
     harness.push_with(|ports| &mut ports.number, 7, sent)?;
     check(harness.tick()?, || "the operator was not ready".into())?;
     let gain = |value| Some(Value::Float(value));

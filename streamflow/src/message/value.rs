@@ -1,0 +1,100 @@
+//! The values of metadata: what an operator adds to a message beside its data.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// A value of [`Metadata`](super::Metadata). Numbers, `bool` and text convert to it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Value {
+    /// Yes or no.
+    Bool(bool),
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Float(f64),
+    /// Text.
+    Text(Cow<'static, str>),
+}
+
+impl Value {
+    /// The value, if it is yes or no.
+    pub const fn as_bool(&self) -> Option<bool> {
+        match self {
+            Self::Bool(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// The value, if it is a whole number.
+    pub const fn as_integer(&self) -> Option<i64> {
+        match self {
+            Self::Integer(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// The value, if it is a number. A whole number is one, too, rounded to 53 bits.
+    pub const fn as_float(&self) -> Option<f64> {
+        match self {
+            Self::Float(value) => Some(*value),
+            Self::Integer(value) => Some(*value as f64),
+            _ => None,
+        }
+    }
+
+    /// The value, if it is text.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+macro_rules! values {
+    ($($variant:ident: $($type:ty),+;)+) => {$($(
+        impl From<$type> for Value {
+            fn from(value: $type) -> Self {
+                Self::$variant(value.into())
+            }
+        }
+    )+)+};
+}
+
+values! {
+    Bool: bool;
+    Integer: i64, i32, u32;
+    Float: f64, f32;
+    Text: &'static str, String, Cow<'static, str>;
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(value) => value.fmt(f),
+            Self::Integer(value) => value.fmt(f),
+            Self::Float(value) => value.fmt(f),
+            Self::Text(value) => write!(f, "{value:?}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_read_as_the_type_that_was_set() {
+        let read = |value: Value| {
+            let text = value.as_text().map(str::to_owned);
+            (value.as_bool(), value.as_integer(), value.as_float(), text)
+        };
+        assert_eq!(read(true.into()), (Some(true), None, None, None));
+        assert_eq!(read(7_u32.into()), (None, Some(7), Some(7.0), None));
+        assert_eq!(read((-7_i64).into()), (None, Some(-7), Some(-7.0), None));
+        assert_eq!(read(0.5_f32.into()), (None, None, Some(0.5), None));
+        assert_eq!(read("wide".into()), (None, None, None, Some("wide".to_owned())));
+        assert_eq!(read("wide".to_owned().into()), read("wide".into()));
+    }
+}
