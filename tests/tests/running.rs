@@ -13,11 +13,12 @@ mod running {
     pub(crate) mod neighbours;
     pub(crate) mod steps;
     pub(crate) mod turns;
+    pub(crate) mod waiting;
 }
 
 use std::process::ExitCode;
 
-use running::{ctrl_c, drops, failures, handles, leaks, limits, neighbours, steps, turns};
+use running::{ctrl_c, drops, failures, handles, leaks, limits, neighbours, steps, turns, waiting};
 use streamflow_tests::allocations::Counting;
 use streamflow_tests::{Suite, child};
 
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         turns::add,
         leaks::add,
         ctrl_c::add,
+        waiting::add,
     ];
     groups.into_iter().fold(Suite::new(), |suite, add| add(suite)).run()
 }

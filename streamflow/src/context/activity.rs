@@ -75,13 +75,18 @@ impl fmt::Display for Activity {
     }
 }
 
-/// The bits of a word that have the activity; the others have the number of ticks.
+/// The bits of a word that have the activity.
 const ACTIVITY: u64 = 0xf;
+
+/// The bits that have the number of a condition, from 1; 0 is none. The bits above have the number of ticks.
+const CONDITION: u64 = 0xff0;
 
 /// What a node does, and how many ticks it did: written by the thread that runs it.
 #[derive(Debug)]
 pub struct NodeCell {
     name: String,
+    /// The conditions of the node beside its count, as they are written in `#[when(…)]`.
+    conditions: Box<[&'static str]>,
     word: AtomicU64,
 }
 
@@ -91,7 +96,12 @@ pub(crate) struct Word(u64);
 
 impl Word {
     pub(crate) fn ticks(self) -> u64 {
-        self.0 / (ACTIVITY + 1)
+        self.0 / ((ACTIVITY | CONDITION) + 1)
+    }
+
+    fn condition(self) -> Option<usize> {
+        let number = (self.0 & CONDITION) / (ACTIVITY + 1);
+        usize::try_from(number).ok()?.checked_sub(1)
     }
 
     pub(crate) fn activity(self) -> Activity {
@@ -101,18 +111,29 @@ impl Word {
 }
 
 impl NodeCell {
-    pub(crate) fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), word: AtomicU64::new(0) }
+    pub(crate) fn new(name: &str, conditions: Box<[&'static str]>) -> Self {
+        Self { name: name.to_owned(), conditions, word: AtomicU64::new(0) }
     }
 
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Called by the thread that runs the node.
+    pub(crate) fn conditions(&self) -> &[&'static str] {
+        &self.conditions
+    }
+
+    /// The condition that a node in this state waits for, or that has ended it.
+    pub(crate) fn condition(&self, word: Word) -> Option<&'static str> {
+        self.conditions.get(word.condition()?).copied()
+    }
+
+    /// Called by the thread that runs the node. `condition` is the number of a condition, from 1.
     #[inline]
-    pub(crate) fn set(&self, ticks: u64, activity: Activity) {
-        self.word.store((ticks * (ACTIVITY + 1)) | activity as u64, Ordering::Relaxed);
+    pub(crate) fn set(&self, ticks: u64, activity: Activity, condition: u8) {
+        let ticks = ticks * ((ACTIVITY | CONDITION) + 1);
+        let condition = u64::from(condition) * (ACTIVITY + 1);
+        self.word.store(ticks | condition | activity as u64, Ordering::Relaxed);
     }
 
     pub(crate) fn word(&self) -> Word {
@@ -126,13 +147,27 @@ mod tests {
 
     #[test]
     fn a_word_has_the_activity_and_the_ticks() {
-        let cell = NodeCell::new("camera");
+        let cell = NodeCell::new("camera", ["one"; 255].into());
         assert_eq!(cell.word().activity(), Activity::NotStarted);
         for activity in Activity::ALL {
-            cell.set(7, activity);
+            cell.set(7, activity, 0);
             assert_eq!((cell.word().ticks(), cell.word().activity()), (7, activity));
         }
-        cell.set(u64::MAX / 16, Activity::Failed);
-        assert_eq!(cell.word().ticks(), u64::MAX / 16);
+        cell.set(u64::MAX / 4096, Activity::Failed, 255);
+        assert_eq!(
+            (cell.word().ticks(), cell.word().activity()),
+            (u64::MAX / 4096, Activity::Failed)
+        );
+        assert_eq!(cell.word().condition(), Some(254));
+    }
+
+    #[test]
+    fn a_word_names_the_condition_by_its_number() {
+        let cell = NodeCell::new("camera", ["periodic(20ms)", "boolean(handle)"].into());
+        let named = [0, 1, 2, 3].map(|number| {
+            cell.set(0, Activity::Waiting, number);
+            cell.condition(cell.word())
+        });
+        assert_eq!(named, [None, Some("periodic(20ms)"), Some("boolean(handle)"), None]);
     }
 }

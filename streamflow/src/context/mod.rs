@@ -72,8 +72,6 @@ pub struct ExecutionContext {
     metadata: RefCell<Metadata>,
     /// The node's number, as the origin of messages, if the run keeps statistics.
     number: Option<Origin>,
-    /// Its conditions as text, beside the count.
-    conditions: Box<[&'static str]>,
     finished: Cell<bool>,
     /// Whether this operator has called `stop_graph`.
     has_stopped_graph: Cell<bool>,
@@ -107,11 +105,10 @@ impl ExecutionContext {
             on_default: Cell::new(None),
             tick: Cell::new(0),
             metadata: RefCell::default(),
-            conditions: Box::default(),
             number: None,
             finished: Cell::new(false),
             has_stopped_graph: Cell::new(false),
-            cell: Arc::new(NodeCell::new(node)),
+            cell: Arc::new(NodeCell::new(node, Box::default())),
             run: Arc::default(),
         }
     }
@@ -133,7 +130,7 @@ impl ExecutionContext {
 
     /// The conditions of the node beside its count, as they are written in `#[when(…)]`.
     pub fn conditions(&self) -> &[&'static str] {
-        &self.conditions
+        self.cell.conditions()
     }
 
     /// The node's name in its graph.
@@ -284,7 +281,7 @@ impl ExecutionContext {
     }
 
     pub(crate) fn set_conditions(&mut self, conditions: Box<[&'static str]>) {
-        self.conditions = conditions;
+        self.cell = Arc::new(NodeCell::new(&self.node, conditions));
     }
 
     /// Numbers the node, for the statistics of a run.
@@ -366,7 +363,13 @@ impl ExecutionContext {
     /// Shows other threads what the node does.
     #[inline]
     pub(crate) fn show(&self, activity: Activity) {
-        self.cell.set(self.tick.get(), activity);
+        self.cell.set(self.tick.get(), activity, 0);
+    }
+
+    /// As [`show`](Self::show), with the number of the condition that the node waits for; 0 for none.
+    #[inline]
+    pub(crate) fn show_waiting(&self, activity: Activity, condition: u8) {
+        self.cell.set(self.tick.get(), activity, condition);
     }
 
     /// Whether the run permits that the node begins a tick.

@@ -172,7 +172,7 @@ impl<O: Compute + Send + 'static> AnyNode for Node<O> {
             Readiness::Done => Some(Activity::Done),
         };
         if let Some(activity) = idle {
-            self.runner.cx.show(activity);
+            self.runner.show_idle(activity);
             return Ok(Step::Nothing);
         }
         if !self.runner.cx.permits_ticks() {
@@ -260,6 +260,7 @@ impl<O: Compute> Node<O> {
             return Ok(Readiness::Done);
         }
         if !self.can_run() {
+            self.runner.set_lacking(0);
             return Ok(Readiness::Blocked);
         }
         if self.runner.is_plain() { Ok(Readiness::Ready) } else { self.is_let(waits) }
@@ -268,6 +269,7 @@ impl<O: Compute> Node<O> {
     /// Whether a node with messages and room can run now: an earlier tick and the conditions decide.
     #[inline(never)]
     fn is_let(&mut self, waits: &mut Waits) -> Result<Readiness, Box<Error>> {
+        self.runner.set_lacking(0);
         if let Some(due) = self.runner.poll_due()
             && (O::INPUTS.is_empty() || self.messages() == InputState::Absent)
             && self.runner.cx.now() < due

@@ -77,6 +77,8 @@ pub(super) struct NodeRunner {
     most: u64,
     /// Beside the count. Most nodes have none.
     conditions: Option<Box<Conditions>>,
+    /// The number of the condition that kept the node from running when that was last checked; 0 if none did.
+    lacking: u8,
     /// What a tick means that took no message and sent none.
     idle: Progress,
     /// Whether an edge may refuse a message, which fails the tick. Set when the run starts.
@@ -109,6 +111,7 @@ impl NodeRunner {
             count,
             most,
             conditions,
+            lacking: 0,
             idle,
             may_fault: false,
             started: false,
@@ -205,6 +208,18 @@ impl NodeRunner {
         conditions.is_some_and(|conditions| self.count.is_some() || conditions.end())
     }
 
+    /// Notes the number of the condition that the node waits for; 0 for none.
+    #[inline]
+    pub(super) fn set_lacking(&mut self, condition: u8) {
+        self.lacking = condition;
+    }
+
+    /// Shows other threads that the node can't run now, and the condition that it waits for.
+    #[inline]
+    pub(super) fn show_idle(&self, activity: Activity) {
+        self.cx.show_waiting(activity, self.lacking);
+    }
+
     /// Checks the values of the conditions, when all edges are connected.
     pub(super) fn bind_conditions(
         &mut self,
@@ -227,7 +242,9 @@ impl NodeRunner {
         let Self { cx, conditions, .. } = self;
         let Some(conditions) = conditions else { return Ok(Readiness::Ready) };
         let now = if conditions.needs_time() { cx.now() } else { Timestamp(0) };
-        match conditions.check(ports, cx.platform(), now, cx.tick(), waits) {
+        let checked = conditions.check(ports, cx.platform(), now, cx.tick(), waits);
+        self.lacking = conditions.lacking();
+        match checked {
             Ok(Readiness::Done) => {
                 cx.finish();
                 Ok(Readiness::Done)

@@ -58,7 +58,7 @@ impl Run {
             statistics::keep(nodes);
         }
         let cells = nodes.iter().map(|node| node.cell().clone()).collect::<Box<[_]>>();
-        cells.iter().for_each(|cell| cell.set(0, Activity::NotStarted));
+        cells.iter().for_each(|cell| cell.set(0, Activity::NotStarted, 0));
         Self {
             control: Arc::new(RunControl::new(cells)),
             platform: platform.clone(),

@@ -60,6 +60,9 @@ pub struct NodeState {
     pub ticks: u64,
     /// What it does.
     pub activity: Activity,
+    /// The condition that it waits for, or that has ended it, as it is written in `#[when(…)]`. If several don't hold,
+    /// it is the one that decides. `None` if it waits for a message or room alone.
+    pub condition: Option<&'static str>,
     /// Since when it has done that without a tick in between, at the latest: when a handle of this run first saw it, by
     /// the platform's clock.
     pub since: Timestamp,
@@ -150,7 +153,8 @@ impl Shared {
         }
         let nodes = self.control.nodes().iter().zip(seen.iter()).map(|(cell, (word, since))| {
             let (ticks, activity, since) = (word.ticks(), word.activity(), *since);
-            NodeState { name: cell.name().to_owned(), ticks, activity, since }
+            let condition = cell.condition(*word);
+            NodeState { name: cell.name().to_owned(), ticks, activity, condition, since }
         });
         RunStatus { phase, nodes: nodes.collect() }
     }
@@ -177,7 +181,7 @@ impl Shared {
     pub(super) fn still_running(&self) -> Error {
         let mut nodes = self.status().nodes.into_iter();
         let in_hook = nodes.find_map(|node| {
-            let NodeState { name: node, ticks: tick, activity, since } = node;
+            let NodeState { name: node, ticks: tick, activity, since, .. } = node;
             activity.hook().map(|hook| InHook { node, hook, tick, since })
         });
         Error::StillRunning { graph: self.graph, in_hook }
@@ -208,8 +212,15 @@ impl fmt::Display for RunStatus {
         let names = self.nodes.iter().map(|node| node.name.len());
         let width = names.chain(["node".len()]).max().unwrap_or_default();
         writeln!(f, "{:width$}  {:>12}  now", "node", "ticks")?;
-        for NodeState { name, ticks, activity, .. } in &self.nodes {
-            writeln!(f, "{name:width$}  {ticks:>12}  {activity}")?;
+        for NodeState { name, ticks, activity, condition, .. } in &self.nodes {
+            write!(f, "{name:width$}  {ticks:>12}  ")?;
+            match condition {
+                Some(condition) if *activity == Activity::Done => {
+                    writeln!(f, "done: its condition `{condition}` can't hold again")?;
+                }
+                Some(condition) => writeln!(f, "waits for its condition `{condition}`")?,
+                None => writeln!(f, "{activity}")?,
+            }
         }
         Ok(())
     }

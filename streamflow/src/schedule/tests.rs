@@ -71,7 +71,7 @@ fn a_command_that_comes_before_the_sleep_ends_it() {
         let driver = Arc::new(HostDriver::builder().build());
         let builder = Platform::builder().spin(Duration::ZERO);
         let platform = builder.driver(driver).unwrap();
-        let mut waiter = Waiter(Arc::new(NodeCell::new("waiter")));
+        let mut waiter = Waiter(Arc::new(NodeCell::new("waiter", Box::default())));
         let nodes: &mut [&mut dyn AnyNode] = &mut [&mut waiter];
         let run = Run::new(nodes, &platform);
         let control = run.control.clone();

@@ -26,6 +26,8 @@ pub struct Conditions {
     waits: Waits,
     /// The condition that will never hold again in this run.
     ended: Option<usize>,
+    /// The one that decided that the node can't run, when they were last checked.
+    lacking: Option<usize>,
 }
 
 /// A condition, and how it is written.
@@ -72,7 +74,15 @@ impl Conditions {
         let needs_time = all.iter().any(|entry| entry.term.needs_time());
         let runs_without_messages = all.iter().any(|entry| entry.term.runs_without_messages());
         let (checked_at, waits) = (Timestamp(0), Waits::default());
-        Self { all: all.into(), needs_time, runs_without_messages, checked_at, waits, ended: None }
+        Self {
+            all: all.into(),
+            needs_time,
+            runs_without_messages,
+            checked_at,
+            waits,
+            ended: None,
+            lacking: None,
+        }
     }
 
     /// Whether they say when a node runs that has no message.
@@ -130,9 +140,10 @@ impl Conditions {
         tick: u64,
         waits: &mut Waits,
     ) -> Result<Readiness> {
-        let Self { all, checked_at, waits: own, ended, .. } = self;
+        let Self { all, checked_at, waits: own, ended, lacking, .. } = self;
         *checked_at = now;
         own.clear();
+        *lacking = None;
         let mut verdict = Verdict::Ready;
         let mut at = Situation { ports, platform, now, tick, waits: own, needs_all: true };
         for (index, entry) in all.iter_mut().enumerate() {
@@ -140,9 +151,16 @@ impl Conditions {
             if one == Verdict::Never {
                 *ended = ended.or(Some(index));
             }
-            verdict = verdict.and(one);
+            let both = verdict.and(one);
+            if both != verdict {
+                *lacking = Some(index);
+            }
+            verdict = both;
         }
-        if verdict == Verdict::Ready && !all.iter_mut().all(Entry::claim) {
+        if verdict == Verdict::Ready
+            && let Some(index) = all.iter_mut().position(|entry| !entry.claim())
+        {
+            *lacking = Some(index);
             // Another graph may have taken what is missing here, and wait for what was taken here.
             all.iter_mut().for_each(Entry::unclaim);
             waits.for_others();
@@ -162,6 +180,12 @@ impl Conditions {
                 Readiness::Waiting
             }
         })
+    }
+
+    /// The number of the condition that decided that the node can't run, when they were last checked, from 1; 0 if the
+    /// node can run.
+    pub(in crate::operator) fn lacking(&self) -> u8 {
+        self.lacking.and_then(|index| u8::try_from(index + 1).ok()).unwrap_or_default()
     }
 
     /// By how much the tick that was permitted last began after its moment, if it had one.
