@@ -41,7 +41,7 @@ mod texts;
 pub use bodies::{BodyDifference, BodyFailure, BodyProblem, KernelBody};
 #[doc(hidden)]
 pub use exploration::{Exploration, Failing, Limit, Stopped};
-pub use failure::Failure;
+pub use failure::{Failure, IntoFailure};
 pub(crate) use names::{did_you_mean, nearest};
 pub(crate) use panics::{caught_as_error, drop_all, forget};
 pub use texts::InHook;

@@ -85,14 +85,37 @@ impl Failure {
     }
 }
 
+/// What `?` converts to a [`Failure`]: every [`std::error::Error`] that is `Send`, `Sync` and `'static`.
+///
+/// A text is none, and Rust permits no conversion from it beside the one from every error. [`Failure::msg`] makes a
+/// failure of it: `read_line().map_err(Failure::msg)?`. A type of your own that is no error implements this
+/// trait.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't become a `Failure`",
+    label = "not a `std::error::Error`: implement it; a text takes `.map_err(Failure::msg)?`, \
+             a box `.map_err(Failure::from_boxed)?`"
+)]
+pub trait IntoFailure {
+    /// The failure.
+    fn into_failure(self) -> Failure;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: StdError + Send + Sync + 'static> IntoFailure for E {
+    #[cold]
+    fn into_failure(self) -> Failure {
+        match (&self as &dyn Any).downcast_ref() {
+            Some(Error::Other(failure)) => failure.clone(),
+            _ => Failure(Arc::new(self)),
+        }
+    }
+}
+
 /// An [`Error::Other`] becomes the failure that it holds.
-impl<E: StdError + Send + Sync + 'static> From<E> for Failure {
+impl<E: IntoFailure> From<E> for Failure {
     #[cold]
     fn from(error: E) -> Self {
-        match (&error as &dyn Any).downcast_ref() {
-            Some(Error::Other(failure)) => failure.clone(),
-            _ => Self(Arc::new(error)),
-        }
+        error.into_failure()
     }
 }
 
