@@ -3,6 +3,7 @@
 
 mod conditions {
     pub(crate) mod allocations;
+    pub(crate) mod batches;
     pub(crate) mod handles;
     pub(crate) mod memory;
     pub(crate) mod messages;
@@ -15,7 +16,7 @@ mod conditions {
 
 use std::process::ExitCode;
 
-use conditions::{allocations, handles, memory, messages, own, refused, time, wakes};
+use conditions::{allocations, batches, handles, memory, messages, own, refused, time, wakes};
 use streamflow_tests::Suite;
 use streamflow_tests::allocations::Counting;
 
@@ -25,5 +26,5 @@ static ALLOCATOR: Counting = Counting;
 fn main() -> ExitCode {
     let suite = memory::add(messages::add(time::add(Suite::new())));
     let suite = refused::add(handles::add(suite));
-    allocations::add(wakes::add(own::add(suite))).run()
+    batches::add(allocations::add(wakes::add(own::add(suite)))).run()
 }

@@ -37,11 +37,14 @@ pub struct Inlet<T> {
 #[derive(Debug)]
 struct IncomingEdge<T> {
     queue: Arc<Queue<T>>,
+    /// Whether it is another place for messages of the first edge, which a batch of them fills.
+    is_place: bool,
     /// The message that this tick received and did not hand out yet, or the one that the next tick will receive.
     message: Slot<T>,
 }
 
-/// The messages that were received and not handed out yet, in the order of the edges.
+/// The messages that were received and not handed out yet, in the order of the edges; those of one edge in the order in
+/// which they were sent.
 #[derive(Debug)]
 pub(crate) struct Batch<'a, T>(slice::Iter<'a, IncomingEdge<T>>);
 
@@ -79,15 +82,27 @@ impl<T> Inlet<T> {
     /// Makes the queue of an edge. The producer's `Outlet` gets the same queue.
     pub(crate) fn connect(&mut self, options: EdgeOptions) -> Arc<Queue<T>> {
         let queue = Arc::new(Queue::new(options));
-        self.edges.push(IncomingEdge { queue: queue.clone(), message: Slot::default() });
+        let message = Slot::default();
+        self.edges.push(IncomingEdge { queue: queue.clone(), is_place: false, message });
         queue
+    }
+
+    /// The edges, without the places of a batch.
+    #[inline]
+    fn own(&self) -> impl Iterator<Item = &IncomingEdge<T>> {
+        self.edges.iter().filter(|edge| !edge.is_place)
+    }
+
+    #[inline]
+    fn own_mut(&mut self) -> impl Iterator<Item = &mut IncomingEdge<T>> {
+        self.edges.iter_mut().filter(|edge| !edge.is_place)
     }
 
     /// Decides which messages the next tick receives: one of each edge. A condition waits for these alone.
     /// Messages that arrive meanwhile are for a later tick.
     pub(crate) fn stage(&mut self) {
         if !self.staged {
-            for edge in &mut self.edges {
+            for edge in self.own_mut() {
                 edge.queue.hold_into(&mut edge.message);
             }
             self.staged = self.has_message();
@@ -97,16 +112,33 @@ impl<T> Inlet<T> {
     /// Takes one message of each edge.
     pub(crate) fn receive(&mut self) {
         let staged = std::mem::take(&mut self.staged);
-        self.handled = Handled::Left;
-        for edge in &mut self.edges {
+        let mut handled = Handled::Left;
+        for edge in self.own_mut() {
             if staged {
                 edge.queue.release();
             } else {
                 edge.queue.pop_into(&mut edge.message);
             }
             if edge.message.is_some() {
-                self.handled = Handled::Taken;
+                handled = Handled::Taken;
             }
+        }
+        self.handled = handled;
+    }
+
+    /// Takes the messages of an input with one edge: at most so many, and at least one.
+    pub(crate) fn receive_batch(&mut self, at_most: usize) {
+        self.receive();
+        for index in 1..at_most {
+            let Some(first) = self.edges.first().filter(|edge| edge.queue.has_message()) else {
+                return;
+            };
+            if index == self.edges.len() {
+                let queue = first.queue.clone();
+                self.edges.push(IncomingEdge { queue, is_place: true, message: Slot::default() });
+            }
+            let place = &mut self.edges[index];
+            place.queue.pop_into(&mut place.message);
         }
     }
 
@@ -235,7 +267,7 @@ pub enum Handled {
 impl<T> Inlet<T> {
     pub(crate) fn state(&self, optional: bool) -> InputState {
         let mut state = if optional { InputState::Absent } else { InputState::Missing };
-        for edge in &self.edges {
+        for edge in self.own() {
             if edge.queue.has_message() {
                 state = InputState::Present;
             } else if !optional {
@@ -247,7 +279,7 @@ impl<T> Inlet<T> {
 
     /// How many messages wait, those included that the next tick will receive.
     pub(crate) fn waiting(&self) -> usize {
-        self.edges.iter().map(|edge| edge.queue.waiting()).sum()
+        self.own().map(|edge| edge.queue.waiting()).sum()
     }
 
     /// When the oldest waiting message was acquired. One that does not say is taken to be older than all others.
@@ -256,17 +288,17 @@ impl<T> Inlet<T> {
             Some(staged) if self.staged => Some(staged.metadata.acquired()),
             _ => edge.queue.first_acquired(),
         };
-        self.edges.iter().filter_map(first).map(|at| at.unwrap_or(Timestamp(0))).min()
+        self.own().filter_map(first).map(|at| at.unwrap_or(Timestamp(0))).min()
     }
 
     /// Its edges, in the order in which they were connected.
     pub(crate) fn edges(&self) -> Vec<EdgeStatus> {
-        self.edges.iter().map(|edge| edge.queue.status()).collect()
+        self.own().map(|edge| edge.queue.status()).collect()
     }
 
     pub(crate) fn begin_run(&self) -> Result<()> {
-        self.edges.iter().for_each(|edge| edge.queue.begin_run());
-        let mut queues = self.edges.iter().map(|edge| &edge.queue);
+        self.own().for_each(|edge| edge.queue.begin_run());
+        let mut queues = self.own().map(|edge| &edge.queue);
         let lost = queues.find(|queue| queue.is_feedback() && !queue.has_message());
         lost.map_or(Ok(()), |queue| Err(Error::FeedbackLost { edge: queue.name() }))
     }
@@ -280,12 +312,12 @@ impl<T> Inlet<T> {
 
     pub(crate) fn clear(&mut self) {
         if std::mem::take(&mut self.staged) {
-            for edge in &mut self.edges {
+            for edge in self.own_mut() {
                 edge.queue.put_back(&mut edge.message);
             }
         }
         self.drop_batch();
-        self.edges.iter().for_each(|edge| edge.queue.clear());
+        self.own().for_each(|edge| edge.queue.clear());
     }
 
     /// Puts a message on the edge that was connected last.

@@ -5,6 +5,8 @@
 //! [`In::receive`] takes the message from the queue (`message/inlet.rs`); [`In::receive_cuda_stream`] then makes the
 //! internal stream wait for it (`context/streams.rs`) and opens the data (`message/receive.rs`).
 
+mod batch;
+
 use std::fmt;
 use std::marker::PhantomData;
 

@@ -1,0 +1,72 @@
+//! Several messages of one edge in one tick.
+
+use std::marker::PhantomData;
+
+use super::{In, Received, Unreceived};
+use crate::message::{Many, ReceiveEach};
+
+impl<'t, A: ReceiveEach<'t>, S> In<'t, A, S> {
+    /// Takes the messages that wait in the queue, the oldest first: at most so many, and at least one, as
+    /// [`receive`](Self::receive) does. The rest waits for a later tick. The operator gets them as [`Many`], in the
+    /// order in which they were sent. It is for required inputs with one producer; `#[input(many)]` is for several.
+    ///
+    /// The edge must hold as many: `#[capacity(8)]`. A batch of 8 messages, or what has come in 50 ms:
+    ///
+    /// ```
+    /// use streamflow::time::Clock;
+    /// use streamflow::prelude::*;
+    ///
+    /// # #[operator]
+    /// # struct Camera {
+    /// #     #[output]
+    /// #     frame: u64,
+    /// # }
+    /// # impl Compute for Camera {
+    /// #     fn compute(&mut self, io: CameraIo<'_>, cx: &ExecutionContext) -> Result<()> { io.frame.emit(cx.tick()) }
+    /// # }
+    /// #[operator]
+    /// struct Detect {
+    ///     #[input]
+    ///     frames: u64,
+    ///     batches: Vec<Vec<u64>>,
+    /// }
+    ///
+    /// impl Compute for Detect {
+    ///     fn compute(&mut self, io: DetectIo<'_>, _: &ExecutionContext) -> Result<()> {
+    ///         self.batches.push(io.frames.receive_batch(8).into_data().collect());
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// graph! {
+    ///     struct Detection {
+    ///         #[when(count(20), periodic(5ms))]
+    ///         let camera: Camera = Camera::new();
+    ///         #[when(any(message_available(frames, 8), expiring(frames, 50ms)))]
+    ///         let detect: Detect = Detect::new(Vec::new());
+    ///         #[capacity(8)]
+    ///         camera.frame >> detect.frames;
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<()> {
+    /// let platform = Platform::builder().clock(&Clock::simulated()).host()?;
+    /// let mut graph = Detection::new(&platform)?;
+    /// graph.run()?;
+    /// let sizes: Vec<_> = graph.detect().batches.iter().map(Vec::len).collect();
+    /// assert_eq!(sizes, [8, 8, 4]); // the last four have waited for 50 ms
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// `stream_done` waits for the data of the oldest message alone, and `host_done` for its downloads. The first batch
+    /// of a size allocates room for it on the host; later ones allocate nothing.
+    pub fn receive_batch(self, at_most: usize) -> In<'t, Many<'t, A>, Received>
+    where
+        S: Unreceived,
+    {
+        self.inlet.receive_batch(at_most);
+        self.inlet.metadata(|metadata, is_state| self.cx.note_metadata(metadata, is_state));
+        In { inlet: self.inlet, cx: self.cx, _state: PhantomData }
+    }
+}
