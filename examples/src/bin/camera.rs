@@ -1,0 +1,177 @@
+//! A camera stand-in: a thread of a camera's library calls back with each frame, and the graph takes it from there. The
+//! callback writes page-locked memory and permits one tick of the source; a frame for which no memory is free is
+//! dropped, as real cameras do it.
+//!
+//! `cargo run -p streamflow-examples --bin camera` says how many frames arrived, and ends with code 1 if one is wrong.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use clap::Parser;
+use streamflow::memory::Pinned;
+use streamflow::operator::AsyncHandle;
+use streamflow::prelude::*;
+use streamflow::time::Timestamp;
+use streamflow_examples::cli::{self, PlatformArgs};
+use streamflow_examples::progress;
+use streamflow_examples::temporal::pattern;
+
+/// Takes frames from the thread of a camera.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Args {
+    #[command(flatten)]
+    platform: PlatformArgs,
+
+    /// Number of frames that the camera makes
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    count: u32,
+
+    /// Frames per second
+    #[arg(long, value_name = "F", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    rate: u32,
+}
+
+const LEN: usize = 64 * 48;
+
+/// How many frames may be on their way at once.
+const BUFFERS: usize = 4;
+
+/// A frame as the callback leaves it.
+struct Frame {
+    number: u32,
+    acquired: Timestamp,
+    pixels: Pinned<f32>,
+}
+
+/// The two ends of the channels between the camera's thread and the source.
+struct Buffers {
+    full: Receiver<Frame>,
+    empty: Sender<Pinned<f32>>,
+}
+
+/// Uploads the next frame, in a tick for each notice of the callback.
+#[operator(streams(upload))]
+struct Camera {
+    #[output]
+    frame: Tensor<f32>,
+    buffers: Buffers,
+}
+
+impl Compute for Camera {
+    fn compute(&mut self, io: CameraIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        // There is one for each notice.
+        let Frame { number, acquired, pixels } = self.buffers.full.recv()?;
+        let stream = cx.allocate_cuda_stream(io.upload)?;
+        let mut frame = cx.tensor([pixels.len()], &stream)?;
+        stream.upload(&pixels, &mut frame)?;
+        // The copy may still read the memory; the camera's next write waits for it. If the camera has ended, the memory
+        // is freed.
+        let _ = self.buffers.empty.send(pixels);
+        let output = io.frame.set_cuda_stream(&stream);
+        output.acquired(acquired).sequence(number.into()).emit(frame)
+    }
+}
+
+/// Compares each frame with what the camera has written, one tick later.
+#[operator]
+struct Check {
+    #[input]
+    frame: &Tensor<f32>,
+    before: Option<(u64, Download<f32>)>,
+    arrived: u64,
+}
+
+impl Check {
+    fn check(&mut self) -> Result<()> {
+        let Some((number, download)) = self.before.take() else { return Ok(()) };
+        let mut expected = vec![0.0; LEN];
+        pattern(&mut expected, number as u32);
+        if download.wait_blocking()? != expected {
+            return Err(Failure::msg(format!("frame {number} has wrong pixels")));
+        }
+        self.arrived += 1;
+        Ok(())
+    }
+}
+
+impl Compute for Check {
+    fn compute(&mut self, io: CheckIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        self.check()?;
+        let frame = io.frame.receive();
+        let number = frame.metadata().and_then(|metadata| metadata.sequence()).unwrap_or_default();
+        let (frame, stream) = frame.receive_cuda_stream(cx)?;
+        self.before = Some((number, cx.download(frame, &stream)?));
+        Ok(())
+    }
+
+    fn stop(&mut self, _: &ExecutionContext) -> Result<()> {
+        self.check()
+    }
+}
+
+graph! {
+    struct Recording(buffers: Buffers, notices: AsyncHandle) {
+        const STREAMS: CudaStreamPool = CudaStreamPool::new().max_size(2);
+
+        #[streams(STREAMS)] #[when(asynchronous(notices))]
+        let camera: Camera = Camera::new(buffers);
+        #[streams(STREAMS)]
+        let check: Check = Check::new(None, 0);
+
+        camera.frame >> check.frame;
+    }
+}
+
+/// Stands for a camera's library: it owns a thread, and calls back for each frame at a steady rate.
+fn start(
+    args: &Args,
+    mut callback: impl FnMut(u32) -> Result<()> + Send + 'static,
+) -> thread::JoinHandle<Result<()>> {
+    let (count, interval) = (args.count, Duration::from_secs(1) / args.rate);
+    thread::spawn(move || {
+        (0..count).try_for_each(|number| {
+            thread::sleep(interval);
+            callback(number)
+        })
+    })
+}
+
+fn main() -> ExitCode {
+    cli::main(|| run(&Args::parse()))
+}
+
+fn run(args: &Args) -> Result<()> {
+    let platform = args.platform.open()?;
+    let (to_graph, full) = channel();
+    let (empty, free) = channel();
+    for _ in 0..BUFFERS {
+        empty.send(platform.pinned(device(0), LEN)?)?;
+    }
+    let notices = AsyncHandle::new();
+    let mut graph = Recording::new(&platform, Buffers { full, empty }, notices.clone())?;
+
+    let bar = progress::bar(args.count.into());
+    let camera = start(args, move |number| {
+        bar.inc(1);
+        // Without free memory the frame is dropped.
+        let Ok(mut pixels) = free.try_recv() else { return Ok(()) };
+        pattern(pixels.as_mut_slice_blocking()?, number);
+        // First the frame, then the notice.
+        to_graph.send(Frame { number, acquired: Timestamp::now(), pixels })?;
+        Ok(notices.notify()?)
+        // The run ends when the callback is dropped, and with it the handle.
+    });
+    let run = graph.run();
+    let camera = camera.join().map_err(|_| Failure::msg("the camera's thread panicked"))?;
+    let (ticks, arrived) = (run?.ticks("camera").unwrap_or_default(), graph.check().arrived);
+    camera?;
+    writeln!(io::stdout(), "the camera made {} frames, and {arrived} arrived", args.count)?;
+    if arrived != ticks || arrived == 0 {
+        return Err(Failure::msg(format!("{ticks} frames were taken, and {arrived} arrived")));
+    }
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! Tests of a whole graph under seeds: the simulator executes work in any order that CUDA permits, and a seed repeats an
+//! order. A test that is right under one order and wrong under another has found a mistake.
+//!
+//! The graph is the one of the program `temporal_filter`. `cargo test -p streamflow-examples --test a_graph_under_seeds`
+//! runs this file; `STREAMFLOW_TEST_SEED=5` tries seed 5 alone, and `STREAMFLOW_TEST_SEEDS=1000` tries a thousand.
+#![allow(
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and says what it found"
+)]
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use streamflow::prelude::*;
+use streamflow::testing::{Explorer, explore};
+use streamflow_examples::temporal::{ReportFrame, TOLERANCE, TemporalFilter, pattern, reference};
+
+const ROWS: usize = 2;
+const COLS: usize = 3;
+
+/// Runs the graph, and compares each frame with the reference in `f64`. A panic or an error is a failure.
+fn filter(platform: &Platform, count: u64) -> Result<()> {
+    let frames = Arc::new(Mutex::new(Vec::new()));
+    let seen = frames.clone();
+    let report: ReportFrame = Box::new(move |tick, weight, values| {
+        let frame = (tick, weight, values.to_vec());
+        seen.lock().unwrap_or_else(PoisonError::into_inner).push(frame);
+        Ok(())
+    });
+    TemporalFilter::new(platform, ROWS, COLS, count, report)?.run()?;
+    let frames = frames.lock().unwrap_or_else(PoisonError::into_inner);
+    assert_eq!(frames.len() as u64, count);
+    for (tick, weight, values) in frames.iter() {
+        for (found, expected) in values.iter().zip(reference(ROWS * COLS, *tick, *weight)) {
+            let off = (f64::from(*found) - expected).abs();
+            assert!(off <= TOLERANCE, "frame {tick}: {found}, not {expected}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn the_filter_is_right_under_64_seeds() -> Result<()> {
+    Ok(explore(|platform| filter(platform, 7))?)
+}
+
+/// One frame has few enough states that all of them are visited.
+#[test]
+fn one_frame_is_right_in_every_state() -> Result<()> {
+    let found = Explorer::new().run_exhaustively(|platform| filter(platform, 1))?;
+    println!("{found}"); // 294 states in 100 runs, none failed; no state is left
+    Ok(found.check()?)
+}
+
+/// A test with a mistake: it takes a download to be complete at once. Under some orders it is.
+fn hasty(platform: &Platform) -> Result<()> {
+    let pool = platform.stream_pool("TEST", &CudaStreamPool::new())?;
+    let stream = pool.allocate("work")?;
+    let mut frame = platform.tensor([ROWS, COLS], &stream)?;
+    stream.launch::<pattern>(frame.len(), (&mut frame, 0))?;
+    let download = stream.download(&frame)?;
+    assert!(download.try_get()?.is_some(), "the download is not complete");
+    Ok(())
+}
+
+#[test]
+fn a_mistake_is_found_and_its_seed_repeats_it() -> Result<()> {
+    let found = Explorer::new().run(hasty)?;
+    let error = found.check().expect_err("under some seed the download is not complete");
+    let text = error.to_string();
+    assert!(text.contains("the download is not complete"), "{text}");
+    assert!(text.contains("STREAMFLOW_TEST_SEED="), "{text}");
+    // `first_seed` does in code what the variable does.
+    let seed = found.failing.as_ref().and_then(|failing| failing.seed).expect("a run has failed");
+    let again = Explorer::new().first_seed(seed).seeds(1).run(hasty)?;
+    assert_eq!(again.failing, found.failing);
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! Tests of an operator without a graph, and of its kernels: a harness takes the place of the graph.
+//!
+//! The operator is `Average` of the program `temporal_filter`. It keeps frames, has an optional input, and works on two
+//! streams. `cargo test -p streamflow-examples --test an_operator` runs this file.
+#![allow(
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and says what it found"
+)]
+
+use streamflow::message::Metadata;
+use streamflow::prelude::*;
+use streamflow::testing::{OperatorHarness, Tolerance, compare_bodies, compile_kernel, explore};
+use streamflow::time::Timestamp;
+use streamflow_examples::temporal::{Average, TOLERANCE, pattern, reference, share};
+
+const SHAPE: [usize; 2] = [3, 5];
+
+/// The frame with this number, on the device. The Rust body of a kernel is an ordinary function.
+fn frame(platform: &Platform, number: u32) -> Result<Tensor<f32>> {
+    let mut values = [0.0; SHAPE[0] * SHAPE[1]];
+    pattern(&mut values, number);
+    Ok(platform.upload(&values)?.reshape(SHAPE)?)
+}
+
+/// Pushes the messages of a tick, lets the operator tick, and compares what it emitted with the reference in `f64`.
+fn tick(
+    platform: &Platform,
+    harness: &mut OperatorHarness<Average>,
+    number: u64,
+    weight: f32,
+) -> Result<()> {
+    let mut metadata = Metadata::default();
+    metadata.set_acquired(Timestamp(10 * number));
+    harness.push_with(|ports| &mut ports.frame, frame(platform, number as u32)?, metadata)?;
+    harness.push(|ports| &mut ports.canvas, frame(platform, number as u32)?)?;
+    assert!(harness.tick()?, "it has all messages, and did not tick");
+    let emitted = harness.take(|ports| &mut ports.filtered).expect("it emits in each tick");
+    assert_eq!(emitted.metadata.acquired(), Some(Timestamp(10 * number)));
+    assert_eq!(emitted.message.weight, weight);
+    let found = platform.download(&emitted.message.image, harness.stream())?;
+    let expected = reference(SHAPE[0] * SHAPE[1], number, weight);
+    for (found, expected) in found.wait_blocking()?.iter().zip(expected) {
+        assert!((f64::from(*found) - expected).abs() <= TOLERANCE, "{found}, not {expected}");
+    }
+    Ok(())
+}
+
+/// A test body is a function of a platform, so that [`explore`] can run it under many seeds.
+fn mixes_frames(platform: &Platform) -> Result<()> {
+    let mut harness = OperatorHarness::new(platform, Average::new())?;
+    for number in 0..3 {
+        tick(platform, &mut harness, number, 0.0)?;
+    }
+    // The optional input has a message now, and its value stays.
+    harness.push(|ports| &mut ports.weight, 0.75)?;
+    for number in 3..7 {
+        tick(platform, &mut harness, number, 0.75)?;
+    }
+    Ok(harness.stop()?)
+}
+
+#[test]
+fn it_mixes_each_frame_with_the_mean_of_the_last_under_every_seed() -> Result<()> {
+    Ok(explore(mixes_frames)?)
+}
+
+#[test]
+fn it_waits_for_both_required_messages() -> Result<()> {
+    let platform = Platform::builder().host()?;
+    let mut harness = OperatorHarness::new(&platform, Average::new())?;
+    assert!(!harness.tick()?, "it ticked without a message");
+    harness.push(|ports| &mut ports.frame, frame(&platform, 0)?)?;
+    assert!(!harness.tick()?, "it ticked without a canvas");
+    harness.push(|ports| &mut ports.canvas, frame(&platform, 0)?)?;
+    assert!(harness.tick()?);
+    Ok(harness.stop()?)
+}
+
+/// An error of an operator is the one that a graph would return: it names the kernel and both lengths.
+#[test]
+fn frames_of_two_sizes_are_an_error() -> Result<()> {
+    let platform = Platform::builder().host()?;
+    let mut harness = OperatorHarness::new(&platform, Average::new())?;
+    harness.push(|ports| &mut ports.frame, frame(&platform, 0)?)?;
+    harness.push(|ports| &mut ports.canvas, platform.upload(&[0.0; 7])?)?;
+    let error = harness.tick().expect_err("the lengths differ");
+    assert!(matches!(error, Error::Operator { .. }), "{error}");
+    let text = error.to_string();
+    assert!(text.contains("`share`") && text.contains('7') && text.contains("15"), "{text}");
+    Ok(())
+}
+
+/// Needs NVRTC, and no GPU. The outcome says if it was skipped.
+#[test]
+fn its_kernel_compiles() -> Result<()> {
+    println!("{}", compile_kernel::<share>()?);
+    Ok(())
+}
+
+/// Needs a GPU, on which it runs both bodies on the same input.
+#[test]
+fn the_two_bodies_of_its_kernel_agree() -> Result<()> {
+    let outcome = compare_bodies::<share>(Tolerance::EXACT, |draw| {
+        let n = draw.len(0..=5000);
+        (n.into(), (vec![f32::NAN; n], draw.values(n, 0.0..=1.0), 0.25))
+    })?;
+    println!("{outcome}");
+    Ok(())
+}

@@ -1,0 +1,153 @@
+//! Runs the programs that show one idea each, under several seeds and with the race checker. Each checks its own results.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Output, Stdio};
+
+use streamflow_examples::png_io;
+use streamflow_examples::temporal::pattern;
+
+/// Every program of this file, by its path.
+const PROGRAMS: [&str; 7] = [
+    env!("CARGO_BIN_EXE_fields"),
+    env!("CARGO_BIN_EXE_metadata"),
+    env!("CARGO_BIN_EXE_side_thread"),
+    env!("CARGO_BIN_EXE_camera"),
+    env!("CARGO_BIN_EXE_ctrl_c"),
+    env!("CARGO_BIN_EXE_parameters"),
+    env!("CARGO_BIN_EXE_pngs"),
+];
+
+fn program(path: &str, args: &[&str]) -> Command {
+    let mut command = Command::new(path);
+    // Without the user's `RUST_LOG`: logs would mix with the messages.
+    command.args(args).env_remove("RUST_LOG").env("STREAMFLOW_RACE_CHECK", "1");
+    command
+}
+
+/// Runs a program on the simulator, and returns its lines. It must succeed, and have no progress bar.
+#[track_caller]
+fn lines(path: &str, seed: u64, args: &[&str]) -> Vec<String> {
+    let seed = seed.to_string();
+    let args = [&["--platform", "host", "--seed", &seed], args].concat();
+    let Output { status, stdout, stderr } = program(path, &args).output().unwrap();
+    let stderr = String::from_utf8(stderr).unwrap();
+    assert!(status.success(), "{path}: {stderr}");
+    assert_eq!(stderr, "", "{path}");
+    String::from_utf8(stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn every_seed_gives_the_same_output() {
+    let programs = [
+        env!("CARGO_BIN_EXE_fields"),
+        env!("CARGO_BIN_EXE_metadata"),
+        env!("CARGO_BIN_EXE_side_thread"),
+        env!("CARGO_BIN_EXE_parameters"),
+    ];
+    for path in programs {
+        let first = lines(path, 0, &[]);
+        assert!(first.len() >= 5, "{path}: {first:?}");
+        for seed in 1..8 {
+            assert_eq!(lines(path, seed, &[]), first, "{path}, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn a_file_sets_the_first_gain() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("gain.toml");
+    let path = env!("CARGO_BIN_EXE_parameters");
+    fs::write(&file, "[amplify]\ngain = 0.25\n").unwrap();
+    let file = file.to_str().unwrap();
+    let lines = lines(path, 0, &["--params", file]);
+    let wanted = ["amplify.gain = 0.25 from tick 0 on", "amplify.gain = 1.0 from tick 4 on"];
+    assert_eq!(lines[..2], wanted);
+    assert_eq!((&*lines[5], &*lines[6]), ("frame 3: gain 0.250", "frame 4: gain 1.000"));
+
+    fs::write(file, "[amplify]\ngain = 7.0\n").unwrap();
+    let output = program(path, &["--platform", "host", "--params", file]).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("gain.toml:2:8") && stderr.contains("0.0..=1.0"), "{stderr}");
+}
+
+/// The camera's thread has a rate of its own, so frames may be dropped.
+#[test]
+fn frames_of_the_camera_arrive() {
+    for seed in 0..4 {
+        let path = env!("CARGO_BIN_EXE_camera");
+        let lines = lines(path, seed, &["--count", "20", "--rate", "2000"]);
+        let words: Vec<&str> = lines[0].split(' ').collect();
+        assert_eq!(words[..6], ["the", "camera", "made", "20", "frames,", "and"], "{lines:?}");
+        let arrived: u32 = words[6].parse().unwrap();
+        assert!((1..=20).contains(&arrived), "{lines:?}");
+    }
+}
+
+#[test]
+fn each_tick_has_its_png() {
+    for seed in 0..4 {
+        let dir = tempfile::tempdir().unwrap();
+        let frames = dir.path().join("new/frames");
+        let lines =
+            lines(env!("CARGO_BIN_EXE_pngs"), seed, &[frames.to_str().unwrap(), "--count", "3"]);
+        assert!(lines[0].starts_with("3 files are in "), "{lines:?}");
+        assert_eq!(fs::read_dir(&frames).unwrap().count(), 3);
+        for number in 0..3 {
+            let image = png_io::read(&frames.join(format!("{number:04}.png"))).unwrap();
+            assert_eq!((image.width, image.height), (64, 48));
+            let mut expected = vec![0.0; 64 * 48];
+            pattern(&mut expected, number);
+            for (i, (found, expected)) in image.rgb.chunks(3).zip(expected).enumerate() {
+                assert_eq!(found[0], (255.0 * expected).round() as u8, "frame {number}, pixel {i}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_directory_that_cannot_be_made_is_an_error() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let output =
+        program(env!("CARGO_BIN_EXE_pngs"), &["--platform", "host", file.path().to_str().unwrap()]);
+    let output = { output }.output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stderr.starts_with(b"error: "), "{output:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_the_run_and_the_program_succeeds() {
+    let mut child = program(env!("CARGO_BIN_EXE_ctrl_c"), &["--platform", "host"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut text = String::new();
+    stdout.read_line(&mut text).unwrap();
+    assert_eq!(text, "the graph runs; press Ctrl-C to stop it\n");
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    stdout.read_to_string(&mut text).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(text.contains("the run ended: Ctrl-C stopped it"), "{text}");
+}
+
+#[test]
+fn help_says_what_a_program_shows_and_mistakes_exit_with_2() {
+    for path in PROGRAMS {
+        let output = program(path, &["--help"]).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && text.contains("--platform"), "{text}");
+        for mistake in [&["--colour"][..], &["--platform", "rocm"]] {
+            let output = program(path, mistake).output().unwrap();
+            assert_eq!(output.status.code(), Some(2), "{path}: {output:?}");
+            assert!(output.stderr.starts_with(b"error: "), "{path}: {output:?}");
+        }
+    }
+}
