@@ -13,6 +13,7 @@ const FAMILIES: &[&str] = &[
     "ports",
     "several",
     "threads",
+    "tutorial",
 ];
 
 #[test]

@@ -87,7 +87,7 @@ type Storage = Box<Vec<Entry>>;
 
 /// Named values in order. Most messages carry none. They are stored behind a pointer, so that a message is small to
 /// move. The storage is reused: in the steady state it allocates nothing.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Values(Option<Storage>);
 
 /// Storage that no message uses: as many as were ever in use at once, up to [`MAX_FREE`].
@@ -148,6 +148,12 @@ impl Deref for Values {
     #[inline]
     fn deref(&self) -> &[Entry] {
         self.0.as_ref().map_or(&[], |entries| entries.as_slice())
+    }
+}
+
+impl fmt::Debug for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter().map(|(name, value)| (name, value))).finish()
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::thread;
 
+use streamflow::operator::{AsyncHandle, BooleanHandle};
 use streamflow::prelude::*;
 use streamflow::schedule::{Activity, Running};
-use streamflow::operator::{AsyncHandle, BooleanHandle};
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::{Failed, Suite, check_equal, check_text};
 
