@@ -95,7 +95,7 @@ pub mod __private {
     pub use crate::message::{
         Description, Host, HostData, MemoryVisitor, Message, Payload, Place, Several, Sole,
     };
-    pub use crate::operator::condition::make as when;
+    pub use crate::operator::condition::{Conditions, make as when};
     pub use crate::operator::{
         Again, AnyNode, Argument, AsyncHandle, BooleanHandle, Checked, Compute, FieldType, Fits,
         IsElement, IsMessage, Node, NodeOptions, NodeStreams, OnFailure, Operator, PortOf, State,
@@ -107,5 +107,5 @@ pub mod __private {
     pub use crate::platform::{Platform, device};
     pub use crate::port::*;
     pub use crate::schedule::{Report, RunFor, Stepped, end_run, run, run_for, tick};
-    pub use crate::stream::CudaStreamPool;
+    pub use crate::stream::{CudaStreamPool, StreamPool};
 }

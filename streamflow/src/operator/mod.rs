@@ -99,12 +99,11 @@ pub trait Operator: Sized {
     #[doc(hidden)]
     fn __node(
         self,
-        ports: Self::Ports,
         name: &str,
         platform: &Platform,
         options: NodeOptions<'_>,
     ) -> Result<Box<Node<Self>>, Error> {
-        node::node(name, self, ports, platform, options)
+        node::node(name, self, Self::__ports(), platform, options)
     }
 }
 

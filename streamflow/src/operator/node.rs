@@ -19,7 +19,7 @@ use crate::error::{Error, Failure, Result, caught_as_error};
 use crate::message::{Handled, InputState};
 use crate::param::NodeParams;
 use crate::platform::{Platform, device};
-use crate::port::{Ports, ReceivingEnd, SendingEnd};
+use crate::port::{PortInfo, Ports, ReceivingEnd, SendingEnd};
 use crate::stream::CudaStreamPool;
 use crate::time::Timestamp;
 
@@ -60,6 +60,27 @@ pub(crate) fn node<O: Operator>(
     platform: &Platform,
     options: NodeOptions<'_>,
 ) -> Result<Box<Node<O>>> {
+    let graph_params = options.params;
+    let names = Names { streams: O::STREAM_NAMES, inputs: O::INPUTS, outputs: O::OUTPUTS };
+    let runner = runner(name, names, platform, options)?;
+    let params = NodeParams::new(&operator, name, graph_params)?;
+    Ok(Box::new(Node { operator, ports, params, again: None, runner }))
+}
+
+/// What an operator's type declares.
+struct Names {
+    streams: &'static [&'static str],
+    inputs: &'static [PortInfo],
+    outputs: &'static [PortInfo],
+}
+
+/// The part of [`node()`] that is compiled once, and not for each type of operator.
+fn runner(
+    name: &str,
+    names: Names,
+    platform: &Platform,
+    options: NodeOptions<'_>,
+) -> Result<NodeRunner> {
     if options.count == Some(0) {
         return Err(Error::CountZero { node: name.to_owned() });
     }
@@ -77,10 +98,9 @@ pub(crate) fn node<O: Operator>(
         NodeStreams::None => (Streams::Adopt, device(0)),
     };
     let cx =
-        ExecutionContext::new(platform, name, on, streams, O::STREAM_NAMES, options.single_stream);
-    let params = NodeParams::new(&operator, name, options.params)?;
+        ExecutionContext::new(platform, name, on, streams, names.streams, options.single_stream);
     // A tick of an operator without ports does its work outside of the graph, and one that a condition paces uses that up.
-    let idle = match (O::INPUTS, O::OUTPUTS) {
+    let idle = match (names.inputs, names.outputs) {
         ([], []) => Progress::Changed,
         _ if is_paced(&options) => Progress::Changed,
         ([], _) => Progress::Empty,
@@ -88,8 +108,7 @@ pub(crate) fn node<O: Operator>(
         _ => Progress::Unchanged,
     };
     let conditions = options.conditions.map(Box::new);
-    let runner = NodeRunner::new(cx, options.count, conditions, idle, options.on_failure);
-    Ok(Box::new(Node { operator, ports, params, again: None, runner }))
+    Ok(NodeRunner::new(cx, options.count, conditions, idle, options.on_failure))
 }
 
 fn is_paced(options: &NodeOptions<'_>) -> bool {
@@ -236,9 +255,7 @@ impl<O: Compute + Send + 'static> AnyNode for Node<O> {
 
     fn status(&mut self) -> NodeStatus {
         let (inputs, outputs) = self.port_statuses();
-        let (status, changes) = (self.runner.status(inputs, outputs), self.params.changes());
-        let (parameters, parameters_omitted) = (changes.kept.into(), changes.omitted);
-        NodeStatus { parameters, parameters_omitted, ..status }
+        self.runner.status(inputs, outputs, self.params.changes())
     }
 
     fn stop(&mut self) -> Result<()> {

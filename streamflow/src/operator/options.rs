@@ -36,3 +36,16 @@ pub struct NodeOptions<'a> {
     /// The graph's parameters, to which the node adds its own.
     pub params: &'a GraphParams,
 }
+
+impl<'a> NodeOptions<'a> {
+    /// Those of a node without other attributes than `#[streams(…)]`.
+    #[must_use]
+    pub fn plain(
+        streams: NodeStreams<'a>,
+        single_stream: &'a SingleStream,
+        params: &'a GraphParams,
+    ) -> Self {
+        let (count, conditions, on_failure) = (None, None, OnFailure::Stop);
+        Self { streams, count, conditions, on_failure, single_stream, params }
+    }
+}

@@ -25,6 +25,7 @@ use crate::context::{Activity, ExecutionContext, RunControl};
 use crate::driver::{DriverError, report_in_drop, report_unless_refused};
 use crate::error::{Error, Failure, Result, caught_as_error, drop_all, forget};
 use crate::message::Handled;
+use crate::param::ParamChanges;
 use crate::port::{Ports, ReceivingEnd, SendingEnd};
 use crate::time::Timestamp;
 
@@ -148,7 +149,12 @@ impl NodeRunner {
         self.most = ticks.map_or(most, |ticks| most.min(self.cx.tick().saturating_add(ticks)));
     }
 
-    pub(super) fn status(&self, inputs: Vec<PortStatus>, outputs: Vec<PortStatus>) -> NodeStatus {
+    pub(super) fn status(
+        &self,
+        inputs: Vec<PortStatus>,
+        outputs: Vec<PortStatus>,
+        changes: ParamChanges,
+    ) -> NodeStatus {
         let conditions = self.conditions.as_deref();
         let ports = NodePorts { inputs: &inputs, outputs: &outputs, tick: self.cx.tick() };
         let unmet = conditions.map(|conditions| conditions.unmet(&ports)).unwrap_or_default();
@@ -169,8 +175,8 @@ impl NodeRunner {
             runs_without_messages: self.runs_without_messages(),
             inputs,
             outputs,
-            parameters: Vec::new(),
-            parameters_omitted: 0,
+            parameters: changes.kept.into(),
+            parameters_omitted: changes.omitted,
             times: self.statistics.as_ref().map(|statistics| statistics.times()),
         }
     }

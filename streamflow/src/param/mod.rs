@@ -35,6 +35,7 @@ pub use graph::NoParams;
 #[doc(hidden)]
 pub use limits::Limits;
 pub use log::ParamChange;
+pub(crate) use log::ParamChanges;
 pub(crate) use node::NodeParams;
 #[doc(hidden)]
 pub use node::{Exchange, OperatorParams, ParamMaker};

@@ -43,6 +43,10 @@ pub struct ParamMaker {
 }
 
 impl ParamMaker {
+    fn new(node: &str) -> Self {
+        Self { state: Arc::new(NodeState::new(node)), params: Vec::new() }
+    }
+
     /// Makes the next parameter, from its name and its field.
     ///
     /// # Errors
@@ -108,12 +112,12 @@ impl<P> NodeParams<P> {
     where
         P: OperatorParams<O>,
     {
-        let state = Arc::new(NodeState::new(node));
-        let mut maker = ParamMaker { state: state.clone(), params: Vec::new() };
+        let mut maker = ParamMaker::new(node);
         let handle = P::of_operator(operator, &mut maker)?;
         if !P::ANY {
             return Ok(Self { handle, state: None });
         }
+        let state = maker.state;
         graph.add(state.clone(), handle.clone(), maker.params);
         Ok(Self { handle, state: Some(state) })
     }
@@ -131,6 +135,10 @@ impl<P> NodeParams<P> {
     where
         P: OperatorParams<O>,
     {
+        // Without this line, code for nothing would be compiled for each type of operator that has no parameters.
+        if !P::ANY {
+            return Ok(());
+        }
         let Some(state) = &self.state else { return Ok(()) };
         *locked(&state.changes) = ParamChanges::default();
         self.exchange(state, operator, 0);
@@ -173,7 +181,9 @@ impl<P> NodeParams<P> {
     where
         P: OperatorParams<O>,
     {
-        self.handle.each(operator, &mut Exchange { task: Task::Restore, done: Ok(()) });
+        if P::ANY {
+            self.handle.each(operator, &mut Exchange { task: Task::Restore, done: Ok(()) });
+        }
     }
 
     /// What this run has taken over.

@@ -10,9 +10,8 @@ use quote::{ToTokens, quote, quote_spanned};
 use super::again::again;
 use super::conditions::{self, make_conditions};
 use super::idents::{self, hygienic};
-use super::paths::{operator_call, operator_item};
 use crate::graph::model::{Graph, Node};
-use crate::graph::parts::{OnFailure, Streams};
+use crate::graph::parts::OnFailure;
 use crate::graph::spans::first_and_last;
 
 /// How many nodes, or edges, are made in one closure.
@@ -28,23 +27,24 @@ fn run_apart(ty: &TokenStream, statements: &TokenStream, value: &TokenStream) ->
     }
 }
 
+/// Runs statements that return no value.
+pub(super) fn run_in_closure(statements: &TokenStream) -> TokenStream {
+    let apart = run_apart(&quote!(()), statements, &quote!(()));
+    quote!(#apart;)
+}
+
 /// Runs statements that return no value, in chunks.
 pub(super) fn run_in_chunks(statements: &[TokenStream]) -> TokenStream {
     let chunks = statements.chunks(SIZE);
-    chunks
-        .map(|statements| {
-            let apart = run_apart(&quote!(()), &statements.iter().cloned().collect(), &quote!(()));
-            quote!(#apart;)
-        })
-        .collect()
+    chunks.map(|statements| run_in_closure(&statements.iter().cloned().collect())).collect()
 }
 
 /// Some of the nodes.
 pub(super) struct Chunk<'a> {
     /// The index of this chunk.
-    index: usize,
+    pub(super) index: usize,
     /// The nodes, each with its index in the graph.
-    nodes: Vec<(usize, &'a Node)>,
+    pub(super) nodes: Vec<(usize, &'a Node)>,
 }
 
 /// Divides the nodes into chunks.
@@ -67,12 +67,23 @@ impl Chunk<'_> {
         (!made.is_empty()).then(|| quote!(let #conditions = #apart;))
     }
 
-    /// Takes the conditions out of their box.
-    fn take_conditions_out(&self) -> Option<TokenStream> {
+    /// The variables of its nodes' conditions.
+    fn condition_names(&self) -> Vec<Ident> {
         let has_conditions = |node: &Node| !node.attributes.conditions.is_empty();
         let nodes = self.nodes.iter().filter(|(_, node)| has_conditions(node));
-        let names: Vec<Ident> = nodes.map(|&(index, _)| hygienic("conditions", index)).collect();
-        let conditions = hygienic("all_conditions", self.index);
+        nodes.map(|&(index, _)| hygienic("conditions", index)).collect()
+    }
+
+    /// The type of the box of the conditions, if there are any.
+    pub(super) fn conditions_type(&self) -> Option<TokenStream> {
+        let types = self.condition_names().into_iter();
+        let types: Vec<_> = types.map(|_| quote!(::streamflow::__private::Conditions)).collect();
+        (!types.is_empty()).then(|| quote!(::std::boxed::Box<(#(#types,)*)>))
+    }
+
+    /// Takes the conditions out of their box.
+    pub(super) fn take_conditions_out(&self) -> Option<TokenStream> {
+        let (names, conditions) = (self.condition_names(), hygienic("all_conditions", self.index));
         (!names.is_empty()).then(|| quote!(let (#(#names,)*) = *#conditions;))
     }
 
@@ -118,75 +129,30 @@ impl Chunk<'_> {
         quote!((#(#names)*))
     }
 
-    /// Makes the nodes from their operators, each in a box.
-    ///
-    /// The closure returns them in a struct: rustc then reports a mistake of an operator's type where a field names
-    /// the type, and not where the type is inferred.
-    pub(super) fn make_nodes(
-        &self,
-        graph: &Graph,
-        platform: &Ident,
-        live_pools: &[Ident],
-    ) -> TokenStream {
-        let (values, names) = (hygienic("values", self.index), self.value_names());
-        let holder = hygienic("Nodes", self.index);
-        let types = self.nodes.iter().map(|(_, node)| {
-            let (field, ty) = (idents::field(node), operator_item(&node.ty, "__Node"));
-            quote!(#field: #ty)
+    /// The type of the box of this tuple.
+    pub(super) fn values_type(&self) -> TokenStream {
+        let types = self.nodes.iter().map(|&(index, node)| {
+            let ty = &node.ty;
+            let count = &node.attributes.count;
+            let count = count.is_some().then(|| quote!(::core::primitive::u64,));
+            let restart =
+                again(index, node).map(|_| quote!(::core::primitive::u32, ::core::time::Duration,));
+            quote!(#ty, #count #restart)
         });
-        let made = self.nodes.iter().map(|&(index, node)| {
-            let (operator, field) = (hygienic("operator", index), idents::field(node));
-            let (ty, text) = (&node.ty, node.unraw_name());
-            let ports = operator_call(ty, "__ports", TokenStream::new());
-            let options = node_options(graph, index, node, live_pools);
-            let args = quote!(#operator, #ports, #text, #platform, #options);
-            let made = operator_call(ty, "__node", args);
-            let end = quote_spanned!(first_and_last(ty).1=> ?);
-            match again(index, node) {
-                Some(again) => {
-                    quote!(#field: ::streamflow::__private::restarting(#made #end, #again))
-                }
-                None => quote!(#field: #made #end),
-            }
-        });
-        let made = quote!(#holder { #(#made,)* __sized: () });
-        let conditions = self.take_conditions_out();
-        let taken = quote!(#conditions let #names = *#values;);
-        let apart = run_apart(&holder.to_token_stream(), &taken, &made);
-        let nodes = hygienic("nodes", self.index);
-        // The last field of a struct decides whether its size is known. A field whose type is no operator would make
-        // rustc report the size, too, at each use of the struct.
-        quote! {
-            #[allow(non_camel_case_types, dead_code)]
-            struct #holder { #(#types,)* __sized: () }
-            let mut #nodes = #apart;
-        }
+        quote!(::std::boxed::Box<(#(#types)*)>)
     }
 
-    /// Binds each node's name to its ports, `let a = &mut a.ports;`. With this binding, the `a.out` of an edge is the
-    /// field `out` of these ports.
-    pub(super) fn borrow_ports(&self) -> TokenStream {
-        let (holder, nodes) = (hygienic("Nodes", self.index), hygienic("nodes", self.index));
-        let ports = self.nodes.iter().map(|(_, node)| {
-            let (name, field) = (&node.name, idents::field(node));
-            let ports = quote_spanned!(field.span()=> &mut #field.ports);
-            quote! {
-                #[allow(unused_variables)]
-                let #name = #ports;
-            }
-        });
-        let fields = self.fields();
-        quote! {
-            let #holder { #(#fields,)* .. } = &mut #nodes;
-            #(#ports)*
-        }
+    /// Takes the operators and counts out of their box.
+    pub(super) fn take_values_out(&self) -> TokenStream {
+        let (names, values) = (self.value_names(), hygienic("values", self.index));
+        quote!(let #names = *#values;)
     }
 
     /// Takes the nodes out of the struct, under the names of its fields.
     pub(super) fn take_nodes_out(&self) -> TokenStream {
-        let (holder, nodes) = (hygienic("Nodes", self.index), hygienic("nodes", self.index));
+        let (holder, made) = (hygienic("Nodes", self.index), hygienic("made", self.index));
         let fields = self.fields();
-        quote!(let #holder { #(#fields,)* .. } = #nodes;)
+        quote!(let #holder { #(#fields,)* .. } = #made;)
     }
 
     /// The fields of its nodes.
@@ -196,7 +162,7 @@ impl Chunk<'_> {
 }
 
 /// The names of the values of `#[on_failure(restart(most, back_off))]`.
-fn restart_names(index: usize) -> (Ident, Ident) {
+pub(super) fn restart_names(index: usize) -> (Ident, Ident) {
     (hygienic("most", index), hygienic("back_off", index))
 }
 
@@ -212,59 +178,4 @@ fn evaluate_restart(index: usize, node: &Node) -> Option<TokenStream> {
         let #most_name: #most_type = #most;
         let #back_off_name = #back_off;
     })
-}
-
-/// `OnFailure::…`
-fn on_failure(index: usize, node: &Node) -> TokenStream {
-    let policy = match &node.attributes.on_failure {
-        None | Some(OnFailure::Stop) => quote!(Stop),
-        Some(OnFailure::Skip) => quote!(Skip),
-        Some(OnFailure::Restart { .. }) => {
-            let (most, back_off) = restart_names(index);
-            quote!(Restart { most: #most, back_off: #back_off })
-        }
-    };
-    quote!(::streamflow::__private::OnFailure::#policy)
-}
-
-/// `NodeOptions { … }`
-fn node_options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) -> TokenStream {
-    let streams = match &node.attributes.streams {
-        Streams::OwnPool if graph.header.green_contexts.is_some() => quote!(Own(&__GREEN)),
-        Streams::OwnPool => quote!(Default),
-        Streams::Adopt => quote!(None),
-        Streams::Pool(name) => {
-            let live = graph.pools.iter().zip(live_pools).find(|(pool, _)| pool.name == *name);
-            match live {
-                Some((_, live)) => quote!(Pool(&#live)),
-                None => quote!(Default),
-            }
-        }
-    };
-    let count = match &node.attributes.count {
-        Some(_) => {
-            let count = hygienic("count", index);
-            quote!(::core::option::Option::Some(#count))
-        }
-        None => quote!(::core::option::Option::None),
-    };
-    let on_failure = on_failure(index, node);
-    let (single_stream, graph_params) = (idents::single_stream(), idents::graph_params());
-    let conditions = match node.attributes.conditions[..] {
-        [] => quote!(::core::option::Option::None),
-        _ => {
-            let conditions = hygienic("conditions", index);
-            quote!(::core::option::Option::Some(#conditions))
-        }
-    };
-    quote! {
-        ::streamflow::__private::NodeOptions {
-            streams: ::streamflow::__private::NodeStreams::#streams,
-            count: #count,
-            conditions: #conditions,
-            on_failure: #on_failure,
-            single_stream: &#single_stream,
-            params: &#graph_params,
-        }
-    }
 }

@@ -42,8 +42,7 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
     let conditions = chunks.iter().filter_map(Chunk::make_conditions);
     let values = chunks.iter().map(Chunk::evaluate_values);
     let (edge_options, wiring) = (wiring::evaluate_options(graph), wiring::connect_edges(graph));
-    let nodes = chunks.iter().map(|chunk| chunk.make_nodes(graph, &platform, &live_pools));
-    let ports = chunks.iter().map(Chunk::borrow_ports);
+    let nodes = chunks.iter().map(|chunk| chunk.make_nodes(graph, &live_pools));
     let nodes_taken_out = chunks.iter().map(Chunk::take_nodes_out);
     let fields = chunks.iter().flat_map(Chunk::fields);
     let made = quote!(Self {
@@ -76,7 +75,6 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
         #single_stream
         let #graph_params = ::streamflow::__private::GraphParams::default();
         #(#nodes)*
-        #(#ports)*
         #wiring
         #(#left_out)*
         let #platform = ::core::clone::Clone::clone(#platform);

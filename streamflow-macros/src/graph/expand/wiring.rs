@@ -1,7 +1,9 @@
 //! The edges, as calls whose bounds check them, underlined where the user wrote the edge.
 //!
-//! The calls repeat the user's `a.out`, which resolves because `Chunk::borrow_ports` has bound the name `a` to the
-//! ports of the node.
+//! The calls repeat the user's `a.out`, which resolves because `bind_ports` has bound the name `a` to the ports of
+//! the node.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -9,29 +11,126 @@ use syn::Expr;
 use syn::spanned::Spanned;
 
 use super::chunk;
-use super::idents::{first_message, hygienic, hygienic_platform};
-use super::paths::{parenthesized, private_call};
+use super::functions::{Argument, Function};
+use super::idents::{self, first_message, hygienic, hygienic_platform};
+use super::paths::{operator_item, parenthesized, private_call};
 use crate::graph::conditions::{Condition, ConditionKind};
 use crate::graph::model::{Discard, Edge, Graph, Node};
 use crate::graph::parts::{Carries, EdgeAttributes, PartialPort, Policy, Port, Streams};
 use crate::graph::spans::{Underline, first_and_last};
 
-/// All edges, discards and conditions.
+/// A statement that connects or checks ports.
+struct Statement {
+    tokens: TokenStream,
+    /// The indices of the nodes whose ports it names. `None` if it names an unknown node, which rustc then reports.
+    nodes: Option<Vec<usize>>,
+    /// Whether it uses other values of `new`, or has a `?`.
+    has_values: bool,
+}
+
+/// All edges, discards and conditions, in this order: an input with several producers reads them in the order of their
+/// edges.
 pub(super) fn connect_edges(graph: &Graph) -> TokenStream {
+    let edges = graph.edges.iter().enumerate().map(|(index, edge)| {
+        let EdgeAttributes { carries, capacity, policy, initial, .. } = &edge.attributes;
+        let has_values = *carries == Carries::Transfer
+            || capacity.is_some()
+            || policy.is_some()
+            || initial.is_some();
+        let nodes = indices(graph, &[&edge.output, &edge.input]);
+        Statement { tokens: connect_edge(graph, index, edge), nodes, has_values }
+    });
+    let discards = graph.discards.iter().map(|discard| {
+        let nodes = indices(graph, &[&discard.output]);
+        Statement { tokens: discard_output(discard), nodes, has_values: false }
+    });
+    let conditions = graph.nodes.iter().enumerate().flat_map(|(index, node)| {
+        let nodes = Some(vec![index]);
+        let checks = check_condition_ports(node).into_iter();
+        checks.map(move |tokens| Statement { tokens, nodes: nodes.clone(), has_values: false })
+    });
+    let all: Vec<Statement> = edges.chain(discards).chain(conditions).collect();
+    let runs = all.chunk_by(|a, b| is_in_function(a) == is_in_function(b));
+    let runs = runs.flat_map(|run| run.chunks(chunk::SIZE)).enumerate();
+    let runs = runs.map(|(index, run)| run_statements(graph, index, run));
     let completions = graph.completions.iter().map(complete_port);
-    let edges =
-        graph.edges.iter().enumerate().map(|(index, edge)| connect_edge(graph, index, edge));
-    let discards = graph.discards.iter().map(discard_output);
-    let conditions = graph.nodes.iter().flat_map(check_condition_ports);
-    let all: Vec<TokenStream> = edges.chain(discards).chain(conditions).collect();
-    let all = chunk::run_in_chunks(&all);
+    // An editor infers the types of arguments, and not those of variables that `bind_ports` binds.
+    let ports = graph.nodes.iter().map(|node| {
+        let (name, ports) = (&node.name, operator_item(&node.ty, "Ports"));
+        quote!(#name: &mut #ports)
+    });
     quote! {
         #[allow(unused, unexpected_cfgs, clippy::all)]
         {
-            #(#completions)*
-            #all
+            #[cfg(rust_analyzer)]
+            fn __complete(#(#ports),*) {
+                #(#completions)*
+            }
+            #(#runs)*
         }
     }
+}
+
+/// The indices of the nodes of these ports, if they are there.
+fn indices(graph: &Graph, ports: &[&Port]) -> Option<Vec<usize>> {
+    ports.iter().map(|port| graph.nodes.index_of(port)).collect()
+}
+
+fn is_in_function(statement: &Statement) -> bool {
+    statement.nodes.is_some() && !statement.has_values
+}
+
+/// Runs a few statements in a function that takes the chunks of their nodes, or else in a closure.
+fn run_statements(graph: &Graph, index: usize, statements: &[Statement]) -> TokenStream {
+    let tokens = statements.iter().map(|statement| &statement.tokens);
+    let nodes: Option<Vec<&[usize]>> =
+        statements.iter().map(|statement| statement.nodes.as_deref()).collect();
+    let nodes: BTreeSet<usize> = match nodes {
+        Some(nodes) => nodes.into_iter().flatten().copied().collect(),
+        // rustc proposes a name for the unknown one.
+        None => (0..graph.nodes.len()).collect(),
+    };
+    let bound = bind_ports(graph, nodes.iter().copied());
+    let body = quote!(#bound #(#tokens)*);
+    if !statements.iter().all(is_in_function) {
+        return chunk::run_in_closure(&body);
+    }
+    let chunks: BTreeSet<usize> = nodes.into_iter().map(|node| node / chunk::SIZE).collect();
+    let arguments = chunks.into_iter().map(|chunk| {
+        let (nodes, holder) = (hygienic("nodes", chunk), hygienic("Nodes", chunk));
+        Argument::new(nodes.clone(), quote!(&mut #holder), nodes.to_token_stream())
+    });
+    let function = Function {
+        name: hygienic("connect", index),
+        arguments: arguments.collect(),
+        returns: quote!(()),
+        body,
+    };
+    let (define, call) = (function.define(), function.call());
+    quote!(#define #call;)
+}
+
+/// Binds the names of nodes to their ports, `let a = &mut a.ports;`. With this binding, the `a.out` of an edge is the
+/// field `out` of these ports.
+fn bind_ports(graph: &Graph, nodes: impl Iterator<Item = usize>) -> TokenStream {
+    let mut by_chunk: BTreeMap<usize, Vec<&Node>> = BTreeMap::new();
+    for index in nodes {
+        by_chunk.entry(index / chunk::SIZE).or_default().push(&graph.nodes[index]);
+    }
+    let chunks = by_chunk.into_iter().map(|(chunk, nodes)| {
+        let (holder, made) = (hygienic("Nodes", chunk), hygienic("nodes", chunk));
+        let fields = nodes.iter().map(|node| idents::field(node));
+        let ports = nodes.iter().map(|node| {
+            let (name, field) = (&node.name, idents::field(node));
+            let ports = quote_spanned!(field.span()=> &mut #field.ports);
+            quote!(let #name = #ports;)
+        });
+        quote! {
+            let #holder { #(#fields,)* .. } = &mut *#made;
+            #(#ports)*
+        }
+    });
+    chunks.collect()
 }
 
 fn connect_edge(graph: &Graph, index: usize, edge: &Edge) -> TokenStream {
@@ -110,8 +209,8 @@ fn device_of(graph: &Graph, input: &Port) -> TokenStream {
     }
 }
 
-/// Evaluates the user's expressions in the attributes of edges. This comes before `Chunk::borrow_ports`, whose bindings
-/// may shadow a parameter.
+/// Evaluates the user's expressions in the attributes of edges. This comes before `bind_ports`, whose bindings may
+/// shadow a parameter.
 pub(super) fn evaluate_options(graph: &Graph) -> TokenStream {
     let value = |(index, edge): (usize, &Edge)| {
         let EdgeAttributes { capacity, initial, .. } = &edge.attributes;
@@ -183,10 +282,5 @@ fn complete_port(partial: &PartialPort) -> TokenStream {
         let name = name.as_ref().unwrap_or(&missing);
         quote!(#dot #name)
     });
-    quote! {
-        #[cfg(rust_analyzer)]
-        {
-            let _ = &#node #access;
-        }
-    }
+    quote!(let _ = &#node #access;)
 }

@@ -1,0 +1,52 @@
+//! Functions within `new`, for code that uses arguments alone, and no other value of `new`.
+//!
+//! Such code could be in closures as well. But rustc's time would then grow with the square of the graph: when it
+//! compiles incrementally, it hashes the types of all of `new` once for each closure in `new`. An inner function is
+//! checked apart. The user's expressions name values of `new`, so they are in closures: see `chunk.rs`.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+/// An argument of a function.
+pub(super) struct Argument {
+    pub(super) name: Ident,
+    pub(super) ty: TokenStream,
+    /// What `new` passes.
+    pub(super) value: TokenStream,
+}
+
+impl Argument {
+    pub(super) fn new(name: Ident, ty: TokenStream, value: TokenStream) -> Self {
+        Self { name, ty, value }
+    }
+}
+
+/// A function.
+pub(super) struct Function {
+    pub(super) name: Ident,
+    pub(super) arguments: Vec<Argument>,
+    pub(super) returns: TokenStream,
+    pub(super) body: TokenStream,
+}
+
+impl Function {
+    /// The function itself. It is not inlined, so that its variables are not in the stack frame of `new`.
+    pub(super) fn define(&self) -> TokenStream {
+        let Self { name, arguments, returns, body } = self;
+        let arguments = arguments.iter().map(|Argument { name, ty, .. }| quote!(#name: #ty));
+        quote! {
+            #[allow(non_snake_case, unused, unexpected_cfgs, clippy::all, clippy::pedantic)]
+            #[inline(never)]
+            fn #name(#(#arguments,)*) -> #returns {
+                #body
+            }
+        }
+    }
+
+    /// A call of it.
+    pub(super) fn call(&self) -> TokenStream {
+        let values = self.arguments.iter().map(|argument| &argument.value);
+        let name = &self.name;
+        quote!(#name(#(#values,)*))
+    }
+}

@@ -1,0 +1,182 @@
+//! Makes the nodes from the operators, counts and conditions that `chunk.rs` has evaluated.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+
+use super::again::again;
+use super::chunk::{Chunk, restart_names};
+use super::functions::{Argument, Function};
+use super::idents::{self, hygienic, hygienic_platform};
+use super::paths::{operator_call, operator_item};
+use crate::graph::model::{Graph, Node};
+use crate::graph::parts::{OnFailure, Streams};
+use crate::graph::spans::first_and_last;
+
+impl Chunk<'_> {
+    /// Makes the nodes of this chunk, each in a box.
+    ///
+    /// The function returns them in a struct: rustc then reports a mistake of an operator's type where a field names
+    /// the type, and not where the type is inferred.
+    pub(super) fn make_nodes(&self, graph: &Graph, live_pools: &[Ident]) -> TokenStream {
+        let holder = hygienic("Nodes", self.index);
+        let types = self.nodes.iter().map(|(_, node)| {
+            let (field, ty) = (idents::field(node), operator_item(&node.ty, "__Node"));
+            quote!(#field: #ty)
+        });
+        let fields =
+            self.nodes.iter().map(|&(index, node)| make_node(graph, index, node, live_pools));
+        let (take_conditions_out, taken) = (self.take_conditions_out(), self.take_values_out());
+        let function = Function {
+            name: hygienic("make_nodes", self.index),
+            arguments: self.arguments(graph, live_pools),
+            returns: quote!(::core::result::Result<#holder, ::streamflow::__private::Error>),
+            body: quote! {
+                #take_conditions_out
+                #taken
+                ::core::result::Result::Ok(#holder { #(#fields,)* __sized: () })
+            },
+        };
+        let (define, call) = (function.define(), function.call());
+        let (made, nodes) = (hygienic("made", self.index), hygienic("nodes", self.index));
+        // The last field of a struct decides whether its size is known. A field whose type is no operator would make
+        // rustc report the size, too, at each use of the struct.
+        quote! {
+            #[allow(non_camel_case_types, dead_code)]
+            struct #holder { #(#types,)* __sized: () }
+            #define
+            let mut #made = #call?;
+            #[allow(unused_variables)]
+            let #nodes = &mut #made;
+        }
+    }
+
+    /// What the function takes from `new`.
+    fn arguments(&self, graph: &Graph, live_pools: &[Ident]) -> Vec<Argument> {
+        let same = |name: Ident, ty| Argument::new(name.clone(), ty, name.to_token_stream());
+        let borrowed = |name: Ident, ty: TokenStream| {
+            Argument::new(name.clone(), quote!(&#ty), quote!(&#name))
+        };
+        let platform = hygienic_platform();
+        let mut arguments = vec![
+            same(platform, quote!(&::streamflow::__private::Platform)),
+            borrowed(idents::single_stream(), quote!(::streamflow::__private::SingleStream)),
+            borrowed(idents::graph_params(), quote!(::streamflow::__private::GraphParams)),
+            same(hygienic("values", self.index), self.values_type()),
+        ];
+        arguments.extend(
+            self.conditions_type().map(|ty| same(hygienic("all_conditions", self.index), ty)),
+        );
+        let has_own_green = |node: &Node| {
+            graph.header.green_contexts.is_some()
+                && matches!(node.attributes.streams, Streams::OwnPool)
+        };
+        if self.nodes.iter().any(|(_, node)| has_own_green(node)) {
+            let ty = quote!(&::streamflow::__private::CudaStreamPool);
+            arguments.push(Argument::new(own_green(), ty, quote!(&__GREEN)));
+        }
+        for (pool, live) in graph.pools.iter().zip(live_pools) {
+            if self.nodes.iter().any(|(_, node)| node.is_on(pool)) {
+                let ty = quote!(::streamflow::__private::StreamPool);
+                arguments.push(borrowed(live.clone(), ty));
+            }
+        }
+        for &(index, node) in &self.nodes {
+            let ty = &node.ty;
+            let again = again(index, node);
+            arguments.extend(
+                again.map(|again| same(again, quote!(::streamflow::__private::Again<#ty>))),
+            );
+        }
+        arguments
+    }
+}
+
+/// `field: Node`
+fn make_node(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) -> TokenStream {
+    let (operator, field) = (hygienic("operator", index), idents::field(node));
+    let (ty, text, platform) = (&node.ty, node.unraw_name(), hygienic_platform());
+    let options = node_options(graph, index, node, live_pools);
+    let args = quote!(#operator, #text, #platform, #options);
+    let made = operator_call(ty, "__node", args);
+    let end = quote_spanned!(first_and_last(ty).1=> ?);
+    match again(index, node) {
+        Some(again) => quote!(#field: ::streamflow::__private::restarting(#made #end, #again)),
+        None => quote!(#field: #made #end),
+    }
+}
+
+/// The pool of a node without `#[streams]` in a graph with green contexts.
+fn own_green() -> Ident {
+    hygienic("own_green", 0)
+}
+
+/// `OnFailure::…`
+fn on_failure(index: usize, node: &Node) -> TokenStream {
+    let policy = match &node.attributes.on_failure {
+        None | Some(OnFailure::Stop) => quote!(Stop),
+        Some(OnFailure::Skip) => quote!(Skip),
+        Some(OnFailure::Restart { .. }) => {
+            let (most, back_off) = restart_names(index);
+            quote!(Restart { most: #most, back_off: #back_off })
+        }
+    };
+    quote!(::streamflow::__private::OnFailure::#policy)
+}
+
+/// `NodeOptions { … }`
+fn node_options(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) -> TokenStream {
+    let streams = match &node.attributes.streams {
+        Streams::OwnPool if graph.header.green_contexts.is_some() => {
+            let green = own_green();
+            quote!(Own(#green))
+        }
+        Streams::OwnPool => quote!(Default),
+        Streams::Adopt => quote!(None),
+        Streams::Pool(name) => {
+            let live = graph.pools.iter().zip(live_pools).find(|(pool, _)| pool.name == *name);
+            match live {
+                Some((_, live)) => quote!(Pool(#live)),
+                None => quote!(Default),
+            }
+        }
+    };
+    let (single_stream, graph_params) = (idents::single_stream(), idents::graph_params());
+    let attributes = &node.attributes;
+    if attributes.count.is_none()
+        && attributes.conditions.is_empty()
+        && attributes.on_failure.is_none()
+    {
+        return quote! {
+            ::streamflow::__private::NodeOptions::plain(
+                ::streamflow::__private::NodeStreams::#streams,
+                #single_stream,
+                #graph_params,
+            )
+        };
+    }
+    let count = match &attributes.count {
+        Some(_) => {
+            let count = hygienic("count", index);
+            quote!(::core::option::Option::Some(#count))
+        }
+        None => quote!(::core::option::Option::None),
+    };
+    let on_failure = on_failure(index, node);
+    let conditions = match attributes.conditions[..] {
+        [] => quote!(::core::option::Option::None),
+        _ => {
+            let conditions = hygienic("conditions", index);
+            quote!(::core::option::Option::Some(#conditions))
+        }
+    };
+    quote! {
+        ::streamflow::__private::NodeOptions {
+            streams: ::streamflow::__private::NodeStreams::#streams,
+            count: #count,
+            conditions: #conditions,
+            on_failure: #on_failure,
+            single_stream: #single_stream,
+            params: #graph_params,
+        }
+    }
+}
