@@ -34,10 +34,14 @@ pub use context::{ExecutionContext, Stream, Table};
 pub use error::failure::Result;
 #[doc(inline)]
 pub use error::{Error, Failure};
+#[cfg(feature = "half")]
 #[doc(inline)]
 pub use half::f16;
 #[doc(inline)]
 pub use kernel::Grid;
+#[cfg(not(feature = "half"))]
+#[doc(inline)]
+pub use memory::f16;
 #[doc(inline)]
 pub use memory::{Buffer, Download, Element, Shared, Tensor};
 #[doc(inline)]

@@ -25,6 +25,7 @@ macro_rules! plain {
 }
 plain!(i8, u8, i16, u16, i32, u32, i64, u64, usize, f32, f64);
 // SAFETY: `half::f16` is a transparent `u16`.
+#[cfg(feature = "half")]
 unsafe impl Plain for half::f16 {}
 
 /// One kernel parameter by value.

@@ -122,7 +122,9 @@ mod tests {
     use super::*;
     use crate::driver::HostArgs;
     use crate::kernel;
-    use crate::kernel::{Kernel, ParamKind};
+    use crate::kernel::Kernel;
+    #[cfg(feature = "half")]
+    use crate::kernel::ParamKind;
 
     use crate::memory::Element;
     use crate::{Buffer, Platform, device};
@@ -226,6 +228,7 @@ mod tests {
         unsafe { (scale::<f32>::INFO.host)(HostArgs { params: &params }) };
     }
 
+    #[cfg(feature = "half")]
     #[test]
     fn each_instance_has_its_types_and_its_line() {
         let info = scale::<half::f16>::INFO;

@@ -17,7 +17,7 @@ mod sealed {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed to a kernel by value",
     label = "not a kernel's scalar type",
-    note = "a kernel takes slices `&[T]` and `&mut [T]`, and by value `f16`, `i8` to `i64`, `u8` to `u64`, `usize`, `f32` and `f64`",
+    note = "a kernel takes slices `&[T]` and `&mut [T]`, and by value `i8` to `i64`, `u8` to `u64`, `usize`, `f32`, `f64`, and `f16` with streamflow's feature `half`",
     note = "no other type can become one: pass a struct's fields one by one, and a complex number as two `f32`, or as one more dimension of a tensor"
 )]
 pub unsafe trait Scalar: Plain + Debug + Display + sealed::Sealed {
@@ -32,7 +32,7 @@ pub unsafe trait Scalar: Plain + Debug + Display + sealed::Sealed {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an element type of device memory",
     label = "not an element type",
-    note = "element types are `f16`, `i8` to `i64`, `u8` to `u64`, `f32` and `f64`; a type parameter needs the bound `Element`"
+    note = "element types are `i8` to `i64`, `u8` to `u64`, `f32`, `f64`, and `f16` with streamflow's feature `half`; a type parameter needs the bound `Element`"
 )]
 pub unsafe trait Element: Scalar + Default + PartialOrd {
     /// The type's name in NumPy and its kin, as `float32`.
@@ -58,8 +58,12 @@ macro_rules! elements {
     };
 }
 
+#[cfg(feature = "half")]
 elements! {
     half::f16: "half", "float16";
+}
+
+elements! {
     f32: "float", "float32";
     f64: "double", "float64";
     i8: "signed char", "int8";
@@ -71,6 +75,17 @@ elements! {
     u32: "unsigned int", "uint32";
     u64: "unsigned long long", "uint64";
 }
+
+/// Stands for the `f16` of the crate `half` as long as the feature `half` is off. It is no element type and has no
+/// values: where a program uses it, rustc's error names the feature.
+///
+/// ```compile_fail,E0277
+/// let halves: streamflow::Tensor<streamflow::f16>;
+/// ```
+#[cfg(not(feature = "half"))]
+#[allow(non_camel_case_types, reason = "the name of the type that it stands for")]
+#[derive(Debug)]
+pub enum f16 {}
 
 impl sealed::Sealed for usize {}
 // SAFETY: both have eight bytes; CUDA has no host with other pointers any more.

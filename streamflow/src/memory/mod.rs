@@ -47,6 +47,8 @@ pub(crate) use block::Block;
 pub use buffer::Buffer;
 pub use copy::Downloadable;
 pub use download::Download;
+#[cfg(not(feature = "half"))]
+pub use element::f16;
 pub use element::{Element, Scalar};
 pub(crate) use free::MemoryAmount;
 pub use limits::{MemoryLimits, MemoryOptions};

@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
-use half::f16;
-
 use crate::driver::Plain;
+#[cfg(feature = "half")]
+use crate::f16;
 
 /// Lengths at which kernels go wrong: none, one, odd numbers, and around the sizes of warps and blocks.
 const EDGES: [usize; 29] = [
@@ -86,7 +86,7 @@ impl Draw {
     }
 }
 
-/// A number that can be drawn: `f16`, `f32`, `f64`, `usize`, and integers of 8 to 64 bits.
+/// A number that can be drawn: `f32`, `f64`, `usize`, integers of 8 to 64 bits, and `f16` with the feature `half`.
 pub trait Drawn: Plain {
     /// A number in a range, for [`Draw::value`].
     #[doc(hidden)]
@@ -139,8 +139,11 @@ macro_rules! floats {
         )*
     };
 }
+#[cfg(feature = "half")]
 floats! {
     f16: f16::from_f64, f16::to_f64;
+}
+floats! {
     f32: |x: f64| x as f32, f64::from;
     f64: |x: f64| x, |x: f64| x;
 }
@@ -171,6 +174,7 @@ mod tests {
         let mean = floats.iter().sum::<f32>() / floats.len() as f32;
         assert!((mean - 0.5).abs() < 0.1, "{mean}");
         assert!(all(f64::MIN..=f64::MAX).iter().all(|x| x.is_finite()));
+        #[cfg(feature = "half")]
         all(f16::from_f32(-0.1)..=f16::from_f32(0.3));
         assert_eq!(Draw::new(0).value(5..=5_usize), 5);
         #[expect(clippy::reversed_empty_ranges, reason = "an empty range")]

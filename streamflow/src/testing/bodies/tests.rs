@@ -1,8 +1,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use super::*;
+use crate::kernel;
 use crate::testing::KernelBody;
-use crate::{Element, f16, kernel};
+#[cfg(feature = "half")]
+use crate::{Element, f16};
 
 /// out[i] = a * x[i]
 #[kernel(requires(out.len() == x.len()), unsafe cuda = "")]
@@ -119,6 +121,7 @@ fn input_that_the_kernel_refuses_is_reported() {
 }
 
 /// Scalars of every type, a slice that is only read, and two that are written.
+#[cfg(feature = "half")]
 #[kernel(partial, unsafe cuda = "")]
 #[allow(clippy::too_many_arguments, reason = "one of each type")]
 fn each_type<T: Element>(
@@ -145,6 +148,7 @@ fn each_type<T: Element>(
     second[7..12].copy_from_slice(&all);
 }
 
+#[cfg(feature = "half")]
 #[test]
 fn scalars_of_every_type_and_several_slices_reach_the_kernel() {
     let host = Platform::host().build().unwrap();
