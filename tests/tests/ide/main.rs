@@ -1,5 +1,5 @@
-//! Editor support inside `graph!`: completion of nodes and ports, hover and go-to-definition, also in incomplete
-//! statements.
+//! Editor support inside `graph!`, `#[operator]` and `compute`: completion of nodes, ports and types, hover and
+//! go-to-definition, also in incomplete statements.
 //!
 //! The test queries rust-analyzer over LSP. It is reported as skipped where there is none, neither at
 //! `STREAMFLOW_RUST_ANALYZER` nor in the path. `STREAMFLOW_REQUIRE_RUST_ANALYZER=1` makes that a failure.
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use server::{Answer, Server};
 use streamflow_tests::{Failed, Suite, check};
 
-/// The program. `/*here*/` is replaced by the typed text.
+/// The program. `/*here*/` is replaced by the typed text, or `/*field*/`, or `/*compute*/`.
 const PROGRAM: &str = r#"use streamflow::prelude::*;
 
 /// Makes frames.
@@ -31,6 +31,14 @@ pub struct Cast {
     src: &Tensor<u8>,
     #[output]
     dst: Tensor<f32>,
+    /*field*/
+}
+
+impl Compute for Cast {
+    fn compute(&mut self, io: CastIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        /*compute*/
+        Ok(())
+    }
 }
 
 #[operator]
@@ -64,6 +72,10 @@ enum Case {
     Hovers(&'static str, &'static [&'static str]),
     /// The item at the cursor is declared in the line with this text.
     Leads(&'static str, &'static str),
+    /// As `Completes`, for a field of an operator.
+    Field(&'static str, &'static [&'static str]),
+    /// As `Completes`, for a statement of `compute`.
+    Compute(&'static str, &'static [&'static str]),
 }
 
 const CASES: &[Case] = &[
@@ -82,12 +94,25 @@ const CASES: &[Case] = &[
     Case::Completes("let more: Cam| = Camera::new();", &["Camera"]),
     Case::Hovers("left.fr|ame >> cast.src;", &["frame", "The frame of this tick"]),
     Case::Hovers("left.frame >> cast.s|rc;", &["src", "Bytes"]),
-    Case::Hovers("le|ft.frame >> cast.src;", &["left", "CameraPorts"]),
+    Case::Hovers("le|ft.frame >> cast.src;", &["left", "Camera_Ports"]),
     Case::Leads("left.fr|ame >> cast.src;", "    frame: Tensor<u8>,"),
     Case::Leads("left.frame >> cast.s|rc;", "    src: &Tensor<u8>,"),
     Case::Leads("right.frame >> ca|st.src;", "        let cast: Cast"),
     Case::Leads("ri|ght.frame >> cast.src;", "        let right: Camera"),
     Case::Leads("fuse.de|pth", "    depth: Tensor<f32>,"),
+    // Fields of an operator: types.
+    Case::Field("more: Host|,", &["HostData"]),
+    // `compute`: ports, and what can be done with them.
+    Case::Compute("io.|", &["src", "dst"]),
+    Case::Compute("io.|;", &["src", "dst"]),
+    Case::Compute("io.src.|", &["receive"]),
+    Case::Compute("io.src.receive().|", &["receive_cuda_stream"]),
+    Case::Compute(
+        "let (src, stream) = io.src.receive().receive_cuda_stream(cx)?; io.dst.|",
+        &["emit"],
+    ),
+    Case::Compute("cx.|", &["tensor", "download", "tick"]),
+    Case::Compute("self.|", &["compute"]),
 ];
 
 fn main() -> ExitCode {
@@ -121,17 +146,26 @@ fn all() -> Result<Option<String>, Failed> {
 
 /// Runs one case. Returns a line with the typed text and the answer, as an error if the answer is wrong.
 fn run_case(server: &mut Server, case: &Case) -> Result<Result<String, String>, Failed> {
-    let (Case::Completes(typed, _) | Case::Hovers(typed, _) | Case::Leads(typed, _)) = case;
+    let (Case::Completes(typed, _)
+    | Case::Hovers(typed, _)
+    | Case::Leads(typed, _)
+    | Case::Field(typed, _)
+    | Case::Compute(typed, _)) = case;
+    let place = match case {
+        Case::Field(..) => "/*field*/",
+        Case::Compute(..) => "/*compute*/",
+        _ => "/*here*/",
+    };
     let (before, after) =
         typed.split_once('|').ok_or_else(|| Failed::msg("a case without a cursor"))?;
     let (head, tail) =
-        PROGRAM.split_once("/*here*/").ok_or_else(|| Failed::msg("a program without a place"))?;
+        PROGRAM.split_once(place).ok_or_else(|| Failed::msg("a program without a place"))?;
     let text = format!("{head}{before}{after}{tail}");
     let line = head.matches('\n').count();
     let column = head.len() - head.rfind('\n').map_or(0, |at| at + 1) + before.len();
     server.change(&text)?;
     Ok(match case {
-        Case::Completes(_, wanted) => {
+        Case::Completes(_, wanted) | Case::Field(_, wanted) | Case::Compute(_, wanted) => {
             let Answer(offered) = server.completions(line, column)?;
             let missing = wanted.iter().any(|name| !offered.iter().any(|other| other == name));
             // Offering a port of another node is a failure.
