@@ -9,7 +9,7 @@ fn types(nodes: usize) -> usize {
 
 /// A program without steps, which measures the compiler, the linker and cargo alone.
 pub(crate) fn empty() -> String {
-    "fn main() -> streamflow::Result<()> {\n    streamflow::Platform::host().build().map(drop)\n}\n"
+    "fn main() -> streamflow::Result<()> {\n    streamflow::Platform::host().build()?;\n    Ok(())\n}\n"
         .into()
 }
 
@@ -73,7 +73,8 @@ impl Step{i} {{
     text + "
 fn main() -> Result<()> {
     let mut app = App::new(&Platform::host().build()?)?;
-    (0..10).try_for_each(|_| app.tick())
+    (0..10).try_for_each(|_| app.tick())?;
+    Ok(())
 }
 "
 }
@@ -176,7 +177,8 @@ pub(crate) fn graph(nodes: usize, value: usize) -> String {
     let _ = writeln!(text, "        node{}.out >> sink.data;\n    }}\n}}", nodes - 1);
     text + "
 fn main() -> Result<()> {
-    App::new(&Platform::host().build()?, 10)?.run().map(drop)
+    App::new(&Platform::host().build()?, 10)?.run()?;
+    Ok(())
 }
 "
 }
