@@ -233,6 +233,17 @@ pub enum Error {
         reason: &'static str,
     },
 
+    /// Memory can't pass between streamflow and other code.
+    #[error("{what}: {reason}; {remedy}")]
+    Exchange {
+        /// What can't pass.
+        what: String,
+        /// Why.
+        reason: String,
+        /// What to do.
+        remedy: String,
+    },
+
     /// A view with gaps was used where dense memory is needed.
     #[error(
         "a view of shape {shape:?} with strides {strides:?} is not contiguous; copy it into a tensor of its own first"

@@ -2,6 +2,9 @@
 //! their streams and their memory. [`Platform::builder`] makes one.
 
 mod builder;
+#[cfg(feature = "dlpack")]
+mod dlpack;
+mod foreign;
 mod host;
 mod module;
 mod options;

@@ -2,9 +2,11 @@
 //! such tests.
 
 mod bare;
+mod outside;
 pub mod reports;
 
 pub use bare::{BYTES, Bare, host_function, part};
+pub use outside::{ForeignEvent, Outside, Returned, VALUE, read_outside};
 
 use std::sync::Arc;
 
@@ -318,6 +320,16 @@ pub fn record(driver: &dyn Driver, event: RawEvent, stream: RawStream) -> Driver
 pub fn wait(driver: &dyn Driver, stream: RawStream, event: RawEvent) -> DriverResult<()> {
     // SAFETY: these tests destroy their streams and events last.
     unsafe { driver.wait_event(stream, event) }
+}
+
+/// Makes a stream wait for all work of its device.
+///
+/// # Errors
+/// Those of the driver.
+pub fn wait_for_device(driver: &dyn Driver, stream: RawStream) -> DriverResult<()> {
+    driver.bind(stream.device())?;
+    // SAFETY: these tests destroy their streams last.
+    unsafe { driver.wait_for_device(stream) }
 }
 
 /// Blocks until an event is complete.

@@ -137,7 +137,10 @@ fn by_data(program: Program, driver: Arc<dyn Driver>) -> Result<bool, Failed> {
 /// # Errors
 /// Those of the program; it has no such wait, so the control would prove nothing.
 pub fn without(program: Program, driver: Arc<dyn Driver>, drops: Drops) -> Result<bool, Failed> {
-    let broken = Arc::new(DropWaits::when(driver, drops));
+    without_these(program, Arc::new(DropWaits::when(driver, drops)))
+}
+
+fn without_these(program: Program, broken: Arc<DropWaits>) -> Result<bool, Failed> {
     let right = by_data(program, broken.clone())?;
     check(broken.dropped() > 0, || "the program never waits: the control proves nothing".into())?;
     Ok(right)
@@ -148,5 +151,5 @@ pub fn without(program: Program, driver: Arc<dyn Driver>, drops: Drops) -> Resul
 /// # Errors
 /// Those of [`without`].
 pub fn without_waits(program: Program, driver: Arc<dyn Driver>) -> Result<bool, Failed> {
-    without(program, driver, |_, _| true)
+    without_these(program, Arc::new(DropWaits::all(driver)))
 }

@@ -148,6 +148,33 @@ impl fmt::Debug for MemoryRange {
     }
 }
 
+/// An event that other code made, for as long as it is borrowed.
+#[derive(Debug, Clone, Copy)]
+pub struct BorrowedEvent<'a> {
+    raw: RawEvent,
+    _owner: PhantomData<&'a ()>,
+}
+
+impl BorrowedEvent<'_> {
+    /// From the handle: the `CUevent` pointer, or on the simulator the number that [`RawEvent::handle`] returns.
+    ///
+    /// # Safety
+    /// The event is one of this device, in its primary context or in a green context of it. It lives as long as each
+    /// object that is made from this value.
+    pub const unsafe fn new(device: DeviceId, handle: u64) -> Self {
+        Self { raw: RawEvent::new(device, handle), _owner: PhantomData }
+    }
+
+    /// The device of the event.
+    pub const fn device(self) -> DeviceId {
+        self.raw.device()
+    }
+
+    pub(crate) fn raw(self) -> RawEvent {
+        self.raw
+    }
+}
+
 /// A stream that other code made, for as long as it is borrowed: the argument of
 /// [`Platform::external_stream`](crate::Platform::external_stream). The
 /// [table](crate::stream#the-types-of-streams) has the other types of streams.

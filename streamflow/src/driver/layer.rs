@@ -79,6 +79,9 @@ forward! {
     [unsafe] fn allocate(stream: RawStream, bytes: u64) -> DriverResult<MemoryRange>;
     [unsafe] fn free(stream: RawStream, range: MemoryRange) -> DriverResult<()>;
     [unsafe] fn recycle(stream: RawStream, range: MemoryRange) -> DriverResult<()>;
+    [unsafe] fn adopt(device: DeviceId, range: MemoryRange) -> DriverResult<()>;
+    [unsafe] fn disown(stream: RawStream, range: MemoryRange) -> DriverResult<()>;
+    [unsafe] fn wait_for_device(stream: RawStream) -> DriverResult<()>;
     [] fn trim(device: DeviceId, keep: u64) -> DriverResult<()>;
     [] fn allocate_pinned(device: DeviceId, bytes: u64) -> DriverResult<MemoryRange>;
     [unsafe] fn free_pinned(device: DeviceId, range: MemoryRange) -> DriverResult<()>;

@@ -31,7 +31,8 @@ pub use error::{DriverError, Sticky};
 pub(crate) use error::{first_error, report_in_drop, report_unless_refused};
 pub use green::{Coscheduling, GreenContext, SmSizes};
 pub use handle::{
-    BorrowedStream, DeviceId, MemoryRange, RawEvent, RawFunction, RawModule, RawStream,
+    BorrowedEvent, BorrowedStream, DeviceId, MemoryRange, RawEvent, RawFunction, RawModule,
+    RawStream,
 };
 pub use kernel::{
     Access, AccessMode, Code, HostArgs, HostFunction, HostKernel, Image, KernelSource, Launch,
@@ -59,6 +60,9 @@ pub type DriverResult<T> = Result<T, DriverError>;
 pub struct DeviceInfo {
     /// The device's own name, as `NVIDIA H200`.
     pub name: String,
+    /// The number by which other code of the process knows the device: CUDA's. `None` for a simulated device, whose
+    /// memory is ordinary host memory.
+    pub ordinal: Option<u32>,
     /// Compute capability, major and minor. A simulated device has that of its
     /// [builder](host::HostBuilder::compute_capability).
     pub compute_capability: (u32, u32),
@@ -288,6 +292,33 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// # Safety
     /// `stream` is live, `range` is allocated, and no work reads the content from before this call any more.
     unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()>;
+
+    /// Notes that work may use `range` from now on: memory of other code, which the device can access.
+    ///
+    /// A real driver ignores it. The simulator accepts the memory from then on as that of the device, and the race
+    /// checker checks its uses.
+    ///
+    /// # Safety
+    /// The memory is initialised, and is not freed before it is [disowned](Driver::disown) and the work that was queued
+    /// before that has executed.
+    unsafe fn adopt(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()>;
+
+    /// Notes that no work which is queued after this call uses memory that was [adopted](Driver::adopt). `stream` is on
+    /// the memory's device.
+    ///
+    /// A real driver ignores it. The race checker counts it as a free.
+    ///
+    /// # Safety
+    /// `stream` is live, and `range` was adopted and is disowned once. Every use of it is complete, or ordered before
+    /// this point of `stream`.
+    unsafe fn disown(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()>;
+
+    /// Makes later work on `stream` wait for all work of its device that was queued so far, on each stream of the
+    /// process, also by other code. The device must be bound.
+    ///
+    /// # Safety
+    /// `stream` is live.
+    unsafe fn wait_for_device(&self, stream: RawStream) -> DriverResult<()>;
 
     /// Gives free memory beyond `keep` bytes back to the system.
     fn trim(&self, device: DeviceId, keep: u64) -> DriverResult<()>;

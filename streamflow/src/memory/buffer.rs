@@ -32,6 +32,16 @@ impl<T: Element> Buffer<T> {
         Ok(Self { elements, owner })
     }
 
+    /// The elements of a block.
+    pub(super) fn of(mut owner: OwnedBlock<MemoryPool>, shape: &Shape) -> Result<Self> {
+        let elements = Self::shaped(&mut owner, shape)?;
+        Ok(Self { elements, owner })
+    }
+
+    pub(super) fn owned_block(&self) -> &OwnedBlock<MemoryPool> {
+        &self.owner
+    }
+
     fn shaped(owner: &mut OwnedBlock<MemoryPool>, shape: &Shape) -> Result<Stored<T>> {
         owner.block_mut().set_shape(shape);
         Stored::whole(owner, shape)

@@ -10,6 +10,7 @@
 //! | [`Shared<T>`] | one of the above, or another message, with several owners, which can only read it |
 //! | [`Pinned<T>`] | page-locked host memory, which copies need to be asynchronous |
 //! | [`Download<T>`] | a copy to the host that can't be read before it is complete |
+//! | [`ForeignMemory`] | memory of other code, which becomes one of the above |
 //! | [`Downloaded<T>`] | a complete one, from asynchronous code: `download.await?` |
 #![doc = ""]
 #![doc = include_str!("README.md")]
@@ -23,6 +24,7 @@ mod claims;
 mod copy;
 mod download;
 mod element;
+mod foreign;
 mod free;
 mod last_write;
 mod limits;
@@ -50,6 +52,9 @@ pub use download::Download;
 #[cfg(not(feature = "half"))]
 pub use element::f16;
 pub use element::{Element, Scalar};
+#[cfg(feature = "dlpack")]
+pub use foreign::dlpack;
+pub use foreign::{After, ForeignCounts, ForeignMemory, foreign_counts, stop_giving_back_blocking};
 pub(crate) use free::MemoryAmount;
 pub use limits::{MemoryLimits, MemoryOptions};
 pub use pinned::Pinned;

@@ -18,6 +18,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use super::Block;
+use super::foreign::border::Border;
 use super::limits::{MemoryLimits, MemoryOptions};
 use super::pool_state::{PoolState, PoolUsage};
 use super::pooled::{BlockPool, OwnedBlock, PoolHandle, PooledBlock};
@@ -45,7 +46,11 @@ pub(crate) struct MemoryPool {
     pub(super) options: MemoryOptions,
     pub(super) release_threshold: u64,
     /// The stream on which blocks are freed, so that a drop makes no stream of a user wait.
-    reclaim: Arc<Timeline>,
+    pub(super) reclaim: Arc<Timeline>,
+    /// CUDA's number of the device; `None` on the simulator, whose memory is host memory.
+    #[cfg_attr(not(feature = "dlpack"), allow(dead_code, reason = "only DLPack names devices"))]
+    pub(super) ordinal: Option<u32>,
+    pub(super) border: Border,
     state: Lock<PoolState<Self>>,
     /// Schedulers whose nodes wait for free memory.
     listeners: Listeners,
@@ -76,6 +81,8 @@ impl MemoryPool {
             options,
             release_threshold: limits.kept_at_most(options.release_threshold),
             reclaim: table.take(device, StreamOptions::default())?,
+            ordinal: table.driver().device_info(device)?.ordinal,
+            border: Border::default(),
             state: Lock::default(),
             listeners: Listeners::default(),
         });
@@ -126,6 +133,7 @@ impl MemoryPool {
         timeline.ready()?;
         self.table.tell(&Note::At(Location::caller()));
         let bytes = self.limits.block_for(bytes, &self.name)?;
+        self.take_lent_back();
         let free = match self.reuse(timeline, bytes) {
             None => self.make_room(timeline, bytes)?.map(|block| (block, false)),
             reused => reused,
@@ -314,6 +322,9 @@ impl MemoryPool {
 
 impl BlockPool for MemoryPool {
     fn return_block(mut block: DeviceBlock) {
+        if block.is_foreign() {
+            return block.return_to_owner();
+        }
         // SAFETY: used until the block is in a list and the list's lock is released, or else before the block is
         // dropped.
         let pool: &Self = unsafe { block.pool() };
@@ -335,6 +346,8 @@ impl BlockPool for MemoryPool {
     }
 
     fn close(&self) {
+        self.close_lent();
+        self.finish_returning();
         self.lock().closed = true;
         report_in_drop("freeing a device's memory", self.release_all());
     }
@@ -342,6 +355,7 @@ impl BlockPool for MemoryPool {
 
 impl Drop for MemoryPool {
     fn drop(&mut self) {
+        self.finish_returning();
         self.table.return_stream(self.reclaim.clone());
     }
 }

@@ -11,6 +11,10 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::Block;
+use super::foreign::border::Owner;
+
+/// The number of the stream of a block that no stream has allocated.
+const FOREIGN: u32 = u32::MAX;
 
 /// A block, and the pool that it returns to. Aligned to cache lines, as the layout of [`Block`] needs.
 #[repr(C, align(64))]
@@ -19,11 +23,27 @@ pub(crate) struct PooledBlock<P> {
     /// The number of the stream that it was last allocated for. Unused for host memory.
     pub(super) stream: u32,
     block: Block,
+    /// What keeps the memory alive, if it is other code's.
+    pub(super) owner: Option<Owner>,
 }
 
 impl<P> PooledBlock<P> {
     pub(super) fn new(block: Block, stream: u32, pool: &Arc<P>) -> Box<Self> {
-        Box::new(Self { pool: pool.clone(), stream, block })
+        Box::new(Self { pool: pool.clone(), stream, block, owner: None })
+    }
+
+    /// A block of memory of other code, which no stream has allocated.
+    pub(super) fn foreign(block: Block, pool: &Arc<P>) -> Box<Self> {
+        Self::new(block, FOREIGN, pool)
+    }
+
+    /// Whether the memory is other code's.
+    pub(super) fn is_foreign(&self) -> bool {
+        self.stream == FOREIGN
+    }
+
+    pub(super) fn pool_handle(&self) -> &Arc<P> {
+        &self.pool
     }
 
     /// The pool, with a lifetime that the caller chooses.
@@ -120,7 +140,7 @@ impl<P: BlockPool> PoolHandle<P> {
     }
 
     /// The pool, for an allocation.
-    pub(super) fn pool(&self) -> &Arc<P> {
+    pub(crate) fn pool(&self) -> &Arc<P> {
         &self.0
     }
 }
@@ -151,7 +171,8 @@ pub(super) struct OwnedBlock<P: BlockPool> {
     block: NonNull<PooledBlock<P>>,
 }
 
-// SAFETY: an `OwnedBlock` is a box of a block, which is `Send` and `Sync`, and of an `Arc` of its pool.
+// SAFETY: an `OwnedBlock` is a box of a block, which is `Send` and `Sync`, of an `Arc` of its pool, and of the owner of
+// foreign memory, which is `Send` and only used when the block is dropped.
 unsafe impl<P: BlockPool + Send + Sync> Send for OwnedBlock<P> {}
 // SAFETY: as above.
 unsafe impl<P: BlockPool + Send + Sync> Sync for OwnedBlock<P> {}

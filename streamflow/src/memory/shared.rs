@@ -15,6 +15,8 @@ struct Slot<T> {
     /// `None` only while the slot is free.
     value: Option<T>,
     recycler: Weak<Free<T>>,
+    /// The value can't be taken out, since it must not be written.
+    read_only: bool,
 }
 
 /// The free slots of a recycler.
@@ -33,8 +35,9 @@ impl<T> Recycler<T> {
     /// Makes a value shareable, in a slot of this recycler.
     pub(crate) fn share(&self, value: T) -> Shared<T> {
         let free = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut slot = free
-            .unwrap_or_else(|| Arc::new(Slot { value: None, recycler: Arc::downgrade(&self.0) }));
+        let mut slot = free.unwrap_or_else(|| {
+            Arc::new(Slot { value: None, recycler: Arc::downgrade(&self.0), read_only: false })
+        });
         match Arc::get_mut(&mut slot) {
             Some(free) => free.value = Some(value),
             // Can't happen, since free slots have one owner. Another owner would keep the slot.
@@ -53,15 +56,26 @@ impl<T> Default for Recycler<T> {
 impl<T> Shared<T> {
     /// Makes a value shareable.
     pub fn new(value: T) -> Self {
-        Self { slot: Some(Arc::new(Slot { value: Some(value), recycler: Weak::new() })) }
+        Self::in_slot(value, false)
+    }
+
+    /// A value that its last owner can't take, either.
+    pub(crate) fn read_only(value: T) -> Self {
+        Self::in_slot(value, true)
+    }
+
+    fn in_slot(value: T, read_only: bool) -> Self {
+        let (value, recycler) = (Some(value), Weak::new());
+        Self { slot: Some(Arc::new(Slot { value, recycler, read_only })) }
     }
 
     /// The value itself, if this is its last owner.
     ///
     /// # Errors
-    /// The handle itself, when there are other owners.
+    /// The handle itself, when there are other owners, or when the value is memory of other code that may only be read.
     pub fn try_unwrap(mut self) -> Result<T, Self> {
-        let value = self.slot.as_mut().and_then(Arc::get_mut).and_then(|slot| slot.value.take());
+        let slot = self.slot.as_mut().and_then(Arc::get_mut).filter(|slot| !slot.read_only);
+        let value = slot.and_then(|slot| slot.value.take());
         value.ok_or(self)
     }
 }

@@ -69,7 +69,7 @@ pub(super) fn fits<T: Element>(block: &Block, shape: &Shape) -> Result<()> {
 }
 
 #[cold]
-fn too_small(shape: &Shape) -> Error {
+pub(super) fn too_small(shape: &Shape) -> Error {
     Error::Shape { shape: shape.dims().to_vec(), reason: "the memory that it was given is smaller" }
 }
 

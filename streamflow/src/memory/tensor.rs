@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut, Range};
 
+use super::pooled::OwnedBlock;
 use super::{Buffer, DeviceSlice, Element, MemoryPool, PoolHandle, Shape, Strides, View};
 use crate::error::{Error, Result};
 use crate::stream::CudaStream;
@@ -25,6 +26,14 @@ impl<T: Element> Tensor<T> {
         shape: &Shape,
     ) -> Result<Self> {
         Ok(Self { elements: Buffer::new(pool, stream, shape)? })
+    }
+
+    pub(super) fn of(elements: Buffer<T>) -> Self {
+        Self { elements }
+    }
+
+    pub(super) fn owned_block(&self) -> &OwnedBlock<MemoryPool> {
+        self.elements.owned_block()
     }
 
     /// The dimensions, outermost first.

@@ -75,7 +75,7 @@ use std::panic::UnwindSafe;
 use std::sync::Arc;
 
 #[doc(inline)]
-pub use crate::driver::{BorrowedStream, Coscheduling, SmSizes, StreamFlags};
+pub use crate::driver::{BorrowedEvent, BorrowedStream, Coscheduling, SmSizes, StreamFlags};
 use crate::driver::{DeviceId, RawStream};
 use crate::error::Result;
 

@@ -103,6 +103,7 @@ exports! {
     fn cuCtxGetCurrent(context: To<usize>) { *context = current().unwrap_or(0); }
     fn cuCtxSetCurrent(context: usize) { set_current(context); }
     fn cuCtxSynchronize() { current()?; }
+    fn cuCtxRecordEvent(_context: usize, event: Handle) { state().check("event", number(event))?; }
     fn cuCtxGetStreamPriorityRange(least: To<c_int>, greatest: To<c_int>) {
         current()?;
         (*least, *greatest) = (0, -5);

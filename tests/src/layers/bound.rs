@@ -77,6 +77,7 @@ bound! {
     [unsafe] fn query_stream(stream: RawStream) -> bool, check_stream stream;
     [unsafe] fn synchronize_stream(stream: RawStream) -> (), check_stream stream;
     [unsafe] fn allocate(stream: RawStream, bytes: u64) -> MemoryRange, check_stream stream;
+    [unsafe] fn wait_for_device(stream: RawStream) -> (), check_stream stream;
     [unsafe] fn free(stream: RawStream, range: MemoryRange) -> (), check_stream stream;
     [unsafe] fn copy(stream: RawStream, copy: &CopyOp) -> (), check_stream stream;
     [unsafe] fn fill(stream: RawStream, range: MemoryRange, byte: u8) -> (), check_stream stream;

@@ -13,6 +13,7 @@ type Filter = Box<dyn Fn(RawStream, RawEvent) -> bool + Send + Sync>;
 pub struct DropWaits {
     below: Arc<dyn Driver>,
     filter: Filter,
+    drops_all: bool,
     dropped: AtomicU64,
 }
 
@@ -28,7 +29,9 @@ impl fmt::Debug for DropWaits {
 impl DropWaits {
     /// Drops every wait.
     pub fn all(below: Arc<dyn Driver>) -> Self {
-        Self::when(below, |_, _| true)
+        let mut all = Self::when(below, |_, _| true);
+        all.drops_all = true;
+        all
     }
 
     /// Drops the waits for which `filter` returns true.
@@ -36,7 +39,7 @@ impl DropWaits {
         below: Arc<dyn Driver>,
         filter: impl Fn(RawStream, RawEvent) -> bool + Send + Sync + 'static,
     ) -> Self {
-        Self { below, filter: Box::new(filter), dropped: AtomicU64::new(0) }
+        Self { below, filter: Box::new(filter), drops_all: false, dropped: AtomicU64::new(0) }
     }
 
     /// The number of dropped waits. A control that dropped none proves nothing.
@@ -68,5 +71,15 @@ unsafe impl Layer for DropWaits {
         }
         // SAFETY: the caller's contract.
         unsafe { self.below.wait_event(stream, event) }
+    }
+
+    /// Waits for no event of the program: dropped if all waits are.
+    unsafe fn wait_for_device(&self, stream: RawStream) -> DriverResult<()> {
+        if self.drops_all {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+            return Ok(());
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.below.wait_for_device(stream) }
     }
 }

@@ -114,6 +114,9 @@ calls! {
     Allocate [unsafe] fn allocate(stream: RawStream, bytes: u64) -> MemoryRange, on stream.device();
     Free [unsafe] fn free(stream: RawStream, range: MemoryRange) -> (), on stream.device();
     Recycle [unsafe] fn recycle(stream: RawStream, range: MemoryRange) -> (), on stream.device();
+    Adopt [unsafe] fn adopt(device: DeviceId, range: MemoryRange) -> (), on device;
+    Disown [unsafe] fn disown(stream: RawStream, range: MemoryRange) -> (), on stream.device();
+    WaitForDevice [unsafe] fn wait_for_device(stream: RawStream) -> (), on stream.device();
     Trim [] fn trim(device: DeviceId, keep: u64) -> (), on device;
     AllocatePinned [] fn allocate_pinned(device: DeviceId, bytes: u64) -> MemoryRange, on device;
     FreePinned [unsafe] fn free_pinned(device: DeviceId, range: MemoryRange) -> (), on device;

@@ -67,6 +67,9 @@ nothing! {
     [unsafe] fn synchronize_event(event: RawEvent) -> () = ();
     [unsafe] fn synchronize_stream(stream: RawStream) -> () = ();
     [unsafe] fn recycle(stream: RawStream, range: MemoryRange) -> () = ();
+    [unsafe] fn adopt(device: DeviceId, range: MemoryRange) -> () = ();
+    [unsafe] fn disown(stream: RawStream, range: MemoryRange) -> () = ();
+    [unsafe] fn wait_for_device(stream: RawStream) -> () = ();
     [unsafe] fn copy(stream: RawStream, copy: &CopyOp) -> () = ();
     [unsafe] fn launch(stream: RawStream, launch: &Launch<'_>) -> () = ();
 }

@@ -59,6 +59,7 @@ fn play() -> Result<()> {
     let time = start.elapsed_blocking(&a.record_timing()?)?.duration();
     check_equal(time, Duration::from_millis(1))?;
     check_equal(foreign::host_function(&**platform.driver(), a.raw())?, true)?;
+    foreign::wait_for_device(&**platform.driver(), a.raw())?;
     drop(data);
     check_equal((a.is_complete()?, b.is_complete()?), (true, true))?;
     platform.default_stream(device(0))?.synchronize_blocking()?;

@@ -20,6 +20,7 @@ const OPTIONAL: &[&str] = &[
     "cuDevResourceGenerateDesc",
     "cuDevSmResourceSplitByCount",
     "cuDeviceGetDevResource",
+    "cuCtxRecordEvent",
     "cuEventElapsedTime_v2",
     "cuGreenCtxCreate",
     "cuGreenCtxDestroy",

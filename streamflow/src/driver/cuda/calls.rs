@@ -223,6 +223,20 @@ unsafe impl Driver for CudaDriver {
         STICKY.usable("cuMemAllocFromPoolAsync")
     }
 
+    unsafe fn adopt(&self, _device: DeviceId, _range: MemoryRange) -> DriverResult<()> {
+        // Addresses are unique over the process, so CUDA knows the memory. After a sticky error nothing uses it any more.
+        STICKY.usable("adopting memory")
+    }
+
+    unsafe fn disown(&self, _stream: RawStream, _range: MemoryRange) -> DriverResult<()> {
+        Ok(())
+    }
+
+    unsafe fn wait_for_device(&self, stream: RawStream) -> DriverResult<()> {
+        // SAFETY: the caller keeps the same contract.
+        unsafe { self.wait_for_context(stream) }
+    }
+
     /// CUDA trims only memory whose `free` it has found complete. A synchronisation with the stream of the `free` finds
     /// that; before it, that memory stays.
     fn trim(&self, device: DeviceId, keep: u64) -> DriverResult<()> {

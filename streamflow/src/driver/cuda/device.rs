@@ -81,6 +81,7 @@ impl Device {
             ));
         }
         let info = DeviceInfo {
+            ordinal: Some(ordinal as u32),
             compute_capability: (
                 attribute(Ask::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
                 attribute(Ask::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,

@@ -14,6 +14,7 @@
 mod calls;
 mod device;
 mod error;
+mod everything;
 mod functions;
 mod green;
 mod module;

@@ -7,6 +7,9 @@ use super::queue::{Op, Poison};
 use super::refusal::invalid_value;
 use crate::driver::{DeviceId, DriverError, DriverResult, MemoryRange, RawStream};
 
+/// The number in the log of a wait that is for no event of the program.
+const NO_EVENT: u32 = u32::MAX;
+
 impl HostDriver {
     /// [`Driver::allocate`](crate::driver::Driver::allocate).
     pub(super) fn allocate_on(&self, stream: RawStream, bytes: u64) -> DriverResult<MemoryRange> {
@@ -15,6 +18,22 @@ impl HostDriver {
         sim.submit(index, Op::Poison { address, bytes, why: Poison::Allocate });
         drop(self.execute_after_submission(sim, index));
         Ok(MemoryRange { address, bytes })
+    }
+
+    /// [`Driver::wait_for_device`](crate::driver::Driver::wait_for_device).
+    pub(super) fn wait_for_all_streams(&self, stream: RawStream) -> DriverResult<()> {
+        let (mut sim, index) = self.enter_stream("wait_for_device", stream)?;
+        for other in 0..sim.streams.len() {
+            let until = sim.latest(other);
+            if other == index || sim.streams[other].device != stream.device() || sim.reached(until)
+            {
+                continue;
+            }
+            sim.submit(index, Op::Wait { event: NO_EVENT, record: until.number, until });
+            sim.ordered_after_stream(index, other);
+        }
+        drop(self.execute_after_submission(sim, index));
+        Ok(())
     }
 
     /// [`Driver::free`](crate::driver::Driver::free). The stream may belong to another device than the memory: a peer may free it.

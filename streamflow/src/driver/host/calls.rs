@@ -21,6 +21,7 @@ unsafe impl Driver for HostDriver {
         self.begin("device_info", device)?;
         Ok(DeviceInfo {
             name: format!("simulated {device}"),
+            ordinal: None,
             compute_capability: self.compute_capability,
             multiprocessors: green::MULTIPROCESSORS,
             total_memory: self.memory,
@@ -214,6 +215,28 @@ unsafe impl Driver for HostDriver {
     unsafe fn recycle(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
         let MemoryRange { address, bytes } = range;
         self.submit("recycle", stream, Op::Poison { address, bytes, why: Poison::Recycle })
+    }
+
+    unsafe fn adopt(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
+        let mut sim = self.enter("adopt", device, Needs::Nothing)?;
+        sim.check(device, "adopt")?;
+        sim.devices[device.index()].adopted.push(range);
+        Ok(())
+    }
+
+    unsafe fn disown(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        const CALL: &str = "disown";
+        let mut sim = self.enter(CALL, stream.device(), Needs::Any)?;
+        let adopted = &mut sim.devices[stream.device().index()].adopted;
+        match adopted.iter().position(|known| *known == range) {
+            Some(index) => adopted.swap_remove(index),
+            None => return Err(invalid_value(CALL, stream.device(), "this memory is not adopted")),
+        };
+        Ok(())
+    }
+
+    unsafe fn wait_for_device(&self, stream: RawStream) -> DriverResult<()> {
+        self.wait_for_all_streams(stream)
     }
 
     /// Does nothing: the simulator keeps its memory, so that a use after free finds poison.

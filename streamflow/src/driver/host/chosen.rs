@@ -129,7 +129,7 @@ impl Sim {
             state.write_u64(hash(&[device as u64, block as u64, content]));
         }
         let memory = *chosen.memory.get_or_insert_with(|| {
-            self.devices.iter().fold(0, |hash, device| mix(hash ^ device.memory.digest()))
+            self.devices.iter().fold(0, |hash, device| mix(hash ^ device.digest()))
         });
         state.write_u64(hash(&[chosen.history, chosen.copied, chosen.called, memory]));
         // The calling thread. Before a choice of the turn, the thread that has it.

@@ -4,7 +4,9 @@
 //! between devices alone: no device has direct access to a peer.
 
 use super::HostDriver;
-use super::queue::Op;
+use super::memory::content;
+use super::queue::{Device, Op};
+use super::random::mix;
 use super::refusal::invalid_value;
 use super::sim::Sim;
 use crate::driver::{CopyKind, CopyOp, DeviceId, DriverResult, MemoryRange, RawStream};
@@ -50,6 +52,24 @@ impl HostDriver {
             return done;
         }
         Ok(())
+    }
+}
+
+impl Device {
+    /// A hash of the content of all memory that counts as the device's.
+    pub(super) fn digest(&self) -> u64 {
+        self.adopted.iter().fold(self.memory.digest(), |digest, range| {
+            // SAFETY: the memory is initialised and lives until it is disowned, by the contract of `Driver::adopt`; other
+            // code writes it only in the order of a stream, and none executes meanwhile.
+            mix(digest ^ unsafe { content(*range) })
+        })
+    }
+
+    /// Whether a range lies within the device's memory, or within adopted memory.
+    fn has(&self, range: MemoryRange) -> bool {
+        let holds =
+            |known: &MemoryRange| known.address <= range.address && range.end() <= known.end();
+        self.memory.owns(range) || self.adopted.iter().any(holds)
     }
 }
 
@@ -113,11 +133,11 @@ impl Sim {
     }
 
     fn is_of(&self, device: DeviceId, range: MemoryRange) -> bool {
-        range.bytes == 0 || self.devices[device.index()].memory.owns(range)
+        range.bytes == 0 || self.devices[device.index()].has(range)
     }
 
     fn is_device_memory(&self, range: MemoryRange) -> bool {
-        range.bytes == 0 || self.devices.iter().any(|device| device.memory.owns(range))
+        range.bytes == 0 || self.devices.iter().any(|device| device.has(range))
     }
 
     /// Page-locked memory is so for all devices.

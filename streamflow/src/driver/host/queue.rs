@@ -8,7 +8,7 @@ use super::arena::Arena;
 use super::engine::Busy;
 use super::order::Order;
 use super::point::Point;
-use crate::driver::{CopyKind, DeviceId, HostFunction, HostKernel, Param, Sticky};
+use crate::driver::{CopyKind, DeviceId, HostFunction, HostKernel, MemoryRange, Param, Sticky};
 
 /// A queued operation.
 #[derive(Debug)]
@@ -130,6 +130,8 @@ pub(super) struct Event {
 pub(super) struct Device {
     pub(super) memory: Arena,
     pub(super) pinned: Arena,
+    /// Memory of other code that counts as the device's.
+    pub(super) adopted: Vec<MemoryRange>,
     /// The error after which the device executes nothing any more.
     pub(super) failed: Option<Sticky>,
     /// Whether a call has returned that error.

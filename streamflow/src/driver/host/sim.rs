@@ -7,6 +7,7 @@ use super::chooser::{Chooser, ChosenOrder, hash};
 use super::free_list::FreeList;
 use super::log::LogEntry;
 use super::options::{HostBuilder, Policy};
+use super::order::Order;
 use super::point::Point;
 use super::queue::{Device, Event, Function, Op, Queued, Running, Stream, StreamKind, reached};
 use super::random::{Random, mix};
@@ -84,6 +85,7 @@ impl Sim {
             sim.devices.push(Device {
                 memory: Arena::new(FreeList::splitting(variant.splits_memory)),
                 pinned: Arena::default(),
+                adopted: Vec::new(),
                 failed: None,
                 reported: false,
                 engines: Default::default(),
@@ -139,6 +141,15 @@ impl Sim {
     pub(super) fn ordered_after(&mut self, stream: usize, event: usize) {
         if self.variant.splits_memory {
             self.streams[stream].order.merge(&self.events[event].order);
+        }
+    }
+
+    /// Notes that a stream's later work comes after what was submitted to another stream so far.
+    pub(super) fn ordered_after_stream(&mut self, stream: usize, other: usize) {
+        if self.variant.splits_memory {
+            let mut order = Order::default();
+            order.record(&self.streams[other].order, self.latest(other));
+            self.streams[stream].order.merge(&order);
         }
     }
 

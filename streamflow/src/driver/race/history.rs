@@ -88,6 +88,12 @@ impl History {
         self.by_address.insert(position, (range.address, index));
     }
 
+    /// Whether a range lies within an allocation that was not freed.
+    pub(super) fn is_in_use(&mut self, range: MemoryRange) -> bool {
+        let block = self.find_cached(range.address);
+        block.is_some_and(|block| !block.uses.is_freed() && range.end() <= block.range.end())
+    }
+
     /// The content of memory is not defined from now on: it was allocated or passed to a new owner.
     pub(super) fn begin_content(&mut self, begin: Access, found: &mut Findings) {
         if let Some(block) = self.find_cached(begin.range.address) {

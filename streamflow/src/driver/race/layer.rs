@@ -198,6 +198,36 @@ unsafe impl Layer for RaceChecker {
         Ok(())
     }
 
+    unsafe fn adopt(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
+        // SAFETY: the caller's contract.
+        unsafe { self.below.adopt(device, range) }?;
+        self.shared.lock().state().adopt(range);
+        Ok(())
+    }
+
+    unsafe fn disown(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        let location = current_thread::take_location();
+        let mut locked = self.shared.lock();
+        let thread = locked.thread;
+        locked.state().disown(thread, stream, range, location);
+        drop(locked);
+        // SAFETY: the caller's contract.
+        unsafe { self.below.disown(stream, range) }
+    }
+
+    unsafe fn wait_for_device(&self, stream: RawStream) -> DriverResult<()> {
+        let mut locked = self.shared.lock();
+        let (thread, state) = (locked.thread, locked.state());
+        let before = state.order.everything_on(stream.device());
+        drop(locked);
+        // SAFETY: the caller's contract.
+        unsafe { self.below.wait_for_device(stream) }?;
+        let mut locked = self.shared.lock();
+        let order = &mut locked.state().order;
+        order.wait_for(order.host(thread), stream, &before);
+        Ok(())
+    }
+
     fn allocate_pinned(&self, device: DeviceId, bytes: u64) -> DriverResult<MemoryRange> {
         let range = self.below.allocate_pinned(device, bytes)?;
         self.shared.lock().state().allocate_pinned(range);

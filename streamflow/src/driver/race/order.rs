@@ -259,6 +259,26 @@ impl Order {
         self.scratch = before;
     }
 
+    /// What comes before work that is queued on a device after all of its streams' work so far.
+    pub(super) fn everything_on(&mut self, device: DeviceId) -> Clock {
+        let mut everything = Clock::default();
+        let mut before = std::mem::take(&mut self.scratch);
+        for stream in 0..self.streams.len() as u32 {
+            if self.streams[stream as usize].device == device {
+                self.release(stream, &mut before);
+                everything.merge(&before);
+            }
+        }
+        self.scratch = before;
+        everything
+    }
+
+    /// Notes that work which is queued on a stream now comes after `before`.
+    pub(super) fn wait_for(&mut self, host: HostThread, raw: RawStream, before: &Clock) {
+        let stream = self.queue(host, raw).stream;
+        self.streams[stream as usize].clock.merge(before);
+    }
+
     /// Copies the stream's clock into `to`, and begins the stream's next epoch.
     fn release(&mut self, stream: u32, to: &mut Clock) {
         let released = &mut self.streams[stream as usize];

@@ -34,6 +34,16 @@ pub(super) struct State {
     pub(super) idle_functions: Vec<Box<dyn Any + Send>>,
     /// The default streams of the devices.
     defaults: Box<[RawStream]>,
+    adopted: Vec<Adopted>,
+}
+
+/// Memory of other code. The same memory may be adopted several times, and it may be memory that streamflow has
+/// handed out itself.
+#[derive(Debug)]
+struct Adopted {
+    range: MemoryRange,
+    /// Whether it counts as freed once it is disowned.
+    ends: bool,
 }
 
 impl State {
@@ -54,6 +64,7 @@ impl State {
             found: Findings::default(),
             idle_functions: Vec::new(),
             defaults,
+            adopted: Vec::new(),
         }
     }
 
@@ -225,6 +236,34 @@ impl State {
         let access = driver::Access { range, mode: AccessMode::Write, argument: "" };
         let work = Work { stream, action, function: 0, location };
         self.work(&self.caller(thread), work, [access]);
+    }
+
+    /// Work may use memory of other code from now on. Its content is defined.
+    pub(super) fn adopt(&mut self, range: MemoryRange) {
+        let is_new = !self.history.is_in_use(range);
+        if is_new {
+            self.history.allocate(range);
+        }
+        self.adopted.push(Adopted { range, ends: is_new });
+    }
+
+    /// Memory goes back to other code in the order of a stream: a free, unless it was adopted once more or is
+    /// streamflow's own.
+    pub(super) fn disown(
+        &mut self,
+        thread: u32,
+        stream: RawStream,
+        range: MemoryRange,
+        location: Option<SourceLocation>,
+    ) {
+        let Some(index) = self.adopted.iter().position(|it| it.range == range) else { return };
+        if !self.adopted.swap_remove(index).ends {
+            return;
+        }
+        match self.adopted.iter_mut().find(|it| it.range.overlaps(range)) {
+            Some(other) => other.ends = true,
+            None => self.free(thread, stream, range, location),
+        }
     }
 
     pub(super) fn allocate_pinned(&mut self, range: MemoryRange) {

@@ -56,6 +56,12 @@ pub enum Call {
     Free { stream: StreamLabel, place: RecordedRange },
     /// [`recycle`](crate::driver::Driver::recycle).
     Recycle { stream: StreamLabel, place: RecordedRange },
+    /// [`adopt`](crate::driver::Driver::adopt).
+    Adopt { device: DeviceId, bytes: u64 },
+    /// [`disown`](crate::driver::Driver::disown).
+    Disown { stream: StreamLabel, bytes: u64 },
+    /// [`wait_for_device`](crate::driver::Driver::wait_for_device).
+    WaitForDevice { stream: StreamLabel },
     /// [`trim`](crate::driver::Driver::trim).
     Trim { device: DeviceId, keep: u64 },
     /// [`allocate_pinned`](crate::driver::Driver::allocate_pinned).
@@ -99,6 +105,8 @@ impl Call {
             | Self::Allocate { stream, .. }
             | Self::Free { stream, .. }
             | Self::Recycle { stream, .. }
+            | Self::Disown { stream, .. }
+            | Self::WaitForDevice { stream }
             | Self::Copy { stream, .. }
             | Self::Fill { stream, .. }
             | Self::Launch { stream, .. }
@@ -109,6 +117,7 @@ impl Call {
             | Self::DestroyEvent { .. }
             | Self::QueryEvent { .. }
             | Self::SynchronizeEvent { .. }
+            | Self::Adopt { .. }
             | Self::Trim { .. }
             | Self::AllocatePinned { .. }
             | Self::FreePinned { .. }
@@ -183,6 +192,9 @@ impl fmt::Display for Call {
             Self::Allocate { stream, place } => write!(f, "allocate {place} on {stream}"),
             Self::Free { stream, place } => write!(f, "free {place} on {stream}"),
             Self::Recycle { stream, place } => write!(f, "recycle {place} on {stream}"),
+            Self::Adopt { device, bytes } => write!(f, "adopt {bytes} bytes on {device}"),
+            Self::Disown { stream, bytes } => write!(f, "disown {bytes} bytes on {stream}"),
+            Self::WaitForDevice { stream } => write!(f, "wait on {stream} for its device"),
             Self::Trim { device, keep } => write!(f, "trim {device} to {keep} bytes"),
             Self::AllocatePinned { device, place } => write!(f, "allocate {place} for {device}"),
             Self::FreePinned { device, place } => write!(f, "free {place} for {device}"),

@@ -141,6 +141,24 @@ unsafe impl Layer for Recorder {
         self.note_failure("recycle", unsafe { self.below.recycle(stream, range) })
     }
 
+    unsafe fn adopt(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
+        self.note(|_| Call::Adopt { device, bytes: range.bytes });
+        // SAFETY: the caller's contract.
+        self.note_failure("adopt", unsafe { self.below.adopt(device, range) })
+    }
+
+    unsafe fn disown(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        self.note_on(stream, |_, stream| Call::Disown { stream, bytes: range.bytes });
+        // SAFETY: the caller's contract.
+        self.note_failure("disown", unsafe { self.below.disown(stream, range) })
+    }
+
+    unsafe fn wait_for_device(&self, stream: RawStream) -> DriverResult<()> {
+        self.note_on(stream, |_, stream| Call::WaitForDevice { stream });
+        // SAFETY: the caller's contract.
+        self.note_failure("wait_for_device", unsafe { self.below.wait_for_device(stream) })
+    }
+
     fn trim(&self, device: DeviceId, keep: u64) -> DriverResult<()> {
         self.note(|_| Call::Trim { device, keep });
         self.note_failure("trim", self.below.trim(device, keep))

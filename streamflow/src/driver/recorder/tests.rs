@@ -38,6 +38,7 @@ unsafe impl Driver for Fake {
     fn device_info(&self, _: DeviceId) -> DriverResult<DeviceInfo> {
         Ok(DeviceInfo {
             name: "fake".to_owned(),
+            ordinal: None,
             compute_capability: (0, 0),
             multiprocessors: 1,
             total_memory: 0,
@@ -107,6 +108,15 @@ unsafe impl Driver for Fake {
             return Err(DriverError::OutOfMemory { device: stream.device(), requested: bytes });
         }
         Ok(MemoryRange { address: self.handle() * 0x1000, bytes })
+    }
+    unsafe fn adopt(&self, _: DeviceId, _: MemoryRange) -> DriverResult<()> {
+        Ok(())
+    }
+    unsafe fn disown(&self, _: RawStream, _: MemoryRange) -> DriverResult<()> {
+        Ok(())
+    }
+    unsafe fn wait_for_device(&self, _: RawStream) -> DriverResult<()> {
+        Ok(())
     }
     unsafe fn free(&self, _: RawStream, _: MemoryRange) -> DriverResult<()> {
         Ok(())

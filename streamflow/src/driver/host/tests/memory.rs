@@ -172,3 +172,52 @@ fn a_cancelled_copy_touches_no_memory() {
         assert_eq!(bench.peek(data), 0xeeee_eeee, "later work executes");
     }
 }
+
+/// The memory of other code is in use from `adopt` to `disown`, as often as it was adopted.
+#[test]
+fn adopted_host_memory_counts_as_memory_of_the_device() {
+    let bench = Bench::new(Policy::Eager, 0);
+    let (stream, other) = (bench.stream(), bench.stream());
+    let memory = vec![0_u32; BYTES as usize / 4].leak();
+    let address = memory.as_mut_ptr().expose_provenance() as u64;
+    let whole = MemoryRange { address, bytes: BYTES };
+    let (half, beyond) =
+        (MemoryRange { bytes: BYTES / 2, ..whole }, MemoryRange { bytes: BYTES + 1, ..whole });
+    let fill = |range| unsafe { bench.driver.fill(stream, range, 1) };
+    assert!(fill(whole).is_err(), "it is ordinary host memory");
+    unsafe {
+        bench.driver.adopt(DEVICE, whole).unwrap();
+        bench.driver.adopt(DEVICE, half).unwrap();
+    }
+    assert!(fill(whole).is_ok() && fill(half).is_ok() && fill(beyond).is_err());
+    bench.set(other, whole, 7);
+    unsafe { bench.driver.disown(stream, whole).unwrap() };
+    assert!(fill(whole).is_err() && fill(half).is_ok());
+    unsafe {
+        assert!(bench.driver.disown(stream, whole).is_err(), "it is disowned already");
+        bench.driver.disown(stream, half).unwrap();
+    }
+    assert!(fill(half).is_err());
+}
+
+#[test]
+fn a_stream_can_wait_for_all_work_of_its_device() {
+    for seed in 0..32 {
+        let bench = Bench::new(Policy::Random, seed);
+        let streams = [bench.stream(), bench.blocking_stream(), bench.stream()];
+        let data = streams.map(|_| bench.settled_buffer());
+        let results = streams.map(|_| bench.settled_buffer());
+        for (stream, data) in streams.into_iter().zip(data) {
+            bench.set(stream, data, 5);
+        }
+        let last = bench.stream();
+        unsafe { bench.driver.wait_for_device(last) }.unwrap();
+        for (data, result) in data.into_iter().zip(results) {
+            bench.copy(last, result, data);
+        }
+        bench.wait(last);
+        for result in results {
+            assert_eq!(bench.peek(result), 5, "seed {seed}");
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Waiting for all work of a device, also for that of other code.
+
+use cudarc::driver::sys;
+
+use super::error::{STICKY, check};
+use super::submit::stream_of;
+use super::{CudaDriver, pointer_to, probe};
+use crate::driver::{Driver, DriverResult, RawStream, first_error};
+
+impl CudaDriver {
+    /// [`Driver::wait_for_device`].
+    ///
+    /// An event of the primary context has all work that was queued in it and in its green contexts (CUDA driver API,
+    /// `cuCtxRecordEvent`). If any stream of the context captures a graph, the record fails.
+    ///
+    /// # Safety
+    /// As there.
+    pub(super) unsafe fn wait_for_context(&self, stream: RawStream) -> DriverResult<()> {
+        const CALL: &str = "cuCtxRecordEvent";
+        STICKY.usable(CALL)?;
+        let device = stream.device();
+        let context = self.device(device)?.context.cu_ctx();
+        probe::optional(
+            &[CALL],
+            "memory that was handed to other code",
+            "12.5, release 555 or later",
+        )?;
+        let event = self.create_event(device)?;
+        let raw = pointer_to(event.handle());
+        // SAFETY: the primary context lives with the process, and the event was just made.
+        let recorded = unsafe { sys::cuCtxRecordEvent(context, raw) };
+        let waited = check(CALL, device, recorded).and_then(|()| {
+            // SAFETY: the caller vouches for the stream; 0 is the flag for the usual wait.
+            let waited = unsafe { sys::cuStreamWaitEvent(stream_of(stream), raw, 0) };
+            check("cuStreamWaitEvent", device, waited)
+        });
+        // SAFETY: made above. CUDA lets the wait finish.
+        let destroyed = unsafe { self.destroy_event(event) };
+        first_error("destroying an event", waited, destroyed)
+    }
+}

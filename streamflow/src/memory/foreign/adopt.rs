@@ -1,0 +1,182 @@
+//! Memory of other code as tensors.
+
+use std::panic::Location;
+use std::sync::Arc;
+
+use super::border::Owner;
+use super::counts::{self, Count};
+use super::reaper;
+use crate::driver::{
+    AccessMode, BorrowedEvent, DeviceId, MemoryRange, Note, RawStream, StreamOptions,
+};
+use crate::error::{Error, Result};
+use crate::memory::pooled::{OwnedBlock, PooledBlock};
+use crate::memory::slice::too_small;
+use crate::memory::{Block, Buffer, Element, MemoryPool, Shape, Shared, Tensor};
+use crate::stream::CudaStream;
+
+/// Memory that other code owns, to be used as a tensor: see
+/// [`Platform::adopt_tensor`](crate::Platform::adopt_tensor).
+pub struct ForeignMemory {
+    device: DeviceId,
+    range: MemoryRange,
+    /// `None` once it was adopted.
+    owner: Option<Owner>,
+}
+
+impl ForeignMemory {
+    /// Memory on a device: `bytes` bytes from `address` on. `owner` keeps it alive: dropping the owner gives the memory
+    /// back. That happens after the last use of the memory, on a thread of its own. An owner that needs the lock of an
+    /// interpreter takes it in its `Drop`.
+    ///
+    /// # Safety
+    /// Until the owner is dropped, the device can access the memory, and its content is initialised. Meanwhile no other
+    /// code uses it, except before the point at which it is [adopted](After), and except reads while it is read only.
+    pub unsafe fn new(
+        device: DeviceId,
+        address: u64,
+        bytes: u64,
+        owner: impl Send + 'static,
+    ) -> Self {
+        let range = MemoryRange { address, bytes };
+        counts::add(Count::Adopted);
+        Self { device, range, owner: Some(Owner::new(owner)) }
+    }
+}
+
+impl ForeignMemory {
+    pub(crate) fn device(&self) -> DeviceId {
+        self.device
+    }
+}
+
+impl Drop for ForeignMemory {
+    /// Gives back memory that was not adopted.
+    fn drop(&mut self) {
+        if let Some(owner) = self.owner.take() {
+            reaper::give_back_later(owner);
+        }
+    }
+}
+
+impl std::fmt::Debug for ForeignMemory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ForeignMemory({:?} on {})", self.range, self.device)
+    }
+}
+
+/// What the content of adopted memory comes after. Work that uses the memory is ordered after that.
+#[derive(Debug, Clone, Copy)]
+pub enum After<'a> {
+    /// All work that was queued on this stream until the call.
+    QueuedOn(&'a CudaStream),
+    /// The latest record of an event of other code, on the memory's device.
+    Event(BorrowedEvent<'a>),
+    /// Nothing: the content is complete, as that of host memory is.
+    Complete,
+}
+
+/// Bytes and a shape that fit together.
+pub(crate) fn check_layout<T: Element>(address: u64, shape: &Shape) -> Result<MemoryRange> {
+    let bytes = shape.bytes::<T>();
+    if bytes > 0 && (address == 0 || !address.is_multiple_of(align_of::<T>() as u64)) {
+        return Err(Error::Exchange {
+            what: format!("memory at {address:#x} can't hold elements of type {}", T::DTYPE),
+            reason: format!("it is not aligned to {} bytes", align_of::<T>()),
+            remedy: "copy it into memory of an allocator".to_owned(),
+        });
+    }
+    if bytes > 0 && address.checked_add(bytes).is_none() {
+        return Err(Error::Shape {
+            shape: shape.dims().to_vec(),
+            reason: "its memory goes beyond the last address",
+        });
+    }
+    Ok(MemoryRange { address, bytes })
+}
+
+impl MemoryPool {
+    /// A block of memory of other code, on this pool's device.
+    #[track_caller]
+    fn adopt(
+        self: &Arc<Self>,
+        mut memory: ForeignMemory,
+        after: After<'_>,
+    ) -> Result<OwnedBlock<Self>> {
+        reaper::start()?;
+        self.take_lent_back();
+        let (range, table) = (memory.range, &self.table);
+        let block = Block::new(self.platform(), self.device(), range);
+        if let After::QueuedOn(stream) = after {
+            block.check(stream, "memory of other code")?;
+            stream.timeline().ready()?;
+        }
+        if range.bytes > 0 {
+            // SAFETY: the caller of `ForeignMemory::new` vouches for the memory until its owner is dropped, which comes
+            // after `return_foreign`, or else after this function has failed.
+            unsafe { table.driver().adopt(self.device(), range) }?;
+        }
+        let mut pooled = PooledBlock::foreign(block, self);
+        // From here on, dropping the block gives the memory back.
+        pooled.owner = memory.owner.take();
+        let mut block = OwnedBlock::new(pooled);
+        match after {
+            After::Complete => {}
+            After::QueuedOn(stream) => {
+                self.written_by_other_code(stream.raw(), range);
+                block.block_mut().allocated_on(stream.timeline());
+                // The stream may be destroyed after the call, and later work on it is not waited for.
+                stream.timeline().close()?;
+            }
+            After::Event(event) => {
+                if event.device() != self.device() {
+                    let (memory, stream) = (self.device(), event.device());
+                    return Err(Error::WrongDevice { what: "memory".to_owned(), memory, stream });
+                }
+                let timeline = table.take(self.device(), StreamOptions::default())?;
+                timeline.bind()?;
+                // SAFETY: the timeline owns its stream, and the event is borrowed.
+                let waited = unsafe { table.driver().wait_event(timeline.raw(), event.raw()) };
+                if waited.is_ok() {
+                    self.written_by_other_code(timeline.raw(), range);
+                    block.block_mut().allocated_on(&timeline);
+                }
+                let closed = waited.and_then(|()| timeline.close());
+                table.return_stream(timeline);
+                closed?;
+            }
+        }
+        Ok(block)
+    }
+
+    /// Notifies a driver that watches.
+    #[track_caller]
+    fn written_by_other_code(&self, stream: RawStream, range: MemoryRange) {
+        let (mode, location) = (AccessMode::Write, Location::caller());
+        self.table.tell(&Note::ForeignAccess { stream, range, mode, location });
+    }
+
+    #[track_caller]
+    pub(crate) fn adopt_tensor<T: Element>(
+        self: &Arc<Self>,
+        memory: ForeignMemory,
+        shape: &Shape,
+        after: After<'_>,
+    ) -> Result<Tensor<T>> {
+        check_layout::<T>(memory.range.address, shape)?;
+        if shape.bytes::<T>() > memory.range.bytes {
+            return Err(too_small(shape));
+        }
+        Ok(Tensor::of(Buffer::of(self.adopt(memory, after)?, shape)?))
+    }
+
+    #[track_caller]
+    pub(crate) fn adopt_shared<T: Element>(
+        self: &Arc<Self>,
+        memory: ForeignMemory,
+        shape: &Shape,
+        after: After<'_>,
+    ) -> Result<Shared<Tensor<T>>> {
+        Ok(Shared::read_only(self.adopt_tensor(memory, shape, after)?))
+    }
+}

@@ -1,0 +1,78 @@
+//! The structures of DLPack 1.3 in memory, as `dlpack.h` declares them.
+
+use std::ffi::c_void;
+
+/// The version of the structures that are handed out.
+pub(super) const VERSION: Version = Version { major: 1, minor: 3 };
+
+/// Flags of [`ManagedVersioned`].
+pub(super) const READ_ONLY: u64 = 1;
+pub(super) const IS_COPIED: u64 = 2;
+
+/// `DLPackVersion`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub(super) struct Version {
+    pub(super) major: u32,
+    pub(super) minor: u32,
+}
+
+/// `DLDevice`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub(super) struct Device {
+    /// `DLDeviceType`: a number, since other code may write one that this version has no name for.
+    pub(super) kind: i32,
+    pub(super) id: i32,
+}
+
+/// `DLDataType`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub(super) struct DataType {
+    pub(super) code: u8,
+    pub(super) bits: u8,
+    pub(super) lanes: u16,
+}
+
+/// `DLTensor`.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(super) struct Plain {
+    pub(super) data: *mut c_void,
+    pub(super) device: Device,
+    pub(super) ndim: i32,
+    pub(super) dtype: DataType,
+    pub(super) shape: *mut i64,
+    pub(super) strides: *mut i64,
+    pub(super) byte_offset: u64,
+}
+
+/// `DLManagedTensorVersioned`.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct ManagedVersioned {
+    pub(super) version: Version,
+    pub(super) context: *mut c_void,
+    pub(super) deleter: Option<unsafe extern "C" fn(*mut ManagedVersioned)>,
+    pub(super) flags: u64,
+    pub(super) tensor: Plain,
+}
+
+/// `DLManagedTensor`, of versions before 1.0.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Managed {
+    pub(super) tensor: Plain,
+    pub(super) context: *mut c_void,
+    pub(super) deleter: Option<unsafe extern "C" fn(*mut Managed)>,
+}
+
+// The sizes and offsets of `dlpack.h` with 64-bit pointers.
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    use std::mem::offset_of;
+    assert!(size_of::<Plain>() == 48 && offset_of!(Plain, shape) == 24);
+    assert!(size_of::<ManagedVersioned>() == 80 && offset_of!(ManagedVersioned, tensor) == 32);
+    assert!(size_of::<Managed>() == 64 && offset_of!(Managed, context) == 48);
+};

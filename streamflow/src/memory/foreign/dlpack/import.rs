@@ -1,0 +1,120 @@
+//! Tensors of other libraries.
+
+use std::sync::Arc;
+
+use super::{DlDevice, DlTensor, DlType, refused};
+use crate::driver::DeviceId;
+use crate::error::{Error, Result};
+use crate::memory::foreign::adopt::{After, ForeignMemory};
+use crate::memory::{Element, MemoryPool, Shape, Shared, Tensor};
+
+/// A tensor of another library, as a tensor of streamflow.
+#[derive(Debug)]
+pub enum Imported<T: Element> {
+    /// It may be written.
+    Writable(Tensor<T>),
+    /// It may only be read.
+    ReadOnly(Shared<Tensor<T>>),
+}
+
+impl<T: Element> Imported<T> {
+    /// The tensor, to be written.
+    ///
+    /// # Errors
+    /// [`Error::Exchange`] if it may only be read.
+    pub fn into_writable(self) -> Result<Tensor<T>> {
+        match self {
+            Self::Writable(tensor) => Ok(tensor),
+            Self::ReadOnly(_) => Err(Error::Exchange {
+                what: "the DLPack tensor can't be written".to_owned(),
+                reason: "its exporter has set the flag `READ_ONLY`".to_owned(),
+                remedy: "take it by `into_shared`, or export a copy".to_owned(),
+            }),
+        }
+    }
+
+    /// The tensor, to be read.
+    pub fn into_shared(self) -> Shared<Tensor<T>> {
+        match self {
+            Self::Writable(tensor) => Shared::new(tensor),
+            Self::ReadOnly(shared) => shared,
+        }
+    }
+}
+
+/// What an import must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// As the exporter says.
+    AsExported,
+    /// Read only, whatever the exporter says.
+    ReadOnly,
+}
+
+impl MemoryPool {
+    /// Whether memory of a device in DLPack's terms is memory of this pool's device.
+    pub(crate) fn reaches(&self, device: DlDevice) -> bool {
+        match self.ordinal {
+            // A GPU reads page-locked memory by the address that the host has for it.
+            Some(_) if device.kind == DlDevice::CUDA_HOST => true,
+            Some(ordinal) => {
+                matches!(device.kind, DlDevice::CUDA | DlDevice::CUDA_MANAGED)
+                    && device.id == ordinal as i32
+            }
+            None => matches!(device.kind, DlDevice::CPU | DlDevice::CUDA_HOST),
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn import_dlpack<T: Element>(
+        self: &Arc<Self>,
+        tensor: DlTensor,
+        after: After<'_>,
+        access: Access,
+    ) -> Result<Imported<T>> {
+        let shape = check::<T>(&tensor)?;
+        let is_read_only = tensor.is_read_only() || access == Access::ReadOnly;
+        let (device, address, bytes): (DeviceId, _, _) =
+            (self.device(), tensor.address(), shape.bytes::<T>());
+        // SAFETY: DLPack's exporter vouches for the memory until the deleter is called: for the caller of
+        // `DlTensor::from_versioned` or `from_legacy`.
+        let memory = unsafe { ForeignMemory::new(device, address, bytes, tensor.into_owner()) };
+        Ok(if is_read_only {
+            Imported::ReadOnly(self.adopt_shared(memory, &shape, after)?)
+        } else {
+            Imported::Writable(self.adopt_tensor(memory, &shape, after)?)
+        })
+    }
+}
+
+/// The shape of a tensor of `T`.
+fn check<T: Element>(tensor: &DlTensor) -> Result<Shape> {
+    if Some(tensor.dtype()) != DlType::of_name(T::DTYPE) {
+        return Err(refused(
+            format!("its elements are {}, and {} is needed", tensor.dtype(), T::DTYPE),
+            "import it with its own type, or convert it before",
+        ));
+    }
+    let dims: Option<Vec<usize>> =
+        tensor.shape().iter().map(|dim| usize::try_from(*dim).ok()).collect();
+    let Some(dims) = dims else {
+        return Err(refused(
+            format!("its shape is {:?}", tensor.shape()),
+            "export it again: its exporter is wrong",
+        ));
+    };
+    let shape = Shape::new(&dims)?;
+    let is_dense = tensor.strides().is_none_or(|strides| {
+        let dense = shape.dense_strides();
+        let dims = dims.iter().zip(strides.iter().zip(dense.iter()));
+        shape.count() == 0
+            || dims.into_iter().all(|(&dim, (&stride, &dense))| dim == 1 || stride == dense as i64)
+    });
+    if !is_dense {
+        return Err(refused(
+            format!("its strides {:?} are not those of a dense array", tensor.strides()),
+            "make it contiguous before, as by `numpy.ascontiguousarray` or `.contiguous()`",
+        ));
+    }
+    Ok(shape)
+}

@@ -1,0 +1,275 @@
+//! A tensor on its way between libraries.
+
+use std::ffi::c_void;
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+
+use super::abi::{self, Managed, ManagedVersioned, Plain};
+use super::{DlDevice, DlType, refused};
+use crate::error::Result;
+use crate::memory::MAX_RANK;
+use crate::memory::foreign::border::Owner;
+use crate::memory::foreign::counts::{self, Count};
+use crate::memory::foreign::reaper;
+
+/// A tensor of another library, or one for another library: a `DLManagedTensorVersioned`, or the older
+/// `DLManagedTensor`. It owns the structure: dropping it calls the structure's deleter, on a thread of its own if another
+/// library made it.
+pub struct DlTensor {
+    raw: Raw,
+    description: Description,
+    /// Whether streamflow made it.
+    is_ours: bool,
+}
+
+/// The two layouts.
+#[derive(Debug, Clone, Copy)]
+enum Raw {
+    Versioned(NonNull<ManagedVersioned>),
+    Legacy(NonNull<Managed>),
+}
+
+// SAFETY: DLPack lets any thread use the structure and call its deleter.
+unsafe impl Send for DlTensor {}
+
+/// What the structure says, copied out of it.
+#[derive(Debug, Clone)]
+struct Description {
+    address: u64,
+    device: DlDevice,
+    dtype: DlType,
+    shape: Vec<i64>,
+    /// In elements; `None` for a dense tensor.
+    strides: Option<Vec<i64>>,
+    flags: u64,
+}
+
+/// The structure alone: what calls the deleter.
+struct Structure(Raw);
+
+// SAFETY: as for `DlTensor`.
+unsafe impl Send for Structure {}
+
+impl Drop for Structure {
+    fn drop(&mut self) {
+        // SAFETY: the structure is alive until its deleter is called, which only this does, once. A structure without a
+        // deleter needs none.
+        unsafe {
+            match self.0 {
+                Raw::Versioned(raw) => {
+                    if let Some(deleter) = raw.as_ref().deleter {
+                        deleter(raw.as_ptr());
+                    }
+                }
+                Raw::Legacy(raw) => {
+                    if let Some(deleter) = raw.as_ref().deleter {
+                        deleter(raw.as_ptr());
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl DlTensor {
+    /// From a pointer to a `DLManagedTensorVersioned`, for example from a capsule with the name `dltensor_versioned`.
+    ///
+    /// # Errors
+    /// [`Error::Exchange`](crate::Error::Exchange) for a null pointer, for another major version of DLPack, and for a
+    /// structure whose shape can't be read. Then its deleter was called.
+    ///
+    /// # Safety
+    /// The pointer is null or the only one to such a structure, which is as DLPack requires. Its deleter is called once,
+    /// by the value that this returns.
+    pub unsafe fn from_versioned(pointer: *mut c_void) -> Result<Self> {
+        let Some(raw) = NonNull::new(pointer.cast::<ManagedVersioned>()) else {
+            return Err(null());
+        };
+        let structure = Structure(Raw::Versioned(raw));
+        // SAFETY: a structure of any version begins with its version and its deleter; the other fields are read only if
+        // the version is this one.
+        let version = unsafe { (*raw.as_ptr()).version };
+        if version.major != abi::VERSION.major {
+            return Err(refused(
+                format!("its version of DLPack is {}.{}", version.major, version.minor),
+                format!("export it with `max_version=({}, 0)`", abi::VERSION.major),
+            ));
+        }
+        // SAFETY: the structure is of this version.
+        let (tensor, flags) = unsafe { ((*raw.as_ptr()).tensor, (*raw.as_ptr()).flags) };
+        // SAFETY: as the caller says.
+        unsafe { Self::describe(structure, &tensor, flags) }
+    }
+
+    /// From a pointer to a `DLManagedTensor`, for example from a capsule with the name `dltensor`. Such a tensor has no
+    /// flags: it counts as writable.
+    ///
+    /// # Errors
+    /// As for [`from_versioned`](Self::from_versioned).
+    ///
+    /// # Safety
+    /// As there.
+    pub unsafe fn from_legacy(pointer: *mut c_void) -> Result<Self> {
+        let Some(raw) = NonNull::new(pointer.cast::<Managed>()) else { return Err(null()) };
+        let structure = Structure(Raw::Legacy(raw));
+        // SAFETY: as the caller says.
+        unsafe {
+            let tensor = (*raw.as_ptr()).tensor;
+            Self::describe(structure, &tensor, 0)
+        }
+    }
+
+    /// # Safety
+    /// The pointers of `tensor` are as DLPack requires.
+    unsafe fn describe(structure: Structure, tensor: &Plain, flags: u64) -> Result<Self> {
+        let Ok(rank @ 0..=MAX_RANK) = usize::try_from(tensor.ndim) else {
+            return Err(refused(
+                format!("it has {} dimensions", tensor.ndim),
+                format!("reshape it to at most {MAX_RANK}"),
+            ));
+        };
+        if rank > 0 && tensor.shape.is_null() {
+            return Err(refused("it has no shape", "export it again: its exporter is wrong"));
+        }
+        // SAFETY: both arrays have `ndim` numbers, unless they are null.
+        let (shape, strides) = unsafe { (read(tensor.shape, rank), read(tensor.strides, rank)) };
+        let address = (tensor.data.expose_provenance() as u64).checked_add(tensor.byte_offset);
+        let Some(address) = address else {
+            return Err(refused(
+                "its offset is too large",
+                "export it again: its exporter is wrong",
+            ));
+        };
+        let description = Description {
+            address,
+            device: DlDevice { kind: tensor.device.kind, id: tensor.device.id },
+            dtype: tensor.dtype.into(),
+            shape: shape.unwrap_or_default(),
+            strides,
+            flags,
+        };
+        let raw = structure.0;
+        std::mem::forget(structure);
+        Ok(Self { raw, description, is_ours: false })
+    }
+
+    /// One that streamflow has made.
+    ///
+    /// # Safety
+    /// As for [`from_versioned`](Self::from_versioned).
+    pub(super) unsafe fn made_versioned(raw: NonNull<ManagedVersioned>) -> Result<Self> {
+        // SAFETY: as the caller says.
+        let mut made = unsafe { Self::from_versioned(raw.as_ptr().cast()) }?;
+        made.is_ours = true;
+        Ok(made)
+    }
+
+    /// As [`made_versioned`](Self::made_versioned).
+    ///
+    /// # Safety
+    /// As there.
+    pub(super) unsafe fn made_legacy(raw: NonNull<Managed>) -> Result<Self> {
+        // SAFETY: as the caller says.
+        let mut made = unsafe { Self::from_legacy(raw.as_ptr().cast()) }?;
+        made.is_ours = true;
+        Ok(made)
+    }
+
+    /// The pointer to the structure, for the library that takes it over and calls its deleter.
+    pub fn into_raw(self) -> *mut c_void {
+        match self.into_parts() {
+            Raw::Versioned(raw) => raw.as_ptr().cast(),
+            Raw::Legacy(raw) => raw.as_ptr().cast(),
+        }
+    }
+
+    /// Whether the structure is a `DLManagedTensorVersioned`.
+    pub fn is_versioned(&self) -> bool {
+        matches!(self.raw, Raw::Versioned(_))
+    }
+
+    /// The dimensions, outermost first.
+    pub fn shape(&self) -> &[i64] {
+        &self.description.shape
+    }
+
+    /// How far apart, in elements, neighbours in each dimension are. `None` for a dense tensor whose exporter gave none.
+    pub fn strides(&self) -> Option<&[i64]> {
+        self.description.strides.as_deref()
+    }
+
+    /// The type of an element.
+    pub fn dtype(&self) -> DlType {
+        self.description.dtype
+    }
+
+    /// The device of the memory.
+    pub fn device(&self) -> DlDevice {
+        self.description.device
+    }
+
+    /// The address of the first element. An empty tensor may have address 0.
+    pub fn address(&self) -> u64 {
+        self.description.address
+    }
+
+    /// Whether the memory may only be read.
+    pub fn is_read_only(&self) -> bool {
+        self.description.flags & abi::READ_ONLY != 0
+    }
+
+    /// Whether the memory is a copy that its exporter made for this exchange.
+    pub fn is_copied(&self) -> bool {
+        self.description.flags & abi::IS_COPIED != 0
+    }
+
+    /// What calls the deleter when it is dropped.
+    pub(super) fn into_owner(self) -> impl Send + 'static {
+        Structure(self.into_parts())
+    }
+
+    /// The structure, without the rest.
+    fn into_parts(self) -> Raw {
+        let mut whole = ManuallyDrop::new(self);
+        let Description { shape, strides, .. } = &mut whole.description;
+        drop((std::mem::take(shape), strides.take()));
+        whole.raw
+    }
+}
+
+impl Drop for DlTensor {
+    fn drop(&mut self) {
+        let structure = Structure(self.raw);
+        if self.is_ours {
+            // Our deleter waits for nothing.
+            return drop(structure);
+        }
+        counts::add(Count::Adopted);
+        reaper::give_back_later(Owner::new(structure));
+    }
+}
+
+impl fmt::Debug for DlTensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DlTensor<{}>{:?} on {}", self.dtype(), self.shape(), self.device())
+    }
+}
+
+#[cold]
+fn null() -> crate::Error {
+    refused("its pointer is null", "export it again: its exporter is wrong")
+}
+
+/// The numbers of an array; `None` for a null pointer.
+///
+/// # Safety
+/// The pointer is null or to that many numbers.
+unsafe fn read(numbers: *const i64, rank: usize) -> Option<Vec<i64>> {
+    if numbers.is_null() {
+        return None;
+    }
+    // Unaligned, since the array is other code's.
+    // SAFETY: as the caller says.
+    Some((0..rank).map(|index| unsafe { numbers.add(index).read_unaligned() }).collect())
+}

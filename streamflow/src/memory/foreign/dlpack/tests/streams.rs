@@ -1,0 +1,115 @@
+//! DLPack's table of stream values, and what an import comes after: by the calls of the driver.
+
+use super::*;
+use crate::device;
+use crate::driver::StreamLabel;
+use crate::driver::{BorrowedEvent, DeviceId};
+use crate::stream::BorrowedStream;
+
+/// The streams that were made to wait.
+fn waiting(recorder: &Recorder) -> Vec<StreamLabel> {
+    let is_wait = |call: &&Call| matches!(call, Call::WaitEvent { .. });
+    recorder.calls().iter().filter(is_wait).filter_map(Call::stream).collect()
+}
+
+/// Exports a tensor that a stream writes, as `__dlpack__` does for a stream argument. Returns the streams that waited.
+fn export(argument: Option<i64>) -> Result<Vec<StreamLabel>, Error> {
+    let (recorder, platform, stream) = bench();
+    let mut tensor: Tensor<f32> = platform.tensor([4], &stream)?;
+    stream.fill_bytes(&mut tensor, 0)?;
+    // The consumer's streams, of which 3 is one.
+    let pool = platform.stream_pool("THEIRS", &CudaStreamPool::new())?;
+    let theirs: Vec<_> = (0..4).map(|_| pool.allocate("a consumer")).collect::<Result<_, _>>()?;
+    assert!(theirs.iter().any(|it| it.raw().handle() == 3));
+    recorder.clear();
+    let managed = match StreamArgument::new(argument)? {
+        StreamArgument::Default => {
+            let default = platform.default_stream(device(0))?;
+            tensor.into_dlpack(Abi::Versioned, Consumer::QueuesOn(&default))?
+        }
+        StreamArgument::Unordered => tensor.into_dlpack(Abi::Versioned, Consumer::Unordered)?,
+        StreamArgument::PerThread => return export(Some(3)),
+        StreamArgument::Handle(handle) => {
+            // SAFETY: one of the streams above.
+            let borrowed = unsafe { BorrowedStream::new(device(0), handle) };
+            let theirs = platform.external_stream(borrowed)?;
+            tensor.into_dlpack(Abi::Versioned, Consumer::QueuesOn(&theirs))?
+        }
+    };
+    assert!(!recorder.calls().iter().any(Call::blocks_host), "{}", recorder.text());
+    drop(managed);
+    Ok(waiting(&recorder))
+}
+
+#[test]
+fn an_export_orders_the_stream_of_the_table_and_does_not_block() {
+    let default = vec![StreamLabel::Default(DeviceId::default())];
+    assert_eq!(export(None).unwrap(), default);
+    assert_eq!(export(Some(1)).unwrap(), default);
+    let by_handle = export(Some(3)).unwrap();
+    assert!(matches!(by_handle[..], [StreamLabel::Numbered(_)]), "{by_handle:?}");
+    assert_eq!(export(Some(-1)).unwrap(), [], "-1 is no order");
+    for refused in [0, -2] {
+        assert!(text(export(Some(refused))).contains("DLPack has no such value"));
+    }
+}
+
+/// A writable export comes after readers, too; one that is read only does not.
+#[test]
+fn an_export_comes_after_readers_if_it_may_be_written() {
+    let (recorder, platform, stream) = bench();
+    let pool = platform.stream_pool("OTHERS", &CudaStreamPool::new()).unwrap();
+    let [reader, consumer] = [(); 2].map(|()| pool.allocate("a test").unwrap());
+    let waits = |is_writable| {
+        let tensor = platform.upload(&[1.0_f32, 2.0]).unwrap();
+        consumer.download_blocking(&tensor).unwrap();
+        let _copy = reader.download(&tensor).unwrap();
+        recorder.clear();
+        let consumer = Consumer::QueuesOn(&consumer);
+        let managed = if is_writable {
+            tensor.into_dlpack(Abi::Versioned, consumer)
+        } else {
+            crate::Shared::new(tensor).to_dlpack(Abi::Versioned, consumer)
+        };
+        drop(managed.unwrap());
+        waiting(&recorder).len()
+    };
+    assert_eq!((waits(true), waits(false)), (1, 0));
+    drop(stream);
+}
+
+#[test]
+fn the_host_waits_only_if_it_is_the_consumer() {
+    let (recorder, platform, stream) = bench();
+    let mut tensor: Tensor<f32> = platform.tensor([4], &stream).unwrap();
+    stream.fill_bytes(&mut tensor, 0).unwrap();
+    recorder.clear();
+    let managed = tensor.into_dlpack(Abi::Versioned, Consumer::HostBlocking).unwrap();
+    assert_eq!(recorder.count(Call::blocks_host), 1, "{}", recorder.text());
+    drop(managed);
+}
+
+#[test]
+fn an_import_comes_after_a_stream_an_event_or_nothing() {
+    let (recorder, platform, stream) = bench();
+    let pool = platform.stream_pool("THEIRS", &CudaStreamPool::new()).unwrap();
+    let producer = pool.allocate("a producer").unwrap();
+    let event = platform.driver().create_event(device(0)).unwrap();
+    // SAFETY: both are alive.
+    unsafe { platform.driver().record_event(event, producer.raw()) }.unwrap();
+    // SAFETY: the event is destroyed last.
+    let borrowed = unsafe { BorrowedEvent::new(device(0), event.handle()) };
+    for (after, expected) in
+        [(After::QueuedOn(&producer), 1), (After::Event(borrowed), 2), (After::Complete, 0)]
+    {
+        let managed = theirs(&[2], &[1.0, 2.0]).import().unwrap();
+        recorder.clear();
+        let tensor = platform.import_dlpack::<f32>(managed, after).unwrap().into_shared();
+        let _copy = stream.download(&tensor).unwrap();
+        // For an event a stream of the platform waits, and then the reader for that stream.
+        assert_eq!(waiting(&recorder).len(), expected, "{after:?}: {}", recorder.text());
+        assert!(!recorder.calls().iter().any(Call::blocks_host), "{}", recorder.text());
+    }
+    // SAFETY: made above, and not used again.
+    unsafe { platform.driver().destroy_event(event) }.unwrap();
+}

@@ -1,0 +1,160 @@
+//! Memory of streamflow that other code has.
+
+use std::ptr::NonNull;
+
+use super::counts::{self, Count};
+use super::list::Node;
+use super::reaper;
+use super::task::{Entry, Task, entry};
+use crate::driver::{AccessMode, DriverError};
+use crate::error::Result;
+use crate::memory::pooled::OwnedBlock;
+use crate::memory::{Element, MemoryPool, Shared, Tensor};
+
+/// What keeps lent memory alive.
+pub(crate) trait Lendable: Send + 'static {
+    /// The memory.
+    fn owner(&self) -> &OwnedBlock<MemoryPool>;
+    /// What other code may do with it.
+    fn mode(&self) -> AccessMode;
+}
+
+impl<T: Element> Lendable for Tensor<T> {
+    fn owner(&self) -> &OwnedBlock<MemoryPool> {
+        self.owned_block()
+    }
+
+    fn mode(&self) -> AccessMode {
+        AccessMode::Write
+    }
+}
+
+impl<T: Element> Lendable for Shared<Tensor<T>> {
+    fn owner(&self) -> &OwnedBlock<MemoryPool> {
+        self.owned_block()
+    }
+
+    fn mode(&self) -> AccessMode {
+        AccessMode::Read
+    }
+}
+
+/// Memory that other code has, or has returned.
+pub(crate) struct Lent(Box<dyn Lendable>);
+
+/// CUDA's codes for a call that a stream capture forbids: `cudaErrorStreamCapture…`.
+const CAPTURE: std::ops::RangeInclusive<i32> = 900..=908;
+
+/// Memory that other code gets; to be passed to [`Returner::give_back`] when it returns the memory.
+pub(crate) struct Returner {
+    entry: Box<Entry>,
+    /// The memory in the entry keeps it alive.
+    pool: NonNull<MemoryPool>,
+}
+
+// SAFETY: the pool is `Sync`, and the entry `Send`.
+unsafe impl Send for Returner {}
+
+/// Counts memory as lent.
+///
+/// # Errors
+/// [`Error::Exchange`], when the system has no thread for the reaper.
+pub(crate) fn lend(memory: impl Lendable) -> Result<Returner> {
+    reaper::start()?;
+    let pool = memory.owner().pool();
+    pool.take_lent_back();
+    let pool = NonNull::from(pool);
+    counts::add(Count::Lent);
+    Ok(Returner { entry: entry(Lent(Box::new(memory))), pool })
+}
+
+impl Returner {
+    /// Adds the memory to the list of what is taken back. It may be called on any thread, under any lock: it waits for
+    /// nothing, and makes no call of the driver.
+    pub(crate) fn give_back(self) {
+        // SAFETY: the memory keeps its pool alive, and the pool is not used once another thread can see the memory.
+        let pool = unsafe { self.pool.as_ref() };
+        if pool.table.driver().works_alone() {
+            return reaper::add(self.entry);
+        }
+        if let Err(closed) = pool.border.lent.add(self.entry) {
+            reaper::add(closed);
+        }
+    }
+}
+
+impl Task for Lent {
+    fn execute(self: Box<Self>) -> Option<Box<dyn Task>> {
+        match self.take_back() {
+            Ok(()) => None,
+            Err((error, lent)) => lent.not_taken_back(error),
+        }
+    }
+
+    fn count(&self) -> Count {
+        Count::Lent
+    }
+}
+
+impl Lent {
+    /// Lets the pool's later use of the memory come after all work that other code may have queued with it, and drops
+    /// the owner. Does not wait.
+    ///
+    /// # Errors
+    /// The driver's, with the memory.
+    fn take_back(self) -> Result<(), (DriverError, Self)> {
+        let owner = self.0.owner();
+        let pool = owner.pool();
+        let (driver, stream) = (pool.table.driver(), &pool.reclaim);
+        if driver.sticky_error().is_none() {
+            // SAFETY: the timeline owns its stream.
+            let waited =
+                stream.bind().and_then(|()| unsafe { driver.wait_for_device(stream.raw()) });
+            if let Err(error) = waited {
+                return Err((error, self));
+            }
+            // A read, for memory with other owners: their reads need not wait.
+            owner.note(stream, self.0.mode());
+        }
+        counts::remove(Count::Lent);
+        drop(self.0);
+        Ok(())
+    }
+
+    fn not_taken_back(self, error: DriverError) -> Option<Box<dyn Task>> {
+        if let DriverError::Call { code, .. } = &error
+            && CAPTURE.contains(code)
+        {
+            // Another library captures a graph. That ends.
+            return Some(Box::new(self));
+        }
+        tracing::error!(%error, "memory that other code has returned is lost");
+        reaper::leak(Box::new(self));
+        None
+    }
+}
+
+impl MemoryPool {
+    /// Takes back what other code has returned, unless the reaper does.
+    #[inline]
+    pub(in crate::memory) fn take_lent_back(&self) {
+        if !self.border.lent.is_empty() {
+            self.take_back_each(self.border.lent.take_all());
+        }
+    }
+
+    #[cold]
+    fn take_back_each(&self, returned: Vec<Box<dyn Task>>) {
+        for task in returned {
+            if let Some(again) = task.execute() {
+                reaper::add(Node::new(again));
+            }
+        }
+    }
+
+    /// Leaves what is returned from now on to the reaper.
+    pub(in crate::memory) fn close_lent(&self) {
+        let returned = self.border.lent.close();
+        self.take_back_each(returned);
+    }
+}

@@ -1,0 +1,30 @@
+//! Memory across the border: that of other code which streamflow uses, and that of streamflow which other code uses.
+//!
+//! Law 9 holds on both sides:
+//!
+//! - **Adopted memory** belongs to other code. It is a normal [`Tensor`](super::Tensor), or a [`Shared`](super::Shared) one if it may only be read.
+//!   When the tensor is dropped, a stream of streamflow waits for all uses and then adds the owner to a list. The *reaper*
+//!   thread drops the owner, which may do anything: it runs in no drop and in no stream's function, and under no lock.
+//! - **Lent memory** belongs to streamflow. The code that has it returns it by a call that may come from any thread and
+//!   under any lock. So the call only adds the memory to a list. Later the reclaim stream of its pool comes after all
+//!   work that any code has queued on the device until then, and the pool gets the memory back.
+//!
+//! On a device the reaper takes lent memory back. On the simulator, where a call from another thread would change what a
+//! seed repeats, the pool does: when it allocates, lends or adopts memory, and when it is closed. After that, the reaper
+//! does.
+
+mod adopt;
+pub(super) mod border;
+mod counts;
+#[cfg(feature = "dlpack")]
+pub mod dlpack;
+#[cfg_attr(not(feature = "dlpack"), allow(dead_code, reason = "only DLPack lends memory"))]
+mod lent;
+mod list;
+mod reaper;
+mod returned;
+mod task;
+
+pub use adopt::{After, ForeignMemory};
+pub use counts::{ForeignCounts, foreign_counts};
+pub use reaper::stop_giving_back_blocking;

@@ -1,0 +1,146 @@
+//! The thread that gives memory back to its owners.
+//!
+//! A deleter of other code may do anything: wait for a lock that the dropping thread holds, as Python's interpreter
+//! lock, call CUDA, or come back into streamflow. So it never runs in a drop of ours, in a function that a stream calls,
+//! or while a lock of ours is held. This thread calls it, and holds nothing meanwhile.
+//!
+//! Tasks reach the thread by a [`List`], so that no code ever waits for it.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use super::border::Owner;
+use super::counts::{self, Count};
+use super::list::List;
+use super::task::{Entry, Task, entry};
+use crate::caught::caught;
+use crate::error::{Error, Result};
+
+/// Drops the owner of memory of which all uses are complete.
+struct GiveBack(Owner);
+
+impl Task for GiveBack {
+    fn execute(self: Box<Self>) -> Option<Box<dyn Task>> {
+        give_back(self.0);
+        None
+    }
+
+    fn count(&self) -> Count {
+        Count::Adopted
+    }
+}
+
+static TASKS: List<Box<dyn Task>> = List::new();
+static THREAD: OnceLock<Thread> = OnceLock::new();
+static START: Mutex<()> = Mutex::new(());
+
+/// Whether an owner is being dropped, and whether owners are still dropped at all.
+static STATE: AtomicU8 = AtomicU8::new(0);
+const BUSY: u8 = 1;
+const STOPPED: u8 = 2;
+
+/// How long the thread waits before it tries again to take memory back.
+const AGAIN: Duration = Duration::from_millis(10);
+
+/// Starts the thread, unless it runs.
+///
+/// # Errors
+/// [`Error::Exchange`], when the system has no thread.
+pub(super) fn start() -> Result<()> {
+    if THREAD.get().is_some() {
+        return Ok(());
+    }
+    let _starting = START.lock().unwrap_or_else(PoisonError::into_inner);
+    if THREAD.get().is_some() {
+        return Ok(());
+    }
+    let spawned = thread::Builder::new().name("streamflow-reaper".to_owned()).spawn(run);
+    match spawned {
+        Ok(handle) => {
+            let _first = THREAD.set(handle.thread().clone());
+            Ok(())
+        }
+        Err(error) => Err(Error::Exchange {
+            what: "memory of other code needs a thread that gives it back".to_owned(),
+            reason: error.to_string(),
+            remedy: "allow the process one more thread".to_owned(),
+        }),
+    }
+}
+
+/// Adds a task. Does not wait. [`start`] was called before.
+pub(super) fn add(node: Box<Entry>) {
+    if let Err(late) = TASKS.add(node) {
+        leak(late.value);
+    }
+    if let Some(thread) = THREAD.get() {
+        thread.unpark();
+    }
+}
+
+fn run() {
+    let mut again = Vec::new();
+    loop {
+        let tasks = TASKS.take_all();
+        if tasks.is_empty() && again.is_empty() {
+            // A task that was added since ends this at once.
+            thread::park();
+        } else if tasks.is_empty() {
+            thread::park_timeout(AGAIN);
+        }
+        let earlier = std::mem::take(&mut again);
+        for task in earlier.into_iter().chain(tasks) {
+            again.extend(task.execute());
+        }
+    }
+}
+
+/// The entry of what drops an owner.
+pub(super) fn giving_back(owner: Owner) -> Box<Entry> {
+    entry(GiveBack(owner))
+}
+
+/// Lets the thread drop the owner of memory of which all uses are complete. Does not wait.
+pub(super) fn give_back_later(owner: Owner) {
+    match start() {
+        Ok(()) => add(giving_back(owner)),
+        Err(_) => leak_owner(owner),
+    }
+}
+
+/// Drops an owner, on the reaper thread.
+pub(super) fn give_back(owner: Owner) {
+    if STATE.fetch_or(BUSY, Ordering::AcqRel) & STOPPED != 0 {
+        STATE.fetch_and(!BUSY, Ordering::AcqRel);
+        return leak_owner(owner);
+    }
+    if let Err(panic) = caught(|| drop(owner)) {
+        tracing::error!(%panic, "the owner of memory panicked when it got the memory back");
+    }
+    counts::remove(Count::Adopted);
+    STATE.fetch_and(!BUSY, Ordering::AcqRel);
+}
+
+/// Never gives the memory back.
+pub(super) fn leak_owner(owner: Owner) {
+    leak(Box::new(GiveBack(owner)));
+}
+
+/// Never does it.
+pub(super) fn leak(task: Box<dyn Task>) {
+    counts::remove(task.count());
+    counts::add(Count::Leaked);
+    std::mem::forget(task);
+}
+
+/// From now on memory of other code is not given back, but leaked and [counted](super::ForeignCounts::leaked): for a
+/// program whose other code ends, as an interpreter that shuts down. Blocks until an owner that is being dropped is
+/// dropped; the caller must hold no lock that an owner needs for that.
+pub fn stop_giving_back_blocking() {
+    STATE.fetch_or(STOPPED, Ordering::AcqRel);
+    while STATE.load(Ordering::Acquire) & BUSY != 0 {
+        thread::park_timeout(Duration::from_millis(1));
+    }
+}

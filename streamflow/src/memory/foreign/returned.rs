@@ -1,0 +1,144 @@
+//! The way of adopted memory back to its owner.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::border::Owner;
+use super::counts::Count;
+use super::reaper;
+use super::task::{Task, entry};
+use crate::driver::{HostFunction, report_in_drop};
+use crate::error::Result;
+use crate::memory::MemoryPool;
+use crate::memory::pooled::PooledBlock;
+
+/// What fails, in the log.
+const ORDERING: &str = "ordering the return of memory to its owner";
+
+/// What the reclaim stream passes to the reaper.
+struct Ready {
+    owner: Owner,
+    returning: Arc<AtomicUsize>,
+}
+
+/// Adopted memory that no stream could be made to wait for.
+struct Unordered {
+    block: Box<PooledBlock<MemoryPool>>,
+    is_disowned: bool,
+}
+
+impl Unordered {
+    /// Blocks until all uses are complete.
+    ///
+    /// # Errors
+    /// The owner, if the device has failed: the memory may still be in use.
+    fn wait(mut self) -> Result<Owner, Owner> {
+        let pool = self.block.pool_handle().clone();
+        let mut waited = self.block.wait_for_streams(&pool.table);
+        if !self.is_disowned {
+            waited = waited.and_then(|()| disown(&pool, &self.block));
+        }
+        let Some(owner) = self.block.owner.take() else { unreachable!("it is taken once") };
+        match waited {
+            Ok(()) => Ok(owner),
+            Err(error) => {
+                report_in_drop("giving memory back", Err(error));
+                Err(owner)
+            }
+        }
+    }
+}
+
+impl Task for Unordered {
+    fn execute(self: Box<Self>) -> Option<Box<dyn Task>> {
+        match self.wait() {
+            Ok(owner) => reaper::give_back(owner),
+            Err(owner) => reaper::leak_owner(owner),
+        }
+        None
+    }
+
+    fn count(&self) -> Count {
+        Count::Adopted
+    }
+}
+
+impl PooledBlock<MemoryPool> {
+    /// Takes back a block whose memory other code owns, and whose owner here was dropped. Does not wait.
+    pub(in crate::memory) fn return_to_owner(mut self: Box<Self>) {
+        // A pool that is dropped with its last block waits for the function that is queued here.
+        let pool = self.pool_handle().clone();
+        if pool.table.driver().sticky_error().is_some() {
+            // Nothing says whether the device still uses the memory.
+            if let Some(owner) = self.owner.take() {
+                reaper::leak_owner(owner);
+            }
+            return;
+        }
+        if let Err(error) = order(&pool, &mut self) {
+            report_in_drop(ORDERING, Err(error));
+            return reaper::add(entry(Unordered { block: self, is_disowned: false }));
+        }
+        if let Some(owner) = self.owner.take()
+            && let Err(owner) = queue(&pool, owner)
+        {
+            self.owner = Some(owner);
+            reaper::add(entry(Unordered { block: self, is_disowned: true }));
+        }
+    }
+}
+
+/// Lets the reclaim stream pass an owner to the reaper.
+///
+/// # Errors
+/// The owner, if the driver refuses the function.
+fn queue(pool: &MemoryPool, owner: Owner) -> Result<(), Owner> {
+    let returning = pool.border.returning.clone();
+    returning.fetch_add(1, Ordering::Relaxed);
+    let data: *mut Ready = Box::into_raw(Box::new(Ready { owner, returning }));
+    let function = HostFunction { call: ready, data: data.cast() };
+    // SAFETY: the timeline owns its stream. The data belongs to the call. `ready` makes no CUDA call and does not unwind.
+    let queued = unsafe { pool.table.driver().launch_host_function(pool.reclaim.raw(), function) };
+    let Err(error) = queued else { return Ok(()) };
+    report_in_drop(ORDERING, Err(error));
+    // SAFETY: the pointer came from `into_raw`, and the call that owned it will not be made.
+    let Ready { owner, returning } = *unsafe { Box::from_raw(data) };
+    returning.fetch_sub(1, Ordering::Relaxed);
+    Err(owner)
+}
+
+/// Makes the reclaim stream come after all uses.
+fn order(pool: &MemoryPool, block: &mut PooledBlock<MemoryPool>) -> Result<()> {
+    pool.reclaim.bind()?;
+    block.wait_for_uses(&pool.reclaim, &pool.table)?;
+    disown(pool, block)
+}
+
+fn disown(pool: &MemoryPool, block: &PooledBlock<MemoryPool>) -> Result<()> {
+    if block.range().bytes == 0 {
+        return Ok(());
+    }
+    // SAFETY: the timeline owns its stream; the block was adopted, and is being dropped; the stream, or else the host,
+    // has waited for its uses.
+    Ok(unsafe { pool.table.driver().disown(pool.reclaim.raw(), block.range()) }?)
+}
+
+unsafe extern "C" fn ready(data: *mut c_void) {
+    // SAFETY: `data` is what `queue` gave to this call alone.
+    let Ready { owner, returning } = *unsafe { Box::from_raw(data.cast::<Ready>()) };
+    reaper::add(reaper::giving_back(owner));
+    returning.fetch_sub(1, Ordering::Release);
+}
+
+impl MemoryPool {
+    /// Waits for the functions that give memory back, on a driver that executes work in calls alone.
+    pub(in crate::memory) fn finish_returning(&self) {
+        let driver = self.table.driver();
+        let is_needed = self.border.returning.load(Ordering::Acquire) > 0 && !driver.works_alone();
+        if is_needed && driver.sticky_error().is_none() {
+            let done = self.reclaim.bind().and_then(|()| self.reclaim.synchronize(&self.table));
+            report_in_drop("giving memory back", done);
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! What is done later, on the reaper thread or by a pool.
+
+use super::counts::Count;
+use super::list::Node;
+
+/// Something that is done once, later.
+pub(super) trait Task: Send {
+    /// Does it, while no lock is held. Returns it if it must be tried again.
+    fn execute(self: Box<Self>) -> Option<Box<dyn Task>>;
+
+    /// What it counts as until it is done.
+    fn count(&self) -> Count;
+}
+
+/// An entry of a list of tasks.
+pub(super) type Entry = Node<Box<dyn Task>>;
+
+/// The entry of a task.
+pub(super) fn entry(task: impl Task + 'static) -> Box<Entry> {
+    Node::new(Box::new(task))
+}

@@ -1,0 +1,252 @@
+//! Memory that other code owns: with a stream that writes it, and an owner that poisons it when it gets it back.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
+
+use streamflow::driver::{
+    BorrowedEvent, CopyKind, CopyOp, DeviceId, Driver, DriverResult, HostFunction, MemoryRange,
+    RawEvent, RawStream, StreamOptions,
+};
+use streamflow::memory::{After, DeviceSlice, ForeignMemory};
+use streamflow::prelude::*;
+
+/// The byte that a write of an [`Outside`] sets.
+const BYTE: u8 = 0x40;
+
+/// The element that these bytes make.
+pub const VALUE: f32 = f32::from_bits(u32::from_ne_bytes([BYTE; 4]));
+
+/// The byte that memory has after its owner got it back.
+const POISON: u8 = 0xf3;
+
+/// What an owner does when it gets its memory back, before it poisons the memory.
+type OnReturn = Box<dyn FnOnce() + Send>;
+
+/// Memory of other code, for elements of `f32`: allocated by the driver on a GPU, and ordinary host memory on the
+/// simulator.
+pub struct Outside {
+    driver: Arc<dyn Driver>,
+    device: DeviceId,
+    range: MemoryRange,
+    on_return: Option<OnReturn>,
+    returned: Arc<Returned>,
+}
+
+/// Whether memory is with its owner again.
+#[derive(Debug, Default)]
+pub struct Returned {
+    is_back: AtomicBool,
+    thread: Mutex<Option<ThreadId>>,
+}
+
+impl Returned {
+    /// Whether the owner has its memory back.
+    pub fn is_back(&self) -> bool {
+        self.is_back.load(Ordering::Acquire)
+    }
+
+    /// The thread on which it got the memory back.
+    pub fn thread(&self) -> Option<ThreadId> {
+        *self.thread.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Blocks until the memory is back, for 10 s at most. Whether it is.
+    pub fn wait(&self) -> bool {
+        let end = Instant::now() + Duration::from_secs(10);
+        while !self.is_back() && Instant::now() < end {
+            thread::yield_now();
+        }
+        self.is_back()
+    }
+}
+
+impl Outside {
+    /// Memory for `len` elements, with the value 0.
+    ///
+    /// # Errors
+    /// Those of the driver.
+    pub fn new(platform: &Platform, len: usize) -> Result<Self> {
+        let (driver, device) = (platform.driver().clone(), device(0));
+        let bytes = (len * size_of::<f32>()) as u64;
+        let range = if is_simulated(&*driver) {
+            // Never freed: in a control that drops waits, work uses it later than its owner has it back.
+            let storage = vec![0.0_f32; len].leak();
+            MemoryRange { address: storage.as_mut_ptr().expose_provenance() as u64, bytes }
+        } else {
+            on_a_stream(&*driver, device, |stream| {
+                // SAFETY: the stream is alive, and the memory just allocated.
+                unsafe {
+                    let range = driver.allocate(stream, bytes)?;
+                    driver.fill(stream, range, 0).map(|()| range)
+                }
+            })?
+        };
+        let (on_return, returned) = (None, Arc::default());
+        Ok(Self { driver, device, range, on_return, returned })
+    }
+
+    /// What the owner does when it gets its memory back.
+    #[must_use]
+    pub fn on_return(mut self, call: impl FnOnce() + Send + 'static) -> Self {
+        self.on_return = Some(Box::new(call));
+        self
+    }
+
+    /// Whether the memory is with its owner again.
+    pub fn returned(&self) -> Arc<Returned> {
+        self.returned.clone()
+    }
+
+    /// Queues a write of [`VALUE`] to all elements, which streamflow does not see.
+    ///
+    /// # Errors
+    /// Those of the driver.
+    pub fn write(&mut self, stream: RawStream) -> Result<()> {
+        self.driver.bind(self.device)?;
+        if !is_simulated(&*self.driver) {
+            // SAFETY: the memory lives until its owner gets it back, after this write.
+            return Ok(unsafe { self.driver.fill(stream, self.range, BYTE) }?);
+        }
+        let data = Box::into_raw(Box::new(self.range)).cast();
+        // SAFETY: as above; the call owns its data.
+        Ok(unsafe { self.driver.launch_host_function(stream, HostFunction { call: write, data }) }?)
+    }
+
+    /// The memory as a tensor.
+    ///
+    /// # Errors
+    /// Those of the platform.
+    pub fn adopt(self, platform: &Platform, after: After<'_>) -> Result<Tensor<f32>> {
+        let (device, MemoryRange { address, bytes }) = (self.device, self.range);
+        let len = bytes as usize / size_of::<f32>();
+        // SAFETY: the memory lives as long as its owner, and no other code uses it after `after`.
+        let memory = unsafe { ForeignMemory::new(device, address, bytes, self) };
+        Ok(platform.adopt_tensor(memory, [len], after)?)
+    }
+}
+
+impl Drop for Outside {
+    fn drop(&mut self) {
+        if let Some(call) = self.on_return.take() {
+            call();
+        }
+        let done = if is_simulated(&*self.driver) {
+            set(self.range, POISON);
+            Ok(())
+        } else {
+            on_a_stream(&*self.driver, self.device, |stream| {
+                // SAFETY: the memory is this owner's again.
+                unsafe {
+                    self.driver.fill(stream, self.range, POISON)?;
+                    self.driver.synchronize_stream(stream)?;
+                    self.driver.free(stream, self.range)
+                }
+            })
+        };
+        *self.returned.thread.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(thread::current().id());
+        self.returned.is_back.store(true, Ordering::Release);
+        assert!(done.is_ok() || thread::panicking(), "{done:?}");
+    }
+}
+
+impl std::fmt::Debug for Outside {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Outside({:?})", self.range)
+    }
+}
+
+fn is_simulated(driver: &dyn Driver) -> bool {
+    driver.name() == "host"
+}
+
+unsafe extern "C" fn write(data: *mut c_void) {
+    // SAFETY: the data that `Outside::write` gave to this call alone.
+    let range = *unsafe { Box::from_raw(data.cast::<MemoryRange>()) };
+    set(range, BYTE);
+}
+
+/// Sets the bytes of host memory that [`Outside::new`] has made.
+fn set(range: MemoryRange, byte: u8) {
+    let start = std::ptr::with_exposed_provenance_mut::<u8>(range.address as usize);
+    // SAFETY: the memory is never freed.
+    unsafe { start.write_bytes(byte, range.bytes as usize) };
+}
+
+/// Calls `queue` with a stream of its own, and waits for what it queues.
+fn on_a_stream<R>(
+    driver: &dyn Driver,
+    device: DeviceId,
+    queue: impl FnOnce(RawStream) -> DriverResult<R>,
+) -> DriverResult<R> {
+    driver.bind(device)?;
+    let stream = driver.create_stream(device, StreamOptions::default())?;
+    // SAFETY: made above, and destroyed last.
+    unsafe {
+        let done = queue(stream);
+        driver.synchronize_stream(stream)?;
+        driver.destroy_stream(stream)?;
+        done
+    }
+}
+
+/// An event of other code.
+#[derive(Debug)]
+pub struct ForeignEvent {
+    driver: Arc<dyn Driver>,
+    raw: RawEvent,
+}
+
+impl ForeignEvent {
+    /// Makes an event and records it.
+    ///
+    /// # Errors
+    /// Those of the driver.
+    pub fn recorded(platform: &Platform, stream: RawStream) -> Result<Self> {
+        let driver = platform.driver().clone();
+        driver.bind(stream.device())?;
+        let raw = driver.create_event(stream.device())?;
+        // SAFETY: both are alive.
+        unsafe { driver.record_event(raw, stream) }?;
+        Ok(Self { driver, raw })
+    }
+
+    /// The event, for streamflow.
+    pub fn borrow(&self) -> BorrowedEvent<'_> {
+        // SAFETY: alive while it is borrowed.
+        unsafe { BorrowedEvent::new(self.raw.device(), self.raw.handle()) }
+    }
+}
+
+impl Drop for ForeignEvent {
+    fn drop(&mut self) {
+        let bound = self.driver.bind(self.raw.device());
+        // SAFETY: made by this type, not borrowed any more, and destroyed once.
+        let destroyed = bound.and_then(|()| unsafe { self.driver.destroy_event(self.raw) });
+        assert!(destroyed.is_ok() || thread::panicking(), "{destroyed:?}");
+    }
+}
+
+/// Queues a copy from a bare address, which other code got for memory of streamflow, to memory of that other code: to
+/// `target`, whose address is requested on `stream`.
+///
+/// # Errors
+/// Those of the driver.
+pub fn read_outside(
+    platform: &Platform,
+    stream: &CudaStream,
+    source: u64,
+    target: &mut DeviceSlice<f32>,
+) -> Result<()> {
+    let bytes = (target.len() * size_of::<f32>()) as u64;
+    let copied: DriverResult<()> = stream.write_raw(target, |target| {
+        let [source, target] = [source, target].map(|address| MemoryRange { address, bytes });
+        let copy = CopyOp { kind: CopyKind::DeviceToDevice, target, source };
+        // SAFETY: both have this length; the caller gives the source back after the call.
+        unsafe { platform.driver().copy(stream.raw(), &copy) }
+    })?;
+    Ok(copied?)
+}

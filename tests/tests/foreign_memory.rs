@@ -1,0 +1,227 @@
+//! Memory across the border, in both directions: ordered by streams and events, used until its last use, and given back
+//! under no lock.
+#![allow(missing_docs, reason = "a test binary")]
+
+use std::panic::resume_unwind;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use streamflow::memory::dlpack::{Abi, Consumer};
+use streamflow::memory::{After, DeviceSlice};
+use streamflow::prelude::*;
+use streamflow_tests::foreign::{ForeignEvent, ForeignStream, Outside, VALUE, read_outside};
+use streamflow_tests::kernels::{add_one, fill, slow_copy, slow_fill};
+use streamflow_tests::ordered::{Program, without_waits};
+use streamflow_tests::{Failed, Suite, check, check_equal};
+
+const LEN: usize = 1003;
+const SLOW: u64 = 20_000_000;
+
+/// Programs whose data is right only because of a wait, as in `Suite::ordered`. The controls of the last two also need
+/// the threads that give memory back to be fast, so fewer seeds must show it.
+const PROGRAMS: &[(&str, Program, usize)] = &[
+    ("adopted_memory_comes_after_a_stream", after_stream, 30),
+    ("adopted_memory_comes_after_an_event", after_event, 30),
+    ("adopted_memory_is_ordered_as_any_other", two_streams, 30),
+    ("an_export_comes_after_its_writer", exported, 30),
+    ("adopted_memory_goes_back_after_its_last_use", dropped_while_read, 1),
+    ("lent_memory_is_reused_after_the_work_of_other_code", reused, 10),
+];
+
+fn main() -> ExitCode {
+    let suite = PROGRAMS.iter().fold(Suite::new(), |suite, &(name, program, shown)| {
+        suite.both(name, move |on| streamflow_tests::ordered::right(program, on)).control_on(
+            &format!("{name}_control"),
+            1,
+            shown,
+            move |driver| without_waits(program, driver),
+        )
+    });
+    suite
+        .both("an_owner_may_need_a_lock_that_a_thread_holds_while_it_waits_for_us", lock_is_held)
+        .both("an_owner_may_call_streamflow", owner_calls)
+        .both("an_owner_that_panics_is_not_the_end", owner_panics)
+        .both("memory_that_is_not_adopted_goes_back", not_adopted)
+        .run()
+}
+
+fn ours(platform: &Platform) -> Result<CudaStream> {
+    Ok(platform.stream_pool("OURS", &CudaStreamPool::new())?.allocate("ours")?)
+}
+
+/// A buffer full of `value`. Its work is complete, and all kernels are loaded.
+fn filled(platform: &Platform, stream: &CudaStream, value: f32) -> Result<Buffer<f32>> {
+    let (mut one, mut other) = (platform.buffer(1, stream)?, platform.buffer(1, stream)?);
+    stream.launch::<slow_fill>(1, (&mut one, 0.0, 0))?;
+    stream.launch::<add_one>(1, (&mut one,))?;
+    stream.launch::<slow_copy>(1, (&mut other, &one, 0))?;
+    let mut buffer = platform.buffer(LEN, stream)?;
+    stream.launch::<fill>(LEN, (&mut buffer, value))?;
+    stream.synchronize_blocking()?;
+    Ok(buffer)
+}
+
+fn holds(stream: &CudaStream, data: &DeviceSlice<f32>, value: f32) -> Result<bool> {
+    Ok(stream.download_blocking(data)?.iter().all(|&found| found == value))
+}
+
+fn after_stream(platform: &Platform) -> Result<bool> {
+    let foreign = ForeignStream::create(platform, device(0))?;
+    let (ours, theirs) = (ours(platform)?, foreign.borrow(platform)?);
+    let (mut slow, mut copy) = (filled(platform, &theirs, 0.0)?, filled(platform, &ours, 0.0)?);
+    let mut memory = Outside::new(platform, LEN)?;
+    theirs.launch::<slow_fill>(LEN, (&mut slow, 1.0, SLOW))?;
+    memory.write(theirs.raw())?;
+    let tensor = memory.adopt(platform, After::QueuedOn(&theirs))?;
+    ours.launch::<slow_copy>(LEN, (&mut copy, &tensor, 0))?;
+    holds(&ours, &copy, VALUE)
+}
+
+/// The stream itself is unknown to streamflow.
+fn after_event(platform: &Platform) -> Result<bool> {
+    let foreign = ForeignStream::create(platform, device(0))?;
+    let (ours, theirs) = (ours(platform)?, foreign.borrow(platform)?);
+    let (mut slow, mut copy) = (filled(platform, &theirs, 0.0)?, filled(platform, &ours, 0.0)?);
+    let mut memory = Outside::new(platform, LEN)?;
+    theirs.launch::<slow_fill>(LEN, (&mut slow, 1.0, SLOW))?;
+    memory.write(theirs.raw())?;
+    let event = ForeignEvent::recorded(platform, theirs.raw())?;
+    let tensor = memory.adopt(platform, After::Event(event.borrow()))?;
+    drop(event);
+    ours.launch::<slow_copy>(LEN, (&mut copy, &tensor, 0))?;
+    holds(&ours, &copy, VALUE)
+}
+
+/// Once it is adopted, memory is written and read on several streams.
+fn two_streams(platform: &Platform) -> Result<bool> {
+    let (a, b) = (ours(platform)?, ours(platform)?);
+    let mut copy = filled(platform, &b, 0.0)?;
+    let mut tensor = Outside::new(platform, LEN)?.adopt(platform, After::Complete)?;
+    a.launch::<slow_fill>(LEN, (&mut tensor, 7.0, SLOW))?;
+    b.launch::<slow_copy>(LEN, (&mut copy, &tensor, SLOW))?;
+    a.launch::<fill>(LEN, (&mut tensor, 9.0))?;
+    Ok(holds(&b, &copy, 7.0)? & holds(&b, &tensor, 9.0)?)
+}
+
+fn exported(platform: &Platform) -> Result<bool> {
+    let foreign = ForeignStream::create(platform, device(0))?;
+    let (ours, theirs) = (ours(platform)?, foreign.borrow(platform)?);
+    let mut result = filled(platform, &theirs, 0.0)?;
+    let mut tensor = platform.tensor([LEN], &ours)?;
+    ours.launch::<slow_fill>(LEN, (&mut tensor, 7.0, SLOW))?;
+    let managed = tensor.into_dlpack(Abi::Versioned, Consumer::QueuesOn(&theirs))?;
+    read_outside(platform, &theirs, managed.address(), &mut result)?;
+    let right = holds(&theirs, &result, 7.0)?;
+    drop(managed);
+    Ok(right)
+}
+
+/// The owner poisons its memory when it gets it back.
+fn dropped_while_read(platform: &Platform) -> Result<bool> {
+    let ours = ours(platform)?;
+    let mut copy = filled(platform, &ours, 0.0)?;
+    let memory = Outside::new(platform, LEN)?;
+    let returned = memory.returned();
+    let tensor = memory.adopt(platform, After::Complete)?;
+    ours.launch::<slow_copy>(LEN, (&mut copy, &tensor, SLOW))?;
+    drop(tensor);
+    // In the control the memory goes back while the kernel reads.
+    while !returned.is_back() && !ours.is_complete()? {
+        thread::sleep(Duration::from_millis(1));
+    }
+    holds(&ours, &copy, 0.0)
+}
+
+/// Other code reads a tensor slowly on a stream of its own, and has given it back by then.
+fn reused(platform: &Platform) -> Result<bool> {
+    let foreign = ForeignStream::create(platform, device(0))?;
+    let (ours, theirs) = (ours(platform)?, foreign.borrow(platform)?);
+    let mut result = filled(platform, &theirs, 0.0)?;
+    let mut tensor = platform.tensor([LEN], &ours)?;
+    ours.launch::<fill>(LEN, (&mut tensor, 7.0))?;
+    ours.synchronize_blocking()?;
+    let managed = tensor.into_dlpack(Abi::Versioned, Consumer::QueuesOn(&theirs))?;
+    let address = managed.address();
+    theirs.launch::<slow_fill>(LEN, (&mut result, -1.0, SLOW))?;
+    read_outside(platform, &theirs, address, &mut result)?;
+    drop(managed);
+    // On a GPU another thread takes the memory back. It does not wait for the kernel.
+    let end = Instant::now() + Duration::from_secs(2);
+    let mut others = Vec::new();
+    loop {
+        let mut next = platform.tensor([LEN], &ours)?;
+        ours.launch::<fill>(LEN, (&mut next, 9.0))?;
+        let is_same = ours.read_raw(&next, |found| found == address)?;
+        others.push(next);
+        if is_same || Instant::now() > end || others.len() > 1000 {
+            break;
+        }
+    }
+    holds(&theirs, &result, 7.0)
+}
+
+/// As with Python's interpreter lock: the owner takes a lock to get its memory back. The thread that holds the lock
+/// drops the tensor, waits for its work, and ends the platform.
+fn lock_is_held(on: &Platform) -> Result<(), Failed> {
+    let platform = Platform::builder().driver(on.driver().clone())?;
+    let ours = ours(&platform)?;
+    let lock = Arc::new(Mutex::new(()));
+    let held = lock.lock().unwrap_or_else(PoisonError::into_inner);
+    let memory = Outside::new(&platform, LEN)?;
+    let memory = memory.on_return({
+        let lock = lock.clone();
+        move || drop(lock.lock())
+    });
+    let returned = memory.returned();
+    let tensor = memory.adopt(&platform, After::Complete)?;
+    let copy = ours.download(&tensor)?;
+    drop(tensor);
+    check_equal(copy.wait_blocking()?, &[0.0; LEN][..])?;
+    let more = platform.tensor::<f32>([LEN], &ours)?;
+    ours.synchronize_blocking()?;
+    drop((more, copy, ours, platform));
+    check(!returned.is_back(), || "the owner does not wait for its lock".into())?;
+    drop(held);
+    check(returned.wait(), || "the memory did not go back".into())?;
+    check(returned.thread() != Some(thread::current().id()), || "it goes back in the drop".into())
+}
+
+/// No lock of streamflow is held while an owner gets its memory back: it queues work, waits for it, and drops other memory.
+fn owner_calls(on: &Platform) -> Result<(), Failed> {
+    let platform = Platform::builder().driver(on.driver().clone())?;
+    let stream = ours(&platform)?;
+    let (outer, inner) = (Outside::new(&platform, LEN)?, Outside::new(&platform, LEN)?);
+    let all_returned = [outer.returned(), inner.returned()];
+    let mut inner = inner.adopt(&platform, After::Complete)?;
+    let outer = outer.on_return(move || {
+        let used = stream.fill_bytes(&mut inner, 0).and_then(|()| stream.download_blocking(&inner));
+        assert_eq!(used.map(|values| values.len()), Ok(LEN));
+    });
+    drop(outer.adopt(&platform, After::Complete)?);
+    drop(platform);
+    check(all_returned.iter().all(|it| it.wait()), || "the memory did not go back".into())
+}
+
+fn owner_panics(on: &Platform) -> Result<(), Failed> {
+    let platform = Platform::builder().driver(on.driver().clone())?;
+    let first = Outside::new(&platform, LEN)?.on_return(|| resume_unwind(Box::new("on purpose")));
+    let second = Outside::new(&platform, LEN)?;
+    let returned = second.returned();
+    drop(first.adopt(&platform, After::Complete)?);
+    drop(second.adopt(&platform, After::Complete)?);
+    drop(platform);
+    check(returned.wait(), || "after a panic no memory goes back".into())
+}
+
+fn not_adopted(on: &Platform) -> Result<(), Failed> {
+    let platform = Platform::builder().driver(on.driver().clone())?;
+    let elsewhere = Platform::host().build()?;
+    let stranger = ours(&elsewhere)?;
+    let memory = Outside::new(&platform, LEN)?;
+    let returned = memory.returned();
+    let refused = memory.adopt(&platform, After::QueuedOn(&stranger));
+    check(refused.is_err(), || "a stream of another platform was taken".into())?;
+    check(returned.wait(), || "the memory did not go back".into())
+}
