@@ -1,0 +1,125 @@
+//! NumPy's array interface, version 3: host memory.
+
+use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use streamflow::device;
+use streamflow::memory::{After, ForeignMemory};
+
+use crate::dtype::{for_dtype, of_typestr, typestr};
+use crate::error::OrRaise;
+use crate::held::{AnyTensor, Held};
+use crate::owner::Owner;
+use crate::stream::Stream;
+use crate::tensor::Tensor;
+
+/// The dictionary of a tensor.
+pub(crate) fn describe<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyDict>> {
+    let address = tensor.show(py)?;
+    let (held, interface) = (tensor.held(), PyDict::new(py));
+    interface.set_item("version", 3)?;
+    interface.set_item("shape", PyTuple::new(py, held.shape())?)?;
+    interface.set_item("typestr", typestr(held.dtype()))?;
+    interface.set_item("data", (address, held.is_read_only()))?;
+    interface.set_item("strides", py.None())?;
+    Ok(interface)
+}
+
+/// What a dictionary of an array interface says: of NumPy's or of CUDA's.
+#[derive(Debug)]
+pub(crate) struct Interface {
+    pub(crate) address: u64,
+    pub(crate) is_read_only: bool,
+    pub(crate) dtype: String,
+    pub(crate) shape: Vec<usize>,
+}
+
+impl Interface {
+    /// Reads the entries that both interfaces have. `name` is for messages.
+    pub(crate) fn read(dict: &Bound<'_, PyAny>, name: &str) -> PyResult<Self> {
+        let dict = dict.cast::<PyDict>().map_err(|_| {
+            PyTypeError::new_err(format!("`{name}` is not a dictionary; pass the array itself"))
+        })?;
+        let entry = |key: &str| {
+            dict.get_item(key)?.ok_or_else(|| {
+                PyValueError::new_err(format!(
+                    "`{name}` has no entry \"{key}\"; its exporter is wrong"
+                ))
+            })
+        };
+        let wrong = |key: &'static str| {
+            move |_: PyErr| {
+                PyValueError::new_err(format!(
+                    "the entry \"{key}\" of `{name}` is not as its protocol says"
+                ))
+            }
+        };
+        let shape: Vec<usize> = entry("shape")?.extract().map_err(wrong("shape"))?;
+        let data: Option<(u64, bool)> = entry("data")?.extract().map_err(wrong("data"))?;
+        let typestr: String = entry("typestr")?.extract().map_err(wrong("typestr"))?;
+        let Some((address, is_read_only)) = data else {
+            return Err(PyBufferError::new_err(format!(
+                "`{name}` names no memory; pass the array itself"
+            )));
+        };
+        let mask = dict.get_item("mask")?;
+        if mask.is_some_and(|mask| !mask.is_none()) {
+            return Err(PyBufferError::new_err(
+                "an array with a mask can't be imported; pass its data alone",
+            ));
+        }
+        let dtype = of_typestr(&typestr)?;
+        let strides = dict.get_item("strides")?.filter(|strides| !strides.is_none());
+        if let Some(strides) = strides {
+            let strides: Vec<i64> = strides.extract().map_err(wrong("strides"))?;
+            check_dense(&shape, &strides, &typestr)?;
+        }
+        Ok(Self { address, is_read_only, dtype, shape })
+    }
+
+    /// The memory as a tensor. `owner` keeps it alive.
+    pub(crate) fn adopt(
+        &self,
+        owner: &Bound<'_, PyAny>,
+        stream: &Stream,
+        after: After<'_>,
+        on: u32,
+    ) -> PyResult<Box<dyn AnyTensor>> {
+        let owner = Owner::new(owner);
+        let too_large =
+            || PyValueError::new_err(format!("the shape {:?} is too large", self.shape));
+        let count = self.shape.iter().try_fold(1_usize, |count, dim| count.checked_mul(*dim));
+        let count = count.ok_or_else(too_large)?;
+        for_dtype!(self.dtype.as_str(), T => {
+            let bytes = count.checked_mul(size_of::<T>()).ok_or_else(too_large)? as u64;
+            // SAFETY: the object that has the interface vouches for the memory while it lives, and the caller for the
+            // order.
+            let memory = unsafe { ForeignMemory::new(device(on), self.address, bytes, owner) };
+            let (platform, shape) = (stream.platform(), &self.shape[..]);
+            if self.is_read_only {
+                Held::read_only(platform.adopt_shared::<T>(memory, shape, after).or_raise()?)
+            } else {
+                Held::writable(platform.adopt_tensor::<T>(memory, shape, after).or_raise()?)
+            }
+        })
+    }
+}
+
+/// Refuses strides, in bytes, that are not those of a dense array.
+fn check_dense(shape: &[usize], strides: &[i64], typestr: &str) -> PyResult<()> {
+    let item: usize = typestr.get(2..).and_then(|bytes| bytes.parse().ok()).unwrap_or(1);
+    let mut expected = item;
+    let is_empty = shape.contains(&0);
+    let mut is_dense = shape.len() == strides.len();
+    for (&dim, &stride) in shape.iter().zip(strides).rev() {
+        is_dense &= is_empty || dim == 1 || stride == expected as i64;
+        expected = expected.saturating_mul(dim.max(1));
+    }
+    if is_dense {
+        return Ok(());
+    }
+    Err(PyBufferError::new_err(format!(
+        "the array has strides of {strides:?} bytes, and is not dense; make it contiguous first, as by \
+         `numpy.ascontiguousarray`"
+    )))
+}

@@ -1,0 +1,89 @@
+//! DLPack's capsules: each is consumed once, and what nobody consumes is given back.
+
+use std::ffi::CStr;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use streamflow::memory::dlpack::DlTensor;
+
+use crate::error::OrRaise;
+
+const VERSIONED: &CStr = c"dltensor_versioned";
+const LEGACY: &CStr = c"dltensor";
+const USED_VERSIONED: &CStr = c"used_dltensor_versioned";
+const USED_LEGACY: &CStr = c"used_dltensor";
+
+/// A capsule of a tensor.
+pub(crate) fn wrap(py: Python<'_>, tensor: DlTensor) -> PyResult<Bound<'_, PyAny>> {
+    let name = if tensor.is_versioned() { VERSIONED } else { LEGACY };
+    let pointer = tensor.into_raw();
+    // SAFETY: the name is static, the pointer is not null, and the interpreter lock is held.
+    unsafe {
+        let capsule = ffi::PyCapsule_New(pointer, name.as_ptr(), Some(give_back));
+        if capsule.is_null() {
+            drop(take(pointer, name));
+        }
+        Bound::from_owned_ptr_or_err(py, capsule)
+    }
+}
+
+/// The tensor of a capsule, which is then used.
+///
+/// # Errors
+/// `ValueError` for a used capsule; `TypeError` for another object; as for [`DlTensor::from_versioned`].
+pub(crate) fn unwrap(capsule: &Bound<'_, PyAny>) -> PyResult<DlTensor> {
+    let is = |name: &CStr| {
+        // SAFETY: any object may be passed; the interpreter lock is held.
+        unsafe { ffi::PyCapsule_IsValid(capsule.as_ptr(), name.as_ptr()) == 1 }
+    };
+    let (name, used) = if is(VERSIONED) {
+        (VERSIONED, USED_VERSIONED)
+    } else if is(LEGACY) {
+        (LEGACY, USED_LEGACY)
+    } else if is(USED_VERSIONED) || is(USED_LEGACY) {
+        return Err(PyValueError::new_err(
+            "this DLPack capsule was used already; call `__dlpack__()` again for each use",
+        ));
+    } else {
+        return Err(PyTypeError::new_err(format!(
+            "`__dlpack__` returned a {}, and not a capsule with a DLPack tensor; pass an array of a library that \
+             supports DLPack",
+            capsule.get_type().name()?
+        )));
+    };
+    // SAFETY: a capsule with this name, so it has such a structure, and from now on this is the only owner of it. The name
+    // is static.
+    unsafe {
+        let pointer = ffi::PyCapsule_GetPointer(capsule.as_ptr(), name.as_ptr());
+        if pointer.is_null() || ffi::PyCapsule_SetName(capsule.as_ptr(), used.as_ptr()) != 0 {
+            return Err(PyErr::fetch(capsule.py()));
+        }
+        take(pointer, name).or_raise()
+    }
+}
+
+/// # Safety
+/// As for [`DlTensor::from_versioned`]. The name says which structure it is.
+unsafe fn take(pointer: *mut std::ffi::c_void, name: &CStr) -> Result<DlTensor, streamflow::Error> {
+    // SAFETY: as the caller says.
+    unsafe {
+        if name == VERSIONED {
+            DlTensor::from_versioned(pointer)
+        } else {
+            DlTensor::from_legacy(pointer)
+        }
+    }
+}
+
+/// The destructor of a capsule: calls the deleter of what was not used.
+unsafe extern "C" fn give_back(capsule: *mut ffi::PyObject) {
+    for name in [VERSIONED, LEGACY] {
+        // SAFETY: a capsule of `wrap`; with this name it was not used.
+        unsafe {
+            if ffi::PyCapsule_IsValid(capsule, name.as_ptr()) == 1 {
+                drop(take(ffi::PyCapsule_GetPointer(capsule, name.as_ptr()), name));
+            }
+        }
+    }
+}

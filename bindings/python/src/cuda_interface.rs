@@ -1,0 +1,94 @@
+//! The CUDA array interface, version 3.
+
+use pyo3::exceptions::{PyBufferError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use streamflow::device;
+use streamflow::memory::After;
+use streamflow::stream::BorrowedStream;
+
+use crate::array_interface::Interface;
+use crate::dtype::typestr;
+use crate::error::OrRaise;
+use crate::held::AnyTensor;
+use crate::stream::Stream;
+use crate::tensor::Tensor;
+
+const NAME: &str = "__cuda_array_interface__";
+
+/// The dictionary of a tensor. It names the tensor's stream, which lives as long as the tensor.
+pub(crate) fn describe<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyDict>> {
+    let address = tensor.show(py)?;
+    let (held, interface) = (tensor.held(), PyDict::new(py));
+    interface.set_item("version", 3)?;
+    interface.set_item("shape", PyTuple::new(py, held.shape())?)?;
+    interface.set_item("typestr", typestr(held.dtype()))?;
+    interface.set_item("data", (address, held.is_read_only()))?;
+    interface.set_item("strides", py.None())?;
+    interface.set_item("stream", tensor.stream().cuda_handle()?)?;
+    Ok(interface)
+}
+
+/// What the content of an exporter's memory comes after.
+#[derive(Debug, PartialEq)]
+enum Ready {
+    /// The exporter says that it is complete.
+    Now,
+    Default,
+    /// The default stream of the thread, or another one.
+    Handle(u64),
+}
+
+/// The memory of an object with the interface.
+pub(crate) fn import(object: &Bound<'_, PyAny>, stream: &Stream) -> PyResult<Box<dyn AnyTensor>> {
+    let dict = object.getattr(NAME)?;
+    let (interface, ready) = (Interface::read(&dict, NAME)?, ready(&dict)?);
+    if stream.platform().name() != "cuda" {
+        return Err(PyBufferError::new_err(
+            "an array of a GPU can't be imported by the simulator; use `Platform(\"cuda\")`, or copy the array to the \
+             host",
+        ));
+    }
+    let on = stream.with(|_, stream| stream.device());
+    let adopt = |after: After<'_>| interface.adopt(object, stream, after, on.index() as u32);
+    match ready {
+        Ready::Now => adopt(After::Complete),
+        Ready::Default => {
+            let default = stream.platform().default_stream(on).or_raise()?;
+            adopt(After::QueuedOn(&default))
+        }
+        Ready::Handle(handle) => {
+            // SAFETY: the exporter keeps its stream as long as the object, and nothing made here outlives the call.
+            let borrowed = unsafe { BorrowedStream::new(device(on.index() as u32), handle) };
+            let theirs = stream.platform().external_stream(borrowed).or_raise()?;
+            adopt(After::QueuedOn(&theirs))
+        }
+    }
+}
+
+/// The order that the dictionary promises.
+fn ready(dict: &Bound<'_, PyAny>) -> PyResult<Ready> {
+    let dict = dict.cast::<PyDict>()?;
+    let number = |key: &str| -> PyResult<Option<i64>> {
+        let entry = dict.get_item(key)?.filter(|entry| !entry.is_none());
+        let wrong =
+            |_| PyValueError::new_err(format!("the entry \"{key}\" of `{NAME}` is not a number"));
+        entry.map(|entry| entry.extract()).transpose().map_err(wrong)
+    };
+    let version = number("version")?.unwrap_or(0);
+    if version < 3 {
+        return Err(PyBufferError::new_err(format!(
+            "the array has version {version} of `{NAME}`, which names no stream: nothing says when its content is \
+             complete; import it by `from_dlpack`"
+        )));
+    }
+    match number("stream")? {
+        None => Ok(Ready::Now),
+        Some(1) => Ok(Ready::Default),
+        Some(handle @ 2..) => Ok(Ready::Handle(handle.unsigned_abs())),
+        Some(other) => Err(PyValueError::new_err(format!(
+            "the entry \"stream\" of `{NAME}` is {other}, which names no stream: its exporter is wrong; import it by \
+             `from_dlpack`"
+        ))),
+    }
+}

@@ -1,0 +1,105 @@
+//! Tensors of any element type.
+
+use streamflow::memory::dlpack::{Abi, Consumer, DlTensor, Imported};
+use streamflow::{CudaStream, Element, Error, Platform, Shared, Tensor};
+
+/// A tensor whose element type is known at run time alone.
+pub(crate) trait AnyTensor: Send + Sync {
+    fn dtype(&self) -> &'static str;
+    fn shape(&self) -> &[usize];
+    fn len(&self) -> usize;
+    fn is_read_only(&self) -> bool;
+
+    /// For another library, which may write it unless it is read only.
+    fn export(&self, abi: Abi, consumer: Consumer<'_>) -> Result<DlTensor, Error>;
+
+    /// A copy on the same device, for another library.
+    fn export_copy(
+        &self,
+        on: &Platform,
+        stream: &CudaStream,
+        abi: Abi,
+        consumer: Consumer<'_>,
+    ) -> Result<DlTensor, Error>;
+
+    /// A copy in the memory of `host`, a simulator. Blocks.
+    fn export_to_host(
+        &self,
+        host: &Platform,
+        stream: &CudaStream,
+        abi: Abi,
+    ) -> Result<DlTensor, Error>;
+}
+
+/// A tensor with this element type.
+pub(crate) struct Held<T: Element> {
+    tensor: Shared<Tensor<T>>,
+    read_only: bool,
+}
+
+impl<T: Element> Held<T> {
+    pub(crate) fn writable(tensor: Tensor<T>) -> Box<dyn AnyTensor> {
+        Box::new(Self { tensor: Shared::new(tensor), read_only: false })
+    }
+
+    pub(crate) fn read_only(tensor: Shared<Tensor<T>>) -> Box<dyn AnyTensor> {
+        Box::new(Self { tensor, read_only: true })
+    }
+
+    pub(crate) fn imported(imported: Imported<T>) -> Box<dyn AnyTensor> {
+        match imported {
+            Imported::Writable(tensor) => Self::writable(tensor),
+            Imported::ReadOnly(tensor) => Self::read_only(tensor),
+        }
+    }
+}
+
+impl<T: Element> AnyTensor for Held<T> {
+    fn dtype(&self) -> &'static str {
+        T::DTYPE
+    }
+
+    fn shape(&self) -> &[usize] {
+        self.tensor.shape()
+    }
+
+    fn len(&self) -> usize {
+        self.tensor.len()
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    fn export(&self, abi: Abi, consumer: Consumer<'_>) -> Result<DlTensor, Error> {
+        if self.read_only {
+            return self.tensor.to_dlpack(abi, consumer);
+        }
+        // SAFETY: it is not read only. Python's tensors have no exclusive owner: a program that writes one on one side and
+        // uses it on another at the same time races on its numbers, as with two NumPy arrays of one memory.
+        unsafe { self.tensor.to_dlpack_writable(abi, consumer) }
+    }
+
+    fn export_copy(
+        &self,
+        on: &Platform,
+        stream: &CudaStream,
+        abi: Abi,
+        consumer: Consumer<'_>,
+    ) -> Result<DlTensor, Error> {
+        let mut copy = on.tensor::<T>(self.shape(), stream)?;
+        stream.copy(&self.tensor, &mut copy)?;
+        copy.into_dlpack_copied(abi, consumer)
+    }
+
+    fn export_to_host(
+        &self,
+        host: &Platform,
+        stream: &CudaStream,
+        abi: Abi,
+    ) -> Result<DlTensor, Error> {
+        let values = stream.download_blocking(&self.tensor)?;
+        let copy = host.upload(&values)?.reshape(self.shape())?;
+        copy.into_dlpack_copied(abi, Consumer::HostBlocking)
+    }
+}

@@ -1,0 +1,184 @@
+//! Tensors of other libraries.
+
+use pyo3::exceptions::{PyAttributeError, PyBufferError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use streamflow::memory::After;
+use streamflow::memory::dlpack::{DlDevice, DlTensor};
+
+use crate::array_interface::Interface;
+use crate::dtype::for_dtype;
+use crate::error::OrRaise;
+use crate::held::{AnyTensor, Held};
+use crate::stream::Stream;
+use crate::tensor::Tensor;
+use crate::{capsule, cuda_interface};
+
+/// The newest version of DLPack that imports take.
+const VERSION: (u32, u32) = (1, 3);
+
+/// An array of another library as a tensor: the same memory, without a copy.
+///
+/// The tensor's stream comes after the work that the other library has queued for the array. The array is kept until the
+/// last use of the tensor is complete.
+///
+/// Parameters
+/// ----------
+/// array : object with ``__dlpack__`` and ``__dlpack_device__``
+///     For example of NumPy, CuPy, PyTorch or JAX. Arrays of JAX become read only.
+/// stream : Stream, optional
+///     The stream that the tensor belongs to; a new one by default.
+/// copy : bool, optional
+///     Passed on to the other library.
+///
+/// Returns
+/// -------
+/// Tensor
+///
+/// Raises
+/// ------
+/// TypeError
+///     For an object without DLPack, or with elements that streamflow has not.
+/// BufferError
+///     For memory of another device, or an array that is not dense. The text says what to do.
+#[pyfunction]
+#[pyo3(signature = (array, /, *, stream = None, copy = None))]
+pub(crate) fn from_dlpack(
+    array: &Bound<'_, PyAny>,
+    stream: Option<Py<Stream>>,
+    copy: Option<bool>,
+) -> PyResult<Tensor> {
+    let py = array.py();
+    let missing = |_| {
+        let ty = array.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
+        PyTypeError::new_err(format!(
+            "a {ty} has no `__dlpack__`; pass an array of a library with DLPack, or call `as_tensor`"
+        ))
+    };
+    let producer = array.getattr("__dlpack__").map_err(missing)?;
+    let device: (i32, i32) =
+        array.getattr("__dlpack_device__").map_err(missing)?.call0()?.extract()?;
+    let stream = Stream::or_new(py, stream)?;
+    let on = stream.get();
+    let is_on_gpu = matches!(device.0, DlDevice::CUDA | DlDevice::CUDA_MANAGED);
+    if device.0 == DlDevice::CPU && on.platform().name() == "cuda" {
+        return Err(on_host());
+    }
+    let mut keywords = PyDict::new(py);
+    if is_on_gpu && on.platform().name() == "cuda" {
+        // Some libraries refuse if another device is current.
+        on.with(|platform, stream| platform.driver().bind(stream.device()))
+            .map_err(streamflow::Error::from)
+            .or_raise()?;
+        keywords.set_item("stream", on.cuda_handle()?)?;
+    }
+    if copy.is_some() {
+        keywords.set_item("copy", copy)?;
+    }
+    let older = keywords.copy()?;
+    keywords.set_item("max_version", VERSION)?;
+    let made = match producer.call((), Some(&keywords)) {
+        // A producer of before version 1.0 does not have the parameter.
+        Err(error) if error.is_instance_of::<PyTypeError>(py) => {
+            keywords = older;
+            producer.call((), Some(&keywords))
+        }
+        made => made,
+    };
+    let tensor = capsule::unwrap(&made?)?;
+    // Its arrays must not be written, and its capsules can't say so.
+    let is_jax = array.get_type().module()?.to_str()?.starts_with("jax");
+    Ok(Tensor::new(import(py, tensor, on, is_jax)?, stream))
+}
+
+fn import(
+    py: Python<'_>,
+    tensor: DlTensor,
+    on: &Stream,
+    read_only: bool,
+) -> PyResult<Box<dyn AnyTensor>> {
+    let dtype = tensor.dtype().to_string();
+    let is_on_gpu = matches!(tensor.device().kind, DlDevice::CUDA | DlDevice::CUDA_MANAGED);
+    for_dtype!(dtype.as_str(), T => {
+        let imported = py.detach(|| {
+            on.with(|platform, stream| {
+                let after = if is_on_gpu { After::QueuedOn(stream) } else { After::Complete };
+                match read_only {
+                    true => platform.import_dlpack_read_only::<T>(tensor, after),
+                    false => platform.import_dlpack::<T>(tensor, after),
+                }
+            })
+        });
+        Held::imported(imported.or_raise()?)
+    })
+}
+
+/// An array of any library as a tensor, without a copy, by the protocol that orders it best: DLPack, then
+/// `__cuda_array_interface__`, then `__array_interface__`.
+///
+/// Parameters
+/// ----------
+/// array : object
+///     A tensor of streamflow is returned as it is.
+/// stream : Stream, optional
+///     The stream that the tensor belongs to; a new one by default.
+///
+/// Returns
+/// -------
+/// Tensor
+///
+/// Raises
+/// ------
+/// TypeError
+///     For an object without one of these protocols.
+/// BufferError
+///     As for `from_dlpack`; for an interface that does not say when the content is complete.
+#[pyfunction]
+#[pyo3(signature = (array, /, *, stream = None))]
+pub(crate) fn as_tensor<'py>(
+    array: &Bound<'py, PyAny>,
+    stream: Option<Py<Stream>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = array.py();
+    if array.is_instance_of::<Tensor>() {
+        return Ok(array.clone());
+    }
+    let tensor = if has(array, "__dlpack__")? && has(array, "__dlpack_device__")? {
+        from_dlpack(array, stream, None)?
+    } else if has(array, "__cuda_array_interface__")? {
+        let stream = Stream::or_new(py, stream)?;
+        Tensor::new(cuda_interface::import(array, stream.get())?, stream)
+    } else if has(array, "__array_interface__")? {
+        let stream = Stream::or_new(py, stream)?;
+        let interface =
+            Interface::read(&array.getattr("__array_interface__")?, "__array_interface__")?;
+        if stream.get().platform().name() == "cuda" {
+            return Err(on_host());
+        }
+        let held = interface.adopt(array, stream.get(), After::Complete, 0)?;
+        Tensor::new(held, stream)
+    } else {
+        return Err(PyTypeError::new_err(format!(
+            "a {} has neither `__dlpack__` nor an array interface; make an array of it first, as by `numpy.asarray`",
+            array.get_type().name()?
+        )));
+    };
+    Ok(Bound::new(py, tensor)?.into_any())
+}
+
+/// The exception for host memory where a GPU is needed.
+fn on_host() -> PyErr {
+    PyBufferError::new_err(
+        "an array on the host can't be a tensor of a GPU without a copy; copy it to the GPU first, as by \
+         `cupy.asarray`, or use a stream of `Platform(\"host\")`",
+    )
+}
+
+/// Whether an object has an attribute. Other exceptions than `AttributeError` are passed on.
+fn has(object: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
+    match object.getattr(name) {
+        Ok(_) => Ok(true),
+        Err(error) if error.is_instance_of::<PyAttributeError>(object.py()) => Ok(false),
+        Err(error) => Err(error),
+    }
+}

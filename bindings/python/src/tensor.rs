@@ -1,0 +1,338 @@
+//! Tensors, and how other libraries get them.
+
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use pyo3::exceptions::{PyAttributeError, PyBufferError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use streamflow::Platform;
+use streamflow::driver::DeviceId;
+use streamflow::memory::dlpack::{Abi, Consumer, DlDevice, DlTensor, StreamArgument};
+use streamflow::stream::BorrowedStream;
+
+use crate::error::OrRaise;
+use crate::held::AnyTensor;
+use crate::stream::Stream;
+use crate::{array_interface, capsule, cuda_interface};
+
+/// An array in device memory: dense, the last dimension varying fastest. On the simulator, device memory is host memory.
+///
+/// Other libraries use it without a copy: `numpy.from_dlpack(t)`, `torch.from_dlpack(t)`, `cupy.from_dlpack(t)`. Their
+/// stream comes after the work that has written it, and its memory lives until they have finished with it. It is made by
+/// `empty`, `zeros`, `from_dlpack` and `as_tensor`.
+#[pyclass(frozen, module = "streamflow")]
+pub(crate) struct Tensor {
+    held: Box<dyn AnyTensor>,
+    /// The stream that it belongs to.
+    stream: Py<Stream>,
+    /// What keeps the memory for a library that got its address from an interface without an owner. When it is dropped,
+    /// the memory is used again only after the work that the device has then.
+    shown: Mutex<Option<DlTensor>>,
+}
+
+impl Tensor {
+    pub(crate) fn new(held: Box<dyn AnyTensor>, stream: Py<Stream>) -> Self {
+        Self { held, stream, shown: Mutex::new(None) }
+    }
+
+    pub(crate) fn held(&self) -> &dyn AnyTensor {
+        &*self.held
+    }
+
+    pub(crate) fn stream(&self) -> &Stream {
+        self.stream.get()
+    }
+
+    fn platform(&self) -> &Platform {
+        self.stream.get().platform()
+    }
+
+    fn device_id(&self) -> DeviceId {
+        self.stream.get().with(|_, stream| stream.device())
+    }
+
+    fn dl_device(&self) -> PyResult<DlDevice> {
+        self.platform().dlpack_device(self.device_id()).or_raise()
+    }
+
+    pub(crate) fn is_on_gpu(&self) -> bool {
+        self.platform().name() == "cuda"
+    }
+
+    /// The address, for an interface without an owner. The memory lives as long as this object, and then until the work
+    /// of the device is complete.
+    pub(crate) fn show(&self, py: Python<'_>) -> PyResult<u64> {
+        let exported = py.detach(|| {
+            self.stream().with(|_, stream| {
+                let consumer = if self.is_on_gpu() {
+                    Consumer::QueuesOn(stream)
+                } else {
+                    Consumer::HostBlocking
+                };
+                self.held.export(Abi::Versioned, consumer)
+            })
+        });
+        let exported = exported.or_raise()?;
+        let address = exported.address();
+        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = Some(exported);
+        Ok(address)
+    }
+}
+
+#[pymethods]
+impl Tensor {
+    /// The lengths of the dimensions, outermost first: a tuple of int.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.held.shape())
+    }
+
+    /// The type of the elements, by NumPy's name.
+    #[getter]
+    fn dtype(&self) -> &'static str {
+        self.held.dtype()
+    }
+
+    /// How many dimensions it has.
+    #[getter]
+    fn ndim(&self) -> usize {
+        self.held.shape().len()
+    }
+
+    /// How many elements it has.
+    #[getter]
+    fn size(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Whether other libraries may only read it.
+    #[getter]
+    fn read_only(&self) -> bool {
+        self.held.is_read_only()
+    }
+
+    /// The stream that it belongs to.
+    #[getter]
+    #[pyo3(name = "stream")]
+    fn own_stream(&self, py: Python<'_>) -> Py<Stream> {
+        self.stream.clone_ref(py)
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        let rows = self.held.shape().first();
+        rows.copied()
+            .ok_or_else(|| PyTypeError::new_err("a tensor without dimensions has no length"))
+    }
+
+    /// The device, in DLPack's terms.
+    ///
+    /// Returns
+    /// -------
+    /// tuple of (int, int)
+    ///     The type of the device, 1 for the CPU and 2 for CUDA, and its number.
+    fn __dlpack_device__(&self) -> PyResult<(i32, i32)> {
+        self.dl_device().map(|device| (device.kind, device.id))
+    }
+
+    /// The tensor for another library, by DLPack. Its `from_dlpack` calls this.
+    ///
+    /// Parameters
+    /// ----------
+    /// stream : int or object with ``__cuda_stream__``, optional
+    ///     On a GPU, where the other library uses the tensor: 1 or None for the legacy default stream, 2 for that of the
+    ///     thread, the handle of a stream, or -1 for no order. The stream waits, the calling thread does not. On the CPU
+    ///     None, and the calling thread waits.
+    /// max_version : tuple of (int, int), optional
+    ///     The newest version that the other library takes. Without it the capsule has no flags.
+    /// dl_device : tuple of (int, int), optional
+    ///     The device that the other library needs: that of the tensor, or (1, 0) for a copy on the CPU.
+    /// copy : bool, optional
+    ///     True makes a copy, False and None make none.
+    ///
+    /// Returns
+    /// -------
+    /// capsule
+    ///
+    /// Raises
+    /// ------
+    /// BufferError
+    ///     If the tensor can't be exported in this way. The text says what to do.
+    /// ValueError
+    ///     For a stream that DLPack does not have.
+    #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
+    fn __dlpack__<'py>(
+        &self,
+        py: Python<'py>,
+        stream: Option<&Bound<'py, PyAny>>,
+        max_version: Option<(u32, u32)>,
+        dl_device: Option<(i32, i32)>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let abi = match max_version {
+            Some((major, _)) if major >= 1 => Abi::Versioned,
+            _ => Abi::Legacy,
+        };
+        let own = self.dl_device()?;
+        let asked = dl_device.unwrap_or((own.kind, own.id));
+        let exported = if asked != (own.kind, own.id) {
+            if asked != (DlDevice::CPU, 0) {
+                return Err(PyBufferError::new_err(format!(
+                    "the tensor is on device {:?}, and can't be exported to {asked:?}; ask for its own device, or for \
+                     (1, 0), a copy on the CPU",
+                    (own.kind, own.id)
+                )));
+            }
+            if copy == Some(false) {
+                return Err(PyBufferError::new_err(
+                    "a tensor of a GPU can't be on the CPU without a copy; pass `copy=None` or `copy=True`",
+                ));
+            }
+            if stream.is_some() {
+                return Err(PyValueError::new_err("for a copy on the CPU, pass `stream=None`"));
+            }
+            let host = host()?;
+            py.detach(|| self.stream().with(|_, own| self.held.export_to_host(host, own, abi)))
+        } else {
+            let consumer = self.consumer(stream)?;
+            self.export(py, abi, &consumer, copy == Some(true))?
+        };
+        capsule::wrap(py, exported.or_raise()?)
+    }
+
+    /// NumPy's protocol. Only on the simulator, whose memory is host memory. Waits until the tensor is written.
+    #[getter]
+    fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        if self.is_on_gpu() {
+            return Err(PyAttributeError::new_err(
+                "a tensor of a GPU has no `__array_interface__`; copy it by `tensor.numpy()`",
+            ));
+        }
+        array_interface::describe(py, self)
+    }
+
+    /// The CUDA array interface, version 3. Only on a GPU. It names the tensor's own stream, which comes after all work
+    /// that uses the tensor.
+    #[getter]
+    fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        if !self.is_on_gpu() {
+            return Err(PyAttributeError::new_err(
+                "a tensor of the simulator has no `__cuda_array_interface__`; it is on the CPU: use `numpy.asarray`",
+            ));
+        }
+        cuda_interface::describe(py, self)
+    }
+
+    /// The elements as a NumPy array: a view of the same memory on the simulator, and a copy of a GPU's memory. Waits
+    /// until the tensor is written.
+    ///
+    /// Returns
+    /// -------
+    /// numpy.ndarray
+    ///
+    /// Raises
+    /// ------
+    /// ImportError
+    ///     Without NumPy.
+    fn numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let from_dlpack = py.import("numpy")?.getattr("from_dlpack")?;
+        if !slf.get().is_on_gpu() {
+            return from_dlpack.call1((slf,));
+        }
+        let keywords = PyDict::new(py);
+        keywords.set_item("device", "cpu")?;
+        from_dlpack.call((slf,), Some(&keywords))
+    }
+
+    fn __repr__(&self) -> String {
+        let (dtype, shape) = (self.held.dtype(), self.held.shape());
+        format!("<streamflow.Tensor {dtype}{shape:?} on {}>", self.platform().name())
+    }
+}
+
+/// Where another library uses a tensor.
+enum Asked {
+    Host,
+    Gpu(StreamArgument),
+}
+
+impl Tensor {
+    /// The meaning of the argument `stream`. It has no side effects, since some libraries call again with other
+    /// arguments.
+    fn consumer(&self, stream: Option<&Bound<'_, PyAny>>) -> PyResult<Asked> {
+        if !self.is_on_gpu() {
+            return match stream {
+                None => Ok(Asked::Host),
+                Some(_) => Err(PyValueError::new_err(
+                    "a tensor on the CPU has no stream: pass `stream=None`",
+                )),
+            };
+        }
+        let number = match stream {
+            None => None,
+            Some(object) => Some(handle_of(object)?),
+        };
+        let argument = StreamArgument::new(number);
+        argument.map(Asked::Gpu).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    fn export(
+        &self,
+        py: Python<'_>,
+        abi: Abi,
+        asked: &Asked,
+        copy: bool,
+    ) -> PyResult<Result<DlTensor, streamflow::Error>> {
+        let device = self.device_id();
+        Ok(py.detach(|| {
+            self.stream().with(|platform, own| {
+                let export = |consumer: Consumer<'_>| match copy {
+                    true => self.held.export_copy(platform, own, abi, consumer),
+                    false => self.held.export(abi, consumer),
+                };
+                let on_handle = |handle| {
+                    // SAFETY: DLPack's consumer vouches for the handle during the call, and nothing made here outlives
+                    // the call. The default stream of the thread is used on this thread alone.
+                    let borrowed = unsafe { BorrowedStream::new(device, handle) };
+                    let theirs = platform.external_stream(borrowed)?;
+                    export(Consumer::QueuesOn(&theirs))
+                };
+                match *asked {
+                    Asked::Host => export(Consumer::HostBlocking),
+                    Asked::Gpu(StreamArgument::Unordered) => export(Consumer::Unordered),
+                    Asked::Gpu(StreamArgument::Default) => {
+                        let default = platform.default_stream(device)?;
+                        export(Consumer::QueuesOn(&default))
+                    }
+                    Asked::Gpu(StreamArgument::PerThread) => on_handle(2),
+                    Asked::Gpu(StreamArgument::Handle(handle)) => on_handle(handle),
+                }
+            })
+        }))
+    }
+}
+
+/// The number that a `stream` argument stands for: an int, or an object with `__cuda_stream__`.
+pub(crate) fn handle_of(stream: &Bound<'_, PyAny>) -> PyResult<i64> {
+    if let Ok(number) = stream.extract::<i64>() {
+        return Ok(number);
+    }
+    if let Ok(protocol) = stream.getattr("__cuda_stream__") {
+        let (_, handle): (u32, i64) = protocol.call0()?.extract()?;
+        return Ok(handle);
+    }
+    Err(PyTypeError::new_err(format!(
+        "a {} is no stream; pass its handle as an int, or an object with `__cuda_stream__`",
+        stream.get_type().name()?
+    )))
+}
+
+/// The simulator that has copies of GPU memory on the host.
+fn host() -> PyResult<&'static Platform> {
+    static HOST: OnceLock<Platform> = OnceLock::new();
+    if let Some(host) = HOST.get() {
+        return Ok(host);
+    }
+    let made = Platform::host().build().or_raise()?;
+    Ok(HOST.get_or_init(|| made))
+}

@@ -1,0 +1,49 @@
+"""What the tests share. They run on the simulator, and need NumPy alone."""
+
+import gc
+import time
+
+import numpy as np
+import pytest
+
+import streamflow as sf
+
+
+@pytest.fixture
+def stream():
+    """A stream of a platform of its own."""
+    stream = sf.Stream(sf.Platform("host"))
+    yield stream
+    gc.collect()
+    # Takes back what NumPy has returned.
+    sf.empty(1, stream=stream)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left():
+    """After each test all memory is back on its side."""
+    yield
+    gc.collect()
+    assert is_back("adopted", 0) and is_back("lent", 0), sf.live()
+    assert sf.live()["leaked"] == 0
+
+
+def address(array):
+    return array.__array_interface__["data"][0]
+
+
+def is_back(name, count):
+    """Whether the count of `live` falls to a number, within 10 s. Memory that returns is taken back by calls."""
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        # Each allocation takes back what other code has returned.
+        sf.empty(1)
+        if sf.live()[name] <= count:
+            return True
+        time.sleep(0.001)
+    return False
+
+
+DTYPES = [np.dtype(name) for name in (
+    "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+)]
