@@ -4,7 +4,7 @@ use streamflow::__private::{
     EdgeOptions, GraphParams, Policy, SingleStream, begin, connect, connect_copy, connect_transfer,
     edge, when,
 };
-use streamflow::graph::{AnyNode, Graph, NodeOptions, NodeStreams, OnFailure};
+use streamflow::graph::{AnyNode, Graph, Node, NodeOptions, NodeStreams, OnFailure};
 use streamflow::operator::Operator;
 use streamflow::platform::DeviceId;
 use streamflow::prelude::*;
@@ -238,24 +238,37 @@ pub(crate) fn build(plan: &Plan, ticks: usize, platform: &Platform) -> Result<Bu
         let name = format!("{index}");
         nodes.push(match (*step, ports) {
             (PlanNode::Source(origin), Ports::Source(ports)) => {
-                Source::new(origin, index).__node(ports, &name, platform, options)?
+                node(Source::new(origin, index), ports, &name, platform, options)?
             }
             (PlanNode::Unary(work, _), Ports::Unary(ports)) => {
-                Unary::new(work, None).__node(ports, &name, platform, options)?
+                node(Unary::new(work, None), ports, &name, platform, options)?
             }
             (PlanNode::Sink(reading, _), Ports::Sink(ports)) => {
                 let sink = Sink::new(reading, values[index].clone(), Vec::new(), 0);
-                sink.__node(ports, &name, platform, options)?
+                node(sink, ports, &name, platform, options)?
             }
-            (_, Ports::Taking(ports)) => Taking::new().__node(ports, &name, platform, options)?,
-            (_, Ports::Relay(ports)) => Relay::new().__node(ports, &name, platform, options)?,
-            (_, Ports::Keep(ports)) => Keep::new(None).__node(ports, &name, platform, options)?,
-            (_, Ports::Combine(ports)) => Combine::new().__node(ports, &name, platform, options)?,
-            (_, Ports::Late(ports)) => Late::new().__node(ports, &name, platform, options)?,
-            (_, Ports::Clock(ports)) => Clock::new().__node(ports, &name, platform, options)?,
+            (_, Ports::Taking(ports)) => node(Taking::new(), ports, &name, platform, options)?,
+            (_, Ports::Relay(ports)) => node(Relay::new(), ports, &name, platform, options)?,
+            (_, Ports::Keep(ports)) => node(Keep::new(None), ports, &name, platform, options)?,
+            (_, Ports::Combine(ports)) => node(Combine::new(), ports, &name, platform, options)?,
+            (_, Ports::Late(ports)) => node(Late::new(), ports, &name, platform, options)?,
+            (_, Ports::Clock(ports)) => node(Clock::new(), ports, &name, platform, options)?,
             (step, _) => return Err(Failure::msg(format!("{step:?} has other ports"))),
         });
     }
     nodes.iter_mut().try_for_each(|node| node.bind_conditions())?;
     Ok(Built { platform: platform.clone(), nodes, _others: others })
+}
+
+/// A node with ports that are connected already.
+fn node<O: Operator>(
+    operator: O,
+    ports: O::Ports,
+    name: &str,
+    platform: &Platform,
+    options: NodeOptions<'_>,
+) -> Result<Box<Node<O>>, Error> {
+    let mut node = operator.__node(name, platform, options)?;
+    node.ports = ports;
+    Ok(node)
 }

@@ -4,7 +4,7 @@ use streamflow::__private::{
     EdgeOptions, GraphParams, Policy, SingleStream, begin, connect, connect_copy, connect_shared,
     edge, when,
 };
-use streamflow::graph::{AnyNode, Graph, NodeOptions, NodeStreams, OnFailure};
+use streamflow::graph::{AnyNode, Graph, Node, NodeOptions, NodeStreams, OnFailure};
 use streamflow::operator::Operator;
 use streamflow::prelude::*;
 
@@ -212,7 +212,7 @@ pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
     };
     let clock_options = NodeOptions { count: Some(flow.ticks), ..options(NodeStreams::None) };
     let mut nodes: Vec<Box<dyn AnyNode>> =
-        vec![Clock::new(flow.ticks).__node(clock, "clock", platform, clock_options)?];
+        vec![node(Clock::new(flow.ticks), clock, "clock", platform, clock_options)?];
     for (index, (plan, ports)) in flow.nodes.iter().zip(ports).enumerate() {
         let (name, core) = (format!("n{index}"), Core::new(flow.script(index)));
         let streams = if plan.adopts { NodeStreams::None } else { NodeStreams::Pool(&pool) };
@@ -230,11 +230,11 @@ pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
         nodes.push(match ports {
             Ports::Work(ports) => {
                 options.streams = NodeStreams::Pool(&pool);
-                Work::new(core).__node(ports, &name, platform, options)?
+                node(Work::new(core), ports, &name, platform, options)?
             }
-            Ports::Unary(ports) => Unary::new(core).__node(ports, &name, platform, options)?,
-            Ports::Forward(ports) => Forward::new(core).__node(ports, &name, platform, options)?,
-            Ports::Merge(ports) => Merge::new(core).__node(ports, &name, platform, options)?,
+            Ports::Unary(ports) => node(Unary::new(core), ports, &name, platform, options)?,
+            Ports::Forward(ports) => node(Forward::new(core), ports, &name, platform, options)?,
+            Ports::Merge(ports) => node(Merge::new(core), ports, &name, platform, options)?,
         });
     }
     nodes.iter_mut().try_for_each(|node| node.bind_conditions())?;
@@ -244,4 +244,17 @@ pub(crate) fn build(flow: &Flow, platform: &Platform) -> Result<Built> {
 /// Runs it and compares its nodes' downloads.
 pub(crate) fn run(flow: &Flow, platform: &Platform) -> Result<()> {
     Ok(streamflow::schedule::run(&mut build(flow, platform)?).map(drop)?)
+}
+
+/// A node with ports that are connected already.
+fn node<O: Operator>(
+    operator: O,
+    ports: O::Ports,
+    name: &str,
+    platform: &Platform,
+    options: NodeOptions<'_>,
+) -> Result<Box<Node<O>>, Error> {
+    let mut node = operator.__node(name, platform, options)?;
+    node.ports = ports;
+    Ok(node)
 }
