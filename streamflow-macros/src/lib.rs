@@ -48,26 +48,39 @@ use self::guard::guarded;
 /// the grid, if the grid is large enough.
 ///
 /// # Arguments
-/// Slices `&[T]` and `&mut [T]` of `Element` types, and scalars by value. A type parameter must be bounded by
-/// `Element`; each instance is compiled separately.
+/// - Slices `&[T]` and `&mut [T]` of `Element` types. A launch passes tensors, buffers and parts of them.
+/// - Strided views `&Strided<T, N>` and `&mut Strided<T, N>` of `N` dimensions, 1 to 8, written as a number
+///   (`streamflow::kernel::Strided`). A launch passes `tensor.view()` and `tensor.view_mut()`, transposed, as a part, or of
+///   a `PitchedTensor`. A view of another number of dimensions is refused.
+/// - Scalars by value.
+///
+/// A type parameter must be bounded by `Element`; each instance is compiled separately.
 ///
 /// # The CUDA body
 /// Statements of CUDA C++, as a string literal or `include_str!("file.cu")`. They can use
 /// - a slice `a` as the pointer `a` (`const` for `&[T]`, always `__restrict__`) and its length
 ///   `a_len`, an `unsigned long long`,
+/// - a view `a` as `a(y, x)`, with an index for each dimension, as `a[i]`, by the number of the element in row-major
+///   order, as `a.shape(0)`, `a.stride(0)` and `a.size()`, the number of elements, and as the pointer `a.data` to the
+///   first element. Its parameters are the pointer, the shape and the strides, in elements,
 /// - a scalar under its name, and a type parameter `T` as the type `T`,
 /// - `thread_index()`, `thread_index_y()` and `thread_index_z()`, the thread's place in the whole
 ///   grid, and `thread_count()`, the grid's threads in x: all `unsigned long long`,
 /// - `shared_bytes()`, the size of the launch's dynamic shared memory (`Grid::shared_bytes`), which a
 ///   body must not exceed,
-/// - `half` as the type of `f16`, and every name that NVRTC defines without headers.
+/// - `half` as the type of `f16`, `nv_bfloat16` as that of `bf16`, and `bool8` as that of `Bool8`, which becomes a
+///   `bool` by itself,
+/// - `complex<float>` and `complex<double>` as the types of `Complex<f32>` and `Complex<f64>`: `z.re` and `z.im`,
+///   `+ - * /` and `== !=` with each other and with real numbers, `real`, `imag`, `conj`, `norm_sqr`, `abs`, `arg`,
+///   `polar(size, angle)` and `exp`,
+/// - and every name that NVRTC defines without headers.
 ///
 /// Messages of the CUDA compiler name the file and the line of the literal.
 ///
 /// `unsafe` is a promise. For every grid, with the block size of `threads` if there is one, the body
-/// - accesses only elements of its slices, and only shared memory that the launch has,
+/// - accesses only elements of its slices and views, and only shared memory that the launch has,
 /// - does not read an element that another thread of the launch writes, unless the two threads synchronise,
-/// - writes only to `&mut` slices,
+/// - writes only to `&mut` slices and views,
 /// - and computes the same as the Rust body.
 ///
 /// Two functions of `streamflow::testing` test a CUDA body: `compile_kernel::<exp_linspace>()` compiles it, which needs
@@ -80,7 +93,7 @@ use self::guard::guarded;
 ///
 /// # The grid
 /// Most CUDA bodies write one element per thread. So a launch fails, on a GPU and on the simulator, if its grid is for
-/// fewer elements than the kernel's longest `&mut` slice has: a GPU would leave the others unwritten. A grid of 100
+/// fewer elements than the kernel's longest `&mut` slice or view has: a GPU would leave the others unwritten. A grid of 100
 /// elements is for 100, and `Grid::blocks(4).threads(32)` for 128. Two options permit smaller grids:
 /// - `grid_stride`: a launch writes every element with any grid of at least one thread, since the body has a *grid-stride
 ///   loop*, `for (auto i = thread_index(); i < out_len; i += thread_count())`, or another loop over the elements,

@@ -21,6 +21,7 @@ pub(crate) const STANDARD_TRAITS: &[&str] = &[
 /// `ELEMENTS` with the library.
 const MESSAGES: &[&str] = &[
     "Tensor",
+    "PitchedTensor",
     "Buffer",
     "Pinned",
     "Download",
@@ -42,9 +43,9 @@ const MESSAGES: &[&str] = &[
     "f64",
 ];
 
-/// The elements that come with the library, as the `T` of a `Tensor<T>`.
+/// The elements that come with the library, as the `T` of a `Tensor<T>`, without those that have type arguments.
 const ELEMENTS: &[&str] =
-    &["f16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", "f64"];
+    &["Bool8", "f16", "bf16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", "f64"];
 
 /// Whether a type has the name of a message that comes with the library. Only rustc knows whether another type is one.
 pub(crate) fn is_message(ty: &Type) -> bool {

@@ -244,6 +244,17 @@ pub enum Error {
         remedy: String,
     },
 
+    /// A tensor was searched for by its name, at run time.
+    #[error("`{name}` {problem}; there is {found}")]
+    NoTensor {
+        /// The name, a path of fields.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
+        /// The names that there are, with their types.
+        found: String,
+    },
+
     /// A view with gaps was used where dense memory is needed.
     #[error(
         "a view of shape {shape:?} with strides {strides:?} is not contiguous; copy it into a tensor of its own first"

@@ -95,9 +95,12 @@ pub mod __private {
     pub use crate::graph::{Graph, RunState, bind_conditions};
     pub use crate::kernel::expansion::*;
     pub use crate::kernel::{Coverage, Kernel, KernelInfo, ParamInfo, ParamKind, Passing};
-    pub use crate::memory::{Allocator, DeviceSlice, Element, Scalar, Shared, Tensor};
+    pub use crate::memory::{
+        Allocator, DeviceSlice, Element, Scalar, Shared, Tensor, TensorView, TensorViewMut,
+    };
     pub use crate::message::{
-        Description, Host, HostData, MemoryVisitor, Message, Payload, Place, Several, Sole,
+        Description, FromTensors, Host, HostData, MemoryVisitor, Message, Payload, Place, Several,
+        Sole, Tensors,
     };
     pub use crate::operator::condition::{Conditions, make as when};
     pub use crate::operator::{

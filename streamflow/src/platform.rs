@@ -19,7 +19,7 @@ pub use crate::driver::{DeviceId, DeviceInfo};
 use crate::error::{Error, Result};
 use crate::memory::{
     Allocator, Buffer, Download, Downloadable, Element, IntoShape, MemoryLimits, MemoryOptions,
-    MemoryPool, Pinned, PinnedPool, PinnedPools, PoolHandle, Tensor,
+    MemoryPool, Pinned, PinnedPool, PinnedPools, PitchedTensor, PoolHandle, Tensor,
 };
 use crate::stream::{
     CudaGreenContextPool, CudaStream, CudaStreamPool, ExternalStream, GreenContexts, Point,
@@ -292,6 +292,19 @@ impl Platform {
         stream: &CudaStream,
     ) -> Result<Tensor<T>> {
         Tensor::new(&self.of(stream)?.memory, stream, &shape.into_shape()?)
+    }
+
+    /// A tensor with padded rows on the stream's device, otherwise as [`tensor`](Self::tensor).
+    ///
+    /// # Errors
+    /// As for [`tensor`](Self::tensor).
+    #[track_caller]
+    pub fn pitched_tensor<T: Element>(
+        &self,
+        shape: impl IntoShape,
+        stream: &CudaStream,
+    ) -> Result<PitchedTensor<T>> {
+        PitchedTensor::new(&self.of(stream)?.memory, stream, &shape.into_shape()?)
     }
 
     /// A buffer on the stream's device: elements without a shape, otherwise as [`tensor`](Self::tensor).

@@ -70,7 +70,7 @@ impl Seam {
         let len = Param::new(BYTES / 4);
         let address = |range: MemoryRange| Param::new(range.address);
         let params = [address(out), len, Param::new(2.0_f32), address(x), len, address(y), len];
-        let access = |range, mode, argument| Access { range, mode, argument };
+        let access = |range, mode, argument| Access { range, mode, argument, rows: None };
         let accesses = [
             access(out, AccessMode::Write, "out"),
             access(x, AccessMode::Read, "x"),

@@ -2,13 +2,19 @@
 //! [identifies their inputs](mixing).
 
 mod broken;
+mod complex;
 pub mod mixing;
 mod slow;
+mod two_bytes;
 mod typed;
+mod views;
 
 pub use broken::{read_at, trap, write_past_the_end, write_to_nowhere};
+pub use complex::{Made, RESULTS, complex_math};
 pub use slow::{add_one, dot, fill, multiprocessor, slow_copy, slow_fill, spin};
+pub use two_bytes::{more_scalars, select, to_bf16};
 pub use typed::{axpy, reverse, scalars, transpose};
+pub use views::{add_views, number_view, scale_view};
 
 use streamflow::kernel::{Kernel, KernelInfo};
 
@@ -21,6 +27,15 @@ pub fn kernels() -> Vec<&'static KernelInfo> {
         mixing::change::INFO,
         mixing::both::INFO,
     ];
-    [slow::kernels(), broken::kernels(), typed::kernels(), mixing, crate::stereo::kernels()]
-        .concat()
+    [
+        slow::kernels(),
+        broken::kernels(),
+        typed::kernels(),
+        complex::kernels(),
+        two_bytes::kernels(),
+        views::kernels(),
+        mixing,
+        crate::stereo::kernels(),
+    ]
+    .concat()
 }

@@ -3,6 +3,7 @@
 use std::ops::{Add, Mul};
 
 use streamflow::f16;
+use streamflow::memory::{Complex, bf16};
 use streamflow::prelude::*;
 
 use crate::random::Random;
@@ -75,6 +76,31 @@ macro_rules! floats {
 }
 floats! {
     f16: f16::to_f64, f16::from_f64, f64::from(f16::EPSILON), f64::from(f16::MIN_POSITIVE_SUBNORMAL);
+    bf16: bf16::to_f64, bf16::from_f64, f64::from(bf16::EPSILON), f64::from(bf16::MIN_POSITIVE_SUBNORMAL);
     f32: f64::from, |x| x as f32, f64::from(f32::EPSILON), 2e-45;
     f64: f64::from, |x| x, f64::EPSILON, 0.0;
 }
+
+/// Complex numbers: each part is a sum of two products and a term, of which each operation is rounded once. The reference
+/// is of doubles, which is exact enough for floats; for doubles its own roundings count once more.
+macro_rules! complex {
+    ($($part:ty),*) => {$(
+        impl Number for Complex<$part> {
+            fn factor(random: &mut Random) -> Self {
+                Self { re: <$part>::factor(random), im: <$part>::factor(random) }
+            }
+
+            fn term(random: &mut Random) -> Self {
+                Self::factor(random)
+            }
+
+            fn error(found: Self, a: Self, x: Self, y: Self) -> (f64, f64) {
+                let wide = |z: Self| Complex::new(f64::from(z.re), f64::from(z.im));
+                let (found, a, x, y) = (wide(found), wide(a), wide(x), wide(y));
+                let size = a.norm() * x.norm() + y.norm();
+                ((found - (a * x + y)).norm(), 4.0 * f64::from(<$part>::EPSILON) * size)
+            }
+        }
+    )*};
+}
+complex!(f32, f64);

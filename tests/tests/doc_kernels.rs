@@ -28,6 +28,9 @@ fn examples(file: &str, text: &str) -> Vec<Example> {
         let Some((_, rest)) = rest.split_once("fn ") else { continue };
         let (name, rest) = rest.split_once('(').unwrap();
         let (arguments, _) = rest.split_once(')').unwrap();
+        // The rank of a view comes after a comma, too.
+        let arguments =
+            arguments.replace(", 1>", ";1>").replace(", 2>", ";2>").replace(", 3>", ";3>");
         let arguments = arguments.split(',').filter_map(|one| one.split_once(':'));
         let arguments =
             arguments.map(|(name, ty)| (name.trim().to_owned(), ty.trim().to_owned())).collect();
@@ -82,10 +85,20 @@ fn info(example: &Example) -> KernelInfo {
     unsafe fn never_called(_: streamflow::__private::HostArgs<'_>) {}
     let param = |(name, ty): &(String, String)| {
         let slice = |prefix: &str| ty.strip_prefix(prefix)?.strip_suffix(']');
-        let (kind, ty) = match (slice("&mut ["), slice("&[")) {
-            (Some(element), _) => (ParamKind::SliceMut, element),
-            (_, Some(element)) => (ParamKind::Slice, element),
-            _ => (ParamKind::Scalar, ty.as_str()),
+        let view = |prefix: &str| {
+            let (element, rank) = ty.strip_prefix(prefix)?.strip_suffix('>')?.split_once(';')?;
+            Some((element, rank.parse().ok()?))
+        };
+        let (kind, ty) = if let Some((element, rank)) = view("&mut Strided<") {
+            (ParamKind::ViewMut(rank), element)
+        } else if let Some((element, rank)) = view("&Strided<") {
+            (ParamKind::View(rank), element)
+        } else if let Some(element) = slice("&mut [") {
+            (ParamKind::SliceMut, element)
+        } else if let Some(element) = slice("&[") {
+            (ParamKind::Slice, element)
+        } else {
+            (ParamKind::Scalar, ty.as_str())
         };
         ParamInfo { name: leaked(name), cuda: cuda_name(ty, example), kind }
     };

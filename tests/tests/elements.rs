@@ -6,8 +6,12 @@ use std::fmt::Debug;
 use std::process::ExitCode;
 
 use streamflow::f16;
+use streamflow::memory::{Bool8, Complex, bf16};
 use streamflow::prelude::*;
-use streamflow_tests::kernels::{add_one, axpy, fill, reverse, scalars, spin, transpose};
+use streamflow_tests::kernels::{
+    RESULTS, add_one, axpy, complex_math, fill, more_scalars, reverse, scalars, select, spin,
+    to_bf16, transpose,
+};
 use streamflow_tests::numbers::Number;
 use streamflow_tests::random::Random;
 use streamflow_tests::setup::{stream, uploaded};
@@ -19,6 +23,9 @@ const SIZES: [usize; 8] = [0, 1, 31, 33, 255, 257, 1003, 10_007];
 fn main() -> ExitCode {
     Suite::new()
         .both("axpy_of_f16", axpy_is_near::<f16>)
+        .both("axpy_of_bf16", axpy_is_near::<bf16>)
+        .both("axpy_of_complex64", axpy_is_near::<Complex<f32>>)
+        .both("axpy_of_complex128", axpy_is_near::<Complex<f64>>)
         .both("axpy_of_f32", axpy_is_near::<f32>)
         .both("axpy_of_f64", axpy_is_near::<f64>)
         .both("axpy_of_i8", axpy_is_near::<i8>)
@@ -30,6 +37,10 @@ fn main() -> ExitCode {
         .both("axpy_of_u32", axpy_is_near::<u32>)
         .both("axpy_of_u64", axpy_is_near::<u64>)
         .both("scalars_of_every_type_are_passed_exactly", scalars_arrive)
+        .both("scalars_of_cuda_structs_are_passed_exactly", structs_arrive)
+        .both("complex_arithmetic_is_near_num_complex_in_f64", complex_arithmetic)
+        .both("bf16_is_rounded_to_even_and_keeps_a_nan", rounding_to_bf16)
+        .both("every_byte_but_0_is_true", masks)
         .both("a_grid_of_two_dimensions_covers_each_element", two_dimensions)
         .both("dynamic_shared_memory_grows_and_shrinks", dynamic_shared_memory)
         .both("empty_tensors_and_grids_work", empty_tensors)
@@ -115,6 +126,138 @@ fn scalars_arrive(platform: &Platform) -> Result<(), Failed> {
         check_values("integers", &s.download_blocking::<i64>(&ints)?, &wanted)?;
         let wanted = [u64::from(u.0), u64::from(u.1), u64::from(u.2), u.3, u.4 as u64];
         check_values("naturals", &s.download_blocking::<u64>(&naturals)?, &wanted)?;
+    }
+    Ok(())
+}
+
+fn structs_arrive(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    let mut out = poisoned(platform, 8, &s)?;
+    let (z, w) = (Complex::new(1.5_f32, -2.25e-30), Complex::new(-1e300, 3.75));
+    let (b, h) = (bf16::from_f32(-1.5e30), f16::from_f32(0.25));
+    s.launch::<more_scalars>(1, (7, z, true.into(), w, b, &mut out, h))?;
+    let (re, im) = (z.re.into(), z.im.into());
+    let wanted = [re, im, w.re, w.im, b.to_f64(), 1.0, 7.0, 0.25];
+    check_values("structs", &s.download_blocking::<f64>(&out)?, &wanted)
+}
+
+/// Each operation, for floats and doubles, against the crate's own in doubles.
+fn complex_arithmetic(platform: &Platform) -> Result<(), Failed> {
+    let mut random = Random::new(11);
+    let mut part = || random.bits() as i64 as f64 / (1_u64 << 62) as f64;
+    let mut numbers =
+        |n: usize| (0..n).map(|_| Complex::new(part(), part())).collect::<Vec<Complex<f64>>>();
+    // An equal pair at the end, for the comparison.
+    let (mut a, mut b) = (numbers(300), numbers(300));
+    a.push(Complex::new(3.0, -4.0));
+    b.push(Complex::new(3.0, -4.0));
+    let singles = |from: &[Complex<f64>]| {
+        let single = |z: &Complex<f64>| Complex::new(z.re as f32, z.im as f32);
+        from.iter().map(single).collect::<Vec<Complex<f32>>>()
+    };
+    let wide = |z: &Complex<f32>| Complex::new(f64::from(z.re), f64::from(z.im));
+    let (a32, b32) = (singles(&a), singles(&b));
+    let s = stream(platform)?;
+    let (x, y) = (uploaded(platform, &a32, &s)?, uploaded(platform, &b32, &s)?);
+    let mut out = poisoned(platform, RESULTS * a.len(), &s)?;
+    s.launch::<complex_math<Complex<f32>>>(a.len(), (&mut out, &x, &y, 1.25))?;
+    let found: Vec<Complex<f64>> =
+        s.download_blocking::<Complex<f32>>(&out)?.iter().map(wide).collect();
+    let (a32, b32): (Vec<_>, Vec<_>) =
+        (a32.iter().map(wide).collect(), b32.iter().map(wide).collect());
+    check_complex("complex64", &found, (&a32, &b32), 1e-5)?;
+    let (x, y) = (uploaded(platform, &a, &s)?, uploaded(platform, &b, &s)?);
+    let mut out = poisoned(platform, RESULTS * a.len(), &s)?;
+    s.launch::<complex_math<Complex<f64>>>(a.len(), (&mut out, &x, &y, 1.25))?;
+    check_complex("complex128", &s.download_blocking(&out)?, (&a, &b), 1e-13)
+}
+
+fn check_complex(
+    what: &str,
+    found: &[Complex<f64>],
+    (a, b): (&[Complex<f64>], &[Complex<f64>]),
+    tolerance: f64,
+) -> Result<(), Failed> {
+    for (i, (&x, &y)) in a.iter().zip(b).enumerate() {
+        let wanted = [
+            if x == y { Complex::new(50.0, 0.0) } else { x + y },
+            x - y,
+            x * y,
+            x / y,
+            Complex::new(x.re, y.im),
+            Complex::new(-x.re, x.im),
+            Complex::new(x.re.hypot(x.im), y.im.atan2(y.re)),
+            Complex::from_polar(x.re.exp(), x.im),
+            y,
+            Complex::new(x.re * 1.25 + 2.0, x.im * 1.25),
+            Complex::new(x.re * 1.25 - 0.5, x.im * 1.25),
+            Complex::new((1.0 - x.re) / 2.0, -x.im / 2.0),
+            Complex::new(1.25, 0.0) / y,
+            ((y + x) * y - x) / y,
+        ];
+        let results = &found[RESULTS * i..RESULTS * (i + 1)];
+        for (operation, (found, wanted)) in results.iter().zip(wanted).enumerate() {
+            // The sizes of what is added up, since sums may be near 0.
+            let size = 3.0 + wanted.norm() + (x.norm() + 1.0) * (1.0 + 1.0 / y.norm());
+            check((found - wanted).norm() <= tolerance * size, || {
+                format!("{what}: operation {operation} of {x} and {y} is {found}, not {wanted}")
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Ties, the largest numbers, subnormal ones, and NaNs with a sign and digits.
+fn rounding_to_bf16(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    let cases: [(f32, u16); 12] = [
+        (1.0, 0x3f80),
+        (f32::from_bits(0x3f80_8000), 0x3f80),
+        (f32::from_bits(0x3f81_8000), 0x3f82),
+        (f32::from_bits(0x3f80_8001), 0x3f81),
+        (f32::from_bits(0x3f80_7fff), 0x3f80),
+        (f32::MAX, 0x7f80),
+        (f32::NEG_INFINITY, 0xff80),
+        (f32::from_bits(0x0000_8001), 0x0001),
+        (-0.0, 0x8000),
+        (f32::from_bits(0x7f80_0001), 0x7fc0),
+        (f32::from_bits(0xffa5_1234), 0xffe5),
+        (f32::from_bits(0xff7f_7fff), 0xff7f),
+    ];
+    let xs = cases.map(|(x, _)| x);
+    // Doubles whose float is the middle between two neighbours, and which are not the middle themselves.
+    let mut ys = xs.map(f64::from);
+    ys[1] = f64::from(xs[1]) + 1e-15;
+    ys[2] = f64::from(xs[2]) - 1e-15;
+    ys[9] = f64::NAN;
+    ys[10] = -1e300;
+    let (x, y) = (uploaded(platform, &xs, &s)?, uploaded(platform, &ys, &s)?);
+    let (mut out, mut of_doubles) = (poisoned(platform, 12, &s)?, poisoned(platform, 12, &s)?);
+    s.launch::<to_bf16>(12, (&mut out, &mut of_doubles, &x, &y))?;
+    let bits = |found: Vec<bf16>| found.into_iter().map(bf16::to_bits).collect::<Vec<_>>();
+    let mut wanted = cases.map(|(_, bits)| bits);
+    check_values("floats", &bits(s.download_blocking(&out)?), &wanted)?;
+    wanted[1] = 0x3f81;
+    wanted[2] = 0x3f81;
+    wanted[10] = 0xff80;
+    check_values("doubles", &bits(s.download_blocking(&of_doubles)?), &wanted)
+}
+
+/// A mask of bytes that another program made, as an upload of bytes writes them.
+fn masks(platform: &Platform) -> Result<(), Failed> {
+    let s = stream(platform)?;
+    for byte in [0_u8, 1, 2, 0x80, 0xff] {
+        let mut mask: Tensor<Bool8> = platform.tensor([100], &s)?;
+        s.fill_bytes(&mut mask, byte)?;
+        let (mut out, mut differs) = (poisoned(platform, 100, &s)?, poisoned(platform, 100, &s)?);
+        let (a, b) = (bf16::from_f32(1.0), bf16::from_f32(-2.0));
+        s.launch::<select>(100, (&mut out, &mut differs, &mask, a, b, true.into()))?;
+        let wanted = if byte == 0 { b } else { a };
+        check_values("selected", &s.download_blocking(&out)?, &[wanted; 100])?;
+        let truth = Bool8::from(byte == 0);
+        check_values("differs", &s.download_blocking(&differs)?, &[truth; 100])?;
+        let bytes = s.download_blocking(&mask)?;
+        check(bytes.iter().all(|truth| truth.get() == (byte != 0)), || format!("{byte}"))?;
     }
     Ok(())
 }

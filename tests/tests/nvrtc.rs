@@ -7,14 +7,15 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use half::f16;
+use half::{bf16, f16};
 use libtest_mimic::{Arguments, Failed, Trial};
 use streamflow::driver::DriverError;
 use streamflow::kernel;
 use streamflow::kernel::{
-    Kernel, KernelInfo, compile_checked_for, compile_for, image_for, nvrtc_version,
+    Kernel, KernelInfo, Strided, compile_checked_for, compile_for, image_for, nvrtc_version,
 };
 use streamflow::memory::Element;
+use streamflow::memory::{Bool8, Complex};
 
 type Test = fn() -> Result<(), Failed>;
 
@@ -59,6 +60,54 @@ fn floor(out: &mut [f32], a: &[f32], b: &[f32], cols: u32) {
 "#)]
 fn halves<T: Element>(out: &mut [T], a: &[T], bias: f16) {
     let _ = (out, a, bias);
+}
+
+// Each operation of the upper halves of floats with other numbers.
+#[kernel(unsafe cuda = r#"
+    __shared__ nv_bfloat16 tile[32];
+    unsigned long long i = thread_index();
+    if (i < out_len) {
+        nv_bfloat16 x = a[i];
+        float f = x * 2.0f + 1 / x - x;
+        double d = x + 1.0;
+        x += bias; x -= 1; x *= 0.5; x /= 2u;
+        tile[threadIdx.x % 32] = -x + x * x - x / bias;
+        if (x < bias && x != 0 && x >= 0.5f && 1.0 > x) f = expf(x) + fmaxf(x, 0.0f);
+        f += x;
+        out[i] = nv_bfloat16(i) + nv_bfloat16(threadIdx.x) + f + nv_bfloat16(d) + T(3) + tile[0];
+    }
+"#)]
+fn upper_halves<T: Element>(out: &mut [T], a: &[T], bias: bf16) {
+    let _ = (out, a, bias);
+}
+
+// Complex numbers with each other and with other numbers, also with short floats.
+#[kernel(unsafe cuda = r#"
+    __shared__ complex<double> tile[32];
+    typedef decltype(a[0].re) Part;
+    unsigned long long i = thread_index();
+    if (i < out_len) {
+        T x = a[i], y = *(a + i), z;
+        tile[threadIdx.x % 32] = complex<double>(x) + 1;
+        z = x + y - x * y / x;
+        z += 1.0; z -= y; z *= 2; z /= Part(3);
+        z = +z - -z + 1 + i * z - 2u / z + (h * z) / h + (s * z - s);
+        if (z == x || z != T(1, 2)) z = conj(z) * norm_sqr(z) + abs(z) - arg(z) + polar(real(z), 1) + exp(z);
+        z = T(complex<float>(tile[0])) * (x.re + y.im);
+        out[i] = mask[i] && !mask[0] ? z : T(1);
+        flags[i] = z == x;
+        flags[i] = imag(z) > 0;
+    }
+"#)]
+fn complex_numbers<T: Element>(
+    out: &mut [T],
+    flags: &mut [Bool8],
+    a: &[T],
+    mask: &[Bool8],
+    h: f16,
+    s: bf16,
+) {
+    let _ = (out, flags, a, mask, h, s);
 }
 
 #[kernel(grid_stride, unsafe cuda = "
@@ -107,6 +156,28 @@ fn pointers(out: &mut [f32], a: &[f32]) {
     let _ = (out, a);
 }
 
+// Every use of a view, of plain elements and of structs,.
+#[kernel(partial, unsafe cuda = "
+    unsigned long long y = thread_index(); int x = threadIdx.x; unsigned z = 1; long w = 2;
+    out(y, x) = a(y, x, z) + T(b(w));
+    out[y] += a[y];
+    T* row = &out(y, 0);
+    row[x * out.stride(1)] = *a.data;
+    if (out.shape(0) * out.shape(1) == out.size() && b.size() > 3) out(0, 1) = out(1, 0);
+    out(y, 0) = deep(0, 1, 2, 3) ? T(1) : scale;
+    auto same = out;
+    same(0, 0) = T(2);
+")]
+fn strided<T: Element>(
+    out: &mut Strided<T, 2>,
+    a: &Strided<T, 3>,
+    b: &Strided<u8, 1>,
+    scale: T,
+    deep: &Strided<Bool8, 4>,
+) {
+    let _ = (out, a, b, scale, deep);
+}
+
 const WRONG_LINE: u32 = line!() + 4;
 #[kernel(unsafe cuda = "
     unsigned long long i = thread_index();
@@ -131,12 +202,20 @@ const KERNELS: &[(&str, &KernelInfo)] = &[
     ("f32", exp_linspace::INFO),
     ("file", floor::INFO),
     ("half", halves::<f16>::INFO),
+    ("bfloat16", upper_halves::<bf16>::INFO),
+    ("complex64", complex_numbers::<Complex<f32>>::INFO),
+    ("complex128", complex_numbers::<Complex<f64>>::INFO),
+    ("generic_bf16", scale::<bf16>::INFO),
+    ("generic_complex64", scale::<Complex<f32>>::INFO),
     ("generic_f16", scale::<f16>::INFO),
     ("generic_f32", scale::<f32>::INFO),
     ("generic_f64", scale::<f64>::INFO),
     ("generic_i8", scale::<i8>::INFO),
     ("generic_i64", scale::<i64>::INFO),
     ("generic_u16", scale::<u16>::INFO),
+    ("views", strided::<f32>::INFO),
+    ("views_of_f16", strided::<f16>::INFO),
+    ("views_of_complex64", strided::<Complex<f32>>::INFO),
     ("integers", integers::INFO),
     ("pointers", pointers::INFO),
 ];

@@ -1,10 +1,13 @@
 //! The types that an argument can have, and what to write instead of other types.
 
-use syn::{GenericArgument, Ident, PathArguments, Type};
+use syn::{Expr, ExprLit, GenericArgument, Ident, Lit, PathArguments, Type};
 
 use super::model::ArgumentKind;
 use crate::diagnostic::Errors;
 use crate::tokens::spelled;
+
+/// `streamflow::memory::MAX_RANK`.
+const MAX_RANK: usize = 8;
 
 /// The kind of an argument of this type. `name` is the argument's, for the errors.
 pub(super) fn argument_type(name: &str, ty: &Type, errors: &mut Errors) -> ArgumentKind {
@@ -16,6 +19,7 @@ pub(super) fn argument_type(name: &str, ty: &Type, errors: &mut Errors) -> Argum
                 errors.at(ty, format!("argument `{name}`: {problem}"));
                 ArgumentKind::Wrong(Some(ty.clone()))
             }
+            None if is_strided(ty) => view(name, ty, ty, false, errors),
             None => match elements_of(ty) {
                 Some(element) => reject_memory(name, ty, element, false, errors),
                 None => ArgumentKind::Scalar(ty.clone()),
@@ -32,6 +36,7 @@ pub(super) fn argument_type(name: &str, ty: &Type, errors: &mut Errors) -> Argum
             match &*reference.elem {
                 Type::Slice(slice) if mutable => ArgumentKind::SliceMut((*slice.elem).clone()),
                 Type::Slice(slice) => ArgumentKind::Slice((*slice.elem).clone()),
+                other if is_strided(other) => view(name, ty, other, mutable, errors),
                 other => match elements_of(other) {
                     Some(element) => reject_memory(name, ty, element, mutable, errors),
                     None => {
@@ -81,6 +86,61 @@ fn reject_memory(
     }
 }
 
+/// Whether a type is a view, also one that only launches have.
+fn is_strided(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    path.path.segments.last().is_some_and(|last| {
+        ["Strided", "TensorView", "TensorViewMut"].iter().any(|view| last.ident == view)
+    })
+}
+
+/// `&Strided<T, 2>` or `&mut Strided<T, 2>`. `whole` is the argument's type, `target` that behind the reference.
+fn view(
+    name: &str,
+    whole: &Type,
+    target: &Type,
+    mutable: bool,
+    errors: &mut Errors,
+) -> ArgumentKind {
+    let arguments = match target {
+        Type::Path(path) => path.path.segments.last().map(|last| &last.arguments),
+        _ => None,
+    };
+    let parts = match arguments {
+        Some(PathArguments::AngleBracketed(list)) => {
+            (list.args.first(), list.args.get(1), list.args.len())
+        }
+        _ => (None, None, 0),
+    };
+    let rank = match parts {
+        (_, Some(GenericArgument::Const(Expr::Lit(ExprLit { lit: Lit::Int(rank), .. }))), 2) => {
+            rank.base10_parse::<usize>().ok().filter(|rank| (1..=MAX_RANK).contains(rank))
+        }
+        _ => None,
+    };
+    let is_view = matches!(target, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Strided"));
+    match (parts.0, rank.filter(|_| is_view), whole) {
+        (Some(GenericArgument::Type(element)), Some(rank), Type::Reference(_)) => {
+            let element = element.clone();
+            if mutable {
+                ArgumentKind::ViewMut(element, rank)
+            } else {
+                ArgumentKind::View(element, rank)
+            }
+        }
+        _ => {
+            errors.at(
+                whole,
+                format!(
+                    "argument `{name}`: a view has its elements' type and 1 to {MAX_RANK} dimensions, as a number: \
+                     write `{name}: &Strided<f32, 2>`, or `{name}: &mut Strided<f32, 2>` to write"
+                ),
+            );
+            ArgumentKind::Wrong(None)
+        }
+    }
+}
+
 /// `T` of `Tensor<T>` and other types that hold elements.
 fn elements_of(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ty else { return None };
@@ -100,7 +160,7 @@ fn elements_of(ty: &Type) -> Option<&Type> {
 /// names.
 fn scalar_problem(name: &Ident) -> Option<String> {
     let instead = match name.to_string().as_str() {
-        "bool" => "pass a `u8` or a `u32`",
+        "bool" => "take a `streamflow::memory::Bool8`, which `.into()` makes of a `bool`",
         "char" => "pass a `u32`",
         "isize" => "pass an `i64`",
         "i128" | "u128" => "pass two `u64`",

@@ -28,6 +28,7 @@ const RESERVED: &[&str] = &[
     "template", "this", "thread_local", "throw", "try", "typedef", "typeid", "typename", "union",
     "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "xor", "xor_eq",
     "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "half",
+    "nv_bfloat16", "complex", "bool8",
     "thread_index", "thread_index_y", "thread_index_z", "thread_count", "shared_bytes", "streamflow",
 ];
 
@@ -183,7 +184,7 @@ fn arguments(sig: &Signature, errors: &mut Errors) -> Vec<Argument> {
             &sig.inputs,
             format!(
                 "a kernel has at most {MAX_PARAMS} parameters, and these make {params}: a slice \
-                 counts twice, for its address and its length"
+                 counts twice, for its address and its length, and a view of N dimensions 1 + 2 N times"
             ),
         );
     }
@@ -195,7 +196,10 @@ fn arguments(sig: &Signature, errors: &mut Errors) -> Vec<Argument> {
 fn reject_coverage_of_nothing(options: &Options, arguments: &[Argument], errors: &mut Errors) {
     let Some((_, word)) = &options.coverage else { return };
     let may_write = |argument: &Argument| {
-        matches!(argument.kind, ArgumentKind::SliceMut(_) | ArgumentKind::Wrong(_))
+        matches!(
+            argument.kind,
+            ArgumentKind::SliceMut(_) | ArgumentKind::ViewMut(..) | ArgumentKind::Wrong(_)
+        )
     };
     if !arguments.iter().any(may_write) {
         errors.at(

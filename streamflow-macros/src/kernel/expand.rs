@@ -1,10 +1,10 @@
 //! The generated type of a kernel, and its implementation of `Kernel`.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Expr, GenericParam, Lit, Type};
+use syn::{Expr, GenericParam, Lit, Type, parse_quote};
 
 use super::model::{Argument, ArgumentKind, Coverage, Expandable, Kernel};
 
@@ -87,6 +87,12 @@ fn launch_type(argument: &Argument) -> TokenStream {
         ArgumentKind::SliceMut(ty) => {
             quote!(&'streamflow mut ::streamflow::__private::DeviceSlice<#ty>)
         }
+        ArgumentKind::View(ty, _) => {
+            quote!(::streamflow::__private::TensorView<'streamflow, #ty>)
+        }
+        ArgumentKind::ViewMut(ty, _) => {
+            quote!(::streamflow::__private::TensorViewMut<'streamflow, #ty>)
+        }
         ArgumentKind::Scalar(ty) => ty.to_token_stream(),
         ArgumentKind::Wrong(ty) => ty.as_ref().map_or_else(|| quote!(()), |ty| quote!(#ty)),
     }
@@ -102,6 +108,8 @@ fn info(kernel: &Kernel) -> TokenStream {
         let (kind, ty) = match &argument.kind {
             ArgumentKind::Slice(ty) => (quote!(Slice), element(ty)),
             ArgumentKind::SliceMut(ty) => (quote!(SliceMut), element(ty)),
+            ArgumentKind::View(ty, rank) => (quote!(View(#rank)), element(ty)),
+            ArgumentKind::ViewMut(ty, rank) => (quote!(ViewMut(#rank)), element(ty)),
             ArgumentKind::Scalar(ty) => (quote!(Scalar), scalar(ty)),
             ArgumentKind::Wrong(_) => return None,
         };
@@ -176,6 +184,10 @@ fn pass(kernel: &Kernel) -> TokenStream {
                 let text = format!("{name}.len()");
                 quote!((#text, &#ident.len()))
             }
+            ArgumentKind::View(..) | ArgumentKind::ViewMut(..) => {
+                let text = format!("{name}.shape()");
+                quote!((#text, &::streamflow::__private::Shown(#ident.shape())))
+            }
             _ => {
                 let text = name.to_string();
                 quote!((#text, &#ident))
@@ -183,7 +195,15 @@ fn pass(kernel: &Kernel) -> TokenStream {
         }
     });
     let values = quote!(&[#(#values,)*]);
-    let requires = kernel.options.requires.iter().map(|condition| {
+    let ranks = kernel.arguments.iter().filter_map(|argument| match argument.kind {
+        ArgumentKind::View(_, rank) | ArgumentKind::ViewMut(_, rank) => {
+            let (ident, rank) = (&argument.ident, Literal::usize_unsuffixed(rank));
+            Some(parse_quote!(#ident.shape().len() == #rank))
+        }
+        _ => None,
+    });
+    let ranks: Vec<Expr> = ranks.collect();
+    let requires = ranks.iter().chain(&kernel.options.requires).map(|condition| {
         // An `if` without `!`: if the condition is not a `bool`, rustc then underlines the condition only.
         quote! {
             if #condition {
@@ -204,6 +224,8 @@ fn pass(kernel: &Kernel) -> TokenStream {
         match &argument.kind {
             ArgumentKind::Slice(_) => quote!(#to.read(#name, #ident);),
             ArgumentKind::SliceMut(_) => quote!(#to.write(#name, #ident);),
+            ArgumentKind::View(..) => quote!(#to.read_view(#name, #ident);),
+            ArgumentKind::ViewMut(..) => quote!(#to.write_view(#name, #ident);),
             ArgumentKind::Scalar(_) | ArgumentKind::Wrong(_) => quote!(#to.scalar(#ident);),
         }
     });
@@ -228,6 +250,13 @@ fn host(kernel: &Kernel) -> TokenStream {
         match &argument.kind {
             ArgumentKind::Slice(_) => quote!(::streamflow::__private::slice(&__args, #at)),
             ArgumentKind::SliceMut(_) => quote!(::streamflow::__private::slice_mut(&__args, #at)),
+            // A reference to a value that lives until the call returns.
+            ArgumentKind::View(ty, rank) => {
+                quote!(&::streamflow::__private::strided::<#ty, #rank>(&__args, #at))
+            }
+            ArgumentKind::ViewMut(ty, rank) => {
+                quote!(&mut ::streamflow::__private::strided::<#ty, #rank>(&__args, #at))
+            }
             _ => quote!(::streamflow::__private::scalar(&__args, #at)),
         }
     });

@@ -59,6 +59,10 @@ pub(super) struct Argument {
 pub(super) enum ArgumentKind {
     Slice(Type),
     SliceMut(Type),
+    /// `&Strided<T, N>`
+    View(Type, usize),
+    /// `&mut Strided<T, N>`
+    ViewMut(Type, usize),
     Scalar(Type),
     /// Rejected. The user's type is kept if a launch can have it in its arguments.
     Wrong(Option<Type>),
@@ -69,6 +73,8 @@ impl ArgumentKind {
     pub(super) fn params(&self) -> usize {
         match self {
             Self::Slice(_) | Self::SliceMut(_) => 2,
+            // The address, the shape and the strides.
+            Self::View(_, rank) | Self::ViewMut(_, rank) => 1 + 2 * rank,
             Self::Scalar(_) => 1,
             Self::Wrong(_) => 0,
         }

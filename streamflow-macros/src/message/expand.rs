@@ -6,11 +6,12 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{GenericParam, Generics, Lifetime, LifetimeParam, Member, Type, parse_quote};
 
-use super::fields::{Message, Shape};
+use super::fields::{List, Message, Shape};
 use super::lists::{fields_impl, names};
 use crate::tokens::bounds_left_to_rustc;
 
-pub(super) fn message(message: &Message) -> TokenStream {
+/// The whole expansion. `sound`: the macro found no mistake.
+pub(super) fn message(message: &Message, sound: bool) -> TokenStream {
     let Message { ident, shape, .. } = message;
     if message.generics.lifetimes().next().is_some() {
         // It can't be a message, and the error is already reported.
@@ -31,15 +32,17 @@ pub(super) fn message(message: &Message) -> TokenStream {
             }
         });
     let (shows, describes) = (for_each_field(shape, &show), for_each_field(shape, &describe));
-    let begins = match shape {
-        Shape::Struct(_) => None,
+    let tensors = for_each_field(shape, &tensor);
+    let (begins, of_tensors) = match shape {
+        Shape::Struct(fields) => (None, sound.then(|| from_tensors(fields))),
         Shape::Enum(variants) => {
             let arms = variants.iter().map(|(variant, fields)| {
                 let name = variant.unraw().to_string();
                 let method = if fields.is_empty() { quote!(unit) } else { quote!(variant) };
-                quote!(Self::#variant { .. } => __described.#method(#name),)
+                quote!(Self::#variant { .. } => __to.#method(#name),)
             });
-            Some(quote!(match self { #(#arms)* }))
+            // The default says that it can't be made of tensors: their names don't say of which variant.
+            (Some(quote!(match self { #(#arms)* })), None)
         }
     };
     let downloads = shape.types().into_iter().map(|ty| {
@@ -66,10 +69,21 @@ pub(super) fn message(message: &Message) -> TokenStream {
                 }
 
                 #[allow(unused_variables)]
-                fn __describe(&self, __described: &mut ::streamflow::__private::Description) {
+                fn __describe(&self, __to: &mut ::streamflow::__private::Description) {
                     #begins
                     #describes
                 }
+
+                #[allow(unused_variables)]
+                fn __tensors<'streamflow>(
+                    &'streamflow self,
+                    __to: &mut ::streamflow::__private::Tensors<'streamflow>,
+                ) {
+                    #begins
+                    #tensors
+                }
+
+                #of_tensors
 
                 fn into_payload(self) -> ::streamflow::__private::Payload<Self> {
                     ::streamflow::__private::Payload::One(self)
@@ -144,15 +158,43 @@ fn show(_: &Member, ty: &Type, field: &TokenStream) -> TokenStream {
     quote!(#show(#field, __visit);)
 }
 
-/// Describes a field under its name.
-fn describe(member: &Member, ty: &Type, field: &TokenStream) -> TokenStream {
-    let name = match member {
+fn name(member: &Member) -> String {
+    match member {
         Member::Named(name) => name.unraw().to_string(),
         Member::Unnamed(index) => index.index.to_string(),
-    };
+    }
+}
+
+/// Adds the tensors of a field under its name.
+fn tensor(member: &Member, ty: &Type, field: &TokenStream) -> TokenStream {
+    let name = name(member);
+    let tensors = quote_spanned!(ty.span()=> <#ty as ::streamflow::__private::Message>::__tensors);
+    quote!(__to.field(#name, |__to| #tensors(#field, __to));)
+}
+
+/// Makes each field of the tensors of its name.
+fn from_tensors(fields: &List) -> TokenStream {
+    let fields = fields.iter().map(|(member, ty)| {
+        let name = name(member);
+        let field = quote_spanned!(ty.span()=> __from.field::<#ty>(#name));
+        quote!(#member: #field?,)
+    });
+    quote! {
+        #[allow(unused_variables)]
+        fn __from_tensors(
+            __from: &mut ::streamflow::__private::FromTensors<'_>,
+        ) -> ::core::result::Result<Self, ::streamflow::__private::Error> {
+            ::core::result::Result::Ok(Self { #(#fields)* })
+        }
+    }
+}
+
+/// Describes a field under its name.
+fn describe(member: &Member, ty: &Type, field: &TokenStream) -> TokenStream {
+    let name = name(member);
     let describe =
         quote_spanned!(ty.span()=> <#ty as ::streamflow::__private::Message>::__describe);
-    quote!(__described.field(#name, |__described| #describe(#field, __described));)
+    quote!(__to.field(#name, |__to| #describe(#field, __to));)
 }
 
 /// The user's generics, with a where clause that the fields are messages. If one is not, rustc reports it once, at the

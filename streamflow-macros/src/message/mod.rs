@@ -18,6 +18,6 @@ pub(crate) fn message(item: TokenStream) -> TokenStream {
         Err(error) => return error.into_compile_error(),
     };
     let message = fields::message(input, &mut errors);
-    let expanded = expand::message(&message);
+    let expanded = expand::message(&message, errors.is_empty());
     [expanded, errors.into_tokens()].into_iter().collect()
 }

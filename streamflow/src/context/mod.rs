@@ -31,7 +31,9 @@ pub use table::Table;
 
 use crate::driver::{DeviceId, DriverResult, Note};
 use crate::error::{Error, Failure, Result, did_you_mean};
-use crate::memory::{Buffer, Download, Downloadable, Element, IntoShape, Pinned, Tensor};
+use crate::memory::{
+    Buffer, Download, Downloadable, Element, IntoShape, Pinned, PitchedTensor, Tensor,
+};
 use crate::message::{Metadata, Origin};
 use crate::platform::Platform;
 use crate::stream::{CudaStream, StreamPool, StreamTable};
@@ -191,6 +193,19 @@ impl ExecutionContext {
         stream: &Stream<'_>,
     ) -> Result<Tensor<T>> {
         self.platform.tensor(shape, stream)
+    }
+
+    /// A tensor with padded rows whose first use may be on `stream`. Its content is undefined.
+    ///
+    /// # Errors
+    /// As for [`tensor`](Self::tensor).
+    #[track_caller]
+    pub fn pitched_tensor<T: Element>(
+        &self,
+        shape: impl IntoShape,
+        stream: &Stream<'_>,
+    ) -> Result<PitchedTensor<T>> {
+        self.platform.pitched_tensor(shape, stream)
     }
 
     /// A run of elements whose first use may be on `stream`. Its content is undefined.

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::fmt;
 
-use super::{DriverResult, MemoryRange, RawFunction, RawModule};
+use super::{DriverResult, MemoryRange, RawFunction, RawModule, Rows};
 
 /// The most parameters a kernel can have; a slice counts as two, its address and its length.
 pub const MAX_PARAMS: usize = 32;
@@ -24,9 +24,6 @@ macro_rules! plain {
     };
 }
 plain!(i8, u8, i16, u16, i32, u32, i64, u64, usize, f32, f64);
-// SAFETY: `half::f16` is a transparent `u16`.
-#[cfg(feature = "half")]
-unsafe impl Plain for half::f16 {}
 
 /// One kernel parameter by value.
 #[derive(Clone, Copy)]
@@ -87,6 +84,8 @@ pub struct Access {
     pub mode: AccessMode,
     /// The kernel argument's name.
     pub argument: &'static str,
+    /// Which bytes of the range, if elements of other arguments may be between them.
+    pub rows: Option<Rows>,
 }
 
 /// One kernel launch.

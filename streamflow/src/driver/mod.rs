@@ -24,6 +24,7 @@ pub mod race;
 mod raise;
 mod recorder;
 mod report;
+mod rows;
 mod signal;
 
 pub(crate) use blocking::BlockingLaunches;
@@ -47,6 +48,7 @@ pub(crate) use owned::{OwnedEvent, OwnedPinned, OwnedStream};
 pub use recorder::{Call, RecordedAccess, RecordedRange, Recorder, StreamLabel};
 use report::RaceMark;
 pub(crate) use report::RaceReports;
+pub use rows::Rows;
 pub(crate) use signal::Signal;
 
 use std::fmt;

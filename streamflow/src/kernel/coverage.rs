@@ -68,11 +68,17 @@ fn refuse(
             "it is empty, so nothing of `{argument}`, whose length is {longest}, would be written; launch it with a \
              grid of {longest}, or not at all. {OPTIONS}"
         ),
-        _ => format!(
-            "it is for {covered} elements, so a GPU would not write the rest of `{argument}`, whose length is \
-             {longest}; launch it with a grid of {longest}, or pass only the part \
-             `{argument}.slice_mut(..{covered})`. {OPTIONS}"
-        ),
+        _ => {
+            // A part of a view has as many elements as its dimensions make.
+            let part = match passing.longest_is_view() {
+                true => "a smaller view".to_owned(),
+                false => format!("the part `{argument}.slice_mut(..{covered})`"),
+            };
+            format!(
+                "it is for {covered} elements, so a GPU would not write the rest of `{argument}`, whose length is \
+                 {longest}; launch it with a grid of {longest}, or pass only {part}. {OPTIONS}"
+            )
+        }
     };
     Err(Error::Grid { kernel: name.into(), problem })
 }

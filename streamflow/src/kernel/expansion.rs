@@ -6,7 +6,7 @@ use crate::Error;
 use crate::driver::HostArgs;
 use crate::memory::{Element, Scalar};
 
-use super::KernelInfo;
+use super::{KernelInfo, Strided};
 
 /// The slice whose address is parameter `index`.
 ///
@@ -28,6 +28,29 @@ pub unsafe fn slice_mut<'a, T>(args: &HostArgs<'_>, index: usize) -> &'a mut [T]
     let (address, len) = range::<T>(args, index);
     // SAFETY: as above.
     unsafe { std::slice::from_raw_parts_mut(address, len) }
+}
+
+/// The view whose address is parameter `index`.
+///
+/// # Safety
+/// As for [`slice`]; parameters `index` to `index + 2 * N` are the address, the shape and the strides of a view. For a
+/// view to be written, no other code reads its elements.
+pub unsafe fn strided<T, const N: usize>(args: &HostArgs<'_>, index: usize) -> Strided<T, N> {
+    let number = |at: usize| args.params[index + at].get::<u64>() as usize;
+    let shape = std::array::from_fn(|dim| number(1 + dim));
+    let strides = std::array::from_fn(|dim| number(1 + N + dim));
+    // SAFETY: the caller vouches for the elements. Without elements there is no place to go to.
+    unsafe { Strided::new(std::ptr::with_exposed_provenance_mut(number(0)), shape, strides) }
+}
+
+/// The shape of a view, in the error of a requirement.
+#[derive(Debug)]
+pub struct Shown<'a>(pub &'a [usize]);
+
+impl Display for Shown<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}", self.0)
+    }
 }
 
 /// The scalar that is parameter `index`.

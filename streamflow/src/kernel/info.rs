@@ -9,7 +9,7 @@ use super::{Coverage, Passing};
 ///
 /// # Safety
 /// [`pass`](Kernel::pass) passes the parameters of [`INFO`](Kernel::INFO), in that order: the host body and
-/// the CUDA body rely on it. `INFO.host` touches no other memory than the slices passed, nor does
+/// the CUDA body rely on it. `INFO.host` touches no other memory than the slices and views passed, nor does
 /// `INFO.cuda`, for every grid that the arguments' lengths permit.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a kernel",
@@ -17,7 +17,8 @@ use super::{Coverage, Passing};
     note = "a kernel is a function with `#[kernel(unsafe cuda = \"…\")]`"
 )]
 pub unsafe trait Kernel: 'static {
-    /// The arguments of a launch, a tuple: `&mut DeviceSlice<T>`, `&DeviceSlice<T>` and scalars.
+    /// The arguments of a launch, a tuple: `&mut DeviceSlice<T>`, `&DeviceSlice<T>`, `TensorViewMut<T>`, `TensorView<T>`
+    /// and scalars.
     type Args<'a>;
 
     /// Name, bodies and parameters. Each instance of a generic kernel has its own.
@@ -62,9 +63,9 @@ pub struct KernelInfo {
 pub struct ParamInfo {
     /// Its name, in Rust and in CUDA.
     pub name: &'static str,
-    /// The CUDA type of the scalar, or of the slice's elements.
+    /// The CUDA type of the scalar, or of the elements of the slice or view.
     pub cuda: &'static str,
-    /// Whether it is a slice or a scalar.
+    /// Whether it is a slice, a view or a scalar.
     pub kind: ParamKind,
 }
 
@@ -75,6 +76,10 @@ pub enum ParamKind {
     Slice,
     /// `&mut [T]`: passed as `T* name` and `unsigned long long name_len`.
     SliceMut,
+    /// `&Strided<T, N>`: passed as a pointer, and `unsigned long long` for the length and the stride of each dimension.
+    View(usize),
+    /// `&mut Strided<T, N>`: passed in the same way.
+    ViewMut(usize),
     /// A value.
     Scalar,
 }

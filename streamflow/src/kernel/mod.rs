@@ -25,6 +25,7 @@ mod nvrtc;
 mod passing;
 mod source;
 mod state;
+mod strided;
 
 use compile::load;
 pub(crate) use compile::supports;
@@ -38,3 +39,4 @@ pub use info::{KernelInfo, ParamInfo, ParamKind};
 pub use module::{CompiledCode, Function, Module};
 #[doc(hidden)]
 pub use passing::Passing;
+pub use strided::Strided;

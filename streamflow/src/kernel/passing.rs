@@ -4,11 +4,11 @@ use arrayvec::ArrayVec;
 
 use crate::driver::{Access, AccessMode, DriverError, MAX_PARAMS, Param};
 use crate::error::Result;
-use crate::memory::{Block, DeviceSlice, Scalar};
+use crate::memory::{Block, DeviceSlice, Scalar, TensorView, TensorViewMut};
 
 /// Collects the arguments of a launch: parameters, accesses, and the blocks of memory that they are in.
 ///
-/// A slice becomes two parameters, its address and its length. There is room for [`MAX_PARAMS`] parameters:
+/// A slice becomes two parameters, its address and its length, and a view its address, its shape and its strides. There is room for [`MAX_PARAMS`] parameters:
 /// `#[kernel]` refuses a function with more, and a launch of a module's function with more is an error.
 #[derive(Debug, Default)]
 pub struct Passing<'a> {
@@ -17,8 +17,9 @@ pub struct Passing<'a> {
     beyond: usize,
     accesses: ArrayVec<Access, MAX_PARAMS>,
     blocks: ArrayVec<&'a Block, MAX_PARAMS>,
-    /// The number of elements of the longest slice that the kernel writes, and the argument's name.
+    /// The number of elements of the longest slice or view that the kernel writes, and the argument's name.
     longest: (u64, &'static str),
+    longest_is_view: bool,
 }
 
 impl<'a> Passing<'a> {
@@ -34,10 +35,19 @@ impl<'a> Passing<'a> {
 
     /// Passes a slice that the kernel writes.
     pub fn write<T>(&mut self, argument: &'static str, slice: &'a mut DeviceSlice<T>) {
-        if slice.len() as u64 > self.longest.0 {
-            self.longest = (slice.len() as u64, argument);
-        }
+        self.writes(argument, slice.len(), false);
         self.slice(argument, slice, AccessMode::Write);
+    }
+
+    /// Passes a view that the kernel only reads.
+    pub fn read_view<T>(&mut self, argument: &'static str, view: TensorView<'a, T>) {
+        self.view(argument, &view, AccessMode::Read);
+    }
+
+    /// Passes a view that the kernel writes.
+    pub fn write_view<T>(&mut self, argument: &'static str, view: TensorViewMut<'a, T>) {
+        self.writes(argument, view.len(), true);
+        self.view(argument, &view.into_view(), AccessMode::Write);
     }
 
     /// Passes only the address of a slice that the function only reads: for functions that `#[kernel]` did not
@@ -77,9 +87,31 @@ impl<'a> Passing<'a> {
         self.blocks.iter().copied().zip(self.accesses.iter())
     }
 
-    /// The number of elements of the longest slice that the kernel writes, and the argument's name.
+    /// The number of elements of the longest slice or view that the kernel writes, and the argument's name.
     pub(super) fn longest_written(&self) -> (u64, &'static str) {
         self.longest
+    }
+
+    /// Whether the longest one is a view.
+    pub(super) fn longest_is_view(&self) -> bool {
+        self.longest_is_view
+    }
+
+    fn writes(&mut self, argument: &'static str, len: usize, is_view: bool) {
+        if len as u64 > self.longest.0 {
+            self.longest = (len as u64, argument);
+            self.longest_is_view = is_view;
+        }
+    }
+
+    /// The address of the first element, the shape and the strides.
+    fn view<T>(&mut self, argument: &'static str, view: &TensorView<'a, T>, mode: AccessMode) {
+        let range = view.range();
+        self.param(Param::new(range.address));
+        for number in view.shape().iter().chain(view.strides()) {
+            self.param(Param::new(*number as u64));
+        }
+        self.access(Access { range, mode, argument, rows: view.rows() }, view.elements().block());
     }
 
     fn slice<T>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>, mode: AccessMode) {
@@ -90,10 +122,14 @@ impl<'a> Passing<'a> {
     fn address<T>(&mut self, argument: &'static str, slice: &'a DeviceSlice<T>, mode: AccessMode) {
         let range = slice.range();
         self.param(Param::new(range.address));
+        self.access(Access { range, mode, argument, rows: None }, slice.block());
+    }
+
+    fn access(&mut self, access: Access, block: &'a Block) {
         // There is room for one access per parameter. With more parameters the launch is refused.
-        if range.bytes > 0 && !self.accesses.is_full() {
-            self.accesses.push(Access { range, mode, argument });
-            self.blocks.push(slice.block());
+        if access.range.bytes > 0 && !self.accesses.is_full() {
+            self.accesses.push(access);
+            self.blocks.push(block);
         }
     }
 
@@ -169,8 +205,8 @@ mod tests {
         assert_eq!(
             to.accesses(),
             [
-                Access { range: ranges[0], mode: AccessMode::Write, argument: "out" },
-                Access { range: ranges[1], mode: AccessMode::Read, argument: "a" },
+                Access { range: ranges[0], mode: AccessMode::Write, argument: "out", rows: None },
+                Access { range: ranges[1], mode: AccessMode::Read, argument: "a", rows: None },
             ]
         );
         assert_eq!(to.blocks().count(), 2);

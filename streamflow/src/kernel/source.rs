@@ -3,21 +3,32 @@
 use std::fmt::Write;
 
 use super::bounds::{Bounds, kernel_id};
-use super::{KernelInfo, ParamKind};
+use super::{KernelInfo, ParamInfo, ParamKind};
 
 const PRELUDE: &str = include_str!("cuda/prelude.cuh");
-const HALF: &str = include_str!("cuda/half.cuh");
+const VIEW: &str = include_str!("cuda/view.cuh");
 const CHECKED: &str = include_str!("cuda/checked.cuh");
+
+/// The types that NVRTC does not have without CUDA's headers, each with its definition.
+const TYPES: [(&str, &str); 4] = [
+    ("half", include_str!("cuda/half.cuh")),
+    ("nv_bfloat16", include_str!("cuda/bfloat16.cuh")),
+    ("complex", include_str!("cuda/complex.cuh")),
+    ("bool8", include_str!("cuda/bool8.cuh")),
+];
 
 /// The source that NVRTC compiles.
 pub(super) fn generate(info: &KernelInfo, bounds: Bounds) -> String {
     let mut source = String::new();
     section(&mut source, "prelude", PRELUDE);
-    if uses_half(info) {
-        section(&mut source, "half", HALF);
+    for (name, definition) in TYPES.into_iter().filter(|(name, _)| uses(info, name)) {
+        section(&mut source, name, definition);
     }
     if bounds == Bounds::Checked {
         section(&mut source, "checks", CHECKED);
+    }
+    if info.params.iter().any(|param| rank(param).is_some()) {
+        section(&mut source, "views", VIEW);
     }
     section(&mut source, "signature", "");
     let bound = info.threads.map(launch_bounds).unwrap_or_default();
@@ -36,6 +47,7 @@ pub(super) fn generate(info: &KernelInfo, bounds: Bounds) -> String {
     if bounds == Bounds::Checked {
         checked_slices(&mut source, info);
     }
+    views(&mut source, info, bounds);
     line(&mut source, format_args!("#line {} \"{}\"", info.line, escaped(info.file)));
     // The brace has a line of its own: the body may end with a comment.
     line(&mut source, format_args!("{}\n}}", info.cuda));
@@ -73,6 +85,13 @@ fn parameters(info: &KernelInfo, bounds: Bounds) -> String {
                 list.push(format!("{ty} {name}"));
                 continue;
             }
+            ParamKind::View(_) | ParamKind::ViewMut(_) => {
+                let constant = constant(param);
+                list.push(format!("{constant}{ty}* __restrict__ streamflow_{name}"));
+                let numbers = of_view(param).into_iter().flatten();
+                list.extend(numbers.map(|number| format!("unsigned long long {number}")));
+                continue;
+            }
         }
         list.push(format!("unsigned long long {name}_len"));
     }
@@ -88,7 +107,7 @@ fn checked_slices(source: &mut String, info: &KernelInfo) {
         let constant = match param.kind {
             ParamKind::Slice => "const ",
             ParamKind::SliceMut => "",
-            ParamKind::Scalar => continue,
+            ParamKind::Scalar | ParamKind::View(_) | ParamKind::ViewMut(_) => continue,
         };
         let (name, ty) = (param.name, param.cuda);
         line(
@@ -101,14 +120,54 @@ fn checked_slices(source: &mut String, info: &KernelInfo) {
     }
 }
 
-/// Whether the signature has the type `half`, or the body may have it.
-fn uses_half(info: &KernelInfo) -> bool {
-    info.params.iter().any(|param| param.cuda == "half")
-        || info.generics.iter().any(|(_, cuda)| *cuda == "half")
-        || info
-            .cuda
-            .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-            .any(|word| word == "half")
+/// The number of dimensions of a view.
+fn rank(param: &ParamInfo) -> Option<usize> {
+    match param.kind {
+        ParamKind::View(rank) | ParamKind::ViewMut(rank) => Some(rank),
+        ParamKind::Slice | ParamKind::SliceMut | ParamKind::Scalar => None,
+    }
+}
+
+fn constant(param: &ParamInfo) -> &'static str {
+    if matches!(param.kind, ParamKind::Slice | ParamKind::View(_)) { "const " } else { "" }
+}
+
+/// The names of a view's parameters: the length of each dimension, and the strides.
+fn of_view(param: &ParamInfo) -> [Vec<String>; 2] {
+    ["shape", "stride"].map(|what| {
+        let dims = 0..rank(param).unwrap_or(0);
+        dims.map(|dim| format!("streamflow_{}_{what}{dim}", param.name)).collect()
+    })
+}
+
+/// The views, made of their parameters.
+fn views(source: &mut String, info: &KernelInfo, bounds: Bounds) {
+    let id = kernel_id(info);
+    for (index, param) in info.params.iter().enumerate() {
+        let Some(rank) = rank(param) else { continue };
+        let (name, ty, constant) = (param.name, param.cuda, constant(param));
+        let [shape, strides] = of_view(param).map(|names| names.join(", "));
+        let report = match bounds {
+            Bounds::Unchecked => String::new(),
+            Bounds::Checked => format!(", {{{index}u, {id}ull, streamflow_report}}"),
+        };
+        line(
+            source,
+            format_args!(
+                "const streamflow::View<{constant}{ty}, {rank}> {name} = \
+                 {{streamflow_{name}, {{{shape}}}, {{{strides}}}{report}}};"
+            ),
+        );
+    }
+}
+
+/// Whether the signature has a type of this name, or the body may have it.
+fn uses(info: &KernelInfo, name: &str) -> bool {
+    let params = info.params.iter().map(|param| param.cuda);
+    let generics = info.generics.iter().map(|(_, cuda)| *cuda);
+    params.chain(generics).chain([info.cuda]).any(|text| {
+        text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == name)
+    })
 }
 
 fn escaped(file: &str) -> String {
@@ -118,7 +177,7 @@ fn escaped(file: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{Coverage, ParamInfo};
+    use crate::kernel::Coverage;
 
     unsafe fn host(_: crate::driver::HostArgs<'_>) {}
 
@@ -175,12 +234,19 @@ mod tests {
     }
 
     #[test]
-    fn half_is_defined_where_it_is_used() {
-        let generated = |info| generate(&info, Bounds::Unchecked).contains("struct half");
-        let params = &[ParamInfo { name: "x", cuda: "half", kind: ParamKind::Scalar }];
-        assert!(generated(KernelInfo { params, ..INFO }));
-        assert!(generated(KernelInfo { generics: &[("T", "half")], ..INFO }));
-        assert!(generated(KernelInfo { cuda: "half x = a[0];", ..INFO }));
-        assert!(!generated(KernelInfo { cuda: "float halfway = a[0];", ..INFO }));
+    fn a_type_is_defined_where_it_is_used() {
+        for (name, definition) in TYPES {
+            let generated = |info| generate(&info, Bounds::Unchecked).contains(definition);
+            let param = ParamInfo { name: "x", cuda: name, kind: ParamKind::Scalar };
+            assert!(generated(KernelInfo { params: vec![param].leak(), ..INFO }));
+            assert!(generated(KernelInfo { generics: vec![("T", name)].leak(), ..INFO }));
+            let body = |text: String| KernelInfo { cuda: text.leak(), ..INFO };
+            assert!(generated(body(format!("{name} x = a[0];"))));
+            assert!(!generated(body(format!("float {name}way = a[0];"))));
+        }
+        let complex = KernelInfo { generics: &[("T", "complex<float>")], ..INFO };
+        assert!(
+            generate(&complex, Bounds::Unchecked).contains("struct alignas(2 * sizeof(T)) complex")
+        );
     }
 }

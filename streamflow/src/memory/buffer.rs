@@ -51,6 +51,11 @@ impl<T: Element> Buffer<T> {
         self.owner.shape()
     }
 
+    /// The number of elements, as the only dimension.
+    pub(super) fn dims(&self) -> &[usize] {
+        self.shape().dims()
+    }
+
     /// Gives the elements another shape with as many elements.
     pub(super) fn reshape(&mut self, shape: &Shape) -> Result<()> {
         self.elements = Self::shaped(&mut self.owner, shape)?;

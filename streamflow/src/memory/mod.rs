@@ -6,7 +6,9 @@
 //! | [`Buffer<T>`] | elements in device memory, owned |
 //! | [`Tensor<T>`] | an owned, dense, row-major array with a shape |
 //! | [`View<T>`](View), [`ViewMut<T>`](ViewMut) | a borrowed part of a slice |
-//! | [`TensorView<T>`] | a part of a tensor, with strides |
+//! | [`PitchedTensor<T>`] | an owned array with padded rows, as `cuMemAllocPitch` makes |
+//! | [`AnyTensor`] | one of the above whose element type is known at run time |
+//! | [`TensorView<T>`], [`TensorViewMut<T>`] | a part of a tensor, with strides |
 //! | [`Shared<T>`] | one of the above, or another message, with several owners, which can only read it |
 //! | [`Pinned<T>`] | page-locked host memory, which copies need to be asynchronous |
 //! | [`Download<T>`] | a copy to the host that can't be read before it is complete |
@@ -17,6 +19,7 @@
 
 pub(crate) mod access;
 mod allocator;
+mod any_tensor;
 mod awaited;
 mod block;
 mod buffer;
@@ -30,6 +33,7 @@ mod last_write;
 mod limits;
 mod on_host;
 mod pinned;
+mod pitched;
 mod points;
 mod pool;
 mod pool_state;
@@ -40,10 +44,12 @@ mod shape;
 mod shared;
 mod slice;
 mod tensor;
+mod tensor_view;
 #[cfg(test)]
 mod tests;
 
 pub use allocator::Allocator;
+pub use any_tensor::AnyTensor;
 pub use awaited::{DownloadFuture, Downloaded};
 pub(crate) use block::Block;
 pub use buffer::Buffer;
@@ -51,7 +57,7 @@ pub use copy::Downloadable;
 pub use download::Download;
 #[cfg(not(feature = "half"))]
 pub use element::f16;
-pub use element::{Element, Scalar};
+pub use element::{Bool8, Complex, Element, Scalar, bf16};
 #[cfg(feature = "dlpack")]
 pub use foreign::dlpack;
 pub use foreign::{After, ForeignCounts, ForeignMemory, foreign_counts, stop_giving_back_blocking};
@@ -59,10 +65,12 @@ pub(crate) use free::MemoryAmount;
 pub use limits::{MemoryLimits, MemoryOptions};
 pub use pinned::Pinned;
 pub(crate) use pinned::{PinnedPool, PinnedPools};
+pub use pitched::PitchedTensor;
 pub(crate) use pool::MemoryPool;
 pub(crate) use pooled::PoolHandle;
 pub use shape::{IntoShape, MAX_RANK, Shape, Strides};
 pub(crate) use shared::Recycler;
 pub use shared::Shared;
 pub use slice::{DeviceSlice, View, ViewMut};
-pub use tensor::{Tensor, TensorView};
+pub use tensor::Tensor;
+pub use tensor_view::{TensorView, TensorViewMut};

@@ -106,6 +106,14 @@ impl Shape {
         Some(self)
     }
 
+    /// The shape with another last dimension, checked as by [`new`](Self::new).
+    pub(super) fn with_last(mut self, len: usize) -> Result<Self> {
+        if let Some(last) = self.0.get_mut().last_mut() {
+            *last = len;
+        }
+        Self::new(self.dims())
+    }
+
     /// The strides of a dense array of this shape. The last dimension varies fastest.
     pub(super) fn dense_strides(&self) -> Strides {
         let mut strides = self.0;

@@ -58,19 +58,33 @@ impl<T: Element> Stored<T> {
     }
 }
 
-/// Checks that a block has room for the elements of a shape. Memory safety depends on it, so it is checked in every
-/// build.
+/// Checks that a block has room for the elements of a shape, and that it is aligned for them. Memory safety depends on
+/// it, so it is checked in every build.
 ///
 /// # Errors
-/// [`Error::Shape`] when the block is too small.
+/// [`Error::Shape`] when the block is too small, or not aligned.
 #[inline]
 pub(super) fn fits<T: Element>(block: &Block, shape: &Shape) -> Result<()> {
-    if shape.bytes::<T>() <= block.range().bytes { Ok(()) } else { Err(too_small(shape)) }
+    let MemoryRange { address, bytes } = block.range();
+    if shape.bytes::<T>() > bytes {
+        return Err(too_small(shape));
+    }
+    // The device may load an element as one word. Memory of the driver is aligned to 256 bytes.
+    if !address.is_multiple_of(size_of::<T>() as u64) {
+        return Err(not_aligned(shape));
+    }
+    Ok(())
 }
 
 #[cold]
 pub(super) fn too_small(shape: &Shape) -> Error {
     Error::Shape { shape: shape.dims().to_vec(), reason: "the memory that it was given is smaller" }
+}
+
+#[cold]
+fn not_aligned(shape: &Shape) -> Error {
+    let reason = "the address of its memory is not a multiple of its element's size; copy it";
+    Error::Shape { shape: shape.dims().to_vec(), reason }
 }
 
 impl<T> DeviceSlice<T> {
@@ -117,6 +131,26 @@ impl<T: Element> DeviceSlice<T> {
         let left = ViewMut { part: self.part(..mid)?, _source: PhantomData };
         let right = ViewMut { part: self.part(mid..)?, _source: PhantomData };
         Some((left, right))
+    }
+
+    /// The same memory as bytes.
+    pub(super) fn as_bytes(&self) -> View<'_, u8> {
+        View { part: self.bytes(), _source: PhantomData }
+    }
+
+    /// The same memory as bytes, to be written: each pattern of bytes is an element.
+    pub(super) fn as_bytes_mut(&mut self) -> ViewMut<'_, u8> {
+        ViewMut { part: self.bytes(), _source: PhantomData }
+    }
+
+    fn bytes(&self) -> Stored<u8> {
+        DeviceSlice {
+            block: self.block,
+            address: self.address,
+            len: self.len * size_of::<T>(),
+            _items: PhantomData,
+            _unsized: [],
+        }
     }
 
     /// The elements of a range. `None` if the range is not within the slice.

@@ -1,10 +1,12 @@
-//! Owned arrays with a shape, and strided views of them.
+//! Owned arrays with a shape.
 
 use std::fmt;
-use std::ops::{Deref, DerefMut, Range};
+use std::ops::{Deref, DerefMut};
 
 use super::pooled::OwnedBlock;
-use super::{Buffer, DeviceSlice, Element, MemoryPool, PoolHandle, Shape, Strides, View};
+use super::{
+    Buffer, DeviceSlice, Element, MemoryPool, PoolHandle, Shape, Strides, TensorView, TensorViewMut,
+};
 use crate::error::{Error, Result};
 use crate::stream::CudaStream;
 
@@ -73,12 +75,12 @@ impl<T: Element> Tensor<T> {
 
     /// A view of the whole tensor.
     pub fn view(&self) -> TensorView<'_, T> {
-        TensorView {
-            elements: self,
-            offset: 0,
-            shape: *self.elements.shape(),
-            strides: self.strides(),
-        }
+        TensorView::new(self, *self.elements.shape(), self.strides())
+    }
+
+    /// A view of the whole tensor, to be written.
+    pub fn view_mut(&mut self) -> TensorViewMut<'_, T> {
+        TensorViewMut::new(self.view())
     }
 }
 
@@ -99,71 +101,5 @@ impl<T: Element> DerefMut for Tensor<T> {
 impl<T: Element> fmt::Debug for Tensor<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Tensor<{}>{:?}", T::DTYPE, self.shape())
-    }
-}
-
-/// Part of a tensor, perhaps with gaps or its dimensions in another order.
-///
-/// It is not a [`DeviceSlice`]: a kernel that takes a slice would read the wrong elements. A view
-/// without gaps becomes a slice by [`as_contiguous`](Self::as_contiguous).
-#[derive(Clone, Copy)]
-#[must_use = "a view does nothing by itself"]
-pub struct TensorView<'a, T: Element> {
-    elements: &'a DeviceSlice<T>,
-    offset: usize,
-    shape: Shape,
-    strides: Strides,
-}
-
-impl<'a, T: Element> TensorView<'a, T> {
-    /// The dimensions, outermost first.
-    pub fn shape(&self) -> &[usize] {
-        self.shape.dims()
-    }
-
-    /// How far apart, in elements, neighbours in each dimension are.
-    pub fn strides(&self) -> &[usize] {
-        &self.strides
-    }
-
-    /// The dimensions in reverse order.
-    pub fn transpose(self) -> Self {
-        Self { shape: self.shape.reversed(), strides: self.strides.reversed(), ..self }
-    }
-
-    /// A range of one dimension. `None` if there is no such dimension, or if the range is not
-    /// within it.
-    pub fn slice(self, dimension: usize, range: Range<usize>) -> Option<Self> {
-        let from_start = self.shape.narrowed(dimension, range.end)?;
-        let shape = from_start.narrowed(dimension, range.end.checked_sub(range.start)?)?;
-        let offset = self.offset + range.start * self.strides[dimension];
-        Some(Self { offset, shape, ..self })
-    }
-
-    /// Whether the elements follow each other without gaps, the last dimension varying fastest.
-    pub fn is_contiguous(&self) -> bool {
-        let dense = self.shape.dense_strides();
-        let dims = self.shape().iter().zip(self.strides().iter().zip(dense.iter()));
-        self.shape.count() == 0 || dims.into_iter().all(|(&dim, (a, b))| dim == 1 || a == b)
-    }
-
-    /// The elements as a slice, which kernels take.
-    ///
-    /// # Errors
-    /// [`Error::Strided`] when there are gaps between them or they are in another order.
-    pub fn as_contiguous(&self) -> Result<View<'a, T>> {
-        let strided =
-            || Error::Strided { shape: self.shape().to_vec(), strides: self.strides().to_vec() };
-        if !self.is_contiguous() {
-            return Err(strided());
-        }
-        let start = self.offset.min(self.elements.len());
-        self.elements.slice(start..start + self.shape.count()).ok_or_else(strided)
-    }
-}
-
-impl<T: Element> fmt::Debug for TensorView<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "TensorView<{}>{:?} strides {:?}", T::DTYPE, self.shape(), self.strides())
     }
 }

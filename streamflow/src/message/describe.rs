@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::Message;
 use crate::driver::DeviceId;
+use crate::memory::AnyTensor;
 
 /// What a message looks like, without its device data: a [`Part`] for each payload in it.
 /// [`In::describe`](crate::port::In::describe) makes one, and [`Inspect`](crate::operators::Inspect) prints it.
@@ -24,8 +25,12 @@ pub struct Part {
     pub name: String,
     /// Its type, as `Tensor<float32>`.
     pub ty: Cow<'static, str>,
+    /// The name of its elements' type, as [`Element::DTYPE`](crate::Element::DTYPE); `None` for a value.
+    pub dtype: Option<&'static str>,
     /// Its dimensions, outermost first; `None` for a value.
     pub shape: Option<Vec<usize>>,
+    /// How far apart, in elements, neighbours in each dimension are; `None` for a value.
+    pub strides: Option<Vec<usize>>,
     /// Where its memory is; `None` for host data.
     pub device: Option<DeviceId>,
     /// The value itself, for a number or a text.
@@ -40,6 +45,11 @@ impl Description {
         description
     }
 
+    /// The payload called `name`.
+    pub fn part(&self, name: &str) -> Option<&Part> {
+        self.parts.iter().find(|part| part.name == name)
+    }
+
     /// The payloads, in the order of the fields.
     pub fn parts(&self) -> &[Part] {
         &self.parts
@@ -48,8 +58,33 @@ impl Description {
     /// Describes a field of a message. `#[derive(Message)]` calls it.
     #[doc(hidden)]
     pub fn field(&mut self, name: &str, describe: impl FnOnce(&mut Self)) {
-        let separator = if self.path.is_empty() { "" } else { "." };
-        self.within(format_args!("{separator}{name}"), describe);
+        let len = self.enter(name);
+        describe(self);
+        self.leave(len);
+    }
+
+    /// Goes to a field. [`leave`](Self::leave) takes the result.
+    pub(super) fn enter(&mut self, name: &str) -> usize {
+        let len = self.path.len();
+        self.path.push_str(if len == 0 { "" } else { "." });
+        self.path.push_str(name);
+        len
+    }
+
+    /// Goes to an element of a list.
+    pub(super) fn enter_element(&mut self, index: usize) -> usize {
+        let len = self.path.len();
+        self.path.push_str(&format!("[{index}]"));
+        len
+    }
+
+    pub(super) fn leave(&mut self, len: usize) {
+        self.path.truncate(len);
+    }
+
+    /// The name of the field that is described.
+    pub(super) fn path(&self) -> &str {
+        &self.path
     }
 
     /// Notes which variant of an enum a message is. `#[derive(Message)]` calls it.
@@ -68,34 +103,55 @@ impl Description {
 
     /// Describes an element of a list.
     pub(super) fn element(&mut self, index: usize, describe: impl FnOnce(&mut Self)) {
-        self.within(format_args!("[{index}]"), describe);
-    }
-
-    fn within(&mut self, name: fmt::Arguments<'_>, describe: impl FnOnce(&mut Self)) {
-        let len = self.path.len();
-        self.path.push_str(&name.to_string());
+        let len = self.enter_element(index);
         describe(self);
-        self.path.truncate(len);
+        self.leave(len);
     }
 
-    /// Adds elements with a shape.
-    pub(super) fn array(&mut self, ty: String, shape: &[usize], device: Option<DeviceId>) {
-        self.add(ty.into(), Some(shape.to_vec()), device, None);
+    /// Adds a tensor. `kind` is the name of its type, without that of its elements.
+    pub(super) fn tensor(&mut self, kind: &str, tensor: &dyn AnyTensor) {
+        let (dtype, device) = (tensor.dtype(), Some(tensor.device()));
+        self.elements((kind, dtype), tensor.shape(), &tensor.strides(), device);
+    }
+
+    /// Adds elements of the host, one after the other.
+    pub(super) fn on_host(&mut self, (kind, dtype): (&str, &'static str), shape: &[usize]) {
+        let mut strides = vec![1; shape.len()];
+        for dim in (1..shape.len()).rev() {
+            strides[dim - 1] = strides[dim] * shape[dim].max(1);
+        }
+        self.elements((kind, dtype), shape, &strides, None);
+    }
+
+    fn elements(
+        &mut self,
+        (kind, dtype): (&str, &'static str),
+        shape: &[usize],
+        strides: &[usize],
+        device: Option<DeviceId>,
+    ) {
+        self.parts.push(Part {
+            name: self.path.clone(),
+            ty: format!("{kind}<{dtype}>").into(),
+            dtype: Some(dtype),
+            shape: Some(shape.to_vec()),
+            strides: Some(strides.to_vec()),
+            device,
+            value: None,
+        });
     }
 
     /// Adds a value.
     pub(super) fn value(&mut self, ty: &'static str, value: Option<String>) {
-        self.add(ty.into(), None, None, value);
-    }
-
-    fn add(
-        &mut self,
-        ty: Cow<'static, str>,
-        shape: Option<Vec<usize>>,
-        device: Option<DeviceId>,
-        value: Option<String>,
-    ) {
-        self.parts.push(Part { name: self.path.clone(), ty, shape, device, value });
+        self.parts.push(Part {
+            name: self.path.clone(),
+            ty: ty.into(),
+            dtype: None,
+            shape: None,
+            strides: None,
+            device: None,
+            value,
+        });
     }
 }
 

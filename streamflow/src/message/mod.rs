@@ -11,6 +11,7 @@
 mod describe;
 mod inlet;
 mod metadata;
+mod named;
 mod owners;
 mod payload;
 mod payloads;
@@ -26,6 +27,7 @@ pub use describe::{Description, Part};
 pub use inlet::{Handled, Inlet, InputState};
 pub use metadata::Metadata;
 #[doc(hidden)]
+pub use named::{FromTensors, TensorMap, Tensors};
 pub use owners::{Owned, Reads, Several, Shares, Sole, Takes};
 #[doc(hidden)]
 pub use payload::Payload;
@@ -78,6 +80,32 @@ pub trait Message: Send + Sync + 'static {
     #[doc(hidden)]
     fn __describe(&self, describe: &mut Description) {
         describe.value(std::any::type_name::<Self>(), None);
+    }
+
+    /// Adds its tensors.
+    #[doc(hidden)]
+    fn __tensors<'a>(&'a self, to: &mut Tensors<'a>) {
+        let _ = to;
+    }
+
+    /// Makes it of named tensors.
+    #[doc(hidden)]
+    fn __from_tensors(from: &mut FromTensors<'_>) -> crate::error::Result<Self>
+    where
+        Self: Sized,
+    {
+        Err(from.no_tensor::<Self>())
+    }
+
+    /// Its tensors by name, for code that finds them at run time, as a binding to another language. An operator in Rust
+    /// uses the fields.
+    fn tensors(&self) -> Tensors<'_>
+    where
+        Self: Sized,
+    {
+        let mut tensors = Tensors::default();
+        self.__tensors(&mut tensors);
+        tensors
     }
 
     /// Passes all its device memory and downloads to `visit`.

@@ -3,10 +3,11 @@
 use std::ops::{Deref, DerefMut};
 
 use super::{
-    Description, Device, Host, Inlet, MemoryVisitor, Message, Metadata, Payload, Receive,
-    ReceiveEach, Several, Sole,
+    Description, Device, FromTensors, Host, Inlet, MemoryVisitor, Message, Metadata, Payload,
+    Receive, ReceiveEach, Several, Sole, Tensors,
 };
-use crate::memory::{Buffer, Download, Element, Pinned, Shared, Tensor};
+use crate::error::Result;
+use crate::memory::{Buffer, Download, Element, Pinned, PitchedTensor, Shared, Tensor};
 use crate::time::Timestamp;
 
 /// What a [`HostData`] can hold as a message: any owned type that several threads may use.
@@ -40,7 +41,7 @@ impl<T> DerefMut for HostData<T> {
 }
 
 macro_rules! payload {
-    ($(#[$attribute:meta])* [$($generics:tt)*] $ty:ty, $place:ty, $downloads:literal, |$message:ident, $visit:ident| $show:expr, |$described:ident, $describe:ident| $description:expr) => {
+    ($(#[$attribute:meta])* [$($generics:tt)*] $ty:ty, $place:ty, $downloads:literal, |$message:ident, $visit:ident| $show:expr, |$described:ident, $describe:ident| $description:expr $(, $tensor:ident)?) => {
         $(#[$attribute])*
         impl<$($generics)*> Message for $ty {
             type Place = $place;
@@ -60,12 +61,27 @@ macro_rules! payload {
                 $description
             }
 
+            $(named!($tensor);)?
+
             fn into_payload(self) -> Payload<Self> {
                 Payload::One(self)
             }
         }
 
         received!([$($generics)*] $ty);
+    };
+}
+
+/// The methods of a tensor.
+macro_rules! named {
+    (tensor) => {
+        fn __tensors<'a>(&'a self, to: &mut Tensors<'a>) {
+            to.add(self);
+        }
+
+        fn __from_tensors(from: &mut FromTensors<'_>) -> Result<Self> {
+            from.take()
+        }
     };
 }
 
@@ -102,29 +118,28 @@ macro_rules! received {
 payload! {
     #[diagnostic::do_not_recommend] [T: Element] Tensor<T>, Device, false,
     |message, visit| visit.slice(message),
-    |tensor, describe| {
-        let (shape, device) = (tensor.shape(), tensor.block().device());
-        describe.array(format!("Tensor<{}>", T::DTYPE), shape, Some(device));
-    }
+    |tensor, describe| describe.tensor("Tensor", tensor), tensor
+}
+payload! {
+    [T: Element] PitchedTensor<T>, Device, false,
+    |message, visit| visit.slice(message.padded()),
+    |tensor, describe| describe.tensor("PitchedTensor", tensor), tensor
 }
 payload! {
     [T: Element] Buffer<T>, Device, false,
     |message, visit| visit.slice(message),
-    |buffer, describe| {
-        let (len, device) = (buffer.len(), buffer.block().device());
-        describe.array(format!("Buffer<{}>", T::DTYPE), &[len], Some(device));
-    }
+    |buffer, describe| describe.tensor("Buffer", buffer), tensor
 }
 payload! {
     [T: Element] Pinned<T>, Device, false,
     |message, visit| visit.pinned(message),
-    |pinned, describe| describe.array(format!("Pinned<{}>", T::DTYPE), &[pinned.len()], None)
+    |pinned, describe| describe.on_host(("Pinned", T::DTYPE), &[pinned.len()])
 }
 // Host data, although a copy may still write it: reading a download waits for the copy.
 payload! {
     [T: Element] Download<T>, Host, true,
     |message, visit| visit.download(message),
-    |download, describe| describe.array(format!("Download<{}>", T::DTYPE), download.shape(), None)
+    |download, describe| describe.on_host(("Download", T::DTYPE), download.shape())
 }
 
 macro_rules! host_payloads {
@@ -175,6 +190,12 @@ impl<M: Message> Message for Vec<M> {
         }
     }
 
+    fn __tensors<'a>(&'a self, to: &mut Tensors<'a>) {
+        for (index, message) in self.iter().enumerate() {
+            to.element(index, |to| message.__tensors(to));
+        }
+    }
+
     fn into_payload(self) -> Payload<Self> {
         Payload::One(self)
     }
@@ -197,6 +218,14 @@ impl<M: Message> Message for Shared<M> {
 
     fn __describe(&self, describe: &mut Description) {
         M::__describe(self, describe);
+    }
+
+    fn __tensors<'a>(&'a self, to: &mut Tensors<'a>) {
+        M::__tensors(self, to);
+    }
+
+    fn __from_tensors(from: &mut FromTensors<'_>) -> Result<Self> {
+        M::__from_tensors(from).map(Self::new)
     }
 
     fn into_payload(self) -> Payload<M> {

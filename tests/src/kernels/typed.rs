@@ -4,6 +4,7 @@ use std::ops::{Add, Mul};
 
 use streamflow::f16;
 use streamflow::kernel::{Kernel, KernelInfo};
+use streamflow::memory::{Complex, bf16};
 use streamflow::prelude::*;
 
 /// `out = a * x + y`.
@@ -100,6 +101,9 @@ pub fn reverse(out: &mut [u32], input: &[u32]) {
 pub(super) fn kernels() -> Vec<&'static KernelInfo> {
     vec![
         axpy::<f16>::INFO,
+        axpy::<bf16>::INFO,
+        axpy::<Complex<f32>>::INFO,
+        axpy::<Complex<f64>>::INFO,
         axpy::<f32>::INFO,
         axpy::<f64>::INFO,
         axpy::<i8>::INFO,

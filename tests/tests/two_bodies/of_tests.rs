@@ -3,11 +3,13 @@
 use std::ops::{Add, Mul};
 
 use streamflow::f16;
+use streamflow::memory::{Bool8, Complex, bf16};
 use streamflow::prelude::*;
 use streamflow::testing::{Draw, Drawn, Tolerance};
 use streamflow_tests::kernels::mixing;
 use streamflow_tests::kernels::{
-    add_one, axpy, dot, fill, read_at, reverse, scalars, slow_copy, slow_fill, spin, transpose,
+    RESULTS, add_one, add_views, axpy, complex_math, dot, fill, more_scalars, number_view, read_at,
+    reverse, scalars, scale_view, select, slow_copy, slow_fill, spin, to_bf16, transpose,
 };
 use streamflow_tests::stereo::{bytes_to_floats, difference, fill_bytes, negate};
 
@@ -16,7 +18,7 @@ use super::Bodies;
 const UNWRITTEN: f32 = f32::NAN;
 
 pub(crate) fn add(bodies: Bodies) -> Bodies {
-    typed(mixed(stereo(slow(bodies))))
+    views(structs(typed(mixed(stereo(slow(bodies))))))
 }
 
 fn slow(bodies: Bodies) -> Bodies {
@@ -129,6 +131,7 @@ impl Bodies {
 fn typed(bodies: Bodies) -> Bodies {
     bodies
         .same_axpy(f16::from_f32(0.0), f16::from_f32(10.0))
+        .same_axpy(bf16::from_f32(0.0), bf16::from_f32(10.0))
         .same_axpy(0.0_f32, 10.0)
         .same_axpy(0.0_f64, 10.0)
         .same_axpy(-10_i8, 10)
@@ -170,5 +173,114 @@ fn typed(bodies: Bodies) -> Bodies {
             let (n, threads) = (draw.len(0..=12_000), draw.len(1..=1024));
             let grid = Grid::blocks(1).threads(threads).shared_bytes(4 * n);
             (grid, (vec![0; n], words(draw, n)))
+        })
+}
+
+/// Complex numbers without the cancellation of sums: both parts are positive, and the first number is the larger one.
+fn plane(draw: &mut Draw, n: usize) -> (Vec<Complex<f64>>, Vec<Complex<f64>>) {
+    let (one, two) = (Complex::new(1.0, 1.0), Complex::new(2.0, 2.0));
+    (draw.values(n, two..=two + one), draw.values(n, one..=two - one / 10.0))
+}
+
+fn single(values: &[Complex<f64>]) -> Vec<Complex<f32>> {
+    values.iter().map(|z| Complex::new(z.re as f32, z.im as f32)).collect()
+}
+
+/// The kernels with types that are structs in CUDA.
+fn structs(bodies: Bodies) -> Bodies {
+    bodies
+        .same::<complex_math<Complex<f32>>>(Tolerance::absolute(2e-5), |draw| {
+            let n = draw.len(0..=2000);
+            let (a, b) = plane(draw, n);
+            let out = vec![Complex::new(f32::NAN, 0.0); RESULTS * n];
+            (n.max(1).into(), (out, single(&a), single(&b), draw.value(1.0..=2.0)))
+        })
+        .same::<complex_math<Complex<f64>>>(Tolerance::absolute(1e-13), |draw| {
+            let n = draw.len(0..=2000);
+            let (a, b) = plane(draw, n);
+            let out = vec![Complex::new(f64::NAN, 0.0); RESULTS * n];
+            (n.max(1).into(), (out, a, b, draw.value(1.0..=2.0)))
+        })
+        .same::<axpy<Complex<f32>>>(Tolerance::absolute(1e-5), |draw| {
+            let n = draw.len(0..=5000);
+            let (x, y) = plane(draw, n);
+            let a = Complex::new(draw.value(1.0..=2.0), draw.value(1.0..=2.0));
+            (n.into(), (vec![Complex::default(); n], a, single(&x), single(&y)))
+        })
+        .same::<axpy<Complex<f64>>>(Tolerance::absolute(1e-13), |draw| {
+            let n = draw.len(0..=5000);
+            let (x, y) = plane(draw, n);
+            let a = Complex::new(draw.value(1.0..=2.0), draw.value(1.0..=2.0));
+            (n.into(), (vec![Complex::default(); n], a, x, y))
+        })
+        .same::<to_bf16>(Tolerance::EXACT, |draw| {
+            let n = draw.len(0..=5000);
+            let (out, others) = (vec![bf16::NAN; n], vec![bf16::NAN; n]);
+            // Bits of every kind: subnormal numbers, infinities and NaNs.
+            let x = draw.values(n, 0..=u32::MAX).into_iter().map(f32::from_bits).collect();
+            let y = draw.values(n, 0..=u64::MAX).into_iter().map(f64::from_bits).collect();
+            (n.into(), (out, others, x, y))
+        })
+        .same::<select>(Tolerance::EXACT, |draw| {
+            let n = draw.len(0..=5000);
+            let any = Bool8::from(false)..=Bool8::from(true);
+            let mask = draw.values(n, any.clone());
+            let bounds = bf16::MIN..=bf16::MAX;
+            let (a, b) = (draw.value(bounds.clone()), draw.value(bounds));
+            let differs = vec![Bool8::default(); n];
+            (n.into(), (vec![bf16::NAN; n], differs, mask, a, b, draw.value(any)))
+        })
+        .same::<more_scalars>(Tolerance::EXACT, |draw| {
+            let single = Complex::new(f32::MIN, f32::MIN)..=Complex::new(f32::MAX, f32::MAX);
+            let double = Complex::new(f64::MIN, f64::MIN)..=Complex::new(f64::MAX, f64::MAX);
+            let values = (
+                draw.value(0..=u8::MAX),
+                draw.value(single),
+                draw.value(Bool8::from(false)..=Bool8::from(true)),
+                draw.value(double),
+                draw.value(bf16::MIN..=bf16::MAX),
+                vec![f64::NAN; 8],
+                draw.value(f16::MIN..=f16::MAX),
+            );
+            (1.into(), values)
+        })
+}
+
+/// The kernels with views, of tensors with padded rows.
+fn views(bodies: Bodies) -> Bodies {
+    bodies
+        .same::<scale_view<f32>>(Tolerance::EXACT, |draw| {
+            let (rows, cols) = (draw.len(0..=129), draw.len(0..=129));
+            let (n, shape) = (rows * cols, vec![rows, cols]);
+            let out = (vec![UNWRITTEN; n], shape.clone());
+            let a = (draw.values(n, -10.0..=10.0), shape);
+            ([cols, rows].into(), (out, a, draw.value(-10.0..=10.0)))
+        })
+        .same::<scale_view<bf16>>(Tolerance::EXACT, |draw| {
+            let (rows, cols) = (draw.len(0..=129), draw.len(0..=300));
+            let (n, shape) = (rows * cols, vec![rows, cols]);
+            let bounds = bf16::from_f32(-10.0)..=bf16::from_f32(10.0);
+            let out = (vec![bf16::NAN; n], shape.clone());
+            let a = (draw.values(n, bounds.clone()), shape);
+            ([cols, rows].into(), (out, a, draw.value(bounds)))
+        })
+        .same::<scale_view<Complex<f64>>>(Tolerance::absolute(1e-13), |draw| {
+            let (rows, cols) = (draw.len(0..=65), draw.len(0..=65));
+            let (n, shape) = (rows * cols, vec![rows, cols]);
+            let (a, b) = plane(draw, n + 1);
+            let out = (vec![Complex::new(f64::NAN, 0.0); n], shape.clone());
+            ([cols, rows].into(), (out, (a[..n].to_vec(), shape), b[n]))
+        })
+        .same::<add_views>(Tolerance::ulps(1), |draw| {
+            let shape = vec![draw.len(0..=9), draw.len(0..=9), draw.len(0..=33)];
+            let n = shape.iter().product();
+            let (out, line) = (vec![UNWRITTEN; n], vec![UNWRITTEN; n]);
+            let (a, b) = (draw.values(n, 0.0..=10.0), draw.values(n, 0.0..=10.0));
+            (n.into(), ((out, shape.clone()), (line, vec![n]), (a, shape), b))
+        })
+        .same::<number_view>(Tolerance::EXACT, |draw| {
+            let (rows, cols, grid) = (draw.len(0..=99), draw.len(0..=99), draw.len(1..=3000));
+            let out = (words(draw, rows * cols), vec![rows, cols]);
+            (grid.into(), (out, draw.value(0..=u32::MAX / 2)))
         })
 }

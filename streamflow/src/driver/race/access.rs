@@ -1,7 +1,8 @@
 //! One access, and what the checks find wrong with it.
 
 use crate::driver::report::RaceKind;
-use crate::driver::{AccessMode, MemoryRange};
+use crate::driver::rows::overlap;
+use crate::driver::{AccessMode, MemoryRange, Rows};
 
 /// One access.
 #[derive(Debug, Clone, Copy)]
@@ -9,8 +10,13 @@ pub(super) struct Access {
     pub(super) range: MemoryRange,
     pub(super) mode: AccessMode,
     pub(super) argument: &'static str,
+    /// Which bytes of the range, if not all.
+    pub(super) rows: Option<Rows>,
     pub(super) origin: Origin,
 }
+
+/// Up to how many rows the checker remembers which bytes of an access with gaps are written.
+const MAX_ROWS: u64 = 256;
 
 /// The work that makes an access.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +35,21 @@ impl Access {
     pub(super) fn renew(&mut self, argument: &'static str, origin: &Origin) {
         self.argument = argument;
         self.origin = *origin;
+    }
+
+    /// Whether the two have a byte in common.
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
+        overlap((self.range, self.rows), (other.range, other.rows))
+    }
+
+    /// The bytes that are accessed: the range or its rows. Of more rows than [`MAX_ROWS`] it is the range for a write, so
+    /// that no byte counts as unwritten that is not, and nothing for a read.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = MemoryRange> + use<> {
+        let rows = self.rows.filter(|rows| rows.count(self.range) <= MAX_ROWS);
+        let is_whole = self.rows.is_none() || rows.is_none() && self.mode == AccessMode::Write;
+        let whole = is_whole.then_some(self.range);
+        let range = self.range;
+        whole.into_iter().chain(rows.into_iter().flat_map(move |rows| rows.of(range)))
     }
 
     #[inline(always)]

@@ -85,7 +85,7 @@ mod tests {
 
     fn begin(from: u64, to: u64, tick: u64) -> Access {
         let origin = Origin { epoch: 1, tick, stream: 0, site: 0 };
-        Access { range: range(from, to), mode: AccessMode::Write, argument: "", origin }
+        Access { range: range(from, to), mode: AccessMode::Write, argument: "", rows: None, origin }
     }
 
     fn first(blank: &Blank, from: u64, to: u64) -> Option<(MemoryRange, u64)> {

@@ -225,7 +225,8 @@ fn contains(range: MemoryRange, address: u64) -> bool {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::driver::AccessMode;
+    use crate::driver::report::RaceKind;
+    use crate::driver::{AccessMode, Rows};
 
     const WHOLE: MemoryRange = MemoryRange { address: 0x7000, bytes: 4096 };
 
@@ -236,11 +237,76 @@ mod tests {
             let origin = Origin { epoch: 1, tick: 0, stream, site: 0 };
             let mut clock = [0; 4];
             clock[stream as usize] = 1;
-            let access = driver::Access { range, mode, argument: "" };
+            let access = driver::Access { range, mode, argument: "", rows: None };
             history.access(access, &origin, &clock, &mut found);
         }
         assert_eq!((found.unknown, found.forgotten), (0, 0));
         found.races.len()
+    }
+
+    /// As [`races`], with gaps, each on another stream. Returns what was found.
+    fn gapped(
+        history: &mut History,
+        accesses: &[(u32, AccessMode, MemoryRange, u64)],
+    ) -> Vec<RaceKind> {
+        let mut found = Findings::default();
+        for (stream, mode, range, row) in accesses.iter().copied() {
+            let origin = Origin { epoch: 1, tick: 0, stream, site: 0 };
+            let mut clock = [0; 4];
+            clock[stream as usize] = 1;
+            let rows = (row > 0).then_some(Rows { bytes: row, pitch: 64 });
+            let access = driver::Access { range, mode, argument: "", rows };
+            history.access(access, &origin, &clock, &mut found);
+        }
+        found.races.iter().map(|race| race.kind).collect()
+    }
+
+    #[test]
+    fn accesses_with_gaps_race_where_their_rows_overlap() {
+        use AccessMode::{Read, Write};
+        let columns = |from: u64, to: u64| part(from, 64 * 63 + to);
+        let (left, right, middle) = (columns(0, 32), columns(32, 64), columns(31, 33));
+        let mut history = History::new();
+        history.allocate(WHOLE);
+        assert_eq!(gapped(&mut history, &[(0, Write, left, 32), (1, Write, right, 32)]), []);
+        assert_eq!(gapped(&mut history, &[(2, Read, middle, 2)]), [RaceKind::Unordered; 2]);
+        assert_eq!(gapped(&mut history, &[(1, Read, left, 32)]), [RaceKind::Unordered]);
+        // Without gaps, and within a gap.
+        assert_eq!(gapped(&mut history, &[(0, Write, part(64, 96), 0)]), [RaceKind::Unordered; 2]);
+        let mut history = History::new();
+        history.allocate(WHOLE);
+        let gap = part(64 + 32, 128);
+        assert_eq!(gapped(&mut history, &[(0, Write, left, 32), (1, Write, gap, 0)]), []);
+        // The same rows many times are one access.
+        let again = vec![(0, Write, left, 32); 1000];
+        assert_eq!(gapped(&mut history, &again), []);
+        // Control: as whole ranges they overlap.
+        let mut history = History::new();
+        history.allocate(WHOLE);
+        assert_eq!(
+            gapped(&mut history, &[(0, Write, left, 0), (1, Write, right, 0)]),
+            [RaceKind::Unordered]
+        );
+    }
+
+    #[test]
+    fn gaps_are_neither_written_nor_read() {
+        use AccessMode::{Read, Write};
+        let origin = Origin { epoch: 1, tick: 0, stream: 0, site: 0 };
+        let mut history = History::new();
+        history.allocate(WHOLE);
+        let begin = Access { range: WHOLE, mode: Write, argument: "", rows: None, origin };
+        history.begin_content(begin, &mut Findings::default());
+        // Each row alone, and then all as rows: the gaps are still unwritten.
+        for row in 0..64 {
+            assert_eq!(gapped(&mut history, &[(0, Write, part(64 * row, 64 * row + 32), 0)]), []);
+        }
+        let columns = |from: u64, to: u64| part(from, 64 * 63 + to);
+        assert_eq!(gapped(&mut history, &[(0, Read, columns(0, 32), 32)]), []);
+        assert_eq!(gapped(&mut history, &[(0, Read, columns(0, 33), 33)]), [RaceKind::Unwritten]);
+        assert_eq!(gapped(&mut history, &[(0, Read, columns(0, 32), 0)]), [RaceKind::Unwritten]);
+        assert_eq!(gapped(&mut history, &[(0, Write, columns(32, 64), 32)]), []);
+        assert_eq!(gapped(&mut history, &[(0, Read, WHOLE, 0)]), []);
     }
 
     fn part(from: u64, to: u64) -> MemoryRange {

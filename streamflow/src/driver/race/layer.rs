@@ -66,7 +66,8 @@ unsafe impl Layer for RaceChecker {
             Note::ForeignAccess { stream, range, mode, location } => {
                 let action = Action::Foreign;
                 let work = Work { stream, action, function: 0, location: Some(location) };
-                state.work(&state.caller(thread), work, [Access { range, mode, argument: "" }]);
+                let access = Access { range, mode, argument: "", rows: None };
+                state.work(&state.caller(thread), work, [access]);
             }
             Note::Relies { on, record, by } => {
                 let order = &mut state.order;
@@ -245,7 +246,8 @@ unsafe impl Layer for RaceChecker {
     }
 
     unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
-        let read = Access { range: copy.source, mode: AccessMode::Read, argument: "source" };
+        let read =
+            Access { range: copy.source, mode: AccessMode::Read, argument: "source", rows: None };
         let write = write(copy.target, "target");
         if copy.kind == CopyKind::DeviceToPageable {
             let query = self.begin_download(stream, read);
@@ -303,5 +305,5 @@ unsafe impl Layer for RaceChecker {
 }
 
 fn write(range: MemoryRange, argument: &'static str) -> Access {
-    Access { range, mode: AccessMode::Write, argument }
+    Access { range, mode: AccessMode::Write, argument, rows: None }
 }

@@ -6,7 +6,9 @@ use std::{ptr, slice, str};
 use super::journal::{Journal, Line};
 use super::site::Action;
 use crate::driver::note::SourceLocation;
-use crate::driver::{Access, AccessMode, DeviceId, MemoryRange, RawEvent, RawFunction, RawStream};
+use crate::driver::{
+    Access, AccessMode, DeviceId, MemoryRange, RawEvent, RawFunction, RawStream, Rows,
+};
 use crate::sync::Ordering;
 
 /// Work that is queued, without its accesses.
@@ -70,7 +72,8 @@ fn head(call: u8, stream: RawStream) -> u64 {
 /// As for [`Journal::append`].
 #[inline(always)]
 pub(super) unsafe fn note_work(journal: &Journal, work: &Work, accesses: &[Access]) -> bool {
-    let count = accesses.len();
+    // An access with gaps has a second line.
+    let count = accesses.len() + accesses.iter().filter(|access| access.rows.is_some()).count();
     if count > usize::from(u8::MAX) {
         return false;
     }
@@ -80,12 +83,21 @@ pub(super) unsafe fn note_work(journal: &Journal, work: &Work, accesses: &[Acces
     let write = |lines: &[Line]| {
         let Some((first, rest)) = lines.split_first() else { return };
         write(first, [head, stream.handle(), function, location as u64]);
-        for (line, access) in rest.iter().zip(accesses) {
+        let mut rest = rest.iter();
+        for access in accesses {
+            let Some(line) = rest.next() else { return };
             let MemoryRange { address, bytes } = access.range;
             let name = access.argument.as_ptr().expose_provenance();
-            // The mode is the lowest bit: no text is so long that its length needs the highest.
-            let length = access.argument.len() << 1 | usize::from(access.mode == AccessMode::Write);
+            // The lowest bits are for the mode and a second line: no text is so long that its length needs the highest.
+            let is_write = usize::from(access.mode == AccessMode::Write);
+            let length =
+                access.argument.len() << 2 | usize::from(access.rows.is_some()) << 1 | is_write;
             write(line, [address, bytes, name as u64, length as u64]);
+            if let (Some(Rows { bytes, pitch }), Some(line)) =
+                (access.rows, access.rows.and_then(|_| rest.next()))
+            {
+                write(line, [bytes, pitch, 0, 0]);
+            }
         }
     };
     // SAFETY: the caller's contract.
@@ -174,10 +186,17 @@ impl Iterator for Accesses<'_> {
         let name = ptr::with_exposed_provenance::<u8>(name as usize);
         // SAFETY: address and length of a `&'static str`, of one line (contract of `Calls::new`).
         let argument = unsafe {
-            str::from_utf8_unchecked(slice::from_raw_parts(name, (length >> 1) as usize))
+            str::from_utf8_unchecked(slice::from_raw_parts(name, (length >> 2) as usize))
         };
         let mode = if length & 1 == 1 { AccessMode::Write } else { AccessMode::Read };
-        Some(Access { range: MemoryRange { address, bytes }, mode, argument })
+        let range = MemoryRange { address, bytes };
+        let rows = if length & 2 == 0 {
+            None
+        } else {
+            let [bytes, pitch, ..] = read(self.0.next()?);
+            Some(Rows { bytes, pitch })
+        };
+        Some(Access { range, mode, argument, rows })
     }
 }
 
@@ -198,10 +217,16 @@ mod tests {
             Work { stream, action, function: action as u64, location }
         });
         let range = MemoryRange { address: u64::MAX - 7, bytes: u64::MAX };
+        let rows = Some(Rows { bytes: 3, pitch: u64::MAX });
         let accesses = [
-            Access { range, mode: AccessMode::Read, argument: "in" },
-            Access { range, mode: AccessMode::Write, argument: "" },
-            Access { range: MemoryRange::default(), mode: AccessMode::Read, argument: "größe" },
+            Access { range, mode: AccessMode::Read, argument: "in", rows: None },
+            Access { range, mode: AccessMode::Write, argument: "", rows },
+            Access {
+                range: MemoryRange::default(),
+                mode: AccessMode::Read,
+                argument: "größe",
+                rows: None,
+            },
         ];
         for work in works {
             for event_op in [EventOp::Record, EventOp::Wait] {

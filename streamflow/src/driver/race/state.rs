@@ -149,13 +149,13 @@ impl State {
         origin: &Origin,
     ) {
         for access in accesses {
-            let driver::Access { range, mode, argument } = access;
+            let driver::Access { range, mode, argument, rows } = access;
             if action == Action::Foreign {
                 self.history.end_blank(range, &mut self.found);
             }
             let clock = self.order.clock(origin.stream).entries();
             self.history.access(access, origin, clock, &mut self.found);
-            let access = Access { range, mode, argument, origin: *origin };
+            let access = Access { range, mode, argument, rows, origin: *origin };
             match action {
                 Action::Free => self.history.free(access, &mut self.found),
                 Action::Foreign => {}
@@ -233,7 +233,7 @@ impl State {
         range: MemoryRange,
         location: Option<SourceLocation>,
     ) {
-        let access = driver::Access { range, mode: AccessMode::Write, argument: "" };
+        let access = driver::Access { range, mode: AccessMode::Write, argument: "", rows: None };
         let work = Work { stream, action, function: 0, location };
         self.work(&self.caller(thread), work, [access]);
     }
@@ -292,7 +292,7 @@ impl State {
         let Thread { hook, tick, .. } = self.threads[thread as usize];
         let site = self.sites.number(Site { action, function: 0, hook, location });
         let origin = Origin { epoch: 0, tick, stream: HOST, site };
-        let access = Access { range, mode, argument: "", origin };
+        let access = Access { range, mode, argument: "", rows: None, origin };
         self.history.check(&access, self.order.thread_clock(thread).entries(), &mut self.found);
         if !self.found.races.is_empty() {
             self.report();

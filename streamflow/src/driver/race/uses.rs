@@ -40,7 +40,8 @@ impl Uses {
     pub(super) fn new(whole: MemoryRange) -> Self {
         // All work comes after epoch 0.
         let origin = Origin { epoch: 0, tick: 0, stream: 0, site: 0 };
-        let whole_write = Access { range: whole, mode: AccessMode::Write, argument: "", origin };
+        let whole_write =
+            Access { range: whole, mode: AccessMode::Write, argument: "", rows: None, origin };
         let (piece, others) = (MemoryRange::default(), Vec::with_capacity(8));
         Self {
             piece,
@@ -83,7 +84,7 @@ impl Uses {
         if let Some(free) = &self.freed {
             found.add(RaceKind::Freed, free, *later);
         } else if later.mode == AccessMode::Read
-            && let Some(begin) = self.blank.first_in(later.range)
+            && let Some(begin) = later.pieces().find_map(|piece| self.blank.first_in(piece))
         {
             found.add(RaceKind::Unwritten, &begin, *later);
         }
@@ -120,7 +121,7 @@ impl Uses {
     fn check_order(&self, later: &Access, clock: &[u64], found: &mut Findings) {
         for earlier in self.candidates(later.range) {
             let conflict = later.mode == AccessMode::Write || earlier.mode == AccessMode::Write;
-            if conflict && earlier.range.overlaps(later.range) && !earlier.is_before(clock) {
+            if conflict && earlier.overlaps(later) && !earlier.is_before(clock) {
                 found.add(RaceKind::Unordered, earlier, *later);
             }
         }
@@ -134,14 +135,15 @@ impl Uses {
     #[inline(always)]
     pub(super) fn access(
         &mut self,
-        driver::Access { range, mode, argument }: driver::Access,
+        driver::Access { range, mode, argument, rows }: driver::Access,
         origin: &Origin,
         whole: &MemoryRange,
         clock: &[u64],
         found: &mut Findings,
     ) {
-        let access = || Access { range, mode, argument, origin: *origin };
-        if range.address != self.piece.address || range.bytes != self.piece.bytes {
+        let access = || Access { range, mode, argument, rows, origin: *origin };
+        if range.address != self.piece.address || range.bytes != self.piece.bytes || rows.is_some()
+        {
             return self.access_another_piece(access(), *whole, clock, found);
         }
         if self.blank_piece {
@@ -187,9 +189,10 @@ impl Uses {
             return;
         }
         if access.mode == AccessMode::Write {
-            self.blank.remove(access.range, found);
+            access.pieces().for_each(|piece| self.blank.remove(piece, found));
         }
-        if access.mode == AccessMode::Write && covers(access.range, whole) {
+        if access.mode == AccessMode::Write && covers(access.range, whole) && access.rows.is_none()
+        {
             self.check_order(&access, clock, found);
             self.others.clear();
             self.whole_write = access;
@@ -198,12 +201,12 @@ impl Uses {
             self.blank_piece = false;
             return;
         }
-        if !self.in_parts && !self.written && self.others.is_empty() {
+        if !self.in_parts && !self.written && self.others.is_empty() && access.rows.is_none() {
             self.piece = access.range;
             self.blank_piece = false; // It was checked above.
             self.write = Access { range: access.range, ..self.whole_write };
-            let Access { range, mode, argument, origin } = access;
-            let access = driver::Access { range, mode, argument };
+            let Access { range, mode, argument, rows, origin } = access;
+            let access = driver::Access { range, mode, argument, rows };
             self.access(access, &origin, &whole, clock, found);
             self.blank_piece = self.blank.overlaps(self.piece);
             return;
@@ -221,7 +224,11 @@ impl Uses {
         self.others.retain(|before| {
             let replaced = access.mode == AccessMode::Write
                 || (before.mode == AccessMode::Read && before.is_before(clock));
-            !(replaced && covers(access.range, before.range))
+            let covered = match access.rows {
+                None => covers(access.range, before.range),
+                Some(_) => access.rows == before.rows && access.range == before.range,
+            };
+            !(replaced && covered)
         });
         self.remember(access, found);
     }

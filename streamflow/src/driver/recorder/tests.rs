@@ -185,8 +185,8 @@ fn use_everything(driver: &dyn Driver) {
     // SAFETY: the fake driver touches no memory and keeps no handle.
     let LoadedKernel { function, .. } = unsafe { driver.load_kernel(DEVICE, &source) }.unwrap();
     let accesses = [
-        Access { range: part(device, 0, 8), mode: AccessMode::Read, argument: "a" },
-        Access { range: part(device, 16, 48), mode: AccessMode::Write, argument: "b" },
+        Access { range: part(device, 0, 8), mode: AccessMode::Read, argument: "a", rows: None },
+        Access { range: part(device, 16, 48), mode: AccessMode::Write, argument: "b", rows: None },
     ];
     let launch = Launch {
         function,

@@ -10,6 +10,26 @@ struct Report {
     unsigned long long length;
 };
 
+#define STREAMFLOW_CHECKED
+
+/// An argument of a kernel, for reports about it.
+struct Place {
+    unsigned int argument;
+    unsigned long long kernel;
+    Report* report;
+
+    __device__ void beyond(long long index, unsigned long long length) const {
+        if (report == nullptr || atomicCAS(&report->state, 0u, 1u) != 0u) return;
+        report->argument = argument;
+        report->kernel = kernel;
+        report->index = index;
+        report->length = length;
+        // The host reads the report while the kernel may still run.
+        __threadfence_system();
+        *(volatile unsigned int*)&report->state = 2u;
+    }
+};
+
 template <class T> struct Mutable { typedef T Type; };
 template <class T> struct Mutable<const T> { typedef T Type; };
 
@@ -23,8 +43,7 @@ template <class T> struct Checked {
 
     __device__ Checked(T* data, unsigned long long length, unsigned int argument,
                        unsigned long long kernel, Report* report)
-        : data(data), offset(0), length(length), kernel(kernel), report(report),
-          argument(argument), spare() {}
+        : data(data), offset(0), length(length), place{argument, kernel, report}, spare() {}
 
     template <class I> __device__ T& operator[](I index) const {
         return at(offset + (long long)index);
@@ -58,15 +77,7 @@ private:
     // A negative index, cast to unsigned, is larger than every length.
     __device__ T& at(long long index) const {
         if ((unsigned long long)index < length) return data[index];
-        if (report != nullptr && atomicCAS(&report->state, 0u, 1u) == 0u) {
-            report->argument = argument;
-            report->kernel = kernel;
-            report->index = index;
-            report->length = length;
-            // The host reads the report while the kernel may still run.
-            __threadfence_system();
-            *(volatile unsigned int*)&report->state = 2u;
-        }
+        place.beyond(index, length);
         spare = Value();
         return spare;
     }
@@ -79,9 +90,7 @@ private:
     T* data;
     long long offset;
     unsigned long long length;
-    unsigned long long kernel;
-    Report* report;
-    unsigned int argument;
+    Place place;
     mutable Value spare;
 };
 

@@ -26,6 +26,30 @@ fn no_slice_is_larger_than_its_block() {
     assert!(error.to_string().contains("memory that it was given is smaller"), "{error}");
 }
 
+/// The device loads an element as one word, also one that Rust aligns to less than its size.
+#[test]
+fn no_element_has_an_address_that_is_not_a_multiple_of_its_size() {
+    use num_complex::Complex;
+    let bench = bench(in_flight(1));
+    let (stream, _) = bench.stream();
+    let data = bench.platform.buffer::<u8>(256, &stream).unwrap();
+    let MemoryRange { address, .. } = data.block().range();
+    let of = |offset: u64| {
+        let range = MemoryRange { address: address + offset, bytes: 64 };
+        Block::new(bench.platform.streams().platform(), device(0), range)
+    };
+    let shape = Shape::new(&[4]).unwrap();
+    for (offset, aligned) in [(0, true), (4, false), (8, true), (12, false), (16, true)] {
+        let block = of(offset);
+        let result = Stored::<Complex<f32>>::whole(&block, &shape).map(drop);
+        assert_eq!(result.is_ok(), aligned, "{offset}");
+        assert!(Stored::<f32>::whole(&block, &shape).is_ok());
+        assert_eq!(Stored::<Complex<f64>>::whole(&block, &shape).is_ok(), offset % 16 == 0);
+    }
+    let text = Stored::<u16>::whole(&of(1), &shape).unwrap_err().to_string();
+    assert!(text.contains("not a multiple of its element's size"), "{text}");
+}
+
 /// Views are made of checked shapes and strides, so that their own computations need no check.
 #[test]
 fn views_of_a_huge_empty_tensor_stay_within_it() {
@@ -79,6 +103,37 @@ fn a_view_without_gaps_in_its_order_is_contiguous() {
     assert!(part(0, 1..2).slice(1, 3..6).unwrap().is_contiguous());
     assert!(part(0, 5..5).transpose().is_contiguous());
     assert!(!part(1, 0..6).is_contiguous() && !matrix.view().transpose().is_contiguous());
+}
+
+/// The bytes that a launch declares: rows where elements of other views may be between, else the range.
+#[test]
+fn a_part_with_gaps_declares_its_rows() {
+    let bench = bench(in_flight(1));
+    let (stream, _) = bench.stream();
+    let image = bench.platform.tensor::<u16>([10, 8, 3], &stream).unwrap();
+    let part = |dims: &[(usize, std::ops::Range<usize>)]| {
+        let view =
+            dims.iter().fold(image.view(), |view, (d, r)| view.slice(*d, r.clone()).unwrap());
+        let range = view.range();
+        let rows = view.rows().map(|rows| (rows.bytes, rows.pitch));
+        assert_eq!(view.transpose().range(), range);
+        assert_eq!(view.transpose().rows(), view.rows());
+        (range.address - image.range().address, range.bytes, rows)
+    };
+    assert_eq!(part(&[]), (0, 480, None));
+    assert_eq!(part(&[(0, 2..4)]), (96, 96, None));
+    assert_eq!(part(&[(1, 2..4)]), (12, 9 * 48 + 12, Some((12, 48))));
+    // One channel of all pixels, and of some columns: there the gaps between rows count.
+    assert_eq!(part(&[(2, 1..2)]), (2, 79 * 6 + 2, Some((2, 6))));
+    assert_eq!(part(&[(1, 0..4), (2, 1..2)]), (2, 9 * 48 + 3 * 6 + 2, Some((20, 48))));
+    assert_eq!(part(&[(0, 1..2), (2, 1..2)]), (50, 7 * 6 + 2, Some((2, 6))));
+    assert_eq!(part(&[(0, 1..2), (1, 3..5)]), (66, 12, None));
+    assert_eq!(part(&[(1, 3..3)]).1, 0);
+    // Padding is no element of any view.
+    let padded = bench.platform.pitched_tensor::<u8>([4, 5], &stream).unwrap();
+    assert_eq!((padded.view().range().bytes, padded.view().rows()), (3 * 512 + 5, None));
+    let columns = padded.view().slice(1, 1..3).unwrap();
+    assert_eq!(columns.rows().map(|rows| (rows.bytes, rows.pitch)), Some((2, 512)));
 }
 
 #[test]

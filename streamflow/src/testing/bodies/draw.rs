@@ -3,9 +3,12 @@
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
+use num_complex::Complex;
+
 use crate::driver::Plain;
+use crate::memory::Bool8;
 #[cfg(feature = "half")]
-use crate::f16;
+use crate::{f16, memory::bf16};
 
 /// Lengths at which kernels go wrong: none, one, odd numbers, and around the sizes of warps and blocks.
 const EDGES: [usize; 29] = [
@@ -86,7 +89,8 @@ impl Draw {
     }
 }
 
-/// A number that can be drawn: `f32`, `f64`, `usize`, integers of 8 to 64 bits, and `f16` with the feature `half`.
+/// A value that can be drawn: every element, and `usize`. The parts of a complex number are drawn from the ranges of the
+/// parts: `Complex::new(-1.0, 0.0)..=Complex::new(1.0, 2.0)` is a rectangle.
 pub trait Drawn: Plain {
     /// A number in a range, for [`Draw::value`].
     #[doc(hidden)]
@@ -142,10 +146,29 @@ macro_rules! floats {
 #[cfg(feature = "half")]
 floats! {
     f16: f16::from_f64, f16::to_f64;
+    bf16: bf16::from_f64, bf16::to_f64;
 }
 floats! {
     f32: |x: f64| x as f32, f64::from;
     f64: |x: f64| x, |x: f64| x;
+}
+
+impl Drawn for Bool8 {
+    fn draw(from: &mut Draw, range: RangeInclusive<Self>) -> Self {
+        let (start, end) = (u8::from(range.start().get()), u8::from(range.end().get()));
+        (u8::draw(from, start..=end) == 1).into()
+    }
+}
+
+impl<T: Drawn> Drawn for Complex<T>
+where
+    Self: Plain,
+{
+    fn draw(from: &mut Draw, range: RangeInclusive<Self>) -> Self {
+        let (start, end) = (range.start(), range.end());
+        let re = T::draw(from, start.re..=end.re);
+        Self { re, im: T::draw(from, start.im..=end.im) }
+    }
 }
 
 #[cfg(test)]
@@ -176,6 +199,13 @@ mod tests {
         assert!(all(f64::MIN..=f64::MAX).iter().all(|x| x.is_finite()));
         #[cfg(feature = "half")]
         all(f16::from_f32(-0.1)..=f16::from_f32(0.3));
+        #[cfg(feature = "half")]
+        all(bf16::from_f32(-0.1)..=bf16::from_f32(0.3));
+        let truths = all(Bool8::from(false)..=Bool8::from(true));
+        assert!([true, false].iter().all(|value| truths.iter().any(|truth| truth == value)));
+        let plane = Complex::new(-1.0_f32, 2.0)..=Complex::new(1.0, 3.0);
+        let within = |z: Complex<f32>| z.re.abs() <= 1.0 && (2.0..=3.0).contains(&z.im);
+        assert!(Draw::new(3).values(1000, plane).into_iter().all(within));
         assert_eq!(Draw::new(0).value(5..=5_usize), 5);
         #[expect(clippy::reversed_empty_ranges, reason = "an empty range")]
         let empty = Draw::new(0).value(5..=1_u8);

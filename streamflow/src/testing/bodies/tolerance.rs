@@ -3,17 +3,19 @@
 use std::fmt;
 
 #[cfg(feature = "half")]
-use half::f16;
+use half::{bf16, f16};
+use num_complex::Complex;
 
 use crate::driver::Param;
 use crate::error::BodyDifference;
-use crate::memory::Element;
+use crate::memory::{Bool8, Element};
 
 /// By how much the values of a kernel's two bodies may differ.
 ///
 /// Equal values, and two NaNs, are always close. Other values are close if one of the limits permits it, so limits can
 /// be combined: `Tolerance::relative(1e-5).or_absolute(1e-6)`. Between a NaN or an infinity and another number
-/// there is no tolerance.
+/// there is no tolerance. The distance of two complex numbers is that in the plane, and their steps are those of the part
+/// with more.
 ///
 /// By default NVRTC fuses `a * b + c` into one operation with one rounding, and rustc does not. So a body with sums
 /// of products is not exact: it needs a relative tolerance, or an absolute one where the sum can be near 0.
@@ -120,8 +122,31 @@ impl fmt::Display for Tolerance {
 #[derive(Debug, Clone, Copy)]
 enum Number {
     Integer(i128),
-    /// The value, and its place in the order of the type's values.
-    Float(f64, i64),
+    Float(Float),
+    Complex(Complex<Float>),
+}
+
+/// A floating-point number, and its place in the order of its type's values.
+#[derive(Debug, Clone, Copy)]
+struct Float(f64, i64);
+
+impl Float {
+    fn of_f32(value: f32) -> Self {
+        Self(value.into(), place(value.to_bits().into(), 1 << 31))
+    }
+
+    fn of_f64(value: f64) -> Self {
+        Self(value, place(value.to_bits(), 1 << 63))
+    }
+
+    fn is_same(self, other: Self) -> bool {
+        self.0 == other.0 || self.0.is_nan() && other.0.is_nan()
+    }
+
+    /// The numbers from one to the other. `None` if one is not finite.
+    fn steps(self, other: Self) -> Option<u64> {
+        (self.0.is_finite() && other.0.is_finite()).then(|| self.1.abs_diff(other.1))
+    }
 }
 
 impl Number {
@@ -131,16 +156,24 @@ impl Number {
             #[cfg(feature = "half")]
             "float16" => {
                 let value = bits.get::<f16>();
-                Self::Float(value.to_f64(), place(value.to_bits().into(), 1 << 15))
+                Self::Float(Float(value.to_f64(), place(value.to_bits().into(), 1 << 15)))
             }
-            "float32" => {
-                let value = bits.get::<f32>();
-                Self::Float(value.into(), place(value.to_bits().into(), 1 << 31))
+            #[cfg(feature = "half")]
+            "bfloat16" => {
+                let value = bits.get::<bf16>();
+                Self::Float(Float(value.to_f64(), place(value.to_bits().into(), 1 << 15)))
             }
-            "float64" => {
-                let value = bits.get::<f64>();
-                Self::Float(value, place(value.to_bits(), 1 << 63))
+            "float32" => Self::Float(Float::of_f32(bits.get())),
+            "float64" => Self::Float(Float::of_f64(bits.get())),
+            "complex64" => {
+                let Complex { re, im } = bits.get::<Complex<f32>>();
+                Self::Complex(Complex { re: Float::of_f32(re), im: Float::of_f32(im) })
             }
+            "complex128" => {
+                let Complex { re, im } = bits.get::<Complex<f64>>();
+                Self::Complex(Complex { re: Float::of_f64(re), im: Float::of_f64(im) })
+            }
+            "bool" => Self::Integer(bits.get::<Bool8>().get().into()),
             "int8" => Self::Integer(bits.get::<i8>().into()),
             "int16" => Self::Integer(bits.get::<i16>().into()),
             "int32" => Self::Integer(bits.get::<i32>().into()),
@@ -152,35 +185,39 @@ impl Number {
         }
     }
 
-    fn as_f64(self) -> f64 {
+    /// The value in the plane.
+    fn in_plane(self) -> Complex<f64> {
         match self {
-            Self::Integer(value) => value as f64,
-            Self::Float(value, _) => value,
+            Self::Integer(value) => Complex { re: value as f64, im: 0.0 },
+            Self::Float(value) => Complex { re: value.0, im: 0.0 },
+            Self::Complex(Complex { re, im }) => Complex { re: re.0, im: im.0 },
         }
     }
 
     fn is_same(self, other: Self) -> bool {
         match (self, other) {
             (Self::Integer(a), Self::Integer(b)) => a == b,
-            (a, b) => a.as_f64() == b.as_f64() || a.as_f64().is_nan() && b.as_f64().is_nan(),
+            (Self::Float(a), Self::Float(b)) => a.is_same(b),
+            (Self::Complex(a), Self::Complex(b)) => a.re.is_same(b.re) && a.im.is_same(b.im),
+            _ => false,
         }
     }
 
     /// The difference, and the larger of the two without its sign.
     fn distance(self, other: Self) -> (f64, f64) {
+        let (a, b) = (self.in_plane(), other.in_plane());
         let off = match (self, other) {
             (Self::Integer(a), Self::Integer(b)) => (a - b).unsigned_abs() as f64,
-            (a, b) => (a.as_f64() - b.as_f64()).abs(),
+            _ => (a - b).norm(),
         };
-        (off, self.as_f64().abs().max(other.as_f64().abs()))
+        (off, a.norm().max(b.norm()))
     }
 
     /// The floating-point numbers from one to the other. `None` if one is not finite, and for integers.
     fn steps(self, other: Self) -> Option<u64> {
         match (self, other) {
-            (Self::Float(a, from), Self::Float(b, to)) if a.is_finite() && b.is_finite() => {
-                Some(from.abs_diff(to))
-            }
+            (Self::Float(a), Self::Float(b)) => a.steps(b),
+            (Self::Complex(a), Self::Complex(b)) => Some(a.re.steps(b.re)?.max(a.im.steps(b.im)?)),
             _ => None,
         }
     }
@@ -227,12 +264,34 @@ mod tests {
             let (least, negated) = (f16::from_bits(0x0001), f16::from_bits(0x8001));
             assert!(Tolerance::ulps(2).is_close(least, negated));
             assert!(!Tolerance::ulps(1).is_close(least, negated));
+            let (one, two) = (bf16::from_bits(0x3f80), bf16::from_bits(0x3f82));
+            assert!(Tolerance::ulps(2).is_close(one, two));
+            assert!(!Tolerance::ulps(1).is_close(one, two));
         }
         assert!(!Tolerance::ulps(1000).is_close(5_i32, 6));
         let either = Tolerance::absolute(1e-3).or_relative(1e-2);
         assert!(either.is_close(0.0_f32, 1e-3 * 0.99) && either.is_close(100.0_f32, 100.9));
         assert!(!either.is_close(0.0_f32, 2e-3) && !either.is_close(100.0_f32, 102.0));
         assert_eq!(either.to_string(), "1e-3 or 1e-2 of the larger");
+    }
+
+    #[test]
+    fn complex_numbers_are_close_in_the_plane() {
+        let a = Complex::new(3.0_f32, 4.0);
+        let b = Complex::new(3.0_f32, 4.5);
+        assert!(
+            Tolerance::absolute(0.5).is_close(a, b) && !Tolerance::absolute(0.4).is_close(a, b)
+        );
+        assert!(
+            Tolerance::relative(0.1).is_close(a, b) && !Tolerance::relative(0.08).is_close(a, b)
+        );
+        let near = Complex::new(next(3.0, 1), next(4.0, 3));
+        assert!(Tolerance::ulps(3).is_close(a, near) && !Tolerance::ulps(2).is_close(a, near));
+        let nan = Complex::new(f64::NAN, 1.0);
+        assert!(Tolerance::EXACT.is_close(nan, nan));
+        assert!(!Tolerance::absolute(9.0).is_close(nan, Complex::new(f64::NAN, 2.0)));
+        assert!(Tolerance::EXACT.is_close(Bool8::from(true), Bool8::from(true)));
+        assert!(!Tolerance::EXACT.is_close(Bool8::from(true), Bool8::from(false)));
     }
 
     #[test]

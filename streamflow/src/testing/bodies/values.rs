@@ -1,15 +1,19 @@
 //! The arguments of a kernel as values of the host: their types, and a launch with them.
 
 use super::Tolerance;
-use crate::error::{BodyDifference, Result};
+use crate::error::{BodyDifference, Error, Result};
 use crate::kernel::{Grid, Kernel, ParamInfo};
-use crate::memory::{Buffer, DeviceSlice, Element, Scalar};
+use crate::memory::{
+    Buffer, DeviceSlice, Element, PitchedTensor, Scalar, TensorView, TensorViewMut,
+};
 use crate::platform::{Platform, device};
 use crate::stream::CudaStream;
 
 /// A kernel whose arguments can be made from values of the host: any kernel with at most 16 arguments.
 pub trait KernelValues: Kernel {
-    /// The arguments as a tuple: a `Vec<T>` for each `&[T]` and `&mut [T]`, and the scalars. For
+    /// The arguments as a tuple: a `Vec<T>` for each `&[T]` and `&mut [T]`, the elements and the shape, as
+    /// `(Vec<T>, Vec<usize>)`, for each `&Strided<T, N>` and `&mut Strided<T, N>`, and the scalars. A view is one of a
+    /// tensor with padded rows. For
     /// `fn axpy(out: &mut [f32], a: f32, x: &[f32])` it is `(Vec<f32>, f32, Vec<f32>)`.
     type Values: Clone;
 
@@ -121,6 +125,84 @@ impl<T: Element> Argument for &mut DeviceSlice<T> {
         tolerance: Tolerance,
     ) -> Option<BodyDifference> {
         tolerance.first_difference(argument, rust, cuda)
+    }
+}
+
+/// The elements of a view, in a tensor with padded rows.
+fn uploaded_rows<T: Element>(
+    on: &Platform,
+    stream: &CudaStream,
+    (values, shape): &(Vec<T>, Vec<usize>),
+) -> Result<PitchedTensor<T>> {
+    let mut tensor = on.pitched_tensor(&shape[..], stream)?;
+    let (source_len, target_len) = (values.len(), tensor.len());
+    if source_len != target_len {
+        return Err(Error::LengthMismatch { what: "upload", source_len, target_len });
+    }
+    let cols = shape.last().copied().unwrap_or(1).max(1);
+    for (index, row) in values.chunks(cols).enumerate() {
+        if let Some(mut target) = tensor.row_mut(index) {
+            stream.upload_blocking(row, &mut target)?;
+        }
+    }
+    Ok(tensor)
+}
+
+macro_rules! view_argument {
+    ($ty:ident, { $($change:tt)* }) => {
+        impl<T: Element> Argument for $ty<'_, T> {
+            type Value = (Vec<T>, Vec<usize>);
+            type Uploaded = PitchedTensor<T>;
+
+            fn upload(
+                on: &Platform,
+                stream: &CudaStream,
+                value: &Self::Value,
+            ) -> Result<PitchedTensor<T>> {
+                uploaded_rows(on, stream, value)
+            }
+
+            fn describe((_, shape): &Self::Value) -> String {
+                format!("of shape {shape:?}")
+            }
+
+            $($change)*
+        }
+    };
+}
+view_argument!(TensorView, {});
+view_argument!(TensorViewMut, {
+    fn download(
+        stream: &CudaStream,
+        uploaded: &PitchedTensor<T>,
+        (values, _): &mut Self::Value,
+    ) -> Result<()> {
+        values.clear();
+        for row in (0..uploaded.row_count()).filter_map(|index| uploaded.row(index)) {
+            values.extend(stream.download_blocking::<T>(&row)?);
+        }
+        Ok(())
+    }
+
+    fn first_difference(
+        argument: &'static str,
+        (rust, _): &Self::Value,
+        (cuda, _): &Self::Value,
+        tolerance: Tolerance,
+    ) -> Option<BodyDifference> {
+        tolerance.first_difference(argument, rust, cuda)
+    }
+});
+
+impl<'a, T: Element> Borrowed<'a, PitchedTensor<T>> for TensorView<'a, T> {
+    fn borrow(uploaded: &'a mut PitchedTensor<T>) -> Self {
+        uploaded.view()
+    }
+}
+
+impl<'a, T: Element> Borrowed<'a, PitchedTensor<T>> for TensorViewMut<'a, T> {
+    fn borrow(uploaded: &'a mut PitchedTensor<T>) -> Self {
+        uploaded.view_mut()
     }
 }
 

@@ -23,6 +23,8 @@ mod race;
 mod raise;
 #[path = "../../../../streamflow/src/driver/report/mod.rs"]
 mod report;
+#[path = "../../../../streamflow/src/driver/rows.rs"]
+mod rows;
 #[path = "../../../../streamflow/src/driver/signal.rs"]
 mod signal;
 
@@ -47,6 +49,7 @@ pub(crate) use listeners::Listeners;
 pub(crate) use note::{Direction, Note, SourceLocation, tell};
 pub(crate) use owned::{OwnedEvent, OwnedPinned, OwnedStream};
 pub(crate) use report::{RaceMark, RaceReports};
+pub(crate) use rows::Rows;
 pub(crate) use signal::Signal;
 
 // `Driver`, and the types that are beside it in the library.

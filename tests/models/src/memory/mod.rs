@@ -12,7 +12,7 @@ mod claims;
 mod copy;
 #[path = "../../../../streamflow/src/memory/download.rs"]
 mod download;
-#[path = "../../../../streamflow/src/memory/element.rs"]
+#[path = "../../../../streamflow/src/memory/element/mod.rs"]
 mod element;
 #[path = "../../../../streamflow/src/memory/free.rs"]
 mod free;
@@ -40,6 +40,8 @@ mod shared;
 mod slice;
 #[path = "../../../../streamflow/src/memory/tensor.rs"]
 mod tensor;
+#[path = "../../../../streamflow/src/memory/tensor_view.rs"]
+mod tensor_view;
 
 pub(crate) mod models;
 pub(crate) mod pools;
@@ -57,4 +59,5 @@ pub(crate) use pooled::PoolHandle;
 pub(crate) use shape::{IntoShape, MAX_RANK, Shape, Strides};
 pub(crate) use shared::{Recycler, Shared};
 pub(crate) use slice::{DeviceSlice, View, ViewMut};
-pub(crate) use tensor::{Tensor, TensorView};
+pub(crate) use tensor::Tensor;
+pub(crate) use tensor_view::{TensorView, TensorViewMut};

@@ -189,11 +189,13 @@ pub(super) fn actual_accesses(launch: &Launch<'_>) -> Vec<Access> {
             }
             ParamKind::Slice => AccessMode::Read,
             ParamKind::SliceMut => AccessMode::Write,
+            // No kernel of this file has views.
+            ParamKind::View(_) | ParamKind::ViewMut(_) => continue,
         };
         if let (Some(address), Some(len)) = (params.next(), params.next()) {
             let bytes = len.get::<u64>() * size_of::<f32>() as u64;
             let range = MemoryRange { address: address.get(), bytes };
-            accesses.push(Access { range, mode, argument: param.name });
+            accesses.push(Access { range, mode, argument: param.name, rows: None });
         }
     }
     accesses

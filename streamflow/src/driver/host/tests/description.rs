@@ -77,7 +77,7 @@ impl Two {
             block: [1; 3],
             shared_bytes: 0,
             params: &[Param::new(range.address), Param::new(1_u32)],
-            accesses: &[Access { range, mode: AccessMode::Write, argument: "out" }],
+            accesses: &[Access { range, mode: AccessMode::Write, argument: "out", rows: None }],
         };
         accepted(unsafe { self.bench.driver.launch(self.streams[on], &launch) })
     }

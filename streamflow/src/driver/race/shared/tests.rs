@@ -39,7 +39,7 @@ fn last_calls_of_an_ended_owner_are_not_attributed_to_its_successor() {
         move || {
             let [a, b] = [1, 2].map(|handle| RawStream::new(DeviceId(0), handle));
             let range = MemoryRange { address: 4096, bytes: 512 };
-            let access = Access { range, mode: AccessMode::Write, argument: "" };
+            let access = Access { range, mode: AccessMode::Write, argument: "", rows: None };
             {
                 let mut locked = shared.lock();
                 let thread = locked.thread;

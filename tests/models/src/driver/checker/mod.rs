@@ -66,7 +66,7 @@ impl Checked {
             block: [1; 3],
             shared_bytes: 0,
             params: &[],
-            accesses: &[Access { range, mode, argument: "it" }],
+            accesses: &[Access { range, mode, argument: "it", rows: None }],
         };
         // SAFETY: as above.
         unsafe { Driver::launch(&*self.driver, stream, &launch) }.is_ok()

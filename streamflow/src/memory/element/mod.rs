@@ -1,4 +1,6 @@
 //! The types that device memory holds and that kernels take by value.
+//!
+//! Those of other crates, and those that Rust has no type for, have a file each.
 
 use std::fmt::{Debug, Display};
 
@@ -13,12 +15,12 @@ mod sealed {
 /// A value that a kernel can take by value.
 ///
 /// # Safety
-/// `CUDA` names a type of CUDA C++ with the size, the alignment and the meaning of the Rust type.
+/// `CUDA` names a type of CUDA C++ with the size and the meaning of the Rust type, whose alignment is at most its size.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed to a kernel by value",
     label = "not a kernel's scalar type",
-    note = "a kernel takes slices `&[T]` and `&mut [T]`, and by value `i8` to `i64`, `u8` to `u64`, `usize`, `f32`, `f64`, and `f16` with streamflow's feature `half`",
-    note = "no other type can become one: pass a struct's fields one by one, and a complex number as two `f32`, or as one more dimension of a tensor"
+    note = "a kernel takes slices `&[T]` and `&mut [T]`, and by value `Bool8`, `i8` to `i64`, `u8` to `u64`, `usize`, `f32`, `f64`, `Complex<f32>`, `Complex<f64>`, and `f16` and `bf16` with streamflow's feature `half`",
+    note = "no other type can become one: pass a struct's fields one by one"
 )]
 pub unsafe trait Scalar: Plain + Debug + Display + sealed::Sealed {
     /// The type's name in CUDA C++, as `unsigned long long`.
@@ -27,14 +29,17 @@ pub unsafe trait Scalar: Plain + Debug + Display + sealed::Sealed {
 
 /// A type that device memory holds.
 ///
+/// The address of an element in device memory is a multiple of its size: code on the device may load it as one word.
+///
 /// # Safety
-/// `DTYPE` names NumPy's type of the same layout and meaning.
+/// `DTYPE` names NumPy's type of the same layout and meaning; for `bfloat16` that of `ml_dtypes`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an element type of device memory",
     label = "not an element type",
-    note = "element types are `i8` to `i64`, `u8` to `u64`, `f32`, `f64`, and `f16` with streamflow's feature `half`; a type parameter needs the bound `Element`"
+    note = "element types are `Bool8`, `i8` to `i64`, `u8` to `u64`, `f32`, `f64`, `Complex<f32>`, `Complex<f64>`, and `f16` and `bf16` with streamflow's feature `half`; a type parameter needs the bound `Element`",
+    note = "for `bool` write `Bool8`: device memory holds any byte, and a `bool` only 0 or 1"
 )]
-pub unsafe trait Element: Scalar + Default + PartialOrd {
+pub unsafe trait Element: Scalar + Default + PartialEq {
     /// The type's name in NumPy and its kin, as `float32`.
     const DTYPE: &'static str;
 }
@@ -43,8 +48,8 @@ macro_rules! elements {
     ($($ty:ty: $cuda:literal, $dtype:literal;)*) => {
         $(
             impl sealed::Sealed for $ty {}
-            // SAFETY: the two are the same type by the CUDA C++ programming guide's table of
-            // built-in types; `half` is the two-byte struct of `kernel/cuda/half.cuh`.
+            // SAFETY: the two are the same type by the CUDA C++ programming guide's table of built-in types; the
+            // structs of `kernel/cuda` are tested against the Rust types in `tests/tests/elements.rs`.
             #[diagnostic::do_not_recommend]
             unsafe impl Scalar for $ty {
                 const CUDA: &'static str = $cuda;
@@ -58,10 +63,17 @@ macro_rules! elements {
     };
 }
 
+mod bool8;
+mod complex;
 #[cfg(feature = "half")]
-elements! {
-    half::f16: "half", "float16";
-}
+mod floats16;
+
+pub use bool8::Bool8;
+#[cfg(feature = "half")]
+#[doc(no_inline)]
+pub use half::bf16;
+#[doc(no_inline)]
+pub use num_complex::Complex;
 
 elements! {
     f32: "float", "float32";
@@ -86,6 +98,16 @@ elements! {
 #[allow(non_camel_case_types, reason = "the name of the type that it stands for")]
 #[derive(Debug)]
 pub enum f16 {}
+
+/// As [`f16`], for the `bf16` of the crate `half`.
+///
+/// ```compile_fail,E0277
+/// let halves: streamflow::Tensor<streamflow::memory::bf16>;
+/// ```
+#[cfg(not(feature = "half"))]
+#[allow(non_camel_case_types, reason = "the name of the type that it stands for")]
+#[derive(Debug)]
+pub enum bf16 {}
 
 impl sealed::Sealed for usize {}
 // SAFETY: both have eight bytes; CUDA has no host with other pointers any more.

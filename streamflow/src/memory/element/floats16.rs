@@ -1,0 +1,16 @@
+//! Floating-point numbers of two bytes. Rust has no types for them, and NVRTC has none without CUDA's headers.
+
+use half::{bf16, f16};
+
+use super::{Element, Scalar, sealed};
+use crate::driver::Plain;
+
+// SAFETY: a transparent `u16`.
+unsafe impl Plain for f16 {}
+// SAFETY: as above.
+unsafe impl Plain for bf16 {}
+
+elements! {
+    f16: "half", "float16";
+    bf16: "nv_bfloat16", "bfloat16";
+}

@@ -1,0 +1,221 @@
+//! Strided views of tensors.
+
+use std::fmt;
+use std::ops::Range;
+
+use arrayvec::ArrayVec;
+
+use super::{DeviceSlice, Element, MAX_RANK, Shape, Strides, View};
+use crate::driver::{MemoryRange, Rows};
+use crate::error::{Error, Result};
+
+/// Part of a tensor, perhaps with gaps or its dimensions in another order.
+///
+/// It is not a [`DeviceSlice`]: a kernel that takes a slice would read the wrong elements. A kernel takes it as a
+/// [`Strided`](crate::kernel::Strided). A view without gaps becomes a slice by [`as_contiguous`](Self::as_contiguous).
+#[derive(Clone, Copy)]
+#[must_use = "a view does nothing by itself"]
+pub struct TensorView<'a, T> {
+    elements: &'a DeviceSlice<T>,
+    offset: usize,
+    shape: Shape,
+    strides: Strides,
+    /// Whether no element of another view is between the elements of this one: there may be padding.
+    is_alone: bool,
+}
+
+// Most of it without the bound `Element`: a kernel's view of a type that is none is reported once.
+impl<'a, T> TensorView<'a, T> {
+    /// A view of all elements. What the strides leave out is padding. The caller ensures that the elements are within the
+    /// slice.
+    pub(super) fn new(elements: &'a DeviceSlice<T>, shape: Shape, strides: Strides) -> Self {
+        Self { elements, offset: 0, shape, strides, is_alone: true }
+    }
+
+    /// The dimensions, outermost first.
+    pub fn shape(&self) -> &[usize] {
+        self.shape.dims()
+    }
+
+    /// How far apart, in elements, neighbours in each dimension are.
+    pub fn strides(&self) -> &[usize] {
+        &self.strides
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.shape.count()
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The dimensions in reverse order.
+    pub fn transpose(self) -> Self {
+        Self { shape: self.shape.reversed(), strides: self.strides.reversed(), ..self }
+    }
+
+    /// A range of one dimension. `None` if there is no such dimension, or if the range is not
+    /// within it.
+    pub fn slice(self, dimension: usize, range: Range<usize>) -> Option<Self> {
+        let from_start = self.shape.narrowed(dimension, range.end)?;
+        let shape = from_start.narrowed(dimension, range.end.checked_sub(range.start)?)?;
+        let stride = self.strides[dimension];
+        let offset = self.offset + range.start * stride;
+        // Only in the outermost dimension the rest is before and after the part, and not between its elements.
+        let is_outermost = self
+            .shape()
+            .iter()
+            .zip(self.strides())
+            .all(|(&len, &other)| len <= 1 || other <= stride);
+        let is_alone = self.is_alone && (is_outermost || shape == self.shape);
+        Some(Self { offset, shape, is_alone, ..self })
+    }
+
+    /// Whether the elements follow each other without gaps, the last dimension varying fastest.
+    pub fn is_contiguous(&self) -> bool {
+        let dense = self.shape.dense_strides();
+        let dims = self.shape().iter().zip(self.strides().iter().zip(dense.iter()));
+        self.shape.count() == 0 || dims.into_iter().all(|(&dim, (a, b))| dim == 1 || a == b)
+    }
+
+    /// The memory of which this is a part.
+    pub(crate) fn elements(&self) -> &'a DeviceSlice<T> {
+        self.elements
+    }
+
+    /// The bytes from the first element to the last; none if there is no element.
+    pub(crate) fn range(&self) -> MemoryRange {
+        let address = self.elements.range().address + (self.offset * size_of::<T>()) as u64;
+        let last: usize = self
+            .shape()
+            .iter()
+            .zip(self.strides())
+            .map(|(len, stride)| len.saturating_sub(1) * stride)
+            .sum();
+        let elements = if self.is_empty() { 0 } else { 1 + last };
+        MemoryRange { address, bytes: (elements * size_of::<T>()) as u64 }
+    }
+
+    /// Which bytes of [`range`](Self::range) are elements, if others may be between them. Where there are gaps within
+    /// gaps, those of the outermost dimension count.
+    pub(crate) fn rows(&self) -> Option<Rows> {
+        if self.is_alone || self.is_empty() {
+            return None;
+        }
+        let dims = self.shape().iter().copied().zip(self.strides().iter().copied());
+        let mut dims: ArrayVec<(usize, usize), MAX_RANK> =
+            dims.filter(|(len, _)| *len > 1).collect();
+        dims.sort_unstable_by_key(|(_, stride)| *stride);
+        // Dimensions that together are one: the next one begins where the last one ends.
+        let mut merged: ArrayVec<(usize, usize), MAX_RANK> = ArrayVec::new();
+        for (len, stride) in dims {
+            match merged.last_mut() {
+                Some((inner, step)) if *inner * *step == stride => *inner *= len,
+                _ => merged.push((len, stride)),
+            }
+        }
+        let (_, pitch) = merged.pop()?;
+        let row = 1 + merged.iter().map(|(len, stride)| (len - 1) * stride).sum::<usize>();
+        let size = size_of::<T>();
+        (pitch > row).then(|| Rows { bytes: (row * size) as u64, pitch: (pitch * size) as u64 })
+    }
+}
+
+impl<'a, T: Element> TensorView<'a, T> {
+    /// The elements as a slice, which kernels take.
+    ///
+    /// # Errors
+    /// [`Error::Strided`] when there are gaps between them or they are in another order.
+    pub fn as_contiguous(&self) -> Result<View<'a, T>> {
+        let strided =
+            || Error::Strided { shape: self.shape().to_vec(), strides: self.strides().to_vec() };
+        if !self.is_contiguous() {
+            return Err(strided());
+        }
+        let start = self.offset.min(self.elements.len());
+        self.elements.slice(start..start + self.shape.count()).ok_or_else(strided)
+    }
+}
+
+impl<T: Element> fmt::Debug for TensorView<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TensorView<{}>{:?} strides {:?}", T::DTYPE, self.shape(), self.strides())
+    }
+}
+
+/// A [`TensorView`] to be written.
+#[must_use = "a view does nothing by itself"]
+pub struct TensorViewMut<'a, T> {
+    view: TensorView<'a, T>,
+}
+
+impl<'a, T> TensorViewMut<'a, T> {
+    /// The caller has the elements for itself, for `'a`, and each is in the view once.
+    pub(super) fn new(view: TensorView<'a, T>) -> Self {
+        Self { view }
+    }
+
+    /// The dimensions, outermost first.
+    pub fn shape(&self) -> &[usize] {
+        self.view.shape()
+    }
+
+    /// How far apart, in elements, neighbours in each dimension are.
+    pub fn strides(&self) -> &[usize] {
+        self.view.strides()
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.view.len()
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.view.is_empty()
+    }
+
+    /// The dimensions in reverse order.
+    pub fn transpose(self) -> Self {
+        Self { view: self.view.transpose() }
+    }
+
+    /// A range of one dimension. `None` if there is no such dimension, or if the range is not within it.
+    pub fn slice(self, dimension: usize, range: Range<usize>) -> Option<Self> {
+        Some(Self { view: self.view.slice(dimension, range)? })
+    }
+
+    /// The view that launches pass.
+    pub(crate) fn into_view(self) -> TensorView<'a, T> {
+        self.view
+    }
+}
+
+impl<T: Element> TensorViewMut<'_, T> {
+    /// The view, to be read. While it is used, this one is not.
+    pub fn as_view(&self) -> TensorView<'_, T> {
+        self.view
+    }
+
+    /// The same view for a shorter time, for example for one launch.
+    pub fn reborrow(&mut self) -> TensorViewMut<'_, T> {
+        TensorViewMut { view: self.view }
+    }
+
+    /// Two parts that don't overlap, the second from `mid` of a dimension on, so that one kernel may write both. `None`
+    /// if there is no such dimension, or if `mid` is beyond its end.
+    pub fn split_at(self, dimension: usize, mid: usize) -> Option<(Self, Self)> {
+        let len = *self.view.shape().get(dimension)?;
+        let left = self.view.slice(dimension, 0..mid)?;
+        Some((Self { view: left }, Self { view: self.view.slice(dimension, mid..len)? }))
+    }
+}
+
+impl<T: Element> fmt::Debug for TensorViewMut<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.view.fmt(f)
+    }
+}

@@ -1,0 +1,278 @@
+//! Tensors by name: those of a message, and a message that is nothing else.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use super::{
+    Description, Device, Inlet, MemoryVisitor, Message, Payload, Receive, ReceiveEach, Sole,
+};
+use crate::error::{Error, Result};
+use crate::memory::AnyTensor;
+
+/// The tensors of a message by name, for code that finds them at run time: [`Message::tensors`] lists them.
+#[derive(Debug, Default)]
+pub struct Tensors<'a> {
+    found: Vec<(String, &'a dyn AnyTensor)>,
+    /// The name of the field that is visited now.
+    path: Description,
+}
+
+impl<'a> Tensors<'a> {
+    /// The tensors, in the order of the fields. The name is the path of fields, as in a [`Part`](super::Part).
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &'a dyn AnyTensor)> {
+        self.found.iter().map(|(name, tensor)| (&**name, *tensor))
+    }
+
+    /// The tensor called `name`.
+    ///
+    /// # Errors
+    /// [`Error::NoTensor`], which lists the names that there are.
+    pub fn get(&self, name: &str) -> Result<&'a dyn AnyTensor> {
+        let found = self.iter().find(|(found, _)| *found == name);
+        found.map(|(_, tensor)| tensor).ok_or_else(|| {
+            let names = self.found.iter().map(|(name, _)| name.as_str());
+            no_tensor(name, "names no tensor", listed(names))
+        })
+    }
+
+    /// Visits a field of a message. `#[derive(Message)]` calls it.
+    #[doc(hidden)]
+    pub fn field(&mut self, name: &str, visit: impl FnOnce(&mut Self)) {
+        let len = self.path.enter(name);
+        visit(self);
+        self.path.leave(len);
+    }
+
+    /// Visits an element of a list.
+    pub(super) fn element(&mut self, index: usize, visit: impl FnOnce(&mut Self)) {
+        let len = self.path.enter_element(index);
+        visit(self);
+        self.path.leave(len);
+    }
+
+    /// Notes which variant of an enum a message is. `#[derive(Message)]` calls it.
+    #[doc(hidden)]
+    pub fn variant(&mut self, name: &str) {
+        self.path.variant(name);
+    }
+
+    /// As [`variant`](Self::variant), for one without fields.
+    #[doc(hidden)]
+    pub fn unit(&mut self, _name: &'static str) {}
+
+    /// Adds a tensor under the name of the field that is visited.
+    pub(super) fn add(&mut self, tensor: &'a dyn AnyTensor) {
+        self.found.push((self.path.path().to_owned(), tensor));
+    }
+}
+
+/// Tensors with names that are chosen at run time, as a message: Holoscan's `TensorMap`. An operator whose names are known
+/// has a struct with `#[derive(Message)]` in its place, which the compiler checks; [`into_message`](Self::into_message)
+/// makes one of it.
+///
+/// As any message it travels with [`Metadata`](super::Metadata). Unlike a struct it allocates host memory for each tensor
+/// that is inserted.
+#[derive(Debug, Default)]
+pub struct TensorMap {
+    entries: Vec<(Cow<'static, str>, Box<dyn AnyTensor>)>,
+}
+
+impl TensorMap {
+    /// A map without tensors.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a tensor, and returns the one that had the name before.
+    pub fn insert(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        tensor: impl AnyTensor,
+    ) -> Option<Box<dyn AnyTensor>> {
+        self.insert_boxed(name.into(), Box::new(tensor))
+    }
+
+    fn insert_boxed(
+        &mut self,
+        name: Cow<'static, str>,
+        tensor: Box<dyn AnyTensor>,
+    ) -> Option<Box<dyn AnyTensor>> {
+        match self.entries.iter_mut().find(|(found, _)| *found == name) {
+            Some((_, old)) => Some(std::mem::replace(old, tensor)),
+            None => {
+                self.entries.push((name, tensor));
+                None
+            }
+        }
+    }
+
+    /// The tensors, in the order in which their names were first inserted.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &dyn AnyTensor)> {
+        self.entries.iter().map(|(name, tensor)| (&**name, &**tensor))
+    }
+
+    /// The tensor called `name`, of this type: `map.get::<Tensor<f32>>("boxes")?`.
+    ///
+    /// # Errors
+    /// [`Error::NoTensor`], if there is none of this name, or one of another type.
+    pub fn get<T: AnyTensor>(&self, name: &str) -> Result<&T> {
+        let found = self.iter().find(|(found, _)| *found == name);
+        found.and_then(|(_, tensor)| tensor.downcast_ref()).ok_or_else(|| self.missing::<T>(name))
+    }
+
+    /// Removes the tensor called `name`, of this type. One of another type stays.
+    ///
+    /// # Errors
+    /// As for [`get`](Self::get).
+    pub fn take<T: AnyTensor>(&mut self, name: &str) -> Result<T> {
+        let is_it = |(found, tensor): &(Cow<'_, str>, Box<dyn AnyTensor>)| {
+            found == name && tensor.downcast_ref::<T>().is_some()
+        };
+        let index = self.entries.iter().position(is_it);
+        let taken = index.map(|index| self.entries.remove(index).1.downcast::<T>());
+        match taken {
+            Some(Ok(tensor)) => Ok(*tensor),
+            _ => Err(self.missing::<T>(name)),
+        }
+    }
+
+    /// A message whose tensors have these names: each field takes the tensor of its name, as
+    /// `boxes` or `left.image`.
+    ///
+    /// # Errors
+    /// [`Error::NoTensor`], for a field without its tensor, for one that is no tensor, and for a tensor without a field.
+    pub fn into_message<M: Message>(mut self) -> Result<M> {
+        let message =
+            M::__from_tensors(&mut FromTensors { map: &mut self, path: Description::default() })?;
+        match self.entries.first() {
+            None => Ok(message),
+            Some((name, _)) => {
+                let problem = format!("is no field of `{}`; leave it out", short::<M>());
+                Err(no_tensor(
+                    name,
+                    problem,
+                    listed(message.tensors().iter().map(|(name, _)| name)),
+                ))
+            }
+        }
+    }
+
+    #[cold]
+    fn missing<T: AnyTensor>(&self, name: &str) -> Error {
+        let found = self.iter().map(|(name, tensor)| format!("{name}: {tensor:?}"));
+        no_tensor(name, format!("names no {}", short::<T>()), listed(found))
+    }
+}
+
+/// Makes a message of named tensors.
+#[derive(Debug)]
+pub struct FromTensors<'a> {
+    map: &'a mut TensorMap,
+    path: Description,
+}
+
+impl FromTensors<'_> {
+    /// Makes a field of a message. `#[derive(Message)]` calls it.
+    #[doc(hidden)]
+    pub fn field<M: Message>(&mut self, name: &str) -> Result<M> {
+        let len = self.path.enter(name);
+        let made = M::__from_tensors(self);
+        self.path.leave(len);
+        made
+    }
+
+    /// The tensor of the field that is made.
+    pub(super) fn take<T: AnyTensor>(&mut self) -> Result<T> {
+        self.map.take(self.path.path())
+    }
+
+    /// The error of a field that is no tensor.
+    #[doc(hidden)]
+    pub fn no_tensor<M>(&self) -> Error {
+        let problem = format!("is a {}, which is made of no tensor by its name", short::<M>());
+        no_tensor(self.path.path(), problem, listed(self.map.iter().map(|(name, _)| name)))
+    }
+}
+
+#[cold]
+fn no_tensor(name: &str, problem: impl Into<String>, found: String) -> Error {
+    Error::NoTensor { name: name.to_owned(), problem: problem.into(), found }
+}
+
+/// A type's name without paths.
+fn short<T: ?Sized>() -> String {
+    let mut short = String::new();
+    for part in
+        std::any::type_name::<T>().split_inclusive(|c: char| !c.is_alphanumeric() && c != '_')
+    {
+        match part.strip_suffix(':') {
+            Some(_) => {}
+            None => short.push_str(part),
+        }
+    }
+    short
+}
+
+fn listed<T: AsRef<str>>(names: impl Iterator<Item = T>) -> String {
+    let names: Vec<String> = names.map(|name| format!("`{}`", name.as_ref())).collect();
+    if names.is_empty() { "no tensor".into() } else { names.join(", ") }
+}
+
+impl Message for TensorMap {
+    type Place = Device;
+    type Item = Self;
+    type Owners = Sole;
+    type __Own = Self;
+
+    fn memory(&self, visit: &mut MemoryVisitor<'_>) {
+        self.iter().for_each(|(_, tensor)| visit.slice(&tensor.bytes()));
+    }
+
+    fn __describe(&self, describe: &mut Description) {
+        for (name, tensor) in self.iter() {
+            describe.field(name, |describe| describe.tensor("Tensor", tensor));
+        }
+    }
+
+    fn __tensors<'a>(&'a self, to: &mut Tensors<'a>) {
+        for (name, tensor) in self.iter() {
+            to.field(name, |to| to.add(tensor));
+        }
+    }
+
+    fn into_payload(self) -> Payload<Self> {
+        Payload::One(self)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'t> Receive<'t> for TensorMap {
+    type Message = Self;
+
+    fn open(inlet: &'t mut Inlet<Self>) -> Self {
+        inlet.take()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'t> ReceiveEach<'t> for TensorMap {
+    type Messages = &'t mut Inlet<Self>;
+
+    fn each(inlet: &'t mut Inlet<Self>) -> &'t mut Inlet<Self> {
+        inlet
+    }
+
+    fn next(messages: &mut &'t mut Inlet<Self>) -> Option<Self> {
+        messages.has_message().then(|| messages.take())
+    }
+
+    fn left(messages: &&'t mut Inlet<Self>) -> usize {
+        messages.len()
+    }
+}
+
+impl fmt::Display for TensorMap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Description::of(self).fmt(f)
+    }
+}
