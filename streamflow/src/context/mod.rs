@@ -11,7 +11,7 @@ mod stream_ref;
 mod streams;
 mod table;
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, OnceCell};
 use std::fmt;
 use std::sync::Arc;
 
@@ -29,12 +29,12 @@ pub(crate) use stream_policy::StreamPolicy;
 pub use stream_ref::{StreamRef, Synchronized};
 pub use table::Table;
 
-use crate::driver::{DeviceId, DriverResult, Note};
+use crate::driver::{DeviceId, Driver, DriverResult, Note};
 use crate::error::{Error, Failure, Result, did_you_mean};
 use crate::memory::{
     Buffer, Download, Downloadable, Element, IntoShape, Pinned, PitchedTensor, Tensor,
 };
-use crate::message::{Metadata, Origin};
+use crate::message::{Carried, Metadata, Origin};
 use crate::platform::Platform;
 use crate::stream::{CudaStream, StreamPool, StreamTable};
 use crate::time::Timestamp;
@@ -52,6 +52,8 @@ pub(crate) enum Streams {
 /// What an operator gets in each hook beside its ports: streams, memory, its node and its tick.
 pub struct ExecutionContext {
     platform: Platform,
+    /// The platform's.
+    driver: Arc<dyn Driver>,
     device: DeviceId,
     /// The node's name in its graph.
     node: String,
@@ -71,7 +73,9 @@ pub struct ExecutionContext {
     /// The device on whose default stream this tick works, if it found no other stream.
     on_default: Cell<Option<DeviceId>>,
     tick: Cell<u64>,
-    metadata: RefCell<Metadata>,
+    carried: Carried,
+    /// Whether something needs what the messages carry on: the node emits messages, or the run keeps statistics.
+    carries: bool,
     /// The node's number, as the origin of messages, if the run keeps statistics.
     number: Option<Origin>,
     finished: Cell<bool>,
@@ -94,6 +98,7 @@ impl ExecutionContext {
     ) -> Self {
         Self {
             platform: platform.clone(),
+            driver: platform.driver().clone(),
             device,
             node: node.to_owned(),
             streams,
@@ -106,7 +111,8 @@ impl ExecutionContext {
             has_others: Cell::new(false),
             on_default: Cell::new(None),
             tick: Cell::new(0),
-            metadata: RefCell::default(),
+            carried: Carried::default(),
+            carries: true,
             number: None,
             finished: Cell::new(false),
             has_stopped_graph: Cell::new(false),
@@ -278,21 +284,31 @@ impl ExecutionContext {
         self.platform.streams()
     }
 
+    /// Whether something needs what received messages carry on.
+    #[inline]
+    pub(crate) fn carries(&self) -> bool {
+        self.carries
+    }
+
     /// Notes what a received message carries on. What a feedback edge carried `is_state`.
     #[inline]
     pub(crate) fn note_metadata(&self, received: &Metadata, is_state: bool) {
-        self.metadata.borrow_mut().merge(received, is_state);
+        self.carried.merge(received, is_state);
     }
 
     /// The metadata of a message that is emitted now.
     #[inline]
     pub(crate) fn metadata(&self) -> Metadata {
-        let mut metadata = self.metadata.borrow_mut();
-        if metadata.acquired().is_none() {
+        if !self.carried.is_timed() {
             // At the first `emit`, and once per tick: all messages that a tick emits have one time.
-            metadata.begin(self.now(), self.tick(), self.number);
+            self.carried.begin(self.now(), self.tick(), self.number);
         }
-        metadata.clone()
+        self.carried.metadata()
+    }
+
+    /// The node emits no message.
+    pub(crate) fn set_silent(&mut self) {
+        self.carries = false;
     }
 
     pub(crate) fn set_conditions(&mut self, conditions: Box<[&'static str]>) {
@@ -302,15 +318,15 @@ impl ExecutionContext {
     /// Numbers the node, for the statistics of a run.
     pub(crate) fn set_number(&mut self, number: Origin) {
         self.number = Some(number);
+        self.carries = true;
     }
 
     /// When and where the data began that this tick has received; `None` if it has received none, also if it has
     /// emitted some.
     #[inline]
     pub(crate) fn received(&self) -> Option<(Timestamp, Origin)> {
-        let metadata = self.metadata.borrow();
-        let origin = metadata.origin().filter(|origin| Some(*origin) != self.number)?;
-        Some((metadata.acquired()?, origin))
+        let (acquired, origin) = self.carried.began()?;
+        (Some(origin) != self.number).then_some((acquired, origin))
     }
 
     /// Called before a hook. It binds the device, since a library may have bound another one.
@@ -319,9 +335,17 @@ impl ExecutionContext {
         if self.platform.is_watched() {
             self.report_enter(hook);
         }
-        self.metadata.get_mut().clear();
+        self.enter_plain()
+    }
+
+    /// As [`enter`](Self::enter), if the driver uses no notes.
+    #[inline]
+    pub(crate) fn enter_plain(&mut self) -> DriverResult<()> {
+        if self.carries {
+            self.carried.clear();
+        }
         self.on_default.set(None);
-        self.platform.driver().bind(self.device())
+        self.driver.bind(self.device())
     }
 
     #[cold]

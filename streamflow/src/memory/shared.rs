@@ -83,7 +83,11 @@ impl<T> Shared<T> {
 impl<T> Drop for Shared<T> {
     fn drop(&mut self) {
         let Some(mut slot) = self.slot.take() else { return };
-        // Two owners that are dropped at the same time may each see the other: then the slot is not reused.
+        // Two owners that are dropped at the same time may each see the other: then the slot is not reused. The count is
+        // read first, since `get_mut` takes a locked instruction.
+        if Arc::strong_count(&slot) > 1 {
+            return;
+        }
         let Some(last) = Arc::get_mut(&mut slot) else { return };
         last.value = None;
         if let Some(recycler) = last.recycler.upgrade() {

@@ -1,14 +1,14 @@
 //! The receiving end of edges: their queues, and the messages that this tick received.
 //!
-//! A message that the producer's `Outlet` has pushed to a [`Queue`] waits there. [`Inlet::receive`] takes it out, and
+//! A message that the producer's `Outlet` has pushed to a queue waits there. [`Inlet::receive`] makes it the tick's, and
 //! [`Receive::open`](super::Receive::open) gives it as the type that the operator declared: `&T`, `Shared<T>` or `T`.
 
 use std::slice;
-use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::{EdgeOptions, EdgeStatus, Envelope, Message, Metadata, Payload, Queue, Slot, visit};
+use super::queue::{queue, queue_of_test};
+use super::{EdgeOptions, EdgeStatus, Envelope, Message, Metadata, Receiver, Sender, visit};
 use crate::driver::Direction;
 use crate::error::{Error, Result};
 use crate::memory::{Recycler, Shared};
@@ -23,7 +23,7 @@ use crate::time::Timestamp;
 pub struct Inlet<T> {
     pub(crate) name: &'static str,
     /// Most inputs have one.
-    edges: SmallVec<[IncomingEdge<T>; 1]>,
+    edges: SmallVec<[Receiver<T>; 1]>,
     /// The number of edges whose messages were handed out in this tick.
     handed_out: usize,
     /// Whether the messages in `edges` are those that the next tick will receive, and not those of this tick.
@@ -33,20 +33,10 @@ pub struct Inlet<T> {
     pub(crate) handled: Handled,
 }
 
-/// An edge that leads here.
-#[derive(Debug)]
-struct IncomingEdge<T> {
-    queue: Arc<Queue<T>>,
-    /// Whether it is another place for messages of the first edge, which a batch of them fills.
-    is_place: bool,
-    /// The message that this tick received and did not hand out yet, or the one that the next tick will receive.
-    message: Slot<T>,
-}
-
 /// The messages that were received and not handed out yet, in the order of the edges; those of one edge in the order in
 /// which they were sent.
 #[derive(Debug)]
-pub(crate) struct Batch<'a, T>(slice::Iter<'a, IncomingEdge<T>>);
+pub(crate) struct Batch<'a, T>(slice::Iter<'a, Receiver<T>>);
 
 impl<'a, T> Iterator for Batch<'a, T> {
     type Item = &'a Envelope<T>;
@@ -54,7 +44,7 @@ impl<'a, T> Iterator for Batch<'a, T> {
     #[inline]
     fn next(&mut self) -> Option<&'a Envelope<T>> {
         loop {
-            if let Some(envelope) = &*self.0.next()?.message {
+            if let Some(envelope) = self.0.next()?.message() {
                 return Some(envelope);
             }
         }
@@ -79,47 +69,52 @@ impl<T> Inlet<T> {
         }
     }
 
-    /// Makes the queue of an edge. The producer's `Outlet` gets the same queue.
-    pub(crate) fn connect(&mut self, options: EdgeOptions) -> Arc<Queue<T>> {
-        let queue = Arc::new(Queue::new(options));
-        let message = Slot::default();
-        self.edges.push(IncomingEdge { queue: queue.clone(), is_place: false, message });
-        queue
+    /// Makes the queue of an edge. Returns its other end, for the producer's `Outlet`.
+    pub(crate) fn connect(&mut self, options: EdgeOptions) -> Sender<T> {
+        let (sender, receiver) = queue(options);
+        self.edges.push(receiver);
+        sender
     }
 
     /// The edges, without the places of a batch.
-    #[inline]
-    fn own(&self) -> impl Iterator<Item = &IncomingEdge<T>> {
-        self.edges.iter().filter(|edge| !edge.is_place)
+    fn own(&self) -> impl Iterator<Item = &Receiver<T>> {
+        self.edges.iter().filter(|edge| !edge.is_place())
     }
 
-    #[inline]
-    fn own_mut(&mut self) -> impl Iterator<Item = &mut IncomingEdge<T>> {
-        self.edges.iter_mut().filter(|edge| !edge.is_place)
+    fn own_mut(&mut self) -> impl Iterator<Item = &mut Receiver<T>> {
+        self.edges.iter_mut().filter(|edge| !edge.is_place())
     }
 
     /// Decides which messages the next tick receives: one of each edge. A condition waits for these alone.
     /// Messages that arrive meanwhile are for a later tick.
     pub(crate) fn stage(&mut self) {
         if !self.staged {
-            for edge in self.own_mut() {
-                edge.queue.hold_into(&mut edge.message);
-            }
+            self.own_mut().for_each(Receiver::hold);
             self.staged = self.has_message();
         }
     }
 
     /// Takes one message of each edge.
+    #[inline]
     pub(crate) fn receive(&mut self) {
+        self.handled = Handled::Left;
+        match &mut *self.edges {
+            [edge] if !self.staged => {
+                if edge.receive() {
+                    self.handled = Handled::Taken;
+                }
+            }
+            _ => self.receive_each(),
+        }
+    }
+
+    #[inline(never)]
+    fn receive_each(&mut self) {
         let staged = std::mem::take(&mut self.staged);
         let mut handled = Handled::Left;
         for edge in self.own_mut() {
-            if staged {
-                edge.queue.release();
-            } else {
-                edge.queue.pop_into(&mut edge.message);
-            }
-            if edge.message.is_some() {
+            let has_message = if staged { edge.release() } else { edge.receive() };
+            if has_message {
                 handled = Handled::Taken;
             }
         }
@@ -129,16 +124,17 @@ impl<T> Inlet<T> {
     /// Takes the messages of an input with one edge: at most so many, and at least one.
     pub(crate) fn receive_batch(&mut self, at_most: usize) {
         self.receive();
-        for index in 1..at_most {
-            let Some(first) = self.edges.first().filter(|edge| edge.queue.has_message()) else {
-                return;
-            };
-            if index == self.edges.len() {
-                let queue = first.queue.clone();
-                self.edges.push(IncomingEdge { queue, is_place: true, message: Slot::default() });
+        for index in 1..=at_most.max(1) {
+            let Some(first) = self.edges.first_mut() else { return };
+            if index > 1 {
+                first.receive();
             }
-            let place = &mut self.edges[index];
-            place.queue.pop_into(&mut place.message);
+            let Some(message) = first.take() else { return };
+            if index == self.edges.len() {
+                let place = self.edges[0].place();
+                self.edges.push(place);
+            }
+            self.edges[index].put(message);
         }
     }
 
@@ -155,18 +151,38 @@ impl<T> Inlet<T> {
     /// Visits the metadata of the messages that were received, and whether a feedback edge carried them.
     #[inline]
     pub(crate) fn metadata(&self, mut visit: impl FnMut(&Metadata, bool)) {
+        match &*self.edges {
+            [edge] => {
+                if let Some(envelope) = edge.message() {
+                    visit(&envelope.metadata, edge.is_feedback());
+                }
+            }
+            _ => self.metadata_of_each(&mut visit),
+        }
+    }
+
+    #[inline(never)]
+    fn metadata_of_each(&self, visit: &mut dyn FnMut(&Metadata, bool)) {
         for edge in &self.edges {
-            if let Some(envelope) = &*edge.message {
-                visit(&envelope.metadata, edge.queue.is_feedback());
+            if let Some(envelope) = edge.message() {
+                visit(&envelope.metadata, edge.is_feedback());
             }
         }
     }
 
+    #[inline]
     fn drop_batch(&mut self) {
         self.handed_out = 0;
-        for edge in &mut self.edges {
-            *edge.message = None;
+        if let [edge] = &mut *self.edges {
+            edge.drop_message();
+        } else {
+            self.drop_each();
         }
+    }
+
+    #[inline(never)]
+    fn drop_each(&mut self) {
+        self.edges.iter_mut().for_each(Receiver::drop_message);
     }
 
     /// The message, to read. There is one: the scheduler runs an operator only when its required inputs have messages.
@@ -196,8 +212,8 @@ impl<T> Inlet<T> {
     fn next(&mut self) -> Option<Envelope<T>> {
         while let Some(edge) = self.edges.get_mut(self.handed_out) {
             self.handed_out += 1;
-            if edge.message.is_some() {
-                return edge.message.take();
+            if let Some(envelope) = edge.take() {
+                return Some(envelope);
             }
         }
         None
@@ -212,10 +228,23 @@ impl<T> Inlet<T> {
     }
 
     /// The next message itself. Only edges with one reader lead to inputs that take.
+    #[inline]
     pub fn take(&mut self) -> T {
-        match self.next() {
-            Some(Envelope { message: Payload::One(message), .. }) => message,
-            Some(_) => unreachable!("`{}` takes a message that may have other owners", self.name),
+        if let [edge] = &mut *self.edges
+            && let Some(message) = edge.take_with(Envelope::into_message).flatten()
+        {
+            return message;
+        }
+        self.take_next()
+    }
+
+    #[inline(never)]
+    fn take_next(&mut self) -> T {
+        match self.next().map(Envelope::into_message) {
+            Some(Some(message)) => message,
+            Some(None) => {
+                unreachable!("`{}` takes a message that may have other owners", self.name)
+            }
             None => unreachable!("`{}` was opened without a message", self.name),
         }
     }
@@ -265,10 +294,19 @@ pub enum Handled {
 }
 
 impl<T> Inlet<T> {
+    #[inline]
     pub(crate) fn state(&self, optional: bool) -> InputState {
+        match &*self.edges {
+            [edge] if edge.has_message() => InputState::Present,
+            _ => self.state_of_each(optional),
+        }
+    }
+
+    #[inline(never)]
+    fn state_of_each(&self, optional: bool) -> InputState {
         let mut state = if optional { InputState::Absent } else { InputState::Missing };
         for edge in self.own() {
-            if edge.queue.has_message() {
+            if edge.has_message() {
                 state = InputState::Present;
             } else if !optional {
                 return InputState::Missing;
@@ -279,28 +317,24 @@ impl<T> Inlet<T> {
 
     /// How many messages wait, those included that the next tick will receive.
     pub(crate) fn waiting(&self) -> usize {
-        self.own().map(|edge| edge.queue.waiting()).sum()
+        self.own().map(Receiver::waiting).sum()
     }
 
     /// When the oldest waiting message was acquired. One that does not say is taken to be older than all others.
     pub(crate) fn oldest(&self) -> Option<Timestamp> {
-        let first = |edge: &IncomingEdge<T>| match &*edge.message {
-            Some(staged) if self.staged => Some(staged.metadata.acquired()),
-            _ => edge.queue.first_acquired(),
-        };
-        self.own().filter_map(first).map(|at| at.unwrap_or(Timestamp(0))).min()
+        let first = self.own().filter_map(|edge| edge.first_acquired(self.staged));
+        first.map(|at| at.unwrap_or(Timestamp(0))).min()
     }
 
     /// Its edges, in the order in which they were connected.
     pub(crate) fn edges(&self) -> Vec<EdgeStatus> {
-        self.own().map(|edge| edge.queue.status()).collect()
+        self.own().map(Receiver::status).collect()
     }
 
     pub(crate) fn begin_run(&self) -> Result<()> {
-        self.own().for_each(|edge| edge.queue.begin_run());
-        let mut queues = self.own().map(|edge| &edge.queue);
-        let lost = queues.find(|queue| queue.is_feedback() && !queue.has_message());
-        lost.map_or(Ok(()), |queue| Err(Error::FeedbackLost { edge: queue.name() }))
+        self.own().for_each(Receiver::begin_run);
+        let lost = self.own().find(|edge| edge.is_feedback() && !edge.has_message());
+        lost.map_or(Ok(()), |edge| Err(Error::FeedbackLost { edge: edge.name() }))
     }
 
     pub(crate) fn finish(&mut self) -> Handled {
@@ -312,18 +346,16 @@ impl<T> Inlet<T> {
 
     pub(crate) fn clear(&mut self) {
         if std::mem::take(&mut self.staged) {
-            for edge in self.own_mut() {
-                edge.queue.put_back(&mut edge.message);
-            }
+            self.own_mut().for_each(Receiver::put_back);
         }
         self.drop_batch();
-        self.own().for_each(|edge| edge.queue.clear());
+        self.own_mut().for_each(Receiver::clear);
     }
 
-    /// Puts a message on the edge that was connected last.
+    /// Puts a message on the edge that was connected last, a feedback edge.
     pub(crate) fn push_last(&mut self, envelope: Envelope<T>) {
         if let Some(edge) = self.edges.last() {
-            edge.queue.push_from(&mut Box::new(Some(envelope)));
+            edge.push(envelope);
         }
     }
 
@@ -331,8 +363,8 @@ impl<T> Inlet<T> {
     /// are missing.
     pub(crate) fn push(&mut self, edge: usize, envelope: Envelope<T>) {
         while self.edges.len() <= edge {
-            self.connect(EdgeOptions::plain(self.name));
+            self.edges.push(queue_of_test(EdgeOptions::plain(self.name)));
         }
-        self.edges[edge].queue.push_from(&mut Box::new(Some(envelope)));
+        self.edges[edge].push(envelope);
     }
 }

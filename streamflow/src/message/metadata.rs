@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::stamp::{Origin, Stamp};
+use super::stamp::Stamp;
 use super::value::Value;
 use crate::time::Timestamp;
 
@@ -75,8 +75,8 @@ use crate::time::Timestamp;
 /// ```
 #[derive(Clone, PartialEq, Default)]
 pub struct Metadata {
-    stamp: Stamp,
-    values: Values,
+    pub(super) stamp: Stamp,
+    pub(super) values: Values,
 }
 
 /// A named value.
@@ -88,7 +88,7 @@ type Storage = Box<Vec<Entry>>;
 /// Named values in order. Most messages carry none. They are stored behind a pointer, so that a message is small to
 /// move. The storage is reused: in the steady state it allocates nothing.
 #[derive(Default)]
-struct Values(Option<Storage>);
+pub(super) struct Values(Option<Storage>);
 
 /// Storage that no message uses: as many as were ever in use at once, up to [`MAX_FREE`].
 static FREE: Mutex<Vec<Storage>> = Mutex::new(Vec::new());
@@ -105,17 +105,18 @@ impl Values {
         self.0.get_or_insert_with(|| free_storage().pop().unwrap_or_default()).push(entry);
     }
 
-    #[inline]
-    fn clear(&mut self) {
-        if !self.is_empty() {
-            self.clear_entries();
+    /// Removes all, and keeps the storage.
+    pub(super) fn clear(&mut self) {
+        if let Some(entries) = &mut self.0 {
+            entries.clear();
         }
     }
 
-    #[inline(never)]
-    fn clear_entries(&mut self) {
-        if let Some(entries) = &mut self.0 {
-            entries.clear();
+    /// Sets the value of a name.
+    pub(super) fn set(&mut self, name: Cow<'static, str>, value: Value) {
+        match self.get_mut(&name) {
+            Some(old) => *old = value,
+            None => self.push((name, value)),
         }
     }
 
@@ -181,8 +182,9 @@ impl Drop for Values {
 
 impl Metadata {
     /// When the data was acquired: the moment of the first `emit` of the tick in which the data began, by the platform's
-    /// [clock](crate::time::Clock), unless an operator has set another by [`Out::acquired`](crate::port::Out::acquired). So a
-    /// source that waits in `compute` for its device, and then emits, makes messages of age 0.
+    /// [clock](crate::time::Clock), unless an operator has set another by
+    /// [`Out::acquired`](crate::port::Out::acquired). So a source
+    /// that waits in `compute` for its device, and then emits, makes messages of age 0.
     ///
     /// `None` for the first message of a feedback edge, and for one that a test pushed without it.
     pub fn acquired(&self) -> Option<Timestamp> {
@@ -215,51 +217,12 @@ impl Metadata {
 
     /// Sets the value called `name`: a number, `bool`, text, or a [`Value`].
     pub fn set(&mut self, name: impl Into<Cow<'static, str>>, value: impl Into<Value>) {
-        let (name, value) = (name.into(), value.into());
-        match self.values.get_mut(&name) {
-            Some(old) => *old = value,
-            None => self.values.push((name, value)),
-        }
+        self.values.set(name.into(), value.into());
     }
 
     /// All values, in the order in which they were first set.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.values.iter().map(|(name, value)| (&**name, value))
-    }
-
-    /// The node at which the data began, if a run numbers its nodes.
-    pub(crate) fn origin(&self) -> Option<Origin> {
-        self.stamp.origin()
-    }
-
-    /// The data begins here: nothing that was received in this tick has an acquisition time.
-    #[inline]
-    pub(crate) fn begin(&mut self, at: Timestamp, number: u64, origin: Option<Origin>) {
-        self.stamp.begin(at, number, origin);
-    }
-
-    /// Adds the metadata of another message of the same tick. What a feedback edge carries `is_state`.
-    #[inline]
-    pub(crate) fn merge(&mut self, other: &Self, is_state: bool) {
-        if !is_state {
-            self.stamp.merge(&other.stamp);
-        }
-        if !other.values.is_empty() {
-            self.merge_values(other);
-        }
-    }
-
-    #[inline(never)]
-    fn merge_values(&mut self, other: &Self) {
-        for (name, value) in other.values.iter() {
-            self.set(name.clone(), value.clone());
-        }
-    }
-
-    /// Removes everything, and keeps the storage.
-    pub(crate) fn clear(&mut self) {
-        self.stamp = Stamp::default();
-        self.values.clear();
     }
 }
 
@@ -290,29 +253,5 @@ mod tests {
             free_storage().iter().any(|unused| unused.as_ptr() == entries && unused.is_empty());
         assert!(found || free_storage().len() == MAX_FREE);
         assert_eq!(copy.get("value 4"), Some(&Value::Integer(4)));
-    }
-
-    #[test]
-    fn the_earliest_acquisition_and_the_last_value_win_and_state_has_values_alone() {
-        let mut first = Metadata::default();
-        first.set("gain", Value::Float(1.0));
-        let mut second = Metadata::default();
-        second.set_acquired(Timestamp(20));
-        second.set("gain", Value::Float(2.0));
-        let mut third = Metadata::default();
-        third.set_acquired(Timestamp(10));
-        third.set_sequence(4);
-        let mut state = Metadata::default();
-        state.set_acquired(Timestamp(1));
-        state.set("state", Value::Bool(true));
-        first.merge(&second, false);
-        first.merge(&third, false);
-        first.merge(&state, true);
-        assert_eq!((first.acquired(), first.sequence()), (Some(Timestamp(10)), Some(4)));
-        assert_eq!(first.get("state"), Some(&Value::Bool(true)));
-        assert_eq!(first.get("gain"), Some(&Value::Float(2.0)));
-        assert_eq!(first.iter().count(), 2);
-        first.clear();
-        assert_eq!(first, Metadata::default());
     }
 }

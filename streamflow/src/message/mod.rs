@@ -4,10 +4,11 @@
 //! was acquired, its sequence number (`stamp.rs`), and values that operators add.
 //!
 //! On its edge a message is in an `Envelope` (`payload.rs`): the payload, its metadata, and the point at which its
-//! device data is ready. The edge is a `Queue` (`queue.rs`). The consumer's end of it is an [`Inlet`] (`inlet.rs`);
-//! the producer's end is an [`Outlet`](crate::port::Outlet), in `port`. The documentation of [`port`](crate::port)
+//! device data is ready. The edge is a queue (`queue.rs`) with two ends. The consumer's is in an [`Inlet`] (`inlet.rs`),
+//! the producer's in an [`Outlet`](crate::port::Outlet), in `port`. The documentation of [`port`](crate::port)
 //! follows a message from `emit` to the next `receive_cuda_stream`.
 
+mod carried;
 mod describe;
 mod inlet;
 mod metadata;
@@ -43,8 +44,9 @@ pub use value::Value;
 #[doc(hidden)]
 pub use visit::MemoryVisitor;
 
+pub(crate) use carried::Carried;
 pub(crate) use payload::Envelope;
-pub(crate) use queue::{Queue, Slot};
+pub(crate) use queue::{Receiver, Sender};
 pub(crate) use stamp::Origin;
 pub(crate) use visit::{order, ready_point, report_port};
 

@@ -36,6 +36,11 @@ impl<T> Deref for Payload<T> {
     }
 }
 
+#[inline(never)]
+fn drop_apart<T>(shared: Shared<T>) {
+    drop(shared);
+}
+
 /// A message with what travels beside it. The producer's `Outlet` makes it, and the consumer's `Inlet` opens it.
 #[derive(Debug)]
 pub(crate) struct Envelope<T> {
@@ -46,7 +51,23 @@ pub(crate) struct Envelope<T> {
 }
 
 impl<T> Envelope<T> {
+    /// The message itself, if it can have no other owners.
+    #[inline]
+    pub(crate) fn into_message(self) -> Option<T> {
+        // In parts, so that the envelope is not copied as a whole.
+        let Self { message, metadata, .. } = self;
+        drop(metadata);
+        match message {
+            Payload::One(message) => Some(message),
+            Payload::Many(shared) => {
+                drop_apart(shared);
+                None
+            }
+        }
+    }
+
     /// The same message for another reader, if it can have several.
+    #[inline]
     pub(crate) fn for_another_reader(&self) -> Option<Self> {
         let Payload::Many(message) = &self.message else { return None };
         let message = Payload::Many(message.clone());

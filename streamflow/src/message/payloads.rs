@@ -63,6 +63,7 @@ macro_rules! payload {
 
             $(named!($tensor);)?
 
+            #[inline]
             fn into_payload(self) -> Payload<Self> {
                 Payload::One(self)
             }
@@ -91,6 +92,7 @@ macro_rules! received {
         impl<'t, $($generics)*> Receive<'t> for $ty {
             type Message = Self;
 
+            #[inline]
             fn open(inlet: &'t mut Inlet<Self>) -> Self {
                 inlet.take()
             }

@@ -1,14 +1,22 @@
-//! The queue of one edge, and what it does when it is full. The producer's `Outlet` pushes to it, and the consumer's
-//! `Inlet` pops from it.
+//! The queue of one edge, and what it does when it is full. The producer's `Outlet` has its [`Sender`], and the
+//! consumer's `Inlet` its [`Receiver`].
+//!
+//! Most edges are rings: each end changes its own side with plain loads and stores, so that a tick takes no lock. The
+//! other queues are behind a lock: see [`EdgeOptions::is_ring`].
 
-use std::collections::VecDeque;
-use std::mem;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+mod locked;
+mod receiver;
+mod sender;
 
-use super::Envelope;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub(crate) use receiver::Receiver;
+pub(crate) use sender::Sender;
+
+use self::locked::Locked;
 use crate::error::{Error, Result};
-use crate::lock::Lock;
-use crate::time::Timestamp;
+use crate::memory::ring;
 
 /// What happens to a message when its edge is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -96,231 +104,70 @@ impl EdgeStatus {
     }
 }
 
-/// Room for one message. Messages are large, so none is moved: the producer and the queue, and then the queue and the
-/// consumer, exchange their slots.
-pub(crate) type Slot<T> = Box<Option<Envelope<T>>>;
-
-/// The messages of one edge, oldest first.
+/// What both ends of an edge have in common, beside its messages.
 #[derive(Debug)]
-pub(crate) struct Queue<T> {
+struct Edge {
     options: EdgeOptions,
-    /// How many messages, the held one included. Schedulers read it without the lock; it is changed under the lock.
-    count: AtomicUsize,
-    waiting: Lock<Waiting<T>>,
     /// How many messages the policy dropped in this run.
     dropped_by_policy: AtomicU64,
     /// How many messages were dropped since the run ended before they were received.
     dropped_at_end: AtomicU64,
 }
 
-#[derive(Debug)]
-struct Waiting<T> {
-    /// Whether the consumer has taken out a message that it has not received yet. That message still takes room.
-    held: bool,
-    /// The oldest message. Most edges have room for one only. Without it `others` is empty.
-    first: Slot<T>,
-    others: VecDeque<Envelope<T>>,
-}
+/// A ring of more messages would take its memory before there are any.
+const MOST_IN_RING: usize = 64;
 
-impl<T> Waiting<T> {
-    /// Moves the first message into `slot`, which is empty. Returns whether there was one.
-    #[inline]
-    fn pop_into(&mut self, slot: &mut Slot<T>) -> bool {
-        mem::swap(&mut self.first, slot);
-        if !self.others.is_empty() {
-            self.move_up();
-        }
-        slot.is_some()
-    }
-
-    /// Makes the second message the first.
-    #[inline(never)]
-    fn move_up(&mut self) {
-        *self.first = self.others.pop_front();
-    }
-
-    /// Moves the message from `slot` to the end of the queue.
-    #[inline]
-    fn push_from(&mut self, slot: &mut Slot<T>) {
-        if self.first.is_none() {
-            mem::swap(&mut self.first, slot);
-        } else {
-            self.push_other(slot);
-        }
-    }
-
-    #[inline(never)]
-    fn push_other(&mut self, slot: &mut Slot<T>) {
-        self.others.extend(slot.take());
+impl EdgeOptions {
+    /// Whether the queue is a ring. A queue is behind a lock if the producer's end takes messages out, if the consumer's
+    /// end puts messages in, and if it is so large that it better grows with its messages.
+    fn is_ring(&self) -> bool {
+        self.policy != Policy::Pop && !self.feedback && self.capacity <= MOST_IN_RING
     }
 }
 
-impl<T> Queue<T> {
-    pub(crate) fn new(options: EdgeOptions) -> Self {
-        // A queue of large capacity grows to the number of messages that it really holds.
-        let others = VecDeque::with_capacity(options.capacity.min(64) - 1);
-        let waiting = Lock::new(Waiting { held: false, first: Slot::default(), others });
-        Self {
-            options,
-            count: AtomicUsize::new(0),
-            waiting,
-            dropped_by_policy: AtomicU64::new(0),
-            dropped_at_end: AtomicU64::new(0),
-        }
+/// Makes the two ends of an edge.
+pub(crate) fn queue<T>(options: EdgeOptions) -> (Sender<T>, Receiver<T>) {
+    let edge = Arc::new(Edge::new(options));
+    if options.is_ring() {
+        let (sender, receiver) = ring(options.capacity);
+        return (Sender::ring(edge.clone(), sender), Receiver::ring(edge, receiver));
+    }
+    let queue = Arc::new(Locked::new(options.capacity));
+    (Sender::locked(edge.clone(), queue.clone()), Receiver::locked(edge, queue))
+}
+
+/// The consumer's end of an edge without a producer, whose messages a test puts in.
+pub(crate) fn queue_of_test<T>(options: EdgeOptions) -> Receiver<T> {
+    Receiver::locked(Arc::new(Edge::new(options)), Arc::new(Locked::new(options.capacity)))
+}
+
+impl Edge {
+    fn new(options: EdgeOptions) -> Self {
+        Self { options, dropped_by_policy: AtomicU64::new(0), dropped_at_end: AtomicU64::new(0) }
     }
 
     /// A run begins: what was dropped is counted anew.
-    pub(crate) fn begin_run(&self) {
+    fn begin_run(&self) {
         self.dropped_by_policy.store(0, Ordering::Relaxed);
         self.dropped_at_end.store(0, Ordering::Relaxed);
     }
 
-    pub(crate) fn status(&self) -> EdgeStatus {
+    #[cold]
+    fn note_dropped_by_policy(&self) {
+        self.dropped_by_policy.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn status(self: &Arc<Self>, waiting: usize) -> EdgeStatus {
         let EdgeOptions { name, capacity, policy, feedback } = self.options;
         EdgeStatus {
             name,
-            id: std::ptr::from_ref(self).addr(),
-            waiting: self.count.load(Ordering::Acquire),
+            id: Arc::as_ptr(self).addr(),
+            waiting,
             capacity,
             policy,
             feedback,
             dropped_by_policy: self.dropped_by_policy.load(Ordering::Relaxed),
             dropped_at_end: self.dropped_at_end.load(Ordering::Relaxed),
-        }
-    }
-
-    pub(crate) fn name(&self) -> &'static str {
-        self.options.name
-    }
-
-    pub(crate) fn capacity(&self) -> usize {
-        self.options.capacity
-    }
-
-    pub(crate) fn is_feedback(&self) -> bool {
-        self.options.feedback
-    }
-
-    /// Whether the producer may run.
-    pub(crate) fn has_room(&self) -> bool {
-        self.options.policy != Policy::BackPressure || !self.is_full()
-    }
-
-    /// Whether a message for which there is no room is an error.
-    pub(crate) fn may_fault(&self) -> bool {
-        self.options.policy == Policy::Fault
-    }
-
-    /// Whether one more message is an error.
-    pub(crate) fn would_fault(&self) -> bool {
-        self.may_fault() && self.is_full()
-    }
-
-    /// Whether there is no room for a message, whatever the policy.
-    pub(crate) fn is_full(&self) -> bool {
-        self.count.load(Ordering::Acquire) >= self.options.capacity
-    }
-
-    pub(crate) fn has_message(&self) -> bool {
-        self.count.load(Ordering::Acquire) > 0
-    }
-
-    /// How many messages wait, the held one included.
-    pub(crate) fn waiting(&self) -> usize {
-        self.count.load(Ordering::Acquire)
-    }
-
-    /// When the oldest message in the queue was acquired; the inner `None` if it does not say. A held message is not in
-    /// the queue.
-    pub(crate) fn first_acquired(&self) -> Option<Option<Timestamp>> {
-        (*self.waiting.lock().first).as_ref().map(|envelope| envelope.metadata.acquired())
-    }
-
-    /// Adds the message in `slot`, if there is one, by the edge's policy. The policy may leave it in `slot`. Before,
-    /// the node has checked [`has_room`](Self::has_room) and [`would_fault`](Self::would_fault).
-    pub(crate) fn push_from(&self, slot: &mut Slot<T>) {
-        if slot.is_none() {
-            return;
-        }
-        match self.options.policy {
-            Policy::BackPressure | Policy::Fault => self.add(&mut self.waiting.lock(), slot),
-            Policy::Pop | Policy::Reject => self.push_or_drop(slot),
-        }
-    }
-
-    #[inline]
-    fn add(&self, waiting: &mut Waiting<T>, slot: &mut Slot<T>) {
-        waiting.push_from(slot);
-        self.count.store(self.count.load(Ordering::Relaxed) + 1, Ordering::Release);
-    }
-
-    #[inline(never)]
-    fn push_or_drop(&self, slot: &mut Slot<T>) {
-        let EdgeOptions { capacity, policy, .. } = self.options;
-        let mut oldest = None;
-        let mut waiting = self.waiting.lock();
-        let count = self.count.load(Ordering::Relaxed);
-        if policy == Policy::Reject && count >= capacity {
-            self.dropped_by_policy.fetch_add(1, Ordering::Relaxed);
-            return;
-        }
-        // The held message is already the consumer's, and is not dropped.
-        if policy == Policy::Pop && count - usize::from(waiting.held) >= capacity {
-            oldest = waiting.first.take();
-            self.dropped_by_policy.fetch_add(1, Ordering::Relaxed);
-            waiting.move_up();
-            self.count.store(count - 1, Ordering::Relaxed);
-        }
-        self.add(&mut waiting, slot);
-        // Without the lock: dropping a message runs code of the user, which may do anything.
-        drop(waiting);
-        drop(oldest);
-    }
-
-    /// Moves the first message into `slot`. A message that a failed tick has left there is dropped.
-    pub(crate) fn pop_into(&self, slot: &mut Slot<T>) {
-        **slot = None;
-        let mut waiting = self.waiting.lock();
-        if waiting.pop_into(slot) {
-            self.count.store(self.count.load(Ordering::Relaxed) - 1, Ordering::Release);
-        }
-    }
-
-    /// Moves the first message into `slot`, and holds its room until the consumer has [received](Self::release) it. No
-    /// policy drops it any more.
-    pub(crate) fn hold_into(&self, slot: &mut Slot<T>) {
-        **slot = None;
-        let mut waiting = self.waiting.lock();
-        waiting.held = waiting.pop_into(slot);
-    }
-
-    /// Gives the held message's room free: it was received.
-    pub(crate) fn release(&self) {
-        let mut waiting = self.waiting.lock();
-        if mem::take(&mut waiting.held) {
-            self.count.store(self.count.load(Ordering::Relaxed) - 1, Ordering::Release);
-        }
-    }
-
-    /// Puts the held message in `slot`, if there is one, back to the front: it was not received.
-    pub(crate) fn put_back(&self, slot: &mut Slot<T>) {
-        let mut waiting = self.waiting.lock();
-        if mem::take(&mut waiting.held) {
-            mem::swap(&mut waiting.first, slot);
-            if let Some(second) = slot.take() {
-                waiting.others.push_front(second);
-            }
-        }
-    }
-
-    /// Drops all messages, each without the lock. A feedback edge keeps its messages.
-    pub(crate) fn clear(&self) {
-        let mut dropped = Slot::default();
-        while !self.is_feedback() && self.has_message() {
-            self.pop_into(&mut dropped);
-            // Counted before the drop, which may panic: then this is called again.
-            self.dropped_at_end.fetch_add(1, Ordering::Relaxed);
-            *dropped = None;
         }
     }
 }

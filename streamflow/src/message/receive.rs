@@ -25,6 +25,7 @@ pub trait Receive<'t>: Sized {
 impl<'t, T: Message> Receive<'t> for &'t T {
     type Message = T;
 
+    #[inline]
     fn open(inlet: &'t mut Inlet<T>) -> Self {
         inlet.read()
     }

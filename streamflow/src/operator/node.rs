@@ -97,8 +97,11 @@ fn runner(
         }
         NodeStreams::None => (Streams::Adopt, device(0)),
     };
-    let cx =
+    let mut cx =
         ExecutionContext::new(platform, name, on, streams, names.streams, options.single_stream);
+    if names.outputs.is_empty() {
+        cx.set_silent();
+    }
     // A tick of an operator without ports does its work outside of the graph, and one that a condition paces uses that up.
     let idle = match (names.inputs, names.outputs) {
         ([], []) => Progress::Changed,
@@ -133,12 +136,22 @@ pub trait AnyNode: Send {
     fn operator(&self) -> &'static str;
     /// Runs a tick, if it is ready for one: calls `compute` and sends the messages that it emitted. If it waits for
     /// something outside of the graph, it adds that to `waits`. It begins no tick when the run is paused or ends, and
-    /// none at the moment `until` or later.
+    /// none at the moment `until` or later. A panic of the operator goes on to the caller, who calls `panicked`.
     ///
     /// # Errors
     /// The operator's, with node, hook and tick; [`Error::Unhandled`]; the driver's, when it queries how far a stream
     /// is. Then nothing was sent. They are in a box, since a small result returns in registers.
     fn step(&mut self, waits: &mut Waits, until: Option<Timestamp>) -> Result<Step, Box<Error>>;
+    /// Ends a [`step`](Self::step) that has panicked with this error: after a panic of the operator or of a message, it
+    /// does what `step` does after an error of the operator.
+    ///
+    /// # Errors
+    /// The operator's, with node, hook and tick; the panic as it is, if it has another cause.
+    #[doc(hidden)]
+    fn panicked(&mut self, panic: Box<Error>, waits: &mut Waits) -> Result<Step, Box<Error>> {
+        let _ = waits;
+        Err(panic)
+    }
     /// Whether it has something to do, now or later, without any other node: it is a source that is not done, or it has
     /// the messages for a tick. A run ends when no node has.
     fn has_work(&mut self) -> bool;
@@ -184,36 +197,31 @@ impl<O: Compute + Send + 'static> AnyNode for Node<O> {
     }
 
     fn step(&mut self, waits: &mut Waits, until: Option<Timestamp>) -> Result<Step, Box<Error>> {
-        let idle = match self.readiness(waits)? {
-            Readiness::Ready => None,
-            Readiness::Waiting => Some(Activity::Waiting),
-            Readiness::Blocked => Some(Activity::Blocked),
-            Readiness::Done => Some(Activity::Done),
-        };
-        if let Some(activity) = idle {
-            self.runner.show_idle(activity);
-            return Ok(Step::Nothing);
+        if !self.runner.is_plain() || until.is_some() {
+            return self.step_with_extras(waits, until);
         }
-        if !self.runner.cx.permits_ticks() {
+        // What `step_with_extras` does, without what few nodes have.
+        let idle = if self.runner.is_done() {
+            Activity::Done
+        } else if !self.can_run() {
+            Activity::Blocked
+        } else if !self.runner.cx.permits_ticks() {
             return Ok(Step::Interrupted);
-        }
-        if let Some(end) = until
-            && self.runner.cx.now() >= end
-        {
-            return Ok(Step::TimeOver);
-        }
+        } else {
+            let (runner, mut hooks) = self.split();
+            return match runner.tick_plain(&mut hooks) {
+                Ok(Progress::Changed) => Ok(Step::Changed),
+                done => self.end_unusual(done, waits),
+            };
+        };
+        self.runner.cx.show(idle);
+        Ok(Step::Nothing)
+    }
+
+    fn panicked(&mut self, panic: Box<Error>, waits: &mut Waits) -> Result<Step, Box<Error>> {
         let (runner, mut hooks) = self.split();
-        match runner.tick(&mut hooks)? {
-            Progress::Changed => Ok(Step::Changed),
-            Progress::Unchanged => Ok(Step::Nothing),
-            Progress::Empty => {
-                // What it waits for now belongs to this pass.
-                if self.readiness(waits)? == Readiness::Ready {
-                    waits.at_once();
-                }
-                Ok(Step::Nothing)
-            }
-        }
+        let progress = runner.panicked(&mut hooks, panic)?;
+        self.stepped(progress, waits)
     }
 
     fn has_work(&mut self) -> bool {
@@ -281,6 +289,51 @@ impl<O: Compute> Node<O> {
             return Ok(Readiness::Blocked);
         }
         if self.runner.is_plain() { Ok(Readiness::Ready) } else { self.is_let(waits) }
+    }
+
+    /// As `step`, for all nodes and runs.
+    #[inline(never)]
+    fn step_with_extras(
+        &mut self,
+        waits: &mut Waits,
+        until: Option<Timestamp>,
+    ) -> Result<Step, Box<Error>> {
+        let idle = match self.readiness(waits)? {
+            Readiness::Ready => None,
+            Readiness::Waiting => Some(Activity::Waiting),
+            Readiness::Blocked => Some(Activity::Blocked),
+            Readiness::Done => Some(Activity::Done),
+        };
+        if let Some(activity) = idle {
+            self.runner.show_idle(activity);
+            return Ok(Step::Nothing);
+        }
+        if !self.runner.cx.permits_ticks() {
+            return Ok(Step::Interrupted);
+        }
+        if let Some(end) = until
+            && self.runner.cx.now() >= end
+        {
+            return Ok(Step::TimeOver);
+        }
+        let (runner, mut hooks) = self.split();
+        let progress = runner.tick_with_extras(&mut hooks)?;
+        self.stepped(progress, waits)
+    }
+
+    /// Ends a tick without extras that has failed, or that changed nothing.
+    #[inline(never)]
+    fn end_unusual(
+        &mut self,
+        done: Result<Progress, Box<Error>>,
+        waits: &mut Waits,
+    ) -> Result<Step, Box<Error>> {
+        if matches!(done, Ok(Progress::Unchanged)) {
+            return Ok(Step::Nothing);
+        }
+        let (runner, mut hooks) = self.split();
+        let progress = runner.end_unusual(&mut hooks, done)?;
+        self.stepped(progress, waits)
     }
 
     /// Whether a node with messages and room can run now: an earlier tick and the conditions decide.
@@ -361,6 +414,24 @@ impl<O: Compute> Node<O> {
         state
     }
 
+    #[inline]
+    fn stepped(&mut self, progress: Progress, waits: &mut Waits) -> Result<Step, Box<Error>> {
+        match progress {
+            Progress::Changed => Ok(Step::Changed),
+            Progress::Unchanged => Ok(Step::Nothing),
+            Progress::Empty => self.was_empty(waits),
+        }
+    }
+
+    /// A tick had nothing to send. What the node waits for now belongs to this pass.
+    #[inline(never)]
+    fn was_empty(&mut self, waits: &mut Waits) -> Result<Step, Box<Error>> {
+        if self.readiness(waits)? == Readiness::Ready {
+            waits.at_once();
+        }
+        Ok(Step::Nothing)
+    }
+
     fn split(&mut self) -> (&mut NodeRunner, Parts<'_, O>) {
         let Self { operator, ports, params, again, runner } = self;
         (runner, Parts { operator, ports, params, again })
@@ -395,6 +466,7 @@ impl<O: Compute> Hooks for Parts<'_, O> {
         self.operator.start(O::__stream_names(cx), cx)
     }
 
+    #[inline(always)]
     fn compute(&mut self, cx: &ExecutionContext) -> Result<(), Failure> {
         self.params.take_over(self.operator, cx.tick());
         self.operator.compute(O::__io(self.ports, cx), cx)
@@ -404,12 +476,14 @@ impl<O: Compute> Hooks for Parts<'_, O> {
         self.operator.stop(cx)
     }
 
+    #[inline(always)]
     fn finish(&mut self) -> Handled {
         let mut handled = Handled::Left;
         self.ports.inputs(&mut |input| handled = handled.max(input.finish()));
         handled
     }
 
+    #[inline(always)]
     fn publish(&mut self) -> bool {
         let mut emitted = false;
         self.ports.outputs(&mut |output| emitted |= output.publish());

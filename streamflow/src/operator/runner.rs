@@ -49,19 +49,11 @@ pub(super) trait Hooks {
     fn outputs(&mut self, visit: &mut dyn FnMut(&mut dyn SendingEnd));
 }
 
-/// How a tick ended whose hook succeeded.
-enum Ended {
-    /// It took a message, or sent one.
-    Changed,
-    /// It did neither.
-    Unchanged,
-    /// It neither received, left nor discarded the message of an input.
-    Unhandled,
-}
-
 /// How far a tick has come.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reached {
+    /// No tick runs.
+    Nothing,
     /// The hook was called, or was about to be.
     Hook,
     /// The hook has succeeded, and its work is recorded.
@@ -92,6 +84,8 @@ pub(super) struct NodeRunner {
     statistics: Option<Box<NodeStatistics>>,
     /// Whether the node has nothing that few nodes have: see [`settle`](Self::settle). A tick checks this alone.
     is_plain: bool,
+    /// How far the tick that runs has come, for the case that it panics.
+    reached: Reached,
 }
 
 impl NodeRunner {
@@ -120,14 +114,17 @@ impl NodeRunner {
             poll: Poll::default(),
             statistics: None,
             is_plain: false,
+            reached: Reached::Nothing,
         }
     }
 
     /// Finds out whether the next tick is like that of most nodes: without conditions beside the count, without
-    /// statistics, after a tick that neither failed nor had nothing to send. Called when a run starts, and after
-    /// everything that can change this.
+    /// statistics, without an edge that may refuse a message, without a layer that uses notes, after a tick that neither
+    /// failed nor had nothing to send. Called when a run starts, and after everything that can change this.
     fn settle(&mut self) {
+        let is_watched = self.cx.platform().is_watched();
         let has_extras = self.conditions.is_some() || self.statistics.is_some();
+        let has_extras = has_extras || self.may_fault || is_watched;
         self.is_plain = !has_extras && !self.poll.is_counting() && !self.has_failed();
     }
 
@@ -296,25 +293,47 @@ impl NodeRunner {
         Ok(())
     }
 
-    /// Runs a tick. Returns what it changed.
-    #[inline]
-    pub(super) fn tick<H: Hooks>(&mut self, hooks: &mut H) -> Result<Progress, Box<Error>> {
-        if !self.is_plain {
-            return self.tick_with_extras(hooks);
-        }
-        let done = self.compute(hooks, true);
-        if matches!(done, Ok(Progress::Changed | Progress::Unchanged)) {
-            return done;
-        }
-        self.end_unusual(hooks, done)
+    /// Runs a tick of a node that [`is_plain`](Self::is_plain). Returns what it changed. If that is not
+    /// [`Progress::Changed`] or [`Progress::Unchanged`], the caller calls [`end_unusual`](Self::end_unusual). A panic of the
+    /// tick goes on to the caller, who calls [`panicked`](Self::panicked).
+    #[inline(always)]
+    pub(super) fn tick_plain<H: Hooks>(&mut self, hooks: &mut H) -> Result<Progress, Box<Error>> {
+        self.compute::<H, true>(hooks, true)
     }
 
+    /// Runs a tick of any node. Returns what it changed.
     #[inline(never)]
-    fn tick_with_extras<H: Hooks>(&mut self, hooks: &mut H) -> Result<Progress, Box<Error>> {
+    pub(super) fn tick_with_extras<H: Hooks>(
+        &mut self,
+        hooks: &mut H,
+    ) -> Result<Progress, Box<Error>> {
         if let Some(statistics) = &mut self.statistics {
             statistics.begin_tick(self.cx.platform().clock());
         }
-        let done = self.compute(hooks, true);
+        let done = self.compute::<H, false>(hooks, true);
+        self.end_with_extras(hooks, done)
+    }
+
+    /// Ends a tick that has panicked: the policy decides as after an error.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn panicked(
+        &mut self,
+        hooks: &mut dyn Hooks,
+        panic: Box<Error>,
+    ) -> Result<Progress, Box<Error>> {
+        if self.reached == Reached::Nothing {
+            return Err(panic);
+        }
+        let error = self.interrupted(hooks, self.reached, (*panic).into());
+        self.end_with_extras(hooks, Err(error))
+    }
+
+    fn end_with_extras(
+        &mut self,
+        hooks: &mut dyn Hooks,
+        done: Result<Progress, Box<Error>>,
+    ) -> Result<Progress, Box<Error>> {
         if self.statistics.is_some() {
             self.measure(done.is_ok());
         }
@@ -323,7 +342,7 @@ impl NodeRunner {
 
     /// Applies the policy after a failure, and counts the ticks that had nothing to send.
     #[inline(never)]
-    fn end_unusual(
+    pub(super) fn end_unusual(
         &mut self,
         hooks: &mut dyn Hooks,
         done: Result<Progress, Box<Error>>,
@@ -355,56 +374,70 @@ impl NodeRunner {
 
     /// Calls `compute`. The messages that it emitted stay in the outputs, unless the tick failed.
     pub(super) fn tick_unpublished<H: Hooks>(&mut self, hooks: &mut H) -> Result<()> {
-        self.compute(hooks, false).map(drop).map_err(|error| *self.undo(hooks, error))
+        let done = caught_as_error(|| self.compute::<H, false>(hooks, false));
+        let done = done
+            .unwrap_or_else(|panic| Err(self.interrupted(hooks, self.reached, (*panic).into())));
+        done.map(drop).map_err(|error| *self.undo(hooks, error))
     }
 
     /// Calls `compute`, ends the tick of the inputs and, with `publish`, pushes the emitted messages to the edges.
-    /// Returns what the tick changed.
+    /// Returns what the tick changed. `PLAIN` says that [`is_plain`](Self::is_plain) is set.
+    ///
+    /// The hook may panic, and so may the messages that are dropped after it. The scheduler catches panics, once for
+    /// all ticks that succeed: to catch them here would take a sixth of the instructions of a small operator's tick.
     #[inline(always)]
-    fn compute<H: Hooks>(&mut self, hooks: &mut H, publish: bool) -> Result<Progress, Box<Error>> {
+    fn compute<H: Hooks, const PLAIN: bool>(
+        &mut self,
+        hooks: &mut H,
+        publish: bool,
+    ) -> Result<Progress, Box<Error>> {
         self.cx.show(Activity::Computing);
-        let mut reached = Reached::Hook;
-        if let Err(error) = self.cx.enter("compute") {
-            return Err(self.interrupted(hooks, reached, driver(error)));
+        self.reached = Reached::Hook;
+        let entered = if PLAIN { self.cx.enter_plain() } else { self.cx.enter("compute") };
+        if let Err(error) = entered {
+            return Err(self.interrupted(hooks, Reached::Hook, driver(error)));
         }
-        let (cx, may_fault) = (&self.cx, self.may_fault);
-        // One closure that catches panics: of the hook, and of the messages that are dropped after it.
-        let ended = caught_as_error(|| {
-            hooks.compute(cx)?;
-            reached = Reached::Close;
-            cx.close().map_err(driver)?;
-            reached = Reached::Messages;
-            cx.leave();
-            let handled = hooks.finish();
-            if handled == Handled::Untouched {
-                return Ok(Ended::Unhandled);
-            }
-            if may_fault && let Some(full) = full_edge(hooks) {
-                return Err(full.into());
-            }
-            let emitted = publish && hooks.publish();
-            let changed = emitted || handled == Handled::Taken;
-            Ok(if changed { Ended::Changed } else { Ended::Unchanged })
-        });
-        let changed = match ended {
-            Ok(Ok(Ended::Changed)) => true,
-            Ok(Ok(Ended::Unchanged)) => false,
-            Ok(Ok(Ended::Unhandled)) => return Err(self.unhandled(hooks)),
-            Ok(Err(cause)) => return Err(self.interrupted(hooks, reached, cause)),
-            Err(panic) => return Err(self.interrupted(hooks, reached, (*panic).into())),
-        };
-        if !self.is_plain {
+        if let Err(cause) = hooks.compute(&self.cx) {
+            return Err(self.interrupted(hooks, Reached::Hook, cause));
+        }
+        if let Err(error) = self.cx.close() {
+            return Err(self.interrupted(hooks, Reached::Close, driver(error)));
+        }
+        self.reached = Reached::Messages;
+        if !PLAIN {
+            self.cx.leave();
+        }
+        let handled = hooks.finish();
+        if handled == Handled::Untouched {
+            return Err(self.unhandled(hooks));
+        }
+        if !PLAIN
+            && self.may_fault
+            && let Some(full) = full_edge(hooks)
+        {
+            return Err(self.interrupted(hooks, Reached::Messages, full.into()));
+        }
+        let emitted = publish && hooks.publish();
+        self.reached = Reached::Nothing;
+        if !PLAIN {
             // If a condition fails here, `undo` counts the tick.
             self.use_conditions()?;
         }
         self.cx.count_tick(Activity::Idle);
+        let changed = emitted || handled == Handled::Taken;
         Ok(if changed || self.is_done() { Progress::Changed } else { self.idle })
     }
 
     /// A tick failed: does what `compute` does after a hook, as far as the tick has not come.
     #[cold]
     #[inline(never)]
-    fn interrupted(&self, hooks: &mut dyn Hooks, reached: Reached, cause: Failure) -> Box<Error> {
+    fn interrupted(
+        &mut self,
+        hooks: &mut dyn Hooks,
+        reached: Reached,
+        cause: Failure,
+    ) -> Box<Error> {
+        self.reached = Reached::Nothing;
         if reached == Reached::Hook {
             self.close_after_failure();
         }
@@ -542,7 +575,8 @@ impl NodeRunner {
 
     #[cold]
     #[inline(never)]
-    fn unhandled(&self, hooks: &mut dyn Hooks) -> Box<Error> {
+    fn unhandled(&mut self, hooks: &mut dyn Hooks) -> Box<Error> {
+        self.reached = Reached::Nothing;
         let (node, mut untouched) = (self.cx.node().to_owned(), None);
         hooks.inputs(&mut |input| {
             if input.finish() == Handled::Untouched {

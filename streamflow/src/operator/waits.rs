@@ -17,6 +17,7 @@ pub struct Waits {
 
 impl Waits {
     /// Begins a pass.
+    #[inline]
     pub(crate) fn clear(&mut self) {
         self.points.clear();
         self.until = None;

@@ -118,12 +118,15 @@ pub struct In<'t, A: Receive<'t>, S = Pending> {
 impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     /// Takes the message from the queue; at an input with several edges, one from each. A required input has
     /// messages, else the operator would not run.
+    #[inline]
     pub fn receive(self) -> In<'t, A, Received>
     where
         S: Unreceived,
     {
         self.inlet.receive();
-        self.inlet.metadata(|metadata, is_state| self.cx.note_metadata(metadata, is_state));
+        if self.cx.carries() {
+            self.inlet.metadata(|metadata, is_state| self.cx.note_metadata(metadata, is_state));
+        }
         self.into_state()
     }
 
@@ -260,6 +263,7 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     }
 
     /// The host data.
+    #[inline]
     pub fn into_data(self) -> A
     where
         S: HasMessage,

@@ -4,7 +4,7 @@
 //! queues.
 
 use std::fmt;
-use std::sync::Arc;
+use std::mem::take;
 
 use smallvec::SmallVec;
 
@@ -13,7 +13,7 @@ use crate::context::ExecutionContext;
 use crate::driver::Direction;
 use crate::error::{Error, Failure, Result};
 use crate::memory::Recycler;
-use crate::message::{self, EdgeStatus, Envelope, Message, Metadata, Payload, Queue, Slot};
+use crate::message::{self, EdgeStatus, Envelope, Message, Metadata, Payload, Sender};
 use crate::stream::CudaStream;
 
 /// The queues and the message behind an output, by the message's type alone.
@@ -25,34 +25,54 @@ pub struct Outlet<T: Message> {
     edges: SmallVec<[OutgoingEdge<T::Item>; 1]>,
     /// How many edges get the message itself, and not a copy.
     readers: usize,
-    /// The message that this tick emitted, until the tick ends.
-    pending: Slot<T::Item>,
+    /// Whether at most one edge begins here, and it does not copy.
+    is_unshared: bool,
+    /// The message that this tick emitted, until the tick ends, unless it is in the slot of its edge.
+    pending: Option<Envelope<T::Item>>,
+    /// Whether the message that this tick emitted is in the slot of its only edge.
+    is_in_slot: bool,
     recycler: Recycler<T::Item>,
     /// Whether a tick of this run has emitted here.
     pub(super) has_emitted: bool,
 }
 
 struct OutgoingEdge<T> {
-    queue: Arc<Queue<T>>,
+    queue: Sender<T>,
     /// How the edge copies, if it gets a copy of its own.
-    copy: Option<Box<EdgeCopy<T>>>,
-    /// The edge's own message: the copy, made when the message was emitted, or a handle of a shared message.
-    own: Slot<T>,
+    copy: Option<Box<OwnCopy<T>>>,
+}
+
+/// A copy of the message for one edge.
+struct OwnCopy<T> {
+    how: EdgeCopy<T>,
+    /// Made when the message was emitted.
+    made: Option<Envelope<T>>,
 }
 
 impl<T: Message> Outlet<T> {
     pub(super) fn new(name: &'static str) -> Self {
-        let (edges, pending) = (SmallVec::new(), Slot::default());
-        Self { name, edges, readers: 0, pending, recycler: Recycler::new(), has_emitted: false }
+        Self {
+            name,
+            edges: SmallVec::new(),
+            readers: 0,
+            is_unshared: true,
+            pending: None,
+            is_in_slot: false,
+            recycler: Recycler::new(),
+            has_emitted: false,
+        }
     }
 
-    pub(super) fn connect(&mut self, queue: Arc<Queue<T::Item>>, copy: Option<EdgeCopy<T::Item>>) {
+    pub(super) fn connect(&mut self, queue: Sender<T::Item>, copy: Option<EdgeCopy<T::Item>>) {
         self.readers += usize::from(copy.is_none());
-        self.edges.push(OutgoingEdge { queue, copy: copy.map(Box::new), own: Slot::default() });
+        let copy = copy.map(|how| Box::new(OwnCopy { how, made: None }));
+        self.edges.push(OutgoingEdge { queue, copy });
+        self.is_unshared = self.readers == 1 && self.edges.len() == 1;
     }
 
     /// Keeps a message until the tick has succeeded. It is sent on `stream`: the stream comes after all work that
     /// wrote the message, and the point for consumers is on it.
+    #[inline(always)]
     pub(super) fn emit(
         &mut self,
         message: T,
@@ -65,18 +85,34 @@ impl<T: Message> Outlet<T> {
             message::order(&message, stream)?;
             message::report_port(&message, cx.platform(), self.name, Direction::Outward);
         }
-        // Fast path: at most one edge, without a copy. If all edges copy, no consumer waits for the message itself,
-        // and it needs no point.
-        let is_unshared = self.readers <= 1 && self.readers == self.edges.len();
-        let sent = stream.filter(|_| is_unshared).map(|stream| stream.timeline().open_point());
-        // Written to its final place, which is emptied first.
-        *self.pending = None;
-        *self.pending = Some(Envelope { message: message.into_payload(), metadata, sent });
-        if is_unshared { Ok(()) } else { self.share_and_copy(stream, cx) }
+        if let [OutgoingEdge { queue, copy: None }] = &mut *self.edges
+            && let Some(slot) = queue.slot()
+        {
+            // Written to its final place.
+            let sent = stream.map(|stream| stream.timeline().open_point());
+            *slot = Some(Envelope { message: message.into_payload(), metadata, sent });
+            self.is_in_slot = true;
+            return Ok(());
+        }
+        self.emit_aside(message.into_payload(), metadata, stream, cx)
+    }
+
+    /// Keeps a message that is not in its final place yet.
+    #[inline(never)]
+    fn emit_aside(
+        &mut self,
+        message: Payload<T::Item>,
+        metadata: Metadata,
+        stream: Option<&CudaStream>,
+        cx: &ExecutionContext,
+    ) -> Result<(), Failure> {
+        // If all edges copy, no consumer waits for the message itself, and it needs no point.
+        let sent = stream.filter(|_| self.is_unshared).map(|stream| stream.timeline().open_point());
+        self.pending = Some(Envelope { message, metadata, sent });
+        if self.is_unshared { Ok(()) } else { self.share_and_copy(stream, cx) }
     }
 
     /// Shares the emitted message, or copies it, as its edges need it.
-    #[inline(never)]
     fn share_and_copy(
         &mut self,
         stream: Option<&CudaStream>,
@@ -93,7 +129,7 @@ impl<T: Message> Outlet<T> {
         }
         let sent = stream.filter(|_| self.readers > 0);
         let sent = sent.map(|stream| stream.timeline().open_point());
-        *self.pending = Some(Envelope { message, metadata, sent });
+        self.pending = Some(Envelope { message, metadata, sent });
         Ok(())
     }
 
@@ -107,9 +143,9 @@ impl<T: Message> Outlet<T> {
     ) -> Result<()> {
         for edge in &mut self.edges {
             let Some(copy) = &mut edge.copy else { continue };
-            let (copied, sent) = copy.make(message, stream, cx)?;
+            let (copied, sent) = copy.how.make(message, stream, cx)?;
             let message = Payload::One(copied);
-            *edge.own = Some(Envelope { message, metadata: metadata.clone(), sent });
+            copy.made = Some(Envelope { message, metadata: metadata.clone(), sent });
         }
         Ok(())
     }
@@ -119,8 +155,12 @@ impl<T: Message> Outlet<T> {
         self.edges.iter().map(|edge| edge.queue.status()).collect()
     }
 
+    #[inline]
     pub(super) fn has_room(&self) -> bool {
-        self.edges.iter().all(|edge| edge.queue.has_room())
+        match &*self.edges {
+            [edge] => edge.queue.has_room(),
+            edges => edges.iter().all(|edge| edge.queue.has_room()),
+        }
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -129,35 +169,53 @@ impl<T: Message> Outlet<T> {
 
     /// Pushes the emitted message to the queues of all edges. Returns whether there was one. The consumer's `Inlet`
     /// takes it out.
+    #[inline]
     pub(super) fn publish(&mut self) -> bool {
-        let emitted = self.pending.is_some();
-        if let [OutgoingEdge { queue, copy: None, .. }] = &*self.edges {
-            queue.push_from(&mut self.pending);
-            // It is still there if the queue had no room.
-            *self.pending = None;
-        } else {
-            self.publish_to_each();
+        if self.is_in_slot
+            && let [edge] = &mut *self.edges
+        {
+            self.is_in_slot = false;
+            edge.queue.send();
+            return true;
         }
-        emitted
+        self.publish_aside()
     }
 
     #[inline(never)]
+    fn publish_aside(&mut self) -> bool {
+        let emitted = self.pending.is_some();
+        self.publish_to_each();
+        emitted
+    }
+
     fn publish_to_each(&mut self) {
         let mut readers = self.readers;
         if self.pending.is_some() {
-            for OutgoingEdge { queue, copy, own } in &mut self.edges {
-                if copy.is_none() {
-                    // A message with several readers is shared; the last of them gets the handle itself.
-                    readers -= 1;
-                    **own = match &*self.pending {
-                        Some(envelope) if readers > 0 => envelope.for_another_reader(),
-                        _ => self.pending.take(),
-                    };
+            for OutgoingEdge { queue, copy } in &mut self.edges {
+                // What an edge drops is kept until all edges have their messages: its `Drop` is the user's.
+                if let Some(copy) = copy {
+                    copy.made = copy.made.take().and_then(|message| queue.push(message));
+                    continue;
                 }
-                queue.push_from(own);
+                // A message with several readers is shared; the last of them gets the handle itself.
+                readers -= 1;
+                match &self.pending {
+                    Some(envelope) if readers > 0 => match queue.slot() {
+                        Some(slot) => {
+                            *slot = None;
+                            *slot = envelope.for_another_reader();
+                            queue.send();
+                        }
+                        None => {
+                            let message = envelope.for_another_reader();
+                            drop(message.and_then(|message| queue.push(message)));
+                        }
+                    },
+                    _ => self.pending = self.pending.take().and_then(|message| queue.push(message)),
+                }
             }
         }
-        // Drops what had no room, and the copies of a failed `emit` whose error the operator did not return.
+        // Drops also the copies of a failed `emit` whose error the operator did not return.
         self.cancel();
     }
 
@@ -166,7 +224,7 @@ impl<T: Message> Outlet<T> {
     }
 
     pub(super) fn full(&self) -> Option<Error> {
-        (*self.pending).as_ref()?;
+        self.pending.as_ref()?;
         let full = self.edges.iter().find(|edge| edge.queue.would_fault());
         full.map(|OutgoingEdge { queue, .. }| Error::QueueFull {
             edge: queue.name(),
@@ -175,16 +233,21 @@ impl<T: Message> Outlet<T> {
     }
 
     pub(super) fn cancel(&mut self) {
-        *self.pending = None;
-        for edge in &mut self.edges {
-            *edge.own = None;
+        self.pending = None;
+        if take(&mut self.is_in_slot)
+            && let Some(slot) = self.edges.first_mut().and_then(|edge| edge.queue.slot())
+        {
+            *slot = None;
+        }
+        for copy in self.edges.iter_mut().filter_map(|edge| edge.copy.as_mut()) {
+            copy.made = None;
         }
     }
 
     /// Blocks until all copies on the edges' own streams are complete.
     pub(super) fn synchronize_blocking(&self) -> Result<()> {
         let mut copies = self.edges.iter().filter_map(|edge| edge.copy.as_ref());
-        copies.try_for_each(|copy| copy.synchronize_blocking())
+        copies.try_for_each(|copy| copy.how.synchronize_blocking())
     }
 
     /// The message that a tick emitted, for a test without consumers.

@@ -219,6 +219,7 @@ impl<'t, T: Message, S> Out<'t, T, S> {
     /// # Errors
     /// [`Error::NoStream`] for device data of an operator that received no stream in this or an earlier tick;
     /// [`Error::WrongDevice`] and [`Error::ForeignPlatform`]; the driver's.
+    #[inline]
     pub fn emit(self, message: T) -> Result<()>
     where
         S: Sends<T::Place>,
@@ -231,6 +232,7 @@ impl<'t, T: Message, S> Out<'t, T, S> {
     ///
     /// # Errors
     /// As for [`emit`](Self::emit).
+    #[inline]
     pub fn emit_with(self, message: T, change: impl FnOnce(&mut Metadata)) -> Result<()>
     where
         S: Sends<T::Place>,

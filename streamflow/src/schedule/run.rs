@@ -1,8 +1,9 @@
 //! A run of a graph, from its beginning to its end. `run`, `run_for`, `tick` and `spawn` use it.
 
+use std::mem;
 use std::sync::Arc;
 
-use super::greedy::{self, Pass};
+use super::greedy::{self, Pass, Position};
 use super::idle::Idle;
 use super::limit::{Limit, RunFor};
 use super::nodes::{Nodes, has_work, statuses};
@@ -22,6 +23,8 @@ use crate::turns;
 pub(super) struct Run {
     pub(super) control: Arc<RunControl>,
     platform: Platform,
+    /// Whether the driver uses notes.
+    is_watched: bool,
     races: RaceWatch,
     /// What the nodes waited for in the last pass.
     pub(super) waits: Waits,
@@ -62,6 +65,7 @@ impl Run {
         Self {
             control: Arc::new(RunControl::new(cells)),
             platform: platform.clone(),
+            is_watched: platform.is_watched(),
             races: RaceWatch::new(platform.driver()),
             waits: Waits::default(),
             limit: Limit::None,
@@ -72,7 +76,7 @@ impl Run {
 
     /// Calls the `start` hooks, unless they were called.
     pub(super) fn start(&mut self, nodes: Nodes<'_, '_>) -> Result<()> {
-        if std::mem::replace(&mut self.has_started, true) {
+        if mem::replace(&mut self.has_started, true) {
             return Ok(());
         }
         nodes.iter_mut().try_for_each(|node| node.start(&self.control))
@@ -83,17 +87,24 @@ impl Run {
         self.limit = limit.begin(nodes, self.platform.clock());
     }
 
-    /// Makes one pass over the nodes.
+    /// Makes one pass over the nodes, or what is left of it after a panic.
     #[inline]
-    fn pass(&mut self, nodes: Nodes<'_, '_>) -> Result<Passed> {
-        self.waits.clear();
-        let pass = greedy::pass(nodes, self.limit.until(), &mut self.waits)?;
-        if self.platform.is_watched() && self.races.look() {
+    fn pass(
+        &mut self,
+        nodes: Nodes<'_, '_>,
+        at: &mut Position,
+        waits: &mut Waits,
+    ) -> Result<Passed> {
+        if at.is_at_begin() {
+            waits.clear();
+        }
+        let pass = greedy::pass(nodes, at, self.limit.until(), waits)?;
+        if self.is_watched && self.races.look() {
             return Ok(Passed::Ended(Outcome::Over));
         }
         Ok(match pass {
             Pass::Ran => Passed::Ran,
-            Pass::Nothing if self.waits.is_empty() => Passed::Ended(Outcome::Over),
+            Pass::Nothing if waits.is_empty() => Passed::Ended(Outcome::Over),
             Pass::Nothing if !self.limit.is_over(self.platform.clock()) => Passed::Waits,
             Pass::Nothing | Pass::TimeOver => Passed::Ended(Outcome::TimeOver),
         })
@@ -105,7 +116,7 @@ impl Run {
         if self.outcome.is_none() {
             self.outcome = match self.control.command() {
                 Command::Stop(source) => Some(Outcome::Stopped(source)),
-                _ => match self.pass(nodes)? {
+                _ => match self.single_pass(nodes)? {
                     Passed::Ran => return Ok(Some(true)),
                     Passed::Waits if has_work(nodes) => return Ok(Some(false)),
                     Passed::Waits => Some(Outcome::Over),
@@ -114,6 +125,23 @@ impl Run {
             };
         }
         Ok(None)
+    }
+
+    /// Calls a function that makes passes, as [`greedy::caught`] does.
+    fn caught<R>(
+        &mut self,
+        nodes: Nodes<'_, '_>,
+        mut passes: impl FnMut(&mut Self, Nodes<'_, '_>, &mut Position, &mut Waits) -> Result<R>,
+    ) -> Result<R> {
+        let mut waits = mem::take(&mut self.waits);
+        let done =
+            greedy::caught(nodes, |nodes, at, waits| passes(self, nodes, at, waits), &mut waits);
+        self.waits = waits;
+        done
+    }
+
+    fn single_pass(&mut self, nodes: Nodes<'_, '_>) -> Result<Passed> {
+        self.caught(nodes, Self::pass)
     }
 
     /// Makes passes until the run is over, and waits in between.
@@ -126,43 +154,47 @@ impl Run {
         let mut idle = Idle::new(&platform, &control);
         let measured = platform.has_statistics().then(Succession::begin);
         let interrupt = || measured.iter().for_each(Succession::interrupt);
-        loop {
-            // Before the command is read and the conditions are checked, so that a change of them ends the sleep.
-            idle.begin_pass();
-            match control.command() {
-                Command::Run => {}
-                Command::Pause => {
-                    idle.pause(&control);
-                    interrupt();
-                    continue;
-                }
-                Command::Report => {
-                    self.publish(nodes, shared);
-                    interrupt();
-                    continue;
-                }
-                Command::Stop(source) => return Ok(Outcome::Stopped(source)),
-            }
-            turns::point("a command was read");
-            let passed = self.pass(nodes)?;
-            if platform.is_watched() {
-                interrupt();
-            }
-            match passed {
-                Passed::Ran => idle.end(),
-                Passed::Waits if idle.looks_for_work() && !has_work(nodes) => {
-                    return Ok(Outcome::Over);
-                }
-                Passed::Waits => {
-                    if let Limit::Until(moment) = self.limit {
-                        self.waits.until(moment);
+        self.caught(nodes, |run, nodes, at, waits| {
+            loop {
+                if at.is_at_begin() {
+                    // Before the command is read and the conditions are checked, so that a change of them ends the sleep.
+                    idle.begin_pass();
+                    match control.command() {
+                        Command::Run => {}
+                        Command::Pause => {
+                            idle.pause(&control);
+                            interrupt();
+                            continue;
+                        }
+                        Command::Report => {
+                            run.publish(nodes, shared);
+                            interrupt();
+                            continue;
+                        }
+                        Command::Stop(source) => return Ok(Outcome::Stopped(source)),
                     }
-                    idle.wait(&self.waits)?;
+                    turns::point("a command was read");
+                }
+                let passed = run.pass(nodes, at, waits)?;
+                if run.is_watched {
                     interrupt();
                 }
-                Passed::Ended(outcome) => return Ok(outcome),
+                match passed {
+                    Passed::Ran => idle.end(),
+                    Passed::Waits if idle.looks_for_work() && !has_work(nodes) => {
+                        return Ok(Outcome::Over);
+                    }
+                    Passed::Waits => {
+                        if let Limit::Until(moment) = run.limit {
+                            waits.until(moment);
+                        }
+                        idle.wait(waits)?;
+                        interrupt();
+                    }
+                    Passed::Ended(outcome) => return Ok(outcome),
+                }
             }
-        }
+        })
     }
 
     /// Makes a report of the run so far.

@@ -66,7 +66,9 @@ impl<'t, A: ReceiveEach<'t>, S> In<'t, A, S> {
         S: Unreceived,
     {
         self.inlet.receive_batch(at_most);
-        self.inlet.metadata(|metadata, is_state| self.cx.note_metadata(metadata, is_state));
+        if self.cx.carries() {
+            self.inlet.metadata(|metadata, is_state| self.cx.note_metadata(metadata, is_state));
+        }
         In { inlet: self.inlet, cx: self.cx, _state: PhantomData }
     }
 }

@@ -1,0 +1,275 @@
+//! A ring of slots between one writer and one reader, which values are written into and read from in place.
+//!
+//! Neither end takes a lock or a locked instruction, so that two ends on one thread cost what a plain list costs.
+//!
+//! 1. Only the writer changes `written`, and only the reader changes `read`: each has one owner, and is not `Clone`.
+//! 2. `written - read` is never more than the number of slots. Counts wrap around, and their difference does not.
+//! 3. The slots from `read` to `written` are the reader's, and the others the writer's. A slot changes hands by a store with
+//!    `Release` of its old owner, which the new one has read with `Acquire` before it touches the slot.
+
+use std::cell::UnsafeCell;
+use std::sync::Arc;
+
+use crate::sync::{AtomicUsize, Ordering};
+
+#[derive(Debug)]
+struct Ring<T> {
+    /// How many values were written since the beginning.
+    written: AtomicUsize,
+    /// How many of them were read.
+    read: AtomicUsize,
+    slots: Box<[UnsafeCell<Option<T>>]>,
+}
+
+// SAFETY: by 3 no two threads touch a slot at the same time, except that threads with a reference to the reader read one
+// value, which is `Sync`. A value that one thread has written is taken out or dropped by another one, so it is `Send`.
+unsafe impl<T: Send + Sync> Sync for Ring<T> {}
+
+/// The end that writes.
+#[derive(Debug)]
+pub(crate) struct Writer<T> {
+    ring: Arc<Ring<T>>,
+    written: usize,
+    /// The index of the next slot.
+    next: usize,
+}
+
+/// The end that reads.
+#[derive(Debug)]
+pub(crate) struct Reader<T> {
+    ring: Arc<Ring<T>>,
+    read: usize,
+    /// The index of the first slot.
+    first: usize,
+}
+
+/// Makes a ring with room for so many values, at least one.
+pub(crate) fn ring<T>(capacity: usize) -> (Writer<T>, Reader<T>) {
+    let slots = (0..capacity.max(1)).map(|_| UnsafeCell::new(None)).collect();
+    let (written, read) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let ring = Arc::new(Ring { written, read, slots });
+    (Writer { ring: ring.clone(), written: 0, next: 0 }, Reader { ring, read: 0, first: 0 })
+}
+
+impl<T> Ring<T> {
+    /// The slot after this one.
+    #[inline]
+    fn after(&self, index: usize) -> usize {
+        if index + 1 == self.slots.len() { 0 } else { index + 1 }
+    }
+}
+
+impl<T> Writer<T> {
+    /// How many values were written and not read.
+    #[inline]
+    pub(crate) fn waiting(&self) -> usize {
+        self.written.wrapping_sub(self.ring.read.load(Ordering::Acquire))
+    }
+
+    /// Whether there is no free slot.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.waiting() == self.ring.slots.len()
+    }
+
+    /// The next slot; `None` if there is no free one. It may have a value that was not [sent](Self::send).
+    #[inline]
+    pub(crate) fn slot(&mut self) -> Option<&mut Option<T>> {
+        if self.is_full() {
+            return None;
+        }
+        let slot = self.ring.slots.get(self.next)?.get();
+        // SAFETY: the slot is free, so it is the writer's until `send`, and `self` is borrowed for as long as the slot.
+        Some(unsafe { &mut *slot })
+    }
+
+    /// Hands the slot that [`slot`](Self::slot) returned to the reader, with its value.
+    #[inline]
+    pub(crate) fn send(&mut self) {
+        if self.is_full() {
+            return;
+        }
+        self.next = self.ring.after(self.next);
+        self.written = self.written.wrapping_add(1);
+        self.ring.written.store(self.written, Ordering::Release);
+    }
+}
+
+impl<T> Reader<T> {
+    /// How many values were written and not read.
+    #[inline]
+    pub(crate) fn waiting(&self) -> usize {
+        self.ring.written.load(Ordering::Acquire).wrapping_sub(self.read)
+    }
+
+    /// Whether there is no value.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting() == 0
+    }
+
+    /// The first value, where it is.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<&T> {
+        if self.is_empty() {
+            return None;
+        }
+        let slot = self.ring.slots.get(self.first)?.get();
+        // SAFETY: the slot has a value, so it is the reader's until `take`, and `self` is borrowed for as long as the slot.
+        unsafe { &*slot }.as_ref()
+    }
+
+    /// Takes out the first value, and gives its slot to the writer.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Option<T> {
+        if self.is_empty() {
+            return None;
+        }
+        let slot = self.ring.slots.get(self.first)?.get();
+        // SAFETY: as in `first`, and `self` is borrowed alone.
+        let value = unsafe { &mut *slot }.take();
+        self.give_back();
+        value
+    }
+
+    /// Drops the first value where it is, and gives its slot to the writer, also if the value's `Drop` panics.
+    #[inline]
+    pub(crate) fn discard(&mut self) {
+        if self.is_empty() {
+            return;
+        }
+        let Some(slot) = self.ring.slots.get(self.first).map(UnsafeCell::get) else { return };
+        let _given_back = GiveBack(self);
+        // SAFETY: as in `take`. The slot is given back after this.
+        unsafe { *slot = None };
+    }
+
+    #[inline]
+    fn give_back(&mut self) {
+        self.first = self.ring.after(self.first);
+        self.read = self.read.wrapping_add(1);
+        self.ring.read.store(self.read, Ordering::Release);
+    }
+}
+
+/// Gives a slot back when it is dropped.
+struct GiveBack<'a, T>(&'a mut Reader<T>);
+
+impl<T> Drop for GiveBack<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.give_back();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::thread;
+
+    use super::*;
+
+    fn write<T>(writer: &mut Writer<T>, value: T) -> bool {
+        let Some(slot) = writer.slot() else { return false };
+        *slot = Some(value);
+        writer.send();
+        true
+    }
+
+    #[test]
+    fn values_are_read_in_order_and_a_full_ring_takes_none() {
+        for capacity in 1..4 {
+            let (mut writer, mut reader) = ring(capacity);
+            for round in 0..10 {
+                for value in 0..capacity {
+                    assert!(write(&mut writer, round * 10 + value));
+                }
+                assert!(writer.is_full() && !write(&mut writer, 99));
+                assert_eq!((writer.waiting(), reader.waiting()), (capacity, capacity));
+                for value in 0..capacity {
+                    assert_eq!(reader.first(), Some(&(round * 10 + value)));
+                    assert_eq!(reader.take(), Some(round * 10 + value));
+                }
+                assert!(reader.is_empty() && reader.first().is_none() && reader.take().is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_that_is_not_sent_is_not_read_and_stays_the_writers() {
+        let (mut writer, mut reader) = ring(1);
+        *writer.slot().unwrap() = Some(String::from("a"));
+        assert!(reader.is_empty() && reader.first().is_none() && reader.take().is_none());
+        assert_eq!(writer.slot().unwrap().take().unwrap(), "a");
+        *writer.slot().unwrap() = Some(String::from("b"));
+        writer.send();
+        writer.send();
+        assert!(writer.slot().is_none());
+        assert_eq!(reader.take().unwrap(), "b");
+        assert!(reader.is_empty());
+    }
+
+    /// Panics when it is dropped.
+    struct Panics;
+
+    impl Drop for Panics {
+        fn drop(&mut self) {
+            std::panic::panic_any(());
+        }
+    }
+
+    #[test]
+    fn a_value_that_panics_on_drop_gives_its_slot_back() {
+        let (mut writer, mut reader) = ring(1);
+        assert!(write(&mut writer, Some(Panics)));
+        let discarded = catch_unwind(AssertUnwindSafe(|| reader.discard()));
+        assert!(discarded.is_err() && reader.is_empty() && !writer.is_full());
+        assert!(write(&mut writer, None));
+        assert!(reader.take().is_some_and(|value| value.is_none()));
+    }
+
+    #[test]
+    fn values_are_dropped_once_with_the_ring() {
+        let value = Arc::new(());
+        let (mut writer, mut reader) = ring(3);
+        for _ in 0..3 {
+            assert!(write(&mut writer, value.clone()));
+        }
+        reader.discard();
+        reader.discard();
+        assert_eq!((Arc::strong_count(&value), reader.waiting()), (2, 1));
+        assert!(write(&mut writer, value.clone()) && write(&mut writer, value.clone()));
+        drop(reader.take());
+        *writer.slot().unwrap() = Some(value.clone());
+        assert_eq!(Arc::strong_count(&value), 4);
+        drop(writer);
+        assert_eq!(Arc::strong_count(&value), 4);
+        drop(reader);
+        assert_eq!(Arc::strong_count(&value), 1);
+    }
+
+    #[test]
+    fn two_threads_pass_every_value_once() {
+        const VALUES: usize = 20_000;
+        for capacity in [1, 3] {
+            let (mut writer, mut reader) = ring(capacity);
+            thread::scope(|scope| {
+                scope.spawn(move || {
+                    for value in 0..VALUES {
+                        while !write(&mut writer, Box::new(value)) {
+                            thread::yield_now();
+                        }
+                    }
+                });
+                for value in 0..VALUES {
+                    while reader.first().is_none() {
+                        thread::yield_now();
+                    }
+                    assert_eq!(reader.first().map(|first| **first), Some(value));
+                    assert_eq!(reader.take().map(|first| *first), Some(value));
+                }
+            });
+        }
+    }
+}

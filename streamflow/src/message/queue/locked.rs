@@ -1,0 +1,113 @@
+//! The messages of an edge behind a lock.
+
+use std::collections::VecDeque;
+use std::mem;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::lock::Lock;
+use crate::message::Envelope;
+use crate::time::Timestamp;
+
+/// The messages of one edge, oldest first.
+#[derive(Debug)]
+pub(super) struct Locked<T> {
+    /// How many messages, the held one included. Schedulers read it without the lock; it is changed under the lock.
+    count: AtomicUsize,
+    waiting: Lock<Waiting<T>>,
+}
+
+#[derive(Debug)]
+struct Waiting<T> {
+    /// Whether the consumer has taken out a message that it has not received yet. That message still takes room.
+    held: bool,
+    messages: VecDeque<Envelope<T>>,
+}
+
+impl<T> Locked<T> {
+    pub(super) fn new(capacity: usize) -> Self {
+        // A queue of large capacity grows to the number of messages that it really holds.
+        let messages = VecDeque::with_capacity(capacity.min(64));
+        Self { count: AtomicUsize::new(0), waiting: Lock::new(Waiting { held: false, messages }) }
+    }
+
+    /// How many messages wait, the held one included.
+    pub(super) fn count(&self) -> usize {
+        self.count.load(Ordering::Acquire)
+    }
+
+    /// When the oldest message in the queue was acquired; the inner `None` if it does not say. A held message is not in
+    /// the queue.
+    pub(super) fn first_acquired(&self) -> Option<Option<Timestamp>> {
+        self.waiting.lock().messages.front().map(|envelope| envelope.metadata.acquired())
+    }
+
+    /// Adds a message at the end.
+    pub(super) fn push(&self, message: Envelope<T>) {
+        self.add(&mut self.waiting.lock(), message);
+    }
+
+    fn add(&self, waiting: &mut Waiting<T>, message: Envelope<T>) {
+        waiting.messages.push_back(message);
+        self.change_count(|count| count + 1);
+    }
+
+    /// Called under the lock.
+    fn change_count(&self, change: impl FnOnce(usize) -> usize) {
+        self.count.store(change(self.count.load(Ordering::Relaxed)), Ordering::Release);
+    }
+
+    /// Adds a message at the end. If there was no room for it, returns the oldest one, which the caller drops without the
+    /// lock: dropping a message runs code of the user, which may do anything.
+    pub(super) fn push_and_pop(
+        &self,
+        message: Envelope<T>,
+        capacity: usize,
+    ) -> Option<Envelope<T>> {
+        let mut waiting = self.waiting.lock();
+        let mut oldest = None;
+        // The held message is already the consumer's, and is not dropped.
+        if waiting.messages.len() >= capacity {
+            oldest = waiting.messages.pop_front();
+            self.change_count(|count| count - 1);
+        }
+        self.add(&mut waiting, message);
+        oldest
+    }
+
+    /// Takes out the first message.
+    pub(super) fn pop(&self) -> Option<Envelope<T>> {
+        let mut waiting = self.waiting.lock();
+        let message = waiting.messages.pop_front();
+        if message.is_some() {
+            self.change_count(|count| count - 1);
+        }
+        message
+    }
+
+    /// Takes out the first message, and holds its room until the consumer has [received](Self::release) it. No policy
+    /// drops it any more.
+    pub(super) fn hold(&self) -> Option<Envelope<T>> {
+        let mut waiting = self.waiting.lock();
+        let message = waiting.messages.pop_front();
+        waiting.held = message.is_some();
+        message
+    }
+
+    /// Gives the held message's room free: it was received.
+    pub(super) fn release(&self) {
+        let mut waiting = self.waiting.lock();
+        if mem::take(&mut waiting.held) {
+            self.change_count(|count| count - 1);
+        }
+    }
+
+    /// Puts the held message back to the front: it was not received.
+    pub(super) fn put_back(&self, message: Option<Envelope<T>>) {
+        let mut waiting = self.waiting.lock();
+        if mem::take(&mut waiting.held)
+            && let Some(message) = message
+        {
+            waiting.messages.push_front(message);
+        }
+    }
+}

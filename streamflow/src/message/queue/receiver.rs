@@ -1,0 +1,247 @@
+//! The consumer's end of an edge.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::locked::Locked;
+use super::{Edge, EdgeStatus};
+use crate::memory::Reader;
+use crate::message::Envelope;
+use crate::time::Timestamp;
+
+/// The consumer's end of an edge, and the message that the consumer has: the one that this tick received and did not
+/// hand out yet, or the one that the next tick will receive.
+#[derive(Debug)]
+pub(crate) struct Receiver<T> {
+    edge: Arc<Edge>,
+    messages: Messages<T>,
+}
+
+/// Where the messages are.
+#[derive(Debug)]
+enum Messages<T> {
+    /// The consumer's message is the first in the ring, where it is read, if it has one.
+    Ring {
+        ring: Reader<Envelope<T>>,
+        has_first: bool,
+    },
+    Locked {
+        queue: Arc<Locked<T>>,
+        message: Option<Envelope<T>>,
+    },
+    /// None waits here: it is a place for a message of another queue, which a batch of them fills.
+    Place(Option<Envelope<T>>),
+}
+
+impl<T> Receiver<T> {
+    pub(super) fn ring(edge: Arc<Edge>, ring: Reader<Envelope<T>>) -> Self {
+        Self { edge, messages: Messages::Ring { ring, has_first: false } }
+    }
+
+    pub(super) fn locked(edge: Arc<Edge>, queue: Arc<Locked<T>>) -> Self {
+        Self { edge, messages: Messages::Locked { queue, message: None } }
+    }
+
+    /// A place for a further message of this queue.
+    pub(crate) fn place(&self) -> Self {
+        Self { edge: self.edge.clone(), messages: Messages::Place(None) }
+    }
+
+    /// Whether it is such a place.
+    pub(crate) fn is_place(&self) -> bool {
+        matches!(self.messages, Messages::Place(_))
+    }
+
+    /// Makes this the message of a place.
+    pub(crate) fn put(&mut self, message: Envelope<T>) {
+        if let Messages::Place(place) = &mut self.messages {
+            *place = Some(message);
+        }
+    }
+
+    /// A run begins.
+    pub(crate) fn begin_run(&self) {
+        self.edge.begin_run();
+    }
+
+    pub(crate) fn status(&self) -> EdgeStatus {
+        self.edge.status(self.waiting())
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.edge.options.name
+    }
+
+    #[inline]
+    pub(crate) fn is_feedback(&self) -> bool {
+        self.edge.options.feedback
+    }
+
+    /// Whether a message waits, one included that the next tick will receive.
+    #[inline]
+    pub(crate) fn has_message(&self) -> bool {
+        match &self.messages {
+            Messages::Ring { ring, .. } => !ring.is_empty(),
+            Messages::Locked { queue, .. } => queue.count() > 0,
+            Messages::Place(_) => false,
+        }
+    }
+
+    /// How many messages wait, one included that the next tick will receive.
+    pub(crate) fn waiting(&self) -> usize {
+        match &self.messages {
+            Messages::Ring { ring, .. } => ring.waiting(),
+            Messages::Locked { queue, .. } => queue.count(),
+            Messages::Place(_) => 0,
+        }
+    }
+
+    /// When the oldest waiting message was acquired; the inner `None` if it does not say. `staged` says that the
+    /// consumer's message waits for the next tick.
+    pub(crate) fn first_acquired(&self, staged: bool) -> Option<Option<Timestamp>> {
+        match &self.messages {
+            Messages::Ring { ring, .. } => ring.first().map(|first| first.metadata.acquired()),
+            Messages::Locked { message: Some(first), .. } if staged => {
+                Some(first.metadata.acquired())
+            }
+            Messages::Locked { queue, .. } => queue.first_acquired(),
+            Messages::Place(_) => None,
+        }
+    }
+
+    /// The consumer's message becomes the first one that waits, and its room stays taken. A message that a failed tick has
+    /// left is dropped.
+    pub(crate) fn hold(&mut self) {
+        self.drop_message();
+        match &mut self.messages {
+            Messages::Ring { ring, has_first } => *has_first = !ring.is_empty(),
+            Messages::Locked { queue, message } => *message = queue.hold(),
+            Messages::Place(_) => {}
+        }
+    }
+
+    /// The held message was received. Returns whether there is one.
+    pub(crate) fn release(&self) -> bool {
+        // The room in a ring is free when the message is handed out or dropped, which is in this tick.
+        if let Messages::Locked { queue, .. } = &self.messages {
+            queue.release();
+        }
+        self.message().is_some()
+    }
+
+    /// The held message was not received: it is the first one that waits.
+    pub(crate) fn put_back(&mut self) {
+        match &mut self.messages {
+            Messages::Ring { has_first, .. } => *has_first = false,
+            Messages::Locked { queue, message } => queue.put_back(message.take()),
+            Messages::Place(_) => {}
+        }
+    }
+
+    /// The consumer's message becomes the first one that waits. A message that a failed tick has left is dropped.
+    /// Returns whether there is one.
+    #[inline]
+    pub(crate) fn receive(&mut self) -> bool {
+        match &mut self.messages {
+            Messages::Ring { ring, has_first: has_first @ false } => {
+                *has_first = !ring.is_empty();
+                *has_first
+            }
+            _ => self.receive_other(),
+        }
+    }
+
+    #[inline(never)]
+    fn receive_other(&mut self) -> bool {
+        self.drop_message();
+        match &mut self.messages {
+            Messages::Ring { ring, has_first } => *has_first = !ring.is_empty(),
+            Messages::Locked { queue, message } => *message = queue.pop(),
+            Messages::Place(_) => {}
+        }
+        self.message().is_some()
+    }
+
+    /// The consumer's message.
+    #[inline]
+    pub(crate) fn message(&self) -> Option<&Envelope<T>> {
+        match &self.messages {
+            Messages::Ring { has_first: false, .. } => None,
+            Messages::Ring { ring, has_first: true } => ring.first(),
+            Messages::Locked { message, .. } | Messages::Place(message) => message.as_ref(),
+        }
+    }
+
+    /// Takes out the consumer's message.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Option<Envelope<T>> {
+        self.take_with(|envelope| envelope)
+    }
+
+    /// Takes out the consumer's message, and passes it to a function where it is, which saves a copy.
+    #[inline]
+    pub(crate) fn take_with<R>(&mut self, use_it: impl FnOnce(Envelope<T>) -> R) -> Option<R> {
+        match &mut self.messages {
+            Messages::Ring { has_first: false, .. } => None,
+            Messages::Ring { ring, has_first } => {
+                *has_first = false;
+                ring.take().map(use_it)
+            }
+            Messages::Locked { message, .. } | Messages::Place(message) => {
+                take_apart(message).map(use_it)
+            }
+        }
+    }
+
+    /// Drops the consumer's message. It is gone also if its `Drop` panics.
+    #[inline(always)]
+    pub(crate) fn drop_message(&mut self) {
+        if !matches!(self.messages, Messages::Ring { has_first: false, .. }) {
+            self.drop_present();
+        }
+    }
+
+    #[inline(never)]
+    fn drop_present(&mut self) {
+        match &mut self.messages {
+            Messages::Ring { ring, has_first } => {
+                *has_first = false;
+                ring.discard();
+            }
+            Messages::Locked { message, .. } | Messages::Place(message) => *message = None,
+        }
+    }
+
+    /// Drops all waiting messages. A feedback edge keeps them.
+    pub(crate) fn clear(&mut self) {
+        while !self.is_feedback() && self.has_message() {
+            let dropped = match &mut self.messages {
+                Messages::Ring { ring, has_first } => {
+                    *has_first = false;
+                    ring.take()
+                }
+                Messages::Locked { queue, .. } => queue.pop(),
+                Messages::Place(_) => None,
+            };
+            // Counted before the drop, which may panic: then this is called again.
+            self.edge.dropped_at_end.fetch_add(1, Ordering::Relaxed);
+            drop(dropped);
+        }
+    }
+
+    /// Puts a message into the queue of a feedback edge, or of one without a producer.
+    pub(crate) fn push(&self, message: Envelope<T>) {
+        match &self.messages {
+            Messages::Ring { .. } | Messages::Place(_) => {
+                unreachable!("the producer's end puts messages into a ring")
+            }
+            Messages::Locked { queue, .. } => queue.push(message),
+        }
+    }
+}
+
+/// In a frame of its own, so that the place of the message has no part in the code for rings.
+#[inline(never)]
+fn take_apart<T>(message: &mut Option<Envelope<T>>) -> Option<Envelope<T>> {
+    message.take()
+}

@@ -1,0 +1,132 @@
+//! The producer's end of an edge.
+
+use std::sync::Arc;
+
+use super::locked::Locked;
+use super::{Edge, EdgeStatus, Policy};
+use crate::memory::Writer;
+use crate::message::Envelope;
+
+/// The producer's end of an edge.
+#[derive(Debug)]
+pub(crate) struct Sender<T> {
+    edge: Arc<Edge>,
+    messages: Messages<T>,
+}
+
+/// Where the messages are.
+#[derive(Debug)]
+enum Messages<T> {
+    Ring(Writer<Envelope<T>>),
+    Locked(Arc<Locked<T>>),
+}
+
+impl<T> Sender<T> {
+    pub(super) fn ring(edge: Arc<Edge>, ring: Writer<Envelope<T>>) -> Self {
+        Self { edge, messages: Messages::Ring(ring) }
+    }
+
+    pub(super) fn locked(edge: Arc<Edge>, queue: Arc<Locked<T>>) -> Self {
+        Self { edge, messages: Messages::Locked(queue) }
+    }
+
+    /// How many messages wait, those included that the consumer has not received yet.
+    fn waiting(&self) -> usize {
+        match &self.messages {
+            Messages::Ring(ring) => ring.waiting(),
+            Messages::Locked(queue) => queue.count(),
+        }
+    }
+
+    pub(crate) fn status(&self) -> EdgeStatus {
+        self.edge.status(self.waiting())
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.edge.options.name
+    }
+
+    pub(crate) fn capacity(&self) -> usize {
+        self.edge.options.capacity
+    }
+
+    /// Whether the producer may run.
+    #[inline]
+    pub(crate) fn has_room(&self) -> bool {
+        !self.is_full() || self.edge.options.policy != Policy::BackPressure
+    }
+
+    /// Whether a message for which there is no room is an error.
+    pub(crate) fn may_fault(&self) -> bool {
+        self.edge.options.policy == Policy::Fault
+    }
+
+    /// Whether one more message is an error.
+    pub(crate) fn would_fault(&self) -> bool {
+        self.may_fault() && self.is_full()
+    }
+
+    /// Whether there is no room for a message, whatever the policy.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        match &self.messages {
+            Messages::Ring(ring) => ring.is_full(),
+            Messages::Locked(queue) => queue.count() >= self.edge.options.capacity,
+        }
+    }
+
+    /// Adds a message by the edge's policy. Returns the message if the policy drops it. Before, the node has checked
+    /// [`has_room`](Self::has_room) and [`would_fault`](Self::would_fault).
+    pub(crate) fn push(&mut self, message: Envelope<T>) -> Option<Envelope<T>> {
+        match &mut self.messages {
+            Messages::Ring(ring) => {
+                let Some(slot) = ring.slot() else {
+                    self.edge.note_dropped_by_policy();
+                    return Some(message);
+                };
+                *slot = Some(message);
+                ring.send();
+                None
+            }
+            Messages::Locked(_) => self.push_locked(message),
+        }
+    }
+
+    /// The place of the next message, if it can be written there before it is [sent](Self::send): the queue is a ring and
+    /// has room.
+    #[inline]
+    pub(crate) fn slot(&mut self) -> Option<&mut Option<Envelope<T>>> {
+        match &mut self.messages {
+            Messages::Ring(ring) => ring.slot(),
+            Messages::Locked(_) => None,
+        }
+    }
+
+    /// Adds the message in [`slot`](Self::slot).
+    #[inline]
+    pub(crate) fn send(&mut self) {
+        if let Messages::Ring(ring) = &mut self.messages {
+            ring.send();
+        }
+    }
+
+    #[inline(never)]
+    fn push_locked(&self, message: Envelope<T>) -> Option<Envelope<T>> {
+        let Messages::Locked(queue) = &self.messages else { return Some(message) };
+        match self.edge.options.policy {
+            Policy::BackPressure | Policy::Fault => queue.push(message),
+            Policy::Reject if self.is_full() => {
+                self.edge.note_dropped_by_policy();
+                return Some(message);
+            }
+            Policy::Reject => queue.push(message),
+            Policy::Pop => {
+                let oldest = queue.push_and_pop(message, self.edge.options.capacity);
+                if oldest.is_some() {
+                    self.edge.note_dropped_by_policy();
+                }
+            }
+        }
+        None
+    }
+}
