@@ -5,6 +5,7 @@
 mod activity;
 mod control;
 mod single_stream;
+mod stamp_clock;
 mod stream;
 mod stream_policy;
 mod stream_ref;
@@ -24,6 +25,7 @@ pub(crate) use control::{Command, StopSource};
 pub use control::{RunControl, RunPhase};
 #[doc(hidden)]
 pub use single_stream::SingleStream;
+use stamp_clock::StampClock;
 pub use stream::{OnStream, Stream, StreamName};
 pub(crate) use stream_policy::StreamPolicy;
 pub use stream_ref::{StreamRef, Synchronized};
@@ -73,6 +75,7 @@ pub struct ExecutionContext {
     /// The device on whose default stream this tick works, if it found no other stream.
     on_default: Cell<Option<DeviceId>>,
     tick: Cell<u64>,
+    stamps: StampClock,
     carried: Carried,
     /// Whether something needs what the messages carry on: the node emits messages, or the run keeps statistics.
     carries: bool,
@@ -111,6 +114,7 @@ impl ExecutionContext {
             has_others: Cell::new(false),
             on_default: Cell::new(None),
             tick: Cell::new(0),
+            stamps: StampClock::new(platform.clock()),
             carried: Carried::default(),
             carries: true,
             number: None,
@@ -301,7 +305,8 @@ impl ExecutionContext {
     pub(crate) fn metadata(&self) -> Metadata {
         if !self.carried.is_timed() {
             // At the first `emit`, and once per tick: all messages that a tick emits have one time.
-            self.carried.begin(self.now(), self.tick(), self.number);
+            let now = self.stamps.now(self.platform.clock());
+            self.carried.begin(now, self.tick(), self.number);
         }
         self.carried.metadata()
     }

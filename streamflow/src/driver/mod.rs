@@ -9,6 +9,7 @@
 
 mod blocking;
 pub mod cuda;
+mod cycles;
 mod error;
 mod green;
 mod handle;
@@ -28,6 +29,7 @@ mod rows;
 mod signal;
 
 pub(crate) use blocking::BlockingLaunches;
+pub(crate) use cycles::Cycles;
 pub use error::{DriverError, Sticky};
 pub(crate) use error::{first_error, report_in_drop, report_unless_refused};
 pub use green::{Coscheduling, GreenContext, SmSizes};

@@ -182,7 +182,7 @@ impl Drop for Values {
 
 impl Metadata {
     /// When the data was acquired: the moment of the first `emit` of the tick in which the data began, by the platform's
-    /// [clock](crate::time::Clock), unless an operator has set another by
+    /// [clock](crate::time::Clock), to the microsecond, unless an operator has set another by
     /// [`Out::acquired`](crate::port::Out::acquired). So a source
     /// that waits in `compute` for its device, and then emits, makes messages of age 0.
     ///
