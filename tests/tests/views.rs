@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use streamflow::memory::{Complex, PitchedTensor, TensorView, bf16};
 use streamflow::prelude::*;
+use streamflow_tests::foreign::launch_unordered;
 use streamflow_tests::kernels::{add_views, fill, number_view, scale_view};
 use streamflow_tests::setup::{stream, uploaded};
 use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
@@ -252,11 +253,9 @@ fn columns(platform: &Platform) -> Result<(), Failed> {
     a.fill_bytes(&mut matrix, 0xFF)?;
     b.wait(a.record()?)?;
     let (left, right) = matrix.view_mut().split_at(1, 4).ok_or_else(none)?;
-    // SAFETY: both come after the allocation, and the views have no element in common.
-    unsafe {
-        a.launch_unordered::<number_view>(256, (left, 0))?;
-        b.launch_unordered::<number_view>(384, (right, 1000))?;
-    }
+    // Both come after the allocation, and the views have no element in common.
+    launch_unordered::<number_view>(&a, 256, (left, 0))?;
+    launch_unordered::<number_view>(&b, 384, (right, 1000))?;
     let wanted: Vec<u32> = (0..640)
         .map(|i| match (i / 10, i % 10) {
             (y, x @ 0..4) => 4 * y + x,
