@@ -324,8 +324,8 @@ const MUTANTS: &[Mutant] = &[
         file: "memory/pool.rs",
         edits: &[
             (
-                "        state.usage.reserved -= bytes;\n        drop(state);\n        report_in_drop(FREEING, pool.release(&mut block));",
-                "        state.usage.reserved -= bytes;\n        report_in_drop(FREEING, pool.release(&mut block));\n        drop(state);",
+                "        drop(state);\n        report_in_drop(FREEING, pool.release(&mut block));\n",
+                "        report_in_drop(FREEING, pool.release(&mut block));\n        drop(state);\n",
             ),
         ],
         model: "memory::pools::memory_that_is_not_kept",

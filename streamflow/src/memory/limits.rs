@@ -222,12 +222,20 @@ impl MemoryLimits {
 
     /// Whether one more block of this size may be made when `reserved` bytes are allocated already.
     pub(super) fn allows(self, reserved: u64, bytes: u64) -> bool {
-        let most = match self.0 {
-            Kind::Unbounded => return true,
+        reserved.checked_add(bytes).is_some_and(|sum| sum <= self.most())
+    }
+
+    /// How many of so many bytes are above the limit.
+    pub(super) fn excess(self, bytes: u64) -> u64 {
+        bytes.saturating_sub(self.most())
+    }
+
+    fn most(self) -> u64 {
+        match self.0 {
+            Kind::Unbounded => u64::MAX,
             Kind::Blocks { bytes, count } => granules(bytes).saturating_mul(count),
             Kind::StreamOrdered { max, .. } => max,
-        };
-        reserved.checked_add(bytes).is_some_and(|sum| sum <= most)
+        }
     }
 
     /// The error when no memory is free: the stream that needs it, the size, and the streams whose blocks are in use.

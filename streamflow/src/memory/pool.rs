@@ -198,14 +198,19 @@ impl MemoryPool {
                 let released = self.release_each(to_release);
                 return Err(released.err().unwrap_or(error));
             };
-            state.free_bytes -= block.range().bytes;
-            state.usage.reserved -= block.range().bytes;
+            let released = block.range().bytes;
+            state.free_bytes -= released;
+            state.usage.reserved -= released;
+            state.usage.freed = state.usage.freed.saturating_add(released);
             to_release.push(block);
         }
         state.usage.reserved += bytes;
         self.count_use(&mut state.usage, timeline, bytes);
+        // The room of frees that the device may not have done yet.
+        let taken = self.limits.excess(state.usage.reserved.saturating_add(state.usage.freed));
+        state.usage.freed -= taken;
         drop(state);
-        if !to_release.is_empty() {
+        if taken > 0 {
             // So that the driver can reuse their memory for the new block.
             let released = self.release_each(to_release);
             let freed = self.reclaim.open_point();
@@ -223,6 +228,8 @@ impl MemoryPool {
     fn undo_reservation(&self, timeline: &Timeline, bytes: u64) {
         let usage = &mut self.lock().usage;
         usage.reserved -= bytes;
+        // The next block waits for the frees that this one may have waited for.
+        usage.freed = usage.freed.saturating_add(bytes);
         self.count_return(usage, timeline.id(), bytes);
     }
 
@@ -335,14 +342,18 @@ impl BlockPool for MemoryPool {
             report_unless_refused("recording the last uses of memory", closed);
         }
         let mut state = pool.lock();
-        pool.count_return(&mut state.usage, stream, bytes);
         if !state.closed && state.free_bytes.saturating_add(bytes) <= pool.release_threshold {
+            pool.count_return(&mut state.usage, stream, bytes);
             state.free_bytes += bytes;
             return state.free_of(stream).of_size(bytes).push_back(block);
         }
-        state.usage.reserved -= bytes;
         drop(state);
         report_in_drop(FREEING, pool.release(&mut block));
+        // After the free was queued: a block that takes its room waits for it.
+        let mut state = pool.lock();
+        pool.count_return(&mut state.usage, stream, bytes);
+        state.usage.reserved -= bytes;
+        state.usage.freed = state.usage.freed.saturating_add(bytes);
     }
 
     fn close(&self) {

@@ -25,6 +25,8 @@ pub(super) struct PoolUsage {
     pub(super) reserved: u64,
     /// Bytes in use.
     pub(super) used: u64,
+    /// Bytes that the reclaim stream frees, and whose room no later block has taken: the device may still have them.
+    pub(super) freed: u64,
     /// The stream of each block in use. Only filled in a pool with limits.
     pub(super) streams: Vec<u32>,
 }

@@ -38,3 +38,47 @@ fn a_block_that_needs_the_room_of_others_comes_after_their_frees() {
     );
     drop(large);
 }
+
+/// A block that the device has not freed yet counts against the limit: a new block that needs its room comes after its
+/// free, and one that has other room does not wait.
+#[test]
+fn a_block_in_the_room_of_memory_above_the_threshold_comes_after_its_free() {
+    for threshold in [0, 1024] {
+        let bench = bench(MemoryOptions::default());
+        let ((a, of_a), (b, _)) = (bench.stream(), bench.stream());
+        let limits = MemoryLimits::stream_ordered().max_size(4096).release_threshold(threshold);
+        let allocator = bench.platform.allocator("ROOM", device(0), limits).unwrap();
+        let mut first = allocator.buffer::<u8>(2048, &a).unwrap();
+        b.fill_bytes(&mut first, 1).unwrap();
+        bench.recorder.clear();
+        drop(first);
+        assert_eq!(bench.count(|call| matches!(call, Call::Free { .. })), 1);
+        let waits = |bench: &Bench| {
+            bench.count(|call| matches!(call, Call::WaitEvent { stream, .. } if *stream == of_a))
+        };
+        // The first has room beside the block that the device may still use, the second has not.
+        for expected in [0, 1] {
+            bench.recorder.clear();
+            let mut block = allocator.buffer::<u8>(2048, &a).unwrap();
+            assert_eq!(waits(&bench), expected, "{}", bench.recorder.text());
+            a.fill_bytes(&mut block, 2).unwrap();
+            std::mem::forget(block);
+        }
+    }
+}
+
+/// What is left of the room of a released block is no room on another stream before the block is freed.
+#[test]
+fn the_rest_of_a_released_block_is_room_after_its_free() {
+    let bench = bench(MemoryOptions::default());
+    let ((a, _), (b, of_b)) = (bench.stream(), bench.stream());
+    let limits = MemoryLimits::stream_ordered().max_size(4096);
+    let allocator = bench.platform.allocator("ROOM", device(0), limits).unwrap();
+    drop(allocator.buffer::<u8>(4096, &a).unwrap());
+    let _half = allocator.buffer::<u8>(2048, &a).unwrap();
+    bench.recorder.clear();
+    let _other = allocator.buffer::<u8>(2048, &b).unwrap();
+    let waits =
+        bench.count(|call| matches!(call, Call::WaitEvent { stream, .. } if *stream == of_b));
+    assert_eq!(waits, 1, "{}", bench.recorder.text());
+}
