@@ -85,8 +85,8 @@ const MUTANTS: &[Mutant] = &[
         invariant: "order 7",
         file: "stream/records.rs",
         edits: &[(
-            "        let record = make(number",
-            "        ring.set(Record { number, covered: seen.snapshot() });\n        let record = make(number",
+            "        let made = make(number",
+            "        ring.set(Record { number, covered: seen.snapshot() });\n        let made = make(number",
         )],
         model: "stream::models::a_record_that_is_refused",
         expected: "a record counts for work",

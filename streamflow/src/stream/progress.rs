@@ -124,6 +124,7 @@ impl StreamTable {
     pub(crate) fn close(&self, point: Point) -> DriverResult<()> {
         let timeline = self.timeline(point.stream);
         if point.record <= timeline.recorded() {
+            timeline.records.wait_for_record();
             return Ok(());
         }
         // A default stream's handle names no device.

@@ -19,6 +19,8 @@ pub(super) struct Records {
     /// The stream was an external one and may be destroyed: nothing is queued on it any more, and the last record
     /// covers all that was.
     detached: AtomicBool,
+    /// A record was begun, and is not made yet. Changed under the lock of the ring.
+    recording: AtomicBool,
     /// Holding this lock permits recording.
     ring: Lock<Box<Ring>>,
 }
@@ -33,6 +35,7 @@ impl Records {
             state: AtomicU64::new(0),
             completed: AtomicU64::new(0),
             detached: AtomicBool::new(false),
+            recording: AtomicBool::new(false),
             ring: Lock::default(),
         }
     }
@@ -76,14 +79,15 @@ impl Records {
         self.begin()
     }
 
-    /// Makes a record if a point was taken since the last one. Later waits for such points then wait for no later work.
-    /// `call` records the event of a slot.
+    /// Makes a record if a point was taken since the last one. Later waits for such points then wait for no later work:
+    /// also if another thread has begun that record, which is made when this returns. `call` records the event of a slot.
     pub(super) fn close<E>(
         &self,
         seen: &Clock,
         call: impl FnOnce(usize) -> Result<(), E>,
     ) -> Result<(), E> {
         if !self.is_open() {
+            self.wait_for_record();
             return Ok(());
         }
         crate::turns::point("a record is due, and the ring is not locked yet");
@@ -93,6 +97,15 @@ impl Records {
             self.record_locked(&mut ring, seen, call)?;
         }
         Ok(())
+    }
+
+    /// Waits until each record that was begun before is made: it covers no work that is queued after this call.
+    #[inline]
+    pub(super) fn wait_for_record(&self) {
+        if self.recording.load(Ordering::Acquire) {
+            crate::turns::point("another thread makes a record");
+            drop(self.lock());
+        }
     }
 
     /// Makes a record of all that was queued so far, and returns its number. `None` for a detached stream whose last work
@@ -116,10 +129,14 @@ impl Records {
             let last = self.recorded();
             return Ok(ring.holds(last).then_some(last));
         }
+        // Before the number, by which other threads see that it was begun.
+        self.recording.store(true, Ordering::Release);
         let number = self.begin();
         crate::turns::point("a record has its number, and is not made yet");
         ring.clear(number);
-        let record = make(number, seen, || call(ring::slot(number)))?;
+        let made = make(number, seen, || call(ring::slot(number)));
+        self.recording.store(false, Ordering::Release);
+        let record = made?;
         crate::turns::point("a record is made, and it is not in its slot yet");
         ring.set(record);
         Ok(Some(number))

@@ -147,3 +147,38 @@ fn threads_that_wait_for_each_other_do_not_deadlock() {
         assert!(matches!(ended, Ok(Ok(()))), "{ended:?}");
     }
 }
+
+/// A thread has begun a record, and has not made it yet, when another one drops memory that was read before that. What the
+/// other one queues afterwards is not covered by the record, so the memory's next owner does not wait for it.
+#[test]
+fn what_is_queued_after_a_drop_is_in_no_record_that_was_begun_before() {
+    use crate::turns::hooks;
+
+    let bench = bench(Policy::Lazy);
+    let (a, b) = (bench.stream(), bench.stream());
+    let data = bench.platform.buffer::<u8>(3, &a).unwrap();
+    let mut copy = bench.platform.buffer::<u8>(3, &b).unwrap();
+    b.copy(&data, &mut copy).unwrap();
+    bench.recorder.clear();
+    let timeline = b.timeline().clone();
+    let (reached, reaches) = mpsc::channel();
+    let (handle, handles) = mpsc::channel();
+    hooks::at("a record has its number, and is not made yet", move || {
+        let other = std::thread::spawn(move || {
+            let waits = reached.clone();
+            hooks::at("another thread makes a record", move || waits.send(()).unwrap());
+            drop(data);
+            b.fill_bytes(&mut copy, 1).unwrap();
+            // It has not waited, if that is where the first message comes from.
+            let _ = reached.send(());
+        });
+        handle.send(other).unwrap();
+        reaches.recv().unwrap();
+    });
+    timeline.record().unwrap();
+    handles.recv().unwrap().join().unwrap();
+    let calls = bench.recorder.calls();
+    let first =
+        calls.iter().find(|call| matches!(call, Call::RecordEvent { .. } | Call::Fill { .. }));
+    assert!(matches!(first, Some(Call::RecordEvent { .. })), "{}", bench.recorder.text());
+}
