@@ -121,12 +121,15 @@ impl<T> Inlet<T> {
         self.handled = handled;
     }
 
-    /// Takes the messages of an input with one edge: at most so many, and at least one.
+    /// Takes the messages of an input with one edge that wait when this is called: at most so many, and at least one.
     pub(crate) fn receive_batch(&mut self, at_most: usize) {
+        // A message that is taken makes room: a fast producer would prolong the batch for ever.
+        let waiting = self.waiting();
         self.receive();
-        for index in 1..=at_most.max(1) {
+        for index in 1..=at_most.min(waiting).max(1) {
             let Some(first) = self.edges.first_mut() else { return };
             if index > 1 {
+                crate::turns::point("a batch has taken a message");
                 first.receive();
             }
             let Some(message) = first.take() else { return };
@@ -366,5 +369,44 @@ impl<T> Inlet<T> {
             self.edges.push(queue_of_test(EdgeOptions::plain(self.name)));
         }
         self.edges[edge].push(envelope);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::message::{Payload, Policy};
+    use crate::turns::hooks;
+
+    fn send(edge: &mut Sender<u64>, number: u64) {
+        assert!(edge.has_room());
+        let (message, metadata) = (Payload::One(number), Metadata::default());
+        assert!(edge.push(Envelope { message, metadata, sent: None }).is_none());
+    }
+
+    /// Another thread sends one more whenever the batch has taken one.
+    fn send_at_each_step(mut edge: Sender<u64>, number: u64) {
+        hooks::at("a batch has taken a message", move || {
+            send(&mut edge, number);
+            send_at_each_step(edge, number + 1);
+        });
+    }
+
+    #[test]
+    fn a_batch_has_the_messages_that_wait_when_it_is_received() {
+        for (at_most, expected) in [(0, 1), (2, 2), (3, 3), (9, 3)] {
+            let mut inlet = Inlet::new("numbers");
+            let options = EdgeOptions::new("edge", 3, Policy::BackPressure).unwrap();
+            let mut edge = inlet.connect(options);
+            (0..3).for_each(|number| send(&mut edge, number));
+            send_at_each_step(edge, 3);
+            inlet.receive_batch(at_most);
+            assert_eq!(inlet.len(), expected, "a batch of {at_most}");
+            let taken: Vec<u64> = (0..expected).map(|_| inlet.take()).collect();
+            assert_eq!(taken, (0..expected as u64).collect::<Vec<_>>());
+            hooks::clear();
+        }
     }
 }

@@ -27,3 +27,8 @@ pub(super) fn reached(point: &'static str) {
 pub(crate) fn are_done() -> bool {
     HOOKS.with_borrow(Vec::is_empty)
 }
+
+/// Forgets the hooks of the calling thread.
+pub(crate) fn clear() {
+    HOOKS.with_borrow_mut(Vec::clear);
+}
