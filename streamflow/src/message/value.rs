@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// A value of [`Metadata`](super::Metadata). Numbers, `bool` and text convert to it.
+/// A value of [`Metadata`](super::Metadata). Numbers, `bool` and text convert to it; a `u64` or `usize` may be too large,
+/// and takes `i64::try_from`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Value {
@@ -64,7 +65,7 @@ macro_rules! values {
 
 values! {
     Bool: bool;
-    Integer: i64, i32, u32;
+    Integer: i64, i32, i16, i8, u32, u16, u8;
     Float: f64, f32;
     Text: &'static str, String, Cow<'static, str>;
 }
@@ -92,6 +93,8 @@ mod tests {
         };
         assert_eq!(read(true.into()), (Some(true), None, None, None));
         assert_eq!(read(7_u32.into()), (None, Some(7), Some(7.0), None));
+        assert_eq!(read(255_u8.into()), (None, Some(255), Some(255.0), None));
+        assert_eq!(read((-7_i16).into()), (None, Some(-7), Some(-7.0), None));
         assert_eq!(read((-7_i64).into()), (None, Some(-7), Some(-7.0), None));
         assert_eq!(read(0.5_f32.into()), (None, None, Some(0.5), None));
         assert_eq!(read("wide".into()), (None, None, None, Some("wide".to_owned())));
