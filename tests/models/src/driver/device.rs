@@ -303,7 +303,16 @@ unsafe impl Driver for Device {
     }
 
     fn device_info(&self, _: DeviceId) -> DriverResult<DeviceInfo> {
-        unreachable!("no model needs it")
+        Ok(DeviceInfo {
+            name: "model".to_owned(),
+            ordinal: None,
+            compute_capability: (9, 0),
+            multiprocessors: 1,
+            total_memory: 1 << 30,
+            priorities: (0, 0),
+            max_shared_bytes: 0,
+            is_simulated: true,
+        })
     }
 
     fn bind(&self, _: DeviceId) -> DriverResult<()> {
@@ -450,6 +459,18 @@ unsafe impl Driver for Device {
     fn trim(&self, _: DeviceId, _: u64) -> DriverResult<()> {
         self.called();
         Ok(())
+    }
+
+    unsafe fn adopt(&self, _: DeviceId, _: MemoryRange) -> DriverResult<()> {
+        unreachable!("a model has no memory of other code")
+    }
+
+    unsafe fn disown(&self, _: RawStream, _: MemoryRange) -> DriverResult<()> {
+        unreachable!("a model has no memory of other code")
+    }
+
+    unsafe fn wait_for_device(&self, _: RawStream) -> DriverResult<()> {
+        unreachable!("a model lends no memory to other code")
     }
 
     fn allocate_pinned(&self, _: DeviceId, bytes: u64) -> DriverResult<MemoryRange> {
