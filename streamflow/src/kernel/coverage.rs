@@ -74,9 +74,10 @@ fn refuse(
                 true => "a smaller view".to_owned(),
                 false => format!("the part `{argument}.slice_mut(..{covered})`"),
             };
+            let launch = grid.enough(longest);
             format!(
                 "it is for {covered} elements, so a GPU would not write the rest of `{argument}`, whose length is \
-                 {longest}; launch it with a grid of {longest}, or pass only {part}. {OPTIONS}"
+                 {longest}; {launch}, or pass only {part}. {OPTIONS}"
             )
         }
     };
@@ -126,6 +127,25 @@ mod tests {
             assert!(text.contains("`grid_stride`") && text.contains("`partial`"), "{text}");
         }
         assert!(launch(Elementwise, 3, 8).unwrap_err().contains("for 3 elements"));
+    }
+
+    #[test]
+    fn the_error_names_each_dimension_of_the_launch() {
+        for (grid, expected) in [
+            (Grid::from(100), "launch it with a grid of 16384, or pass"),
+            (
+                [128, 64].into(),
+                "a grid of 16384 elements in all; this launch has 128 x 64, or pass",
+            ),
+            (
+                [128, 8, 2].into(),
+                "a grid of 16384 elements in all; this launch has 128 x 8 x 2, or",
+            ),
+            (Grid::blocks([2, 1]), "16384 elements in all; this launch has 2 x 1 blocks, or pass"),
+        ] {
+            let text = launch(Coverage::Elementwise, grid, 16384).unwrap_err();
+            assert!(text.contains(expected), "{text}");
+        }
     }
 
     #[test]

@@ -186,6 +186,22 @@ impl Grid {
         size.saturating_mul(self.block(loaded, fixed).map_or(0, product))
     }
 
+    /// What to launch for this many elements. A kernel that is launched in several dimensions reads its index in each of
+    /// them, so that a grid of one dimension would be wrong.
+    #[cold]
+    pub(super) fn enough(&self, elements: u64) -> String {
+        if self.dimensions == 1 {
+            return format!("launch it with a grid of {elements}");
+        }
+        let sizes: Vec<_> =
+            self.size.iter().take(self.dimensions.into()).map(u64::to_string).collect();
+        let unit = if self.blocks { " blocks" } else { "" };
+        let sizes = sizes.join(" x ");
+        format!(
+            "launch it with a grid of {elements} elements in all; this launch has {sizes}{unit}"
+        )
+    }
+
     /// The threads of a block; `None` if the launch sets another number than the kernel is written for.
     #[inline(always)]
     fn block(&self, loaded: &LoadedKernel, fixed: Option<[u32; 3]>) -> Option<[u64; 3]> {
