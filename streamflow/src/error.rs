@@ -278,6 +278,22 @@ pub enum Error {
         port: &'static str,
     },
 
+    /// An operator asked for more messages in one tick than the edge of the input holds.
+    #[error(
+        "`receive_batch({at_most})` at `{port}`, but its edge `{edge}` holds {capacity}; give the edge \
+         `#[capacity({at_most})]`"
+    )]
+    BatchTooLarge {
+        /// The input.
+        port: &'static str,
+        /// How many messages it asked for.
+        at_most: usize,
+        /// The edge.
+        edge: &'static str,
+        /// How many messages the edge holds.
+        capacity: usize,
+    },
+
     /// A node that adopts the stream of a message has none yet.
     #[error(
         "`{node}` has no stream{}: it is marked `#[streams(none)]`, or calls `adopt()` or \

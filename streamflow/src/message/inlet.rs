@@ -31,6 +31,8 @@ pub struct Inlet<T> {
     recycler: Recycler<T>,
     /// What this tick, or the last one, did with the input.
     pub(crate) handled: Handled,
+    /// For [`Handled::Oversized`], how many messages the tick asked for.
+    asked: usize,
 }
 
 /// The messages that were received and not handed out yet, in the order of the edges; those of one edge in the order in
@@ -66,6 +68,7 @@ impl<T> Inlet<T> {
             staged: false,
             recycler: Recycler::new(),
             handled: Handled::Untouched,
+            asked: 0,
         }
     }
 
@@ -121,11 +124,15 @@ impl<T> Inlet<T> {
         self.handled = handled;
     }
 
-    /// Takes the messages of an input with one edge that wait when this is called: at most so many, and at least one.
+    /// Takes the messages of an input with one edge that wait when this is called: at most so many, and at least one. A
+    /// batch that its edge can't hold fails the tick.
     pub(crate) fn receive_batch(&mut self, at_most: usize) {
         // A message that is taken makes room: a fast producer would prolong the batch for ever.
         let waiting = self.waiting();
         self.receive();
+        if self.edges.first().is_some_and(|edge| at_most > edge.capacity()) {
+            (self.handled, self.asked) = (Handled::Oversized, at_most);
+        }
         for index in 1..=at_most.min(waiting).max(1) {
             let Some(first) = self.edges.first_mut() else { return };
             if index > 1 {
@@ -139,6 +146,13 @@ impl<T> Inlet<T> {
             }
             self.edges[index].put(message);
         }
+    }
+
+    /// [`Error::BatchTooLarge`], if this tick asked for more messages than the edge holds.
+    pub(crate) fn oversized(&self) -> Option<Error> {
+        let edge = self.edges.first().filter(|_| self.handled == Handled::Oversized)?;
+        let (port, at_most) = (self.name, self.asked);
+        Some(Error::BatchTooLarge { port, at_most, edge: edge.name(), capacity: edge.capacity() })
     }
 
     pub(crate) fn discard(&mut self) {
@@ -294,6 +308,8 @@ pub enum Handled {
     Taken,
     /// Nothing: it was neither received, left nor discarded.
     Untouched,
+    /// It was received in a batch that its edge can't hold.
+    Oversized,
 }
 
 impl<T> Inlet<T> {

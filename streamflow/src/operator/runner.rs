@@ -408,7 +408,7 @@ impl NodeRunner {
             self.cx.leave();
         }
         let handled = hooks.finish();
-        if handled == Handled::Untouched {
+        if handled >= Handled::Untouched {
             return Err(self.unhandled(hooks));
         }
         if !PLAIN
@@ -577,14 +577,15 @@ impl NodeRunner {
     #[inline(never)]
     fn unhandled(&mut self, hooks: &mut dyn Hooks) -> Box<Error> {
         self.reached = Reached::Nothing;
-        let (node, mut untouched) = (self.cx.node().to_owned(), None);
+        let (node, mut untouched, mut oversized) = (self.cx.node().to_owned(), None, None);
         hooks.inputs(&mut |input| {
             if input.finish() == Handled::Untouched {
                 untouched = untouched.or(Some(input.name()));
             }
+            oversized = oversized.take().or_else(|| input.oversized());
         });
         let port = untouched.unwrap_or_default();
-        self.failed("compute", Error::Unhandled { node, port }.into())
+        self.failed("compute", oversized.unwrap_or(Error::Unhandled { node, port }).into())
     }
 
     #[cold]

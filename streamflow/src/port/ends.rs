@@ -35,6 +35,8 @@ pub trait ReceivingEnd {
     /// Ends a tick: drops the received messages. Returns what the tick did with the input. An optional input need not
     /// be touched.
     fn finish(&mut self) -> Handled;
+    /// [`Error::BatchTooLarge`], if the tick asked for more messages than the edge holds.
+    fn oversized(&self) -> Option<Error>;
     /// Takes the messages of the tick, if it did not, and drops them.
     fn discard(&mut self);
     /// Drops all messages, except those that a feedback edge carries into the next run.

@@ -90,6 +90,10 @@ impl<P: InputPort> ReceivingEnd for Input<P> {
         self.inlet.finish()
     }
 
+    fn oversized(&self) -> Option<crate::Error> {
+        self.inlet.oversized()
+    }
+
     fn discard(&mut self) {
         self.inlet.discard();
     }

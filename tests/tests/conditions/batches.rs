@@ -6,7 +6,7 @@ use streamflow_tests::allocations::so_far;
 use streamflow_tests::seen::{Seen, all, push_seen};
 use streamflow_tests::stereo::Counter;
 use streamflow_tests::tensors::{SLOW, Tx, holds};
-use streamflow_tests::{Failed, Suite, check, check_equal};
+use streamflow_tests::{Failed, Suite, check, check_equal, check_error, check_text};
 
 use super::operators::{ms, simulated};
 
@@ -18,6 +18,7 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .seeded("batches_make_no_heap_allocations", no_allocations)
         .ordered("all_data_of_a_batch_is_ready", device_data)
         .both("a_harness_gives_batches", harness)
+        .both("a_batch_that_its_edge_cant_hold_is_an_error", too_large)
 }
 
 /// Notes when each batch came, and its numbers and sequence numbers.
@@ -90,7 +91,7 @@ graph! {
 
 /// A batch of 0 has one message, as `receive` has.
 fn rest(seed: u64) -> Result<(), Failed> {
-    for (at_most, size) in [(0, 1), (1, 1), (2, 2), (3, 3), (5, 5), (9, 5)] {
+    for (at_most, size) in [(0, 1), (1, 1), (2, 2), (3, 3), (5, 5)] {
         let seen = Seen::default();
         let report = Small::new(&simulated(seed)?.0, at_most, 11, seen.clone())?.run()?;
         check_equal(report.dropped, Vec::new())?;
@@ -100,6 +101,35 @@ fn rest(seed: u64) -> Result<(), Failed> {
         check_equal(numbers, (0..11).collect())?;
     }
     Ok(())
+}
+
+graph! {
+    struct TooLarge(at_most: usize, seen: Seen<(u64, Vec<u64>)>) {
+        #[when(count(3))]
+        let source: Counter = Counter::new();
+        let sink: Batches = Batches::new(at_most, seen);
+        source.number >> sink.number;
+    }
+}
+
+/// The first tick fails. As many as the edge holds are no error.
+fn too_large(platform: &Platform) -> Result<(), Failed> {
+    TooLarge::new(platform, 1, Seen::default())?.run()?;
+    let seen = Seen::default();
+    let run = TooLarge::new(platform, 4, seen.clone())?.run();
+    let text = check_error("a batch", run, |error| {
+        let Error::Operator { tick: 0, cause, .. } = error else { return false };
+        matches!(cause.downcast_ref(), Some(Error::BatchTooLarge { at_most: 4, capacity: 1, .. }))
+    })?;
+    check_text(
+        &text,
+        &[
+            "`sink`",
+            "`receive_batch(4)` at `number`, but its edge `source.number >> sink.number` holds 1",
+            "give the edge `#[capacity(4)]`",
+        ],
+    )?;
+    check_equal(all(&seen).len(), 1)
 }
 
 /// A message that is no number, so that each form is another type.

@@ -72,6 +72,10 @@ impl<T> Receiver<T> {
         self.edge.options.name
     }
 
+    pub(crate) fn capacity(&self) -> usize {
+        self.edge.options.capacity
+    }
+
     #[inline]
     pub(crate) fn is_feedback(&self) -> bool {
         self.edge.options.feedback

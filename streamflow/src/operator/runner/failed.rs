@@ -129,7 +129,7 @@ impl NodeRunner {
         let (mut took, mut untouched) = (false, false);
         let _second = drop_all(|| {
             hooks.inputs(&mut |input| match input.finish() {
-                Handled::Taken => took = true,
+                Handled::Taken | Handled::Oversized => took = true,
                 Handled::Untouched => untouched = true,
                 Handled::Left => {}
             });

@@ -10,7 +10,8 @@ impl<'t, A: ReceiveEach<'t>, S> In<'t, A, S> {
     /// [`receive`](Self::receive) does. The rest waits for a later tick. The operator gets them as [`Many`], in the
     /// order in which they were sent. It is for required inputs with one producer; `#[input(many)]` is for several.
     ///
-    /// The edge must hold as many: `#[capacity(8)]`. A batch of 8 messages, or what has come in 50 ms:
+    /// The edge must hold as many: `#[capacity(8)]`; else the tick fails with
+    /// [`Error::BatchTooLarge`](crate::Error::BatchTooLarge). A batch of 8 messages, or what has come in 50 ms:
     ///
     /// ```
     /// use streamflow::time::Clock;
