@@ -56,6 +56,7 @@ fn main() -> ExitCode {
         )
         .plain("a_thread_outside_of_the_exploration_is_named", threads::foreign)
         .plain("a_blocked_thread_is_named", threads::blocked)
+        .plain("a_run_that_nothing_can_notify_is_an_error", threads::never_notified)
         .plain("a_panic_of_a_scoped_thread_behaves_as_in_std", threads::panics)
         .run()
 }

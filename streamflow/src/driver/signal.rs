@@ -29,18 +29,21 @@ impl Signal {
 
     /// Sleeps until the signal was raised more than `seen` times, or `at_most` has passed. A thread that takes turns
     /// passes on its turn instead: once if there is a time limit, which may pass at any time, and else until the signal
-    /// was raised. So an explored test finds a wake-up that is lost.
-    pub(crate) fn sleep(&self, seen: u64, at_most: Duration) {
+    /// was raised. So an explored test finds a wake-up that is lost. Returns `false` in a test whose threads have all ended
+    /// or sleep, so that none is left to raise the signal.
+    pub(crate) fn sleep(&self, seen: u64, at_most: Duration) -> bool {
         let wait = |at_most| {
             let unchanged = |raised: &mut u64| *raised == seen;
             let slept = self.changed.wait_timeout_while(self.lock(), at_most, unchanged);
             drop(slept);
         };
-        if at_most >= NO_LIMIT && turns::takes_turns() {
-            turns::sleep(|| self.raised() != seen, wait);
-        } else if !turns::yield_turn() {
+        if at_most >= NO_LIMIT && turns::may_sleep() {
+            return turns::sleep(|| self.raised() != seen, wait);
+        }
+        if !turns::yield_turn() {
             wait(at_most);
         }
+        true
     }
 
     /// Ends a sleep that began before.

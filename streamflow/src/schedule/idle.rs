@@ -80,15 +80,16 @@ impl<'a> Idle<'a> {
         std::mem::take(&mut self.has_waited) || self.passes == 0
     }
 
-    /// Waits until something that the nodes wait for can have changed.
-    pub(super) fn wait(&mut self, waits: &Waits) -> Result<()> {
+    /// Waits until something that the nodes wait for can have changed. Returns `false` if nothing is left that could change
+    /// it: an explored test, which knows its threads, finds that out.
+    pub(super) fn wait(&mut self, waits: &Waits) -> Result<bool> {
         self.passes += 1;
         if self.passes == 1 {
             self.since = None;
         }
         let is_turn = turns::yield_turn();
         if waits.is_at_once() {
-            return Ok(());
+            return Ok(true);
         }
         let queries = self.must_query && !waits.points().is_empty();
         if self.passes == 1 || queries && self.passes < QUERIES_BEFORE_SLEEP {
@@ -98,7 +99,7 @@ impl<'a> Idle<'a> {
             } else if !is_turn {
                 std::thread::yield_now();
             }
-            return Ok(());
+            return Ok(true);
         }
         let now = self.platform.clock().now();
         let due = waits.earliest();
@@ -107,26 +108,24 @@ impl<'a> Idle<'a> {
             && self.platform.clock().advance_to(due)
         {
             self.has_waited = true;
-            return Ok(());
+            return Ok(true);
         }
         let since = *self.since.get_or_insert(now);
         // A simulated clock stands still meanwhile, so a spin would never end.
         let may_spin = !is_turn && !queries && !self.platform.clock().is_simulated();
         if may_spin && now.since(since) < self.platform.spin() {
             std::hint::spin_loop();
-            return Ok(());
+            return Ok(true);
         }
         let at_most = due.map_or(LONG, |due| due.since(now));
         self.has_waited = true;
         self.wakeup.sleep(self.seen, waits.points(), at_most)
     }
 
-    /// Sleeps until the command is not to pause.
-    pub(super) fn pause(&mut self, run: &RunControl) {
+    /// Sleeps until the command is not to pause. Returns `false` if no thread is left that could change it.
+    pub(super) fn pause(&mut self, run: &RunControl) -> bool {
         self.passes = 0;
         let seen = self.wakeup.raised();
-        if run.command() == Command::Pause {
-            run.signal().sleep(seen, LONG);
-        }
+        run.command() != Command::Pause || run.signal().sleep(seen, LONG)
     }
 }

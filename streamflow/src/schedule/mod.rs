@@ -4,6 +4,7 @@
 //!
 //! The scheduler decides which node runs next: [`run`](run()), [`run_for`], [`tick`] and [`end_run`] are its entries.
 
+mod asleep;
 mod calls;
 #[cfg(feature = "ctrlc")]
 mod ctrl_c;

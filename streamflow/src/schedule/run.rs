@@ -9,7 +9,7 @@ use super::limit::{Limit, RunFor};
 use super::nodes::{Nodes, has_work, statuses};
 use super::report::{End, Report, StoppedBy};
 use super::shared::Shared;
-use super::{stall, statistics};
+use super::{asleep, stall, statistics};
 use crate::context::{Activity, Command, RunControl, StopSource};
 use crate::driver::DriverError;
 use crate::driver::race::RaceWatch;
@@ -162,7 +162,9 @@ impl Run {
                     match control.command() {
                         Command::Run => {}
                         Command::Pause => {
-                            idle.pause(&control);
+                            if !idle.pause(&control) {
+                                return Err(asleep::paused());
+                            }
                             interrupt();
                             continue;
                         }
@@ -188,7 +190,9 @@ impl Run {
                         if let Limit::Until(moment) = run.limit {
                             waits.until(moment);
                         }
-                        idle.wait(waits)?;
+                        if !idle.wait(waits)? {
+                            return Err(asleep::waiting(&control));
+                        }
                         interrupt();
                     }
                     Passed::Ended(outcome) => return Ok(outcome),

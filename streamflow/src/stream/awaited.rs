@@ -80,9 +80,9 @@ impl Awaited {
             let mut points: Vec<Point> = left.iter().map(|(point, _)| *point).collect();
             points.dedup();
             let slept =
-                if points.is_empty() { Ok(()) } else { wakeup.sleep(seen, &points, AT_MOST) };
+                if points.is_empty() { Ok(true) } else { wakeup.sleep(seen, &points, AT_MOST) };
             match slept {
-                Ok(()) => locked(&self.tasks).waiting.extend(left),
+                Ok(_) => locked(&self.tasks).waiting.extend(left),
                 Err(_) => left.into_iter().for_each(|(_, task)| task.wake()),
             }
         }

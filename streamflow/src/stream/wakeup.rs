@@ -47,15 +47,16 @@ impl Wakeup {
     ///
     /// A point that was reached meanwhile has raised the signal since, or raises it as soon as it is
     /// watched, and then this does not sleep.
-    pub(crate) fn sleep(&mut self, seen: u64, points: &[Point], at_most: Duration) -> Result<()> {
+    ///
+    /// Returns `false` if nothing is left that could end the sleep: see [`Signal::sleep`].
+    pub(crate) fn sleep(&mut self, seen: u64, points: &[Point], at_most: Duration) -> Result<bool> {
         for &point in points {
             if !self.watchers.iter().any(|watcher| watcher.point == Some(point)) {
                 self.watch(points, point)?;
             }
         }
         let at_most = if points.is_empty() { at_most } else { at_most.min(WATCHDOG) };
-        self.signal.sleep(seen, at_most);
-        Ok(())
+        Ok(self.signal.sleep(seen, at_most))
     }
 
     fn watch(&mut self, points: &[Point], point: Point) -> Result<()> {

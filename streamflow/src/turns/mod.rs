@@ -34,8 +34,8 @@ use std::time::Duration;
 use participants::{Participant, Participants, Until};
 
 pub(crate) use participation::{
-    Participation, Registration, Thread, current, hold_turn, holds_turn, sleep, takes_turns,
-    thread_index, would_deadlock, yield_turn,
+    Participation, Registration, Thread, current, explain_sleep, hold_turn, holds_turn, may_sleep,
+    sleep, takes_turns, thread_index, would_deadlock, yield_turn,
 };
 pub(crate) use pct::Pct;
 
@@ -86,6 +86,8 @@ pub(crate) enum Trouble {
     Asleep {
         /// Its name, or where it was spawned.
         thread: String,
+        /// What it waits for, and what to do, if it has [said](explain_sleep) so.
+        waits_for: Option<String>,
     },
 }
 
@@ -93,9 +95,9 @@ impl Trouble {
     /// The name of the thread that caused it.
     pub(crate) fn thread(&self) -> &str {
         match self {
-            Self::Foreign { thread } | Self::Blocked { thread, .. } | Self::Asleep { thread } => {
-                thread
-            }
+            Self::Foreign { thread }
+            | Self::Blocked { thread, .. }
+            | Self::Asleep { thread, .. } => thread,
         }
     }
 }
@@ -108,11 +110,12 @@ impl Trouble {
                                      owns the threads that use its device, or it could not be repeated"
                 .to_owned(),
             Self::Blocked { since, .. } => format!(
-                "had the turn and did nothing since {since}: it is blocked by something outside of streamflow, \
-                 while the other threads of this explored test wait for their turn; let it wait for the \
+                "is blocked, perhaps in a `recv` or a lock of std, while it has the turn, for which the other threads \
+                 of this explored test wait; the last place that it passed is \"{since}\"; let it wait for the \
                  device, by `join`, or in a loop with `streamflow::testing::yield_now`"
             ),
-            Self::Asleep { .. } => "sleeps for ever: all other threads of this explored test have ended, sleep, or \
+            Self::Asleep { waits_for: Some(problem), .. } => problem.clone(),
+            Self::Asleep { waits_for: None, .. } => "sleeps for ever: all other threads of this explored test have ended, sleep, or \
                                     wait for it, and none has woken it; what it waits for never comes, or its \
                                     wake-up is lost"
                 .to_owned(),
@@ -249,8 +252,25 @@ impl Turns {
     fn report_asleep(&self, index: usize) {
         let mut state = self.lock();
         let thread = state.threads.name(index);
-        state.trouble.get_or_insert(Trouble::Asleep { thread });
+        state.trouble.get_or_insert(Trouble::Asleep { thread, waits_for: None });
         self.end_turns(&state);
+    }
+
+    /// The thread, which nothing has woken, says what it waits for. Returns its name.
+    fn explain_sleep(&self, index: usize, problem: &str) -> String {
+        let mut state = self.lock();
+        let name = state.threads.name(index);
+        if let Some(Trouble::Asleep { thread, waits_for }) = &mut state.trouble
+            && *thread == name
+        {
+            waits_for.get_or_insert_with(|| problem.to_owned());
+        }
+        name
+    }
+
+    /// Whether turns have ended since a thread sleeps that no other one can wake.
+    fn is_asleep(&self) -> bool {
+        matches!(self.lock().trouble, Some(Trouble::Asleep { .. }))
     }
 
     /// Passes on the turn until the awaited threads have ended.

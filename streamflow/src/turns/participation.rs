@@ -70,17 +70,34 @@ pub(crate) fn yield_turn() -> bool {
     !turns.is_over()
 }
 
+/// Whether the calling thread sleeps by [`sleep`]: it takes turns, or they have ended by such a sleep.
+pub(crate) fn may_sleep() -> bool {
+    let ended = || current().is_some_and(|thread| thread.turns.is_asleep());
+    takes_turns() || !holds_turn() && ended()
+}
+
 /// Sleeps without a time limit until `is_awake`, for a thread that another one wakes. Outside of runs it returns at
 /// once. In a run that no thread is left to wake it, `wait` sleeps for some time, since a thread that takes no turns may
-/// wake it; after that the run is in [trouble](super::Trouble).
-pub(crate) fn sleep(is_awake: impl Fn() -> bool, wait: impl FnOnce(Duration)) {
-    let Some(Thread { turns, index }) = current() else { return };
-    if !turns.sleep(index, &is_awake) && !turns.is_over() {
-        wait(turns.patience);
-        if !is_awake() {
-            turns.report_asleep(index);
-        }
+/// wake it; after that the run is in [trouble](super::Trouble). Returns `false` then: nothing will wake the thread.
+pub(crate) fn sleep(is_awake: impl Fn() -> bool, wait: impl FnOnce(Duration)) -> bool {
+    let Some(Thread { turns, index }) = current() else { return true };
+    if turns.sleep(index, &is_awake) || turns.is_over() && !turns.is_asleep() {
+        return true;
     }
+    wait(turns.patience);
+    if is_awake() {
+        return true;
+    }
+    turns.report_asleep(index);
+    false
+}
+
+/// Says what the calling thread waits for and what to do, after a [`sleep`] that nothing has ended. Returns the thread's
+/// name.
+pub(crate) fn explain_sleep(problem: &str) -> String {
+    current().map_or_else(super::thread_name, |Thread { turns, index }| {
+        turns.explain_sleep(index, problem)
+    })
 }
 
 #[cfg(debug_assertions)]

@@ -3,6 +3,7 @@
 use std::sync::{Arc, mpsc};
 use std::thread;
 
+use streamflow::operator::AsyncHandle;
 use streamflow::prelude::*;
 use streamflow::testing::{Explorer, explore, scope};
 use streamflow_tests::kernels::{add_one, fill};
@@ -168,7 +169,66 @@ pub(crate) fn blocked() -> Result<(), Failed> {
     let found = Explorer::new().seeds(64).run(test)?;
     let text = check_error("blocked", found.check(), |error| matches!(error, Error::Explored(_)))?;
     let me = thread::current().name().unwrap_or_default().to_owned();
-    check_text(&text, &[&format!("thread `{me}"), "blocked", "yield_now", "STREAMFLOW_TEST_SEED="])
+    let expected = "is blocked, perhaps in a `recv` or a lock of std, while it has the turn";
+    check_text(&text, &[&format!("thread `{me}"), expected, "yield_now", "STREAMFLOW_TEST_SEED="])?;
+    check_text(&text, &["the last place that it passed is \""])
+}
+
+#[operator]
+struct Button {
+    #[output]
+    number: u64,
+}
+
+impl Compute for Button {
+    fn compute(&mut self, io: ButtonIo<'_>, cx: &ExecutionContext) -> Result<()> {
+        io.number.emit(cx.tick())
+    }
+}
+
+graph! {
+    struct Pressed(handle: AsyncHandle) {
+        #[when(asynchronous(handle))] let button: Button = Button::new();
+        button.number >> _;
+    }
+}
+
+/// A run waits for notices, and no thread is left that could send one.
+pub(crate) fn never_notified() -> Result<(), Failed> {
+    let alone = Explorer::new().seeds(1).run(|platform| {
+        let handle = AsyncHandle::new();
+        let mut graph = Pressed::new(platform, handle.clone())?;
+        handle.notify()?;
+        let report = graph.run().map(drop);
+        drop(handle);
+        Ok(report?)
+    })?;
+    let joined = Explorer::new().seeds(1).run(|platform| {
+        let handle = AsyncHandle::new();
+        let running = Pressed::new(platform, handle.clone())?.spawn()?;
+        // The test does not look at the error of the run.
+        let _unseen = running.join();
+        drop(handle);
+        Ok(())
+    })?;
+    for found in [alone, joined] {
+        let cause = found.failing.as_ref().map(|failing| failing.cause.clone());
+        let Some(Error::Thread { problem, .. }) = cause else { return Err(Failed::msg(found)) };
+        let waits = "waits for `asynchronous(handle)` of `button`, and every thread of this test has ended or waits";
+        check_text(
+            &problem,
+            &[waits, "nothing can notify it; call `close()`, or drop the handles"],
+        )?;
+    }
+    // The control: with the handle closed, or dropped, the run ends.
+    let closed = Explorer::new().seeds(2).run(|platform| {
+        let handle = AsyncHandle::new();
+        let mut graph = Pressed::new(platform, handle.clone())?;
+        handle.notify()?;
+        handle.close();
+        Ok(graph.run().map(drop)?)
+    })?;
+    Ok(closed.check()?)
 }
 
 /// A panic in a thread is reported by its handle, or by the scope.
