@@ -36,6 +36,7 @@ pub use options::{NodeOptions, NodeStreams};
 pub use readiness::{Progress, Readiness, Step};
 #[doc(hidden)]
 pub use recovery::OnFailure;
+pub(crate) use recovery::text_of;
 #[doc(hidden)]
 pub use statistics::NodePaths;
 pub(crate) use statistics::Succession;

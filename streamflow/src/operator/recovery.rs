@@ -73,6 +73,10 @@ impl Recovery {
         self.due = None;
     }
 
+    pub(super) fn policy(&self) -> OnFailure {
+        self.policy
+    }
+
     pub(super) fn failures(&self) -> u64 {
         self.failures
     }
@@ -127,23 +131,26 @@ impl Recovery {
                 Verdict::Replace
             }
         };
-        if verdict != Verdict::End {
-            self.report(error);
-        }
+        self.report(error, verdict);
         verdict
     }
 
-    /// Logs a failure that the run survives, and keeps the text of the first one.
-    fn report(&mut self, error: &Error) {
+    /// Logs a failure that the run survives, and keeps the text of the first failure.
+    fn report(&mut self, error: &Error, verdict: Verdict) {
+        if verdict == Verdict::End && self.first.is_some() {
+            return;
+        }
         let text = text_of(error);
-        let (failures, policy) = (self.failures, self.policy);
-        tracing::warn!(failures, ?policy, "{text}");
+        if verdict != Verdict::End {
+            let (failures, policy) = (self.failures, self.policy);
+            tracing::warn!(failures, ?policy, "{text}");
+        }
         self.first.get_or_insert(text);
     }
 }
 
 /// The text of an error. The code that makes it may be the user's, and may panic.
-pub(super) fn text_of(error: &Error) -> String {
+pub(crate) fn text_of(error: &Error) -> String {
     caught(|| error.to_string())
         .unwrap_or_else(|panic| format!("an error whose text can't be made: it panicked: {panic}"))
 }

@@ -160,6 +160,7 @@ impl NodeRunner {
             name: self.cx.node().to_owned(),
             ticks: self.cx.tick(),
             count: self.count,
+            on_failure: self.recovery.policy(),
             failures: self.recovery.failures(),
             restarts: self.recovery.restarts(),
             first_failure: self.recovery.first().map(str::to_owned),

@@ -1,5 +1,6 @@
 //! What a node is doing, for reports about a run.
 
+use super::recovery::OnFailure;
 use super::statistics::NodeTimes;
 use crate::message::EdgeStatus;
 use crate::param::ParamChange;
@@ -13,11 +14,13 @@ pub struct NodeStatus {
     pub ticks: u64,
     /// `#[when(count(n))]`: how many it may do.
     pub count: Option<u64>,
+    /// What it does when a tick fails.
+    pub(crate) on_failure: OnFailure,
     /// How many ticks and restarts failed in this run.
     pub failures: u64,
     /// How often a fresh operator took the place of one that had failed.
     pub restarts: u64,
-    /// The text of the first failure that the run survived.
+    /// The text of the first failure in this run.
     pub first_failure: Option<String>,
     /// Whether it has called [`ExecutionContext::finish`](crate::ExecutionContext::finish).
     pub is_finished: bool,
@@ -90,6 +93,7 @@ impl NodeStatus {
             name: name.to_owned(),
             ticks: 0,
             count: None,
+            on_failure: OnFailure::Stop,
             failures: 0,
             restarts: 0,
             first_failure: None,
@@ -109,6 +113,20 @@ impl NodeStatus {
 }
 
 impl NodeStatus {
+    /// How its failures have changed what it sent, as text that follows the number of its ticks. Empty if it has failed in
+    /// no tick that the run survived.
+    pub(crate) fn failed_ticks(&self) -> String {
+        match (self.failures, self.on_failure) {
+            (0, _) | (_, OnFailure::Stop) => String::new(),
+            (failed, OnFailure::Skip) => {
+                format!(", of which {failed} failed and sent nothing (`on_failure(skip)`)")
+            }
+            (failures, OnFailure::Restart { .. }) => {
+                format!(", with {failures} failure(s) that sent nothing (`on_failure(restart)`)")
+            }
+        }
+    }
+
     /// Its outputs at which none of its ticks emitted anything, although they have consumers: perhaps a forgotten `emit`.
     pub(crate) fn silent_outputs(&self) -> impl Iterator<Item = &PortStatus> {
         let has_worked = self.ticks > self.failures;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::times::{self, Table};
 use crate::message::Policy;
-use crate::operator::{NodeStatus, Summary};
+use crate::operator::{NodeStatus, OnFailure, Summary};
 use crate::param::ParamChange;
 use crate::platform::Platform;
 
@@ -82,7 +82,10 @@ pub enum End {
     NotYet,
     /// The run has failed, and `join` returns its error. Only a [handle](crate::schedule::RunHandle::report) returns
     /// such a report.
-    Failed,
+    Failed {
+        /// The text of that error.
+        error: String,
+    },
 }
 
 /// What has stopped a run.
@@ -107,10 +110,12 @@ pub struct NodeReport {
     pub name: String,
     /// How many ticks it did, the failed ones included.
     pub ticks: u64,
-    /// How many of its ticks and restarts failed. The run went on, since the node has `#[on_failure(…)]`.
+    /// How many of its ticks and restarts failed. The run went on if the node has `#[on_failure(…)]`.
     pub failures: u64,
     /// How often a fresh operator took the place of one that had failed.
     pub restarts: u64,
+    /// Whether its policy restarts it.
+    has_restart: bool,
     /// The text of the first failure.
     pub first_failure: Option<String>,
     /// The outputs at which none of its ticks emitted a message, although they have consumers. Empty for a node that did
@@ -133,6 +138,7 @@ impl NodeReport {
             ticks: node.ticks,
             failures: node.failures,
             restarts: node.restarts,
+            has_restart: matches!(node.on_failure, OnFailure::Restart { .. }),
             first_failure: node.first_failure.clone(),
             silent_outputs: node.silent_outputs().map(|output| output.name).collect(),
             host_time: times.and_then(|times| times.host_time),
@@ -286,7 +292,7 @@ impl fmt::Display for End {
             Self::TicksDone => write!(f, "the ticks of `run_for` are done"),
             Self::TimeOver => write!(f, "the time of `run_for` is over"),
             Self::NotYet => write!(f, "it has not ended"),
-            Self::Failed => write!(f, "by an error"),
+            Self::Failed { error } => write!(f, "by an error: {error}"),
         }
     }
 }
@@ -329,12 +335,20 @@ impl fmt::Display for Report {
             writeln!(f, "{name:width$}  {ticks:>12}")?;
         }
         let failed = || self.nodes.iter().filter(|node| node.failures > 0);
+        // A column for the nodes that may be restarted, if one of them has failed.
+        let column = |text: String| match failed().any(|node| node.has_restart) {
+            true => format!("  {text:>8}"),
+            false => String::new(),
+        };
         if failed().next().is_some() {
-            writeln!(f, "{:width$}  {:>12}  {:>8}  first failure", "failures of", "", "restarts")?;
+            let restarts = column("restarts".into());
+            writeln!(f, "{:width$}  {:>12}{restarts}  first failure", "failures of", "")?;
         }
-        for NodeReport { name, failures, restarts, first_failure, .. } in failed() {
+        for NodeReport { name, failures, restarts, has_restart, first_failure, .. } in failed() {
             let first = first_failure.as_deref().unwrap_or_default();
-            writeln!(f, "{name:width$}  {failures:>12}  {restarts:>8}  {first}")?;
+            let restarts = if *has_restart { restarts.to_string() } else { String::new() };
+            let restarts = column(restarts);
+            writeln!(f, "{name:width$}  {failures:>12}{restarts}  {first}")?;
         }
         let silent = self.nodes.iter().filter(|node| !node.silent_outputs.is_empty());
         for NodeReport { name, ticks, silent_outputs, .. } in silent {

@@ -15,7 +15,7 @@ use crate::driver::DriverError;
 use crate::driver::race::RaceWatch;
 use crate::error::{Error, Result, forget};
 use crate::graph::{NodeStatus, Waits};
-use crate::operator::Succession;
+use crate::operator::{Succession, text_of};
 use crate::platform::Platform;
 use crate::turns;
 
@@ -277,22 +277,31 @@ impl Run {
                 followed.push(DriverError::Sticky { call, cause }.into());
             }
         }
-        let end = if has_failed { End::Failed } else { why(outcome, &at_end) };
+        let done = with_followed(done, followed);
+        let end = match &done {
+            Ok(()) => why(outcome, &at_end),
+            Err(error) => End::Failed { error: text_of(error) },
+        };
         let report = Report::new(end, &at_end, &statuses(nodes), &self.platform);
         self.limit.end(nodes);
         if let Some(shared) = shared {
             shared.publish(report.clone());
         }
-        let cause = match done {
-            Err(cause) => cause,
-            Ok(()) if followed.is_empty() => return Ok(report),
-            Ok(()) => followed.remove(0),
-        };
-        if followed.is_empty() {
-            return Err(cause);
-        }
-        Err(Error::Run { cause: Box::new(cause), followed })
+        done.map(|()| report)
     }
+}
+
+/// The error of a run, with those that followed while the graph was being stopped.
+fn with_followed(done: Result<()>, mut followed: Vec<Error>) -> Result<()> {
+    let cause = match done {
+        Err(cause) => cause,
+        Ok(()) if followed.is_empty() => return Ok(()),
+        Ok(()) => followed.remove(0),
+    };
+    if followed.is_empty() {
+        return Err(cause);
+    }
+    Err(Error::Run { cause: Box::new(cause), followed })
 }
 
 /// Why a run has ended well.

@@ -248,12 +248,15 @@ impl<'a> Graph<'a> {
             return (text, Vec::new());
         }
         if let Some(count) = status.count.filter(|_| status.has_reached_count()) {
-            return (format!("`{name}` is done: its `count` of {count} is reached"), Vec::new());
+            let failed = status.failed_ticks();
+            let text = format!("`{name}` is done: its `count` of {count} is reached{failed}");
+            return (text, Vec::new());
         }
+        let failed = status.failed_ticks();
         let ticks = match (status.count, status.ticks) {
-            (Some(count), ticks) => format!("`{name}`, after {ticks} of {count} ticks,"),
-            (None, 1) => format!("`{name}`, after 1 tick,"),
-            (None, ticks) => format!("`{name}`, after {ticks} ticks,"),
+            (Some(count), ticks) => format!("`{name}`, after {ticks} of {count} ticks{failed},"),
+            (None, 1) => format!("`{name}`, after 1 tick{failed},"),
+            (None, ticks) => format!("`{name}`, after {ticks} ticks{failed},"),
         };
         let has = self.waiting(node).map(|edge| format!("`{}`", edge.name)).collect::<Vec<_>>();
         let (blockers, has_some) = (self.blockers(node), !has.is_empty());

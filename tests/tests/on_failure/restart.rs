@@ -71,6 +71,7 @@ fn fresh(platform: &Platform) -> Result<(), Failed> {
     let filter = report.nodes.iter().find(|node| node.name == "filter");
     let counts = filter.map(|node| (node.ticks, node.failures, node.restarts));
     check(counts == Some((10, 3, 3)), || report.to_string())?;
+    check_text(&report.to_string(), &["restarts  first failure"])?;
     check(report.dropped.is_empty(), || report.to_string())?;
     check_operators(&log, [4, 4, 4, 3])?;
     drop(graph);

@@ -80,7 +80,14 @@ fn each_hook(platform: &Platform) -> Result<(), Failed> {
             check_text(&text, &["`faulty`", &format!("`{hook}`"), "as told"])?;
             check_equal(handle.status().nodes[1].activity, Activity::Failed)?;
             let report = handle.report()?;
-            check_equal(report.end, End::Failed)?;
+            check_equal(&report.end, &End::Failed { error: text.clone() })?;
+            check_text(&report.to_string(), &[&format!("the run ended: by an error: {text}")])?;
+            let faulty = &report.nodes[1];
+            let expected = (hook == "compute").then(|| text.clone());
+            check_equal(
+                (faulty.failures > 0, &faulty.first_failure),
+                (expected.is_some(), &expected),
+            )?;
             // The graph is still there, and fails again in the same way.
             let mut running = Faults::new(platform, Fault { hook, panics })?.spawn()?;
             let done = running.join_timeout(Duration::from_secs(60));
