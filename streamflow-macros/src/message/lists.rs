@@ -19,6 +19,8 @@ pub(super) fn fields_impl(message: &Message, generics: &Generics) -> Option<Toke
         Shape::Enum(variants) => of_enum(variants),
     };
     Some(quote! {
+        // Else an error about a field that can't be copied names the derive as its origin.
+        #[diagnostic::do_not_recommend]
         impl #impl_generics ::streamflow::__private::Fields for #ident #type_generics
         #where_clause
         {

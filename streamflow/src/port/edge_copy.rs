@@ -10,6 +10,12 @@ use crate::stream::{CudaStream, CudaStreamPool, Point};
 
 /// A message, or a part of one, that can be copied: device data on a stream, to the device of that stream. A message of
 /// host data alone has no stream.
+#[diagnostic::on_unimplemented(
+    message = "`#[copy]` can't copy `{Self}`",
+    label = "no copy of this message can be made",
+    note = "tensors, buffers, host data that is `Clone`, and structs of them can be copied; for others insert an operator that makes the copy",
+    note = "consumers that read the message with `&T` need no copy: declare their inputs so, and remove `#[copy]`"
+)]
 pub trait CopyPart: Sized {
     #[doc(hidden)]
     fn copy_on(&self, stream: Option<&CudaStream>, cx: &ExecutionContext) -> Result<Self>;
@@ -49,6 +55,8 @@ impl<M: CopyPart> CopyPart for Vec<M> {
 
 macro_rules! copy_by_clone {
     ($([$($generics:tt)*] $ty:ty),*) => {$(
+        // Else an error about other types names this macro as its origin.
+        #[diagnostic::do_not_recommend]
         impl<$($generics)*> CopyPart for $ty {
             fn copy_on(&self, _: Option<&CudaStream>, _: &ExecutionContext) -> Result<Self> {
                 Ok(self.clone())
@@ -68,6 +76,12 @@ impl<M: Fields<List: CopyFields>> CopyPart for M {
 
 /// A struct or an enum with `#[derive(Message)]`, as a list of its fields. `#[derive(Message)]` implements it, so that an edge can
 /// copy the message field by field.
+#[diagnostic::on_unimplemented(
+    message = "`#[copy]` can't copy `{Self}`",
+    label = "the message is a `{Self}`, or has a field of this type, of which no copy can be made",
+    note = "tensors, buffers, host data that is `Clone`, and structs of them can be copied; for others insert an operator that makes the copy",
+    note = "consumers that read the message with `&T` need no copy: declare their inputs so, and remove `#[copy]`"
+)]
 pub trait Fields {
     /// The types of the fields.
     type List: FieldList;
@@ -173,7 +187,7 @@ impl CopyFields for Neither {
 )]
 pub trait CopyOnEdge: CopyPart + Message {}
 
-#[diagnostic::do_not_recommend]
+// An error goes on from here to the field that can't be copied.
 impl<M: CopyPart + Message> CopyOnEdge for M {}
 
 /// A message that `#[transfer]` can copy to another device.
