@@ -24,7 +24,8 @@
 //! | [15. A run says why it ended](a_run_says_why) | the run |
 //! | [16. A seed repeats a run, threads included](a_seed_repeats_a_run) | the run |
 //!
-//! Beside the laws: [when a node runs](conditions), what [the race checker reports](race_reports), and where [the
+//! Beside the laws: [when a node runs](conditions), [threads beside a graph](threads), [what happens when a tick
+//! fails](failures), what [the race checker reports](race_reports), and where [the
 //! simulator and CUDA](simulator_and_cuda) differ.
 //!
 //! Law 17 is planned: `NOT_YET` in `.ci/laws.py`.
@@ -92,6 +93,12 @@ pub mod a_seed_repeats_a_run {}
 
 #[doc = include_str!("running_a_graph.md")]
 pub mod running_a_graph {}
+
+#[doc = include_str!("threads.md")]
+pub mod threads {}
+
+#[doc = include_str!("failures.md")]
+pub mod failures {}
 
 #[doc = include_str!("coming_from_holoscan.md")]
 pub mod coming_from_holoscan {}
