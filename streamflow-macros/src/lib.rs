@@ -99,6 +99,14 @@ use self::guard::guarded;
 ///   loop*, `for (auto i = thread_index(); i < out_len; i += thread_count())`, or another loop over the elements,
 /// - `partial`: the body does not write every element, or each thread writes several without a loop over all.
 ///
+/// Only the number of elements is compared, and not the shape of the grid. Sizes are x first: the grid of an image is
+/// `[cols, rows]`, with `thread_index()` as the column and `thread_index_y()` as the row. The simulator can't show these
+/// mistakes, since its Rust body knows no threads; on a GPU they leave elements unwritten:
+/// - `[rows, cols]` in place of `[cols, rows]`. The product is the same, so the launch is accepted.
+/// - a grid of one number, `image.len()`, for a body that uses `thread_index_y()`: it is 0 in every thread.
+///
+/// `compare_bodies` finds both on a GPU, if rows and columns differ in number.
+///
 /// # Requirements
 /// `requires(a.len() == b.len(), out.len() * cols as usize == a.len())`: Rust conditions over the lengths and the
 /// scalars. Every launch checks them. If one does not hold, the launch fails with an error that lists all values. A
@@ -214,7 +222,8 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// - `#[on_failure(stop)]`, the default: if a tick of the node fails, or panics, the run ends with the error.
 /// - `#[on_failure(skip)]`: the tick's messages are gone, also those of required inputs that it had not received yet. It
-///   sends nothing, and the node goes on. Such a tick counts as a tick.
+///   sends nothing, and the node goes on. Such a tick counts as a tick. An operator that joins the node's output with
+///   another branch of the same source must join by sequence number: `streamflow::guide::failures`.
 /// - `#[on_failure(restart(n, back_off))]`: a fresh operator takes the place of the one that failed. A tick that
 ///   received no message keeps them in their queues; otherwise they are gone, as with `skip`. The failed operator is stopped at once;
 ///   an error of its `stop` is logged. When the node has the messages for its next tick, and `back_off` (`10ms`, or a

@@ -19,7 +19,7 @@
 //!    in a [`Failure`].
 //! 5. `operator/node.rs` passes it from `compute` to `operator/runner.rs`, which wraps it in an [`Error::Operator`],
 //!    with node, hook and tick. A panic of the hook becomes an [`Error::Panicked`] there.
-//! 6. `schedule/greedy.rs`: [`schedule::run`](crate::schedule::run) stops all nodes, and returns the error, in an
+//! 6. `schedule/greedy.rs`: the run stops all nodes, and returns the error, in an
 //!    [`Error::Run`] if more errors followed.
 //! 7. A `main` that returns the error prints its `Debug` form, which is the same text as `Display`.
 //!

@@ -151,7 +151,7 @@ impl ExecutionContext {
     }
 
     /// How many ticks this operator has done in this run before this one: 0 in the first. Another
-    /// [`run`](crate::schedule::run) of the same graph counts from 0 again, though the operator keeps its
+    /// run of the same graph counts from 0 again, though the operator keeps its
     /// state.
     pub fn tick(&self) -> u64 {
         self.tick.get()

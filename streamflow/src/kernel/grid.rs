@@ -28,8 +28,8 @@ const MAX_THREADS: [u64; 3] = [1024, 1024, 64];
 /// Without [`threads`](Grid::threads) a block has the size that the kernel was written for
 /// (`#[kernel(threads(256), …)]`), or else the one that keeps the device busiest with this kernel. The last block
 /// may reach beyond the elements, so a kernel compares its index with the length. With zero elements or blocks
-/// nothing is launched. A grid that is too small for the slices that a kernel writes is refused: see
-/// [`Coverage`](super::Coverage).
+/// nothing is launched. A grid that is too small for the slices that a kernel writes is refused: see *The grid* in the
+/// documentation of [`#[kernel]`](macro@crate::kernel).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Grid {
     size: [u64; 3],

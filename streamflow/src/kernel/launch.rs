@@ -16,9 +16,14 @@ impl CudaStream {
     ///
     /// The kernel is compiled the first time that it is launched on a device.
     ///
+    /// Write the tuple of arguments in the call. There the compiler knows the types of the parameters, so a `&Tensor` or
+    /// a `&Buffer` becomes the `&DeviceSlice` that the kernel takes. In a tuple that was made before, in a variable, it
+    /// stays a `&Tensor`, which is a type error.
+    ///
     /// # Errors
     /// A requirement of the kernel that does not hold; an illegal grid, or one that is too small for the kernel's
-    /// `&mut` slices ([`Coverage`](super::Coverage)); memory of another device or platform; CUDA source that does not compile; the driver's.
+    /// `&mut` slices, as [`#[kernel]`](macro@crate::kernel) says under *The grid*; memory of another device or platform;
+    /// CUDA source that does not compile; the driver's.
     #[track_caller]
     pub fn launch<K: Kernel>(&self, grid: impl IntoGrid, args: K::Args<'_>) -> Result<()> {
         let mut passing = Passing::new();

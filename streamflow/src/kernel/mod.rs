@@ -7,7 +7,11 @@
 //! Environment variables, each read once:
 //! - `STREAMFLOW_NVRTC_DIR`: the directory of `libnvrtc.so`; no other is searched.
 //! - `STREAMFLOW_CACHE_DIR`: the directory for compiled code; `off` keeps it in memory only.
-//! - `STREAMFLOW_CHECK_BOUNDS`: `1` checks every index on the device.
+//! - `STREAMFLOW_CHECK_BOUNDS`: `1` checks on the device what a CUDA body accesses by a slice or a view: `a[i]`, `*a`,
+//!   `auto row = a + n; row[i]`, and the `a(y, x)` of a view. An access out of range changes no memory, and a later call
+//!   returns [`Error::OutOfBounds`](crate::Error::OutOfBounds). Not checked are accesses by bare pointers that the body makes, as
+//!   `&a[i]` or `float* p = a` (then only the place where the pointer is made is checked), and shared memory. On the
+//!   simulator the variable changes nothing: there a slice is a Rust slice, whose own check panics.
 
 mod bounds;
 mod cache;

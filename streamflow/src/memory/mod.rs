@@ -14,8 +14,9 @@
 //! | [`Download<T>`] | a copy to the host that can't be read before it is complete |
 //! | [`ForeignMemory`] | memory of other code, which becomes one of the above |
 //! | [`Downloaded<T>`] | a complete one, from asynchronous code: `download.await?` |
-#![doc = ""]
-#![doc = include_str!("README.md")]
+//!
+//! How work is ordered by the memory that it uses, and how memory is reused and freed while the host goes on, is in
+//! `memory/README.md`, beside the source: a text for those who work on streamflow.
 
 pub(crate) mod access;
 mod allocator;

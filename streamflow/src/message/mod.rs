@@ -5,7 +5,7 @@
 //!
 //! On its edge a message is in an `Envelope` (`payload.rs`): the payload, its metadata, and the point at which its
 //! device data is ready. The edge is a queue (`queue.rs`) with two ends. The consumer's is in an [`Inlet`] (`inlet.rs`),
-//! the producer's in an [`Outlet`](crate::port::Outlet), in `port`. The documentation of [`port`](crate::port)
+//! the producer's in an `Outlet`, in `port`. The documentation of [`port`](crate::port)
 //! follows a message from `emit` to the next `receive_cuda_stream`.
 
 mod carried;

@@ -1,7 +1,7 @@
 //! Parameters: fields of an operator that any thread may set while a graph runs.
 //!
 //! `#[param] threshold: f32` leaves the field in the operator, so that `compute` reads it as `self.threshold`. Beside
-//! it, the node has a [`ParamCell`] with the value that was set last. A handle, which `#[operator]` writes as
+//! it, the node has a cell with the value that was set last. A handle, which `#[operator]` writes as
 //! `CfarParams`, sets the cells; the node copies new values into its fields before it calls a hook.
 //!
 //! By file:

@@ -2,7 +2,7 @@
 //! and what other threads see of a run ([`RunHandle`]). The guide's page on
 //! [running a graph](crate::guide::running_a_graph) compares the methods that run a graph.
 //!
-//! The scheduler decides which node runs next: [`run`](run()), [`run_for`], [`tick`] and [`end_run`] are its entries.
+//! The scheduler decides which node runs next. The graph's methods `run`, `run_for`, `tick` and `end_run` are its entries.
 
 mod asleep;
 mod calls;

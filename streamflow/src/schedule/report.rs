@@ -73,10 +73,9 @@ pub enum End {
         /// By whom.
         by: StoppedBy,
     },
-    /// The nodes without inputs have done the ticks of [`run_for`](crate::schedule::run_for), and no node can run any
-    /// more.
+    /// The nodes without inputs have done the ticks of `run_for`, and no node can run any more.
     TicksDone,
-    /// The time of [`run_for`](crate::schedule::run_for) is over.
+    /// The time of `run_for` is over.
     TimeOver,
     /// The run has not ended: this is a [report so far](crate::schedule::Running::report).
     NotYet,

@@ -137,7 +137,7 @@ impl<G: Graph + 'static> Running<G> {
     /// Waits for the end of the run, and returns its result. The graph is dropped.
     ///
     /// # Errors
-    /// Those of [`run`](super::run()); [`Error::RunOver`] if [`join_timeout`](Self::join_timeout) has returned the
+    /// Those of the graph's method `run`; [`Error::RunOver`] if [`join_timeout`](Self::join_timeout) has returned the
     /// result; [`Error::StillRunning`] if an operator of the graph calls this.
     pub fn join(mut self) -> Result<Report> {
         let done = self.owner.wait();

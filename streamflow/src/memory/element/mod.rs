@@ -99,7 +99,7 @@ elements! {
 #[derive(Debug)]
 pub enum f16 {}
 
-/// As [`f16`], for the `bf16` of the crate `half`.
+/// As [`f16`](enum@f16), for the `bf16` of the crate `half`.
 ///
 /// ```compile_fail,E0277
 /// let halves: streamflow::Tensor<streamflow::memory::bf16>;
