@@ -2,7 +2,7 @@
 //! [`Graph`] for it; functions of a program that take any graph name the trait. The runs of a graph are in
 //! [`schedule`](crate::schedule).
 //!
-//! The fields of the struct are boxes of [`Node`]s. A scheduler sees the nodes as [`AnyNode`]s, in an order in which
+//! The fields of the struct are boxes of `Node`s. A scheduler sees the nodes as `AnyNode`s, in an order in which
 //! producers come before their consumers.
 //!
 //! # A tensor for the next tick

@@ -10,7 +10,8 @@
 //! - `STREAMFLOW_CHECK_BOUNDS`: `1` checks on the device what a CUDA body accesses by a slice or a view: `a[i]`, `*a`,
 //!   `auto row = a + n; row[i]`, and the `a(y, x)` of a view. An access out of range changes no memory, and a later call
 //!   returns [`Error::OutOfBounds`](crate::Error::OutOfBounds). Not checked are accesses by bare pointers that the body makes, as
-//!   `&a[i]` or `float* p = a` (then only the place where the pointer is made is checked), and shared memory. On the
+//!   `&a[i]` or `float* p = a` (then only the place where the pointer is made is checked), the pointer
+//!   `a.data` of a view, and shared memory. On the
 //!   simulator the variable changes nothing: there a slice is a Rust slice, whose own check panics.
 
 mod bounds;

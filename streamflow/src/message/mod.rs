@@ -4,7 +4,7 @@
 //! was acquired, its sequence number (`stamp.rs`), and values that operators add.
 //!
 //! On its edge a message is in an `Envelope` (`payload.rs`): the payload, its metadata, and the point at which its
-//! device data is ready. The edge is a queue (`queue.rs`) with two ends. The consumer's is in an [`Inlet`] (`inlet.rs`),
+//! device data is ready. The edge is a queue (`queue.rs`) with two ends. The consumer's is in an `Inlet` (`inlet.rs`),
 //! the producer's in an `Outlet`, in `port`. The documentation of [`port`](crate::port)
 //! follows a message from `emit` to the next `receive_cuda_stream`.
 
@@ -27,8 +27,9 @@ pub use describe::{Description, Part};
 #[doc(hidden)]
 pub use inlet::{Handled, Inlet, InputState};
 pub use metadata::Metadata;
+pub use named::TensorMap;
 #[doc(hidden)]
-pub use named::{FromTensors, TensorMap, Tensors};
+pub use named::{FromTensors, Tensors};
 pub use owners::{Owned, Reads, Several, Shares, Sole, Takes};
 #[doc(hidden)]
 pub use payload::Payload;
@@ -63,7 +64,7 @@ pub(crate) use visit::{order, ready_point, report_port};
     note = "an input that reads its message has the `&` at the port, as `&Tensor<f32>`, and not in a type alias"
 )]
 pub trait Message: Send + Sync + 'static {
-    /// Whether it has device data: [`Host`] or [`Device`].
+    /// Whether it has device data: `Host` or `Device`.
     type Place: Place;
     /// What the consumer receives: the type itself, or what a [`Shared`](crate::Shared) shares.
     type Item: Message;

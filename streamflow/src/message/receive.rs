@@ -116,7 +116,8 @@ impl<'t, T: Message> ReceiveEach<'t> for Shared<T> {
     }
 }
 
-/// The messages of an input with several producers, `#[input(many)]`: an iterator, in the order of the edges.
+/// Several messages, as an iterator: those of an input with several producers, `#[input(many)]`, in the order of the edges;
+/// or those of one edge, by [`receive_batch`](crate::port::In::receive_batch), in the order in which they were sent.
 ///
 /// ```
 /// # use streamflow::prelude::*;

@@ -114,6 +114,19 @@ pub use node::{Exchange, OperatorParams, ParamMaker};
 /// # }
 /// ```
 ///
+/// # The file
+/// `load_params(path)` and `load_params_str(name, text)` take `&self`, so a graph that is not `mut`, or the handle that
+/// `params()` returns, can call them. The file is the library's alone: it has a table for each node with parameters, and
+/// any other table is a mistake. If your program's own settings shall be in the same file, keep the parameters in a
+/// table of their own, and pass that on. With the crate `toml`:
+///
+/// ```text
+/// let table: toml::Table = std::fs::read_to_string(path)?.parse()?;    // [camera] …, [parameters.cfar] …
+/// radar.load_params_str("the parameters of radar.toml", &toml::to_string(&table["parameters"])?)?;
+/// ```
+///
+/// The lines in errors are then those of the text that was passed.
+///
 /// # When a value takes effect
 /// - The node takes the last value over before its next tick. A value that is set before a run, or between two, is
 ///   there in `start` too. It stays in the next run.

@@ -11,7 +11,7 @@ use super::stream_policy::{
 pub enum Pending {}
 
 /// State of an input: its message was received. `P` is how `receive_cuda_stream` finds the internal stream: by default
-/// [`Allocated`].
+/// `Allocated`.
 #[derive(Debug)]
 pub struct Received<P = Allocated>(PhantomData<P>);
 

@@ -59,7 +59,7 @@ fn to_end(graph: &mut dyn Graph, limit: Option<RunFor>) -> Result<Report> {
     run.finish(&mut nodes, limit, None)
 }
 
-/// What a [`tick`] of a graph has done.
+/// What a `tick` of a graph has done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stepped {
     /// A node has run.

@@ -60,6 +60,32 @@ impl<'t, A: ReceiveEach<'t>, S> In<'t, A, S> {
     /// # }
     /// ```
     ///
+    /// Device data comes with one stream, which waits for all messages of the batch:
+    ///
+    /// ```
+    /// # use streamflow::prelude::*;
+    /// #[operator(streams(work))]
+    /// struct Stack {
+    ///     #[input]
+    ///     x: &Tensor<f32>,
+    ///     #[output]
+    ///     lengths: HostData<Vec<usize>>,
+    /// }
+    ///
+    /// impl Compute for Stack {
+    ///     fn compute(&mut self, io: StackIo<'_>, cx: &ExecutionContext) -> Result<()> {
+    ///         let (batch, stream) = io.x.receive_batch(4).receive_cuda_stream(cx)?;
+    ///         // `stream` may launch kernels on each tensor.
+    ///         # let _ = &stream;
+    ///         io.lengths.emit(HostData(batch.map(|x| x.len()).collect()))
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// [`metadata`](Self::metadata) is that of the first message, and so is that of what the tick emits. Where each message
+    /// needs a number of its own, put it into the message: a struct with `#[derive(Message)]` and the fields `number` and
+    /// `image`.
+    ///
     /// `stream_done` waits for the data of the oldest message alone, and `host_done` for its downloads. The first batch
     /// of a size allocates room for it on the host; later ones allocate nothing.
     pub fn receive_batch(self, at_most: usize) -> In<'t, Many<'t, A>, Received>
