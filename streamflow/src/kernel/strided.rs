@@ -26,7 +26,7 @@ use std::ops::{Index, IndexMut};
 /// # fn main() -> Result<()> {
 /// let platform = Platform::detect()?;
 /// let stream = platform.stream_pool("POOL", &CudaStreamPool::new())?.allocate("main")?;
-/// let image = platform.upload_as(&[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3])?;
+/// let image = platform.upload(&[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0])?.reshape([2, 3])?;
 /// let mut out = platform.pitched_tensor([3, 2], &stream)?;
 /// stream.launch::<scaled>([2, 3], (out.view_mut(), image.view().transpose(), 10.0))?;
 /// # let row = out.row(1).expect("it has three");
