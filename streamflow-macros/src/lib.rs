@@ -52,7 +52,7 @@ use self::guard::guarded;
 /// - Strided views `&Strided<T, N>` and `&mut Strided<T, N>` of `N` dimensions, 1 to 8, written as a number
 ///   (`streamflow::kernel::Strided`). A launch passes `tensor.view()` and `tensor.view_mut()`, transposed, as a part, or of
 ///   a `PitchedTensor`. A view of another number of dimensions is refused.
-/// - Scalars by value.
+/// - Scalars by value: the element types, and `usize`.
 ///
 /// A type parameter must be bounded by `Element`; each instance is compiled separately.
 ///

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::memory::{Element, Tensor};
 
 /// Constants that an operator reads in each tick, as the weights of a filter: a field of the operator, which gets its
-/// values from the constructor, and its device memory in `start` or in the first tick.
+/// values from the constructor, and its device memory in `start` or in the first tick. In a launch, pass `table.on(cx)?`.
 ///
 /// ```
 /// use streamflow::Table;

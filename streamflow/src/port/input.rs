@@ -121,7 +121,7 @@ pub struct In<'t, A: Receive<'t>, S = Pending> {
 
 impl<'t, A: Receive<'t>, S> In<'t, A, S> {
     /// Takes the message from the queue; at an input with several edges, one from each. A required input has
-    /// messages, else the operator would not run.
+    /// messages, else the operator would not run. Data need not be opened: then nothing waits for it.
     #[inline]
     pub fn receive(self) -> In<'t, A, Received>
     where
@@ -258,7 +258,8 @@ impl<'t, A: Receive<'t>, S> In<'t, A, S> {
         self.inlet.batch().map(|envelope| Description::of(&*envelope.message))
     }
 
-    /// The metadata of the message, of the first one of several; `None` if an optional input has no message.
+    /// The metadata of the message, of the first one of several; `None` if an optional input has no message. Read it after
+    /// [`receive`](Self::receive) and before [`receive_cuda_stream`](Self::receive_cuda_stream), which takes the input.
     pub fn metadata(&self) -> Option<&Metadata>
     where
         S: HasMessage,

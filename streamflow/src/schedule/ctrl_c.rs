@@ -50,7 +50,8 @@ fn handle() {
 fn refused(error: ctrlc::Error) -> Error {
     let problem = match error {
         ctrlc::Error::MultipleHandlers => {
-            "the program has a handler of its own; call `stop` of a `handle()` of this run there"
+            "the program has a handler of its own, or ignores the signal, as one that a script starts with `&` does; call \
+             `stop` of a `handle()` of this run there, or don't ask for Ctrl-C"
                 .to_owned()
         }
         other => other.to_string(),

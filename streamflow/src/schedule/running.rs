@@ -128,7 +128,8 @@ impl<G: Graph + 'static> Running<G> {
     /// Every run that called this is stopped. The process has one handler, which the first call installs.
     ///
     /// # Errors
-    /// [`Error::CtrlC`] if the program has a handler of its own, which then calls [`RunHandle::stop`].
+    /// [`Error::CtrlC`] if the program has a handler of its own, which then calls [`RunHandle::stop`], or if it ignores the
+    /// signal, as a program does that a script has started with `&`.
     #[cfg(feature = "ctrlc")]
     pub fn stop_on_ctrl_c(&self) -> Result<()> {
         super::ctrl_c::stop(&self.owner.handle.shared)

@@ -236,7 +236,14 @@
 //! [`Error::Thread`](crate::Error::Thread) that names the thread. The same error ends the run if a thread has the
 //! turn and does nothing for 10 seconds: it is blocked by a lock or a channel of the standard library, and the thread
 //! that could unblock it waits for its turn. On the host, threads wait for each other by
-//! [`join`](ScopedJoinHandle::join), or in a loop with [`yield_now`].
+//! [`join`](ScopedJoinHandle::join), or in a loop with [`yield_now`]. A foreign thread that calls no driver, because it
+//! only sets a parameter or notifies a handle, is not noticed, and such a run need not repeat under its seed.
+//!
+//! A short thread mostly does its one call near the start of a run. To set a parameter in the middle, spawn the graph and
+//! wait for a tick: `while running.report()?.ticks("gain") < Some(3) { yield_now(); }`. A graph without an end needs
+//! `stop`, since its `join` does not return.
+//!
+//! A test that was skipped, because it needs a GPU or NVRTC, counts as passed. It prints why, with `--nocapture`.
 //!
 //! # Time
 //!
