@@ -7,7 +7,7 @@
 //! the race checker runs. A watchdog ends the process when a trial hangs.
 //!
 //! `STREAMFLOW_FAULTS=table` prints the fault table, and `STREAMFLOW_FAULTS=all` makes each call fail with each error, and
-//! prints it as well.
+//! prints it as well. `STREAMFLOW_FAULTS=few` makes the first call of each kind fail in two ways, for slow tools.
 #![allow(missing_docs, reason = "a test binary")]
 
 #[path = "faults/base.rs"]
@@ -35,7 +35,7 @@ use std::{env, io::Write};
 use streamflow_tests::{Failed, Suite, check, child};
 
 use base::{Base, Way};
-use plan::Seen;
+use plan::{Extent, Seen};
 use table::Table;
 use trial::Trial;
 use watchdog::Watchdog;
@@ -65,20 +65,27 @@ fn on_cuda(world: World) -> Result<(), Failed> {
     conclude(world, "cuda", &[Base::Cuda])
 }
 
-/// The value of `STREAMFLOW_FAULTS`.
-fn wish() -> String {
-    env::var("STREAMFLOW_FAULTS").unwrap_or_default()
+/// What `STREAMFLOW_FAULTS` asks for: how much is tried, and whether the whole table is printed.
+fn wish() -> Result<(Extent, bool), Failed> {
+    match env::var("STREAMFLOW_FAULTS").unwrap_or_default().as_str() {
+        "" => Ok((Extent::Kinds, false)),
+        "table" => Ok((Extent::Kinds, true)),
+        "all" => Ok((Extent::All, true)),
+        "few" => Ok((Extent::Few, false)),
+        other => Err(Failed::msg(format!("STREAMFLOW_FAULTS is {other}; write table, all or few"))),
+    }
 }
 
 /// Makes all trials of a program, prints the table, and fails if a trial is not explained.
 fn conclude(world: World, platform: &str, bases: &[Base]) -> Result<(), Failed> {
+    let (extent, prints_table) = wish()?;
     let (mut table, mut seen) = (Table::default(), Seen::new());
     let watchdog = Watchdog::new();
     for (seed, base) in (0..).zip(bases) {
         let what = format!("{}, {base:?}", world.name());
         watchdog.begin(format!("{what}: without a fault"));
         let clean = trial::clean(*base, world).map_err(Failed::msg)?;
-        for (target, fault) in plan::plan(&clean, seed, wish() == "all", &mut seen) {
+        for (target, fault) in plan::plan(&clean, seed, extent, &mut seen) {
             watchdog.begin(format!("{what}: {target}: {fault}"));
             let trial = Trial {
                 base: *base,
@@ -90,7 +97,7 @@ fn conclude(world: World, platform: &str, bases: &[Base]) -> Result<(), Failed> 
             table.add(&target, fault, &what, trial.run());
         }
     }
-    let text = if wish().is_empty() { table.summary() } else { table.to_string() };
+    let text = if prints_table { table.to_string() } else { table.summary() };
     writeln!(std::io::stdout(), "{} on {platform}: {text}", world.name())?;
     check(table.unexplained == 0, || {
         let Table { trials, unexplained, first, .. } = &table;

@@ -25,6 +25,19 @@ const MAY_TAKE_EFFECT: [&str; 12] = [
     "launch",
 ];
 
+/// How much of the fault table is tried.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// The first call of each kind at each place fails with each error, unless one was seen to do so on another simulator.
+    /// Later calls fail with errors that a seed draws.
+    Kinds,
+    /// Each call fails with each error.
+    All,
+    /// The first call of each kind at each place fails with one error of its own and with one sticky error, for
+    /// tools under which a trial takes long.
+    Few,
+}
+
 /// How many later calls of a kind at a place fail, beside the first one.
 const LATER: u64 = 3;
 
@@ -32,10 +45,12 @@ const LATER: u64 = 3;
 pub(crate) type Seen = BTreeSet<(Arc<str>, &'static str)>;
 
 /// The trials of a program.
-///
-/// The first call of each kind at each place fails with each error, unless one was `seen` to do so on another simulator.
-/// Later calls fail with errors that a seed draws. With `all`, each call fails with each error.
-pub(crate) fn plan(clean: &Clean, seed: u64, all: bool, seen: &mut Seen) -> Vec<(Target, Fault)> {
+pub(crate) fn plan(
+    clean: &Clean,
+    seed: u64,
+    extent: Extent,
+    seen: &mut Seen,
+) -> Vec<(Target, Fault)> {
     let mut random = Random::new(seed);
     let mut trials = Vec::new();
     for (place, call, count) in &clean.calls {
@@ -45,6 +60,18 @@ pub(crate) fn plan(clean: &Clean, seed: u64, all: bool, seen: &mut Seen) -> Vec<
         }
         let target = |nth| Target { place: Arc::clone(place), call, nth };
         let is_new = seen.insert((Arc::clone(place), call));
+        if extent == Extent::Few {
+            if is_new {
+                let is_own = |fault: &&Fault| {
+                    !fault.code.is_sticky() && !fault.code.name.ends_with("INITIALIZED")
+                };
+                let own = faults.iter().find(is_own);
+                let sticky = faults.iter().find(|fault| fault.code.is_sticky());
+                trials.extend(own.into_iter().chain(sticky).map(|fault| (target(0), *fault)));
+            }
+            continue;
+        }
+        let all = extent == Extent::All;
         let full = if all { *count } else { u64::from(is_new) };
         for nth in 0..full {
             trials.extend(faults.iter().map(|fault| (target(nth), *fault)));
