@@ -1,8 +1,8 @@
 //! `stop_on_ctrl_c`, in processes of their own.
 
-use std::env;
 use std::process::{self, Command, Stdio};
 use std::thread;
+use std::{env, fs};
 
 use streamflow::prelude::*;
 use streamflow::schedule::{End, StoppedBy};
@@ -29,12 +29,24 @@ pub(crate) fn add(suite: Suite) -> Suite {
         })
 }
 
-/// Runs a test where signals can be sent.
+/// Runs a test where signals can be sent, and arrive.
 fn unix(test: impl FnOnce() -> Result<(), Failed>) -> Result<Option<String>, Failed> {
-    if cfg!(unix) {
-        return test().map(|()| None);
+    if cfg!(not(unix)) {
+        return Ok(Some("there are no signals".into()));
     }
-    Ok(Some("there are no signals".into()))
+    if ignores_interrupts() {
+        return Ok(Some("SIGINT is ignored, as in all that a script starts with `&`".into()));
+    }
+    test().map(|()| None)
+}
+
+/// Whether this process, and so each child, ignores SIGINT. Linux alone tells it without a call of C.
+fn ignores_interrupts() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // SIGINT has number 2, so it is the second bit.
+    let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & 2 != 0)
 }
 
 /// Sends SIGINT to this process.
