@@ -1,5 +1,6 @@
 //! Ctrl-C: the process has one handler, and a list of the runs that it stops.
 
+use std::fs;
 use std::process;
 use std::sync::{Arc, Mutex, Weak};
 
@@ -10,6 +11,9 @@ use crate::lock::locked;
 
 /// The exit code of a process that Ctrl-C has ended: 128 and the number of SIGINT.
 const EXIT_CODE: i32 = 130;
+
+/// SIGINT has number 2, so it is the second bit of a mask of signals.
+const SIGINT: u64 = 0b10;
 
 static HANDLER: Mutex<Handler> = Mutex::new(Handler { is_installed: false, runs: Vec::new() });
 
@@ -25,8 +29,16 @@ struct Handler {
 pub(super) fn stop(run: &Arc<Shared>) -> Result<()> {
     let mut handler = locked(&HANDLER);
     if !handler.is_installed {
-        ctrlc::try_set_handler(handle).map_err(refused)?;
-        handler.is_installed = true;
+        match ctrlc::try_set_handler(handle) {
+            Ok(()) => handler.is_installed = true,
+            Err(ctrlc::Error::MultipleHandlers) if is_ignored() => {
+                tracing::info!(
+                    "Ctrl-C stops no run: whoever started this program has it ignore the signal"
+                );
+                return Ok(());
+            }
+            Err(error) => return Err(refused(error)),
+        }
     }
     handler.runs.retain(|run| run.upgrade().is_some_and(|run| !run.is_over()));
     handler.runs.push(Arc::downgrade(run));
@@ -47,11 +59,19 @@ fn handle() {
     }
 }
 
+/// Whether the process ignores SIGINT: what a script starts with `&` does, and is to go on when somebody presses Ctrl-C.
+/// Linux alone tells it without a call of C.
+fn is_ignored() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & SIGINT != 0)
+}
+
 fn refused(error: ctrlc::Error) -> Error {
     let problem = match error {
         ctrlc::Error::MultipleHandlers => {
-            "the program has a handler of its own, or ignores the signal, as one that a script starts with `&` does; call \
-             `stop` of a `handle()` of this run there, or don't ask for Ctrl-C"
+            "the program has a handler of its own; call `stop` of a `handle()` of this run there, or don't ask for Ctrl-C"
                 .to_owned()
         }
         other => other.to_string(),

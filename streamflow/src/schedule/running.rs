@@ -125,11 +125,12 @@ impl<G: Graph + 'static> Running<G> {
     /// Stops the run at the first Ctrl-C (SIGINT), as [`stop`](Self::stop) does. Another Ctrl-C ends the process, with
     /// exit code 130: also when the run is over, since the program has no other way then to get the signal.
     ///
-    /// Every run that called this is stopped. The process has one handler, which the first call installs.
+    /// Every run that called this is stopped. The process has one handler, which the first call installs. A program that
+    /// ignores the signal, as all that a script starts with `&`, goes on ignoring it: the call then does nothing but log
+    /// that (on Linux; elsewhere it is an error).
     ///
     /// # Errors
-    /// [`Error::CtrlC`] if the program has a handler of its own, which then calls [`RunHandle::stop`], or if it ignores the
-    /// signal, as a program does that a script has started with `&`.
+    /// [`Error::CtrlC`] if the program has a handler of its own, which then calls [`RunHandle::stop`].
     #[cfg(feature = "ctrlc")]
     pub fn stop_on_ctrl_c(&self) -> Result<()> {
         super::ctrl_c::stop(&self.owner.handle.shared)

@@ -13,6 +13,7 @@ use super::gate::{Gated, Latch, gate};
 
 const FIRST: &str = "first Ctrl-C";
 const SECOND: &str = "second Ctrl-C";
+const IGNORED: &str = "ignored";
 const OTHER_HANDLER: &str = "another handler";
 
 /// The variable that `child` reads.
@@ -27,6 +28,18 @@ pub(crate) fn add(suite: Suite) -> Suite {
         .optional("another_handler_of_ctrl_c_is_an_error_with_the_remedy", "", || {
             unix(|| child::run(OTHER_HANDLER, &[]))
         })
+        .optional("a_run_goes_on_where_ctrl_c_is_ignored", "", || {
+            linux(|| {
+                let me = env::current_exe()?;
+                // The shell hands an ignored signal down.
+                let ended = Command::new("sh")
+                    .args(["-c", "trap '' INT; exec \"$0\"", &me.to_string_lossy()])
+                    .env(ROLE, IGNORED)
+                    .stdout(Stdio::null())
+                    .status()?;
+                check_equal(ended.code(), Some(0))
+            })
+        })
 }
 
 /// Runs a test where signals can be sent, and arrive.
@@ -38,6 +51,13 @@ fn unix(test: impl FnOnce() -> Result<(), Failed>) -> Result<Option<String>, Fai
         return Ok(Some("SIGINT is ignored, as in all that a script starts with `&`".into()));
     }
     test().map(|()| None)
+}
+
+fn linux(test: impl FnOnce() -> Result<(), Failed>) -> Result<Option<String>, Failed> {
+    if cfg!(target_os = "linux") {
+        return test().map(|()| None);
+    }
+    Ok(Some("the library knows on Linux alone that a signal is ignored".into()))
 }
 
 /// Whether this process, and so each child, ignores SIGINT. Linux alone tells it without a call of C.
@@ -59,6 +79,7 @@ pub(crate) fn in_child(role: &str) -> Result<(), Failed> {
     match role {
         FIRST => first(),
         SECOND => hangs(),
+        IGNORED => ignored(),
         _ => other_handler(),
     }
 }
@@ -95,6 +116,20 @@ fn first() -> Result<(), Failed> {
     other.stop_on_ctrl_c()?;
     interrupt()?;
     check_equal(other.join()?.end, End::Stopped { by: StoppedBy::CtrlC })
+}
+
+fn ignored() -> Result<(), Failed> {
+    check(ignores_interrupts(), || "the test is wrong: SIGINT arrives".into())?;
+    let platform = Platform::host().build()?;
+    let running = Endless::new(&platform)?.spawn()?;
+    running.stop_on_ctrl_c()?;
+    interrupt()?;
+    running.stop_on_ctrl_c()?;
+    check(!running.is_over(), || "an ignored signal stopped the run".into())?;
+    running.stop();
+    let stopped_by = |end: &End| matches!(end, End::Stopped { by } if *by != StoppedBy::CtrlC);
+    let end = running.join()?.end;
+    check(stopped_by(&end), || format!("{end:?}"))
 }
 
 /// A hook does not return.
