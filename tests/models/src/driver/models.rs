@@ -43,7 +43,7 @@ pub(crate) fn a_raise_ends_every_sleep() {
             thread::spawn(move || other.sleep(0, LONG))
         });
         shared.raise();
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        threads.into_iter().for_each(|thread| assert!(thread.join().unwrap(), "nothing woke it"));
     });
 }
 
