@@ -22,13 +22,8 @@ pub(crate) trait AnyTensor: Send + Sync {
         consumer: Consumer<'_>,
     ) -> Result<DlTensor, Error>;
 
-    /// A copy in the memory of `host`, a simulator. Blocks.
-    fn export_to_host(
-        &self,
-        host: &Platform,
-        stream: &CudaStream,
-        abi: Abi,
-    ) -> Result<DlTensor, Error>;
+    /// A copy in host memory, for another library. Blocks.
+    fn export_to_host(&self, stream: &CudaStream, abi: Abi) -> Result<DlTensor, Error>;
 }
 
 /// A tensor with this element type.
@@ -92,14 +87,7 @@ impl<T: Element> AnyTensor for Held<T> {
         copy.into_dlpack_copied(abi, consumer)
     }
 
-    fn export_to_host(
-        &self,
-        host: &Platform,
-        stream: &CudaStream,
-        abi: Abi,
-    ) -> Result<DlTensor, Error> {
-        let values = stream.download_blocking(&self.tensor)?;
-        let copy = host.upload(&values)?.reshape(self.shape())?;
-        copy.into_dlpack_copied(abi, Consumer::HostBlocking)
+    fn export_to_host(&self, stream: &CudaStream, abi: Abi) -> Result<DlTensor, Error> {
+        stream.download_dlpack_blocking(&self.tensor, abi)
     }
 }

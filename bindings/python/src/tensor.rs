@@ -1,6 +1,6 @@
 //! Tensors, and how other libraries get them.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::{PyAttributeError, PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -190,8 +190,7 @@ impl Tensor {
             if stream.is_some() {
                 return Err(PyValueError::new_err("for a copy on the CPU, pass `stream=None`"));
             }
-            let host = host()?;
-            py.detach(|| self.stream().with(|_, own| self.held.export_to_host(host, own, abi)))
+            py.detach(|| self.stream().with(|_, own| self.held.export_to_host(own, abi)))
         } else {
             let consumer = self.consumer(stream)?;
             self.export(py, abi, &consumer, copy == Some(true))?
@@ -325,14 +324,4 @@ pub(crate) fn handle_of(stream: &Bound<'_, PyAny>) -> PyResult<i64> {
         "a {} is no stream; pass its handle as an int, or an object with `__cuda_stream__`",
         stream.get_type().name()?
     )))
-}
-
-/// The simulator that has copies of GPU memory on the host.
-fn host() -> PyResult<&'static Platform> {
-    static HOST: OnceLock<Platform> = OnceLock::new();
-    if let Some(host) = HOST.get() {
-        return Ok(host);
-    }
-    let made = Platform::host().build().or_raise()?;
-    Ok(HOST.get_or_init(|| made))
 }

@@ -142,14 +142,23 @@ impl CudaStream {
     #[track_caller]
     pub fn download_blocking<T: Element>(&self, source: &DeviceSlice<T>) -> Result<Vec<T>> {
         let mut target = vec![T::default(); source.len()];
-        let range = MemoryRange {
-            address: target.as_mut_ptr() as u64,
-            bytes: size_of_val(&*target) as u64,
-        };
+        self.download_to_blocking(source, &mut target)?;
+        Ok(target)
+    }
+
+    /// As [`download_blocking`](Self::download_blocking), into memory of the same length.
+    #[track_caller]
+    pub(super) fn download_to_blocking<T: Element>(
+        &self,
+        source: &DeviceSlice<T>,
+        target: &mut [T],
+    ) -> Result<()> {
+        same_length("download", source.len(), target.len())?;
+        let range =
+            MemoryRange { address: target.as_mut_ptr() as u64, bytes: size_of_val(target) as u64 };
         let source = Side::tracked(source.block(), source.range());
         self.copy_between(CopyKind::DeviceToPageable, source, Side::host(range))?;
-        self.table().inspect(self.device())?;
-        Ok(target)
+        self.table().inspect(self.device())
     }
 
     /// Queues setting every byte of `target` to `byte`. Does not block.

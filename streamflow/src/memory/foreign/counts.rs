@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct ForeignCounts {
     /// Memory of other code that was not given back yet.
     pub adopted: u64,
-    /// Memory of streamflow that other code has, or that was not taken back yet.
+    /// Memory of streamflow that other code has, or that was not taken back yet; also copies on the host that were made for
+    /// other code.
     pub lent: u64,
     /// Memory that will never be given back or taken back, since the program ends or a device has failed.
     pub leaked: u64,

@@ -9,6 +9,15 @@ pub(super) const VERSION: Version = Version { major: 1, minor: 3 };
 pub(super) const READ_ONLY: u64 = 1;
 pub(super) const IS_COPIED: u64 = 2;
 
+/// The structure that the other code takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Abi {
+    /// `DLManagedTensorVersioned`, of DLPack 1.0 and later.
+    Versioned,
+    /// `DLManagedTensor`, which has no flags.
+    Legacy,
+}
+
 /// `DLPackVersion`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]

@@ -1,15 +1,15 @@
 //! Tensors for other libraries.
 
 use std::panic::Location;
-use std::ptr::NonNull;
 
-use super::abi::{self, Device, Managed, ManagedVersioned, Plain};
-use super::{DlDevice, DlTensor, DlType};
+use super::abi::{self, Abi};
+use super::exported::{Content, dtype_of, make};
+use super::{DlDevice, DlTensor};
 use crate::driver::{AccessMode, Note};
 use crate::error::{Error, Result};
-use crate::memory::foreign::lent::{Lendable, Returner, lend};
+use crate::memory::foreign::lent::{Lendable, lend};
 use crate::memory::pooled::OwnedBlock;
-use crate::memory::{Element, MAX_RANK, MemoryPool, Shape, Shared, Tensor};
+use crate::memory::{Element, MemoryPool, Shape, Shared, Tensor};
 use crate::stream::CudaStream;
 
 /// Where other code uses a tensor that it gets.
@@ -21,24 +21,6 @@ pub enum Consumer<'a> {
     HostBlocking,
     /// The other code orders its work itself: DLPack's `stream=-1`.
     Unordered,
-}
-
-/// The structure that the other code takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Abi {
-    /// `DLManagedTensorVersioned`, of DLPack 1.0 and later.
-    Versioned,
-    /// `DLManagedTensor`, which has no flags.
-    Legacy,
-}
-
-/// What the deleter frees: the structure, with what it points to.
-#[repr(C)]
-struct Exported<S> {
-    structure: S,
-    shape: [i64; MAX_RANK],
-    strides: [i64; MAX_RANK],
-    memory: Returner,
 }
 
 impl<T: Element> Tensor<T> {
@@ -132,54 +114,12 @@ fn export<T: Element>(
     consumer: Consumer<'_>,
     flags: u64,
 ) -> Result<DlTensor> {
-    let dtype = DlType::of_name(T::DTYPE).ok_or_else(|| Error::Exchange {
-        what: format!("a tensor of {} can't be exported", T::DTYPE),
-        reason: "DLPack has no such type".to_owned(),
-        remedy: "convert it first".to_owned(),
-    })?;
+    let dtype = dtype_of::<T>()?;
     order(memory.owner(), memory.mode(), consumer)?;
     let block = memory.owner();
-    let DlDevice { kind, id } = block.pool().dlpack_device();
+    let device = block.pool().dlpack_device();
     let address = if shape.count() == 0 { 0 } else { block.range().address };
-    let tensor = Plain {
-        data: std::ptr::with_exposed_provenance_mut(address as usize),
-        device: Device { kind, id },
-        ndim: shape.dims().len() as i32,
-        dtype: dtype.into(),
-        shape: std::ptr::null_mut(),
-        strides: std::ptr::null_mut(),
-        byte_offset: 0,
-    };
-    let (dims, strides) = (numbers(shape.dims()), numbers(&shape.dense_strides()));
-    let memory = lend(memory)?;
-    let context = std::ptr::null_mut();
-    match abi {
-        Abi::Versioned => {
-            let (version, deleter) = (abi::VERSION, Some(delete_versioned as _));
-            let structure = ManagedVersioned { version, context, deleter, flags, tensor };
-            let raw = place(Exported { structure, shape: dims, strides, memory });
-            // SAFETY: the structure has the lifetime of the allocation, which its deleter frees.
-            unsafe {
-                let exported = raw.as_ptr();
-                (*exported).structure.context = exported.cast();
-                (*exported).structure.tensor.shape = (&raw mut (*exported).shape).cast();
-                (*exported).structure.tensor.strides = (&raw mut (*exported).strides).cast();
-                DlTensor::made_versioned(raw.cast())
-            }
-        }
-        Abi::Legacy => {
-            let structure = Managed { tensor, context, deleter: Some(delete_legacy as _) };
-            let raw = place(Exported { structure, shape: dims, strides, memory });
-            // SAFETY: as above.
-            unsafe {
-                let exported = raw.as_ptr();
-                (*exported).structure.context = exported.cast();
-                (*exported).structure.tensor.shape = (&raw mut (*exported).shape).cast();
-                (*exported).structure.tensor.strides = (&raw mut (*exported).strides).cast();
-                DlTensor::made_legacy(raw.cast())
-            }
-        }
-    }
+    make(shape, abi, Content { address, device, dtype, flags, keeper: lend(memory)? })
 }
 
 /// Makes the consumer come after the work that an access of it must come after.
@@ -197,36 +137,4 @@ fn order(block: &OwnedBlock<MemoryPool>, mode: AccessMode, consumer: Consumer<'_
         Consumer::HostBlocking => block.synchronize(&block.pool().table, mode),
         Consumer::Unordered => Ok(()),
     }
-}
-
-fn numbers(values: &[usize]) -> [i64; MAX_RANK] {
-    let mut numbers = [0; MAX_RANK];
-    // A shape's numbers fit: its bytes do.
-    numbers.iter_mut().zip(values).for_each(|(number, value)| *number = *value as i64);
-    numbers
-}
-
-/// The first field is at the address of the whole.
-fn place<S>(exported: Exported<S>) -> NonNull<Exported<S>> {
-    NonNull::from(Box::leak(Box::new(exported)))
-}
-
-unsafe extern "C" fn delete_versioned(structure: *mut ManagedVersioned) {
-    // SAFETY: the caller owns a structure of `export`, and calls its deleter once.
-    unsafe { delete::<ManagedVersioned>((*structure).context.cast()) }
-}
-
-unsafe extern "C" fn delete_legacy(structure: *mut Managed) {
-    // SAFETY: as above.
-    unsafe { delete::<Managed>((*structure).context.cast()) }
-}
-
-/// Adds the memory to the list of what is taken back: no more, since the caller may hold any lock.
-///
-/// # Safety
-/// The pointer came from [`place`], and is not used again.
-unsafe fn delete<S>(exported: *mut Exported<S>) {
-    // SAFETY: as the caller says.
-    let exported = unsafe { Box::from_raw(exported) };
-    exported.memory.give_back();
 }

@@ -9,11 +9,16 @@
 //!   comes [after](super::After). The producer's deleter is called after the last use of the tensor, on a thread of its
 //!   own.
 //!
+//! A library on the host gets a copy of a GPU's memory, by
+//! [`download_dlpack_blocking`](crate::CudaStream::download_dlpack_blocking).
+//!
 //! On the simulator, device memory is ordinary host memory: DLPack's device is the CPU.
 
 mod abi;
 mod dtype;
 mod export;
+mod exported;
+mod host_copy;
 mod import;
 mod managed;
 mod stream;
@@ -22,8 +27,9 @@ mod tests;
 
 use std::fmt;
 
+pub use abi::Abi;
 pub use dtype::DlType;
-pub use export::{Abi, Consumer};
+pub use export::Consumer;
 pub(crate) use import::Access;
 pub use import::Imported;
 pub use managed::DlTensor;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod fuzz;
+mod host_copy;
 mod streams;
 
 use std::ffi::c_void;

@@ -1,0 +1,127 @@
+//! The structures that other libraries get.
+
+use std::ptr::NonNull;
+
+use super::abi::{self, Abi, Device, Managed, ManagedVersioned, Plain};
+use super::{DlDevice, DlTensor, DlType};
+use crate::error::{Error, Result};
+use crate::memory::foreign::lent::Returner;
+use crate::memory::{Element, MAX_RANK, Shape};
+
+/// What keeps the memory of a structure.
+pub(super) trait Keeper: Send {
+    /// Gives the memory back. The caller may be any thread, and may hold any lock.
+    fn give_back(self);
+}
+
+impl Keeper for Returner {
+    /// Adds the memory to the list of what its pool takes back.
+    fn give_back(self) {
+        Returner::give_back(self);
+    }
+}
+
+/// A tensor for a structure.
+pub(super) struct Content<K> {
+    pub(super) address: u64,
+    pub(super) device: DlDevice,
+    pub(super) dtype: DlType,
+    pub(super) flags: u64,
+    pub(super) keeper: K,
+}
+
+/// What the deleter frees: the structure, with what it points to.
+#[repr(C)]
+struct Exported<S, K> {
+    structure: S,
+    shape: [i64; MAX_RANK],
+    strides: [i64; MAX_RANK],
+    keeper: K,
+}
+
+/// The type of an element.
+///
+/// # Errors
+/// [`Error::Exchange`] for one that DLPack does not have.
+pub(super) fn dtype_of<T: Element>() -> Result<DlType> {
+    DlType::of_name(T::DTYPE).ok_or_else(|| Error::Exchange {
+        what: format!("a tensor of {} can't be exported", T::DTYPE),
+        reason: "DLPack has no such type".to_owned(),
+        remedy: "convert it first".to_owned(),
+    })
+}
+
+/// A structure of a dense tensor.
+pub(super) fn make<K: Keeper>(shape: &Shape, abi: Abi, content: Content<K>) -> Result<DlTensor> {
+    let Content { address, device, dtype, flags, keeper } = content;
+    let tensor = Plain {
+        data: std::ptr::with_exposed_provenance_mut(address as usize),
+        device: Device { kind: device.kind, id: device.id },
+        ndim: shape.dims().len() as i32,
+        dtype: dtype.into(),
+        shape: std::ptr::null_mut(),
+        strides: std::ptr::null_mut(),
+        byte_offset: 0,
+    };
+    let (dims, strides) = (numbers(shape.dims()), numbers(&shape.dense_strides()));
+    let context = std::ptr::null_mut();
+    match abi {
+        Abi::Versioned => {
+            let (version, deleter) = (abi::VERSION, Some(delete_versioned::<K> as _));
+            let structure = ManagedVersioned { version, context, deleter, flags, tensor };
+            let raw = place(Exported { structure, shape: dims, strides, keeper });
+            // SAFETY: the structure has the lifetime of the allocation, which its deleter frees.
+            unsafe {
+                let exported = raw.as_ptr();
+                (*exported).structure.context = exported.cast();
+                (*exported).structure.tensor.shape = (&raw mut (*exported).shape).cast();
+                (*exported).structure.tensor.strides = (&raw mut (*exported).strides).cast();
+                DlTensor::made_versioned(raw.cast())
+            }
+        }
+        Abi::Legacy => {
+            let structure = Managed { tensor, context, deleter: Some(delete_legacy::<K> as _) };
+            let raw = place(Exported { structure, shape: dims, strides, keeper });
+            // SAFETY: as above.
+            unsafe {
+                let exported = raw.as_ptr();
+                (*exported).structure.context = exported.cast();
+                (*exported).structure.tensor.shape = (&raw mut (*exported).shape).cast();
+                (*exported).structure.tensor.strides = (&raw mut (*exported).strides).cast();
+                DlTensor::made_legacy(raw.cast())
+            }
+        }
+    }
+}
+
+fn numbers(values: &[usize]) -> [i64; MAX_RANK] {
+    let mut numbers = [0; MAX_RANK];
+    // A shape's numbers fit: its bytes do.
+    numbers.iter_mut().zip(values).for_each(|(number, value)| *number = *value as i64);
+    numbers
+}
+
+/// The first field is at the address of the whole.
+fn place<S, K>(exported: Exported<S, K>) -> NonNull<Exported<S, K>> {
+    NonNull::from(Box::leak(Box::new(exported)))
+}
+
+unsafe extern "C" fn delete_versioned<K: Keeper>(structure: *mut ManagedVersioned) {
+    // SAFETY: the caller owns a structure of `make`, and calls its deleter once.
+    unsafe { delete::<ManagedVersioned, K>((*structure).context.cast()) }
+}
+
+unsafe extern "C" fn delete_legacy<K: Keeper>(structure: *mut Managed) {
+    // SAFETY: as above.
+    unsafe { delete::<Managed, K>((*structure).context.cast()) }
+}
+
+/// Gives the memory back, and frees the structure: no more, since the caller may hold any lock.
+///
+/// # Safety
+/// The pointer came from [`place`], and is not used again.
+unsafe fn delete<S, K: Keeper>(exported: *mut Exported<S, K>) {
+    // SAFETY: as the caller says.
+    let exported = unsafe { Box::from_raw(exported) };
+    exported.keeper.give_back();
+}

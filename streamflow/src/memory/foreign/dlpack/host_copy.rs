@@ -1,0 +1,80 @@
+//! Copies in ordinary host memory, for libraries that work there.
+//!
+//! No pool has them: a pool of a GPU has no host memory, and page-locked memory is too scarce for arrays that a program
+//! keeps. So the memory is free as soon as the other library calls the deleter.
+
+use super::abi::{self, Abi};
+use super::exported::{Content, Keeper, dtype_of, make};
+use super::{DlDevice, DlTensor};
+use crate::error::Result;
+use crate::memory::foreign::counts::{self, Count};
+use crate::memory::{Downloadable, Element};
+use crate::stream::CudaStream;
+
+/// DLPack asks for memory that is aligned to this many bytes. Libraries copy what is aligned to less.
+const ALIGNMENT: usize = 256;
+
+/// As many bytes, aligned to their number.
+#[derive(Clone, Copy)]
+#[repr(C, align(256))]
+struct Line([u8; ALIGNMENT]);
+
+/// Host memory that a structure owns. It counts as lent.
+pub(super) struct HostCopy {
+    lines: Vec<Line>,
+    bytes: usize,
+}
+
+impl HostCopy {
+    /// Memory full of zeros.
+    fn new(bytes: usize) -> Self {
+        counts::add(Count::Lent);
+        Self { lines: vec![Line([0; ALIGNMENT]); bytes.div_ceil(ALIGNMENT)], bytes }
+    }
+
+    fn elements_mut<T: Element>(&mut self) -> &mut [T] {
+        let len = self.bytes / size_of::<T>();
+        let start = self.lines.as_mut_ptr().cast::<T>();
+        // SAFETY: the lines have at least these bytes, all initialised; their alignment is larger than that of any
+        // element, and every content is valid for one.
+        unsafe { std::slice::from_raw_parts_mut(start, len) }
+    }
+
+    /// The address; 0 if there are no bytes.
+    fn address(&self) -> u64 {
+        if self.bytes == 0 { 0 } else { self.lines.as_ptr().expose_provenance() as u64 }
+    }
+}
+
+impl Keeper for HostCopy {
+    /// Frees the memory.
+    fn give_back(self) {}
+}
+
+impl Drop for HostCopy {
+    fn drop(&mut self) {
+        counts::remove(Count::Lent);
+    }
+}
+
+impl CudaStream {
+    /// Copies to ordinary host memory of its own, for another library: DLPack's device is the CPU, and the structure says
+    /// that it is a copy. Blocks until the copy is complete. The deleter frees the memory.
+    ///
+    /// # Errors
+    /// [`Error::Exchange`](crate::Error::Exchange) for a type that DLPack does not have; the driver's.
+    #[track_caller]
+    pub fn download_dlpack_blocking<T: Element>(
+        &self,
+        source: &(impl Downloadable<T> + ?Sized),
+        abi: Abi,
+    ) -> Result<DlTensor> {
+        let dtype = dtype_of::<T>()?;
+        let (elements, shape) = (source.elements(), source.shape());
+        let mut copy = HostCopy::new(size_of::<T>() * elements.len());
+        self.download_to_blocking(elements, copy.elements_mut())?;
+        let (address, device) = (copy.address(), DlDevice { kind: DlDevice::CPU, id: 0 });
+        let flags = abi::IS_COPIED;
+        make(&shape, abi, Content { address, device, dtype, flags, keeper: copy })
+    }
+}
