@@ -6,7 +6,9 @@ mod outside;
 pub mod reports;
 
 pub use bare::{BYTES, Bare, host_function, part};
-pub use outside::{ForeignEvent, Outside, Returned, VALUE, read_outside};
+pub use outside::{
+    ForeignEvent, Outside, Returned, VALUE, fill_outside, from_outside, order_outside, read_outside,
+};
 
 use std::sync::Arc;
 

@@ -8,10 +8,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use streamflow::driver::Driver;
+use streamflow::driver::cuda::CudaDriver;
+use streamflow::driver::host::HostDriver;
 use streamflow::memory::dlpack::{Abi, Consumer};
 use streamflow::memory::{After, DeviceSlice};
 use streamflow::prelude::*;
-use streamflow_tests::foreign::{ForeignEvent, ForeignStream, Outside, VALUE, read_outside};
+use streamflow_tests::foreign::{
+    ForeignEvent, ForeignStream, Outside, VALUE, fill_outside, from_outside, order_outside,
+    read_outside,
+};
 use streamflow_tests::kernels::{add_one, fill, slow_copy, slow_fill};
 use streamflow_tests::ordered::{Program, without_waits};
 use streamflow_tests::{Failed, Suite, check, check_equal};
@@ -44,7 +50,35 @@ fn main() -> ExitCode {
         .both("an_owner_may_call_streamflow", owner_calls)
         .both("an_owner_that_panics_is_not_the_end", owner_panics)
         .both("memory_that_is_not_adopted_goes_back", not_adopted)
+        .seeded("an_exchange_there_and_back_is_ordered", |seed| {
+            there_and_back(Arc::new(HostDriver::builder().seed(seed).build()))
+        })
+        .cuda("an_exchange_there_and_back_is_ordered", |_| {
+            there_and_back(Arc::new(CudaDriver::new()?))
+        })
         .run()
+}
+
+/// Other code gets a tensor, writes it on a stream of its own, and gives it back for another stream of ours. Between its
+/// stream and that one, it has made the order itself: the race checker sees the orders of streamflow alone.
+fn there_and_back(below: Arc<dyn Driver>) -> Result<(), Failed> {
+    let platform = Platform::builder().race_check(true).driver(below.clone())?;
+    let foreign = ForeignStream::create(&platform, device(0))?;
+    let (first, second) = (ours(&platform)?, ours(&platform)?);
+    let theirs = foreign.borrow(&platform)?;
+    let mut tensor = platform.tensor::<u32>([LEN], &first)?;
+    first.fill_bytes(&mut tensor, 1)?;
+    let managed = tensor.into_dlpack(Abi::Versioned, Consumer::QueuesOn(&theirs))?;
+    fill_outside(&*below, theirs.raw(), &managed, 2)?;
+    order_outside(&*below, theirs.raw(), second.raw())?;
+    let given = from_outside(managed)?;
+    let back = platform.import_dlpack::<u32>(given, After::QueuedOn(&second))?;
+    let mut back = back.into_writable()?;
+    check_equal(second.download_blocking(&back)?, vec![0x0202_0202; LEN])?;
+    second.fill_bytes(&mut back, 3)?;
+    check_equal(second.download_blocking(&back)?, vec![0x0303_0303; LEN])?;
+    let races = platform.take_races();
+    check(races.is_empty(), || races.to_string())
 }
 
 fn ours(platform: &Platform) -> Result<CudaStream> {

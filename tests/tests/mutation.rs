@@ -49,6 +49,8 @@
 //! | `Wakeup::watch` does not wait for the point that it watches | `stream::wakeup::tests::a_watched_point_is_reached_before_the_signal` |
 //! | the pool waits for a returned stream, or does not allocate it again | `a_dropped_stream_is_allocated_again_without_a_wait` (`stream_pools.rs`) |
 //! | the race checker keeps the old accesses of memory that is allocated again | `memory_that_the_driver_allocates_again_does_not_race` (`race/bare/host.rs`) |
+//! | the race checker keeps the accesses to memory that comes back from other code, or forgets all of them | `race/bare/border.rs`, `an_exchange_there_and_back_is_ordered` (`foreign_memory.rs`) |
+//! | the race checker begins no epoch when other code gets memory | `a_use_on_the_other_codes_stream_since_is_no_dependency` (`race/bare/border.rs`) |
 //! | the scheduler ends each run at once | `a_graph_may_be_defined_in_a_function` (`graphs.rs`), and others |
 #![allow(missing_docs, reason = "a test binary")]
 

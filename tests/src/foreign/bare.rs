@@ -277,6 +277,18 @@ impl Bare {
         unsafe { self.driver.tell(&note) };
     }
 
+    /// Takes memory from other code.
+    pub fn adopt(&self, range: MemoryRange) -> DriverResult<()> {
+        // SAFETY: as in `write`; the caller disowns it.
+        unsafe { self.driver.adopt(device(0), range) }
+    }
+
+    /// Gives memory back to other code in the order of a stream.
+    pub fn disown(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        // SAFETY: this value owns the stream and frees the memory last.
+        unsafe { self.driver.disown(stream, range) }
+    }
+
     /// Frees page-locked memory.
     pub fn free_pinned(&self, range: MemoryRange) -> DriverResult<()> {
         self.pinned.borrow_mut().retain(|owned| *owned != range);

@@ -2,14 +2,16 @@
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
+use streamflow::driver::cuda::CudaDriver;
 use streamflow::driver::{
     BorrowedEvent, CopyKind, CopyOp, DeviceId, Driver, DriverResult, HostFunction, MemoryRange,
     RawEvent, RawStream, StreamOptions,
 };
+use streamflow::memory::dlpack::DlTensor;
 use streamflow::memory::{After, DeviceSlice, ForeignMemory};
 use streamflow::prelude::*;
 
@@ -25,9 +27,10 @@ const POISON: u8 = 0xf3;
 /// What an owner does when it gets its memory back, before it poisons the memory.
 type OnReturn = Box<dyn FnOnce() + Send>;
 
-/// Memory of other code, for elements of `f32`: allocated by the driver on a GPU, and ordinary host memory on the
-/// simulator.
+/// Memory of other code, for elements of `f32`: allocated and used by a driver of its own on a GPU, and ordinary host
+/// memory on the simulator. So no layer of the platform's driver sees what the other code does with it, as with a library.
 pub struct Outside {
+    /// On the simulator that of the platform, for functions on its streams.
     driver: Arc<dyn Driver>,
     device: DeviceId,
     range: MemoryRange,
@@ -69,7 +72,7 @@ impl Outside {
     /// # Errors
     /// Those of the driver.
     pub fn new(platform: &Platform, len: usize) -> Result<Self> {
-        let (driver, device) = (platform.driver().clone(), device(0));
+        let (driver, device) = (library(platform)?, device(0));
         let bytes = (len * size_of::<f32>()) as u64;
         let range = if is_simulated(&*driver) {
             // Never freed: in a control that drops waits, work uses it later than its owner has it back.
@@ -159,6 +162,19 @@ impl std::fmt::Debug for Outside {
     }
 }
 
+/// The driver that other code uses.
+fn library(platform: &Platform) -> DriverResult<Arc<dyn Driver>> {
+    static OF_GPU: OnceLock<Arc<CudaDriver>> = OnceLock::new();
+    if is_simulated(&**platform.driver()) {
+        return Ok(platform.driver().clone());
+    }
+    if let Some(driver) = OF_GPU.get() {
+        return Ok(driver.clone());
+    }
+    let made = Arc::new(CudaDriver::new()?);
+    Ok(OF_GPU.get_or_init(|| made).clone())
+}
+
 fn is_simulated(driver: &dyn Driver) -> bool {
     driver.name() == "host"
 }
@@ -228,6 +244,49 @@ impl Drop for ForeignEvent {
         let destroyed = bound.and_then(|()| unsafe { self.driver.destroy_event(self.raw) });
         assert!(destroyed.is_ok() || thread::panicking(), "{destroyed:?}");
     }
+}
+
+/// Makes one stream wait for all work on another one, as other code does: `driver` is below the layers of a platform, which
+/// see nothing of it.
+///
+/// # Errors
+/// Those of the driver.
+pub fn order_outside(driver: &dyn Driver, from: RawStream, to: RawStream) -> Result<()> {
+    driver.bind(from.device())?;
+    let event = driver.create_event(from.device())?;
+    // SAFETY: the streams are alive, and the event is destroyed last; a driver lets its record and its wait finish.
+    unsafe {
+        driver.record_event(event, from)?;
+        driver.wait_event(to, event)?;
+        Ok(driver.destroy_event(event)?)
+    }
+}
+
+/// Queues setting each byte of a tensor that other code has got, as that code does.
+///
+/// # Errors
+/// Those of the driver.
+pub fn fill_outside(
+    driver: &dyn Driver,
+    stream: RawStream,
+    tensor: &DlTensor,
+    byte: u8,
+) -> Result<()> {
+    let len: i64 = tensor.shape().iter().product();
+    let bytes = len as u64 * u64::from(tensor.dtype().bits) / 8;
+    let range = MemoryRange { address: tensor.address(), bytes };
+    driver.bind(stream.device())?;
+    // SAFETY: the tensor is not given back yet, and this is its memory.
+    Ok(unsafe { driver.fill(stream, range, byte) }?)
+}
+
+/// Takes over a tensor that other code has got, as that code gives it back.
+///
+/// # Errors
+/// Those of [`DlTensor::from_versioned`].
+pub fn from_outside(given: DlTensor) -> Result<DlTensor> {
+    // SAFETY: the pointer is the only one to the structure.
+    Ok(unsafe { DlTensor::from_versioned(given.into_raw()) }?)
 }
 
 /// Queues a copy from a bare address, which other code got for memory of streamflow, to memory of that other code: to

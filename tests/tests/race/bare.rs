@@ -1,6 +1,8 @@
 //! One race and one dependency at a time, on bare streams. Each program in `RACES` has one race without its dependency,
 //! and none with it.
 
+#[path = "bare/border.rs"]
+mod border;
 #[path = "bare/content.rs"]
 mod content;
 #[path = "bare/host.rs"]
@@ -53,7 +55,7 @@ const RACES: &[(&str, Program)] = &[
 ];
 
 pub(super) fn add(suite: Suite) -> Suite {
-    let suite = stale::add(meanwhile::add(content::add(suite)));
+    let suite = border::add(stale::add(meanwhile::add(content::add(suite))));
     let suite = RACES.iter().fold(suite, |suite, &(name, program)| {
         suite.both(name, move |platform| {
             expect(platform, program, false, 1)?;

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::access::{Access, Findings, Origin};
+use super::clock::Clock;
 use super::site::PortUse;
 use super::uses::Uses;
 use crate::driver::{self, MemoryRange};
@@ -25,6 +26,8 @@ pub(super) struct Block {
     pub(super) range: MemoryRange,
     uses: Uses,
     port_uses: PortUses,
+    /// What the work of other code that got the memory's address comes after.
+    left_after: Clock,
 }
 
 /// The latest port uses, as a ring.
@@ -73,7 +76,8 @@ impl History {
             return;
         }
         self.remove(range);
-        let block = Block { range, uses: Uses::new(range), port_uses: PortUses::default() };
+        let (uses, port_uses) = (Uses::new(range), PortUses::default());
+        let block = Block { range, uses, port_uses, left_after: Clock::default() };
         let index = match self.vacant_indices.pop() {
             Some(index) => {
                 self.blocks[index as usize] = block;
@@ -104,6 +108,23 @@ impl History {
     /// Memory counts as written from now on: other code has its address.
     pub(super) fn end_blank(&mut self, range: MemoryRange, found: &mut Findings) {
         if let Some(block) = self.find_cached(range.address) {
+            block.uses.end_blank(range, found);
+        }
+    }
+
+    /// Other code got the memory's address, for work that comes after `clock`.
+    pub(super) fn leave(&mut self, range: MemoryRange, clock: &Clock) {
+        if let Some(block) = self.find_cached(range.address) {
+            block.left_after.merge(clock);
+        }
+    }
+
+    /// Memory comes back from other code, to a thread that has found `known` complete. What that code's work or the
+    /// thread comes after, all later uses come after.
+    pub(super) fn come_back(&mut self, range: MemoryRange, known: &Clock, found: &mut Findings) {
+        if let Some(block) = self.find_cached(range.address) {
+            block.left_after.merge(known);
+            block.uses.come_back(range, block.range, block.left_after.entries());
             block.uses.end_blank(range, found);
         }
     }

@@ -202,7 +202,9 @@ unsafe impl Layer for RaceChecker {
     unsafe fn adopt(&self, device: DeviceId, range: MemoryRange) -> DriverResult<()> {
         // SAFETY: the caller's contract.
         unsafe { self.below.adopt(device, range) }?;
-        self.shared.lock().state().adopt(range);
+        let mut locked = self.shared.lock();
+        let thread = locked.thread;
+        locked.state().adopt(thread, range);
         Ok(())
     }
 

@@ -279,6 +279,11 @@ impl Order {
         self.streams[stream as usize].clock.merge(before);
     }
 
+    /// Begins a stream's next epoch: its clock is copied by the caller.
+    pub(super) fn begin_epoch(&mut self, stream: u32) {
+        self.streams[stream as usize].advance(stream);
+    }
+
     /// Copies the stream's clock into `to`, and begins the stream's next epoch.
     fn release(&mut self, stream: u32, to: &mut Clock) {
         let released = &mut self.streams[stream as usize];

@@ -158,7 +158,10 @@ impl State {
             let access = Access { range, mode, argument, rows, origin: *origin };
             match action {
                 Action::Free => self.history.free(access, &mut self.found),
-                Action::Foreign => {}
+                Action::Foreign => {
+                    self.history.leave(range, self.order.clock(origin.stream));
+                    self.order.begin_epoch(origin.stream);
+                }
                 _ => self.history.begin_content(access, &mut self.found),
             }
         }
@@ -239,10 +242,16 @@ impl State {
     }
 
     /// Work may use memory of other code from now on. Its content is defined.
-    pub(super) fn adopt(&mut self, range: MemoryRange) {
+    ///
+    /// Memory that is in use already comes back from other code, which had got it from streamflow. The calls do not show
+    /// how that code has ordered its own work; they show what that work comes after.
+    pub(super) fn adopt(&mut self, thread: u32, range: MemoryRange) {
         let is_new = !self.history.is_in_use(range);
         if is_new {
             self.history.allocate(range);
+        } else {
+            let known = self.order.thread_clock(thread);
+            self.history.come_back(range, known, &mut self.found);
         }
         self.adopted.push(Adopted { range, ends: is_new });
     }

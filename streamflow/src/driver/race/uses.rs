@@ -68,6 +68,18 @@ impl Uses {
         self.blank_piece = self.blank.overlaps(self.piece);
     }
 
+    /// A range came back from other code: all later work comes after the accesses to it that `clock` comes after. Of a
+    /// write of the allocation `whole` that counts for all its bytes, since no access is divided.
+    pub(super) fn come_back(&mut self, range: MemoryRange, whole: MemoryRange, clock: &[u64]) {
+        let kept = [&mut self.whole_write, &mut self.write];
+        for access in kept.into_iter().chain(&mut self.others) {
+            let is_in_range = covers(range, access.range) || access.range == whole;
+            if is_in_range && access.is_before(clock) {
+                access.origin.epoch = 0;
+            }
+        }
+    }
+
     /// The memory was freed.
     pub(super) fn free(&mut self, free: Access) {
         // Without a piece, each access takes the slow path.
