@@ -6,30 +6,108 @@
 //! compiled so.
 
 #[cfg(not(loom))]
+pub(crate) use standard::{UnsafeCell, const_fn, spawn_forever, statics};
+#[cfg(not(loom))]
 pub(crate) use std::hint::spin_loop;
 #[cfg(not(loom))]
-pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+pub(crate) use std::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering,
+};
 #[cfg(not(loom))]
-pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
+pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 #[cfg(not(loom))]
-pub(crate) use std::thread::{sleep, yield_now};
+pub(crate) use std::thread::{Thread, park, park_timeout, sleep, yield_now};
 #[cfg(not(loom))]
 pub(crate) use std::thread_local;
 #[cfg(not(loom))]
 pub(crate) use {::boxcar, ::spin};
 
 #[cfg(loom)]
+pub(crate) use crate::forever::spawn_forever;
+#[cfg(loom)]
 pub(crate) use crate::{boxcar, spin};
 #[cfg(loom)]
-pub(crate) use local::{Local, LocalKey, thread_local};
+pub(crate) use local::{Local, LocalKey, Static, thread_local};
+#[cfg(loom)]
+pub(crate) use loom::hint::spin_loop;
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::Ordering;
 #[cfg(loom)]
-pub(crate) use loom::sync::{Mutex, MutexGuard};
+pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
 #[cfg(loom)]
-pub(crate) use loom::{hint::spin_loop, thread::yield_now};
+pub(crate) use loom::thread::{Thread, park, yield_now};
 #[cfg(loom)]
-pub(crate) use model::{AtomicBool, AtomicU64, AtomicUsize, Condvar, in_sections, sleep};
+pub(crate) use model::{
+    AtomicBool, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Condvar, UnsafeCell, const_fn,
+    in_sections, park_timeout, sleep, statics,
+};
+
+/// Items of the standard library, in forms that loom has as well.
+#[cfg(not(loom))]
+mod standard {
+    use std::io;
+    use std::thread::{Builder, Thread};
+
+    /// A value that threads access in turns. The code that has it says when. loom reports two accesses that nothing
+    /// orders, unless both only read.
+    #[derive(Debug, Default)]
+    #[repr(transparent)]
+    pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+
+    impl<T> UnsafeCell<T> {
+        #[inline(always)]
+        pub(crate) const fn new(value: T) -> Self {
+            Self(std::cell::UnsafeCell::new(value))
+        }
+
+        /// The value, to be read at once.
+        #[inline(always)]
+        pub(crate) const fn to_read(&self) -> *const T {
+            self.0.get()
+        }
+
+        /// The value, to be written at once.
+        #[inline(always)]
+        pub(crate) const fn to_write(&self) -> *mut T {
+            self.0.get()
+        }
+
+        #[inline(always)]
+        pub(crate) fn into_inner(self) -> T {
+            self.0.into_inner()
+        }
+    }
+
+    /// Starts a thread that calls `round` for ever. Under loom it ends with the model.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn spawn_forever(
+        name: &str,
+        mut round: impl FnMut() + Send + 'static,
+    ) -> io::Result<Thread> {
+        let spawned = Builder::new().name(name.to_owned()).spawn(move || {
+            loop {
+                round();
+            }
+        });
+        spawned.map(|handle| handle.thread().clone())
+    }
+
+    /// Static variables. Under loom each interleaving has its own.
+    macro_rules! plain_statics {
+        ($($statics:tt)*) => { $($statics)* };
+    }
+    pub(crate) use plain_statics as statics;
+
+    /// A function that is `const`, except under loom, whose atomics can't be made in one.
+    macro_rules! plain_const_fn {
+        ($(#[$attribute:meta])* $visibility:vis fn $($rest:tt)*) => {
+            $(#[$attribute])* $visibility const fn $($rest)*
+        };
+    }
+    pub(crate) use plain_const_fn as const_fn;
+}
 
 #[cfg(loom)]
 mod model {
@@ -112,8 +190,85 @@ mod model {
 
     atomics! {
         AtomicBool: bool, swap;
-        AtomicU64: u64, swap, fetch_or, fetch_max;
+        AtomicU8: u8, fetch_and, fetch_or;
+        AtomicU64: u64, swap, fetch_add, fetch_sub, fetch_or, fetch_max;
         AtomicUsize: usize, fetch_add, fetch_sub;
+    }
+
+    #[derive(Debug)]
+    pub(crate) struct AtomicPtr<T>(Explored<atomic::AtomicPtr<T>>);
+
+    impl<T> AtomicPtr<T> {
+        pub(crate) fn new(value: *mut T) -> Self {
+            let (accesses, value) = (atomic::AtomicUsize::new(0), atomic::AtomicPtr::new(value));
+            Self(Explored { accesses, value })
+        }
+
+        pub(crate) fn load(&self, order: Ordering) -> *mut T {
+            self.0.access().load(order)
+        }
+
+        pub(crate) fn swap(&self, value: *mut T, order: Ordering) -> *mut T {
+            if std::thread::panicking() {
+                // The model has failed, and drops its values outside of it.
+                return value;
+            }
+            self.0.access().swap(value, order)
+        }
+
+        pub(crate) fn compare_exchange_weak(
+            &self,
+            current: *mut T,
+            new: *mut T,
+            success: Ordering,
+            failure: Ordering,
+        ) -> Result<*mut T, *mut T> {
+            self.0.access().compare_exchange(current, new, success, failure)
+        }
+    }
+
+    /// As without loom. Each call is an access.
+    #[derive(Debug)]
+    pub(crate) struct UnsafeCell<T>(loom::cell::UnsafeCell<T>);
+
+    impl<T> UnsafeCell<T> {
+        pub(crate) fn new(value: T) -> Self {
+            Self(loom::cell::UnsafeCell::new(value))
+        }
+
+        pub(crate) fn to_read(&self) -> *const T {
+            self.0.with(|value| value)
+        }
+
+        pub(crate) fn to_write(&self) -> *mut T {
+            self.0.with_mut(|value| value)
+        }
+
+        pub(crate) fn into_inner(self) -> T {
+            // It is an access, too.
+            self.to_write();
+            self.0.into_inner()
+        }
+    }
+
+    macro_rules! lazy_statics {
+        ($($(#[$attribute:meta])* static $name:ident: $ty:ty = $value:expr;)*) => {
+            loom::lazy_static! {
+                $($(#[$attribute])* static ref $name: $crate::sync::Static<$ty> =
+                    $crate::sync::Static::new($value);)*
+            }
+        };
+    }
+    pub(crate) use lazy_statics as statics;
+
+    macro_rules! plain_fn {
+        ($($function:tt)*) => { $($function)* };
+    }
+    pub(crate) use plain_fn as const_fn;
+
+    /// Other threads of the model run.
+    pub(crate) fn park_timeout(_at_most: Duration) {
+        loom::thread::yield_now();
     }
 
     impl AtomicBool {
@@ -170,8 +325,23 @@ mod model {
 #[cfg(loom)]
 mod local {
     use std::mem::ManuallyDrop;
+    use std::ops::Deref;
 
     use loom::thread;
+
+    /// A static variable. It is leaked when the model has failed, too.
+    pub(crate) type Static<T> = Local<T>;
+
+    impl<T> Deref for Static<T> {
+        type Target = T;
+
+        fn deref(&self) -> &T {
+            match &self.0 {
+                Some(value) => value,
+                None => unreachable!("its `Drop` takes it"),
+            }
+        }
+    }
 
     pub(crate) struct LocalKey<T: 'static> {
         pub(crate) key: &'static thread::LocalKey<Local<T>>,

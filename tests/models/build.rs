@@ -78,18 +78,32 @@ fn write_mutant(mutant: &Mutant, out: &Path, modules: &mut String) {
     writeln!(modules, "    explore::must_fail({expected:?}, {name}::{model});\n}}").unwrap();
 }
 
-/// The modules of `src` that a model does not use: to compile them for each mutant would take long.
+/// The modules of `src` that have models, and nothing that models in other modules use.
+const MODELS: &[&str] =
+    &["exchanges", "models", "owners", "pools", "sequences", "slices", "threads"];
+
+/// Whether a model does not use a module of `src`: to compile all for each mutant would take long.
+fn is_unneeded(model: &str, module: &str) -> bool {
+    let is_of_other_models = MODELS.contains(&module) && !model.split("::").any(|it| it == module);
+    let is_shared = module == "owners" && model.contains("exchanges::");
+    is_of_other_models && !is_shared || unneeded_by(model).contains(&module)
+}
+
 fn unneeded_by(model: &str) -> &'static [&'static str] {
     if model.starts_with("spin_lock::") {
-        &["caught", "driver", "error", "memory", "stream"]
+        &["caught", "driver", "error", "memory", "spsc_ring", "stream", "task_list"]
+    } else if model.starts_with("spsc_ring::") {
+        &["caught", "driver", "error", "memory", "spin_lock", "stream", "task_list"]
+    } else if model.starts_with("task_list::") {
+        &["caught", "driver", "error", "memory", "spin_lock", "spsc_ring", "stream"]
     } else if model.starts_with("driver::checker::") {
-        &["journal", "memory", "models", "spin_lock", "stream"]
+        &["journal", "memory", "models", "spin_lock", "spsc_ring", "stream", "task_list"]
     } else if model.starts_with("driver::") {
-        &["checker", "device", "memory", "race", "spin_lock", "stream"]
+        &["checker", "device", "memory", "race", "spin_lock", "spsc_ring", "stream", "task_list"]
     } else if model.starts_with("stream::") {
-        &["checker", "device", "journal", "memory", "race", "spin_lock"]
+        &["checker", "device", "journal", "memory", "race", "spin_lock", "spsc_ring", "task_list"]
     } else {
-        &["checker", "journal", "race", "spin_lock"]
+        &["checker", "journal", "race", "spin_lock", "spsc_ring", "task_list"]
     }
 }
 
@@ -116,7 +130,7 @@ fn changed(mutant: &Mutant, folder: &Path, text: &str, out: &Path, is_edited: &m
         let declared = line.strip_suffix(';').and_then(|line| line.split("mod ").nth(1));
         if let Some(module) = declared.filter(|_| !line.starts_with(' ')) {
             let is_own = !folder.to_string_lossy().contains("streamflow");
-            if is_own && unneeded_by(mutant.model).contains(&module) {
+            if is_own && is_unneeded(mutant.model, module) {
                 path = None;
                 continue;
             }
@@ -132,7 +146,12 @@ fn changed(mutant: &Mutant, folder: &Path, text: &str, out: &Path, is_edited: &m
             writeln!(source, "#[path = {written:?}]\n{line}").unwrap();
         } else {
             // No model of a mutant is a test by itself.
-            let line = if line == "#[test]" { "" } else { line };
+            let line = match line {
+                "#[test]" => "",
+                // Nor is a test of the library.
+                "#[cfg(test)]" => "#[cfg(any())]",
+                line => line,
+            };
             writeln!(source, "{}", line.replace("crate::", &format!("crate::{}::", mutant.name)))
                 .unwrap();
         }

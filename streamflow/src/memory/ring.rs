@@ -2,15 +2,20 @@
 //!
 //! Neither end takes a lock or a locked instruction, so that two ends on one thread cost what a plain list costs.
 //!
+//! # Invariants
+//!
 //! 1. Only the writer changes `written`, and only the reader changes `read`: each has one owner, and is not `Clone`.
 //! 2. `written - read` is never more than the number of slots. Counts wrap around, and their difference does not.
 //! 3. The slots from `read` to `written` are the reader's, and the others the writer's. A slot changes hands by a store with
 //!    `Release` of its old owner, which the new one has read with `Acquire` before it touches the slot.
 
-use std::cell::UnsafeCell;
-use std::sync::Arc;
+use crate::sync::{Arc, AtomicUsize, Ordering, UnsafeCell};
 
-use crate::sync::{AtomicUsize, Ordering};
+/// The counts at the beginning. In a model they wrap around at once.
+#[cfg(not(loom))]
+const BEGIN: usize = 0;
+#[cfg(loom)]
+const BEGIN: usize = usize::MAX;
 
 #[derive(Debug)]
 struct Ring<T> {
@@ -46,9 +51,10 @@ pub(crate) struct Reader<T> {
 /// Makes a ring with room for so many values, at least one.
 pub(crate) fn ring<T>(capacity: usize) -> (Writer<T>, Reader<T>) {
     let slots = (0..capacity.max(1)).map(|_| UnsafeCell::new(None)).collect();
-    let (written, read) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let (written, read) = (AtomicUsize::new(BEGIN), AtomicUsize::new(BEGIN));
     let ring = Arc::new(Ring { written, read, slots });
-    (Writer { ring: ring.clone(), written: 0, next: 0 }, Reader { ring, read: 0, first: 0 })
+    let writer = Writer { ring: ring.clone(), written: BEGIN, next: 0 };
+    (writer, Reader { ring, read: BEGIN, first: 0 })
 }
 
 impl<T> Ring<T> {
@@ -78,7 +84,7 @@ impl<T> Writer<T> {
         if self.is_full() {
             return None;
         }
-        let slot = self.ring.slots.get(self.next)?.get();
+        let slot = self.ring.slots.get(self.next)?.to_write();
         // SAFETY: the slot is free, so it is the writer's until `send`, and `self` is borrowed for as long as the slot.
         Some(unsafe { &mut *slot })
     }
@@ -114,7 +120,7 @@ impl<T> Reader<T> {
         if self.is_empty() {
             return None;
         }
-        let slot = self.ring.slots.get(self.first)?.get();
+        let slot = self.ring.slots.get(self.first)?.to_read();
         // SAFETY: the slot has a value, so it is the reader's until `take`, and `self` is borrowed for as long as the slot.
         unsafe { &*slot }.as_ref()
     }
@@ -125,7 +131,7 @@ impl<T> Reader<T> {
         if self.is_empty() {
             return None;
         }
-        let slot = self.ring.slots.get(self.first)?.get();
+        let slot = self.ring.slots.get(self.first)?.to_write();
         // SAFETY: as in `first`, and `self` is borrowed alone.
         let value = unsafe { &mut *slot }.take();
         self.give_back();
@@ -138,7 +144,7 @@ impl<T> Reader<T> {
         if self.is_empty() {
             return;
         }
-        let Some(slot) = self.ring.slots.get(self.first).map(UnsafeCell::get) else { return };
+        let Some(slot) = self.ring.slots.get(self.first).map(UnsafeCell::to_write) else { return };
         let _given_back = GiveBack(self);
         // SAFETY: as in `take`. The slot is given back after this.
         unsafe { *slot = None };
@@ -162,7 +168,7 @@ impl<T> Drop for GiveBack<'_, T> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
     use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::driver::{DeviceId, DriverError};
 
-pub(crate) type Result<T> = std::result::Result<T, Error>;
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// As in the library.
 #[derive(Debug)]
@@ -34,6 +34,11 @@ pub(crate) enum Error {
         what: String,
         memory: DeviceId,
         stream: DeviceId,
+    },
+    Exchange {
+        what: String,
+        reason: String,
+        remedy: String,
     },
     LengthMismatch {
         what: &'static str,

@@ -23,7 +23,7 @@ pub(crate) fn explore(model: impl Fn() + Send + Sync + 'static) {
     assert!(runs > 1, "no two threads meet");
 }
 
-/// As [`explore`], for code behind locks.
+/// As [`explore`], for code behind locks, and for atomics that a thread which stores them does not load.
 pub(crate) fn explore_sections(model: impl Fn() + Send + Sync + 'static) {
     crate::sync::in_sections(|| explore(model));
 }

@@ -16,11 +16,14 @@ mod boxcar;
 mod driver;
 mod error;
 mod explore;
+mod forever;
 mod lock;
 mod memory;
 mod spin;
 mod spin_lock;
+mod spsc_ring;
 mod stream;
+mod task_list;
 mod turns;
 
 // For each mutant, all of the modules above, with an edit of the library's code: see `build.rs`.

@@ -2,7 +2,7 @@
 //! library's spin lock is another crate's promise.
 
 use std::any::type_name;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::{Deref, DerefMut};
 use std::sync::PoisonError;
 
@@ -11,6 +11,8 @@ use crate::sync::{Mutex, MutexGuard};
 loom::thread_local! {
     /// The types of the values that the thread has locked.
     static HELD: RefCell<Vec<&'static str>> = RefCell::default();
+    /// Whether the thread may take none.
+    static IN_DELETER: Cell<bool> = Cell::default();
 }
 
 #[derive(Debug, Default)]
@@ -24,6 +26,8 @@ impl<T> Lock<T> {
     }
 
     pub(crate) fn lock(&self) -> Held<'_, T> {
+        let is_failing = std::thread::panicking();
+        assert!(is_failing || !IN_DELETER.with(Cell::get), "a deleter takes a lock");
         let held = Held(self.0.lock().unwrap_or_else(PoisonError::into_inner));
         HELD.with(|types| types.borrow_mut().push(type_name::<T>()));
         held
@@ -62,4 +66,12 @@ impl<T> Drop for Held<'_, T> {
 /// Whether the calling thread has locked a value whose type's name contains this.
 pub(crate) fn holds_one_of(name: &str) -> bool {
     HELD.with(|types| types.borrow().iter().any(|it| it.contains(name)))
+}
+
+/// Calls a function that may take no lock.
+pub(crate) fn without_locks<R>(call: impl FnOnce() -> R) -> R {
+    IN_DELETER.with(|is_in| is_in.set(true));
+    let result = call();
+    IN_DELETER.with(|is_in| is_in.set(false));
+    result
 }

@@ -9,10 +9,12 @@ fn invariants() -> Vec<(&'static str, usize)> {
     let stream = include_str!("../../../streamflow/src/stream/README.md");
     let memory = include_str!("../../../streamflow/src/memory/README.md");
     let race = include_str!("../../../streamflow/src/driver/race/README.md");
+    let ring = include_str!("../../../streamflow/src/memory/ring.rs").replace("//! ", "");
     vec![
         ("order", numbered(stream, "## The rules")),
         ("memory", numbered(memory, "## The invariants")),
         ("race", numbered(race, "## Invariants")),
+        ("ring", numbered(&ring, "# Invariants")),
         ("lock", numbered(TABLE, "## The lock")),
         ("signal", numbered(TABLE, "## The signals")),
     ]

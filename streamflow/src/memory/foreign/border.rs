@@ -1,10 +1,10 @@
 //! What blocks and pools know of other code.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 
 use super::list::List;
 use super::task::Task;
+use crate::sync::AtomicUsize;
 
 /// A value that keeps memory of other code alive. Dropping it gives the memory back.
 pub(in crate::memory) struct Owner(

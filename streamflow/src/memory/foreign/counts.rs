@@ -1,6 +1,6 @@
 //! How much memory is on the other side of the border.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Ordering, statics};
 
 /// How many allocations have crossed the border between streamflow and other code, in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,9 @@ pub(super) enum Count {
     Leaked,
 }
 
-static COUNTS: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];
+statics! {
+    static COUNTS: [AtomicU64; 3] = [AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0)];
+}
 
 fn counter(count: Count) -> &'static AtomicU64 {
     &COUNTS[count as usize]

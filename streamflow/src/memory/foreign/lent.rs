@@ -116,8 +116,9 @@ impl Lent {
             // A read, for memory with other owners: their reads need not wait.
             owner.note(stream, self.0.mode());
         }
-        counts::remove(Count::Lent);
         drop(self.0);
+        // After that: a thread that reads the count finds the memory in its pool.
+        counts::remove(Count::Lent);
         Ok(())
     }
 

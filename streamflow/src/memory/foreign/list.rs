@@ -1,11 +1,12 @@
 //! A list that any thread may add to without waiting for another one.
 
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicPtr, Ordering};
+
+use crate::sync::{AtomicPtr, Ordering, UnsafeCell, const_fn};
 
 /// An entry, which has its place in a list from the beginning: adding it allocates nothing.
 pub(super) struct Node<T> {
-    next: *mut Node<T>,
+    next: UnsafeCell<*mut Node<T>>,
     pub(super) value: T,
 }
 
@@ -14,7 +15,7 @@ unsafe impl<T: Send> Send for Node<T> {}
 
 impl<T> Node<T> {
     pub(super) fn new(value: T) -> Box<Self> {
-        Box::new(Self { next: ptr::null_mut(), value })
+        Box::new(Self { next: UnsafeCell::new(ptr::null_mut()), value })
     }
 }
 
@@ -35,8 +36,10 @@ fn closed<T>() -> *mut Node<T> {
 }
 
 impl<T> List<T> {
-    pub(super) const fn new() -> Self {
-        Self { head: AtomicPtr::new(ptr::null_mut()) }
+    const_fn! {
+        pub(super) fn new() -> Self {
+            Self { head: AtomicPtr::new(ptr::null_mut()) }
+        }
     }
 
     /// Adds an entry. Does not wait. Does not use the list once another thread can see the entry: what keeps the list
@@ -53,7 +56,7 @@ impl<T> List<T> {
                 return Err(unsafe { Box::from_raw(node.as_ptr()) });
             }
             // SAFETY: leaked above, and in no list yet.
-            unsafe { (*node.as_ptr()).next = head };
+            unsafe { *(*node.as_ptr()).next.to_write() = head };
             let swapped = self.head.compare_exchange_weak(
                 head,
                 node.as_ptr(),
@@ -105,7 +108,7 @@ fn collect<T>(mut head: *mut Node<T>) -> Vec<T> {
     while !head.is_null() {
         // SAFETY: each node of the chain came from a box, and the caller has taken the chain out of its list.
         let node = *unsafe { Box::from_raw(head) };
-        head = node.next;
+        head = node.next.into_inner();
         values.push(node.value);
     }
     values.reverse();
@@ -124,7 +127,7 @@ impl<T> Drop for List<T> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

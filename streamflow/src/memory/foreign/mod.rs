@@ -9,6 +9,8 @@
 //!   under any lock. So the call only adds the memory to a list. Later the reclaim stream of its pool comes after all
 //!   work that any code has queued on the device until then, and the pool gets the memory back.
 //!
+//! The rules are the invariants 16 to 22 of `memory/README.md`.
+//!
 //! On a device the reaper takes lent memory back. On the simulator, where a call from another thread would change what a
 //! seed repeats, the pool does: when it allocates, lends or adopts memory, and when it is closed. After that, the reaper
 //! does.

@@ -6,9 +6,7 @@
 //!
 //! Tasks reach the thread by a [`List`], so that no code ever waits for it.
 
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
-use std::thread::{self, Thread};
+use std::sync::{OnceLock, PoisonError};
 use std::time::Duration;
 
 use super::border::Owner;
@@ -17,6 +15,7 @@ use super::list::List;
 use super::task::{Entry, Task, entry};
 use crate::caught::caught;
 use crate::error::{Error, Result};
+use crate::sync::{AtomicU8, Mutex, Ordering, Thread, park, park_timeout, spawn_forever, statics};
 
 /// Drops the owner of memory of which all uses are complete.
 struct GiveBack(Owner);
@@ -32,12 +31,13 @@ impl Task for GiveBack {
     }
 }
 
-static TASKS: List<Box<dyn Task>> = List::new();
-static THREAD: OnceLock<Thread> = OnceLock::new();
-static START: Mutex<()> = Mutex::new(());
-
-/// Whether an owner is being dropped, and whether owners are still dropped at all.
-static STATE: AtomicU8 = AtomicU8::new(0);
+statics! {
+    static TASKS: List<Box<dyn Task>> = List::new();
+    static THREAD: OnceLock<Thread> = OnceLock::new();
+    static START: Mutex<()> = Mutex::new(());
+    /// Whether an owner is being dropped, and whether owners are still dropped at all.
+    static STATE: AtomicU8 = AtomicU8::new(0);
+}
 const BUSY: u8 = 1;
 const STOPPED: u8 = 2;
 
@@ -56,10 +56,10 @@ pub(super) fn start() -> Result<()> {
     if THREAD.get().is_some() {
         return Ok(());
     }
-    let spawned = thread::Builder::new().name("streamflow-reaper".to_owned()).spawn(run);
-    match spawned {
-        Ok(handle) => {
-            let _first = THREAD.set(handle.thread().clone());
+    let mut again = Vec::new();
+    match spawn_forever("streamflow-reaper", move || execute(&mut again)) {
+        Ok(thread) => {
+            let _first = THREAD.set(thread);
             Ok(())
         }
         Err(error) => Err(Error::Exchange {
@@ -80,20 +80,18 @@ pub(super) fn add(node: Box<Entry>) {
     }
 }
 
-fn run() {
-    let mut again = Vec::new();
-    loop {
-        let tasks = TASKS.take_all();
-        if tasks.is_empty() && again.is_empty() {
-            // A task that was added since ends this at once.
-            thread::park();
-        } else if tasks.is_empty() {
-            thread::park_timeout(AGAIN);
-        }
-        let earlier = std::mem::take(&mut again);
-        for task in earlier.into_iter().chain(tasks) {
-            again.extend(task.execute());
-        }
+/// Executes all tasks. If there is none, sleeps until there is one. `again` has those to be tried again.
+fn execute(again: &mut Vec<Box<dyn Task>>) {
+    let tasks = TASKS.take_all();
+    if tasks.is_empty() && again.is_empty() {
+        // A task that was added since ends this at once.
+        park();
+    } else if tasks.is_empty() {
+        park_timeout(AGAIN);
+    }
+    let earlier = std::mem::take(again);
+    for task in earlier.into_iter().chain(tasks) {
+        again.extend(task.execute());
     }
 }
 
@@ -130,8 +128,9 @@ pub(super) fn leak_owner(owner: Owner) {
 
 /// Never does it.
 pub(super) fn leak(task: Box<dyn Task>) {
-    counts::remove(task.count());
+    // In this order, so that it is counted all the time.
     counts::add(Count::Leaked);
+    counts::remove(task.count());
     std::mem::forget(task);
 }
 
@@ -141,6 +140,6 @@ pub(super) fn leak(task: Box<dyn Task>) {
 pub fn stop_giving_back_blocking() {
     STATE.fetch_or(STOPPED, Ordering::AcqRel);
     while STATE.load(Ordering::Acquire) & BUSY != 0 {
-        thread::park_timeout(Duration::from_millis(1));
+        park_timeout(Duration::from_millis(1));
     }
 }

@@ -2,7 +2,6 @@
 
 use std::ffi::c_void;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::border::Owner;
 use super::counts::Count;
@@ -12,6 +11,7 @@ use crate::driver::{HostFunction, report_in_drop};
 use crate::error::Result;
 use crate::memory::MemoryPool;
 use crate::memory::pooled::PooledBlock;
+use crate::sync::{AtomicUsize, Ordering};
 
 /// What fails, in the log.
 const ORDERING: &str = "ordering the return of memory to its owner";

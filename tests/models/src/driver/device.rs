@@ -63,6 +63,10 @@ struct Settings {
     capacity: Option<u64>,
     /// The streams of users, on which memory is not freed.
     of_users: Vec<u64>,
+    /// Whether work is executed in calls alone, as by a simulator.
+    waits_for_calls: bool,
+    /// The thread that is in a deleter, which must make no call.
+    in_deleter: Option<ThreadId>,
 }
 
 #[derive(Default)]
@@ -111,6 +115,35 @@ impl Device {
 
     pub(crate) fn set_capacity(&self, bytes: u64) {
         plain(&self.settings).capacity = Some(bytes);
+    }
+
+    /// Work is executed in calls alone.
+    pub(crate) fn set_waits_for_calls(&self) {
+        plain(&self.settings).waits_for_calls = true;
+    }
+
+    /// Calls a function of streamflow that other code may call under any lock: it may wait for nothing and make no call.
+    pub(crate) fn in_deleter<R>(&self, deleter: impl FnOnce() -> R) -> R {
+        plain(&self.settings).in_deleter = Some(thread::current().id());
+        let result = crate::lock::without_locks(deleter);
+        plain(&self.settings).in_deleter = None;
+        result
+    }
+
+    /// Other code writes memory that it has, after all that was queued until it got the memory.
+    pub(crate) fn foreign_work(&self, stream: RawStream, range: MemoryRange) {
+        let before = self.queue(stream);
+        self.access(slot(stream), &before, range, AccessMode::Write);
+    }
+
+    /// The owner of memory of other code gets it back.
+    pub(crate) fn given_back(&self, range: MemoryRange) {
+        let (done, memory) = (*plain(&self.done), plain(&self.memory.value));
+        let of_memory = |block: &&Block| block.range == range && block.host.is_none();
+        let mut uses = memory.blocks.iter().filter(of_memory).flat_map(|block| &block.uses);
+        if uses.any(|(.., of, work)| done[*of] < *work) {
+            self.report("memory goes back while the device uses it");
+        }
     }
 
     /// Memory may not be freed on these streams.
@@ -167,6 +200,9 @@ impl Device {
     fn called(&self) {
         if crate::lock::holds_one_of("::memory::") {
             self.report("a lock of memory is held in a driver call");
+        }
+        if plain(&self.settings).in_deleter == Some(thread::current().id()) {
+            self.report("a deleter calls the driver");
         }
     }
 
@@ -368,6 +404,9 @@ unsafe impl Driver for Device {
         self.called();
         let before = *self.queues[slot(stream)].lock().unwrap();
         self.complete(&before);
+        if !self.works_alone() {
+            self.call_host_functions();
+        }
         Ok(())
     }
 
@@ -461,16 +500,34 @@ unsafe impl Driver for Device {
         Ok(())
     }
 
-    unsafe fn adopt(&self, _: DeviceId, _: MemoryRange) -> DriverResult<()> {
-        unreachable!("a model has no memory of other code")
+    unsafe fn adopt(&self, _: DeviceId, range: MemoryRange) -> DriverResult<()> {
+        self.called();
+        let block = Block { range, uses: Vec::new(), freed: None, host: None };
+        self.memory.get().blocks.push(block);
+        Ok(())
     }
 
-    unsafe fn disown(&self, _: RawStream, _: MemoryRange) -> DriverResult<()> {
-        unreachable!("a model has no memory of other code")
+    unsafe fn disown(&self, stream: RawStream, range: MemoryRange) -> DriverResult<()> {
+        self.called();
+        let before = *self.queues[slot(stream)].lock().unwrap();
+        let mut memory = self.memory.get();
+        let Some(block) = memory.blocks.iter_mut().rev().find(|it| it.range == range) else {
+            unreachable!("it was adopted");
+        };
+        if block.uses.iter().any(|(.., of, work)| before[*of] < *work) {
+            self.report("memory is disowned before its last use");
+        }
+        block.freed = Some((slot(stream), before[slot(stream)]));
+        Ok(())
     }
 
-    unsafe fn wait_for_device(&self, _: RawStream) -> DriverResult<()> {
-        unreachable!("a model lends no memory to other code")
+    unsafe fn wait_for_device(&self, stream: RawStream) -> DriverResult<()> {
+        self.called();
+        for other in (0..STREAMS).filter(|other| *other != slot(stream)) {
+            let before = *self.queues[other].lock().unwrap();
+            merge(&mut self.queues[slot(stream)].lock().unwrap(), &before);
+        }
+        Ok(())
     }
 
     fn allocate_pinned(&self, _: DeviceId, bytes: u64) -> DriverResult<MemoryRange> {
@@ -537,6 +594,10 @@ unsafe impl Driver for Device {
 
     fn watches(&self) -> bool {
         true
+    }
+
+    fn works_alone(&self) -> bool {
+        !plain(&self.settings).waits_for_calls
     }
 
     unsafe fn tell(&self, note: &Note<'_>) {

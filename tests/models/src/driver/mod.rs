@@ -38,7 +38,8 @@ use std::fmt;
 pub(crate) use error::{DriverError, Sticky, first_error, report_in_drop, report_unless_refused};
 pub(crate) use green::{Coscheduling, GreenContext, SmSizes};
 pub(crate) use handle::{
-    BorrowedStream, DeviceId, MemoryRange, RawEvent, RawFunction, RawModule, RawStream,
+    BorrowedEvent, BorrowedStream, DeviceId, MemoryRange, RawEvent, RawFunction, RawModule,
+    RawStream,
 };
 pub(crate) use kernel::{
     Access, AccessMode, Code, HostArgs, HostFunction, HostKernel, Image, KernelSource, Launch,

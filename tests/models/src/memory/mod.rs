@@ -43,7 +43,7 @@ mod tensor;
 #[path = "../../../../streamflow/src/memory/tensor_view.rs"]
 mod tensor_view;
 
-mod foreign;
+pub(crate) mod foreign;
 pub(crate) mod models;
 pub(crate) mod pools;
 pub(crate) mod slices;

@@ -1,0 +1,162 @@
+//! Models of the reaper and the counts: the invariants 20 to 22 of `streamflow/src/memory/README.md`.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex as Plain};
+
+use super::border::Owner;
+use super::counts::{self, Count};
+use super::{foreign_counts, reaper};
+use crate::driver::Signal;
+use crate::explore::{explore_sections, plain};
+use crate::forever;
+use crate::sync::{UnsafeCell, yield_now};
+
+/// What owners note of their drops, and what is wrong. A panic would be caught.
+#[derive(Default)]
+pub(super) struct Drops {
+    /// How many began, and ended.
+    begun: AtomicUsize,
+    ended: AtomicUsize,
+    /// Raised by each.
+    pub(super) signal: Arc<Signal>,
+    /// Whether owners may be dropped no more.
+    is_over: AtomicBool,
+    /// What an owner leaves in its drop.
+    left: Option<UnsafeCell<u32>>,
+    wrong: Plain<Vec<&'static str>>,
+}
+
+// SAFETY: loom reports accesses of the cell that nothing orders.
+unsafe impl Sync for Drops {}
+
+impl Drops {
+    pub(super) fn report(&self, what: &'static str) {
+        plain(&self.wrong).push(what);
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.ended.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn check(&self) {
+        let wrong = plain(&self.wrong);
+        assert!(wrong.is_empty(), "{}", wrong[0]);
+    }
+
+    /// Sleeps until so many owners were dropped.
+    pub(super) fn wait(&self, count: u64) {
+        (0..count).for_each(|seen| {
+            self.signal.sleep(seen, std::time::Duration::MAX);
+        });
+    }
+}
+
+/// An owner that knows what it may meet in its drop.
+pub(super) struct Theirs(pub(super) Arc<Drops>);
+
+impl Drop for Theirs {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            // The model has failed.
+            return;
+        }
+        let drops = &self.0;
+        drops.begun.fetch_add(1, Ordering::Relaxed);
+        if !forever::is_current() {
+            drops.report("an owner is dropped by another thread than the reaper");
+        }
+        if crate::lock::holds_one_of("") {
+            drops.report("an owner is dropped under a lock");
+        }
+        if let Some(left) = &drops.left {
+            yield_now();
+            left.to_write();
+        }
+        if drops.is_over.load(Ordering::Relaxed) {
+            drops.report("an owner is dropped after the stop");
+        }
+        drops.ended.fetch_add(1, Ordering::Relaxed);
+        drops.signal.raise();
+    }
+}
+
+fn adopted(drops: &Arc<Drops>) -> Owner {
+    counts::add(Count::Adopted);
+    Owner::new(Theirs(drops.clone()))
+}
+
+/// A thread gives two owners back, while the reaper looks for tasks and goes to sleep.
+#[test]
+pub(crate) fn owners_while_the_reaper_goes_to_sleep() {
+    explore_sections(|| {
+        reaper::start().unwrap();
+        let drops = Arc::new(Drops::default());
+        for _ in 0..2 {
+            reaper::give_back_later(adopted(&drops));
+        }
+        drops.wait(2);
+        forever::end();
+        let counts = foreign_counts();
+        assert_eq!((counts.adopted, counts.leaked), (0, 0), "counted as not given back");
+        drops.check();
+    });
+}
+
+/// Other code ends while the reaper drops an owner.
+#[test]
+pub(crate) fn a_stop_while_an_owner_is_dropped() {
+    explore_sections(|| {
+        reaper::start().unwrap();
+        let left = Some(UnsafeCell::new(0));
+        let drops = Arc::new(Drops { left, ..Drops::default() });
+        reaper::give_back_later(adopted(&drops));
+        reaper::stop_giving_back_blocking();
+        drops.is_over.store(true, Ordering::Relaxed);
+        let (begun, ended) = (drops.begun.load(Ordering::Relaxed), drops.count());
+        assert_eq!(begun, ended, "an owner is being dropped after the stop");
+        // What the owner has left is seen.
+        drops.left.as_ref().unwrap().to_read();
+        while foreign_counts().adopted > 0 {
+            yield_now();
+        }
+        forever::end();
+        drops.check();
+    });
+}
+
+/// A thread that finds an owner's memory in no count any more sees what the owner has left.
+#[test]
+pub(crate) fn what_an_owner_leaves() {
+    explore_sections(|| {
+        reaper::start().unwrap();
+        let left = Some(UnsafeCell::new(0));
+        let drops = Arc::new(Drops { left, ..Drops::default() });
+        reaper::give_back_later(adopted(&drops));
+        while foreign_counts().adopted > 0 {
+            yield_now();
+        }
+        drops.left.as_ref().unwrap().to_read();
+        forever::end();
+        drops.check();
+    });
+}
+
+/// Memory that nobody gives back is counted the whole time.
+#[test]
+pub(crate) fn memory_that_is_leaked() {
+    explore_sections(|| {
+        reaper::start().unwrap();
+        let drops = Arc::new(Drops::default());
+        reaper::stop_giving_back_blocking();
+        reaper::give_back_later(adopted(&drops));
+        let counts = foreign_counts();
+        assert!(counts.adopted + counts.leaked > 0, "memory is in no count");
+        while foreign_counts().adopted > 0 {
+            yield_now();
+        }
+        assert_eq!(foreign_counts().leaked, 1, "memory is in no count");
+        forever::end();
+        assert_eq!(drops.count(), 0, "an owner is dropped after the stop");
+        drops.check();
+    });
+}

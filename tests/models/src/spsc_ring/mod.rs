@@ -1,0 +1,5 @@
+//! The ring of slots between one writer and one reader, and its models.
+
+pub(crate) mod models;
+#[path = "../../../../streamflow/src/memory/ring.rs"]
+mod ring;
