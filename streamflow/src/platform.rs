@@ -409,8 +409,14 @@ impl Platform {
         CudaStream::adopted(&self.0.table, point)
     }
 
-    /// Whether the work before a point, which belongs to this platform, is complete.
-    pub(crate) fn is_complete(&self, point: Point) -> Result<bool> {
+    /// Whether all work that a point covers is complete. Does not block.
+    ///
+    /// # Errors
+    /// [`Error::ForeignPlatform`]; the driver's; an error of earlier work may be reported here.
+    pub fn is_complete(&self, point: Point) -> Result<bool> {
+        if !self.0.table.has(point) {
+            return Err(Error::foreign("a point"));
+        }
         let complete = self.0.table.is_complete(point)?;
         if complete {
             self.0.table.inspect(self.0.table.timeline(point.stream()).device())?;

@@ -7,7 +7,8 @@ pub mod reports;
 
 pub use bare::{BYTES, Bare, host_function, part};
 pub use outside::{
-    ForeignEvent, Outside, Returned, VALUE, fill_outside, from_outside, order_outside, read_outside,
+    ForeignEvent, Outside, Returned, VALUE, fill_outside, from_outside, order_outside,
+    read_outside, use_shared, write_outside,
 };
 
 use std::sync::Arc;
@@ -130,6 +131,16 @@ impl ForeignStream {
         Ok(platform.external_stream(borrowed)?)
     }
 
+    /// The driver's handle, for calls of its owner.
+    pub fn raw(&self) -> RawStream {
+        self.raw
+    }
+
+    /// The number alone, as its owner passes it on.
+    pub fn handle(&self) -> u64 {
+        self.raw.handle()
+    }
+
     /// A copy that its owner can queue without streamflow. Source and target have the same length. Their addresses are
     /// requested on `stream`, which registers a use there: the copy comes after it.
     ///
@@ -152,6 +163,25 @@ impl ForeignStream {
         };
         Ok(UnseenCopy { on: self, copy })
     }
+}
+
+/// Borrows a stream by its handle alone.
+///
+/// # Errors
+/// Those of the platform and the driver.
+pub fn find<'a>(platform: &Platform, handle: u64) -> Result<ExternalStream<'a>> {
+    // SAFETY: the tests keep the stream until the wrapper is dropped, or the handle is refused.
+    let borrowed = unsafe { BorrowedStream::find(&**platform.driver(), handle) }?;
+    Ok(platform.external_stream(borrowed)?)
+}
+
+/// The device of a stream, by its handle alone.
+///
+/// # Errors
+/// Those of the driver.
+pub fn device_of(platform: &Platform, handle: u64) -> DriverResult<DeviceId> {
+    // SAFETY: the tests keep the stream meanwhile.
+    unsafe { BorrowedStream::find(&**platform.driver(), handle) }.map(BorrowedStream::device)
 }
 
 /// A copy that streamflow does not see.

@@ -16,7 +16,7 @@ use streamflow::memory::{After, DeviceSlice};
 use streamflow::prelude::*;
 use streamflow_tests::foreign::{
     ForeignEvent, ForeignStream, Outside, VALUE, fill_outside, from_outside, order_outside,
-    read_outside,
+    read_outside, use_shared, write_outside,
 };
 use streamflow_tests::kernels::{add_one, fill, slow_copy, slow_fill};
 use streamflow_tests::ordered::{Program, without_waits};
@@ -33,6 +33,7 @@ const PROGRAMS: &[(&str, Program, usize)] = &[
     ("adopted_memory_is_ordered_as_any_other", two_streams, 30),
     ("an_export_comes_after_its_writer", exported, 30),
     ("adopted_memory_goes_back_after_its_last_use", dropped_while_read, 1),
+    ("memory_is_reused_after_a_use_that_was_moved", moved_and_dropped, 1),
     ("lent_memory_is_reused_after_the_work_of_other_code", reused, 10),
 ];
 
@@ -46,6 +47,8 @@ fn main() -> ExitCode {
         )
     });
     suite
+        .contrasted("a_use_moves_behind_what_other_code_has_queued_since", moved_use, unmoved_use)
+        .contrasted("a_stream_comes_after_a_tensor_that_it_gets_later", ordered_early, not_ordered)
         .both("an_owner_may_need_a_lock_that_a_thread_holds_while_it_waits_for_us", lock_is_held)
         .both("an_owner_may_call_streamflow", owner_calls)
         .both("an_owner_that_panics_is_not_the_end", owner_panics)
@@ -79,6 +82,85 @@ fn there_and_back(below: Arc<dyn Driver>) -> Result<(), Failed> {
     check_equal(second.download_blocking(&back)?, vec![0x0303_0303; LEN])?;
     let races = platform.take_races();
     check(races.is_empty(), || races.to_string())
+}
+
+/// Other code gets an address, queues slow work on the stream, and streamflow uses the tensor then.
+fn moved_use(platform: &Platform) -> Result<bool> {
+    use_after_other_code(platform, true)
+}
+
+/// The control: the use is where it was when the other code got the address.
+fn unmoved_use(platform: &Platform) -> Result<bool> {
+    use_after_other_code(platform, false)
+}
+
+fn use_after_other_code(platform: &Platform, moves: bool) -> Result<bool> {
+    let (work, ours) = (ours(platform)?, ours(platform)?);
+    let (mut slow, mut copy) = (filled(platform, &work, 0.0)?, filled(platform, &ours, 0.0)?);
+    let shared = Shared::new(filled_tensor(platform, &ours)?);
+    let address = use_shared(&shared, &work)?;
+    // The point that was noted is recorded, so it does not cover what follows.
+    ours.wait(work.record()?)?;
+    work.launch::<slow_fill>(LEN, (&mut slow, 1.0, SLOW))?;
+    write_outside(platform, work.raw(), address, LEN)?;
+    if moves {
+        use_shared(&shared, &work)?;
+    }
+    ours.launch::<slow_copy>(LEN, (&mut copy, &shared, 0))?;
+    let right = holds(&ours, &copy, VALUE)?;
+    work.synchronize_blocking()?;
+    Ok(right)
+}
+
+/// Other code asks for its stream first, and takes the address then.
+fn ordered_early(platform: &Platform) -> Result<bool> {
+    address_after_stream(platform, true)
+}
+
+/// The control.
+fn not_ordered(platform: &Platform) -> Result<bool> {
+    address_after_stream(platform, false)
+}
+
+fn address_after_stream(platform: &Platform, orders: bool) -> Result<bool> {
+    let (work, ours) = (ours(platform)?, ours(platform)?);
+    let mut copy = filled(platform, &work, 0.0)?;
+    let mut tensor = filled_tensor(platform, &ours)?;
+    let mut address = 0;
+    work.write_raw(&mut tensor, |found| address = found)?;
+    ours.launch::<slow_fill>(LEN, (&mut tensor, 6.0, SLOW))?;
+    let shared = Shared::new(tensor);
+    if orders {
+        shared.order_before(&work)?;
+    }
+    read_outside(platform, &work, address, &mut copy)?;
+    let right = holds(&work, &copy, 6.0)?;
+    ours.synchronize_blocking()?;
+    Ok(right)
+}
+
+/// The tensor is dropped while other code's work with it is queued.
+fn moved_and_dropped(platform: &Platform) -> Result<bool> {
+    let (work, ours) = (ours(platform)?, ours(platform)?);
+    let (mut slow, mut copy) = (filled(platform, &work, 0.0)?, filled(platform, &work, 0.0)?);
+    let shared = Shared::new(filled_tensor(platform, &ours)?);
+    let address = use_shared(&shared, &work)?;
+    ours.wait(work.record()?)?;
+    work.launch::<slow_fill>(LEN, (&mut slow, 1.0, SLOW))?;
+    read_outside(platform, &work, address, &mut copy)?;
+    use_shared(&shared, &work)?;
+    drop(shared);
+    let mut next = platform.buffer::<f32>(LEN, &ours)?;
+    ours.launch::<fill>(LEN, (&mut next, 9.0))?;
+    Ok(holds(&ours, &next, 9.0)? & holds(&work, &copy, 7.0)?)
+}
+
+/// A tensor full of 7. Its work is complete.
+fn filled_tensor(platform: &Platform, stream: &CudaStream) -> Result<Tensor<f32>> {
+    let mut tensor = platform.tensor([LEN], stream)?;
+    stream.launch::<fill>(LEN, (&mut tensor, 7.0))?;
+    stream.synchronize_blocking()?;
+    Ok(tensor)
 }
 
 fn ours(platform: &Platform) -> Result<CudaStream> {

@@ -196,6 +196,11 @@ impl BorrowedStream<'_> {
         Self { raw: RawStream::new(device, handle), _owner: PhantomData }
     }
 
+    /// The device of the stream.
+    pub const fn device(self) -> DeviceId {
+        self.raw.device()
+    }
+
     pub(crate) fn raw(self) -> RawStream {
         self.raw
     }

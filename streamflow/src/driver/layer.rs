@@ -62,6 +62,7 @@ forward! {
     [] fn bind(device: DeviceId) -> DriverResult<()>;
     [] fn sticky_error() -> Option<Sticky>;
     [] fn default_stream(device: DeviceId) -> RawStream;
+    [unsafe] fn device_of_stream(handle: u64) -> DriverResult<DeviceId>;
     [] fn create_stream(device: DeviceId, options: StreamOptions) -> DriverResult<RawStream>;
     [] fn sm_sizes(device: DeviceId, coscheduling: Coscheduling) -> DriverResult<SmSizes>;
     [] fn create_green_contexts(device: DeviceId, coscheduling: Coscheduling, sizes: &[u32]) -> DriverResult<Vec<GreenContext>>;

@@ -11,6 +11,7 @@ mod blocking;
 pub mod cuda;
 mod cycles;
 mod error;
+mod foreign_stream;
 mod green;
 mod handle;
 /// The simulator, as a driver: [`HostDriver`](host::HostDriver), and the orders in which it executes.
@@ -191,6 +192,15 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
 
     /// The legacy default stream of a device.
     fn default_stream(&self, device: DeviceId) -> RawStream;
+
+    /// The device of a stream that other code made, from its handle.
+    ///
+    /// The call fails for a handle of no live stream where the driver finds that out, which CUDA does not promise, and
+    /// for a stream of a context that is neither the primary one of a device of this driver nor a green one of it.
+    ///
+    /// # Safety
+    /// The handle is that of a stream which was not destroyed, and not 0, 1 or 2, which name default streams.
+    unsafe fn device_of_stream(&self, handle: u64) -> DriverResult<DeviceId>;
 
     /// Creates a stream.
     fn create_stream(&self, device: DeviceId, options: StreamOptions) -> DriverResult<RawStream>;

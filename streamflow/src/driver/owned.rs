@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    BorrowedStream, DeviceId, Driver, DriverError, DriverResult, MemoryRange, RawEvent, RawStream,
-    StreamOptions, report_in_drop,
+    BorrowedEvent, BorrowedStream, DeviceId, Driver, DriverError, DriverResult, MemoryRange,
+    RawEvent, RawStream, StreamOptions, report_in_drop,
 };
 
 /// A stream that is destroyed with its owner, unless it is a default stream or borrowed from other code.
@@ -56,6 +56,18 @@ impl OwnedStream {
         self.same_driver("wait_event", event)?;
         // SAFETY: as in `record`.
         self.in_context(|| unsafe { self.driver.wait_event(self.raw, event.raw) })
+    }
+
+    /// [`Driver::record_event`], with an event of other code.
+    pub(crate) fn record_borrowed(&self, event: BorrowedEvent<'_>) -> DriverResult<()> {
+        // SAFETY: both are alive while they are borrowed; the code that borrowed the event vouches for its driver.
+        self.in_context(|| unsafe { self.driver.record_event(event.raw(), self.raw) })
+    }
+
+    /// [`Driver::wait_event`], with an event of other code.
+    pub(crate) fn wait_borrowed(&self, event: BorrowedEvent<'_>) -> DriverResult<()> {
+        // SAFETY: as in `record_borrowed`.
+        self.in_context(|| unsafe { self.driver.wait_event(self.raw, event.raw()) })
     }
 
     /// [`Driver::query_stream`].

@@ -41,7 +41,7 @@ impl CudaStream {
     }
 
     #[track_caller]
-    fn with_raw<T: Element, R>(
+    pub(in crate::memory) fn with_raw<T: Element, R>(
         &self,
         memory: &DeviceSlice<T>,
         mode: AccessMode,

@@ -6,8 +6,10 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::{CudaStream, StreamTable, Timeline};
-use crate::driver::{BorrowedStream, OwnedStream, RawStream, StreamOptions, report_unless_refused};
-use crate::error::Result;
+use crate::driver::{
+    BorrowedEvent, BorrowedStream, OwnedStream, RawStream, StreamOptions, report_unless_refused,
+};
+use crate::error::{Error, Result};
 
 /// A stream that was made outside of streamflow, by cudarc, a CUDA library or a program around this one, for as long
 /// as it is borrowed. Made by [`Platform::external_stream`](crate::Platform::external_stream). Holoscan does not support
@@ -16,7 +18,9 @@ use crate::error::Result;
 ///
 /// It derefs to [`CudaStream`], so that launches and copies on it are ordered by their data like all
 /// others. Work that its owner queues on it directly is ordered by points, in both directions:
-/// [`record`](CudaStream::record) on one stream and [`wait`](CudaStream::wait) on the other. Ports don't take it: a
+/// [`record`](CudaStream::record) on one stream and [`wait`](CudaStream::wait) on the other; or by events of its own,
+/// [`wait_for_event`](CudaStream::wait_for_event) and [`record_event`](CudaStream::record_event).
+/// [`record_timing`](CudaStream::record_timing) measures it. Ports don't take it: a
 /// message is sent on a stream of its operator, which waits for this one because of the data.
 ///
 /// Each wrapped stream takes 17 events. Wrap it once and keep the wrapper; wrapping the same stream again, after the
@@ -24,6 +28,29 @@ use crate::error::Result;
 pub struct ExternalStream<'a> {
     stream: CudaStream,
     _foreign: PhantomData<&'a ()>,
+}
+
+impl CudaStream {
+    /// Makes work queued from now on come after the latest record of an event of other code. Does not block the host. An
+    /// event that was never recorded orders nothing.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn wait_for_event(&self, event: BorrowedEvent<'_>) -> Result<()> {
+        Ok(self.timeline.wait_borrowed(event)?)
+    }
+
+    /// Records an event of other code: it is reached when everything queued so far is complete. Does not block the host.
+    ///
+    /// # Errors
+    /// [`Error::WrongDevice`] for an event of another device; the driver's.
+    pub fn record_event(&self, event: BorrowedEvent<'_>) -> Result<()> {
+        if event.device() != self.device() {
+            let (memory, stream) = (event.device(), self.device());
+            return Err(Error::WrongDevice { what: "an event".to_owned(), memory, stream });
+        }
+        Ok(self.timeline.record_borrowed(event)?)
+    }
 }
 
 impl<'a> ExternalStream<'a> {

@@ -10,7 +10,7 @@
 //! | [`StreamName`](crate::context::StreamName) | the name of a stream that the operator declared, as `io.fill` | as the argument of `cx.allocate_cuda_stream` |
 //! | [`StreamRef`](crate::context::StreamRef) | the name of the stream that a message came on; no work can be queued on it | where an operator compares the streams of its messages, or orders one after them |
 //! | [`ExternalStream`] | a stream of another library, wrapped for launches and copies | where another library or program shares its stream |
-//! | [`BorrowedStream`] | the handle of such a stream, and the promise that it lives long enough | once, as the argument of `Platform::external_stream` |
+//! | [`BorrowedStream`] | the handle of such a stream, and the promise that it lives long enough; [`find`](BorrowedStream::find) looks its device up | once, as the argument of `Platform::external_stream` |
 //! | [`RawStream`] | the driver's handle | at the way out: cuFFT, cudarc, a driver of one's own |
 //!
 //! What needs a stream for longer than a tick, as a plan of cuFFT, is kept in an

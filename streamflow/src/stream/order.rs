@@ -6,9 +6,10 @@
 //! already. Its callers are: each use of memory and each message that is sent (`memory::block`), memory that passes to
 //! a new owner (`memory::{pool, pinned}`), a message's stream that is received and `synchronize_streams` (`context`),
 //! the stream that watches for the host (`stream::wakeup`), and [`CudaStream::wait`](super::CudaStream::wait). Every
-//! wait is made here: `memory::{claims, last_write, reuse}` skip one only by [`Timeline::comes_after`], or by a mark at
+//! wait for a point is made here: `memory::{claims, last_write, reuse}` skip one only by [`Timeline::comes_after`], or by a mark at
 //! the use (rule 5), and `context::stream_ref` only checks that waits were made. No wait is deferred: when `wait`
-//! returns, the driver has taken it. `Timeline::reattach` makes one more wait, and never skips it.
+//! returns, the driver has taken it. `Timeline::reattach` makes one more wait, and never skips it;
+//! so does `Timeline::wait_borrowed`, for an event of other code.
 //!
 //! What calls no driver is in [`ordered`](super::ordered) and [`records`](super::records): `tests/models` executes it in
 //! every interleaving of two threads, for each rule with an edit that breaks it.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::timeline::Parts;
-use super::{GreenContexts, PlatformNumber, Timeline};
+use super::{GreenContexts, PlatformNumber, Point, Timeline};
 use crate::driver::{
     DeviceId, Driver, DriverResult, Note, OwnedStream, StreamFlags, StreamOptions, report_in_drop,
 };
@@ -94,6 +94,11 @@ impl StreamTable {
     /// The number that all streams and memory of one platform share.
     pub(crate) fn platform(&self) -> PlatformNumber {
         self.platform
+    }
+
+    /// Whether a point is one of this platform.
+    pub(crate) fn has(&self, point: Point) -> bool {
+        point.platform == self.platform
     }
 
     /// The stream with this number, which a point or a use of this platform has.

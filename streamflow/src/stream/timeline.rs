@@ -15,8 +15,8 @@ use super::records::Records;
 use super::ring::{self, Record};
 use super::{PlatformNumber, Point};
 use crate::driver::{
-    DeviceId, Driver, DriverError, DriverResult, Note, OwnedEvent, OwnedStream, RawEvent,
-    RawStream, Signal, StreamOptions,
+    BorrowedEvent, DeviceId, Driver, DriverError, DriverResult, Note, OwnedEvent, OwnedStream,
+    RawEvent, RawStream, Signal, StreamOptions,
 };
 use crate::lock::Lock;
 
@@ -233,6 +233,18 @@ impl Timeline {
         let found = self.records.covering(number, &self.seen, bind, |slot| self.record_slot(slot));
         let record = found?.ok_or_else(|| self.missing_record())?;
         Ok((record, &self.events[ring::slot(record.number)]))
+    }
+
+    /// Records an event of other code, for all that was queued so far.
+    pub(super) fn record_borrowed(&self, event: BorrowedEvent<'_>) -> DriverResult<()> {
+        self.bind()?;
+        self.stream.record_borrowed(event)
+    }
+
+    /// Queues a wait for an event of other code.
+    pub(super) fn wait_borrowed(&self, event: BorrowedEvent<'_>) -> DriverResult<()> {
+        self.ready()?;
+        self.stream.wait_borrowed(event)
     }
 
     /// Queues a wait: work that is queued here from now on comes after the event's latest record.

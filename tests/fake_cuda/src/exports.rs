@@ -113,6 +113,10 @@ exports! {
         *stream = state().make("stream")?;
     }
     fn cuStreamDestroy_v2(stream: Handle) { state().give_back("stream", number(stream))?; }
+    fn cuStreamGetCtx_v2(stream: Handle, context: To<usize>, green: To<usize>) {
+        *context = state().context_of_stream(number(stream))?;
+        *green = 0;
+    }
     fn cuStreamQuery(stream: Handle) { state().check_stream(number(stream))?; }
     fn cuStreamSynchronize(stream: Handle) { state().check_stream(number(stream))?; }
     fn cuStreamWaitEvent(stream: Handle, event: Handle, _flags: c_uint) {

@@ -52,7 +52,7 @@ pub(crate) struct State {
     /// The code that every call returns from now on.
     lost: Option<i32>,
     counts: BTreeMap<&'static str, u64>,
-    /// By handle or address: the kind and the size.
+    /// By handle or address: the kind, and the size or the context.
     live: BTreeMap<u64, (&'static str, usize)>,
     next: u64,
     log: Option<File>,
@@ -116,9 +116,9 @@ impl State {
 
     /// Makes an object in the current context.
     pub(crate) fn make(&mut self, kind: &'static str) -> Result<u64, i32> {
-        current()?;
+        let context = current()?;
         self.next += 16;
-        self.live.insert(self.next, (kind, 0));
+        self.live.insert(self.next, (kind, context));
         self.note(&format!("+ {kind}"));
         Ok(self.next)
     }
@@ -143,6 +143,12 @@ impl State {
     /// Refuses a stream that is not alive. 0 is the default stream of the current context.
     pub(crate) fn check_stream(&mut self, stream: u64) -> Result<(), i32> {
         if stream == 0 { current().map(drop) } else { self.check("stream", stream) }
+    }
+
+    /// The context in which a stream was made.
+    pub(crate) fn context_of_stream(&mut self, stream: u64) -> Result<usize, i32> {
+        self.check("stream", stream)?;
+        Ok(self.live.get(&stream).map_or(0, |(_, context)| *context))
     }
 
     pub(crate) fn allocate(&mut self, kind: &'static str, bytes: usize) -> Result<u64, i32> {

@@ -230,6 +230,16 @@ impl ForeignEvent {
         Ok(Self { driver, raw })
     }
 
+    /// Makes a stream of other code wait for the event, without streamflow.
+    ///
+    /// # Errors
+    /// Those of the driver.
+    pub fn hold_back(&self, stream: RawStream) -> Result<()> {
+        self.driver.bind(stream.device())?;
+        // SAFETY: both are alive.
+        Ok(unsafe { self.driver.wait_event(stream, self.raw) }?)
+    }
+
     /// The event, for streamflow.
     pub fn borrow(&self) -> BorrowedEvent<'_> {
         // SAFETY: alive while it is borrowed.
@@ -287,6 +297,31 @@ pub fn fill_outside(
 pub fn from_outside(given: DlTensor) -> Result<DlTensor> {
     // SAFETY: the pointer is the only one to the structure.
     Ok(unsafe { DlTensor::from_versioned(given.into_raw()) }?)
+}
+
+/// Notes a use of a shared tensor on a stream, for other code that works there.
+///
+/// # Errors
+/// Those of streamflow.
+pub fn use_shared(tensor: &Shared<Tensor<f32>>, stream: &CudaStream) -> Result<u64> {
+    // SAFETY: the tests write it on this stream alone.
+    Ok(unsafe { tensor.write_raw(stream, |address| address) }?)
+}
+
+/// Queues a fill of elements at a bare address, with the bytes of [`VALUE`], directly in the driver.
+///
+/// # Errors
+/// Those of the driver.
+pub fn write_outside(
+    platform: &Platform,
+    stream: RawStream,
+    address: u64,
+    len: usize,
+) -> Result<()> {
+    let range = MemoryRange { address, bytes: (len * size_of::<f32>()) as u64 };
+    platform.driver().bind(stream.device())?;
+    // SAFETY: the tests keep the memory until this work is complete.
+    Ok(unsafe { platform.driver().fill(stream, range, BYTE) }?)
 }
 
 /// Queues a copy from a bare address, which other code got for memory of streamflow, to memory of that other code: to

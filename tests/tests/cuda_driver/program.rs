@@ -60,6 +60,7 @@ fn play() -> Result<()> {
     check_equal(time, Duration::from_millis(1))?;
     check_equal(foreign::host_function(&**platform.driver(), a.raw())?, true)?;
     foreign::wait_for_device(&**platform.driver(), a.raw())?;
+    let _found = foreign::device_of(&platform, a.raw().handle())?;
     drop(data);
     check_equal((a.is_complete()?, b.is_complete()?), (true, true))?;
     platform.default_stream(device(0))?.synchronize_blocking()?;

@@ -21,6 +21,7 @@ const OPTIONAL: &[&str] = &[
     "cuDevSmResourceSplitByCount",
     "cuDeviceGetDevResource",
     "cuCtxRecordEvent",
+    "cuStreamGetCtx_v2",
     "cuEventElapsedTime_v2",
     "cuGreenCtxCreate",
     "cuGreenCtxDestroy",

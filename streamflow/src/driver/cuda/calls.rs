@@ -86,6 +86,11 @@ unsafe impl Driver for CudaDriver {
         Ok(RawStream::new(device, handle_of(stream)))
     }
 
+    unsafe fn device_of_stream(&self, handle: u64) -> DriverResult<DeviceId> {
+        // SAFETY: the caller keeps the same contract.
+        unsafe { self.find_device_of_stream(handle) }
+    }
+
     fn sm_sizes(&self, device: DeviceId, coscheduling: Coscheduling) -> DriverResult<SmSizes> {
         STICKY.usable("cuDeviceGetDevResource")?;
         self.probe_sm_sizes(device, coscheduling)

@@ -15,6 +15,7 @@ mod calls;
 mod device;
 mod error;
 mod everything;
+mod foreign_stream;
 mod functions;
 mod green;
 mod module;

@@ -77,6 +77,10 @@ unsafe impl Driver for HostDriver {
         ))
     }
 
+    unsafe fn device_of_stream(&self, handle: u64) -> DriverResult<DeviceId> {
+        self.lock().device_of_stream(handle)
+    }
+
     fn sm_sizes(&self, device: DeviceId, coscheduling: Coscheduling) -> DriverResult<SmSizes> {
         self.begin("sm_sizes", device)?;
         self.make_current(device);

@@ -66,6 +66,25 @@ impl Sim {
         }
     }
 
+    /// The device of a live stream, by its handle alone.
+    pub(super) fn device_of_stream(&self, handle: u64) -> DriverResult<DeviceId> {
+        const CALL: &str = "device_of_stream";
+        let device = self.streams.get(split(handle).0).map(|stream| stream.device);
+        let found = device.and_then(|device| {
+            self.stream(RawStream::new(device, handle), CALL).ok().map(|index| (index, device))
+        });
+        match found {
+            Some((index, device)) if self.streams[index].kind != StreamKind::Default => Ok(device),
+            _ => {
+                let message = format!(
+                    "{handle:#x} is the handle of no stream: it may be destroyed; keep the other library's stream \
+                     while streamflow uses it"
+                );
+                Err(invalid_handle(CALL, device.unwrap_or_default(), &message))
+            }
+        }
+    }
+
     pub(super) fn key(&self, index: usize) -> StreamKey {
         StreamKey { index: index as u32, generation: self.streams[index].generation }
     }

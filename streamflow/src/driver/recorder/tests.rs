@@ -59,6 +59,9 @@ unsafe impl Driver for Fake {
     fn create_stream(&self, device: DeviceId, _: StreamOptions) -> DriverResult<RawStream> {
         Ok(RawStream::new(device, self.handle()))
     }
+    unsafe fn device_of_stream(&self, _: u64) -> DriverResult<DeviceId> {
+        Ok(DeviceId(0))
+    }
     unsafe fn destroy_stream(&self, _: RawStream) -> DriverResult<()> {
         Ok(())
     }

@@ -23,6 +23,7 @@ pub mod dlpack;
 #[cfg_attr(not(feature = "dlpack"), allow(dead_code, reason = "only DLPack lends memory"))]
 mod lent;
 mod list;
+mod raw_shared;
 mod reaper;
 mod returned;
 mod task;

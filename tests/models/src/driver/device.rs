@@ -360,6 +360,10 @@ unsafe impl Driver for Device {
         None
     }
 
+    unsafe fn device_of_stream(&self, _: u64) -> DriverResult<DeviceId> {
+        Ok(DEVICE)
+    }
+
     fn default_stream(&self, _: DeviceId) -> RawStream {
         RawStream::new(DEVICE, 0x100)
     }
