@@ -13,6 +13,12 @@ pub(crate) trait AnyTensor: Send + Sync {
     /// For another library, which may write it unless it is read only.
     fn export(&self, abi: Abi, consumer: Consumer<'_>) -> Result<DlTensor, Error>;
 
+    /// Notes a use on a stream, by all that is queued there until the next use elsewhere. Returns the address.
+    fn use_on(&self, stream: &CudaStream) -> Result<u64, Error>;
+
+    /// Makes a stream come after all uses.
+    fn order_before(&self, stream: &CudaStream) -> Result<(), Error>;
+
     /// A copy on the same device, for another library.
     fn export_copy(
         &self,
@@ -73,6 +79,18 @@ impl<T: Element> AnyTensor for Held<T> {
         // SAFETY: it is not read only. Python's tensors have no exclusive owner: a program that writes one on one side and
         // uses it on another at the same time races on its numbers, as with two NumPy arrays of one memory.
         unsafe { self.tensor.to_dlpack_writable(abi, consumer) }
+    }
+
+    fn use_on(&self, stream: &CudaStream) -> Result<u64, Error> {
+        if self.read_only {
+            return stream.read_raw(&self.tensor, |address| address);
+        }
+        // SAFETY: as in `export`.
+        unsafe { self.tensor.write_raw(stream, |address| address) }
+    }
+
+    fn order_before(&self, stream: &CudaStream) -> Result<(), Error> {
+        self.tensor.order_before(stream)
     }
 
     fn export_copy(

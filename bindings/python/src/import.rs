@@ -91,7 +91,9 @@ pub(crate) fn from_dlpack(
     Ok(Tensor::new(import(py, tensor, on, is_jax)?, stream))
 }
 
-fn import(
+/// A tensor of another library on a stream, which comes after the work of that library: for memory of a GPU, the other
+/// library's stream is that one, or was ordered before it.
+pub(crate) fn import(
     py: Python<'_>,
     tensor: DlTensor,
     on: &Stream,

@@ -7,17 +7,22 @@ mod capsule;
 mod cuda_interface;
 mod dtype;
 mod error;
+mod event;
+mod exchange;
+mod handle;
 mod held;
 mod import;
+mod memory;
 mod owner;
 mod platform;
 mod stream;
 mod tensor;
+mod work_stream;
 
 use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
-use streamflow::memory;
+use streamflow::memory as library;
 
 /// How many allocations have crossed the border between streamflow and other libraries.
 ///
@@ -28,7 +33,7 @@ use streamflow::memory;
 ///     libraries have; `leaked`: memory that will not be given back, since the interpreter has ended.
 #[pyfunction]
 fn live() -> BTreeMap<&'static str, u64> {
-    let counts = memory::foreign_counts();
+    let counts = library::foreign_counts();
     [("adopted", counts.adopted), ("lent", counts.lent), ("leaked", counts.leaked)].into()
 }
 
@@ -36,14 +41,14 @@ fn live() -> BTreeMap<&'static str, u64> {
 #[pyfunction]
 fn _stop(py: Python<'_>) {
     // An owner that is being dropped may need the interpreter lock for that.
-    py.detach(memory::stop_giving_back_blocking);
+    py.detach(library::stop_giving_back_blocking);
 }
 
 #[pymodule]
 fn _streamflow(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<platform::Platform>()?;
     module.add_class::<stream::Stream>()?;
-    module.add_class::<stream::Event>()?;
+    module.add_class::<event::Event>()?;
     module.add_class::<tensor::Tensor>()?;
     module.add("Error", module.py().get_type::<error::StreamflowError>())?;
     module.add_function(wrap_pyfunction!(platform::default_platform, module)?)?;
@@ -51,6 +56,7 @@ fn _streamflow(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(platform::zeros, module)?)?;
     module.add_function(wrap_pyfunction!(import::from_dlpack, module)?)?;
     module.add_function(wrap_pyfunction!(import::as_tensor, module)?)?;
+    module.add_function(wrap_pyfunction!(work_stream::work_stream, module)?)?;
     module.add_function(wrap_pyfunction!(live, module)?)?;
     module.add_function(wrap_pyfunction!(_stop, module)?)
 }

@@ -4,6 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
 
 use crate::dtype::{for_dtype, name_of};
@@ -74,7 +75,18 @@ impl Platform {
     }
 }
 
-static DEFAULT: Mutex<Option<Py<Platform>>> = Mutex::new(None);
+static DEFAULT: Mutex<Option<streamflow::Platform>> = Mutex::new(None);
+
+/// The default platform. Needs no interpreter lock, and takes long at first: it is called without.
+pub(crate) fn default_inner() -> Result<streamflow::Platform, streamflow::Error> {
+    let locked = || DEFAULT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(made) = locked().as_ref() {
+        return Ok(made.clone());
+    }
+    // Without the lock, since this takes long.
+    let made = streamflow::Platform::detect()?;
+    Ok(locked().get_or_insert(made).clone())
+}
 
 /// The platform that calls use which name none: CUDA if it works, and else the simulator. It is made once.
 ///
@@ -83,13 +95,9 @@ static DEFAULT: Mutex<Option<Py<Platform>>> = Mutex::new(None);
 /// Platform
 #[pyfunction]
 pub(crate) fn default_platform(py: Python<'_>) -> PyResult<Py<Platform>> {
-    let locked = || DEFAULT.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(made) = locked().as_ref() {
-        return Ok(made.clone_ref(py));
-    }
-    // Without the lock, since this takes long and lets go of the interpreter lock.
-    let made = Py::new(py, Platform::new(py, "detect", None)?)?;
-    Ok(locked().get_or_insert(made).clone_ref(py))
+    static MADE: PyOnceLock<Py<Platform>> = PyOnceLock::new();
+    let make = || Py::new(py, Platform { inner: py.detach(default_inner).or_raise()? });
+    Ok(MADE.get_or_try_init(py, make)?.clone_ref(py))
 }
 
 /// The lengths of a shape: of one number or of several.

@@ -1,20 +1,26 @@
-//! Streams and points on them.
+//! Streams.
 
-use std::sync::{Mutex, PoisonError};
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use streamflow::stream::Point;
+use streamflow::driver::{BorrowedEvent, DriverError};
+use streamflow::stream::{BorrowedStream, ExternalStream};
 use streamflow::{CudaStream, CudaStreamPool, Error, Platform as Inner, device};
 
 use crate::error::OrRaise;
+use crate::event::{Event, foreign_event};
+use crate::handle::{handle_of, number};
+use crate::owner::Owner;
 use crate::platform::{Platform, default_platform};
 
 /// An in-order queue of work on one device.
 ///
 /// Other libraries can work on it: by `__cuda_stream__`, as `cupy.cuda.Stream.from_external(stream)`, or by its handle,
-/// as `torch.cuda.ExternalStream(stream.handle)`. Keep the stream until that work is complete.
+/// as `torch.cuda.ExternalStream(stream.handle)`. Keep the stream until that work is complete. `Stream.from_external`
+/// takes a stream of another library.
 ///
 /// Parameters
 /// ----------
@@ -28,13 +34,47 @@ use crate::platform::{Platform, default_platform};
 /// ValueError
 ///     If the platform has no such device.
 #[pyclass(frozen, module = "streamflow")]
-pub(crate) struct Stream {
+pub(crate) struct Stream(pub(crate) Arc<Queue>);
+
+/// A stream with its platform.
+pub(crate) struct Queue {
     platform: Inner,
     /// One thread queues work at a time.
-    stream: Mutex<CudaStream>,
+    stream: Mutex<Kind>,
+    /// Another library's stream, which is dropped after its wrapper.
+    _theirs: Option<Owner>,
 }
 
-impl Stream {
+/// Whose stream it is.
+enum Kind {
+    Ours(CudaStream),
+    Theirs(ExternalStream<'static>),
+}
+
+impl Deref for Kind {
+    type Target = CudaStream;
+
+    fn deref(&self) -> &CudaStream {
+        match self {
+            Self::Ours(stream) => stream,
+            Self::Theirs(stream) => stream,
+        }
+    }
+}
+
+impl Queue {
+    pub(crate) fn new(platform: &Inner, stream: CudaStream) -> Arc<Self> {
+        let (platform, stream) = (platform.clone(), Mutex::new(Kind::Ours(stream)));
+        Arc::new(Self { platform, stream, _theirs: None })
+    }
+
+    /// A new stream of a platform.
+    pub(crate) fn make(platform: &Inner, device: u32) -> Result<Arc<Self>, Error> {
+        let pool = CudaStreamPool::new().device(self::device(device));
+        let stream = platform.stream_pool("Python", &pool)?.allocate("a Python program")?;
+        Ok(Self::new(platform, stream))
+    }
+
     /// Calls a function with the stream. Called without the interpreter lock if the call may block.
     pub(crate) fn with<R>(&self, call: impl FnOnce(&Inner, &CudaStream) -> R) -> R {
         let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
@@ -43,6 +83,23 @@ impl Stream {
 
     pub(crate) fn platform(&self) -> &Inner {
         &self.platform
+    }
+
+    /// The handle of CUDA. On the simulator there is none.
+    pub(crate) fn handle(&self) -> Option<u64> {
+        let is_cuda = self.platform.name() == "cuda";
+        is_cuda.then(|| self.with(|_, stream| stream.raw().handle()))
+    }
+}
+
+impl Stream {
+    /// Calls a function with the stream. Called without the interpreter lock if the call may block.
+    pub(crate) fn with<R>(&self, call: impl FnOnce(&Inner, &CudaStream) -> R) -> R {
+        self.0.with(call)
+    }
+
+    pub(crate) fn platform(&self) -> &Inner {
+        self.0.platform()
     }
 
     /// A stream, or a new one of the default platform.
@@ -55,13 +112,63 @@ impl Stream {
 
     /// The handle of CUDA.
     pub(crate) fn cuda_handle(&self) -> PyResult<u64> {
-        if self.platform.name() != "cuda" {
-            return Err(PyRuntimeError::new_err(
+        self.0.handle().ok_or_else(|| {
+            PyRuntimeError::new_err(
                 "a stream of the simulator has no CUDA handle; make it on `Platform(\"cuda\")`, on a machine with a GPU",
-            ));
-        }
-        Ok(self.with(|_, stream| stream.raw().handle()))
+            )
+        })
     }
+}
+
+/// The platform of an optional argument.
+fn platform_of(py: Python<'_>, platform: Option<Py<Platform>>) -> PyResult<Inner> {
+    let platform = match platform {
+        Some(platform) => platform,
+        None => default_platform(py)?,
+    };
+    Ok(platform.get().inner.clone())
+}
+
+/// What is wrong with a handle that names a default stream, or nothing. `device` is what a program would write.
+fn not_a_default_stream(handle: i64) -> PyResult<u64> {
+    let refuse = |what: &str, remedy: &str| Err(PyValueError::new_err(format!("{what}; {remedy}")));
+    match handle {
+        0 | 1 => refuse(
+            &format!("the handle {handle} names the legacy default stream"),
+            "ask for it by name: `Stream.default(device=0)`",
+        ),
+        2 => refuse(
+            "the handle 2 names the default stream of the calling thread, another one on each thread",
+            "pass a stream that the library has made, as `torch.cuda.Stream()` or \
+             `cupy.cuda.Stream(non_blocking=True)`",
+        ),
+        3.. => Ok(handle.unsigned_abs()),
+        ..0 => refuse(
+            &format!("{handle} is the handle of no stream"),
+            "pass the stream itself, or its `cudaStream_t` as an int",
+        ),
+    }
+}
+
+/// Other libraries' streams that a call uses meanwhile: `call` gets it.
+fn with_borrowed<R>(
+    queue: &Queue,
+    handle: i64,
+    call: impl FnOnce(&CudaStream, &CudaStream) -> Result<R, Error>,
+) -> PyResult<R> {
+    let handle = match handle {
+        0 | 1 => None,
+        other => Some(not_a_default_stream(other)?),
+    };
+    let done = queue.with(|platform, own| match handle {
+        None => call(own, &platform.default_stream(own.device())?),
+        Some(handle) => {
+            // SAFETY: the caller of the Python function has the stream, which nothing made here outlives.
+            let borrowed = unsafe { BorrowedStream::find(&**platform.driver(), handle) }?;
+            call(own, &*platform.external_stream(borrowed)?)
+        }
+    });
+    done.or_raise()
 }
 
 #[pymethods]
@@ -69,16 +176,83 @@ impl Stream {
     #[new]
     #[pyo3(signature = (platform = None, *, device = 0))]
     fn new(py: Python<'_>, platform: Option<Py<Platform>>, device: u32) -> PyResult<Self> {
-        let platform = match platform {
-            Some(platform) => platform,
-            None => default_platform(py)?,
-        };
-        let platform = platform.get().inner.clone();
-        let made: Result<CudaStream, Error> = py.detach(|| {
-            let pool = CudaStreamPool::new().device(self::device(device));
-            platform.stream_pool("Python", &pool)?.allocate("a Python program")
-        });
-        Ok(Self { stream: Mutex::new(made.or_raise()?), platform })
+        let platform = platform_of(py, platform)?;
+        Ok(Self(py.detach(|| Queue::make(&platform, device)).or_raise()?))
+    }
+
+    /// A stream of another library, for calls of streamflow. The object is kept as long as this one.
+    ///
+    /// Work that streamflow queues on it is ordered by its data, as on any stream. Work that the other library queues
+    /// itself is ordered by `record` and `wait`, or by an exchange of the data by DLPack.
+    ///
+    /// Parameters
+    /// ----------
+    /// stream : object with ``__cuda_stream__``, or int
+    ///     A stream of PyTorch, CuPy, Numba, cuda.core, RMM or CV-CUDA; or a ``cudaStream_t`` as an int. Keep what an int
+    ///     names alive yourself: CUDA does not report the handle of a destroyed stream.
+    /// platform : Platform, optional
+    ///     The default platform by default. The stream's device is looked up on it.
+    ///
+    /// Returns
+    /// -------
+    /// Stream
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     For an object that is no stream.
+    /// ValueError
+    ///     For 0, 1 and 2, which name default streams; on the simulator; for a stream of another context, or of a device
+    ///     that the platform has not. The text says what to write.
+    #[staticmethod]
+    #[pyo3(signature = (stream, /, platform = None))]
+    fn from_external(
+        stream: &Bound<'_, PyAny>,
+        platform: Option<Py<Platform>>,
+    ) -> PyResult<Py<Self>> {
+        let py = stream.py();
+        if let Ok(own) = stream.cast::<Self>() {
+            return Ok(own.clone().unbind());
+        }
+        let handle = not_a_default_stream(handle_of(stream)?)?;
+        let platform = platform_of(py, platform)?;
+        if platform.name() != "cuda" {
+            return Err(PyValueError::new_err(
+                "the simulator has no streams of other libraries; use `Platform(\"cuda\")`, on a machine with a GPU, or \
+                 make a stream by `Stream(platform)`",
+            ));
+        }
+        // SAFETY: the object has the stream, and is dropped after the wrapper. For an int, the caller keeps the stream, as
+        // the documentation says.
+        let found = unsafe { BorrowedStream::find(&**platform.driver(), handle) };
+        let wrapped = found.map_err(Error::from).and_then(|found| platform.external_stream(found));
+        let wrapped = wrapped.map_err(|error| match error {
+            Error::Driver(DriverError::Call { .. }) => PyValueError::new_err(error.to_string()),
+            other => crate::error::exception(other),
+        })?;
+        let (stream, theirs) = (Mutex::new(Kind::Theirs(wrapped)), Some(Owner::new(stream)));
+        Py::new(py, Self(Arc::new(Queue { platform, stream, _theirs: theirs })))
+    }
+
+    /// The legacy default stream of a device. It waits for the blocking streams of other libraries, and they wait for
+    /// it. Streams of streamflow and `cupy.cuda.Stream(non_blocking=True)` are not blocking.
+    ///
+    /// Parameters
+    /// ----------
+    /// platform : Platform, optional
+    ///     The default platform by default.
+    /// device : int, optional
+    ///     The index of the device on the platform.
+    ///
+    /// Returns
+    /// -------
+    /// Stream
+    #[staticmethod]
+    #[pyo3(signature = (platform = None, *, device = 0))]
+    fn default(py: Python<'_>, platform: Option<Py<Platform>>, device: u32) -> PyResult<Self> {
+        let platform = platform_of(py, platform)?;
+        let stream = platform.default_stream(self::device(device)).or_raise()?;
+        Ok(Self(Queue::new(&platform, stream)))
     }
 
     /// The protocol of `cuda.core`.
@@ -127,26 +301,14 @@ impl Stream {
     /// streamflow.Error
     ///     If earlier work has failed.
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
-        loop {
-            let done = py.detach(|| {
-                self.with(|platform, stream| {
-                    if platform.name() != "cuda" {
-                        return stream.synchronize_blocking().map(|()| true);
-                    }
-                    for _ in 0..100 {
-                        if stream.is_complete()? {
-                            return Ok(true);
-                        }
-                        std::thread::sleep(Duration::from_micros(50));
-                    }
-                    Ok(false)
-                })
-            });
-            if done.or_raise()? {
-                return Ok(());
-            }
-            py.check_signals()?;
-        }
+        wait_until(py, || {
+            self.with(|platform, stream| {
+                if platform.name() != "cuda" {
+                    return stream.synchronize_blocking().map(|()| true);
+                }
+                stream.is_complete()
+            })
+        })
     }
 
     /// Whether all work that was queued so far is complete. Does not wait.
@@ -156,31 +318,86 @@ impl Stream {
 
     /// Notes a place on the stream: all work that was queued so far is before it.
     ///
+    /// Parameters
+    /// ----------
+    /// timing : bool, optional
+    ///     Whether the event has a time, for `Event.elapsed_time`. Such a record costs several times as much.
+    ///
     /// Returns
     /// -------
     /// Event
-    fn record(&self, py: Python<'_>) -> PyResult<Event> {
-        let point = py.detach(|| self.with(|_, stream| stream.record())).or_raise()?;
-        Ok(Event(point))
+    #[pyo3(signature = (*, timing = false))]
+    pub(crate) fn record(&self, py: Python<'_>, timing: bool) -> PyResult<Event> {
+        let event = Event::unrecorded(timing);
+        event.record_on(py, &self.0)?;
+        Ok(event)
     }
 
     /// Makes later work on this stream wait. Does not block the calling thread.
     ///
     /// Parameters
     /// ----------
-    /// what : Event or Stream
-    ///     A place on a stream, or all work that was queued on a stream so far.
+    /// what : Event, Stream, or an event or a stream of another library
+    ///     An event, or all work that was queued on a stream so far. Events of PyTorch and CuPy must be recorded before.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     For another object.
+    /// ValueError
+    ///     For an event that was not recorded, and as for `from_external`.
     fn wait(&self, py: Python<'_>, what: &Bound<'_, PyAny>) -> PyResult<()> {
         let point = if let Ok(event) = what.cast::<Event>() {
-            event.get().0
+            event.get().point()?
         } else if let Ok(other) = what.cast::<Stream>() {
-            other.get().record(py)?.0
+            other.get().record(py, false)?.point()?
+        } else if let Some(handle) = foreign_event(what)? {
+            self.on_cuda()?;
+            let done = py.detach(|| {
+                self.with(|_, stream| {
+                    // SAFETY: the object keeps its event during the call.
+                    stream.wait_for_event(unsafe { BorrowedEvent::new(stream.device(), handle) })
+                })
+            });
+            return done.or_raise();
         } else {
-            return Err(PyTypeError::new_err(
-                "`wait` takes a streamflow.Event or a streamflow.Stream",
-            ));
+            let wrong = |_| {
+                let ty =
+                    what.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
+                PyTypeError::new_err(format!(
+                    "`wait` takes an event or a stream, and not a {ty}; pass a streamflow.Event, a streamflow.Stream, one \
+                     of another library, or for a handle `Stream.from_external(handle)`"
+                ))
+            };
+            // An int could be an event or a stream.
+            if number(what)?.is_some() {
+                return Err(wrong(()));
+            }
+            let handle = handle_of(what).map_err(|_| wrong(()))?;
+            self.on_cuda()?;
+            return py.detach(|| {
+                with_borrowed(&self.0, handle, |own, theirs| own.wait(theirs.record()?))
+            });
         };
         py.detach(|| self.with(|_, stream| stream.wait(point))).or_raise()
+    }
+
+    /// Makes later work on a stream of another library wait for all work that was queued on this stream so far. Does not
+    /// block the calling thread.
+    ///
+    /// Parameters
+    /// ----------
+    /// stream : object with ``__cuda_stream__``, or int
+    ///     As for `from_external`. 0 and 1 name the legacy default stream.
+    fn precede(&self, py: Python<'_>, stream: &Bound<'_, PyAny>) -> PyResult<()> {
+        if let Ok(other) = stream.cast::<Self>() {
+            let point = self.record(py, false)?.point()?;
+            let other = other.get();
+            return py.detach(|| other.with(|_, other| other.wait(point))).or_raise();
+        }
+        let handle = handle_of(stream)?;
+        self.on_cuda()?;
+        py.detach(|| with_borrowed(&self.0, handle, |own, theirs| theirs.wait(own.record()?)))
     }
 
     fn __repr__(&self) -> String {
@@ -191,6 +408,31 @@ impl Stream {
     }
 }
 
-/// A place on a stream, made by `Stream.record`.
-#[pyclass(frozen, module = "streamflow")]
-pub(crate) struct Event(pub(crate) Point);
+impl Stream {
+    /// Refuses the simulator, which has no streams and events of other libraries.
+    fn on_cuda(&self) -> PyResult<()> {
+        self.cuda_handle().map(drop)
+    }
+}
+
+/// Asks until the answer is yes. Ctrl+C ends that with `KeyboardInterrupt`.
+pub(crate) fn wait_until(
+    py: Python<'_>,
+    is_done: impl Fn() -> Result<bool, Error> + Sync,
+) -> PyResult<()> {
+    loop {
+        let done = py.detach(|| {
+            for _ in 0..100 {
+                if is_done()? {
+                    return Ok(true);
+                }
+                std::thread::sleep(Duration::from_micros(50));
+            }
+            Ok(false)
+        });
+        if done.or_raise()? {
+            return Ok(());
+        }
+        py.check_signals()?;
+    }
+}

@@ -1,19 +1,21 @@
 //! Tensors, and how other libraries get them.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::{PyAttributeError, PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use streamflow::Platform;
-use streamflow::driver::DeviceId;
 use streamflow::memory::dlpack::{Abi, Consumer, DlDevice, DlTensor, StreamArgument};
+use streamflow::platform::DeviceId;
 use streamflow::stream::BorrowedStream;
 
 use crate::error::OrRaise;
+use crate::handle::handle_of;
 use crate::held::AnyTensor;
+use crate::memory::Memory;
 use crate::stream::Stream;
-use crate::{array_interface, capsule, cuda_interface};
+use crate::{array_interface, capsule, cuda_interface, exchange};
 
 /// An array in device memory: dense, the last dimension varying fastest. On the simulator, device memory is host memory.
 ///
@@ -22,7 +24,7 @@ use crate::{array_interface, capsule, cuda_interface};
 /// `empty`, `zeros`, `from_dlpack` and `as_tensor`.
 #[pyclass(frozen, module = "streamflow")]
 pub(crate) struct Tensor {
-    held: Box<dyn AnyTensor>,
+    memory: Arc<Memory>,
     /// The stream that it belongs to.
     stream: Py<Stream>,
     /// What keeps the memory for a library that got its address from an interface without an owner. When it is dropped,
@@ -32,11 +34,16 @@ pub(crate) struct Tensor {
 
 impl Tensor {
     pub(crate) fn new(held: Box<dyn AnyTensor>, stream: Py<Stream>) -> Self {
-        Self { held, stream, shown: Mutex::new(None) }
+        let memory = Memory::new(held, stream.get().0.clone());
+        Self { memory, stream, shown: Mutex::new(None) }
+    }
+
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
     }
 
     pub(crate) fn held(&self) -> &dyn AnyTensor {
-        &*self.held
+        self.memory.held()
     }
 
     pub(crate) fn stream(&self) -> &Stream {
@@ -51,7 +58,7 @@ impl Tensor {
         self.stream.get().with(|_, stream| stream.device())
     }
 
-    fn dl_device(&self) -> PyResult<DlDevice> {
+    pub(crate) fn dl_device(&self) -> PyResult<DlDevice> {
         self.platform().dlpack_device(self.device_id()).or_raise()
     }
 
@@ -63,13 +70,14 @@ impl Tensor {
     /// of the device is complete.
     pub(crate) fn show(&self, py: Python<'_>) -> PyResult<u64> {
         let exported = py.detach(|| {
+            self.memory.settle()?;
             self.stream().with(|_, stream| {
                 let consumer = if self.is_on_gpu() {
                     Consumer::QueuesOn(stream)
                 } else {
                     Consumer::HostBlocking
                 };
-                self.held.export(Abi::Versioned, consumer)
+                self.held().export(Abi::Versioned, consumer)
             })
         });
         let exported = exported.or_raise()?;
@@ -84,31 +92,31 @@ impl Tensor {
     /// The lengths of the dimensions, outermost first: a tuple of int.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.held.shape())
+        PyTuple::new(py, self.held().shape())
     }
 
     /// The type of the elements, by NumPy's name.
     #[getter]
     fn dtype(&self) -> &'static str {
-        self.held.dtype()
+        self.held().dtype()
     }
 
     /// How many dimensions it has.
     #[getter]
     fn ndim(&self) -> usize {
-        self.held.shape().len()
+        self.held().shape().len()
     }
 
     /// How many elements it has.
     #[getter]
     fn size(&self) -> usize {
-        self.held.len()
+        self.held().len()
     }
 
     /// Whether other libraries may only read it.
     #[getter]
     fn read_only(&self) -> bool {
-        self.held.is_read_only()
+        self.held().is_read_only()
     }
 
     /// The stream that it belongs to.
@@ -119,7 +127,7 @@ impl Tensor {
     }
 
     fn __len__(&self) -> PyResult<usize> {
-        let rows = self.held.shape().first();
+        let rows = self.held().shape().first();
         rows.copied()
             .ok_or_else(|| PyTypeError::new_err("a tensor without dimensions has no length"))
     }
@@ -190,12 +198,22 @@ impl Tensor {
             if stream.is_some() {
                 return Err(PyValueError::new_err("for a copy on the CPU, pass `stream=None`"));
             }
-            py.detach(|| self.stream().with(|_, own| self.held.export_to_host(own, abi)))
+            py.detach(|| {
+                self.memory.settle()?;
+                self.stream().with(|_, own| self.held().export_to_host(own, abi))
+            })
         } else {
             let consumer = self.consumer(stream)?;
             self.export(py, abi, &consumer, copy == Some(true))?
         };
         capsule::wrap(py, exported.or_raise()?)
+    }
+
+    /// DLPack's C exchange API: a table of functions for libraries in C. They work on the stream that
+    /// `streamflow.work_stream` returns.
+    #[classattr]
+    fn __dlpack_c_exchange_api__(py: Python<'_>) -> PyResult<Py<PyAny>> {
+        exchange::capsule(py)
     }
 
     /// NumPy's protocol. Only on the simulator, whose memory is host memory. Waits until the tensor is written.
@@ -244,7 +262,7 @@ impl Tensor {
     }
 
     fn __repr__(&self) -> String {
-        let (dtype, shape) = (self.held.dtype(), self.held.shape());
+        let (dtype, shape) = (self.held().dtype(), self.held().shape());
         format!("<streamflow.Tensor {dtype}{shape:?} on {}>", self.platform().name())
     }
 }
@@ -284,10 +302,11 @@ impl Tensor {
     ) -> PyResult<Result<DlTensor, streamflow::Error>> {
         let device = self.device_id();
         Ok(py.detach(|| {
+            self.memory.settle()?;
             self.stream().with(|platform, own| {
                 let export = |consumer: Consumer<'_>| match copy {
-                    true => self.held.export_copy(platform, own, abi, consumer),
-                    false => self.held.export(abi, consumer),
+                    true => self.held().export_copy(platform, own, abi, consumer),
+                    false => self.held().export(abi, consumer),
                 };
                 let on_handle = |handle| {
                     // SAFETY: DLPack's consumer vouches for the handle during the call, and nothing made here outlives
@@ -309,19 +328,4 @@ impl Tensor {
             })
         }))
     }
-}
-
-/// The number that a `stream` argument stands for: an int, or an object with `__cuda_stream__`.
-pub(crate) fn handle_of(stream: &Bound<'_, PyAny>) -> PyResult<i64> {
-    if let Ok(number) = stream.extract::<i64>() {
-        return Ok(number);
-    }
-    if let Ok(protocol) = stream.getattr("__cuda_stream__") {
-        let (_, handle): (u32, i64) = protocol.call0()?.extract()?;
-        return Ok(handle);
-    }
-    Err(PyTypeError::new_err(format!(
-        "a {} is no stream; pass its handle as an int, or an object with `__cuda_stream__`",
-        stream.get_type().name()?
-    )))
 }

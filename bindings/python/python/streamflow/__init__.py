@@ -25,6 +25,7 @@ from ._streamflow import (
     empty,
     from_dlpack,
     live,
+    work_stream,
     zeros,
 )
 
@@ -39,6 +40,7 @@ __all__ = [
     "empty",
     "from_dlpack",
     "live",
+    "work_stream",
     "zeros",
 ]
 

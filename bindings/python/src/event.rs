@@ -1,0 +1,194 @@
+//! Events: places on streams.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use streamflow::stream::{Point, TimingEvent};
+
+use crate::error::OrRaise;
+use crate::handle::number;
+use crate::stream::{Queue, Stream, wait_until};
+
+/// A place on a stream: all work that was queued on the stream before it. `Stream.record` makes one, too.
+///
+/// Parameters
+/// ----------
+/// timing : bool, optional
+///     Whether its records have a time, for `elapsed_time`. Such a record costs several times as much.
+#[pyclass(frozen, module = "streamflow")]
+pub(crate) struct Event {
+    has_time: bool,
+    /// The latest record.
+    record: Mutex<Option<Arc<Record>>>,
+}
+
+struct Record {
+    queue: Arc<Queue>,
+    point: Point,
+    time: Option<TimingEvent>,
+}
+
+impl Event {
+    pub(crate) fn unrecorded(has_time: bool) -> Self {
+        Self { has_time, record: Mutex::default() }
+    }
+
+    pub(crate) fn record_on(&self, py: Python<'_>, queue: &Arc<Queue>) -> PyResult<()> {
+        let recorded = py.detach(|| {
+            queue.with(|_, stream| {
+                let time = self.has_time.then(|| stream.record_timing()).transpose()?;
+                let (queue, point) = (queue.clone(), stream.record()?);
+                Ok(Record { queue, point, time })
+            })
+        });
+        let record = Some(Arc::new(recorded.or_raise()?));
+        *self.record.lock().unwrap_or_else(PoisonError::into_inner) = record;
+        Ok(())
+    }
+
+    fn latest(&self) -> PyResult<Arc<Record>> {
+        let latest = self.record.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        latest.ok_or_else(|| {
+            PyValueError::new_err("the event was never recorded; call `event.record(stream)` first")
+        })
+    }
+
+    /// What work that waits for the event comes after.
+    pub(crate) fn point(&self) -> PyResult<Point> {
+        Ok(self.latest()?.point)
+    }
+}
+
+impl Record {
+    fn is_reached(&self) -> Result<bool, streamflow::Error> {
+        self.queue.platform().is_complete(self.point)
+    }
+}
+
+#[pymethods]
+impl Event {
+    #[new]
+    #[pyo3(signature = (*, timing = false))]
+    fn new(timing: bool) -> Self {
+        Self::unrecorded(timing)
+    }
+
+    /// Notes the place that the stream is at: all work that was queued on it so far. A later record takes its place.
+    ///
+    /// Parameters
+    /// ----------
+    /// stream : Stream
+    fn record(&self, py: Python<'_>, stream: &Stream) -> PyResult<()> {
+        self.record_on(py, &stream.0)
+    }
+
+    /// Makes later work on a stream wait for the event. Does not block the calling thread.
+    ///
+    /// Parameters
+    /// ----------
+    /// stream : Stream
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the event was never recorded.
+    fn wait(&self, py: Python<'_>, stream: &Stream) -> PyResult<()> {
+        let point = self.point()?;
+        py.detach(|| stream.with(|_, stream| stream.wait(point))).or_raise()
+    }
+
+    /// Whether the event is reached. Does not wait.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the event was never recorded.
+    fn query(&self, py: Python<'_>) -> PyResult<bool> {
+        let record = self.latest()?;
+        py.detach(|| record.is_reached()).or_raise()
+    }
+
+    /// Waits until the event is reached. Ctrl+C ends the wait with `KeyboardInterrupt`.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the event was never recorded.
+    /// streamflow.Error
+    ///     If earlier work has failed.
+    fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
+        let record = self.latest()?;
+        wait_until(py, || record.is_reached())
+    }
+
+    /// The time from this event to a later one, by the clock of the device. Waits until both are reached. On the
+    /// simulator the time is simulated, and says nothing about a GPU.
+    ///
+    /// Parameters
+    /// ----------
+    /// end : Event
+    ///     On any stream of the same device.
+    ///
+    /// Returns
+    /// -------
+    /// float
+    ///     Milliseconds.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If an event was never recorded, or has no time.
+    /// streamflow.Error
+    ///     If the end was reached first, or is on another device.
+    fn elapsed_time(&self, py: Python<'_>, end: &Self) -> PyResult<f64> {
+        let (start, end) = (self.latest()?, end.latest()?);
+        let (Some(from), Some(to)) = (&start.time, &end.time) else {
+            return Err(PyValueError::new_err(
+                "an event without a time can't be measured; make both by `Event(timing=True)` or \
+                 `stream.record(timing=True)`",
+            ));
+        };
+        wait_until(py, || Ok(start.is_reached()? && end.is_reached()?))?;
+        let elapsed = py.detach(|| from.elapsed_blocking(to)).or_raise()?;
+        Ok(elapsed.duration().as_secs_f64() * 1e3)
+    }
+
+    fn __repr__(&self) -> String {
+        let record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
+        let time = if self.has_time { " with a time" } else { "" };
+        match &*record {
+            Some(record) => format!("<streamflow.Event{time}, {:?}>", record.point),
+            None => format!("<streamflow.Event{time}, never recorded>"),
+        }
+    }
+}
+
+/// The handle of an event of another library, by its attribute: PyTorch's, CuPy's, and cuda.core's. `None` for another
+/// object.
+///
+/// # Errors
+/// `ValueError` for an event of PyTorch that was never recorded: it has no handle.
+pub(crate) fn foreign_event(object: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
+    if object.get_type().name()? != "Event" {
+        return Ok(None);
+    }
+    for attribute in ["cuda_event", "ptr", "handle"] {
+        let Some(value) = object.getattr_opt(attribute)? else { continue };
+        let handle = match number(&value)? {
+            Some(handle) => handle,
+            // cuda.core has an object that converts to an int.
+            None => match value.call_method0("__int__").and_then(|number| number.extract()) {
+                Ok(handle) => handle,
+                Err(_) => continue,
+            },
+        };
+        return match u64::try_from(handle) {
+            Ok(handle @ 1..) => Ok(Some(handle)),
+            _ => Err(PyValueError::new_err(
+                "the event was never recorded, and has no handle; record it first",
+            )),
+        };
+    }
+    Ok(None)
+}

@@ -1,0 +1,82 @@
+//! The structures of DLPack's C exchange API, as `dlpack.h` of version 1.3 declares them.
+
+use std::ffi::{c_char, c_int, c_void};
+
+/// `DLPackVersion`.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Version {
+    pub(crate) major: u32,
+    pub(crate) minor: u32,
+}
+
+/// `DLDevice`.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Device {
+    pub(crate) kind: i32,
+    pub(crate) id: i32,
+}
+
+/// `DLDataType`.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(crate) struct DataType {
+    pub(crate) code: u8,
+    pub(crate) bits: u8,
+    pub(crate) lanes: u16,
+}
+
+/// `DLTensor`.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Plain {
+    pub(crate) data: *mut c_void,
+    pub(crate) device: Device,
+    pub(crate) ndim: i32,
+    pub(crate) dtype: DataType,
+    pub(crate) shape: *mut i64,
+    pub(crate) strides: *mut i64,
+    pub(crate) byte_offset: u64,
+}
+
+/// `SetError` of the allocator.
+pub(crate) type SetError = unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char);
+
+/// `DLPackExchangeAPIHeader`.
+#[repr(C)]
+pub(crate) struct Header {
+    pub(crate) version: Version,
+    /// The table of an older major version.
+    pub(crate) prev_api: *mut Self,
+}
+
+/// `DLPackExchangeAPI`. A pointer to a `DLManagedTensorVersioned` is a `*mut c_void` here, and so is one to a
+/// `PyObject`.
+#[repr(C)]
+pub(crate) struct ExchangeApi {
+    pub(crate) header: Header,
+    pub(crate) managed_tensor_allocator:
+        unsafe extern "C" fn(*mut Plain, *mut *mut c_void, *mut c_void, Option<SetError>) -> c_int,
+    pub(crate) managed_tensor_from_py_object_no_sync:
+        unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> c_int,
+    pub(crate) managed_tensor_to_py_object_no_sync:
+        unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> c_int,
+    pub(crate) dltensor_from_py_object_no_sync:
+        unsafe extern "C" fn(*mut c_void, *mut Plain) -> c_int,
+    pub(crate) current_work_stream: unsafe extern "C" fn(i32, i32, *mut *mut c_void) -> c_int,
+}
+
+// SAFETY: the table is constant, and its functions may be called on any thread.
+unsafe impl Sync for ExchangeApi {}
+
+// The sizes and offsets of `dlpack.h` with 64-bit pointers.
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    use std::mem::offset_of;
+    assert!(size_of::<Plain>() == 48 && offset_of!(Plain, shape) == 24);
+    assert!(size_of::<Header>() == 16 && offset_of!(Header, prev_api) == 8);
+    assert!(size_of::<ExchangeApi>() == 56);
+    assert!(offset_of!(ExchangeApi, managed_tensor_allocator) == 16);
+    assert!(offset_of!(ExchangeApi, current_work_stream) == 48);
+};

@@ -1,0 +1,138 @@
+//! The memory of a tensor, and its uses by libraries that streamflow does not see.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use streamflow::memory::dlpack::{Abi, Consumer, DlDevice, DlTensor};
+use streamflow::{CudaStream, Error, Platform};
+
+use crate::held::AnyTensor;
+use crate::stream::Queue;
+use crate::work_stream::{forget, register, with_work_stream};
+
+/// The memory of a tensor, with the stream that it belongs to.
+pub(crate) struct Memory {
+    held: Box<dyn AnyTensor>,
+    queue: Arc<Queue>,
+    /// The number that CUDA has for its GPU.
+    gpu: Option<i32>,
+    /// Whether a library got it by the C exchange API, and may have queued work with it on the work stream since.
+    is_exchanged: AtomicBool,
+    layout: OnceLock<Layout>,
+}
+
+/// The shape in DLPack's terms.
+pub(crate) struct Layout {
+    pub(crate) shape: Box<[i64]>,
+    /// In elements.
+    pub(crate) strides: Box<[i64]>,
+}
+
+impl Memory {
+    pub(crate) fn new(held: Box<dyn AnyTensor>, queue: Arc<Queue>) -> Arc<Self> {
+        let on = queue.with(|platform, stream| platform.dlpack_device(stream.device()));
+        let gpu = on.ok().filter(|on| on.kind == DlDevice::CUDA).map(|on| on.id);
+        let (is_exchanged, layout) = (AtomicBool::new(false), OnceLock::new());
+        let memory = Arc::new(Self { held, queue, gpu, is_exchanged, layout });
+        if gpu.is_some() {
+            register(&memory);
+        }
+        memory
+    }
+
+    /// The tensor, for what it is. Whoever uses its content calls [`settle`](Self::settle) first.
+    pub(crate) fn held(&self) -> &dyn AnyTensor {
+        &*self.held
+    }
+
+    /// The number that CUDA has for its GPU, if it is on one.
+    pub(crate) fn gpu(&self) -> Option<i32> {
+        self.gpu
+    }
+
+    pub(crate) fn platform(&self) -> &Platform {
+        self.queue.platform()
+    }
+
+    /// To be called before the content is used: that use then comes after all work that libraries have queued with it on
+    /// the work stream.
+    pub(crate) fn settle(&self) -> Result<(), Error> {
+        if self.is_exchanged.load(Ordering::Acquire) {
+            self.with_work_stream(|stream| self.order_before(stream))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Makes the work stream come after what work with the memory must come after. If the memory was exchanged, notes a
+    /// use of it there.
+    pub(crate) fn order_before(&self, work: &CudaStream) -> Result<(), Error> {
+        if self.is_exchanged.load(Ordering::Acquire) {
+            self.held.use_on(work).map(drop)
+        } else {
+            self.held.order_before(work)
+        }
+    }
+
+    /// Calls a function with the work stream of the memory's GPU.
+    pub(crate) fn with_work_stream<R>(
+        &self,
+        call: impl FnOnce(&CudaStream) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        let on = self.queue.with(|_, stream| stream.device());
+        with_work_stream(self.platform(), on, self.gpu.unwrap_or_default(), call)
+    }
+
+    /// Hands the memory to a library that works on the work stream, or on the CPU. The structure owns it.
+    pub(crate) fn exchange(&self) -> Result<DlTensor, Error> {
+        if self.gpu.is_none() {
+            return self.held.export(Abi::Versioned, Consumer::HostBlocking);
+        }
+        self.on_work_stream(|stream| {
+            let exported = self.held.export(Abi::Versioned, Consumer::QueuesOn(stream))?;
+            self.held.use_on(stream)?;
+            Ok(exported)
+        })
+    }
+
+    /// As `exchange`, for a library that uses the address only while it has the object.
+    pub(crate) fn lend(&self) -> Result<u64, Error> {
+        let address = if self.gpu.is_some() {
+            self.on_work_stream(|stream| self.held.use_on(stream))?
+        } else {
+            self.held.export(Abi::Versioned, Consumer::HostBlocking)?.address()
+        };
+        Ok(if self.held.len() == 0 { 0 } else { address })
+    }
+
+    fn on_work_stream<R>(
+        &self,
+        export: impl FnOnce(&CudaStream) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        // First, so that no work of the library is missed.
+        self.is_exchanged.store(true, Ordering::Release);
+        self.with_work_stream(export)
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        self.layout.get_or_init(|| {
+            let shape: Box<[i64]> = self.held.shape().iter().map(|&dim| dim as i64).collect();
+            let mut strides = vec![1; shape.len()].into_boxed_slice();
+            for index in (1..shape.len()).rev() {
+                strides[index - 1] = strides[index] * shape[index].max(1);
+            }
+            Layout { shape, strides }
+        })
+    }
+}
+
+impl Drop for Memory {
+    /// The memory is freed after the work that libraries have queued with it.
+    fn drop(&mut self) {
+        if self.gpu.is_some() {
+            forget(self);
+        }
+        // If that fails, the device is lost, or the use that was noted at the exchange is waited for.
+        let _settled = self.settle();
+    }
+}

@@ -1,0 +1,159 @@
+//! The work stream of each GPU: where libraries with DLPack's C exchange API work.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use pyo3::prelude::*;
+use streamflow::memory::dlpack::DlDevice;
+use streamflow::platform::DeviceId;
+use streamflow::stream::BorrowedStream;
+use streamflow::{CudaStream, Error, Platform, device};
+
+use crate::error::OrRaise;
+use crate::memory::Memory;
+use crate::platform::default_inner;
+use crate::stream::{Queue, Stream};
+
+/// By DLPack's device; they live with the process.
+static STREAMS: Mutex<BTreeMap<(i32, i32), Arc<Queue>>> = Mutex::new(BTreeMap::new());
+
+/// The memory of the tensors on GPUs.
+static TENSORS: Mutex<BTreeMap<usize, Weak<Memory>>> = Mutex::new(BTreeMap::new());
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn key(memory: &Memory) -> usize {
+    std::ptr::from_ref(memory).addr()
+}
+
+/// Notes a tensor on a GPU, until `forget`.
+pub(crate) fn register(memory: &Arc<Memory>) {
+    lock(&TENSORS).insert(key(memory), Arc::downgrade(memory));
+}
+
+/// Called when the memory is dropped.
+pub(crate) fn forget(memory: &Memory) {
+    lock(&TENSORS).remove(&key(memory));
+}
+
+fn found(
+    key: (i32, i32),
+    make: impl FnOnce() -> Result<Arc<Queue>, Error>,
+) -> Result<Arc<Queue>, Error> {
+    if let Some(found) = lock(&STREAMS).get(&key) {
+        return Ok(found.clone());
+    }
+    let made = make()?;
+    Ok(lock(&STREAMS).entry(key).or_insert(made).clone())
+}
+
+/// The work stream of the GPU with this number of CUDA's, on the default platform.
+pub(crate) fn on_gpu(ordinal: i32) -> Result<Arc<Queue>, Error> {
+    found((DlDevice::CUDA, ordinal), || {
+        let platform = default_inner()?;
+        let devices = 0..platform.device_count() as u32;
+        for index in devices {
+            let DlDevice { kind, id } = platform.dlpack_device(device(index))?;
+            if (kind, id) == (DlDevice::CUDA, ordinal) {
+                return Queue::make(&platform, index);
+            }
+        }
+        Err(Error::Exchange {
+            what: format!("there is no work stream for CUDA device {ordinal}"),
+            reason: format!(
+                "the default platform has no such device: it is `{}`, with {} devices",
+                platform.name(),
+                platform.device_count()
+            ),
+            remedy: "pass a tensor of one of its devices, or make this device visible".to_owned(),
+        })
+    })
+}
+
+/// The stream of imports on the default platform, if that is a simulator.
+pub(crate) fn on_simulator() -> Result<Arc<Queue>, Error> {
+    found((DlDevice::CPU, 0), || {
+        let platform = default_inner()?;
+        if platform.name() == "cuda" {
+            return Err(Error::Exchange {
+                what: "a tensor on the CPU can't be a tensor of a GPU".to_owned(),
+                reason: "that needs a copy".to_owned(),
+                remedy: "copy it to the GPU first, or use a stream of `Platform(\"host\")` and `from_dlpack`"
+                    .to_owned(),
+            });
+        }
+        Queue::make(&platform, 0)
+    })
+}
+
+fn is_of(work: &Queue, platform: &Platform) -> bool {
+    Arc::as_ptr(work.platform().driver()).addr() == Arc::as_ptr(platform.driver()).addr()
+}
+
+/// Calls a function with the work stream of a GPU, as a stream of a platform: `on` is its device there, and `ordinal`
+/// CUDA's number for it.
+pub(crate) fn with_work_stream<R>(
+    platform: &Platform,
+    on: DeviceId,
+    ordinal: i32,
+    call: impl FnOnce(&CudaStream) -> Result<R, Error>,
+) -> Result<R, Error> {
+    let work = on_gpu(ordinal)?;
+    if is_of(&work, platform) {
+        return work.with(|_, stream| call(stream));
+    }
+    work.with(|_, stream| {
+        // SAFETY: the stream lives with the process, is no default stream and captures nothing. Both platforms have the
+        // primary context of its device.
+        let borrowed = unsafe { BorrowedStream::new(on, stream.raw().handle()) };
+        call(&*platform.external_stream(borrowed)?)
+    })
+}
+
+/// The handle of a GPU's work stream, which from now on comes after all that the tensors there must come after.
+pub(crate) fn after_everything(ordinal: i32) -> Result<u64, Error> {
+    let work = on_gpu(ordinal)?;
+    // A tensor that this drops last forgets itself, so without the lock.
+    let mut tensors: Vec<_> = lock(&TENSORS).values().filter_map(Weak::upgrade).collect();
+    tensors.retain(|memory| memory.gpu() == Some(ordinal));
+    let is_near = |memory: &&Arc<Memory>| is_of(&work, memory.platform());
+    let handle = work.with(|_, stream| {
+        let mut near = tensors.iter().filter(is_near);
+        near.try_for_each(|memory| memory.order_before(stream))?;
+        Ok::<_, Error>(stream.raw().handle())
+    })?;
+    let mut far = tensors.iter().filter(|memory| !is_near(memory));
+    far.try_for_each(|memory| memory.with_work_stream(|stream| memory.order_before(stream)))?;
+    Ok(handle)
+}
+
+/// The stream on which libraries with DLPack's C exchange API work on tensors of a GPU. To be used where a library is
+/// called that works on the producer's stream without asking for it.
+///
+/// Parameters
+/// ----------
+/// device : int, optional
+///     The index of the device on the default platform.
+///
+/// Returns
+/// -------
+/// Stream
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the platform has no such device.
+#[pyfunction]
+#[pyo3(signature = (device = 0))]
+pub(crate) fn work_stream(py: Python<'_>, device: u32) -> PyResult<Stream> {
+    let found = py.detach(|| {
+        let platform = default_inner()?;
+        match platform.dlpack_device(self::device(device))? {
+            DlDevice { kind: DlDevice::CUDA, id } => on_gpu(id),
+            _ => on_simulator(),
+        }
+    });
+    Ok(Stream(found.or_raise()?))
+}
