@@ -4,6 +4,7 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
 
+use crate::order::Order;
 use crate::state::{DEVICES, INVALID_VALUE, at, context_of, current, number, set_current, state};
 
 type Handle = *mut c_void;
@@ -102,8 +103,15 @@ exports! {
     fn cuDevicePrimaryCtxRelease_v2(device: c_int) { check_device(device)?; }
     fn cuCtxGetCurrent(context: To<usize>) { *context = current().unwrap_or(0); }
     fn cuCtxSetCurrent(context: usize) { set_current(context); }
-    fn cuCtxSynchronize() { current()?; }
-    fn cuCtxRecordEvent(_context: usize, event: Handle) { state().check("event", number(event))?; }
+    fn cuCtxSynchronize() {
+        current()?;
+        state().order.add(Order::HostWaitsForDevice);
+    }
+    fn cuCtxRecordEvent(_context: usize, event: Handle) {
+        let mut state = state();
+        state.check("event", number(event))?;
+        state.order.add(Order::RecordsDevice { event: number(event) });
+    }
     fn cuCtxGetStreamPriorityRange(least: To<c_int>, greatest: To<c_int>) {
         current()?;
         (*least, *greatest) = (0, -5);
@@ -117,12 +125,22 @@ exports! {
         *context = state().context_of_stream(number(stream))?;
         *green = 0;
     }
-    fn cuStreamQuery(stream: Handle) { state().check_stream(number(stream))?; }
-    fn cuStreamSynchronize(stream: Handle) { state().check_stream(number(stream))?; }
+    fn cuStreamQuery(stream: Handle) {
+        let mut state = state();
+        state.check_stream(number(stream))?;
+        state.order.add(Order::HostAsks { stream: number(stream) });
+        state.order.check_complete()?;
+    }
+    fn cuStreamSynchronize(stream: Handle) {
+        let mut state = state();
+        state.check_stream(number(stream))?;
+        state.order.add(Order::HostWaits { stream_or_event: number(stream) });
+    }
     fn cuStreamWaitEvent(stream: Handle, event: Handle, _flags: c_uint) {
         let mut state = state();
         state.check_stream(number(stream))?;
         state.check("event", number(event))?;
+        state.order.add(Order::Waits { stream: number(stream), event: number(event) });
     }
     fn cuEventCreate(event: To<u64>, _flags: c_uint) { *event = state().make("event")?; }
     fn cuEventDestroy_v2(event: Handle) { state().give_back("event", number(event))?; }
@@ -130,9 +148,18 @@ exports! {
         let mut state = state();
         state.check_stream(number(stream))?;
         state.check("event", number(event))?;
+        state.order.add(Order::Records { event: number(event), stream: number(stream) });
     }
-    fn cuEventQuery(event: Handle) { state().check("event", number(event))?; }
-    fn cuEventSynchronize(event: Handle) { state().check("event", number(event))?; }
+    fn cuEventQuery(event: Handle) {
+        let mut state = state();
+        state.check("event", number(event))?;
+        state.order.check_complete()?;
+    }
+    fn cuEventSynchronize(event: Handle) {
+        let mut state = state();
+        state.check("event", number(event))?;
+        state.order.add(Order::HostWaits { stream_or_event: number(event) });
+    }
     fn cuEventElapsedTime_v2(milliseconds: To<f32>, start: Handle, end: Handle) {
         let mut state = state();
         state.check("event", number(start))?;

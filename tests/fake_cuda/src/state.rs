@@ -9,6 +9,8 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use crate::order::Orders;
+
 pub(crate) const INVALID_VALUE: i32 = 1;
 const INVALID_CONTEXT: i32 = 201;
 const INVALID_HANDLE: i32 = 400;
@@ -56,6 +58,7 @@ pub(crate) struct State {
     live: BTreeMap<u64, (&'static str, usize)>,
     next: u64,
     log: Option<File>,
+    pub(crate) order: Orders,
 }
 
 pub(crate) fn state() -> MutexGuard<'static, State> {
@@ -70,6 +73,7 @@ pub(crate) fn state() -> MutexGuard<'static, State> {
             live: BTreeMap::new(),
             next: 0x1_0000,
             log: path.and_then(open),
+            order: Orders::default(),
         })
     };
     STATE.get_or_init(make).lock().unwrap_or_else(PoisonError::into_inner)
@@ -140,9 +144,10 @@ impl State {
         Err(INVALID_HANDLE)
     }
 
-    /// Refuses a stream that is not alive. 0 is the default stream of the current context.
+    /// Refuses a stream that is not alive. The default streams of the current context are 0 and 1, and that of the thread
+    /// is 2.
     pub(crate) fn check_stream(&mut self, stream: u64) -> Result<(), i32> {
-        if stream == 0 { current().map(drop) } else { self.check("stream", stream) }
+        if stream <= 2 { current().map(drop) } else { self.check("stream", stream) }
     }
 
     /// The context in which a stream was made.

@@ -1,0 +1,88 @@
+//! The order that a program gives to streams: what was recorded, and what waits for it. A test in the same process takes
+//! it by the two functions below, which are not CUDA's.
+
+use std::ffi::c_int;
+
+use crate::state::state;
+
+const NOT_READY: i32 = 600;
+
+/// One call that orders work.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Order {
+    Records {
+        event: u64,
+        stream: u64,
+    },
+    /// All work of the device.
+    RecordsDevice {
+        event: u64,
+    },
+    Waits {
+        stream: u64,
+        event: u64,
+    },
+    HostWaits {
+        stream_or_event: u64,
+    },
+    HostWaitsForDevice,
+    /// A query of a stream.
+    HostAsks {
+        stream: u64,
+    },
+}
+
+impl Order {
+    fn numbers(self) -> [u64; 3] {
+        match self {
+            Self::Records { event, stream } => [1, event, stream],
+            Self::RecordsDevice { event } => [2, event, 0],
+            Self::Waits { stream, event } => [3, stream, event],
+            Self::HostWaits { stream_or_event } => [4, stream_or_event, 0],
+            Self::HostWaitsForDevice => [5, 0, 0],
+            Self::HostAsks { stream } => [6, stream, 0],
+        }
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Orders {
+    /// Whether a test takes them.
+    is_on: bool,
+    since_last: Vec<Order>,
+    /// Whether queries say that work is not complete.
+    is_slow: bool,
+}
+
+impl Orders {
+    pub(crate) fn add(&mut self, order: Order) {
+        if self.is_on {
+            self.since_last.push(order);
+        }
+    }
+
+    /// What a query of a stream or an event returns.
+    pub(crate) fn check_complete(&self) -> Result<(), i32> {
+        if self.is_slow { Err(NOT_READY) } else { Ok(()) }
+    }
+}
+
+/// Takes the calls since the last time, at most `most`: each is its kind and two numbers. The first call switches that on.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn streamflow_fake_take_order(to: *mut [u64; 3], most: usize) -> usize {
+    let mut state = state();
+    let orders = &mut state.order;
+    orders.is_on = true;
+    let count = orders.since_last.len().min(most);
+    for (index, order) in orders.since_last.drain(..).take(count).enumerate() {
+        // SAFETY: the caller passes memory for `most` calls.
+        unsafe { to.add(index).write(order.numbers()) };
+    }
+    count
+}
+
+/// From now on, queries say that work is not complete, or that it is.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn streamflow_fake_slow(is_slow: c_int) {
+    state().order.is_slow = is_slow != 0;
+}
