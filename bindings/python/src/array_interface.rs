@@ -15,11 +15,12 @@ use crate::tensor::Tensor;
 
 /// The dictionary of a tensor.
 pub(crate) fn describe<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyDict>> {
+    let typestr = typestr(tensor.held().dtype())?;
     let address = tensor.show(py)?;
     let (held, interface) = (tensor.held(), PyDict::new(py));
     interface.set_item("version", 3)?;
     interface.set_item("shape", PyTuple::new(py, held.shape())?)?;
-    interface.set_item("typestr", typestr(held.dtype()))?;
+    interface.set_item("typestr", typestr)?;
     interface.set_item("data", (address, held.is_read_only()))?;
     interface.set_item("strides", py.None())?;
     Ok(interface)

@@ -9,20 +9,25 @@ use streamflow::stream::BorrowedStream;
 
 use crate::array_interface::Interface;
 use crate::dtype::typestr;
-use crate::error::OrRaise;
+use crate::error::{OrRaise, exception_about_stream};
 use crate::held::AnyTensor;
 use crate::stream::Stream;
 use crate::tensor::Tensor;
+use crate::unseen::{come_after_everything, order_who_ignores_streams};
 
 const NAME: &str = "__cuda_array_interface__";
 
 /// The dictionary of a tensor. It names the tensor's stream, which lives as long as the tensor.
+///
+/// Libraries that ignore the stream are ordered here.
 pub(crate) fn describe<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyDict>> {
+    let typestr = typestr(tensor.held().dtype())?;
     let address = tensor.show(py)?;
+    order_who_ignores_streams(py, tensor.stream())?;
     let (held, interface) = (tensor.held(), PyDict::new(py));
     interface.set_item("version", 3)?;
     interface.set_item("shape", PyTuple::new(py, held.shape())?)?;
-    interface.set_item("typestr", typestr(held.dtype()))?;
+    interface.set_item("typestr", typestr)?;
     interface.set_item("data", (address, held.is_read_only()))?;
     interface.set_item("strides", py.None())?;
     interface.set_item("stream", tensor.stream().cuda_handle()?)?;
@@ -32,8 +37,9 @@ pub(crate) fn describe<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<
 /// What the content of an exporter's memory comes after.
 #[derive(Debug, PartialEq)]
 enum Ready {
-    /// The exporter says that it is complete.
-    Now,
+    /// The exporter names no stream. That may be a promise that the content is complete, and often is none: PyTorch has
+    /// version 2 of the interface, RMM version 0, and Numba no stream for arrays of its default stream.
+    Unknown,
     Default,
     /// The default stream of the thread, or another one.
     Handle(u64),
@@ -52,7 +58,10 @@ pub(crate) fn import(object: &Bound<'_, PyAny>, stream: &Stream) -> PyResult<Box
     let on = stream.with(|_, stream| stream.device());
     let adopt = |after: After<'_>| interface.adopt(object, stream, after, on.index() as u32);
     match ready {
-        Ready::Now => adopt(After::Complete),
+        Ready::Unknown => {
+            come_after_everything(stream)?;
+            stream.with(|_, stream| adopt(After::QueuedOn(stream)))
+        }
         Ready::Default => {
             let default = stream.platform().default_stream(on).or_raise()?;
             adopt(After::QueuedOn(&default))
@@ -60,7 +69,10 @@ pub(crate) fn import(object: &Bound<'_, PyAny>, stream: &Stream) -> PyResult<Box
         Ready::Handle(handle) => {
             // SAFETY: the exporter keeps its stream as long as the object, and nothing made here outlives the call.
             let borrowed = unsafe { BorrowedStream::new(device(on.index() as u32), handle) };
-            let theirs = stream.platform().external_stream(borrowed).or_raise()?;
+            let theirs = stream.platform().external_stream(borrowed);
+            // A stream that was destroyed is found before the memory is taken.
+            let theirs = theirs.and_then(|theirs| theirs.record().map(|_| theirs));
+            let theirs = theirs.map_err(|error| exception_about_stream(error, handle))?;
             adopt(After::QueuedOn(&theirs))
         }
     }
@@ -75,15 +87,12 @@ fn ready(dict: &Bound<'_, PyAny>) -> PyResult<Ready> {
             |_| PyValueError::new_err(format!("the entry \"{key}\" of `{NAME}` is not a number"));
         entry.map(|entry| entry.extract()).transpose().map_err(wrong)
     };
-    let version = number("version")?.unwrap_or(0);
-    if version < 3 {
-        return Err(PyBufferError::new_err(format!(
-            "the array has version {version} of `{NAME}`, which names no stream: nothing says when its content is \
-             complete; import it by `from_dlpack`"
-        )));
+    // Before version 3 the interface had no stream.
+    if number("version")?.unwrap_or(0) < 3 {
+        return Ok(Ready::Unknown);
     }
     match number("stream")? {
-        None => Ok(Ready::Now),
+        None => Ok(Ready::Unknown),
         Some(1) => Ok(Ready::Default),
         Some(handle @ 2..) => Ok(Ready::Handle(handle.unsigned_abs())),
         Some(other) => Err(PyValueError::new_err(format!(

@@ -1,12 +1,28 @@
 //! Element types by name.
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 
 /// Calls generic code for the element type with a name.
 macro_rules! for_dtype {
     ($dtype:expr, $T:ident => $body:expr) => {
         match $dtype {
+            "bool" => {
+                type $T = streamflow::memory::Bool8;
+                Ok($body)
+            }
+            "bfloat16" => {
+                type $T = streamflow::memory::bf16;
+                Ok($body)
+            }
+            "complex64" => {
+                type $T = streamflow::memory::Complex<f32>;
+                Ok($body)
+            }
+            "complex128" => {
+                type $T = streamflow::memory::Complex<f64>;
+                Ok($body)
+            }
             "float16" => {
                 type $T = half::f16;
                 Ok($body)
@@ -60,8 +76,8 @@ pub(crate) use for_dtype;
 /// The exception for a type that streamflow has not.
 pub(crate) fn unknown(dtype: &str) -> PyErr {
     PyTypeError::new_err(format!(
-        "streamflow has no elements of type {dtype}; convert them to one of float16, float32, float64, int8, int16, \
-         int32, int64, uint8, uint16, uint32 and uint64"
+        "streamflow has no elements of type {dtype}; convert them to one of bool, bfloat16, float16, float32, \
+         float64, complex64, complex128, int8, int16, int32, int64, uint8, uint16, uint32 and uint64"
     ))
 }
 
@@ -106,7 +122,15 @@ pub(crate) fn of_typestr(typestr: &str) -> PyResult<String> {
 }
 
 /// The `typestr` of an element type.
-pub(crate) fn typestr(dtype: &str) -> String {
+///
+/// # Errors
+/// `AttributeError` for `bfloat16`, which array interfaces have no name for.
+pub(crate) fn typestr(dtype: &str) -> PyResult<String> {
+    if dtype == "bfloat16" {
+        return Err(PyAttributeError::new_err(
+            "array interfaces have no elements of type bfloat16; hand the tensor over by `from_dlpack`",
+        ));
+    }
     let digits = dtype.find(|c: char| c.is_ascii_digit()).unwrap_or(dtype.len());
     let bytes = dtype[digits..].parse::<u32>().map_or(1, |bits| bits / 8);
     let kind = &dtype[..1];
@@ -115,5 +139,5 @@ pub(crate) fn typestr(dtype: &str) -> String {
         (_, true) => '<',
         (_, false) => '>',
     };
-    format!("{order}{kind}{bytes}")
+    Ok(format!("{order}{kind}{bytes}"))
 }

@@ -25,6 +25,22 @@ pub(crate) fn exception(error: Error) -> PyErr {
     }
 }
 
+/// CUDA's codes for a handle of no stream: `CUDA_ERROR_INVALID_CONTEXT`, `_INVALID_HANDLE` and `_CONTEXT_IS_DESTROYED`.
+const NO_STREAM: [i32; 3] = [201, 400, 709];
+
+/// The exception of an error in work on another library's stream.
+pub(crate) fn exception_about_stream(error: Error, handle: u64) -> PyErr {
+    match &error {
+        Error::Driver(DriverError::Call { code, .. }) if NO_STREAM.contains(code) => {
+            StreamflowError::new_err(format!(
+                "{error}; {handle:#x} is the handle of no stream of this device, or of one that was destroyed: pass the \
+                 handle of a stream that lives, and keep the stream during the call"
+            ))
+        }
+        _ => exception(error),
+    }
+}
+
 /// Results of streamflow as results of Python.
 pub(crate) trait OrRaise<T> {
     /// The value.

@@ -3,6 +3,7 @@
 use pyo3::exceptions::{PyAttributeError, PyBufferError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use streamflow::device;
 use streamflow::memory::After;
 use streamflow::memory::dlpack::{DlDevice, DlTensor};
 
@@ -10,8 +11,10 @@ use crate::array_interface::Interface;
 use crate::dtype::for_dtype;
 use crate::error::OrRaise;
 use crate::held::{AnyTensor, Held};
+use crate::platform::default_platform;
 use crate::stream::Stream;
 use crate::tensor::Tensor;
+use crate::unseen::{come_after_everything, ignores_streams};
 use crate::{capsule, cuda_interface};
 
 /// The newest version of DLPack that imports take.
@@ -25,9 +28,9 @@ const VERSION: (u32, u32) = (1, 3);
 /// Parameters
 /// ----------
 /// array : object with ``__dlpack__`` and ``__dlpack_device__``
-///     For example of NumPy, CuPy, PyTorch or JAX. Arrays of JAX become read only.
+///     For example of NumPy, CuPy, PyTorch or JAX. Arrays of JAX and PyArrow become read only.
 /// stream : Stream, optional
-///     The stream that the tensor belongs to; a new one by default.
+///     The stream that the tensor belongs to; by default a new one, on the array's device.
 /// copy : bool, optional
 ///     Passed on to the other library.
 ///
@@ -58,9 +61,13 @@ pub(crate) fn from_dlpack(
     let producer = array.getattr("__dlpack__").map_err(missing)?;
     let device: (i32, i32) =
         array.getattr("__dlpack_device__").map_err(missing)?.call0()?.extract()?;
-    let stream = Stream::or_new(py, stream)?;
-    let on = stream.get();
     let is_on_gpu = matches!(device.0, DlDevice::CUDA | DlDevice::CUDA_MANAGED);
+    let stream = match stream {
+        Some(stream) => stream,
+        None if is_on_gpu => stream_on(py, device.1)?,
+        None => Stream::or_new(py, None)?,
+    };
+    let on = stream.get();
     if device.0 == DlDevice::CPU && on.platform().name() == "cuda" {
         return Err(on_host());
     }
@@ -86,9 +93,29 @@ pub(crate) fn from_dlpack(
         made => made,
     };
     let tensor = capsule::unwrap(&made?)?;
-    // Its arrays must not be written, and its capsules can't say so.
-    let is_jax = array.get_type().module()?.to_str()?.starts_with("jax");
-    Ok(Tensor::new(import(py, tensor, on, is_jax)?, stream))
+    let module = array.get_type().module()?;
+    let module = module.to_str()?;
+    if is_on_gpu && on.platform().name() == "cuda" && ignores_streams(module) {
+        come_after_everything(on)?;
+    }
+    // Their arrays must not be written, and their capsules can't say so.
+    let is_immutable = ["jax", "pyarrow"].iter().any(|known| module.starts_with(known));
+    Ok(Tensor::new(import(py, tensor, on, is_immutable)?, stream))
+}
+
+/// A new stream, on the device that CUDA has with this number.
+fn stream_on(py: Python<'_>, ordinal: i32) -> PyResult<Py<Stream>> {
+    let platform = default_platform(py)?;
+    let found = {
+        let inner = &platform.get().inner;
+        let is_it = |index: &u32| {
+            let its = inner.dlpack_device(device(*index));
+            its.is_ok_and(|it| it == DlDevice { kind: DlDevice::CUDA, id: ordinal })
+        };
+        (0..inner.device_count() as u32).find(is_it)
+    };
+    // A device that the platform has not is refused by the import.
+    Py::new(py, Stream::new(py, Some(platform), found.unwrap_or(0))?)
 }
 
 /// A tensor of another library on a stream, which comes after the work of that library: for memory of a GPU, the other
@@ -100,7 +127,13 @@ pub(crate) fn import(
     read_only: bool,
 ) -> PyResult<Box<dyn AnyTensor>> {
     let dtype = tensor.dtype().to_string();
-    let is_on_gpu = matches!(tensor.device().kind, DlDevice::CUDA | DlDevice::CUDA_MANAGED);
+    let is_on_cuda = on.platform().name() == "cuda";
+    let mut is_on_gpu = matches!(tensor.device().kind, DlDevice::CUDA | DlDevice::CUDA_MANAGED);
+    if is_on_cuda && tensor.device().kind == DlDevice::CUDA_HOST {
+        // DLPack has no stream for it, and a copy to it may be queued.
+        come_after_everything(on)?;
+        is_on_gpu = true;
+    }
     for_dtype!(dtype.as_str(), T => {
         let imported = py.detach(|| {
             on.with(|platform, stream| {

@@ -17,6 +17,7 @@ mod owner;
 mod platform;
 mod stream;
 mod tensor;
+mod unseen;
 mod work_stream;
 
 use std::collections::BTreeMap;

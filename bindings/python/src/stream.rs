@@ -175,7 +175,11 @@ fn with_borrowed<R>(
 impl Stream {
     #[new]
     #[pyo3(signature = (platform = None, *, device = 0))]
-    fn new(py: Python<'_>, platform: Option<Py<Platform>>, device: u32) -> PyResult<Self> {
+    pub(crate) fn new(
+        py: Python<'_>,
+        platform: Option<Py<Platform>>,
+        device: u32,
+    ) -> PyResult<Self> {
         let platform = platform_of(py, platform)?;
         Ok(Self(py.detach(|| Queue::make(&platform, device)).or_raise()?))
     }
@@ -300,7 +304,7 @@ impl Stream {
     /// ------
     /// streamflow.Error
     ///     If earlier work has failed.
-    fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
+    pub(crate) fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
         wait_until(py, || {
             self.with(|platform, stream| {
                 if platform.name() != "cuda" {

@@ -10,7 +10,7 @@ use streamflow::memory::dlpack::{Abi, Consumer, DlDevice, DlTensor, StreamArgume
 use streamflow::platform::DeviceId;
 use streamflow::stream::BorrowedStream;
 
-use crate::error::OrRaise;
+use crate::error::{OrRaise, exception, exception_about_stream};
 use crate::handle::handle_of;
 use crate::held::AnyTensor;
 use crate::memory::Memory;
@@ -202,11 +202,16 @@ impl Tensor {
                 self.memory.settle()?;
                 self.stream().with(|_, own| self.held().export_to_host(own, abi))
             })
+            .or_raise()
         } else {
             let consumer = self.consumer(stream)?;
-            self.export(py, abi, &consumer, copy == Some(true))?
+            let exported = self.export(py, abi, &consumer, copy == Some(true))?;
+            exported.map_err(|error| match consumer {
+                Asked::Gpu(StreamArgument::Handle(handle)) => exception_about_stream(error, handle),
+                _ => exception(error),
+            })
         };
-        capsule::wrap(py, exported.or_raise()?)
+        capsule::wrap(py, exported?)
     }
 
     /// DLPack's C exchange API: a table of functions for libraries in C. They work on the stream that
@@ -304,9 +309,15 @@ impl Tensor {
         Ok(py.detach(|| {
             self.memory.settle()?;
             self.stream().with(|platform, own| {
-                let export = |consumer: Consumer<'_>| match copy {
-                    true => self.held().export_copy(platform, own, abi, consumer),
-                    false => self.held().export(abi, consumer),
+                let export = |consumer: Consumer<'_>| {
+                    if let Consumer::QueuesOn(theirs) = consumer {
+                        // Other libraries may have written the tensor on its stream, by the stream's handle.
+                        theirs.wait(own.record()?)?;
+                    }
+                    match copy {
+                        true => self.held().export_copy(platform, own, abi, consumer),
+                        false => self.held().export(abi, consumer),
+                    }
                 };
                 let on_handle = |handle| {
                     // SAFETY: DLPack's consumer vouches for the handle during the call, and nothing made here outlives

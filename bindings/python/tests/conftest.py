@@ -46,4 +46,5 @@ def is_back(name, count):
 
 DTYPES = [np.dtype(name) for name in (
     "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "bool", "complex64", "complex128",
 )]

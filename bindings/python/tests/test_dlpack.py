@@ -28,9 +28,9 @@ def test_memory_is_shared_in_both_directions(dtype):
     back = np.from_dlpack(tensor)
     assert address(back) == address(theirs) and back.dtype == dtype
     back[1, 2] = 77
-    assert theirs[1, 2] == 77
+    assert theirs[1, 2] == dtype.type(77)
     theirs[0, 0] = 5
-    assert back[0, 0] == 5
+    assert back[0, 0] == dtype.type(5)
 
 
 def test_own_memory_is_shared_and_aligned(stream):

@@ -28,7 +28,7 @@ def test_numpy_reads_the_array_interface(dtype):
     assert array.dtype == dtype and array.shape == (2, 3) and array.flags.writeable
     assert address(array) == address(np.from_dlpack(tensor))
     array[1, 1] = 9
-    assert np.asarray(tensor)[1, 1] == 9
+    assert np.asarray(tensor)[1, 1] == dtype.type(9)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -97,9 +97,6 @@ def cuda(**changes):
 
 
 @pytest.mark.parametrize(("changes", "error", "text"), [
-    # PyTorch has version 2, and RMM version 0.
-    ({"version": 2}, BufferError, "version 2 .* names no stream.*from_dlpack"),
-    ({"version": 0}, BufferError, "version 0"),
     ({"stream": 0}, ValueError, "0, which names no stream"),
     ({"stream": -1}, ValueError, "-1"),
     ({"stream": "mine"}, ValueError, "not a number"),
@@ -108,6 +105,9 @@ def cuda(**changes):
     ({"stream": 2}, BufferError, "by the simulator"),
     ({"stream": None}, BufferError, "by the simulator"),
     ({}, BufferError, "by the simulator"),
+    # PyTorch has version 2, and RMM version 0.
+    ({"version": 2}, BufferError, "by the simulator"),
+    ({"version": 0}, BufferError, "by the simulator"),
 ])
 def test_the_cuda_array_interface_says_what_is_missing(changes, error, text):
     with pytest.raises(error, match=text):

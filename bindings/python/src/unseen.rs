@@ -1,0 +1,86 @@
+//! Order for what other libraries do not say, or do not do.
+
+use std::env;
+
+use pyo3::prelude::*;
+use streamflow::driver::DeviceId;
+use streamflow::stream::BorrowedStream;
+
+use crate::error::OrRaise;
+use crate::stream::Stream;
+
+/// Libraries whose `__dlpack__` takes a stream and does nothing with it, by the beginning of their modules' names.
+const IGNORE_STREAMS: [&str; 1] = ["cuda.core"];
+
+/// With 0, these variables make a library ignore the stream of a CUDA array interface.
+const SWITCHES: [&str; 2] =
+    ["NUMBA_CUDA_ARRAY_INTERFACE_SYNC", "HOLOSCAN_CUDA_ARRAY_INTERFACE_SYNC"];
+
+/// Makes a stream of a GPU come after all work that the device has now, of every library. The calling thread does not
+/// wait. It is for memory whose library names no stream.
+pub(crate) fn come_after_everything(stream: &Stream) -> PyResult<()> {
+    let ordered = stream.with(|platform, stream| {
+        platform.driver().bind(stream.device())?;
+        // SAFETY: the stream is alive during the call.
+        unsafe { platform.driver().wait_for_device(stream.raw()) }
+    });
+    ordered.map_err(streamflow::Error::from).or_raise()
+}
+
+/// Whether the library of an array does not order what it exports by DLPack.
+pub(crate) fn ignores_streams(module: &str) -> bool {
+    IGNORE_STREAMS.iter().any(|known| module.starts_with(known))
+}
+
+/// Orders the libraries that ignore the stream of a CUDA array interface: PyTorch, and the others by request. The current
+/// streams of PyTorch and CuPy wait for a tensor's stream. For a library with another idea of streams, the calling thread
+/// waits.
+pub(crate) fn order_who_ignores_streams(py: Python<'_>, stream: &Stream) -> PyResult<()> {
+    if SWITCHES.iter().any(|switch| env::var_os(switch).is_some_and(|value| value == "0")) {
+        return stream.synchronize(py);
+    }
+    let on = stream.with(|_, own| own.device());
+    let modules = py.import("sys")?.getattr("modules")?;
+    for current in [current_of_torch, current_of_cupy] {
+        if let Some(handle) = current(&modules, on)? {
+            wait(stream, on, handle)?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes the stream with a handle wait for a tensor's stream.
+fn wait(stream: &Stream, on: DeviceId, handle: u64) -> PyResult<()> {
+    let ordered = stream.with(|platform, own| {
+        let point = own.record()?;
+        if handle <= 1 {
+            return platform.default_stream(on)?.wait(point);
+        }
+        // SAFETY: its library uses the stream as the current one of this thread, and nothing made here outlives the call.
+        let theirs = unsafe { BorrowedStream::new(on, handle) };
+        platform.external_stream(theirs)?.wait(point)
+    });
+    ordered.or_raise()
+}
+
+/// PyTorch's current stream, if the program uses PyTorch on GPUs.
+fn current_of_torch(modules: &Bound<'_, PyAny>, on: DeviceId) -> PyResult<Option<u64>> {
+    let Ok(torch) = modules.get_item("torch") else { return Ok(None) };
+    let Ok(cuda) = torch.getattr("cuda") else { return Ok(None) };
+    let is_used = cuda.call_method0("is_initialized").and_then(|it| it.is_truthy());
+    if !is_used.unwrap_or(false) {
+        return Ok(None);
+    }
+    let stream = cuda.call_method1("current_stream", (on.index(),))?;
+    stream.getattr("cuda_stream")?.extract().map(Some)
+}
+
+/// CuPy's current stream, if the program uses CuPy and has told it to ignore streams.
+fn current_of_cupy(modules: &Bound<'_, PyAny>, _: DeviceId) -> PyResult<Option<u64>> {
+    if env::var_os("CUPY_CUDA_ARRAY_INTERFACE_SYNC").is_none_or(|value| value != "0") {
+        return Ok(None);
+    }
+    let Ok(cupy) = modules.get_item("cupy") else { return Ok(None) };
+    let stream = cupy.getattr("cuda")?.call_method0("get_current_stream")?;
+    stream.getattr("ptr")?.extract().map(Some)
+}
