@@ -7,7 +7,7 @@ pub mod reports;
 
 pub use bare::{BYTES, Bare, host_function, part};
 pub use outside::{
-    ForeignEvent, Outside, Returned, VALUE, fill_outside, from_outside, order_outside,
+    BYTE, ForeignEvent, Outside, Returned, VALUE, fill_outside, from_outside, order_outside,
     read_outside, use_shared, write_outside,
 };
 

@@ -16,7 +16,7 @@ use streamflow::memory::{After, DeviceSlice, ForeignMemory};
 use streamflow::prelude::*;
 
 /// The byte that a write of an [`Outside`] sets.
-const BYTE: u8 = 0x40;
+pub const BYTE: u8 = 0x40;
 
 /// The element that these bytes make.
 pub const VALUE: f32 = f32::from_bits(u32::from_ne_bytes([BYTE; 4]));
@@ -123,8 +123,16 @@ impl Outside {
     /// # Errors
     /// Those of the platform.
     pub fn adopt(self, platform: &Platform, after: After<'_>) -> Result<Tensor<f32>> {
+        self.adopt_as(platform, after)
+    }
+
+    /// The same, with other elements.
+    ///
+    /// # Errors
+    /// Those of the platform.
+    pub fn adopt_as<T: Element>(self, platform: &Platform, after: After<'_>) -> Result<Tensor<T>> {
         let (device, MemoryRange { address, bytes }) = (self.device, self.range);
-        let len = bytes as usize / size_of::<f32>();
+        let len = bytes as usize / size_of::<T>();
         // SAFETY: the memory lives as long as its owner, and no other code uses it after `after`.
         let memory = unsafe { ForeignMemory::new(device, address, bytes, self) };
         Ok(platform.adopt_tensor(memory, [len], after)?)

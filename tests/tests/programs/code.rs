@@ -21,15 +21,18 @@ fn text(file: &str) -> String {
 /// Prints the program and the run in which it failed.
 pub(crate) fn print(failing: &Failing) -> String {
     let Failing { program, mode, .. } = failing;
+    let program = program.in_mode(*mode);
     let mixing = text(include_str!("../../src/kernels/mixing.rs"));
     let pieces = text(include_str!("pieces.rs"));
     let mut out = format!(
         "// {mode}\n#![allow(unused, unused_parens, missing_docs, clippy::all)]\n\
          use std::collections::VecDeque;\nuse std::sync::{{Arc, Mutex, PoisonError}};\n\
          use streamflow::driver::host::HostDriver;\nuse streamflow::context::OnStream;\n\
-         use streamflow::memory::{{DeviceSlice, MemoryOptions, View, ViewMut}};\n\
+         use streamflow::memory::dlpack::{{Abi, Consumer}};\n\
+         use streamflow::memory::{{After, DeviceSlice, MemoryOptions, View, ViewMut}};\n\
          use streamflow::prelude::*;\nuse streamflow::stream::Point;\nuse streamflow::testing::{{Explorer, scope}};\n\
-         use streamflow_tests::foreign;\n\nmod mixing {{\nuse streamflow::prelude::*;\n\n{mixing}\n}}\n\n{pieces}\n"
+         use streamflow_tests::foreign;\nuse streamflow_tests::foreign::{{BYTE, Outside, fill_outside, from_outside}};\n\n\
+         mod mixing {{\nuse streamflow::prelude::*;\n\n{mixing}\n}}\n\n{pieces}\n"
     );
     let mut calls = Vec::new();
     if let Some(plan) = &program.threads {

@@ -5,10 +5,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use streamflow::memory::{DeviceSlice, View, ViewMut};
+use streamflow::memory::dlpack::{Abi, Consumer};
+use streamflow::memory::{After, DeviceSlice, View, ViewMut};
 use streamflow::prelude::*;
 use streamflow::stream::Point;
 
+use streamflow_tests::foreign::{BYTE, Outside, fill_outside, from_outside};
 use streamflow_tests::kernels::mixing;
 
 /// The beginning of the error for wrong data.
@@ -29,9 +31,9 @@ pub(crate) trait Writes: Reads {
     fn parts(&mut self) -> (&mut DeviceSlice<u32>, &mut [u32]);
 }
 
-/// A buffer.
+/// A tensor.
 pub(crate) struct Owned {
-    data: Buffer<u32>,
+    data: Tensor<u32>,
     value: Vec<u32>,
 }
 
@@ -104,7 +106,7 @@ pub(crate) fn new(
     tag: u32,
     slow: bool,
 ) -> Result<Owned> {
-    let mut owned = Owned { data: platform.buffer(len, s)?, value: vec![0; len] };
+    let mut owned = Owned { data: platform.tensor([len], s)?, value: vec![0; len] };
     make(s, &mut owned, tag, slow)?;
     Ok(owned)
 }
@@ -179,6 +181,23 @@ pub(crate) fn fill(s: &CudaStream, out: &mut dyn Writes, tag: u32) -> Result<()>
     let (data, value) = out.parts();
     value.fill(u32::from_ne_bytes([byte; 4]));
     Ok(s.fill_bytes(data, byte)?)
+}
+
+/// Hands the tensor to other code, which writes it on `s`, and takes it back.
+pub(crate) fn lend(platform: &Platform, s: &CudaStream, mut owned: Owned) -> Result<Owned> {
+    let lent = owned.data.into_dlpack(Abi::Versioned, Consumer::QueuesOn(s))?;
+    fill_outside(&**platform.driver(), s.raw(), &lent, BYTE)?;
+    owned.value.fill(u32::from_ne_bytes([BYTE; 4]));
+    let back = platform.import_dlpack::<u32>(from_outside(lent)?, After::QueuedOn(s))?;
+    Ok(Owned { data: back.into_writable()?, value: owned.value })
+}
+
+/// Memory of other code, which has written it on `s`, and which poisons it when it gets it back.
+pub(crate) fn adopt(platform: &Platform, s: &CudaStream, len: usize) -> Result<Owned> {
+    let mut memory = Outside::new(platform, len)?;
+    memory.write(s.raw())?;
+    let data = memory.adopt_as(platform, After::QueuedOn(s))?;
+    Ok(Owned { data, value: vec![u32::from_ne_bytes([BYTE; 4]); len] })
 }
 
 /// Uploads from pinned memory, which is dropped at once.

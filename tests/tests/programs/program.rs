@@ -1,5 +1,6 @@
 //! A random program as a value, and one run of it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -67,6 +68,16 @@ impl Program {
     pub(crate) fn has_threads(&self) -> bool {
         let several = |plan: &Threads| plan.rounds.iter().any(|round| round.threads.len() > 1);
         self.threads.as_ref().is_some_and(|plan| self.flow.is_some() || several(plan))
+    }
+
+    /// The program that a mode runs. Memory of other code goes back to it on the library's own thread, which threads that
+    /// take turns do not know, so that they exchange none.
+    pub(crate) fn in_mode(&self, mode: RunMode) -> Cow<'_, Self> {
+        let Some(threads) = self.threads.as_ref().filter(|_| mode.turns) else {
+            return Cow::Borrowed(self);
+        };
+        let threads = Some(threads.without_other_code());
+        Cow::Owned(Self { threads, ..self.clone() })
     }
 
     /// Runs it and compares its downloads.
@@ -161,6 +172,7 @@ fn visit(error: &Error, show: &mut impl FnMut(&Error)) {
 
 /// Runs a program once on the simulator.
 pub(crate) fn attempt(program: &Program, mode: RunMode) -> Option<Fault> {
+    let program = &*program.in_mode(mode);
     let builder = Platform::builder().memory(program.memory.options()).race_check(mode.checked);
     if mode.turns {
         let explorer = Explorer::new().first_seed(mode.seed).seeds(1).race_check(mode.checked);

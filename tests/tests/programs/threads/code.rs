@@ -167,6 +167,12 @@ fn print_step(step: &Step, own: &[usize]) -> String {
             )
         }
         Action::Free(slot) => format!("own.slot{slot} = None;"),
+        Action::Lend(slot) => format!(
+            "own.slot{slot} = own.slot{slot}.take().map(|it| lend(platform, {s}, it)).transpose()?;"
+        ),
+        Action::Adopt(slot, len) => {
+            format!("own.slot{slot} = None; own.slot{slot} = Some(adopt(platform, {s}, {len})?);")
+        }
         Action::Hand(slot) => format!("board.hand(own.slot{slot}.take());"),
         Action::Take(slot) => format!("own.slot{slot} = board.take().or(own.slot{slot}.take());"),
     };

@@ -20,7 +20,7 @@ struct Weights {
     slots: usize,
 }
 
-const KINDS: usize = 23;
+const KINDS: usize = 25;
 
 impl Weights {
     fn draw(random: &mut Random) -> Self {
@@ -140,7 +140,9 @@ fn act(random: &mut Random, weights: &Weights, round: &Round, kind: usize) -> Ac
         19 => [Action::IsComplete, Action::Synchronize][random.below(2)],
         20 => Action::Free(slot),
         21 => Action::Hand(slot),
-        _ => Action::Take(slot),
+        22 => Action::Take(slot),
+        23 => Action::Lend(slot),
+        _ => Action::Adopt(slot, random.below(12)),
     }
 }
 

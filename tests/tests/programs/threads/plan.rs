@@ -19,6 +19,17 @@ pub(crate) struct Threads {
     pub(crate) rounds: Vec<Round>,
 }
 
+impl Threads {
+    /// The same without exchanges of memory with other code.
+    pub(crate) fn without_other_code(&self) -> Self {
+        let mut fewer = self.clone();
+        for steps in fewer.rounds.iter_mut().flat_map(|round| &mut round.threads) {
+            steps.retain(|step| !matches!(step.act, Action::Lend(_) | Action::Adopt(..)));
+        }
+        fewer
+    }
+}
+
 /// Threads that run at the same time. A single one runs on the main thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Round {
@@ -106,6 +117,10 @@ pub(crate) enum Action {
     /// A new buffer replaces the one in the slot.
     New(usize, usize),
     Free(usize),
+    /// Other code writes the slot's buffer.
+    Lend(usize),
+    /// Memory of other code replaces the slot's buffer.
+    Adopt(usize, usize),
     /// Hands the slot's buffer to other threads.
     Hand(usize),
     Take(usize),

@@ -228,6 +228,19 @@ impl<'p> Side<'_, 'p> {
                 self.own.slots[slot] = None;
                 return Ok(());
             }
+            Action::Lend(slot) => {
+                if let Some(owned) = self.own.slots[slot].take() {
+                    let back = pieces::lend(platform, self.stream(step.on, &fresh), owned)?;
+                    self.own.slots[slot] = Some(back);
+                }
+                return Ok(());
+            }
+            Action::Adopt(slot, len) => {
+                self.own.slots[slot] = None;
+                let made = pieces::adopt(platform, self.stream(step.on, &fresh), len)?;
+                self.own.slots[slot] = Some(made);
+                return Ok(());
+            }
             Action::Hand(slot) => {
                 board.hand(self.own.slots[slot].take());
                 return Ok(());
