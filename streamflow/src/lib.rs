@@ -106,7 +106,7 @@ pub mod __private {
     pub use crate::operator::{
         Again, AnyNode, Argument, AsyncHandle, BooleanHandle, Checked, Compute, FieldType, Fits,
         IsElement, IsMessage, Node, NodeOptions, NodeStreams, OnFailure, Operator, PortOf, State,
-        any_node, apart, exists, kept, restarting,
+        any_node, apart, exists, kept, not_made, ports, restarting,
     };
     pub use crate::param::{
         Exchange, GraphParams, Limits, NoParams, OperatorParams, ParamCell, ParamMaker,

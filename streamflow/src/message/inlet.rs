@@ -89,12 +89,13 @@ impl<T> Inlet<T> {
     }
 
     /// Decides which messages the next tick receives: one of each edge. A condition waits for these alone.
-    /// Messages that arrive meanwhile are for a later tick.
-    pub(crate) fn stage(&mut self) {
+    /// Messages that arrive meanwhile are for a later tick. Visits the point at which the device data of each is ready.
+    pub(crate) fn stage(&mut self, visit: &mut dyn FnMut(Point)) {
         if !self.staged {
             self.own_mut().for_each(Receiver::hold);
             self.staged = self.has_message();
         }
+        self.batch().filter_map(|envelope| envelope.sent).for_each(visit);
     }
 
     /// Takes one message of each edge.

@@ -16,6 +16,7 @@ mod recovery;
 mod runner;
 mod statistics;
 mod status;
+mod visits;
 mod waits;
 
 #[doc(hidden)]
@@ -29,7 +30,7 @@ pub use condition::{Answer, AsyncHandle, BooleanHandle, Condition};
 pub use histogram::Summary;
 pub(crate) use node::node;
 #[doc(hidden)]
-pub use node::{AnyNode, Node, any_node, apart, restarting};
+pub use node::{AnyNode, Node, any_node, apart, not_made, ports, restarting};
 #[doc(hidden)]
 pub use options::{NodeOptions, NodeStreams};
 #[doc(hidden)]
@@ -104,7 +105,28 @@ pub trait Operator: Sized {
         platform: &Platform,
         options: NodeOptions<'_>,
     ) -> Result<Box<Node<Self>>, Error> {
-        node::node(name, self, Self::__ports(), platform, options)
+        node::node(name, self, platform, options)
+    }
+    /// Makes a node and puts it into `made`, or puts the error into `failed`. Returns whether it made the node.
+    #[doc(hidden)]
+    fn __make_node(
+        self,
+        made: &mut Option<Box<Node<Self>>>,
+        failed: &mut Option<Error>,
+        name: &str,
+        platform: &Platform,
+        options: NodeOptions<'_>,
+    ) -> bool {
+        match self.__node(name, platform, options) {
+            Ok(node) => {
+                *made = Some(node);
+                true
+            }
+            Err(error) => {
+                *failed = Some(error);
+                false
+            }
+        }
     }
 }
 

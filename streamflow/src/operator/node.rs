@@ -1,6 +1,7 @@
 //! A node: an operator with its ports, its context and its conditions. `runner.rs` has the part that does not depend
 //! on the operator's type.
 
+use std::any::Any;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::{fmt, mem};
@@ -9,37 +10,66 @@ use super::again::Again;
 use super::condition::Conditions;
 use super::options::{NodeOptions, NodeStreams};
 use super::readiness::{Progress, Readiness, Step};
-use super::runner::{Hooks, NodeRunner};
+use super::runner::{Hooks, NodeRunner, Work};
 use super::statistics::NodePaths;
-use super::status::{NodeStatus, PortStatus};
+use super::status::NodeStatus;
 use super::waits::Waits;
-use super::{Compute, Operator};
+use super::{Compute, Operator, visits};
 use crate::context::{Activity, ExecutionContext, NodeCell, RunControl, Streams};
 use crate::error::{Error, Failure, Result, caught_as_error};
 use crate::message::{Handled, InputState};
-use crate::param::NodeParams;
+use crate::param::{NodeParams, OperatorParams, ParamChanges};
 use crate::platform::{Platform, device};
-use crate::port::{PortInfo, Ports, ReceivingEnd, SendingEnd};
+use crate::port::{PortInfo, Ports};
 use crate::stream::CudaStreamPool;
 use crate::time::Timestamp;
 
 /// An operator in a graph.
 pub struct Node<O: Operator> {
+    /// The operator and its ports.
+    pub parts: Parts<O>,
+    runner: NodeRunner,
+}
+
+/// The part of a node that depends on its operator's type.
+pub struct Parts<O: Operator> {
     /// The operator.
     pub operator: O,
     /// Its ports.
     pub ports: O::Ports,
     params: NodeParams<O::Params>,
-    /// Makes a fresh operator, for a node with `#[on_failure(restart(…))]`.
-    again: Option<Again<O>>,
-    runner: NodeRunner,
 }
 
-/// Lets a node make fresh operators.
+/// Lets a node that was made make fresh operators, for `#[on_failure(restart(…))]`. Returns whether there is one.
 #[must_use]
-pub fn restarting<O: Operator>(mut node: Box<Node<O>>, again: Again<O>) -> Box<Node<O>> {
-    node.again = Some(again);
-    node
+pub fn restarting<O: Operator + 'static>(
+    node: &mut Option<Box<Node<O>>>,
+    mut again: Again<O>,
+) -> bool {
+    let Some(node) = node else { return false };
+    node.runner.set_replacement(Box::new(move |parts| {
+        let Some(parts) = parts.downcast_mut::<Parts<O>>() else {
+            return Err(Failure::msg("the operator has another type"));
+        };
+        let mut fresh = again()?;
+        parts.params.restore(&mut fresh);
+        let failed = mem::replace(&mut parts.operator, fresh);
+        // The operator has been stopped. A panic of its `Drop` has been printed, and the fresh one is not concerned.
+        let _panicked = caught_as_error(|| drop(failed));
+        Ok(())
+    }));
+    true
+}
+
+/// The error of the nodes of a graph that were not made.
+#[must_use]
+pub fn not_made(failed: Option<Error>) -> Error {
+    failed.unwrap_or_else(|| Error::Other(Failure::msg("a node was not made, without an error")))
+}
+
+/// The ports of a node, for edges.
+pub fn ports<O: Operator>(node: &mut Box<Node<O>>) -> &mut O::Ports {
+    &mut node.parts.ports
 }
 
 /// Calls a function in a stack frame of its own, so that its variables don't enlarge the caller's frame.
@@ -48,7 +78,7 @@ pub fn apart<R>(call: impl FnOnce() -> R) -> R {
     call()
 }
 
-/// Makes a node of an operator and its ports, connected or not. It is in a box, so that the stack holds its address
+/// Makes a node of an operator, with ports that are not connected. It is in a box, so that the stack holds its address
 /// only.
 ///
 /// # Errors
@@ -56,15 +86,14 @@ pub fn apart<R>(call: impl FnOnce() -> R) -> R {
 pub(crate) fn node<O: Operator>(
     name: &str,
     operator: O,
-    ports: O::Ports,
     platform: &Platform,
     options: NodeOptions<'_>,
 ) -> Result<Box<Node<O>>> {
     let graph_params = options.params;
     let names = Names { streams: O::STREAM_NAMES, inputs: O::INPUTS, outputs: O::OUTPUTS };
     let runner = runner(name, names, platform, options)?;
-    let params = NodeParams::new(&operator, name, graph_params)?;
-    Ok(Box::new(Node { operator, ports, params, again: None, runner }))
+    let params = O::Params::of_node(&operator, name, graph_params)?;
+    Ok(Box::new(Node { parts: Parts { operator, ports: O::__ports(), params }, runner }))
 }
 
 /// What an operator's type declares.
@@ -124,8 +153,8 @@ fn runs_without_messages(options: &NodeOptions<'_>) -> bool {
 
 /// The node as schedulers see it. `graph!` names the operator's type in the call, so that rustc reports a missing
 /// `compute` there.
-pub fn any_node<O: Compute + Send + 'static>(node: &mut Node<O>) -> &mut dyn AnyNode {
-    node
+pub fn any_node<O: Compute + Send + 'static>(node: &mut Box<Node<O>>) -> &mut dyn AnyNode {
+    &mut **node
 }
 
 /// A node as schedulers see it.
@@ -197,48 +226,37 @@ impl<O: Compute + Send + 'static> AnyNode for Node<O> {
     }
 
     fn step(&mut self, waits: &mut Waits, until: Option<Timestamp>) -> Result<Step, Box<Error>> {
-        if !self.runner.is_plain() || until.is_some() {
-            return self.step_with_extras(waits, until);
+        let Self { parts, runner } = self;
+        if !runner.is_plain() || until.is_some() {
+            return runner.step_with_extras(parts, waits, until);
         }
         // What `step_with_extras` does, without what few nodes have.
-        let idle = if self.runner.is_done() {
+        let idle = if runner.is_done() {
             Activity::Done
-        } else if !self.can_run() {
+        } else if !runner.can_run(parts) {
             Activity::Blocked
-        } else if !self.runner.cx.permits_ticks() {
+        } else if !runner.cx.permits_ticks() {
             return Ok(Step::Interrupted);
         } else {
-            let (runner, mut hooks) = self.split();
-            return match runner.tick_plain(&mut hooks) {
+            return match runner.compute::<Parts<O>, true>(parts, true) {
                 Ok(Progress::Changed) => Ok(Step::Changed),
-                done => self.end_unusual(done, waits),
+                done => runner.end_unusual_step(parts, done, waits),
             };
         };
-        self.runner.cx.show(idle);
+        runner.cx.show(idle);
         Ok(Step::Nothing)
     }
 
     fn panicked(&mut self, panic: Box<Error>, waits: &mut Waits) -> Result<Step, Box<Error>> {
-        let (runner, mut hooks) = self.split();
-        let progress = runner.panicked(&mut hooks, panic)?;
-        self.stepped(progress, waits)
+        self.runner.panicked(&mut self.parts, panic, waits)
     }
 
     fn has_work(&mut self) -> bool {
-        !self.runner.is_done()
-            && match self.messages() {
-                InputState::Present => true,
-                InputState::Absent => self.runner.has_own_end(),
-                InputState::Missing => false,
-            }
+        self.runner.has_work(&mut self.parts)
     }
 
     fn bind_conditions(&mut self) -> Result<()> {
-        if !self.runner.has_conditions() {
-            return Ok(());
-        }
-        let (inputs, outputs) = self.port_statuses();
-        self.runner.bind_conditions(&inputs, &outputs)
+        self.runner.bind_conditions(&mut self.parts)
     }
 
     fn keep_statistics(&mut self, number: NonZeroU32, paths: Option<&NodePaths>) {
@@ -257,219 +275,51 @@ impl<O: Compute + Send + 'static> AnyNode for Node<O> {
     }
 
     fn start(&mut self, run: &Arc<RunControl>) -> Result<()> {
-        let (runner, mut hooks) = self.split();
-        runner.start(&mut hooks, run)
+        self.runner.start(&mut self.parts, run)
     }
 
     fn status(&mut self) -> NodeStatus {
-        let (inputs, outputs) = self.port_statuses();
-        self.runner.status(inputs, outputs, self.params.changes())
+        self.runner.status(&mut self.parts)
     }
 
     fn stop(&mut self) -> Result<()> {
-        let (runner, mut hooks) = self.split();
-        runner.stop(&mut hooks)
+        self.runner.stop(&mut self.parts)
     }
 
     fn synchronize_blocking(&mut self) -> Result<()> {
-        let (runner, mut hooks) = self.split();
-        runner.synchronize_blocking(&mut hooks)
+        self.runner.synchronize_blocking(&mut self.parts)
     }
 }
 
-impl<O: Compute> Node<O> {
+impl<O: Compute + Send + 'static> Node<O> {
     /// Whether it can run now. If it waits for something outside of the graph, it adds that to `waits`.
-    #[inline]
     pub(crate) fn readiness(&mut self, waits: &mut Waits) -> Result<Readiness, Box<Error>> {
-        if self.runner.is_done() {
-            return Ok(Readiness::Done);
-        }
-        if !self.can_run() {
-            self.runner.set_lacking(0);
-            return Ok(Readiness::Blocked);
-        }
-        if self.runner.is_plain() { Ok(Readiness::Ready) } else { self.is_let(waits) }
-    }
-
-    /// As `step`, for all nodes and runs.
-    #[inline(never)]
-    fn step_with_extras(
-        &mut self,
-        waits: &mut Waits,
-        until: Option<Timestamp>,
-    ) -> Result<Step, Box<Error>> {
-        let idle = match self.readiness(waits)? {
-            Readiness::Ready => None,
-            Readiness::Waiting => Some(Activity::Waiting),
-            Readiness::Blocked => Some(Activity::Blocked),
-            Readiness::Done => Some(Activity::Done),
-        };
-        if let Some(activity) = idle {
-            self.runner.show_idle(activity);
-            return Ok(Step::Nothing);
-        }
-        if !self.runner.cx.permits_ticks() {
-            return Ok(Step::Interrupted);
-        }
-        if let Some(end) = until
-            && self.runner.cx.now() >= end
-        {
-            return Ok(Step::TimeOver);
-        }
-        let (runner, mut hooks) = self.split();
-        let progress = runner.tick_with_extras(&mut hooks)?;
-        self.stepped(progress, waits)
-    }
-
-    /// Ends a tick without extras that has failed, or that changed nothing.
-    #[inline(never)]
-    fn end_unusual(
-        &mut self,
-        done: Result<Progress, Box<Error>>,
-        waits: &mut Waits,
-    ) -> Result<Step, Box<Error>> {
-        if matches!(done, Ok(Progress::Unchanged)) {
-            return Ok(Step::Nothing);
-        }
-        let (runner, mut hooks) = self.split();
-        let progress = runner.end_unusual(&mut hooks, done)?;
-        self.stepped(progress, waits)
-    }
-
-    /// Whether a node with messages and room can run now: an earlier tick and the conditions decide.
-    #[inline(never)]
-    fn is_let(&mut self, waits: &mut Waits) -> Result<Readiness, Box<Error>> {
-        self.runner.set_lacking(0);
-        if let Some(due) = self.runner.poll_due()
-            && (O::INPUTS.is_empty() || self.messages() == InputState::Absent)
-            && self.runner.cx.now() < due
-        {
-            waits.until(due);
-            return Ok(Readiness::Waiting);
-        }
-        if self.runner.has_failed() {
-            let (runner, mut hooks) = self.split();
-            if !runner.recover(&mut hooks, waits)? {
-                return Ok(Readiness::Waiting);
-            }
-        }
-        if !self.runner.has_conditions() {
-            return Ok(Readiness::Ready);
-        }
-        self.runner.check_conditions(&mut self.ports, waits)
+        self.runner.readiness(&mut self.parts, waits)
     }
 
     /// Calls `compute`. The messages that it emitted stay in the outputs, unless the tick failed.
     pub(crate) fn tick_unpublished(&mut self) -> Result<()> {
-        let (runner, mut hooks) = self.split();
-        runner.tick_unpublished(&mut hooks)
+        self.runner.tick_unpublished(&mut self.parts)
     }
 
     /// The handle that sets the operator's parameters.
     pub(crate) fn params(&self) -> &O::Params {
-        self.params.handle()
+        self.parts.params.handle()
     }
 
     /// Drops the messages that were emitted and not published.
     pub(crate) fn cancel(&mut self) -> Result<()> {
-        let (runner, mut hooks) = self.split();
-        runner.cancel(&mut hooks)
-    }
-
-    /// Whether the inputs have the messages that the operator needs, and the outputs have room.
-    fn can_run(&mut self) -> bool {
-        let mut room = true;
-        self.ports.outputs(&mut |output| room &= output.has_room());
-        room && self.has_messages()
-    }
-
-    fn has_messages(&mut self) -> bool {
-        match self.messages() {
-            InputState::Present => true,
-            InputState::Absent => self.runner.runs_without_messages(),
-            InputState::Missing => false,
-        }
-    }
-
-    /// The inputs and the outputs. It allocates.
-    fn port_statuses(&mut self) -> (Vec<PortStatus>, Vec<PortStatus>) {
-        let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
-        self.ports.inputs(&mut |input| {
-            let (name, optional, edges) = (input.name(), input.is_optional(), input.edges());
-            inputs.push(PortStatus { name, optional, has_emitted: false, edges });
-        });
-        self.ports.outputs(&mut |output| {
-            let (name, edges) = (output.name(), output.edges());
-            let has_emitted = output.has_emitted();
-            outputs.push(PortStatus { name, optional: false, has_emitted, edges });
-        });
-        (inputs, outputs)
-    }
-
-    /// Whether the inputs have the messages that the operator needs. An operator with optional inputs alone runs for any
-    /// message. Without a message it would run for ever, unless a condition says when it runs.
-    fn messages(&mut self) -> InputState {
-        let mut state = if O::INPUTS.is_empty() { InputState::Present } else { InputState::Absent };
-        self.ports.inputs(&mut |input| state = state.max(input.state()));
-        state
-    }
-
-    #[inline]
-    fn stepped(&mut self, progress: Progress, waits: &mut Waits) -> Result<Step, Box<Error>> {
-        match progress {
-            Progress::Changed => Ok(Step::Changed),
-            Progress::Unchanged => Ok(Step::Nothing),
-            Progress::Empty => self.was_empty(waits),
-        }
-    }
-
-    /// A tick had nothing to send. What the node waits for now belongs to this pass.
-    #[inline(never)]
-    fn was_empty(&mut self, waits: &mut Waits) -> Result<Step, Box<Error>> {
-        if self.readiness(waits)? == Readiness::Ready {
-            waits.at_once();
-        }
-        Ok(Step::Nothing)
-    }
-
-    fn split(&mut self) -> (&mut NodeRunner, Parts<'_, O>) {
-        let Self { operator, ports, params, again, runner } = self;
-        (runner, Parts { operator, ports, params, again })
+        self.runner.cancel(&mut self.parts)
     }
 }
 
-/// The part of a node that depends on its operator's type.
-struct Parts<'a, O: Operator> {
-    operator: &'a mut O,
-    ports: &'a mut O::Ports,
-    params: &'a NodeParams<O::Params>,
-    again: &'a mut Option<Again<O>>,
-}
-
-impl<O: Compute> Hooks for Parts<'_, O> {
-    fn begin_run(&mut self) -> Result<(), Failure> {
-        self.ports.outputs(&mut |output| output.begin_run());
-        Ok(self.params.begin_run(self.operator)?)
-    }
-
-    fn replace(&mut self) -> Result<(), Failure> {
-        let Some(again) = self.again else { return Ok(()) };
-        let mut fresh = again()?;
-        self.params.restore(&mut fresh);
-        let failed = mem::replace(self.operator, fresh);
-        // The operator has been stopped. A panic of its `Drop` has been printed, and the fresh one is not concerned.
-        let _panicked = caught_as_error(|| drop(failed));
-        Ok(())
+impl<O: Compute + 'static> Hooks for Parts<O> {
+    fn begin_run(&mut self) -> Result<()> {
+        self.params.begin_run(&mut self.operator)
     }
 
     fn start(&mut self, cx: &ExecutionContext) -> Result<(), Failure> {
         self.operator.start(O::__stream_names(cx), cx)
-    }
-
-    #[inline(always)]
-    fn compute(&mut self, cx: &ExecutionContext) -> Result<(), Failure> {
-        self.params.take_over(self.operator, cx.tick());
-        self.operator.compute(O::__io(self.ports, cx), cx)
     }
 
     fn stop(&mut self, cx: &ExecutionContext) -> Result<(), Failure> {
@@ -477,25 +327,59 @@ impl<O: Compute> Hooks for Parts<'_, O> {
     }
 
     #[inline(always)]
+    fn has_room(&mut self) -> bool {
+        let mut room = true;
+        self.ports.outputs(&mut visits::room(&mut room));
+        room
+    }
+
+    #[inline(always)]
+    fn messages(&mut self) -> InputState {
+        let mut state = if O::INPUTS.is_empty() { InputState::Present } else { InputState::Absent };
+        self.ports.inputs(&mut visits::state(&mut state));
+        state
+    }
+
+    fn tick(&mut self, runner: &mut NodeRunner, publish: bool) -> Result<Progress, Box<Error>> {
+        runner.compute::<Self, false>(self, publish)
+    }
+
+    fn ports(&mut self) -> &mut dyn Ports {
+        &mut self.ports
+    }
+
+    fn has_inputs(&self) -> bool {
+        !O::INPUTS.is_empty()
+    }
+
+    fn changes(&self) -> ParamChanges {
+        self.params.changes()
+    }
+
+    fn any(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+impl<O: Compute + 'static> Work for Parts<O> {
+    #[inline(always)]
+    fn compute(&mut self, cx: &ExecutionContext) -> Result<(), Failure> {
+        self.params.take_over(&mut self.operator, cx.tick());
+        self.operator.compute(O::__io(&mut self.ports, cx), cx)
+    }
+
+    #[inline(always)]
     fn finish(&mut self) -> Handled {
         let mut handled = Handled::Left;
-        self.ports.inputs(&mut |input| handled = handled.max(input.finish()));
+        self.ports.inputs(&mut visits::finish(&mut handled));
         handled
     }
 
     #[inline(always)]
     fn publish(&mut self) -> bool {
         let mut emitted = false;
-        self.ports.outputs(&mut |output| emitted |= output.publish());
+        self.ports.outputs(&mut visits::publish(&mut emitted));
         emitted
-    }
-
-    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn ReceivingEnd)) {
-        self.ports.inputs(visit);
-    }
-
-    fn outputs(&mut self, visit: &mut dyn FnMut(&mut dyn SendingEnd)) {
-        self.ports.outputs(visit);
     }
 }
 

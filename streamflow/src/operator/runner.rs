@@ -10,7 +10,9 @@
 //! (`schedule/greedy.rs`) gets it.
 
 mod failed;
+mod step;
 
+use std::any::Any;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -24,29 +26,41 @@ use super::waits::Waits;
 use crate::context::{Activity, ExecutionContext, RunControl};
 use crate::driver::{DriverError, report_in_drop, report_unless_refused};
 use crate::error::{Error, Failure, Result, caught_as_error, drop_all, forget};
-use crate::message::Handled;
+use crate::message::{Handled, InputState};
 use crate::param::ParamChanges;
-use crate::port::{Ports, ReceivingEnd, SendingEnd};
+use crate::port::Ports;
 use crate::time::Timestamp;
 
 /// The part of a node that depends on its operator's type: the hooks, and calls to all its ports.
 pub(super) trait Hooks {
-    /// Called before the `start` of a run.
-    fn begin_run(&mut self) -> Result<(), Failure>;
-    /// Makes a fresh operator from its expression in `graph!`, and drops the old one.
-    fn replace(&mut self) -> Result<(), Failure>;
+    /// Called before the `start` of a run: the parameters begin.
+    fn begin_run(&mut self) -> Result<()>;
     fn start(&mut self, cx: &ExecutionContext) -> Result<(), Failure>;
-    fn compute(&mut self, cx: &ExecutionContext) -> Result<(), Failure>;
     fn stop(&mut self, cx: &ExecutionContext) -> Result<(), Failure>;
+    /// Whether the outputs have room.
+    fn has_room(&mut self) -> bool;
+    /// Whether the inputs have the messages that the operator needs. An operator with optional inputs alone runs for any
+    /// message. Without a message it would run for ever, unless a condition says when it runs.
+    fn messages(&mut self) -> InputState;
+    /// Runs a tick: [`NodeRunner::compute`], compiled for this type.
+    fn tick(&mut self, runner: &mut NodeRunner, publish: bool) -> Result<Progress, Box<Error>>;
+    /// All ports.
+    fn ports(&mut self) -> &mut dyn Ports;
+    fn has_inputs(&self) -> bool;
+    /// What this run has taken over of the parameters.
+    fn changes(&self) -> ParamChanges;
+    /// The [`Parts`](super::node::Parts) of the node, for code that knows the operator's type.
+    fn any(&mut self) -> &mut dyn Any;
+}
+
+/// What a tick calls of its node, directly.
+pub(super) trait Work: Hooks + Sized {
+    fn compute(&mut self, cx: &ExecutionContext) -> Result<(), Failure>;
     /// Ends a tick of the inputs: drops their received messages. Returns what the tick did with the inputs;
     /// [`Handled::Left`] for an operator without inputs.
     fn finish(&mut self) -> Handled;
     /// Pushes the emitted messages to the edges. Returns whether there were any.
     fn publish(&mut self) -> bool;
-    /// Visits the inputs in order of declaration.
-    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn ReceivingEnd));
-    /// Visits the outputs in order of declaration.
-    fn outputs(&mut self, visit: &mut dyn FnMut(&mut dyn SendingEnd));
 }
 
 /// How far a tick has come.
@@ -61,6 +75,9 @@ enum Reached {
     /// Messages are dropped and sent.
     Messages,
 }
+
+/// Puts a fresh operator into the `Parts` of a node, and drops the old one.
+pub(super) type Replacement = Box<dyn FnMut(&mut dyn Any) -> Result<(), Failure> + Send>;
 
 /// A node without its operator and ports, which each call gets as [`Hooks`].
 pub(super) struct NodeRunner {
@@ -79,6 +96,8 @@ pub(super) struct NodeRunner {
     /// Whether `start` was called, and `stop` not since.
     started: bool,
     recovery: Recovery,
+    /// Makes fresh operators, for a node with `#[on_failure(restart(…))]`.
+    replacement: Option<Replacement>,
     poll: Poll,
     /// What this run measures, if its platform keeps statistics.
     statistics: Option<Box<NodeStatistics>>,
@@ -111,6 +130,7 @@ impl NodeRunner {
             may_fault: false,
             started: false,
             recovery,
+            replacement: None,
             poll: Poll::default(),
             statistics: None,
             is_plain: false,
@@ -140,18 +160,20 @@ impl NodeRunner {
         self.cx.is_finished() || self.cx.tick() >= self.most
     }
 
+    /// Lets the node make fresh operators.
+    pub(super) fn set_replacement(&mut self, replacement: Replacement) {
+        self.replacement = Some(replacement);
+    }
+
     /// Limits the ticks that it does in this run from now on; `None` ends that.
     pub(super) fn limit(&mut self, ticks: Option<u64>) {
         let most = self.count.unwrap_or(u64::MAX);
         self.most = ticks.map_or(most, |ticks| most.min(self.cx.tick().saturating_add(ticks)));
     }
 
-    pub(super) fn status(
-        &self,
-        inputs: Vec<PortStatus>,
-        outputs: Vec<PortStatus>,
-        changes: ParamChanges,
-    ) -> NodeStatus {
+    pub(super) fn status(&self, hooks: &mut dyn Hooks) -> NodeStatus {
+        let (inputs, outputs) = port_statuses(hooks.ports());
+        let changes = hooks.changes();
         let conditions = self.conditions.as_deref();
         let ports = NodePorts { inputs: &inputs, outputs: &outputs, tick: self.cx.tick() };
         let unmet = conditions.map(|conditions| conditions.unmet(&ports)).unwrap_or_default();
@@ -194,48 +216,38 @@ impl NodeRunner {
         }
     }
 
-    /// Whether it has conditions beside its count.
-    #[inline]
-    pub(super) fn has_conditions(&self) -> bool {
-        self.conditions.is_some()
-    }
-
     /// Whether a condition says when it runs without a message.
     pub(super) fn runs_without_messages(&self) -> bool {
         self.conditions.as_ref().is_some_and(|conditions| conditions.runs_without_messages())
     }
 
+    /// Whether it has something to do without any other node: see `AnyNode::has_work`.
+    pub(super) fn has_work(&self, hooks: &mut dyn Hooks) -> bool {
+        !self.is_done()
+            && match hooks.messages() {
+                InputState::Present => true,
+                InputState::Absent => self.has_own_end(),
+                InputState::Missing => false,
+            }
+    }
+
     /// Whether it may run without a message, and something says when that ends: a `count`, or a condition that ends.
-    pub(super) fn has_own_end(&self) -> bool {
+    fn has_own_end(&self) -> bool {
         let conditions =
             self.conditions.as_ref().filter(|conditions| conditions.runs_without_messages());
         conditions.is_some_and(|conditions| self.count.is_some() || conditions.end())
     }
 
-    /// Notes the number of the condition that the node waits for; 0 for none.
-    #[inline]
-    pub(super) fn set_lacking(&mut self, condition: u8) {
-        self.lacking = condition;
-    }
-
-    /// Shows other threads that the node can't run now, and the condition that it waits for.
-    #[inline]
-    pub(super) fn show_idle(&self, activity: Activity) {
-        self.cx.show_waiting(activity, self.lacking);
-    }
-
     /// Checks the values of the conditions, when all edges are connected.
-    pub(super) fn bind_conditions(
-        &mut self,
-        inputs: &[PortStatus],
-        outputs: &[PortStatus],
-    ) -> Result<()> {
+    pub(super) fn bind_conditions(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
         let Some(conditions) = &mut self.conditions else { return Ok(()) };
-        conditions.bind(self.cx.node(), &NodePorts { inputs, outputs, tick: 0 })
+        let (inputs, outputs) = port_statuses(hooks.ports());
+        let ports = NodePorts { inputs: &inputs, outputs: &outputs, tick: 0 };
+        conditions.bind(self.cx.node(), &ports)
     }
 
     /// Whether the conditions hold. If one never will again, the node is done.
-    pub(super) fn check_conditions(
+    fn check_conditions(
         &mut self,
         ports: &mut dyn Ports,
         waits: &mut Waits,
@@ -260,14 +272,14 @@ impl NodeRunner {
 
     pub(super) fn start(&mut self, hooks: &mut dyn Hooks, run: &Arc<RunControl>) -> Result<()> {
         let mut checked = Ok(());
-        hooks.inputs(&mut |input| {
+        hooks.ports().inputs(&mut |input| {
             if checked.is_ok() {
                 checked = input.begin_run();
             }
         });
         checked?;
         self.may_fault = false;
-        hooks.outputs(&mut |output| self.may_fault |= output.may_fault());
+        hooks.ports().outputs(&mut |output| self.may_fault |= output.may_fault());
         self.cx.begin(run);
         self.poll = Poll::default();
         if let Some(conditions) = &mut self.conditions {
@@ -276,7 +288,7 @@ impl NodeRunner {
         }
         if self.recovery.begin() {
             // The operator failed at the end of the run before.
-            self.hook("new", |_| hooks.replace()).map_err(|error| *error)?;
+            self.replace(hooks).map_err(|error| *error)?;
             self.recovery.note_replaced();
         }
         self.cx.show(Activity::Starting);
@@ -284,6 +296,7 @@ impl NodeRunner {
         let mut was_called = false;
         let started = self.hook("start", |cx| {
             was_called = true;
+            hooks.ports().outputs(&mut |output| output.begin_run());
             hooks.begin_run()?;
             hooks.start(cx)
         });
@@ -294,56 +307,9 @@ impl NodeRunner {
         Ok(())
     }
 
-    /// Runs a tick of a node that [`is_plain`](Self::is_plain). Returns what it changed. If that is not
-    /// [`Progress::Changed`] or [`Progress::Unchanged`], the caller calls [`end_unusual`](Self::end_unusual). A panic of the
-    /// tick goes on to the caller, who calls [`panicked`](Self::panicked).
-    #[inline(always)]
-    pub(super) fn tick_plain<H: Hooks>(&mut self, hooks: &mut H) -> Result<Progress, Box<Error>> {
-        self.compute::<H, true>(hooks, true)
-    }
-
-    /// Runs a tick of any node. Returns what it changed.
-    #[inline(never)]
-    pub(super) fn tick_with_extras<H: Hooks>(
-        &mut self,
-        hooks: &mut H,
-    ) -> Result<Progress, Box<Error>> {
-        if let Some(statistics) = &mut self.statistics {
-            statistics.begin_tick(self.cx.platform().clock());
-        }
-        let done = self.compute::<H, false>(hooks, true);
-        self.end_with_extras(hooks, done)
-    }
-
-    /// Ends a tick that has panicked: the policy decides as after an error.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn panicked(
-        &mut self,
-        hooks: &mut dyn Hooks,
-        panic: Box<Error>,
-    ) -> Result<Progress, Box<Error>> {
-        if self.reached == Reached::Nothing {
-            return Err(panic);
-        }
-        let error = self.interrupted(hooks, self.reached, (*panic).into());
-        self.end_with_extras(hooks, Err(error))
-    }
-
-    fn end_with_extras(
-        &mut self,
-        hooks: &mut dyn Hooks,
-        done: Result<Progress, Box<Error>>,
-    ) -> Result<Progress, Box<Error>> {
-        if self.statistics.is_some() {
-            self.measure(done.is_ok());
-        }
-        self.end_unusual(hooks, done)
-    }
-
     /// Applies the policy after a failure, and counts the ticks that had nothing to send.
     #[inline(never)]
-    pub(super) fn end_unusual(
+    fn end_unusual(
         &mut self,
         hooks: &mut dyn Hooks,
         done: Result<Progress, Box<Error>>,
@@ -357,12 +323,6 @@ impl NodeRunner {
         done
     }
 
-    /// When the node runs again, if its last tick had nothing to send.
-    #[inline]
-    pub(super) fn poll_due(&self) -> Option<Timestamp> {
-        self.poll.due()
-    }
-
     /// Notes a tick in the statistics, at its end.
     #[inline(never)]
     fn measure(&mut self, succeeded: bool) {
@@ -374,20 +334,21 @@ impl NodeRunner {
     }
 
     /// Calls `compute`. The messages that it emitted stay in the outputs, unless the tick failed.
-    pub(super) fn tick_unpublished<H: Hooks>(&mut self, hooks: &mut H) -> Result<()> {
-        let done = caught_as_error(|| self.compute::<H, false>(hooks, false));
+    pub(super) fn tick_unpublished(&mut self, hooks: &mut dyn Hooks) -> Result<()> {
+        let done = caught_as_error(|| hooks.tick(self, false));
         let done = done
             .unwrap_or_else(|panic| Err(self.interrupted(hooks, self.reached, (*panic).into())));
         done.map(drop).map_err(|error| *self.undo(hooks, error))
     }
 
     /// Calls `compute`, ends the tick of the inputs and, with `publish`, pushes the emitted messages to the edges.
-    /// Returns what the tick changed. `PLAIN` says that [`is_plain`](Self::is_plain) is set.
+    /// Returns what the tick changed. `PLAIN` says that [`is_plain`](Self::is_plain) is set. If the tick did not end with
+    /// [`Progress::Changed`], the caller calls [`end_unusual_step`](Self::end_unusual_step).
     ///
     /// The hook may panic, and so may the messages that are dropped after it. The scheduler catches panics, once for
     /// all ticks that succeed: to catch them here would take a sixth of the instructions of a small operator's tick.
     #[inline(always)]
-    fn compute<H: Hooks, const PLAIN: bool>(
+    pub(super) fn compute<H: Work, const PLAIN: bool>(
         &mut self,
         hooks: &mut H,
         publish: bool,
@@ -446,7 +407,7 @@ impl NodeRunner {
             self.cx.leave();
             // The panic hook has printed a second panic, and `cause` came first.
             let _second = drop_all(|| {
-                hooks.inputs(&mut |input| {
+                hooks.ports().inputs(&mut |input| {
                     input.finish();
                 });
             });
@@ -485,7 +446,7 @@ impl NodeRunner {
 
     /// Drops the messages that were emitted and not pushed to the edges.
     pub(super) fn cancel(&self, hooks: &mut dyn Hooks) -> Result<()> {
-        let cancelled = drop_all(|| hooks.outputs(&mut |output| output.cancel()));
+        let cancelled = drop_all(|| hooks.ports().outputs(&mut |output| output.cancel()));
         cancelled.map_err(|panic| *self.failed("compute", (*panic).into()))
     }
 
@@ -502,7 +463,7 @@ impl NodeRunner {
             Ok(())
         };
         // Messages are dropped here, which runs code of the user.
-        let cleared = drop_all(|| hooks.inputs(&mut |input| input.clear()));
+        let cleared = drop_all(|| hooks.ports().inputs(&mut |input| input.clear()));
         let cleared = cleared.map_err(|panic| self.failed("stop", (*panic).into()));
         let done = done.and(cleared);
         if has_started && done.is_ok() {
@@ -515,7 +476,7 @@ impl NodeRunner {
         let before = self.cx.cell().word().activity();
         self.cx.show(Activity::Synchronizing);
         let mut done = self.cx.synchronize_blocking();
-        hooks.outputs(&mut |output| {
+        hooks.ports().outputs(&mut |output| {
             let copied = output.synchronize_blocking();
             if done.is_ok() {
                 done = copied;
@@ -579,7 +540,7 @@ impl NodeRunner {
     fn unhandled(&mut self, hooks: &mut dyn Hooks) -> Box<Error> {
         self.reached = Reached::Nothing;
         let (node, mut untouched, mut oversized) = (self.cx.node().to_owned(), None, None);
-        hooks.inputs(&mut |input| {
+        hooks.ports().inputs(&mut |input| {
             if input.finish() == Handled::Untouched {
                 untouched = untouched.or(Some(input.name()));
             }
@@ -598,6 +559,21 @@ impl NodeRunner {
     }
 }
 
+/// The inputs and the outputs. It allocates.
+fn port_statuses(ports: &mut dyn Ports) -> (Vec<PortStatus>, Vec<PortStatus>) {
+    let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+    ports.inputs(&mut |input| {
+        let (name, optional, edges) = (input.name(), input.is_optional(), input.edges());
+        inputs.push(PortStatus { name, optional, has_emitted: false, edges });
+    });
+    ports.outputs(&mut |output| {
+        let (name, edges) = (output.name(), output.edges());
+        let has_emitted = output.has_emitted();
+        outputs.push(PortStatus { name, optional: false, has_emitted, edges });
+    });
+    (inputs, outputs)
+}
+
 #[cold]
 #[inline(never)]
 fn driver(error: DriverError) -> Failure {
@@ -609,6 +585,6 @@ fn driver(error: DriverError) -> Failure {
 #[cold]
 fn full_edge(hooks: &mut dyn Hooks) -> Option<Error> {
     let mut full = None;
-    hooks.outputs(&mut |output| full = full.take().or_else(|| output.full()));
+    hooks.ports().outputs(&mut |output| full = full.take().or_else(|| output.full()));
     full
 }

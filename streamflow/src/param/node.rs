@@ -22,6 +22,18 @@ pub trait OperatorParams<O>: Clone + Send + Sync + 'static {
     /// # Errors
     /// [`Error::ParamOutOfRange`](crate::Error::ParamOutOfRange).
     fn of_operator(operator: &O, maker: &mut ParamMaker) -> Result<Self>;
+    /// Makes those of a node, and adds them to its graph's.
+    ///
+    /// # Errors
+    /// [`Error::ParamOutOfRange`](crate::Error::ParamOutOfRange).
+    #[doc(hidden)]
+    fn of_node(operator: &O, node: &str, graph: &GraphParams) -> Result<NodeParams<Self>> {
+        let mut maker = ParamMaker::new(node);
+        let handle = Self::of_operator(operator, &mut maker)?;
+        let state = maker.state;
+        graph.add(state.clone(), handle.clone(), maker.params);
+        Ok(NodeParams { handle, state: Some(state) })
+    }
     /// Passes each of them to `exchange`, with its field.
     fn each(&self, operator: &mut O, exchange: &mut Exchange<'_>);
 }
@@ -31,6 +43,10 @@ impl<O> OperatorParams<O> for NoParams {
 
     fn of_operator(_: &O, _: &mut ParamMaker) -> Result<Self> {
         Ok(Self)
+    }
+
+    fn of_node(_: &O, _: &str, _: &GraphParams) -> Result<NodeParams<Self>> {
+        Ok(NodeParams { handle: Self, state: None })
     }
 
     fn each(&self, _: &mut O, _: &mut Exchange<'_>) {}
@@ -97,31 +113,13 @@ impl Exchange<'_> {
 }
 
 /// The parameters of a node, for the node itself.
-pub(crate) struct NodeParams<P> {
+pub struct NodeParams<P> {
     handle: P,
     /// `None` if there are no parameters.
     state: Option<Arc<NodeState>>,
 }
 
 impl<P> NodeParams<P> {
-    /// Makes the parameters of an operator, and adds them to its graph's.
-    ///
-    /// # Errors
-    /// [`Error::ParamOutOfRange`](crate::Error::ParamOutOfRange).
-    pub(crate) fn new<O>(operator: &O, node: &str, graph: &GraphParams) -> Result<Self>
-    where
-        P: OperatorParams<O>,
-    {
-        let mut maker = ParamMaker::new(node);
-        let handle = P::of_operator(operator, &mut maker)?;
-        if !P::ANY {
-            return Ok(Self { handle, state: None });
-        }
-        let state = maker.state;
-        graph.add(state.clone(), handle.clone(), maker.params);
-        Ok(Self { handle, state: Some(state) })
-    }
-
     /// The handle that sets them.
     pub(crate) fn handle(&self) -> &P {
         &self.handle
@@ -135,10 +133,14 @@ impl<P> NodeParams<P> {
     where
         P: OperatorParams<O>,
     {
-        // Without this line, code for nothing would be compiled for each type of operator that has no parameters.
-        if !P::ANY {
-            return Ok(());
-        }
+        // Without the two functions, code for nothing would be compiled for each type of operator without parameters.
+        if P::ANY { self.take_over_first(operator) } else { Ok(()) }
+    }
+
+    fn take_over_first<O>(&self, operator: &mut O) -> Result<()>
+    where
+        P: OperatorParams<O>,
+    {
         let Some(state) = &self.state else { return Ok(()) };
         *locked(&state.changes) = ParamChanges::default();
         self.exchange(state, operator, 0);

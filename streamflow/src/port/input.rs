@@ -78,8 +78,7 @@ impl<P: InputPort> ReceivingEnd for Input<P> {
     }
 
     fn stage(&mut self, visit: &mut dyn FnMut(Point)) {
-        self.inlet.stage();
-        self.inlet.batch().filter_map(|envelope| envelope.sent).for_each(visit);
+        self.inlet.stage(visit);
     }
 
     fn incomplete_download(&self, platform: &Platform) -> Result<Option<Point>> {

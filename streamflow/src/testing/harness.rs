@@ -45,7 +45,7 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
             single_stream: &SingleStream::new(2),
             params: &GraphParams::default(),
         };
-        let node = node(O::NAME, operator, O::__ports(), platform, options)?;
+        let node = node(O::NAME, operator, platform, options)?;
         let stream = own.allocate("the harness")?;
         let races = RaceWatch::new(platform.driver());
         Ok(Self { node, stream, races, started: false })
@@ -58,7 +58,7 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
 
     /// The operator.
     pub fn operator(&mut self) -> &mut O {
-        &mut self.node.operator
+        &mut self.node.parts.operator
     }
 
     /// The handle that sets the operator's parameters: `harness.params().set_threshold(0.5)?`. The next tick has the
@@ -120,7 +120,7 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
             sent = Some(self.stream.record()?);
         }
         let envelope = Envelope { message: Payload::One(message), metadata, sent };
-        port(&mut self.node.ports).inlet.push(edge, envelope);
+        port(&mut self.node.parts.ports).inlet.push(edge, envelope);
         Ok(())
     }
 
@@ -149,7 +149,7 @@ impl<O: Compute + Send + 'static> OperatorHarness<O> {
         &mut self,
         port: impl FnOnce(&mut O::Ports) -> &mut Output<P>,
     ) -> Option<Emitted<<P::Item as Message>::Item>> {
-        let envelope = port(&mut self.node.ports).outlet.take_pending()?;
+        let envelope = port(&mut self.node.parts.ports).outlet.take_pending()?;
         Some(Emitted {
             message: envelope.message.into_shared(&Recycler::new()),
             metadata: envelope.metadata,

@@ -145,7 +145,8 @@ impl Chunk<'_> {
     /// Takes the operators and counts out of their box.
     pub(super) fn take_values_out(&self) -> TokenStream {
         let (names, values) = (self.value_names(), hygienic("values", self.index));
-        quote!(let #names = *#values;)
+        // The box is read once: in a debug build, each read of it is checked.
+        quote!(let #values = *#values; let #names = #values;)
     }
 
     /// Takes the nodes out of the struct, under the names of its fields.

@@ -45,11 +45,12 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
     let nodes = chunks.iter().map(|chunk| chunk.make_nodes(graph, &live_pools));
     let nodes_taken_out = chunks.iter().map(Chunk::take_nodes_out);
     let fields = chunks.iter().flat_map(Chunk::fields);
+    let run = hygienic("run", 0);
     let made = quote!(Self {
         #(#fields,)*
         __platform: #platform,
         __params: #graph_params,
-        __run: ::core::default::Default::default(),
+        __run: #run,
     });
     let has_conditions = graph.nodes.iter().any(|node| !node.attributes.conditions.is_empty());
     let made = if has_conditions {
@@ -78,6 +79,7 @@ pub(super) fn expand_new(graph: &Graph) -> TokenStream {
         #wiring
         #(#left_out)*
         let #platform = ::core::clone::Clone::clone(#platform);
+        let #run = ::core::default::Default::default();
         #(#nodes_taken_out)*
         #made
     }

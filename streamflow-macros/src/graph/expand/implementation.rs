@@ -125,12 +125,12 @@ fn expand_accessors(graph: &Graph, node: &Node) -> TokenStream {
         #(#docs)*
         #[must_use]
         #visibility fn #name(&#this) -> &#ty {
-            &#field.operator
+            &#field.parts.operator
         }
 
         #[doc = #text_mut]
         #visibility fn #name_mut(&mut #this) -> &mut #ty {
-            &mut #field.operator
+            &mut #field.parts.operator
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Makes the nodes from the operators, counts and conditions that `chunk.rs` has evaluated.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
 use super::again::again;
 use super::chunk::{Chunk, restart_names};
 use super::functions::{Argument, Function};
 use super::idents::{self, hygienic, hygienic_platform};
-use super::paths::{operator_call, operator_item};
+use super::paths::{operator_call, operator_item, parenthesized};
 use crate::graph::model::{Graph, Node};
 use crate::graph::parts::{OnFailure, Streams};
 use crate::graph::spans::first_and_last;
@@ -17,14 +17,34 @@ impl Chunk<'_> {
     ///
     /// The function returns them in a struct: rustc then reports a mistake of an operator's type where a field names
     /// the type, and not where the type is inferred.
+    ///
+    /// Until all are made they are in another struct, whose fields are options, and a call that fails returns `false`: so
+    /// one value is dropped wherever a call fails or panics. With a `?` after each node, each would have code of its own
+    /// that drops all nodes before it. The fields are in reverse order, since the node that was made last is dropped first.
     pub(super) fn make_nodes(&self, graph: &Graph, live_pools: &[Ident]) -> TokenStream {
         let holder = hygienic("Nodes", self.index);
-        let types = self.nodes.iter().map(|(_, node)| {
-            let (field, ty) = (idents::field(node), operator_item(&node.ty, "__Node"));
-            quote!(#field: #ty)
+        let (begun, made) = (hygienic("Begun", self.index), hygienic("made", self.index));
+        let complete = hygienic("complete", self.index);
+        let typed =
+            |(_, node): &(usize, &Node)| (idents::field(node), operator_item(&node.ty, "__Node"));
+        let types = self.nodes.iter().map(typed).map(|(field, ty)| quote!(#field: #ty));
+        let options = self.nodes.iter().rev().map(|node| {
+            let ((field, ty), span) = (typed(node), last_span(node.1));
+            let option = quote_spanned!(span=> ::core::option::Option);
+            quote_spanned!(span=> #field: #option<#ty>)
         });
-        let fields =
+        let nones = self.nodes.iter().rev().map(|(_, node)| {
+            let (field, span) = (idents::field(node), last_span(node));
+            quote_spanned!(span=> #field: ::core::option::Option::None)
+        });
+        let fields: Vec<Ident> = self.fields();
+        let somes = self.nodes.iter().map(|(_, node)| {
+            let (field, span) = (idents::field(node), last_span(node));
+            quote_spanned!(span=> #field: ::core::option::Option::Some(#field))
+        });
+        let calls =
             self.nodes.iter().map(|&(index, node)| make_node(graph, index, node, live_pools));
+        let (making, failed) = (making(), failed());
         let (take_conditions_out, taken) = (self.take_conditions_out(), self.take_values_out());
         let function = Function {
             name: hygienic("make_nodes", self.index),
@@ -33,16 +53,42 @@ impl Chunk<'_> {
             body: quote! {
                 #take_conditions_out
                 #taken
-                ::core::result::Result::Ok(#holder { #(#fields,)* __sized: () })
+                let mut #failed = ::core::option::Option::None;
+                let mut #making = #begun { #(#nones,)* __sized: () };
+                let _ = true #(&& #calls)*;
+                match #complete(#making) {
+                    ::core::option::Option::Some(#made) => ::core::result::Result::Ok(#made),
+                    ::core::option::Option::None => {
+                        ::core::result::Result::Err(::streamflow::__private::not_made(#failed))
+                    }
+                }
+            },
+        };
+        // It calls nothing. So rustc knows at each place which fields are left, and drops them without asking.
+        let complete = Function {
+            name: complete,
+            arguments: vec![Argument::new(making.clone(), begun.to_token_stream(), quote!())],
+            returns: quote!(::core::option::Option<#holder>),
+            body: quote! {
+                match #making {
+                    #begun { #(#somes,)* .. } => {
+                        ::core::option::Option::Some(#holder { #(#fields,)* __sized: () })
+                    }
+                    #making => ::core::option::Option::None,
+                }
             },
         };
         let (define, call) = (function.define(), function.call());
-        let (made, nodes) = (hygienic("made", self.index), hygienic("nodes", self.index));
+        let define_complete = complete.define();
+        let nodes = hygienic("nodes", self.index);
         // The last field of a struct decides whether its size is known. A field whose type is no operator would make
         // rustc report the size, too, at each use of the struct.
         quote! {
             #[allow(non_camel_case_types, dead_code)]
             struct #holder { #(#types,)* __sized: () }
+            #[allow(non_camel_case_types, dead_code)]
+            struct #begun { #(#options,)* __sized: () }
+            #define_complete
             #define
             let mut #made = #call?;
             #[allow(unused_variables)]
@@ -91,17 +137,40 @@ impl Chunk<'_> {
     }
 }
 
-/// `field: Node`
+/// The span of the last token of a node's type. What has the type of a node has this span: rustc then reports a type that
+/// is no operator there, in the same words for each use, and prints equal reports once.
+fn last_span(node: &Node) -> Span {
+    first_and_last(&node.ty).1
+}
+
+/// The variable of the nodes that a function has made so far.
+fn making() -> Ident {
+    hygienic("making", 0)
+}
+
+/// The variable of the error of a node.
+fn failed() -> Ident {
+    hygienic("failed", 0)
+}
+
+/// A call that makes the node and returns whether it did.
 fn make_node(graph: &Graph, index: usize, node: &Node, live_pools: &[Ident]) -> TokenStream {
     let (operator, field) = (hygienic("operator", index), idents::field(node));
     let (ty, text, platform) = (&node.ty, node.unraw_name(), hygienic_platform());
     let options = node_options(graph, index, node, live_pools);
-    let args = quote!(#operator, #text, #platform, #options);
-    let made = operator_call(ty, "__node", args);
-    let end = quote_spanned!(first_and_last(ty).1=> ?);
+    let (mut making, failed) = (making(), failed());
+    let span = last_span(node);
+    making.set_span(making.span().located_at(span));
+    let made = quote_spanned!(span=> &mut #making.#field);
+    let args = quote!(#operator, #made, &mut #failed, #text, #platform, #options);
+    let call = operator_call(ty, "__make_node", args);
     match again(index, node) {
-        Some(again) => quote!(#field: ::streamflow::__private::restarting(#made #end, #again)),
-        None => quote!(#field: #made #end),
+        Some(again) => {
+            let args = parenthesized(span, quote!(#made, #again));
+            let restarting = quote_spanned!(span=> ::streamflow::__private::restarting #args);
+            quote!(#call && #restarting)
+        }
+        None => call,
     }
 }
 

@@ -110,7 +110,7 @@ fn run_statements(graph: &Graph, index: usize, statements: &[Statement]) -> Toke
     quote!(#define #call;)
 }
 
-/// Binds the names of nodes to their ports, `let a = &mut a.ports;`. With this binding, the `a.out` of an edge is the
+/// Binds the names of nodes to their ports, `let a = ports(a);`. With this binding, the `a.out` of an edge is the
 /// field `out` of these ports.
 fn bind_ports(graph: &Graph, nodes: impl Iterator<Item = usize>) -> TokenStream {
     let mut by_chunk: BTreeMap<usize, Vec<&Node>> = BTreeMap::new();
@@ -122,7 +122,7 @@ fn bind_ports(graph: &Graph, nodes: impl Iterator<Item = usize>) -> TokenStream 
         let fields = nodes.iter().map(|node| idents::field(node));
         let ports = nodes.iter().map(|node| {
             let (name, field) = (&node.name, idents::field(node));
-            let ports = quote_spanned!(field.span()=> &mut #field.ports);
+            let ports = quote_spanned!(field.span()=> ::streamflow::__private::ports(#field));
             quote!(let #name = #ports;)
         });
         quote! {

@@ -96,9 +96,17 @@ impl NodeRunner {
         Ok(false)
     }
 
+    /// Makes a fresh operator from its expression in `graph!`, and drops the old one.
+    pub(super) fn replace(&mut self, hooks: &mut dyn Hooks) -> Result<(), Box<Error>> {
+        let Some(mut replacement) = self.replacement.take() else { return Ok(()) };
+        let replaced = self.hook("new", |_| replacement(hooks.any()));
+        self.replacement = Some(replacement);
+        replaced
+    }
+
     fn restart(&mut self, hooks: &mut dyn Hooks) -> Result<(), Box<Error>> {
         self.cx.show(Activity::Starting);
-        self.hook("new", |_| hooks.replace())?;
+        self.replace(hooks)?;
         self.started = true;
         self.hook("start", |cx| hooks.start(cx))?;
         self.cx.show(Activity::Idle);
@@ -128,7 +136,7 @@ impl NodeRunner {
     fn drop_inputs(&self, hooks: &mut dyn Hooks, always: bool) -> bool {
         let (mut took, mut untouched) = (false, false);
         let _second = drop_all(|| {
-            hooks.inputs(&mut |input| match input.finish() {
+            hooks.ports().inputs(&mut |input| match input.finish() {
                 Handled::Taken | Handled::Oversized => took = true,
                 Handled::Untouched => untouched = true,
                 Handled::Left => {}
@@ -137,7 +145,7 @@ impl NodeRunner {
         let discards = untouched && (always || took);
         if discards {
             let _third = drop_all(|| {
-                hooks.inputs(&mut |input| {
+                hooks.ports().inputs(&mut |input| {
                     if input.finish() == Handled::Untouched {
                         input.discard();
                     }

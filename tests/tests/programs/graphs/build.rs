@@ -255,6 +255,6 @@ fn node<O: Operator>(
     options: NodeOptions<'_>,
 ) -> Result<Box<Node<O>>, Error> {
     let mut node = operator.__node(name, platform, options)?;
-    node.ports = ports;
+    node.parts.ports = ports;
     Ok(node)
 }
