@@ -255,15 +255,32 @@ pub enum Error {
         found: String,
     },
 
-    /// A view with gaps was used where dense memory is needed.
+    /// Two shapes that must be the same, or have as many elements, do not.
     #[error(
-        "a view of shape {shape:?} with strides {strides:?} is not contiguous; copy it into a tensor of its own first"
+        "{what}: the source has shape {source_shape:?}, but the target has {target_shape:?}; {remedy}"
     )]
+    ShapeMismatch {
+        /// The call.
+        what: &'static str,
+        /// The shape of the source.
+        source_shape: Vec<usize>,
+        /// The shape of the target.
+        target_shape: Vec<usize>,
+        /// What to do.
+        remedy: &'static str,
+    },
+
+    /// A view with gaps was used where dense memory, or dense rows, are needed.
+    #[error("a view of shape {shape:?} with strides {strides:?} {problem}; {remedy}")]
     Strided {
         /// The view's shape.
         shape: Vec<usize>,
         /// The view's strides, in elements.
         strides: Vec<usize>,
+        /// What is wrong.
+        problem: &'static str,
+        /// What to do.
+        remedy: &'static str,
     },
 
     /// An operator ran, and neither received, left nor discarded a message.

@@ -18,7 +18,7 @@ use crate::driver::{BorrowedStream, Coscheduling, Driver, Note, RaceReports, SmS
 pub use crate::driver::{DeviceId, DeviceInfo};
 use crate::error::{Error, Result};
 use crate::memory::{
-    Allocator, Buffer, Download, Downloadable, Element, IntoShape, MemoryLimits, MemoryOptions,
+    Allocator, Buffer, CopySource, Download, Element, IntoShape, MemoryLimits, MemoryOptions,
     MemoryPool, Pinned, PinnedPool, PinnedPools, PitchedTensor, PoolHandle, Tensor,
 };
 use crate::stream::{
@@ -346,7 +346,7 @@ impl Platform {
     #[track_caller]
     pub fn download<T: Element>(
         &self,
-        source: &(impl Downloadable<T> + ?Sized),
+        source: &(impl CopySource<T> + ?Sized),
         stream: &CudaStream,
     ) -> Result<Download<T>> {
         self.of(stream)?;

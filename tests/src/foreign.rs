@@ -160,6 +160,7 @@ impl ForeignStream {
             kind: CopyKind::DeviceToDevice,
             target: MemoryRange { address: to, bytes },
             source: MemoryRange { address: from, bytes },
+            rows: None,
         };
         Ok(UnseenCopy { on: self, copy })
     }
@@ -259,7 +260,7 @@ pub fn copy<T: Element>(
 /// A copy between two addresses on one device.
 fn within_device(source: u64, target: u64, bytes: u64) -> CopyOp {
     let [source, target] = [source, target].map(|address| MemoryRange { address, bytes });
-    CopyOp { kind: CopyKind::DeviceToDevice, target, source }
+    CopyOp { kind: CopyKind::DeviceToDevice, target, source, rows: None }
 }
 
 /// Queues a copy directly in the driver, without a wait: a race, unless the caller has ordered it. Source and target

@@ -34,7 +34,7 @@ pub use table::Table;
 use crate::driver::{DeviceId, Driver, DriverResult, Note};
 use crate::error::{Error, Failure, Result, did_you_mean};
 use crate::memory::{
-    Buffer, Download, Downloadable, Element, IntoShape, Pinned, PitchedTensor, Tensor,
+    Buffer, CopySource, Download, Element, IntoShape, Pinned, PitchedTensor, Tensor,
 };
 use crate::message::{Carried, Metadata, Origin};
 use crate::platform::Platform;
@@ -253,7 +253,7 @@ impl ExecutionContext {
     #[track_caller]
     pub fn download<T: Element>(
         &self,
-        source: &(impl Downloadable<T> + ?Sized),
+        source: &(impl CopySource<T> + ?Sized),
         stream: &Stream<'_>,
     ) -> Result<Download<T>> {
         self.platform.download(source, stream)

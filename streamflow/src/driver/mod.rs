@@ -51,7 +51,7 @@ pub(crate) use owned::{OwnedEvent, OwnedPinned, OwnedStream};
 pub use recorder::{Call, RecordedAccess, RecordedRange, Recorder, StreamLabel};
 use report::RaceMark;
 pub(crate) use report::RaceReports;
-pub use rows::Rows;
+pub use rows::{CopyRows, Rows};
 pub(crate) use signal::Signal;
 
 use std::fmt;
@@ -126,15 +126,17 @@ impl CopyKind {
     }
 }
 
-/// One copy, from `source` to `target`, both `bytes` long.
+/// One copy, from `source` to `target`: of all bytes, and then both have the same length, or of [rows](CopyRows).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CopyOp {
     /// Which sides are on the host.
     pub kind: CopyKind,
-    /// Where the copy writes: a device address, or a host address as an integer.
+    /// Where the copy writes: a device address, or a host address as an integer. With rows it ends with the last row.
     pub target: MemoryRange,
-    /// Where the copy reads.
+    /// Where the copy reads. With rows it ends with the last row.
     pub source: MemoryRange,
+    /// The rows, if gaps are between them. Not between devices.
+    pub rows: Option<CopyRows>,
 }
 
 /// The options of a new stream.
@@ -350,8 +352,8 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// Queues a copy.
     ///
     /// # Safety
-    /// `stream` is live. Both ranges are allocated and of one length, and stay so until the copy has executed. No
-    /// other code accesses the host memory meanwhile in a way that conflicts.
+    /// `stream` is live. Both ranges are allocated and of one length, or as long as the rows need, and stay so until the
+    /// copy has executed. No other code accesses the host memory meanwhile in a way that conflicts.
     unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()>;
 
     /// Queues a fill of `range` with a byte.

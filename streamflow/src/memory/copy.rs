@@ -4,11 +4,12 @@ use std::iter;
 use std::panic::Location;
 
 use super::access::{self, Order, Use};
+use super::copy_plan::CopyPlan;
 use super::{
-    Block, Buffer, DeviceSlice, Download, Element, Pinned, PinnedPools, Shape, Shared, Tensor,
-    View, ViewMut,
+    Block, CopySource, CopyTarget, DeviceSlice, Download, Element, Pinned, PinnedPools, Shape,
+    Strides, TensorView,
 };
-use crate::driver::{AccessMode, CopyKind, CopyOp, MemoryRange, Note};
+use crate::driver::{AccessMode, CopyKind, DriverError, Note};
 use crate::error::{Error, Result};
 use crate::stream::CudaStream;
 
@@ -22,12 +23,13 @@ impl CudaStream {
     pub fn upload<T: Element>(
         &self,
         source: &Pinned<T>,
-        target: &mut DeviceSlice<T>,
+        target: &mut (impl CopyTarget<T> + ?Sized),
     ) -> Result<()> {
+        let target = target.copy_target();
         same_length("upload", source.len(), target.len())?;
-        let source = Side::tracked(source.block(), source.range());
-        let target = Side::tracked(target.block(), target.range());
-        self.copy_between(CopyKind::PinnedToDevice, source, target)
+        let target = Side::of(&target.as_view());
+        let source = Side::host(Some(source.block()), source.range().address, &target);
+        self.copy_between::<T>(CopyKind::PinnedToDevice, source, target)
     }
 
     /// Copies ordinary host memory to the device. Blocks until the host memory may be changed.
@@ -38,13 +40,13 @@ impl CudaStream {
     pub fn upload_blocking<T: Element>(
         &self,
         source: &[T],
-        target: &mut DeviceSlice<T>,
+        target: &mut (impl CopyTarget<T> + ?Sized),
     ) -> Result<()> {
+        let target = target.copy_target();
         same_length("upload", source.len(), target.len())?;
-        let range =
-            MemoryRange { address: source.as_ptr() as u64, bytes: size_of_val(source) as u64 };
-        let target = Side::tracked(target.block(), target.range());
-        self.copy_between(CopyKind::PageableToDevice, Side::host(range), target)
+        let target = Side::of(&target.as_view());
+        let source = Side::host(None, source.as_ptr() as u64, &target);
+        self.copy_between::<T>(CopyKind::PageableToDevice, source, target)
     }
 
     /// Queues a copy within the device. Does not block.
@@ -54,13 +56,13 @@ impl CudaStream {
     #[track_caller]
     pub fn copy<T: Element>(
         &self,
-        source: &DeviceSlice<T>,
-        target: &mut DeviceSlice<T>,
+        source: &(impl CopySource<T> + ?Sized),
+        target: &mut (impl CopyTarget<T> + ?Sized),
     ) -> Result<()> {
-        same_length("copy", source.len(), target.len())?;
-        let source = Side::tracked(source.block(), source.range());
-        let target = Side::tracked(target.block(), target.range());
-        self.copy_between(CopyKind::DeviceToDevice, source, target)
+        let target = target.copy_target();
+        let (source, target) = (Side::of(&source.copy_source()), Side::of(&target.as_view()));
+        same_shape("copy", &source, &target)?;
+        self.copy_between::<T>(CopyKind::DeviceToDevice, source, target)
     }
 
     /// Queues a copy of another device's memory to this stream's device: a peer copy, direct where the
@@ -80,9 +82,9 @@ impl CudaStream {
             return self.copy(source, target);
         }
         same_length("copy", source.len(), target.len())?;
-        let source = Side { peer: true, ..Side::tracked(source.block(), source.range()) };
-        let target = Side::tracked(target.block(), target.range());
-        self.copy_between(CopyKind::Peer { from, to: self.device() }, source, target)
+        let source = Side { peer: true, ..Side::of(&source.copy_source()) };
+        let target = Side::of(&target.copy_source());
+        self.copy_between::<T>(CopyKind::Peer { from, to: self.device() }, source, target)
     }
 
     /// Queues a copy to the host, after all writes to `source`, on any stream. Does not block. The [`Download`] that it
@@ -105,17 +107,17 @@ impl CudaStream {
     #[track_caller]
     pub fn download<T: Element>(
         &self,
-        source: &(impl Downloadable<T> + ?Sized),
+        source: &(impl CopySource<T> + ?Sized),
     ) -> Result<Download<T>> {
         // The choice of the memory may make the stream wait.
         self.timeline().ready()?;
-        let (elements, shape) = (source.elements(), source.shape());
+        let source = source.copy_source();
         let pool = PinnedPools::of(self);
-        let mut pinned = Pinned::for_stream(&pool, self, &Shape::of_slice(elements.len()))?;
-        self.download_into(elements, &mut pinned)?;
+        let mut pinned = Pinned::for_stream(&pool, self, &Shape::of_slice(source.len()))?;
+        self.download_into(&source, &mut pinned)?;
         // The host will wait for the download, and must not wait for later work.
         self.timeline().close()?;
-        Ok(Download::new(pinned, &shape))
+        Ok(Download::new(pinned, &source.dims()))
     }
 
     /// Queues a copy to page-locked host memory. Does not block; `target` can't be read before it
@@ -126,13 +128,14 @@ impl CudaStream {
     #[track_caller]
     pub fn download_into<T: Element>(
         &self,
-        source: &DeviceSlice<T>,
+        source: &(impl CopySource<T> + ?Sized),
         target: &mut Pinned<T>,
     ) -> Result<()> {
+        let source = source.copy_source();
         same_length("download", source.len(), target.len())?;
-        let source = Side::tracked(source.block(), source.range());
-        let target = Side::tracked(target.block(), target.range());
-        self.copy_between(CopyKind::DeviceToPinned, source, target)
+        let source = Side::of(&source);
+        let target = Side::host(Some(target.block()), target.range().address, &source);
+        self.copy_between::<T>(CopyKind::DeviceToPinned, source, target)
     }
 
     /// Copies to ordinary host memory. Blocks until the copy is complete.
@@ -140,9 +143,13 @@ impl CudaStream {
     /// # Errors
     /// The driver's; an error of earlier work may be reported here.
     #[track_caller]
-    pub fn download_blocking<T: Element>(&self, source: &DeviceSlice<T>) -> Result<Vec<T>> {
+    pub fn download_blocking<T: Element>(
+        &self,
+        source: &(impl CopySource<T> + ?Sized),
+    ) -> Result<Vec<T>> {
+        let source = source.copy_source();
         let mut target = vec![T::default(); source.len()];
-        self.download_to_blocking(source, &mut target)?;
+        self.download_to_blocking(&source, &mut target)?;
         Ok(target)
     }
 
@@ -150,14 +157,14 @@ impl CudaStream {
     #[track_caller]
     pub(super) fn download_to_blocking<T: Element>(
         &self,
-        source: &DeviceSlice<T>,
+        source: &(impl CopySource<T> + ?Sized),
         target: &mut [T],
     ) -> Result<()> {
+        let source = source.copy_source();
         same_length("download", source.len(), target.len())?;
-        let range =
-            MemoryRange { address: target.as_mut_ptr() as u64, bytes: size_of_val(target) as u64 };
-        let source = Side::tracked(source.block(), source.range());
-        self.copy_between(CopyKind::DeviceToPageable, source, Side::host(range))?;
+        let source = Side::of(&source);
+        let host = Side::host(None, target.as_mut_ptr() as u64, &source);
+        self.copy_between::<T>(CopyKind::DeviceToPageable, source, host)?;
         self.table().inspect(self.device())
     }
 
@@ -166,9 +173,23 @@ impl CudaStream {
     /// # Errors
     /// The driver's.
     #[track_caller]
-    pub fn fill_bytes<T: Element>(&self, target: &mut DeviceSlice<T>, byte: u8) -> Result<()> {
+    pub fn fill_bytes<T: Element>(
+        &self,
+        target: &mut (impl CopyTarget<T> + ?Sized),
+        byte: u8,
+    ) -> Result<()> {
+        let target = target.copy_target().into_view();
+        if target.rows().is_some() {
+            return Err(Error::Strided {
+                shape: target.shape().to_vec(),
+                strides: target.strides().to_vec(),
+                problem: "has other elements between its own, so it can't be filled at once",
+                remedy: "fill it by a kernel, which takes it as a `StridedMut`",
+            });
+        }
         self.timeline().ready()?;
-        let using = Use::new(target.block(), AccessMode::Write, "the memory to fill");
+        let block = target.elements().block();
+        let using = Use::new(block, AccessMode::Write, "the memory to fill");
         access::queue(self, Order::ByData, iter::once(using), || {
             if target.is_empty() {
                 return Ok(());
@@ -183,87 +204,66 @@ impl CudaStream {
     }
 
     #[track_caller]
-    fn copy_between(&self, kind: CopyKind, source: Side<'_>, target: Side<'_>) -> Result<()> {
+    fn copy_between<T: Element>(
+        &self,
+        kind: CopyKind,
+        source: Side<'_>,
+        target: Side<'_>,
+    ) -> Result<()> {
+        let plan = plan(&source, &target)?;
         self.timeline().ready()?;
         let uses = [source.using(AccessMode::Read), target.using(AccessMode::Write)];
-        let copy = CopyOp { kind, target: target.range, source: source.range };
         let location = Location::caller();
         access::queue(self, Order::ByData, uses.into_iter().flatten(), || {
-            if copy.source.bytes == 0 {
-                return Ok(());
-            }
-            self.table().tell(&Note::At(location));
             let timeline = self.timeline();
-            // SAFETY: both ranges have the same length, checked by the callers, and are alive: device and
-            // page-locked blocks are freed or reused only after the uses that are noted; ordinary host memory
-            // is borrowed for the call, and such copies return only when they are done with it.
-            unsafe { timeline.driver().copy(timeline.raw(), &copy) }
+            let copies = plan.copies(kind, size_of::<T>(), source.address, target.address);
+            for mut copy in copies.filter(|copy| copy.source.bytes > 0) {
+                if let Some(rows) = &mut copy.rows {
+                    rows.target_is_padded = target.is_alone;
+                }
+                self.table().tell(&Note::At(location));
+                // SAFETY: both sides have the same elements, checked by the callers, and are alive: device and
+                // page-locked blocks are freed or reused only after the uses that are noted; ordinary host memory
+                // is borrowed for the call, and such copies return only when they are done with it.
+                unsafe { timeline.driver().copy(timeline.raw(), &copy) }?;
+            }
+            Ok::<(), DriverError>(())
         })?
         .map_err(Error::from)
     }
 }
 
-/// A type that can be downloaded: memory of a device with a shape.
-pub trait Downloadable<T: Element> {
-    /// The elements.
-    fn elements(&self) -> &DeviceSlice<T>;
-    /// Their shape.
-    fn shape(&self) -> Shape;
-}
-
-impl<T: Element> Downloadable<T> for Tensor<T> {
-    fn elements(&self) -> &DeviceSlice<T> {
-        self
-    }
-
-    fn shape(&self) -> Shape {
-        *self.block().shape()
-    }
-}
-
-// Emitted messages, and messages with several readers, are shared.
-impl<T: Element, D: Downloadable<T>> Downloadable<T> for Shared<D> {
-    fn elements(&self) -> &DeviceSlice<T> {
-        (**self).elements()
-    }
-
-    fn shape(&self) -> Shape {
-        (**self).shape()
-    }
-}
-
-macro_rules! downloadable {
-    ($($ty:ty),*) => {$(
-        impl<T: Element> Downloadable<T> for $ty {
-            fn elements(&self) -> &DeviceSlice<T> {
-                self
-            }
-
-            fn shape(&self) -> Shape {
-                Shape::of_slice(self.len())
-            }
-        }
-    )*};
-}
-// So that a buffer can be passed directly, like a tensor.
-downloadable!(DeviceSlice<T>, Buffer<T>, View<'_, T>, ViewMut<'_, T>);
-
 /// One side of a copy.
 struct Side<'a> {
     /// `None` for ordinary host memory: such copies block the host.
     block: Option<&'a Block>,
-    range: MemoryRange,
+    /// Of the first element.
+    address: u64,
+    /// Of the elements that are copied, which the host has without gaps: then the shape is that of the other side.
+    shape: Shape,
+    /// `None` if the elements follow each other.
+    strides: Option<Strides>,
+    /// Whether nothing but padding is between the elements.
+    is_alone: bool,
     /// It may be on another device than the stream.
     peer: bool,
 }
 
 impl<'a> Side<'a> {
-    fn tracked(block: &'a Block, range: MemoryRange) -> Self {
-        Self { block: Some(block), range, peer: false }
+    fn of<T: Element>(view: &TensorView<'a, T>) -> Self {
+        Self {
+            block: Some(view.elements().block()),
+            address: view.address(),
+            shape: view.dims(),
+            strides: view.gaps(),
+            is_alone: view.is_alone(),
+            peer: false,
+        }
     }
 
-    fn host(range: MemoryRange) -> Self {
-        Self { block: None, range, peer: false }
+    /// Host memory with the elements of `other`.
+    fn host(block: Option<&'a Block>, address: u64, other: &Side<'_>) -> Self {
+        Self { block, address, shape: other.shape, strides: None, is_alone: true, peer: false }
     }
 
     fn using(&self, mode: AccessMode) -> Option<Use<'a>> {
@@ -274,6 +274,33 @@ impl<'a> Side<'a> {
             Use::new(block, mode, "memory to copy")
         })
     }
+
+    /// The strides, also if the elements follow each other.
+    fn strides(&self) -> Strides {
+        self.strides.unwrap_or_else(|| self.shape.dense_strides())
+    }
+
+    /// The error of a side whose rows have gaps.
+    fn refused(&self) -> Error {
+        Error::Strided {
+            shape: self.shape.dims().to_vec(),
+            strides: self.strides().to_vec(),
+            problem: "has gaps between the elements of a row, a run of the last dimension",
+            remedy: "copy it by a kernel, which takes it as a `Strided`",
+        }
+    }
+}
+
+/// What to copy between two sides with the same number of elements.
+fn plan(source: &Side<'_>, target: &Side<'_>) -> Result<CopyPlan> {
+    if source.strides.is_none() && target.strides.is_none() {
+        return Ok(CopyPlan::run(source.shape.count()));
+    }
+    let (from, to) = (source.strides(), target.strides());
+    CopyPlan::new(source.shape.dims(), &from, &to).ok_or_else(|| {
+        let last = from.last().is_some_and(|&stride| stride != 1);
+        if last { source.refused() } else { target.refused() }
+    })
 }
 
 fn same_length(what: &'static str, source_len: usize, target_len: usize) -> Result<()> {
@@ -282,4 +309,18 @@ fn same_length(what: &'static str, source_len: usize, target_len: usize) -> Resu
     } else {
         Err(Error::LengthMismatch { what, source_len, target_len })
     }
+}
+
+/// Elements that follow each other on both sides may have two shapes. Where a side has gaps, the shape decides which
+/// element goes where.
+fn same_shape(what: &'static str, source: &Side<'_>, target: &Side<'_>) -> Result<()> {
+    if source.strides.is_none() && target.strides.is_none() {
+        return same_length(what, source.shape.count(), target.shape.count());
+    }
+    if source.shape == target.shape {
+        return Ok(());
+    }
+    let [source_shape, target_shape] = [source, target].map(|side| side.shape.dims().to_vec());
+    let remedy = "take a part of the larger one with `view()` and `slice`, or make the target of the source's shape";
+    Err(Error::ShapeMismatch { what, source_shape, target_shape, remedy })
 }

@@ -25,7 +25,9 @@ mod awaited;
 mod block;
 mod buffer;
 mod claims;
+mod copied;
 mod copy;
+mod copy_plan;
 mod download;
 mod element;
 mod foreign;
@@ -55,7 +57,7 @@ pub use any_tensor::AnyTensor;
 pub use awaited::{DownloadFuture, Downloaded};
 pub(crate) use block::Block;
 pub use buffer::Buffer;
-pub use copy::Downloadable;
+pub use copied::{CopySource, CopyTarget};
 pub use download::Download;
 #[cfg(not(feature = "half"))]
 pub use element::f16;

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::{
-    Buffer, DeviceSlice, Element, MemoryPool, PoolHandle, Shape, Strides, TensorView,
-    TensorViewMut, View, ViewMut,
+    Buffer, CopySource, CopyTarget, DeviceSlice, Element, MemoryPool, PoolHandle, Shape, Strides,
+    TensorView, TensorViewMut, View, ViewMut,
 };
 use crate::driver::DeviceId;
 use crate::error::{Error, Result};
@@ -115,6 +115,18 @@ impl<T: Element> PitchedTensor<T> {
     /// The elements and the padding.
     pub(crate) fn padded(&self) -> &DeviceSlice<T> {
         &self.elements
+    }
+}
+
+impl<T: Element> CopySource<T> for PitchedTensor<T> {
+    fn copy_source(&self) -> TensorView<'_, T> {
+        self.view()
+    }
+}
+
+impl<T: Element> CopyTarget<T> for PitchedTensor<T> {
+    fn copy_target(&mut self) -> TensorViewMut<'_, T> {
+        self.view_mut()
     }
 }
 

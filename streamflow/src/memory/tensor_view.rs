@@ -81,6 +81,26 @@ impl<'a, T> TensorView<'a, T> {
         self.shape.count() == 0 || dims.into_iter().all(|(&dim, (a, b))| dim == 1 || a == b)
     }
 
+    /// The shape.
+    pub(super) fn dims(&self) -> Shape {
+        self.shape
+    }
+
+    /// The strides, if the elements don't follow each other.
+    pub(super) fn gaps(&self) -> Option<Strides> {
+        (!self.is_contiguous()).then_some(self.strides)
+    }
+
+    /// Whether nothing but padding is between the elements.
+    pub(super) fn is_alone(&self) -> bool {
+        self.is_alone
+    }
+
+    /// The address of the first element.
+    pub(super) fn address(&self) -> u64 {
+        self.elements.range().address + (self.offset * size_of::<T>()) as u64
+    }
+
     /// The memory of which this is a part.
     pub(crate) fn elements(&self) -> &'a DeviceSlice<T> {
         self.elements
@@ -88,7 +108,7 @@ impl<'a, T> TensorView<'a, T> {
 
     /// The bytes from the first element to the last; none if there is no element.
     pub(crate) fn range(&self) -> MemoryRange {
-        let address = self.elements.range().address + (self.offset * size_of::<T>()) as u64;
+        let address = self.address();
         let last: usize = self
             .shape()
             .iter()
@@ -130,8 +150,12 @@ impl<'a, T: Element> TensorView<'a, T> {
     /// # Errors
     /// [`Error::Strided`] when there are gaps between them or they are in another order.
     pub fn as_contiguous(&self) -> Result<View<'a, T>> {
-        let strided =
-            || Error::Strided { shape: self.shape().to_vec(), strides: self.strides().to_vec() };
+        let strided = || Error::Strided {
+            shape: self.shape().to_vec(),
+            strides: self.strides().to_vec(),
+            problem: "is not contiguous",
+            remedy: "copy it into a tensor of its own first",
+        };
         if !self.is_contiguous() {
             return Err(strided());
         }

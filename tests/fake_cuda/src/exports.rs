@@ -22,6 +22,39 @@ pub(crate) struct Resource {
     rest: [u32; 11],
 }
 
+/// `CUDA_MEMCPY2D`.
+#[repr(C)]
+pub(crate) struct Copy2D {
+    source: Side,
+    target: Side,
+    width: usize,
+    height: usize,
+}
+
+/// A side of it. Of host memory and device memory the one counts that `kind` names.
+#[repr(C)]
+struct Side {
+    x: usize,
+    y: usize,
+    kind: c_uint,
+    host: Handle,
+    device: u64,
+    array: Handle,
+    pitch: usize,
+}
+
+impl Side {
+    /// Its first byte.
+    fn memory(&self) -> Result<*mut u8, c_int> {
+        let Self { x: 0, y: 0, array, .. } = self else { return Err(INVALID_VALUE) };
+        match self.kind {
+            1 if array.is_null() => Ok(self.host.cast()),
+            2 if array.is_null() => Ok(at(self.device)),
+            _ => Err(INVALID_VALUE),
+        }
+    }
+}
+
 const MULTIPROCESSORS: c_uint = 64;
 const INVALID_DEVICE: c_int = 101;
 const NOT_FOUND: c_int = 500;
@@ -212,6 +245,17 @@ exports! {
         check_device(to as c_int - context_of(0) as c_int)?;
         check_device(from as c_int - context_of(0) as c_int)?;
         ptr::copy(at::<u8>(source), at::<u8>(target), bytes);
+    }
+    fn cuMemcpy2DAsync_v2(copy: *const Copy2D, stream: Handle) {
+        state().check_stream(number(stream))?;
+        let Copy2D { source, target, width, height } = &*copy;
+        if width > &source.pitch || width > &target.pitch {
+            return Err(INVALID_VALUE);
+        }
+        let (from, to) = (source.memory()?, target.memory()?);
+        for row in 0..*height {
+            ptr::copy(from.add(row * source.pitch), to.add(row * target.pitch), *width);
+        }
     }
     fn cuMemsetD8Async(target: u64, byte: u8, bytes: usize, stream: Handle) {
         state().check_stream(number(stream))?;

@@ -49,9 +49,17 @@ pub(crate) enum Error {
         shape: Vec<usize>,
         reason: &'static str,
     },
+    ShapeMismatch {
+        what: &'static str,
+        source_shape: Vec<usize>,
+        target_shape: Vec<usize>,
+        remedy: &'static str,
+    },
     Strided {
         shape: Vec<usize>,
         strides: Vec<usize>,
+        problem: &'static str,
+        remedy: &'static str,
     },
 }
 

@@ -135,7 +135,7 @@ impl Bare {
     ) -> DriverResult<()> {
         let target = MemoryRange { bytes: source.bytes, ..target };
         // SAFETY: as in `write`. Pageable memory outlives the call, and its copies block.
-        unsafe { self.driver.copy(stream, &CopyOp { kind, target, source }) }
+        unsafe { self.driver.copy(stream, &CopyOp { kind, target, source, rows: None }) }
     }
 
     /// Copies to or from new pageable memory.

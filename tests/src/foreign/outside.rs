@@ -346,7 +346,7 @@ pub fn read_outside(
     let bytes = (target.len() * size_of::<f32>()) as u64;
     let copied: DriverResult<()> = stream.write_raw(target, |target| {
         let [source, target] = [source, target].map(|address| MemoryRange { address, bytes });
-        let copy = CopyOp { kind: CopyKind::DeviceToDevice, target, source };
+        let copy = CopyOp { kind: CopyKind::DeviceToDevice, target, source, rows: None };
         // SAFETY: both have this length; the caller gives the source back after the call.
         unsafe { platform.driver().copy(stream.raw(), &copy) }
     })?;

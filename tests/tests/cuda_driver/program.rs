@@ -84,7 +84,24 @@ fn computed(platform: &Platform, a: &CudaStream, b: &CudaStream) -> Result<Buffe
     expect(platform.download(&copy, b)?.wait_blocking()?)?;
     a.upload_blocking(&vec![12; LEN], &mut data)?;
     expect(&a.download_blocking(&data)?)?;
+    rows(platform, a, &data)?;
     Ok(data)
+}
+
+/// Copies to rows that are apart, between such, and back.
+fn rows(platform: &Platform, a: &CudaStream, data: &Buffer<u32>) -> Result<()> {
+    let shape = [17, LEN / 17];
+    let mut source = platform.pinned::<u32>(device(0), LEN)?;
+    source.as_mut_slice_blocking()?.fill(12);
+    let [mut one, mut other] =
+        [platform.pitched_tensor(shape, a)?, platform.pitched_tensor(shape, a)?];
+    a.upload(&source, &mut one)?;
+    a.copy(&one.view(), &mut other.view_mut())?;
+    expect(platform.download(&other, a)?.wait_blocking()?)?;
+    let mut dense = platform.tensor(shape, a)?;
+    a.copy(data, &mut dense)?;
+    a.copy(&dense, &mut other)?;
+    expect(&a.download_blocking(&other)?)
 }
 
 fn between_devices(platform: &Platform, near: &CudaStream, data: &Buffer<u32>) -> Result<()> {

@@ -10,7 +10,7 @@ use crate::trial::Clean;
 
 /// The calls that may have an effect and fail all the same. A call that makes something, a record and a host function
 /// have none, by the contract of the driver.
-const MAY_TAKE_EFFECT: [&str; 12] = [
+const MAY_TAKE_EFFECT: [&str; 13] = [
     "destroy_stream",
     "synchronize_stream",
     "destroy_event",
@@ -21,6 +21,7 @@ const MAY_TAKE_EFFECT: [&str; 12] = [
     "copy to the device",
     "copy to the host",
     "copy on the device",
+    "copy of rows",
     "fill",
     "launch",
 ];

@@ -7,7 +7,8 @@ use cudarc::driver::sys;
 use super::error::{STICKY, check, explain};
 use super::{CudaDriver, pointer_to};
 use crate::driver::{
-    CopyKind, CopyOp, Driver, DriverError, DriverResult, Launch, MAX_PARAMS, MemoryRange, RawStream,
+    CopyKind, CopyOp, CopyRows, Driver, DriverError, DriverResult, Launch, MAX_PARAMS, MemoryRange,
+    RawStream,
 };
 
 /// CUDA's handle of a stream.
@@ -29,6 +30,10 @@ impl CudaDriver {
     pub(super) unsafe fn submit_copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
         let (target, source, bytes) = (copy.target, copy.source, length(copy.source));
         let raw = stream_of(stream);
+        if let Some(rows) = &copy.rows {
+            // SAFETY: the caller keeps the same contract.
+            return unsafe { self.submit_rows(stream, copy, rows) };
+        }
         let call = match copy.kind {
             CopyKind::PinnedToDevice | CopyKind::PageableToDevice => "cuMemcpyHtoDAsync",
             CopyKind::DeviceToPinned | CopyKind::DeviceToPageable => "cuMemcpyDtoHAsync",
@@ -63,13 +68,79 @@ impl CudaDriver {
             }
         };
         check(call, stream.device(), result)?;
+        // SAFETY: the caller's stream is live.
+        unsafe { self.end_copy(stream, copy) }
+    }
+
+    /// Blocks until a copy is complete whose contract requires that.
+    ///
+    /// # Safety
+    /// `stream` is live.
+    #[inline]
+    unsafe fn end_copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
         if copy.kind.blocks_host() {
             // In CUDA a copy with pageable memory *may* be synchronous; where a device reads such memory itself
             // it need not be. The contract of `Driver::copy` requires that it is.
-            // SAFETY: the caller's stream is live.
+            // SAFETY: the caller's contract.
             return unsafe { self.synchronize_stream(stream) };
         }
         Ok(())
+    }
+
+    /// A copy of rows.
+    ///
+    /// # Safety
+    /// As for [`Driver::copy`].
+    unsafe fn submit_rows(
+        &self,
+        stream: RawStream,
+        copy: &CopyOp,
+        rows: &CopyRows,
+    ) -> DriverResult<()> {
+        const CALL: &str = "cuMemcpy2DAsync";
+        STICKY.usable(CALL)?;
+        if copy.bytes() == 0 {
+            return Ok(());
+        }
+        let (host, device) =
+            (sys::CUmemorytype::CU_MEMORYTYPE_HOST, sys::CUmemorytype::CU_MEMORYTYPE_DEVICE);
+        let (from, to) = match copy.kind {
+            CopyKind::PinnedToDevice | CopyKind::PageableToDevice => (host, device),
+            CopyKind::DeviceToPinned | CopyKind::DeviceToPageable => (device, host),
+            CopyKind::DeviceToDevice | CopyKind::Peer { .. } => (device, device),
+        };
+        // Of the two addresses of a side CUDA reads the one for its type of memory.
+        let both = sys::CUDA_MEMCPY2D {
+            srcXInBytes: 0,
+            srcY: 0,
+            srcMemoryType: from,
+            srcHost: pointer_to(copy.source.address),
+            srcDevice: copy.source.address,
+            srcArray: std::ptr::null_mut(),
+            srcPitch: rows.source_pitch as usize,
+            dstXInBytes: 0,
+            dstY: 0,
+            dstMemoryType: to,
+            dstHost: pointer_to(copy.target.address),
+            dstDevice: copy.target.address,
+            dstArray: std::ptr::null_mut(),
+            dstPitch: rows.target_pitch as usize,
+            WidthInBytes: rows.bytes as usize,
+            Height: rows.count as usize,
+        };
+        // SAFETY: the caller vouches for all rows of both sides until the copy has executed. CUDA copies the description
+        // before the call returns.
+        let result = unsafe { sys::cuMemcpy2DAsync_v2(&raw const both, stream_of(stream)) };
+        check(CALL, stream.device(), result).map_err(|error| {
+            let CopyRows { bytes, count, source_pitch, target_pitch, .. } = rows;
+            explain(error, || {
+                format!(
+                    "copying {count} rows of {bytes} bytes, from a pitch of {source_pitch} to one of {target_pitch}"
+                )
+            })
+        })?;
+        // SAFETY: the caller's stream is live.
+        unsafe { self.end_copy(stream, copy) }
     }
 
     /// [`Driver::launch`].

@@ -9,7 +9,8 @@ use super::queue::{Device, Op};
 use super::random::mix;
 use super::refusal::invalid_value;
 use super::sim::Sim;
-use crate::driver::{CopyKind, CopyOp, DeviceId, DriverResult, MemoryRange, RawStream};
+use crate::driver::rows::overlap;
+use crate::driver::{CopyKind, CopyOp, CopyRows, DeviceId, DriverResult, MemoryRange, RawStream};
 
 impl HostDriver {
     /// [`Driver::copy`](crate::driver::Driver::copy).
@@ -18,13 +19,7 @@ impl HostDriver {
     /// As there.
     pub(super) unsafe fn submit_copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
         const CALL: &str = "copy";
-        if copy.target.bytes != copy.source.bytes {
-            let message = format!(
-                "{} bytes can't be copied to {} bytes",
-                copy.source.bytes, copy.target.bytes
-            );
-            return Err(invalid_value(CALL, stream.device(), &message));
-        }
+        check_lengths(copy).map_err(|message| invalid_value(CALL, stream.device(), &message))?;
         if let CopyKind::Peer { from, to } = copy.kind {
             self.check_device(CALL, from)?;
             self.check_device(CALL, to)?;
@@ -38,8 +33,9 @@ impl HostDriver {
         let op = Op::Copy {
             target: copy.target.address,
             source: copy.source.address,
-            bytes: copy.source.bytes,
+            bytes: copy.bytes(),
             kind: copy.kind,
+            rows: copy.rows,
         };
         let point = sim.submit(index, op);
         let sim = self.execute_after_submission(sim, index);
@@ -53,6 +49,49 @@ impl HostDriver {
         }
         Ok(())
     }
+}
+
+/// Refuses a copy whose sides don't have the same bytes. CUDA does not know where the ranges end; what else is refused of
+/// rows it refuses, too (*CUDA Driver API*, `cuMemcpy2DAsync`), or leaves undefined.
+fn check_lengths(copy: &CopyOp) -> Result<(), String> {
+    let CopyOp { kind, target, source, rows } = *copy;
+    let Some(rows) = rows else {
+        return if target.bytes == source.bytes {
+            Ok(())
+        } else {
+            Err(format!("{} bytes can't be copied to {} bytes", source.bytes, target.bytes))
+        };
+    };
+    if let CopyKind::Peer { .. } = kind {
+        return Err("a copy between devices has no rows; copy all bytes".to_owned());
+    }
+    for (name, range, pitch) in
+        [("source", source, rows.source_pitch), ("target", target, rows.target_pitch)]
+    {
+        let (width, most) = (rows.bytes, CopyRows::MAX_PITCH);
+        if pitch < width {
+            return Err(format!(
+                "the pitch of the {name}, {pitch} bytes, is less than its rows' {width} bytes"
+            ));
+        }
+        if pitch > most {
+            return Err(format!(
+                "the pitch of the {name}, {pitch} bytes, is more than {most}; copy each row by itself"
+            ));
+        }
+        if rows.span(pitch) != Some(range.bytes) {
+            let (count, bytes) = (rows.count, range.bytes);
+            return Err(format!(
+                "the {name} has {bytes} bytes, which are not {count} rows of {width} bytes, {pitch} bytes apart"
+            ));
+        }
+    }
+    if overlap((source, rows.side(rows.source_pitch)), (target, rows.side(rows.target_pitch))) {
+        return Err(
+            "rows of the source overlap rows of the target; copy to other memory first".to_owned()
+        );
+    }
+    Ok(())
 }
 
 impl Device {
@@ -76,7 +115,7 @@ impl Device {
 impl Sim {
     /// Refuses a copy whose memory is not where its kind says.
     fn check_copy(&self, call: &'static str, device: DeviceId, copy: &CopyOp) -> DriverResult<()> {
-        let CopyOp { kind, target, source } = *copy;
+        let CopyOp { kind, target, source, .. } = *copy;
         let refuse = |message: &str| Err(invalid_value(call, device, message));
         match kind {
             CopyKind::PinnedToDevice if !self.is_page_locked(source) => refuse(

@@ -37,14 +37,15 @@ impl Sim {
             Op::Kernel { function, params, .. } => {
                 self.run_kernel(index, function, params as usize)
             }
-            Op::Copy { target, source, bytes, kind } => {
-                // SAFETY: both sides are still allocated, by the contract of `Driver::copy`, and no other code
-                // touches them: device memory is touched only under this lock, host memory is free by that same
-                // contract. The ranges may overlap.
-                unsafe { ptr::copy(pointer(source), pointer(target), bytes as usize) };
-                if matches!(kind, CopyKind::DeviceToPinned | CopyKind::DeviceToPageable) {
-                    let source = MemoryRange { address: source, bytes };
-                    self.note_copy_to_host(target, source, queued.number);
+            Op::Copy { target, source, bytes, kind, rows: None } => {
+                self.copy_row(kind, target, MemoryRange { address: source, bytes }, queued.number);
+            }
+            Op::Copy { target, source, kind, rows: Some(rows), .. } => {
+                for row in 0..rows.count {
+                    let target = target + row * rows.target_pitch;
+                    let address = source + row * rows.source_pitch;
+                    let source = MemoryRange { address, bytes: rows.bytes };
+                    self.copy_row(kind, target, source, queued.number);
                 }
             }
             Op::Fill { address, bytes, byte } => {
@@ -66,6 +67,18 @@ impl Sim {
         }
         self.complete(index, queued.number);
         None
+    }
+
+    /// Copies bytes that follow each other, for the copy of this number.
+    fn copy_row(&mut self, kind: CopyKind, target: u64, source: MemoryRange, number: u64) {
+        let MemoryRange { address, bytes } = source;
+        // SAFETY: both sides are still allocated, by the contract of `Driver::copy`, and no other code
+        // touches them: device memory is touched only under this lock, host memory is free by that same
+        // contract. The ranges may overlap.
+        unsafe { ptr::copy(pointer(address), pointer(target), bytes as usize) };
+        if matches!(kind, CopyKind::DeviceToPinned | CopyKind::DeviceToPageable) {
+            self.note_copy_to_host(target, source, number);
+        }
     }
 
     /// Marks a stream's host function as complete.

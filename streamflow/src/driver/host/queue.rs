@@ -8,7 +8,9 @@ use super::arena::Arena;
 use super::engine::Busy;
 use super::order::Order;
 use super::point::Point;
-use crate::driver::{CopyKind, DeviceId, HostFunction, HostKernel, MemoryRange, Param, Sticky};
+use crate::driver::{
+    CopyKind, CopyRows, DeviceId, HostFunction, HostKernel, MemoryRange, Param, Sticky,
+};
 
 /// A queued operation.
 #[derive(Debug)]
@@ -19,11 +21,13 @@ pub(super) enum Op {
         params: u32,
         bytes: u64,
     },
+    /// `bytes` is the number of bytes that are copied.
     Copy {
         target: u64,
         source: u64,
         bytes: u64,
         kind: CopyKind,
+        rows: Option<CopyRows>,
     },
     Fill {
         address: u64,

@@ -123,8 +123,8 @@ impl Sim {
             return;
         }
         let queued = stream.queue.iter_mut().find(|queued| queued.number == point.number);
-        if let Some(Queued { op: Op::Copy { bytes, .. }, .. }) = queued {
-            *bytes = 0;
+        if let Some(Queued { op: Op::Copy { bytes, rows, .. }, .. }) = queued {
+            (*bytes, *rows) = (0, None);
         }
     }
 

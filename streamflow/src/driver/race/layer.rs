@@ -248,9 +248,9 @@ unsafe impl Layer for RaceChecker {
     }
 
     unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
-        let read =
-            Access { range: copy.source, mode: AccessMode::Read, argument: "source", rows: None };
-        let write = write(copy.target, "target");
+        let rows = copy.source_rows();
+        let read = Access { range: copy.source, mode: AccessMode::Read, argument: "source", rows };
+        let write = Access { rows: copy.target_rows(), ..write(copy.target, "target") };
         if copy.kind == CopyKind::DeviceToPageable {
             let query = self.begin_download(stream, read);
             // SAFETY: the caller's contract.

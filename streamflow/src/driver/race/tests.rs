@@ -252,7 +252,7 @@ fn example(record_last: bool) -> String {
         }
         wait(&*driver, b, event);
         let kind = CopyKind::DeviceToDevice;
-        driver.copy(b, &CopyOp { kind, target, source }).unwrap();
+        driver.copy(b, &CopyOp { kind, target, source, rows: None }).unwrap();
     }
     driver.take_races().races.iter().map(ToString::to_string).collect()
 }

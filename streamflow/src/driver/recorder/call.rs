@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::names::{RecordedRange, StreamLabel};
-use crate::driver::{AccessMode, CopyKind, DeviceId, StreamFlags, StreamOptions};
+use crate::driver::{AccessMode, CopyKind, CopyRows, DeviceId, StreamFlags, StreamOptions};
 
 /// Memory that a recorded launch touches.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,7 +69,13 @@ pub enum Call {
     /// [`free_pinned`](crate::driver::Driver::free_pinned).
     FreePinned { device: DeviceId, place: RecordedRange },
     /// [`copy`](crate::driver::Driver::copy).
-    Copy { stream: StreamLabel, kind: CopyKind, target: RecordedRange, source: RecordedRange },
+    Copy {
+        stream: StreamLabel,
+        kind: CopyKind,
+        target: RecordedRange,
+        source: RecordedRange,
+        rows: Option<CopyRows>,
+    },
     /// [`fill`](crate::driver::Driver::fill).
     Fill { stream: StreamLabel, place: RecordedRange, byte: u8 },
     /// [`load_module`](crate::driver::Driver::load_module).
@@ -198,9 +204,13 @@ impl fmt::Display for Call {
             Self::Trim { device, keep } => write!(f, "trim {device} to {keep} bytes"),
             Self::AllocatePinned { device, place } => write!(f, "allocate {place} for {device}"),
             Self::FreePinned { device, place } => write!(f, "free {place} for {device}"),
-            Self::Copy { stream, kind, target, source } => {
+            Self::Copy { stream, kind, target, source, rows } => {
                 let blocking = if kind.blocks_host() { ", blocking" } else { "" };
-                write!(f, "copy {source} to {target} on {stream}{blocking}")
+                write!(f, "copy ")?;
+                if let Some(CopyRows { bytes, count, .. }) = rows {
+                    write!(f, "{count} rows of {bytes} bytes of ")?;
+                }
+                write!(f, "{source} to {target} on {stream}{blocking}")
             }
             Self::Fill { stream, place, byte } => {
                 write!(f, "fill {place} with {byte:#04x} on {stream}")

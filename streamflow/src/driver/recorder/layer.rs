@@ -184,6 +184,7 @@ unsafe impl Layer for Recorder {
             kind: copy.kind,
             target: names.range_of(copy.target),
             source: names.range_of(copy.source),
+            rows: copy.rows,
         });
         // SAFETY: the caller's contract.
         self.note_failure("copy", unsafe { self.below.copy(stream, copy) })

@@ -201,8 +201,10 @@ fn use_everything(driver: &dyn Driver) {
         accesses: &accesses,
     };
     let function = HostFunction { call: nothing, data: std::ptr::null_mut() };
-    let upload = CopyOp { kind: CopyKind::PageableToDevice, target: device, source: pageable };
-    let download = CopyOp { kind: CopyKind::DeviceToPinned, target: pinned, source: device };
+    let upload =
+        CopyOp { kind: CopyKind::PageableToDevice, target: device, source: pageable, rows: None };
+    let download =
+        CopyOp { kind: CopyKind::DeviceToPinned, target: pinned, source: device, rows: None };
     // SAFETY: the fake driver touches no memory and keeps no handle.
     unsafe {
         driver.copy(default, &upload).unwrap();

@@ -8,8 +8,12 @@ mod block;
 mod buffer;
 #[path = "../../../../streamflow/src/memory/claims.rs"]
 mod claims;
+#[path = "../../../../streamflow/src/memory/copied.rs"]
+mod copied;
 #[path = "../../../../streamflow/src/memory/copy.rs"]
 mod copy;
+#[path = "../../../../streamflow/src/memory/copy_plan.rs"]
+mod copy_plan;
 #[path = "../../../../streamflow/src/memory/download.rs"]
 mod download;
 #[path = "../../../../streamflow/src/memory/element/mod.rs"]
@@ -50,6 +54,7 @@ pub(crate) mod slices;
 
 pub(crate) use block::Block;
 pub(crate) use buffer::Buffer;
+pub(crate) use copied::{CopySource, CopyTarget};
 pub(crate) use download::Download;
 pub(crate) use element::{Element, Scalar};
 pub(crate) use free::MemoryAmount;

@@ -232,6 +232,7 @@ unsafe impl Layer for Injector {
 
     unsafe fn copy(&self, stream: RawStream, copy: &CopyOp) -> DriverResult<()> {
         let call = match copy.kind {
+            _ if copy.rows.is_some() => "copy of rows",
             CopyKind::PinnedToDevice | CopyKind::PageableToDevice => "copy to the device",
             CopyKind::DeviceToPinned | CopyKind::DeviceToPageable => "copy to the host",
             CopyKind::DeviceToDevice => "copy on the device",

@@ -38,7 +38,7 @@ fn a_call_from_a_kernel_body_is_refused_and_names_the_kernel() {
         let (function, image) = (load(driver, "set", set), Image(Vec::new()));
         inside(bench, move || {
             let kind = CopyKind::DeviceToDevice;
-            let copy = CopyOp { kind, target: buffer, source: buffer };
+            let copy = CopyOp { kind, target: buffer, source: buffer, rows: None };
             let code = |_| unreachable!();
             let source =
                 KernelSource { name: "", entry: "", host: Some(set), code: Code::Image(&code) };

@@ -79,7 +79,8 @@ fn first_byte(driver: &dyn Driver, stream: RawStream, source: MemoryRange) -> u8
     let mut target = [0_u8; BYTES as usize];
     let address = target.as_mut_ptr().expose_provenance() as u64;
     let target_range = MemoryRange { address, bytes: BYTES };
-    let copy = CopyOp { kind: CopyKind::DeviceToPageable, target: target_range, source };
+    let copy =
+        CopyOp { kind: CopyKind::DeviceToPageable, target: target_range, source, rows: None };
     unsafe { driver.copy(stream, &copy).unwrap() };
     target[0]
 }

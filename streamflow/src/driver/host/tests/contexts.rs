@@ -36,7 +36,8 @@ fn calls_on(
 ) -> Vec<(&'static str, DriverResult<()>)> {
     let Objects { event, memory, pinned, .. } = *it;
     let driver = &bench.driver;
-    let copy = CopyOp { kind: CopyKind::PinnedToDevice, target: memory, source: pinned };
+    let copy =
+        CopyOp { kind: CopyKind::PinnedToDevice, target: memory, source: pinned, rows: None };
     let params = [Param::new(memory.address), Param::new(1_u32)];
     let function = HostFunction { call: nothing, data: ptr::null_mut() };
     let allocated = unsafe { driver.allocate(stream, BYTES) };

@@ -65,7 +65,7 @@ impl Two {
     }
 
     fn copy(&self, on: usize, kind: CopyKind, target: MemoryRange, source: MemoryRange) -> bool {
-        let copy = CopyOp { kind, target, source };
+        let copy = CopyOp { kind, target, source, rows: None };
         accepted(unsafe { self.bench.driver.copy(self.streams[on], &copy) })
     }
 

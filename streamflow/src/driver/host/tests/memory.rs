@@ -159,7 +159,7 @@ fn a_cancelled_copy_touches_no_memory() {
         let (mut sim, index) = bench.driver.enter_stream("a test", stream).unwrap();
         let [target_address, source] = [target.address, data.address];
         let kind = CopyKind::DeviceToPageable;
-        let copy = Op::Copy { target: target_address, source, bytes: BYTES, kind };
+        let copy = Op::Copy { target: target_address, source, bytes: BYTES, kind, rows: None };
         let point = sim.submit(index, copy);
         if cancel {
             sim.cancel_copy(point);

@@ -130,7 +130,8 @@ impl Bench {
         let mut target = [0_u32; LEN];
         let target_range =
             MemoryRange { address: target.as_mut_ptr().expose_provenance() as u64, bytes: BYTES };
-        let copy = CopyOp { kind: CopyKind::DeviceToPageable, target: target_range, source };
+        let copy =
+            CopyOp { kind: CopyKind::DeviceToPageable, target: target_range, source, rows: None };
         unsafe { self.driver.copy(stream, &copy).unwrap() };
         assert!(target.iter().all(|word| *word == target[0]), "torn: {target:x?}");
         target[0]

@@ -141,7 +141,8 @@ fn a_pageable_copy_blocks_and_a_pinned_one_does_not() {
     let data = bench.settled_buffer();
     let pinned = bench.driver.allocate_pinned(DEVICE, BYTES).unwrap();
     unsafe { words(pinned.address) }.fill(3);
-    let mut copy = CopyOp { kind: CopyKind::PinnedToDevice, target: data, source: pinned };
+    let mut copy =
+        CopyOp { kind: CopyKind::PinnedToDevice, target: data, source: pinned, rows: None };
     unsafe { bench.driver.copy(stream, &copy).unwrap() };
     assert_eq!(bench.peek(data), poisoned(POISON_ALLOCATED), "still queued");
     bench.wait(stream);
@@ -170,7 +171,7 @@ fn copies_may_overlap() {
     }
     let source = MemoryRange { address: data.address, bytes: BYTES - 4 };
     let target = MemoryRange { address: data.address + 4, bytes: BYTES - 4 };
-    let copy = CopyOp { kind: CopyKind::DeviceToDevice, target, source };
+    let copy = CopyOp { kind: CopyKind::DeviceToDevice, target, source, rows: None };
     unsafe { bench.driver.copy(bench.stream(), &copy).unwrap() };
     let shifted: Vec<u32> = std::iter::once(0).chain(0..LEN as u32 - 1).collect();
     assert_eq!(unsafe { words(data.address) }, shifted);
@@ -188,7 +189,8 @@ fn a_copy_between_devices_is_on_a_stream_of_one_of_them() {
     let (source, target) =
         unsafe { (driver.allocate(a, BYTES).unwrap(), driver.allocate(b, BYTES).unwrap()) };
     let kind = CopyKind::Peer { from: DeviceId(0), to: DeviceId(1) };
-    let copy = |stream| unsafe { driver.copy(stream, &CopyOp { kind, target, source }) };
+    let copy =
+        |stream| unsafe { driver.copy(stream, &CopyOp { kind, target, source, rows: None }) };
     assert!(copy(a).is_ok() && copy(b).is_ok());
     let refused = copy(c).unwrap_err().to_string();
     assert!(refused.contains("one of them"), "{refused}");

@@ -73,7 +73,7 @@ fn program(driver: &dyn Driver, seed: u64) -> u64 {
             },
             3 => {
                 let (target, source) = (buffers[buffer], buffers[1 - buffer]);
-                let copy = CopyOp { kind: CopyKind::DeviceToDevice, target, source };
+                let copy = CopyOp { kind: CopyKind::DeviceToDevice, target, source, rows: None };
                 unsafe { driver.copy(stream, &copy).unwrap() };
             }
             4 => unsafe { driver.record_event(event, stream).unwrap() },
@@ -90,7 +90,8 @@ fn read(driver: &dyn Driver, stream: RawStream, source: MemoryRange) -> u64 {
     let mut target = [0_u8; BYTES as usize];
     let address = target.as_mut_ptr().expose_provenance() as u64;
     let target_range = MemoryRange { address, bytes: BYTES };
-    let copy = CopyOp { kind: CopyKind::DeviceToPageable, target: target_range, source };
+    let copy =
+        CopyOp { kind: CopyKind::DeviceToPageable, target: target_range, source, rows: None };
     unsafe { driver.copy(stream, &copy).unwrap() };
     u64::from(target[0])
 }

@@ -81,7 +81,7 @@ fn upload_and_free_too_early(seed: u64) -> u32 {
     let (stream, data) = (bench.stream(), bench.settled_buffer());
     let pinned = bench.driver.allocate_pinned(DEVICE, BYTES).unwrap();
     unsafe { words(pinned.address) }.fill(7);
-    let copy = CopyOp { kind: CopyKind::PinnedToDevice, target: data, source: pinned };
+    let copy = CopyOp { kind: CopyKind::PinnedToDevice, target: data, source: pinned, rows: None };
     unsafe {
         bench.driver.copy(stream, &copy).unwrap();
         bench.driver.free_pinned(DEVICE, pinned).unwrap();

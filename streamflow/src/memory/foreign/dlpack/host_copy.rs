@@ -8,7 +8,7 @@ use super::exported::{Content, Keeper, dtype_of, make};
 use super::{DlDevice, DlTensor};
 use crate::error::Result;
 use crate::memory::foreign::counts::{self, Count};
-use crate::memory::{Downloadable, Element};
+use crate::memory::{CopySource, Element};
 use crate::stream::CudaStream;
 
 /// DLPack asks for memory that is aligned to this many bytes. Libraries copy what is aligned to less.
@@ -66,15 +66,15 @@ impl CudaStream {
     #[track_caller]
     pub fn download_dlpack_blocking<T: Element>(
         &self,
-        source: &(impl Downloadable<T> + ?Sized),
+        source: &(impl CopySource<T> + ?Sized),
         abi: Abi,
     ) -> Result<DlTensor> {
         let dtype = dtype_of::<T>()?;
-        let (elements, shape) = (source.elements(), source.shape());
-        let mut copy = HostCopy::new(size_of::<T>() * elements.len());
-        self.download_to_blocking(elements, copy.elements_mut())?;
+        let source = source.copy_source();
+        let mut copy = HostCopy::new(size_of::<T>() * source.len());
+        self.download_to_blocking(&source, copy.elements_mut())?;
         let (address, device) = (copy.address(), DlDevice { kind: DlDevice::CPU, id: 0 });
         let flags = abi::IS_COPIED;
-        make(&shape, abi, Content { address, device, dtype, flags, keeper: copy })
+        make(&source.dims(), abi, Content { address, device, dtype, flags, keeper: copy })
     }
 }

@@ -1,0 +1,113 @@
+//! What copies read and write.
+
+use std::sync::Arc;
+
+use super::{Buffer, DeviceSlice, Element, Shape, Shared, Tensor, TensorView, TensorViewMut};
+use super::{View, ViewMut};
+
+/// Memory of a device that copies read: [`CudaStream::copy`](crate::CudaStream::copy),
+/// [`CudaStream::download`](crate::CudaStream::download) and the others.
+///
+/// It may have gaps: a [`PitchedTensor`](super::PitchedTensor), or a [`TensorView`] of a part of a tensor. Of those each row,
+/// a run of the last dimension, is copied at once.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not memory of a device that can be copied",
+    label = "not a tensor, a buffer or a view",
+    note = "tensors, pitched tensors, buffers, views, and `Shared` ones of them can be copied; a message is opened first, by `receive_cuda_stream` and `open`"
+)]
+pub trait CopySource<T: Element> {
+    /// The elements to copy.
+    fn copy_source(&self) -> TensorView<'_, T>;
+}
+
+/// Memory of a device that copies and fills write: [`CudaStream::copy`](crate::CudaStream::copy),
+/// [`CudaStream::upload`](crate::CudaStream::upload) and the others. As for [`CopySource`], it may have gaps.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not memory of a device that a copy can write",
+    label = "not a tensor, a buffer or a view that is written",
+    note = "tensors, pitched tensors, buffers, `ViewMut` and `TensorViewMut` can be written"
+)]
+pub trait CopyTarget<T: Element> {
+    /// The elements to write.
+    fn copy_target(&mut self) -> TensorViewMut<'_, T>;
+}
+
+impl<T: Element> CopySource<T> for DeviceSlice<T> {
+    fn copy_source(&self) -> TensorView<'_, T> {
+        let shape = Shape::of_slice(self.len());
+        TensorView::new(self, shape, shape.dense_strides())
+    }
+}
+
+impl<T: Element> CopyTarget<T> for DeviceSlice<T> {
+    fn copy_target(&mut self) -> TensorViewMut<'_, T> {
+        TensorViewMut::new(self.copy_source())
+    }
+}
+
+impl<T: Element> CopySource<T> for Tensor<T> {
+    fn copy_source(&self) -> TensorView<'_, T> {
+        self.view()
+    }
+}
+
+impl<T: Element> CopyTarget<T> for Tensor<T> {
+    fn copy_target(&mut self) -> TensorViewMut<'_, T> {
+        self.view_mut()
+    }
+}
+
+impl<T: Element> CopySource<T> for TensorView<'_, T> {
+    fn copy_source(&self) -> TensorView<'_, T> {
+        *self
+    }
+}
+
+impl<T: Element> CopyTarget<T> for TensorViewMut<'_, T> {
+    fn copy_target(&mut self) -> TensorViewMut<'_, T> {
+        self.reborrow()
+    }
+}
+
+macro_rules! through_pointers {
+    ($([$($size:tt)*] $pointer:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<T: Element, S: CopySource<T> $($size)*> CopySource<T> for $pointer {
+            fn copy_source(&self) -> TensorView<'_, T> {
+                (**self).copy_source()
+            }
+        }
+    )*};
+}
+// Emitted messages, and messages with several readers, are `Shared`.
+through_pointers!([] Shared<S>, [+ ?Sized] Arc<S>, [+ ?Sized] Box<S>, [+ ?Sized] &S);
+
+macro_rules! through_unique_pointers {
+    ($($pointer:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<T: Element, S: CopyTarget<T> + ?Sized> CopyTarget<T> for $pointer {
+            fn copy_target(&mut self) -> TensorViewMut<'_, T> {
+                (**self).copy_target()
+            }
+        }
+    )*};
+}
+through_unique_pointers!(&mut S, Box<S>);
+
+macro_rules! slices {
+    ($($ty:ty: $($target:ident)?),*) => {$(
+        impl<T: Element> CopySource<T> for $ty {
+            fn copy_source(&self) -> TensorView<'_, T> {
+                (**self).copy_source()
+            }
+        }
+
+        $(impl<T: Element> $target<T> for $ty {
+            fn copy_target(&mut self) -> TensorViewMut<'_, T> {
+                (**self).copy_target()
+            }
+        })?
+    )*};
+}
+// So that a buffer can be passed directly, like a tensor.
+slices!(Buffer<T>: CopyTarget, View<'_, T>:, ViewMut<'_, T>: CopyTarget);
